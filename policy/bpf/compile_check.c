@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * Gives every policy function a body for check-bpf.sh: static inlines that nobody calls are not compiled, and
+ * only code generation shows what the eBPF target refuses. Never linked or loaded.
+ */
+#define EMIT __attribute__((noinline, used))
+
+#include "mousehole/base.h"
+
+EMIT u64 check_pow(u64 base_q64, u64 exponent)
+{
+	return mh_pow_q64(base_q64, exponent);
+}
+
+#ifdef CHECK_red
+#include "mousehole/red.h"
+
+EMIT u32 check_red(const struct mh_red_params *params, struct mh_red_state *state, const struct mh_view *view,
+		   const struct mh_backlog *backlog, u64 now_random)
+{
+	return mh_red_packet(params, state, view, backlog, now_random, (u32)now_random);
+}
+#endif
+
+#ifdef CHECK_multi_red
+#include "mousehole/multi_red.h"
+
+EMIT u32 check_multi_red(const struct mh_multi_red_params *params, struct mh_multi_red_state *state,
+			 const struct mh_view *view, const struct mh_colour_backlog *backlog, u64 now_random)
+{
+	return mh_multi_red_packet(params, state, view, backlog, now_random, (u32)now_random);
+}
+
+EMIT u64 check_multi_red_departed(const struct mh_multi_red_params *params, struct mh_multi_red_state *state,
+				  u32 colour, const struct mh_colour_backlog *after, u64 now_ns)
+{
+	mh_multi_red_departed(params, state, colour, after, now_ns);
+	return mh_multi_red_average(params, state, colour);
+}
+#endif
+
+#ifdef CHECK_flow_meter
+#include "mousehole/flow_meter.h"
+
+EMIT u32 check_flow_meter(const struct mh_flow_meter_params *params, struct mh_flow_meter *meter,
+			  const struct mh_view *view, u64 now_ns)
+{
+	return mh_flow_meter_packet(params, meter, view, now_ns) + mh_flow_meter_expired(params, meter, now_ns);
+}
+#endif
+
+#ifdef CHECK_threshold_marker
+#include "mousehole/threshold_marker.h"
+
+EMIT u32 check_threshold_marker(const struct mh_threshold_marker_params *params,
+				const struct mh_flow_meter *meter)
+{
+	return mh_threshold_marker_colour(params, meter);
+}
+#endif
+
+#ifdef CHECK_promotion
+#include "mousehole/promotion.h"
+
+EMIT u32 check_promotion(const struct mh_promotion_params *params, struct mh_promotion *promotion,
+			 u32 threshold, u32 count, u32 random)
+{
+	return mh_promotion_packet(params, promotion, threshold, count, random);
+}
+#endif
+
+#ifdef CHECK_sfd
+#include "mousehole/sfd.h"
+
+EMIT u32 check_sfd(const struct mh_sfd_params *params, struct mh_sfd_flow *flow, const struct mh_view *view,
+		   u64 now_ns, u32 random)
+{
+	return mh_sfd_packet(params, flow, view, now_ns, random) + mh_sfd_expired(params, flow, now_ns);
+}
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * What every policy header shares: types, colours, verdicts, the view of a packet, fixed point.
+ *
+ * The headers compile unchanged natively and for the eBPF target. Hence: no libc, no floating point,
+ * no signed division, no 128-bit integers, no loop without a constant bound, everything inlined.
+ * A policy has no clock and no dice of its own: `now_ns` and `random` are arguments, state is the caller's.
+ *
+ * Fixed point: a value x in Qn is stored as round(x * 2^n). Suffixes name unit and format
+ * (`_ns`, `_bytes`, `_q32`). Probabilities are Q32 in a u64, so that 1 is exactly 2^32; `random` is 32
+ * uniform bits, read as U = random / 2^32 in [0, 1), and an event of probability p happens when U < p.
+ */
+#ifndef MOUSEHOLE_BASE_H
+#define MOUSEHOLE_BASE_H
+
+/* The same types as the kernel's, so that both may be included. */
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#define MH_FN static inline __attribute__((always_inline))
+
+/* "Has not happened": an idle start while the transmitter is busy, a timeout that never comes. */
+#define MH_NEVER (~0ULL)
+
+/* Colours, best first. Schemes with two colours (IN/OUT, Short/Long) use green and yellow. */
+enum { MH_GREEN = 0, MH_YELLOW = 1, MH_RED = 2, MH_COLOURS = 3 };
+
+/* Verdicts of a drop policy. Early: by chance below the upper threshold. Forced: the average is beyond it. */
+enum { MH_PASS = 0, MH_MARK = 1, MH_DROP_EARLY = 2, MH_DROP_FORCED = 3 };
+
+/* Bits of `mh_view.flags`. */
+enum {
+	MH_ECT = 1,            /* ECN-capable transport, ECT(0) or ECT(1) */
+	MH_SYN = 2,            /* a SYN or SYN-ACK */
+	MH_RETRANSMISSION = 4, /* known to carry data sent before */
+	MH_IN_RECOVERY = 8,    /* its sender is in loss recovery */
+	MH_REVERSE = 16,       /* travels against the direction being shaped */
+	MH_ACK = 32            /* carries no payload */
+};
+
+/* Units in which flows are counted. */
+enum { MH_BYTES = 0, MH_PACKETS = 1 };
+
+/* All that a policy may know of a packet. A GSO super-packet is one packet of several segments. */
+struct mh_view {
+	u32 ip_bytes;    /* IP length, all segments together */
+	u16 segments;    /* packets this will be on the wire; 0 counts as 1 */
+	u16 window_hint; /* sender's congestion window in packets, 0 = unknown */
+	u8 colour;       /* MH_GREEN.., set by a marker */
+	u8 flags;        /* MH_ECT | MH_SYN | .. */
+	u16 reserved;
+};
+
+/* A queue as an arrival finds it, the packet in transmission not counted. */
+struct mh_backlog {
+	u64 bytes;         /* IP length of the packets waiting */
+	u64 idle_since_ns; /* when the queue went idle, MH_NEVER while it is not */
+	u32 packets;       /* packets waiting */
+	u32 reserved;
+};
+
+/* The same per colour, for queues that share one FIFO. */
+struct mh_colour_backlog {
+	u64 bytes[MH_COLOURS];
+	u32 packets[MH_COLOURS];
+	u32 reserved;
+};
+
+#define MH_ONE_Q32 (1ULL << 32)
+
+MH_FN u64 mh_min(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+MH_FN u64 mh_max(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+/* a + b for counters that stop at their end instead of wrapping. */
+MH_FN u32 mh_saturating_add(u32 a, u32 b)
+{
+	return (u32)mh_min((u64)a + b, 0xffffffffULL);
+}
+
+MH_FN u32 mh_segments(const struct mh_view *view)
+{
+	return view->segments ? view->segments : 1;
+}
+
+/* round(a * f), f in Q32 and at most 1; exact to half a unit of a. */
+MH_FN u64 mh_mul_q32(u64 a, u64 f_q32)
+{
+	return (a >> 32) * f_q32 + (((a & 0xffffffffULL) * f_q32 + (1ULL << 31)) >> 32);
+}
+
+/* round(a * f), f in Q64, from four products of 32-bit halves; exact to half a unit of a. */
+MH_FN u64 mh_mul_q64(u64 a, u64 f_q64)
+{
+	u64 a_low = a & 0xffffffffULL, a_high = a >> 32;
+	u64 f_low = f_q64 & 0xffffffffULL, f_high = f_q64 >> 32;
+	u64 middle = a_high * f_low + ((a_low * f_low) >> 32);
+	u64 cross = a_low * f_high + (middle & 0xffffffffULL);
+
+	return a_high * f_high + (middle >> 32) + (cross >> 32) + ((cross >> 31) & 1);
+}
+
+#define MH_POW_BITS 26
+
+/*
+ * base^exponent by repeated squaring; base < 1 in Q64, exponent below 2^MH_POW_BITS, result in Q64.
+ * Relative error below exponent * 2^-63, so below 2^-37, plus half a unit of Q64 per step.
+ */
+MH_FN u64 mh_pow_q64(u64 base_q64, u64 exponent)
+{
+	u64 result = ~0ULL;
+	u32 bit;
+
+	for (bit = 0; bit < MH_POW_BITS && exponent; bit++) {
+		if (exponent & 1)
+			result = mh_mul_q64(result, base_q64);
+		base_q64 = mh_mul_q64(base_q64, base_q64);
+		exponent >>= 1;
+	}
+	return result;
+}
+
+#endif

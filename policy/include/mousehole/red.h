@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * RED, Random Early Detection.
+ *
+ * Floyd & Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on
+ * Networking 1(4), 1993: Fig. 2 (algorithm), section 4 (average, idle time), section 7 (spacing, bytes).
+ * Gentle: Floyd, "Recommendation on using the gentle_ variant of RED", 2000.
+ *
+ * On each arrival, q = queue found (the arrival not counted), in mean packets:
+ *
+ *   idle:     avg <- avg * (1 - w_q)^m,          m = floor(idle time / transmission time of a mean packet)
+ *   average:  avg <- avg + w_q * (q - avg)
+ *   base:     p_b = 0                                          avg < min
+ *                 = max_p * (avg - min) / (max - min)          min <= avg < max
+ *         gentle: = max_p + (1 - max_p) * (avg - max) / max    max <= avg < 2 max
+ *                 = 1                                          avg >= max, gentle: avg >= 2 max
+ *   spacing, c = packets (byte mode: bytes / mean) since the last drop, this one included, 0 at first:
+ *         p_a = p_b / (1 - c p_b), 1 once c p_b >= 1           gaps uniform on 1 .. 1/p_b - 1
+ *   wait: p_a = 0 if c p_b < 1, p_b / (2 - c p_b) if < 2, 1    gaps uniform on 1/p_b .. 2/p_b - 1
+ *   byte mode: p_a <- p_a * size / mean
+ *   U < p_a: mark if ECN is on, the packet is ECT and avg < max; else drop.
+ *   p_b = 1: forced drop, ECT or not (RFC 3168 section 7: beyond the upper threshold, drop).
+ *
+ * Format: lengths and averages are mean packets in Q32, at most 2^20 of them (longer queues count as
+ * 2^20); w_q is Q32; slopes are Q64; the count since the last drop is Q24, at most 2^31 packets. What is
+ * rounded favours whole numbers: 15 mean packets in bytes are not below 15, 3 transmission times hold 3 slots.
+ *
+ * Ranges: w_q 1e-6 .. 1; 0 <= min; max - min >= 1 packet; max <= 2^20 packets; max_p 0 < .. <= 1;
+ * mean packet 1 .. 65535 B; rate 1 kbit/s .. 1 Tbit/s; idle times count up to 2^47 ns (39 h).
+ *
+ * Worst error against floats: average 2^-33 / w_q from rounding and |q - avg| * 2^-33 / w_q from the format
+ * of w_q (6e-8 packets and 6e-8 of the distance at w_q = 0.002); p_b 2^-31; p_a the same carried through its
+ * formula, and in byte mode 3e-8 mean packets in the size; lengths in bytes: mean packet * 2^-43 of themselves.
+ * One arrival below min costs two multiplications and no division; an arrival after idle time one division.
+ *
+ * Deviations from the paper:
+ * - Byte mode scales p_a, after spacing, by the mean packet; the paper scales p_b by the maximum packet.
+ * - `wait` and `gentle` are later additions of RED's author and his simulator; both can be off.
+ * - An arrival that is dropped while the queue is idle consumes the idle time, which is then not counted
+ *   a second time by the next arrival.
+ * - `spare_below_packets` (0 = off, as in the paper): arrivals that find fewer packets waiting are passed.
+ * - A super-packet of n segments counts n towards spacing but updates the average once.
+ */
+#ifndef MOUSEHOLE_RED_H
+#define MOUSEHOLE_RED_H
+
+#include "base.h"
+
+/* Bits of `mh_red_params.options`. */
+enum { MH_RED_GENTLE = 1, MH_RED_WAIT = 2, MH_RED_BYTE_MODE = 4, MH_RED_QUEUE_IN_BYTES = 8, MH_RED_ECN = 16 };
+
+#define MH_RED_MAX_PACKETS (1ULL << 20)
+#define MH_RED_MAX_COUNT_Q24 (1ULL << 55)
+#define MH_RED_MAX_IDLE_NS (1ULL << 47)
+
+struct mh_red_params {
+	u64 min_q32;           /* min, mean packets */
+	u64 max_q32;           /* max, mean packets */
+	u64 forced_q32;        /* from here every packet is dropped: max, or 2 max when gentle */
+	u64 w_q32;             /* weight of the new length */
+	u64 max_p_q32;         /* base probability at max */
+	u64 slope_q64;         /* max_p / (max - min), per mean packet */
+	u64 gentle_slope_q64;  /* (1 - max_p) / max, per mean packet */
+	u64 slot_q16;          /* transmission time of a mean packet, ns; rounded down */
+	u64 longest_bytes;     /* 2^20 mean packets in bytes */
+	u64 per_byte_q43;      /* 1 / mean packet, per byte; rounded up */
+	u32 options;           /* MH_RED_GENTLE | .. */
+	u32 spare_below_packets;
+};
+
+/* All zero is a queue that never saw a packet. */
+struct mh_red_state {
+	u64 avg_q32;        /* average length, mean packets */
+	u64 idle_from_ns;   /* idle time before this moment is in the average already */
+	u64 since_drop_q24; /* mean packets since the last drop, meaningful while above_min */
+	u32 above_min;      /* whether the last average reached min */
+	u32 reserved;
+};
+
+/* Bytes as mean packets, Q32. */
+MH_FN u64 mh_red_mean_packets(const struct mh_red_params *params, u64 bytes)
+{
+	return (mh_min(bytes, params->longest_bytes) * params->per_byte_q43 + (1ULL << 10)) >> 11;
+}
+
+/* The queue's length in mean packets, Q32, by whichever unit the queue is judged in. */
+MH_FN u64 mh_red_length(const struct mh_red_params *params, u64 packets, u64 bytes)
+{
+	if (params->options & MH_RED_QUEUE_IN_BYTES)
+		return mh_red_mean_packets(params, bytes);
+	return mh_min(packets, MH_RED_MAX_PACKETS) << 32;
+}
+
+/* The average after `idle_ns` in which nothing was sent. */
+MH_FN u64 mh_red_decay(const struct mh_red_params *params, u64 avg_q32, u64 idle_ns)
+{
+	u64 slots = (mh_min(idle_ns, MH_RED_MAX_IDLE_NS) << 16) / params->slot_q16;
+
+	if (slots >> MH_POW_BITS) /* even (1 - 1e-6)^(2^26) of 2^20 packets is less than half a unit */
+		return 0;
+	return mh_mul_q64(avg_q32, mh_pow_q64(0 - (params->w_q32 << 32), slots)); /* 2^64 - w: 1 - w in Q64 */
+}
+
+/* The average after an arrival that found `queue_q32`, after `idle_ns` without any. */
+MH_FN u64 mh_red_average(const struct mh_red_params *params, u64 avg_q32, u64 queue_q32, u64 idle_ns)
+{
+	if (idle_ns && avg_q32)
+		avg_q32 = mh_red_decay(params, avg_q32, idle_ns);
+	if (queue_q32 >= avg_q32)
+		return avg_q32 + mh_mul_q32(queue_q32 - avg_q32, params->w_q32);
+	return avg_q32 - mh_mul_q32(avg_q32 - queue_q32, params->w_q32);
+}
+
+/* Idle time up to now that no average has counted, given when the queue went idle. */
+MH_FN u64 mh_red_idle(const struct mh_red_state *state, u64 idle_since_ns, u64 now_ns)
+{
+	u64 from_ns = mh_max(idle_since_ns, state->idle_from_ns);
+
+	return now_ns > from_ns ? now_ns - from_ns : 0;
+}
+
+/* Base probability p_b of an average, Q32. */
+MH_FN u64 mh_red_probability(const struct mh_red_params *params, u64 avg_q32)
+{
+	if (avg_q32 < params->min_q32)
+		return 0;
+	if (avg_q32 >= params->forced_q32)
+		return MH_ONE_Q32;
+	if (avg_q32 < params->max_q32)
+		return mh_mul_q64(avg_q32 - params->min_q32, params->slope_q64);
+	return params->max_p_q32 + mh_mul_q64(avg_q32 - params->max_q32, params->gentle_slope_q64);
+}
+
+/*
+ * The denominator of p_a, Q32 in 0 .. 1: p_a = p_b / spacing, 1 when spacing is 0.
+ * MH_NEVER when wait forbids a drop so soon after the last one.
+ */
+MH_FN u64 mh_red_spacing(const struct mh_red_params *params, u64 base_q32, u64 since_drop_q24)
+{
+	u64 expected_q32 = (since_drop_q24 >> 24) * base_q32 + (((since_drop_q24 & 0xffffff) * base_q32) >> 24);
+	u64 end_q32 = MH_ONE_Q32;
+
+	if (params->options & MH_RED_WAIT) {
+		if (expected_q32 < MH_ONE_Q32)
+			return MH_NEVER;
+		end_q32 = 2 * MH_ONE_Q32;
+	}
+	return expected_q32 < end_q32 ? end_q32 - expected_q32 : 0;
+}
+
+/* Size of a packet in units of spacing, Q24: mean packets in byte mode (at most 2^8), else segments. */
+MH_FN u64 mh_red_weight(const struct mh_red_params *params, const struct mh_view *view)
+{
+	if (params->options & MH_RED_BYTE_MODE)
+		return mh_min((mh_red_mean_packets(params, view->ip_bytes) + 0x80) >> 8, 0xffffffffULL);
+	return (u64)mh_segments(view) << 24;
+}
+
+/* Whether chance takes this packet: U < p_a, multiplied out so that nothing is divided. */
+MH_FN u32 mh_red_hit(const struct mh_red_params *params, u64 base_q32, u64 since_drop_q24, u64 weight_q24,
+		     u32 random)
+{
+	u64 spacing_q32 = mh_red_spacing(params, base_q32, since_drop_q24);
+	u64 chance_q32 = mh_min(base_q32, MH_ONE_Q32 - 1);
+
+	if (spacing_q32 == MH_NEVER || base_q32 == 0)
+		return 0;
+	if (params->options & MH_RED_BYTE_MODE && spacing_q32)
+		chance_q32 = (chance_q32 * weight_q24) >> 24;
+	if (chance_q32 >= spacing_q32)
+		return 1;
+	return (u64)random * spacing_q32 < chance_q32 << 32;
+}
+
+/* Counts an arrival at or above min; the first of them has nothing before it. */
+MH_FN void mh_red_count(struct mh_red_state *state, u64 weight_q24)
+{
+	if (state->above_min)
+		state->since_drop_q24 = mh_min(state->since_drop_q24 + weight_q24, MH_RED_MAX_COUNT_Q24);
+	else
+		state->since_drop_q24 = 0;
+	state->above_min = 1;
+}
+
+/* The verdict on a packet for which the average is `avg_q32`. */
+MH_FN u32 mh_red_judge(const struct mh_red_params *params, struct mh_red_state *state, u64 avg_q32,
+		       const struct mh_view *view, u32 random)
+{
+	u64 weight_q24;
+
+	if (avg_q32 < params->min_q32) {
+		state->above_min = 0;
+		return MH_PASS;
+	}
+	weight_q24 = mh_red_weight(params, view);
+	mh_red_count(state, weight_q24);
+	if (avg_q32 >= params->forced_q32) {
+		state->since_drop_q24 = 0;
+		return MH_DROP_FORCED;
+	}
+	if (!mh_red_hit(params, mh_red_probability(params, avg_q32), state->since_drop_q24, weight_q24, random))
+		return MH_PASS;
+	state->since_drop_q24 = 0;
+	if (params->options & MH_RED_ECN && view->flags & MH_ECT && avg_q32 < params->max_q32)
+		return MH_MARK;
+	return MH_DROP_EARLY;
+}
+
+/* Takes an arrival into the average and judges it. When idle time starts is the caller's convention. */
+MH_FN u32 mh_red_packet(const struct mh_red_params *params, struct mh_red_state *state,
+			const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns, u32 random)
+{
+	u64 length_q32 = mh_red_length(params, backlog->packets, backlog->bytes);
+	u64 idle_ns = 0;
+
+	if (!backlog->packets) {
+		idle_ns = mh_red_idle(state, backlog->idle_since_ns, now_ns);
+		state->idle_from_ns = mh_max(state->idle_from_ns, now_ns);
+	}
+	state->avg_q32 = mh_red_average(params, state->avg_q32, length_q32, idle_ns);
+	if (backlog->packets < params->spare_below_packets) {
+		state->above_min = 0;
+		return MH_PASS;
+	}
+	return mh_red_judge(params, state, state->avg_q32, view, random);
+}
+
+#endif

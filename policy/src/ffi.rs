@@ -1,0 +1,79 @@
+//! The functions of `shim.c`. All are pure: they read and write only what their pointers name.
+
+use crate::base::{Backlog, ColourBacklog, View};
+use crate::{flow_meter, multi_red, promotion, red, sfd, threshold_marker};
+
+unsafe extern "C" {
+    pub(crate) fn mh_shim_red_average(
+        params: &red::Params,
+        avg_q32: u64,
+        queue_q32: u64,
+        idle_ns: u64,
+    ) -> u64;
+    pub(crate) fn mh_shim_red_probability(params: &red::Params, avg_q32: u64) -> u64;
+    pub(crate) fn mh_shim_red_packet(
+        params: &red::Params,
+        state: &mut red::State,
+        view: &View,
+        backlog: &Backlog,
+        now_ns: u64,
+        random: u32,
+    ) -> u32;
+    pub(crate) fn mh_shim_multi_red_average(
+        params: &multi_red::Params,
+        state: &multi_red::State,
+        colour: u32,
+    ) -> u64;
+    pub(crate) fn mh_shim_multi_red_packet(
+        params: &multi_red::Params,
+        state: &mut multi_red::State,
+        view: &View,
+        backlog: &ColourBacklog,
+        now_ns: u64,
+        random: u32,
+    ) -> u32;
+    pub(crate) fn mh_shim_multi_red_departed(
+        params: &multi_red::Params,
+        state: &mut multi_red::State,
+        colour: u32,
+        after: &ColourBacklog,
+        now_ns: u64,
+    );
+    pub(crate) fn mh_shim_flow_meter_expired(
+        params: &flow_meter::Params,
+        meter: &flow_meter::Meter,
+        now_ns: u64,
+    ) -> u32;
+    pub(crate) fn mh_shim_flow_meter_packet(
+        params: &flow_meter::Params,
+        meter: &mut flow_meter::Meter,
+        view: &View,
+        now_ns: u64,
+    ) -> u32;
+    pub(crate) fn mh_shim_threshold_marker_colour(
+        params: &threshold_marker::Params,
+        meter: &flow_meter::Meter,
+    ) -> u32;
+    pub(crate) fn mh_shim_promotion_packet(
+        params: &promotion::Params,
+        state: &mut promotion::State,
+        threshold: u32,
+        count: u32,
+        random: u32,
+    ) -> u32;
+    pub(crate) fn mh_shim_sfd_expired(params: &sfd::Params, flow: &sfd::Flow, now_ns: u64) -> u32;
+    pub(crate) fn mh_shim_sfd_packet(
+        params: &sfd::Params,
+        flow: &mut sfd::Flow,
+        view: &View,
+        now_ns: u64,
+        random: u32,
+    ) -> u32;
+}
+
+#[cfg(test)]
+unsafe extern "C" {
+    pub(crate) fn mh_shim_mul_q64(a: u64, f_q64: u64) -> u64;
+    pub(crate) fn mh_shim_mul_q32(a: u64, f_q32: u64) -> u64;
+    pub(crate) fn mh_shim_pow_q64(base_q64: u64, exponent: u64) -> u64;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/* Plain functions over the inlined headers, for Rust to call; and the layout of every struct, for its tests. */
+#include <stddef.h>
+
+#include "mousehole/multi_red.h"
+#include "mousehole/sfd.h"
+
+u64 mh_shim_red_average(const struct mh_red_params *params, u64 avg_q32, u64 queue_q32, u64 idle_ns)
+{
+	return mh_red_average(params, avg_q32, queue_q32, idle_ns);
+}
+
+u64 mh_shim_red_probability(const struct mh_red_params *params, u64 avg_q32)
+{
+	return mh_red_probability(params, avg_q32);
+}
+
+u32 mh_shim_red_packet(const struct mh_red_params *params, struct mh_red_state *state,
+		       const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns, u32 random)
+{
+	return mh_red_packet(params, state, view, backlog, now_ns, random);
+}
+
+u64 mh_shim_multi_red_average(const struct mh_multi_red_params *params, const struct mh_multi_red_state *state,
+			      u32 colour)
+{
+	return mh_multi_red_average(params, state, colour);
+}
+
+u32 mh_shim_multi_red_packet(const struct mh_multi_red_params *params, struct mh_multi_red_state *state,
+			     const struct mh_view *view, const struct mh_colour_backlog *backlog, u64 now_ns,
+			     u32 random)
+{
+	return mh_multi_red_packet(params, state, view, backlog, now_ns, random);
+}
+
+void mh_shim_multi_red_departed(const struct mh_multi_red_params *params, struct mh_multi_red_state *state,
+				u32 colour, const struct mh_colour_backlog *after, u64 now_ns)
+{
+	mh_multi_red_departed(params, state, colour, after, now_ns);
+}
+
+u32 mh_shim_flow_meter_expired(const struct mh_flow_meter_params *params, const struct mh_flow_meter *meter,
+			       u64 now_ns)
+{
+	return mh_flow_meter_expired(params, meter, now_ns);
+}
+
+u32 mh_shim_flow_meter_packet(const struct mh_flow_meter_params *params, struct mh_flow_meter *meter,
+			      const struct mh_view *view, u64 now_ns)
+{
+	return mh_flow_meter_packet(params, meter, view, now_ns);
+}
+
+u32 mh_shim_threshold_marker_colour(const struct mh_threshold_marker_params *params,
+				    const struct mh_flow_meter *meter)
+{
+	return mh_threshold_marker_colour(params, meter);
+}
+
+u32 mh_shim_promotion_packet(const struct mh_promotion_params *params, struct mh_promotion *promotion,
+			     u32 threshold, u32 count, u32 random)
+{
+	return mh_promotion_packet(params, promotion, threshold, count, random);
+}
+
+u32 mh_shim_sfd_expired(const struct mh_sfd_params *params, const struct mh_sfd_flow *flow, u64 now_ns)
+{
+	return mh_sfd_expired(params, flow, now_ns);
+}
+
+u32 mh_shim_sfd_packet(const struct mh_sfd_params *params, struct mh_sfd_flow *flow, const struct mh_view *view,
+		       u64 now_ns, u32 random)
+{
+	return mh_sfd_packet(params, flow, view, now_ns, random);
+}
+
+u64 mh_shim_mul_q64(u64 a, u64 f_q64)
+{
+	return mh_mul_q64(a, f_q64);
+}
+
+u64 mh_shim_mul_q32(u64 a, u64 f_q32)
+{
+	return mh_mul_q32(a, f_q32);
+}
+
+u64 mh_shim_pow_q64(u64 base_q64, u64 exponent)
+{
+	return mh_pow_q64(base_q64, exponent);
+}
+
+struct layout_entry {
+	const char *name;
+	u64 value;
+};
+
+#define SIZE(type) { #type, sizeof(struct type) }
+#define FIELD(type, field) { #type "." #field, offsetof(struct type, field) }
+
+const struct layout_entry mh_shim_layout[] = {
+	SIZE(mh_view),
+	FIELD(mh_view, ip_bytes),
+	FIELD(mh_view, segments),
+	FIELD(mh_view, window_hint),
+	FIELD(mh_view, colour),
+	FIELD(mh_view, flags),
+	FIELD(mh_view, reserved),
+	SIZE(mh_backlog),
+	FIELD(mh_backlog, bytes),
+	FIELD(mh_backlog, idle_since_ns),
+	FIELD(mh_backlog, packets),
+	FIELD(mh_backlog, reserved),
+	SIZE(mh_colour_backlog),
+	FIELD(mh_colour_backlog, bytes),
+	FIELD(mh_colour_backlog, packets),
+	FIELD(mh_colour_backlog, reserved),
+	SIZE(mh_red_params),
+	FIELD(mh_red_params, min_q32),
+	FIELD(mh_red_params, max_q32),
+	FIELD(mh_red_params, forced_q32),
+	FIELD(mh_red_params, w_q32),
+	FIELD(mh_red_params, max_p_q32),
+	FIELD(mh_red_params, slope_q64),
+	FIELD(mh_red_params, gentle_slope_q64),
+	FIELD(mh_red_params, slot_q16),
+	FIELD(mh_red_params, longest_bytes),
+	FIELD(mh_red_params, per_byte_q43),
+	FIELD(mh_red_params, options),
+	FIELD(mh_red_params, spare_below_packets),
+	SIZE(mh_red_state),
+	FIELD(mh_red_state, avg_q32),
+	FIELD(mh_red_state, idle_from_ns),
+	FIELD(mh_red_state, since_drop_q24),
+	FIELD(mh_red_state, above_min),
+	FIELD(mh_red_state, reserved),
+	SIZE(mh_multi_red_params),
+	FIELD(mh_multi_red_params, level),
+	FIELD(mh_multi_red_params, colours),
+	FIELD(mh_multi_red_params, mode),
+	SIZE(mh_multi_red_state),
+	FIELD(mh_multi_red_state, level),
+	SIZE(mh_flow_meter_params),
+	FIELD(mh_flow_meter_params, timeout_ns),
+	FIELD(mh_flow_meter_params, syn_restarts),
+	FIELD(mh_flow_meter_params, reserved),
+	SIZE(mh_flow_meter),
+	FIELD(mh_flow_meter, last_seen_ns),
+	FIELD(mh_flow_meter, bytes),
+	FIELD(mh_flow_meter, packets),
+	SIZE(mh_threshold_marker_params),
+	FIELD(mh_threshold_marker_params, threshold),
+	FIELD(mh_threshold_marker_params, unit),
+	FIELD(mh_threshold_marker_params, within),
+	FIELD(mh_threshold_marker_params, beyond),
+	SIZE(mh_promotion_params),
+	FIELD(mh_promotion_params, kind),
+	FIELD(mh_promotion_params, every),
+	SIZE(mh_promotion),
+	FIELD(mh_promotion, out_count),
+	SIZE(mh_sfd_params),
+	FIELD(mh_sfd_params, meter),
+	FIELD(mh_sfd_params, marker),
+	FIELD(mh_sfd_params, promotion),
+	SIZE(mh_sfd_flow),
+	FIELD(mh_sfd_flow, meter),
+	FIELD(mh_sfd_flow, promotion),
+	FIELD(mh_sfd_flow, reserved),
+	{ 0, 0 },
+};
