@@ -1,0 +1,144 @@
+//! A live connection: both TCP ends, the application's progress, and one lazy timer.
+
+use crate::tcp::{Params, Receiver, Sender, opener::Opener, profile::Opening};
+use crate::units::{Dur, Time};
+
+/// What the source of traffic wants opened.
+#[derive(Debug, Clone, Copy)]
+pub struct Open {
+    /// Names the connection across schemes.
+    pub key: u64,
+    /// Client host.
+    pub client: u32,
+    /// Server host.
+    pub server: u32,
+    /// Round-trip time without queueing, if it has its own.
+    pub rtt: Option<Dur>,
+    /// What is written.
+    pub payload: Payload,
+    /// Given back to the source when the connection has ended.
+    pub tag: u32,
+    /// Replayed QUIC.
+    pub is_quic: bool,
+    /// Bytes of the object this connection carries a piece of; 0 when it carries whole writes.
+    pub object_bytes: u64,
+}
+
+/// The writes of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Payload {
+    /// One write of so many bytes.
+    Single(u64),
+    /// The writes of this connection of the run's traffic.
+    Replayed(u32),
+    /// A write without end.
+    Endless,
+}
+
+/// The write now under way.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Progress {
+    /// Number of the write.
+    pub number: u32,
+    /// Its payload.
+    pub bytes: u64,
+    /// Its first segment, and one more than its last.
+    pub segments: (u32, u32),
+    /// The response to be measured began: SYN or request sent.
+    pub start: Time,
+    /// First data packet sent.
+    pub first_data: Time,
+    /// Retransmissions and timeouts before it.
+    pub losses: (u32, u32),
+    /// The sender has been told to send it.
+    pub is_sending: bool,
+    /// Its last byte has arrived.
+    pub is_complete: bool,
+    /// It counts among the measured transfers.
+    pub is_measured: bool,
+}
+
+/// State of a connection in its slot.
+pub(super) struct Live {
+    pub open: Open,
+    pub sender: Sender,
+    pub receiver: Receiver,
+    pub opener: Opener,
+    pub progress: Progress,
+    /// One-way delay from host to bottleneck and from bottleneck to host, added to what links have.
+    pub quarter: Dur,
+    pub rtt: Dur,
+    /// When the next write is asked for.
+    pub think_until: Time,
+    /// When the answering side sent its SYN-ACK, and whether it had to repeat it.
+    pub answered: (Time, bool),
+    /// When the pending timer event fires; stale ones carry an older generation.
+    pub timer_at: Time,
+    pub generation: u32,
+    /// Packets of this connection in the network.
+    pub in_flight: u32,
+    pub is_open: bool,
+    /// Every write has arrived.
+    pub is_finished: bool,
+}
+
+impl Live {
+    /// A connection that has not sent anything.
+    pub fn new(open: Open, params: &Params, phase: Dur, quarter: Dur, rtt: Dur, generation: u32) -> Live {
+        Live {
+            open,
+            sender: Sender::new(params, phase),
+            receiver: Receiver::default(),
+            opener: Opener::default(),
+            progress: Progress::default(),
+            quarter,
+            rtt,
+            think_until: Time::NEVER,
+            answered: (Time::ZERO, false),
+            timer_at: Time::NEVER,
+            generation,
+            in_flight: 0,
+            is_open: true,
+            is_finished: false,
+        }
+    }
+
+    /// Begins write `number` of `bytes` at `now`.
+    pub fn begin(&mut self, number: u32, bytes: u64, now: Time, params: &Params) {
+        let first = self.progress.segments.1;
+        let syn = u32::from(number == 0 && params.opening == Opening::OneWaySyn);
+        let segments = if bytes == u64::MAX { u32::MAX / 2 } else { params.segments(bytes) };
+        self.progress = Progress {
+            number,
+            bytes,
+            segments: (first, first + syn + segments),
+            start: now,
+            first_data: Time::NEVER,
+            losses: self.sender.losses(),
+            ..Progress::default()
+        };
+        self.think_until = Time::NEVER;
+    }
+
+    /// Earliest time at which anything is due.
+    #[inline]
+    pub fn next_due(&self) -> Time {
+        let ends = self.sender.poll_timeout().min(self.receiver.poll_timeout());
+        ends.min(self.opener.poll_timeout()).min(self.think_until)
+    }
+
+    /// IP length of segment `seq` of the write now under way.
+    pub fn segment_bytes(&self, seq: u32, params: &Params) -> u16 {
+        let (first, end) = self.progress.segments;
+        if seq == 0 && params.opening == Opening::OneWaySyn {
+            return params.ack_bytes as u16;
+        }
+        let header = if seq == 0 && params.first_without_header { 0 } else { params.header };
+        let payload = if seq + 1 == end && seq >= first && !params.whole_segments && self.progress.bytes != u64::MAX {
+            (self.progress.bytes - 1) % u64::from(params.mss) + 1
+        } else {
+            u64::from(params.mss)
+        };
+        (payload + u64::from(header)) as u16
+    }
+}

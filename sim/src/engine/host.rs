@@ -1,0 +1,297 @@
+//! What hosts do: opening, requests, writes, acknowledgements, timers.
+
+use super::connection::Payload;
+use super::{Event, World, class};
+use crate::packet::{Kind, Packet, flag};
+use crate::record::{TraceEvent, Transfer};
+use crate::tcp::profile::Opening;
+use crate::tcp::receiver::{AckFields, Reply};
+use crate::units::Time;
+
+impl World {
+    /// Asks for write `number` of the connection in `slot`.
+    pub(super) fn begin_write(&mut self, slot: u32, number: u32) {
+        let bytes = self.write_bytes(slot, number);
+        let params = &self.setup.params;
+        let live = &mut self.live[slot as usize];
+        live.begin(number, bytes, self.now, params);
+        let (begin, end) = self.setup.window;
+        live.progress.is_measured = (begin..end).contains(&self.now) && live.open.payload != Payload::Endless;
+        self.outstanding += u64::from(live.progress.is_measured);
+        match (params.opening, number) {
+            (Opening::None | Opening::OneWaySyn, _) => self.start_sending(slot),
+            (Opening::Request | Opening::Sender, 0) => {
+                let (kind, seq) = live.opener.open(self.now, params);
+                self.send_from_opener(slot, kind, seq);
+            }
+            (Opening::Request, _) => {
+                let (kind, seq) = live.opener.request(number, self.now, params);
+                self.send_from_opener(slot, kind, seq);
+            }
+            (Opening::Sender, _) => self.start_sending(slot),
+        }
+        self.arm(slot);
+    }
+
+    /// A packet has reached the host it was meant for.
+    pub(super) fn deliver(&mut self, packet: Packet) {
+        let slot = packet.flow;
+        self.live[slot as usize].in_flight -= 1;
+        if self.setup.trace {
+            self.note(if packet.kind == Kind::Ack { TraceEvent::Ack } else { TraceEvent::Receive }, &packet);
+        }
+        match packet.kind {
+            Kind::Data => self.data(slot, &packet),
+            Kind::Ack => self.ack(slot, &packet),
+            Kind::Syn => self.syn(slot, &packet),
+            Kind::SynAck => self.syn_ack(slot),
+            Kind::Request => self.request(slot, packet.seq),
+        }
+        self.arm(slot);
+        self.release(slot);
+    }
+
+    /// The pending timer of a connection fired; it may be stale, or early.
+    pub(super) fn timer(&mut self, slot: u32, generation: u32) {
+        let live = &mut self.live[slot as usize];
+        if live.generation != generation || !live.is_open {
+            return;
+        }
+        live.timer_at = Time::NEVER;
+        let (now, params) = (self.now, &self.setup.params);
+        if live.receiver.poll_timeout() <= now {
+            let fields = live.receiver.handle_timeout(params);
+            self.send_ack(slot, fields);
+        }
+        let live = &mut self.live[slot as usize];
+        if live.sender.poll_timeout() <= now {
+            live.sender.handle_timeout(now, &self.setup.params);
+            self.pump(slot);
+        }
+        let live = &mut self.live[slot as usize];
+        if live.opener.poll_timeout() <= now
+            && let Some((kind, seq)) = live.opener.handle_timeout(now, &self.setup.params)
+        {
+            self.send_from_opener(slot, kind, seq);
+        }
+        if self.live[slot as usize].think_until <= now {
+            let next = self.live[slot as usize].progress.number + 1;
+            self.flush_ack(slot);
+            self.begin_write(slot, next);
+        }
+        self.arm(slot);
+    }
+
+    fn data(&mut self, slot: u32, packet: &Packet) {
+        let params = &self.setup.params;
+        let live = &mut self.live[slot as usize];
+        let before = live.receiver.next();
+        let is_new = !live.receiver.has(packet.seq);
+        if is_new && packet.seq < live.receiver.highest() && !packet.has(flag::RETRANSMISSION) {
+            self.reordered += 1;
+        }
+        let reply = live.receiver.handle(packet, self.now, params);
+        if packet.seq >= live.progress.segments.0 {
+            live.opener.handle_data_of(live.progress.number);
+        }
+        if is_new && (self.setup.window.0..self.setup.window.1).contains(&self.now) {
+            self.goodput_bytes += u64::from(packet.bytes) - u64::from(params.header.min(u32::from(packet.bytes)));
+        }
+        let next = live.receiver.next();
+        let done = next >= live.progress.segments.1 && before < live.progress.segments.1;
+        if let Reply::Now(fields) = reply {
+            self.send_ack(slot, fields);
+        }
+        if done {
+            self.complete(slot);
+        }
+    }
+
+    fn ack(&mut self, slot: u32, packet: &Packet) {
+        let fields = AckFields { next: packet.seq, sacks: packet.sacks, ece: packet.has(flag::ECE) };
+        let live = &mut self.live[slot as usize];
+        let was_done = live.sender.is_done();
+        live.sender.handle_ack(&fields, self.now, &self.setup.params);
+        let uploaded = self.setup.params.opening == Opening::Sender && !was_done && live.sender.is_done();
+        self.pump(slot);
+        if uploaded && self.live[slot as usize].progress.is_complete {
+            self.think(slot);
+        }
+    }
+
+    fn syn(&mut self, slot: u32, packet: &Packet) {
+        let live = &mut self.live[slot as usize];
+        live.answered = (self.now, live.answered.0 > Time::ZERO);
+        let mut answer = Packet::new(slot, Kind::SynAck, 0, self.setup.params.ack_bytes as u16);
+        answer.flags = if packet.is_reverse() { 0 } else { flag::REVERSE };
+        self.inject(answer);
+    }
+
+    fn syn_ack(&mut self, slot: u32) {
+        let (now, params) = (self.now, &self.setup.params);
+        let live = &mut self.live[slot as usize];
+        let lost = live.opener.syn_was_lost();
+        let sent = live.opener.sent();
+        if !live.opener.handle_syn_ack(now, params) {
+            return;
+        }
+        if params.opening == Opening::Sender {
+            live.sender.handshake_sample(sent, now, lost, params);
+            self.start_sending(slot);
+        } else {
+            let (kind, seq) = live.opener.request(0, now, params);
+            self.send_from_opener(slot, kind, seq);
+        }
+    }
+
+    fn request(&mut self, slot: u32, number: u32) {
+        let live = &mut self.live[slot as usize];
+        if number != live.progress.number || live.progress.is_sending {
+            return;
+        }
+        if number == 0 {
+            let (sent, repeated) = live.answered;
+            live.sender.handshake_sample(sent, self.now, repeated, &self.setup.params);
+        }
+        self.start_sending(slot);
+    }
+
+    /// Hands the write now under way to its sender.
+    fn start_sending(&mut self, slot: u32) {
+        let live = &mut self.live[slot as usize];
+        let (first, end) = live.progress.segments;
+        live.progress.is_sending = true;
+        live.sender.write(end - first, self.now, &self.setup.params);
+        self.pump(slot);
+    }
+
+    /// Sends whatever the sender may send now.
+    pub(super) fn pump(&mut self, slot: u32) {
+        loop {
+            let params = &self.setup.params;
+            let live = &mut self.live[slot as usize];
+            let Some(out) = live.sender.poll_transmit(self.now, params) else { return };
+            if out.seq == live.progress.segments.0 && live.progress.first_data == Time::NEVER {
+                live.progress.first_data = self.now;
+            }
+            let bytes = live.segment_bytes(out.seq, params);
+            let mut packet = Packet::new(slot, Kind::Data, out.seq, bytes);
+            packet.window_hint = live.sender.cwnd().min(255.0) as u8;
+            packet.flags = u8::from(params.ecn) * flag::ECT
+                | u8::from(out.retransmission) * flag::RETRANSMISSION
+                | u8::from(out.in_recovery) * flag::IN_RECOVERY
+                | u8::from(out.cwr) * flag::CWR;
+            self.inject(packet);
+        }
+    }
+
+    fn send_ack(&mut self, slot: u32, fields: AckFields) {
+        let params = &self.setup.params;
+        let blocks = fields.sacks.iter().filter(|block| block.length > 0).count() as u32;
+        let options = if blocks > 0 { params.sack_bytes.0 + blocks * params.sack_bytes.1 } else { 0 };
+        let mut packet = Packet::new(slot, Kind::Ack, fields.next, (params.ack_bytes + options) as u16);
+        packet.sacks = fields.sacks;
+        packet.flags = flag::REVERSE | u8::from(fields.ece) * flag::ECE;
+        self.inject(packet);
+    }
+
+    /// A request carries the acknowledgement that was being delayed.
+    fn flush_ack(&mut self, slot: u32) {
+        let live = &mut self.live[slot as usize];
+        if live.receiver.poll_timeout() != Time::NEVER {
+            let fields = live.receiver.handle_timeout(&self.setup.params);
+            self.send_ack(slot, fields);
+        }
+    }
+
+    fn send_from_opener(&mut self, slot: u32, kind: Kind, seq: u32) {
+        let params = &self.setup.params;
+        let bytes = params.ack_bytes + if kind == Kind::Request { params.request_bytes } else { 0 };
+        let mut packet = Packet::new(slot, kind, seq, bytes as u16);
+        packet.flags = if params.opening == Opening::Sender { 0 } else { flag::REVERSE };
+        self.inject(packet);
+    }
+
+    /// The last byte of a write has arrived.
+    fn complete(&mut self, slot: u32) {
+        let now = self.now;
+        let live = &mut self.live[slot as usize];
+        live.progress.is_complete = true;
+        if live.progress.is_measured {
+            self.record(slot, now);
+            self.outstanding -= 1;
+            self.is_over = self.window_is_over && self.outstanding == 0;
+        }
+        if self.writes(slot) == self.live[slot as usize].progress.number + 1 {
+            self.live[slot as usize].is_finished = true;
+            let tag = self.live[slot as usize].open.tag;
+            if tag != super::source::NO_TAG {
+                self.setup.source.finished(tag, now, &mut self.wishes);
+                self.grant();
+            }
+        } else if self.setup.params.opening != Opening::Sender {
+            self.think(slot);
+        }
+    }
+
+    /// Waits for the pause before the next write, if there is one.
+    fn think(&mut self, slot: u32) {
+        let next = self.live[slot as usize].progress.number + 1;
+        if let Payload::Replayed(index) = self.live[slot as usize].open.payload
+            && let Some(write) = self.setup.traffic.connections[index as usize].writes.get(next as usize)
+        {
+            self.live[slot as usize].think_until = self.now + write.idle;
+        }
+    }
+
+    pub(super) fn record(&mut self, slot: u32, end: Time) {
+        let live = &self.live[slot as usize];
+        let (progress, (retransmits, timeouts)) = (&live.progress, live.sender.losses());
+        self.transfers.push(Transfer {
+            key: live.open.key,
+            client: live.open.client,
+            write: progress.number,
+            bytes: progress.bytes,
+            object_bytes: if live.open.object_bytes > 0 { live.open.object_bytes } else { progress.bytes },
+            start: progress.start,
+            first_data: progress.first_data,
+            end,
+            rtt_ns: live.rtt.0,
+            retransmits: retransmits - progress.losses.0,
+            timeouts: timeouts - progress.losses.1,
+            is_quic: live.open.is_quic,
+            template: match live.open.payload {
+                Payload::Replayed(index) => Some(index),
+                _ => None,
+            },
+        });
+    }
+
+    /// Schedules the connection's timer event if something is due before the pending one.
+    #[inline]
+    pub(super) fn arm(&mut self, slot: u32) {
+        let live = &mut self.live[slot as usize];
+        let due = live.next_due();
+        if due < live.timer_at && live.is_open {
+            live.generation += 1;
+            live.timer_at = due;
+            let generation = live.generation;
+            self.schedule(due.max(self.now), class::TIMER, u64::from(slot), Event::Timer { slot, generation });
+        }
+    }
+
+    fn writes(&self, slot: u32) -> u32 {
+        match self.live[slot as usize].open.payload {
+            Payload::Single(_) | Payload::Endless => 1,
+            Payload::Replayed(index) => self.setup.traffic.connections[index as usize].writes.len() as u32,
+        }
+    }
+
+    fn write_bytes(&self, slot: u32, number: u32) -> u64 {
+        match self.live[slot as usize].open.payload {
+            Payload::Single(bytes) => bytes,
+            Payload::Endless => u64::MAX,
+            Payload::Replayed(index) => self.setup.traffic.connections[index as usize].writes[number as usize].bytes,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Closed-loop web sessions: what a page holds is the model's, when it comes is the network's.
+
+use super::connection::{Open, Payload};
+use super::source::Wishes;
+use crate::traffic::model::web_sfd::{Draws, Transform};
+use crate::units::Time;
+
+/// Token of the next session's arrival; other tokens are sessions.
+const ARRIVAL: u32 = u32::MAX - 1;
+
+/// A session in progress.
+#[derive(Debug, Clone, Copy)]
+struct Session {
+    name: u64,
+    client: u32,
+    server: u32,
+    pages: u32,
+    page: u32,
+    objects: u32,
+    launched: u32,
+    outstanding: u32,
+}
+
+/// An object in transfer; long ones may come in parts.
+#[derive(Debug, Clone, Copy)]
+struct Object {
+    session: u32,
+    number: u32,
+    bytes: u64,
+    part: u32,
+}
+
+/// All sessions of a run.
+pub struct Sessions {
+    draws: Draws,
+    arrived: u64,
+    first_arrival: u64,
+    sessions: Vec<Session>,
+    free_sessions: Vec<u32>,
+    objects: Vec<Object>,
+    free_objects: Vec<u32>,
+}
+
+impl Sessions {
+    /// Sessions by these draws, none in progress yet.
+    pub fn new(draws: Draws) -> Sessions {
+        Sessions {
+            first_arrival: draws.initial_sessions(),
+            draws,
+            arrived: 0,
+            sessions: Vec::new(),
+            free_sessions: Vec::new(),
+            objects: Vec::new(),
+            free_objects: Vec::new(),
+        }
+    }
+
+    /// Sessions in progress at the start are thinking before a page; others will arrive.
+    pub fn begin(&mut self, wishes: &mut Wishes) {
+        for name in 0..self.first_arrival {
+            let slot = self.admit(name);
+            wishes.wake.push((Time::ZERO + self.draws.think(name, 0), slot));
+        }
+        wishes.wake.push((Time::ZERO + self.draws.session_gap(0), ARRIVAL));
+    }
+
+    /// A session arrives, starts a page, or asks for its next object.
+    pub fn wake(&mut self, token: u32, now: Time, wishes: &mut Wishes) {
+        if token == ARRIVAL {
+            let slot = self.admit(self.first_arrival + self.arrived);
+            self.arrived += 1;
+            wishes.wake.push((now + self.draws.session_gap(self.arrived), ARRIVAL));
+            return self.start_page(slot, now, wishes);
+        }
+        let session = &self.sessions[token as usize];
+        match session.launched < session.objects {
+            true => self.launch(token, now, wishes),
+            false => self.start_page(token, now, wishes),
+        }
+    }
+
+    /// A transfer is complete: its object's next part follows, or its page may be complete.
+    pub fn finished(&mut self, tag: u32, now: Time, wishes: &mut Wishes) {
+        self.objects[tag as usize].part += 1;
+        if self.open_part(tag, wishes) {
+            return;
+        }
+        self.free_objects.push(tag);
+        let slot = self.objects[tag as usize].session;
+        self.sessions[slot as usize].outstanding -= 1;
+        self.end_page(slot, now, wishes);
+    }
+
+    fn admit(&mut self, name: u64) -> u32 {
+        let session = Session {
+            name,
+            client: self.draws.client(name),
+            server: 0,
+            pages: self.draws.pages(name),
+            page: 0,
+            objects: 0,
+            launched: 0,
+            outstanding: 0,
+        };
+        place(&mut self.sessions, &mut self.free_sessions, session)
+    }
+
+    fn start_page(&mut self, slot: u32, now: Time, wishes: &mut Wishes) {
+        let session = &mut self.sessions[slot as usize];
+        let page = self.draws.page(session.name, session.page);
+        (session.server, session.objects, session.launched) = (page.server, page.objects, 0);
+        self.launch(slot, now, wishes);
+    }
+
+    /// Asks for the session's next object, and for the one after it in due time.
+    fn launch(&mut self, slot: u32, now: Time, wishes: &mut Wishes) {
+        let session = &mut self.sessions[slot as usize];
+        let number = session.launched;
+        session.launched += 1;
+        session.outstanding += 1;
+        let (name, page, more) = (session.name, session.page, session.launched < session.objects);
+        let bytes = self.draws.object(name, page, number).bytes;
+        let object = Object { session: slot, number, bytes, part: 0 };
+        let tag = place(&mut self.objects, &mut self.free_objects, object);
+        if more {
+            wishes.wake.push((now + self.draws.object(name, page, number + 1).gap, slot));
+        }
+        if !self.open_part(tag, wishes) {
+            self.free_objects.push(tag);
+            self.sessions[slot as usize].outstanding -= 1;
+            self.end_page(slot, now, wishes);
+        }
+    }
+
+    /// Opens the connection for an object's current part; `false` if there is none.
+    fn open_part(&mut self, tag: u32, wishes: &mut Wishes) -> bool {
+        let object = self.objects[tag as usize];
+        let Some(bytes) = self.draws.model().transfers(object.bytes).nth(object.part as usize) else { return false };
+        let session = &self.sessions[object.session as usize];
+        let is_chopped = self.draws.model().transform == Transform::L2s;
+        wishes.open.push(Open {
+            key: self.draws.key(session.name, session.page, object.number, object.part),
+            client: session.client,
+            server: session.server,
+            rtt: None,
+            payload: Payload::Single(bytes),
+            tag,
+            is_quic: false,
+            object_bytes: if is_chopped { object.bytes } else { 0 },
+        });
+        true
+    }
+
+    /// If every object of the page has come, the user thinks, or the session ends.
+    fn end_page(&mut self, slot: u32, now: Time, wishes: &mut Wishes) {
+        let session = &mut self.sessions[slot as usize];
+        if session.outstanding > 0 || session.launched < session.objects {
+            return;
+        }
+        let done = session.page;
+        session.page += 1;
+        if session.page < session.pages {
+            // Thinking after page n is draw n + 1: draw 0 is the wait of sessions found in progress.
+            wishes.wake.push((now + self.draws.think(session.name, done + 1), slot));
+        } else {
+            self.free_sessions.push(slot);
+        }
+    }
+}
+
+/// Puts an item into a free slot, or a new one.
+fn place<T>(slots: &mut Vec<T>, free: &mut Vec<u32>, item: T) -> u32 {
+    match free.pop() {
+        Some(slot) => {
+            slots[slot as usize] = item;
+            slot
+        }
+        None => {
+            slots.push(item);
+            slots.len() as u32 - 1
+        }
+    }
+}

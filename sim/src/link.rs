@@ -1,0 +1,200 @@
+//! A link: a queue, a transmitter and a propagation delay, and faults on demand.
+
+use crate::packet::{Packet, flag};
+use crate::queue::{Dequeued, Drop, Queue, Why};
+use crate::record::QueueCounts;
+use crate::rng::{Purpose, Stream};
+use crate::units::{Dur, Rate, Time};
+
+/// Losses on purpose, before the queue.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Fault {
+    /// Arrivals to lose, by their number from 0, rising.
+    pub drop: Vec<u64>,
+    /// Every arrival is lost with this probability.
+    pub bernoulli: f64,
+}
+
+/// What became of a packet that reached a link.
+#[derive(Debug, Clone, Copy)]
+pub enum Arrival {
+    /// It reaches the far end at this time (one event per hop).
+    Arrives(Packet, Time),
+    /// It waits in the queue; if the transmitter was idle, it must be served now.
+    Queued {
+        /// Whether the transmitter is idle.
+        serve: bool,
+    },
+    /// It was dropped; `drops` of the link tells.
+    Dropped,
+}
+
+/// A one-way link.
+pub struct Link {
+    /// Name for reports.
+    pub name: String,
+    /// Rate of the transmitter.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Dur,
+    /// Counters.
+    pub counts: QueueCounts,
+    queue: Queue,
+    fault: Fault,
+    fault_dice: Stream,
+    dice: Stream,
+    arrivals: u64,
+    /// Until then the transmitter is busy.
+    busy_until: Time,
+    /// The slow path is used even where the fast one would do.
+    slow: bool,
+    /// A packet is in transmission (slow path).
+    transmitting: bool,
+    /// Extra bytes per packet on the wire.
+    overhead: u32,
+    drops: Vec<Drop>,
+}
+
+impl Link {
+    /// A link with its queue; `id` names its random draws under `seed`.
+    pub fn new(name: &str, id: u64, rate: Rate, delay: Dur, queue: Queue, seed: u64) -> Link {
+        Link {
+            name: name.to_string(),
+            rate,
+            delay,
+            counts: QueueCounts::default(),
+            queue,
+            fault: Fault::default(),
+            fault_dice: Stream::new(seed, Purpose::Fault, id),
+            dice: Stream::new(seed, Purpose::Queue, id),
+            arrivals: 0,
+            busy_until: Time::ZERO,
+            slow: false,
+            transmitting: false,
+            overhead: 0,
+            drops: Vec::new(),
+        }
+    }
+
+    /// The same link with faults, extra bytes per packet, and optionally without the fast path.
+    pub fn with(mut self, fault: Fault, overhead: u32, slow: bool) -> Link {
+        (self.fault, self.overhead, self.slow) = (fault, overhead, slow);
+        self
+    }
+
+    /// Sets the extra bytes per packet on the wire.
+    pub fn set_overhead(&mut self, overhead: u32) {
+        self.overhead = overhead;
+    }
+
+    /// Takes a packet.
+    #[inline]
+    pub fn arrive(&mut self, mut packet: Packet, now: Time) -> Arrival {
+        self.counts.arrived(packet.colour, packet.bytes);
+        let number = self.arrivals;
+        self.arrivals += 1;
+        packet.was_marked = packet.has(flag::CE);
+        if self.is_faulty() && self.loses(number) {
+            self.note_drop(packet, Why::Fault);
+            return Arrival::Dropped;
+        }
+        match self.queue.as_fifo() {
+            Some(fifo) if !self.slow => {
+                match fifo.pass(&mut packet, now, self.busy_until, &mut self.dice) {
+                    Err(why) => {
+                        self.note_drop(packet, why);
+                        Arrival::Dropped
+                    }
+                    Ok(start) => {
+                        if packet.has(flag::CE) && !packet.was_marked {
+                            self.counts.marked(packet.colour, packet.bytes);
+                        }
+                        self.counts.sent(packet.colour, packet.bytes, start.since(now).0);
+                        self.busy_until = start + self.tx_time(&packet);
+                        Arrival::Arrives(packet, self.busy_until + self.delay)
+                    }
+                }
+            }
+            _ => self.arrive_slowly(packet, now),
+        }
+    }
+
+    fn arrive_slowly(&mut self, packet: Packet, now: Time) -> Arrival {
+        let first = self.drops.len();
+        self.queue.enqueue(packet, now, &mut self.dice, &mut self.drops);
+        self.count_drops(first);
+        Arrival::Queued { serve: !self.transmitting }
+    }
+
+    /// Starts the next transmission: the packet, when the transmitter is free again, and when it arrives;
+    /// or the time to ask again.
+    pub fn serve(&mut self, now: Time) -> Result<(Packet, Time, Time), Option<Time>> {
+        let first = self.drops.len();
+        let next = self.queue.dequeue(now, &mut self.drops);
+        self.count_drops(first);
+        match next {
+            Dequeued::Packet(packet, at) => {
+                if packet.has(flag::CE) && !packet.was_marked {
+                    self.counts.marked(packet.colour, packet.bytes);
+                }
+                self.counts.sent(packet.colour, packet.bytes, now.since(at).0);
+                self.transmitting = true;
+                self.busy_until = now + self.tx_time(&packet);
+                Ok((packet, self.busy_until, self.busy_until + self.delay))
+            }
+            Dequeued::WaitUntil(time) => {
+                self.transmitting = false;
+                Err(Some(time))
+            }
+            Dequeued::Empty => {
+                self.transmitting = false;
+                Err(None)
+            }
+        }
+    }
+
+    /// Takes the packets dropped since the last call.
+    pub fn take_drop(&mut self) -> Option<Drop> {
+        self.drops.pop()
+    }
+
+    /// Packets and bytes waiting.
+    pub fn backlog(&mut self, now: Time) -> (u32, u64) {
+        self.queue.backlog(now)
+    }
+
+    /// Whether a packet counts as sent at its arrival already (the fast path).
+    pub fn promises_departures(&mut self) -> bool {
+        !self.slow && self.queue.as_fifo().is_some()
+    }
+
+    /// The queue, for traces and tests.
+    pub fn queue(&mut self) -> &mut Queue {
+        &mut self.queue
+    }
+
+    fn tx_time(&self, packet: &Packet) -> Dur {
+        self.rate.tx_time(u64::from(packet.bytes) + u64::from(self.overhead))
+    }
+
+    fn is_faulty(&self) -> bool {
+        self.fault.bernoulli > 0.0 || !self.fault.drop.is_empty()
+    }
+
+    fn loses(&mut self, number: u64) -> bool {
+        self.fault.drop.binary_search(&number).is_ok()
+            || (self.fault.bernoulli > 0.0 && self.fault_dice.uniform() < self.fault.bernoulli)
+    }
+
+    fn note_drop(&mut self, packet: Packet, why: Why) {
+        self.counts.dropped(packet.colour, packet.bytes, why);
+        self.drops.push(Drop { packet, why });
+    }
+
+    fn count_drops(&mut self, first: usize) {
+        for index in first..self.drops.len() {
+            let Drop { packet, why } = self.drops[index];
+            self.counts.dropped(packet.colour, packet.bytes, why);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The packet that travels through links and queues: 32 bytes, `Copy`, no ownership.
+//!
+//! Sequence numbers count segments: a write of B bytes is `ceil(B / MSS)` segments, the last one
+//! short. One 32-bit segment number reaches 6 TB at 1460 bytes, and loss recovery needs no byte
+//! arithmetic.
+
+pub use mousehole_policy::Colour;
+
+/// What a packet is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    /// A data segment; `seq` is its number.
+    Data = 0,
+    /// A pure acknowledgement; `seq` is the next segment expected.
+    Ack = 1,
+    /// Connection request of the side that opens.
+    Syn = 2,
+    /// Answer to a SYN.
+    SynAck = 3,
+    /// Completes the handshake and asks for write number `seq`.
+    Request = 4,
+}
+
+/// Bits of [`Packet::flags`].
+pub mod flag {
+    /// The transport understands ECN (ECT codepoint).
+    pub const ECT: u8 = 1;
+    /// Congestion experienced: a queue marked the packet.
+    pub const CE: u8 = 2;
+    /// ACK: the receiver echoes a mark.
+    pub const ECE: u8 = 4;
+    /// Data: the sender has reduced its window.
+    pub const CWR: u8 = 8;
+    /// Data: sent before.
+    pub const RETRANSMISSION: u8 = 16;
+    /// Data: sent in fast recovery.
+    pub const IN_RECOVERY: u8 = 32;
+    /// Travels from the receiver of data to its sender.
+    pub const REVERSE: u8 = 64;
+}
+
+/// One SACK block relative to the cumulative acknowledgement; `length` 0 means none.
+///
+/// Offsets of 16 bits bound the window to 65,535 segments, which parameters are checked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SackBlock {
+    /// First segment of the block minus the cumulative acknowledgement.
+    pub offset: u16,
+    /// Segments in the block.
+    pub length: u16,
+}
+
+/// A packet in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct Packet {
+    /// Slot of the connection in the engine.
+    pub flow: u32,
+    /// Segment number, next expected segment, or write number; see [`Kind`].
+    pub seq: u32,
+    /// SACK blocks of an ACK, most recent first.
+    pub sacks: [SackBlock; 3],
+    /// IP length in bytes.
+    pub bytes: u16,
+    /// Link whose queue the packet reaches next.
+    pub link: u16,
+    /// What it is.
+    pub kind: Kind,
+    /// Colour given by a marker; green until then.
+    pub colour: Colour,
+    /// Bits of [`flag`].
+    pub flags: u8,
+    /// Shared links passed so far in this direction.
+    pub hop: u8,
+    /// The sender's window in segments at sending time, saturating at 255.
+    pub window_hint: u8,
+    /// It carried a congestion mark when it reached the present link.
+    pub was_marked: bool,
+    /// Keeps the size at 32 bytes.
+    pub reserved: [u8; 2],
+}
+
+const _: () = assert!(size_of::<Packet>() == 32);
+
+impl Packet {
+    /// A packet of `kind` with no flags, colours or SACK blocks.
+    pub fn new(flow: u32, kind: Kind, seq: u32, bytes: u16) -> Packet {
+        Packet {
+            flow,
+            seq,
+            sacks: [SackBlock::default(); 3],
+            bytes,
+            link: 0,
+            kind,
+            colour: Colour::Green,
+            flags: 0,
+            hop: 0,
+            window_hint: 1,
+            was_marked: false,
+            reserved: [0; 2],
+        }
+    }
+
+    /// Whether every bit of `flags` is set.
+    pub fn has(&self, flags: u8) -> bool {
+        self.flags & flags == flags
+    }
+
+    /// Whether it travels from the receiver of data to its sender.
+    pub fn is_reverse(&self) -> bool {
+        self.has(flag::REVERSE)
+    }
+}

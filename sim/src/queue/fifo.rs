@@ -1,0 +1,198 @@
+//! One FIFO with a drop policy that decides at the arrival: drop-tail, RED, multi-RED.
+//!
+//! The packet in transmission is not in the queue. Two ways to run it, equal by test: the slow one
+//! stores packets and is asked for each; the fast one ([`Fifo::pass`]) knows at the arrival when the
+//! packet will start transmission, keeps only sizes and start times, and forgets them lazily.
+
+use super::{Dequeued, Drop, Why};
+use crate::packet::{Colour, Kind, Packet, flag};
+use crate::rng::Stream;
+use crate::units::{Buffer, Time};
+use mousehole_policy::{Backlog, ColourBacklog, Verdict, View, multi_red, red};
+use std::collections::VecDeque;
+
+/// How a FIFO decides whom to drop; all but drop-tail come from the policy room.
+#[derive(Clone)]
+pub enum Policy {
+    /// Only the buffer's limit.
+    DropTail,
+    /// RED for all packets alike.
+    Red(Box<red::Params>, red::State),
+    /// One virtual RED per colour.
+    MultiRed(Box<multi_red::Params>, multi_red::State),
+}
+
+/// Size, colour and start of transmission of a packet that was promised a departure.
+#[derive(Clone, Copy)]
+struct Promise {
+    start: Time,
+    bytes: u16,
+    colour: Colour,
+}
+
+/// A FIFO queue.
+pub struct Fifo {
+    limit: Buffer,
+    policy: Policy,
+    waiting: ColourBacklog,
+    packets: u32,
+    bytes: u64,
+    idle_since: Time,
+    stored: VecDeque<(Packet, Time)>,
+    promised: VecDeque<Promise>,
+}
+
+impl Fifo {
+    /// An empty queue. A packet limit counts packets waiting, a byte limit their IP length.
+    pub fn new(limit: Buffer, policy: Policy) -> Fifo {
+        Fifo {
+            limit,
+            policy,
+            waiting: ColourBacklog::default(),
+            packets: 0,
+            bytes: 0,
+            idle_since: Time::ZERO,
+            stored: VecDeque::new(),
+            promised: VecDeque::new(),
+        }
+    }
+
+    /// Slow path: takes an arrival.
+    pub fn enqueue(&mut self, mut packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Drop>) {
+        match self.admit(&mut packet, now, rng) {
+            Some(why) => drops.push(Drop { packet, why }),
+            None => {
+                self.add(packet.bytes, packet.colour);
+                self.stored.push_back((packet, now));
+            }
+        }
+    }
+
+    /// Slow path: gives the next packet.
+    pub fn dequeue(&mut self, now: Time) -> Dequeued {
+        match self.stored.pop_front() {
+            Some((packet, at)) => {
+                self.remove(packet.bytes, packet.colour, now);
+                Dequeued::Packet(packet, at)
+            }
+            None => {
+                self.idle_since = now;
+                Dequeued::Empty
+            }
+        }
+    }
+
+    /// Fast path: takes an arrival at a link that transmits until `busy_until`; says when the packet
+    /// starts transmission, or why it is dropped.
+    #[inline]
+    pub fn pass(&mut self, packet: &mut Packet, now: Time, busy_until: Time, rng: &mut Stream) -> Result<Time, Why> {
+        self.settle(now);
+        if busy_until <= now {
+            self.idle_since = busy_until;
+        }
+        if let Some(why) = self.admit(packet, now, rng) {
+            return Err(why);
+        }
+        let start = now.max(busy_until);
+        self.add(packet.bytes, packet.colour);
+        self.promised.push_back(Promise { start, bytes: packet.bytes, colour: packet.colour });
+        Ok(start)
+    }
+
+    /// Packets and bytes waiting at `now`.
+    pub fn backlog(&mut self, now: Time) -> (u32, u64) {
+        self.settle(now);
+        (self.packets, self.bytes)
+    }
+
+    /// Averages of the policy in packets, one per colour, for traces and tests.
+    pub fn averages(&self) -> Vec<f64> {
+        match &self.policy {
+            Policy::DropTail => Vec::new(),
+            Policy::Red(params, state) => vec![red::average(params, state)],
+            Policy::MultiRed(params, state) => {
+                Colour::ALL.iter().map(|&colour| multi_red::average(params, state, colour)).collect()
+            }
+        }
+    }
+
+    /// Forgets promised packets that have started transmission; departures precede arrivals.
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        while let Some(&Promise { start, bytes, colour }) = self.promised.front() {
+            if start > now {
+                break;
+            }
+            self.promised.pop_front();
+            self.remove(bytes, colour, start);
+        }
+    }
+
+    /// Marks or drops; `None` admits.
+    #[inline]
+    fn admit(&mut self, packet: &mut Packet, now: Time, rng: &mut Stream) -> Option<Why> {
+        let full = match self.limit {
+            Buffer::Packets(limit) => self.packets >= limit,
+            Buffer::Bytes(limit) => self.bytes + u64::from(packet.bytes) > limit,
+        };
+        // ns-2's conventions: DiffServ RED leaves its averages alone at a full buffer, plain RED does not.
+        if full && !matches!(self.policy, Policy::Red(..)) {
+            return Some(Why::Forced);
+        }
+        let verdict = match &mut self.policy {
+            Policy::DropTail => Verdict::Pass,
+            Policy::Red(params, state) => {
+                let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
+                red::packet(params, state, &view(packet), &backlog, now.0, rng.bits32())
+            }
+            Policy::MultiRed(params, state) => {
+                multi_red::packet(params, state, &view(packet), &self.waiting, now.0, rng.bits32())
+            }
+        };
+        match verdict {
+            Verdict::Early => Some(Why::Early),
+            Verdict::Forced => Some(Why::Forced),
+            _ if full => Some(Why::Forced),
+            Verdict::Mark => {
+                packet.flags |= flag::CE;
+                None
+            }
+            Verdict::Pass => None,
+        }
+    }
+
+    fn add(&mut self, bytes: u16, colour: Colour) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+        self.waiting.add(colour, u32::from(bytes));
+    }
+
+    fn remove(&mut self, bytes: u16, colour: Colour, now: Time) {
+        self.packets -= 1;
+        self.bytes -= u64::from(bytes);
+        self.waiting.remove(colour, u32::from(bytes));
+        if let Policy::MultiRed(params, state) = &mut self.policy {
+            multi_red::departed(params, state, colour, &self.waiting, now.0);
+        }
+    }
+}
+
+/// What a policy may know of a packet.
+pub fn view(packet: &Packet) -> View {
+    // The transport's bits and the policy's are named by different rooms; the order is this table's.
+    const BITS: [(u8, u8); 4] = [
+        (flag::ECT, View::ECT),
+        (flag::RETRANSMISSION, View::RETRANSMISSION),
+        (flag::IN_RECOVERY, View::IN_RECOVERY),
+        (flag::REVERSE, View::REVERSE),
+    ];
+    let kind = match packet.kind {
+        Kind::Syn | Kind::SynAck => View::SYN,
+        Kind::Ack => View::ACK,
+        Kind::Data | Kind::Request => 0,
+    };
+    let flags = BITS.iter().fold(kind, |flags, &(ours, theirs)| if packet.has(ours) { flags | theirs } else { flags });
+    let mut view = View::new(u32::from(packet.bytes)).with_colour(packet.colour).with_flags(flags);
+    view.window_hint = u16::from(packet.window_hint);
+    view
+}

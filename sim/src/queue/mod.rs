@@ -1,0 +1,90 @@
+//! Queue disciplines: buffer × drop policy × scheduler, behind one contract.
+//!
+//! `enqueue` may drop (the arrival or others), `dequeue` gives a packet, a time to wait until, or
+//! nothing; either may mark or drop. Dropped packets go into a list of the caller's, so that nothing
+//! allocates per packet and every drop is counted in one place.
+//!
+//! A FIFO whose policy decides only at the arrival can tell its link the departure at once
+//! ([`Queue::as_fifo`]); a property test holds that fast path equal to the slow one.
+
+pub mod fifo;
+pub mod fq_codel;
+
+use crate::packet::Packet;
+use crate::rng::Stream;
+use crate::units::Time;
+pub use fifo::{Fifo, Policy};
+pub use fq_codel::FqCodel;
+
+/// Why a packet was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// By a policy, with chance below its upper threshold, or by delay (CoDel).
+    Early,
+    /// The policy's average is beyond its upper threshold, or the buffer is full.
+    Forced,
+    /// A faulty link lost it before the queue.
+    Fault,
+}
+
+/// A dropped packet and why.
+#[derive(Debug, Clone, Copy)]
+pub struct Drop {
+    /// The packet.
+    pub packet: Packet,
+    /// The reason.
+    pub why: Why,
+}
+
+/// What a queue gives its link.
+#[derive(Debug, Clone, Copy)]
+pub enum Dequeued {
+    /// Send this packet; it arrived at the queue at the given time.
+    Packet(Packet, Time),
+    /// Nothing may leave before this time (shapers).
+    WaitUntil(Time),
+    /// Nothing waits.
+    Empty,
+}
+
+/// Every queue discipline there is.
+pub enum Queue {
+    /// First in, first out, with a drop policy at the arrival.
+    Fifo(Fifo),
+    /// Flow queueing with CoDel (RFC 8290).
+    FqCodel(Box<FqCodel>),
+}
+
+impl Queue {
+    /// Takes an arrival; whatever is dropped for it goes into `drops`.
+    pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Drop>) {
+        match self {
+            Queue::Fifo(fifo) => fifo.enqueue(packet, now, rng, drops),
+            Queue::FqCodel(fair) => fair.enqueue(packet, now, drops),
+        }
+    }
+
+    /// Asks for the next packet; what is dropped meanwhile goes into `drops`.
+    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Drop>) -> Dequeued {
+        match self {
+            Queue::Fifo(fifo) => fifo.dequeue(now),
+            Queue::FqCodel(fair) => fair.dequeue(now, drops),
+        }
+    }
+
+    /// The FIFO, if departures are known at the arrival.
+    pub fn as_fifo(&mut self) -> Option<&mut Fifo> {
+        match self {
+            Queue::Fifo(fifo) => Some(fifo),
+            Queue::FqCodel(_) => None,
+        }
+    }
+
+    /// Packets and bytes waiting at `now`.
+    pub fn backlog(&mut self, now: Time) -> (u32, u64) {
+        match self {
+            Queue::Fifo(fifo) => fifo.backlog(now),
+            Queue::FqCodel(fair) => fair.backlog(),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What a run leaves behind: one record per transfer, counters per queue, optional packet trace.
+
+use crate::packet::Colour;
+use crate::queue::Why;
+use crate::units::{Rate, Time};
+use hdrhistogram::Histogram;
+
+/// One measured transfer: one write of one connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Transfer {
+    /// Names the connection; equal across schemes for the same draw or the same replayed connection.
+    pub key: u64,
+    /// Client host.
+    pub client: u32,
+    /// Number of the write in its connection.
+    pub write: u32,
+    /// Payload bytes.
+    pub bytes: u64,
+    /// Payload bytes of the whole object this transfer is a piece of (equal to `bytes` unless chopped).
+    pub object_bytes: u64,
+    /// When the client's SYN or request was sent.
+    pub start: Time,
+    /// When the first data packet was first sent; [`Time::NEVER`] if none was.
+    pub first_data: Time,
+    /// When the last byte arrived; [`Time::NEVER`] if it did not (censored).
+    pub end: Time,
+    /// Round-trip time of the path without queueing, ns.
+    pub rtt_ns: u64,
+    /// Segments retransmitted during this transfer.
+    pub retransmits: u32,
+    /// Retransmission timeouts during this transfer.
+    pub timeouts: u32,
+    /// Replayed QUIC.
+    pub is_quic: bool,
+    /// Connection of the traffic it replays, where that has several writes.
+    pub template: Option<u32>,
+}
+
+/// Packets and bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes of IP length.
+    pub bytes: u64,
+}
+
+impl Count {
+    fn add(&mut self, bytes: u16) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+
+    fn since(self, earlier: Count) -> Count {
+        Count { packets: self.packets - earlier.packets, bytes: self.bytes - earlier.bytes }
+    }
+}
+
+/// What happened to the packets of one colour at one queue.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ColourCounts {
+    /// Reached the queue.
+    pub arrived: Count,
+    /// Dropped early.
+    pub early: Count,
+    /// Dropped because the average was beyond the threshold, or the buffer full.
+    pub forced: Count,
+    /// Lost by a faulty link before the queue.
+    pub fault: Count,
+    /// Admitted with a congestion mark.
+    pub marked: Count,
+    /// Left the queue for transmission.
+    pub sent: Count,
+}
+
+/// Counters of one link's queue.
+#[derive(Debug, Clone)]
+pub struct QueueCounts {
+    /// By colour.
+    pub colours: [ColourCounts; 3],
+    /// Queueing delays in units of 100 ns.
+    pub delay: Histogram<u32>,
+    delay_sum_ns: u128,
+}
+
+impl Default for QueueCounts {
+    fn default() -> Self {
+        // Delays in units of 100 ns up to about 3 hours, three significant digits.
+        let delay = Histogram::new_with_bounds(1, 1 << 37, 3).expect("constant bounds are valid");
+        QueueCounts { colours: [ColourCounts::default(); 3], delay, delay_sum_ns: 0 }
+    }
+}
+
+impl QueueCounts {
+    /// A packet reached the queue.
+    #[inline]
+    pub fn arrived(&mut self, colour: Colour, bytes: u16) {
+        self.colours[colour.index()].arrived.add(bytes);
+    }
+
+    /// A packet was dropped.
+    pub fn dropped(&mut self, colour: Colour, bytes: u16, why: Why) {
+        let counts = &mut self.colours[colour.index()];
+        match why {
+            Why::Early => counts.early.add(bytes),
+            Why::Forced => counts.forced.add(bytes),
+            Why::Fault => counts.fault.add(bytes),
+        }
+    }
+
+    /// A packet was marked.
+    pub fn marked(&mut self, colour: Colour, bytes: u16) {
+        self.colours[colour.index()].marked.add(bytes);
+    }
+
+    /// A packet started transmission after waiting `delay_ns`.
+    #[inline]
+    pub fn sent(&mut self, colour: Colour, bytes: u16, delay_ns: u64) {
+        self.colours[colour.index()].sent.add(bytes);
+        self.delay_sum_ns += u128::from(delay_ns);
+        self.delay.saturating_record(delay_ns / 100);
+    }
+
+    /// Forgets the delays seen so far, at the start of the measured window.
+    pub fn restart_delays(&mut self) {
+        self.delay.reset();
+        self.delay_sum_ns = 0;
+    }
+
+    /// Mean queueing delay in seconds since the delays were restarted.
+    pub fn delay_mean_s(&self) -> f64 {
+        match self.delay.len() {
+            0 => 0.0,
+            count => self.delay_sum_ns as f64 / count as f64 / 1e9,
+        }
+    }
+
+    /// A quantile of the queueing delay in seconds since the delays were restarted.
+    pub fn delay_quantile_s(&self, quantile: f64) -> f64 {
+        self.delay.value_at_quantile(quantile) as f64 * 1e-7
+    }
+
+    /// The counts by colour since `earlier`.
+    pub fn since(&self, earlier: &[ColourCounts; 3]) -> [ColourCounts; 3] {
+        std::array::from_fn(|index| {
+            let (now, then) = (self.colours[index], earlier[index]);
+            ColourCounts {
+                arrived: now.arrived.since(then.arrived),
+                early: now.early.since(then.early),
+                forced: now.forced.since(then.forced),
+                fault: now.fault.since(then.fault),
+                marked: now.marked.since(then.marked),
+                sent: now.sent.since(then.sent),
+            }
+        })
+    }
+}
+
+/// One link's queue over the measured window.
+#[derive(Debug, Clone)]
+pub struct QueueRecord {
+    /// Name of the link: `down`, `up`, or an access link's.
+    pub name: String,
+    /// Rate of the link.
+    pub capacity: Rate,
+    /// Counts by colour within the window.
+    pub colours: [ColourCounts; 3],
+    /// Queueing delay: mean, p50, p95, p99, in seconds.
+    pub delay_s: [f64; 4],
+    /// Length of the window in seconds.
+    pub window_s: f64,
+}
+
+impl QueueRecord {
+    /// Bytes sent within the window.
+    pub fn sent(&self) -> Count {
+        self.colours.iter().fold(Count::default(), |sum, counts| Count {
+            packets: sum.packets + counts.sent.packets,
+            bytes: sum.bytes + counts.sent.bytes,
+        })
+    }
+
+    /// Mean number of packets waiting, by Little's law from the mean delay.
+    pub fn mean_packets(&self) -> f64 {
+        self.sent().packets as f64 / self.window_s * self.delay_s[0]
+    }
+
+    /// Share of the capacity used.
+    pub fn utilisation(&self) -> f64 {
+        self.sent().bytes as f64 * 8.0 / (self.capacity.0 as f64 * self.window_s)
+    }
+}
+
+/// What a packet trace tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum TraceEvent {
+    /// A host sent the packet.
+    Send = 0,
+    /// It reached the queue of the bottleneck.
+    Enqueue = 1,
+    /// It was dropped there.
+    Drop = 2,
+    /// It reached the host it was meant for.
+    Receive = 3,
+    /// An acknowledgement reached the sender.
+    Ack = 4,
+    /// It was marked at the bottleneck.
+    Mark = 5,
+}
+
+/// Names of the trace events, by number.
+pub const TRACE_EVENTS: [&str; 6] = ["send", "enqueue", "drop", "receive", "ack", "mark"];
+
+/// One line of a packet trace.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TraceRow {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub event: TraceEvent,
+    /// Slot of the connection.
+    pub flow: u32,
+    /// Segment number; for `ack` the last segment acknowledged.
+    pub seq: i64,
+    /// IP length in bytes.
+    pub bytes: u16,
+    /// Colour of the packet.
+    pub colour: Colour,
+    /// Congestion window of the data's sender in segments, after the event.
+    pub cwnd: f64,
+}

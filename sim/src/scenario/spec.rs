@@ -1,0 +1,316 @@
+//! A scenario as text: the fields of `scenario.toml`, with their defaults.
+
+use crate::error::{Error, Result};
+use crate::tcp::Variant;
+use serde::{Deserialize, Serialize};
+
+/// Version of the scenario format.
+pub const SCHEMA: &str = "mousehole.scenario/1";
+
+/// One run: one scheme, one replication.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Scenario {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Base seed of all random numbers.
+    pub seed: u64,
+    /// Number of the replication; each has its own draws under the seed.
+    pub replication: u32,
+    /// Time before the measured window.
+    pub warmup: String,
+    /// Length of the measured window.
+    pub duration: String,
+    /// After so many windows unfinished transfers are given up as censored.
+    pub max_windows: u32,
+    /// Scheme at the bottleneck.
+    pub scheme: String,
+    /// The same scheme on the uplink as well; otherwise the uplink is drop-tail.
+    pub both_directions: bool,
+    /// The bottleneck.
+    pub link: LinkSpec,
+    /// Access links; without it hosts reach the bottleneck at any rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<AccessSpec>,
+    /// TCP.
+    pub tcp: TcpSpec,
+    /// Traffic.
+    pub traffic: TrafficSpec,
+    /// Losses on purpose.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultSpec>,
+    /// Keep a packet trace.
+    pub trace: bool,
+    /// Use the slow path of every queue; the result is the same (for tests).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub slow_path: bool,
+}
+
+/// The bottleneck link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LinkSpec {
+    /// Rate in the data direction.
+    pub rate: String,
+    /// Round-trip time without queueing, for connections that have none of their own.
+    pub rtt: String,
+    /// Use `rtt` for every connection.
+    pub ignore_trace_rtt: bool,
+    /// One-way propagation delay of the bottleneck itself; part of the round-trip time.
+    pub delay: String,
+    /// Buffer: packets (50p), bytes (64kB) or bandwidth-delay products (1bdp).
+    pub buffer: String,
+    /// Rate in the other direction; as `rate` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uplink_rate: Option<String>,
+    /// Buffer in the other direction.
+    pub uplink_buffer: String,
+    /// Link bytes on the wire per packet, beyond the IP length.
+    pub overhead: u32,
+}
+
+/// Links between hosts and the bottleneck.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessSpec {
+    /// Rate of each access link, or `unlimited`.
+    pub rate: String,
+    /// One-way delay of each access link; part of the round-trip time.
+    pub delay: String,
+    /// Rate at the client, if it differs; private links only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_rate: Option<String>,
+    /// Delay at the client, if it differs; private links only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_delay: Option<String>,
+    /// So many servers share their links; without it every connection has links of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub servers: Option<u32>,
+    /// So many clients share their links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clients: Option<u32>,
+}
+
+/// TCP: a profile, and departures from it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TcpSpec {
+    /// Name of the profile.
+    pub profile: String,
+    /// `reno`, `newreno` or `sack`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<Variant>,
+    /// Payload bytes of a full segment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mss: Option<u32>,
+    /// Header bytes of a data segment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<u32>,
+    /// Payload bytes of a request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_bytes: Option<u32>,
+    /// Initial window, segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<u32>,
+    /// Receive window, segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receive_window: Option<u32>,
+    /// First slow-start threshold, segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_ssthresh: Option<u32>,
+    /// RTO before any sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_rto: Option<String>,
+    /// Least RTO.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rto: Option<String>,
+    /// Clock tick.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tick: Option<String>,
+    /// Phase of the clock tick, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tick_phase_s: Option<f64>,
+    /// Limited transmit (RFC 3042).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
+    /// `off`, or the longest delay of an acknowledgement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<String>,
+    /// ECN (RFC 3168).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<bool>,
+    /// `false`: one-way ns-2 connections send data without a SYN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syn: Option<bool>,
+}
+
+/// What connections there are; exactly one of files, model and connections, or bulk flows alone.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TrafficSpec {
+    /// Traffic files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// `down` (server to client) or `up`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<String>,
+    /// Wire bytes over capacity; above 0, at most 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<f64>,
+    /// Name of a traffic model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Parameters of the model that differ from its defaults.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub params: Option<serde_json::Value>,
+    /// Connections written out; played once at their start times.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<ConnectionSpec>,
+    /// Bulk flows without end, beside the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bulk: Option<BulkSpec>,
+}
+
+/// One connection written out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConnectionSpec {
+    /// Start, seconds after the beginning of the run.
+    pub start_s: f64,
+    /// Client host.
+    #[serde(default)]
+    pub client: u32,
+    /// Server host.
+    #[serde(default)]
+    pub server: u32,
+    /// Round-trip time in seconds, if it has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt_s: Option<f64>,
+    /// The writes, in order.
+    pub writes: Vec<WriteSpec>,
+}
+
+/// One write of a connection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WriteSpec {
+    /// Pause after the previous write, in seconds.
+    #[serde(default)]
+    pub idle_s: f64,
+    /// Payload bytes.
+    pub bytes: u64,
+}
+
+/// Bulk flows without end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BulkSpec {
+    /// How many.
+    pub flows: u32,
+    /// They start evenly spread over this many seconds.
+    #[serde(default)]
+    pub start_spread_s: f64,
+    /// Round-trip times are drawn evenly within this fraction around the link's.
+    #[serde(default)]
+    pub rtt_spread: f64,
+}
+
+/// Losses on purpose at one link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultSpec {
+    /// `down` or `up`.
+    pub link: String,
+    /// Arrivals to lose, by their number from 0.
+    #[serde(default)]
+    pub drop: Vec<u64>,
+    /// Every arrival is lost with this probability.
+    #[serde(default)]
+    pub bernoulli: f64,
+}
+
+impl Default for Scenario {
+    fn default() -> Self {
+        Scenario {
+            schema: SCHEMA.into(),
+            seed: 1,
+            replication: 0,
+            warmup: "30s".into(),
+            duration: "300s".into(),
+            max_windows: 5,
+            scheme: "droptail".into(),
+            both_directions: false,
+            link: LinkSpec::default(),
+            access: None,
+            tcp: TcpSpec::default(),
+            traffic: TrafficSpec::default(),
+            faults: Vec::new(),
+            trace: false,
+            slow_path: false,
+        }
+    }
+}
+
+impl Default for LinkSpec {
+    fn default() -> Self {
+        LinkSpec {
+            rate: "10mbit".into(),
+            rtt: "80ms".into(),
+            ignore_trace_rtt: false,
+            delay: "0ms".into(),
+            buffer: "1bdp".into(),
+            uplink_rate: None,
+            uplink_buffer: "1000p".into(),
+            overhead: 0,
+        }
+    }
+}
+
+impl Default for TcpSpec {
+    fn default() -> Self {
+        TcpSpec {
+            profile: "rfc".into(),
+            variant: None,
+            mss: None,
+            header: None,
+            request_bytes: None,
+            initial_window: None,
+            receive_window: None,
+            initial_ssthresh: None,
+            initial_rto: None,
+            min_rto: None,
+            tick: None,
+            tick_phase_s: None,
+            limited_transmit: None,
+            delayed_ack: None,
+            ecn: None,
+            syn: None,
+        }
+    }
+}
+
+impl Scenario {
+    /// Reads a scenario from TOML; `name` is the file for messages.
+    ///
+    /// # Errors
+    /// [`Error::Row`] with the line of what is wrong.
+    pub fn from_toml(text: &str, name: &str) -> Result<Scenario> {
+        toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count() as u64);
+            Error::Row { file: name.into(), line, problem: error.message().trim().to_string() }
+        })
+    }
+
+    /// Writes the scenario as TOML.
+    pub fn to_toml(&self) -> String {
+        toml::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// Reads a scenario from JSON.
+    ///
+    /// # Errors
+    /// [`Error::Field`] telling what is wrong.
+    pub fn from_json(text: &str) -> Result<Scenario> {
+        serde_json::from_str(text).map_err(|error| Error::field("scenario", "this", error.to_string()))
+    }
+}

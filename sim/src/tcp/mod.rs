@@ -1,0 +1,17 @@
+//! TCP, sans-IO: a sender and a receiver that are told packets and the time, and asked what to send.
+//!
+//! Everything in which TCPs differ is a field of [`Params`]; a profile is a named set of them.
+//! Windows and sequence numbers count segments.
+
+pub mod opener;
+pub mod profile;
+pub mod ranges;
+pub mod receiver;
+pub mod rtt;
+mod sack;
+mod sack_ns2;
+pub mod sender;
+
+pub use profile::{Params, Variant};
+pub use receiver::Receiver;
+pub use sender::Sender;

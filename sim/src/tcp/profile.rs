@@ -1,0 +1,230 @@
+//! Named sets of TCP parameters.
+//!
+//! `rfc` follows the current standards and is the default. `ns2-2.35` and `ns2-2001` follow the
+//! simulator the papers used, at the versions' own defaults (see `oracle/semantics.md`).
+
+use crate::error::{Error, Result, did_you_mean, listing};
+use crate::units::Dur;
+use serde::{Deserialize, Serialize};
+
+/// How a sender recovers from loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Variant {
+    /// Fast retransmit and fast recovery that ends with the first new ACK (RFC 2001).
+    Reno,
+    /// Stays in recovery on partial ACKs (RFC 6582).
+    Newreno,
+    /// Selective acknowledgements (RFC 6675).
+    Sack,
+}
+
+/// How the window opens on a new ACK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Growth {
+    /// One segment per ACK in slow start, `1/cwnd` per ACK after (ns-2).
+    PerAck,
+    /// By segments acknowledged, at most two per ACK in slow start (RFC 3465 section 2.3).
+    ByteCounting,
+}
+
+/// Who opens a connection, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Opening {
+    /// Data flows at once (ns-2 one-way TCP without `syn_`).
+    None,
+    /// Segment 0 is a 40-byte SYN in the data direction and counts as sent data (ns-2 `syn_`).
+    OneWaySyn,
+    /// The receiver of data opens with a three-way handshake and sends a request per write.
+    Request,
+    /// The sender of data opens with a three-way handshake (uploads).
+    Sender,
+}
+
+/// Everything a connection's two ends need to know; the same for all connections of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Params {
+    /// Loss recovery.
+    pub variant: Variant,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// IP and TCP header bytes of a data segment.
+    pub header: u32,
+    /// Bytes of an ACK, SYN or SYN-ACK.
+    pub ack_bytes: u32,
+    /// Bytes that SACK blocks add to an ACK: for any, and for each (RFC 2018: 2 padded to 4, and 8).
+    pub sack_bytes: (u32, u32),
+    /// Payload bytes of a request.
+    pub request_bytes: u32,
+    /// ns-2's quirk: without a SYN, segment 0 goes out without the header bytes.
+    pub first_without_header: bool,
+    /// Every segment has full size, whatever the write (ns-2 counts packets).
+    pub whole_segments: bool,
+    /// Initial window in segments (RFC 6928: 10).
+    pub initial_window: u32,
+    /// Receive window in segments; at most 65,535.
+    pub receive_window: u32,
+    /// First slow-start threshold in segments; `None` means unlimited (RFC 5681 section 3.1).
+    pub initial_ssthresh: Option<u32>,
+    /// RTO before any sample (RFC 6298 section 2.1).
+    pub initial_rto: Dur,
+    /// Least RTO (RFC 6298 section 2.4).
+    pub min_rto: Dur,
+    /// Greatest RTO.
+    pub max_rto: Dur,
+    /// Clock tick for RTT samples; 1 ns where clocks are fine.
+    pub tick: Dur,
+    /// Phase of every connection's clock; `None` draws one per connection.
+    pub tick_phase: Option<Dur>,
+    /// The least RTO applies before backoff (RFC 6298), not after it (older ns-2).
+    pub min_rto_before_backoff: bool,
+    /// Limited transmit (RFC 3042).
+    pub limited_transmit: bool,
+    /// Window growth.
+    pub growth: Growth,
+    /// RFC 5681 arithmetic: halve the data in flight (eq. 4), count duplicate ACKs only while data is
+    /// outstanding, keep ssthresh on a repeated timeout, leave recovery with `min(ssthresh, flight + 1)`.
+    /// Off, ns-2's: halve the window, count every repeated ACK, keep the halved window.
+    pub rfc5681: bool,
+    /// The timer runs on when everything is acknowledged (ns-2); else it stops (RFC 6298 section 5.2).
+    pub timer_runs_when_idle: bool,
+    /// Keep fractions of a segment when halving.
+    pub fractional_halving: bool,
+    /// Segments sent at most per ACK in NewReno recovery; 0 means no limit.
+    pub recovery_burst: u32,
+    /// NewReno: deflate the window by the amount a partial ACK covers (RFC 6582 section 3.2 step 5).
+    pub partial_deflation: bool,
+    /// NewReno: restart the timer on the first partial ACK only ("impatient", RFC 6582 section 4).
+    pub impatient: bool,
+    /// Fast retransmit is allowed when the very first segment was the last one acknowledged.
+    pub early_fast_retransmit: bool,
+    /// Window inflation only while in fast recovery (newer ns-2).
+    pub inflate_only_in_recovery: bool,
+    /// A lost first packet cuts the initial window to one segment.
+    pub first_loss_shrinks_iw: bool,
+    /// After an idle RTO the window restarts from the initial window (RFC 5681 section 4.1).
+    pub idle_restart: bool,
+    /// ACK every second segment, or after this delay; `None` acknowledges each (RFC 1122 4.2.3.2).
+    pub delayed_ack: Option<Dur>,
+    /// Explicit congestion notification (RFC 3168).
+    pub ecn: bool,
+    /// How connections open.
+    pub opening: Opening,
+    /// Events of equal time keep ns-2's insertion order.
+    pub insertion_order: bool,
+}
+
+/// Names of the profiles, the default first.
+pub const PROFILES: [&str; 3] = ["rfc", "ns2-2.35", "ns2-2001"];
+
+impl Params {
+    /// The profile called `name`.
+    ///
+    /// # Errors
+    /// [`Error::Field`] for an unknown name.
+    pub fn profile(name: &str) -> Result<Params> {
+        match name {
+            "rfc" => Ok(rfc()),
+            "ns2-2.35" => Ok(ns2_235()),
+            "ns2-2001" => Ok(ns2_2001()),
+            other => Err(Error::field(
+                "tcp.profile",
+                format!("\"{other}\""),
+                format!("allowed: {}{}", listing(PROFILES), did_you_mean(other, PROFILES)),
+            )),
+        }
+    }
+
+    /// Segments that `bytes` of payload take.
+    pub fn segments(&self, bytes: u64) -> u32 {
+        bytes.div_ceil(u64::from(self.mss)) as u32
+    }
+}
+
+fn rfc() -> Params {
+    Params {
+        variant: Variant::Sack,
+        mss: 1460,
+        header: 40,
+        ack_bytes: 40,
+        sack_bytes: (4, 8),
+        request_bytes: 400,
+        first_without_header: false,
+        whole_segments: false,
+        initial_window: 10,
+        receive_window: 65_535,
+        initial_ssthresh: None,
+        initial_rto: Dur::from_millis(1000),
+        min_rto: Dur::from_millis(1000),
+        max_rto: Dur::from_millis(60_000),
+        tick: Dur(1),
+        tick_phase: Some(Dur(0)),
+        min_rto_before_backoff: true,
+        limited_transmit: true,
+        growth: Growth::ByteCounting,
+        rfc5681: true,
+        timer_runs_when_idle: false,
+        fractional_halving: true,
+        recovery_burst: 0,
+        partial_deflation: true,
+        impatient: true,
+        early_fast_retransmit: true,
+        inflate_only_in_recovery: true,
+        first_loss_shrinks_iw: true,
+        idle_restart: true,
+        delayed_ack: Some(Dur::from_millis(100)),
+        ecn: false,
+        opening: Opening::Request,
+        insertion_order: false,
+    }
+}
+
+fn ns2_235() -> Params {
+    Params {
+        variant: Variant::Newreno,
+        mss: 1000,
+        sack_bytes: (0, 8),
+        first_without_header: true,
+        whole_segments: true,
+        initial_window: 2,
+        receive_window: 20,
+        initial_ssthresh: Some(20),
+        initial_rto: Dur::from_millis(3000),
+        min_rto: Dur::from_millis(200),
+        tick: Dur::from_millis(10),
+        tick_phase: None,
+        growth: Growth::PerAck,
+        rfc5681: false,
+        timer_runs_when_idle: true,
+        recovery_burst: 2,
+        idle_restart: false,
+        delayed_ack: None,
+        opening: Opening::OneWaySyn,
+        insertion_order: true,
+        ..rfc()
+    }
+}
+
+fn ns2_2001() -> Params {
+    Params {
+        header: 0,
+        first_without_header: false,
+        initial_window: 1,
+        initial_rto: Dur::from_millis(6000),
+        min_rto: Dur::from_millis(1000),
+        max_rto: Dur::from_millis(64_000),
+        tick: Dur::from_millis(100),
+        min_rto_before_backoff: false,
+        limited_transmit: false,
+        fractional_halving: false,
+        partial_deflation: false,
+        impatient: false,
+        early_fast_retransmit: false,
+        inflate_only_in_recovery: false,
+        first_loss_shrinks_iw: false,
+        opening: Opening::None,
+        ..ns2_235()
+    }
+}

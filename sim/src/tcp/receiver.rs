@@ -1,0 +1,146 @@
+//! The receiving end: cumulative and selective acknowledgements, delayed ACKs, ECN echo.
+
+use super::profile::{Params, Variant};
+use super::ranges::Ranges;
+use crate::packet::{Packet, SackBlock, flag};
+use crate::units::Time;
+
+/// Receiver state of one connection.
+#[derive(Debug, Clone)]
+pub struct Receiver {
+    next: u32,
+    held: Ranges,
+    /// Starts of the two blocks reported before the latest one.
+    recent: [u32; 2],
+    pending: u8,
+    echo: bool,
+    delayed_until: Time,
+}
+
+/// What the receiver wants to say about a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reply {
+    /// Send this acknowledgement now.
+    Now(AckFields),
+    /// Nothing yet; a delayed ACK may follow.
+    Later,
+}
+
+/// The fields of an acknowledgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AckFields {
+    /// Next segment expected.
+    pub next: u32,
+    /// SACK blocks, most recent first.
+    pub sacks: [SackBlock; 3],
+    /// Echo of a congestion mark.
+    pub ece: bool,
+}
+
+impl Default for Receiver {
+    fn default() -> Self {
+        Receiver { next: 0, held: Ranges::new(), recent: [0; 2], pending: 0, echo: false, delayed_until: Time::NEVER }
+    }
+}
+
+impl Receiver {
+    /// Next segment expected: everything below has arrived.
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Whether `segment` has arrived already.
+    pub fn has(&self, segment: u32) -> bool {
+        segment < self.next || self.held.find(segment).is_some()
+    }
+
+    /// One more than the highest segment that has arrived.
+    pub fn highest(&self) -> u32 {
+        self.next.max(self.held.end())
+    }
+
+    /// When a delayed ACK is due; [`Time::NEVER`] if none waits.
+    pub fn poll_timeout(&self) -> Time {
+        self.delayed_until
+    }
+
+    /// Takes a data segment.
+    pub fn handle(&mut self, packet: &Packet, now: Time, params: &Params) -> Reply {
+        let in_order = packet.seq == self.next;
+        let filling = in_order && !self.held.is_empty();
+        self.store(packet.seq);
+        self.note_ecn(packet, params);
+        match params.delayed_ack {
+            Some(delay) if in_order && !filling && packet.seq > 0 => {
+                self.pending += 1;
+                if self.pending < 2 && !self.echo {
+                    self.delayed_until = now + delay;
+                    return Reply::Later;
+                }
+            }
+            _ => {}
+        }
+        Reply::Now(self.acknowledge(packet.seq, params))
+    }
+
+    /// The delayed ACK's time has come.
+    pub fn handle_timeout(&mut self, params: &Params) -> AckFields {
+        self.acknowledge(self.next, params)
+    }
+
+    fn store(&mut self, seq: u32) {
+        if seq != self.next {
+            if seq > self.next {
+                self.held.insert(seq, seq + 1);
+            }
+            return;
+        }
+        self.next += 1;
+        if let Some((_, to)) = self.held.find(self.next) {
+            self.next = to;
+        }
+        self.held.trim(self.next);
+    }
+
+    fn note_ecn(&mut self, packet: &Packet, params: &Params) {
+        if params.ecn {
+            if packet.has(flag::CWR) {
+                self.echo = false;
+            }
+            self.echo |= packet.has(flag::CE);
+        }
+    }
+
+    fn acknowledge(&mut self, trigger: u32, params: &Params) -> AckFields {
+        self.pending = 0;
+        self.delayed_until = Time::NEVER;
+        let sacks = if params.variant == Variant::Sack { self.sack_blocks(trigger) } else { Default::default() };
+        AckFields { next: self.next, sacks, ece: self.echo }
+    }
+
+    /// The block with the newest arrival first, then the most recently reported others (RFC 2018 section 4).
+    fn sack_blocks(&mut self, trigger: u32) -> [SackBlock; 3] {
+        let mut blocks = [SackBlock::default(); 3];
+        if self.held.is_empty() {
+            return blocks;
+        }
+        let mut starts = [u32::MAX; 3];
+        let mut used = 0;
+        let first = self.held.find(trigger).map(|(from, _)| from);
+        let rest = self.held.iter().rev().map(|(from, _)| from);
+        let recent = self.recent.map(|start| self.held.find(start).map(|(from, _)| from));
+        for start in first.into_iter().chain(recent.into_iter().flatten()).chain(rest) {
+            if used < 3 && !starts[..used].contains(&start) {
+                starts[used] = start;
+                used += 1;
+            }
+        }
+        for (block, &start) in blocks.iter_mut().zip(&starts[..used]) {
+            if let Some((from, to)) = self.held.find(start) {
+                *block = SackBlock { offset: (from - self.next) as u16, length: (to - from) as u16 };
+            }
+        }
+        self.recent = [starts[0], if used > 1 { starts[1] } else { starts[0] }];
+        blocks
+    }
+}

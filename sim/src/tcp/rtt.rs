@@ -1,0 +1,91 @@
+//! Round-trip time estimator and retransmission timeout (RFC 6298; Jacobson 1988, integer form).
+//!
+//! `srtt ← srtt + (r − srtt)/8`, `rttvar ← rttvar + (|r − srtt| − rttvar)/4`, `RTO = srtt + 4·rttvar`.
+//! Time is counted in ticks of the sender's clock; `srtt` is kept times 8 and `rttvar` times 4, as
+//! BSD and ns-2 do. With a tick of one nanosecond this is RFC 6298 exactly.
+
+use super::profile::Params;
+use crate::units::{Dur, Time};
+
+/// The estimator of one connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Estimator {
+    srtt8: u64,
+    rttvar4: u64,
+    rto_ticks: u64,
+    phase: Dur,
+    backoff: u32,
+    sampled: bool,
+    long_start: bool,
+}
+
+impl Estimator {
+    /// No sample yet; the clock ticks at `phase` past each multiple of the tick.
+    pub fn new(phase: Dur) -> Estimator {
+        Estimator { srtt8: 0, rttvar4: 0, rto_ticks: 0, phase, backoff: 1, sampled: false, long_start: false }
+    }
+
+    /// After a lost SYN the first data RTO is at least 3 s (RFC 6298 section 5.7).
+    pub fn after_syn_loss(&mut self) {
+        self.long_start = true;
+    }
+
+    /// Takes one sample: a segment sent at `sent` was acknowledged at `now`.
+    pub fn sample(&mut self, sent: Time, now: Time, params: &Params) {
+        let tick = params.tick.0;
+        let into_tick = (sent.0 + self.phase.0) % tick;
+        let ticks = ((now.since(sent).0 + into_tick) / tick).max(1);
+        if self.srtt8 == 0 {
+            self.srtt8 = ticks * 8;
+            self.rttvar4 = ticks * 2;
+        } else {
+            let delta = ticks as i64 - (self.srtt8 >> 3) as i64;
+            self.srtt8 = (self.srtt8 as i64 + delta).max(1) as u64;
+            let spread = delta.abs() - (self.rttvar4 >> 2) as i64;
+            self.rttvar4 = (self.rttvar4 as i64 + spread).max(1) as u64;
+        }
+        self.rto_ticks = (self.rttvar4 * 8 + self.srtt8) >> 3;
+        self.sampled = true;
+    }
+
+    /// The RTO now in force, backoff included.
+    pub fn rto(&self, params: &Params) -> Dur {
+        let backoff = u64::from(self.backoff);
+        let base = self.base(params);
+        let timeout = if params.min_rto_before_backoff {
+            base.0.max(params.min_rto.0).saturating_mul(backoff)
+        } else {
+            base.0.saturating_mul(backoff).max(params.min_rto.0)
+        };
+        Dur(timeout.min(params.max_rto.0).max(2 * params.tick.0))
+    }
+
+    /// The smoothed round-trip time, if any sample was taken.
+    pub fn srtt(&self, params: &Params) -> Option<Dur> {
+        self.sampled.then_some(Dur((self.srtt8 >> 3) * params.tick.0))
+    }
+
+    /// Doubles the RTO after a timeout (Karn); far backoff forgets the mean and keeps the spread.
+    pub fn back_off(&mut self, params: &Params) {
+        if self.backoff < 64 || (params.min_rto_before_backoff && self.rto(params) < params.max_rto) {
+            self.backoff *= 2;
+        }
+        if self.backoff > 8 {
+            self.rttvar4 += self.srtt8 >> 3;
+            self.srtt8 = 0;
+        }
+    }
+
+    /// New data was acknowledged: the backoff ends.
+    pub fn end_backoff(&mut self) {
+        self.backoff = 1;
+    }
+
+    fn base(&self, params: &Params) -> Dur {
+        match (self.sampled, self.long_start) {
+            (true, _) => Dur(self.rto_ticks * params.tick.0),
+            (false, true) => Dur(params.initial_rto.0.max(3_000_000_000)),
+            (false, false) => params.initial_rto,
+        }
+    }
+}

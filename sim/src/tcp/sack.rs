@@ -1,0 +1,193 @@
+//! Loss recovery by selective acknowledgement (RFC 6675), in segments.
+//!
+//! With full-sized segments RFC 6675's byte rules become counts: a segment is lost when three
+//! segments above it have been selectively acknowledged (`IsLost`, section 4); `pipe` counts what is
+//! neither acknowledged nor lost, plus what was retransmitted (`SetPipe`).
+
+use super::profile::Params;
+use super::ranges::Ranges;
+use super::receiver::AckFields;
+use super::sender::Sender;
+use crate::units::Time;
+
+/// Duplicate ACKs, or segments SACKed above a hole, that tell a loss.
+pub(super) const DUP_THRESH: u32 = 3;
+
+/// What the receiver has told out of order, and what was retransmitted.
+#[derive(Debug, Clone, Default)]
+pub struct Scoreboard {
+    sacked: Ranges,
+    /// One more than the highest retransmitted segment of this recovery (`HighRxt` + 1).
+    high_rxt: u32,
+    /// Rescue retransmission done (section 4, NextSeg rule 4).
+    rescued: bool,
+    /// Segments in flight, estimated.
+    pub(super) pipe: i64,
+}
+
+impl Scoreboard {
+    /// Forgets everything (RFC 2018 section 8, after a timeout).
+    pub(super) fn clear(&mut self, una: u32) {
+        self.sacked.clear();
+        self.high_rxt = una;
+        self.rescued = false;
+    }
+
+    /// The first segment from `seq` on that is not selectively acknowledged.
+    pub(super) fn skip_sacked(&self, seq: u32) -> u32 {
+        if self.sacked.is_empty() { seq } else { self.sacked.find(seq).map_or(seq, |(_, to)| to) }
+    }
+
+    /// Takes the blocks of an ACK; returns how many segments they newly cover.
+    fn update(&mut self, ack: &AckFields) -> u32 {
+        self.sacked.trim(ack.next);
+        let blocks = ack.sacks.iter().filter(|block| block.length > 0);
+        blocks.map(|b| self.sacked.insert(ack.next + u32::from(b.offset), ack.next + u32::from(b.offset) + u32::from(b.length))).sum()
+    }
+
+    /// Unacknowledged segments below this are lost: three SACKed segments lie above each.
+    fn lost_below(&self) -> u32 {
+        let mut above = 0;
+        for (from, to) in self.sacked.iter().rev() {
+            above += to - from;
+            if above >= DUP_THRESH {
+                return to - (DUP_THRESH - (above - (to - from)));
+            }
+        }
+        0
+    }
+
+    /// Segments below `seq` have been retransmitted in this recovery, or need not be.
+    pub(super) fn retransmit_from(&mut self, seq: u32) {
+        self.high_rxt = self.high_rxt.max(seq);
+    }
+
+    /// The first lost segment from `una` on that was not retransmitted in this recovery.
+    pub(super) fn next_lost(&self, una: u32) -> Option<u32> {
+        let hole = self.skip_sacked(self.high_rxt.max(una));
+        (hole < self.lost_below()).then_some(hole)
+    }
+
+    /// Segments of `[from, to)` not selectively acknowledged.
+    fn holes(&self, from: u32, to: u32) -> u32 {
+        if to <= from {
+            return 0;
+        }
+        let held: u32 = self.sacked.iter().map(|(a, b)| b.min(to).saturating_sub(a.max(from))).sum();
+        to - from - held
+    }
+}
+
+impl Sender {
+    /// An acknowledgement under SACK: enter, continue or leave recovery.
+    pub(super) fn handle_sack(&mut self, ack: &AckFields, now: Time, params: &Params) {
+        let news = self.board.update(ack);
+        let advanced = ack.next > self.una;
+        if self.in_recovery() {
+            return match params.rfc5681 {
+                true => self.recover_by_sack(ack.next, now, params),
+                false => self.recover_by_ns2_sack(ack.next, now, params),
+            };
+        }
+        if advanced {
+            let (acked, flight) = (ack.next - self.una, self.nxt.max(ack.next) - self.una);
+            let syn_done = self.una == 0 && ack.next == 1;
+            self.advance(ack.next, now, params);
+            self.open_window(acked, flight, params);
+            if syn_done {
+                self.after_one_way_syn(params);
+            }
+            self.send_freely();
+            return;
+        }
+        // ns-2's scoreboard takes nothing in before the first segment is acknowledged.
+        let too_early = !params.rfc5681 && self.una == 0;
+        if self.una == self.max || news == 0 || too_early {
+            return;
+        }
+        let duplicates = self.count_duplicate();
+        let lost = self.board.lost_below() > self.una;
+        if !params.rfc5681 {
+            if duplicates == DUP_THRESH && self.may_fast_retransmit(params) {
+                self.start_ns2_recovery(now, params);
+            } else if duplicates < DUP_THRESH && params.limited_transmit {
+                self.limit_transmit();
+            }
+        } else if (duplicates >= DUP_THRESH || lost) && self.una >= self.recover {
+            self.start_recovery(now, params);
+        } else if self.una < self.recover {
+            self.send_freely();
+        } else if params.limited_transmit {
+            self.limit_transmit();
+        }
+    }
+
+    fn start_recovery(&mut self, now: Time, params: &Params) {
+        self.enter_recovery(params);
+        self.board.high_rxt = self.una + 1;
+        self.board.rescued = false;
+        self.force(self.una);
+        self.restart_timer(now, params);
+        self.set_pipe();
+    }
+
+    fn recover_by_sack(&mut self, next: u32, now: Time, params: &Params) {
+        let advanced = next > self.una;
+        if advanced {
+            self.advance(next, now, params);
+        }
+        if next >= self.recover {
+            self.leave_recovery();
+            return;
+        }
+        self.board.high_rxt = self.board.high_rxt.max(self.una);
+        self.set_pipe();
+        if advanced && self.board.high_rxt == self.una && self.board.skip_sacked(self.una) == self.una {
+            // A partial ACK shows that the next hole is lost even if three SACKs are not above it.
+            self.board.high_rxt = self.una + 1;
+            self.board.pipe += 1;
+            self.force(self.una);
+        }
+    }
+
+    fn set_pipe(&mut self) {
+        let board = &self.board;
+        let lost_below = board.lost_below().clamp(self.una, self.nxt);
+        let outstanding = board.holes(lost_below, self.nxt);
+        let retransmitted = board.holes(self.una, board.high_rxt.min(lost_below).max(self.una));
+        self.board.pipe = i64::from(outstanding + retransmitted);
+    }
+
+    /// RFC 6675 `NextSeg`, if the pipe has room.
+    pub(super) fn next_by_sack(&mut self, params: &Params) -> Option<u32> {
+        if self.board.pipe as f64 + 1.0 > self.cwnd {
+            return None;
+        }
+        let hole = self.board.skip_sacked(self.board.high_rxt.max(self.una));
+        let within_sacked = hole < self.board.sacked.end();
+        let new_data = self.nxt < self.end && self.nxt < self.una + params.receive_window;
+        let seq = if self.board.next_lost(self.una) == Some(hole) {
+            self.board.high_rxt = hole + 1;
+            hole
+        } else if new_data {
+            self.nxt += 1;
+            self.nxt - 1
+        } else if within_sacked {
+            self.board.high_rxt = hole + 1;
+            hole
+        } else if !self.board.rescued && self.board.skip_sacked(self.una) < self.recover && self.recover > self.board.high_rxt {
+            self.board.rescued = true;
+            self.recover - 1
+        } else {
+            return None;
+        };
+        self.board.pipe += 1;
+        Some(seq)
+    }
+
+    fn after_one_way_syn(&mut self, params: &Params) {
+        if params.opening == super::profile::Opening::OneWaySyn {
+            self.open_after_syn();
+        }
+    }
+}

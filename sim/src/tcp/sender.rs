@@ -1,0 +1,475 @@
+//! The sending end: window, loss recovery, retransmission timer.
+//!
+//! Told acknowledgements ([`Sender::handle_ack`]) and time ([`Sender::handle_timeout`]); asked what to
+//! send ([`Sender::poll_transmit`], until it answers `None`) and when to be woken
+//! ([`Sender::poll_timeout`]). `una`, `nxt`, `max`, `recover` are exclusive segment numbers: `una` is
+//! the first unacknowledged segment, `max` one more than the highest ever sent.
+//!
+//! Recovery by selective acknowledgement is in [`super::sack`].
+
+use super::profile::{Growth, Opening, Params, Variant};
+use super::receiver::AckFields;
+use super::rtt::Estimator;
+use super::sack::Scoreboard;
+use crate::units::{Dur, Time};
+
+/// What last reduced the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    None,
+    /// Fast retransmit; recovery is not over.
+    FastRetransmit,
+    /// Fast retransmit, and recovery is over.
+    Recovered,
+    Timeout,
+    Ecn,
+}
+
+/// A segment to put on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transmit {
+    /// Segment number.
+    pub seq: u32,
+    /// Sent before.
+    pub retransmission: bool,
+    /// Sent in fast recovery.
+    pub in_recovery: bool,
+    /// Tells the receiver that the window was reduced (RFC 3168 section 6.1.2).
+    pub cwr: bool,
+}
+
+/// Sender state of one connection.
+#[derive(Debug, Clone)]
+pub struct Sender {
+    pub(super) una: u32,
+    pub(super) nxt: u32,
+    pub(super) max: u32,
+    pub(super) end: u32,
+    pub(super) cwnd: f64,
+    ssthresh: f64,
+    dupacks: u32,
+    /// Window inflation by duplicate ACKs in recovery.
+    dupwnd: u32,
+    pub(super) recover: u32,
+    cut: Cut,
+    partial_seen: bool,
+    initial_window: u32,
+    /// Segments that may be sent until the next input; recovery limits bursts.
+    burst: u32,
+    /// Retransmission that goes out before anything else.
+    forced: Option<u32>,
+    limited: bool,
+    /// One segment at a time is timed (Karn): its number plus one, and when it was sent.
+    timed: u32,
+    timed_at: Time,
+    timing: bool,
+    rto: Estimator,
+    deadline: Time,
+    last_sent: Time,
+    cwr_pending: bool,
+    ecn_recover: u32,
+    pub(super) board: Scoreboard,
+    retransmits: u32,
+    timeouts: u32,
+}
+
+impl Sender {
+    /// A sender with nothing to send yet; `phase` is the phase of its clock tick.
+    pub fn new(params: &Params, phase: Dur) -> Sender {
+        let initial_window = params.initial_window;
+        let cwnd = if params.opening == Opening::OneWaySyn { 1 } else { initial_window };
+        Sender {
+            una: 0,
+            nxt: 0,
+            max: 0,
+            end: 0,
+            cwnd: f64::from(cwnd),
+            ssthresh: params.initial_ssthresh.map_or(f64::INFINITY, f64::from),
+            dupacks: 0,
+            dupwnd: 0,
+            recover: u32::from(!params.rfc5681),
+            cut: Cut::None,
+            partial_seen: false,
+            initial_window,
+            burst: 0,
+            forced: None,
+            limited: false,
+            timed: 0,
+            timed_at: Time::ZERO,
+            timing: false,
+            rto: Estimator::new(phase),
+            deadline: Time::NEVER,
+            last_sent: Time::ZERO,
+            cwr_pending: false,
+            ecn_recover: 0,
+            board: Scoreboard::default(),
+            retransmits: 0,
+            timeouts: 0,
+        }
+    }
+
+    /// The handshake gave a round-trip sample from `sent` to `now`, or lost its SYN.
+    pub fn handshake_sample(&mut self, sent: Time, now: Time, lost: bool, params: &Params) {
+        if lost {
+            self.rto.after_syn_loss();
+            // RFC 5681 section 3.1: after a lost SYN the initial window is one segment.
+            self.cwnd = 1.0;
+        } else {
+            self.rto.sample(sent, now, params);
+        }
+    }
+
+    /// The application adds `segments` to send.
+    pub fn write(&mut self, segments: u32, now: Time, params: &Params) {
+        let idle = now.since(self.last_sent) > self.rto.rto(params);
+        if params.idle_restart && self.una == self.max && self.max > 0 && idle {
+            self.cwnd = self.cwnd.min(f64::from(self.initial_window));
+        }
+        self.end += segments;
+        self.burst = u32::MAX;
+    }
+
+    /// When the retransmission timer fires; [`Time::NEVER`] if it does not run.
+    pub fn poll_timeout(&self) -> Time {
+        self.deadline
+    }
+
+    /// Whether everything written has been acknowledged.
+    pub fn is_done(&self) -> bool {
+        self.una >= self.end
+    }
+
+    /// First unacknowledged segment.
+    pub fn una(&self) -> u32 {
+        self.una
+    }
+
+    /// Congestion window in segments.
+    pub fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    /// Retransmitted segments and timeouts so far.
+    pub fn losses(&self) -> (u32, u32) {
+        (self.retransmits, self.timeouts)
+    }
+
+    /// Takes an acknowledgement.
+    pub fn handle_ack(&mut self, ack: &AckFields, now: Time, params: &Params) {
+        self.burst = 0;
+        self.limited = false;
+        if ack.next > self.max || ack.next < self.una {
+            return;
+        }
+        if params.ecn && ack.ece {
+            self.handle_echo(params);
+        }
+        if params.variant == Variant::Sack {
+            return self.handle_sack(ack, now, params);
+        }
+        if ack.next == self.una {
+            self.handle_duplicate(now, params);
+        } else if params.variant == Variant::Newreno && self.cut == Cut::FastRetransmit && ack.next < self.recover {
+            self.handle_partial(ack.next, now, params);
+        } else {
+            self.handle_new(ack.next, now, params);
+        }
+    }
+
+    /// The retransmission timer fired.
+    pub fn handle_timeout(&mut self, now: Time, params: &Params) {
+        self.dupacks = 0;
+        self.dupwnd = 0;
+        if self.una == self.max {
+            if params.timer_runs_when_idle {
+                self.cwnd = 1.0;
+                self.restart_timer(now, params);
+            } else {
+                self.deadline = Time::NEVER;
+            }
+            return;
+        }
+        self.timeouts += 1;
+        let repeated = params.rfc5681 && self.cut == Cut::Timeout && self.una < self.recover && self.nxt <= self.una + 1;
+        if !repeated {
+            self.ssthresh = self.half(params).floor().max(2.0);
+        }
+        if self.una == 0 && params.first_loss_shrinks_iw {
+            self.initial_window = 1;
+        }
+        self.recover = self.max;
+        self.cwnd = 1.0;
+        self.cut = Cut::Timeout;
+        self.rto.back_off(params);
+        self.nxt = self.una;
+        self.timing = false;
+        self.board.clear(self.una);
+        self.restart_timer(now, params);
+        self.burst = u32::MAX;
+    }
+
+    /// The next segment to send now, if any.
+    pub fn poll_transmit(&mut self, now: Time, params: &Params) -> Option<Transmit> {
+        if let Some(seq) = self.forced.take() {
+            return Some(self.emit(seq, now, params));
+        }
+        if params.variant == Variant::Sack && self.cut == Cut::FastRetransmit {
+            let seq = if params.rfc5681 { self.next_by_sack(params)? } else { self.next_by_ns2_sack(params)? };
+            return Some(self.emit(seq, now, params));
+        }
+        if self.burst == 0 && !self.limited {
+            return None;
+        }
+        self.nxt = self.board.skip_sacked(self.nxt);
+        if self.nxt >= self.end || self.nxt >= self.una + self.allowed(params) {
+            return None;
+        }
+        self.burst = self.burst.saturating_sub(1);
+        self.limited = false;
+        let seq = self.nxt;
+        self.nxt += 1;
+        Some(self.emit(seq, now, params))
+    }
+
+    /// Segments past `una` that may be in flight.
+    fn allowed(&self, params: &Params) -> u32 {
+        if self.limited {
+            ((self.cwnd + f64::from(self.dupacks)) as u32).min(params.receive_window - 1) + u32::from(!params.rfc5681)
+        } else {
+            self.window(params) as u32
+        }
+    }
+
+    fn window(&self, params: &Params) -> f64 {
+        let receive = f64::from(params.receive_window);
+        (self.cwnd.min(receive) + f64::from(self.dupwnd)).min(receive)
+    }
+
+    fn handle_new(&mut self, next: u32, now: Time, params: &Params) {
+        let recovered = self.cut == Cut::FastRetransmit;
+        if self.dupwnd > 0 {
+            self.dupwnd = 0;
+            if recovered && (params.variant == Variant::Newreno || params.rfc5681) {
+                self.cut = Cut::Recovered;
+            }
+        }
+        self.partial_seen = false;
+        let acked = next - self.una;
+        let flight = self.nxt.max(next) - self.una;
+        let was_first = self.una == 0;
+        self.advance(next, now, params);
+        if recovered && params.rfc5681 {
+            self.cwnd = self.ssthresh.min(f64::from((self.nxt - self.una).max(1) + 1));
+        } else {
+            self.open_window(acked, flight, params);
+        }
+        if was_first && next == 1 && params.opening == Opening::OneWaySyn {
+            self.open_after_syn();
+        }
+        self.burst = u32::MAX;
+    }
+
+    /// Accounts for the cumulative acknowledgement: RTT sample, timer, counters.
+    pub(super) fn advance(&mut self, next: u32, now: Time, params: &Params) {
+        self.una = next;
+        self.nxt = self.nxt.max(next);
+        self.dupacks = 0;
+        if self.timing && next >= self.timed {
+            self.rto.end_backoff();
+            self.timing = false;
+            self.rto.sample(self.timed_at, now, params);
+        }
+        self.restart_or_stop_timer(now, params);
+    }
+
+    pub(super) fn restart_or_stop_timer(&mut self, now: Time, params: &Params) {
+        if self.una < self.max || params.timer_runs_when_idle {
+            self.restart_timer(now, params);
+        } else {
+            self.deadline = Time::NEVER;
+        }
+    }
+
+    /// Grows the window for `acked` segments, when `flight` segments had been out before.
+    pub(super) fn open_window(&mut self, acked: u32, flight: u32, params: &Params) {
+        let slow_start = self.cwnd < self.ssthresh;
+        match params.growth {
+            Growth::PerAck => self.cwnd += if slow_start { 1.0 } else { 1.0 / self.cwnd },
+            Growth::ByteCounting => {
+                let flight = f64::from(flight);
+                let limited = flight + 1.0 >= self.cwnd || (slow_start && 2.0 * flight >= self.cwnd);
+                if !limited {
+                    return;
+                }
+                let most = if self.cut == Cut::Timeout && self.una <= self.recover { 1 } else { 2 };
+                self.cwnd += if slow_start { f64::from(acked.min(most)) } else { f64::from(acked) / self.cwnd };
+            }
+        }
+        self.cwnd = self.cwnd.min(65_535.0);
+    }
+
+    fn handle_partial(&mut self, next: u32, now: Time, params: &Params) {
+        let covered = next - self.una;
+        if !params.partial_deflation {
+            self.dupwnd = 0;
+        } else if self.dupwnd > covered {
+            self.dupwnd -= covered - 1;
+        } else {
+            self.cwnd = (self.cwnd - f64::from(covered - self.dupwnd)).max(1.0);
+            self.dupwnd = 1;
+        }
+        self.una = next;
+        self.nxt = self.nxt.max(next);
+        if self.timing && next >= self.timed {
+            self.timing = false;
+            self.rto.end_backoff();
+        }
+        if !params.impatient || !self.partial_seen {
+            self.restart_timer(now, params);
+        }
+        self.partial_seen = true;
+        self.forced = Some(self.una);
+        self.burst = if params.recovery_burst == 0 { u32::MAX } else { params.recovery_burst };
+    }
+
+    fn handle_duplicate(&mut self, now: Time, params: &Params) {
+        if params.rfc5681 && self.una == self.max {
+            return;
+        }
+        self.dupacks += 1;
+        let in_recovery = self.cut == Cut::FastRetransmit;
+        match self.dupacks {
+            1 | 2 => {
+                self.limited = params.limited_transmit && !in_recovery;
+                return;
+            }
+            3 => {
+                if self.may_fast_retransmit(params) {
+                    self.fast_retransmit(now, params);
+                    self.dupwnd = 3;
+                } else if !params.inflate_only_in_recovery {
+                    self.dupwnd = 3;
+                }
+            }
+            _ if in_recovery || !params.inflate_only_in_recovery => self.dupwnd += 1,
+            _ => {}
+        }
+        let unlimited = params.recovery_burst == 0 || params.variant == Variant::Reno;
+        self.burst = if unlimited { u32::MAX } else { params.recovery_burst };
+    }
+
+    pub(super) fn may_fast_retransmit(&self, params: &Params) -> bool {
+        self.una > self.recover
+            || (params.early_fast_retransmit && self.una == 1)
+            || (params.rfc5681 && self.recover == 0)
+    }
+
+    fn fast_retransmit(&mut self, now: Time, params: &Params) {
+        self.enter_recovery(params);
+        self.restart_timer(now, params);
+        self.timing = false;
+        self.forced = Some(self.una);
+    }
+
+    /// Halves the window and remembers how far recovery reaches.
+    pub(super) fn enter_recovery(&mut self, params: &Params) {
+        self.recover = self.max;
+        self.cut = Cut::FastRetransmit;
+        self.partial_seen = false;
+        self.halve(params);
+    }
+
+    pub(super) fn in_recovery(&self) -> bool {
+        self.cut == Cut::FastRetransmit
+    }
+
+    pub(super) fn leave_recovery(&mut self) {
+        self.cut = Cut::Recovered;
+        self.cwnd = self.ssthresh;
+        self.burst = u32::MAX;
+    }
+
+    /// The one-way SYN is acknowledged: the window opens to its initial size (ns-2 `delay_growth_`).
+    pub(super) fn open_after_syn(&mut self) {
+        self.cwnd = f64::from(self.initial_window);
+    }
+
+    /// Recovery by ns-2's Sack1 is over; the window stays halved and the scoreboard is forgotten.
+    pub(super) fn end_ns2_recovery(&mut self) {
+        self.cut = Cut::Recovered;
+        self.recover = 1;
+        self.board.clear(self.una);
+        self.burst = u32::MAX;
+    }
+
+    pub(super) fn count_duplicate(&mut self) -> u32 {
+        self.dupacks += 1;
+        self.dupacks
+    }
+
+    pub(super) fn limit_transmit(&mut self) {
+        self.limited = true;
+    }
+
+    pub(super) fn send_freely(&mut self) {
+        self.burst = u32::MAX;
+    }
+
+    pub(super) fn force(&mut self, seq: u32) {
+        self.forced = Some(seq);
+        self.timing = false;
+    }
+
+    pub(super) fn restart_timer(&mut self, now: Time, params: &Params) {
+        self.deadline = now + self.rto.rto(params);
+    }
+
+    fn handle_echo(&mut self, params: &Params) {
+        if self.una >= self.ecn_recover && self.cut != Cut::FastRetransmit && self.max > 0 {
+            self.halve(params);
+            self.cut = if self.cut == Cut::Timeout { Cut::Timeout } else { Cut::Ecn };
+            self.ecn_recover = self.max + 1;
+            self.cwr_pending = true;
+        }
+    }
+
+    fn halve(&mut self, params: &Params) {
+        let half = self.half(params);
+        self.ssthresh = if params.rfc5681 { half.max(2.0) } else { half.floor().max(2.0) };
+        self.cwnd = if params.rfc5681 { self.ssthresh } else { half.max(1.0) };
+    }
+
+    fn half(&self, params: &Params) -> f64 {
+        if params.rfc5681 {
+            let by_limited_transmit = if params.limited_transmit { self.dupacks.saturating_sub(1).min(2) } else { 0 };
+            let flight = (self.nxt - self.una).saturating_sub(by_limited_transmit);
+            f64::from(flight) / 2.0
+        } else if params.fractional_halving {
+            self.window(params) / 2.0
+        } else {
+            f64::from(self.window(params) as u32 / 2)
+        }
+    }
+
+    fn emit(&mut self, seq: u32, now: Time, params: &Params) -> Transmit {
+        let retransmission = seq < self.max;
+        if retransmission {
+            self.retransmits += 1;
+        } else {
+            self.max = seq + 1;
+            if !self.timing {
+                self.timing = true;
+                if seq + 1 > self.timed {
+                    self.timed = seq + 1;
+                    self.timed_at = now;
+                }
+            }
+        }
+        if self.deadline == Time::NEVER {
+            self.restart_timer(now, params);
+        }
+        self.last_sent = now;
+        let cwr = std::mem::take(&mut self.cwr_pending);
+        Transmit { seq, retransmission, in_recovery: self.cut == Cut::FastRetransmit, cwr }
+    }
+}

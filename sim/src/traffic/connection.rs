@@ -1,0 +1,63 @@
+//! A connection as data: who, when, and a list of writes.
+
+use crate::units::{Dur, Time};
+
+/// Bytes of IPv4 and TCP headers without options, on every packet.
+pub const HEADER_BYTES: u64 = 40;
+
+/// One burst of payload in the measured direction, sent as a unit (a response, an object, a file).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Write {
+    /// Pause before it: from the end of the previous write (last byte received) until it is asked for.
+    /// Zero for the first write of a connection.
+    pub idle: Dur,
+    /// Payload bytes, at least 1.
+    pub bytes: u64,
+}
+
+/// Where a connection came from, for counting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Kind {
+    /// An ordinary TCP connection.
+    #[default]
+    Tcp,
+    /// QUIC (UDP/443), replayed as TCP and counted separately.
+    Quic,
+}
+
+/// One connection: everything the engine needs to play it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Connection {
+    /// When the client opens it, relative to the start of the traffic.
+    pub start: Time,
+    /// Client host, numbered densely from 0.
+    pub client: u32,
+    /// Server host, numbered densely from 0.
+    pub server: u32,
+    /// Round-trip time without queueing, if the source tells.
+    pub rtt: Option<Dur>,
+    /// TCP or QUIC.
+    pub kind: Kind,
+    /// The writes, in order, at least one.
+    pub writes: Vec<Write>,
+}
+
+impl Connection {
+    /// Payload bytes of all writes.
+    pub fn bytes(&self) -> u64 {
+        self.writes.iter().map(|write| write.bytes).sum()
+    }
+
+    /// Bytes of IP length that the connection puts on the data direction of a link without loss:
+    /// payload, 40 B of headers per segment of at most `mss` payload bytes, and 40 B for the SYN-ACK.
+    pub fn wire_bytes(&self, mss: u32) -> u64 {
+        let mss = u64::from(mss.max(1));
+        let headers: u64 = self.writes.iter().map(|write| HEADER_BYTES * write.bytes.div_ceil(mss)).sum();
+        self.bytes() + headers + HEADER_BYTES
+    }
+
+    /// The last instant the source is known to have been active: the start plus all pauses.
+    pub fn last_activity(&self) -> Time {
+        self.writes.iter().fold(self.start, |at, write| at + write.idle)
+    }
+}

@@ -1,0 +1,138 @@
+//! What is drawn, as pure functions of the place in the traffic.
+
+use super::{CountRounding, SizeRounding, WebSfd};
+use crate::rng::{Purpose, Stream, mix};
+use crate::units::Dur;
+
+/// Pages of one session and objects of one page are cut here, far beyond what is ever drawn, so that
+/// keys of transfers are unique.
+const MAX_PAGES: u64 = 1 << 16;
+const MAX_OBJECTS: u64 = 1 << 12;
+
+/// All draws of one replication, by their place in the traffic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draws {
+    model: WebSfd,
+    seed: u64,
+}
+
+/// A page of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// The server of all its objects.
+    pub server: u32,
+    /// How many objects, at least one.
+    pub objects: u32,
+}
+
+/// An object of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Object {
+    /// From the request of the object before it, or from the page's start; zero for the first.
+    pub gap: Dur,
+    /// Payload, before [`WebSfd::transfers`].
+    pub bytes: u64,
+}
+
+impl WebSfd {
+    /// The draws of one replication.
+    pub fn draws(&self, seed: u64, replication: u32) -> Draws {
+        Draws { model: self.clone(), seed: mix(seed ^ mix(u64::from(replication))) }
+    }
+}
+
+impl Draws {
+    /// The parameters.
+    pub fn model(&self) -> &WebSfd {
+        &self.model
+    }
+
+    /// Sessions in progress at the start, numbered from 0; arrivals are numbered on from there. Their
+    /// number is Poisson with mean rate × mean session length (Little's law). Since pages are geometric
+    /// and thinking is exponential, each has as many pages left as a new one in all, the first of them
+    /// after [`Draws::residual_think`].
+    pub fn initial_sessions(&self) -> u64 {
+        if self.model.cold_start {
+            return 0;
+        }
+        let mean = self.model.mean_session_s() / self.model.inter_session_s;
+        self.stream(Purpose::Count, mix(u64::MAX)).poisson(mean)
+    }
+
+    /// From the arrival of the session before (or the start) to the `k`-th arrival, `k` from 0.
+    pub fn session_gap(&self, k: u64) -> Dur {
+        exponential(self.stream(Purpose::Arrival, k), self.model.inter_session_s)
+    }
+
+    /// The client host of a session.
+    pub fn client(&self, session: u64) -> u32 {
+        self.stream(Purpose::Host, session).below(u64::from(self.model.clients)) as u32
+    }
+
+    /// How many pages a session fetches, at least one.
+    pub fn pages(&self, session: u64) -> u32 {
+        let drawn = self.stream(Purpose::Count, session).exponential(self.model.pages_per_session);
+        (drawn.ceil() as u64).clamp(1, MAX_PAGES) as u32
+    }
+
+    /// What page `page` of a session is.
+    pub fn page(&self, session: u64, page: u32) -> Page {
+        let entity = place(session, page);
+        let drawn = self.stream(Purpose::Count, entity).exponential(self.model.objects_per_page);
+        let objects = match self.model.objects_rounding {
+            CountRounding::Floor => drawn.floor() as u64,
+            CountRounding::Ceil => drawn.ceil() as u64,
+        };
+        let server = self.stream(Purpose::Host, entity).below(u64::from(self.model.servers)) as u32;
+        Page { server, objects: objects.clamp(1, MAX_OBJECTS) as u32 }
+    }
+
+    /// Object `object` of a page.
+    pub fn object(&self, session: u64, page: u32, object: u32) -> Object {
+        let entity = mix(place(session, page)) ^ u64::from(object);
+        let gap = match object {
+            0 => Dur::ZERO,
+            _ => exponential(self.stream(Purpose::Arrival, entity), self.model.inter_object_s),
+        };
+        Object { gap, bytes: self.size(self.stream(Purpose::Size, entity)) }
+    }
+
+    /// How long the user thinks after page `page` is complete.
+    pub fn think(&self, session: u64, page: u32) -> Dur {
+        exponential(self.stream(Purpose::Idle, place(session, page)), self.model.inter_page_s)
+    }
+
+    /// How long the user of a session in progress at the start thinks before its page 0.
+    pub fn residual_think(&self, session: u64) -> Dur {
+        self.think(session, u32::MAX)
+    }
+
+    /// A number for the `part`-th transfer of an object that is the same under every scheme and unique
+    /// for up to 2^24 sessions.
+    pub fn key(&self, session: u64, page: u32, object: u32, part: u32) -> u64 {
+        session << 40 | u64::from(page) << 24 | u64::from(object) << 12 | u64::from(part)
+    }
+
+    fn size(&self, mut stream: Stream) -> u64 {
+        let drawn =
+            stream.lomax(self.model.object_mean_bytes, self.model.shape).min(self.model.cap_bytes as f64);
+        let bytes = (drawn.ceil() as u64).max(1);
+        match self.model.size_rounding {
+            SizeRounding::Byte => bytes,
+            SizeRounding::Packet => bytes.next_multiple_of(u64::from(self.model.packet_bytes)),
+        }
+    }
+
+    fn stream(&self, purpose: Purpose, entity: u64) -> Stream {
+        Stream::new(self.seed, purpose, entity)
+    }
+}
+
+/// A page's own entity; hashed, because sessions are entities too.
+fn place(session: u64, page: u32) -> u64 {
+    mix(mix(session) ^ u64::from(page))
+}
+
+fn exponential(mut stream: Stream, mean_s: f64) -> Dur {
+    Dur::from_secs(stream.exponential(mean_s))
+}

@@ -1,0 +1,199 @@
+//! Loads a link with a traffic: as many shifted copies as needed, dilated so that the load is met.
+//!
+//! The traffic repeats with period T = span + mean gap between starts (at least 1 s, so that a single
+//! connection has a period). With native load ℓ = wire bits / (T · rate) and target load L there are
+//! n = ⌈L/ℓ⌉ copies. Every (copy, client) is shifted by U[0, T) modulo T, so that copies are not in
+//! step and a client's own connections keep their order in time. Then start times, and the period with
+//! them, are dilated by n·ℓ/L ≥ 1. Pauses inside a connection are not dilated: they belong to user and
+//! server, and idle timeouts need them as they are. Without a target the traffic keeps its own times.
+
+use super::Traffic;
+use crate::error::{Error, Result};
+use crate::rng::{Purpose, Stream, mix};
+use crate::units::{Dur, Rate, Time};
+
+const MIN_PERIOD: Dur = Dur(1_000_000_000);
+const MAX_ARRIVALS: u64 = 50_000_000;
+/// Loads are met to this relative accuracy, so that 3.0000000001 copies are 3.
+const ROUNDING: f64 = 1e-9;
+const MAX_LOAD: f64 = 2.0;
+
+/// One start of a connection within the period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Arrival {
+    /// Since the beginning of the period.
+    pub at: Time,
+    /// Index into [`Traffic::connections`].
+    pub connection: u32,
+    /// Which copy, from 0.
+    pub copy: u32,
+}
+
+/// A traffic laid over itself, endless and periodic.
+#[derive(Debug, Clone)]
+pub struct Overlay {
+    /// Number of copies, n.
+    pub copies: u32,
+    /// Factor on start times.
+    pub dilation: f64,
+    /// Load of the traffic as it is, as a fraction of the rate.
+    pub native: f64,
+    /// Load of the overlay.
+    pub achieved: f64,
+    /// Length of one lap after dilation.
+    pub period: Dur,
+    connections: u32,
+    arrivals: Vec<Arrival>,
+}
+
+impl Overlay {
+    /// Lays `traffic` over itself to load a link of `rate` by `target`, or as it is without a target.
+    ///
+    /// # Errors
+    /// [`Error::Field`] for a target outside 0 < load ≤ 2 or one that takes over 50 million arrivals.
+    pub fn new(
+        traffic: &Traffic,
+        target: Option<f64>,
+        rate: Rate,
+        mss: u32,
+        seed: u64,
+        replication: u32,
+    ) -> Result<Overlay> {
+        let period = period_of(traffic);
+        let native = load_of(traffic, rate, mss);
+        let (copies, dilation) = match target {
+            Some(target) => plan(traffic, native, check(target)?)?,
+            None => (1, 1.0),
+        };
+        let shifts = target.map(|_| Shifts { seed, replication, period });
+        let dilated = scale(period.0, dilation);
+        let mut overlay = Overlay {
+            copies,
+            dilation,
+            native,
+            achieved: f64::from(copies) * native * period.0 as f64 / dilated as f64,
+            period: Dur(dilated),
+            connections: traffic.connections.len() as u32,
+            arrivals: Vec::with_capacity(copies as usize * traffic.connections.len()),
+        };
+        (0..copies).for_each(|copy| overlay.add_copy(traffic, copy, shifts.as_ref(), period));
+        overlay.arrivals.sort_unstable();
+        Ok(overlay)
+    }
+
+    fn add_copy(&mut self, traffic: &Traffic, copy: u32, shifts: Option<&Shifts>, period: Dur) {
+        for (connection, place) in traffic.connections.iter().zip(0..) {
+            let shift = shifts.map_or(0, |shifts| shifts.of(copy, connection.client));
+            // Dilation may round the last start up to the period itself.
+            let at = scale((connection.start.0 + shift) % period.0, self.dilation).min(self.period.0 - 1);
+            self.arrivals.push(Arrival { at: Time(at), connection: place, copy });
+        }
+    }
+
+    /// Arrivals of one period, by time.
+    pub fn arrivals(&self) -> &[Arrival] {
+        &self.arrivals
+    }
+
+    /// Arrivals from `offset` into the period on, for ever: time since the offset, the arrival, and the
+    /// lap it belongs to. Times never decrease. Empty only when the traffic is.
+    pub fn from(&self, offset: Time) -> Arrivals<'_> {
+        let first_lap = offset.0 / self.period.0;
+        let within = Time(offset.0 % self.period.0);
+        let next = self.arrivals.partition_point(|arrival| arrival.at < within);
+        Arrivals { overlay: self, offset, next, lap: first_lap }
+    }
+
+    /// Where in the period a replication's run begins: uniform, so that every part is measured alike.
+    pub fn window_offset(&self, seed: u64, replication: u32) -> Time {
+        Time(Stream::new(seed, Purpose::Window, u64::from(replication)).below(self.period.0))
+    }
+
+    /// A number that is unique per (connection, copy, lap) and equal under every scheme.
+    pub fn key(&self, arrival: &Arrival, lap: u64) -> u64 {
+        // At most 50 million arrivals a lap need 26 bits, which leaves 38 for laps.
+        lap << 26 | (u64::from(arrival.copy) * u64::from(self.connections) + u64::from(arrival.connection))
+    }
+}
+
+/// Endless iterator over arrivals; see [`Overlay::from`].
+#[derive(Debug, Clone)]
+pub struct Arrivals<'a> {
+    overlay: &'a Overlay,
+    offset: Time,
+    next: usize,
+    lap: u64,
+}
+
+impl<'a> Iterator for Arrivals<'a> {
+    type Item = (Time, &'a Arrival, u64);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next == self.overlay.arrivals.len() {
+            self.next = 0;
+            self.lap += 1;
+        }
+        let arrival = self.overlay.arrivals.get(self.next)?;
+        self.next += 1;
+        let lap_start = self.lap.saturating_mul(self.overlay.period.0);
+        let at = Time(lap_start.saturating_add(arrival.at.0).saturating_sub(self.offset.0));
+        Some((at, arrival, self.lap))
+    }
+}
+
+/// Shifts of clients, drawn without memory.
+struct Shifts {
+    seed: u64,
+    replication: u32,
+    period: Dur,
+}
+
+impl Shifts {
+    fn of(&self, copy: u32, client: u32) -> u64 {
+        let entity = u64::from(copy) << 32 | u64::from(client);
+        let mut stream = Stream::new(self.seed ^ mix(u64::from(self.replication)), Purpose::Overlay, entity);
+        stream.below(self.period.0)
+    }
+}
+
+/// The period T of a traffic: span plus mean gap between starts, at least 1 s.
+pub fn period_of(traffic: &Traffic) -> Dur {
+    let starts = traffic.connections.iter().map(|connection| connection.start);
+    let (first, last) = (starts.clone().min().unwrap_or_default(), starts.max().unwrap_or_default());
+    let gaps = traffic.connections.len().saturating_sub(1).max(1) as u64;
+    (traffic.span() + Dur(last.since(first).0 / gaps)).max(MIN_PERIOD)
+}
+
+/// Wire bits of a traffic over what `rate` carries in its period.
+pub fn load_of(traffic: &Traffic, rate: Rate, mss: u32) -> f64 {
+    traffic.wire_bytes(mss) as f64 / rate.bytes_in(period_of(traffic))
+}
+
+fn check(target: f64) -> Result<f64> {
+    if target > 0.0 && target <= MAX_LOAD {
+        return Ok(target);
+    }
+    Err(Error::field("traffic.load", target, "a load above 0 and at most 2 (1 fills the link)"))
+}
+
+fn plan(traffic: &Traffic, native: f64, target: f64) -> Result<(u32, f64)> {
+    if native <= 0.0 {
+        return Err(Error::field("traffic", "no connections", "give traffic with at least one connection"));
+    }
+    let copies = (target / native * (1.0 - ROUNDING)).ceil().max(1.0);
+    let arrivals = copies * traffic.connections.len() as f64;
+    if arrivals > MAX_ARRIVALS as f64 {
+        let needed = format!("{target} ({arrivals:.0} connections in {copies:.0} copies)");
+        let allowed = "at most 50 million connections fit; take a lower load, a lower rate or a longer trace";
+        return Err(Error::field("traffic.load", needed, allowed));
+    }
+    Ok((copies as u32, copies * native / target))
+}
+
+fn scale(ns: u64, factor: f64) -> u64 {
+    if factor == 1.0 { ns } else { (ns as f64 * factor).round() as u64 }
+}
+
+#[cfg(test)]
+#[path = "overlay_tests.rs"]
+mod tests;

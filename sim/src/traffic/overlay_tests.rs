@@ -1,0 +1,140 @@
+#![allow(non_snake_case)]
+use super::*;
+use crate::traffic::connection::{Connection, Kind, Write};
+use proptest::prelude::*;
+use std::collections::HashSet;
+
+const RATE: Rate = Rate(1_000_000);
+
+fn connection(start_ms: u64, client: u32, bytes: u64) -> Connection {
+    Connection {
+        start: Time(start_ms * 1_000_000),
+        client,
+        server: 0,
+        rtt: None,
+        kind: Kind::Tcp,
+        writes: vec![Write { idle: Dur::ZERO, bytes }],
+    }
+}
+
+/// 10 connections in 9 s, so T = 10 s; 10 × 10,440 wire bytes are a load of 0.08352.
+fn traffic() -> Traffic {
+    Traffic::from_connections((0..10).map(|k| connection(k * 1000, (k % 3) as u32, 10_000)).collect())
+}
+
+fn overlay(load: f64) -> Overlay {
+    Overlay::new(&traffic(), Some(load), RATE, 1000, 1, 0).unwrap()
+}
+
+#[test]
+fn new__counts_copies_and_dilates_to_meet_the_load() {
+    let overlay = overlay(0.5);
+    assert!((overlay.native - 0.083_52).abs() < 1e-12);
+    assert_eq!(overlay.copies, 6);
+    assert!((overlay.dilation - 6.0 * 0.083_52 / 0.5).abs() < 1e-12);
+    assert!((overlay.achieved - 0.5).abs() < 1e-9);
+    assert_eq!(overlay.arrivals().len(), 60);
+    assert_eq!(size_of::<Arrival>(), 16);
+}
+
+#[test]
+fn new__stretches_a_traffic_that_is_too_dense() {
+    let overlay = overlay(0.01);
+    assert_eq!(overlay.copies, 1);
+    assert!((overlay.dilation - 8.352).abs() < 1e-9);
+    assert!((overlay.achieved - 0.01).abs() < 1e-9);
+}
+
+#[test]
+fn new__an_exact_multiple_needs_no_further_copy() {
+    let overlay = overlay(3.0 * 0.083_52);
+    assert_eq!(overlay.copies, 3);
+    assert!((overlay.dilation - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn new__without_target_keeps_times() {
+    let overlay = Overlay::new(&traffic(), None, RATE, 1000, 1, 0).unwrap();
+    let starts: Vec<Time> = overlay.arrivals().iter().map(|arrival| arrival.at).collect();
+    assert_eq!(starts, traffic().connections.iter().map(|connection| connection.start).collect::<Vec<_>>());
+    assert_eq!((overlay.copies, overlay.dilation, overlay.period), (1, 1.0, Dur(10_000_000_000)));
+}
+
+#[test]
+fn new__keeps_a_clients_connections_together() {
+    let overlay = overlay(0.5);
+    let traffic = traffic();
+    for copy in 0..overlay.copies {
+        for client in 0..3 {
+            let of_client: Vec<&Arrival> = overlay
+                .arrivals()
+                .iter()
+                .filter(|arrival| {
+                    arrival.copy == copy && traffic.connections[arrival.connection as usize].client == client
+                })
+                .collect();
+            let period = overlay.period.0 as f64;
+            let shift = |arrival: &Arrival| {
+                let start =
+                    traffic.connections[arrival.connection as usize].start.0 as f64 * overlay.dilation;
+                (arrival.at.0 as f64 - start).rem_euclid(period)
+            };
+            let first = shift(of_client[0]);
+            assert!(of_client.iter().all(|arrival| (shift(arrival) - first).abs() < 2.0));
+        }
+    }
+}
+
+#[test]
+fn new__replications_shift_differently() {
+    let one = Overlay::new(&traffic(), Some(0.5), RATE, 1000, 1, 0).unwrap();
+    let again = Overlay::new(&traffic(), Some(0.5), RATE, 1000, 1, 0).unwrap();
+    let other = Overlay::new(&traffic(), Some(0.5), RATE, 1000, 1, 1).unwrap();
+    assert_eq!(one.arrivals(), again.arrivals());
+    assert_ne!(one.arrivals(), other.arrivals());
+    assert_ne!(one.window_offset(1, 0), one.window_offset(1, 1));
+}
+
+#[test]
+fn new__refuses_loads_out_of_range() {
+    for load in [0.0, -0.1, 20.0, f64::NAN] {
+        let error = Overlay::new(&traffic(), Some(load), RATE, 1000, 1, 0).unwrap_err().to_string();
+        assert!(error.starts_with("traffic.load: ") && error.contains("at most 2"), "{error}");
+    }
+    let error =
+        Overlay::new(&traffic(), Some(2.0), Rate(1_000_000_000_000), 1000, 1, 0).unwrap_err().to_string();
+    assert!(error.contains("50 million"), "{error}");
+}
+
+#[test]
+fn period__of_one_connection_is_a_second_or_its_pauses() {
+    let mut one = Traffic::from_connections(vec![connection(0, 0, 100)]);
+    assert_eq!(period_of(&one), Dur(1_000_000_000));
+    one.connections[0].writes.push(Write { idle: Dur(5_000_000_000), bytes: 1 });
+    assert_eq!(period_of(&one), Dur(5_000_000_000));
+}
+
+proptest! {
+    #[test]
+    fn from__is_endless_ordered_and_unique(load in 0.01f64..2.0, offset in 0u64..400_000_000_000, seed: u64) {
+        let overlay = Overlay::new(&traffic(), Some(load), RATE, 1000, seed, 0).unwrap();
+        let count = overlay.arrivals().len() * 3;
+        let got: Vec<_> = overlay.from(Time(offset)).take(count).collect();
+        prop_assert_eq!(got.len(), count);
+        prop_assert!(got.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+        prop_assert!(got[count - 1].0.0 <= 3 * overlay.period.0);
+        let keys: HashSet<u64> = got.iter().map(|(_, arrival, lap)| overlay.key(arrival, *lap)).collect();
+        prop_assert_eq!(keys.len(), count);
+        for (at, arrival, lap) in got {
+            prop_assert_eq!(at.0 + offset, lap * overlay.period.0 + arrival.at.0);
+        }
+    }
+
+    #[test]
+    fn new__meets_every_load(load in 0.001f64..2.0, bytes in 1u64..5_000_000) {
+        let traffic = Traffic::from_connections(vec![connection(0, 0, bytes), connection(700, 1, 99)]);
+        let overlay = Overlay::new(&traffic, Some(load), RATE, 1460, 3, 0).unwrap();
+        prop_assert!((overlay.achieved / load - 1.0).abs() < 1e-6);
+        prop_assert!(overlay.dilation >= 1.0 - 1e-6);
+    }
+}

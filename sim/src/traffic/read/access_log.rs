@@ -1,0 +1,145 @@
+//! Common and Combined Log Format: `host ident user [date] "request" status bytes …`, one connection
+//! per request. A leading `vhost:port` names the server. Stamps are whole seconds.
+
+use super::assemble::{Collector, Draft};
+use super::input::Input;
+use super::ledger::{Ledger, reason};
+use super::lines::{Lines, shown};
+use super::{Direction, RowResult, stamp};
+use crate::error::{Error, Result};
+use crate::traffic::connection::{Kind, Write};
+use crate::units::Dur;
+
+/// Server name when the log does not tell one.
+pub const ONE_SERVER: &[u8] = b"(server)";
+
+/// The parts of a line that matter.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    pub client: &'a [u8],
+    pub server: &'a [u8],
+    pub date: &'a [u8],
+    pub bytes: &'a [u8],
+}
+
+/// Reads the whole log.
+///
+/// # Errors
+/// [`Error::File`] when uploads are asked for, which such a log does not tell.
+pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
+    if collector.options.direction == Direction::Up {
+        let problem = "an access log does not tell bytes from client to server; read it with direction down";
+        return Err(Error::file(input.path(), problem));
+    }
+    let mut lines = Lines::new(input);
+    let first = collector.connections.len();
+    while let Some(line) = lines.advance() {
+        if line.text.trim_ascii().is_empty() {
+            continue;
+        }
+        ledger.rows += 1;
+        match draft(line.text, ledger, collector) {
+            Ok(Some(draft)) => collector.connections.push(draft),
+            Ok(None) => ledger.skip(reason::NO_PAYLOAD, 1, 0),
+            Err(problem) => ledger.fault(line.number, problem)?,
+        }
+    }
+    ledger.used += (collector.connections.len() - first) as u64;
+    collector.spread_whole_seconds(first, ledger);
+    Ok(())
+}
+
+fn draft(line: &[u8], ledger: &Ledger, collector: &mut Collector) -> RowResult<Option<Draft>> {
+    let entry = parse(line).ok_or_else(|| format!("\"{}\" is no line of Common Log Format", shown(line)))?;
+    let at =
+        stamp::access_log(entry.date).ok_or_else(|| format!("date \"{}\" is no date", shown(entry.date)))?;
+    let bytes = stamp::bytes("bytes", entry.bytes)?.unwrap_or(0);
+    if bytes == 0 {
+        return Ok(None);
+    }
+    Ok(Some(Draft {
+        start: at.ns,
+        file: ledger.index,
+        order: ledger.rows,
+        client: collector.hosts.id(entry.client),
+        server: collector.hosts.id(entry.server),
+        rtt: None,
+        kind: Kind::Tcp,
+        writes: vec![Write { idle: Dur::ZERO, bytes }],
+    }))
+}
+
+/// Takes a line apart; `None` when it is no line of such a log.
+pub fn parse(line: &[u8]) -> Option<Entry<'_>> {
+    let open = line.iter().position(|&c| c == b'[')?;
+    let (names, rest) = line.split_at(open);
+    let close = rest.iter().position(|&c| c == b']')?;
+    let (date, rest) = (&rest[1..close], rest[close + 1..].trim_ascii_start());
+    let (client, server) = hosts(names)?;
+    let bytes = after_request(rest.strip_prefix(b"\"")?)?;
+    Some(Entry { client, server, date, bytes })
+}
+
+fn hosts(names: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut words = names.split(|&c| c == b' ').filter(|word| !word.is_empty());
+    let first = words.next()?;
+    let second = words.next()?;
+    words.next()?;
+    let has_port = first.iter().rposition(|&c| c == b':').is_some_and(|colon| is_number(&first[colon + 1..]));
+    match words.next() {
+        Some(_) if has_port => Some((second, first)),
+        _ => Some((first, ONE_SERVER)),
+    }
+}
+
+/// The size after `request" status `. Old logs hold quotes inside the request, so each quote is
+/// tried as its end until a status and a size follow.
+fn after_request(rest: &[u8]) -> Option<&[u8]> {
+    let quotes = (0..rest.len()).filter(|&at| rest[at] == b'"');
+    quotes.filter_map(|at| status_and_size(&rest[at + 1..])).next()
+}
+
+fn status_and_size(rest: &[u8]) -> Option<&[u8]> {
+    let mut words = rest.strip_prefix(b" ")?.split(|&c| c == b' ');
+    let status = words.next()?;
+    let size = words.next()?;
+    (status.len() == 3 && is_number(status) && !size.is_empty()).then_some(size)
+}
+
+fn is_number(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(u8::is_ascii_digit)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(non_snake_case)]
+    use super::*;
+
+    #[test]
+    fn parse__common_and_combined() {
+        let line = br#"a.example - - [10/Oct/2000:13:55:36 -0700] "GET /x HTTP/1.0" 200 2326 "-" "agent""#;
+        let entry = parse(line).unwrap();
+        assert_eq!((entry.client, entry.bytes), (&b"a.example"[..], &b"2326"[..]));
+        assert_eq!(entry.date, b"10/Oct/2000:13:55:36 -0700");
+    }
+
+    #[test]
+    fn parse__quotes_inside_the_request() {
+        let line = br#"a - - [10/Oct/2000:13:55:36 -0700] "GET /a" b.html" 404 -"#;
+        assert_eq!(parse(line).unwrap().bytes, b"-");
+    }
+
+    #[test]
+    fn parse__virtual_host_first() {
+        let line = br#"www.example:443 10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 7"#;
+        let entry = parse(line).unwrap();
+        assert_eq!((entry.client, entry.server), (&b"10.0.0.1"[..], &b"www.example:443"[..]));
+    }
+
+    #[test]
+    fn parse__refuses_other_lines() {
+        assert_eq!(parse(b"host,time,bytes"), None);
+        assert_eq!(parse(b"] a [ b"), None);
+        assert_eq!(parse(br#"a - - [x] "GET /"#), None);
+    }
+}

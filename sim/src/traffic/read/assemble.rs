@@ -1,0 +1,282 @@
+//! Puts what the readers found on one clock, in order, with dense host numbers.
+
+use super::ledger::Ledger;
+use super::zeek_join::Store;
+use super::{Direction, ReadOptions, zeek_join};
+use crate::error::{Error, Result};
+use crate::rng::{Purpose, Stream};
+use crate::traffic::connection::{Connection, Kind, Write};
+use crate::traffic::{Faults, Skipped, Source, Traffic};
+use crate::units::{Dur, Time};
+use std::collections::{BTreeMap, HashMap};
+
+const SECOND: u64 = 1_000_000_000;
+/// Files further apart than this do not share a clock.
+const DAY: i64 = 86_400 * SECOND as i64;
+
+/// A connection before clocks and hosts are settled.
+#[derive(Debug)]
+pub struct Draft {
+    /// Nanoseconds on the file's own clock.
+    pub start: i64,
+    /// Which file.
+    pub file: usize,
+    /// Place in the file.
+    pub order: u64,
+    /// As numbered by [`Collector::hosts`].
+    pub client: u32,
+    /// As numbered by [`Collector::hosts`].
+    pub server: u32,
+    pub rtt: Option<Dur>,
+    pub kind: Kind,
+    pub writes: Vec<Write>,
+}
+
+/// Names to numbers, by first appearance.
+#[derive(Default)]
+pub struct Names {
+    ids: HashMap<Box<[u8]>, u32>,
+}
+
+impl Names {
+    /// The number of `name`.
+    pub fn id(&mut self, name: &[u8]) -> u32 {
+        if let Some(id) = self.ids.get(name) {
+            return *id;
+        }
+        let id = self.ids.len() as u32;
+        self.ids.insert(name.into(), id);
+        id
+    }
+}
+
+/// What all files give, as they are read.
+pub struct Collector {
+    pub options: ReadOptions,
+    pub ledgers: Vec<Ledger>,
+    pub hosts: Names,
+    pub connections: Vec<Draft>,
+    /// Zeek rows, which wait for their partners in other files.
+    pub zeek: Store,
+    notes: Vec<String>,
+    /// Files some of whose stamps have a part of a second.
+    fine_stamps: Vec<usize>,
+}
+
+impl Collector {
+    /// An empty collection.
+    pub fn new(options: ReadOptions) -> Collector {
+        Collector {
+            options,
+            ledgers: Vec::new(),
+            hosts: Names::default(),
+            connections: Vec::new(),
+            zeek: Store::default(),
+            notes: Vec::new(),
+            fine_stamps: Vec::new(),
+        }
+    }
+
+    /// Adds a plain sentence to the report, once.
+    pub fn note(&mut self, text: String) {
+        if !self.notes.contains(&text) {
+            self.notes.push(text);
+        }
+    }
+
+    /// Remembers whether a file's stamps are all whole seconds.
+    pub fn saw_stamp(&mut self, file: usize, whole: bool) {
+        if !whole && self.fine_stamps.last() != Some(&file) {
+            self.fine_stamps.push(file);
+        }
+    }
+
+    /// Whether every stamp of `file` so far was a whole second.
+    pub fn is_coarse(&self, file: usize) -> bool {
+        !self.fine_stamps.contains(&file)
+    }
+
+    /// Where within its second something with a whole-second stamp happens, in nanoseconds.
+    pub fn within_second(&self, file: usize, entity: u64) -> i64 {
+        Stream::new(self.options.seed, Purpose::Spread, (file as u64) << 40 | entity).below(SECOND) as i64
+    }
+
+    /// Spreads the connections from index `first` on, when the file has whole-second stamps only.
+    pub fn spread_whole_seconds(&mut self, first: usize, ledger: &Ledger) {
+        if !self.is_coarse(ledger.index) || self.connections.len() == first {
+            return;
+        }
+        let shifts: Vec<i64> = self.connections[first..]
+            .iter()
+            .map(|draft| self.within_second(draft.file, draft.order))
+            .collect();
+        for (draft, shift) in self.connections[first..].iter_mut().zip(shifts) {
+            draft.start += shift;
+        }
+        self.note_coarse(&ledger.path);
+    }
+
+    /// Reports that stamps were spread.
+    pub fn note_coarse(&mut self, path: &str) {
+        self.note(format!(
+            "{}: time stamps are whole seconds; starts are spread evenly within their second",
+            base(path)
+        ));
+    }
+
+    /// The traffic.
+    ///
+    /// # Errors
+    /// [`Error::File`] when nothing is usable, saying what was left out and why.
+    pub fn finish(mut self) -> Result<Traffic> {
+        zeek_join::join(&mut self);
+        if self.connections.is_empty() {
+            return Err(self.nothing_usable());
+        }
+        self.note_unused_files();
+        self.align_clocks();
+        self.connections.sort_by_key(|draft| (draft.start, draft.file, draft.order));
+        let skipped = self.skipped();
+        let faults = self.faults();
+        let sources = self.ledgers.iter().map(source).collect();
+        let (mut clients, mut servers) = (Dense::default(), Dense::default());
+        let origin = self.connections[0].start;
+        let settle = |draft: Draft| Connection {
+            start: Time((draft.start - origin) as u64),
+            client: clients.number(draft.client),
+            server: servers.number(draft.server),
+            rtt: draft.rtt,
+            kind: draft.kind,
+            writes: draft.writes,
+        };
+        let connections = self.connections.into_iter().map(settle).collect();
+        let (clients, servers) = (clients.count(), servers.count());
+        Ok(Traffic { connections, sources, skipped, notes: self.notes, faults, clients, servers })
+    }
+
+    /// Files whose times lie within a day of each other share a clock; groups of files further apart
+    /// are each moved to start at zero.
+    fn align_clocks(&mut self) {
+        let mut spans: BTreeMap<usize, (i64, i64)> = BTreeMap::new();
+        for draft in &self.connections {
+            let span = spans.entry(draft.file).or_insert((draft.start, draft.start));
+            *span = (span.0.min(draft.start), span.1.max(draft.start));
+        }
+        let mut by_time: Vec<(i64, i64, usize)> =
+            spans.into_iter().map(|(file, (from, to))| (from, to, file)).collect();
+        by_time.sort_unstable();
+        let mut origins: HashMap<usize, i64> = HashMap::new();
+        let (mut origin, mut end, mut groups) = (by_time[0].0, by_time[0].1, 1);
+        for (from, to, file) in by_time {
+            if from.saturating_sub(end) > DAY {
+                origin = from;
+                groups += 1;
+            }
+            end = end.max(to);
+            origins.insert(file, origin);
+        }
+        if groups > 1 {
+            self.connections.iter_mut().for_each(|draft| draft.start -= origins[&draft.file]);
+            self.note(format!("the files lie more than a day apart, so the clocks of {groups} groups of files are moved to a common start"));
+        }
+    }
+
+    fn note_unused_files(&mut self) {
+        let unused: Vec<String> =
+            self.ledgers.iter().filter(|ledger| ledger.used == 0).map(|ledger| base(&ledger.path)).collect();
+        unused.into_iter().for_each(|name| self.note(format!("{name}: nothing usable")));
+        let hashes: Vec<(String, String)> =
+            self.ledgers.iter().map(|ledger| (ledger.sha256.clone(), base(&ledger.path))).collect();
+        for (place, (hash, name)) in hashes.iter().enumerate() {
+            if hashes[..place].iter().any(|(earlier, _)| earlier == hash) {
+                self.note(format!("{name}: the same content was given twice"));
+            }
+        }
+    }
+
+    fn nothing_usable(&self) -> Error {
+        let names: Vec<&str> = self.ledgers.iter().map(|ledger| ledger.path.as_str()).collect();
+        let rows: u64 = self.ledgers.iter().map(|ledger| ledger.rows).sum();
+        let skipped = self.skipped();
+        let why: Vec<String> =
+            skipped.iter().map(|skipped| format!("{} skipped as {}", skipped.rows, skipped.reason)).collect();
+        let faults = self.faults();
+        let faulty = faults.first.map(|first| format!("{} not understood, the first: {first}", faults.count));
+        let account: Vec<String> = std::iter::once(format!("{rows} rows")).chain(why).chain(faulty).collect();
+        Error::file(names.join(", "), format!("nothing usable: {}{}", account.join(", "), self.other_way()))
+    }
+
+    fn other_way(&self) -> String {
+        let reverse: u64 =
+            self.ledgers.iter().fold(0, |sum, ledger| sum.saturating_add(ledger.reverse_bytes));
+        match (reverse, self.options.direction.reverse()) {
+            (0, _) => String::new(),
+            (bytes, Direction::Up) => format!("; with direction up there would be {bytes} bytes"),
+            (bytes, Direction::Down) => format!("; with direction down there would be {bytes} bytes"),
+        }
+    }
+
+    fn skipped(&self) -> Vec<Skipped> {
+        let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        for (reason, (rows, bytes)) in self.ledgers.iter().flat_map(|ledger| &ledger.skipped) {
+            let sum = sums.entry(reason).or_default();
+            *sum = (sum.0 + rows, sum.1.saturating_add(*bytes));
+        }
+        let list = sums.into_iter().map(|(reason, (rows, bytes))| Skipped {
+            reason: reason.to_string(),
+            rows,
+            bytes,
+        });
+        list.collect()
+    }
+
+    fn faults(&self) -> Faults {
+        let count = self.ledgers.iter().map(|ledger| ledger.faults).sum();
+        let first = self.ledgers.iter().find_map(|ledger| ledger.first_fault.as_ref());
+        Faults { count, first: first.map(without_folders) }
+    }
+}
+
+/// Dense numbers by first appearance.
+#[derive(Default)]
+struct Dense {
+    numbers: HashMap<u32, u32>,
+}
+
+impl Dense {
+    fn number(&mut self, id: u32) -> u32 {
+        let next = self.numbers.len() as u32;
+        *self.numbers.entry(id).or_insert(next)
+    }
+
+    fn count(&self) -> u32 {
+        self.numbers.len() as u32
+    }
+}
+
+fn source(ledger: &Ledger) -> Source {
+    Source {
+        name: base(&ledger.path),
+        sha256: ledger.sha256.clone(),
+        kind: ledger.kind.clone(),
+        rows: ledger.rows,
+        used: ledger.used,
+        faults: ledger.faults,
+        first_fault: ledger.first_fault.as_ref().map(without_folders),
+    }
+}
+
+/// A row's fault for a report, which must not depend on where the file lies.
+fn without_folders(error: &Error) -> String {
+    match error {
+        Error::Row { file, line, problem } => format!("{}:{line}: {problem}", base(file)),
+        other => other.to_string(),
+    }
+}
+
+/// The file's name without its folders.
+pub fn base(path: &str) -> String {
+    std::path::Path::new(path)
+        .file_name()
+        .map_or_else(|| path.to_string(), |name| name.to_string_lossy().into_owned())
+}

@@ -1,0 +1,234 @@
+//! Names of columns in delimited text, and which of them means what.
+//!
+//! Names are matched without regard to case. A time column may end in `_s`, `_ms`, `_us` or `_ns`
+//! (seconds when it does not). Of several columns for one meaning the first name listed here wins.
+
+use super::Direction;
+use super::lines::shown;
+use super::stamp::Unit;
+use crate::error::did_you_mean;
+
+const START: &[&str] = &[
+    "start",
+    "ts",
+    "time",
+    "timestamp",
+    "start_time",
+    "start_ts",
+    "first_seen",
+    "flow_start",
+    "begin",
+    "stime",
+    "datetime",
+    "date",
+];
+const CLIENT: &[&str] = &[
+    "client",
+    "client_ip",
+    "src",
+    "src_ip",
+    "srcip",
+    "source",
+    "orig_h",
+    "id.orig_h",
+    "id_orig_h",
+    "saddr",
+    "remote_host",
+    "host",
+    "ip",
+    "user",
+    "page",
+];
+const SERVER: &[&str] = &[
+    "server",
+    "server_ip",
+    "dst",
+    "dst_ip",
+    "dstip",
+    "destination",
+    "resp_h",
+    "id.resp_h",
+    "id_resp_h",
+    "daddr",
+    "vhost",
+    "host_idx",
+];
+const DOWN: &[&str] = &[
+    "s2c_unique",
+    "s2c_bytes",
+    "resp_bytes",
+    "response_bytes",
+    "response_body_len",
+    "bytes_down",
+    "down_bytes",
+    "bytes",
+    "size",
+    "length",
+    "octets",
+];
+const UP: &[&str] = &[
+    "c2s_unique",
+    "c2s_bytes",
+    "orig_bytes",
+    "req_bytes",
+    "request_bytes",
+    "request_body_len",
+    "bytes_up",
+    "up_bytes",
+];
+const RTT: &[&str] = &["rtt", "hs_rtt", "handshake_rtt"];
+const ID: &[&str] = &["uid", "conn_id", "connection_id", "connection", "conn"];
+const DURATION: &[&str] = &["duration", "dur"];
+const PROTOCOL: &[&str] = &["proto", "protocol"];
+const SERVER_PORT: &[&str] = &["server_port", "dport", "dst_port", "resp_p", "id.resp_p"];
+const SIZE_SOURCE: &[&str] = &["size_src"];
+
+/// Where each meaning stands in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Columns {
+    pub width: usize,
+    pub start: (usize, Unit),
+    pub bytes: usize,
+    pub reverse: Option<usize>,
+    pub client: Option<usize>,
+    pub server: Option<usize>,
+    pub rtt: Option<(usize, Unit)>,
+    pub id: Option<usize>,
+    pub duration: Option<(usize, Unit)>,
+    pub protocol: Option<usize>,
+    pub server_port: Option<usize>,
+    pub size_source: Option<usize>,
+}
+
+/// The delimiter of a header line, when one of its columns has a known name for start or bytes.
+pub fn delimiter(line: &[u8]) -> Option<u8> {
+    let delimiter = likely_delimiter(line)?;
+    let header = names(line.split(|&c| c == delimiter));
+    let known = [START, DOWN, UP].iter().any(|aliases| find_timed(&header, aliases).is_some());
+    known.then_some(delimiter)
+}
+
+/// Whether the first line looks like columns at all.
+pub fn looks_delimited(head: &[u8]) -> bool {
+    let line = head.split(|&c| c == b'\n').next().unwrap_or(head);
+    likely_delimiter(line).is_some() && line.iter().all(|&c| c >= 0x20 || c == b'\t' || c == b'\r')
+}
+
+fn likely_delimiter(line: &[u8]) -> Option<u8> {
+    let count = |delimiter: u8| line.iter().filter(|&&c| c == delimiter).count();
+    // max_by_key takes the last of equals, so the tab wins ties.
+    let best = [b',', b';', b'\t'].into_iter().max_by_key(|&delimiter| count(delimiter))?;
+    (count(best) > 0).then_some(best)
+}
+
+/// Header cells as they are compared: lower case, without `#`, quotes and spaces, and short enough to
+/// be shown.
+pub fn names<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
+    let strip = |c: char| c == '"' || c == '#' || c == '\u{feff}' || c.is_whitespace();
+    cells.map(|cell| shown(cell).trim_matches(strip).to_ascii_lowercase()).collect()
+}
+
+impl Columns {
+    /// Finds the columns of a header.
+    ///
+    /// # Errors
+    /// What is missing, what would be taken, and what the header has.
+    pub fn of(header: &[String], direction: Direction) -> Result<Columns, String> {
+        let (forward, backward) = match direction {
+            Direction::Down => (DOWN, UP),
+            Direction::Up => (UP, DOWN),
+        };
+        let start = find_timed(header, START).ok_or_else(|| missing("the start time", START, header))?;
+        let meaning = match direction {
+            Direction::Down => "the bytes from server to client",
+            Direction::Up => "the bytes from client to server",
+        };
+        let bytes = find(header, forward).ok_or_else(|| missing(meaning, forward, header))?;
+        Ok(Columns {
+            width: header.len(),
+            start,
+            bytes,
+            reverse: find(header, backward),
+            client: find(header, CLIENT),
+            server: find(header, SERVER),
+            rtt: find_timed(header, RTT),
+            id: find(header, ID),
+            duration: find_timed(header, DURATION),
+            protocol: find(header, PROTOCOL),
+            server_port: find(header, SERVER_PORT),
+            size_source: find(header, SIZE_SOURCE),
+        })
+    }
+}
+
+fn find(header: &[String], aliases: &[&str]) -> Option<usize> {
+    aliases.iter().find_map(|alias| header.iter().position(|name| name == alias))
+}
+
+fn find_timed(header: &[String], aliases: &[&str]) -> Option<(usize, Unit)> {
+    aliases.iter().find_map(|alias| {
+        header.iter().enumerate().find_map(|(place, name)| Some((place, unit_of(name.strip_prefix(alias)?)?)))
+    })
+}
+
+fn unit_of(suffix: &str) -> Option<Unit> {
+    match suffix {
+        "" | "_s" => Some(Unit::S),
+        "_ms" => Some(Unit::Ms),
+        "_us" => Some(Unit::Us),
+        "_ns" => Some(Unit::Ns),
+        _ => None,
+    }
+}
+
+fn missing(meaning: &str, aliases: &[&str], header: &[String]) -> String {
+    let hint = header.iter().map(|name| (did_you_mean(name, aliases.iter().copied()), name));
+    let hint =
+        hint.filter(|(hint, _)| !hint.is_empty()).map(|(hint, name)| format!("; \"{name}\"{hint}")).next();
+    let shown: Vec<&str> = header.iter().take(30).map(String::as_str).collect();
+    format!(
+        "no column for {meaning} (known names: {}); the header has {}{}",
+        aliases.join(", "),
+        shown.join(", "),
+        hint.unwrap_or_default()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(non_snake_case)]
+    use super::*;
+
+    fn header(text: &str) -> Vec<String> {
+        names(text.split(',').map(str::as_bytes))
+    }
+
+    #[test]
+    fn of__takes_units_from_suffixes() {
+        let columns = Columns::of(&header("Client,START_MS,bytes,rtt_us"), Direction::Down).unwrap();
+        assert_eq!(columns.start, (1, Unit::Ms));
+        assert_eq!(columns.rtt, Some((3, Unit::Us)));
+        assert_eq!((columns.client, columns.bytes), (Some(0), 2));
+    }
+
+    #[test]
+    fn of__prefers_unique_bytes_and_follows_direction() {
+        let names = header("start,c2s_bytes,s2c_bytes,c2s_unique,s2c_unique");
+        assert_eq!(Columns::of(&names, Direction::Down).unwrap().bytes, 4);
+        assert_eq!(Columns::of(&names, Direction::Up).unwrap().bytes, 3);
+    }
+
+    #[test]
+    fn of__says_what_is_missing() {
+        let error = Columns::of(&header("start,byes"), Direction::Down).unwrap_err();
+        assert!(error.contains("server to client") && error.contains("did you mean \"bytes\""), "{error}");
+    }
+
+    #[test]
+    fn delimiter__needs_a_known_name() {
+        assert_eq!(delimiter(b"start;bytes"), Some(b';'));
+        assert_eq!(delimiter(b"host\ttime\tbytes, all"), Some(b'\t'));
+        assert_eq!(delimiter(b"alpha,beta"), None);
+        assert_eq!(delimiter(b"start"), None);
+    }
+}

@@ -1,0 +1,85 @@
+//! Which bytes of a TCP stream were seen, so that retransmissions count once.
+
+use std::ops::Range;
+
+/// Where the first byte lies, so that earlier bytes (reordered, no SYN seen) still have a place.
+const ORIGIN: u64 = 1 << 40;
+/// More gaps than this are closed from the oldest on; a gap that old is a loss of the capture.
+const MAX_SPANS: usize = 4096;
+
+/// Seen ranges of one direction of one connection.
+#[derive(Debug, Default, Clone)]
+pub struct Coverage {
+    /// Disjoint, ascending, never touching.
+    spans: Vec<Range<u64>>,
+    /// Highest place reached, and the 32-bit sequence number that stands there.
+    top: Option<(u64, u32)>,
+    /// Nothing below counts; the initial sequence number fixes it.
+    floor: u64,
+}
+
+/// What a segment added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Added {
+    /// Bytes not seen before.
+    pub bytes: u64,
+    /// Whether they lie beyond all bytes seen before.
+    pub in_front: bool,
+}
+
+impl Coverage {
+    /// Fixes where the stream begins, when its SYN is seen before any data.
+    pub fn begin(&mut self, first_byte: u32) {
+        if self.top.is_none() {
+            self.top = Some((ORIGIN, first_byte));
+            self.floor = ORIGIN;
+        }
+    }
+
+    /// Marks `len` bytes from sequence number `seq` as seen. Sequence numbers wrap at 2³²: a segment
+    /// lies where it is nearest to the highest byte so far.
+    pub fn add(&mut self, seq: u32, len: u32) -> Added {
+        let (top, top_seq) = *self.top.get_or_insert((ORIGIN, seq));
+        let start = top.saturating_add_signed(i64::from(seq.wrapping_sub(top_seq) as i32));
+        let range = start.max(self.floor)..(start + u64::from(len)).max(self.floor);
+        if range.is_empty() {
+            return Added::default();
+        }
+        if range.end > top {
+            self.top = Some((range.end, top_seq.wrapping_add((range.end - top) as u32)));
+        }
+        let in_front = range.start >= self.spans.last().map_or(0, |last| last.end);
+        Added { bytes: self.insert(range), in_front }
+    }
+
+    fn insert(&mut self, range: Range<u64>) -> u64 {
+        if let Some(last) = self.spans.last_mut().filter(|last| last.end == range.start) {
+            last.end = range.end;
+            return range.end - range.start;
+        }
+        let from = self.spans.partition_point(|span| span.end < range.start);
+        let to = self.spans.partition_point(|span| span.start <= range.end);
+        let touched = &self.spans[from..to];
+        let overlap: u64 = touched
+            .iter()
+            .map(|span| span.end.min(range.end).saturating_sub(span.start.max(range.start)))
+            .sum();
+        let start = touched.first().map_or(range.start, |span| span.start.min(range.start));
+        let end = touched.last().map_or(range.end, |span| span.end.max(range.end));
+        self.spans.splice(from..to, std::iter::once(start..end));
+        self.close_old_gaps();
+        range.end - range.start - overlap
+    }
+
+    fn close_old_gaps(&mut self) {
+        if self.spans.len() > MAX_SPANS {
+            let half = MAX_SPANS / 2;
+            let merged = self.spans[0].start..self.spans[half].end;
+            self.spans.splice(..=half, std::iter::once(merged));
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "coverage_tests.rs"]
+mod tests;

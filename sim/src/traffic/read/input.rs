@@ -1,0 +1,190 @@
+//! One input file: opened, hashed, unzipped and peeked at, with its faults kept for the end.
+//!
+//! Reading never fails half-way: a fault of the file ends the data, and [`Input::finish`] reports it.
+//! So every reader may treat its input as clean, and none can forget the check.
+
+use crate::error::{Error, Result};
+use flate2::bufread::MultiGzDecoder;
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+
+/// How much of the content is looked at to recognise the format.
+pub const PEEK_BYTES: u64 = 64 * 1024;
+const CHUNK: usize = 128 * 1024;
+
+/// A file's content after decompression.
+pub struct Input {
+    path: String,
+    head: Cursor<Vec<u8>>,
+    body: Body,
+    delivered: u64,
+    fault: Option<io::Error>,
+}
+
+enum Body {
+    Plain(BufReader<Raw>),
+    Gzip(Box<MultiGzDecoder<BufReader<Raw>>>),
+}
+
+/// The stored bytes, hashed as they pass.
+struct Raw {
+    bytes: Box<dyn Read>,
+    hash: Sha256,
+}
+
+impl Read for Raw {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.bytes.read(buffer)?;
+        self.hash.update(&buffer[..count]);
+        Ok(count)
+    }
+}
+
+impl Input {
+    /// Opens `path`.
+    ///
+    /// # Errors
+    /// [`Error::File`] when it is missing, a directory, unreadable, or empty.
+    pub fn open(path: &str) -> Result<Input> {
+        let meta = std::fs::metadata(path).map_err(|error| Error::file(path, open_problem(&error)))?;
+        if meta.is_dir() {
+            return Err(Error::file(path, "is a directory; give a file"));
+        }
+        let file = File::open(path).map_err(|error| Error::file(path, open_problem(&error)))?;
+        Input::new(path, Box::new(file))
+    }
+
+    /// Takes `data` as the file's stored bytes.
+    ///
+    /// # Errors
+    /// As [`Input::open`].
+    pub fn memory(name: &str, data: &[u8]) -> Result<Input> {
+        Input::new(name, Box::new(Cursor::new(data.to_vec())))
+    }
+
+    fn new(path: &str, bytes: Box<dyn Read>) -> Result<Input> {
+        let raw = Raw { bytes, hash: Sha256::new() };
+        let mut stored = BufReader::with_capacity(CHUNK, raw);
+        let magic =
+            io::BufRead::fill_buf(&mut stored).map_err(|error| Error::file(path, error.to_string()))?;
+        let body = match magic {
+            [] => return Err(Error::file(path, "the file is empty")),
+            [0x1f, 0x8b, ..] => Body::Gzip(Box::new(MultiGzDecoder::new(stored))),
+            _ => Body::Plain(stored),
+        };
+        let empty = Cursor::new(Vec::new());
+        let mut input = Input { path: path.to_string(), head: empty, body, delivered: 0, fault: None };
+        input.peek()?;
+        Ok(input)
+    }
+
+    fn peek(&mut self) -> Result<()> {
+        let mut head = Vec::new();
+        let outcome = self.body.by_ref().take(PEEK_BYTES).read_to_end(&mut head);
+        self.delivered = head.len() as u64;
+        if let Err(error) = outcome {
+            return Err(self.describe(&error));
+        }
+        if head.is_empty() {
+            return Err(Error::file(&self.path, "the file is empty (gzip data without content)"));
+        }
+        self.delivered = 0;
+        self.head = Cursor::new(head);
+        Ok(())
+    }
+
+    /// The path as the user gave it.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The first bytes of the content, up to [`PEEK_BYTES`].
+    pub fn head(&self) -> &[u8] {
+        self.head.get_ref()
+    }
+
+    /// Bytes of content handed out so far.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Reads and throws away what is left.
+    pub fn drain(&mut self) {
+        let _ = io::copy(self, &mut io::sink());
+    }
+
+    /// Reads to the end and returns the SHA-256 of the stored bytes.
+    ///
+    /// # Errors
+    /// [`Error::File`] when the file could not be read, or its gzip data is damaged or cut short.
+    pub fn finish(mut self) -> Result<String> {
+        self.drain();
+        if let Some(error) = self.fault.take() {
+            return Err(self.describe(&error));
+        }
+        let mut stored = match self.body {
+            Body::Plain(stored) => stored,
+            Body::Gzip(decoder) => decoder.into_inner(),
+        };
+        let rest = io::copy(&mut stored, &mut io::sink());
+        rest.map_err(|error| Error::file(&self.path, error.to_string()))?;
+        let digest = stored.into_inner().hash.finalize();
+        Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    fn describe(&self, error: &io::Error) -> Error {
+        let after = self.delivered;
+        let problem = match (&self.body, error.kind()) {
+            (Body::Gzip(_), io::ErrorKind::UnexpectedEof) => {
+                format!("gzip data ends early after {after} bytes of content; the file is cut short")
+            }
+            (Body::Gzip(_), _) => format!("gzip data is damaged after {after} bytes of content ({error})"),
+            (Body::Plain(_), _) => format!("cannot be read after {after} bytes ({error})"),
+        };
+        Error::file(&self.path, problem)
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut count = self.head.read(buffer)?;
+        if count == 0 && self.fault.is_none() && !buffer.is_empty() {
+            count = self.read_body(buffer);
+        }
+        self.delivered += count as u64;
+        Ok(count)
+    }
+}
+
+impl Input {
+    fn read_body(&mut self, buffer: &mut [u8]) -> usize {
+        loop {
+            match self.body.read(buffer) {
+                Ok(count) => return count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.fault = Some(error);
+                    return 0;
+                }
+            }
+        }
+    }
+}
+
+impl Read for Body {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Body::Plain(stored) => stored.read(buffer),
+            Body::Gzip(decoder) => decoder.read(buffer),
+        }
+    }
+}
+
+fn open_problem(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file".to_string(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_string(),
+        _ => format!("cannot be opened ({error})"),
+    }
+}

@@ -1,0 +1,105 @@
+//! The account of one file: rows read, used, left out and not understood.
+
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+
+/// Share of rows that may be faulty before the file is refused.
+const MAX_FAULTS: f64 = 0.05;
+
+/// Reasons for leaving rows out; fixed phrases, so that they add up over files.
+pub mod reason {
+    pub const NO_PAYLOAD: &str = "no payload in this direction";
+    pub const OTHER_UDP: &str = "UDP other than port 443";
+    pub const OTHER_PROTOCOL: &str = "neither TCP nor UDP";
+    pub const NOT_IP: &str = "not IP";
+    pub const FRAGMENT: &str = "IP fragment";
+    pub const REPEATED_UID: &str = "uid seen before";
+    pub const COUNTS_DISAGREE: &str = "payload bytes exceed IP bytes (sequence number artefact)";
+    pub const ANNOUNCED: &str = "size announced, not received";
+    pub const OTHER_LOG: &str = "row of another Zeek log";
+    pub const NO_TIME: &str = "packet without time stamp";
+}
+
+/// Rows of one file; see [`crate::traffic::Source`] for the fields that are reported.
+pub struct Ledger {
+    pub path: String,
+    pub index: usize,
+    pub kind: String,
+    pub sha256: String,
+    pub rows: u64,
+    pub used: u64,
+    pub faults: u64,
+    pub first_fault: Option<Error>,
+    /// Rows and bytes by reason.
+    pub skipped: BTreeMap<&'static str, (u64, u64)>,
+    /// Payload bytes seen against the chosen direction.
+    pub reverse_bytes: u64,
+    strict: bool,
+    forgiven: u64,
+}
+
+impl Ledger {
+    /// An empty account of the `index`-th file.
+    pub fn new(path: &str, index: usize, kind: &str, strict: bool) -> Ledger {
+        Ledger {
+            path: path.to_string(),
+            index,
+            kind: kind.to_string(),
+            sha256: String::new(),
+            rows: 0,
+            used: 0,
+            faults: 0,
+            first_fault: None,
+            skipped: BTreeMap::new(),
+            reverse_bytes: 0,
+            strict,
+            forgiven: 0,
+        }
+    }
+
+    /// Leaves out `rows` rows that carry `bytes` of payload.
+    pub fn skip(&mut self, reason: &'static str, rows: u64, bytes: u64) {
+        let entry = self.skipped.entry(reason).or_default();
+        *entry = (entry.0 + rows, entry.1.saturating_add(bytes));
+    }
+
+    /// Counts a row that cannot be understood.
+    ///
+    /// # Errors
+    /// The fault itself when reading strictly.
+    pub fn fault(&mut self, line: u64, problem: impl Into<String>) -> Result<()> {
+        let error = Error::Row { file: self.path.clone(), line, problem: problem.into() };
+        self.faults += 1;
+        if self.strict {
+            return Err(error);
+        }
+        self.first_fault.get_or_insert(error);
+        Ok(())
+    }
+
+    /// Counts a fault that says nothing about the other rows (a file that ends in mid-row), so that it
+    /// does not count towards the share above which a file is refused.
+    ///
+    /// # Errors
+    /// The fault itself when reading strictly.
+    pub fn fault_at_end(&mut self, line: u64, problem: impl Into<String>) -> Result<()> {
+        self.forgiven += 1;
+        self.fault(line, problem)
+    }
+
+    /// Refuses the file when too many rows are faulty.
+    ///
+    /// # Errors
+    /// The first fault, with the count.
+    pub fn check(&self) -> Result<()> {
+        let faults = self.faults - self.forgiven;
+        if faults as f64 <= MAX_FAULTS * self.rows as f64 {
+            return Ok(());
+        }
+        let Some(Error::Row { file, line, problem }) = self.first_fault.clone() else { return Ok(()) };
+        let share = 100.0 * faults as f64 / self.rows.max(1) as f64;
+        let many =
+            format!("{faults} of {} rows cannot be used ({share:.1} %, at most 5 % is allowed)", self.rows);
+        Err(Error::Row { file, line, problem: format!("{problem}; {many}") })
+    }
+}

@@ -1,0 +1,147 @@
+//! Readers: files of traffic, recognised by their content, become connections.
+//!
+//! | recognised as | one connection is | its writes are |
+//! |---|---|---|
+//! | `zeek-http` with `zeek-conn` | one `uid` | one per request, at its time stamp |
+//! | `zeek-http` alone | one `uid` | one per request |
+//! | `zeek-conn` alone, or a `uid` without requests | one row | one: the log does not tell pauses |
+//! | `pcap`, `pcapng` | one TCP connection or UDP/443 flow | split at pauses over 0.5 s |
+//! | `access-log` (Common or Combined Log Format) | one request | one |
+//! | `table` (delimited text with named columns) | one row, or one connection id | one per row |
+//!
+//! Order in a file never matters. Not supported: W3C extended logs, JSON arrays, captures in any
+//! other format, tunnels (only the outermost IP header is read), IP fragments.
+
+mod access_log;
+mod assemble;
+mod capture;
+mod columns;
+mod coverage;
+mod decode;
+mod flow;
+mod input;
+mod ledger;
+mod lines;
+mod requests;
+mod sniff;
+mod stamp;
+mod table;
+mod zeek;
+mod zeek_join;
+mod zeek_json;
+
+use super::Traffic;
+use crate::error::{Error, Result, did_you_mean, listing};
+use assemble::Collector;
+use input::Input;
+use ledger::Ledger;
+use sniff::Format;
+
+/// Which way the measured payload goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Direction {
+    /// Server to client: downloads.
+    #[default]
+    Down,
+    /// Client to server: uploads.
+    Up,
+}
+
+impl Direction {
+    /// `down` or `up`.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `field` for any other word.
+    pub fn by_name(field: &str, name: &str) -> Result<Direction> {
+        match name {
+            "down" => Ok(Direction::Down),
+            "up" => Ok(Direction::Up),
+            _ => {
+                let hint = did_you_mean(name, ["down", "up"]);
+                let allowed = format!("{} is allowed{hint}", listing(["down", "up"]));
+                Err(Error::field(field, format!("\"{name}\""), allowed))
+            }
+        }
+    }
+
+    /// The word [`Direction::by_name`] takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Down => "down",
+            Direction::Up => "up",
+        }
+    }
+
+    fn reverse(self) -> Direction {
+        match self {
+            Direction::Down => Direction::Up,
+            Direction::Up => Direction::Down,
+        }
+    }
+}
+
+/// How to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Which payload counts.
+    pub direction: Direction,
+    /// Whether the first row that cannot be understood is an error.
+    pub strict: bool,
+    /// Seed for spreading whole-second time stamps.
+    pub seed: u64,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions { direction: Direction::Down, strict: false, seed: 1 }
+    }
+}
+
+/// Reads one or more files, plain or gzipped, into one traffic.
+///
+/// # Errors
+/// [`Error::File`] when a file is missing, cut short, of unknown format or of no use;
+/// [`Error::Row`] when more than 5 % of a file's rows cannot be understood, or one with `strict`.
+pub fn files(paths: &[String], options: &ReadOptions) -> Result<Traffic> {
+    if paths.is_empty() {
+        return Err(Error::field("traffic.files", "an empty list", "give at least one file"));
+    }
+    let mut collector = Collector::new(*options);
+    for path in paths {
+        read_one(Input::open(path)?, &mut collector)?;
+    }
+    collector.finish()
+}
+
+/// Reads contents that are already in memory, each with the name to use in messages.
+///
+/// # Errors
+/// As [`files`].
+pub fn contents(named: &[(&str, &[u8])], options: &ReadOptions) -> Result<Traffic> {
+    let mut collector = Collector::new(*options);
+    for (name, data) in named {
+        read_one(Input::memory(name, data)?, &mut collector)?;
+    }
+    collector.finish()
+}
+
+/// A row's outcome; the error is the problem as a phrase.
+type RowResult<T> = std::result::Result<T, String>;
+
+fn read_one(mut input: Input, collector: &mut Collector) -> Result<()> {
+    let format = sniff::recognise(&input)?;
+    let index = collector.ledgers.len();
+    let mut ledger = Ledger::new(input.path(), index, format.name(), collector.options.strict);
+    match format {
+        Format::Pcap => capture::read_pcap(&mut input, &mut ledger, collector)?,
+        Format::PcapNg => capture::read_pcapng(&mut input, &mut ledger, collector)?,
+        Format::ZeekTsv => zeek::read(&mut input, &mut ledger, collector)?,
+        Format::ZeekJson => zeek_json::read(&mut input, &mut ledger, collector)?,
+        Format::AccessLog => access_log::read(&mut input, &mut ledger, collector)?,
+        Format::Table(delimiter) => table::read(&mut input, delimiter, &mut ledger, collector)?,
+    }
+    ledger.sha256 = input.finish()?;
+    ledger.check()?;
+    collector.ledgers.push(ledger);
+    Ok(())
+}

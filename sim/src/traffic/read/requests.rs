@@ -1,0 +1,46 @@
+//! Requests on one connection, and the writes they become.
+
+use crate::traffic::connection::Write;
+use crate::units::Dur;
+
+/// One request with its response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Request {
+    /// Time stamp, nanoseconds.
+    pub at: i64,
+    /// Position on the connection, for equal stamps.
+    pub depth: u64,
+    /// How long it took, where the source tells.
+    pub busy: Dur,
+    /// Payload bytes, at least 1.
+    pub bytes: u64,
+}
+
+/// Writes in order of time; the pause before each is what remains of the gap between the stamps after
+/// the transfer before. Where the source does not tell how long that took, the pause is the whole gap,
+/// an overestimate by one transfer (milliseconds against user pauses of seconds).
+pub fn writes(requests: &mut [Request]) -> Vec<Write> {
+    requests.sort_unstable();
+    let mut free_at = None;
+    let mut writes = Vec::with_capacity(requests.len());
+    for request in requests.iter() {
+        let idle = free_at.map_or(Dur::ZERO, |free: i64| Dur(request.at.saturating_sub(free).max(0) as u64));
+        writes.push(Write { idle, bytes: request.bytes });
+        free_at = Some(request.at.saturating_add(request.busy.0 as i64));
+    }
+    writes
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(non_snake_case)]
+    use super::*;
+
+    #[test]
+    fn writes__are_ordered_and_spaced() {
+        let request = |at, busy, bytes| Request { at, depth: 0, busy: Dur(busy), bytes };
+        let mut requests = [request(700, 0, 3), request(100, 50, 1), request(200, 900, 2)];
+        let expected = [(0, 1), (50, 2), (0, 3)].map(|(idle, bytes)| Write { idle: Dur(idle), bytes });
+        assert_eq!(writes(&mut requests), expected);
+    }
+}

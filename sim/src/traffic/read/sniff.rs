@@ -1,0 +1,120 @@
+//! Recognises a file by its first bytes, whatever its name is.
+
+use super::input::Input;
+use super::lines::{shown, trim_end};
+use super::{access_log, columns, zeek_json};
+use crate::error::{Error, Result};
+
+/// The kinds of file that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Pcap,
+    PcapNg,
+    ZeekTsv,
+    ZeekJson,
+    AccessLog,
+    /// Delimited text with a header, and its delimiter.
+    Table(u8),
+}
+
+impl Format {
+    /// The word used in reports; Zeek readers make it more exact.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Pcap => "pcap",
+            Format::PcapNg => "pcapng",
+            Format::ZeekTsv | Format::ZeekJson => "zeek",
+            Format::AccessLog => "access-log",
+            Format::Table(_) => "table",
+        }
+    }
+}
+
+const KNOWN: &str = "known are Zeek conn.log and http.log (TSV or JSON lines), pcap, pcapng, Common/Combined Log Format, \
+    and delimited text with a header of named columns, each plain or gzipped";
+
+/// Lines of the head in which an access log must show itself.
+const TRIED_LINES: usize = 20;
+
+/// The format of `input`.
+///
+/// # Errors
+/// [`Error::File`] that shows the first bytes and lists what is known.
+pub fn recognise(input: &Input) -> Result<Format> {
+    let head = input.head();
+    if let Some(format) = capture(head) {
+        return Ok(format);
+    }
+    let found = if is_binary(head) { None } else { text(head) };
+    found.ok_or_else(|| unknown(input.path(), head))
+}
+
+fn capture(head: &[u8]) -> Option<Format> {
+    match head.get(..4)? {
+        [0xa1, 0xb2, 0xc3, 0xd4] | [0xd4, 0xc3, 0xb2, 0xa1] => Some(Format::Pcap),
+        [0xa1, 0xb2, 0x3c, 0x4d] | [0x4d, 0x3c, 0xb2, 0xa1] => Some(Format::Pcap),
+        [0x34, 0xcd, 0xb2, 0xa1] => Some(Format::Pcap),
+        [0x0a, 0x0d, 0x0d, 0x0a] => Some(Format::PcapNg),
+        _ => None,
+    }
+}
+
+fn text(head: &[u8]) -> Option<Format> {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let mut lines = head.split(|&c| c == b'\n').map(trim_end).filter(|line| !line.trim_ascii().is_empty());
+    let first = lines.clone().next()?;
+    if first.starts_with(b"#") && lines.clone().any(is_zeek_header) {
+        return Some(Format::ZeekTsv);
+    }
+    if first.starts_with(b"{") {
+        return zeek_json::is_zeek(first).then_some(Format::ZeekJson);
+    }
+    if lines.by_ref().take(TRIED_LINES).any(|line| access_log::parse(line).is_some()) {
+        return Some(Format::AccessLog);
+    }
+    columns::delimiter(first).map(Format::Table)
+}
+
+fn is_zeek_header(line: &[u8]) -> bool {
+    line.starts_with(b"#separator") || line.starts_with(b"#fields\t")
+}
+
+fn is_binary(head: &[u8]) -> bool {
+    head.iter().take(1024).any(|&c| c == 0)
+}
+
+fn unknown(path: &str, head: &[u8]) -> Error {
+    let hint = hint(head).map(|hint| format!("; {hint}")).unwrap_or_default();
+    Error::file(path, format!("unknown format: it begins with {}{hint}; {KNOWN}", first_bytes(head)))
+}
+
+fn first_bytes(head: &[u8]) -> String {
+    let line = head.split(|&c| c == b'\n').next().unwrap_or(head);
+    let printable = line.iter().take(40).all(|&c| c >= 0x20 || c == b'\t' || c == b'\r');
+    if printable && !line.trim_ascii().is_empty() {
+        return format!("\"{}\"", shown(line));
+    }
+    let hex: Vec<String> = head.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!("the bytes {}", hex.join(" "))
+}
+
+/// What a file of another kind looks like, so that the error can say what to do.
+fn hint(head: &[u8]) -> Option<&'static str> {
+    const HINTS: &[(&[u8], &str)] = &[
+        (b"PK\x03\x04", "it looks like zip; unpack it first"),
+        (b"\xfd7zXZ", "it looks like xz; unpack it first"),
+        (b"BZh", "it looks like bzip2; unpack it first"),
+        (b"\x28\xb5\x2f\xfd", "it looks like zstd; unpack it first"),
+        (b"\x1f\x8b", "it looks gzipped twice; unpack it once"),
+        (b"PAR1", "it looks like Parquet; write it as CSV first"),
+        (b"\xff\xfe", "it looks like UTF-16; save it as UTF-8"),
+        (b"\xfe\xff", "it looks like UTF-16; save it as UTF-8"),
+        (b"[", "a JSON array is not supported; write one object per line"),
+        (b"{", "JSON lines must have Zeek's fields, at least ts and uid or id.orig_h"),
+        (b"#Version", "W3C extended logs are not supported"),
+        (b"#Fields:", "W3C extended logs are not supported"),
+    ];
+    let known = HINTS.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, hint)| *hint);
+    let columns = "no column of the first line has a known name for start or bytes";
+    known.or_else(|| columns::looks_delimited(head).then_some(columns))
+}

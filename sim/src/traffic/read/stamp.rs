@@ -1,0 +1,170 @@
+//! Numbers as logs write them: time stamps to integer nanoseconds, sizes to bytes.
+
+use super::lines::shown;
+use crate::units::Dur;
+use jiff::{Timestamp, civil::DateTime, tz::Offset};
+
+const NS_PER_SEC: i64 = 1_000_000_000;
+/// Stamps beyond this many seconds either way (year 2096) are no time in seconds.
+const MAX_SECS: i64 = 4_000_000_000;
+/// Sizes above this (1 TB) are no size of a transfer; sums of millions of them fit 64 bits.
+const MAX_BYTES: f64 = 1e12;
+
+/// A time stamp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// Nanoseconds since the epoch of the file.
+    pub ns: i64,
+    /// Whether it was written without a part of a second.
+    pub whole: bool,
+}
+
+/// A unit of time, as the power of ten that makes nanoseconds of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
+    S = 9,
+    /// Milliseconds.
+    Ms = 6,
+    /// Microseconds.
+    Us = 3,
+    /// Nanoseconds.
+    Ns = 0,
+}
+
+/// A number in `unit`, or an ISO 8601 date and time (UTC when it names no zone).
+pub fn stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
+    let text = text.trim_ascii();
+    let parsed = decimal(text, unit).or_else(|| iso(text));
+    match parsed {
+        Some(stamp) if (stamp.ns / NS_PER_SEC).abs() < MAX_SECS => Ok(stamp),
+        Some(_) => Err(format!(
+            "time \"{}\" is beyond the year 2096 in seconds; name the column start_ms, start_us or start_ns for another unit",
+            shown(text)
+        )),
+        None => Err(format!("time \"{}\" is neither a number nor ISO 8601", shown(text))),
+    }
+}
+
+/// A span of time in `unit`; `None` when unset, an error when negative or no number.
+pub fn span(name: &str, text: &[u8], unit: Unit) -> Result<Option<Dur>, String> {
+    let text = text.trim_ascii();
+    if unset(text) {
+        return Ok(None);
+    }
+    match decimal(text, unit) {
+        Some(stamp) if stamp.ns >= 0 && stamp.ns / NS_PER_SEC < MAX_SECS => Ok(Some(Dur(stamp.ns as u64))),
+        _ => Err(format!("{name} \"{}\" is not allowed; a number that is not negative is", shown(text))),
+    }
+}
+
+/// A count of bytes; `None` when unset (`-` or nothing), an error when negative or no number.
+pub fn bytes(name: &str, text: &[u8]) -> Result<Option<u64>, String> {
+    let text = text.trim_ascii();
+    if unset(text) {
+        return Ok(None);
+    }
+    if !text.is_empty() && text.len() <= 12 && text.iter().all(u8::is_ascii_digit) {
+        return Ok(Some(text.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'))));
+    }
+    let value = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
+    match value {
+        Some(value) if (0.0..=MAX_BYTES).contains(&value) && value.fract() == 0.0 => Ok(Some(value as u64)),
+        _ => Err(format!(
+            "{name} \"{}\" is not allowed; a whole number of bytes from 0 to 1e12 is",
+            shown(text)
+        )),
+    }
+}
+
+/// Whether a field holds nothing.
+pub fn unset(text: &[u8]) -> bool {
+    matches!(text, b"" | b"-" | b"(empty)")
+        || text.eq_ignore_ascii_case(b"nan")
+        || text.eq_ignore_ascii_case(b"null")
+}
+
+/// A date of an access log: `10/Oct/2000:13:55:36 -0700`.
+pub fn access_log(text: &[u8]) -> Option<Stamp> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (clock, zone) = text.split_once(' ').unwrap_or((text, "+0000"));
+    let mut parts = clock.splitn(5, ['/', ':']);
+    let day = parts.next()?.parse().ok()?;
+    let month = month(parts.next()?)?;
+    let year = parts.next()?.parse().ok()?;
+    let (hour, rest) = (parts.next()?.parse().ok()?, parts.next()?);
+    let (minute, second) = rest.split_once(':')?;
+    let (minute, second) = (minute.parse().ok()?, second.parse::<i8>().ok()?.min(59));
+    let local = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
+    let at = zone_offset(zone)?.to_timestamp(local).ok()?;
+    Some(Stamp { ns: at.as_second().checked_mul(NS_PER_SEC)?, whole: true })
+}
+
+fn month(name: &str) -> Option<i8> {
+    const NAMES: [&str; 12] =
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let place = NAMES.iter().position(|known| known.eq_ignore_ascii_case(name))?;
+    Some(place as i8 + 1)
+}
+
+fn zone_offset(zone: &str) -> Option<Offset> {
+    let (sign, digits) = match zone.as_bytes().first()? {
+        b'-' => (-1, &zone[1..]),
+        b'+' => (1, &zone[1..]),
+        _ => return (zone == "Z").then_some(Offset::UTC),
+    };
+    let digits = digits.replace(':', "");
+    if digits.len() != 4 {
+        return None;
+    }
+    let minutes = digits.get(..2)?.parse::<i32>().ok()? * 60 + digits.get(2..)?.parse::<i32>().ok()?;
+    Offset::from_seconds(sign * minutes * 60).ok()
+}
+
+fn iso(text: &[u8]) -> Option<Stamp> {
+    let text = std::str::from_utf8(text).ok()?;
+    let at = match text.parse::<Timestamp>() {
+        Ok(at) => at,
+        Err(_) => Offset::UTC.to_timestamp(text.parse::<DateTime>().ok()?).ok()?,
+    };
+    let ns = i64::try_from(at.as_nanosecond()).ok()?;
+    Some(Stamp { ns, whole: !text.contains(['.', ',']) && ns % NS_PER_SEC == 0 })
+}
+
+/// Decimal text to nanoseconds without passing through a float, so that microseconds stay exact.
+fn decimal(text: &[u8], unit: Unit) -> Option<Stamp> {
+    let (sign, digits) = match text {
+        [b'-', rest @ ..] => (-1, rest),
+        [b'+', rest @ ..] => (1, rest),
+        _ => (1, text),
+    };
+    let point = digits.iter().position(|&c| c == b'.');
+    let (whole, part) = digits.split_at(point.unwrap_or(digits.len()));
+    let part = part.get(1..).unwrap_or(&[]);
+    if whole.is_empty() && part.is_empty() {
+        return None;
+    }
+    if !whole.iter().chain(part).all(u8::is_ascii_digit) || whole.len() > 20 {
+        return exponential(text, unit);
+    }
+    let places = unit as usize;
+    let kept = part.iter().copied().chain(std::iter::repeat(b'0')).take(places);
+    let ns = whole.iter().copied().chain(kept).fold(0i128, |sum, digit| sum * 10 + i128::from(digit - b'0'));
+    let ns = i64::try_from(sign * ns).unwrap_or(i64::MAX);
+    Some(Stamp { ns, whole: point.is_none() && ns % NS_PER_SEC == 0 })
+}
+
+fn exponential(text: &[u8], unit: Unit) -> Option<Stamp> {
+    let value = std::str::from_utf8(text).ok()?.parse::<f64>().ok().filter(|value| value.is_finite())?;
+    Some(from_float(value * 10f64.powi(unit as i32 - 9)))
+}
+
+/// Seconds held as a float; microseconds are kept, which is all that a float of today's date holds.
+fn from_float(seconds: f64) -> Stamp {
+    let micros = (seconds * 1e6).round();
+    Stamp { ns: (micros as i64).saturating_mul(1000), whole: false }
+}
+
+#[cfg(test)]
+#[path = "stamp_tests.rs"]
+mod tests;

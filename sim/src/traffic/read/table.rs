@@ -1,0 +1,160 @@
+//! Delimited text with a header of named columns (tab, comma or semicolon): one row, one connection,
+//! or one write of the connection that its id column names.
+
+use super::RowResult;
+use super::access_log::ONE_SERVER;
+use super::assemble::{Collector, Draft};
+use super::columns::{Columns, names};
+use super::input::Input;
+use super::ledger::{Ledger, reason};
+use super::requests::{self, Request};
+use super::stamp::{self, Unit};
+use crate::error::{Error, Result};
+use crate::traffic::connection::{Kind, Write};
+use crate::units::Dur;
+use csv::ByteRecord;
+use std::collections::HashMap;
+
+/// A quoted field over more lines than this was never closed.
+const MAX_ROW_LINES: u64 = 1000;
+
+/// Rows of one connection, by (client, connection id).
+type Groups = HashMap<(u32, Vec<u8>), (Draft, Vec<Request>)>;
+
+/// Reads the whole table.
+///
+/// # Errors
+/// [`Error::File`] when a needed column is missing or a quoted field never ends.
+pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
+    let path = input.path().to_string();
+    let mut builder = csv::ReaderBuilder::new();
+    builder.has_headers(false).flexible(true).delimiter(delimiter).quoting(delimiter != b'\t');
+    let mut reader = builder.buffer_capacity(64 * 1024).from_reader(input);
+    let mut record = ByteRecord::new();
+    next(&mut reader, &mut record, &path)?;
+    let header = names(record.iter());
+    let columns =
+        Columns::of(&header, collector.options.direction).map_err(|problem| Error::file(&path, problem))?;
+    note_columns(&columns, &path, collector);
+    let first = collector.connections.len();
+    let mut groups = Groups::new();
+    while next(&mut reader, &mut record, &path)? {
+        ledger.rows += 1;
+        let line = record.position().map_or(0, csv::Position::line);
+        match row(&record, &columns, ledger, collector, &mut groups) {
+            Ok(Outcome::Used) => ledger.used += 1,
+            Ok(Outcome::Skipped(why, bytes)) => ledger.skip(why, 1, bytes),
+            Err(problem) => ledger.fault(line, problem)?,
+        }
+    }
+    collector.connections.extend(groups.into_values().map(close_group));
+    collector.spread_whole_seconds(first, ledger);
+    Ok(())
+}
+
+enum Outcome {
+    Used,
+    Skipped(&'static str, u64),
+}
+
+fn next<R: std::io::Read>(reader: &mut csv::Reader<R>, record: &mut ByteRecord, path: &str) -> Result<bool> {
+    let line = reader.position().line();
+    let more = reader.read_byte_record(record).map_err(|error| Error::file(path, error.to_string()))?;
+    if reader.position().line() > line + MAX_ROW_LINES {
+        let problem = format!("the row has a quoted field that does not end within {MAX_ROW_LINES} lines");
+        return Err(Error::Row { file: path.to_string(), line, problem });
+    }
+    Ok(more)
+}
+
+fn note_columns(columns: &Columns, path: &str, collector: &mut Collector) {
+    if columns.client.is_none() {
+        collector.note(format!(
+            "{}: no column names the client, so all rows count as one client's",
+            super::assemble::base(path)
+        ));
+    }
+}
+
+fn row(
+    record: &ByteRecord,
+    columns: &Columns,
+    ledger: &mut Ledger,
+    collector: &mut Collector,
+    groups: &mut Groups,
+) -> RowResult<Outcome> {
+    if record.len() != columns.width && record.len() <= columns.start.0.max(columns.bytes) {
+        return Err(format!("{} columns where the header has {}", record.len(), columns.width));
+    }
+    let at = stamp::stamp(cell(record, columns.start.0), columns.start.1)?;
+    let bytes = stamp::bytes("bytes", cell(record, columns.bytes))?.unwrap_or(0);
+    let busy = timed(record, "duration", columns.duration)?.unwrap_or(Dur::ZERO);
+    let rtt = timed(record, "rtt", columns.rtt)?.filter(|rtt| *rtt > Dur::ZERO);
+    let reverse = columns.reverse.and_then(|place| stamp::bytes("bytes", cell(record, place)).ok().flatten());
+    ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(reverse.unwrap_or(0));
+    let kind = match kind(record, columns) {
+        Ok(kind) => kind,
+        Err(why) => return Ok(Outcome::Skipped(why, bytes)),
+    };
+    if columns.size_source.is_some_and(|place| cell(record, place) == b"X") {
+        return Ok(Outcome::Skipped(reason::ANNOUNCED, bytes));
+    }
+    if bytes == 0 {
+        return Ok(Outcome::Skipped(reason::NO_PAYLOAD, 0));
+    }
+    collector.saw_stamp(ledger.index, at.whole);
+    let draft = Draft {
+        start: at.ns,
+        file: ledger.index,
+        order: ledger.rows,
+        client: collector.hosts.id(named(record, columns.client, b"(client)")),
+        server: collector.hosts.id(named(record, columns.server, ONE_SERVER)),
+        rtt,
+        kind,
+        writes: Vec::new(),
+    };
+    let request = Request { at: at.ns, depth: ledger.rows, busy, bytes };
+    place(draft, request, named(record, columns.id, b""), collector, groups);
+    Ok(Outcome::Used)
+}
+
+fn place(mut draft: Draft, request: Request, id: &[u8], collector: &mut Collector, groups: &mut Groups) {
+    if stamp::unset(id) {
+        draft.writes = vec![Write { idle: Dur::ZERO, bytes: request.bytes }];
+        collector.connections.push(draft);
+        return;
+    }
+    let entry = groups.entry((draft.client, id.to_vec())).or_insert_with(|| (draft, Vec::new()));
+    entry.1.push(request);
+}
+
+fn close_group((mut draft, mut requests): (Draft, Vec<Request>)) -> Draft {
+    draft.writes = requests::writes(&mut requests);
+    draft.start = requests[0].at;
+    draft
+}
+
+fn cell(record: &ByteRecord, place: usize) -> &[u8] {
+    record.get(place).unwrap_or(b"")
+}
+
+fn named<'a>(record: &'a ByteRecord, place: Option<usize>, otherwise: &'a [u8]) -> &'a [u8] {
+    place.map(|place| cell(record, place).trim_ascii()).filter(|name| !name.is_empty()).unwrap_or(otherwise)
+}
+
+fn timed(record: &ByteRecord, name: &str, column: Option<(usize, Unit)>) -> RowResult<Option<Dur>> {
+    column.map_or(Ok(None), |(place, unit)| stamp::span(name, cell(record, place), unit))
+}
+
+/// TCP unless a protocol column says otherwise; HTTP version names count as TCP, `h3` as QUIC.
+fn kind(record: &ByteRecord, columns: &Columns) -> std::result::Result<Kind, &'static str> {
+    let Some(place) = columns.protocol else { return Ok(Kind::Tcp) };
+    let name = cell(record, place).trim_ascii().to_ascii_lowercase();
+    match name.as_slice() {
+        b"quic" | b"h3" | b"http/3" | b"http/3.0" | b"h3.0" => Ok(Kind::Quic),
+        b"udp" | b"17" if named(record, columns.server_port, b"") == b"443" => Ok(Kind::Quic),
+        b"udp" | b"17" => Err(reason::OTHER_UDP),
+        b"icmp" | b"icmp6" | b"ipv6-icmp" | b"igmp" | b"58" => Err(reason::OTHER_PROTOCOL),
+        _ => Ok(Kind::Tcp),
+    }
+}

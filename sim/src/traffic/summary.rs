@@ -1,0 +1,238 @@
+//! What was understood of a traffic, for `inspect` and for manifests.
+
+use super::connection::{Connection, Kind};
+use super::overlay::{load_of, period_of};
+use super::{Faults, Skipped, Source, Traffic};
+use crate::units::Rate;
+use serde::Serialize;
+
+/// A transfer of at most this many payload bytes is short (SFD section 4: threshold 15 KB).
+pub const SHORT_BYTES: u64 = 15_000;
+
+/// The account of a traffic; every field is plain data with its unit in its name.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Connections.
+    pub connections: u64,
+    /// Writes of all connections.
+    pub transfers: u64,
+    /// Client hosts.
+    pub clients: u32,
+    /// Server hosts.
+    pub servers: u32,
+    /// From the first start to the last known activity.
+    pub span_s: f64,
+    /// Span plus the mean gap between starts: the period of a replay.
+    pub period_s: f64,
+    /// Payload of all writes.
+    pub payload_bytes: u64,
+    /// Payload and headers in the data direction.
+    pub wire_bytes: u64,
+    /// Sizes of writes.
+    pub size_bytes: Percentiles,
+    /// Largest write.
+    pub size_max_bytes: u64,
+    /// Mean size of a write.
+    pub size_mean_bytes: f64,
+    /// Share of writes of at most 15 kB.
+    pub short_share_count: f64,
+    /// Share of payload in writes of at most 15 kB.
+    pub short_share_bytes: f64,
+    /// Connections whose round-trip time is known.
+    pub rtt_known: u64,
+    /// Round-trip times of those.
+    pub rtt_s: Option<RttPercentiles>,
+    /// The rate that `native_load` refers to.
+    pub rate_bps: Option<u64>,
+    /// Wire bits over period times rate, when a rate was given.
+    pub native_load: Option<f64>,
+    /// Connections and payload by transport.
+    pub kinds: Kinds,
+    /// Rows left out, by reason.
+    pub skipped: Vec<Skipped>,
+    /// Rows not understood.
+    pub faults: Faults,
+    /// The input files.
+    pub sources: Vec<Source>,
+    /// Choices made while reading.
+    pub notes: Vec<String>,
+}
+
+/// Nearest-rank percentiles in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Percentiles {
+    pub p10: u64,
+    pub p25: u64,
+    pub p50: u64,
+    pub p75: u64,
+    pub p90: u64,
+    pub p95: u64,
+    pub p99: u64,
+}
+
+/// Nearest-rank percentiles in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct RttPercentiles {
+    pub p10: f64,
+    pub p50: f64,
+    pub p90: f64,
+}
+
+/// Counts by transport.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Kinds {
+    /// TCP connections.
+    pub tcp_connections: u64,
+    /// Their payload.
+    pub tcp_bytes: u64,
+    /// QUIC flows (UDP/443), which are replayed as TCP.
+    pub quic_connections: u64,
+    /// Their payload.
+    pub quic_bytes: u64,
+}
+
+impl Traffic {
+    /// The account; `mss` is the payload of a full segment in bytes, for headers on the wire.
+    pub fn summary(&self, rate: Option<Rate>, mss: u32) -> Summary {
+        let sizes = self.sizes();
+        let payload: u64 = sizes.iter().sum();
+        let short = sizes.partition_point(|&size| size <= SHORT_BYTES);
+        let short_bytes: u64 = sizes[..short].iter().sum();
+        let rtts = self.rtts();
+        Summary {
+            connections: self.connections.len() as u64,
+            transfers: sizes.len() as u64,
+            clients: self.clients,
+            servers: self.servers,
+            span_s: self.span().as_secs(),
+            period_s: period_of(self).as_secs(),
+            payload_bytes: payload,
+            wire_bytes: self.wire_bytes(mss),
+            size_bytes: percentiles(&sizes),
+            size_max_bytes: sizes.last().copied().unwrap_or(0),
+            size_mean_bytes: ratio(payload, sizes.len() as u64),
+            short_share_count: ratio(short as u64, sizes.len() as u64),
+            short_share_bytes: ratio(short_bytes, payload),
+            rtt_known: rtts.len() as u64,
+            rtt_s: rtt_percentiles(&rtts),
+            rate_bps: rate.map(|rate| rate.0),
+            native_load: rate.map(|rate| load_of(self, rate, mss)),
+            kinds: self.kinds(),
+            skipped: self.skipped.clone(),
+            faults: self.faults.clone(),
+            sources: self.sources.clone(),
+            notes: self.notes.clone(),
+        }
+    }
+
+    /// From the first start to the last known activity.
+    pub fn span(&self) -> crate::units::Dur {
+        let first = self.connections.iter().map(|connection| connection.start).min().unwrap_or_default();
+        let last = self.connections.iter().map(Connection::last_activity).max().unwrap_or_default();
+        last.since(first)
+    }
+
+    fn sizes(&self) -> Vec<u64> {
+        let writes = self.connections.iter().flat_map(|connection| &connection.writes);
+        let mut sizes: Vec<u64> = writes.map(|write| write.bytes).collect();
+        sizes.sort_unstable();
+        sizes
+    }
+
+    fn rtts(&self) -> Vec<f64> {
+        let known = self.connections.iter().filter_map(|connection| connection.rtt);
+        let mut rtts: Vec<f64> = known.map(|rtt| rtt.as_secs()).collect();
+        rtts.sort_unstable_by(f64::total_cmp);
+        rtts
+    }
+
+    fn kinds(&self) -> Kinds {
+        let mut kinds = Kinds::default();
+        for connection in &self.connections {
+            let (count, bytes) = match connection.kind {
+                Kind::Tcp => (&mut kinds.tcp_connections, &mut kinds.tcp_bytes),
+                Kind::Quic => (&mut kinds.quic_connections, &mut kinds.quic_bytes),
+            };
+            *count += 1;
+            *bytes += connection.bytes();
+        }
+        kinds
+    }
+}
+
+fn percentiles(sorted: &[u64]) -> Percentiles {
+    let at = |percent| nearest_rank(sorted, percent).unwrap_or(0);
+    Percentiles { p10: at(10), p25: at(25), p50: at(50), p75: at(75), p90: at(90), p95: at(95), p99: at(99) }
+}
+
+fn rtt_percentiles(sorted: &[f64]) -> Option<RttPercentiles> {
+    let at = |percent| nearest_rank(sorted, percent);
+    Some(RttPercentiles { p10: at(10)?, p50: at(50)?, p90: at(90)? })
+}
+
+/// The smallest value that at least `percent` % of the values do not exceed.
+fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied()
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(non_snake_case)]
+    use super::*;
+    use crate::traffic::connection::Write;
+    use crate::units::{Dur, Time};
+
+    fn connection(start_s: u64, bytes: u64, rtt_ms: Option<u64>) -> Connection {
+        Connection {
+            start: Time(start_s * 1_000_000_000),
+            client: 0,
+            server: 0,
+            rtt: rtt_ms.map(Dur::from_millis),
+            kind: Kind::Tcp,
+            writes: vec![Write { idle: Dur::ZERO, bytes }],
+        }
+    }
+
+    #[test]
+    fn summary__counts_by_hand() {
+        let sizes = [1_000, 2_000, 15_000, 15_001, 66_999];
+        let list = sizes
+            .iter()
+            .zip(0..)
+            .map(|(&bytes, at)| connection(at, bytes, (at < 3).then_some(10 * (at + 1))));
+        let summary = Traffic::from_connections(list.collect()).summary(Some(Rate(1_000_000)), 1000);
+        assert_eq!(
+            (summary.size_bytes.p10, summary.size_bytes.p50, summary.size_bytes.p99),
+            (1_000, 15_000, 66_999)
+        );
+        assert_eq!((summary.short_share_count, summary.short_share_bytes), (0.6, 0.18));
+        assert_eq!((summary.span_s, summary.period_s), (4.0, 5.0));
+        let wire = 100_000 + 40 * (1 + 2 + 15 + 16 + 67) + 40 * 5;
+        assert_eq!(summary.wire_bytes, wire);
+        assert!((summary.native_load.unwrap() - wire as f64 * 8.0 / 5e6).abs() < 1e-12);
+        assert_eq!(summary.rtt_s, Some(RttPercentiles { p10: 0.01, p50: 0.02, p90: 0.03 }));
+        assert_eq!(summary.rtt_known, 3);
+    }
+
+    #[test]
+    fn summary__of_nothing_is_zero() {
+        let summary = Traffic::default().summary(None, 1460);
+        assert_eq!((summary.connections, summary.size_bytes.p50, summary.native_load), (0, 0, None));
+    }
+
+    #[test]
+    fn nearest_rank__on_a_hundred_values() {
+        let values: Vec<u64> = (1..=100).collect();
+        assert_eq!(
+            [1, 50, 99, 100].map(|percent| nearest_rank(&values, percent)),
+            [1, 50, 99, 100].map(Some)
+        );
+    }
+}

@@ -1,0 +1,212 @@
+//! Time, rates and sizes as types, and the one place where text such as `10mbit` becomes a number.
+//!
+//! Time is integer nanoseconds. KB = 1000 B, as in the papers.
+
+use crate::error::{Error, Result};
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+
+/// An instant, in nanoseconds since the start of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Time(pub u64);
+
+/// A span of time in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize)]
+pub struct Dur(pub u64);
+
+/// A link rate in bits per second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(pub u64);
+
+/// A buffer limit, in the unit the user chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Buffer {
+    /// So many packets.
+    Packets(u32),
+    /// So many bytes of IP length.
+    Bytes(u64),
+}
+
+impl Time {
+    /// The start of the run.
+    pub const ZERO: Time = Time(0);
+    /// Later than anything that happens.
+    pub const NEVER: Time = Time(u64::MAX);
+
+    /// Span since `earlier`; zero when `earlier` is later.
+    pub fn since(self, earlier: Time) -> Dur {
+        Dur(self.0.saturating_sub(earlier.0))
+    }
+
+    /// Seconds as a float, for reports.
+    pub fn as_secs(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl Dur {
+    /// No time at all.
+    pub const ZERO: Dur = Dur(0);
+
+    /// From seconds, rounded to the nearest nanosecond; negative and NaN give zero.
+    pub fn from_secs(seconds: f64) -> Dur {
+        Dur((seconds * 1e9).round().max(0.0) as u64)
+    }
+
+    /// Whole milliseconds.
+    pub const fn from_millis(ms: u64) -> Dur {
+        Dur(ms * 1_000_000)
+    }
+
+    /// Seconds as a float, for reports.
+    pub fn as_secs(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl Rate {
+    /// Time to put `bytes` on the wire, rounded to the nearest nanosecond.
+    pub fn tx_time(self, bytes: u64) -> Dur {
+        let bit_ns = bytes * 8_000_000_000;
+        Dur((bit_ns + self.0 / 2) / self.0)
+    }
+
+    /// Bytes that fit in `span` at this rate.
+    pub fn bytes_in(self, span: Dur) -> f64 {
+        self.0 as f64 * span.as_secs() / 8.0
+    }
+}
+
+impl Add<Dur> for Time {
+    type Output = Time;
+    fn add(self, span: Dur) -> Time {
+        Time(self.0.saturating_add(span.0))
+    }
+}
+
+impl AddAssign<Dur> for Time {
+    fn add_assign(&mut self, span: Dur) {
+        *self = *self + span;
+    }
+}
+
+impl Add for Dur {
+    type Output = Dur;
+    fn add(self, other: Dur) -> Dur {
+        Dur(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Dur {
+    type Output = Dur;
+    fn sub(self, other: Dur) -> Dur {
+        Dur(self.0.saturating_sub(other.0))
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let bps = self.0 as f64;
+        match self.0 {
+            0..1_000 => write!(f, "{bps} bit/s"),
+            1_000..1_000_000 => write!(f, "{} kbit/s", bps / 1e3),
+            1_000_000..1_000_000_000 => write!(f, "{} Mbit/s", bps / 1e6),
+            _ => write!(f, "{} Gbit/s", bps / 1e9),
+        }
+    }
+}
+
+const RATE_UNITS: &[(&str, f64)] =
+    &[("bit", 1.0), ("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9), ("bps", 8.0), ("kbps", 8e3), ("mbps", 8e6), ("gbps", 8e9)];
+const TIME_UNITS: &[(&str, f64)] = &[("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
+const SIZE_UNITS: &[(&str, f64)] = &[("b", 1.0), ("kb", 1e3), ("mb", 1e6), ("gb", 1e9), ("kib", 1024.0), ("mib", 1048576.0), ("gib", 1073741824.0)];
+
+/// Parses `10mbit`, `3.5Mbit`, `1gbit` (bits), or tc's `bps` family (bytes).
+///
+/// # Errors
+/// [`Error::Field`] naming `field` when the text is no positive rate with a known unit.
+pub fn parse_rate(field: &str, text: &str) -> Result<Rate> {
+    let allowed = "a positive rate with a unit, such as 10mbit, 512kbit or 1gbit";
+    let bps = parse_with(field, text, RATE_UNITS, allowed)?;
+    if !(1.0..=1e12).contains(&bps) {
+        return Err(Error::field(field, quote(text), "a rate from 1bit to 1000gbit"));
+    }
+    Ok(Rate(bps.round() as u64))
+}
+
+/// Parses `80ms`, `1.5s`, `2min`.
+///
+/// # Errors
+/// [`Error::Field`] naming `field` when the text is no span of time.
+pub fn parse_dur(field: &str, text: &str) -> Result<Dur> {
+    let allowed = "a time with a unit, such as 80ms, 30s or 5min";
+    let seconds = parse_with(field, text, TIME_UNITS, allowed)?;
+    if !(0.0..=1e9).contains(&seconds) {
+        return Err(Error::field(field, quote(text), allowed));
+    }
+    Ok(Dur::from_secs(seconds))
+}
+
+/// Parses `15kB`, `1MB`, `64KiB` (KB = 1000 B).
+///
+/// # Errors
+/// [`Error::Field`] naming `field` when the text is no size.
+pub fn parse_size(field: &str, text: &str) -> Result<u64> {
+    let allowed = "a size with a unit, such as 15kB, 64KiB or 1500B";
+    let bytes = parse_with(field, text, SIZE_UNITS, allowed)?;
+    if !(0.0..=1e15).contains(&bytes) {
+        return Err(Error::field(field, quote(text), allowed));
+    }
+    Ok(bytes.round() as u64)
+}
+
+/// Parses a buffer: `50p` (packets), `64kB` (bytes) or `1bdp` (bandwidth-delay products of `rate` and `rtt`, in bytes).
+///
+/// # Errors
+/// [`Error::Field`] naming `field` when the text is no buffer, or the buffer holds less than one packet.
+pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buffer> {
+    let allowed = "packets (50p), bytes (64kB) or bandwidth-delay products (1bdp), at least one packet";
+    let (number, unit) = split_unit(text);
+    let value = parse_number(number).ok_or_else(|| Error::field(field, quote(text), allowed))?;
+    let buffer = match unit.to_ascii_lowercase().as_str() {
+        "p" if value.fract() == 0.0 && (1.0..=1e9).contains(&value) => Buffer::Packets(value as u32),
+        "bdp" => Buffer::Bytes((value * rate.bytes_in(rtt)).round() as u64),
+        "p" => return Err(Error::field(field, quote(text), allowed)),
+        _ => Buffer::Bytes(parse_with(field, text, SIZE_UNITS, allowed)? as u64),
+    };
+    match buffer {
+        Buffer::Bytes(bytes) if !(1500..=1 << 40).contains(&bytes) => {
+            let why = if unit.eq_ignore_ascii_case("bdp") { format!(" ({bytes} B at this rate and RTT)") } else { String::new() };
+            Err(Error::field(field, format!("{}{why}", quote(text)), "a buffer of at least one 1500-byte packet: packets (50p), bytes (64kB) or bandwidth-delay products (1bdp)"))
+        }
+        good => Ok(good),
+    }
+}
+
+fn parse_with(field: &str, text: &str, units: &[(&str, f64)], allowed: &str) -> Result<f64> {
+    let (number, unit) = split_unit(text);
+    let value = parse_number(number).ok_or_else(|| Error::field(field, quote(text), allowed))?;
+    let lower = unit.to_ascii_lowercase();
+    match units.iter().find(|(name, _)| *name == lower) {
+        Some((_, scale)) => Ok(value * scale),
+        None => {
+            let hint = crate::error::did_you_mean(&lower, units.iter().map(|(name, _)| *name));
+            let problem = if unit.is_empty() { "no unit" } else { "unknown unit" };
+            Err(Error::field(field, format!("{} ({problem})", quote(text)), format!("{allowed}{hint}")))
+        }
+    }
+}
+
+fn split_unit(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))).unwrap_or(text.len());
+    (&text[..end], text[end..].trim())
+}
+
+fn parse_number(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0)
+}
+
+fn quote(text: &str) -> String {
+    format!("\"{text}\"")
+}

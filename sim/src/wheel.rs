@@ -1,0 +1,187 @@
+//! The event queue: an exact-order timing wheel.
+//!
+//! The near future is a ring of slots of equal width; each slot is sorted when its turn comes, so
+//! order is exact whatever the width. What lies beyond the ring waits in a heap. The ring should
+//! reach past the longest delay plus queueing: too short a ring is slow, never wrong. A binary heap
+//! over the same keys is the oracle of the tests.
+//!
+//! Events at equal times are ordered by their key, which the engine makes from the event's content,
+//! so that no optimisation can change an order unseen.
+
+use crate::units::{Dur, Time};
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+const SLOTS: u64 = 4096;
+const WORDS: usize = (SLOTS / 64) as usize;
+
+/// An event with its place in the order.
+#[derive(Debug, Clone, Copy)]
+pub struct Scheduled<E> {
+    /// When it happens.
+    pub at: Time,
+    /// Order among events of the same time.
+    pub key: u64,
+    /// What happens.
+    pub event: E,
+}
+
+impl<E> PartialEq for Scheduled<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.rank() == other.rank()
+    }
+}
+impl<E> Eq for Scheduled<E> {}
+impl<E> PartialOrd for Scheduled<E> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<E> Ord for Scheduled<E> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}
+impl<E> Scheduled<E> {
+    fn rank(&self) -> (Time, u64) {
+        (self.at, self.key)
+    }
+}
+
+/// Future events in exact order of (time, key).
+pub struct Wheel<E> {
+    shift: u32,
+    /// Absolute number of the slot being emptied.
+    cursor: u64,
+    /// That slot's events, latest first, so that the next one is popped from the end.
+    current: Vec<Scheduled<E>>,
+    slots: Vec<Vec<Scheduled<E>>>,
+    occupied: [u64; WORDS],
+    far: BinaryHeap<Reverse<Scheduled<E>>>,
+    len: usize,
+}
+
+impl<E: Copy> Wheel<E> {
+    /// A wheel whose slots are about `width` wide (rounded to a power of two nanoseconds).
+    pub fn new(width: Dur) -> Wheel<E> {
+        let shift = 63 - width.0.clamp(1 << 8, 1 << 32).leading_zeros();
+        Wheel {
+            shift,
+            cursor: 0,
+            current: Vec::new(),
+            slots: (0..SLOTS).map(|_| Vec::new()).collect(),
+            occupied: [0; WORDS],
+            far: BinaryHeap::new(),
+            len: 0,
+        }
+    }
+
+    /// Number of events waiting.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Adds an event; `at` must not lie before the last popped event.
+    #[inline]
+    pub fn push(&mut self, at: Time, key: u64, event: E) {
+        self.len += 1;
+        let item = Scheduled { at, key, event };
+        let slot = at.0 >> self.shift;
+        if slot <= self.cursor {
+            let place = self.current.partition_point(|other| other.rank() > item.rank());
+            self.current.insert(place, item);
+        } else if slot - self.cursor < SLOTS {
+            let index = (slot % SLOTS) as usize;
+            self.slots[index].push(item);
+            self.occupied[index / 64] |= 1 << (index % 64);
+        } else {
+            self.far.push(Reverse(item));
+        }
+    }
+
+    /// Removes the earliest event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Scheduled<E>> {
+        loop {
+            if let Some(item) = self.current.pop() {
+                self.len -= 1;
+                return Some(item);
+            }
+            if self.len == 0 {
+                return None;
+            }
+            self.turn();
+        }
+    }
+
+    /// Moves to the next slot that holds anything, and sorts it.
+    fn turn(&mut self) {
+        let near = self.next_occupied();
+        let far = self.far.peek().map(|Reverse(item)| item.at.0 >> self.shift);
+        let next = match (near, far) {
+            (Some(near), Some(far)) => near.min(far),
+            (Some(only), None) | (None, Some(only)) => only,
+            (None, None) => return,
+        };
+        self.cursor = next;
+        let index = (next % SLOTS) as usize;
+        if near == Some(next) {
+            std::mem::swap(&mut self.current, &mut self.slots[index]);
+            self.occupied[index / 64] &= !(1 << (index % 64));
+        }
+        while self.far.peek().is_some_and(|Reverse(item)| item.at.0 >> self.shift <= next) {
+            self.current.extend(self.far.pop().map(|Reverse(item)| item));
+        }
+        self.current.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
+    /// Absolute number of the first occupied slot after the cursor.
+    fn next_occupied(&self) -> Option<u64> {
+        let start = ((self.cursor + 1) % SLOTS) as usize;
+        let first = self.occupied[start / 64] & (u64::MAX << (start % 64));
+        let found = if first != 0 {
+            start / 64 * 64 + first.trailing_zeros() as usize
+        } else {
+            let word = (1..=WORDS).map(|step| (start / 64 + step) % WORDS).find(|&word| self.occupied[word] != 0)?;
+            word * 64 + self.occupied[word].trailing_zeros() as usize
+        };
+        let ahead = (found + SLOTS as usize - start) % SLOTS as usize;
+        Some(self.cursor + 1 + ahead as u64)
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Any mixture of pushes and pops comes out as a binary heap would give it.
+        #[test]
+        fn wheel__pops_as_a_heap_does(steps in prop::collection::vec((0u64..40_000_000, any::<bool>()), 1..400)) {
+            let mut wheel = Wheel::new(Dur(1 << 10));
+            let mut heap = BinaryHeap::new();
+            let mut now = 0;
+            for (key, (ahead, pop)) in steps.into_iter().enumerate() {
+                let item = (now + ahead * (1 + key as u64 % 3 * 50), key as u64);
+                wheel.push(Time(item.0), item.1, ());
+                heap.push(Reverse(item));
+                if pop {
+                    let got = wheel.pop().map(|item| (item.at.0, item.key));
+                    prop_assert_eq!(got, heap.pop().map(|Reverse(item)| item));
+                    now = got.map_or(now, |(at, _)| at);
+                }
+            }
+            while let Some(Reverse(expected)) = heap.pop() {
+                prop_assert_eq!(wheel.pop().map(|item| (item.at.0, item.key)), Some(expected));
+            }
+            prop_assert!(wheel.is_empty());
+        }
+    }
+}

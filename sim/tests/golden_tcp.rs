@@ -1,0 +1,158 @@
+//! TCP against ns-2: every shared trace, event by event, and completion times.
+//!
+//! The traces were recorded from ns-2.35 (`oracle/README.md`). A trace lists sends, arrivals at the
+//! sink, acknowledgements and drops; ours must have the same ones in the same order within 2 µs.
+#![allow(non_snake_case)]
+
+use mousehole_sim::record::{TraceEvent, TraceRow};
+use mousehole_sim::scenario::spec::{AccessSpec, ConnectionSpec, FaultSpec, LinkSpec, TcpSpec, TrafficSpec, WriteSpec};
+use mousehole_sim::scenario::{Plan, Scenario, run};
+use mousehole_sim::tcp::Variant;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+const CLOSE_S: f64 = 2e-6;
+
+fn golden(file: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oracle/golden/tcp").join(file);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn cases() -> Vec<Value> {
+    serde_json::from_str::<Vec<Value>>(&golden("summary.json")).expect("summary.json is a list of cases")
+}
+
+fn scenario(case: &Value) -> Scenario {
+    let (params, force) = (&case["params"], &case["in_force"]);
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let seconds = |value: &Value| Some(format!("{}ms", number(value) * 1e3));
+    let drops = params["drops"].as_str().expect("a list of drops");
+    let segments = number(&params["n"]) as u64;
+    Scenario {
+        warmup: "0s".into(),
+        duration: "100s".into(),
+        scheme: "droptail".into(),
+        link: LinkSpec {
+            rate: format!("{}mbit", number(&force["bottleneck_mbit"])),
+            delay: format!("{}ms", number(&force["bottleneck_delay_ms"])),
+            rtt: format!("{}ms", 2.0 * number(&force["bottleneck_delay_ms"]) + 2.0),
+            buffer: format!("{}p", number(&force["buffer"])),
+            uplink_buffer: "10000p".into(),
+            ..LinkSpec::default()
+        },
+        access: Some(AccessSpec {
+            rate: "100mbit".into(),
+            delay: "1ms".into(),
+            client_rate: Some("unlimited".into()),
+            client_delay: Some("0ms".into()),
+            servers: None,
+            clients: None,
+        }),
+        tcp: TcpSpec {
+            profile: if params["era"] == "old" { "ns2-2001" } else { "ns2-2.35" }.into(),
+            variant: Some(match params["variant"].as_str() {
+                Some("Reno") => Variant::Reno,
+                Some("Newreno") => Variant::Newreno,
+                Some("Sack1") => Variant::Sack,
+                other => panic!("unknown variant {other:?}"),
+            }),
+            receive_window: Some(number(&force["window"]) as u32),
+            tick: seconds(&force["tick_s"]),
+            initial_window: Some(number(&force["iw"]) as u32),
+            initial_rto: seconds(&force["initial_rto_s"]),
+            min_rto: seconds(&force["min_rto_s"]),
+            tick_phase_s: Some(number(&case["tick_phase_s"])),
+            syn: Some(number(&force["syn"]) != 0.0),
+            ..TcpSpec::default()
+        },
+        traffic: TrafficSpec {
+            connections: vec![ConnectionSpec {
+                start_s: 0.0,
+                client: 0,
+                server: 0,
+                rtt_s: None,
+                writes: vec![WriteSpec { idle_s: 0.0, bytes: segments * 1000 }],
+            }],
+            ..TrafficSpec::default()
+        },
+        faults: match drops {
+            "-" => Vec::new(),
+            list => vec![FaultSpec {
+                link: "down".into(),
+                drop: list.split(',').map(|index| index.parse().expect("a drop index")).collect(),
+                bernoulli: 0.0,
+            }],
+        },
+        trace: true,
+        ..Scenario::default()
+    }
+}
+
+fn play(case: &Value) -> Vec<TraceRow> {
+    let plan = Plan::new(&scenario(case)).expect("a valid scenario");
+    let result = run(&plan, None, &AtomicBool::new(false)).expect("a run");
+    assert!(result.is_conserved());
+    result.outcome.trace
+}
+
+/// (time, event, seq, size) of the events ns-2's trace has.
+fn ours(rows: &[TraceRow]) -> Vec<(f64, &'static str, i64, u16)> {
+    let name = |event| match event {
+        TraceEvent::Send => Some("send"),
+        TraceEvent::Receive => Some("rcv_at_sink"),
+        TraceEvent::Ack => Some("ack"),
+        TraceEvent::Drop => Some("drop"),
+        _ => None,
+    };
+    rows.iter().filter_map(|row| name(row.event).map(|name| (row.at.as_secs(), name, row.seq, row.bytes))).collect()
+}
+
+fn theirs(case: &Value) -> Vec<(f64, String, i64, u16)> {
+    let text = golden(&format!("{}.events.csv", case["name"].as_str().expect("a name")));
+    let row = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let parse = |index: usize| fields[index].parse::<f64>().expect("a number");
+        (parse(0), fields[1].to_string(), parse(2) as i64, parse(3) as u16)
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+/// The first place where the two traces part, as text.
+fn parting(case: &Value) -> Option<String> {
+    let rows = play(case);
+    let (mine, other) = (ours(&rows), theirs(case));
+    let differs = |(a, b): &(&(f64, &str, i64, u16), &(f64, String, i64, u16))| {
+        (a.0 - b.0).abs() > CLOSE_S || a.1 != b.1 || a.2 != b.2 || a.3 != b.3
+    };
+    let place = mine.iter().zip(&other).position(|pair| differs(&pair));
+    let name = &case["name"];
+    match place {
+        Some(at) => Some(format!("{name}: event {at}: ours {:?}, ns-2 {:?}", mine[at], other[at])),
+        // Some traces end before the ACK that completes the transfer; its time is `done`.
+        None if mine.len() == other.len() + 1 && completes(case, mine.last()) => None,
+        None if mine.len() != other.len() => Some(format!("{name}: {} events, ns-2 has {}", mine.len(), other.len())),
+        None => None,
+    }
+}
+
+fn completes(case: &Value, last: Option<&(f64, &str, i64, u16)>) -> bool {
+    let done = case["done"].as_f64().expect("a number");
+    last.is_some_and(|row| row.1 == "ack" && (row.0 - done).abs() <= CLOSE_S)
+}
+
+#[test]
+fn golden_tcp__events_equal_ns2() {
+    let partings: Vec<String> = cases().iter().filter_map(parting).collect();
+    assert!(partings.is_empty(), "{} of {} parted:\n{}", partings.len(), cases().len(), partings.join("\n"));
+}
+
+#[test]
+fn golden_tcp__completion_times_within_a_thousandth() {
+    for case in cases() {
+        let rows = play(&case);
+        let done = rows.iter().rev().find(|row| row.event == TraceEvent::Ack).expect("an ACK").at.as_secs();
+        let expected = case["done"].as_f64().expect("a number");
+        assert!((done - expected).abs() <= expected * 1e-3, "{}: {done} s, ns-2 {expected} s", case["name"]);
+    }
+}
