@@ -1,0 +1,5 @@
+"""`python -m mousehole`."""
+
+from mousehole.cli import main
+
+main()

@@ -1,0 +1,218 @@
+"""`mousehole.compare`: the same traffic through every scheme, and what comes of it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mousehole import _engine, findings, jsonout, output, tables
+from mousehole import traffic as traffics
+from mousehole.errors import MouseholeError
+from mousehole.manifest import manifest
+from mousehole.options import load_list, positive_count, text_list
+from mousehole.plan import Cell, Json, Plan, checked, default_schemes, normalised, with_baseline
+from mousehole.pool import default_jobs, estimated_seconds, interruptible, run_one, run_plan
+from mousehole.progress import Reporter, Silent
+
+SCENARIO_SCHEMA = "mousehole.scenario/1"
+
+
+def compare(
+    traffic: traffics.Source,
+    *,
+    rate: str,
+    rtt: str = "80ms",
+    buffer: str | Sequence[str] = "1bdp",
+    load: str | float | Sequence[float] | None = None,
+    schemes: str | Sequence[str] | None = None,
+    baseline: str = "droptail",
+    duration: str = "300s",
+    warmup: str = "30s",
+    seeds: int = 10,
+    seed: int = 1,
+    jobs: int | None = None,
+    uplink: str | None = None,
+    uplink_buffer: str | None = None,
+    overhead: int = 0,
+    direction: str = "down",
+    strict: bool = False,
+    short: str = "15kB",
+    long: str = "150kB",
+    tcp: str = "rfc",
+    ignore_trace_rtt: bool = False,
+    params: dict[str, Any] | None = None,
+    reporter: Reporter | None = None,
+) -> "Comparison":
+    """Replays `traffic` against every scheme and compares what short and long transfers get.
+
+    `traffic` is a file, several files, a model such as `"web:sfd"`, a polars frame with columns start_s,
+    client, server, bytes and perhaps rtt_s, or a list of such dictionaries (with `bytes`, or with `writes`
+    of idle_s and bytes). `rate`, `rtt`, `buffer`, `duration`, `warmup`, `short` and `long` are texts with
+    units, as on the command line; lists in `buffer` and `load` give a grid. `seeds` is the number of
+    replications, `seed` the base of all draws.
+
+    Raises `MouseholeError` for a fault in the input, before anything long is started, `Stopped` on Ctrl-C.
+    """
+    told = reporter or Silent()
+    named = text_list("schemes", default_schemes() if schemes is None else schemes)
+    link = _given(rate=rate, rtt=rtt, uplink_rate=uplink, uplink_buffer=uplink_buffer, overhead=overhead)
+    link["ignore_trace_rtt"] = ignore_trace_rtt
+    base = {**_base(seed, warmup, duration, tcp), "link": link}
+    plan = Plan(
+        base=base,
+        buffers=text_list("buffer", buffer),
+        loads=load_list("load", load),
+        schemes=with_baseline(named, baseline.strip()),
+        baseline=baseline.strip(),
+        replications=positive_count("seeds", seeds),
+        short_bytes=_engine.parse_size("short", short),
+        long_bytes=_engine.parse_size("long", long),
+    )
+    jobs = positive_count("jobs", default_jobs() if jobs is None else jobs)
+    checked(plan)  # with stand-in traffic, so that settings are refused before large files are read
+    loaded = traffics.load(traffic, direction, strict, seed, params)
+    return _compared(checked(replace(plan, base={**base, "traffic": loaded.section})), loaded, jobs, told)
+
+
+class Comparison:
+    """What a comparison found, as polars frames, plots and JSON."""
+
+    def __init__(
+        self, results: tables.Results, loaded: traffics.Loaded, manifest: Json, summary: Json
+    ) -> None:
+        self.results = results
+        self.manifest = manifest
+        """Everything that determined the results."""
+        self.traffic_summary = summary
+        """What was understood of the traffic."""
+        self.label = loaded.label
+        self._loaded = loaded
+
+    @property
+    def plan(self) -> Plan:
+        """The grid, schemes and replications."""
+        return self.results.plan
+
+    @cached_property
+    def buckets(self) -> pl.DataFrame:
+        """One row per cell, scheme and size bucket: count, response time, slowdown, transfer time."""
+        return _frame(tables.bucket_rows(self.results))
+
+    @cached_property
+    def schemes(self) -> pl.DataFrame:
+        """One row per cell and scheme: utilisation, goodput, loss, marks, queue delay, Jain's index."""
+        return _frame(tables.scheme_rows(self.results))
+
+    @cached_property
+    def colours(self) -> pl.DataFrame:
+        """One row per cell, scheme and colour: packets arrived, dropped early and forced, marked, sent."""
+        return _frame(tables.colour_rows(self.results))
+
+    @cached_property
+    def curves(self) -> pl.DataFrame:
+        """Mean response time against transfer size."""
+        return _frame(tables.curve_rows(self.results))
+
+    @cached_property
+    def cdf(self) -> pl.DataFrame:
+        """Distribution of the response time of short transfers."""
+        return _frame(tables.cdf_rows(self.results))
+
+    @cached_property
+    def finding_list(self) -> list[findings.Finding]:
+        """Every scheme against the baseline and FQ-CoDel, in every cell."""
+        return findings.findings(self.results)
+
+    @property
+    def findings(self) -> pl.DataFrame:
+        """The findings, one row each, with the sentence for people."""
+        return _frame([finding.as_row() for finding in self.finding_list])
+
+    def notes(self, cell: Cell) -> list[str]:
+        """Remarks on a cell, such as that nothing will show on a link that is not loaded."""
+        return findings.cell_notes(self.results, cell)
+
+    def transfers(self, scheme: str, replication: int = 0, cell: Cell | None = None) -> pl.DataFrame:
+        """Every measured transfer of one run, one row each.
+
+        Runs do not keep their records, so this repeats the run; the same seed gives the same records.
+        """
+        if scheme not in self.plan.schemes:
+            raise MouseholeError(
+                f'scheme: "{scheme}" is not in this comparison; it has {", ".join(self.plan.schemes)}'
+            )
+        scenario = self.plan.scenario(cell or self.plan.cells[0], scheme, replication)
+        result = interruptible(lambda: run_one(scenario, self._loaded.traffic, _engine.Cancel()))
+        return pl.DataFrame(result.transfers())
+
+    def plot(self, path: str | Path) -> None:
+        """Draws the comparison; the ending of the name (.png, .svg, .pdf) says the format."""
+        from mousehole import plots  # takes a second to load, and is often not needed
+
+        output.check_suffix("plot", str(path), output.PLOT_SUFFIXES)
+        output.write_with(path, lambda part: plots.draw(self, part))
+
+    def to_json(self) -> str:
+        """The document of schema `mousehole.compare/1`; the same bytes for the same inputs and seed."""
+        return jsonout.dumps(jsonout.comparison_document(self))
+
+    def scenario(self, scheme: str | None = None, replication: int = 0, cell: Cell | None = None) -> Json:
+        """The engine scenario of one run, with every parameter filled in."""
+        return normalised(
+            self.plan.scenario(cell or self.plan.cells[0], scheme or self.plan.baseline, replication)
+        )
+
+    def __repr__(self) -> str:
+        primary = [finding.sentence for finding in self.finding_list if not finding.exploratory]
+        return "\n".join([f"Comparison of {len(self.plan.schemes)} schemes on {self.label}", *primary])
+
+
+def _base(seed: int, warmup: str, duration: str, tcp: str) -> Json:
+    """What every scenario of a comparison starts from, with a model in the place of the traffic."""
+    times = {"warmup": warmup, "duration": duration}
+    return {
+        "schema": SCENARIO_SCHEMA,
+        "seed": seed,
+        **times,
+        "tcp": {"profile": tcp},
+        "traffic": {"model": "web:sfd"},
+    }
+
+
+def _compared(plan: Plan, loaded: traffics.Loaded, jobs: int, told: Reporter) -> Comparison:
+    summary = interruptible(lambda: loaded.traffic.summary(plan.base["link"]["rate"]))
+    _announce(plan, loaded, summary, jobs, told)
+    facts = run_plan(plan, loaded.traffic, jobs, told)
+    return Comparison(tables.Results(plan, facts), loaded, manifest(plan, loaded), summary)
+
+
+def _given(**fields: Any) -> Json:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _frame(rows: list[Json]) -> pl.DataFrame:
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _announce(plan: Plan, loaded: traffics.Loaded, summary: Json, jobs: int, told: Reporter) -> None:
+    """The estimated time, and a warning when the traffic alone cannot load the link."""
+    native = summary.get("native_load")
+    if plan.loads == (None,) and native is not None and native < findings.UNLOADED:
+        told.say(
+            f"warning: {loaded.label} loads this link only to {native:.2g} by itself, so nothing will show; "
+            "give --load (such as --load 0.9) to lay it over itself"
+        )
+    seconds = estimated_seconds(plan, loaded.traffic, jobs)
+    cells = f" × {len(plan.cells)} cells" if len(plan.cells) > 1 else ""
+    told.say(f"{_about(seconds)}: {len(plan.schemes)} schemes × {plan.replications} replications{cells}")
+
+
+def _about(seconds: float) -> str:
+    if seconds < 2:
+        return "about a second"
+    if seconds < 90:
+        return f"about {seconds:.0f} s" if seconds < 10 else f"about {5 * round(seconds / 5)} s"
+    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"

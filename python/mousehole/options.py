@@ -1,0 +1,61 @@
+"""Turns what people write on the command line or pass from Python into lists and numbers."""
+
+from collections.abc import Iterable, Sequence
+
+from mousehole.errors import field_error
+
+
+def split_list(text: str) -> list[str]:
+    """Splits on commas outside parentheses: `"red,sfd(th=15kB,k=4)"` gives two items."""
+    items, depth, item = [], 0, ""
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth <= 0:
+            items.append(item)
+            item = ""
+        else:
+            item += character
+    return [part.strip() for part in [*items, item]]
+
+
+def text_list(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
+    """A list from one comma-separated text or from a sequence; empty and doubled items are errors."""
+    items = split_list(given) if isinstance(given, str) else [str(item).strip() for item in given]
+    if not items or not all(items):
+        shown = given if isinstance(given, str) else ",".join(items)
+        raise field_error(field, shown, "a comma-separated list without empty items")
+    for position, item in enumerate(items):
+        if item in items[:position]:
+            raise field_error(field, item, "every item once; this one is given twice")
+    return tuple(items)
+
+
+def load_list(field: str, given: str | float | Sequence[float] | None) -> tuple[float | None, ...]:
+    """The loads of a grid: a number, a comma-separated text or a sequence; none means the native load."""
+    if given is None:
+        return (None,)
+    if isinstance(given, int | float):
+        return (_load(field, given),)
+    items = text_list(field, given) if isinstance(given, str) else list(given)
+    loads = tuple(_load(field, item) for item in items)
+    if not loads or len(set(loads)) < len(loads):
+        raise field_error(field, ",".join(map(str, items)), "one or more loads, every one once")
+    return loads
+
+
+def _load(field: str, item: str | float) -> float:
+    allowed = "a number above 0 and at most 2 (wire bytes over capacity), such as 0.9"
+    try:
+        value = float(item)
+    except ValueError:
+        raise field_error(field, item, allowed) from None
+    if not 0 < value <= 2:
+        raise field_error(field, item, allowed)
+    return value
+
+
+def positive_count(field: str, value: int) -> int:
+    """`value` if it is at least 1."""
+    if isinstance(value, bool) or value < 1:
+        raise field_error(field, value, "a whole number of at least 1")
+    return value

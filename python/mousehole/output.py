@@ -1,0 +1,79 @@
+"""Files we write: checked before the long work, and replaced whole so that none is ever half-written."""
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mousehole.errors import MouseholeError
+
+PLOT_SUFFIXES = (".png", ".svg", ".pdf")
+TABLE_SUFFIXES = (".parquet", ".csv")
+
+
+def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str | Path] = ()) -> None:
+    """Refuses outputs that cannot be written, meet each other or would overwrite an input.
+
+    `outputs` maps the option's name to the path given (`-` is standard output, None is not asked for).
+    """
+    taken: dict[Path, str] = {Path(name).resolve(): "an input file" for name in inputs}
+    for option, given in outputs.items():
+        if given is None or given == "-":
+            continue
+        _check_writable(option, Path(given))
+        place = Path(given).resolve()
+        if place in taken and (place.is_file() or not place.exists()):
+            raise MouseholeError(
+                f"{option}: {given} is also {taken[place]}; every output needs a file of its own"
+            )
+        taken[place] = f"the file of {option}"
+
+
+def check_suffix(option: str, given: str | None, allowed: tuple[str, ...]) -> None:
+    """Refuses a file name whose ending does not say one of the formats we write."""
+    if given is not None and Path(given).suffix.lower() not in allowed:
+        endings = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
+        raise MouseholeError(f'{option}: "{given}" is not allowed; the file name must end in {endings}')
+
+
+def _check_writable(option: str, path: Path) -> None:
+    folder = path.parent
+    if not folder.is_dir():
+        raise MouseholeError(f"{option}: cannot write {path}; the directory {folder} does not exist")
+    if path.is_dir():
+        raise MouseholeError(f"{option}: cannot write {path}; it is a directory, a file name is needed")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise MouseholeError(f"{option}: cannot write {path}; permission denied")
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """A temporary file beside `path` that takes its place when the block ends well, and vanishes when not."""
+    target = Path(path)
+    if target.exists() and not target.is_file():  # a device or pipe cannot be replaced
+        yield target
+        return
+    part = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
+    try:
+        yield part
+        part.replace(target.resolve())
+    except OSError as error:
+        raise MouseholeError(f"cannot write {target}; {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_text(path: str, text: str) -> None:
+    """Writes `text` whole to `path`, or to standard output for `-`."""
+    if path == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        write_with(path, lambda part: part.write_text(text, encoding="utf-8"))
+
+
+def write_with(path: str | Path, write: Callable[[Path], object]) -> None:
+    """Calls `write` with a temporary path and puts the result in the place of `path`."""
+    with replacing(path) as part:
+        write(part)

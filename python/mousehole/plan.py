@@ -1,0 +1,120 @@
+"""What a comparison runs, as engine scenarios: grid of buffers and loads, schemes, replications."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from mousehole import _engine
+from mousehole.errors import MouseholeError, field_error
+from mousehole.sizes import Bucket, buckets
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of the grid; a load of None is the traffic's own."""
+
+    buffer: str
+    load: float | None
+
+
+@dataclass(frozen=True)
+class Task:
+    """One engine run, by its indices."""
+
+    cell: int
+    scheme: int
+    replication: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole comparison, before anything is run."""
+
+    base: Json
+    """The scenario that all runs share, without scheme, buffer, load and replication."""
+    buffers: tuple[str, ...]
+    loads: tuple[float | None, ...]
+    schemes: tuple[str, ...]
+    baseline: str
+    replications: int
+    short_bytes: int
+    long_bytes: int
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The grid, loads outermost."""
+        return tuple(Cell(buffer, load) for load in self.loads for buffer in self.buffers)
+
+    @property
+    def buckets(self) -> tuple[Bucket, ...]:
+        """Size classes of the results."""
+        return buckets(self.short_bytes, self.long_bytes)
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """All runs; replications go slowest inside a cell, so that schemes progress together."""
+        return tuple(
+            Task(cell, scheme, replication)
+            for cell in range(len(self.cells))
+            for replication in range(self.replications)
+            for scheme in range(len(self.schemes))
+        )
+
+    def scenario(self, cell: Cell, scheme: str, replication: int = 0) -> Json:
+        """The engine scenario of one run."""
+        traffic = dict(self.base["traffic"])
+        if cell.load is not None:
+            traffic["load"] = cell.load
+        link = {**self.base["link"], "buffer": cell.buffer}
+        changed = {"scheme": scheme, "replication": replication, "link": link, "traffic": traffic}
+        return {**self.base, **changed}
+
+    def task_scenario(self, task: Task) -> Json:
+        """The engine scenario of a task."""
+        return self.scenario(self.cells[task.cell], self.schemes[task.scheme], task.replication)
+
+    def validated(self) -> Iterator[Json]:
+        """The normalised scenario of every cell and scheme; the first fault is raised."""
+        for cell in self.cells:
+            for scheme in self.schemes:
+                yield normalised(self.scenario(cell, scheme))
+
+
+def normalised(scenario: Json) -> Json:
+    """The scenario with every parameter filled in, as the engine understands it."""
+    filled: Json = json.loads(_engine.validate(json.dumps(scenario)))
+    return filled
+
+
+def checked(plan: Plan) -> Plan:
+    """The plan itself if the engine accepts all of it and its sizes make sense."""
+    if plan.short_bytes < 1:
+        raise field_error("short", plan.short_bytes, "a size of at least 1 byte")
+    if plan.long_bytes < plan.short_bytes:
+        allowed = f"a size of at least that of short transfers ({plan.short_bytes} B)"
+        raise field_error("long", plan.long_bytes, allowed)
+    filled = list(plan.validated())
+    _refuse_twins(plan.schemes, [json.dumps(scenario["scheme"], sort_keys=True) for scenario in filled])
+    return plan
+
+
+def with_baseline(schemes: tuple[str, ...], baseline: str) -> tuple[str, ...]:
+    """The schemes with the baseline in front."""
+    return (baseline, *(scheme for scheme in schemes if scheme != baseline))
+
+
+def default_schemes() -> tuple[str, ...]:
+    """What is compared unless told otherwise: SFD both ways beside the baselines and FQ-CoDel."""
+    known = {scheme["name"] for scheme in _engine.schemes()}
+    wanted = ("droptail", "red", "sfd", "sfd(mode=coupled)", "s-sfd", "fq-codel")
+    return tuple(scheme for scheme in wanted if scheme.split("(")[0] in known)
+
+
+def _refuse_twins(schemes: tuple[str, ...], meanings: list[str]) -> None:
+    for position, scheme in enumerate(schemes):
+        first = meanings.index(meanings[position])
+        if first < position:
+            raise MouseholeError(f'schemes: "{scheme}" is the same as "{schemes[first]}"; every scheme once')

@@ -1,0 +1,185 @@
+"""One run's records reduced to the numbers that the comparison needs, so that records need not be kept."""
+
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mousehole._engine import RunResult
+from mousehole.sizes import CDF_TIMES_S, CURVE_EDGES_BYTES, Bucket
+from mousehole.statistics import jain_index
+
+Floats = NDArray[np.float64]
+
+BUCKET_STATISTICS = (
+    "response_mean_s",
+    "response_p50_s",
+    "response_p95_s",
+    "response_p99_s",
+    "slowdown_mean",
+    "transfer_mean_s",
+)
+"""What is taken per bucket: the mean and percentiles of response time, mean slowdown, mean transfer time."""
+SCHEME_STATISTICS = (
+    "utilisation", "goodput_bps", "loss_share", "mark_share", "queue_delay_mean_s", "queue_delay_p50_s",
+    "queue_delay_p95_s", "queue_delay_p99_s", "queue_mean_packets", "uplink_utilisation", "uplink_loss_share",
+    "jain_long", "long_goodput_bps", "retransmits_per_transfer", "timeouts_per_transfer",
+)  # fmt: skip
+"""What is taken per scheme and replication."""
+LEAST_FOR_PERCENTILE = {50: 1, 95: 20, 99: 100}
+"""Transfers a replication must have in a bucket before a percentile of it is given."""
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What one run contributes; arrays are per bucket unless said otherwise."""
+
+    count: NDArray[np.int64]
+    censored: NDArray[np.int64]
+    statistics: dict[str, Floats]
+    curve_count: NDArray[np.int64]
+    """Transfers per bin of the curve."""
+    curve_mean_s: Floats
+    """Mean response time per bin of the curve."""
+    cdf: Floats
+    """Share of short transfers that responded within each of `CDF_TIMES_S`."""
+    scheme: dict[str, float]
+    colours: dict[str, dict[str, int]]
+    """Packets of the loaded link by colour: arrived, early, forced, marked, sent."""
+    load: dict[str, float | None]
+    simulated_s: float
+
+
+@dataclass(frozen=True)
+class _Times:
+    """Columns of all measured transfers; an unfinished one stands at its age, which is a lower bound."""
+
+    size: Floats
+    unfinished: NDArray[np.bool_]
+    response_s: Floats
+    transfer_s: Floats
+    slowdown: Floats
+
+
+def reduce_run(result: RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
+    """The facts of one run."""
+    transfers, summary = result.transfers(), result.summary()
+    if not summary["conservation_ok"]:
+        raise RuntimeError(
+            "the engine lost or invented packets (a conservation law failed); please report this"
+        )
+    times = _times(transfers, float(summary["end_s"]))
+    masks = [bucket.mask(times.size) for bucket in buckets]
+    roles = {bucket.role: mask for bucket, mask in zip(buckets, masks, strict=True)}
+    count, mean = _curve(times)
+    return RunFacts(
+        count=np.array([mask.sum() for mask in masks], dtype=np.int64),
+        censored=np.array([(mask & times.unfinished).sum() for mask in masks], dtype=np.int64),
+        statistics=_bucket_statistics(times, masks),
+        curve_count=count,
+        curve_mean_s=mean,
+        cdf=_cdf(times, roles["short"]),
+        scheme=_scheme_statistics(times, roles["long"], transfers, result.queues(), summary),
+        colours=_colours(_link(result.queues(), "down")),
+        load={
+            name: _number(summary["load"].get(name))
+            for name in ("target", "native", "copies", "dilation", "achieved")
+        },
+        simulated_s=float(summary["simulated_s"]),
+    )
+
+
+def _times(transfers: dict[str, NDArray[Any]], end_s: float) -> _Times:
+    end = transfers["end_s"].astype(np.float64)
+    unfinished = np.isnan(end)
+    end = np.where(unfinished, end_s, end)
+    first = transfers["first_data_s"].astype(np.float64)
+    response = end - transfers["start_s"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slowdown = response / transfers["alone_s"]
+    begun = np.where(np.isnan(first), end, first)
+    return _Times(transfers["bytes"].astype(np.float64), unfinished, response, end - begun, slowdown)
+
+
+def _bucket_statistics(times: _Times, masks: list[NDArray[np.bool_]]) -> dict[str, Floats]:
+    columns: dict[str, list[float]] = {name: [] for name in BUCKET_STATISTICS}
+    for mask in masks:
+        response = np.sort(times.response_s[mask])
+        columns["response_mean_s"].append(_mean(response))
+        for percent, least in LEAST_FOR_PERCENTILE.items():
+            enough = response.size >= least
+            columns[f"response_p{percent}_s"].append(
+                float(np.percentile(response, percent)) if enough else nan
+            )
+        columns["slowdown_mean"].append(_mean(times.slowdown[mask]))
+        columns["transfer_mean_s"].append(_mean(times.transfer_s[mask]))
+    return {name: np.array(values) for name, values in columns.items()}
+
+
+def _curve(times: _Times) -> tuple[NDArray[np.int64], Floats]:
+    bins = len(CURVE_EDGES_BYTES) - 1
+    place = np.clip(np.searchsorted(CURVE_EDGES_BYTES, times.size, side="left") - 1, 0, bins - 1)
+    count = np.bincount(place, minlength=bins)
+    total = np.bincount(place, weights=times.response_s, minlength=bins)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return count.astype(np.int64), total / count
+
+
+def _cdf(times: _Times, short: NDArray[np.bool_]) -> Floats:
+    finished = np.sort(times.response_s[short & ~times.unfinished])
+    total = int(short.sum())
+    if total == 0:
+        return np.full(len(CDF_TIMES_S), nan)
+    return np.searchsorted(finished, CDF_TIMES_S, side="right") / total
+
+
+def _scheme_statistics(
+    times: _Times,
+    long: NDArray[np.bool_],
+    transfers: dict[str, NDArray[Any]],
+    queues: list[dict[str, Any]],
+    summary: dict[str, Any],
+) -> dict[str, float]:
+    down, up = _link(queues, "down"), _link(queues, "up")
+    done = long & ~times.unfinished
+    rates_bps = 8 * times.size[done] / times.response_s[done]
+    facts = {
+        "utilisation": down["utilisation"],
+        "goodput_bps": summary["goodput_bps"],
+        "loss_share": _share(down, "early", "forced"),
+        "mark_share": _share(down, "marked"),
+        **{f"queue_delay_{name}_s": down[f"delay_{name}_s"] for name in ("mean", "p50", "p95", "p99")},
+        "queue_mean_packets": down["mean_queue_packets"],
+        "uplink_utilisation": up["utilisation"],
+        "uplink_loss_share": _share(up, "early", "forced"),
+        "jain_long": jain_index(rates_bps),
+        "long_goodput_bps": _mean(rates_bps),
+        "retransmits_per_transfer": _mean(transfers["retransmits"]),
+        "timeouts_per_transfer": _mean(transfers["timeouts"]),
+    }
+    return {name: nan if facts[name] is None else float(facts[name]) for name in SCHEME_STATISTICS}
+
+
+def _link(queues: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    return next(queue for queue in queues if queue["name"] == name)
+
+
+def _colours(queue: dict[str, Any]) -> dict[str, dict[str, int]]:
+    names = ("arrived", "early", "forced", "marked", "sent")
+    return {colour["name"]: {name: int(colour[name]) for name in names} for colour in queue["colours"]}
+
+
+def _share(queue: dict[str, Any], *names: str) -> float:
+    arrived = sum(colour["arrived"] for colour in queue["colours"])
+    happened = sum(colour[name] for colour in queue["colours"] for name in names)
+    return happened / arrived if arrived else 0.0
+
+
+def _mean(values: NDArray[Any]) -> float:
+    return float(np.mean(values)) if values.size else nan
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)

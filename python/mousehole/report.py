@@ -1,0 +1,291 @@
+"""The comparison for people: tables at most 110 columns wide, then the sentences."""
+
+from collections.abc import Callable, Iterable
+from math import isfinite
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from mousehole import findings, tables
+from mousehole.comparison import Comparison
+from mousehole.findings import BETTER, WORSE, Finding, percent
+from mousehole.plan import Cell
+from mousehole.sizes import size_text
+
+Row = dict[str, Any]
+Column = tuple[str, Callable[[Row], str]]
+
+WIDEST = 110
+
+
+def report_console(stderr: bool = False) -> Console:
+    """A console no wider than 110 columns, and that wide when the output is not a terminal."""
+    console = Console(stderr=stderr, highlight=False)
+    console.width = min(console.width, WIDEST) if console.is_terminal else WIDEST
+    return console
+
+
+def print_report(console: Console, comparison: Comparison, details: bool = False) -> None:
+    """Prints the whole report."""
+    _print_head(console, comparison)
+    cells = comparison.plan.cells
+    for cell in cells:
+        if len(cells) > 1:
+            console.rule(Text(cell_title(cell)), align="left")
+        if len(cells) == 1 or details:
+            _print_tables(console, comparison, cell, details)
+        _print_findings(console, comparison, cell)
+    if len(cells) > 1:
+        _print_grid(console, comparison)
+    for note in (findings.EXPLORATORY_NOTE, findings.OVERLAY_NOTE):
+        console.print(Text(note, style="dim"))
+
+
+def cell_title(cell: Cell) -> str:
+    """`buffer 50p, load 0.9`."""
+    return f"buffer {cell.buffer}, load {'as it is' if cell.load is None else f'{cell.load:g}'}"
+
+
+def time_text(seconds: float | None, bound: bool = False) -> str:
+    """`84 ms`, `1.27 s`; `≥ 1.27 s` for a lower bound, `–` for none."""
+    if seconds is None or not isfinite(seconds):
+        return "–"
+    text = (
+        f"{1000 * seconds:.3g} ms"
+        if seconds < 0.9995
+        else f"{seconds:.3g} s"
+        if seconds < 999.5
+        else f"{seconds:.0f} s"
+    )
+    return f"≥ {text}" if bound else text
+
+
+def share_text(share: float | None) -> str:
+    """`0.42 %`."""
+    return "–" if share is None else f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"
+
+
+def rate_text(bps: float | None) -> str:
+    """`3.2 Mb/s`."""
+    if bps is None:
+        return "–"
+    units = ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"))
+    scale, unit = next(((scale, unit) for scale, unit in units if bps >= 0.9995 * scale), (1.0, "b/s"))
+    return f"{bps / scale:.3g} {unit}"
+
+
+def change_text(row: Row, name: str = "response_mean_change") -> str:
+    """`−32 % (−36…−28)`: the change against the baseline with its interval."""
+    change, low, high = (row.get(f"{name}{end}") for end in ("", "_low", "_high"))
+    if change is None or row.get("is_baseline"):
+        return "–"
+    interval = "" if low is None or high is None else f" ({_signed(low)}…{_signed(high)})"
+    return f"{_signed(change)} %{interval}"
+
+
+def _signed(share: float) -> str:
+    text = percent(share)
+    return text if share <= 0 or text.strip("0.") == "" else f"+{text}"
+
+
+def _print_head(console: Console, comparison: Comparison) -> None:
+    plan, link = comparison.plan, comparison.manifest["scenario"]["link"]
+    console.print(Text(f"{comparison.label} over {link['rate']}, {link['rtt']} RTT", style="bold"))
+    for cell in plan.cells:
+        load = tables.load_row(comparison.results, cell)
+        parts = [
+            cell_title(cell),
+            *_load_parts(load),
+            f"{plan.replications} replications of {plan.base['duration']}",
+        ]
+        console.print(Text("; ".join(parts)))
+    console.print()
+
+
+def _load_parts(load: Row) -> list[str]:
+    parts = []
+    if load["load_native"] is not None:
+        parts.append(f"native load {load['load_native']:.3g}")
+        parts.append(f"{load['load_copies']:.0f} copies, time × {load['load_dilation'] or 1:.3g}")
+    if load["load_achieved"] is not None:
+        parts.append(f"achieved {load['load_achieved']:.3g}")
+    return parts
+
+
+def _print_tables(console: Console, comparison: Comparison, cell: Cell, details: bool) -> None:
+    plan, results = comparison.plan, comparison.results
+    rows = _in_cell(tables.bucket_rows(results), cell)
+    links = {row["scheme"]: row for row in _in_cell(tables.scheme_rows(results), cell)}
+    by_role = {role: [row for row in rows if row["role"] == role] for role in ("short", "long", "size")}
+    long_rows = [{**row, **_without(links[row["scheme"]], row)} for row in by_role["long"]]
+    console.print(
+        _table(
+            f"Short transfers (≤ {size_text(plan.short_bytes)}): response time",
+            by_role["short"],
+            SHORT_COLUMNS,
+        )
+    )
+    console.print(_table(f"Long transfers (> {size_text(plan.long_bytes)})", long_rows, LONG_COLUMNS))
+    console.print(_table("The link", _with_colours(comparison, cell, list(links.values())), LINK_COLUMNS))
+    console.print(_by_size(by_role["size"]))
+    if details:
+        for bucket in plan.buckets:
+            chosen = [row for row in rows if row["bucket"] == bucket.name and row["role"] == bucket.role]
+            console.print(_table(f"Transfers: {bucket.name}", chosen, DETAIL_COLUMNS))
+
+
+def _time(name: str) -> Callable[[Row], str]:
+    return lambda row: time_text(row[name], row.get("is_bound", False) and name.endswith(("mean_s", "p99_s")))
+
+
+def _slowdown(row: Row) -> str:
+    value = row["slowdown_mean"]
+    return "–" if value is None else f"{'≥ ' if row['is_bound'] else ''}{value:.3g} ×"
+
+
+_SCHEME: Column = ("scheme", lambda row: row["scheme"])
+_MEAN: Column = ("mean", _time("response_mean_s"))
+_CHANGE: Column = ("change (95 %)", change_text)
+_PERCENTILES: tuple[Column, ...] = tuple(
+    (name, _time(f"response_{name}_s")) for name in ("p50", "p95", "p99")
+)
+_UNFINISHED: Column = ("unfinished", lambda row: share_text(row["censored_share"]))
+
+SHORT_COLUMNS: tuple[Column, ...] = (
+    _SCHEME,
+    _MEAN,
+    _CHANGE,
+    *_PERCENTILES,
+    ("slowdown", _slowdown),
+    _UNFINISHED,
+)
+LONG_COLUMNS: tuple[Column, ...] = (
+    _SCHEME,
+    ("mean response", _time("response_mean_s")),
+    _CHANGE,
+    ("mean rate", lambda row: rate_text(row["long_goodput_bps"])),
+    ("Jain's index", lambda row: "–" if row["jain_long"] is None else f"{row['jain_long']:.2f}"),
+    ("slowdown", _slowdown),
+    _UNFINISHED,
+)
+LINK_COLUMNS: tuple[Column, ...] = (
+    _SCHEME,
+    ("utilised", lambda row: share_text(row["utilisation"])),
+    ("goodput", lambda row: rate_text(row["goodput_bps"])),
+    ("lost", lambda row: row["lost"]),
+    ("marked", lambda row: row["marked"]),
+    ("delay p50", lambda row: time_text(row["queue_delay_p50_s"])),
+    ("p95", lambda row: time_text(row["queue_delay_p95_s"])),
+    ("p99", lambda row: time_text(row["queue_delay_p99_s"])),
+)
+DETAIL_COLUMNS: tuple[Column, ...] = (
+    _SCHEME, ("count", lambda row: f"{row['count']}"), _MEAN, _CHANGE, *_PERCENTILES, ("slowdown", _slowdown),
+    ("transfer", _time("transfer_mean_s")),
+)  # fmt: skip
+
+
+def _table(title: str, rows: Iterable[Row], columns: tuple[Column, ...]) -> Table:
+    table = Table(
+        title=Text(title, style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1),
+        pad_edge=False,
+    )
+    for position, (heading, _) in enumerate(columns):
+        table.add_column(heading, justify="right" if position else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(text(row)) for _, text in columns))
+    return table
+
+
+def _by_size(rows: list[Row]) -> Table:
+    """Mean response time: schemes down, size buckets across."""
+    names = list(dict.fromkeys(row["bucket"] for row in rows))
+    columns: list[Column] = [_SCHEME, *((name, _from_bucket(name)) for name in names)]
+    schemes = list(dict.fromkeys(row["scheme"] for row in rows))
+    wide = [
+        {"scheme": scheme, **{row["bucket"]: row for row in rows if row["scheme"] == scheme}}
+        for scheme in schemes
+    ]
+    return _table("Mean response time by transfer size", wide, tuple(columns))
+
+
+def _from_bucket(name: str) -> Callable[[Row], str]:
+    return lambda row: time_text(row[name]["response_mean_s"], row[name]["is_bound"])
+
+
+def _with_colours(comparison: Comparison, cell: Cell, links: list[Row]) -> list[Row]:
+    """The link's rows with loss and marks by colour, `0.1 % green, 4 % yellow` where there are several."""
+    colours = _in_cell(tables.colour_rows(comparison.results), cell)
+    return [
+        {**link, "lost": _by_colour(own, "loss_share"), "marked": _by_colour(own, "mark_share")}
+        for link in links
+        for own in [[row for row in colours if row["scheme"] == link["scheme"] and row["arrived"]]]
+    ]
+
+
+def _by_colour(rows: list[Row], name: str) -> str:
+    if len(rows) < 2 or not any(row[name] for row in rows):
+        return share_text(rows[0][name]) if rows else "–"
+    return ", ".join(f"{share_text(row[name])} {row['colour']}" for row in rows)
+
+
+def _print_findings(console: Console, comparison: Comparison, cell: Cell) -> None:
+    for note in comparison.notes(cell):
+        console.print(Text(note, style="yellow"))
+    here = [item for item in comparison.finding_list if (item.buffer, item.load) == (cell.buffer, cell.load)]
+    short, long = (size_text(size) for size in (comparison.plan.short_bytes, comparison.plan.long_bytes))
+    for reference in dict.fromkeys(finding.reference for finding in here):
+        console.print(Text(f"Against {reference}, mean response time of transfers ≤ {short}:", style="bold"))
+        rivals = [item for item in here if item.reference == reference]
+        for scheme in dict.fromkeys(finding.scheme for finding in rivals):
+            _print_verdicts(console, [item for item in rivals if item.scheme == scheme], long)
+    console.print()
+
+
+def _print_verdicts(console: Console, own: list[Finding], long: str) -> None:
+    """The verdict on short transfers, and under it what long ones pay."""
+    primary, long_time, long_rate = own
+    style = {BETTER: "green", WORSE: "red"}.get(primary.outcome, "")
+    verdict = Text(f"{primary.scheme}: ") + Text(primary.verdict, style=style)
+    pays = f"transfers > {long}: response time {long_time.verdict}, rate {long_rate.verdict}"
+    console.print(Padding(verdict, (0, 0, 0, 2)))
+    console.print(Padding(Text(pays, style="dim"), (0, 0, 0, 6)))
+
+
+def _print_grid(console: Console, comparison: Comparison) -> None:
+    """The change of the short and the long mean over the grid: schemes down, cells across."""
+    plan, rows = comparison.plan, tables.bucket_rows(comparison.results)
+    for role, words in (
+        ("short", f"≤ {size_text(plan.short_bytes)}"),
+        ("long", f"> {size_text(plan.long_bytes)}"),
+    ):
+        for load in plan.loads:
+            chosen = [row for row in rows if row["role"] == role and row["load"] == load]
+            title = f"Mean response time of transfers {words} against {plan.baseline}"
+            at_load = "" if load is None else f", load {load:g}"
+            console.print(_grid_table(title + at_load, chosen, plan.schemes, plan.buffers))
+
+
+def _grid_table(title: str, rows: list[Row], schemes: tuple[str, ...], buffers: tuple[str, ...]) -> Table:
+    found = {(row["scheme"], row["buffer"]): row for row in rows}
+    wide = [{"scheme": scheme, **{buffer: found[scheme, buffer] for buffer in buffers}} for scheme in schemes]
+    columns: list[Column] = [_SCHEME, *((f"buffer {buffer}", _change_at(buffer)) for buffer in buffers)]
+    return _table(title, wide, tuple(columns))
+
+
+def _change_at(buffer: str) -> Callable[[Row], str]:
+    return lambda row: change_text(row[buffer])
+
+
+def _in_cell(rows: list[Row], cell: Cell) -> list[Row]:
+    return [row for row in rows if (row["buffer"], row["load"]) == (cell.buffer, cell.load)]
+
+
+def _without(row: Row, other: Row) -> Row:
+    return {key: value for key, value in row.items() if key not in other}

@@ -1,0 +1,161 @@
+"""What `inspect` and `schemes` print."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mousehole.records import Records
+from mousehole.report import rate_text, share_text, time_text
+from mousehole.sizes import size_text
+
+
+def print_schemes(console: Console, schemes: list[dict[str, Any]]) -> None:
+    """Every scheme with its parameters, defaults and sources."""
+    for scheme in schemes:
+        console.print(Text(scheme["name"], style="bold") + Text(f"  {scheme['summary']}", style="not bold"))
+        if scheme["params"]:
+            console.print(_parameters(scheme["params"]))
+    console.print(Text("Write parameters in parentheses: sfd(th=15kB).", style="dim"))
+
+
+def _parameters(params: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    for _ in range(3):
+        table.add_column(overflow="fold")
+    for param in params:
+        source = f" [{param['source']}]" if param.get("source") else ""
+        value = f"= {param['default']}{_unit(param)}"
+        table.add_row(Text(f"    {param['name']}"), Text(value), Text(f"{param['doc']}{source}"))
+    return table
+
+
+def _unit(param: dict[str, Any]) -> str:
+    return f" {param['unit']}" if param.get("unit") else ""
+
+
+def two_columns(rows: list[tuple[str, str]]) -> Table:
+    """Name and value, one row each."""
+    table = Table(box=box.SIMPLE, show_header=False, padding=(0, 1), pad_edge=False)
+    table.add_column()
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(Text(name), Text(value))
+    return table
+
+
+def print_records(console: Console, done: Records) -> None:
+    """A run in a few lines."""
+    summary, transfers = done.summary, done.transfers
+    unfinished = int(transfers["end_s"].is_nan().sum())
+    console.print(
+        Text(
+            f"{done.scenario['scheme']}: {len(transfers)} transfers measured, {unfinished} unfinished",
+            style="bold",
+        )
+    )
+    console.print(_queue_table(done.queues))
+    console.print(Text(f"goodput {rate_text(summary['goodput_bps'])}, {summary['packets']} packets, "
+                       f"{summary['simulated_s']:.6g} s simulated"))  # fmt: skip
+
+
+def _queue_table(queues: list[dict[str, Any]]) -> Table:
+    headings = (
+        "link",
+        "rate",
+        "utilised",
+        "colour",
+        "arrived",
+        "early",
+        "forced",
+        "marked",
+        "sent",
+        "delay p50",
+        "p95",
+        "p99",
+    )
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for position, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if position in (0, 3) else "right")
+    for queue in queues:
+        head = [queue["name"], rate_text(queue["capacity_bps"]), share_text(queue["utilisation"])]
+        delays = [time_text(queue[f"delay_{name}_s"]) for name in ("p50", "p95", "p99")]
+        for colour in queue["colours"]:
+            counts = [str(colour[name]) for name in ("arrived", "early", "forced", "marked", "sent")]
+            table.add_row(*(Text(text) for text in (*head, colour["name"], *counts, *delays)))
+            head, delays = [""] * 3, [""] * 3
+    return table
+
+
+def print_summary(console: Console, summary: dict[str, Any]) -> None:
+    """What was understood of the traffic, one fact per line."""
+    if "size_bytes" not in summary:  # a model has no connections yet
+        console.print(two_columns(list(_flat("", summary))))
+        return
+    console.print(
+        two_columns([*_sources(summary), *_amounts(summary), *_sizes(summary), *_link_facts(summary)])
+    )
+    for skipped in summary["skipped"]:
+        volume = size_text(skipped["bytes"])
+        console.print(Text(f"skipped: {skipped['rows']} rows with {volume}: {skipped['reason']}"))
+    faults = summary["faults"]
+    if faults["count"]:
+        console.print(Text(f"faulty rows: {faults['count']}; the first: {faults['first']}", style="red"))
+    for note in summary["notes"]:
+        console.print(Text(f"note: {note}", style="yellow"))
+
+
+def _sources(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (source["name"], f"{source['kind']}, {source['rows']} rows, {source['used']} used")
+        for source in summary["sources"]
+    ]
+
+
+def _amounts(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    kinds = summary["kinds"]
+    quic = f"{kinds['quic_connections']} flows, {size_text(kinds['quic_bytes'])}, replayed as TCP"
+    return [
+        ("connections", f"{summary['connections']} with {summary['transfers']} transfers"),
+        ("hosts", f"{summary['clients']} clients, {summary['servers']} servers"),
+        ("span", f"{summary['span_s']:,.6g} s"),
+        ("payload", f"{size_text(summary['payload_bytes'])}, {size_text(summary['wire_bytes'])} on the wire"),
+        *([("QUIC", quic)] if kinds["quic_connections"] else []),
+    ]
+
+
+def _sizes(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    percentiles = {
+        **summary["size_bytes"],
+        "max": summary["size_max_bytes"],
+        "mean": summary["size_mean_bytes"],
+    }
+    count, volume = share_text(summary["short_share_count"]), share_text(summary["short_share_bytes"])
+    return [
+        ("transfer size", ", ".join(f"{name} {size_text(size)}" for name, size in percentiles.items())),
+        ("up to 15 kB", f"{count} of the transfers, {volume} of the payload"),
+    ]
+
+
+def _link_facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    rtt, load = summary["rtt_s"], summary["native_load"]
+    known = f"known for {summary['rtt_known']} connections"
+    times = "" if rtt is None else ": " + ", ".join(f"{name} {time_text(time)}" for name, time in rtt.items())
+    rows = [("RTT", known + times)]
+    return (
+        rows if load is None else [*rows, ("native load", f"{load:.3g} of {rate_text(summary['rate_bps'])}")]
+    )
+
+
+def _flat(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _flat(f"{prefix} {key}".strip().replace("_", " "), item)
+    elif isinstance(value, list):
+        for item in value:
+            yield prefix, str(item)
+    elif value is not None:
+        yield prefix, f"{value:.6g}" if isinstance(value, float) else str(value)

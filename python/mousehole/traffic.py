@@ -1,0 +1,124 @@
+"""Traffic from files, from a named model, or from the user's own Python data."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mousehole import _engine
+from mousehole.errors import MouseholeError, field_error
+from mousehole.pool import interruptible
+
+Source = str | Path | pl.DataFrame | Sequence[str | Path] | Sequence[Mapping[str, Any]]
+
+IN_MEMORY = "(connections in memory)"
+"""Stands for a file's name in scenarios whose traffic was given from Python."""
+
+_MODEL = re.compile(r"[a-z][a-z0-9-]*:[\w.-]*\Z")
+_COLUMNS = ("start_s", "client", "server", "bytes")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Traffic ready to run: the engine's object and the section that describes it in a scenario."""
+
+    traffic: _engine.Traffic
+    section: dict[str, Any]
+    """Field `traffic` of a scenario; files by the paths given."""
+    label: str
+    """What a title calls it."""
+    files: tuple[Path, ...]
+    in_memory: dict[str, Any] | None = None
+    """Name and SHA-256 of connections that were given as data instead of files."""
+
+
+def load(source: Source, direction: str = "down", strict: bool = False, seed: int = 1,
+         params: dict[str, Any] | None = None) -> Loaded:  # fmt: skip
+    """Reads files, makes a model's traffic, or takes connections given as a frame or as dictionaries."""
+    if isinstance(source, str | Path):
+        source = [source]
+    if isinstance(source, pl.DataFrame):
+        return _from_connections(_connections_of_frame(source))
+    items = list(source)
+    if items and all(isinstance(item, Mapping) for item in items):
+        return _from_connections([dict(item) for item in items if isinstance(item, Mapping)])
+    names = [str(item) for item in items]
+    if any(is_model(name) for name in names):
+        return _from_model(names, params)
+    return _from_files(names, direction, strict, seed)
+
+
+def is_model(name: str) -> bool:
+    """Whether `name` reads like a model such as `web:sfd` and no file has that name."""
+    return bool(_MODEL.match(name)) and not Path(name).exists()
+
+
+def read(paths: str | Path | Iterable[str | Path], direction: str = "down", strict: bool = False,
+         seed: int = 1) -> pl.DataFrame:  # fmt: skip
+    """The connections of traffic files as a frame, one row each."""
+    names = [paths] if isinstance(paths, str | Path) else list(paths)
+    return pl.DataFrame(load(names, direction, strict, seed).traffic.frame())
+
+
+def inspect(paths: Source, rate: str | None = None, direction: str = "down", strict: bool = False,
+            seed: int = 1) -> dict[str, Any]:  # fmt: skip
+    """What was understood of files or a model: counts, sizes, RTTs, native load on `rate`, skipped rows."""
+    if rate is not None:
+        _engine.parse_rate("rate", rate)
+    loaded = load(paths, direction, strict, seed)
+    return interruptible(lambda: loaded.traffic.summary(rate))
+
+
+def _from_files(names: list[str], direction: str, strict: bool, seed: int) -> Loaded:
+    if not names:
+        raise MouseholeError(
+            "traffic: none was given; name files (Zeek logs, pcap, access log, table) or a model (web:sfd)"
+        )
+    if direction not in ("down", "up"):
+        raise field_error("direction", direction, 'it must be "down" (server to client) or "up"')
+    traffic = interruptible(lambda: _engine.read_traffic(names, direction, strict, seed))
+    files = tuple(Path(name) for name in names)
+    label = ", ".join(file.name for file in files)
+    return Loaded(traffic, {"files": names, "direction": direction}, label, files)
+
+
+def _from_model(names: list[str], params: dict[str, Any] | None) -> Loaded:
+    if len(names) > 1:
+        raise MouseholeError(f"traffic: a model stands alone; {', '.join(names)} were given together")
+    section: dict[str, Any] = {"model": names[0], **({"params": params} if params else {})}
+    return Loaded(_engine.model_traffic(names[0], params), section, names[0], ())
+
+
+def _from_connections(connections: list[dict[str, Any]]) -> Loaded:
+    text = json.dumps([_with_writes(number, connection) for number, connection in enumerate(connections)])
+    entry = {"name": IN_MEMORY, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    label = f"{len(connections)} connections"
+    return Loaded(_engine.connections_traffic(text), {"files": [IN_MEMORY]}, label, (), entry)
+
+
+def _connections_of_frame(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    missing = [name for name in _COLUMNS if name not in frame.columns]
+    if missing:
+        found, wanted = ", ".join(frame.columns), ", ".join(_COLUMNS)
+        raise MouseholeError(
+            f"traffic: the data frame has no column {missing[0]}; needed are {wanted}, found were {found}"
+        )
+    names = [*_COLUMNS, *(["rtt_s"] if "rtt_s" in frame.columns else [])]
+    return frame.select(names).sort("start_s", maintain_order=True).to_dicts()
+
+
+def _with_writes(number: int, connection: dict[str, Any]) -> dict[str, Any]:
+    """A connection in the scenario's form; `bytes` alone means a single write."""
+    whole = {key: value for key, value in connection.items() if key != "bytes" and value is not None}
+    if "writes" not in whole:
+        if "bytes" not in connection:
+            raise MouseholeError(
+                f"traffic.connections[{number}]: neither bytes nor writes is given; one of them is needed"
+            )
+        whole["writes"] = [{"idle_s": 0.0, "bytes": connection["bytes"]}]
+    return {"client": 0, "server": 0, **whole}

@@ -1,0 +1,137 @@
+//! The records of a run as numpy columns and plain dictionaries.
+
+use crate::traffic::column;
+use mousehole_sim::record::{QueueRecord, TRACE_EVENTS};
+use mousehole_sim::scenario::{Plan, RunResult as Records};
+use mousehole_sim::units::Time;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+const COLOURS: [&str; 3] = ["green", "yellow", "red"];
+
+/// The records of one run.
+#[pyclass]
+pub struct RunResult {
+    records: Records,
+    plan: Plan,
+}
+
+impl RunResult {
+    /// Wraps the engine's records.
+    pub fn new(records: Records, plan: Plan) -> RunResult {
+        RunResult { records, plan }
+    }
+}
+
+#[pymethods]
+impl RunResult {
+    /// One row per measured transfer.
+    fn transfers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = &self.records.outcome.transfers;
+        let frame = PyDict::new(py);
+        frame.set_item("key", column(py, all.iter().map(|t| t.key)))?;
+        frame.set_item("client", column(py, all.iter().map(|t| t.client)))?;
+        frame.set_item("write", column(py, all.iter().map(|t| t.write)))?;
+        frame.set_item("bytes", column(py, all.iter().map(|t| t.bytes)))?;
+        frame.set_item("object_bytes", column(py, all.iter().map(|t| t.object_bytes)))?;
+        frame.set_item("start_s", column(py, all.iter().map(|t| t.start.as_secs())))?;
+        frame.set_item("first_data_s", column(py, all.iter().map(|t| seconds(t.first_data))))?;
+        frame.set_item("end_s", column(py, all.iter().map(|t| seconds(t.end))))?;
+        frame.set_item("rtt_s", column(py, all.iter().map(|t| t.rtt_ns as f64 / 1e9)))?;
+        frame.set_item("alone_s", column(py, self.records.alone_s.iter().copied()))?;
+        frame.set_item("retransmits", column(py, all.iter().map(|t| t.retransmits)))?;
+        frame.set_item("timeouts", column(py, all.iter().map(|t| t.timeouts)))?;
+        frame.set_item("is_quic", column(py, all.iter().map(|t| t.is_quic)))?;
+        Ok(frame)
+    }
+
+    /// Counters of the bottleneck's queues within the window.
+    fn queues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let all = self.records.outcome.queues.iter().map(|queue| queue_dict(py, queue)).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, all)
+    }
+
+    /// Load, goodput, and how much was simulated.
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let outcome = &self.records.outcome;
+        let load = self.records.load;
+        let loads = PyDict::new(py);
+        loads.set_item("target", load.target)?;
+        loads.set_item("native", load.native)?;
+        loads.set_item("copies", load.copies)?;
+        loads.set_item("dilation", load.dilation)?;
+        loads.set_item("achieved", load.achieved)?;
+        loads.set_item("session_rate_per_s", load.session_rate)?;
+        let summary = PyDict::new(py);
+        summary.set_item("load", loads)?;
+        summary.set_item("goodput_bps", self.records.goodput_bps)?;
+        summary.set_item("measured", outcome.transfers.len())?;
+        summary.set_item("censored", outcome.transfers.iter().filter(|t| t.end == Time::NEVER).count())?;
+        summary.set_item("reordered", outcome.reordered)?;
+        summary.set_item("window_begin_s", self.plan.window().0.as_secs())?;
+        summary.set_item("window_end_s", self.plan.window().1.as_secs())?;
+        summary.set_item("end_s", outcome.ended.as_secs())?;
+        summary.set_item("simulated_s", outcome.ended.as_secs())?;
+        summary.set_item("events", outcome.events)?;
+        summary.set_item("packets", outcome.forward_packets)?;
+        summary.set_item("connections", outcome.opened)?;
+        summary.set_item("conservation_ok", self.records.is_conserved())?;
+        Ok(summary)
+    }
+
+    /// Packet events of the data path, if the scenario asked for them.
+    fn trace<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        if !self.plan.scenario.trace {
+            return Ok(None);
+        }
+        let rows = &self.records.outcome.trace;
+        let frame = PyDict::new(py);
+        frame.set_item("time_s", column(py, rows.iter().map(|row| row.at.as_secs())))?;
+        frame.set_item("event", PyList::new(py, rows.iter().map(|row| TRACE_EVENTS[row.event as usize]))?)?;
+        frame.set_item("flow", column(py, rows.iter().map(|row| row.flow)))?;
+        frame.set_item("seq", column(py, rows.iter().map(|row| row.seq)))?;
+        frame.set_item("bytes", column(py, rows.iter().map(|row| row.bytes)))?;
+        frame.set_item("colour", PyList::new(py, rows.iter().map(|row| row.colour.name()))?)?;
+        frame.set_item("cwnd", column(py, rows.iter().map(|row| row.cwnd)))?;
+        Ok(Some(frame))
+    }
+}
+
+fn queue_dict<'py>(py: Python<'py>, queue: &QueueRecord) -> PyResult<Bound<'py, PyDict>> {
+    let colours = queue.colours.iter().zip(COLOURS).map(|(counts, name)| {
+        let colour = PyDict::new(py);
+        colour.set_item("name", name)?;
+        for (what, count) in [
+            ("arrived", counts.arrived),
+            ("early", counts.early),
+            ("forced", counts.forced),
+            ("fault", counts.fault),
+            ("marked", counts.marked),
+            ("sent", counts.sent),
+        ] {
+            colour.set_item(what, count.packets)?;
+            colour.set_item(format!("{what}_bytes"), count.bytes)?;
+        }
+        Ok(colour)
+    });
+    let [mean, p50, p95, p99] = queue.delay_s;
+    let sent = queue.sent();
+    let entry = PyDict::new(py);
+    entry.set_item("name", &queue.name)?;
+    entry.set_item("capacity_bps", queue.capacity.0)?;
+    entry.set_item("window_s", queue.window_s)?;
+    entry.set_item("sent_packets", sent.packets)?;
+    entry.set_item("sent_bytes", sent.bytes)?;
+    entry.set_item("utilisation", queue.utilisation())?;
+    entry.set_item("colours", colours.collect::<PyResult<Vec<_>>>()?)?;
+    entry.set_item("delay_mean_s", mean)?;
+    entry.set_item("delay_p50_s", p50)?;
+    entry.set_item("delay_p95_s", p95)?;
+    entry.set_item("delay_p99_s", p99)?;
+    entry.set_item("mean_queue_packets", queue.mean_packets())?;
+    Ok(entry)
+}
+
+fn seconds(at: Time) -> f64 {
+    if at == Time::NEVER { f64::NAN } else { at.as_secs() }
+}

@@ -1,0 +1,117 @@
+//! Traffic in memory: read from files, drawn from a model, or given as data.
+
+use crate::errors::to_python;
+use mousehole_sim::error::{Error, Result};
+use mousehole_sim::scenario::spec::{ConnectionSpec, TrafficSpec};
+use mousehole_sim::scenario::{Plan, Scenario};
+use mousehole_sim::traffic::connection::Kind;
+use mousehole_sim::traffic::model::{self, Model};
+use mousehole_sim::traffic::read::{self, Direction, ReadOptions};
+use mousehole_sim::traffic::{self as sim};
+use mousehole_sim::units::parse_rate;
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+/// Connections drawn from a model to describe it.
+const SAMPLE: usize = 20_000;
+/// Segment size by which wire bytes of a summary are counted.
+const MSS: u32 = 1460;
+
+/// Connections in memory, as read or as a model.
+#[pyclass]
+pub struct Traffic {
+    connections: Arc<sim::Traffic>,
+    model: Option<Model>,
+}
+
+impl Traffic {
+    /// What the engine replays; a model is not replayed but drawn.
+    pub fn replayed(&self) -> Option<Arc<sim::Traffic>> {
+        self.model.is_none().then(|| self.connections.clone())
+    }
+}
+
+#[pymethods]
+impl Traffic {
+    /// What was understood, as `inspect` shows it; of a model, a sample.
+    #[pyo3(signature = (rate=None))]
+    fn summary<'py>(&self, py: Python<'py>, rate: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+        let rate = rate.map(|text| parse_rate("rate", text)).transpose().map_err(|error| to_python(py, error))?;
+        let mut summary = py.detach(|| self.connections.summary(rate, MSS));
+        if let (Some(model), Some(rate)) = (&self.model, rate) {
+            summary.native_load = Some(model.offered_load(rate, MSS));
+        }
+        let text = serde_json::to_string(&summary).unwrap_or_default();
+        py.import("json")?.call_method1("loads", (text,))
+    }
+
+    /// One row per connection.
+    fn frame<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = &self.connections.connections;
+        let frame = PyDict::new(py);
+        frame.set_item("start_s", column(py, all.iter().map(|c| c.start.as_secs())))?;
+        frame.set_item("client", column(py, all.iter().map(|c| c.client)))?;
+        frame.set_item("server", column(py, all.iter().map(|c| c.server)))?;
+        frame.set_item("rtt_s", column(py, all.iter().map(|c| c.rtt.map_or(f64::NAN, |rtt| rtt.as_secs()))))?;
+        frame.set_item("writes", column(py, all.iter().map(|c| c.writes.len() as u32)))?;
+        frame.set_item("bytes", column(py, all.iter().map(|c| c.bytes())))?;
+        frame.set_item("is_quic", column(py, all.iter().map(|c| c.kind == Kind::Quic)))?;
+        Ok(frame)
+    }
+}
+
+/// A column of one value per row.
+pub fn column<'py, T: numpy::Element>(
+    py: Python<'py>,
+    values: impl Iterator<Item = T>,
+) -> Bound<'py, PyArray1<T>> {
+    values.collect::<Vec<T>>().into_pyarray(py)
+}
+
+/// Reads traffic files, recognised by content.
+#[pyfunction]
+#[pyo3(signature = (paths, direction="down", strict=false, seed=1))]
+fn read_traffic(py: Python<'_>, paths: Vec<String>, direction: &str, strict: bool, seed: u64) -> PyResult<Traffic> {
+    let work = || -> Result<sim::Traffic> {
+        let direction = Direction::by_name("direction", direction)?;
+        read::files(&paths, &ReadOptions { direction, strict, seed })
+    };
+    let traffic = py.detach(work).map_err(|error| to_python(py, error))?;
+    Ok(Traffic { connections: Arc::new(traffic), model: None })
+}
+
+/// A named model with parameters over its defaults, given as a dictionary.
+#[pyfunction]
+#[pyo3(signature = (name, params=None))]
+fn model_traffic(py: Python<'_>, name: &str, params: Option<Bound<'_, PyAny>>) -> PyResult<Traffic> {
+    let text: Option<String> = match params {
+        Some(params) => Some(py.import("json")?.call_method1("dumps", (params,))?.extract()?),
+        None => None,
+    };
+    let params = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(serde_json::Value::Null);
+    let model = model::by_name(name, &params).map_err(|error| to_python(py, error))?;
+    Ok(Traffic { connections: Arc::new(py.detach(|| model.sample(1, SAMPLE))), model: Some(model) })
+}
+
+/// Connections given as a JSON list, in the form of a scenario's `traffic.connections`.
+#[pyfunction]
+fn connections_traffic(py: Python<'_>, connections: &str) -> PyResult<Traffic> {
+    let work = || -> Result<sim::Traffic> {
+        let connections: Vec<ConnectionSpec> = serde_json::from_str(connections)
+            .map_err(|error| Error::field("traffic.connections", "this", error.to_string()))?;
+        let traffic = TrafficSpec { connections, ..TrafficSpec::default() };
+        let plan = Plan::new(&Scenario { traffic, ..Scenario::default() })?;
+        Ok(sim::Traffic::from_connections(plan.listed()?.connections))
+    };
+    let traffic = py.detach(work).map_err(|error| to_python(py, error))?;
+    Ok(Traffic { connections: Arc::new(traffic), model: None })
+}
+
+/// Registers this module's functions.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(read_traffic, module)?)?;
+    module.add_function(wrap_pyfunction!(model_traffic, module)?)?;
+    module.add_function(wrap_pyfunction!(connections_traffic, module)?)
+}

@@ -1,0 +1,62 @@
+"""What several test files share: a run's records made by hand, and a small comparison."""
+
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MODULE = [sys.executable, "-m", "mousehole"]
+
+SMALL = {"rate": "10mbit", "load": 0.8, "duration": "4s", "warmup": "2s", "schemes": "droptail,sfd,fq-codel"}
+"""A comparison that takes a moment."""
+SMALL_ARGUMENTS = [part for name, value in SMALL.items() for part in (f"--{name}", str(value))]
+
+
+@dataclass
+class HandMadeRun:
+    """Stands for the engine's result of a run; end_s is NaN for an unfinished transfer."""
+
+    size: list[int]
+    end_s: list[float]
+    first_data_s: list[float] | None = None
+    alone_s: list[float] | None = None
+    stop_s: float = 100.0
+    achieved: float = 0.9
+    delay_s: float = 0.02
+    conserved: bool = True
+    colours: list[dict[str, Any]] = field(default_factory=lambda: [colour("green", 100, early=1, forced=2)])
+
+    def transfers(self) -> dict[str, NDArray[Any]]:
+        count = len(self.size)
+        return {
+            "bytes": np.array(self.size, np.uint64),
+            "start_s": np.zeros(count),
+            "first_data_s": np.array(self.first_data_s or np.zeros(count)),
+            "end_s": np.array(self.end_s, float),
+            "alone_s": np.array(self.alone_s or np.ones(count)),
+            "retransmits": np.zeros(count, np.uint32),
+            "timeouts": np.zeros(count, np.uint32),
+        }
+
+    def queues(self) -> list[dict[str, Any]]:
+        delays = {f"delay_{name}_s": self.delay_s for name in ("mean", "p50", "p95", "p99")}
+        both = {"utilisation": 0.8, "colours": self.colours, "mean_queue_packets": 3.0, **delays}
+        return [{"name": "down", **both}, {"name": "up", **both}]
+
+    def summary(self) -> dict[str, Any]:
+        load = {"target": None, "native": 0.1, "copies": 9, "dilation": 1.0, "achieved": self.achieved}
+        return {
+            "conservation_ok": self.conserved, "end_s": self.stop_s, "simulated_s": self.stop_s, "load": load,
+            "goodput_bps": 1e6,
+        }  # fmt: skip
+
+    def trace(self) -> None:
+        return None
+
+
+def colour(name: str, arrived: int, early: int = 0, forced: int = 0, marked: int = 0) -> dict[str, Any]:
+    sent = arrived - early - forced
+    counts = {"arrived": arrived, "early": early, "forced": forced, "marked": marked, "sent": sent}
+    return {"name": name, **counts}

@@ -1,0 +1,180 @@
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from mousehole.cli import main
+from support import MODULE, SMALL_ARGUMENTS
+
+LOADED = ["--rate", "10mbit"]
+
+BAD_OPTIONS = [
+    (["--rate", "-3mbit"], "--rate", "rate"),
+    (["--rate", "10"], "--rate", "unit"),
+    (["--rate", "10mbitt"], "--rate", "did you mean"),
+    ([*LOADED, "--rtt", "80"], "--rtt", "unit"),
+    ([*LOADED, "--buffer", "0p"], "--buffer", "packet"),
+    ([*LOADED, "--buffer", "0"], "--buffer", "bdp"),
+    ([*LOADED, "--buffer", "50p,50p"], "--buffer", "twice"),
+    ([*LOADED, "--load", "0"], "--load", "above 0 and at most 2"),
+    ([*LOADED, "--load", "20"], "--load", "above 0 and at most 2"),
+    ([*LOADED, "--load", "0.5,x"], "--load", "number"),
+    ([*LOADED, "--seeds", "0"], "--seeds", "at least 1"),
+    ([*LOADED, "--jobs", "0"], "--jobs", "at least 1"),
+    ([*LOADED, "--schemes", "droptail,spd"], "scheme", 'did you mean "sfd"?'),
+    ([*LOADED, "--schemes", "sfd(thh=15kB)"], "thh", "did you mean"),
+    ([*LOADED, "--schemes", "red,,sfd"], "--schemes", "empty"),
+    ([*LOADED, "--schemes", "red,red"], "--schemes", "twice"),
+    ([*LOADED, "--baseline", "dropptail"], "scheme", "did you mean"),
+    ([*LOADED, "--duration", "0s"], "duration", ""),
+    ([*LOADED, "--duration", "long"], "--duration", "time"),
+    ([*LOADED, "--short", "3zB"], "--short", "size"),
+    ([*LOADED, "--short", "200kB"], "--long", "at least"),
+    ([*LOADED, "--direction", "sideways"], "--direction", "down"),
+    ([*LOADED, "--tcp", "rcf"], "--tcp", "did you mean"),
+    ([*LOADED, "--plot", "plot.gif"], "--plot", ".png, .svg or .pdf"),
+    ([*LOADED, "--json", "nowhere/a.json"], "--json", "does not exist"),
+    ([*LOADED, "--json", "same.png", "--plot", "same.png"], "--plot", "--json"),
+    ([*LOADED, "--save-scenario", "."], "--save-scenario", "directory"),
+]
+
+
+def refused(arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """Runs the command line in this process, and checks that it ends in one line and status 2."""
+    monkeypatch.setattr(sys, "argv", ["mousehole", *arguments])
+    monkeypatch.setattr("os._exit", sys.exit)
+    with pytest.raises(SystemExit) as leaving:
+        main()
+    out, err = capsys.readouterr()
+    assert leaving.value.code == 2, err
+    assert out == ""
+    lines = [line for line in err.splitlines() if not line.startswith("warning:")]
+    assert len(lines) == 1, err
+    assert lines[0].startswith("mousehole: error: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize(("options", "field", "allowed"), BAD_OPTIONS)
+def test_compare__bad_option(
+    options: list[str], field: str, allowed: str, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    source = tmp_path / "in.csv"
+    source.write_text("start_s,client,bytes\n0,a,5000\n1,b,9000\n2,c,700\n")
+    outputs = [] if "--json" in options else ["--json", "out.json"]
+    message = refused(["compare", "in.csv", *options, *outputs], capsys, monkeypatch)
+    assert field in message
+    assert allowed in message
+    assert list(tmp_path.iterdir()) == [source]
+
+
+BAD_FILES = {
+    "missing": (None, "in.log"),
+    "empty": (b"", "empty"),
+    "unknown": (bytes(range(256)) * 40, "in.log"),
+    "cut short": (gzip.compress(b"start_s,client,bytes\n" + b"1,a,5000\n" * 2000)[:-20], "in.log"),
+    "nothing usable": (b"start_s,client,bytes\n1,a,0\n2,b,0\n", "in.log"),
+    "mostly garbage": (b"start_s,client,bytes\n1,a,x\n2,b,-5\n3,c,5000\n", "in.log:2"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_compare__bad_file(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    content, named = BAD_FILES[name]
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path("in.log").write_bytes(content)
+    message = refused(["compare", "in.log", *LOADED, "--json", "out.json"], capsys, monkeypatch)
+    assert named in message
+    assert not Path("out.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["compare", "web:sdf", *LOADED], 'did you mean "web:sfd"?'),
+        (["compare", "web:sfd", "in.csv", *LOADED], "a model stands alone"),
+        (["run", "none.toml"], "none.toml: cannot read the scenario"),
+        (["run", "none.toml", "--records", "out.txt"], ".parquet or .csv"),
+        (["inspect", "none.pcap"], "none.pcap"),
+        (["paper", "xyz"], 'paper: "xyz" is not known'),
+    ],
+)
+def test_commands__bad_input(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert words in refused(arguments, capsys, monkeypatch)
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*MODULE, *arguments], capture_output=True, text=True, cwd=cwd, check=False)
+
+
+def test_compare__writes_everything(tmp_path: Path) -> None:
+    files = ["--json", "a.json", "--plot", "a.png", "--save-scenario", "a.toml"]
+    done = run("compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "5", "--details", *files, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"a.json", "a.png", "a.toml"}
+    assert "Against droptail" in done.stdout
+    assert "3 schemes × 5 replications" in done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 110
+
+
+def test_compare__json_on_standard_output_stands_alone(tmp_path: Path) -> None:
+    done = run("compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "1", "--json", "-", cwd=tmp_path)
+    assert json.loads(done.stdout)["schema"] == "mousehole.compare/1"
+    assert "Against droptail" in done.stderr
+
+
+def test_run__repeats_a_saved_scenario(tmp_path: Path) -> None:
+    rows = "".join(f"{0.1 * n:.2f},c{n % 7},{500 + 997 * n % 40000}\n" for n in range(300))
+    (tmp_path / "in.csv").write_text("start_s,client,bytes\n" + rows)
+    compared = run("compare", "in.csv", *SMALL_ARGUMENTS, "--seeds", "1", "--save-scenario", "a.toml",
+                   "--json", "a.json", cwd=tmp_path)  # fmt: skip
+    assert compared.returncode == 0, compared.stderr
+    done = run("run", "a.toml", "--records", "r.parquet", "--json", "r.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    transfers = pl.read_parquet(tmp_path / "r.parquet")
+    scheme = json.loads((tmp_path / "a.json").read_text())["cells"][0]["schemes"][0]
+    short = transfers.filter(pl.col("bytes") <= 15_000)
+    mean = (short["end_s"] - short["start_s"]).mean()
+    assert mean == pytest.approx(scheme["short_response_mean_per_replication_s"][0])
+    assert json.loads((tmp_path / "r.json").read_text())["schema"] == "mousehole.run/1"
+
+
+def test_run__other_scheme_csv_and_trace(tmp_path: Path) -> None:
+    run("compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "1", "--save-scenario", "a.toml", cwd=tmp_path)
+    done = run("run", "a.toml", "--scheme", "sfd", "--records", "r.csv", "--trace", "t.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("sfd: ")
+    assert pl.read_csv(tmp_path / "r.csv").height > 0
+    assert {"time_s", "event", "flow", "seq", "bytes", "colour", "cwnd"} <= set(
+        pl.read_csv(tmp_path / "t.csv").columns
+    )
+
+
+def test_inspect__says_what_was_understood(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("start_s,client,bytes\n0,a,5000\n1,b,9000\n2,c,70000\n")
+    done = run("inspect", "in.csv", "--rate", "1mbit", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "connections" in done.stdout
+    assert (
+        json.loads(run("inspect", "in.csv", "--json", "-", cwd=tmp_path).stdout)["schema"]
+        == "mousehole.inspect/1"
+    )
+
+
+def test_schemes__lists_parameters(tmp_path: Path) -> None:
+    done = run("schemes", cwd=tmp_path)
+    assert "fq-codel" in done.stdout
+    assert "th" in done.stdout
+
+
+def test_version__names_the_revision(tmp_path: Path) -> None:
+    assert run("--version", cwd=tmp_path).stdout.startswith("mousehole ")

@@ -1,0 +1,140 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import mousehole
+import polars as pl
+import pytest
+from mousehole.comparison import Comparison
+from support import SMALL
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    return mousehole.compare("web:sfd", seeds=5, **SMALL)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def grid() -> Comparison:
+    changes: dict[str, Any] = {**SMALL, "buffer": "20p,1bdp", "load": [0.5, 0.8], "schemes": "droptail,sfd"}
+    return mousehole.compare("web:sfd", seeds=5, **changes)
+
+
+def test_compare__same_bytes_whatever_the_jobs(comparison: Comparison) -> None:
+    again = mousehole.compare("web:sfd", seeds=5, jobs=1, **SMALL)  # type: ignore[arg-type]
+    four = mousehole.compare("web:sfd", seeds=5, jobs=4, **SMALL)  # type: ignore[arg-type]
+    assert again.to_json() == four.to_json() == comparison.to_json()
+
+
+def test_compare__another_seed_gives_other_numbers(comparison: Comparison) -> None:
+    other = mousehole.compare("web:sfd", seeds=5, seed=2, **SMALL)  # type: ignore[arg-type]
+    assert not other.buckets["response_mean_s"].equals(comparison.buckets["response_mean_s"])
+
+
+def test_compare__baseline_comes_first_and_once() -> None:
+    found = mousehole.compare("web:sfd", seeds=1, **{**SMALL, "schemes": "sfd,droptail"})  # type: ignore[arg-type]
+    assert found.plan.schemes == ("droptail", "sfd")
+    assert found.schemes["is_baseline"].to_list() == [True, False]
+
+
+def test_compare__frames_have_a_row_for_everything(comparison: Comparison) -> None:
+    assert comparison.schemes.height == 3
+    assert comparison.buckets.height == 3 * len(comparison.plan.buckets)
+    assert comparison.findings.height == 3 * (2 + 1)
+    everything = comparison.buckets.filter(pl.col("role") == "all")
+    by_size = (
+        comparison.buckets.filter(pl.col("role") == "size").group_by("scheme").agg(pl.col("count").sum())
+    )
+    joined = everything.join(by_size, on="scheme", suffix="_by_size")
+    assert (joined["count"] == joined["count_by_size"]).all()
+    assert (everything["count"] > 0).all()
+
+
+def test_compare__conserves_packets_by_colour(comparison: Comparison) -> None:
+    colours = comparison.colours
+    assert colours["arrived"].sum() > 0
+    assert (colours["sent"] <= colours["arrived"]).all()
+
+
+def test_compare__one_verdict_per_scheme(comparison: Comparison) -> None:
+    primary = comparison.findings.filter(~pl.col("exploratory") & (pl.col("reference") == "droptail"))
+    assert primary["scheme"].to_list() == ["sfd", "fq-codel"]
+    assert set(primary["outcome"]) <= {"better", "worse", "no measurable benefit", "undecided"}
+    assert "sfd against droptail" in repr(comparison)
+
+
+def test_compare__no_interval_from_four_seeds() -> None:
+    found = mousehole.compare("web:sfd", seeds=4, **SMALL)  # type: ignore[arg-type]
+    assert found.buckets["response_mean_low_s"].null_count() == found.buckets.height
+    assert set(found.findings["outcome"]) == {"undecided"}
+
+
+def test_transfers__repeat_the_run(comparison: Comparison) -> None:
+    first, again = (comparison.transfers("sfd", 1) for _ in range(2))
+    assert first.equals(again)
+    row = comparison.results.runs(comparison.plan.cells[0], "sfd")[1]
+    assert first.height == row.count[-1]
+    with pytest.raises(mousehole.MouseholeError, match='"spd" is not in this comparison'):
+        comparison.transfers("spd")
+
+
+def test_manifest__says_what_determines_the_result(comparison: Comparison) -> None:
+    manifest = json.loads(comparison.to_json())["manifest"]
+    assert manifest["seed"] == 1
+    assert manifest["scenario"]["link"]["rate"]
+    assert {entry["scheme"] for entry in manifest["schemes"]} == {"droptail", "sfd", "fq-codel"}
+    assert all(entry["parameters"] is not None for entry in manifest["schemes"])
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_plot__is_written_whole(comparison: Comparison, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"plot{suffix}"
+    comparison.plot(path)
+    first = path.read_bytes()
+    assert len(first) > 10_000
+    comparison.plot(path)
+    assert path.read_bytes() == first
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_plot__has_a_line_for_every_scheme(comparison: Comparison, tmp_path: Path) -> None:
+    comparison.plot(tmp_path / "plot.svg")
+    text = (tmp_path / "plot.svg").read_text()
+    assert all(f">{scheme}<" in text for scheme in comparison.plan.schemes)
+
+
+def test_plot__refuses_other_endings(comparison: Comparison, tmp_path: Path) -> None:
+    with pytest.raises(mousehole.MouseholeError, match=r"\.png, \.svg or \.pdf"):
+        comparison.plot(tmp_path / "plot.gif")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_grid__has_a_cell_for_every_buffer_and_load(grid: Comparison, tmp_path: Path) -> None:
+    cells = json.loads(grid.to_json())["cells"]
+    assert [(cell["buffer"], cell["load"]) for cell in cells] == [
+        ("20p", 0.5), ("1bdp", 0.5), ("20p", 0.8), ("1bdp", 0.8)
+    ]  # fmt: skip
+    grid.plot(tmp_path / "grid.png")
+    assert (tmp_path / "grid.png").stat().st_size > 10_000
+
+
+def test_compare__takes_a_frame_or_dictionaries() -> None:
+    rows = [
+        {"start_s": 0.05 * n, "client": n % 5, "server": 0, "bytes": 12_000, "rtt_s": 0.05}
+        for n in range(200)
+    ]
+    settings: dict[str, Any] = {**SMALL, "load": 0.5, "seeds": 1}
+    from_frame = mousehole.compare(pl.DataFrame(rows), **settings)
+    from_rows = mousehole.compare(rows, **settings)
+    assert from_frame.buckets.equals(from_rows.buckets)
+    assert from_frame.buckets.filter(pl.col("role") == "short")["count"].min() > 0  # type: ignore[operator]
+
+
+def test_compare__frame_without_a_column() -> None:
+    with pytest.raises(mousehole.MouseholeError, match="no column bytes"):
+        mousehole.compare(pl.DataFrame({"start_s": [0.0], "client": [0], "server": [0]}), **SMALL)  # type: ignore[arg-type]
+
+
+def test_compare__connection_without_bytes() -> None:
+    with pytest.raises(mousehole.MouseholeError, match=r"traffic.connections\[0\]"):
+        mousehole.compare([{"start_s": 0.0}], **SMALL)  # type: ignore[arg-type]

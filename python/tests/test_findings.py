@@ -1,0 +1,130 @@
+from math import log, nan
+from typing import Any
+
+import pytest
+from mousehole import findings
+from mousehole.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE, percent, verdict
+from mousehole.plan import Plan, Task
+from mousehole.reduction import reduce_run
+from mousehole.statistics import Estimate
+from mousehole.tables import Results
+from support import HandMadeRun
+
+
+def ratio(low_percent: float, high_percent: float) -> Estimate:
+    """A log-ratio whose change has this interval, from ten replications."""
+    low, high = log(1 + low_percent / 100), log(1 + high_percent / 100)
+    return Estimate((low + high) / 2, low, high, 10)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "outcome", "text"),
+    [
+        (-36, -28, BETTER, "better by 32 % (95 % interval 28–36 %)"),
+        (-9, -0.5, BETTER, "better by 4.8 % (95 % interval 0.5–9.0 %)"),
+        (5, 20, WORSE, "worse by 12 % (95 % interval 5.0–20 %)"),
+        (-2.04, 3, NO_BENEFIT, "no measurable benefit (gains above 2.1 % excluded)"),
+        (-30, -0.2, BETTER, "better by 16 % (95 % interval 0.2–30 %)"),
+        (-4.9, 30, NO_BENEFIT, "no measurable benefit (gains above 4.9 % excluded)"),
+        (-0.9, -0.2, NO_BENEFIT, "no measurable benefit (gains above 0.9 % excluded)"),
+        (0.2, 0.9, NO_BENEFIT, "no measurable benefit (gains above 0.1 % excluded)"),
+        (0, 0, NO_BENEFIT, "no measurable benefit (gains above 0.1 % excluded)"),
+    ],
+)
+def test_verdict__decided(low: float, high: float, outcome: str, text: str) -> None:
+    judged = verdict(ratio(low, high))
+    assert (judged.outcome, judged.text) == (outcome, text)
+
+
+def test_verdict__undecided_says_how_many_seeds() -> None:
+    judged = verdict(ratio(-30, 10))
+    assert judged.outcome == UNDECIDED
+    assert judged.text.startswith("undecided (more seeds needed, about ")
+    assert judged.seeds_needed is not None
+    assert judged.seeds_needed > 10
+
+
+def test_verdict__no_interval_under_five() -> None:
+    judged = verdict(Estimate(-0.5, nan, nan, 4))
+    assert (judged.outcome, judged.seeds_needed) == (UNDECIDED, 5)
+    assert "no interval from 4, 5 at least" in judged.text
+
+
+def test_verdict__nothing_to_compare() -> None:
+    assert verdict(Estimate(nan, nan, nan, 0)).outcome == UNDECIDED
+
+
+def test_verdict__more_is_better_for_a_rate() -> None:
+    assert verdict(ratio(10, 30), smaller_is_better=False).text == "better by 20 % (95 % interval 10–30 %)"
+    assert verdict(ratio(-30, -10), smaller_is_better=False).outcome == WORSE
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.3249, "32"), (0.0316, "3.2"), (-0.0004, "0.0"), (-0.05, "−5.0"), (1.5, "150")]
+)
+def test_percent__rounds(share: float, text: str) -> None:
+    assert percent(share) == text
+
+
+def results(scheme_runs: list[HandMadeRun], baseline_runs: list[HandMadeRun]) -> Results:
+    count = len(scheme_runs)
+    plan = Plan({}, ("50p",), (0.9,), ("droptail", "sfd"), "droptail", count, 15_000, 150_000)
+    facts = {
+        Task(0, scheme, replication): reduce_run(run, plan.buckets)  # type: ignore[arg-type]
+        for scheme, runs in enumerate((baseline_runs, scheme_runs))
+        for replication, run in enumerate(runs)
+    }
+    return Results(plan, facts)
+
+
+def runs(mean_s: float, unfinished: int = 0, **changes: Any) -> list[HandMadeRun]:
+    """Six replications of 50 short transfers around `mean_s` and two long ones of 10 s."""
+    ends = [[mean_s * (1 + 0.001 * number)] * 50 for number in range(6)]
+    for end in ends:
+        end[:unfinished] = [nan] * unfinished
+    return [HandMadeRun([1000] * 50 + [10**6] * 2, [*end, 10.0, 10.0], **changes) for end in ends]
+
+
+def primary(found: Results) -> findings.Finding:
+    return next(finding for finding in findings.findings(found) if not finding.exploratory)
+
+
+def test_findings__better_with_sentence() -> None:
+    finding = primary(results(runs(0.7), runs(1.0)))
+    assert finding.outcome == BETTER
+    assert finding.sentence == (
+        "sfd against droptail, mean response time of transfers ≤ 15 kB: "
+        "better by 30 % (95 % interval 30–30 %)"
+    )
+    assert finding.change == pytest.approx(-0.3)
+
+
+def test_findings__unfinished_scheme_cannot_be_better() -> None:
+    finding = primary(results(runs(0.001, unfinished=1, stop_s=0.01), runs(1.0)))
+    assert finding.outcome == UNDECIDED
+    assert "2.0 % of the transfers under sfd were left unfinished" in finding.verdict
+
+
+def test_findings__unfinished_baseline_makes_it_at_least() -> None:
+    finding = primary(results(runs(0.7), runs(1.0, unfinished=1)))
+    assert finding.outcome == BETTER
+    assert finding.verdict.startswith("better by at least ")
+
+
+def test_findings__long_transfers_are_exploratory() -> None:
+    others = [item for item in findings.findings(results(runs(0.7), runs(1.0))) if item.exploratory]
+    assert [item.endpoint for item in others] == ["long_response_mean_s", "long_goodput_bps"]
+    assert all(item.sentence.endswith("[exploratory]") for item in others)
+
+
+def test_cell_notes__unloaded_link() -> None:
+    quiet = results(runs(1.0, achieved=0.05, delay_s=1e-5), runs(1.0, achieved=0.05, delay_s=1e-5))
+    assert "nothing will show" in findings.cell_notes(quiet, quiet.plan.cells[0])[0]
+    loaded = results(runs(1.0), runs(1.0))
+    assert findings.cell_notes(loaded, loaded.plan.cells[0]) == []
+
+
+def test_cell_notes__unfinished_transfers() -> None:
+    found = results(runs(1.0, unfinished=2), runs(1.0))
+    (note,) = findings.cell_notes(found, found.plan.cells[0])
+    assert note.startswith("Under sfd 3.8 % of the transfers were unfinished")

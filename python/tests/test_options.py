@@ -1,0 +1,50 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mousehole.errors import MouseholeError
+from mousehole.options import load_list, positive_count, split_list, text_list
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("droptail", ["droptail"]),
+        ("droptail, red ,sfd", ["droptail", "red", "sfd"]),
+        ("red,sfd(th=15kB,timeout=1s),fq-codel", ["red", "sfd(th=15kB,timeout=1s)", "fq-codel"]),
+        ("a((b,c),d),e", ["a((b,c),d)", "e"]),
+        ("a(b,c", ["a(b,c"]),
+        ("", [""]),
+    ],
+)
+def test_split_list__respects_parentheses(text: str, items: list[str]) -> None:
+    assert split_list(text) == items
+
+
+@given(st.text("ab(),", max_size=30))
+def test_split_list__loses_nothing(text: str) -> None:
+    assert ",".join(split_list(text)) == text
+
+
+@pytest.mark.parametrize("text", ["", "red,", ",red", "red,,sfd", "red,red"])
+def test_text_list__refuses(text: str) -> None:
+    with pytest.raises(MouseholeError, match=r"^schemes: "):
+        text_list("schemes", text)
+
+
+def test_load_list__forms() -> None:
+    assert load_list("load", None) == (None,)
+    assert load_list("load", 0.5) == (0.5,)
+    assert load_list("load", "0.5, 2") == (0.5, 2.0)
+    assert load_list("load", [0.5, 0.9]) == (0.5, 0.9)
+
+
+@pytest.mark.parametrize("value", [0, -1, 20, 2.01, float("nan"), float("inf"), "high", "0.5,0.50", "0.5,"])
+def test_load_list__refuses(value: str | float) -> None:
+    with pytest.raises(MouseholeError, match=r"^load: "):
+        load_list("load", value)
+
+
+def test_positive_count__refuses_zero() -> None:
+    assert positive_count("seeds", 1) == 1
+    with pytest.raises(MouseholeError, match="seeds: 0 is not allowed"):
+        positive_count("seeds", 0)
