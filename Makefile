@@ -1,0 +1,98 @@
+# Every job of this repository; `make help` lists them and .ci/run calls nothing else.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+CARGO ?= cargo
+ENGINE := python/mousehole/_engine.abi3.so
+ENGINE_SOURCES := $(shell find policy/src policy/include sim/src python/src -type f 2>/dev/null) \
+	$(wildcard policy/build.rs Cargo.toml Cargo.lock */Cargo.toml python/pyproject.toml)
+PYTHON_FILES := python tests scripts papers
+
+# What `make demo` compares: a published model, or the user's own files (TRAFFIC="a.pcap b.pcap").
+TRAFFIC ?= web:sfd
+DEMO ?= --rate 3mbit --rtt 80ms --buffer 50p --load 0.9 --duration 60s --warmup 15s --seeds 6
+
+# Tests on real traffic look here; without the folder they are reported as NOT RUN.
+ifneq ($(wildcard ../shared/data/README.md),)
+MOUSEHOLE_DATA ?= $(abspath ../shared/data)
+endif
+export MOUSEHOLE_DATA
+export PYO3_PYTHON := $(abspath $(BIN)/python)
+export VIRTUAL_ENV := $(abspath $(VENV))
+
+.PHONY: help setup demo test lint fmt deps bpf-compile golden bench papers wheel lock clean distclean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: $(ENGINE) ## set up .venv and build the engine into it (demo and test do this by themselves)
+
+demo: $(ENGINE) ## compare the schemes on a published model, or on yours: make demo TRAFFIC=my.pcap
+	@echo "demo: mousehole compare $(TRAFFIC) $(DEMO)"
+	@$(BIN)/mousehole compare $(TRAFFIC) $(DEMO)
+
+test: $(ENGINE) ## run every test that needs only Rust, Python and gcc; ends with "N passed, N failed"
+	@$(BIN)/python scripts/run_tests.py
+
+lint: $(VENV)/.requirements ## formatting, clippy, ruff, mypy --strict; changes nothing
+	@echo "lint: rustfmt and clippy"
+	@$(CARGO) fmt --all --check
+	@$(CARGO) clippy --quiet --workspace --all-targets --locked -- -D warnings
+	@echo "lint: ruff and mypy"
+	@$(BIN)/ruff check --quiet $(PYTHON_FILES)
+	@$(BIN)/ruff format --quiet --check $(PYTHON_FILES)
+	@$(BIN)/mypy --no-error-summary python/mousehole tests scripts
+	@echo "lint: clean"
+
+fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
+	@$(CARGO) fmt --all
+	@$(BIN)/ruff check --quiet --fix-only $(PYTHON_FILES)
+	@$(BIN)/ruff format --quiet $(PYTHON_FILES)
+
+deps: ## as root: install by apt what lint, bpf-compile and bench need beyond the basics (clang, ns2 …)
+	@scripts/install-deps
+
+bpf-compile: ## compile every policy header with gcc and with clang for the eBPF target
+	@policy/check-bpf.sh
+
+golden: ## only the checks against the ns-2 tables in oracle/golden
+	@$(CARGO) test --quiet --locked golden
+
+bench: $(VENV)/.requirements ## time the simulator, and ns-2 beside it where ns is installed; writes bench.json
+	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-bench
+	@$(BIN)/python scripts/bench.py
+
+papers: $(ENGINE) ## the papers' tables, published beside ours
+	@$(BIN)/mousehole paper sfd --table 4
+
+wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/
+	@echo "wheel: building into dist/"
+	@$(BIN)/maturin build --quiet --release --locked --manifest-path python/Cargo.toml --out dist
+	@ls -1 dist/*.whl
+
+lock: ## renew python/requirements.lock from requirements.in (needs the package index)
+	@scripts/lock-requirements
+
+clean: ## remove what builds and tests leave, but not .venv
+	@rm -rf target build dist bench.json $(ENGINE) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
+
+distclean: clean ## remove .venv as well
+	@rm -rf $(VENV)
+
+$(VENV)/.requirements: python/requirements.lock scripts/make-venv
+	@scripts/make-venv $(VENV)
+	@touch $@
+
+$(ENGINE): $(VENV)/.requirements $(ENGINE_SOURCES)
+	@echo "setup: building the engine in release mode (about a minute the first time)"
+	@mkdir -p build
+	@$(BIN)/maturin develop --release --locked --manifest-path python/Cargo.toml > build/engine.log 2>&1 \
+		|| { cat build/engine.log; exit 1; }
+	@touch $@

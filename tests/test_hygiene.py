@@ -1,0 +1,91 @@
+"""The repository holds only what belongs in it, and the check that says so can fail."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+from pathlib import Path
+
+import hygiene
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_repository__holds_only_what_belongs() -> None:
+    files = hygiene.tracked_files(ROOT)
+    assert Path("Makefile") in files
+    assert hygiene.all_faults(ROOT, files) == []
+
+
+def test_makefile__help_lists_every_target() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    help_text = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert {"demo", "test", "deps", "lint", "bench", "wheel"} <= hygiene.make_targets(makefile)
+    assert hygiene.targets_without_help(makefile, help_text) == set()
+
+
+def test_ci__calls_only_make_targets() -> None:
+    called = hygiene.called_targets((ROOT / ".ci" / "run").read_text())
+    assert called == {"deps", "lint", "bpf-compile", "test"}
+    assert called <= hygiene.make_targets((ROOT / "Makefile").read_text())
+
+
+def test_targets_without_help__found() -> None:
+    makefile = ".PHONY: a b\nX := 1\na: ## first\nb c: a\n\ttrue\n$(X): b\n"
+    assert hygiene.make_targets(makefile) == {"a", "b", "c"}
+    assert hygiene.targets_without_help(makefile, "  make a   first\n") == {"b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("tests/sample", b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00"),
+        ("tests/sample.bin", b"\x0a\x0d\x0d\x0a\x1c\x00\x00\x00"),
+        ("data/requests", gzip.compress(b"12 200\n")),
+        ("conn.txt", b"#separator \\x09\n#fields\tts\n"),
+        ("docs/day1.PCAP", b""),
+        ("conn.log", b""),
+    ],
+)
+def test_trace_faults__found(name: str, content: bytes) -> None:
+    assert hygiene.faults(Path(name), content)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "see /" + "work/main/Makefile",
+        "cd /" + "root",
+        'open("/' + 'home/someone/x")',
+        "// TO" + "DO later",
+        "    to" + "do!()",
+        "as asked in iss" + "ue #2",
+        "--index-" + "url=https://example.org/simple",
+        "https://mirror.co" + "rp/simple",
+        'source = "regis' + 'try+https://example.org/index"',
+    ],
+)
+def test_line_faults__found(line: str) -> None:
+    (fault,) = hygiene.faults(Path("notes.md"), f"one\n{line}\n".encode())
+    assert fault.startswith("notes.md:2: ")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "the frame/work of things, docs/work.md",
+        "an issue with 2 parts",
+        'source = "regis' + 'try+https://github.com/rust-lang/crates.io-index"',
+        "/usr/bin/env bash",
+    ],
+)
+def test_line_faults__not_found(line: str) -> None:
+    assert hygiene.faults(Path("notes.md"), line.encode()) == []
+
+
+def test_size_faults__found() -> None:
+    assert hygiene.size_faults(Path("a.rs"), b"x\n" * 401)
+    assert hygiene.size_faults(Path("a.csv"), b"x\n" * 200_000)
+    assert not hygiene.size_faults(Path("a.rs"), b"x\n" * 400)
+    assert not hygiene.size_faults(Path("a.csv"), b"x\n" * 401)
