@@ -11,12 +11,12 @@ BIN := $(VENV)/bin
 CARGO ?= cargo
 ENGINE := python/mousehole/_engine.abi3.so
 ENGINE_SOURCES := $(shell find policy/src policy/include sim/src python/src -type f 2>/dev/null) \
-	$(wildcard policy/build.rs Cargo.toml Cargo.lock */Cargo.toml python/pyproject.toml)
-PYTHON_FILES := python tests scripts papers
+	$(wildcard */build.rs Cargo.toml Cargo.lock */Cargo.toml python/pyproject.toml .git/logs/HEAD)
+PYTHON_FILES := python tests scripts papers examples
 
 # What `make demo` compares: a published model, or the user's own files (TRAFFIC="a.pcap b.pcap").
 TRAFFIC ?= web:sfd
-DEMO ?= --rate 3mbit --rtt 80ms --buffer 50p --load 0.9 --duration 60s --warmup 15s --seeds 6
+DEMO ?= --rate 5mbit --rtt 80ms --buffer 50p --load 0.9 --duration 300s --warmup 30s --seeds 10
 
 # Tests on real traffic look here; without the folder they are reported as NOT RUN.
 ifneq ($(wildcard ../shared/data/README.md),)
@@ -26,7 +26,7 @@ export MOUSEHOLE_DATA
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
-.PHONY: help setup demo test lint fmt deps bpf-compile golden bench papers wheel lock clean distclean
+.PHONY: help setup demo test lint fmt docs deps bpf-compile golden bench papers wheel lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -47,13 +47,16 @@ lint: $(VENV)/.requirements ## formatting, clippy, ruff, mypy --strict; changes 
 	@echo "lint: ruff and mypy"
 	@$(BIN)/ruff check --quiet $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet --check $(PYTHON_FILES)
-	@$(BIN)/mypy --no-error-summary python/mousehole tests scripts
+	@$(BIN)/mypy --no-error-summary python/mousehole tests scripts papers/common.py papers/sfd
 	@echo "lint: clean"
 
 fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
 	@$(CARGO) fmt --all
 	@$(BIN)/ruff check --quiet --fix-only $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet $(PYTHON_FILES)
+
+docs: $(ENGINE) ## renew docs/schemes.md from the engine's own catalogue
+	@$(BIN)/python scripts/schemes_doc.py
 
 deps: ## as root: install by apt what lint, bpf-compile and bench need beyond the basics (clang, ns2 …)
 	@scripts/install-deps
@@ -73,7 +76,7 @@ papers: $(ENGINE) ## the papers' tables, published beside ours
 
 wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/
 	@echo "wheel: building into dist/"
-	@$(BIN)/maturin build --quiet --release --locked --manifest-path python/Cargo.toml --out dist
+	@$(BIN)/maturin build --quiet --release --strip --locked --manifest-path python/Cargo.toml --out dist
 	@ls -1 dist/*.whl
 
 lock: ## renew python/requirements.lock from requirements.in (needs the package index)

@@ -15,10 +15,11 @@ TINY = 0.01
 EXCLUDED_GAIN = 0.05
 """An interval around zero that excludes larger gains than this counts as no measurable benefit."""
 UNLOADED = 0.3
-"""Below this load with an empty queue nothing will show."""
-EMPTY_QUEUE_S = 0.001
+"""Below this load little or nothing will show."""
 
 BETTER, WORSE, NO_BENEFIT, UNDECIDED = "better", "worse", "no measurable benefit", "undecided"
+UNCLEAR = "no clear change"
+"""Of an exploratory endpoint whose interval holds zero."""
 
 OVERLAY_NOTE = (
     "The intervals cover how the traffic was laid over itself and where the window was cut (for a model: its "
@@ -67,10 +68,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """What is compared; for `smaller_is_better` a log-ratio below 0 is a gain."""
+    """What is compared; `more` and `less` say in a word what a larger and a smaller number is."""
 
     name: str
     words: str
+    more: str
+    less: str
     smaller_is_better: bool
     exploratory: bool
 
@@ -79,9 +82,9 @@ def endpoints(short_bytes: int, long_bytes: int) -> tuple[Endpoint, ...]:
     """The primary endpoint first, then what long transfers pay."""
     short, long = f"transfers ≤ {size_text(short_bytes)}", f"transfers > {size_text(long_bytes)}"
     return (
-        Endpoint("short_response_mean_s", f"mean response time of {short}", True, False),
-        Endpoint("long_response_mean_s", f"mean response time of {long}", True, True),
-        Endpoint("long_goodput_bps", f"mean rate of finished {long}", False, True),
+        Endpoint("short_response_mean_s", f"mean response time of {short}", "longer", "shorter", True, False),
+        Endpoint("long_response_mean_s", f"mean response time of {long}", "longer", "shorter", True, True),
+        Endpoint("long_goodput_bps", f"mean rate of finished {long}", "higher", "lower", False, True),
     )
 
 
@@ -101,15 +104,11 @@ def findings(results: Results) -> list[Finding]:
     ]
 
 
-def verdict(ratio: Estimate, smaller_is_better: bool = True) -> Verdict:
-    """Judges a log-ratio to the reference."""
-    if ratio.count == 0:
-        return Verdict(UNDECIDED, "undecided (there were no such transfers to compare)")
+def verdict(ratio: Estimate) -> Verdict:
+    """Judges the primary endpoint by its log-ratio to the reference; less is better."""
     if not ratio.has_interval:
-        reason = f"no interval from {ratio.count}, {LEAST_REPLICATIONS} at least"
-        return Verdict(UNDECIDED, f"undecided (more seeds needed: {reason})", LEAST_REPLICATIONS)
-    change = ratio.as_change()
-    gain = change.negated() if smaller_is_better else change
+        return _no_interval(ratio)
+    gain = ratio.as_change().negated()
     tiny = gain.low >= -TINY and gain.high <= TINY
     if tiny or gain.low <= 0 <= gain.high <= EXCLUDED_GAIN:
         return Verdict(NO_BENEFIT, f"no measurable benefit (gains above {_up(gain.high)} % excluded)")
@@ -118,7 +117,20 @@ def verdict(ratio: Estimate, smaller_is_better: bool = True) -> Verdict:
     if gain.high < 0:
         loss = gain.negated()
         return Verdict(WORSE, f"worse by {percent(loss.mean)} % ({interval_text(loss)})")
-    return _undecided(ratio.negated() if smaller_is_better else ratio, gain)
+    return _undecided(ratio.negated(), gain)
+
+
+def description(ratio: Estimate, endpoint: Endpoint) -> Verdict:
+    """Says how an exploratory endpoint changed, and whether for the better."""
+    if not ratio.has_interval:
+        return _no_interval(ratio)
+    change = ratio.as_change()
+    if change.low <= 0 <= change.high:
+        return Verdict(UNCLEAR, f"no clear change ({interval_text(change)})")
+    word = endpoint.more if change.low > 0 else endpoint.less
+    size = change if change.low > 0 else change.negated()
+    better = (change.high < 0) == endpoint.smaller_is_better
+    return Verdict(BETTER if better else WORSE, f"{word} by {percent(size.mean)} % ({interval_text(size)})")
 
 
 def interval_text(change: Estimate) -> str:
@@ -137,26 +149,28 @@ def percent(share: float) -> str:
 
 def cell_notes(results: Results, cell: Cell) -> list[str]:
     """Remarks on a cell: where nothing will show, and where transfers were left unfinished."""
-    plan, notes = results.plan, []
-    runs = results.runs(cell, plan.baseline)
-    achieved = max(run.load["achieved"] or 0.0 for run in runs)
-    delay = max(run.scheme["queue_delay_p95_s"] for run in runs)
-    if achieved < UNLOADED and not delay > EMPTY_QUEUE_S:
+    runs, notes = results.runs(cell, results.plan.baseline), []
+    load = max(
+        run.scheme["utilisation"] if run.load["achieved"] is None else run.load["achieved"] for run in runs
+    )
+    if load < UNLOADED:
+        wait_ms = 1000 * max(run.scheme["queue_delay_mean_s"] for run in runs)
         notes.append(
-            f"The link is hardly loaded (load {achieved:.2g}, 95 % of packets wait less than 1 ms): "
-            "nothing will show. Give a load, such as --load 0.9, or a lower rate."
+            f"The link is hardly loaded (load {load:.2g}; packets wait {wait_ms:.2g} ms on average): little "
+            "or nothing will show. Give a load, such as --load 0.9, or a lower rate."
         )
-    notes += [
-        _censored_note(results, cell, scheme)
-        for scheme in plan.schemes
-        if _is_bound(results, cell, scheme, "all")
-    ]
+    unfinished = [scheme for scheme in results.plan.schemes if results.has_bounds(cell, scheme)]
+    if unfinished:
+        notes.append(
+            f"Under {', '.join(unfinished)} more than 1 % of the transfers of some size were unfinished when "
+            "the run ended; they count at their age, and such means are lower bounds (≥)."
+        )
     return notes
 
 
 def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint: Endpoint) -> Finding:
     ratio = log_ratio(_values(results, cell, scheme, endpoint), _values(results, cell, reference, endpoint))
-    judged = verdict(ratio, endpoint.smaller_is_better)
+    judged = description(ratio, endpoint) if endpoint.exploratory else verdict(ratio)
     judged = _with_censoring(results, cell, scheme, reference, endpoint, judged)
     change = ratio.as_change()
     remark = " [exploratory]" if endpoint.exploratory else ""
@@ -193,6 +207,13 @@ def _with_censoring(
     )
 
 
+def _no_interval(ratio: Estimate) -> Verdict:
+    if ratio.count == 0:
+        return Verdict(UNDECIDED, "undecided (there were no such transfers to compare)")
+    reason = f"no interval from {ratio.count}, {LEAST_REPLICATIONS} at least"
+    return Verdict(UNDECIDED, f"undecided (more seeds needed: {reason})", LEAST_REPLICATIONS)
+
+
 def _undecided(log_gain: Estimate, gain: Estimate) -> Verdict:
     """Says how many seeds would settle the sign, or exclude a gain worth having, if mean and spread stay."""
     seeds = replications_for(log_gain, max(abs(log_gain.mean), EXCLUDED_GAIN - log_gain.mean))
@@ -205,14 +226,6 @@ def _undecided(log_gain: Estimate, gain: Estimate) -> Verdict:
 
 def _is_bound(results: Results, cell: Cell, scheme: str, role: str) -> bool:
     return results.censored_share(cell, scheme, role) > CENSORED_SHARE
-
-
-def _censored_note(results: Results, cell: Cell, scheme: str) -> str:
-    share = results.censored_share(cell, scheme, "all")
-    return (
-        f"Under {scheme} {percent(share)} % of the transfers were unfinished when the run ended; "
-        "its means are lower bounds (≥) where more than 1 % of a bucket is concerned."
-    )
 
 
 def _up(share: float) -> str:

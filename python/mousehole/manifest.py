@@ -13,6 +13,8 @@ from mousehole.traffic import Loaded
 
 REVISION: str = getattr(_engine, "BUILD", "unknown")
 """The git revision the engine was built from."""
+TCP_TIMES = {"initial_rto", "min_rto", "max_rto", "tick", "tick_phase", "delayed_ack"}
+"""TCP parameters that the engine gives in nanoseconds."""
 
 
 def manifest(plan: Plan, loaded: Loaded) -> Json:
@@ -30,6 +32,7 @@ def manifest(plan: Plan, loaded: Loaded) -> Json:
             {"scheme": scheme, "parameters": _engine.scheme_parameters(scheme)} for scheme in plan.schemes
         ],
         "scenario": without_directories(scenarios[plan.baseline]),
+        "tcp": tcp_parameters(plan.scenario(plan.cells[0], plan.baseline)),
         "statistics": _statistics(plan),
     }
 
@@ -49,6 +52,12 @@ def input_entry(file: Path) -> Json:
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return {"name": file.name, "sha256": digest}
+
+
+def tcp_parameters(scenario: Json) -> Json:
+    """Every TCP parameter in force, times by their names in nanoseconds."""
+    parameters: Json = json.loads(_engine.tcp_parameters(json.dumps(scenario)))
+    return {f"{name}_ns" if name in TCP_TIMES else name: value for name, value in parameters.items()}
 
 
 def without_directories(scenario: Json) -> Json:

@@ -97,7 +97,7 @@ def _draw_cdf(axes: Axes, plan: Plan, rows: list[Row]) -> None:
         marks = [int(place) for place in np.searchsorted(shares, np.linspace(0.12, 0.92, 5) + 0.02 * number)]
         marks = [place for place in marks if place < len(shares)]
         axes.plot(times, shares, label=scheme, markevery=marks, markersize=4, **_look(number))
-        shown += [time for time, share in zip(times, shares, strict=True) if 0.001 < share < 0.998]
+        shown += [time for time, share in zip(times, shares, strict=True) if 0.002 < share < 0.998]
     axes.set(xscale="log", xlabel="response time", ylabel="share of transfers", ylim=(0, 1.01))
     if shown:
         axes.set_xlim(min(shown) * 0.9, max(shown) * 1.1)
@@ -213,7 +213,9 @@ def _time_axis(axes: Axes, which: str) -> None:
     axis.set_major_formatter(
         FuncFormatter(lambda time, _: f"{1000 * time:g} ms" if time < 1 else f"{time:g} s")
     )
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    low, high = axis.get_view_interval()
+    crowded = high / low > (100 if which == "x" else 3000)
+    axis.set_major_locator(LogLocator(subs=(1.0,) if crowded else (1.0, 2.0, 5.0)))
     axis.set_minor_locator(NullLocator())
 
 

@@ -3,26 +3,28 @@
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from threading import Thread
 from typing import TypeVar
 
 from mousehole import _engine
+from mousehole._engine import RunResult as RunResult
 from mousehole.errors import Stopped
 from mousehole.plan import Json, Plan, Task
 from mousehole.progress import Reporter
 from mousehole.reduction import RunFacts, reduce_run
 
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 Facts = dict[Task, RunFacts]
 
 POLL_S = 0.1
 """How often the main thread wakes up to see Ctrl-C."""
 GRACE_S = 0.6
 """How long runs are given to notice that they are cancelled."""
-SLICE_SHARE, LONGEST_SLICE_S = 0.05, 20.0
-"""Part of a run, and most of simulated time, that is timed to estimate the whole."""
+SLICES, ENOUGH_S = (4**-6, 4**-5, 4**-4, 4**-3, 4**-2, 4**-1, 1.0), 0.2
+"""Shares of a run that are timed to estimate the whole, until one takes long enough to tell."""
 
 
 def default_jobs() -> int:
@@ -36,36 +38,60 @@ def run_one(scenario: Json, traffic: _engine.Traffic | None, cancel: _engine.Can
 
 
 def run_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int, reporter: Reporter) -> Facts:
-    """The facts of every run of the plan.
+    """The facts of every run of the plan; Ctrl-C raises `Stopped`, which says what was finished."""
+    return run_all(
+        {task: plan.task_scenario(task) for task in plan.tasks},
+        lambda result: reduce_run(result, plan.buckets),
+        reporter,
+        jobs,
+        traffic,
+        lambda facts: _what_was_finished(plan, facts),
+    )
 
-    Ctrl-C cancels the runs under way and raises `Stopped`, which says what was finished.
+
+def run_all(
+    scenarios: Mapping[K, Json],
+    reduce: Callable[[_engine.RunResult], T],
+    reporter: Reporter,
+    jobs: int,
+    traffic: _engine.Traffic | None = None,
+    account: Callable[[dict[K, T]], str] | None = None,
+) -> dict[K, T]:
+    """Every scenario run and reduced, in the order given however many jobs there are.
+
+    Ctrl-C cancels the runs under way and raises `Stopped` with the account of what was finished.
     """
-    cancel, facts = _engine.Cancel(), dict[Task, RunFacts]()
+    cancel, done = _engine.Cancel(), dict[K, T]()
     pool = ThreadPoolExecutor(max_workers=jobs)
+
+    def work(key: K) -> T:
+        return reduce(run_one(scenarios[key], traffic, cancel))
+
     try:
-        reporter.start(len(plan.tasks))
-        _collect(pool, plan, traffic, cancel, facts, reporter)
+        reporter.start(len(scenarios))
+        _collect({pool.submit(work, key): key for key in scenarios}, done, reporter, pool, cancel)
     except KeyboardInterrupt:
-        cancel.cancel()
-        raise Stopped(_what_was_finished(plan, facts)) from None
+        text = account(done) if account else f"stopped after {len(done)} of {len(scenarios)} runs"
+        raise Stopped(text) from None
     finally:
         cancel.cancel()
         reporter.finish()
         pool.shutdown(wait=False, cancel_futures=True)
-    return {task: facts[task] for task in plan.tasks}
+    return {key: done[key] for key in scenarios}
 
 
 def estimated_seconds(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> float:
-    """Wall time of the whole plan, from timing a slice of one run; good to a factor of about two."""
-    scenario = plan.scenario(plan.cells[0], plan.baseline)
-    whole = _seconds(plan, "warmup") + _seconds(plan, "duration")
-    sliced = {**scenario, "warmup": "0s", "duration": f"{_slice_s(whole):.3f}s"}
-    begin = time.perf_counter()
-    result = interruptible(lambda: run_one(sliced, traffic, _engine.Cancel()))
-    per_simulated_s = (time.perf_counter() - begin) / max(float(result.summary()["simulated_s"]), 1e-9)
+    """Wall time of the whole plan, from timing the first run or a part of it; good to a factor of about two.
+
+    Parts four times as long are tried in turn, so that this takes a second or so however long a run is.
+    """
+    for share in SLICES:
+        seconds = _timed_slice(plan, traffic, share)
+        if seconds > ENOUGH_S:
+            break
     first = plan.cells[0].load or 1.0
-    weight = sum((cell.load or 1.0) / first for cell in plan.cells) * len(plan.schemes) * plan.replications
-    return per_simulated_s * whole * weight / min(jobs, len(plan.tasks))
+    cells = sum((cell.load or 1.0) / first for cell in plan.cells)
+    return seconds / share * cells * len(plan.schemes) * plan.replications / min(jobs, len(plan.tasks))
 
 
 def interruptible(work: Callable[[], T]) -> T:
@@ -85,21 +111,16 @@ def interruptible(work: Callable[[], T]) -> T:
 
 
 def _collect(
-    pool: ThreadPoolExecutor,
-    plan: Plan,
-    traffic: _engine.Traffic | None,
-    cancel: _engine.Cancel,
-    facts: Facts,
+    waiting: dict[Future[T], K],
+    done: dict[K, T],
     reporter: Reporter,
+    pool: ThreadPoolExecutor,
+    cancel: _engine.Cancel,
 ) -> None:
-    def run_task(task: Task) -> RunFacts:
-        return reduce_run(run_one(plan.task_scenario(task), traffic, cancel), plan.buckets)
-
-    waiting = {pool.submit(run_task, task): task for task in plan.tasks}
     try:
         while waiting:
             for future in wait(waiting, timeout=POLL_S, return_when=FIRST_COMPLETED).done:
-                facts[waiting.pop(future)] = future.result()
+                done[waiting.pop(future)] = future.result()
                 reporter.advance()
     except BaseException:
         cancel.cancel()
@@ -123,9 +144,11 @@ def _what_was_finished(plan: Plan, facts: Facts) -> str:
     )
 
 
-def _slice_s(whole_s: float) -> float:
-    return min(max(SLICE_SHARE * whole_s, 0.001), LONGEST_SLICE_S)
-
-
-def _seconds(plan: Plan, field: str) -> float:
-    return _engine.parse_duration(field, plan.base[field])
+def _timed_slice(plan: Plan, traffic: _engine.Traffic | None, share: float) -> float:
+    """Wall seconds of the first run with its warm-up and window cut down to a share."""
+    scenario = plan.scenario(plan.cells[0], plan.baseline)
+    for field in ("warmup", "duration"):
+        scenario[field] = f"{_engine.parse_duration(field, scenario[field]) * share:.9f}s"
+    begin = time.perf_counter()
+    interruptible(lambda: run_one(scenario, traffic, _engine.Cancel()))
+    return time.perf_counter() - begin

@@ -10,7 +10,7 @@ import polars as pl
 
 from mousehole import _engine, jsonout, traffic
 from mousehole.errors import MouseholeError
-from mousehole.manifest import input_entry, versions, without_directories
+from mousehole.manifest import input_entry, tcp_parameters, versions, without_directories
 from mousehole.plan import Json, normalised
 from mousehole.pool import interruptible
 
@@ -37,6 +37,7 @@ class Records:
             **versions(),
             "inputs": [input_entry(file) for file in self.inputs],
             "scenario": without_directories(self.scenario),
+            "tcp": tcp_parameters(self.scenario),
         }
         document = {
             "schema": jsonout.RUN_SCHEMA,

@@ -1,11 +1,12 @@
 """The comparison for people: tables at most 110 columns wide, then the sentences."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -13,7 +14,7 @@ from rich.text import Text
 from mousehole import findings, tables
 from mousehole.comparison import Comparison
 from mousehole.findings import BETTER, WORSE, Finding, percent
-from mousehole.plan import Cell
+from mousehole.plan import Cell, Plan
 from mousehole.sizes import size_text
 
 Row = dict[str, Any]
@@ -122,20 +123,14 @@ def _print_tables(console: Console, comparison: Comparison, cell: Cell, details:
     links = {row["scheme"]: row for row in _in_cell(tables.scheme_rows(results), cell)}
     by_role = {role: [row for row in rows if row["role"] == role] for role in ("short", "long", "size")}
     long_rows = [{**row, **_without(links[row["scheme"]], row)} for row in by_role["long"]]
-    console.print(
-        _table(
-            f"Short transfers (≤ {size_text(plan.short_bytes)}): response time",
-            by_role["short"],
-            SHORT_COLUMNS,
-        )
-    )
-    console.print(_table(f"Long transfers (> {size_text(plan.long_bytes)})", long_rows, LONG_COLUMNS))
-    console.print(_table("The link", _with_colours(comparison, cell, list(links.values())), LINK_COLUMNS))
-    console.print(_by_size(by_role["size"]))
-    if details:
-        for bucket in plan.buckets:
-            chosen = [row for row in rows if row["bucket"] == bucket.name and row["role"] == bucket.role]
-            console.print(_table(f"Transfers: {bucket.name}", chosen, DETAIL_COLUMNS))
+    short, long = size_text(plan.short_bytes), size_text(plan.long_bytes)
+    _print_table(console, f"Short transfers (≤ {short}): response time", by_role["short"], SHORT_COLUMNS)
+    _print_table(console, f"Long transfers (> {long})", long_rows, LONG_COLUMNS)
+    _print_table(console, "The link", _with_colours(comparison, cell, list(links.values())), LINK_COLUMNS)
+    _print_by_size(console, by_role["size"])
+    for bucket in plan.buckets if details else ():
+        chosen = [row for row in rows if (row["bucket"], row["role"]) == (bucket.name, bucket.role)]
+        _print_table(console, f"Transfers: {bucket.name}", chosen, DETAIL_COLUMNS)
 
 
 def _time(name: str) -> Callable[[Row], str]:
@@ -155,6 +150,11 @@ _PERCENTILES: tuple[Column, ...] = tuple(
 )
 _UNFINISHED: Column = ("unfinished", lambda row: share_text(row["censored_share"]))
 
+DISPENSABLE = (
+    "Jain's index", "marked", "goodput", "unfinished", "p50", "delay p50", "slowdown", "mean rate", "2–5 kB",
+    "50–150 kB",
+)  # fmt: skip
+"""Columns that give way on a narrow terminal, in this order; --json has everything."""
 SHORT_COLUMNS: tuple[Column, ...] = (
     _SCHEME,
     _MEAN,
@@ -179,8 +179,8 @@ LINK_COLUMNS: tuple[Column, ...] = (
     ("lost", lambda row: row["lost"]),
     ("marked", lambda row: row["marked"]),
     ("delay p50", lambda row: time_text(row["queue_delay_p50_s"])),
-    ("p95", lambda row: time_text(row["queue_delay_p95_s"])),
-    ("p99", lambda row: time_text(row["queue_delay_p99_s"])),
+    ("delay p95", lambda row: time_text(row["queue_delay_p95_s"])),
+    ("delay p99", lambda row: time_text(row["queue_delay_p99_s"])),
 )
 DETAIL_COLUMNS: tuple[Column, ...] = (
     _SCHEME, ("count", lambda row: f"{row['count']}"), _MEAN, _CHANGE, *_PERCENTILES, ("slowdown", _slowdown),
@@ -188,7 +188,23 @@ DETAIL_COLUMNS: tuple[Column, ...] = (
 )  # fmt: skip
 
 
-def _table(title: str, rows: Iterable[Row], columns: tuple[Column, ...]) -> Table:
+def _print_table(console: Console, title: str, rows: list[Row], columns: tuple[Column, ...]) -> None:
+    """Prints a table, without its dispensable columns as far as the console is too narrow for them."""
+    left_out: list[str] = []
+    spare = [name for name in DISPENSABLE if name in {heading for heading, _ in columns}]
+    table = _table(title, rows, columns)
+    while (
+        spare
+        and Measurement.get(console, console.options.update(max_width=1000), table).maximum > console.width
+    ):
+        left_out.append(spare.pop(0))
+        table = _table(title, rows, tuple(column for column in columns if column[0] not in left_out))
+    console.print(table)
+    if left_out:
+        console.print(Text(f"(too narrow for: {', '.join(left_out)})\n", style="dim"))
+
+
+def _table(title: str, rows: list[Row], columns: tuple[Column, ...]) -> Table:
     table = Table(
         title=Text(title, style="bold"),
         title_justify="left",
@@ -203,7 +219,7 @@ def _table(title: str, rows: Iterable[Row], columns: tuple[Column, ...]) -> Tabl
     return table
 
 
-def _by_size(rows: list[Row]) -> Table:
+def _print_by_size(console: Console, rows: list[Row]) -> None:
     """Mean response time: schemes down, size buckets across."""
     names = list(dict.fromkeys(row["bucket"] for row in rows))
     columns: list[Column] = [_SCHEME, *((name, _from_bucket(name)) for name in names)]
@@ -212,7 +228,7 @@ def _by_size(rows: list[Row]) -> Table:
         {"scheme": scheme, **{row["bucket"]: row for row in rows if row["scheme"] == scheme}}
         for scheme in schemes
     ]
-    return _table("Mean response time by transfer size", wide, tuple(columns))
+    _print_table(console, "Mean response time by transfer size", wide, tuple(columns))
 
 
 def _from_bucket(name: str) -> Callable[[Row], str]:
@@ -254,8 +270,8 @@ def _print_verdicts(console: Console, own: list[Finding], long: str) -> None:
     style = {BETTER: "green", WORSE: "red"}.get(primary.outcome, "")
     verdict = Text(f"{primary.scheme}: ") + Text(primary.verdict, style=style)
     pays = f"transfers > {long}: response time {long_time.verdict}, rate {long_rate.verdict}"
-    console.print(Padding(verdict, (0, 0, 0, 2)))
-    console.print(Padding(Text(pays, style="dim"), (0, 0, 0, 6)))
+    console.print(Padding(verdict, (0, 0, 0, 2), expand=False))
+    console.print(Padding(Text(pays, style="dim"), (0, 0, 0, 6), expand=False))
 
 
 def _print_grid(console: Console, comparison: Comparison) -> None:
@@ -269,14 +285,17 @@ def _print_grid(console: Console, comparison: Comparison) -> None:
             chosen = [row for row in rows if row["role"] == role and row["load"] == load]
             title = f"Mean response time of transfers {words} against {plan.baseline}"
             at_load = "" if load is None else f", load {load:g}"
-            console.print(_grid_table(title + at_load, chosen, plan.schemes, plan.buffers))
+            _print_grid_table(console, title + at_load, chosen, plan)
 
 
-def _grid_table(title: str, rows: list[Row], schemes: tuple[str, ...], buffers: tuple[str, ...]) -> Table:
+def _print_grid_table(console: Console, title: str, rows: list[Row], plan: Plan) -> None:
     found = {(row["scheme"], row["buffer"]): row for row in rows}
-    wide = [{"scheme": scheme, **{buffer: found[scheme, buffer] for buffer in buffers}} for scheme in schemes]
-    columns: list[Column] = [_SCHEME, *((f"buffer {buffer}", _change_at(buffer)) for buffer in buffers)]
-    return _table(title, wide, tuple(columns))
+    wide = [
+        {"scheme": scheme, **{buffer: found[scheme, buffer] for buffer in plan.buffers}}
+        for scheme in plan.schemes
+    ]
+    columns: list[Column] = [_SCHEME, *((f"buffer {buffer}", _change_at(buffer)) for buffer in plan.buffers)]
+    _print_table(console, title, wide, tuple(columns))
 
 
 def _change_at(buffer: str) -> Callable[[Row], str]:

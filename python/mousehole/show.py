@@ -24,17 +24,15 @@ def print_schemes(console: Console, schemes: list[dict[str, Any]]) -> None:
 
 def _parameters(params: list[dict[str, Any]]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    for _ in range(3):
+    for _ in range(2):
         table.add_column(overflow="fold")
     for param in params:
+        allowed = f"; {param['unit']}" if param.get("unit") else ""
         source = f" [{param['source']}]" if param.get("source") else ""
-        value = f"= {param['default']}{_unit(param)}"
-        table.add_row(Text(f"    {param['name']}"), Text(value), Text(f"{param['doc']}{source}"))
+        table.add_row(
+            Text(f"    {param['name']}={param['default']}"), Text(f"{param['doc']}{allowed}{source}")
+        )
     return table
-
-
-def _unit(param: dict[str, Any]) -> str:
-    return f" {param['unit']}" if param.get("unit") else ""
 
 
 def two_columns(rows: list[tuple[str, str]]) -> Table:
@@ -83,7 +81,7 @@ def _queue_table(queues: list[dict[str, Any]]) -> Table:
     for queue in queues:
         head = [queue["name"], rate_text(queue["capacity_bps"]), share_text(queue["utilisation"])]
         delays = [time_text(queue[f"delay_{name}_s"]) for name in ("p50", "p95", "p99")]
-        for colour in queue["colours"]:
+        for colour in [colour for colour in queue["colours"] if colour["arrived"]]:
             counts = [str(colour[name]) for name in ("arrived", "early", "forced", "marked", "sent")]
             table.add_row(*(Text(text) for text in (*head, colour["name"], *counts, *delays)))
             head, delays = [""] * 3, [""] * 3

@@ -48,6 +48,12 @@ class Results:
         total = sum(int(run.count[place]) for run in runs)
         return sum(int(run.censored[place]) for run in runs) / total if total else 0.0
 
+    def has_bounds(self, cell: Cell, scheme: str) -> bool:
+        """Whether any bucket of a scheme has so many unfinished transfers that its mean is only a bound."""
+        runs = self.runs(cell, scheme)
+        count, censored = (sum(getattr(run, name) for run in runs) for name in ("count", "censored"))
+        return bool(np.any(censored > CENSORED_SHARE * count))
+
 
 def bucket_rows(results: Results) -> list[Row]:
     """One row per cell, scheme and bucket."""

@@ -54,8 +54,8 @@ def load(source: Source, direction: str = "down", strict: bool = False, seed: in
 
 
 def is_model(name: str) -> bool:
-    """Whether `name` reads like a model such as `web:sfd` and no file has that name."""
-    return bool(_MODEL.match(name)) and not Path(name).exists()
+    """Whether `name` is a model's, or reads like one such as `web:sfd`, and no file has that name."""
+    return (name in _engine.models() or bool(_MODEL.match(name))) and not Path(name).exists()
 
 
 def read(paths: str | Path | Iterable[str | Path], direction: str = "down", strict: bool = False,

@@ -2,6 +2,7 @@
 
 use crate::errors::to_python;
 use mousehole_sim::scenario::{SCHEMES, Scheme, SchemeDoc};
+use mousehole_sim::traffic::model::MODELS;
 use mousehole_sim::units::{parse_dur, parse_rate, parse_size};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -29,6 +30,14 @@ fn scheme<'py>(py: Python<'py>, doc: &SchemeDoc) -> PyResult<Bound<'py, PyDict>>
     entry.set_item("source", doc.source)?;
     entry.set_item("params", params.collect::<PyResult<Vec<_>>>()?)?;
     Ok(entry)
+}
+
+/// Names of the traffic models, each with one line about it.
+#[pyfunction]
+fn models(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let all = PyDict::new(py);
+    MODELS.iter().try_for_each(|about| all.set_item(about.name, about.summary))?;
+    Ok(all)
 }
 
 /// Every parameter of a scheme with its value as text.
@@ -63,6 +72,7 @@ fn size(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
 /// Registers this module's functions.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schemes, module)?)?;
+    module.add_function(wrap_pyfunction!(models, module)?)?;
     module.add_function(wrap_pyfunction!(scheme_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(rate, module)?)?;
     module.add_function(wrap_pyfunction!(duration, module)?)?;

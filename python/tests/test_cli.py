@@ -1,5 +1,7 @@
 import gzip
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -178,3 +180,14 @@ def test_schemes__lists_parameters(tmp_path: Path) -> None:
 
 def test_version__names_the_revision(tmp_path: Path) -> None:
     assert run("--version", cwd=tmp_path).stdout.startswith("mousehole ")
+
+
+def test_report__fits_a_narrow_terminal(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*MODULE, "compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "5"],
+        capture_output=True, text=True, cwd=tmp_path, check=True,
+        env={**os.environ, "FORCE_COLOR": "1", "COLUMNS": "80"},
+    )  # fmt: skip
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", done.stdout)
+    assert "too narrow for" in plain
+    assert max(map(len, plain.splitlines())) <= 80

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 from mousehole import findings
-from mousehole.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE, percent, verdict
+from mousehole.findings import BETTER, NO_BENEFIT, UNCLEAR, UNDECIDED, WORSE, description, percent, verdict
 from mousehole.plan import Plan, Task
 from mousehole.reduction import reduce_run
 from mousehole.statistics import Estimate
@@ -54,9 +54,24 @@ def test_verdict__nothing_to_compare() -> None:
     assert verdict(Estimate(nan, nan, nan, 0)).outcome == UNDECIDED
 
 
-def test_verdict__more_is_better_for_a_rate() -> None:
-    assert verdict(ratio(10, 30), smaller_is_better=False).text == "better by 20 % (95 % interval 10–30 %)"
-    assert verdict(ratio(-30, -10), smaller_is_better=False).outcome == WORSE
+@pytest.mark.parametrize(
+    ("low", "high", "outcome", "text"),
+    [
+        (10, 30, BETTER, "higher by 20 % (95 % interval 10–30 %)"),
+        (-30, -10, WORSE, "lower by 21 % (95 % interval 10–30 %)"),
+        (-3, 5, UNCLEAR, "no clear change (95 % interval −3.0 to 5.0 %)"),
+    ],
+)
+def test_description__of_a_rate(low: float, high: float, outcome: str, text: str) -> None:
+    rate = findings.endpoints(15_000, 150_000)[2]
+    said = description(ratio(low, high), rate)
+    assert (said.outcome, said.text) == (outcome, text)
+
+
+def test_description__of_a_time() -> None:
+    time = findings.endpoints(15_000, 150_000)[1]
+    assert description(ratio(10, 30), time).outcome == WORSE
+    assert description(ratio(-30, -10), time).text.startswith("shorter by ")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +134,7 @@ def test_findings__long_transfers_are_exploratory() -> None:
 
 def test_cell_notes__unloaded_link() -> None:
     quiet = results(runs(1.0, achieved=0.05, delay_s=1e-5), runs(1.0, achieved=0.05, delay_s=1e-5))
-    assert "nothing will show" in findings.cell_notes(quiet, quiet.plan.cells[0])[0]
+    assert "hardly loaded" in findings.cell_notes(quiet, quiet.plan.cells[0])[0]
     loaded = results(runs(1.0), runs(1.0))
     assert findings.cell_notes(loaded, loaded.plan.cells[0]) == []
 
@@ -127,4 +142,4 @@ def test_cell_notes__unloaded_link() -> None:
 def test_cell_notes__unfinished_transfers() -> None:
     found = results(runs(1.0, unfinished=2), runs(1.0))
     (note,) = findings.cell_notes(found, found.plan.cells[0])
-    assert note.startswith("Under sfd 3.8 % of the transfers were unfinished")
+    assert note.startswith("Under sfd more than 1 % of the transfers of some size were unfinished")

@@ -19,7 +19,7 @@ pub struct Fault {
 #[derive(Debug, Clone, Copy)]
 pub enum Arrival {
     /// It reaches the far end at this time (one event per hop).
-    Arrives(Packet, Time),
+    Arrives(Time),
     /// It waits in the queue; if the transmitter was idle, it must be served now.
     Queued {
         /// Whether the transmitter is idle.
@@ -89,20 +89,20 @@ impl Link {
 
     /// Takes a packet.
     #[inline]
-    pub fn arrive(&mut self, mut packet: Packet, now: Time) -> Arrival {
+    pub fn arrive(&mut self, packet: &mut Packet, now: Time) -> Arrival {
         self.counts.arrived(packet.colour, packet.bytes);
         let number = self.arrivals;
         self.arrivals += 1;
         packet.was_marked = packet.has(flag::CE);
         if self.is_faulty() && self.loses(number) {
-            self.note_drop(packet, Why::Fault);
+            self.note_drop(*packet, Why::Fault);
             return Arrival::Dropped;
         }
         match self.queue.as_fifo() {
             Some(fifo) if !self.slow => {
-                match fifo.pass(&mut packet, now, self.busy_until, &mut self.dice) {
+                match fifo.pass(packet, now, self.busy_until, &mut self.dice) {
                     Err(why) => {
-                        self.note_drop(packet, why);
+                        self.note_drop(*packet, why);
                         Arrival::Dropped
                     }
                     Ok(start) => {
@@ -110,12 +110,12 @@ impl Link {
                             self.counts.marked(packet.colour, packet.bytes);
                         }
                         self.counts.sent(packet.colour, packet.bytes, start.since(now).0);
-                        self.busy_until = start + self.tx_time(&packet);
-                        Arrival::Arrives(packet, self.busy_until + self.delay)
+                        self.busy_until = start + self.tx_time(packet);
+                        Arrival::Arrives(self.busy_until + self.delay)
                     }
                 }
             }
-            _ => self.arrive_slowly(packet, now),
+            _ => self.arrive_slowly(*packet, now),
         }
     }
 

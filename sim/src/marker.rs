@@ -3,7 +3,6 @@
 //! A marker stands at the edge, before the queue of a link; it sees every packet of its direction.
 
 use crate::packet::{Colour, Packet};
-use crate::queue::fifo::view;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Time};
 use mousehole_policy::sfd;
@@ -51,7 +50,7 @@ impl Marker {
                     let index = u64::from(packet.seq) << 32 ^ now.0;
                     Stream::new(seed, Purpose::Marker, identity).at(index) as u32
                 });
-                packet.colour = sfd::packet(params, flow, &view(packet), now.0, random);
+                packet.colour = sfd::packet(params, flow, &packet.view(), now.0, random);
             }
             Marker::Ns2Sfd(table) => packet.colour = table.mark(packet.flow, u32::from(packet.bytes), now),
         }

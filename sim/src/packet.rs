@@ -5,6 +5,7 @@
 //! arithmetic.
 
 pub use mousehole_policy::Colour;
+use mousehole_policy::View;
 
 /// What a packet is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,5 +111,25 @@ impl Packet {
     /// Whether it travels from the receiver of data to its sender.
     pub fn is_reverse(&self) -> bool {
         self.has(flag::REVERSE)
+    }
+
+    /// What a policy may know of the packet.
+    pub fn view(&self) -> View {
+        // The transport's bits and the policy's are named by different rooms; the order is this table's.
+        const BITS: [(u8, u8); 4] = [
+            (flag::ECT, View::ECT),
+            (flag::RETRANSMISSION, View::RETRANSMISSION),
+            (flag::IN_RECOVERY, View::IN_RECOVERY),
+            (flag::REVERSE, View::REVERSE),
+        ];
+        let kind = match self.kind {
+            Kind::Syn | Kind::SynAck => View::SYN,
+            Kind::Ack => View::ACK,
+            Kind::Data | Kind::Request => 0,
+        };
+        let flags = BITS.iter().fold(kind, |flags, &(ours, theirs)| if self.has(ours) { flags | theirs } else { flags });
+        let mut view = View::new(u32::from(self.bytes)).with_colour(self.colour).with_flags(flags);
+        view.window_hint = u16::from(self.window_hint);
+        view
     }
 }

@@ -14,6 +14,7 @@ use std::collections::BinaryHeap;
 
 const SLOTS: u64 = 4096;
 const WORDS: usize = (SLOTS / 64) as usize;
+const NONE: u32 = u32::MAX;
 
 /// An event with its place in the order.
 #[derive(Debug, Clone, Copy)]
@@ -48,14 +49,28 @@ impl<E> Scheduled<E> {
     }
 }
 
+/// A waiting event and the next one of its slot.
+struct Node<E> {
+    item: Scheduled<E>,
+    next: u32,
+}
+
 /// Future events in exact order of (time, key).
+///
+/// Slots are lists through one pool of nodes whose freed places are used again at once, so that the
+/// memory in use is that of the events waiting. A vector per slot was slower: it walked through every
+/// slot's own memory once per turn of the ring.
 pub struct Wheel<E> {
     shift: u32,
     /// Absolute number of the slot being emptied.
     cursor: u64,
     /// That slot's events, latest first, so that the next one is popped from the end.
     current: Vec<Scheduled<E>>,
-    slots: Vec<Vec<Scheduled<E>>>,
+    /// First node of each slot.
+    slots: Vec<u32>,
+    nodes: Vec<Node<E>>,
+    /// First free node.
+    free: u32,
     occupied: [u64; WORDS],
     far: BinaryHeap<Reverse<Scheduled<E>>>,
     len: usize,
@@ -69,7 +84,9 @@ impl<E: Copy> Wheel<E> {
             shift,
             cursor: 0,
             current: Vec::new(),
-            slots: (0..SLOTS).map(|_| Vec::new()).collect(),
+            slots: vec![NONE; SLOTS as usize],
+            nodes: Vec::new(),
+            free: NONE,
             occupied: [0; WORDS],
             far: BinaryHeap::new(),
             len: 0,
@@ -97,7 +114,7 @@ impl<E: Copy> Wheel<E> {
             self.current.insert(place, item);
         } else if slot - self.cursor < SLOTS {
             let index = (slot % SLOTS) as usize;
-            self.slots[index].push(item);
+            self.slots[index] = self.hold(item, self.slots[index]);
             self.occupied[index / 64] |= 1 << (index % 64);
         } else {
             self.far.push(Reverse(item));
@@ -131,13 +148,42 @@ impl<E: Copy> Wheel<E> {
         self.cursor = next;
         let index = (next % SLOTS) as usize;
         if near == Some(next) {
-            std::mem::swap(&mut self.current, &mut self.slots[index]);
+            self.empty(index);
             self.occupied[index / 64] &= !(1 << (index % 64));
         }
         while self.far.peek().is_some_and(|Reverse(item)| item.at.0 >> self.shift <= next) {
             self.current.extend(self.far.pop().map(|Reverse(item)| item));
         }
         self.current.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
+    /// Puts an item into a free node before `next`; returns the node.
+    #[inline]
+    fn hold(&mut self, item: Scheduled<E>, next: u32) -> u32 {
+        let node = Node { item, next };
+        match self.free {
+            NONE => {
+                self.nodes.push(node);
+                self.nodes.len() as u32 - 1
+            }
+            place => {
+                self.free = self.nodes[place as usize].next;
+                self.nodes[place as usize] = node;
+                place
+            }
+        }
+    }
+
+    /// Moves a slot's items to the current ones and frees their nodes.
+    fn empty(&mut self, index: usize) {
+        let mut place = std::mem::replace(&mut self.slots[index], NONE);
+        while place != NONE {
+            let node = &mut self.nodes[place as usize];
+            self.current.push(node.item);
+            let next = std::mem::replace(&mut node.next, self.free);
+            self.free = place;
+            place = next;
+        }
     }
 
     /// Absolute number of the first occupied slot after the cursor.

@@ -4,23 +4,19 @@
 //! sink, acknowledgements and drops; ours must have the same ones in the same order within 2 µs.
 #![allow(non_snake_case)]
 
+mod common;
+
+use common::{connection, golden, golden_rows, losing, with_connections};
 use mousehole_sim::record::{TraceEvent, TraceRow};
-use mousehole_sim::scenario::spec::{AccessSpec, ConnectionSpec, FaultSpec, LinkSpec, TcpSpec, TrafficSpec, WriteSpec};
-use mousehole_sim::scenario::{Plan, Scenario, run};
+use mousehole_sim::scenario::Scenario;
+use mousehole_sim::scenario::spec::{AccessSpec, LinkSpec, TcpSpec};
 use mousehole_sim::tcp::Variant;
 use serde_json::Value;
-use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 const CLOSE_S: f64 = 2e-6;
 
-fn golden(file: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oracle/golden/tcp").join(file);
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
 fn cases() -> Vec<Value> {
-    serde_json::from_str::<Vec<Value>>(&golden("summary.json")).expect("summary.json is a list of cases")
+    serde_json::from_str(&golden("tcp/summary.json")).expect("summary.json is a list of cases")
 }
 
 fn scenario(case: &Value) -> Scenario {
@@ -29,7 +25,7 @@ fn scenario(case: &Value) -> Scenario {
     let seconds = |value: &Value| Some(format!("{}ms", number(value) * 1e3));
     let drops = params["drops"].as_str().expect("a list of drops");
     let segments = number(&params["n"]) as u64;
-    Scenario {
+    let base = Scenario {
         warmup: "0s".into(),
         duration: "100s".into(),
         scheme: "droptail".into(),
@@ -66,32 +62,18 @@ fn scenario(case: &Value) -> Scenario {
             syn: Some(number(&force["syn"]) != 0.0),
             ..TcpSpec::default()
         },
-        traffic: TrafficSpec {
-            connections: vec![ConnectionSpec {
-                start_s: 0.0,
-                client: 0,
-                server: 0,
-                rtt_s: None,
-                writes: vec![WriteSpec { idle_s: 0.0, bytes: segments * 1000 }],
-            }],
-            ..TrafficSpec::default()
-        },
         faults: match drops {
             "-" => Vec::new(),
-            list => vec![FaultSpec {
-                link: "down".into(),
-                drop: list.split(',').map(|index| index.parse().expect("a drop index")).collect(),
-                bernoulli: 0.0,
-            }],
+            list => vec![losing("down", &list.split(',').map(|index| index.parse().expect("a number")).collect::<Vec<_>>())],
         },
         trace: true,
         ..Scenario::default()
-    }
+    };
+    with_connections(base, vec![connection(0.0, &[(0.0, segments * 1000)])])
 }
 
 fn play(case: &Value) -> Vec<TraceRow> {
-    let plan = Plan::new(&scenario(case)).expect("a valid scenario");
-    let result = run(&plan, None, &AtomicBool::new(false)).expect("a run");
+    let result = common::play(&scenario(case));
     assert!(result.is_conserved());
     result.outcome.trace
 }
@@ -109,13 +91,12 @@ fn ours(rows: &[TraceRow]) -> Vec<(f64, &'static str, i64, u16)> {
 }
 
 fn theirs(case: &Value) -> Vec<(f64, String, i64, u16)> {
-    let text = golden(&format!("{}.events.csv", case["name"].as_str().expect("a name")));
-    let row = |line: &str| {
-        let fields: Vec<&str> = line.split(',').collect();
+    let table = golden_rows(&format!("tcp/{}.events.csv", case["name"].as_str().expect("a name")));
+    let row = |fields: Vec<String>| {
         let parse = |index: usize| fields[index].parse::<f64>().expect("a number");
-        (parse(0), fields[1].to_string(), parse(2) as i64, parse(3) as u16)
+        (parse(0), fields[1].clone(), parse(2) as i64, parse(3) as u16)
     };
-    text.lines().skip(1).map(row).collect()
+    table.into_iter().map(row).collect()
 }
 
 /// The first place where the two traces part, as text.

@@ -168,7 +168,7 @@ fn samples__are_sound_as_they_are() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn any_bytes__never_panic(data in prop::collection::vec(any::<u8>(), 0..300), magic in prop::sample::select(vec![

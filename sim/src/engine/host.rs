@@ -98,6 +98,9 @@ impl World {
             self.goodput_bytes += u64::from(packet.bytes) - u64::from(params.header.min(u32::from(packet.bytes)));
         }
         let next = live.receiver.next();
+        if let Some(course) = &mut self.course {
+            course.resize(next as usize, self.now);
+        }
         let done = next >= live.progress.segments.1 && before < live.progress.segments.1;
         if let Reply::Now(fields) = reply {
             self.send_ack(slot, fields);
@@ -151,7 +154,9 @@ impl World {
         }
         if number == 0 {
             let (sent, repeated) = live.answered;
-            live.sender.handshake_sample(sent, self.now, repeated, &self.setup.params);
+            // After the initial RTO the answering side would have repeated its SYN-ACK itself.
+            let lost = repeated || self.now.since(sent) > self.setup.params.initial_rto;
+            live.sender.handshake_sample(sent, self.now, lost, &self.setup.params);
         }
         self.start_sending(slot);
     }
@@ -177,7 +182,8 @@ impl World {
             let bytes = live.segment_bytes(out.seq, params);
             let mut packet = Packet::new(slot, Kind::Data, out.seq, bytes);
             packet.window_hint = live.sender.cwnd().min(255.0) as u8;
-            packet.flags = u8::from(params.ecn) * flag::ECT
+            // RFC 3168 section 6.1.5: what is sent again is not ECN-capable.
+            packet.flags = u8::from(params.ecn && !out.retransmission) * flag::ECT
                 | u8::from(out.retransmission) * flag::RETRANSMISSION
                 | u8::from(out.in_recovery) * flag::IN_RECOVERY
                 | u8::from(out.cwr) * flag::CWR;

@@ -73,6 +73,16 @@ impl Layout {
         }
     }
 
+    /// Rates of the links that data crosses, where they have one.
+    pub fn rates(&self, bottleneck: Rate, shared: Option<Rate>) -> impl Iterator<Item = Rate> {
+        let (server, client) = match self.access {
+            Access::Private { server, client } => (server, client),
+            Access::Shared { .. } => (shared, shared),
+            Access::Unlimited => (None, None),
+        };
+        [server, Some(bottleneck), client].into_iter().flatten()
+    }
+
     /// Delay of each of a connection's four ends for its round-trip time.
     pub fn quarter(&self, rtt: Dur) -> Dur {
         Dur((rtt - self.base_rtt).0 / 4)

@@ -9,6 +9,7 @@
 pub mod connection;
 mod host;
 pub mod layout;
+mod outcome;
 pub mod sessions;
 pub mod source;
 
@@ -24,12 +25,16 @@ use crate::traffic::Traffic;
 use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
 use connection::{Live, Open};
-use layout::{DOWN, End, Layout, PrivateLinks, UP};
+pub use outcome::{Balance, Outcome};
+use layout::{DOWN, End, Layout, PrivateLinks};
 use source::{BULK, List, Source, Wishes};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What can happen.
+///
+/// Every field is four bytes wide at least, so that all variants are copied alike: with a single byte in
+/// one of them the compiler copies all in odd pieces, which cost a tenth of the whole run.
 #[derive(Debug, Clone, Copy)]
 enum Event {
     /// A packet reaches the queue of its link.
@@ -37,13 +42,15 @@ enum Event {
     /// A packet reaches its host.
     Deliver(Packet),
     /// A link's transmitter is free, or a shaper may send.
-    Serve(u16),
+    Serve(u32),
     /// Something of a connection is due.
     Timer { slot: u32, generation: u32 },
     /// The source asked to be woken.
     Wake(u32),
-    /// The measured window begins or ends.
-    Window { begins: bool },
+    /// The measured window begins.
+    WindowBegins,
+    /// The measured window ends.
+    WindowEnds,
     /// Nothing is waited for any longer.
     Deadline,
 }
@@ -86,58 +93,6 @@ pub struct Setup {
     pub trace: bool,
 }
 
-/// What a run leaves.
-#[derive(Debug)]
-pub struct Outcome {
-    /// Measured transfers in order of their end; unfinished ones last.
-    pub transfers: Vec<Transfer>,
-    /// The queues of the bottleneck: data direction, then the other.
-    pub queues: Vec<QueueRecord>,
-    /// Packet trace, empty unless asked for.
-    pub trace: Vec<TraceRow>,
-    /// Payload bytes that arrived for the first time within the window.
-    pub goodput_bytes: u64,
-    /// Data packets that arrived after one sent later of the same connection, never sent twice.
-    pub reordered: u64,
-    /// Simulated time at the end.
-    pub ended: Time,
-    /// Events handled.
-    pub events: u64,
-    /// Data packets that left the bottleneck in the data direction.
-    pub forward_packets: u64,
-    /// Connections opened.
-    pub opened: u64,
-    /// The most connections alive at once.
-    pub most_live: u64,
-    /// Totals of the whole run by link, for the conservation laws.
-    pub balance: Vec<Balance>,
-}
-
-/// The conservation law of one link over the whole run: arrived = dropped + sent + waiting.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Balance {
-    /// Name of the link.
-    pub link: String,
-    /// Packets and bytes that arrived.
-    pub arrived: (u64, u64),
-    /// Dropped for whatever reason.
-    pub dropped: (u64, u64),
-    /// Left for transmission (on the fast path: promised).
-    pub sent: (u64, u64),
-    /// Still waiting.
-    pub waiting: (u64, u64),
-}
-
-impl Balance {
-    /// Whether nothing was lost or made.
-    pub fn holds(&self) -> bool {
-        let parts = [self.dropped, self.sent, self.waiting];
-        let packets: u64 = parts.iter().map(|part| part.0).sum();
-        let bytes: u64 = parts.iter().map(|part| part.1).sum();
-        self.arrived == (packets, bytes)
-    }
-}
-
 /// A run in progress.
 pub struct World {
     setup: Setup,
@@ -149,6 +104,7 @@ pub struct World {
     wishes: Wishes,
     transfers: Vec<Transfer>,
     trace: Vec<TraceRow>,
+    course: Option<Vec<Time>>,
     at_window: Vec<[ColourCounts; 3]>,
     queues: Vec<QueueRecord>,
     /// Measured transfers that have not ended.
@@ -179,6 +135,7 @@ impl World {
             wishes: Wishes::default(),
             transfers: Vec::new(),
             trace: Vec::new(),
+            course: None,
             at_window: vec![Default::default(); setup.links.len()],
             queues: Vec::new(),
             outstanding: 0,
@@ -193,8 +150,8 @@ impl World {
             setup,
         };
         let (begin, end) = world.setup.window;
-        world.schedule(begin, class::WINDOW, 0, Event::Window { begins: true });
-        world.schedule(end, class::WINDOW, 1, Event::Window { begins: false });
+        world.schedule(begin, class::WINDOW, 0, Event::WindowBegins);
+        world.schedule(end, class::WINDOW, 1, Event::WindowEnds);
         world.schedule(world.setup.deadline, class::WINDOW, 2, Event::Deadline);
         if let Some(bulk) = &mut world.setup.bulk {
             bulk.schedule(&mut world.wishes);
@@ -202,6 +159,12 @@ impl World {
         world.setup.source.begin(&mut world.wishes);
         world.grant();
         world
+    }
+
+    /// Notes the course of the only connection there is.
+    pub fn follow(mut self) -> World {
+        self.course = Some(Vec::new());
+        self
     }
 
     /// Runs to the end.
@@ -236,8 +199,8 @@ impl World {
                 }
                 self.grant();
             }
-            Event::Window { begins: true } => self.open_window(),
-            Event::Window { begins: false } => self.close_window(),
+            Event::WindowBegins => self.open_window(),
+            Event::WindowEnds => self.close_window(),
             Event::Deadline => self.is_over = true,
         }
     }
@@ -318,8 +281,8 @@ impl World {
         if self.setup.trace && packet.link == DOWN {
             self.note(TraceEvent::Enqueue, &packet);
         }
-        match self.setup.links[number].arrive(packet, self.now) {
-            Arrival::Arrives(packet, at) => {
+        match self.setup.links[number].arrive(&mut packet, self.now) {
+            Arrival::Arrives(at) => {
                 if self.setup.trace && packet.link == DOWN && packet.has(flag::CE) && !packet.was_marked {
                     self.note(TraceEvent::Mark, &packet);
                 }
@@ -328,7 +291,7 @@ impl World {
             Arrival::Queued { serve } => {
                 self.bury(number);
                 if serve {
-                    self.serve(number as u16);
+                    self.serve(number as u32);
                 }
             }
             Arrival::Dropped => self.bury(number),
@@ -336,9 +299,9 @@ impl World {
     }
 
     /// A link starts its next transmission.
-    fn serve(&mut self, link: u16) {
-        let served = self.setup.links[usize::from(link)].serve(self.now);
-        self.bury(usize::from(link));
+    fn serve(&mut self, link: u32) {
+        let served = self.setup.links[link as usize].serve(self.now);
+        self.bury(link as usize);
         match served {
             Ok((packet, free, at)) => {
                 self.schedule(free, class::SERVE, u64::from(link), Event::Serve(link));
@@ -412,73 +375,4 @@ impl World {
         let row = TraceRow { at: self.now, event, flow: packet.flow, seq, bytes: packet.bytes, colour: packet.colour, cwnd };
         self.trace.push(row);
     }
-
-    fn open_window(&mut self) {
-        for (link, then) in self.setup.links.iter_mut().zip(&mut self.at_window) {
-            *then = link.counts.colours;
-            link.counts.restart_delays();
-        }
-    }
-
-    fn close_window(&mut self) {
-        self.window_is_over = true;
-        let (begin, end) = self.setup.window;
-        let window_s = end.since(begin).as_secs();
-        for number in [DOWN, UP] {
-            let link = &self.setup.links[usize::from(number)];
-            let counts = &link.counts;
-            let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|quantile| counts.delay_quantile_s(quantile));
-            self.queues.push(QueueRecord {
-                name: link.name.clone(),
-                capacity: link.rate,
-                colours: counts.since(&self.at_window[usize::from(number)]),
-                delay_s: [counts.delay_mean_s(), p50, p95, p99],
-                window_s,
-            });
-        }
-        self.is_over = self.outstanding == 0;
-    }
-
-    fn finish(mut self) -> Outcome {
-        if !self.window_is_over {
-            self.close_window();
-        }
-        for slot in 0..self.live.len() as u32 {
-            let live = &self.live[slot as usize];
-            if live.is_open && live.progress.is_measured && !live.progress.is_complete {
-                self.record(slot, Time::NEVER);
-            }
-        }
-        let now = self.now;
-        let forward = &self.setup.links[usize::from(DOWN)].counts.colours;
-        Outcome {
-            forward_packets: forward.iter().map(|colour| colour.sent.packets).sum(),
-            balance: self.setup.links.iter_mut().map(|link| balance(link, now)).collect(),
-            transfers: self.transfers,
-            queues: self.queues,
-            trace: self.trace,
-            goodput_bytes: self.goodput_bytes,
-            reordered: self.reordered,
-            ended: now,
-            events: self.events,
-            opened: self.opened,
-            most_live: self.most_live,
-        }
-    }
-}
-
-fn balance(link: &mut Link, now: Time) -> Balance {
-    let mut balance =
-        Balance { link: link.name.clone(), arrived: (0, 0), dropped: (0, 0), sent: (0, 0), waiting: (0, 0) };
-    let add = |sum: &mut (u64, u64), part: crate::record::Count| *sum = (sum.0 + part.packets, sum.1 + part.bytes);
-    for colour in &link.counts.colours {
-        add(&mut balance.arrived, colour.arrived);
-        add(&mut balance.sent, colour.sent);
-        [colour.early, colour.forced, colour.fault].into_iter().for_each(|part| add(&mut balance.dropped, part));
-    }
-    if !link.promises_departures() {
-        let (packets, bytes) = link.backlog(now);
-        balance.waiting = (u64::from(packets), bytes);
-    }
-    balance
 }

@@ -59,7 +59,7 @@ impl Sessions {
     pub fn begin(&mut self, wishes: &mut Wishes) {
         for name in 0..self.first_arrival {
             let slot = self.admit(name);
-            wishes.wake.push((Time::ZERO + self.draws.think(name, 0), slot));
+            wishes.wake.push((Time::ZERO + self.draws.residual_think(name), slot));
         }
         wishes.wake.push((Time::ZERO + self.draws.session_gap(0), ARRIVAL));
     }
@@ -160,8 +160,7 @@ impl Sessions {
         let done = session.page;
         session.page += 1;
         if session.page < session.pages {
-            // Thinking after page n is draw n + 1: draw 0 is the wait of sessions found in progress.
-            wishes.wake.push((now + self.draws.think(session.name, done + 1), slot));
+            wishes.wake.push((now + self.draws.think(session.name, done), slot));
         } else {
             self.free_sessions.push(slot);
         }

@@ -5,10 +5,10 @@
 //! packet will start transmission, keeps only sizes and start times, and forgets them lazily.
 
 use super::{Dequeued, Drop, Why};
-use crate::packet::{Colour, Kind, Packet, flag};
+use crate::packet::{Colour, Packet, flag};
 use crate::rng::Stream;
 use crate::units::{Buffer, Time};
-use mousehole_policy::{Backlog, ColourBacklog, Verdict, View, multi_red, red};
+use mousehole_policy::{Backlog, ColourBacklog, Verdict, multi_red, red};
 use std::collections::VecDeque;
 
 /// How a FIFO decides whom to drop; all but drop-tail come from the policy room.
@@ -72,6 +72,7 @@ impl Fifo {
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         match self.stored.pop_front() {
             Some((packet, at)) => {
+                self.idle_since = Time::NEVER;
                 self.remove(packet.bytes, packet.colour, now);
                 Dequeued::Packet(packet, at)
             }
@@ -87,9 +88,7 @@ impl Fifo {
     #[inline]
     pub fn pass(&mut self, packet: &mut Packet, now: Time, busy_until: Time, rng: &mut Stream) -> Result<Time, Why> {
         self.settle(now);
-        if busy_until <= now {
-            self.idle_since = busy_until;
-        }
+        self.idle_since = if busy_until <= now { busy_until } else { Time::NEVER };
         if let Some(why) = self.admit(packet, now, rng) {
             return Err(why);
         }
@@ -143,10 +142,10 @@ impl Fifo {
             Policy::DropTail => Verdict::Pass,
             Policy::Red(params, state) => {
                 let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
-                red::packet(params, state, &view(packet), &backlog, now.0, rng.bits32())
+                red::packet(params, state, &packet.view(), &backlog, now.0, rng.bits32())
             }
             Policy::MultiRed(params, state) => {
-                multi_red::packet(params, state, &view(packet), &self.waiting, now.0, rng.bits32())
+                multi_red::packet(params, state, &packet.view(), &self.waiting, now.0, rng.bits32())
             }
         };
         match verdict {
@@ -175,24 +174,4 @@ impl Fifo {
             multi_red::departed(params, state, colour, &self.waiting, now.0);
         }
     }
-}
-
-/// What a policy may know of a packet.
-pub fn view(packet: &Packet) -> View {
-    // The transport's bits and the policy's are named by different rooms; the order is this table's.
-    const BITS: [(u8, u8); 4] = [
-        (flag::ECT, View::ECT),
-        (flag::RETRANSMISSION, View::RETRANSMISSION),
-        (flag::IN_RECOVERY, View::IN_RECOVERY),
-        (flag::REVERSE, View::REVERSE),
-    ];
-    let kind = match packet.kind {
-        Kind::Syn | Kind::SynAck => View::SYN,
-        Kind::Ack => View::ACK,
-        Kind::Data | Kind::Request => 0,
-    };
-    let flags = BITS.iter().fold(kind, |flags, &(ours, theirs)| if packet.has(ours) { flags | theirs } else { flags });
-    let mut view = View::new(u32::from(packet.bytes)).with_colour(packet.colour).with_flags(flags);
-    view.window_hint = u16::from(packet.window_hint);
-    view
 }

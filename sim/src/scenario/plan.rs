@@ -152,11 +152,27 @@ fn model(scenario: &Scenario) -> Result<Option<Model>> {
     if let Some(load) = traffic.load.filter(|load| !(*load > 0.0 && *load <= 2.0)) {
         return Err(Error::field("traffic.load", load, "a number above 0, at most 2"));
     }
-    if let Some(BulkSpec { flows: 0 | 100_001.., .. }) = traffic.bulk {
-        return Err(Error::field("traffic.bulk.flows", traffic.bulk.as_ref().map_or(0, |bulk| bulk.flows), "1 to 100000"));
+    if let (Some(load), true) = (traffic.load, traffic.files.is_empty() && traffic.model.is_none()) {
+        return Err(Error::field("traffic.load", load, "only files and models can be made to load the link"));
     }
+    traffic.bulk.as_ref().map_or(Ok(()), check_bulk)?;
     let params = traffic.params.as_ref().unwrap_or(&serde_json::Value::Null);
     traffic.model.as_deref().map(|name| model::by_name(name, params)).transpose()
+}
+
+fn check_bulk(bulk: &BulkSpec) -> Result<()> {
+    let fields = [
+        ("flows", f64::from(bulk.flows), 1.0..=100_000.0),
+        ("start_spread_s", bulk.start_spread_s, 0.0..=1e6),
+        ("rtt_spread", bulk.rtt_spread, 0.0..=0.99),
+    ];
+    for (name, value, range) in fields {
+        if !range.contains(&value) {
+            let allowed = format!("{} to {}", range.start(), range.end());
+            return Err(Error::field(format!("traffic.bulk.{name}"), value, allowed));
+        }
+    }
+    Ok(())
 }
 
 /// The layout, and rate and delay of shared access links.
@@ -176,6 +192,10 @@ fn layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate
             Ok((Layout { access, base_rtt, server_delay, client_delay }, None))
         }
         (Some(servers @ 1..=10_000), Some(clients @ 1..=10_000)) => {
+            if let Some(text) = spec.client_rate.as_ref().or(spec.client_delay.as_ref()) {
+                let allowed = "shared access links are alike at servers and clients; leave it out";
+                return Err(Error::field("access.client_rate or access.client_delay", format!("\"{text}\""), allowed));
+            }
             let rate = server.ok_or_else(|| Error::field("access.rate", "\"unlimited\"", "shared access links need a rate"))?;
             let base_rtt = Dur(base_rtt.0 + 4 * server_delay.0);
             Ok((Layout { access: Access::Shared { servers, clients }, base_rtt, ..none }, Some((rate, server_delay))))
@@ -207,7 +227,7 @@ fn faults(specs: &[FaultSpec]) -> Result<[Fault; 2]> {
         }
         fault.drop.extend(&spec.drop);
         fault.drop.sort_unstable();
-        fault.bernoulli = spec.bernoulli;
+        fault.bernoulli = 1.0 - (1.0 - fault.bernoulli) * (1.0 - spec.bernoulli);
     }
     Ok(faults)
 }
@@ -229,6 +249,9 @@ fn tcp(spec: &TcpSpec, direction: Direction) -> Result<Params> {
     set(&mut params.receive_window, spec.receive_window, "tcp.receive_window", 1, 65_535)?;
     if spec.receive_window.is_some() && params.initial_ssthresh.is_some() {
         params.initial_ssthresh = Some(params.receive_window);
+    }
+    if let Some(0) = spec.initial_ssthresh {
+        return Err(Error::field("tcp.initial_ssthresh", 0, "at least 1 segment"));
     }
     params.initial_ssthresh = spec.initial_ssthresh.or(params.initial_ssthresh);
     for (text, target, field) in [

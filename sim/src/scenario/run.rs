@@ -85,10 +85,10 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
 
 /// The engine set up to play `traffic` one connection after the other on the plan's empty path.
 pub(crate) fn alone_setup(plan: &Plan, traffic: Arc<Traffic>) -> Setup {
-    let buffer = |limit| Queue::Fifo(Fifo::new(limit, Policy::DropTail));
+    let endless = || Queue::Fifo(Fifo::new(Buffer::Packets(u32::MAX), Policy::DropTail));
     let mut links = vec![
-        Link::new("down", 0, plan.rate, plan.delay, buffer(plan.buffer), 0),
-        Link::new("up", 1, plan.uplink_rate, plan.delay, buffer(plan.uplink_buffer), 0),
+        Link::new("down", 0, plan.rate, plan.delay, endless(), 0),
+        Link::new("up", 1, plan.uplink_rate, plan.delay, endless(), 0),
     ];
     for link in &mut links {
         link.set_overhead(plan.scenario.link.overhead);

@@ -68,6 +68,12 @@ impl Scoreboard {
         (hole < self.lost_below()).then_some(hole)
     }
 
+    /// The last segment below `end` that was neither selectively acknowledged nor retransmitted.
+    fn last_hole(&self, end: u32) -> Option<u32> {
+        let last = self.sacked.find(end - 1).map_or(end, |(from, _)| from) - 1;
+        (last >= self.high_rxt).then_some(last)
+    }
+
     /// Segments of `[from, to)` not selectively acknowledged.
     fn holes(&self, from: u32, to: u32) -> u32 {
         if to <= from {
@@ -98,6 +104,13 @@ impl Sender {
                 self.after_one_way_syn(params);
             }
             self.send_freely();
+            // An ACK with news counts as a duplicate even if it covers new segments (RFC 6675 section 2).
+            if params.rfc5681 && news > 0 {
+                self.count_duplicate();
+                if self.board.lost_below() > self.una && self.una >= self.recover {
+                    self.start_recovery(now, params);
+                }
+            }
             return;
         }
         // ns-2's scoreboard takes nothing in before the first segment is acknowledged.
@@ -142,7 +155,8 @@ impl Sender {
         }
         self.board.high_rxt = self.board.high_rxt.max(self.una);
         self.set_pipe();
-        if advanced && self.board.high_rxt == self.una && self.board.skip_sacked(self.una) == self.una {
+        let rescued = self.board.rescued && self.una + 1 == self.recover;
+        if advanced && !rescued && self.board.high_rxt == self.una && self.board.skip_sacked(self.una) == self.una {
             // A partial ACK shows that the next hole is lost even if three SACKs are not above it.
             self.board.high_rxt = self.una + 1;
             self.board.pipe += 1;
@@ -175,9 +189,9 @@ impl Sender {
         } else if within_sacked {
             self.board.high_rxt = hole + 1;
             hole
-        } else if !self.board.rescued && self.board.skip_sacked(self.una) < self.recover && self.recover > self.board.high_rxt {
+        } else if let Some(last) = self.board.last_hole(self.recover).filter(|_| !self.board.rescued) {
             self.board.rescued = true;
-            self.recover - 1
+            last
         } else {
             return None;
         };

@@ -59,6 +59,10 @@ pub struct Sender {
     /// Retransmission that goes out before anything else.
     forced: Option<u32>,
     limited: bool,
+    /// Segments that limited transmit has sent for the present duplicate ACKs.
+    limited_sent: u32,
+    /// The present acknowledgement echoes a congestion mark.
+    echoed: bool,
     /// One segment at a time is timed (Karn): its number plus one, and when it was sent.
     timed: u32,
     timed_at: Time,
@@ -94,6 +98,8 @@ impl Sender {
             burst: 0,
             forced: None,
             limited: false,
+            limited_sent: 0,
+            echoed: false,
             timed: 0,
             timed_at: Time::ZERO,
             timing: false,
@@ -161,8 +167,9 @@ impl Sender {
         if ack.next > self.max || ack.next < self.una {
             return;
         }
-        if params.ecn && ack.ece {
-            self.handle_echo(params);
+        self.echoed = params.ecn && ack.ece;
+        if self.echoed {
+            self.handle_echo(ack.next, params);
         }
         if params.variant == Variant::Sack {
             return self.handle_sack(ack, now, params);
@@ -200,6 +207,7 @@ impl Sender {
         self.recover = self.max;
         self.cwnd = 1.0;
         self.cut = Cut::Timeout;
+        self.note_reduction(params);
         self.rto.back_off(params);
         self.nxt = self.una;
         self.timing = false;
@@ -221,10 +229,13 @@ impl Sender {
             return None;
         }
         self.nxt = self.board.skip_sacked(self.nxt);
-        if self.nxt >= self.end || self.nxt >= self.una + self.allowed(params) {
+        // Limited transmit is for data never sent before (RFC 3042), not for what a timeout sends again.
+        let is_again = self.limited && self.burst == 0 && params.rfc5681 && self.nxt < self.max;
+        if is_again || self.nxt >= self.end || self.nxt >= self.una + self.allowed(params) {
             return None;
         }
         self.burst = self.burst.saturating_sub(1);
+        self.limited_sent += u32::from(self.limited);
         self.limited = false;
         let seq = self.nxt;
         self.nxt += 1;
@@ -234,7 +245,8 @@ impl Sender {
     /// Segments past `una` that may be in flight.
     fn allowed(&self, params: &Params) -> u32 {
         if self.limited {
-            ((self.cwnd + f64::from(self.dupacks)) as u32).min(params.receive_window - 1) + u32::from(!params.rfc5681)
+            let beyond = self.dupacks + u32::from(!params.rfc5681);
+            ((self.cwnd + f64::from(beyond)) as u32).min(params.receive_window)
         } else {
             self.window(params) as u32
         }
@@ -274,6 +286,7 @@ impl Sender {
         self.una = next;
         self.nxt = self.nxt.max(next);
         self.dupacks = 0;
+        self.limited_sent = 0;
         if self.timing && next >= self.timed {
             self.rto.end_backoff();
             self.timing = false;
@@ -291,7 +304,11 @@ impl Sender {
     }
 
     /// Grows the window for `acked` segments, when `flight` segments had been out before.
+    /// An echo of a congestion mark opens nothing (RFC 3168 section 6.1.2).
     pub(super) fn open_window(&mut self, acked: u32, flight: u32, params: &Params) {
+        if self.echoed {
+            return;
+        }
         let slow_start = self.cwnd < self.ssthresh;
         match params.growth {
             Growth::PerAck => self.cwnd += if slow_start { 1.0 } else { 1.0 / self.cwnd },
@@ -376,6 +393,7 @@ impl Sender {
         self.recover = self.max;
         self.cut = Cut::FastRetransmit;
         self.partial_seen = false;
+        self.note_reduction(params);
         self.halve(params);
     }
 
@@ -424,11 +442,19 @@ impl Sender {
         self.deadline = now + self.rto.rto(params);
     }
 
-    fn handle_echo(&mut self, params: &Params) {
-        if self.una >= self.ecn_recover && self.cut != Cut::FastRetransmit && self.max > 0 {
+    /// An echo reduces the window once per window of data (RFC 3168 section 6.1.2).
+    fn handle_echo(&mut self, next: u32, params: &Params) {
+        if next > self.ecn_recover && self.cut != Cut::FastRetransmit && self.max > 0 {
             self.halve(params);
             self.cut = if self.cut == Cut::Timeout { Cut::Timeout } else { Cut::Ecn };
-            self.ecn_recover = self.max + 1;
+            self.note_reduction(params);
+        }
+    }
+
+    /// Whatever reduced the window: the receiver is told, and echoes of this window reduce it no further.
+    fn note_reduction(&mut self, params: &Params) {
+        if params.ecn {
+            self.ecn_recover = self.max;
             self.cwr_pending = true;
         }
     }
@@ -441,8 +467,7 @@ impl Sender {
 
     fn half(&self, params: &Params) -> f64 {
         if params.rfc5681 {
-            let by_limited_transmit = if params.limited_transmit { self.dupacks.saturating_sub(1).min(2) } else { 0 };
-            let flight = (self.nxt - self.una).saturating_sub(by_limited_transmit);
+            let flight = (self.nxt - self.una).saturating_sub(self.limited_sent);
             f64::from(flight) / 2.0
         } else if params.fractional_halving {
             self.window(params) / 2.0
@@ -455,6 +480,7 @@ impl Sender {
         let retransmission = seq < self.max;
         if retransmission {
             self.retransmits += 1;
+            self.timing &= !params.rfc5681;
         } else {
             self.max = seq + 1;
             if !self.timing {
@@ -469,7 +495,7 @@ impl Sender {
             self.restart_timer(now, params);
         }
         self.last_sent = now;
-        let cwr = std::mem::take(&mut self.cwr_pending);
+        let cwr = !retransmission && std::mem::take(&mut self.cwr_pending);
         Transmit { seq, retransmission, in_recovery: self.cut == Cut::FastRetransmit, cwr }
     }
 }

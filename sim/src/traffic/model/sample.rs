@@ -38,7 +38,7 @@ fn web_sample(model: &WebSfd, seed: u64, count: usize) -> Vec<Connection> {
     let pages = (count as f64 / sessions as f64 / model.mean_objects()).ceil() as u32 + 1;
     let mut connections = Vec::with_capacity(count * 2);
     for session in 0..sessions {
-        let mut at = Time::ZERO + draws.think(session, 0);
+        let mut at = Time::ZERO + draws.residual_think(session);
         for number in 0..pages {
             let page = draws.page(session, number);
             let mut request = at;
@@ -48,7 +48,7 @@ fn web_sample(model: &WebSfd, seed: u64, count: usize) -> Vec<Connection> {
                 let parts = model.transfers(object.bytes);
                 connections.extend(parts.map(|bytes| connection(request, draws.client(session), page.server, bytes)));
             }
-            at = request + Dur::from_secs(model.assumed_page_s) + draws.think(session, number + 1);
+            at = request + Dur::from_secs(model.assumed_page_s) + draws.think(session, number);
         }
     }
     connections.sort_by_key(|connection| connection.start);

@@ -13,8 +13,8 @@ fn sizes(model: &WebSfd, count: u32) -> Vec<u64> {
 
 #[test]
 fn object__shares_of_the_paper() {
-    let sizes = sizes(&WebSfd::default(), 400_000);
-    let short = sizes.iter().filter(|&&bytes| bytes <= 15_000).count() as f64 / 4e5;
+    let sizes = sizes(&WebSfd::default(), 200_000);
+    let short = sizes.iter().filter(|&&bytes| bytes <= 15_000).count() as f64 / 2e5;
     assert!((short - 0.907).abs() < 0.002, "TARGETS S1: P(X < 15 KB) = 0.907, got {short}");
     let total: u64 = sizes.iter().sum();
     let short_bytes: u64 = sizes.iter().filter(|&&bytes| bytes <= 15_000).sum();
@@ -63,9 +63,9 @@ fn load__formula_agrees_with_draws() {
             // A low cap, so that the mean of draws settles.
             let model = WebSfd { size_rounding, transform, cap_bytes: 200_000, ..WebSfd::default() };
             let formula = model.mean_wire_bytes_per_session(MSS) / model.mean_pages() / model.mean_objects();
-            let drawn = monte_carlo(&model, 1_000_000);
+            let drawn = monte_carlo(&model, 200_000);
             assert!(
-                (drawn / formula - 1.0).abs() < 0.01,
+                (drawn / formula - 1.0).abs() < 0.02,
                 "{size_rounding:?} {transform:?}: {drawn} for {formula}"
             );
         }

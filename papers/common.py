@@ -1,0 +1,71 @@
+"""What all papers' folders share: reading their data, running their cases, printing their tables."""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mousehole.pool import RunResult, default_jobs, run_all
+from mousehole.progress import Reporter
+from mousehole.statistics import Estimate
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+Json = dict[str, Any]
+T = TypeVar("T")
+
+
+def read_toml(path: Path) -> Json:
+    """A TOML file of a paper's folder."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def merged(base: Json, changes: Mapping[str, Any]) -> Json:
+    """`base` with `changes`, tables merged and everything else replaced."""
+    result = dict(base)
+    for name, value in changes.items():
+        both = isinstance(value, Mapping) and isinstance(result.get(name), dict)
+        result[name] = merged(result[name], value) if both else value
+    return result
+
+
+def replicate(
+    cases: Mapping[str, Json],
+    replications: int,
+    reduce: Callable[[RunResult], T],
+    reporter: Reporter,
+    jobs: int | None = None,
+) -> dict[str, list[T]]:
+    """Every case in every replication, reduced; by case, replications in order."""
+    numbers = range(replications)
+    scenarios = {(name, n): {**case, "replication": n} for n in numbers for name, case in cases.items()}
+    done = run_all(scenarios, reduce, reporter, jobs or default_jobs())
+    return {name: [done[name, number] for number in numbers] for name in cases}
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """`32 %`, with a true minus sign; a dash where there is no number."""
+    if share != share:
+        return "–"
+    return f"{100 * share:.{digits}f} %".replace("-", "−")
+
+
+def with_interval(estimate: Estimate, digits: int = 0) -> str:
+    """`20 % (16…24)`."""
+    text = percent(estimate.mean, digits)
+    if not estimate.has_interval:
+        return f"{text} (no interval)"
+    low, high = (f"{100 * end:.{digits}f}".replace("-", "−") for end in (estimate.low, estimate.high))
+    return f"{text} ({low}…{high})"
+
+
+def print_table(console: Console, title: str, columns: list[str], rows: list[list[str]]) -> None:
+    """A table whose first column is text and whose others are numbers."""
+    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE, pad_edge=False)
+    for position, column in enumerate(columns):
+        table.add_column(column, justify="left" if position == 0 else "right")
+    for row in rows:
+        table.add_row(*[Text(cell) for cell in row])
+    console.print(table)

@@ -1,0 +1,136 @@
+//! What a run leaves, and the conservation laws it must keep.
+
+use super::World;
+use super::layout::{DOWN, UP};
+use crate::link::Link;
+use crate::record::{Count, QueueRecord, TraceRow, Transfer};
+use crate::units::Time;
+
+/// What a run leaves.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Measured transfers in order of their end; unfinished ones last.
+    pub transfers: Vec<Transfer>,
+    /// The queues of the bottleneck: data direction, then the other.
+    pub queues: Vec<QueueRecord>,
+    /// Packet trace, empty unless asked for.
+    pub trace: Vec<TraceRow>,
+    /// When each segment, and all before it, had arrived; only after [`World::follow`].
+    pub course: Vec<Time>,
+    /// Payload bytes that arrived for the first time within the window.
+    pub goodput_bytes: u64,
+    /// Data packets that arrived after one sent later of the same connection, never sent twice.
+    pub reordered: u64,
+    /// Simulated time at the end.
+    pub ended: Time,
+    /// Events handled.
+    pub events: u64,
+    /// Data packets that left the bottleneck in the data direction.
+    pub forward_packets: u64,
+    /// Connections opened.
+    pub opened: u64,
+    /// The most connections alive at once.
+    pub most_live: u64,
+    /// Totals of the whole run by link, for the conservation laws.
+    pub balance: Vec<Balance>,
+}
+
+/// The conservation law of one link over the whole run: arrived = dropped + sent + waiting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Balance {
+    /// Name of the link.
+    pub link: String,
+    /// Packets and bytes that arrived.
+    pub arrived: (u64, u64),
+    /// Dropped for whatever reason.
+    pub dropped: (u64, u64),
+    /// Left for transmission (on the fast path: promised).
+    pub sent: (u64, u64),
+    /// Still waiting.
+    pub waiting: (u64, u64),
+}
+
+impl Balance {
+    /// Whether nothing was lost or made.
+    pub fn holds(&self) -> bool {
+        let parts = [self.dropped, self.sent, self.waiting];
+        let packets: u64 = parts.iter().map(|part| part.0).sum();
+        let bytes: u64 = parts.iter().map(|part| part.1).sum();
+        self.arrived == (packets, bytes)
+    }
+}
+
+impl World {
+    /// The measured window begins.
+    pub(super) fn open_window(&mut self) {
+        for (link, then) in self.setup.links.iter_mut().zip(&mut self.at_window) {
+            *then = link.counts.colours;
+            link.counts.restart_delays();
+        }
+    }
+
+    /// The measured window ends: what the queues did in it is noted.
+    pub(super) fn close_window(&mut self) {
+        self.window_is_over = true;
+        let (begin, end) = self.setup.window;
+        let window_s = end.since(begin).as_secs();
+        for number in [DOWN, UP] {
+            let link = &self.setup.links[usize::from(number)];
+            let counts = &link.counts;
+            let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|quantile| counts.delay_quantile_s(quantile));
+            self.queues.push(QueueRecord {
+                name: link.name.clone(),
+                capacity: link.rate,
+                colours: counts.since(&self.at_window[usize::from(number)]),
+                delay_s: [counts.delay_mean_s(), p50, p95, p99],
+                window_s,
+            });
+        }
+        self.is_over = self.outstanding == 0;
+    }
+
+    /// Gathers what is left when nothing more happens.
+    pub(super) fn finish(mut self) -> Outcome {
+        if !self.window_is_over {
+            self.close_window();
+        }
+        for slot in 0..self.live.len() as u32 {
+            let live = &self.live[slot as usize];
+            if live.is_open && live.progress.is_measured && !live.progress.is_complete {
+                self.record(slot, Time::NEVER);
+            }
+        }
+        let now = self.now;
+        let forward = &self.setup.links[usize::from(DOWN)].counts.colours;
+        Outcome {
+            forward_packets: forward.iter().map(|colour| colour.sent.packets).sum(),
+            balance: self.setup.links.iter_mut().map(|link| balance(link, now)).collect(),
+            transfers: self.transfers,
+            queues: self.queues,
+            trace: self.trace,
+            course: self.course.unwrap_or_default(),
+            goodput_bytes: self.goodput_bytes,
+            reordered: self.reordered,
+            ended: now,
+            events: self.events,
+            opened: self.opened,
+            most_live: self.most_live,
+        }
+    }
+}
+
+fn balance(link: &mut Link, now: Time) -> Balance {
+    let mut balance =
+        Balance { link: link.name.clone(), arrived: (0, 0), dropped: (0, 0), sent: (0, 0), waiting: (0, 0) };
+    let add = |sum: &mut (u64, u64), part: Count| *sum = (sum.0 + part.packets, sum.1 + part.bytes);
+    for colour in &link.counts.colours {
+        add(&mut balance.arrived, colour.arrived);
+        add(&mut balance.sent, colour.sent);
+        [colour.early, colour.forced, colour.fault].into_iter().for_each(|part| add(&mut balance.dropped, part));
+    }
+    if !link.promises_departures() {
+        let (packets, bytes) = link.backlog(now);
+        balance.waiting = (u64::from(packets), bytes);
+    }
+    balance
+}

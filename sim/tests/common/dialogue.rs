@@ -1,0 +1,123 @@
+//! A TCP sender and a TCP receiver talked to by hand.
+
+use mousehole_sim::packet::{Kind, Packet, SackBlock, flag};
+use mousehole_sim::tcp::receiver::{AckFields, Reply};
+use mousehole_sim::tcp::sender::Transmit;
+use mousehole_sim::tcp::{Params, Receiver, Sender, Variant};
+use mousehole_sim::units::{Dur, Time};
+
+/// `rfc` parameters of a variant.
+pub fn rfc(variant: Variant) -> Params {
+    Params { variant, ..Params::profile("rfc").expect("a known profile") }
+}
+
+/// An acknowledgement of everything below `next`, with SACK blocks `[from, to)`.
+pub fn ack_of(next: u32, blocks: &[(u32, u32)], ece: bool) -> AckFields {
+    let mut sacks = [SackBlock::default(); 3];
+    for (block, &(from, to)) in sacks.iter_mut().zip(blocks) {
+        *block = SackBlock { offset: (from - next) as u16, length: (to - from) as u16 };
+    }
+    AckFields { next, sacks, ece }
+}
+
+/// A sender, the time, and what it put on the wire last.
+pub struct Talk {
+    pub params: Params,
+    pub sender: Sender,
+    pub now: Time,
+    pub last: Vec<Transmit>,
+}
+
+impl Talk {
+    /// A sender whose handshake is over.
+    pub fn new(params: Params) -> Talk {
+        Talk { sender: Sender::new(&params, Dur::ZERO), params, now: Time::ZERO, last: Vec::new() }
+    }
+
+    /// The application writes so many segments.
+    pub fn write(&mut self, segments: u32) -> Vec<u32> {
+        self.sender.write(segments, self.now, &self.params);
+        self.sent()
+    }
+
+    /// Everything below `next` is acknowledged.
+    pub fn ack(&mut self, next: u32) -> Vec<u32> {
+        self.take(ack_of(next, &[], false))
+    }
+
+    /// The same with an echo of a congestion mark.
+    pub fn ack_with_echo(&mut self, next: u32) -> Vec<u32> {
+        self.take(ack_of(next, &[], true))
+    }
+
+    /// The same with SACK blocks.
+    pub fn sack(&mut self, next: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
+        self.take(ack_of(next, blocks, false))
+    }
+
+    /// Time passes.
+    pub fn wait(&mut self, ms: u64) {
+        self.now += Dur::from_millis(ms);
+    }
+
+    /// Time passes until the retransmission timer fires.
+    pub fn time_out(&mut self) -> Vec<u32> {
+        self.now = self.sender.poll_timeout();
+        assert_ne!(self.now, Time::NEVER, "no timer runs");
+        self.sender.handle_timeout(self.now, &self.params);
+        self.sent()
+    }
+
+    /// Milliseconds until the timer fires.
+    pub fn timer_ms(&self) -> f64 {
+        self.sender.poll_timeout().since(self.now).as_secs() * 1e3
+    }
+
+    fn take(&mut self, ack: AckFields) -> Vec<u32> {
+        self.sender.handle_ack(&ack, self.now, &self.params);
+        self.sent()
+    }
+
+    fn sent(&mut self) -> Vec<u32> {
+        self.last.clear();
+        while let Some(out) = self.sender.poll_transmit(self.now, &self.params) {
+            self.last.push(out);
+            assert!(self.last.len() < 10_000, "the sender does not stop");
+        }
+        self.last.iter().map(|out| out.seq).collect()
+    }
+}
+
+/// A receiver and the time.
+pub struct Ear {
+    pub params: Params,
+    pub receiver: Receiver,
+    pub now: Time,
+}
+
+impl Ear {
+    pub fn new(params: Params) -> Ear {
+        Ear { params, receiver: Receiver::default(), now: Time::ZERO }
+    }
+
+    /// A segment arrives; the acknowledgement sent at once, if any.
+    pub fn hear(&mut self, seq: u32) -> Option<AckFields> {
+        self.hear_with(seq, 0)
+    }
+
+    /// The same with flags.
+    pub fn hear_with(&mut self, seq: u32, flags: u8) -> Option<AckFields> {
+        let mut packet = Packet::new(0, Kind::Data, seq, 1500);
+        packet.flags = flags | flag::ECT;
+        match self.receiver.handle(&packet, self.now, &self.params) {
+            Reply::Now(ack) => Some(ack),
+            Reply::Later => None,
+        }
+    }
+}
+
+/// SACK blocks of an acknowledgement as `[from, to)`.
+pub fn blocks_of(ack: &AckFields) -> Vec<(u32, u32)> {
+    let held = ack.sacks.iter().filter(|block| block.length > 0);
+    held.map(|b| (ack.next + u32::from(b.offset), ack.next + u32::from(b.offset) + u32::from(b.length))).collect()
+}

@@ -1,0 +1,85 @@
+//! One link driven by hand: packets in, departures out, on the slow path or the fast one.
+
+use mousehole_sim::link::{Arrival, Link};
+use mousehole_sim::packet::{Colour, Kind, Packet};
+use mousehole_sim::queue::{Drop, Queue};
+use mousehole_sim::units::{Dur, Rate, Time};
+
+/// A packet that left, when its transmission ended, and how long that took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Departure {
+    pub packet: Packet,
+    pub end: Time,
+    pub start: Time,
+}
+
+/// A link without propagation delay.
+pub struct Hop {
+    pub link: Link,
+    pub left: Vec<Departure>,
+    pub dropped: Vec<Drop>,
+    rate: Rate,
+    free: Option<Time>,
+}
+
+impl Hop {
+    pub fn new(rate: Rate, queue: Queue, slow: bool) -> Hop {
+        let link = Link::new("hop", 0, rate, Dur::ZERO, queue, 7).with(Default::default(), 0, slow);
+        Hop { link, left: Vec::new(), dropped: Vec::new(), rate, free: None }
+    }
+
+    /// Starts every transmission due up to `now`; departures precede arrivals.
+    pub fn advance(&mut self, now: Time) {
+        while let Some(free) = self.free.filter(|free| *free <= now) {
+            self.serve(free);
+        }
+    }
+
+    /// Hands over a packet.
+    pub fn arrive(&mut self, mut packet: Packet, now: Time) {
+        self.advance(now);
+        match self.link.arrive(&mut packet, now) {
+            Arrival::Arrives(end) => self.note(packet, end),
+            Arrival::Queued { serve } if serve => self.serve(now),
+            Arrival::Queued { .. } | Arrival::Dropped => {}
+        }
+        self.collect();
+    }
+
+    /// Everything has left.
+    pub fn finish(&mut self) {
+        self.advance(Time(u64::MAX - 1));
+    }
+
+    fn serve(&mut self, now: Time) {
+        self.free = match self.link.serve(now) {
+            Ok((packet, free, end)) => {
+                self.note(packet, end);
+                Some(free)
+            }
+            Err(again) => again,
+        };
+        self.collect();
+    }
+
+    fn note(&mut self, packet: Packet, end: Time) {
+        let start = Time(end.0 - self.rate.tx_time(u64::from(packet.bytes)).0);
+        self.left.push(Departure { packet, end, start });
+    }
+
+    fn collect(&mut self) {
+        while let Some(drop) = self.link.take_drop() {
+            self.dropped.push(drop);
+        }
+    }
+}
+
+/// Data packet number `seq` of `flow`.
+pub fn packet(flow: u32, seq: u32, bytes: u16) -> Packet {
+    Packet::new(flow, Kind::Data, seq, bytes)
+}
+
+/// The same in a colour.
+pub fn coloured(colour: Colour, packet: Packet) -> Packet {
+    Packet { colour, ..packet }
+}

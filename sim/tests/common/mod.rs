@@ -1,0 +1,109 @@
+//! Scenarios, links and golden tables in few words, shared by the tests of engine, queues and TCP.
+#![allow(dead_code, missing_docs, reason = "every test file uses a part of it")]
+
+pub mod dialogue;
+pub mod hop;
+
+use mousehole_sim::scenario::spec::{ConnectionSpec, FaultSpec, LinkSpec, TcpSpec, TrafficSpec, WriteSpec};
+use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+/// One of each scheme, and the variants that take a path of their own through the queue.
+pub const SCHEMES: [&str; 14] = [
+    "droptail",
+    "droptail(ns2=true)",
+    "red",
+    "red(gentle=true,wait=true)",
+    "red(byte=true,unit=bytes)",
+    "red(ecn=true,min=3,max=9)",
+    "sfd",
+    "sfd(mode=coupled,th=8p)",
+    "sfd(mode=total)",
+    "p-sfd(mode=coupled)",
+    "s-sfd(k=3)",
+    "ns2-sfd",
+    "ns2-sfd(selective=true,mode=decoupled)",
+    "fq-codel(target=1ms,interval=20ms)",
+];
+
+/// The schemes whose queue is a single FIFO.
+pub fn fifo_schemes() -> impl Iterator<Item = &'static str> {
+    SCHEMES.into_iter().filter(|scheme| !scheme.starts_with("fq-codel"))
+}
+
+/// A file of `oracle/golden`.
+pub fn golden(file: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oracle/golden").join(file);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The rows of a golden CSV table below its header, as fields.
+pub fn golden_rows(file: &str) -> Vec<Vec<String>> {
+    let fields = |line: &str| line.split(',').map(str::to_string).collect();
+    golden(file).lines().skip(1).map(fields).collect()
+}
+
+/// `scheme` on 4 Mbit/s and 40 ms, `rfc` TCP, from 0 s to 20 s, nothing to send yet.
+pub fn scenario(scheme: &str) -> Scenario {
+    Scenario {
+        scheme: scheme.into(),
+        warmup: "0s".into(),
+        duration: "20s".into(),
+        max_windows: 20,
+        link: LinkSpec { rate: "4mbit".into(), rtt: "40ms".into(), buffer: "30p".into(), ..LinkSpec::default() },
+        ..Scenario::default()
+    }
+}
+
+/// The scenario with these connections.
+pub fn with_connections(base: Scenario, connections: Vec<ConnectionSpec>) -> Scenario {
+    let direction = base.traffic.direction.clone();
+    Scenario { traffic: TrafficSpec { connections, direction, ..TrafficSpec::default() }, ..base }
+}
+
+/// The scenario with a model at a load.
+pub fn with_model(base: Scenario, model: &str, load: f64) -> Scenario {
+    let traffic = TrafficSpec { model: Some(model.into()), load: Some(load), ..TrafficSpec::default() };
+    Scenario { traffic, ..base }
+}
+
+/// The scenario with another TCP profile.
+pub fn with_profile(base: Scenario, profile: &str) -> Scenario {
+    Scenario { tcp: TcpSpec { profile: profile.into(), ..base.tcp }, ..base }
+}
+
+/// A connection that starts at `start_s` and carries `writes` of (idle before in s, bytes).
+pub fn connection(start_s: f64, writes: &[(f64, u64)]) -> ConnectionSpec {
+    let writes = writes.iter().map(|&(idle_s, bytes)| WriteSpec { idle_s, bytes }).collect();
+    ConnectionSpec { start_s, client: 0, server: 0, rtt_s: None, writes }
+}
+
+/// `count` transfers of `bytes` bytes, `gap_s` apart.
+pub fn transfers(count: u32, gap_s: f64, bytes: u64) -> Vec<ConnectionSpec> {
+    let one = |index: u32| ConnectionSpec { client: index, ..connection(f64::from(index) * gap_s, &[(0.0, bytes)]) };
+    (0..count).map(one).collect()
+}
+
+/// Loses these arrivals at a link.
+pub fn losing(link: &str, drop: &[u64]) -> FaultSpec {
+    FaultSpec { link: link.into(), drop: drop.to_vec(), bernoulli: 0.0 }
+}
+
+/// Runs a scenario that names no files.
+pub fn play(scenario: &Scenario) -> RunResult {
+    let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
+    run(&plan, None, &AtomicBool::new(false)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A hash over every transfer and every number of the queues.
+pub fn digest(result: &RunResult) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    result.outcome.transfers.hash(&mut hasher);
+    for queue in &result.outcome.queues {
+        format!("{} {:?} {:?}", queue.name, queue.colours, queue.delay_s).hash(&mut hasher);
+    }
+    (result.outcome.goodput_bytes, result.outcome.reordered, result.outcome.opened).hash(&mut hasher);
+    hasher.finish()
+}

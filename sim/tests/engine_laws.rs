@@ -1,0 +1,171 @@
+//! What holds in every run: nothing is lost or made, order is kept, every byte arrives once.
+#![allow(non_snake_case)]
+
+mod common;
+
+use common::{SCHEMES, connection, play, scenario, transfers, with_connections, with_model, with_profile};
+use mousehole_sim::scenario::spec::{AccessSpec, ConnectionSpec, FaultSpec, LinkSpec, TcpSpec};
+use mousehole_sim::scenario::{RunResult, Scenario};
+use mousehole_sim::tcp::Variant;
+use mousehole_sim::units::Time;
+use proptest::prelude::*;
+
+/// Checks the laws that need to know nothing of the scenario but its writes.
+fn check_laws(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseError> {
+    let outcome = &result.outcome;
+    for balance in &outcome.balance {
+        prop_assert!(balance.holds(), "{balance:?}");
+    }
+    prop_assert_eq!(outcome.reordered, 0, "order within a flow");
+    for queue in &outcome.queues {
+        prop_assert!(queue.utilisation() <= 1.001, "{} is used {} times", queue.name, queue.utilisation());
+    }
+    for transfer in outcome.transfers.iter().filter(|transfer| transfer.end != Time::NEVER) {
+        prop_assert!(transfer.start <= transfer.first_data && transfer.first_data < transfer.end, "{transfer:?}");
+        let least = transfer.rtt_ns / 2;
+        prop_assert!(transfer.end.since(transfer.start).0 >= least, "{transfer:?} is faster than its path");
+    }
+    prop_assert_eq!(result.alone_s.len(), outcome.transfers.len());
+    check_bytes(scenario, result)
+}
+
+/// Every written byte arrives once: the transfers are the writes, and goodput is their sum.
+fn check_bytes(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseError> {
+    let written: Vec<u64> =
+        scenario.traffic.connections.iter().flat_map(|one| one.writes.iter().map(|write| write.bytes)).collect();
+    let is_complete = result.outcome.transfers.iter().all(|transfer| transfer.end < Time(20_000_000_000));
+    if written.is_empty() || !is_complete {
+        return Ok(());
+    }
+    let mut carried: Vec<u64> = result.outcome.transfers.iter().map(|transfer| transfer.bytes).collect();
+    carried.sort_unstable();
+    let mut sorted = written.clone();
+    sorted.sort_unstable();
+    prop_assert_eq!(carried, sorted);
+    if scenario.tcp.profile == "rfc" {
+        prop_assert_eq!(result.outcome.goodput_bytes, written.iter().sum::<u64>());
+    }
+    Ok(())
+}
+
+fn any_connection() -> impl Strategy<Value = ConnectionSpec> {
+    let writes = prop::collection::vec((0.0..0.5f64, 1u64..60_000), 1..4);
+    (0.0..3.0f64, writes, prop::option::of(0.03..0.3f64), 0u32..5).prop_map(|(start_s, writes, rtt_s, host)| {
+        ConnectionSpec { rtt_s, client: host, server: host / 2, ..connection(start_s, &writes) }
+    })
+}
+
+fn any_link() -> impl Strategy<Value = LinkSpec> {
+    let buffers = prop::sample::select(vec!["2p", "9p", "60p", "8kB", "1bdp", "0.5bdp"]);
+    (500u64..8000, 30u64..200, buffers, 0u32..40).prop_map(|(kbit, ms, buffer, overhead)| LinkSpec {
+        rate: format!("{kbit}kbit"),
+        rtt: format!("{}ms", ms + 100),
+        delay: "5ms".into(),
+        buffer: buffer.into(),
+        uplink_buffer: "20p".into(),
+        overhead,
+        ..LinkSpec::default()
+    })
+}
+
+fn any_access() -> impl Strategy<Value = Option<AccessSpec>> {
+    let spec = |rate: &str, shared: Option<u32>| AccessSpec {
+        rate: rate.into(),
+        delay: "1ms".into(),
+        client_rate: None,
+        client_delay: None,
+        servers: shared,
+        clients: shared,
+    };
+    prop::sample::select(vec![None, Some(spec("20mbit", None)), Some(spec("10mbit", Some(3)))])
+}
+
+fn any_tcp() -> impl Strategy<Value = TcpSpec> {
+    let profiles = prop::sample::select(vec!["rfc", "rfc", "ns2-2.35", "ns2-2001"]);
+    let variants = prop::sample::select(vec![None, Some(Variant::Reno), Some(Variant::Newreno), Some(Variant::Sack)]);
+    (profiles, variants, any::<bool>(), prop::option::of(2u32..40)).prop_map(|(profile, variant, ecn, window)| TcpSpec {
+        profile: profile.into(),
+        variant,
+        ecn: Some(ecn),
+        receive_window: window,
+        ..TcpSpec::default()
+    })
+}
+
+fn any_faults() -> impl Strategy<Value = Vec<FaultSpec>> {
+    let links = prop::sample::select(vec!["down", "up"]);
+    let chances = prop::sample::select(vec![0.0, 0.01, 0.1]);
+    let fault = (links, prop::collection::vec(0u64..40, 0..4), chances);
+    prop::collection::vec(fault.prop_map(|(link, drop, bernoulli)| FaultSpec { link: link.into(), drop, bernoulli }), 0..3)
+}
+
+fn any_scenario() -> impl Strategy<Value = Scenario> {
+    let parts = (
+        prop::sample::select(SCHEMES.to_vec()),
+        prop::collection::vec(any_connection(), 1..10),
+        (any_link(), any_access(), any_tcp(), any_faults()),
+        (any::<bool>(), any::<bool>(), any::<bool>()),
+    );
+    parts.prop_map(|(scheme, connections, (link, access, tcp, faults), (both_directions, up, slow_path))| {
+        let base = Scenario { link, access, tcp, faults, both_directions, slow_path, ..scenario(scheme) };
+        let mut scenario = with_connections(base, connections);
+        scenario.traffic.direction = Some(if up { "up" } else { "down" }.into());
+        scenario
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn laws__hold_in_random_scenarios(scenario in any_scenario()) {
+        check_laws(&scenario, &play(&scenario))?;
+    }
+}
+
+#[test]
+fn laws__hold_under_every_scheme_and_load() {
+    for scheme in SCHEMES {
+        for (model, load, profile) in [("web:sfd", 0.7, "rfc"), ("poisson", 1.2, "rfc"), ("poisson", 0.9, "ns2-2.35")] {
+            let base = Scenario { warmup: "2s".into(), duration: "5s".into(), max_windows: 2, ..scenario(scheme) };
+            let scenario = with_profile(with_model(base, model, load), profile);
+            check_laws(&scenario, &play(&scenario)).unwrap_or_else(|error| panic!("{scheme}, {model}: {error}"));
+        }
+    }
+}
+
+/// Without losses every transfer ends, and no segment is sent twice.
+#[test]
+fn laws__nothing_is_retransmitted_where_nothing_is_lost() {
+    let roomy = LinkSpec { buffer: "10000p".into(), ..scenario("droptail").link };
+    let result = play(&with_connections(Scenario { link: roomy, ..scenario("droptail") }, transfers(30, 0.2, 40_000)));
+    assert_eq!(result.outcome.transfers.len(), 30);
+    assert!(result.outcome.transfers.iter().all(|one| one.end != Time::NEVER && one.retransmits == 0));
+}
+
+/// Under overload the link never rests: what it sends in the window is its capacity.
+#[test]
+fn laws__a_backlogged_link_works_all_the_time() {
+    for scheme in SCHEMES {
+        let base = Scenario { warmup: "3s".into(), duration: "5s".into(), max_windows: 1, ..scenario(scheme) };
+        let mut scenario = base;
+        scenario.link.buffer = "60p".into();
+        scenario.traffic.bulk =
+            Some(mousehole_sim::scenario::spec::BulkSpec { flows: 40, start_spread_s: 1.0, rtt_spread: 0.3 });
+        let used = play(&scenario).outcome.queues[0].utilisation();
+        assert!((0.97..=1.0005).contains(&used), "{scheme}: {used}");
+    }
+}
+
+/// Faults of several entries for one link add up.
+#[test]
+fn faults__entries_add_up() {
+    let fault = |drop: Vec<u64>, bernoulli| FaultSpec { link: "down".into(), drop, bernoulli };
+    let base = scenario("droptail");
+    let one = with_connections(
+        Scenario { faults: vec![fault(vec![], 0.3), fault(vec![5], 0.0)], ..base },
+        transfers(10, 0.5, 20_000),
+    );
+    let lost: u64 = play(&one).outcome.queues[0].colours.iter().map(|colour| colour.fault.packets).sum();
+    assert!(lost > 20, "{lost} of more than 100 packets lost");
+}

@@ -1,0 +1,143 @@
+"""What the documents name exists: schemes, fields, columns, parameters, files and links."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import hygiene
+import pytest
+import schemes_doc
+from mousehole import _engine
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = sorted(name for name in hygiene.tracked_files(ROOT) if name.suffix == ".md")
+
+# struct of sim/src/scenario/spec.rs → what its fields begin with in docs/scenario.md
+TABLES = {
+    "Scenario": "",
+    "LinkSpec": "link.",
+    "AccessSpec": "access.",
+    "TcpSpec": "tcp.",
+    "TrafficSpec": "traffic.",
+    "ConnectionSpec": "traffic.connections[].",
+    "WriteSpec": "traffic.connections[].writes[].",
+    "BulkSpec": "traffic.bulk.",
+    "FaultSpec": "faults[].",
+}
+NESTED = {"link", "access", "tcp", "traffic", "faults"}
+# constant of columns.rs → first cell of its row in docs/traffic.md
+COLUMNS = {
+    "START": "start (needed)",
+    "DOWN": "bytes from server to client (needed for `down`)",
+    "UP": "bytes from client to server (needed for `up`)",
+    "CLIENT": "client",
+    "SERVER": "server",
+    "RTT": "round-trip time",
+    "ID": "connection id",
+    "DURATION": "duration",
+    "PROTOCOL": "protocol",
+    "SERVER_PORT": "server port",
+    "SIZE_SOURCE": "size announced or received",
+}
+REFERENCE = re.compile(r"`((?:[\w.-]+/)+[\w.-]*\.(?:rs|py|h|c|md|toml|sh|json))`")
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def rows(document: str) -> Iterator[list[str]]:
+    """Cells of every line of every table."""
+    for line in document.splitlines():
+        if line.startswith("| "):
+            yield [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def section(document: str, heading: str) -> str:
+    """What stands between a heading and the next one."""
+    return re.split(r"^#+ ", document.split(f"{heading}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def test_schemes__are_the_engines() -> None:
+    document = text("docs/schemes.md")
+    assert schemes_doc.renewed(document, _engine.schemes()) == document, "run make docs"
+
+
+def test_schemes_doc__needs_its_marker() -> None:
+    with pytest.raises(ValueError, match="no line"):
+        schemes_doc.renewed("# Schemes\n", [])
+
+
+def test_scenario__documents_every_field() -> None:
+    source = text("sim/src/scenario/spec.rs")
+    fields = {
+        prefix + field
+        for struct, prefix in TABLES.items()
+        for field in re.findall(r"pub (\w+):", source.split(f"pub struct {struct} {{")[1].split("\n}")[0])
+    }
+    named = (re.match(r"`(.+)`", cells[0]) for cells in rows(text("docs/scenario.md")))
+    documented = {match[1] for match in named if match}
+    trace = {"time_s", "event", "flow", "seq", "bytes", "colour", "cwnd"}
+    assert documented - trace == fields - NESTED
+
+
+def test_scenario__defaults_are_the_engines() -> None:
+    engine = json.loads(_engine.validate('{"traffic": {"model": "web:sfd"}}'))
+    wrong = [
+        f"{cells[0]}: {cells[1]}, not {value!r}"
+        for cells in rows(text("docs/scenario.md"))
+        if (value := found(engine, cells[0].strip("`"))) is not None
+        and not cells[0].startswith("`traffic.")
+        and cells[1].strip("`") not in ("as link.rate", "as `link.rate", json.dumps(value))
+    ]
+    assert wrong == []
+
+
+def found(scenario: Any, dotted: str) -> Any:
+    """The scenario's value at `a.b`, None where it has none."""
+    for name in dotted.split("."):
+        scenario = scenario.get(name) if isinstance(scenario, dict) else None
+    return scenario
+
+
+def test_scenario__example_is_valid() -> None:
+    example = text("docs/scenario.md").split("```toml\n")[1].split("```")[0]
+    assert json.loads(_engine.scenario_from_toml(example, "docs/scenario.md"))["scheme"] == "sfd(th=15kB)"
+
+
+@pytest.mark.parametrize("constant", COLUMNS)
+def test_traffic__columns_are_the_readers(constant: str) -> None:
+    source = text("sim/src/traffic/read/columns.rs")
+    _, names = re.split(rf"const {constant}: &\[&str\] =\s*&\[", source)
+    known = re.findall(r'"([\w.]+)"', names.split("];")[0])
+    (listed,) = [cells[1] for cells in rows(text("docs/traffic.md")) if cells[0] == COLUMNS[constant]]
+    assert listed == ", ".join(f"`{name}`" for name in known)
+
+
+@pytest.mark.parametrize("model", ["web:sfd", "poisson"])
+def test_traffic__parameters_are_the_models(model: str) -> None:
+    filled = json.loads(_engine.validate(json.dumps({"traffic": {"model": model}})))["traffic"]["params"]
+    table = {
+        cells[0].strip("`"): json.loads(cells[1].strip("`"))
+        for cells in rows(section(text("docs/traffic.md"), f"### `{model}`"))
+        if cells[0].startswith("`")
+    }
+    assert table == filled
+
+
+@pytest.mark.parametrize("name", DOCUMENTS, ids=str)
+def test_links__lead_somewhere(name: Path) -> None:
+    targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", text(str(name)))
+    assert [target for target in targets if not (ROOT / name.parent / target).exists()] == []
+
+
+def test_architecture__names_files_that_exist() -> None:
+    places = [ROOT, *(ROOT / "sim/src" / folder for folder in ("", "scenario", "traffic"))]
+    named = set(REFERENCE.findall(text("ARCHITECTURE.md"))) | set(REFERENCE.findall(text("docs/engine.md")))
+    named = {name for name in named if "NAME" not in name}
+    assert len(named) > 20
+    assert sorted(name for name in named if not any((place / name).exists() for place in places)) == []

@@ -1,0 +1,109 @@
+"""Every example runs, quickly, and shows what it says it shows."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import mousehole
+import polars as pl
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+SCENARIOS = sorted(path.name for path in EXAMPLES.glob("*.toml"))
+
+
+def run(name: str, **changes: object) -> mousehole.Records:
+    return mousehole.run(EXAMPLES / name, **changes)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_scenario__runs_and_keeps_the_laws(name: str) -> None:
+    records = run(name)
+    assert records.summary["conservation_ok"]
+    assert records.summary["packets"] > 0
+    assert f"`{name}`" in (EXAMPLES / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("scheme", ["droptail", "red", "sfd", "p-sfd", "s-sfd(mode=coupled)", "fq-codel"])
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_scenario__fast_path_equals_the_slow_one(name: str, scheme: str) -> None:
+    fast = run(name, scheme=scheme, both_directions=True)
+    slow = run(name, scheme=scheme, both_directions=True, slow_path=True)
+    assert fast.transfers.equals(slow.transfers, null_equal=True)
+    for quick, thorough in zip(fast.queues, slow.queues, strict=True):
+        assert without_departures(quick) == without_departures(thorough)
+        # The fast path counts a packet as sent when it arrives, so up to a queue's length is on either side.
+        assert abs(quick["sent_packets"] - thorough["sent_packets"]) <= 1000
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_scenario__same_seed_same_result(name: str) -> None:
+    once, again = run(name), run(name)
+    assert once.transfers.equals(again.transfers, null_equal=True)
+    assert once.to_json() == again.to_json()
+
+
+def without_departures(queue: dict[str, Any]) -> list[dict[str, int]]:
+    """Per colour what arrived, was dropped and was marked in the window."""
+    return [
+        {name: count for name, count in colour.items() if not name.startswith("sent")}
+        for colour in queue["colours"]
+    ]
+
+
+def test_single_transfer__loses_one_packet() -> None:
+    records = run("single-transfer.toml")
+    assert records.trace is not None
+    (dropped,) = records.trace.filter(pl.col("event") == "drop").iter_rows(named=True)
+    assert dropped["seq"] == 5, "the sixth segment"
+    (transfer,) = records.transfers.iter_rows(named=True)
+    assert (transfer["retransmits"], transfer["timeouts"]) == (1, 0)
+    assert transfer["end_s"] - transfer["start_s"] > transfer["alone_s"] + 0.08
+
+
+def test_single_transfer__takes_as_long_as_alone_without_the_loss() -> None:
+    (transfer,) = run("single-transfer.toml", faults=[]).transfers.iter_rows(named=True)
+    assert transfer["end_s"] - transfer["start_s"] == pytest.approx(transfer["alone_s"], abs=1e-8)
+
+
+def test_bulk_red__keeps_the_queue_shorter_than_drop_tail() -> None:
+    red, droptail = (
+        run("bulk-red.toml", scheme=scheme).queues[0]
+        for scheme in ("red(min=10,max=30,gentle=true)", "droptail")
+    )
+    assert red["utilisation"] > 0.95
+    assert red["delay_p50_s"] < 0.5 * droptail["delay_p50_s"]
+
+
+def test_web_s_sfd__promotes_every_fourth_packet() -> None:
+    promoted, plain = (run("web-s-sfd.toml", scheme=scheme) for scheme in ("s-sfd(k=4)", "sfd"))
+    assert share_green(promoted) > share_green(plain) + 0.05
+
+
+def share_green(records: mousehole.Records) -> float:
+    arrived = {colour["name"]: colour["arrived"] for colour in records.queues[0]["colours"]}
+    return float(arrived["green"] / sum(arrived.values()))
+
+
+def test_own_connections__short_writes_stay_green() -> None:
+    records = run("own-connections.toml")
+    short = records.transfers.filter(pl.col("client") == 1)
+    assert short["bytes"].to_list() == [12_000, 9_000, 14_000]
+    green = records.queues[0]["colours"][0]
+    # 15 kB of the long one are green as well; the SYN-ACKs are.
+    assert green["arrived"] == 2 + 10 + 9 + 7 + 10 - 1
+    assert short["retransmits"].sum() == 0
+
+
+def test_compare_my_traffic__on_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "".join(f"{start},10.0.0.{start % 7},{2000 + 977 * start % 40000}\n" for start in range(60))
+    table = tmp_path / "mine.csv"
+    table.write_text(f"start,client,bytes\n{rows}")
+    main = runpy.run_path(str(EXAMPLES / "compare_my_traffic.py"))["main"]
+    found = main([str(table), "--rate", "1mbit", "--duration", "20s", "--warmup", "5s"])
+    printed = capsys.readouterr().out
+    assert "sfd against droptail, mean response time of transfers ≤ 15 kB: " in printed
+    assert "┆ droptail ┆ sfd " in printed
+    assert found.plan.schemes == ("droptail", "sfd", "fq-codel")
