@@ -10,7 +10,10 @@ fn main() {
 
 /// The commit, with `-dirty` when the tree differs from it; nothing outside a git checkout.
 fn revision() -> Option<String> {
-    let output = Command::new("git").args(["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]).output().ok()?;
+    let output = Command::new("git")
+        .args(["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"])
+        .output()
+        .ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     Some(text.trim().to_string()).filter(|text| output.status.success() && !text.is_empty())
 }

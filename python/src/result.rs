@@ -47,7 +47,13 @@ impl RunResult {
 
     /// Counters of the bottleneck's queues within the window.
     fn queues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let all = self.records.outcome.queues.iter().map(|queue| queue_dict(py, queue)).collect::<PyResult<Vec<_>>>()?;
+        let all = self
+            .records
+            .outcome
+            .queues
+            .iter()
+            .map(|queue| queue_dict(py, queue))
+            .collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, all)
     }
 

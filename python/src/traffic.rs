@@ -38,7 +38,8 @@ impl Traffic {
     /// What was understood, as `inspect` shows it; of a model, a sample.
     #[pyo3(signature = (rate=None))]
     fn summary<'py>(&self, py: Python<'py>, rate: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
-        let rate = rate.map(|text| parse_rate("rate", text)).transpose().map_err(|error| to_python(py, error))?;
+        let rate =
+            rate.map(|text| parse_rate("rate", text)).transpose().map_err(|error| to_python(py, error))?;
         let mut summary = py.detach(|| self.connections.summary(rate, MSS));
         if let (Some(model), Some(rate)) = (&self.model, rate) {
             summary.native_load = Some(model.offered_load(rate, MSS));
@@ -54,7 +55,8 @@ impl Traffic {
         frame.set_item("start_s", column(py, all.iter().map(|c| c.start.as_secs())))?;
         frame.set_item("client", column(py, all.iter().map(|c| c.client)))?;
         frame.set_item("server", column(py, all.iter().map(|c| c.server)))?;
-        frame.set_item("rtt_s", column(py, all.iter().map(|c| c.rtt.map_or(f64::NAN, |rtt| rtt.as_secs()))))?;
+        frame
+            .set_item("rtt_s", column(py, all.iter().map(|c| c.rtt.map_or(f64::NAN, |rtt| rtt.as_secs()))))?;
         frame.set_item("writes", column(py, all.iter().map(|c| c.writes.len() as u32)))?;
         frame.set_item("bytes", column(py, all.iter().map(|c| c.bytes())))?;
         frame.set_item("is_quic", column(py, all.iter().map(|c| c.kind == Kind::Quic)))?;
@@ -73,7 +75,13 @@ pub fn column<'py, T: numpy::Element>(
 /// Reads traffic files, recognised by content.
 #[pyfunction]
 #[pyo3(signature = (paths, direction="down", strict=false, seed=1))]
-fn read_traffic(py: Python<'_>, paths: Vec<String>, direction: &str, strict: bool, seed: u64) -> PyResult<Traffic> {
+fn read_traffic(
+    py: Python<'_>,
+    paths: Vec<String>,
+    direction: &str,
+    strict: bool,
+    seed: u64,
+) -> PyResult<Traffic> {
     let work = || -> Result<sim::Traffic> {
         let direction = Direction::by_name("direction", direction)?;
         read::files(&paths, &ReadOptions { direction, strict, seed })

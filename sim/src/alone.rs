@@ -38,10 +38,16 @@ type Times = BTreeMap<(Case, u32), f64>;
 ///
 /// # Errors
 /// [`crate::error::Error::Cancelled`] after a cancel.
-pub fn times(plan: &Plan, traffic: &Traffic, transfers: &[Transfer], cancel: &AtomicBool) -> Result<Vec<f64>> {
+pub fn times(
+    plan: &Plan,
+    traffic: &Traffic,
+    transfers: &[Transfer],
+    cancel: &AtomicBool,
+) -> Result<Vec<f64>> {
     let cases: Vec<Case> = transfers.iter().map(|transfer| case(plan, transfer, traffic)).collect();
     let mut known = followed(plan, &cases, cancel)?;
-    let mut left: Vec<&Case> = cases.iter().filter(|case| !known.contains_key(&((*case).clone(), 0))).collect();
+    let mut left: Vec<&Case> =
+        cases.iter().filter(|case| !known.contains_key(&((*case).clone(), 0))).collect();
     left.sort_unstable();
     left.dedup();
     played(plan, &left, &mut known, cancel)?;
@@ -134,7 +140,9 @@ mod tests {
     fn followed__equals_played() {
         let mut scenario = Scenario::default();
         scenario.traffic.model = Some("poisson".into());
-        for (rate, rtt, profile) in [("3mbit", "40ms", "rfc"), ("10mbit", "80ms", "rfc"), ("50mbit", "20ms", "ns2-2001")] {
+        for (rate, rtt, profile) in
+            [("3mbit", "40ms", "rfc"), ("10mbit", "80ms", "rfc"), ("50mbit", "20ms", "ns2-2001")]
+        {
             (scenario.link.rate, scenario.link.rtt) = (rate.into(), rtt.into());
             scenario.tcp.profile = profile.into();
             let plan = Plan::new(&scenario).expect("a valid scenario");
@@ -148,7 +156,11 @@ mod tests {
             played(&plan, &cases.iter().collect::<Vec<_>>(), &mut own, &cancel).expect("a run");
             for (case, time) in &known {
                 let expected = own[case];
-                assert!((time - expected).abs() < 1e-9, "{rate} {:?}: {time} s, alone {expected} s", case.0.writes);
+                assert!(
+                    (time - expected).abs() < 1e-9,
+                    "{rate} {:?}: {time} s, alone {expected} s",
+                    case.0.writes
+                );
             }
         }
     }

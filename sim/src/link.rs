@@ -2,7 +2,7 @@
 
 use crate::packet::{Packet, flag};
 use crate::queue::{Dequeued, Drop, Queue, Why};
-use crate::record::QueueCounts;
+use crate::record::{ColourCounts, QueueCounts};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Rate, Time};
 
@@ -99,22 +99,20 @@ impl Link {
             return Arrival::Dropped;
         }
         match self.queue.as_fifo() {
-            Some(fifo) if !self.slow => {
-                match fifo.pass(packet, now, self.busy_until, &mut self.dice) {
-                    Err(why) => {
-                        self.note_drop(*packet, why);
-                        Arrival::Dropped
-                    }
-                    Ok(start) => {
-                        if packet.has(flag::CE) && !packet.was_marked {
-                            self.counts.marked(packet.colour, packet.bytes);
-                        }
-                        self.counts.sent(packet.colour, packet.bytes, start.since(now).0);
-                        self.busy_until = start + self.tx_time(packet);
-                        Arrival::Arrives(self.busy_until + self.delay)
-                    }
+            Some(fifo) if !self.slow => match fifo.pass(packet, now, self.busy_until, &mut self.dice) {
+                Err(why) => {
+                    self.note_drop(*packet, why);
+                    Arrival::Dropped
                 }
-            }
+                Ok(start) => {
+                    if packet.has(flag::CE) && !packet.was_marked {
+                        self.counts.marked(packet.colour, packet.bytes);
+                    }
+                    self.counts.sent(packet.colour, packet.bytes, start.since(now).0);
+                    self.busy_until = start + self.tx_time(packet);
+                    Arrival::Arrives(self.busy_until + self.delay)
+                }
+            },
             _ => self.arrive_slowly(*packet, now),
         }
     }
@@ -161,6 +159,19 @@ impl Link {
     /// Packets and bytes waiting.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
         self.queue.backlog(now)
+    }
+
+    /// Counts at `now`; a packet whose departure is promised for later is not sent yet.
+    pub fn counts_at(&mut self, now: Time) -> [ColourCounts; 3] {
+        let mut colours = self.counts.colours;
+        if let Some(fifo) = self.queue.as_fifo().filter(|_| !self.slow) {
+            let waiting = fifo.waiting(now);
+            for (index, counts) in colours.iter_mut().enumerate() {
+                counts.sent.packets -= u64::from(waiting.packets[index]);
+                counts.sent.bytes -= waiting.bytes[index];
+            }
+        }
+        colours
     }
 
     /// Whether a packet counts as sent at its arrival already (the fast path).

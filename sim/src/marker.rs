@@ -82,7 +82,14 @@ struct Entry {
 impl Ns2Sfd {
     /// Threshold in bytes, current packet included; `selective` is S-SFD's counter.
     pub fn new(threshold: u32, selective: bool) -> Ns2Sfd {
-        Ns2Sfd { threshold, selective, timeout: Dur(5_000_000_000), entries: Vec::new(), names: Vec::new(), next_name: 0 }
+        Ns2Sfd {
+            threshold,
+            selective,
+            timeout: Dur(5_000_000_000),
+            entries: Vec::new(),
+            names: Vec::new(),
+            next_name: 0,
+        }
     }
 
     /// A new flow id for the slot, as ns-2 gives every object its own.

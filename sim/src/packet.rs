@@ -39,6 +39,11 @@ pub mod flag {
     pub const IN_RECOVERY: u8 = 32;
     /// Travels from the receiver of data to its sender.
     pub const REVERSE: u8 = 64;
+
+    /// `bits` if `condition` holds, else none.
+    pub const fn when(condition: bool, bits: u8) -> u8 {
+        if condition { bits } else { 0 }
+    }
 }
 
 /// One SACK block relative to the cumulative acknowledgement; `length` 0 means none.
@@ -127,7 +132,9 @@ impl Packet {
             Kind::Ack => View::ACK,
             Kind::Data | Kind::Request => 0,
         };
-        let flags = BITS.iter().fold(kind, |flags, &(ours, theirs)| if self.has(ours) { flags | theirs } else { flags });
+        let flags = BITS
+            .iter()
+            .fold(kind, |flags, &(ours, theirs)| if self.has(ours) { flags | theirs } else { flags });
         let mut view = View::new(u32::from(self.bytes)).with_colour(self.colour).with_flags(flags);
         view.window_hint = u16::from(self.window_hint);
         view

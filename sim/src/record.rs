@@ -73,6 +73,20 @@ pub struct ColourCounts {
     pub sent: Count,
 }
 
+impl ColourCounts {
+    /// The counts since `earlier`.
+    pub fn since(self, earlier: ColourCounts) -> ColourCounts {
+        ColourCounts {
+            arrived: self.arrived.since(earlier.arrived),
+            early: self.early.since(earlier.early),
+            forced: self.forced.since(earlier.forced),
+            fault: self.fault.since(earlier.fault),
+            marked: self.marked.since(earlier.marked),
+            sent: self.sent.since(earlier.sent),
+        }
+    }
+}
+
 /// Counters of one link's queue.
 #[derive(Debug, Clone)]
 pub struct QueueCounts {
@@ -142,17 +156,7 @@ impl QueueCounts {
 
     /// The counts by colour since `earlier`.
     pub fn since(&self, earlier: &[ColourCounts; 3]) -> [ColourCounts; 3] {
-        std::array::from_fn(|index| {
-            let (now, then) = (self.colours[index], earlier[index]);
-            ColourCounts {
-                arrived: now.arrived.since(then.arrived),
-                early: now.early.since(then.early),
-                forced: now.forced.since(then.forced),
-                fault: now.fault.since(then.fault),
-                marked: now.marked.since(then.marked),
-                sent: now.sent.since(then.sent),
-            }
-        })
+        std::array::from_fn(|index| self.colours[index].since(earlier[index]))
     }
 }
 

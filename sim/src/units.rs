@@ -116,10 +116,27 @@ impl fmt::Display for Rate {
     }
 }
 
-const RATE_UNITS: &[(&str, f64)] =
-    &[("bit", 1.0), ("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9), ("bps", 8.0), ("kbps", 8e3), ("mbps", 8e6), ("gbps", 8e9)];
-const TIME_UNITS: &[(&str, f64)] = &[("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
-const SIZE_UNITS: &[(&str, f64)] = &[("b", 1.0), ("kb", 1e3), ("mb", 1e6), ("gb", 1e9), ("kib", 1024.0), ("mib", 1048576.0), ("gib", 1073741824.0)];
+const RATE_UNITS: &[(&str, f64)] = &[
+    ("bit", 1.0),
+    ("kbit", 1e3),
+    ("mbit", 1e6),
+    ("gbit", 1e9),
+    ("bps", 8.0),
+    ("kbps", 8e3),
+    ("mbps", 8e6),
+    ("gbps", 8e9),
+];
+const TIME_UNITS: &[(&str, f64)] =
+    &[("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
+const SIZE_UNITS: &[(&str, f64)] = &[
+    ("b", 1.0),
+    ("kb", 1e3),
+    ("mb", 1e6),
+    ("gb", 1e9),
+    ("kib", 1024.0),
+    ("mib", 1048576.0),
+    ("gib", 1073741824.0),
+];
 
 /// Parses `10mbit`, `3.5Mbit`, `1gbit` (bits), or tc's `bps` family (bytes).
 ///
@@ -176,8 +193,16 @@ pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buf
     };
     match buffer {
         Buffer::Bytes(bytes) if !(1500..=1 << 40).contains(&bytes) => {
-            let why = if unit.eq_ignore_ascii_case("bdp") { format!(" ({bytes} B at this rate and RTT)") } else { String::new() };
-            Err(Error::field(field, format!("{}{why}", quote(text)), "a buffer of at least one 1500-byte packet: packets (50p), bytes (64kB) or bandwidth-delay products (1bdp)"))
+            let why = if unit.eq_ignore_ascii_case("bdp") {
+                format!(" ({bytes} B at this rate and RTT)")
+            } else {
+                String::new()
+            };
+            Err(Error::field(
+                field,
+                format!("{}{why}", quote(text)),
+                "a buffer of at least one 1500-byte packet: packets (50p), bytes (64kB) or bandwidth-delay products (1bdp)",
+            ))
         }
         good => Ok(good),
     }
@@ -190,8 +215,12 @@ fn parse_with(field: &str, text: &str, units: &[(&str, f64)], allowed: &str) -> 
     match units.iter().find(|(name, _)| *name == lower) {
         Some((_, scale)) => Ok(value * scale),
         None => {
-            let hint = crate::error::did_you_mean(&lower, units.iter().map(|(name, _)| *name));
-            let problem = if unit.is_empty() { "no unit" } else { "unknown unit" };
+            let (problem, hint) = match unit {
+                "" => ("no unit", String::new()),
+                _ => {
+                    ("unknown unit", crate::error::did_you_mean(&lower, units.iter().map(|(name, _)| *name)))
+                }
+            };
             Err(Error::field(field, format!("{} ({problem})", quote(text)), format!("{allowed}{hint}")))
         }
     }
@@ -199,7 +228,8 @@ fn parse_with(field: &str, text: &str, units: &[(&str, f64)], allowed: &str) -> 
 
 fn split_unit(text: &str) -> (&str, &str) {
     let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))).unwrap_or(text.len());
+    let end =
+        text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))).unwrap_or(text.len());
     (&text[..end], text[end..].trim())
 }
 

@@ -193,7 +193,8 @@ impl<E: Copy> Wheel<E> {
         let found = if first != 0 {
             start / 64 * 64 + first.trailing_zeros() as usize
         } else {
-            let word = (1..=WORDS).map(|step| (start / 64 + step) % WORDS).find(|&word| self.occupied[word] != 0)?;
+            let word =
+                (1..=WORDS).map(|step| (start / 64 + step) % WORDS).find(|&word| self.occupied[word] != 0)?;
             word * 64 + self.occupied[word].trailing_zeros() as usize
         };
         let ahead = (found + SLOTS as usize - start) % SLOTS as usize;

@@ -7,6 +7,13 @@ use common::{connection, losing, play, scenario, transfers, with_connections, wi
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::{Rate, Time};
 
+/// The path with room for everything, as it is for the transfers that are played alone.
+fn roomy() -> Scenario {
+    let mut scenario = scenario("droptail");
+    (scenario.link.buffer, scenario.link.uplink_buffer) = ("100000p".into(), "100000p".into());
+    scenario
+}
+
 const RATE: Rate = Rate(4_000_000);
 
 /// Response time over response time alone, of every transfer.
@@ -62,6 +69,23 @@ fn alone__lost_handshake_packets_cost_their_timeouts() {
     assert!((extra(vec![losing("down", &[1])]) - 1.0).abs() < 1e-6, "data: the least RTO");
 }
 
+/// Where a SYN-ACK was lost, or seems so to the answering side, it starts with one segment (RFC 5681 section 3.1).
+#[test]
+fn alone__a_handshake_in_trouble_starts_with_one_segment() {
+    let response = |faults| {
+        let base = Scenario { faults, ..scenario("droptail") };
+        let result = play(&with_connections(base, vec![connection(0.0, &[(0.0, 2920)])]));
+        result.outcome.transfers[0].end.as_secs()
+    };
+    let clean = response(Vec::new());
+    for (link, number, what) in [("down", 0, "SYN-ACK"), ("up", 1, "request")] {
+        let extra = response(vec![losing(link, &[number])]) - clean;
+        assert!((1.04..1.05).contains(&extra), "{what}: a second and one more round trip, not {extra} s");
+    }
+    let extra = response(vec![losing("up", &[0])]) - clean;
+    assert!((extra - 1.0).abs() < 1e-6, "of a lost SYN it knows nothing: {extra} s");
+}
+
 /// Far apart on an unloaded drop-tail link every transfer goes as if alone, whatever its size.
 #[test]
 fn alone__slowdown_without_others_is_one() {
@@ -69,7 +93,7 @@ fn alone__slowdown_without_others_is_one() {
         let sizes = [1, 999, 1000, 1460, 1461, 14_600, 14_601, 20_000, 43_800, 60_123, 200_000, 1_000_000];
         let one = |(index, bytes): (usize, u64)| connection(20.0 * index as f64, &[(0.0, bytes)]);
         let connections = sizes.into_iter().enumerate().map(one).collect();
-        let mut base = with_profile(Scenario { duration: "300s".into(), ..scenario("droptail") }, profile);
+        let mut base = with_profile(Scenario { duration: "300s".into(), ..roomy() }, profile);
         // The phase of the coarse clock is drawn per connection; alone it would be another one.
         base.tcp.tick_phase_s = Some(0.0);
         let result = play(&with_connections(base, connections));
@@ -89,7 +113,7 @@ fn alone__slowdown_without_others_is_one_on_any_path() {
             one.rtt_s = Some(0.04 + 0.013 * f64::from(index % 7));
             one
         });
-        let base = Scenario { duration: "600s".into(), ..scenario("droptail") };
+        let base = Scenario { duration: "600s".into(), ..roomy() };
         let mut scenario = with_connections(base, connections.collect());
         scenario.traffic.direction = Some(direction.into());
         let result = play(&scenario);
@@ -119,7 +143,10 @@ fn memory__live_connections_stay_bounded() {
         let (short_opened, short_most) = opened_and_most(scheme, "60s");
         let (opened, most) = opened_and_most(scheme, "180s");
         assert!(opened > 2 * short_opened && opened > 2000, "{scheme}: {opened} opened");
-        assert!(most * 10 < opened && most < 2 * short_most + 20, "{scheme}: {most} at once of {opened}, {short_most} before");
+        assert!(
+            most * 10 < opened && most < 2 * short_most + 20,
+            "{scheme}: {most} at once of {opened}, {short_most} before"
+        );
     }
 }
 

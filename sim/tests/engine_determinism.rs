@@ -14,7 +14,8 @@ fn short(scheme: &str, model: &str, load: f64) -> Scenario {
 
 /// Digests of eight different scenarios, computed by so many threads.
 fn digests(threads: usize) -> Vec<u64> {
-    let scenarios: Vec<Scenario> = SCHEMES.iter().step_by(2).map(|scheme| short(scheme, "web:sfd", 0.8)).collect();
+    let scenarios: Vec<Scenario> =
+        SCHEMES.iter().step_by(2).map(|scheme| short(scheme, "web:sfd", 0.8)).collect();
     let next = std::sync::atomic::AtomicUsize::new(0);
     let mut found: Vec<(usize, u64)> = std::thread::scope(|scope| {
         let work = || {

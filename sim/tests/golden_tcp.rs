@@ -15,6 +15,12 @@ use serde_json::Value;
 
 const CLOSE_S: f64 = 2e-6;
 
+/// Time, event, segment and bytes of a line of our trace.
+type Ours = (f64, &'static str, i64, u16);
+
+/// The same of ns-2's.
+type Theirs = (f64, String, i64, u16);
+
 fn cases() -> Vec<Value> {
     serde_json::from_str(&golden("tcp/summary.json")).expect("summary.json is a list of cases")
 }
@@ -64,7 +70,10 @@ fn scenario(case: &Value) -> Scenario {
         },
         faults: match drops {
             "-" => Vec::new(),
-            list => vec![losing("down", &list.split(',').map(|index| index.parse().expect("a number")).collect::<Vec<_>>())],
+            list => vec![losing(
+                "down",
+                &list.split(',').map(|index| index.parse().expect("a number")).collect::<Vec<_>>(),
+            )],
         },
         trace: true,
         ..Scenario::default()
@@ -79,7 +88,7 @@ fn play(case: &Value) -> Vec<TraceRow> {
 }
 
 /// (time, event, seq, size) of the events ns-2's trace has.
-fn ours(rows: &[TraceRow]) -> Vec<(f64, &'static str, i64, u16)> {
+fn ours(rows: &[TraceRow]) -> Vec<Ours> {
     let name = |event| match event {
         TraceEvent::Send => Some("send"),
         TraceEvent::Receive => Some("rcv_at_sink"),
@@ -87,10 +96,12 @@ fn ours(rows: &[TraceRow]) -> Vec<(f64, &'static str, i64, u16)> {
         TraceEvent::Drop => Some("drop"),
         _ => None,
     };
-    rows.iter().filter_map(|row| name(row.event).map(|name| (row.at.as_secs(), name, row.seq, row.bytes))).collect()
+    rows.iter()
+        .filter_map(|row| name(row.event).map(|name| (row.at.as_secs(), name, row.seq, row.bytes)))
+        .collect()
 }
 
-fn theirs(case: &Value) -> Vec<(f64, String, i64, u16)> {
+fn theirs(case: &Value) -> Vec<Theirs> {
     let table = golden_rows(&format!("tcp/{}.events.csv", case["name"].as_str().expect("a name")));
     let row = |fields: Vec<String>| {
         let parse = |index: usize| fields[index].parse::<f64>().expect("a number");
@@ -103,21 +114,22 @@ fn theirs(case: &Value) -> Vec<(f64, String, i64, u16)> {
 fn parting(case: &Value) -> Option<String> {
     let rows = play(case);
     let (mine, other) = (ours(&rows), theirs(case));
-    let differs = |(a, b): &(&(f64, &str, i64, u16), &(f64, String, i64, u16))| {
-        (a.0 - b.0).abs() > CLOSE_S || a.1 != b.1 || a.2 != b.2 || a.3 != b.3
-    };
+    let differs =
+        |(a, b): &(&Ours, &Theirs)| (a.0 - b.0).abs() > CLOSE_S || a.1 != b.1 || a.2 != b.2 || a.3 != b.3;
     let place = mine.iter().zip(&other).position(|pair| differs(&pair));
     let name = &case["name"];
     match place {
         Some(at) => Some(format!("{name}: event {at}: ours {:?}, ns-2 {:?}", mine[at], other[at])),
         // Some traces end before the ACK that completes the transfer; its time is `done`.
         None if mine.len() == other.len() + 1 && completes(case, mine.last()) => None,
-        None if mine.len() != other.len() => Some(format!("{name}: {} events, ns-2 has {}", mine.len(), other.len())),
+        None if mine.len() != other.len() => {
+            Some(format!("{name}: {} events, ns-2 has {}", mine.len(), other.len()))
+        }
         None => None,
     }
 }
 
-fn completes(case: &Value, last: Option<&(f64, &str, i64, u16)>) -> bool {
+fn completes(case: &Value, last: Option<&Ours>) -> bool {
     let done = case["done"].as_f64().expect("a number");
     last.is_some_and(|row| row.1 == "ack" && (row.0 - done).abs() <= CLOSE_S)
 }

@@ -120,7 +120,8 @@ fn overflow__drops_from_the_head_of_the_fattest() {
     fair.fill(2, 20, 1500, ms(0));
     assert!(fair.drops.is_empty());
     fair.put(packet(3, 0, 100), ms(0));
-    let dropped: Vec<(u32, u32)> = fair.drops.iter().map(|drop| (drop.packet.flow, drop.packet.seq)).collect();
+    let dropped: Vec<(u32, u32)> =
+        fair.drops.iter().map(|drop| (drop.packet.flow, drop.packet.seq)).collect();
     let expected: Vec<(u32, u32)> = (0..10).map(|seq| (2, seq)).collect();
     assert_eq!(dropped, expected, "30 kB of flow 2 are more than 16 kB of flow 1");
     assert!(fair.drops.iter().all(|drop| drop.why == Why::Forced));
@@ -147,7 +148,9 @@ fn standing_queue(ect: bool, ecn: bool, for_ms: u64) -> (Vec<u64>, Vec<u64>) {
         }
         let packet = fair.take(ms(now)).expect("a standing queue");
         marked.extend(packet.has(flag::CE).then_some(now));
-        lost.extend(fair.drops.drain(..).map(|drop| (drop.why == Why::Early).then_some(now).expect("by delay")));
+        lost.extend(
+            fair.drops.drain(..).map(|drop| (drop.why == Why::Early).then_some(now).expect("by delay")),
+        );
     }
     (lost, marked)
 }
@@ -219,5 +222,8 @@ fn codel__resumes_near_its_last_rate() {
     let before = lost.iter().filter(|at| **at < 1030).count() as f64;
     let gap = again[1] - again[0];
     let expected = 100.0 / (before - 1.0).sqrt();
-    assert!((gap as f64 - expected).abs() <= 1.0, "{gap} ms between the first two, {expected} expected; {lost:?}");
+    assert!(
+        (gap as f64 - expected).abs() <= 1.0,
+        "{gap} ms between the first two, {expected} expected; {lost:?}"
+    );
 }

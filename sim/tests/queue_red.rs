@@ -16,7 +16,9 @@ const RATE: Rate = Rate(3_000_000);
 
 fn hop(scheme: &str, rate: Rate, packets: u32, slow: bool) -> Hop {
     let place = Place { rate, buffer: Buffer::Packets(packets), seed: 3, link: 0 };
-    let queue = Scheme::parse(scheme).and_then(|scheme| scheme.queue(place)).unwrap_or_else(|error| panic!("{error}"));
+    let queue = Scheme::parse(scheme)
+        .and_then(|scheme| scheme.queue(place))
+        .unwrap_or_else(|error| panic!("{error}"));
     Hop::new(rate, queue, slow)
 }
 
@@ -40,9 +42,16 @@ fn assert_averages(scheme: &str, table: &str, slow: bool) {
         let colour = if fields[1] == 1.0 { Colour::Green } else { Colour::Yellow };
         hop.arrive(coloured(colour, packet(0, 0, fields[2] as u16)), now);
         let ours = averages(&mut hop);
-        for (index, expected) in [&row[3], &row[4]].into_iter().enumerate().filter(|(_, text)| !text.is_empty()) {
+        for (index, expected) in
+            [&row[3], &row[4]].into_iter().enumerate().filter(|(_, text)| !text.is_empty())
+        {
             let expected: f64 = expected.parse().unwrap();
-            assert!((ours[index] - expected).abs() < 1e-5, "{table} at {}: {} for {expected}", row[0], ours[index]);
+            assert!(
+                (ours[index] - expected).abs() < 1e-5,
+                "{table} at {}: {} for {expected}",
+                row[0],
+                ours[index]
+            );
         }
     }
 }
@@ -93,7 +102,9 @@ impl Row {
             let (gentle, wait, byte) = (self.is_on("gentle"), self.is_on("wait"), self.is_on("bytes"));
             let unit = if self.is_on("qib") { "bytes" } else { "packets" };
             // ns-2 drops early only when more than one packet waits.
-            format!("red(min={min},max={max},maxp={maxp},wq={wq},gentle={gentle},wait={wait},byte={byte},unit={unit},guard=3)")
+            format!(
+                "red(min={min},max={max},maxp={maxp},wq={wq},gentle={gentle},wait={wait},byte={byte},unit={unit},guard=2)"
+            )
         };
         match self.text("q") {
             "RED" => Some(plain()),
@@ -137,7 +148,8 @@ fn matched_rate(row: &Row, seed: u64) -> f64 {
 fn overload(row: &Row, scheme: &str, seed: u64) -> Overload {
     let mut hop = hop(scheme, RATE, row.number("qlim") as u32, false);
     let (bytes, rate, share) = (row.number("size") as u16, matched_rate(row, seed), row.number("share"));
-    let (mut gaps, mut colours) = (Stream::new(seed, Purpose::Arrival, 0), Stream::new(seed, Purpose::Host, 0));
+    let (mut gaps, mut colours) =
+        (Stream::new(seed, Purpose::Arrival, 0), Stream::new(seed, Purpose::Host, 0));
     let (warm, end) = (Time(100_000_000_000), Time(700_000_000_000));
     let mut now = Time::ZERO;
     let mut then = hop.link.counts.colours;
@@ -182,4 +194,18 @@ fn overload__drops_and_queue_as_ns2() {
         compared += 1;
     }
     assert!(compared >= 20, "{compared} rows compared");
+}
+
+/// Idle time is when nothing is sent, not when nothing waits: the last packet is still in transmission.
+#[test]
+fn averages__do_not_decay_while_the_link_is_busy() {
+    for slow in [false, true] {
+        // A packet takes 8 ms, a slot of idle time too.
+        let mut hop = hop("red(min=1000,max=2000,wq=0.5)", Rate(1_000_000), 100, slow);
+        let arrivals_ms = [(0, 0.0), (0, 0.0), (0, 0.5), (17, 0.25), (50, 0.25 * 0.25 * 0.5)];
+        for (at_ms, expected) in arrivals_ms {
+            hop.arrive(packet(0, 0, 1000), Time(at_ms * 1_000_000));
+            assert_eq!(averages(&mut hop), [expected], "at {at_ms} ms, slow path {slow}");
+        }
+    }
 }

@@ -187,7 +187,11 @@ fn sack__no_sample_across_a_retransmission() {
     talk.sack(0, &[(1, 10)]);
     assert!(talk.last.iter().any(|out| out.seq == 10), "new data in recovery: {:?}", talk.last);
     talk.sack(0, &[(11, 14), (1, 10)]);
-    assert!(talk.last.iter().any(|out| out.seq == 10 && out.retransmission), "10 is lost too: {:?}", talk.last);
+    assert!(
+        talk.last.iter().any(|out| out.seq == 10 && out.retransmission),
+        "10 is lost too: {:?}",
+        talk.last
+    );
     talk.wait(700);
     talk.ack(14);
     talk.wait(1);

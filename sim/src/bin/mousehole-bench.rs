@@ -15,7 +15,9 @@ use std::sync::atomic::AtomicBool;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let parsed = match &arguments[..] {
-        [case, seconds] => seconds.parse::<u32>().ok().filter(|seconds| *seconds > 0).map(|s| (case.as_str(), s)),
+        [case, seconds] => {
+            seconds.parse::<u32>().ok().filter(|seconds| *seconds > 0).map(|s| (case.as_str(), s))
+        }
         _ => None,
     };
     let scenario = match parsed {
@@ -125,7 +127,9 @@ fn web(seconds: u32) -> Scenario {
         },
         traffic: TrafficSpec {
             model: Some("poisson".into()),
-            params: Some(serde_json::json!({ "transfers_per_s": transfers_per_s, "cap_bytes": 1_000_000_000u64 })),
+            params: Some(
+                serde_json::json!({ "transfers_per_s": transfers_per_s, "cap_bytes": 1_000_000_000u64 }),
+            ),
             bulk: Some(BulkSpec { flows: 10, start_spread_s: 1.0, rtt_spread: 0.1 }),
             ..TrafficSpec::default()
         },

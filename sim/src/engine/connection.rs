@@ -68,6 +68,8 @@ pub(super) struct Live {
     /// One-way delay from host to bottleneck and from bottleneck to host, added to what links have.
     pub quarter: Dur,
     pub rtt: Dur,
+    /// Last segment of the write before, and its payload: it may have to be sent again.
+    pub last_before: (u32, u64),
     /// When the next write is asked for.
     pub think_until: Time,
     /// When the answering side sent its SYN-ACK, and whether it had to repeat it.
@@ -93,6 +95,7 @@ impl Live {
             progress: Progress::default(),
             quarter,
             rtt,
+            last_before: (u32::MAX, 0),
             think_until: Time::NEVER,
             answered: (Time::ZERO, false),
             timer_at: Time::NEVER,
@@ -106,6 +109,9 @@ impl Live {
     /// Begins write `number` of `bytes` at `now`.
     pub fn begin(&mut self, number: u32, bytes: u64, now: Time, params: &Params) {
         let first = self.progress.segments.1;
+        if number > 0 {
+            self.last_before = (first - 1, self.last_payload(params));
+        }
         let syn = u32::from(number == 0 && params.opening == Opening::OneWaySyn);
         let segments = if bytes == u64::MAX { u32::MAX / 2 } else { params.segments(bytes) };
         self.progress = Progress {
@@ -129,16 +135,25 @@ impl Live {
 
     /// IP length of segment `seq` of the write now under way.
     pub fn segment_bytes(&self, seq: u32, params: &Params) -> u16 {
-        let (first, end) = self.progress.segments;
+        let end = self.progress.segments.1;
         if seq == 0 && params.opening == Opening::OneWaySyn {
             return params.ack_bytes as u16;
         }
         let header = if seq == 0 && params.first_without_header { 0 } else { params.header };
-        let payload = if seq + 1 == end && seq >= first && !params.whole_segments && self.progress.bytes != u64::MAX {
-            (self.progress.bytes - 1) % u64::from(params.mss) + 1
+        let payload = if params.whole_segments || self.progress.bytes == u64::MAX {
+            u64::from(params.mss)
+        } else if seq + 1 == end {
+            self.last_payload(params)
+        } else if seq == self.last_before.0 {
+            self.last_before.1
         } else {
             u64::from(params.mss)
         };
         (payload + u64::from(header)) as u16
+    }
+
+    /// Payload of the last segment of the write now under way.
+    fn last_payload(&self, params: &Params) -> u64 {
+        (self.progress.bytes.max(1) - 1) % u64::from(params.mss) + 1
     }
 }

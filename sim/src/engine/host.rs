@@ -95,7 +95,8 @@ impl World {
             live.opener.handle_data_of(live.progress.number);
         }
         if is_new && (self.setup.window.0..self.setup.window.1).contains(&self.now) {
-            self.goodput_bytes += u64::from(packet.bytes) - u64::from(params.header.min(u32::from(packet.bytes)));
+            self.goodput_bytes +=
+                u64::from(packet.bytes) - u64::from(params.header.min(u32::from(packet.bytes)));
         }
         let next = live.receiver.next();
         if let Some(course) = &mut self.course {
@@ -183,10 +184,10 @@ impl World {
             let mut packet = Packet::new(slot, Kind::Data, out.seq, bytes);
             packet.window_hint = live.sender.cwnd().min(255.0) as u8;
             // RFC 3168 section 6.1.5: what is sent again is not ECN-capable.
-            packet.flags = u8::from(params.ecn && !out.retransmission) * flag::ECT
-                | u8::from(out.retransmission) * flag::RETRANSMISSION
-                | u8::from(out.in_recovery) * flag::IN_RECOVERY
-                | u8::from(out.cwr) * flag::CWR;
+            packet.flags = flag::when(params.ecn && !out.retransmission, flag::ECT)
+                | flag::when(out.retransmission, flag::RETRANSMISSION)
+                | flag::when(out.in_recovery, flag::IN_RECOVERY)
+                | flag::when(out.cwr, flag::CWR);
             self.inject(packet);
         }
     }
@@ -197,7 +198,7 @@ impl World {
         let options = if blocks > 0 { params.sack_bytes.0 + blocks * params.sack_bytes.1 } else { 0 };
         let mut packet = Packet::new(slot, Kind::Ack, fields.next, (params.ack_bytes + options) as u16);
         packet.sacks = fields.sacks;
-        packet.flags = flag::REVERSE | u8::from(fields.ece) * flag::ECE;
+        packet.flags = flag::REVERSE | flag::when(fields.ece, flag::ECE);
         self.inject(packet);
     }
 
@@ -282,7 +283,12 @@ impl World {
             live.generation += 1;
             live.timer_at = due;
             let generation = live.generation;
-            self.schedule(due.max(self.now), class::TIMER, u64::from(slot), Event::Timer { slot, generation });
+            self.schedule(
+                due.max(self.now),
+                class::TIMER,
+                u64::from(slot),
+                Event::Timer { slot, generation },
+            );
         }
     }
 
@@ -297,7 +303,9 @@ impl World {
         match self.live[slot as usize].open.payload {
             Payload::Single(bytes) => bytes,
             Payload::Endless => u64::MAX,
-            Payload::Replayed(index) => self.setup.traffic.connections[index as usize].writes[number as usize].bytes,
+            Payload::Replayed(index) => {
+                self.setup.traffic.connections[index as usize].writes[number as usize].bytes
+            }
         }
     }
 }

@@ -25,8 +25,8 @@ use crate::traffic::Traffic;
 use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
 use connection::{Live, Open};
-pub use outcome::{Balance, Outcome};
 use layout::{DOWN, End, Layout, PrivateLinks};
+pub use outcome::{Balance, Outcome};
 use source::{BULK, List, Source, Wishes};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -207,9 +207,10 @@ impl World {
 
     #[inline]
     fn schedule(&mut self, at: Time, class: u64, content: u64, event: Event) {
-        let key = if self.setup.params.insertion_order {
+        // Departures come first even in insertion order: the fast path has no events for them.
+        let key = if self.setup.params.insertion_order && class > class::SERVE {
             self.scheduled += 1;
-            self.scheduled
+            class::ARRIVE << 60 | self.scheduled
         } else {
             class << 60 | content
         };
@@ -372,7 +373,15 @@ impl World {
     fn note(&mut self, event: TraceEvent, packet: &Packet) {
         let seq = i64::from(packet.seq) - i64::from(event == TraceEvent::Ack);
         let cwnd = self.live[packet.flow as usize].sender.cwnd();
-        let row = TraceRow { at: self.now, event, flow: packet.flow, seq, bytes: packet.bytes, colour: packet.colour, cwnd };
+        let row = TraceRow {
+            at: self.now,
+            event,
+            flow: packet.flow,
+            seq,
+            bytes: packet.bytes,
+            colour: packet.colour,
+            cwnd,
+        };
         self.trace.push(row);
     }
 }

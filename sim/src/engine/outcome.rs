@@ -64,7 +64,7 @@ impl World {
     /// The measured window begins.
     pub(super) fn open_window(&mut self) {
         for (link, then) in self.setup.links.iter_mut().zip(&mut self.at_window) {
-            *then = link.counts.colours;
+            *then = link.counts_at(self.now);
             link.counts.restart_delays();
         }
     }
@@ -75,13 +75,15 @@ impl World {
         let (begin, end) = self.setup.window;
         let window_s = end.since(begin).as_secs();
         for number in [DOWN, UP] {
-            let link = &self.setup.links[usize::from(number)];
+            let (link, then) =
+                (&mut self.setup.links[usize::from(number)], &self.at_window[usize::from(number)]);
+            let colours = link.counts_at(self.now);
             let counts = &link.counts;
             let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|quantile| counts.delay_quantile_s(quantile));
             self.queues.push(QueueRecord {
                 name: link.name.clone(),
                 capacity: link.rate,
-                colours: counts.since(&self.at_window[usize::from(number)]),
+                colours: std::array::from_fn(|index| colours[index].since(then[index])),
                 delay_s: [counts.delay_mean_s(), p50, p95, p99],
                 window_s,
             });
@@ -126,7 +128,9 @@ fn balance(link: &mut Link, now: Time) -> Balance {
     for colour in &link.counts.colours {
         add(&mut balance.arrived, colour.arrived);
         add(&mut balance.sent, colour.sent);
-        [colour.early, colour.forced, colour.fault].into_iter().for_each(|part| add(&mut balance.dropped, part));
+        [colour.early, colour.forced, colour.fault]
+            .into_iter()
+            .for_each(|part| add(&mut balance.dropped, part));
     }
     if !link.promises_departures() {
         let (packets, bytes) = link.backlog(now);

@@ -135,7 +135,9 @@ impl Sessions {
     /// Opens the connection for an object's current part; `false` if there is none.
     fn open_part(&mut self, tag: u32, wishes: &mut Wishes) -> bool {
         let object = self.objects[tag as usize];
-        let Some(bytes) = self.draws.model().transfers(object.bytes).nth(object.part as usize) else { return false };
+        let Some(bytes) = self.draws.model().transfers(object.bytes).nth(object.part as usize) else {
+            return false;
+        };
         let session = &self.sessions[object.session as usize];
         let is_chopped = self.draws.model().transform == Transform::L2s;
         wishes.open.push(Open {

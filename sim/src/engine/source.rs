@@ -145,7 +145,8 @@ impl List {
 
     /// Opens what is due.
     pub fn open(&mut self, now: Time, wishes: &mut Wishes) {
-        while let Some(connection) = self.traffic.connections.get(self.next).filter(|next| next.start <= now) {
+        while let Some(connection) = self.traffic.connections.get(self.next).filter(|next| next.start <= now)
+        {
             let mut open = open_of(connection, self.next as u32);
             if self.endless {
                 open.payload = Payload::Endless;
@@ -205,7 +206,11 @@ impl Alone {
 
     fn open(&mut self, wishes: &mut Wishes) {
         if let Some(connection) = self.traffic.connections.get(self.next as usize) {
-            wishes.open.push(Open { key: u64::from(self.next), tag: self.next, ..open_of(connection, self.next) });
+            wishes.open.push(Open {
+                key: u64::from(self.next),
+                tag: self.next,
+                ..open_of(connection, self.next)
+            });
             self.next += 1;
         }
     }

@@ -86,7 +86,13 @@ impl Fifo {
     /// Fast path: takes an arrival at a link that transmits until `busy_until`; says when the packet
     /// starts transmission, or why it is dropped.
     #[inline]
-    pub fn pass(&mut self, packet: &mut Packet, now: Time, busy_until: Time, rng: &mut Stream) -> Result<Time, Why> {
+    pub fn pass(
+        &mut self,
+        packet: &mut Packet,
+        now: Time,
+        busy_until: Time,
+        rng: &mut Stream,
+    ) -> Result<Time, Why> {
         self.settle(now);
         self.idle_since = if busy_until <= now { busy_until } else { Time::NEVER };
         if let Some(why) = self.admit(packet, now, rng) {
@@ -102,6 +108,12 @@ impl Fifo {
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
         self.settle(now);
         (self.packets, self.bytes)
+    }
+
+    /// What waits at `now`, by colour.
+    pub fn waiting(&mut self, now: Time) -> ColourBacklog {
+        self.settle(now);
+        self.waiting
     }
 
     /// Averages of the policy in packets, one per colour, for traces and tests.

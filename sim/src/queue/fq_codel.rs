@@ -70,7 +70,13 @@ pub struct FqCodel {
 impl FqCodel {
     /// An empty queue whose hash is perturbed by `perturbation`.
     pub fn new(params: Params, perturbation: u64) -> FqCodel {
-        let flow = || Flow { packets: VecDeque::new(), bytes: 0, deficit: 0, list: List::Idle, codel: Codel::default() };
+        let flow = || Flow {
+            packets: VecDeque::new(),
+            bytes: 0,
+            deficit: 0,
+            list: List::Idle,
+            codel: Codel::default(),
+        };
         FqCodel {
             params,
             perturbation,
@@ -127,8 +133,9 @@ impl FqCodel {
     }
 
     fn classify(&self, packet: &Packet) -> u32 {
-        let hash = mix(self.perturbation ^ u64::from(packet.flow) << 1 ^ u64::from(packet.is_reverse()));
-        ((hash >> 32) * u64::from(self.params.flows) >> 32) as u32
+        let name = u64::from(packet.flow) * 2 + u64::from(packet.is_reverse());
+        let hash = mix(self.perturbation ^ name) >> 32;
+        ((hash * u64::from(self.params.flows)) >> 32) as u32
     }
 
     fn is_over_limit(&self) -> bool {
@@ -140,7 +147,8 @@ impl FqCodel {
 
     /// Drops from the head of the flow with the most bytes, up to half of it or a batch of 64.
     fn drop_from_fattest(&mut self, drops: &mut Vec<Drop>) {
-        let fattest = (0..self.flows.len()).max_by_key(|&index| (self.flows[index].bytes, std::cmp::Reverse(index)));
+        let fattest =
+            (0..self.flows.len()).max_by_key(|&index| (self.flows[index].bytes, std::cmp::Reverse(index)));
         let index = fattest.unwrap_or(0);
         let enough = self.flows[index].bytes / 2;
         let mut dropped = 0;
@@ -165,7 +173,11 @@ impl FqCodel {
 
     /// Moves a flow that has used up its deficit to the end of the old flows.
     fn rotate(&mut self, index: u32, from_new: bool) {
-        if from_new { self.new.pop_front() } else { self.old.pop_front() };
+        if from_new {
+            self.new.pop_front()
+        } else {
+            self.old.pop_front()
+        };
         self.flows[index as usize].list = List::Old;
         self.old.push_back(index);
     }
@@ -191,7 +203,9 @@ impl FqCodel {
             if !ok_to_drop {
                 self.flows[index as usize].codel.dropping = false;
             }
-            while self.flows[index as usize].codel.dropping && now >= self.flows[index as usize].codel.drop_next {
+            while self.flows[index as usize].codel.dropping
+                && now >= self.flows[index as usize].codel.drop_next
+            {
                 self.flows[index as usize].codel.count += 1;
                 if self.mark(&mut head) {
                     self.schedule(index);
@@ -272,4 +286,3 @@ const MAX_PACKET: u64 = 1514;
 fn control_law(interval: Dur, count: u32) -> Dur {
     Dur((interval.0 as f64 / f64::from(count.max(1)).sqrt()) as u64)
 }
-

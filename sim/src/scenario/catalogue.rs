@@ -76,42 +76,149 @@ const DROPTAIL: &[ParameterDoc] = &[parameter(
 
 const RED_COMMON: &[ParameterDoc] = &[
     parameter("wq", Kind::Fraction, "0.02", "weight of the newest queue length in the average", SFD_TABLE_1),
-    parameter("gentle", Kind::Flag, "false", "rise to certain drop between max and 2 max instead of at max", "SFD used plain RED"),
-    parameter("wait", Kind::Flag, "false", "space early drops between 1/p and 2/p packets apart instead of 1 and 1/p", "Floyd & Jacobson 1993, section 7"),
-    parameter("byte", Kind::Flag, "false", "scale the drop probability with packet size", "Floyd & Jacobson 1993, section 7"),
-    parameter("unit", Kind::Choice(&["packets", "bytes"]), "packets", "measure the queue in packets, or in bytes over the mean packet", SFD_TABLE_1),
-    parameter("mean", Kind::Size, "1000B", "mean packet, for idle time and byte counts", "ns-2's packet in SFD"),
-    parameter("ecn", Kind::Flag, "false", "mark ECN-capable packets instead of dropping them early", "RFC 3168 section 7"),
+    parameter(
+        "gentle",
+        Kind::Flag,
+        "false",
+        "rise to certain drop between max and 2 max instead of at max",
+        "SFD used plain RED",
+    ),
+    parameter(
+        "wait",
+        Kind::Flag,
+        "false",
+        "space early drops between 1/p and 2/p packets apart instead of 1 and 1/p",
+        "Floyd & Jacobson 1993, section 7",
+    ),
+    parameter(
+        "byte",
+        Kind::Flag,
+        "false",
+        "scale the drop probability with packet size",
+        "Floyd & Jacobson 1993, section 7",
+    ),
+    parameter(
+        "unit",
+        Kind::Choice(&["packets", "bytes"]),
+        "packets",
+        "measure the queue in packets, or in bytes over the mean packet",
+        SFD_TABLE_1,
+    ),
+    parameter(
+        "mean",
+        Kind::Size,
+        "1000B",
+        "mean packet, for idle time and byte counts",
+        "ns-2's packet in SFD",
+    ),
+    parameter(
+        "ecn",
+        Kind::Flag,
+        "false",
+        "mark ECN-capable packets instead of dropping them early",
+        "RFC 3168 section 7",
+    ),
 ];
 
 const RED_OWN: &[ParameterDoc] = &[
     parameter("min", Kind::Packets, "8", "average queue where early drops begin, packets", SFD_TABLE_1),
-    parameter("max", Kind::Packets, "24", "average queue where every packet is dropped, packets", SFD_TABLE_1),
+    parameter(
+        "max",
+        Kind::Packets,
+        "24",
+        "average queue where every packet is dropped, packets",
+        SFD_TABLE_1,
+    ),
     parameter("maxp", Kind::Fraction, "0.1", "drop probability just below max", SFD_TABLE_1),
-    parameter("guard", Kind::Count, "1", "packets that must wait before any is dropped early, plus one (ns-2: 2)", "ns-2 red.cc"),
+    parameter(
+        "guard",
+        Kind::Packets,
+        "0",
+        "an arrival that finds fewer packets waiting is not dropped early (ns-2: 2)",
+        "off, as in Floyd & Jacobson 1993",
+    ),
 ];
 
 const SFD_QUEUE: &[ParameterDoc] = &[
-    parameter("mode", MODES, "decoupled", "a colour's average counts its own packets (decoupled), also better ones (coupled), or all (total)", "SFD section 3.2"),
-    parameter("in_min", Kind::Packets, "10", "IN: average queue where early drops begin, packets", SFD_TABLE_1),
-    parameter("in_max", Kind::Packets, "30", "IN: average queue where every packet is dropped, packets", SFD_TABLE_1),
+    parameter(
+        "mode",
+        MODES,
+        "decoupled",
+        "a colour's average counts its own packets (decoupled), also better ones (coupled), or all (total)",
+        "SFD section 3.2",
+    ),
+    parameter(
+        "in_min",
+        Kind::Packets,
+        "10",
+        "IN: average queue where early drops begin, packets",
+        SFD_TABLE_1,
+    ),
+    parameter(
+        "in_max",
+        Kind::Packets,
+        "30",
+        "IN: average queue where every packet is dropped, packets",
+        SFD_TABLE_1,
+    ),
     parameter("in_maxp", Kind::Fraction, "0.02", "IN: drop probability just below in_max", SFD_TABLE_1),
-    parameter("out_min", Kind::Packets, "8", "OUT: average queue where early drops begin, packets", SFD_TABLE_1),
-    parameter("out_max", Kind::Packets, "24", "OUT: average queue where every packet is dropped, packets", SFD_TABLE_1),
+    parameter(
+        "out_min",
+        Kind::Packets,
+        "8",
+        "OUT: average queue where early drops begin, packets",
+        SFD_TABLE_1,
+    ),
+    parameter(
+        "out_max",
+        Kind::Packets,
+        "24",
+        "OUT: average queue where every packet is dropped, packets",
+        SFD_TABLE_1,
+    ),
     parameter("out_maxp", Kind::Fraction, "0.1", "OUT: drop probability just below out_max", SFD_TABLE_1),
 ];
 
 const SFD_MARKER: &[ParameterDoc] = &[
-    parameter("th", Kind::Threshold, "15kB", "a flow's packets are IN up to this count, bytes of IP length or packets", "SFD section 4"),
-    parameter("timeout", Kind::Time, "1s", "a flow silent for longer starts again at zero", "SFD section 3.2"),
+    parameter(
+        "th",
+        Kind::Threshold,
+        "15kB",
+        "a flow's packets are IN up to this count, bytes of IP length or packets",
+        "SFD section 4",
+    ),
+    parameter(
+        "timeout",
+        Kind::Time,
+        "1s",
+        "a flow silent for longer starts again at zero",
+        "SFD section 3.2",
+    ),
 ];
 
-const SELECTIVE: &[ParameterDoc] =
-    &[parameter("k", Kind::Count, "4", "every k-th OUT packet of a flow is promoted to IN", "SFD section 4.3")];
+const SELECTIVE: &[ParameterDoc] = &[parameter(
+    "k",
+    Kind::Count,
+    "4",
+    "every k-th OUT packet of a flow is promoted to IN",
+    "SFD section 4.3",
+)];
 
 const NS2_SFD: &[ParameterDoc] = &[
-    parameter("th", Kind::Size, "15kB", "a flow's packets are IN up to this count of bytes", "ns-2.35 SFDPolicy"),
-    parameter("selective", Kind::Flag, "false", "promote one packet after every five OUT ones", "ns-2.35 SFDPolicy"),
+    parameter(
+        "th",
+        Kind::Size,
+        "15kB",
+        "a flow's packets are IN up to this count of bytes",
+        "ns-2.35 SFDPolicy",
+    ),
+    parameter(
+        "selective",
+        Kind::Flag,
+        "false",
+        "promote one packet after every five OUT ones",
+        "ns-2.35 SFDPolicy",
+    ),
 ];
 
 const NS2_MODE: &[ParameterDoc] =
@@ -121,9 +228,27 @@ const FQ_CODEL: &[ParameterDoc] = &[
     parameter("flows", Kind::Count, "1024", "queues that flows are hashed into", "RFC 8290 section 5.2.4"),
     parameter("quantum", Kind::Size, "1514B", "bytes a queue may send per round", "RFC 8290 section 5.2.3"),
     parameter("target", Kind::Time, "5ms", "acceptable standing delay", "RFC 8290 section 5.2.2"),
-    parameter("interval", Kind::Time, "100ms", "time the delay must stay above the target", "RFC 8290 section 5.2.2"),
-    parameter("limit", Kind::Buffer, "10240p", "limit over all queues; not --buffer, because people install it so", "RFC 8290 section 5.2.1"),
-    parameter("ecn", Kind::Flag, "true", "mark ECN-capable packets instead of dropping them", "RFC 8290 section 5.2.5"),
+    parameter(
+        "interval",
+        Kind::Time,
+        "100ms",
+        "time the delay must stay above the target",
+        "RFC 8290 section 5.2.2",
+    ),
+    parameter(
+        "limit",
+        Kind::Buffer,
+        "10240p",
+        "limit over all queues; not --buffer, because people install it so",
+        "RFC 8290 section 5.2.1",
+    ),
+    parameter(
+        "ecn",
+        Kind::Flag,
+        "true",
+        "mark ECN-capable packets instead of dropping them",
+        "RFC 8290 section 5.2.5",
+    ),
 ];
 
 /// Every scheme, baselines first.

@@ -57,7 +57,11 @@ impl Plan {
     /// [`Error::Field`] naming the field, the value and what is allowed.
     pub fn new(scenario: &Scenario) -> Result<Plan> {
         if scenario.schema != SCHEMA {
-            return Err(Error::field("schema", format!("\"{}\"", scenario.schema), format!("allowed: {SCHEMA}")));
+            return Err(Error::field(
+                "schema",
+                format!("\"{}\"", scenario.schema),
+                format!("allowed: {SCHEMA}"),
+            ));
         }
         let link = &scenario.link;
         let rate = parse_rate("link.rate", &link.rate)?;
@@ -66,11 +70,16 @@ impl Plan {
         let delay = parse_dur("link.delay", &link.delay)?;
         let (layout, access_link) = layout(scenario.access.as_ref(), delay)?;
         if rtt < layout.base_rtt || rtt == Dur::ZERO {
-            let least = format!("a positive time, at least the {} ms of the links themselves", layout.base_rtt.as_secs() * 1e3);
+            let least = format!(
+                "a positive time, at least the {} ms of the links themselves",
+                layout.base_rtt.as_secs() * 1e3
+            );
             return Err(Error::field("link.rtt", format!("\"{}\"", link.rtt), least));
         }
-        let uplink_rate = link.uplink_rate.as_ref().map_or(Ok(rate), |text| parse_rate("link.uplink_rate", text))?;
+        let uplink_rate =
+            link.uplink_rate.as_ref().map_or(Ok(rate), |text| parse_rate("link.uplink_rate", text))?;
         let (warmup, duration) = window(scenario)?;
+        connections(&scenario.traffic.connections)?;
         Ok(Plan {
             scheme: Scheme::parse(&scenario.scheme)?,
             params: tcp(&scenario.tcp, direction)?,
@@ -117,8 +126,7 @@ impl Plan {
     /// # Errors
     /// [`Error::Field`] naming the connection and its field.
     pub fn listed(&self) -> Result<Traffic> {
-        let specs = self.scenario.traffic.connections.iter().enumerate();
-        let mut connections = specs.map(|(index, spec)| connection(index, spec)).collect::<Result<Vec<_>>>()?;
+        let mut connections = connections(&self.scenario.traffic.connections)?;
         connections.sort_by_key(|connection| connection.start);
         Ok(Traffic { connections, ..Traffic::default() })
     }
@@ -128,7 +136,11 @@ fn window(scenario: &Scenario) -> Result<(Dur, Dur)> {
     let warmup = parse_dur("warmup", &scenario.warmup)?;
     let duration = parse_dur("duration", &scenario.duration)?;
     if duration == Dur::ZERO {
-        return Err(Error::field("duration", format!("\"{}\"", scenario.duration), "a time longer than zero"));
+        return Err(Error::field(
+            "duration",
+            format!("\"{}\"", scenario.duration),
+            "a time longer than zero",
+        ));
     }
     if !(1..=1000).contains(&scenario.max_windows) {
         return Err(Error::field("max_windows", scenario.max_windows, "1 to 1000"));
@@ -178,15 +190,21 @@ fn check_bulk(bulk: &BulkSpec) -> Result<()> {
 /// The layout, and rate and delay of shared access links.
 fn layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate, Dur)>)> {
     let base_rtt = Dur(2 * delay.0);
-    let none = Layout { access: Access::Unlimited, base_rtt, server_delay: Dur::ZERO, client_delay: Dur::ZERO };
+    let none =
+        Layout { access: Access::Unlimited, base_rtt, server_delay: Dur::ZERO, client_delay: Dur::ZERO };
     let Some(spec) = spec else { return Ok((none, None)) };
     let server = access_rate("access.rate", &spec.rate)?;
     let server_delay = parse_dur("access.delay", &spec.delay)?;
     match (spec.servers, spec.clients) {
         (None, None) => {
-            let client = spec.client_rate.as_ref().map_or(Ok(server), |text| access_rate("access.client_rate", text))?;
-            let client_delay =
-                spec.client_delay.as_ref().map_or(Ok(server_delay), |text| parse_dur("access.client_delay", text))?;
+            let client = spec
+                .client_rate
+                .as_ref()
+                .map_or(Ok(server), |text| access_rate("access.client_rate", text))?;
+            let client_delay = spec
+                .client_delay
+                .as_ref()
+                .map_or(Ok(server_delay), |text| parse_dur("access.client_delay", text))?;
             let access = Access::Private { server, client };
             let base_rtt = Dur(base_rtt.0 + 2 * server_delay.0 + 2 * client_delay.0);
             Ok((Layout { access, base_rtt, server_delay, client_delay }, None))
@@ -194,11 +212,20 @@ fn layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate
         (Some(servers @ 1..=10_000), Some(clients @ 1..=10_000)) => {
             if let Some(text) = spec.client_rate.as_ref().or(spec.client_delay.as_ref()) {
                 let allowed = "shared access links are alike at servers and clients; leave it out";
-                return Err(Error::field("access.client_rate or access.client_delay", format!("\"{text}\""), allowed));
+                return Err(Error::field(
+                    "access.client_rate or access.client_delay",
+                    format!("\"{text}\""),
+                    allowed,
+                ));
             }
-            let rate = server.ok_or_else(|| Error::field("access.rate", "\"unlimited\"", "shared access links need a rate"))?;
+            let rate = server.ok_or_else(|| {
+                Error::field("access.rate", "\"unlimited\"", "shared access links need a rate")
+            })?;
             let base_rtt = Dur(base_rtt.0 + 4 * server_delay.0);
-            Ok((Layout { access: Access::Shared { servers, clients }, base_rtt, ..none }, Some((rate, server_delay))))
+            Ok((
+                Layout { access: Access::Shared { servers, clients }, base_rtt, ..none },
+                Some((rate, server_delay)),
+            ))
         }
         (servers, clients) => {
             let value = format!("servers {servers:?}, clients {clients:?}");
@@ -219,7 +246,11 @@ fn faults(specs: &[FaultSpec]) -> Result<[Fault; 2]> {
             "up" => &mut faults[1],
             other => {
                 let hint = did_you_mean(other, ["down", "up"]);
-                return Err(Error::field("faults.link", format!("\"{other}\""), format!("allowed: down or up{hint}")));
+                return Err(Error::field(
+                    "faults.link",
+                    format!("\"{other}\""),
+                    format!("allowed: down or up{hint}"),
+                ));
             }
         };
         if !(0.0..=1.0).contains(&spec.bernoulli) {
@@ -235,7 +266,9 @@ fn faults(specs: &[FaultSpec]) -> Result<[Fault; 2]> {
 fn tcp(spec: &TcpSpec, direction: Direction) -> Result<Params> {
     let mut params = Params::profile(&spec.profile)?;
     let set = |target: &mut u32, given: Option<u32>, field: &str, from: u32, to: u32| match given {
-        Some(value) if !(from..=to).contains(&value) => Err(Error::field(field, value, format!("{from} to {to}"))),
+        Some(value) if !(from..=to).contains(&value) => {
+            Err(Error::field(field, value, format!("{from} to {to}")))
+        }
         Some(value) => {
             *target = value;
             Ok(())
@@ -266,6 +299,9 @@ fn tcp(spec: &TcpSpec, direction: Direction) -> Result<Params> {
     if params.tick == Dur::ZERO || params.initial_rto == Dur::ZERO {
         return Err(Error::field("tcp", "tick or initial_rto of zero", "times longer than zero"));
     }
+    if let Some(phase) = spec.tick_phase_s.filter(|phase| !(0.0..=1e6).contains(phase)) {
+        return Err(Error::field("tcp.tick_phase_s", phase, "seconds, 0 or more"));
+    }
     params.tick_phase = spec.tick_phase_s.map(Dur::from_secs).or(params.tick_phase);
     params.variant = spec.variant.unwrap_or(params.variant);
     params.limited_transmit = spec.limited_transmit.unwrap_or(params.limited_transmit);
@@ -278,11 +314,17 @@ fn tcp(spec: &TcpSpec, direction: Direction) -> Result<Params> {
     params.opening = match (params.opening, spec.syn, direction) {
         (Opening::OneWaySyn | Opening::None, Some(true), _) => Opening::OneWaySyn,
         (Opening::OneWaySyn | Opening::None, Some(false), _) => Opening::None,
-        (Opening::Request, Some(_), _) => return Err(Error::field("tcp.syn", "set", "only the ns2 profiles can do without")),
+        (Opening::Request, Some(_), _) => {
+            return Err(Error::field("tcp.syn", "set", "only the ns2 profiles can do without"));
+        }
         (Opening::Request, None, Direction::Up) => Opening::Sender,
         (opening, ..) => opening,
     };
     Ok(params)
+}
+
+fn connections(specs: &[ConnectionSpec]) -> Result<Vec<Connection>> {
+    specs.iter().enumerate().map(|(index, spec)| connection(index, spec)).collect()
 }
 
 fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
@@ -292,7 +334,9 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
         value => Err(Error::field(field(name), value, "seconds, 0 or more")),
     };
     let writes = spec.writes.iter().map(|write| match write.bytes {
-        1..=1_000_000_000_000 => Ok(Write { idle: seconds("writes.idle_s", write.idle_s)?, bytes: write.bytes }),
+        1..=1_000_000_000_000 => {
+            Ok(Write { idle: seconds("writes.idle_s", write.idle_s)?, bytes: write.bytes })
+        }
         bytes => Err(Error::field(field("writes.bytes"), bytes, "1 to 10^12 bytes")),
     });
     let writes = writes.collect::<Result<Vec<_>>>()?;

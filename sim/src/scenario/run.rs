@@ -117,8 +117,14 @@ fn replication_seed(plan: &Plan) -> u64 {
 
 fn source(plan: &Plan, traffic: Option<Arc<Traffic>>) -> Result<(Source, Arc<Traffic>, Load)> {
     let spec = &plan.scenario.traffic;
-    let mut load =
-        Load { target: spec.load, native: None, copies: 1, dilation: 1.0, achieved: None, session_rate: None };
+    let mut load = Load {
+        target: spec.load,
+        native: None,
+        copies: 1,
+        dilation: 1.0,
+        achieved: None,
+        session_rate: None,
+    };
     if let Some(model) = &plan.model {
         return Ok((modelled(plan, model, &mut load)?, Arc::default(), load));
     }
@@ -135,7 +141,11 @@ fn source(plan: &Plan, traffic: Option<Arc<Traffic>>) -> Result<(Source, Arc<Tra
         return Ok((Source::Replay(Box::new(replay)), traffic, load));
     }
     if !spec.files.is_empty() {
-        return Err(Error::field("traffic.files", spec.files.join(", "), "the files must be read before the run"));
+        return Err(Error::field(
+            "traffic.files",
+            spec.files.join(", "),
+            "the files must be read before the run",
+        ));
     }
     let listed = Arc::new(plan.listed()?);
     Ok((Source::List(List::new(listed.clone())), listed, load))
@@ -146,14 +156,16 @@ fn modelled(plan: &Plan, model: &Model, load: &mut Load) -> Result<Source> {
     let (rate, mss) = (plan.rate, plan.params.mss);
     match model {
         Model::WebSfd(web) => {
-            let web = load.target.map_or(Ok(web.clone()), |target| web.clone().with_load(target, rate, mss))?;
+            let web =
+                load.target.map_or(Ok(web.clone()), |target| web.clone().with_load(target, rate, mss))?;
             load.achieved = Some(web.offered_load(rate, mss));
             load.session_rate = Some(1.0 / web.inter_session_s);
             Ok(Source::Sessions(Box::new(Sessions::new(web.draws(seed, replication)))))
         }
         Model::Poisson(poisson) => {
-            let poisson =
-                load.target.map_or_else(|| poisson.clone(), |target| poisson.clone().with_load(target, rate, mss));
+            let poisson = load
+                .target
+                .map_or_else(|| poisson.clone(), |target| poisson.clone().with_load(target, rate, mss));
             load.achieved = Some(poisson.offered_load(rate, mss));
             Ok(Source::Poisson(Poisson::new(poisson.draws(seed, replication))))
         }
@@ -187,7 +199,11 @@ fn links(plan: &Plan, seed: u64) -> Result<Vec<Link>> {
     };
     let [down_fault, up_fault] = plan.faults.clone();
     let link = |name, id, rate, queue, fault: Fault| {
-        Link::new(name, id, rate, plan.delay, queue, seed).with(fault, scenario.link.overhead, scenario.slow_path)
+        Link::new(name, id, rate, plan.delay, queue, seed).with(
+            fault,
+            scenario.link.overhead,
+            scenario.slow_path,
+        )
     };
     let mut links =
         vec![link("down", 0, plan.rate, down, down_fault), link("up", 1, plan.uplink_rate, up, up_fault)];
@@ -224,4 +240,3 @@ fn place(plan: &Plan, seed: u64, link: u16) -> Place {
 pub fn scheme_parameters(scheme: &Scheme) -> Vec<(String, String)> {
     scheme.parameters().into_iter().map(|(doc, value)| (doc.name.to_string(), value)).collect()
 }
-

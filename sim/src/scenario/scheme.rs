@@ -38,7 +38,8 @@ impl Scheme {
     pub fn parse(text: &str) -> Result<Scheme> {
         let text = text.trim();
         let (name, inside) = split_call(text)?;
-        let doc_index = SCHEMES.iter().position(|doc| doc.name == name).ok_or_else(|| unknown_scheme(name))?;
+        let doc_index =
+            SCHEMES.iter().position(|doc| doc.name == name).ok_or_else(|| unknown_scheme(name))?;
         let mut scheme = Scheme { doc_index, given: BTreeMap::new() };
         for assignment in inside.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             scheme.assign(assignment)?;
@@ -56,7 +57,8 @@ impl Scheme {
 
     /// Every parameter with its value as text.
     pub fn parameters(&self) -> Vec<(&'static ParameterDoc, String)> {
-        let value = |doc: &ParameterDoc| self.given.get(doc.name).cloned().unwrap_or_else(|| doc.default.to_string());
+        let value =
+            |doc: &ParameterDoc| self.given.get(doc.name).cloned().unwrap_or_else(|| doc.default.to_string());
         self.doc().all_parameters().into_iter().map(|doc| (doc, value(doc))).collect()
     }
 
@@ -71,7 +73,10 @@ impl Scheme {
             "s-sfd" => promotion::Spec::OneOfK(self.count("k")?),
             "ns2-sfd" => {
                 let threshold = self.size("th")?;
-                return Ok(Marker::Ns2Sfd(Ns2Sfd::new(threshold.min(u64::from(u32::MAX)) as u32, self.flag("selective")?)));
+                return Ok(Marker::Ns2Sfd(Ns2Sfd::new(
+                    threshold.min(u64::from(u32::MAX)) as u32,
+                    self.flag("selective")?,
+                )));
             }
             _ => return Ok(Marker::None),
         };
@@ -91,14 +96,16 @@ impl Scheme {
         match self.doc().name {
             "droptail" => {
                 let limit = match place.buffer {
-                    Buffer::Packets(packets) if self.flag("ns2")? => Buffer::Packets(packets.saturating_sub(1)),
+                    Buffer::Packets(packets) if self.flag("ns2")? => {
+                        Buffer::Packets(packets.saturating_sub(1))
+                    }
                     other => other,
                 };
                 Ok(Queue::Fifo(Fifo::new(limit, Policy::DropTail)))
             }
             "red" => {
-                let guard = self.count("guard")?;
-                let own = red::Spec { spare_below_packets: guard - 1, ..self.red("", place)? };
+                let guard = self.number("guard")?.min(f64::from(u32::MAX)) as u32;
+                let own = red::Spec { spare_below_packets: guard, ..self.red("", place)? };
                 let params = red::Params::new(&own).map_err(|error| self.reject(error))?;
                 Ok(Queue::Fifo(Fifo::new(place.buffer, Policy::Red(Box::new(params), red::State::default()))))
             }
@@ -110,7 +117,8 @@ impl Scheme {
                     _ => multi_red::Mode::Decoupled,
                 };
                 let levels = vec![self.red("in_", place)?, self.red("out_", place)?];
-                let params = multi_red::Params::new(&multi_red::Spec { mode, levels }).map_err(|error| self.reject(error))?;
+                let params = multi_red::Params::new(&multi_red::Spec { mode, levels })
+                    .map_err(|error| self.reject(error))?;
                 let policy = Policy::MultiRed(Box::new(params), multi_red::State::default());
                 Ok(Queue::Fifo(Fifo::new(place.buffer, policy)))
             }
@@ -137,10 +145,19 @@ impl Scheme {
 
     fn fq_codel(&self, place: Place) -> Result<FqCodel> {
         let params = fq_codel::Params {
-            flows: self.count("flows")?.min(65_536),
-            quantum: self.size("quantum")?.clamp(1, 1 << 30) as u32,
+            flows: match self.count("flows")? {
+                flows @ 1..=65_536 => flows,
+                _ => return Err(self.refuse("flows", "allowed: 1 to 65536")),
+            },
+            quantum: match self.size("quantum")? {
+                quantum @ 1..=1_000_000_000 => quantum as u32,
+                _ => return Err(self.refuse("quantum", "allowed: at most 1 GB")),
+            },
             target: self.time("target")?,
-            interval: self.time("interval")?,
+            interval: match self.time("interval")? {
+                Dur::ZERO => return Err(self.refuse("interval", "allowed: a time longer than zero")),
+                interval => interval,
+            },
             limit: parse_buffer(&self.field("limit"), &self.text("limit"), place.rate, Dur::ZERO)?,
             ecn: self.flag("ecn")?,
         };
@@ -155,9 +172,15 @@ impl Scheme {
             return Err(Error::field("scheme", format!("\"{assignment}\""), allowed));
         };
         let (name, value) = (name.trim(), value.trim());
-        let Some(parameter) = doc.all_parameters().into_iter().find(|parameter| parameter.name == name) else {
-            let allowed = format!("parameters of {}: {}{}", doc.name, listing(names()), did_you_mean(name, names()));
-            return Err(Error::field(format!("scheme {}", doc.name), format!("unknown parameter \"{name}\""), allowed));
+        let Some(parameter) = doc.all_parameters().into_iter().find(|parameter| parameter.name == name)
+        else {
+            let allowed =
+                format!("parameters of {}: {}{}", doc.name, listing(names()), did_you_mean(name, names()));
+            return Err(Error::field(
+                format!("scheme {}", doc.name),
+                format!("unknown parameter \"{name}\""),
+                allowed,
+            ));
         };
         self.given.insert(parameter.name, value.to_string());
         self.check(parameter)
@@ -189,7 +212,10 @@ impl Scheme {
 
     fn number(&self, name: &str) -> Result<f64> {
         let value = self.text(name).trim_end_matches('p').parse::<f64>();
-        value.ok().filter(|value| value.is_finite() && *value >= 0.0).ok_or_else(|| self.refuse(name, "allowed: a number, 0 or more"))
+        value
+            .ok()
+            .filter(|value| value.is_finite() && *value >= 0.0)
+            .ok_or_else(|| self.refuse(name, "allowed: a number, 0 or more"))
     }
 
     fn count(&self, name: &str) -> Result<u32> {
@@ -232,7 +258,11 @@ impl Scheme {
 
     /// A policy's complaint, in the words of the scheme's parameters.
     fn reject(&self, error: ParamError) -> Error {
-        Error::field(format!("scheme {}: {}", self.doc().name, error.field), error.value, format!("allowed: {}", error.allowed))
+        Error::field(
+            format!("scheme {}: {}", self.doc().name, error.field),
+            error.value,
+            format!("allowed: {}", error.allowed),
+        )
     }
 }
 
@@ -251,11 +281,19 @@ fn split_call(text: &str) -> Result<(&str, &str)> {
     match (text.split_once('('), text.ends_with(')')) {
         (None, false) => Ok((text, "")),
         (Some((name, rest)), true) => Ok((name.trim(), &rest[..rest.len() - 1])),
-        _ => Err(Error::field("scheme", format!("\"{text}\""), "parentheses must match: name(parameter=value,…)")),
+        _ => Err(Error::field(
+            "scheme",
+            format!("\"{text}\""),
+            "parentheses must match: name(parameter=value,…)",
+        )),
     }
 }
 
 fn unknown_scheme(name: &str) -> Error {
     let names = || SCHEMES.iter().map(|doc| doc.name);
-    Error::field("scheme", format!("unknown scheme \"{name}\""), format!("known: {}{}", listing(names()), did_you_mean(name, names())))
+    Error::field(
+        "scheme",
+        format!("unknown scheme \"{name}\""),
+        format!("known: {}{}", listing(names()), did_you_mean(name, names())),
+    )
 }

@@ -296,7 +296,9 @@ impl Scenario {
     /// [`Error::Row`] with the line of what is wrong.
     pub fn from_toml(text: &str, name: &str) -> Result<Scenario> {
         toml::from_str(text).map_err(|error| {
-            let line = error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count() as u64);
+            let line = error
+                .span()
+                .map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count() as u64);
             Error::Row { file: name.into(), line, problem: error.message().trim().to_string() }
         })
     }

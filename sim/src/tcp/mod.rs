@@ -7,6 +7,7 @@ pub mod opener;
 pub mod profile;
 pub mod ranges;
 pub mod receiver;
+mod recovery;
 pub mod rtt;
 mod sack;
 mod sack_ns2;

@@ -39,7 +39,14 @@ pub struct AckFields {
 
 impl Default for Receiver {
     fn default() -> Self {
-        Receiver { next: 0, held: Ranges::new(), recent: [0; 2], pending: 0, echo: false, delayed_until: Time::NEVER }
+        Receiver {
+            next: 0,
+            held: Ranges::new(),
+            recent: [0; 2],
+            pending: 0,
+            echo: false,
+            delayed_until: Time::NEVER,
+        }
     }
 }
 
@@ -114,7 +121,8 @@ impl Receiver {
     fn acknowledge(&mut self, trigger: u32, params: &Params) -> AckFields {
         self.pending = 0;
         self.delayed_until = Time::NEVER;
-        let sacks = if params.variant == Variant::Sack { self.sack_blocks(trigger) } else { Default::default() };
+        let sacks =
+            if params.variant == Variant::Sack { self.sack_blocks(trigger) } else { Default::default() };
         AckFields { next: self.next, sacks, ece: self.echo }
     }
 

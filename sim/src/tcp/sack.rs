@@ -42,7 +42,14 @@ impl Scoreboard {
     fn update(&mut self, ack: &AckFields) -> u32 {
         self.sacked.trim(ack.next);
         let blocks = ack.sacks.iter().filter(|block| block.length > 0);
-        blocks.map(|b| self.sacked.insert(ack.next + u32::from(b.offset), ack.next + u32::from(b.offset) + u32::from(b.length))).sum()
+        blocks
+            .map(|b| {
+                self.sacked.insert(
+                    ack.next + u32::from(b.offset),
+                    ack.next + u32::from(b.offset) + u32::from(b.length),
+                )
+            })
+            .sum()
     }
 
     /// Unacknowledged segments below this are lost: three SACKed segments lie above each.
@@ -156,7 +163,11 @@ impl Sender {
         self.board.high_rxt = self.board.high_rxt.max(self.una);
         self.set_pipe();
         let rescued = self.board.rescued && self.una + 1 == self.recover;
-        if advanced && !rescued && self.board.high_rxt == self.una && self.board.skip_sacked(self.una) == self.una {
+        if advanced
+            && !rescued
+            && self.board.high_rxt == self.una
+            && self.board.skip_sacked(self.una) == self.una
+        {
             // A partial ACK shows that the next hole is lost even if three SACKs are not above it.
             self.board.high_rxt = self.una + 1;
             self.board.pipe += 1;

@@ -15,7 +15,7 @@ use crate::units::{Dur, Time};
 
 /// What last reduced the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cut {
+pub(super) enum Cut {
     None,
     /// Fast retransmit; recovery is not over.
     FastRetransmit,
@@ -46,35 +46,35 @@ pub struct Sender {
     pub(super) max: u32,
     pub(super) end: u32,
     pub(super) cwnd: f64,
-    ssthresh: f64,
-    dupacks: u32,
+    pub(super) ssthresh: f64,
+    pub(super) dupacks: u32,
     /// Window inflation by duplicate ACKs in recovery.
-    dupwnd: u32,
+    pub(super) dupwnd: u32,
     pub(super) recover: u32,
-    cut: Cut,
-    partial_seen: bool,
-    initial_window: u32,
+    pub(super) cut: Cut,
+    pub(super) partial_seen: bool,
+    pub(super) initial_window: u32,
     /// Segments that may be sent until the next input; recovery limits bursts.
-    burst: u32,
+    pub(super) burst: u32,
     /// Retransmission that goes out before anything else.
-    forced: Option<u32>,
-    limited: bool,
+    pub(super) forced: Option<u32>,
+    pub(super) limited: bool,
     /// Segments that limited transmit has sent for the present duplicate ACKs.
-    limited_sent: u32,
+    pub(super) limited_sent: u32,
     /// The present acknowledgement echoes a congestion mark.
-    echoed: bool,
+    pub(super) echoed: bool,
     /// One segment at a time is timed (Karn): its number plus one, and when it was sent.
-    timed: u32,
-    timed_at: Time,
-    timing: bool,
-    rto: Estimator,
-    deadline: Time,
-    last_sent: Time,
-    cwr_pending: bool,
-    ecn_recover: u32,
+    pub(super) timed: u32,
+    pub(super) timed_at: Time,
+    pub(super) timing: bool,
+    pub(super) rto: Estimator,
+    pub(super) deadline: Time,
+    pub(super) last_sent: Time,
+    pub(super) cwr_pending: bool,
+    pub(super) ecn_recover: u32,
     pub(super) board: Scoreboard,
-    retransmits: u32,
-    timeouts: u32,
+    pub(super) retransmits: u32,
+    pub(super) timeouts: u32,
 }
 
 impl Sender {
@@ -176,7 +176,10 @@ impl Sender {
         }
         if ack.next == self.una {
             self.handle_duplicate(now, params);
-        } else if params.variant == Variant::Newreno && self.cut == Cut::FastRetransmit && ack.next < self.recover {
+        } else if params.variant == Variant::Newreno
+            && self.cut == Cut::FastRetransmit
+            && ack.next < self.recover
+        {
             self.handle_partial(ack.next, now, params);
         } else {
             self.handle_new(ack.next, now, params);
@@ -197,7 +200,8 @@ impl Sender {
             return;
         }
         self.timeouts += 1;
-        let repeated = params.rfc5681 && self.cut == Cut::Timeout && self.una < self.recover && self.nxt <= self.una + 1;
+        let repeated =
+            params.rfc5681 && self.cut == Cut::Timeout && self.una < self.recover && self.nxt <= self.una + 1;
         if !repeated {
             self.ssthresh = self.half(params).floor().max(2.0);
         }
@@ -222,7 +226,8 @@ impl Sender {
             return Some(self.emit(seq, now, params));
         }
         if params.variant == Variant::Sack && self.cut == Cut::FastRetransmit {
-            let seq = if params.rfc5681 { self.next_by_sack(params)? } else { self.next_by_ns2_sack(params)? };
+            let seq =
+                if params.rfc5681 { self.next_by_sack(params)? } else { self.next_by_ns2_sack(params)? };
             return Some(self.emit(seq, now, params));
         }
         if self.burst == 0 && !self.limited {
@@ -252,7 +257,7 @@ impl Sender {
         }
     }
 
-    fn window(&self, params: &Params) -> f64 {
+    pub(super) fn window(&self, params: &Params) -> f64 {
         let receive = f64::from(params.receive_window);
         (self.cwnd.min(receive) + f64::from(self.dupwnd)).min(receive)
     }
@@ -319,105 +324,11 @@ impl Sender {
                     return;
                 }
                 let most = if self.cut == Cut::Timeout && self.una <= self.recover { 1 } else { 2 };
-                self.cwnd += if slow_start { f64::from(acked.min(most)) } else { f64::from(acked) / self.cwnd };
+                self.cwnd +=
+                    if slow_start { f64::from(acked.min(most)) } else { f64::from(acked) / self.cwnd };
             }
         }
         self.cwnd = self.cwnd.min(65_535.0);
-    }
-
-    fn handle_partial(&mut self, next: u32, now: Time, params: &Params) {
-        let covered = next - self.una;
-        if !params.partial_deflation {
-            self.dupwnd = 0;
-        } else if self.dupwnd > covered {
-            self.dupwnd -= covered - 1;
-        } else {
-            self.cwnd = (self.cwnd - f64::from(covered - self.dupwnd)).max(1.0);
-            self.dupwnd = 1;
-        }
-        self.una = next;
-        self.nxt = self.nxt.max(next);
-        if self.timing && next >= self.timed {
-            self.timing = false;
-            self.rto.end_backoff();
-        }
-        if !params.impatient || !self.partial_seen {
-            self.restart_timer(now, params);
-        }
-        self.partial_seen = true;
-        self.forced = Some(self.una);
-        self.burst = if params.recovery_burst == 0 { u32::MAX } else { params.recovery_burst };
-    }
-
-    fn handle_duplicate(&mut self, now: Time, params: &Params) {
-        if params.rfc5681 && self.una == self.max {
-            return;
-        }
-        self.dupacks += 1;
-        let in_recovery = self.cut == Cut::FastRetransmit;
-        match self.dupacks {
-            1 | 2 => {
-                self.limited = params.limited_transmit && !in_recovery;
-                return;
-            }
-            3 => {
-                if self.may_fast_retransmit(params) {
-                    self.fast_retransmit(now, params);
-                    self.dupwnd = 3;
-                } else if !params.inflate_only_in_recovery {
-                    self.dupwnd = 3;
-                }
-            }
-            _ if in_recovery || !params.inflate_only_in_recovery => self.dupwnd += 1,
-            _ => {}
-        }
-        let unlimited = params.recovery_burst == 0 || params.variant == Variant::Reno;
-        self.burst = if unlimited { u32::MAX } else { params.recovery_burst };
-    }
-
-    pub(super) fn may_fast_retransmit(&self, params: &Params) -> bool {
-        self.una > self.recover
-            || (params.early_fast_retransmit && self.una == 1)
-            || (params.rfc5681 && self.recover == 0)
-    }
-
-    fn fast_retransmit(&mut self, now: Time, params: &Params) {
-        self.enter_recovery(params);
-        self.restart_timer(now, params);
-        self.timing = false;
-        self.forced = Some(self.una);
-    }
-
-    /// Halves the window and remembers how far recovery reaches.
-    pub(super) fn enter_recovery(&mut self, params: &Params) {
-        self.recover = self.max;
-        self.cut = Cut::FastRetransmit;
-        self.partial_seen = false;
-        self.note_reduction(params);
-        self.halve(params);
-    }
-
-    pub(super) fn in_recovery(&self) -> bool {
-        self.cut == Cut::FastRetransmit
-    }
-
-    pub(super) fn leave_recovery(&mut self) {
-        self.cut = Cut::Recovered;
-        self.cwnd = self.ssthresh;
-        self.burst = u32::MAX;
-    }
-
-    /// The one-way SYN is acknowledged: the window opens to its initial size (ns-2 `delay_growth_`).
-    pub(super) fn open_after_syn(&mut self) {
-        self.cwnd = f64::from(self.initial_window);
-    }
-
-    /// Recovery by ns-2's Sack1 is over; the window stays halved and the scoreboard is forgotten.
-    pub(super) fn end_ns2_recovery(&mut self) {
-        self.cut = Cut::Recovered;
-        self.recover = 1;
-        self.board.clear(self.una);
-        self.burst = u32::MAX;
     }
 
     pub(super) fn count_duplicate(&mut self) -> u32 {
@@ -440,40 +351,6 @@ impl Sender {
 
     pub(super) fn restart_timer(&mut self, now: Time, params: &Params) {
         self.deadline = now + self.rto.rto(params);
-    }
-
-    /// An echo reduces the window once per window of data (RFC 3168 section 6.1.2).
-    fn handle_echo(&mut self, next: u32, params: &Params) {
-        if next > self.ecn_recover && self.cut != Cut::FastRetransmit && self.max > 0 {
-            self.halve(params);
-            self.cut = if self.cut == Cut::Timeout { Cut::Timeout } else { Cut::Ecn };
-            self.note_reduction(params);
-        }
-    }
-
-    /// Whatever reduced the window: the receiver is told, and echoes of this window reduce it no further.
-    fn note_reduction(&mut self, params: &Params) {
-        if params.ecn {
-            self.ecn_recover = self.max;
-            self.cwr_pending = true;
-        }
-    }
-
-    fn halve(&mut self, params: &Params) {
-        let half = self.half(params);
-        self.ssthresh = if params.rfc5681 { half.max(2.0) } else { half.floor().max(2.0) };
-        self.cwnd = if params.rfc5681 { self.ssthresh } else { half.max(1.0) };
-    }
-
-    fn half(&self, params: &Params) -> f64 {
-        if params.rfc5681 {
-            let flight = (self.nxt - self.una).saturating_sub(self.limited_sent);
-            f64::from(flight) / 2.0
-        } else if params.fractional_halving {
-            self.window(params) / 2.0
-        } else {
-            f64::from(self.window(params) as u32 / 2)
-        }
     }
 
     fn emit(&mut self, seq: u32, now: Time, params: &Params) -> Transmit {

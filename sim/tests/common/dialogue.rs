@@ -119,5 +119,6 @@ impl Ear {
 /// SACK blocks of an acknowledgement as `[from, to)`.
 pub fn blocks_of(ack: &AckFields) -> Vec<(u32, u32)> {
     let held = ack.sacks.iter().filter(|block| block.length > 0);
-    held.map(|b| (ack.next + u32::from(b.offset), ack.next + u32::from(b.offset) + u32::from(b.length))).collect()
+    held.map(|b| (ack.next + u32::from(b.offset), ack.next + u32::from(b.offset) + u32::from(b.length)))
+        .collect()
 }

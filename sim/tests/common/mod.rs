@@ -52,7 +52,12 @@ pub fn scenario(scheme: &str) -> Scenario {
         warmup: "0s".into(),
         duration: "20s".into(),
         max_windows: 20,
-        link: LinkSpec { rate: "4mbit".into(), rtt: "40ms".into(), buffer: "30p".into(), ..LinkSpec::default() },
+        link: LinkSpec {
+            rate: "4mbit".into(),
+            rtt: "40ms".into(),
+            buffer: "30p".into(),
+            ..LinkSpec::default()
+        },
         ..Scenario::default()
     }
 }
@@ -82,7 +87,10 @@ pub fn connection(start_s: f64, writes: &[(f64, u64)]) -> ConnectionSpec {
 
 /// `count` transfers of `bytes` bytes, `gap_s` apart.
 pub fn transfers(count: u32, gap_s: f64, bytes: u64) -> Vec<ConnectionSpec> {
-    let one = |index: u32| ConnectionSpec { client: index, ..connection(f64::from(index) * gap_s, &[(0.0, bytes)]) };
+    let one = |index: u32| ConnectionSpec {
+        client: index,
+        ..connection(f64::from(index) * gap_s, &[(0.0, bytes)])
+    };
     (0..count).map(one).collect()
 }
 

@@ -46,7 +46,9 @@ fn web_sample(model: &WebSfd, seed: u64, count: usize) -> Vec<Connection> {
                 let object = draws.object(session, number, index);
                 request += object.gap;
                 let parts = model.transfers(object.bytes);
-                connections.extend(parts.map(|bytes| connection(request, draws.client(session), page.server, bytes)));
+                connections.extend(
+                    parts.map(|bytes| connection(request, draws.client(session), page.server, bytes)),
+                );
             }
             at = request + Dur::from_secs(model.assumed_page_s) + draws.think(session, number);
         }
@@ -56,5 +58,12 @@ fn web_sample(model: &WebSfd, seed: u64, count: usize) -> Vec<Connection> {
 }
 
 fn connection(start: Time, client: u32, server: u32, bytes: u64) -> Connection {
-    Connection { start, client, server, rtt: None, kind: Kind::Tcp, writes: vec![Write { idle: Dur::ZERO, bytes }] }
+    Connection {
+        start,
+        client,
+        server,
+        rtt: None,
+        kind: Kind::Tcp,
+        writes: vec![Write { idle: Dur::ZERO, bytes }],
+    }
 }

@@ -1,0 +1,139 @@
+//! What a sender does about loss and marks: duplicate and partial ACKs, fast retransmit, halving.
+//!
+//! Reno and NewReno (RFC 5681, RFC 6582) and the congestion response that all variants share. Recovery
+//! by selective acknowledgement is in [`super::sack`].
+
+use super::profile::{Params, Variant};
+use super::sender::{Cut, Sender};
+use crate::units::Time;
+
+impl Sender {
+    pub(super) fn handle_partial(&mut self, next: u32, now: Time, params: &Params) {
+        let covered = next - self.una;
+        if !params.partial_deflation {
+            self.dupwnd = 0;
+        } else if self.dupwnd > covered {
+            self.dupwnd -= covered - 1;
+        } else {
+            self.cwnd = (self.cwnd - f64::from(covered - self.dupwnd)).max(1.0);
+            self.dupwnd = 1;
+        }
+        self.una = next;
+        self.nxt = self.nxt.max(next);
+        if self.timing && next >= self.timed {
+            self.timing = false;
+            self.rto.end_backoff();
+        }
+        if !params.impatient || !self.partial_seen {
+            self.restart_timer(now, params);
+        }
+        self.partial_seen = true;
+        self.forced = Some(self.una);
+        self.burst = if params.recovery_burst == 0 { u32::MAX } else { params.recovery_burst };
+    }
+
+    pub(super) fn handle_duplicate(&mut self, now: Time, params: &Params) {
+        if params.rfc5681 && self.una == self.max {
+            return;
+        }
+        self.dupacks += 1;
+        let in_recovery = self.cut == Cut::FastRetransmit;
+        match self.dupacks {
+            1 | 2 => {
+                self.limited = params.limited_transmit && !in_recovery;
+                return;
+            }
+            3 => {
+                if self.may_fast_retransmit(params) {
+                    self.fast_retransmit(now, params);
+                    self.dupwnd = 3;
+                } else if !params.inflate_only_in_recovery {
+                    self.dupwnd = 3;
+                }
+            }
+            _ if in_recovery || !params.inflate_only_in_recovery => self.dupwnd += 1,
+            _ => {}
+        }
+        let unlimited = params.recovery_burst == 0 || params.variant == Variant::Reno;
+        self.burst = if unlimited { u32::MAX } else { params.recovery_burst };
+    }
+
+    pub(super) fn may_fast_retransmit(&self, params: &Params) -> bool {
+        self.una > self.recover
+            || (params.early_fast_retransmit && self.una == 1)
+            || (params.rfc5681 && self.recover == 0)
+    }
+
+    fn fast_retransmit(&mut self, now: Time, params: &Params) {
+        self.enter_recovery(params);
+        self.restart_timer(now, params);
+        self.timing = false;
+        self.forced = Some(self.una);
+    }
+
+    /// Halves the window and remembers how far recovery reaches.
+    pub(super) fn enter_recovery(&mut self, params: &Params) {
+        self.recover = self.max;
+        self.cut = Cut::FastRetransmit;
+        self.partial_seen = false;
+        self.note_reduction(params);
+        self.halve(params);
+    }
+
+    pub(super) fn in_recovery(&self) -> bool {
+        self.cut == Cut::FastRetransmit
+    }
+
+    pub(super) fn leave_recovery(&mut self) {
+        self.cut = Cut::Recovered;
+        self.cwnd = self.ssthresh;
+        self.burst = u32::MAX;
+    }
+
+    /// The one-way SYN is acknowledged: the window opens to its initial size (ns-2 `delay_growth_`).
+    pub(super) fn open_after_syn(&mut self) {
+        self.cwnd = f64::from(self.initial_window);
+    }
+
+    /// Recovery by ns-2's Sack1 is over; the window stays halved and the scoreboard is forgotten.
+    pub(super) fn end_ns2_recovery(&mut self) {
+        self.cut = Cut::Recovered;
+        self.recover = 1;
+        self.board.clear(self.una);
+        self.burst = u32::MAX;
+    }
+
+    /// An echo reduces the window once per window of data (RFC 3168 section 6.1.2).
+    pub(super) fn handle_echo(&mut self, next: u32, params: &Params) {
+        if next > self.ecn_recover && self.cut != Cut::FastRetransmit && self.max > 0 {
+            self.halve(params);
+            self.cut = if self.cut == Cut::Timeout { Cut::Timeout } else { Cut::Ecn };
+            self.note_reduction(params);
+        }
+    }
+
+    /// Whatever reduced the window: the receiver is told, and echoes of this window reduce it no further.
+    pub(super) fn note_reduction(&mut self, params: &Params) {
+        if params.ecn {
+            self.ecn_recover = self.max;
+            self.cwr_pending = true;
+        }
+    }
+
+    fn halve(&mut self, params: &Params) {
+        let half = self.half(params);
+        self.ssthresh = if params.rfc5681 { half.max(2.0) } else { half.floor().max(2.0) };
+        self.cwnd = if params.rfc5681 { self.ssthresh } else { half.max(1.0) };
+    }
+
+    pub(super) fn half(&self, params: &Params) -> f64 {
+        if params.rfc5681 {
+            let flight = (self.nxt - self.una).saturating_sub(self.limited_sent);
+            f64::from(flight) / 2.0
+        } else if params.fractional_halving {
+            self.window(params) / 2.0
+        } else {
+            f64::from(self.window(params) as u32 / 2)
+        }
+    }
+}
