@@ -125,8 +125,9 @@ def compare_command(
         uplink_buffer=uplink_buffer, overhead=overhead, direction=direction, strict=strict, short=short,
         long=long, tcp=tcp, ignore_trace_rtt=ignore_trace_rtt, reporter=_reporter(),
     )  # fmt: skip
-    report.print_report(report.report_console(stderr=json == "-"), comparison, details)
+    # Files first: whoever reads the report may close the pipe before its end.
     _write_comparison(comparison, json, plot, save_scenario)
+    report.print_report(report.report_console(stderr=json == "-"), comparison, details)
 
 
 @app.command("inspect")
