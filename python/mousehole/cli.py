@@ -110,6 +110,7 @@ def compare_command(
     short: Annotated[str, typer.Option(help="Largest short transfer.")] = "15kB",
     long: Annotated[str, typer.Option(help="Transfers above this are long.")] = "150kB",
     tcp: Annotated[str, typer.Option(help="TCP profile: rfc, ns2-2.35 or ns2-2001.")] = "rfc",
+    ecn: Annotated[bool, typer.Option("--ecn", help="Hosts use ECN (RFC 3168).")] = False,
     ignore_trace_rtt: Annotated[
         bool, typer.Option("--ignore-trace-rtt", help="Use --rtt for all connections.")
     ] = False,
@@ -123,7 +124,7 @@ def compare_command(
         traffic, rate=rate, rtt=rtt, buffer=buffer, load=load, schemes=schemes, baseline=baseline,
         duration=duration, warmup=warmup, seeds=seeds, seed=seed, jobs=jobs, uplink=uplink,
         uplink_buffer=uplink_buffer, overhead=overhead, direction=direction, strict=strict, short=short,
-        long=long, tcp=tcp, ignore_trace_rtt=ignore_trace_rtt, reporter=_reporter(),
+        long=long, tcp=tcp, ecn=ecn, ignore_trace_rtt=ignore_trace_rtt, reporter=_reporter(),
     )  # fmt: skip
     # Files first: whoever reads the report may close the pipe before its end.
     _write_comparison(comparison, json, plot, save_scenario)

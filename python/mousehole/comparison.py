@@ -42,6 +42,7 @@ def compare(
     short: str = "15kB",
     long: str = "150kB",
     tcp: str = "rfc",
+    ecn: bool = False,
     ignore_trace_rtt: bool = False,
     params: dict[str, Any] | None = None,
     reporter: Reporter | None = None,
@@ -60,7 +61,7 @@ def compare(
     named = text_list("schemes", default_schemes() if schemes is None else schemes)
     link = _given(rate=rate, rtt=rtt, uplink_rate=uplink, uplink_buffer=uplink_buffer, overhead=overhead)
     link["ignore_trace_rtt"] = ignore_trace_rtt
-    base = {**_base(seed, warmup, duration, tcp), "link": link}
+    base = {**_base(seed, warmup, duration, tcp, ecn), "link": link}
     plan = Plan(
         base=base,
         buffers=text_list("buffer", buffer),
@@ -170,14 +171,14 @@ class Comparison:
         return "\n".join([f"Comparison of {len(self.plan.schemes)} schemes on {self.label}", *primary])
 
 
-def _base(seed: int, warmup: str, duration: str, tcp: str) -> Json:
+def _base(seed: int, warmup: str, duration: str, tcp: str, ecn: bool) -> Json:
     """What every scenario of a comparison starts from, with a model in the place of the traffic."""
     times = {"warmup": warmup, "duration": duration}
     return {
         "schema": SCENARIO_SCHEMA,
         "seed": seed,
         **times,
-        "tcp": {"profile": tcp},
+        "tcp": {"profile": tcp, **({"ecn": True} if ecn else {})},
         "traffic": {"model": "web:sfd"},
     }
 
