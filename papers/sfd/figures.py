@@ -1,5 +1,6 @@
 """SFD's figures, drawn from the same runs as its tables."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib
@@ -10,8 +11,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from mousehole.statistics import t_interval
 
-from papers.sfd import reproduce
-from papers.sfd.measures import SIZES
+from papers.common import Json
+from papers.sfd.cases import load_case, variant_case
+from papers.sfd.measures import SIZES, Measured
 
 STYLES = {
     "DT": ("#000000", "-", "o"),
@@ -24,10 +26,14 @@ STYLES = {
 """Colours of Okabe & Ito, each with a line style and a marker, for print and for the colour-blind."""
 
 
-def figure_6(settings: "reproduce.Settings", path: Path = Path("sfd-figure-6.png")) -> None:
+Run = Callable[[dict[str, Json]], dict[str, list[Measured]]]
+"""Runs all cases in all replications."""
+
+
+def figure_6(base: Json, run: Run, path: Path) -> None:
     """Figure 6: mean and standard deviation of the latency of short flows by size, medium load."""
-    base = reproduce.load_case(settings.base, "published", "medium", literal=True)
-    done = settings.run({name: reproduce.variant_case(base, name) for name in STYLES})
+    base = load_case(base, "published", "medium", literal=True)
+    done = run({name: variant_case(base, name) for name in STYLES})
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), sharex=True, layout="constrained")
     for name, runs in done.items():
         _draw(axes[0], name, [run.mean_s for run in runs])
@@ -43,7 +49,6 @@ def figure_6(settings: "reproduce.Settings", path: Path = Path("sfd-figure-6.png
     axes[0].legend(frameon=False, fontsize=8)
     figure.savefig(path, dpi=150)
     plt.close(figure)
-    settings.console.print(f"wrote {path}")
 
 
 def _draw(axis: Axes, name: str, by_size: list[np.ndarray]) -> None:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from mousehole.errors import MouseholeError
@@ -13,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from papers.common import Json, merged, percent, print_table, read_toml, replicate, with_interval
+from papers.sfd.cases import inter_session_s, load_case, variant_case, variants
 from papers.sfd.measures import Measured, Reduction, measure, reduction
 
 HERE = Path(__file__).parent
@@ -70,7 +70,9 @@ def main(
     if figure == 6:
         from papers.sfd.figures import figure_6
 
-        figure_6(settings)
+        path = Path("sfd-figure-6.png")
+        figure_6(settings.base, settings.run, path)
+        settings.console.print(f"wrote {path}")
     else:
         (table_3 if table == 3 else table_4)(settings)
     return 0
@@ -92,7 +94,7 @@ def table_3(settings: Settings) -> None:
         rows.append([f"{load}, published", "", percent(said["utilisation"]), percent(said["loss"], 1)])
         for times, literal in kinds:
             runs = done[f"{load} {times} {_rounding(literal)}"]
-            gap = f"{_gap(times, load):g} s ({times})"
+            gap = f"{inter_session_s(times, load):g} s ({times})"
             rows.append([f"  ours, {_rounding(literal)}", gap, *_state_with_intervals(runs)])
     columns = ["load", "session every", "utilisation (95 %)", "loss (95 %)"]
     print_table(settings.console, "Table 3: load of the bottleneck under drop-tail", columns, rows)
@@ -106,13 +108,15 @@ def table_4(settings: Settings) -> None:
         base = load_case(settings.base, times, "medium", literal)
         done = settings.run({name: variant_case(base, name) for name in variants()})
         title = (
-            f"Table 4, row Simple: medium load, a session every {_gap(times, 'medium'):g} s ({times}), "
+            f"Table 4, row Simple: medium load, a session every {inter_session_s(times, 'medium'):g} s ({times}), "
             f"{_rounding(literal)}"
         )
         results = {name: reduction(runs, done["DT"]) for name, runs in done.items() if name != "DT"}
         columns = ["variant", "max", "min", "mean (95 %)", "std / DT's", "utilisation", "loss"]
         print_table(settings.console, title, columns, _rows_4(said, done, results))
-        verdicts += _verdicts(said, results, f"every {_gap(times, 'medium'):g} s ({_rounding(literal)})")
+        verdicts += _verdicts(
+            said, results, f"every {inter_session_s(times, 'medium'):g} s ({_rounding(literal)})"
+        )
     _buffers(settings, said)
     for verdict in verdicts:
         settings.console.print(Text(f"• {verdict}"))
@@ -123,30 +127,6 @@ TWO_TIER = (
     "Row 2-tier (published 26 / 20 / 23 %): NOT RUN. Its rates and delays stand only in a figure that is "
     "lost, and the engine has no two-tier topology yet."
 )
-
-
-def variants() -> list[str]:
-    """Names of the variants, in the order of tables."""
-    return [variant["name"] for variant in read_toml(HERE / "variants.toml")["variant"]]
-
-
-def load_case(base: Json, times: str, load: str, literal: bool = False) -> Json:
-    """The scenario under one load; `literal` rounds counts up, as ns-2's generator does."""
-    inter_session_s = _gap(times, load)
-    model: dict[str, Any] = {"model": "web:sfd-literal"} if literal else {}
-    return merged(base, {"traffic": {**model, "params": {"inter_session_s": inter_session_s}}})
-
-
-def variant_case(base: Json, name: str) -> Json:
-    """The scenario of one variant."""
-    found = next(one for one in read_toml(HERE / "variants.toml")["variant"] if one["name"] == name)
-    transform: Json = (
-        {"traffic": {"params": {"transform": found["transform"]}}} if "transform" in found else {}
-    )
-    if "transform" in found:
-        # Chopped objects are numbered in 12 bits, so their size must have a bound.
-        transform["traffic"]["params"]["cap_bytes"] = 20_000_000
-    return merged(base, {"scheme": found["scheme"], **transform})
 
 
 def _rows_4(said: Json, done: dict[str, list[Measured]], results: dict[str, Reduction]) -> list[list[str]]:
@@ -175,7 +155,7 @@ def _buffers(settings: Settings, said: Json) -> None:
         columns = ["buffer", *BUFFER_VARIANTS[1:], "DT's utilisation", "DT's loss"]
         title = (
             f"Mean reduction by buffer (published {percent(said['table_4']['simple']['mean'])}): a session "
-            f"every {_gap(times, 'medium'):g} s, {_rounding(literal)}"
+            f"every {inter_session_s(times, 'medium'):g} s, {_rounding(literal)}"
         )
         print_table(settings.console, title, columns, rows)
 
@@ -220,10 +200,6 @@ def _state(runs: list[Measured]) -> list[str]:
 def _state_with_intervals(runs: list[Measured]) -> list[str]:
     utilisation, loss = t_interval([run.utilisation for run in runs]), t_interval([run.loss for run in runs])
     return [with_interval(utilisation), with_interval(loss, 1)]
-
-
-def _gap(times: str, load: str) -> float:
-    return float(read_toml(HERE / "scenarios" / "loads.toml")[times][load])
 
 
 def _rounding(literal: bool) -> str:
