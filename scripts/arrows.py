@@ -36,7 +36,6 @@ LAYERS: dict[str, set[str] | None] = {
     "wheel": BASE | {"packet"},
     "tcp": {"units", "error", "packet"},
     "traffic": BASE,
-    "alone": None,
     "scenario": None,
     "engine": None,
     "lib": None,

@@ -108,8 +108,8 @@ def table_4(settings: Settings) -> None:
         base = load_case(settings.base, times, "medium", literal)
         done = settings.run({name: variant_case(base, name) for name in variants()})
         title = (
-            f"Table 4, row Simple: medium load, a session every {inter_session_s(times, 'medium'):g} s ({times}), "
-            f"{_rounding(literal)}"
+            f"Table 4, row Simple: medium load, a session every {inter_session_s(times, 'medium'):g} s "
+            f"({times}), {_rounding(literal)}"
         )
         results = {name: reduction(runs, done["DT"]) for name, runs in done.items() if name != "DT"}
         columns = ["variant", "max", "min", "mean (95 %)", "std / DT's", "utilisation", "loss"]

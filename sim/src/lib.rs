@@ -4,7 +4,6 @@
 //! `units, rng, error` ← `packet` ← `queue`, `link`; `tcp` sees packets and units;
 //! `traffic` sees units, rng and errors; `scenario` and `engine` see everything.
 
-pub mod alone;
 pub mod engine;
 pub mod error;
 pub mod link;

@@ -2,6 +2,7 @@
 //!
 //! `Scenario` (text) → [`Plan`] (checked, in units) → [`run`] → [`RunResult`].
 
+pub mod alone;
 pub mod catalogue;
 pub mod plan;
 pub mod run;

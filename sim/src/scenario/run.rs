@@ -1,8 +1,8 @@
 //! From a plan to records.
 
+use super::alone;
 use super::plan::Plan;
 use super::scheme::{Place, Scheme};
-use crate::alone;
 use crate::engine::layout::{DOWN, UP};
 use crate::engine::source::{List, Poisson, Replay, Source};
 use crate::engine::{Outcome, Setup, World, sessions::Sessions};
