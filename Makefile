@@ -26,7 +26,7 @@ export MOUSEHOLE_DATA
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
-.PHONY: help setup demo test lint fmt docs deps bpf-compile golden bench papers wheel lock clean distclean
+.PHONY: help setup demo test lint fmt docs deps bpf-compile bpf-parity golden bench papers wheel lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -58,11 +58,14 @@ fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
 docs: $(ENGINE) ## renew docs/schemes.md from the engine's own catalogue
 	@$(BIN)/python scripts/schemes_doc.py
 
-deps: ## as root: install by apt what lint, bpf-compile and bench need beyond the basics (clang, ns2 …)
+deps: ## as root: install by apt what lint, bpf-* and bench need beyond the basics (clang, ns2 …)
 	@scripts/install-deps
 
 bpf-compile: ## compile every policy header with gcc and with clang for the eBPF target
 	@policy/check-bpf.sh
+
+bpf-parity: ## as root: the policies in the kernel against the native build, record by record
+	@CARGO=$(CARGO) live/check-parity.sh
 
 golden: ## only the checks against the ns-2 tables in oracle/golden
 	@$(CARGO) test --quiet --locked golden

@@ -3,7 +3,8 @@
  * What every policy header shares: types, colours, verdicts, the view of a packet, fixed point.
  *
  * The headers compile unchanged natively and for the eBPF target. Hence: no libc, no floating point,
- * no signed division, no 128-bit integers, no loop without a constant bound, everything inlined.
+ * no signed division, no 128-bit integers, no loop without a constant bound, everything inlined, and an
+ * index into an array bounded by a comparison (the kernel's verifier learns nothing from a remainder).
  * A policy has no clock and no dice of its own: `now_ns` and `random` are arguments, state is the caller's.
  *
  * Fixed point: a value x in Qn is stored as round(x * 2^n). Suffixes name unit and format

@@ -47,9 +47,10 @@ struct mh_multi_red_state {
 	struct mh_red_state level[MH_COLOURS];
 };
 
+/* The level that judges `colour`: its own, the last one for colours beyond it. */
 MH_FN u32 mh_multi_red_colour(const struct mh_multi_red_params *params, u32 colour)
 {
-	return colour < params->colours && colour < MH_COLOURS ? colour : (params->colours - 1) % MH_COLOURS;
+	return (u32)mh_min(colour, mh_min(params->colours - 1, MH_COLOURS - 1));
 }
 
 /* Whether packets of `colour` are part of the length behind average `index`. */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * The policies in the kernel, one program each, run by BPF_PROG_TEST_RUN only and never attached.
+ *
+ * A program copies the state from `input` to `output`, plays the records of `input` against it and leaves each
+ * outcome and the last state in `output`. Glue only: what is decided stands in policy/include.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "mousehole/multi_red.h"
+#include "mousehole/sfd.h"
+#include "parity.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct parity_input);
+} input SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct parity_output);
+} output SEC(".maps");
+
+/*
+ * POLICY(name, params struct, state struct, call): the program `name`, whose outcome for each record is the value
+ * of `call`, an expression of `params`, `state` and `record`. The structs are declared once more as variables
+ * so that their layout is in the object's BTF, where the tests read it.
+ *
+ * bpf_loop makes the verifier walk the body once; unrolled, or in a bounded loop, it would walk it per record.
+ */
+#define POLICY(name, params_t, state_t, call)                                                             \
+	_Static_assert(sizeof(struct params_t) <= 8 * PARITY_PARAMS, "PARITY_PARAMS is too small");       \
+	_Static_assert(sizeof(struct state_t) <= 8 * PARITY_STATE, "PARITY_STATE is too small");          \
+	struct params_t name##_params_layout;                                                             \
+	struct state_t name##_state_layout;                                                               \
+                                                                                                          \
+	static long name##_record(u32 index, void *unused)                                                \
+	{                                                                                                 \
+		u32 zero = 0;                                                                             \
+		struct parity_input *in = bpf_map_lookup_elem(&input, &zero);                             \
+		struct parity_output *out = bpf_map_lookup_elem(&output, &zero);                          \
+		const struct parity_record *record;                                                       \
+		const struct params_t *params;                                                            \
+		struct state_t *state;                                                                    \
+                                                                                                          \
+		if (!in || !out)                                                                          \
+			return 1;                                                                         \
+		index &= PARITY_RECORDS - 1;                                                              \
+		record = &in->record[index];                                                              \
+		params = (const struct params_t *)in->params;                                             \
+		state = (struct state_t *)out->state;                                                     \
+		out->outcome[index] = call;                                                               \
+		return 0;                                                                                 \
+	}                                                                                                 \
+                                                                                                          \
+	SEC("tc") int name(struct __sk_buff *skb)                                                         \
+	{                                                                                                 \
+		u32 zero = 0;                                                                             \
+		struct parity_input *in = bpf_map_lookup_elem(&input, &zero);                             \
+		struct parity_output *out = bpf_map_lookup_elem(&output, &zero);                          \
+                                                                                                          \
+		if (!in || !out)                                                                          \
+			return -1;                                                                        \
+		__builtin_memcpy(out->state, in->state, sizeof(out->state));                              \
+		return bpf_loop(in->records, name##_record, 0, 0);                                        \
+	}
+
+static __always_inline u32 multi_red_call(const struct mh_multi_red_params *params,
+					  struct mh_multi_red_state *state, const struct parity_record *record)
+{
+	if (record->call == PARITY_PACKET)
+		return mh_multi_red_packet(params, state, &record->view, &record->colours, record->now_ns,
+					   record->random);
+	mh_multi_red_departed(params, state, record->view.colour, &record->colours, record->now_ns);
+	return 0;
+}
+
+/* The flow has sent what the record says. */
+static __always_inline u32 threshold_marker_call(const struct mh_threshold_marker_params *params,
+						 struct mh_flow_meter *meter,
+						 const struct parity_record *record)
+{
+	meter->bytes = record->count;
+	meter->packets = record->threshold;
+	return mh_threshold_marker_colour(params, meter);
+}
+
+POLICY(red, mh_red_params, mh_red_state,
+       mh_red_packet(params, state, &record->view, &record->backlog, record->now_ns, record->random))
+
+POLICY(multi_red, mh_multi_red_params, mh_multi_red_state, multi_red_call(params, state, record))
+
+POLICY(flow_meter, mh_flow_meter_params, mh_flow_meter,
+       record->call == PARITY_EXPIRED ? mh_flow_meter_expired(params, state, record->now_ns) :
+					mh_flow_meter_packet(params, state, &record->view, record->now_ns))
+
+POLICY(threshold_marker, mh_threshold_marker_params, mh_flow_meter,
+       threshold_marker_call(params, state, record))
+
+POLICY(promotion, mh_promotion_params, mh_promotion,
+       mh_promotion_packet(params, state, record->threshold, record->count, record->random))
+
+POLICY(sfd, mh_sfd_params, mh_sfd_flow,
+       record->call == PARITY_EXPIRED ?
+	       mh_sfd_expired(params, state, record->now_ns) :
+	       mh_sfd_packet(params, state, &record->view, record->now_ns, record->random))
+
+/* Accepted as GPL-compatible; the sources are MIT, Apache-2.0 or GPL-2.0. */
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
