@@ -1,0 +1,174 @@
+"""Random cases of one TCP flow for `make oracle`: parameters of a_tcp.tcl, and what each feature draws."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPT = ROOT / "oracle" / "tcl" / "a_tcp.tcl"
+VARIANTS = {"Reno": "reno", "Newreno": "newreno", "Sack1": "sack"}
+
+Value = str | int | float
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run: a feature it was drawn for, and the parameters of a_tcp.tcl that differ from its defaults."""
+
+    feature: str
+    params: dict[str, Value]
+
+    def get(self, name: str) -> Value:
+        """The value in force."""
+        return self.params.get(name, DEFAULTS[name])
+
+    def number(self, name: str) -> float:
+        """The value in force as a number; the old era has its own."""
+        old = OLD_ERA if self.get("era") == "old" else {}
+        return float(old.get(name, self.get(name)))
+
+    def command(self) -> list[str]:
+        """What reproduces the ns-2 side."""
+        return ["ns", str(SCRIPT), *(f"{name}={value}" for name, value in self.params.items())]
+
+
+DEFAULTS: dict[str, Value] = {
+    "variant": "Newreno",
+    "era": "now",
+    "n": 100,
+    "drops": "-",
+    "ackdrops": "-",
+    "syn": 0,
+    "iw": 2,
+    "win": 64,
+    "tick": 0.01,
+    "rto0": 3.0,
+    "minrto": 0.2,
+    "qlim": 1000,
+    "bw2": 2,
+    "d2": 20,
+    "delack": 0,
+    "seed": 1,
+}
+OLD_ERA: dict[str, Value] = {"syn": 0, "iw": 1, "tick": 0.1, "rto0": 6.0, "minrto": 1}
+
+
+def listed(indices: Iterable[int]) -> str:
+    """Indices as a_tcp.tcl takes them."""
+    return ",".join(map(str, sorted(set(indices)))) or "-"
+
+
+def scattered(rng: random.Random, n: int) -> dict[str, Value]:
+    """Losses at random places."""
+    share = rng.choice((0.01, 0.03, 0.1))
+    return {"drops": listed(i for i in range(2 * n) if rng.random() < share)}
+
+
+def burst(rng: random.Random, n: int) -> dict[str, Value]:
+    """One or two bursts of losses."""
+    bursts = rng.choice((1, 1, 2))
+    starts = [rng.randrange(max(1, n - 2)) for _ in range(bursts)]
+    return {"drops": listed(start + k for start in starts for k in range(rng.choice((4, 8))))}
+
+
+def retransmission(rng: random.Random, n: int) -> dict[str, Value]:
+    """A loss, and losses about one window later, where its retransmission is likely to be."""
+    first = rng.randrange(n)
+    later = first + rng.randint(3, 40)
+    return {"drops": listed([first, *range(later, later + rng.choice((1, 2, 5, 10)))])}
+
+
+def avoidance(rng: random.Random, _: int) -> dict[str, Value]:
+    """An early loss ends slow start; the others hit congestion avoidance."""
+    early = rng.randrange(5, 25)
+    return {"n": rng.randint(100, 200), "drops": listed([early, *(rng.randint(50, 180) for _ in range(3))])}
+
+
+def window(rng: random.Random, n: int) -> dict[str, Value]:
+    """A receive window near what recovery needs."""
+    return {**scattered(rng, n), "win": rng.randint(2, 12)}
+
+
+def queue(rng: random.Random, n: int) -> dict[str, Value]:
+    """A buffer that overflows."""
+    drops = scattered(rng, n) if rng.random() < 0.3 else {}
+    return {**drops, "n": rng.randint(40, 200), "qlim": rng.randint(5, 20)}
+
+
+def delayed(rng: random.Random, n: int) -> dict[str, Value]:
+    """Delayed ACKs, with losses."""
+    return {**rng.choice((scattered, burst, retransmission))(rng, n), "delack": 1}
+
+
+def syn(rng: random.Random, n: int) -> dict[str, Value]:
+    """A SYN, with losses."""
+    return {**rng.choice((scattered, burst, queue))(rng, n), "era": "now", "syn": 1}
+
+
+def syn_lost(rng: random.Random, _: int) -> dict[str, Value]:
+    """The SYN is lost, and perhaps what follows."""
+    lost = [0, *rng.choice(([], [1], [2, 5], [4], [1, 2, 9]))]
+    return {"drops": listed(lost), "era": "now", "syn": 1}
+
+
+def ticks(rng: random.Random, n: int) -> dict[str, Value]:
+    """A coarse clock."""
+    return {**rng.choice((scattered, burst))(rng, n), "era": "now", "tick": rng.choice((0.1, 0.5))}
+
+
+def timers(rng: random.Random, n: int) -> dict[str, Value]:
+    """Other first and least RTOs."""
+    chosen = {"rto0": rng.choice((1.0, 3.0, 6.0)), "minrto": rng.choice((0.0, 0.2, 1.0))}
+    return {**rng.choice((scattered, burst))(rng, n), "era": "now", **chosen}
+
+
+def acks(rng: random.Random, n: int) -> dict[str, Value]:
+    """ACKs are lost too."""
+    share = rng.choice((0.02, 0.1, 0.3))
+    lost = listed(i for i in range(2 * n) if rng.random() < share)
+    return {**(scattered(rng, n) if rng.random() < 0.6 else {}), "ackdrops": lost}
+
+
+def path(rng: random.Random, n: int) -> dict[str, Value]:
+    """Other rates and delays."""
+    chosen = {"bw2": rng.choice((0.5, 1, 5, 10, 50)), "d2": rng.choice((1, 5, 50, 150))}
+    return {**rng.choice((scattered, burst, queue))(rng, n), **chosen}
+
+
+FEATURES: dict[str, Callable[[random.Random, int], dict[str, Value]]] = {
+    "scattered losses": scattered,
+    "bursts of 4 and 8": burst,
+    "lost retransmission": retransmission,
+    "congestion avoidance": avoidance,
+    "small window": window,
+    "small queue": queue,
+    "delayed ACKs": delayed,
+    "SYN": syn,
+    "SYN lost": syn_lost,
+    "coarse ticks": ticks,
+    "timer settings": timers,
+    "ACKs lost": acks,
+    "other paths": path,
+}
+
+
+def draw(count: int, seed: int) -> list[Case]:
+    """`count` cases, features and variants in turn; equal for equal seeds."""
+    rng = random.Random(seed)  # noqa: S311 - not for secrets
+    names = list(FEATURES)
+    return [case(rng, names[k % len(names)], list(VARIANTS)[k // len(names) % 3]) for k in range(count)]
+
+
+def case(rng: random.Random, feature: str, variant: str) -> Case:
+    """One case of a feature; what the feature leaves open is drawn too."""
+    n = rng.choice((rng.randint(5, 20), rng.randint(20, 100), rng.randint(100, 200)))
+    params: dict[str, Value] = {"variant": variant, "era": rng.choice(("now", "now", "old")), "n": n}
+    params |= {"seed": rng.randrange(1, 2**31 - 1), "iw": rng.choice((1, 2, 2, 3, 4))}
+    params |= {"syn": int(rng.random() < 0.2)} if params["era"] == "now" else {}
+    params |= FEATURES[feature](rng, n)
+    if params["era"] == "old":  # a_tcp.tcl sets these itself
+        params = {name: value for name, value in params.items() if name not in OLD_ERA}
+    return Case(feature, {name: value for name, value in params.items() if value != DEFAULTS[name]})
