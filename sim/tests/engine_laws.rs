@@ -97,7 +97,7 @@ fn any_access() -> impl Strategy<Value = Option<AccessSpec>> {
 }
 
 fn any_tcp() -> impl Strategy<Value = TcpSpec> {
-    let profiles = prop::sample::select(vec!["rfc", "rfc", "ns2-2.35", "ns2-2001"]);
+    let profiles = prop::sample::select(vec!["rfc", "linux", "ns2-2.35", "ns2-2001"]);
     let variants =
         prop::sample::select(vec![None, Some(Variant::Reno), Some(Variant::Newreno), Some(Variant::Sack)]);
     (profiles, variants, any::<bool>(), prop::option::of(2u32..40)).prop_map(

@@ -5,8 +5,8 @@ use super::spec::{AccessSpec, BulkSpec, ConnectionSpec, FaultSpec, SCHEMA, Scena
 use crate::engine::layout::{Access, Layout};
 use crate::error::{Error, Result, did_you_mean};
 use crate::link::Fault;
-use crate::tcp::Params;
 use crate::tcp::profile::Opening;
+use crate::tcp::{Congestion, Params, Variant};
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
 use crate::traffic::model::{self, Model};
@@ -304,6 +304,13 @@ fn tcp(spec: &TcpSpec, direction: Direction) -> Result<Params> {
     }
     params.tick_phase = spec.tick_phase_s.map(Dur::from_secs).or(params.tick_phase);
     params.variant = spec.variant.unwrap_or(params.variant);
+    if params.variant != Variant::Sack {
+        (params.prr, params.rack) = (false, false);
+    }
+    params.congestion = spec.congestion.unwrap_or(params.congestion);
+    if params.congestion == Congestion::Cubic && !params.rfc5681 {
+        return Err(Error::field("tcp.congestion", "\"cubic\"", "the ns2 profiles have reno only"));
+    }
     params.limited_transmit = spec.limited_transmit.unwrap_or(params.limited_transmit);
     params.ecn = spec.ecn.unwrap_or(params.ecn);
     match spec.delayed_ack.as_deref() {

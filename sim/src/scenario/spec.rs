@@ -1,7 +1,7 @@
 //! A scenario as text: the fields of `scenario.toml`, with their defaults.
 
 use crate::error::{Error, Result};
-use crate::tcp::Variant;
+use crate::tcp::{Congestion, Variant};
 use serde::{Deserialize, Serialize};
 
 /// Version of the scenario format.
@@ -100,6 +100,9 @@ pub struct TcpSpec {
     /// `reno`, `newreno` or `sack`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<Variant>,
+    /// `reno` or `cubic`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<Congestion>,
     /// Payload bytes of a full segment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mss: Option<u32>,
@@ -271,6 +274,7 @@ impl Default for TcpSpec {
         TcpSpec {
             profile: "rfc".into(),
             variant: None,
+            congestion: None,
             mss: None,
             header: None,
             request_bytes: None,

@@ -3,8 +3,13 @@
 //! Everything in which TCPs differ is a field of [`Params`]; a profile is a named set of them.
 //! Windows and sequence numbers count segments.
 
+mod cubic;
+mod extras;
+mod growth;
 pub mod opener;
 pub mod profile;
+mod prr;
+mod rack;
 pub mod ranges;
 pub mod receiver;
 mod recovery;
@@ -12,7 +17,8 @@ pub mod rtt;
 mod sack;
 mod sack_ns2;
 pub mod sender;
+mod tlp;
 
-pub use profile::{Params, Variant};
+pub use profile::{Congestion, Params, Variant};
 pub use receiver::Receiver;
 pub use sender::Sender;

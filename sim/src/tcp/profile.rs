@@ -19,6 +19,16 @@ pub enum Variant {
     Sack,
 }
 
+/// How the window grows in congestion avoidance, and what a reduction leaves of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Congestion {
+    /// One segment per round trip; half (RFC 5681).
+    Reno,
+    /// A cubic function of the time since the last reduction; seven tenths (RFC 9438).
+    Cubic,
+}
+
 /// How the window opens on a new ACK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -48,6 +58,8 @@ pub enum Opening {
 pub struct Params {
     /// Loss recovery.
     pub variant: Variant,
+    /// Congestion control.
+    pub congestion: Congestion,
     /// Payload bytes of a full segment.
     pub mss: u32,
     /// IP and TCP header bytes of a data segment.
@@ -80,6 +92,13 @@ pub struct Params {
     pub tick_phase: Option<Dur>,
     /// The least RTO applies before backoff (RFC 6298), not after it (older ns-2).
     pub min_rto_before_backoff: bool,
+    /// Proportional rate reduction in recovery by SACK (RFC 9937).
+    pub prr: bool,
+    /// RACK-TLP in place of counting duplicates (RFC 8985); needs SACK.
+    pub rack: bool,
+    /// The least RTO bounds four times the spread (Linux), not the sum: the timer is never closer to the
+    /// round-trip time than that.
+    pub min_rto_on_spread: bool,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
     /// Window growth.
@@ -108,6 +127,8 @@ pub struct Params {
     pub idle_restart: bool,
     /// ACK every second segment, or after this delay; `None` acknowledges each (RFC 1122 4.2.3.2).
     pub delayed_ack: Option<Dur>,
+    /// So many segments at the start are acknowledged at once.
+    pub quick_acks: u32,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
     /// How connections open.
@@ -117,7 +138,7 @@ pub struct Params {
 }
 
 /// Names of the profiles, the default first.
-pub const PROFILES: [&str; 3] = ["rfc", "ns2-2.35", "ns2-2001"];
+pub const PROFILES: [&str; 4] = ["rfc", "linux", "ns2-2.35", "ns2-2001"];
 
 impl Params {
     /// The profile called `name`.
@@ -127,6 +148,7 @@ impl Params {
     pub fn profile(name: &str) -> Result<Params> {
         match name {
             "rfc" => Ok(rfc()),
+            "linux" => Ok(linux()),
             "ns2-2.35" => Ok(ns2_235()),
             "ns2-2001" => Ok(ns2_2001()),
             other => Err(Error::field(
@@ -146,6 +168,7 @@ impl Params {
 fn rfc() -> Params {
     Params {
         variant: Variant::Sack,
+        congestion: Congestion::Reno,
         mss: 1460,
         header: 40,
         ack_bytes: 40,
@@ -162,6 +185,9 @@ fn rfc() -> Params {
         tick: Dur(1),
         tick_phase: Some(Dur(0)),
         min_rto_before_backoff: true,
+        prr: false,
+        rack: false,
+        min_rto_on_spread: false,
         limited_transmit: true,
         growth: Growth::ByteCounting,
         rfc5681: true,
@@ -175,9 +201,29 @@ fn rfc() -> Params {
         first_loss_shrinks_iw: false,
         idle_restart: true,
         delayed_ack: Some(Dur::from_millis(100)),
+        quick_acks: 1,
         ecn: false,
         opening: Opening::Request,
         insertion_order: false,
+    }
+}
+
+/// Linux's defaults, as far as they are modelled (`docs/engine.md` lists what is not): segments of 1500
+/// bytes with time stamps, which are counted in bytes and not used.
+fn linux() -> Params {
+    Params {
+        congestion: Congestion::Cubic,
+        mss: 1448,
+        header: 52,
+        ack_bytes: 52,
+        min_rto: Dur::from_millis(200),
+        max_rto: Dur::from_millis(120_000),
+        min_rto_on_spread: true,
+        prr: true,
+        rack: true,
+        delayed_ack: Some(Dur::from_millis(40)),
+        quick_acks: 16,
+        ..rfc()
     }
 }
 
@@ -215,7 +261,6 @@ fn ns2_2001() -> Params {
         initial_window: 1,
         initial_rto: Dur::from_millis(6000),
         min_rto: Dur::from_millis(1000),
-        max_rto: Dur::from_millis(64_000),
         tick: Dur::from_millis(100),
         min_rto_before_backoff: false,
         limited_transmit: false,

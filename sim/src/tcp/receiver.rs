@@ -73,12 +73,14 @@ impl Receiver {
 
     /// Takes a data segment.
     pub fn handle(&mut self, packet: &Packet, now: Time, params: &Params) -> Reply {
-        let in_order = packet.seq == self.next;
-        let filling = in_order && !self.held.is_empty();
+        let was_next = packet.seq == self.next && self.held.is_empty();
         self.store(packet.seq);
         self.note_ecn(packet, params);
+        // ns-2 delays the ACK of the last segment too when that arrives once more.
+        let is_last = packet.seq + 1 == self.next && self.held.is_empty();
+        let may_wait = if params.rfc5681 { was_next } else { is_last };
         match params.delayed_ack {
-            Some(delay) if in_order && !filling && packet.seq > 0 => {
+            Some(delay) if may_wait && packet.seq >= params.quick_acks => {
                 self.pending += 1;
                 if self.pending < 2 && !self.echo {
                     self.delayed_until = now + delay;

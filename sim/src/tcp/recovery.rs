@@ -114,22 +114,26 @@ impl Sender {
 
     /// Whatever reduced the window: the receiver is told, and echoes of this window reduce it no further.
     pub(super) fn note_reduction(&mut self, params: &Params) {
+        self.restart_prr(params);
         if params.ecn {
             self.ecn_recover = self.max;
             self.cwr_pending = true;
         }
     }
 
-    fn halve(&mut self, params: &Params) {
-        let half = self.half(params);
+    pub(super) fn halve(&mut self, params: &Params) {
+        let half = self.reduced(params);
         self.ssthresh = if params.rfc5681 { half.max(2.0) } else { half.floor().max(2.0) };
         self.cwnd = if params.rfc5681 { self.ssthresh } else { half.max(1.0) };
     }
 
     pub(super) fn half(&self, params: &Params) -> f64 {
         if params.rfc5681 {
-            let flight = (self.nxt - self.una).saturating_sub(self.limited_sent);
-            f64::from(flight) / 2.0
+            // RFC 5681 eq. 4 bounds ssthresh by half the data in flight. What is unacknowledged late in a
+            // recovery is hundreds of segments, most of them delivered; half of that would let slow start
+            // overshoot again after a timeout, for ever. The window, which grows only when used, bounds it.
+            let flight = f64::from((self.nxt - self.una).saturating_sub(self.limited_sent));
+            if params.rack { self.cwnd / 2.0 } else { flight.min(self.cwnd) / 2.0 }
         } else if params.fractional_halving {
             self.window(params) / 2.0
         } else {

@@ -83,6 +83,9 @@ impl Estimator {
 
     fn base(&self, params: &Params) -> Dur {
         match (self.sampled, self.long_start) {
+            (true, _) if params.min_rto_on_spread => {
+                Dur((self.srtt8 >> 3) * params.tick.0 + (self.rttvar4 * params.tick.0).max(params.min_rto.0))
+            }
             (true, _) => Dur(self.rto_ticks * params.tick.0),
             (false, true) => Dur(params.initial_rto.0.max(3_000_000_000)),
             (false, false) => params.initial_rto,

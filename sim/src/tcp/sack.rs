@@ -23,6 +23,8 @@ pub struct Scoreboard {
     rescued: bool,
     /// Segments in flight, estimated.
     pub(super) pipe: i64,
+    /// ns-2: after a timeout duplicate ACKs tell nothing until new segments are acknowledged.
+    pub(super) is_deaf: bool,
 }
 
 impl Scoreboard {
@@ -39,7 +41,7 @@ impl Scoreboard {
     }
 
     /// Takes the blocks of an ACK; returns how many segments they newly cover.
-    fn update(&mut self, ack: &AckFields) -> u32 {
+    pub(super) fn update(&mut self, ack: &AckFields) -> u32 {
         self.sacked.trim(ack.next);
         let blocks = ack.sacks.iter().filter(|block| block.length > 0);
         blocks
@@ -52,8 +54,13 @@ impl Scoreboard {
             .sum()
     }
 
+    /// Segments selectively acknowledged.
+    pub(super) fn held(&self) -> u32 {
+        self.sacked.count()
+    }
+
     /// Unacknowledged segments below this are lost: three SACKed segments lie above each.
-    fn lost_below(&self) -> u32 {
+    pub(super) fn lost_below(&self) -> u32 {
         let mut above = 0;
         for (from, to) in self.sacked.iter().rev() {
             above += to - from;
@@ -67,6 +74,13 @@ impl Scoreboard {
     /// Segments below `seq` have been retransmitted in this recovery, or need not be.
     pub(super) fn retransmit_from(&mut self, seq: u32) {
         self.high_rxt = self.high_rxt.max(seq);
+    }
+
+    /// The first segment from `una` on, below some SACKed one, that is neither SACKed nor was retransmitted
+    /// in this recovery.
+    pub(super) fn next_hole(&self, una: u32) -> Option<u32> {
+        let hole = self.skip_sacked(self.high_rxt.max(una));
+        (hole < self.sacked.end()).then_some(hole)
     }
 
     /// The first lost segment from `una` on that was not retransmitted in this recovery.
@@ -94,25 +108,21 @@ impl Scoreboard {
 impl Sender {
     /// An acknowledgement under SACK: enter, continue or leave recovery.
     pub(super) fn handle_sack(&mut self, ack: &AckFields, now: Time, params: &Params) {
+        if !params.rfc5681 {
+            return self.handle_ns2_sack(ack, now, params);
+        }
         let news = self.board.update(ack);
         let advanced = ack.next > self.una;
         if self.in_recovery() {
-            return match params.rfc5681 {
-                true => self.recover_by_sack(ack.next, now, params),
-                false => self.recover_by_ns2_sack(ack.next, now, params),
-            };
+            return self.recover_by_sack(ack.next, now, params);
         }
         if advanced {
             let (acked, flight) = (ack.next - self.una, self.nxt.max(ack.next) - self.una);
-            let syn_done = self.una == 0 && ack.next == 1;
             self.advance(ack.next, now, params);
-            self.open_window(acked, flight, params);
-            if syn_done {
-                self.after_one_way_syn(params);
-            }
+            self.open_window(acked, flight, now, params);
             self.send_freely();
             // An ACK with news counts as a duplicate even if it covers new segments (RFC 6675 section 2).
-            if params.rfc5681 && news > 0 {
+            if news > 0 {
                 self.count_duplicate();
                 if self.board.lost_below() > self.una && self.una >= self.recover {
                     self.start_recovery(now, params);
@@ -120,20 +130,12 @@ impl Sender {
             }
             return;
         }
-        // ns-2's scoreboard takes nothing in before the first segment is acknowledged.
-        let too_early = !params.rfc5681 && self.una == 0;
-        if self.una == self.max || news == 0 || too_early {
+        if self.una == self.max || news == 0 {
             return;
         }
         let duplicates = self.count_duplicate();
         let lost = self.board.lost_below() > self.una;
-        if !params.rfc5681 {
-            if duplicates == DUP_THRESH && self.may_fast_retransmit(params) {
-                self.start_ns2_recovery(now, params);
-            } else if duplicates < DUP_THRESH && params.limited_transmit {
-                self.limit_transmit();
-            }
-        } else if (duplicates >= DUP_THRESH || lost) && self.una >= self.recover {
+        if (duplicates >= DUP_THRESH || lost) && self.una >= self.recover {
             self.start_recovery(now, params);
         } else if self.una < self.recover {
             self.send_freely();
@@ -208,11 +210,5 @@ impl Sender {
         };
         self.board.pipe += 1;
         Some(seq)
-    }
-
-    fn after_one_way_syn(&mut self, params: &Params) {
-        if params.opening == super::profile::Opening::OneWaySyn {
-            self.open_after_syn();
-        }
     }
 }

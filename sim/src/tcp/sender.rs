@@ -7,7 +7,8 @@
 //!
 //! Recovery by selective acknowledgement is in [`super::sack`].
 
-use super::profile::{Growth, Opening, Params, Variant};
+use super::extras::Extras;
+use super::profile::{Opening, Params, Variant};
 use super::receiver::AckFields;
 use super::rtt::Estimator;
 use super::sack::Scoreboard;
@@ -73,6 +74,7 @@ pub struct Sender {
     pub(super) cwr_pending: bool,
     pub(super) ecn_recover: u32,
     pub(super) board: Scoreboard,
+    pub(super) extras: Option<Box<Extras>>,
     pub(super) retransmits: u32,
     pub(super) timeouts: u32,
 }
@@ -109,6 +111,7 @@ impl Sender {
             cwr_pending: false,
             ecn_recover: 0,
             board: Scoreboard::default(),
+            extras: None,
             retransmits: 0,
             timeouts: 0,
         }
@@ -127,9 +130,12 @@ impl Sender {
 
     /// The application adds `segments` to send.
     pub fn write(&mut self, segments: u32, now: Time, params: &Params) {
-        let idle = now.since(self.last_sent) > self.rto.rto(params);
-        if params.idle_restart && self.una == self.max && self.max > 0 && idle {
-            self.cwnd = self.cwnd.min(f64::from(self.initial_window));
+        let idle = now.since(self.last_sent);
+        if self.una == self.max && self.max > 0 {
+            self.rest_cubic(idle, params);
+            if params.idle_restart && idle > self.rto.rto(params) {
+                self.cwnd = self.cwnd.min(f64::from(self.initial_window));
+            }
         }
         self.end += segments;
         self.burst = u32::MAX;
@@ -148,6 +154,11 @@ impl Sender {
     /// First unacknowledged segment.
     pub fn una(&self) -> u32 {
         self.una
+    }
+
+    /// One more than the highest segment ever sent.
+    pub fn sent_below(&self) -> u32 {
+        self.max
     }
 
     /// Congestion window in segments.
@@ -172,7 +183,11 @@ impl Sender {
             self.handle_echo(ack.next, params);
         }
         if params.variant == Variant::Sack {
-            return self.handle_sack(ack, now, params);
+            return match (params.rack, params.prr) {
+                (true, _) => self.handle_by_rack(ack, now, params),
+                (false, true) => self.handle_sack_in_proportion(ack, now, params),
+                (false, false) => self.handle_sack(ack, now, params),
+            };
         }
         if ack.next == self.una {
             self.handle_duplicate(now, params);
@@ -188,6 +203,9 @@ impl Sender {
 
     /// The retransmission timer fired.
     pub fn handle_timeout(&mut self, now: Time, params: &Params) {
+        if params.rack {
+            return self.handle_alarm(now, params);
+        }
         self.dupacks = 0;
         self.dupwnd = 0;
         if self.una == self.max {
@@ -203,7 +221,7 @@ impl Sender {
         let repeated =
             params.rfc5681 && self.cut == Cut::Timeout && self.una < self.recover && self.nxt <= self.una + 1;
         if !repeated {
-            self.ssthresh = self.half(params).floor().max(2.0);
+            self.ssthresh = self.reduced_by_timeout(params);
         }
         if self.una == 0 && params.first_loss_shrinks_iw {
             self.initial_window = 1;
@@ -216,6 +234,7 @@ impl Sender {
         self.nxt = self.una;
         self.timing = false;
         self.board.clear(self.una);
+        self.board.is_deaf = true;
         self.restart_timer(now, params);
         self.burst = u32::MAX;
     }
@@ -223,6 +242,10 @@ impl Sender {
     /// The next segment to send now, if any.
     pub fn poll_transmit(&mut self, now: Time, params: &Params) -> Option<Transmit> {
         if let Some(seq) = self.forced.take() {
+            return Some(self.emit(seq, now, params));
+        }
+        if params.rack {
+            let seq = self.next_by_rack(params)?;
             return Some(self.emit(seq, now, params));
         }
         if params.variant == Variant::Sack && self.cut == Cut::FastRetransmit {
@@ -233,7 +256,9 @@ impl Sender {
         if self.burst == 0 && !self.limited {
             return None;
         }
-        self.nxt = self.board.skip_sacked(self.nxt);
+        if params.rfc5681 {
+            self.nxt = self.board.skip_sacked(self.nxt);
+        }
         // Limited transmit is for data never sent before (RFC 3042), not for what a timeout sends again.
         let is_again = self.limited && self.burst == 0 && params.rfc5681 && self.nxt < self.max;
         if is_again || self.nxt >= self.end || self.nxt >= self.una + self.allowed(params) {
@@ -250,8 +275,7 @@ impl Sender {
     /// Segments past `una` that may be in flight.
     fn allowed(&self, params: &Params) -> u32 {
         if self.limited {
-            let beyond = self.dupacks + u32::from(!params.rfc5681);
-            ((self.cwnd + f64::from(beyond)) as u32).min(params.receive_window)
+            ((self.cwnd + f64::from(self.dupacks)) as u32).min(params.receive_window)
         } else {
             self.window(params) as u32
         }
@@ -266,7 +290,7 @@ impl Sender {
         let recovered = self.cut == Cut::FastRetransmit;
         if self.dupwnd > 0 {
             self.dupwnd = 0;
-            if recovered && (params.variant == Variant::Newreno || params.rfc5681) {
+            if recovered {
                 self.cut = Cut::Recovered;
             }
         }
@@ -278,7 +302,7 @@ impl Sender {
         if recovered && params.rfc5681 {
             self.cwnd = self.ssthresh.min(f64::from((self.nxt - self.una).max(1) + 1));
         } else {
-            self.open_window(acked, flight, params);
+            self.open_window(acked, flight, now, params);
         }
         if was_first && next == 1 && params.opening == Opening::OneWaySyn {
             self.open_after_syn();
@@ -308,29 +332,6 @@ impl Sender {
         }
     }
 
-    /// Grows the window for `acked` segments, when `flight` segments had been out before.
-    /// An echo of a congestion mark opens nothing (RFC 3168 section 6.1.2).
-    pub(super) fn open_window(&mut self, acked: u32, flight: u32, params: &Params) {
-        if self.echoed {
-            return;
-        }
-        let slow_start = self.cwnd < self.ssthresh;
-        match params.growth {
-            Growth::PerAck => self.cwnd += if slow_start { 1.0 } else { 1.0 / self.cwnd },
-            Growth::ByteCounting => {
-                let flight = f64::from(flight);
-                let limited = flight + 1.0 >= self.cwnd || (slow_start && 2.0 * flight >= self.cwnd);
-                if !limited {
-                    return;
-                }
-                let most = if self.cut == Cut::Timeout && self.una <= self.recover { 1 } else { 2 };
-                self.cwnd +=
-                    if slow_start { f64::from(acked.min(most)) } else { f64::from(acked) / self.cwnd };
-            }
-        }
-        self.cwnd = self.cwnd.min(65_535.0);
-    }
-
     pub(super) fn count_duplicate(&mut self) -> u32 {
         self.dupacks += 1;
         self.dupacks
@@ -355,6 +356,7 @@ impl Sender {
 
     fn emit(&mut self, seq: u32, now: Time, params: &Params) -> Transmit {
         let retransmission = seq < self.max;
+        let was_idle = self.una == self.max;
         if retransmission {
             self.retransmits += 1;
             self.timing &= !params.rfc5681;
@@ -368,8 +370,13 @@ impl Sender {
                 }
             }
         }
-        if self.deadline == Time::NEVER {
+        if params.rack {
+            self.note_sent(seq, now, params);
+        } else if self.deadline == Time::NEVER || was_idle {
             self.restart_timer(now, params);
+        }
+        if params.prr && self.cut == Cut::FastRetransmit {
+            self.extras().prr.out += 1;
         }
         self.last_sent = now;
         let cwr = !retransmission && std::mem::take(&mut self.cwr_pending);
