@@ -18,6 +18,9 @@ PYTHON_FILES := python tests scripts papers examples
 TRAFFIC ?= web:sfd
 DEMO ?= --rate 5mbit --rtt 80ms --buffer 50p --load 0.9 --duration 300s --warmup 30s --seeds 10
 
+# How long `make fuzz` takes, beside building.
+MINUTES ?= 10
+
 # Tests on real traffic look here; without the folder they are reported as NOT RUN.
 ifneq ($(wildcard ../shared/data/README.md),)
 MOUSEHOLE_DATA ?= $(abspath ../shared/data)
@@ -26,10 +29,11 @@ export MOUSEHOLE_DATA
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
-.PHONY: help setup demo test lint fmt docs deps bpf-compile bpf-parity golden bench papers wheel lock clean distclean
+.PHONY: help setup demo test lint fmt docs deps bpf-compile bpf-parity golden oracle bench \
+	instructions bless-instructions performance validation fuzz fuzz-brief papers witness wheel lock clean distclean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: $(ENGINE) ## set up .venv and build the engine into it (demo and test do this by themselves)
 
@@ -70,12 +74,42 @@ bpf-parity: ## as root: the policies in the kernel against the native build, rec
 golden: ## only the checks against the ns-2 tables in oracle/golden
 	@$(CARGO) test --quiet --locked golden
 
+oracle: $(VENV)/.requirements ## random TCP cases in ns-2 and here, event by event: CASES=234 SEED=1; needs ns
+	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-trace
+	@$(BIN)/python scripts/oracle.py --program "$${CARGO_TARGET_DIR:-target}/release/mousehole-trace" \
+		--cases $(or $(CASES),234) --seed $(or $(SEED),1)
+
 bench: $(VENV)/.requirements ## time the simulator, and ns-2 beside it where ns is installed; writes bench.json
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-bench
 	@$(BIN)/python scripts/bench.py
 
+instructions: $(VENV)/.requirements ## count the instructions of fixed cases (valgrind); fails when they rise
+	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-bench
+	@$(BIN)/python scripts/instructions.py
+
+bless-instructions: $(VENV)/.requirements ## renew sim/instructions.txt after a change that is meant
+	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-bench
+	@$(BIN)/python scripts/instructions.py --bless
+
+performance: $(VENV)/.requirements ## renew docs/performance.md: costs by flows, rate and cores (several minutes)
+	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-bench
+	@$(BIN)/python scripts/performance.py
+
+validation: $(ENGINE) ## renew docs/validation.md from every comparison with something outside (several minutes)
+	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bins
+	@$(BIN)/python scripts/validation.py
+
+fuzz: ## fuzz every parser for MINUTES in all (default 10)
+	@scripts/fuzz $$(( $(MINUTES) * 60 / 8 ))
+
+fuzz-brief: ## the same for two seconds each
+	@scripts/fuzz 2
+
 papers: $(ENGINE) ## the papers' tables, published beside ours
 	@$(BIN)/mousehole paper sfd --table 4
+
+witness: $(ENGINE) ## as root: real Linux's TCP over TBF beside the simulator (about 150 s)
+	@$(BIN)/python scripts/witness.py
 
 wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/
 	@echo "wheel: building into dist/"

@@ -109,7 +109,7 @@ def compare_command(
     strict: Strict = False,
     short: Annotated[str, typer.Option(help="Largest short transfer.")] = "15kB",
     long: Annotated[str, typer.Option(help="Transfers above this are long.")] = "150kB",
-    tcp: Annotated[str, typer.Option(help="TCP profile: rfc, ns2-2.35 or ns2-2001.")] = "rfc",
+    tcp: Annotated[str, typer.Option(help="TCP profile: rfc, linux, ns2-2.35 or ns2-2001.")] = "rfc",
     ecn: Annotated[bool, typer.Option("--ecn", help="Hosts use ECN (RFC 3168).")] = False,
     ignore_trace_rtt: Annotated[
         bool, typer.Option("--ignore-trace-rtt", help="Use --rtt for all connections.")

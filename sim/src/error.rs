@@ -44,7 +44,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// A [`Error::Field`] from anything printable.
     pub fn field(field: impl Into<String>, value: impl ToString, allowed: impl Into<String>) -> Self {
-        Error::Field { field: field.into(), value: value.to_string(), allowed: allowed.into() }
+        // What the user wrote is quoted as it is, but on one line.
+        let value = value.to_string().replace('\n', "\\n").replace('\r', "\\r");
+        Error::Field { field: field.into(), value, allowed: allowed.into().replace('\n', " ") }
     }
 
     /// A [`Error::File`] from anything printable.

@@ -77,6 +77,12 @@ pub struct Wheel<E> {
 }
 
 impl<E: Copy> Wheel<E> {
+    /// A wheel for packets that take `packet` to send and arrive up to `horizon` later: slots are as wide
+    /// as a packet, or as it takes for the ring to reach that far.
+    pub fn for_delays(packet: Dur, horizon: Dur) -> Wheel<E> {
+        Wheel::new(packet.max(Dur(horizon.0 / SLOTS)))
+    }
+
     /// A wheel whose slots are about `width` wide (rounded to a power of two nanoseconds).
     pub fn new(width: Dur) -> Wheel<E> {
         let shift = 63 - width.0.clamp(1 << 8, 1 << 32).leading_zeros();

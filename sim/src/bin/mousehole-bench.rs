@@ -1,54 +1,36 @@
-//! One benchmark case for a given simulated time, as one line of JSON; `make bench` calls it.
+//! One benchmark case for a given simulated time, as one line of JSON; `make bench` and `make performance` call it.
 //!
-//! `mousehole-bench bulk 100`: 100 bulk NewReno flows over 100 Mb/s, 80 ms, three links each way
-//! (`oracle/tcl/p_heavy.tcl`). `mousehole-bench web 600`: Poisson web transfers at 70 % of 10 Mb/s plus
-//! 10 bulk flows (`oracle/tcl/p_dumbbell.tcl s2`). Full records and statistics are on.
+//! - `mousehole-bench bulk 100`: 100 bulk NewReno flows over 100 Mb/s, 80 ms, three links each way
+//!   (`oracle/tcl/p_heavy.tcl`).
+//! - `mousehole-bench web 600`: Poisson web transfers at 70 % of 10 Mb/s plus 10 bulk flows
+//!   (`oracle/tcl/p_dumbbell.tcl s2`).
+//! - `mousehole-bench flows 1000 100 10`: 1000 bulk flows over 100 Mb/s, as `bulk` otherwise, buffer 1 BDP.
+//! - `mousehole-bench threads 4 100`: four replications of `bulk`, each on a thread of its own.
+//!
+//! Full records and statistics are on.
 
 use mousehole_sim::engine::World;
+use mousehole_sim::error::Result;
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{AccessSpec, BulkSpec, LinkSpec, TcpSpec, TrafficSpec};
-use mousehole_sim::scenario::{Plan, Scenario, run};
+use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
 use mousehole_sim::tcp::Variant;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
+use std::thread;
+
+const USAGE: &str = "usage: mousehole-bench bulk|web SECONDS | flows FLOWS MBPS SECONDS | threads THREADS SECONDS; \
+                     all above 0";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let parsed = match &arguments[..] {
-        [case, seconds] => {
-            seconds.parse::<u32>().ok().filter(|seconds| *seconds > 0).map(|s| (case.as_str(), s))
-        }
-        _ => None,
+    let Some(scenarios) = scenarios(&arguments) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
     };
-    let scenario = match parsed {
-        Some(("bulk", seconds)) => bulk(seconds),
-        Some(("web", seconds)) => web(seconds),
-        _ => {
-            eprintln!("usage: mousehole-bench bulk|web SECONDS");
-            return ExitCode::from(2);
-        }
-    };
-    let result = Plan::new(&scenario).and_then(|plan| run(&plan, None, &AtomicBool::new(false)));
-    match result {
-        Ok(result) => {
-            let outcome = &result.outcome;
-            let queue = &outcome.queues[0];
-            println!(
-                "{}",
-                serde_json::json!({
-                    "case": arguments[0],
-                    "sim_seconds": outcome.ended.as_secs(),
-                    "data_packets_forward": outcome.forward_packets,
-                    "events": outcome.events,
-                    "utilisation": queue.utilisation(),
-                    "connections_opened": outcome.opened,
-                    "connections_most_live": outcome.most_live,
-                    "transfers_recorded": outcome.transfers.len(),
-                    "bytes_live_connection": World::BYTES_PER_CONNECTION,
-                    "bytes_finished_connection": size_of::<Transfer>(),
-                    "conserved": result.is_conserved(),
-                })
-            );
+    match run_all(&scenarios) {
+        Ok(results) => {
+            println!("{}", line(&arguments[0], &results));
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -56,6 +38,77 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// The runs that the command line asks for; more than one are to run at once.
+fn scenarios(arguments: &[String]) -> Option<Vec<Scenario>> {
+    let case = arguments.first()?;
+    let numbers: Option<Vec<u32>> =
+        arguments[1..].iter().map(|text| text.parse().ok().filter(|number| *number > 0)).collect();
+    match (case.as_str(), &numbers?[..]) {
+        ("bulk", [seconds]) => Some(vec![bulk(*seconds)]),
+        ("web", [seconds]) => Some(vec![web(*seconds)]),
+        ("flows", [flows, mbps, seconds]) => Some(vec![many_flows(*flows, *mbps, *seconds)]),
+        ("threads", [threads, seconds]) => {
+            let nth = |replication| Scenario { replication, ..bulk(*seconds) };
+            Some((0..*threads).map(nth).collect())
+        }
+        _ => None,
+    }
+}
+
+/// One run on this thread, several on a thread each.
+fn run_all(scenarios: &[Scenario]) -> Result<Vec<RunResult>> {
+    let one = |scenario| Plan::new(scenario).and_then(|plan| run(&plan, None, &AtomicBool::new(false)));
+    if let [scenario] = scenarios {
+        return Ok(vec![one(scenario)?]);
+    }
+    thread::scope(|scope| {
+        let threads: Vec<_> = scenarios.iter().map(|scenario| scope.spawn(move || one(scenario))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a run does not panic")).collect()
+    })
+}
+
+/// Counts are sums over the runs, the rest is the first run's.
+fn line(case: &str, results: &[RunResult]) -> serde_json::Value {
+    let outcome = &results[0].outcome;
+    let sum = |count: fn(&RunResult) -> u64| results.iter().map(count).sum::<u64>();
+    serde_json::json!({
+        "case": case,
+        "sim_seconds": outcome.ended.as_secs(),
+        "data_packets_forward": sum(|result| result.outcome.forward_packets),
+        "events": sum(|result| result.outcome.events),
+        "utilisation": outcome.queues[0].utilisation(),
+        "connections_opened": outcome.opened,
+        "connections_most_live": outcome.most_live,
+        "transfers_recorded": sum(|result| result.outcome.transfers.len() as u64),
+        "bytes_live_connection": World::BYTES_PER_CONNECTION,
+        "bytes_finished_connection": size_of::<Transfer>(),
+        "peak_resident_bytes": peak_resident_bytes(),
+        "conserved": results.iter().all(RunResult::is_conserved),
+    })
+}
+
+/// Most memory this program had resident, as Linux counts it; what the parent's wait tells includes the
+/// parent's own before the program started. 0 elsewhere.
+fn peak_resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|text| text.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok())
+        .map_or(0, |kib| kib * 1024)
+}
+
+/// The bulk case with other numbers of flows and another rate.
+fn many_flows(flows: u32, mbps: u32, seconds: u32) -> Scenario {
+    let mut scenario = bulk(seconds);
+    scenario.link.rate = format!("{mbps}mbit");
+    scenario.link.buffer = "1bdp".into();
+    if let Some(access) = &mut scenario.access {
+        // As in the bulk case ten times the bottleneck, so that only that one queues.
+        access.rate = format!("{}mbit", u64::from(mbps) * 10);
+    }
+    scenario.traffic.bulk = Some(BulkSpec { flows, start_spread_s: 1.0, rtt_spread: 0.0 });
+    scenario
 }
 
 /// Windows, segment and header sizes as the ns-2 scripts set them.

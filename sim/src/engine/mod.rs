@@ -125,9 +125,9 @@ impl World {
 
     /// A world before its first event.
     pub fn new(setup: Setup) -> World {
-        let slowest = setup.links[usize::from(DOWN)].rate;
+        let packet = setup.links[usize::from(DOWN)].rate.tx_time(750);
         let mut world = World {
-            wheel: Wheel::new(Dur(slowest.tx_time(750).0)),
+            wheel: Wheel::for_delays(packet, Dur(2 * setup.rtt.0)),
             now: Time::ZERO,
             live: Vec::new(),
             free: Vec::new(),

@@ -1,0 +1,36 @@
+//! What every fuzz target checks: a parser returns something sound or one line of complaint, and never panics.
+
+pub mod seeds;
+
+use mousehole_sim::traffic::Traffic;
+use mousehole_sim::traffic::read::{Direction, ReadOptions, contents};
+use mousehole_sim::units::{Rate, Time};
+
+/// Reads the files in both directions, leniently and strictly.
+pub fn check_traffic(named: &[(&str, &[u8])]) {
+    for direction in [Direction::Down, Direction::Up] {
+        for strict in [false, true] {
+            match contents(named, &ReadOptions { direction, strict, seed: 1 }) {
+                Ok(traffic) => check_sound(&traffic, strict),
+                Err(error) => assert!(!error.to_string().contains('\n'), "more than a line: {error}"),
+            }
+        }
+    }
+}
+
+/// Puts a header before fuzzed bytes, so that the reader under test is the one that gets them.
+pub fn after(header: &[u8], data: &[u8]) -> Vec<u8> {
+    [header, data].concat()
+}
+
+fn check_sound(traffic: &Traffic, strict: bool) {
+    let connections = &traffic.connections;
+    assert_eq!(connections[0].start, Time::ZERO);
+    assert!(connections.windows(2).all(|pair| pair[0].start <= pair[1].start), "in order of start");
+    for connection in connections {
+        assert!(!connection.writes.is_empty() && connection.writes.iter().all(|write| write.bytes > 0));
+        assert!(connection.client < traffic.clients && connection.server < traffic.servers);
+    }
+    assert!(!strict || traffic.faults.count == 0, "strict reading tolerates nothing");
+    assert!(traffic.summary(Some(Rate(10_000_000)), 1460).native_load.is_some_and(|load| load > 0.0));
+}

@@ -1,0 +1,106 @@
+//! Small valid inputs for the targets to start from; captures are made here because none is kept in the repository.
+
+use etherparse::PacketBuilder;
+use flate2::{Compression, write::GzEncoder};
+use std::io::{Result, Write};
+
+/// A Zeek conn.log of two rows.
+pub const CONN: &str = "#separator \\x09\n#set_separator\t,\n#path\tconn\n#fields\tts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\tproto\tduration\torig_bytes\tresp_bytes\tmissed_bytes\torig_ip_bytes\tresp_ip_bytes\n\
+    1258790493.773208\tA\t10.0.0.1\t1234\t10.0.0.2\t80\ttcp\t1.5\t300\t12000\t0\t500\t13000\n\
+    1258790494.1\tB\t10.0.0.1\t1235\t10.0.0.2\t443\tudp\t-\t300\t900\t0\t-\t-\n";
+/// A Zeek http.log of the same connection.
+pub const HTTP: &str = "#separator \\x09\n#path\thttp\n#fields\tts\tuid\tid.orig_h\tid.resp_h\ttrans_depth\trequest_body_len\tresponse_body_len\n\
+    1258790493.9\tA\t10.0.0.1\t10.0.0.2\t1\t0\t700\n1258790497.9\tA\t10.0.0.1\t10.0.0.2\t2\t5\t9000\n";
+/// Zeek's logs as JSON.
+pub const JSON: &str = "{\"ts\":1258790493.77,\"uid\":\"A\",\"id.orig_h\":\"a\",\"id.resp_h\":\"b\",\"proto\":\"tcp\",\"resp_bytes\":77}\n\
+    {\"ts\":\"2009-11-21T08:01:33.5Z\",\"uid\":\"B\",\"id\":{\"orig_h\":\"a\",\"resp_h\":\"b\"},\"method\":\"GET\",\"response_body_len\":9}\n";
+/// A web server's log.
+pub const ACCESS: &str = "h1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.0\" 200 2326\n\
+    h2 - bob [10/Oct/2000:13:55:37 -0700] \"GET /b \"x\" HTTP/1.0\" 200 - \"http://r/\" \"agent\"\n";
+/// A table of transfers.
+pub const TABLE: &str = "start_ms,client,server,bytes,rtt_ms,conn_id,duration,proto\n\
+    0.5,a,b,100,35,1,0.2,tcp\n900,a,b,2e3,,1,,udp\n950,\"a,c\",b,70,,,,\n";
+/// A scenario with a little of everything.
+pub const SCENARIO: &str = "schema = \"mousehole.scenario/1\"\nscheme = \"s-sfd(th=15p,k=4,mode=coupled)\"\nduration = \"20s\"\n\
+    [link]\nrate = \"5mbit\"\nrtt = \"80ms\"\nbuffer = \"0.5bdp\"\n[tcp]\nprofile = \"rfc\"\nvariant = \"sack\"\n\
+    [traffic]\nmodel = \"web:sfd\"\nload = 0.9\n[[faults]]\nlink = \"down\"\ndrop = [3]\nbernoulli = 0.01\n";
+
+/// Writes a target's inputs into the folder that `MOUSEHOLE_SEEDS` names, if it names one.
+pub fn write(target: &str) {
+    let Some(folder) = std::env::var_os("MOUSEHOLE_SEEDS").map(std::path::PathBuf::from) else { return };
+    let corpora = corpora().expect("inputs can be made in memory");
+    let inputs = corpora.into_iter().filter(|(name, _)| *name == target).flat_map(|(_, inputs)| inputs);
+    for (number, input) in inputs.enumerate() {
+        std::fs::write(folder.join(format!("seed-{number}")), input).expect("the folder can be written to");
+    }
+}
+
+/// Target and inputs, as the corpus folders hold them.
+pub fn corpora() -> Result<Vec<(&'static str, Vec<Vec<u8>>)>> {
+    let texts = [CONN, HTTP, JSON, ACCESS, TABLE].map(|text| text.as_bytes().to_vec());
+    let captures = vec![pcap(0xa1b2_c3d4)?, pcap(0xa1b2_3c4d)?, pcapng()?];
+    let mut any: Vec<Vec<u8>> = texts.to_vec();
+    any.extend(captures.clone());
+    let [conn, http, json, access, table] = texts;
+    Ok(vec![
+        ("capture", captures),
+        ("gzip", vec![gzip(&conn)?, gzip(&pcap(0xa1b2_c3d4)?)?]),
+        ("zeek", vec![conn, http.clone(), json]),
+        ("zeek_join", vec![http]),
+        ("access_log", vec![access]),
+        ("table", vec![table]),
+        ("any_traffic", any),
+        (
+            "scenario",
+            vec![SCENARIO.as_bytes().to_vec(), b"s-sfd(th=15p,k=4,mode=coupled)".to_vec(), b"64kB".to_vec()],
+        ),
+    ])
+}
+
+/// A TCP connection's first packets, and a QUIC exchange over IPv6 with a VLAN tag.
+fn frames() -> Result<Vec<Vec<u8>>> {
+    let mut frames = vec![Vec::new(); 4];
+    let (a, b) = ([10, 0, 0, 1], [10, 0, 0, 2]);
+    let ip = |from, to| PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4(from, to, 64);
+    let failed = |_| std::io::Error::other("a frame cannot be written");
+    ip(a, b).tcp(5000, 80, 7, 100).syn().write(&mut frames[0], &[]).map_err(failed)?;
+    ip(b, a).tcp(80, 5000, 9, 100).syn().ack(8).write(&mut frames[1], &[]).map_err(failed)?;
+    ip(b, a).tcp(80, 5000, 10, 100).ack(8).write(&mut frames[2], &[0; 90]).map_err(failed)?;
+    let six = PacketBuilder::ethernet2([1; 6], [2; 6]).ipv6([1; 16], [2; 16], 9);
+    six.udp(443, 6000).write(&mut frames[3], &[0; 60]).map_err(failed)?;
+    Ok(frames)
+}
+
+fn pcap(magic: u32) -> Result<Vec<u8>> {
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let mut out = words(&[magic, 0x0004_0002, 0, 0, 65_535, 1]);
+    for (frame, at) in frames()?.iter().zip(0u32..) {
+        out.extend(words(&[1_700_000_000 + at, 5, frame.len() as u32, frame.len() as u32]));
+        out.extend(frame);
+    }
+    Ok(out)
+}
+
+fn pcapng() -> Result<Vec<u8>> {
+    let block = |kind: u32, body: &[u8]| {
+        let length = (body.len() as u32 + 12).to_le_bytes();
+        [&kind.to_le_bytes()[..], &length, body, &length].concat()
+    };
+    let section = [&0x1a2b_3c4du32.to_le_bytes()[..], &[1, 0, 0, 0], &[0xff; 8]].concat();
+    let mut out = block(0x0a0d_0d0a, &section);
+    out.extend(block(1, &[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0]));
+    for (frame, at) in frames()?.iter().zip(0u32..) {
+        let words = [0, 0x17_0000, at << 28, frame.len() as u32, frame.len() as u32];
+        let mut body: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        body.extend(frame);
+        body.resize(body.len().next_multiple_of(4), 0);
+        out.extend(block(6, &body));
+    }
+    Ok(out)
+}
+
+fn gzip(data: &[u8]) -> Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(data)?;
+    encoder.finish()
+}

@@ -1,0 +1,48 @@
+"""The arithmetic and the tables of docs/performance.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bench
+import performance
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def run(cpu_s: float, packets: float) -> bench.Run:
+    return bench.Run(cpu_s, 0, packets, {"events": 4 * packets, "utilisation": 0.9})
+
+
+def test_measured__leaves_setup_out() -> None:
+    measured = performance.Measured(performance.flows(100, 100, 10, 110))
+    measured.add(run(5.1, 100_000), run(6.1, 1_100_000))
+    assert measured.us_per_packet == [pytest.approx(1.0)]
+    assert measured.ns_per_event == [pytest.approx(250)]
+    row = measured.row()
+    assert row[0] == "100 flows, 100 Mb/s"
+    assert row[3] == "100"  # 100 simulated seconds in one of CPU
+    assert row[-1] == "`mousehole-bench flows 100 100 110` less `… 10`"
+
+
+@pytest.mark.parametrize(("cores", "counts"), [(1, [1]), (2, [1, 2]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8])])
+def test_thread_counts__up_to_all_cores(cores: int, counts: list[int]) -> None:
+    assert performance.thread_counts(cores) == counts
+
+
+def test_rate__in_words() -> None:
+    assert [performance.rate(mbps) for mbps in (10, 1000, 10_000)] == ["10 Mb/s", "1 Gb/s", "10 Gb/s"]
+
+
+def test_renewed__keeps_the_head() -> None:
+    document = f"head\n{performance.BEGIN}old\n"
+    assert performance.renewed(document, ["new\n"]) == f"head\n{performance.BEGIN}\nnew\n"
+    with pytest.raises(ValueError, match="no line"):
+        performance.renewed("head\n", [])
+
+
+def test_document__has_every_table() -> None:
+    text = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8").partition(performance.BEGIN)[2]
+    for case in (*performance.BASIC, *performance.BY_FLOWS, *performance.BY_RATE):
+        assert f"| {case.label} |" in text
