@@ -109,7 +109,7 @@ fn run__wrong_times_and_schema() {
 #[test]
 fn tcp__wrong_values() {
     let says = |parts: &[&str], spoil: fn(&mut Scenario)| assert_says(&complaint(spoil), parts);
-    says(&["tcp.profile", "\"ns-2.35\"", "rfc, ns2-2.35 or ns2-2001", "did you mean \"ns2-2.35\""], |s| {
+    says(&["tcp.profile", "\"ns-2.35\"", "rfc, linux, ns2-2.35 or ns2-2001", "did you mean \"ns2-2.35\""], |s| {
         s.tcp.profile = "ns-2.35".into();
     });
     says(&["tcp.mss", "0", "1 to 9000"], |s| s.tcp.mss = Some(0));
