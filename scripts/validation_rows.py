@@ -30,7 +30,7 @@ RFCS = {
     "RFC 6582": "NewReno",
     "RFC 6675": "SACK-based recovery",
     "RFC 6928": "initial window",
-    "RFC 6937": "PRR",
+    "RFC 9937": "PRR",
     "RFC 8985": "RACK-TLP",
     "RFC 9438": "CUBIC",
 }
@@ -97,8 +97,11 @@ def dialogues(all_tests: Sequence[Test], folder: Path) -> list[Row]:
     by_rfc: dict[str, list[Test]] = defaultdict(list)
     outcome = {test.name: test for test in all_tests if "tests/tcp_" in test.file}
     for path in sorted(folder.glob("tcp_*.rs")):
-        for comment, name in re.findall(r"((?:^///.*\n)+)(?:#\[.*\n)+fn (\w+)\(", path.read_text(), re.M):
-            for rfc in sorted(set(re.findall(r"RFC \d+", comment))):
+        text = path.read_text()
+        of_file = re.findall(r"RFC \d+", "".join(re.findall(r"^//!.*\n", text, re.M)))
+        for comment, name in re.findall(r"((?:^///.*\n)*)(?:#\[.*\n)+fn (\w+)\(", text, re.M):
+            # A file about one RFC need not name it again at every test.
+            for rfc in sorted(set(re.findall(r"RFC \d+", comment) or of_file[:1])):
                 if name in outcome:
                     by_rfc[rfc].append(outcome[name])
     rows = []
