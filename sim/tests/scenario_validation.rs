@@ -109,9 +109,12 @@ fn run__wrong_times_and_schema() {
 #[test]
 fn tcp__wrong_values() {
     let says = |parts: &[&str], spoil: fn(&mut Scenario)| assert_says(&complaint(spoil), parts);
-    says(&["tcp.profile", "\"ns-2.35\"", "rfc, linux, ns2-2.35 or ns2-2001", "did you mean \"ns2-2.35\""], |s| {
-        s.tcp.profile = "ns-2.35".into();
-    });
+    says(
+        &["tcp.profile", "\"ns-2.35\"", "rfc, linux, ns2-2.35 or ns2-2001", "did you mean \"ns2-2.35\""],
+        |s| {
+            s.tcp.profile = "ns-2.35".into();
+        },
+    );
     says(&["tcp.mss", "0", "1 to 9000"], |s| s.tcp.mss = Some(0));
     says(&["tcp.header", "200", "0 to 120"], |s| s.tcp.header = Some(200));
     says(&["tcp.initial_window", "0"], |s| s.tcp.initial_window = Some(0));
