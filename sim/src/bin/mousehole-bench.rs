@@ -125,14 +125,7 @@ fn bulk(seconds: u32) -> Scenario {
             uplink_buffer: "100000p".into(),
             ..LinkSpec::default()
         },
-        access: Some(AccessSpec {
-            rate: "1gbit".into(),
-            delay: "10ms".into(),
-            client_rate: None,
-            client_delay: None,
-            servers: None,
-            clients: None,
-        }),
+        access: Some(gigabit_access()),
         tcp: TcpSpec {
             profile: "ns2-2.35".into(),
             receive_window: Some(10_000),
@@ -162,14 +155,7 @@ fn web(seconds: u32) -> Scenario {
             uplink_buffer: "100000p".into(),
             ..LinkSpec::default()
         },
-        access: Some(AccessSpec {
-            rate: "1gbit".into(),
-            delay: "10ms".into(),
-            client_rate: None,
-            client_delay: None,
-            servers: None,
-            clients: None,
-        }),
+        access: Some(gigabit_access()),
         tcp: TcpSpec {
             profile: "rfc".into(),
             variant: Some(Variant::Newreno),
@@ -187,5 +173,17 @@ fn web(seconds: u32) -> Scenario {
             ..TrafficSpec::default()
         },
         ..Scenario::default()
+    }
+}
+
+/// 1 Gb/s and 10 ms at each end of every connection, as in both ns-2 scripts.
+fn gigabit_access() -> AccessSpec {
+    AccessSpec {
+        rate: "1gbit".into(),
+        delay: "10ms".into(),
+        client_rate: None,
+        client_delay: None,
+        servers: None,
+        clients: None,
     }
 }
