@@ -21,16 +21,17 @@ CRATES: dict[str, set[str]] = {
     "mousehole-live": {"mousehole-policy"},
 }
 
-BASE = {"units", "rng", "error"}
+BASE = {"units", "rng", "error", "flow"}
 
 # module of sim/src → modules it may name; None sees everything
 LAYERS: dict[str, set[str] | None] = {
     "units": BASE,
     "rng": BASE,
     "error": BASE,
+    "flow": set(),
     "packet": BASE,
-    "queue": BASE | {"packet"},
-    "marker": BASE | {"packet"},
+    "queue": BASE | {"packet", "record"},
+    "marker": BASE | {"packet", "record"},
     "record": BASE | {"packet", "queue"},
     "link": BASE | {"packet", "queue", "record"},
     "wheel": BASE | {"packet"},

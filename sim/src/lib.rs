@@ -1,11 +1,12 @@
 //! The simulated world of Mousehole.
 //!
 //! Modules are layers; a test reads the imports and allows only these arrows:
-//! `units, rng, error` ← `packet` ← `queue`, `link`; `tcp` sees packets and units;
-//! `traffic` sees units, rng and errors; `scenario` and `engine` see everything.
+//! `units, rng, error, flow` ← `packet` ← `queue`, `link`; `tcp` sees packets and units;
+//! `traffic` sees units, rng, flows and errors; `scenario` and `engine` see everything.
 
 pub mod engine;
 pub mod error;
+pub mod flow;
 pub mod link;
 pub mod marker;
 pub mod packet;

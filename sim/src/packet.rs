@@ -83,8 +83,8 @@ pub struct Packet {
     pub window_hint: u8,
     /// It carried a congestion mark when it reached the present link.
     pub was_marked: bool,
-    /// Keeps the size at 32 bytes.
-    pub reserved: [u8; 2],
+    /// Data: segments of its write not yet acknowledged when it was sent, itself included; saturating.
+    pub remaining: u16,
 }
 
 const _: () = assert!(size_of::<Packet>() == 32);
@@ -104,7 +104,7 @@ impl Packet {
             hop: 0,
             window_hint: 1,
             was_marked: false,
-            reserved: [0; 2],
+            remaining: 0,
         }
     }
 

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{golden_rows, hop::packet};
+use mousehole_sim::flow::Flow;
 use mousehole_sim::marker::Marker;
 use mousehole_sim::packet::Colour;
 use mousehole_sim::scenario::Scheme;
@@ -31,7 +32,7 @@ fn assert_marks(scheme: &str, table: &str) {
         let mut packet = packet(flow, 0, row[2].parse().unwrap());
         if !known.contains(&flow) {
             known.push(flow);
-            marker.open(flow);
+            marker.open(flow, &Flow::default());
         }
         marker.mark(&mut packet, u64::from(flow), now);
         assert_eq!(name(packet.colour), row[3], "{scheme}, {table} at {} s", row[0]);
@@ -41,7 +42,7 @@ fn assert_marks(scheme: &str, table: &str) {
 /// Marks of `count` packets of 1000 bytes, 10 ms apart, in one flow.
 fn marks(scheme: &str, count: u32) -> Vec<Colour> {
     let mut marker = marker(scheme);
-    marker.open(0);
+    marker.open(0, &Flow::default());
     let mark = |number| {
         let mut packet = packet(0, number, 1000);
         marker.mark(&mut packet, 99, Time(u64::from(number) * 10_000_000));
@@ -68,7 +69,7 @@ fn marks__of_ns2_sfd_equal_ns2_with_its_lazy_timeout() {
 #[test]
 fn sfd__forgets_a_flow_after_its_timeout() {
     let mut marker = marker("sfd(th=2p)");
-    marker.open(0);
+    marker.open(0, &Flow::default());
     let mut at = |ms: u64| {
         let mut packet = packet(0, 0, 1000);
         marker.mark(&mut packet, 0, Time(ms * 1_000_000));
@@ -83,7 +84,7 @@ fn sfd__a_new_connection_in_the_same_slot_is_a_new_flow() {
     let mut marker = marker("sfd(th=1p)");
     let mut first = packet(4, 0, 1000);
     for _ in 0..2 {
-        marker.open(4);
+        marker.open(4, &Flow::default());
         marker.mark(&mut first, 0, Time(5));
         assert_eq!(first.colour, Colour::Green);
     }
@@ -118,7 +119,7 @@ fn p_sfd__promotes_in_proportion() {
     let mut marker = marker("p-sfd");
     let mut promoted = 0;
     for flow in 0..flows {
-        marker.open(flow);
+        marker.open(flow, &Flow::default());
         for number in 0..150u32 {
             let mut packet = packet(flow, number, 1000);
             marker.mark(&mut packet, u64::from(flow), Time(u64::from(number) * 1_000_000));

@@ -1,5 +1,6 @@
 //! A live connection: both TCP ends, the application's progress, and one lazy timer.
 
+use crate::flow::{Class, Flow};
 use crate::tcp::{Params, Receiver, Sender, opener::Opener, profile::Opening};
 use crate::units::{Dur, Time};
 
@@ -18,10 +19,19 @@ pub struct Open {
     pub payload: Payload,
     /// Given back to the source when the connection has ended.
     pub tag: u32,
+    /// What kind of application it belongs to.
+    pub class: Class,
     /// Replayed QUIC.
     pub is_quic: bool,
     /// Bytes of the object this connection carries a piece of; 0 when it carries whole writes.
     pub object_bytes: u64,
+}
+
+impl Open {
+    /// What markers and queues get to know of it.
+    pub fn flow(&self) -> Flow {
+        Flow { key: self.key, client: self.client, server: self.server, class: self.class }
+    }
 }
 
 /// The writes of a connection.
@@ -131,6 +141,12 @@ impl Live {
     pub fn next_due(&self) -> Time {
         let ends = self.sender.poll_timeout().min(self.receiver.poll_timeout());
         ends.min(self.opener.poll_timeout()).min(self.think_until)
+    }
+
+    /// Segments of the write under way that are not acknowledged, saturating.
+    #[inline]
+    pub fn unacknowledged(&self) -> u16 {
+        (self.progress.segments.1 - self.sender.una()).min(u32::from(u16::MAX)) as u16
     }
 
     /// IP length of segment `seq` of the write now under way.

@@ -183,6 +183,7 @@ impl World {
             let bytes = live.segment_bytes(out.seq, params);
             let mut packet = Packet::new(slot, Kind::Data, out.seq, bytes);
             packet.window_hint = live.sender.cwnd().min(255.0) as u8;
+            packet.remaining = live.unacknowledged();
             // RFC 3168 section 6.1.5: what is sent again is not ECN-capable.
             packet.flags = flag::when(params.ecn && !out.retransmission, flag::ECT)
                 | flag::when(out.retransmission, flag::RETRANSMISSION)

@@ -11,24 +11,22 @@ mod host;
 pub mod layout;
 mod outcome;
 pub mod sessions;
+mod setup;
 pub mod source;
 
 use crate::error::{Error, Result};
-use crate::link::{Arrival, Link};
-use crate::marker::Marker;
+use crate::link::Arrival;
 use crate::packet::{Packet, flag};
 use crate::queue::Drop;
 use crate::record::{ColourCounts, QueueRecord, TraceEvent, TraceRow, Transfer};
 use crate::rng::{Purpose, Stream};
-use crate::tcp::Params;
-use crate::traffic::Traffic;
 use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
 use connection::{Live, Open};
-use layout::{DOWN, End, Layout, PrivateLinks};
+use layout::{DOWN, End, PrivateLinks};
 pub use outcome::{Balance, Outcome};
-use source::{BULK, List, Source, Wishes};
-use std::sync::Arc;
+pub use setup::Setup;
+use source::{BULK, Wishes};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What can happen.
@@ -43,6 +41,8 @@ enum Event {
     Deliver(Packet),
     /// A link's transmitter is free, or a shaper may send.
     Serve(u32),
+    /// The slow step of the marker before a link's queue.
+    Control(u32),
     /// Something of a connection is due.
     Timer { slot: u32, generation: u32 },
     /// The source asked to be woken.
@@ -63,34 +63,7 @@ mod class {
     pub const DELIVER: u64 = 3;
     pub const TIMER: u64 = 4;
     pub const WAKE: u64 = 5;
-}
-
-/// Everything a run is made of.
-pub struct Setup {
-    /// TCP parameters of every connection.
-    pub params: Params,
-    /// Paths.
-    pub layout: Layout,
-    /// Links by number; [`DOWN`] and [`UP`] first.
-    pub links: Vec<Link>,
-    /// Marker before each link's queue.
-    pub markers: Vec<Marker>,
-    /// Where connections come from.
-    pub source: Source,
-    /// Bulk flows beside it.
-    pub bulk: Option<List>,
-    /// The writes of replayed connections.
-    pub traffic: Arc<Traffic>,
-    /// Round-trip time of connections without one of their own.
-    pub rtt: Dur,
-    /// Transfers that start in this window are measured.
-    pub window: (Time, Time),
-    /// The run ends here at the latest; what is unfinished then is censored.
-    pub deadline: Time,
-    /// Seed of what the engine itself draws.
-    pub seed: u64,
-    /// Keep a packet trace of the data path.
-    pub trace: bool,
+    pub const CONTROL: u64 = 6;
 }
 
 /// A run in progress.
@@ -105,6 +78,8 @@ pub struct World {
     transfers: Vec<Transfer>,
     trace: Vec<TraceRow>,
     course: Option<Vec<Time>>,
+    /// Links whose marker or queue is told of every connection.
+    told: Vec<usize>,
     at_window: Vec<[ColourCounts; 3]>,
     queues: Vec<QueueRecord>,
     /// Measured transfers that have not ended.
@@ -124,7 +99,7 @@ impl World {
     pub const BYTES_PER_CONNECTION: usize = size_of::<Live>() + size_of::<PrivateLinks>();
 
     /// A world before its first event.
-    pub fn new(setup: Setup) -> World {
+    pub fn new(mut setup: Setup) -> World {
         let packet = setup.links[usize::from(DOWN)].rate.tx_time(750);
         let mut world = World {
             wheel: Wheel::for_delays(packet, Dur(2 * setup.rtt.0)),
@@ -136,6 +111,7 @@ impl World {
             transfers: Vec::new(),
             trace: Vec::new(),
             course: None,
+            told: setup.told(),
             at_window: vec![Default::default(); setup.links.len()],
             queues: Vec::new(),
             outstanding: 0,
@@ -153,6 +129,11 @@ impl World {
         world.schedule(begin, class::WINDOW, 0, Event::WindowBegins);
         world.schedule(end, class::WINDOW, 1, Event::WindowEnds);
         world.schedule(world.setup.deadline, class::WINDOW, 2, Event::Deadline);
+        for link in 0..world.setup.links.len() {
+            if let Some(period) = world.setup.markers[link].period() {
+                world.schedule(Time::ZERO + period, class::CONTROL, link as u64, Event::Control(link as u32));
+            }
+        }
         if let Some(bulk) = &mut world.setup.bulk {
             bulk.schedule(&mut world.wishes);
         }
@@ -191,6 +172,7 @@ impl World {
             Event::Arrive(packet) => self.arrive(packet),
             Event::Deliver(packet) => self.deliver(packet),
             Event::Serve(link) => self.serve(link),
+            Event::Control(link) => self.control(link as usize),
             Event::Timer { slot, generation } => self.timer(slot, generation),
             Event::Wake(token) => {
                 match &mut self.setup.bulk {
@@ -313,6 +295,15 @@ impl World {
         }
     }
 
+    /// A marker takes its slow step.
+    fn control(&mut self, link: usize) {
+        let marker = &mut self.setup.markers[link];
+        marker.control(self.now);
+        if let Some(period) = marker.period() {
+            self.schedule(self.now + period, class::CONTROL, link as u64, Event::Control(link as u32));
+        }
+    }
+
     /// Accounts for the packets a link has dropped.
     fn bury(&mut self, link: usize) {
         while let Some(Drop { packet, .. }) = self.setup.links[link].take_drop() {
@@ -353,8 +344,10 @@ impl World {
             self.live[slot as usize] = live;
             self.private[slot as usize] = PrivateLinks::default();
         }
-        for marker in &mut self.setup.markers {
-            marker.open(slot);
+        let flow = open.flow();
+        for &link in &self.told {
+            self.setup.markers[link].open(slot, &flow);
+            self.setup.links[link].queue().open(slot, &flow);
         }
         self.opened += 1;
         self.most_live = self.most_live.max((self.live.len() - self.free.len()) as u64);

@@ -3,7 +3,7 @@
 use super::World;
 use super::layout::{DOWN, UP};
 use crate::link::Link;
-use crate::record::{Count, QueueRecord, TraceRow, Transfer};
+use crate::record::{Count, QueueRecord, Series, TraceRow, Transfer};
 use crate::units::Time;
 
 /// What a run leaves.
@@ -13,6 +13,8 @@ pub struct Outcome {
     pub transfers: Vec<Transfer>,
     /// The queues of the bottleneck: data direction, then the other.
     pub queues: Vec<QueueRecord>,
+    /// What markers and queues noted over time.
+    pub series: Vec<Series>,
     /// Packet trace, empty unless asked for.
     pub trace: Vec<TraceRow>,
     /// When each segment, and all before it, had arrived; only after [`World::follow`].
@@ -103,12 +105,14 @@ impl World {
             }
         }
         let now = self.now;
+        let series = self.series();
         let forward = &self.setup.links[usize::from(DOWN)].counts.colours;
         Outcome {
             forward_packets: forward.iter().map(|colour| colour.sent.packets).sum(),
             balance: self.setup.links.iter_mut().map(|link| balance(link, now)).collect(),
             transfers: self.transfers,
             queues: self.queues,
+            series,
             trace: self.trace,
             course: self.course.unwrap_or_default(),
             goodput_bytes: self.goodput_bytes,
@@ -118,6 +122,18 @@ impl World {
             opened: self.opened,
             most_live: self.most_live,
         }
+    }
+}
+
+impl World {
+    fn series(&mut self) -> Vec<Series> {
+        let parts = self.setup.links.iter_mut().zip(&mut self.setup.markers);
+        let named = parts.flat_map(|(link, marker)| {
+            let all = marker.series().into_iter().chain(link.queue().series());
+            let name = link.name.clone();
+            all.map(move |series| Series { link: name.clone(), ..series }).collect::<Vec<_>>()
+        });
+        named.collect()
     }
 }
 

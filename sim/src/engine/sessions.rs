@@ -2,6 +2,7 @@
 
 use super::connection::{Open, Payload};
 use super::source::Wishes;
+use crate::flow::Class;
 use crate::traffic::model::web_sfd::{Draws, Transform};
 use crate::units::Time;
 
@@ -147,6 +148,7 @@ impl Sessions {
             rtt: None,
             payload: Payload::Single(bytes),
             tag,
+            class: Class::Web,
             is_quic: false,
             object_bytes: if is_chopped { object.bytes } else { 0 },
         });

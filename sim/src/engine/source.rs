@@ -5,6 +5,7 @@
 
 use super::connection::{Open, Payload};
 use super::sessions::Sessions;
+use crate::flow::Class;
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind};
 use crate::traffic::model::poisson::PoissonDraws;
@@ -184,6 +185,7 @@ impl Poisson {
             rtt: None,
             payload: Payload::Single(self.draws.bytes(self.next)),
             tag: NO_TAG,
+            class: Class::default(),
             is_quic: false,
             object_bytes: 0,
         });
@@ -233,6 +235,7 @@ fn open_of(connection: &Connection, index: u32) -> Open {
             _ => Payload::Replayed(index),
         },
         tag: NO_TAG,
+        class: connection.class,
         is_quic: connection.kind == Kind::Quic,
         object_bytes: 0,
     }

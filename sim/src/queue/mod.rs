@@ -10,7 +10,9 @@
 pub mod fifo;
 pub mod fq_codel;
 
+use crate::flow::Flow;
 use crate::packet::Packet;
+use crate::record::Series;
 use crate::rng::Stream;
 use crate::units::Time;
 pub use fifo::{Fifo, Policy};
@@ -57,6 +59,25 @@ pub enum Queue {
 }
 
 impl Queue {
+    /// A connection took over `slot`.
+    pub fn open(&mut self, _slot: u32, _flow: &Flow) {
+        match self {
+            Queue::Fifo(_) | Queue::FqCodel(_) => {}
+        }
+    }
+
+    /// Whether it must be told of every connection.
+    pub fn knows_flows(&self) -> bool {
+        match self {
+            Queue::Fifo(_) | Queue::FqCodel(_) => false,
+        }
+    }
+
+    /// What it noted over time.
+    pub fn series(&mut self) -> Vec<Series> {
+        Vec::new()
+    }
+
     /// Takes an arrival; whatever is dropped for it goes into `drops`.
     pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Drop>) {
         match self {

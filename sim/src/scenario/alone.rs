@@ -12,6 +12,7 @@
 
 use crate::engine::World;
 use crate::error::Result;
+use crate::flow::Class;
 use crate::record::Transfer;
 use crate::scenario::Plan;
 use crate::scenario::run::alone_setup;
@@ -124,6 +125,7 @@ fn traffic_of(cases: &[&Case]) -> Traffic {
         server: 0,
         rtt: Some(Dur(case.rtt_ns)),
         kind: Kind::Tcp,
+        class: Class::default(),
         writes: case.writes.iter().map(|&(idle, bytes)| Write { idle: Dur(idle), bytes }).collect(),
     };
     Traffic { connections: cases.iter().map(connection).collect(), ..Traffic::default() }

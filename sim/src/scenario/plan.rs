@@ -356,6 +356,7 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
         server: spec.server,
         rtt: spec.rtt_s.map(|rtt| seconds("rtt_s", rtt)).transpose()?,
         kind: Kind::Tcp,
+        class: spec.class,
         writes,
     })
 }

@@ -7,6 +7,7 @@ use crate::engine::layout::{DOWN, UP};
 use crate::engine::source::{List, Poisson, Replay, Source};
 use crate::engine::{Outcome, Setup, World, sessions::Sessions};
 use crate::error::{Error, Result};
+use crate::flow::Class;
 use crate::link::{Fault, Link};
 use crate::marker::Marker;
 use crate::queue::{Fifo, Policy, Queue};
@@ -184,6 +185,7 @@ fn bulk(plan: &Plan, seed: u64) -> Option<Traffic> {
             server: flow,
             rtt: (spec.rtt_spread > 0.0).then_some(Dur::from_secs(rtt)),
             kind: Kind::Tcp,
+            class: Class::Bulk,
             writes: vec![Write { idle: Dur::ZERO, bytes: 1 }],
         }
     });

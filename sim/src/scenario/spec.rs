@@ -1,6 +1,7 @@
 //! A scenario as text: the fields of `scenario.toml`, with their defaults.
 
 use crate::error::{Error, Result};
+use crate::flow::Class;
 use crate::tcp::{Congestion, Variant};
 use serde::{Deserialize, Serialize};
 
@@ -189,6 +190,9 @@ pub struct ConnectionSpec {
     /// Round-trip time in seconds, if it has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt_s: Option<f64>,
+    /// `interactive`, `web` or `bulk`: what schemes that know applications take it for.
+    #[serde(default)]
+    pub class: Class,
     /// The writes, in order.
     pub writes: Vec<WriteSpec>,
 }

@@ -1,5 +1,6 @@
 //! A connection as data: who, when, and a list of writes.
 
+use crate::flow::Class;
 use crate::units::{Dur, Time};
 
 /// Bytes of IPv4 and TCP headers without options, on every packet.
@@ -38,6 +39,8 @@ pub struct Connection {
     pub rtt: Option<Dur>,
     /// TCP or QUIC.
     pub kind: Kind,
+    /// What kind of application it belongs to.
+    pub class: Class,
     /// The writes, in order, at least one.
     pub writes: Vec<Write>,
 }

@@ -13,6 +13,7 @@ fn connection(start_ms: u64, client: u32, bytes: u64) -> Connection {
         server: 0,
         rtt: None,
         kind: Kind::Tcp,
+        class: Default::default(),
         writes: vec![Write { idle: Dur::ZERO, bytes }],
     }
 }

@@ -196,6 +196,7 @@ mod tests {
             server: 0,
             rtt: rtt_ms.map(Dur::from_millis),
             kind: Kind::Tcp,
+            class: Default::default(),
             writes: vec![Write { idle: Dur::ZERO, bytes }],
         }
     }

@@ -32,7 +32,15 @@ pub fn read_bytes(data: &[u8]) -> Traffic {
 pub fn connection(start_ms: u64, client: u32, server: u32, writes: &[(u64, u64)]) -> Connection {
     let write = |&(idle_ms, bytes): &(u64, u64)| Write { idle: Dur::from_millis(idle_ms), bytes };
     let writes = writes.iter().map(write).collect();
-    Connection { start: Time(start_ms * 1_000_000), client, server, rtt: None, kind: Kind::Tcp, writes }
+    Connection {
+        start: Time(start_ms * 1_000_000),
+        client,
+        server,
+        rtt: None,
+        kind: Kind::Tcp,
+        class: Default::default(),
+        writes,
+    }
 }
 
 /// Three connections of two clients to two servers; the second pauses for two seconds.

@@ -3,6 +3,7 @@
 use super::Model;
 use super::poisson::Poisson;
 use super::web_sfd::WebSfd;
+use crate::flow::Class;
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
 use crate::units::{Dur, Time};
@@ -64,6 +65,7 @@ fn connection(start: Time, client: u32, server: u32, bytes: u64) -> Connection {
         server,
         rtt: None,
         kind: Kind::Tcp,
+        class: Class::Web,
         writes: vec![Write { idle: Dur::ZERO, bytes }],
     }
 }

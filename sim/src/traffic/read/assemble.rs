@@ -4,6 +4,7 @@ use super::ledger::Ledger;
 use super::zeek_join::Store;
 use super::{Direction, ReadOptions, zeek_join};
 use crate::error::{Error, Result};
+use crate::flow::Class;
 use crate::rng::{Purpose, Stream};
 use crate::traffic::connection::{Connection, Kind, Write};
 use crate::traffic::{Faults, Skipped, Source, Traffic};
@@ -147,6 +148,7 @@ impl Collector {
             server: servers.number(draft.server),
             rtt: draft.rtt,
             kind: draft.kind,
+            class: Class::default(),
             writes: draft.writes,
         };
         let connections = self.connections.into_iter().map(settle).collect();

@@ -1,0 +1,50 @@
+//! What a run is made of.
+
+use super::layout::Layout;
+use super::source::{List, Source};
+use crate::link::Link;
+use crate::marker::Marker;
+use crate::tcp::Params;
+use crate::traffic::Traffic;
+use crate::units::{Dur, Time};
+use std::sync::Arc;
+
+/// Everything a run is made of.
+pub struct Setup {
+    /// TCP parameters of every connection.
+    pub params: Params,
+    /// Paths.
+    pub layout: Layout,
+    /// Links by number; [`DOWN`](super::layout::DOWN) and [`UP`](super::layout::UP) first.
+    pub links: Vec<Link>,
+    /// Marker before each link's queue.
+    pub markers: Vec<Marker>,
+    /// Where connections come from.
+    pub source: Source,
+    /// Bulk flows beside it.
+    pub bulk: Option<List>,
+    /// The writes of replayed connections.
+    pub traffic: Arc<Traffic>,
+    /// Round-trip time of connections without one of their own.
+    pub rtt: Dur,
+    /// Transfers that start in this window are measured.
+    pub window: (Time, Time),
+    /// The run ends here at the latest; what is unfinished then is censored.
+    pub deadline: Time,
+    /// Seed of what the engine itself draws.
+    pub seed: u64,
+    /// Keep a packet trace of the data path.
+    pub trace: bool,
+}
+
+impl Setup {
+    /// The links whose marker or queue must be told of every connection.
+    pub(super) fn told(&mut self) -> Vec<usize> {
+        let parts = self.links.iter_mut().zip(&self.markers).enumerate();
+        parts
+            .filter_map(|(number, (link, marker))| {
+                (marker.knows_flows() || link.queue().knows_flows()).then_some(number)
+            })
+            .collect()
+    }
+}
