@@ -198,11 +198,14 @@ def paper_command(
 
 @app.command("schemes")
 def schemes_command(
+    name: Annotated[str | None, typer.Argument(help="Print this scheme's page.")] = None,
     json: JsonFile = None,
 ) -> None:
-    """Lists the schemes and their parameters."""
+    """Lists the schemes, one line each, or prints the page of one."""
     output.check_outputs({"--json": json})
-    if json is None:
+    if json is None and name is not None:
+        show.print_scheme(report.report_console(), show.scheme_entry(name))
+    elif json is None:
         show.print_schemes(report.report_console(), _engine.schemes())
     else:
         output.write_text(

@@ -7,10 +7,13 @@ pub mod catalogue;
 pub mod plan;
 pub mod run;
 pub mod scheme;
+pub mod schemes;
 pub mod spec;
+pub mod values;
 
-pub use catalogue::{ParameterDoc, SCHEMES, SchemeDoc};
+pub use catalogue::{ParameterDoc, SchemeDoc};
 pub use plan::Plan;
 pub use run::{RunResult, run};
 pub use scheme::Scheme;
+pub use schemes::SCHEMES;
 pub use spec::Scenario;
