@@ -88,15 +88,25 @@ def compare_command(
     load: Annotated[
         str | None, typer.Option(metavar="0.9[,…]", help="Wire bytes over capacity; a list gives a grid.")
     ] = None,
-    schemes: Annotated[str | None, typer.Option(help="Comma-separated; see mousehole schemes.")] = None,
+    schemes: Annotated[
+        str | None, typer.Option(help="Comma-separated, or all; see mousehole schemes.")
+    ] = None,
     baseline: Annotated[str, typer.Option(help="What the others are compared with.")] = "droptail",
     duration: Annotated[str, typer.Option(help="Length of the measured window.")] = "300s",
     warmup: Annotated[str, typer.Option(help="Time before the window.")] = "30s",
-    seeds: Annotated[int, typer.Option(help="Replications; five at least give intervals.")] = 10,
+    seeds: Annotated[
+        int | None, typer.Option(help="Replications (10, or 3 if --quick); five at least give intervals.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A look at many schemes: 3 replications, ranges, no findings.")
+    ] = False,
     seed: Seed = 1,
     jobs: Jobs = None,
     json: JsonFile = None,
     plot: Annotated[str | None, typer.Option(metavar="FILE.png|.svg|.pdf", help="Plot.")] = None,
+    heatmap: Annotated[
+        str | None, typer.Option(metavar="FILE.png|.svg|.pdf", help="Change by size and scheme.")
+    ] = None,
     save_scenario: Annotated[
         str | None, typer.Option(metavar="FILE", help="The baseline's scenario for mousehole run.")
     ] = None,
@@ -118,16 +128,18 @@ def compare_command(
 ) -> None:
     """Replays TRAFFIC against every scheme and says what short and long transfers gain or lose."""
     output.check_suffix("--plot", plot, output.PLOT_SUFFIXES)
+    output.check_suffix("--heatmap", heatmap, output.PLOT_SUFFIXES)
     files = [name for name in traffic if not traffics.is_model(name)]
-    output.check_outputs({"--json": json, "--plot": plot, "--save-scenario": save_scenario}, files)
+    outputs = {"--json": json, "--plot": plot, "--heatmap": heatmap, "--save-scenario": save_scenario}
+    output.check_outputs(outputs, files)
     comparison = compare(
         traffic, rate=rate, rtt=rtt, buffer=buffer, load=load, schemes=schemes, baseline=baseline,
-        duration=duration, warmup=warmup, seeds=seeds, seed=seed, jobs=jobs, uplink=uplink,
+        duration=duration, warmup=warmup, seeds=seeds, quick=quick, seed=seed, jobs=jobs, uplink=uplink,
         uplink_buffer=uplink_buffer, overhead=overhead, direction=direction, strict=strict, short=short,
         long=long, tcp=tcp, ecn=ecn, ignore_trace_rtt=ignore_trace_rtt, reporter=_reporter(),
     )  # fmt: skip
     # Files first: whoever reads the report may close the pipe before its end.
-    _write_comparison(comparison, json, plot, save_scenario)
+    _write_comparison(comparison, json, plot, heatmap, save_scenario)
     report.print_report(report.report_console(stderr=json == "-"), comparison, details)
 
 
@@ -214,12 +226,14 @@ def schemes_command(
 
 
 def _write_comparison(
-    comparison: Comparison, json: str | None, plot: str | None, save_scenario: str | None
+    comparison: Comparison, json: str | None, plot: str | None, heatmap: str | None, save_scenario: str | None
 ) -> None:
     if json is not None:
         output.write_text(json, comparison.to_json())
     if plot is not None:
         comparison.plot(plot)
+    if heatmap is not None:
+        comparison.heatmap(heatmap)
     if save_scenario is not None:
         folder = Path.cwd() if save_scenario == "-" else Path(save_scenario).parent
         output.write_text(save_scenario, records.scenario_text(comparison.scenario(), folder))

@@ -8,16 +8,17 @@ from typing import Any
 
 import polars as pl
 
-from mousehole import _engine, findings, jsonout, output, tables
+from mousehole import _engine, findings, jsonout, output, overview, tables
 from mousehole import traffic as traffics
 from mousehole.errors import MouseholeError
 from mousehole.manifest import manifest
 from mousehole.options import load_list, positive_count, text_list
-from mousehole.plan import Cell, Json, Plan, checked, default_schemes, normalised, with_baseline
+from mousehole.plan import Cell, Json, Plan, checked, chosen_schemes, normalised, with_baseline
 from mousehole.pool import default_jobs, estimated_seconds, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
 
 SCENARIO_SCHEMA = "mousehole.scenario/1"
+REPLICATIONS, QUICK_REPLICATIONS = 10, 3
 
 
 def compare(
@@ -31,7 +32,8 @@ def compare(
     baseline: str = "droptail",
     duration: str = "300s",
     warmup: str = "30s",
-    seeds: int = 10,
+    seeds: int | None = None,
+    quick: bool = False,
     seed: int = 1,
     jobs: int | None = None,
     uplink: str | None = None,
@@ -52,13 +54,14 @@ def compare(
     `traffic` is a file, several files, a model such as `"web:sfd"`, a polars frame with columns start_s,
     client, server, bytes and perhaps rtt_s, or a list of such dictionaries (with `bytes`, or with `writes`
     of idle_s and bytes). `rate`, `rtt`, `buffer`, `duration`, `warmup`, `short` and `long` are texts with
-    units, as on the command line; lists in `buffer` and `load` give a grid. `seeds` is the number of
-    replications, `seed` the base of all draws.
+    units, as on the command line; lists in `buffer` and `load` give a grid. `schemes` may be `"all"`.
+    `seeds` is the number of replications (10; 3 if `quick`, which is too few for intervals), `seed` the base
+    of all draws.
 
     Raises `MouseholeError` for a fault in the input, before anything long is started, `Stopped` on Ctrl-C.
     """
     told = reporter or Silent()
-    named = text_list("schemes", default_schemes() if schemes is None else schemes)
+    named = chosen_schemes(schemes)
     link = _given(rate=rate, rtt=rtt, uplink_rate=uplink, uplink_buffer=uplink_buffer, overhead=overhead)
     link["ignore_trace_rtt"] = ignore_trace_rtt
     base = {**_base(seed, warmup, duration, tcp, ecn), "link": link}
@@ -68,7 +71,7 @@ def compare(
         loads=load_list("load", load),
         schemes=with_baseline(named, baseline.strip()),
         baseline=baseline.strip(),
-        replications=positive_count("seeds", seeds),
+        replications=positive_count("seeds", _replications(seeds, quick)),
         short_bytes=_engine.parse_size("short", short),
         long_bytes=_engine.parse_size("long", long),
     )
@@ -127,6 +130,11 @@ class Comparison:
         """Every scheme against the baseline and FQ-CoDel, in every cell."""
         return findings.findings(self.results)
 
+    @cached_property
+    def by_size(self) -> pl.DataFrame:
+        """One row per cell, scheme and size bucket: change of the mean response time against FQ-CoDel."""
+        return _frame(overview.by_size_rows(self.results))
+
     @property
     def findings(self) -> pl.DataFrame:
         """The findings, one row each, with the sentence for people."""
@@ -156,6 +164,13 @@ class Comparison:
         output.check_suffix("plot", str(path), output.PLOT_SUFFIXES)
         output.write_with(path, lambda part: plots.draw(self, part))
 
+    def heatmap(self, path: str | Path) -> None:
+        """Draws the change by size and scheme against FQ-CoDel; the ending of the name says the format."""
+        from mousehole import heatmap
+
+        output.check_suffix("heatmap", str(path), output.PLOT_SUFFIXES)
+        output.write_with(path, lambda part: heatmap.draw(self, part))
+
     def to_json(self) -> str:
         """The document of schema `mousehole.compare/1`; the same bytes for the same inputs and seed."""
         return jsonout.dumps(jsonout.comparison_document(self))
@@ -181,6 +196,10 @@ def _base(seed: int, warmup: str, duration: str, tcp: str, ecn: bool) -> Json:
         "tcp": {"profile": tcp, **({"ecn": True} if ecn else {})},
         "traffic": {"model": "web:sfd"},
     }
+
+
+def _replications(seeds: int | None, quick: bool) -> int:
+    return seeds if seeds is not None else QUICK_REPLICATIONS if quick else REPLICATIONS
 
 
 def _compared(plan: Plan, loaded: traffics.Loaded, jobs: int, told: Reporter) -> Comparison:

@@ -25,7 +25,7 @@ BUCKET_STATISTICS = (
 SCHEME_STATISTICS = (
     "utilisation", "goodput_bps", "loss_share", "mark_share", "queue_delay_mean_s", "queue_delay_p50_s",
     "queue_delay_p95_s", "queue_delay_p99_s", "queue_mean_packets", "uplink_utilisation", "uplink_loss_share",
-    "jain_long", "long_goodput_bps", "retransmits_per_transfer", "timeouts_per_transfer",
+    "jain_long", "long_goodput_bps", "retransmits_per_transfer", "timeouts_per_transfer", "reordered_share",
 )  # fmt: skip
 """What is taken per scheme and replication."""
 LEAST_FOR_PERCENTILE = {50: 1, 95: 20, 99: 100}
@@ -158,6 +158,7 @@ def _scheme_statistics(
         "long_goodput_bps": _mean(rates_bps),
         "retransmits_per_transfer": _mean(transfers["retransmits"]),
         "timeouts_per_transfer": _mean(transfers["timeouts"]),
+        "reordered_share": summary["reordered"] / max(summary["packets"], 1),
     }
     return {name: nan if facts[name] is None else float(facts[name]) for name in SCHEME_STATISTICS}
 

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from mousehole import _engine
 from mousehole.records import Records
-from mousehole.report import rate_text, share_text, time_text
 from mousehole.sizes import size_text
+from mousehole.texts import rate_text, share_text, time_text
 
 
 def print_schemes(console: Console, schemes: list[dict[str, Any]]) -> None:
