@@ -78,3 +78,59 @@ EMIT u32 check_sfd(const struct mh_sfd_params *params, struct mh_sfd_flow *flow,
 	return mh_sfd_packet(params, flow, view, now_ns, random) + mh_sfd_expired(params, flow, now_ns);
 }
 #endif
+
+#ifdef CHECK_token_bucket
+#include "mousehole/token_bucket.h"
+
+EMIT u64 check_token_bucket(const struct mh_token_bucket_params *params, struct mh_token_bucket *bucket,
+			    u32 tokens, u64 now_ns)
+{
+	if (mh_token_bucket_packet(params, bucket, tokens, now_ns))
+		return mh_token_bucket_percent_q16(params, bucket);
+	mh_token_bucket_take_clipped(params, bucket, tokens);
+	return mh_token_bucket_wait_ns(params, bucket, tokens);
+}
+#endif
+
+#ifdef CHECK_policer
+#include "mousehole/policer.h"
+
+EMIT u32 check_policer(const struct mh_policer_params *params, struct mh_policer *policer,
+		       const struct mh_view *view, u64 now_ns)
+{
+	return mh_policer_packet(params, policer, view, now_ns);
+}
+#endif
+
+#ifdef CHECK_aggregate_marker
+#include "mousehole/aggregate_marker.h"
+
+EMIT u32 check_aggregate_marker(const struct mh_aggregate_marker_params *params,
+				struct mh_aggregate_marker *marker, const struct mh_view *view, u64 now_ns)
+{
+	return mh_aggregate_marker_packet(params, marker, view, now_ns);
+}
+#endif
+
+#ifdef CHECK_size_history
+#include "mousehole/size_history.h"
+
+EMIT u32 check_size_history(const struct mh_size_history_params *params, struct mh_size_history *history,
+			    u32 size)
+{
+	mh_size_history_flow_end(params, history, size);
+	return mh_size_history_quantile(history);
+}
+#endif
+
+#ifdef CHECK_lfp
+#include "mousehole/lfp.h"
+
+EMIT u32 check_lfp(const struct mh_lfp_params *params, struct mh_lfp_flow *flow, struct mh_lfp_state *state,
+		   const struct mh_view *view, u64 now_ns)
+{
+	if (mh_lfp_expired(params, flow, now_ns))
+		mh_lfp_flow_end(params, state, flow->meter.packets);
+	return mh_lfp_packet(params, flow, state, view, now_ns);
+}
+#endif

@@ -1,6 +1,7 @@
 //! The functions of `shim.c`. All are pure: they read and write only what their pointers name.
 
 use crate::base::{Backlog, ColourBacklog, View};
+use crate::{aggregate_marker, lfp, policer, size_history, token_bucket};
 use crate::{flow_meter, multi_red, promotion, red, sfd, threshold_marker};
 
 unsafe extern "C" {
@@ -69,6 +70,67 @@ unsafe extern "C" {
         now_ns: u64,
         random: u32,
     ) -> u32;
+    pub(crate) fn mh_shim_token_bucket_refill(
+        params: &token_bucket::Params,
+        bucket: &mut token_bucket::State,
+        now_ns: u64,
+    );
+    pub(crate) fn mh_shim_token_bucket_conforms(
+        params: &token_bucket::Params,
+        bucket: &token_bucket::State,
+        tokens: u32,
+    ) -> u32;
+    pub(crate) fn mh_shim_token_bucket_take(
+        params: &token_bucket::Params,
+        bucket: &mut token_bucket::State,
+        tokens: u32,
+    );
+    pub(crate) fn mh_shim_token_bucket_take_clipped(
+        params: &token_bucket::Params,
+        bucket: &mut token_bucket::State,
+        tokens: u32,
+    );
+    pub(crate) fn mh_shim_token_bucket_packet(
+        params: &token_bucket::Params,
+        bucket: &mut token_bucket::State,
+        tokens: u32,
+        now_ns: u64,
+    ) -> u32;
+    pub(crate) fn mh_shim_token_bucket_wait_ns(
+        params: &token_bucket::Params,
+        bucket: &token_bucket::State,
+        tokens: u32,
+    ) -> u64;
+    pub(crate) fn mh_shim_token_bucket_percent_q16(
+        params: &token_bucket::Params,
+        bucket: &token_bucket::State,
+    ) -> u64;
+    pub(crate) fn mh_shim_policer_packet(
+        params: &policer::Params,
+        policer: &mut policer::State,
+        view: &View,
+        now_ns: u64,
+    ) -> u32;
+    pub(crate) fn mh_shim_aggregate_marker_packet(
+        params: &aggregate_marker::Params,
+        marker: &mut aggregate_marker::State,
+        view: &View,
+        now_ns: u64,
+    ) -> u32;
+    pub(crate) fn mh_shim_size_history_flow_end(
+        params: &size_history::Params,
+        history: &mut size_history::State,
+        size: u32,
+    );
+    pub(crate) fn mh_shim_lfp_packet(
+        params: &lfp::Params,
+        flow: &mut lfp::Flow,
+        state: &mut lfp::State,
+        view: &View,
+        now_ns: u64,
+    ) -> u32;
+    pub(crate) fn mh_shim_lfp_flow_end(params: &lfp::Params, state: &mut lfp::State, packets: u32);
+    pub(crate) fn mh_shim_lfp_expired(params: &lfp::Params, flow: &lfp::Flow, now_ns: u64) -> u32;
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 use crate::{
     Backlog, ColourBacklog, View, ffi, flow_meter, multi_red, promotion, red, sfd, threshold_marker,
 };
+use crate::{aggregate_marker, lfp, policer, size_history, token_bucket};
 use std::ffi::{CStr, c_char};
 use std::mem::{offset_of, size_of};
 
@@ -74,6 +75,47 @@ fn in_rust() -> Vec<(String, u64)> {
     mirror!(list, "mh_promotion", promotion::State, out_count);
     mirror!(list, "mh_sfd_params", sfd::Params, meter, marker, promotion);
     mirror!(list, "mh_sfd_flow", sfd::Flow, meter, promotion, reserved);
+    mirror!(
+        list,
+        "mh_token_bucket_params",
+        token_bucket::Params,
+        rate_grains,
+        burst_grains,
+        token_grains,
+        most_tokens
+    );
+    mirror!(list, "mh_token_bucket", token_bucket::State, missing_grains, last_ns);
+    mirror!(list, "mh_policer_params", policer::Params, bucket, action, reserved);
+    mirror!(list, "mh_policer", policer::State, bucket);
+    mirror!(list, "mh_aggregate_marker_params", aggregate_marker::Params, bucket);
+    mirror!(list, "mh_aggregate_marker", aggregate_marker::State, bucket);
+    mirror!(list, "mh_size_history_params", size_history::Params, u_q32, length, reserved);
+    mirror!(
+        list,
+        "mh_size_history",
+        size_history::State,
+        count,
+        next,
+        quantile,
+        reserved,
+        ring,
+        bucket,
+        group
+    );
+    mirror!(
+        list,
+        "mh_lfp_params",
+        lfp::Params,
+        meter,
+        bucket,
+        history,
+        open_grains,
+        close_grains,
+        threshold,
+        memoryless
+    );
+    mirror!(list, "mh_lfp_flow", lfp::Flow, meter, elephant, reserved);
+    mirror!(list, "mh_lfp_state", lfp::State, bucket, open, reserved, history);
     list
 }
 

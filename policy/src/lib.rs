@@ -16,4 +16,10 @@ pub mod red;
 pub mod sfd;
 pub mod threshold_marker;
 
+pub mod aggregate_marker;
+pub mod lfp;
+pub mod policer;
+pub mod size_history;
+pub mod token_bucket;
+
 pub use base::{Backlog, COLOURS, Colour, ColourBacklog, NEVER, ParamError, Unit, Verdict, View};
