@@ -17,6 +17,16 @@ pub enum Call {
     Departed = 1,
     /// `*_expired`.
     Expired = 2,
+    /// `*_flow_end`.
+    FlowEnd = 16,
+    /// `*_take`.
+    Take = 17,
+    /// `*_take_clipped`.
+    TakeClipped = 18,
+    /// `*_wait_ns`.
+    Wait = 19,
+    /// `*_percent_q16`.
+    Fill = 20,
 }
 
 /// One call: every argument that any policy takes; same layout as `struct parity_record`.
@@ -99,6 +109,8 @@ pub trait Policy {
     const STATE: &'static str;
     /// What can come out, by value.
     const OUTCOMES: &'static [&'static str];
+    /// Whether chance plays a part in it.
+    const RANDOM: bool = true;
     /// Parameters in natural units.
     type Spec;
     /// Parameters as the policy takes them.
@@ -195,6 +207,7 @@ fn draw<P: Policy>(dice: &mut Dice) -> Case {
 /// 32 bits for the record: any, an end, or on either side of the value at which the decision turns.
 fn random<P: Policy>(dice: &mut Dice, params: &P::Params, state: &P::State, record: &Record) -> u32 {
     match dice.up_to(7) {
+        _ if !P::RANDOM => 0,
         0..3 => dice.bits() as u32,
         3 => dice.pick(&[0, u32::MAX]),
         _ => {

@@ -9,14 +9,25 @@ mod sfd;
 mod tests;
 mod threshold_marker;
 
+mod aggregate_marker;
+mod lfp;
+mod policer;
+mod size_history;
+mod token_bucket;
+
 use super::case::Entry;
 
 /// Every policy that runs in the kernel.
-pub static POLICIES: [Entry; 6] = [
+pub static POLICIES: [Entry; 11] = [
     Entry::of::<red::Red>(),
     Entry::of::<multi_red::MultiRed>(),
     Entry::of::<flow_meter::FlowMeter>(),
     Entry::of::<threshold_marker::ThresholdMarker>(),
     Entry::of::<promotion::Promotion>(),
     Entry::of::<sfd::Sfd>(),
+    Entry::of::<token_bucket::TokenBucket>(),
+    Entry::of::<policer::Policer>(),
+    Entry::of::<aggregate_marker::AggregateMarker>(),
+    Entry::of::<size_history::SizeHistory>(),
+    Entry::of::<lfp::Lfp>(),
 ];
