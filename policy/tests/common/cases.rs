@@ -11,10 +11,10 @@ pub struct Case {
     pub steps: Vec<Step>,
 }
 
-/// One packet offered to the policy, or one departure it is told of.
+/// One packet offered to the policy, or something else it is told of or asked.
 pub struct Step {
     pub place: String,
-    verb: String,
+    pub verb: String,
     values: HashMap<String, String>,
     pub expected: String,
 }
@@ -33,7 +33,9 @@ pub fn read(name: &str) -> Vec<Case> {
                 cases.push(Case { title: rest.to_string(), params: HashMap::new(), steps: Vec::new() });
             }
             "with" => cases.last_mut().expect(&place).params.extend(pairs(rest, &place)),
-            "packet" | "departed" => cases.last_mut().expect(&place).steps.push(step(verb, rest, place)),
+            "packet" | "departed" | "ended" | "take" | "take_clipped" | "wait" | "fill" => {
+                cases.last_mut().expect(&place).steps.push(step(verb, rest, place))
+            }
             _ => panic!("{place}: unknown word {verb}"),
         }
     }
@@ -73,7 +75,8 @@ impl Step {
         self.verb == "departed"
     }
 
-    fn number(&self, key: &str) -> Option<f64> {
+    /// A value as a number, if given.
+    pub fn number(&self, key: &str) -> Option<f64> {
         self.values.get(key).map(|value| value.parse().unwrap())
     }
 
@@ -83,6 +86,11 @@ impl Step {
 
     pub fn random(&self) -> u32 {
         (self.number("random").unwrap_or(0.5) * 4294967296.0) as u32
+    }
+
+    /// A value as it stands, `""` if not given.
+    pub fn word(&self, key: &str) -> &str {
+        self.values.get(key).map_or("", String::as_str)
     }
 
     pub fn colour(&self) -> Colour {
