@@ -2,19 +2,24 @@
 //!
 //! A marker stands at the edge, before the queue of a link; it sees every packet of its direction.
 
+mod lfp;
 mod ns2_sfd;
+mod table;
+mod users;
 
-use crate::flow::Flow;
-use crate::packet::Packet;
+use crate::flow::{Class, Flow};
+use crate::packet::{Colour, Packet};
 use crate::record::Series;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Time};
+pub use lfp::Lfp;
 use mousehole_policy::sfd;
 pub use ns2_sfd::Ns2Sfd;
+pub use users::{Aggregate, Policer};
 
 /// Every marker there is, with its state.
 pub enum Marker {
-    /// Leaves every packet green.
+    /// Leaves every packet as it is.
     None,
     /// SFD and its promotions; one flow per connection slot.
     Sfd {
@@ -27,11 +32,35 @@ pub enum Marker {
     },
     /// SFD as ns-2.35 implements it.
     Ns2Sfd(Ns2Sfd),
+    /// LFP's meter, promotion and elephant detector.
+    Lfp(Lfp),
+    /// A colour by application class: interactive, web, bulk.
+    Class(ClassMarker),
+    /// Token buckets over a user's aggregate.
+    Aggregate(Aggregate),
+    /// A marker whose colours are policed by each user's contract.
+    Policed(Box<Marker>, Policer),
+}
+
+/// APPL's marker: green for interactive, yellow for web, red for bulk connections.
+#[derive(Debug, Default)]
+pub struct ClassMarker {
+    colours: Vec<Colour>,
+}
+
+impl ClassMarker {
+    fn open(&mut self, slot: u32, class: Class) {
+        let slot = slot as usize;
+        if slot >= self.colours.len() {
+            self.colours.resize(slot + 1, Colour::Green);
+        }
+        self.colours[slot] = Colour::ALL[class as usize];
+    }
 }
 
 impl Marker {
     /// A connection took over `slot`: its 5-tuple is new.
-    pub fn open(&mut self, slot: u32, _flow: &Flow) {
+    pub fn open(&mut self, slot: u32, flow: &Flow) {
         match self {
             Marker::None => {}
             Marker::Sfd { flows, .. } => {
@@ -42,6 +71,13 @@ impl Marker {
                 flows[slot] = sfd::Flow::default();
             }
             Marker::Ns2Sfd(table) => table.open(slot),
+            Marker::Lfp(edge) => edge.open(slot),
+            Marker::Class(classes) => classes.open(slot, flow.class),
+            Marker::Aggregate(edge) => edge.open(slot, flow),
+            Marker::Policed(marker, policer) => {
+                marker.open(slot, flow);
+                policer.open(slot, flow);
+            }
         }
     }
 
@@ -53,20 +89,40 @@ impl Marker {
     /// How often [`Marker::control`] is to be called, if at all.
     pub fn period(&self) -> Option<Dur> {
         match self {
-            Marker::None | Marker::Sfd { .. } | Marker::Ns2Sfd(_) => None,
+            Marker::Lfp(_) => Some(lfp::SWEEP),
+            Marker::Policed(marker, _) => marker.period(),
+            Marker::None
+            | Marker::Sfd { .. }
+            | Marker::Ns2Sfd(_)
+            | Marker::Class(_)
+            | Marker::Aggregate(_) => None,
         }
     }
 
     /// The slow step: sweeps the table and adapts what is adaptive.
-    pub fn control(&mut self, _now: Time) {
+    pub fn control(&mut self, now: Time) {
         match self {
-            Marker::None | Marker::Sfd { .. } | Marker::Ns2Sfd(_) => {}
+            Marker::Lfp(edge) => edge.control(now),
+            Marker::Policed(marker, _) => marker.control(now),
+            Marker::None
+            | Marker::Sfd { .. }
+            | Marker::Ns2Sfd(_)
+            | Marker::Class(_)
+            | Marker::Aggregate(_) => {}
         }
     }
 
     /// What it noted over time.
     pub fn series(&mut self) -> Vec<Series> {
-        Vec::new()
+        match self {
+            Marker::Lfp(edge) => edge.series(),
+            Marker::Policed(marker, _) => marker.series(),
+            Marker::None
+            | Marker::Sfd { .. }
+            | Marker::Ns2Sfd(_)
+            | Marker::Class(_)
+            | Marker::Aggregate(_) => Vec::new(),
+        }
     }
 
     /// Colours a packet. `identity` names the flow across schemes, for its dice.
@@ -75,13 +131,23 @@ impl Marker {
             Marker::None => {}
             Marker::Sfd { params, flows, seed } => {
                 let flow = &mut flows[packet.flow as usize];
-                let random = seed.map_or(0, |seed| {
-                    let index = u64::from(packet.seq) << 32 ^ now.0;
-                    Stream::new(seed, Purpose::Marker, identity).at(index) as u32
-                });
+                let random = seed.map_or(0, |seed| dice(seed, identity, packet, now));
                 packet.colour = sfd::packet(params, flow, &packet.view(), now.0, random);
             }
             Marker::Ns2Sfd(table) => packet.colour = table.mark(packet.flow, u32::from(packet.bytes), now),
+            Marker::Lfp(edge) => edge.mark(packet, now),
+            Marker::Class(classes) => packet.colour = classes.colours[packet.flow as usize],
+            Marker::Aggregate(edge) => edge.mark(packet, now),
+            Marker::Policed(marker, policer) => {
+                marker.mark(packet, identity, now);
+                policer.mark(packet, now);
+            }
         }
     }
+}
+
+/// 32 uniform bits for one packet of a flow, the same under every scheme.
+fn dice(seed: u64, identity: u64, packet: &Packet, now: Time) -> u32 {
+    let index = u64::from(packet.seq) << 32 ^ now.0;
+    Stream::new(seed, Purpose::Marker, identity).at(index) as u32
 }

@@ -22,6 +22,10 @@ pub enum Kind {
     Buffer,
     /// A probability or weight, 0 to 1.
     Fraction,
+    /// A share of something in percent.
+    Percent,
+    /// A rate.
+    Rate,
     /// A span of time.
     Time,
     /// A whole number of at least 1.
@@ -107,6 +111,8 @@ impl Kind {
             Kind::Size => "a size, such as 1500B or 15kB".into(),
             Kind::Buffer => "packets (50p) or bytes (64kB)".into(),
             Kind::Fraction => "a number above 0, at most 1".into(),
+            Kind::Percent => "percent, 0 or more".into(),
+            Kind::Rate => "a rate, such as 250kbit".into(),
             Kind::Time => "a time, such as 5ms or 1s".into(),
             Kind::Count => "a whole number of at least 1".into(),
             Kind::Flag => "true or false".into(),

@@ -2,7 +2,7 @@
 
 use super::catalogue::{Kind, ParameterDoc, SchemeDoc};
 use crate::error::{Error, Result, did_you_mean};
-use crate::units::{Dur, Rate, parse_buffer, parse_dur, parse_size};
+use crate::units::{Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
 use mousehole_policy::{ParamError, Unit};
 use std::collections::BTreeMap;
 
@@ -33,10 +33,11 @@ impl<'a> Values<'a> {
     pub fn check(&self, parameter: &ParameterDoc) -> Result<()> {
         let name = parameter.name;
         match parameter.kind {
-            Kind::Packets | Kind::Fraction => self.number(name).map(drop),
+            Kind::Packets | Kind::Fraction | Kind::Percent => self.number(name).map(drop),
             Kind::Threshold => self.threshold(name).map(drop),
             Kind::Size => self.size(name).map(drop),
             Kind::Buffer => parse_buffer(&self.field(name), &self.text(name), Rate(1), Dur::ZERO).map(drop),
+            Kind::Rate => self.rate(name).map(drop),
             Kind::Time => self.time(name).map(drop),
             Kind::Count => self.count(name).map(drop),
             Kind::Flag => self.flag(name).map(drop),
@@ -101,6 +102,14 @@ impl<'a> Values<'a> {
     /// [`Error::Field`] naming the parameter.
     pub fn time(&self, name: &str) -> Result<Dur> {
         parse_dur(&self.field(name), &self.text(name))
+    }
+
+    /// A rate.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming the parameter.
+    pub fn rate(&self, name: &str) -> Result<Rate> {
+        parse_rate(&self.field(name), &self.text(name))
     }
 
     /// A threshold and what it counts: `15kB` or `15p`.

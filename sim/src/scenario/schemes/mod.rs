@@ -6,9 +6,19 @@ pub mod droptail;
 pub mod fq_codel;
 pub mod red;
 pub mod sfd;
+pub mod tcp_ds;
 
 use super::catalogue::SchemeDoc;
 
 /// Every scheme, baselines first.
-pub const SCHEMES: &[SchemeDoc] =
-    &[droptail::DROPTAIL, red::RED, sfd::SFD, sfd::P_SFD, sfd::S_SFD, sfd::NS2_SFD, fq_codel::FQ_CODEL];
+pub const SCHEMES: &[SchemeDoc] = &[
+    droptail::DROPTAIL,
+    red::RED,
+    sfd::SFD,
+    sfd::P_SFD,
+    sfd::S_SFD,
+    sfd::NS2_SFD,
+    tcp_ds::APPL,
+    tcp_ds::ER_TBM,
+    fq_codel::FQ_CODEL,
+];
