@@ -36,11 +36,6 @@ impl Lfp {
     /// Colours a packet.
     pub fn mark(&mut self, packet: &mut Packet, now: Time) {
         let flow = self.flows.of(packet.flow);
-        let seen = flow.meter().count(Unit::Packets);
-        if seen > 0 && lfp::expired(&self.params, flow, now.0) {
-            lfp::flow_end(&self.params, &mut self.state, seen);
-            *flow = lfp::Flow::default();
-        }
         packet.colour = lfp::packet(&self.params, flow, &mut self.state, &packet.view(), now.0);
     }
 
