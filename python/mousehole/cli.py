@@ -47,8 +47,10 @@ OPTION_OF_FIELD = {
 
 USAGE_STATUS, INTERRUPTED_STATUS = 2, 130
 
-Traffic = Annotated[list[str], typer.Argument(metavar="TRAFFIC", help="Files, or one model such as web:sfd.")]
-Rate = Annotated[str, typer.Option(help="Rate of the link, such as 10mbit.")]
+Traffic = Annotated[
+    list[str], typer.Argument(metavar="TRAFFIC", help="Files, or one model (web:sfd) or scenario (.toml).")
+]
+Rate = Annotated[str | None, typer.Option(help="Rate of the link, such as 10mbit.")]
 Direction = Annotated[str, typer.Option(help="down (server to client) or up.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Any faulty row is an error.")]
 JsonFile = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Results for programs.")]
@@ -80,11 +82,11 @@ def root(
 @app.command("compare")
 def compare_command(
     traffic: Traffic,
-    rate: Rate,
-    rtt: Annotated[str, typer.Option(help="RTT where the traffic does not tell.")] = "80ms",
+    rate: Rate = None,
+    rtt: Annotated[str | None, typer.Option(help="RTT where the traffic does not tell (80ms).")] = None,
     buffer: Annotated[
-        str, typer.Option(metavar="50p|64kB|1bdp[,…]", help="Buffer; a list gives a grid.")
-    ] = "1bdp",
+        str | None, typer.Option(metavar="50p|64kB|1bdp[,…]", help="Buffer (1bdp); a list gives a grid.")
+    ] = None,
     load: Annotated[
         str | None, typer.Option(metavar="0.9[,…]", help="Wire bytes over capacity; a list gives a grid.")
     ] = None,
@@ -92,15 +94,15 @@ def compare_command(
         str | None, typer.Option(help="Comma-separated, or all; see mousehole schemes.")
     ] = None,
     baseline: Annotated[str, typer.Option(help="What the others are compared with.")] = "droptail",
-    duration: Annotated[str, typer.Option(help="Length of the measured window.")] = "300s",
-    warmup: Annotated[str, typer.Option(help="Time before the window.")] = "30s",
+    duration: Annotated[str | None, typer.Option(help="Length of the measured window (300s).")] = None,
+    warmup: Annotated[str | None, typer.Option(help="Time before the window (30s).")] = None,
     seeds: Annotated[
         int | None, typer.Option(help="Replications (10, or 3 if --quick); five at least give intervals.")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A look at many schemes: 3 replications, ranges, no findings.")
     ] = False,
-    seed: Seed = 1,
+    seed: Annotated[int | None, typer.Option(min=0, help="Base of all random draws (1).")] = None,
     jobs: Jobs = None,
     json: JsonFile = None,
     plot: Annotated[str | None, typer.Option(metavar="FILE.png|.svg|.pdf", help="Plot.")] = None,
@@ -114,12 +116,16 @@ def compare_command(
         str | None, typer.Option(help="Rate of the link for ACKs; as --rate by default.")
     ] = None,
     uplink_buffer: Annotated[str | None, typer.Option(help="Buffer of that link.")] = None,
-    overhead: Annotated[int, typer.Option(min=0, help="Link-layer bytes added to every packet.")] = 0,
+    overhead: Annotated[
+        int | None, typer.Option(min=0, help="Link-layer bytes added to every packet (0).")
+    ] = None,
     direction: Direction = "down",
     strict: Strict = False,
     short: Annotated[str, typer.Option(help="Largest short transfer.")] = "15kB",
     long: Annotated[str, typer.Option(help="Transfers above this are long.")] = "150kB",
-    tcp: Annotated[str, typer.Option(help="TCP profile: rfc, linux, ns2-2.35 or ns2-2001.")] = "rfc",
+    tcp: Annotated[
+        str | None, typer.Option(help="TCP profile (rfc): rfc, linux, ns2-2.35 or ns2-2001.")
+    ] = None,
     ecn: Annotated[bool, typer.Option("--ecn", help="Hosts use ECN (RFC 3168).")] = False,
     ignore_trace_rtt: Annotated[
         bool, typer.Option("--ignore-trace-rtt", help="Use --rtt for all connections.")

@@ -101,17 +101,8 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _traffic_of(scenario: Json) -> tuple[_engine.Traffic | None, tuple[Path, ...]]:
-    section = scenario.get("traffic", {})
-    if section.get("files"):
-        loaded = traffic.load(
-            section["files"], section.get("direction", "down"), seed=scenario.get("seed", 1)
-        )
-        return loaded.traffic, loaded.files
-    if section.get("model"):
-        return _engine.model_traffic(section["model"], section.get("params")), ()
-    if section.get("connections"):
-        return _engine.connections_traffic(json.dumps(section["connections"])), ()
-    return None, ()
+    loaded = traffic.of_scenario(scenario, Path())
+    return loaded.traffic, loaded.files
 
 
 def _seen_from(file: Path, folder: Path) -> str:
