@@ -15,16 +15,15 @@
 struct parity_record {
 	struct mh_view view;
 	u32 random;
+	u32 call; /* PARITY_PACKET, .. */
 	u64 now_ns;
 	struct mh_backlog backlog;
 	struct mh_colour_backlog colours;
 	u32 threshold;
 	u32 count;
-	u32 call; /* PARITY_PACKET, .. */
-	u32 reserved;
 };
 
-enum { PARITY_PACKET = 0, PARITY_DEPARTED = 1, PARITY_EXPIRED = 2 };
+enum { PARITY_PACKET = 0, PARITY_DEPARTED = 1, PARITY_EXPIRED = 2, PARITY_CONTROL = 3 };
 
 enum { PARITY_FLOW_END = 16, PARITY_TAKE = 17, PARITY_TAKE_CLIPPED = 18, PARITY_WAIT = 19, PARITY_FILL = 20 };
 

@@ -45,7 +45,7 @@ macro_rules! mirror {
 
 fn in_rust() -> Vec<(String, u64)> {
     let mut list = Vec::new();
-    mirror!(list, "mh_view", View, ip_bytes, segments, window_hint, colour, flags, reserved);
+    mirror!(list, "mh_view", View, ip_bytes, segments, window_hint, colour, flags, reserved, sequence);
     mirror!(list, "mh_backlog", Backlog, bytes, idle_since_ns, packets, reserved);
     mirror!(list, "mh_colour_backlog", ColourBacklog, bytes, packets, reserved);
     mirror!(

@@ -186,6 +186,7 @@ const struct layout_entry mh_shim_layout[] = {
 	FIELD(mh_view, colour),
 	FIELD(mh_view, flags),
 	FIELD(mh_view, reserved),
+	FIELD(mh_view, sequence),
 	SIZE(mh_backlog),
 	FIELD(mh_backlog, bytes),
 	FIELD(mh_backlog, idle_since_ns),

@@ -135,8 +135,19 @@ impl Packet {
         let flags = BITS
             .iter()
             .fold(kind, |flags, &(ours, theirs)| if self.has(ours) { flags | theirs } else { flags });
-        let mut view = View::new(u32::from(self.bytes)).with_colour(self.colour).with_flags(flags);
-        view.window_hint = u16::from(self.window_hint);
-        view
+        View::new(u32::from(self.bytes))
+            .with_colour(self.colour)
+            .with_flags(flags)
+            .with_window(u16::from(self.window_hint))
+            .with_sequence(self.position())
+    }
+
+    /// Where its data ends or up to where it acknowledges, in segments; 0 when it does neither.
+    fn position(&self) -> u32 {
+        match self.kind {
+            Kind::Data => self.seq.wrapping_add(1),
+            Kind::Ack => self.seq,
+            Kind::Syn | Kind::SynAck | Kind::Request => 0,
+        }
     }
 }

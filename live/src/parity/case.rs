@@ -27,6 +27,8 @@ pub enum Call {
     Wait = 19,
     /// `*_percent_q16`.
     Fill = 20,
+    /// `*_control`.
+    Control = 3,
 }
 
 /// One call: every argument that any policy takes; same layout as `struct parity_record`.
@@ -37,6 +39,8 @@ pub struct Record {
     pub view: View,
     /// 32 uniform bits.
     pub random: u32,
+    /// The function called.
+    pub call: Call,
     /// The time, ns.
     pub now_ns: u64,
     /// What waits.
@@ -47,13 +51,10 @@ pub struct Record {
     pub threshold: u32,
     /// Count of the flow, bytes or packets.
     pub count: u32,
-    /// The function called.
-    pub call: Call,
-    pub(super) reserved: u32,
 }
 
 // The parts add up: there is no padding.
-const _: () = assert!(size_of::<Record>() == 12 + 4 + 8 + 24 + 40 + 4 * 4);
+const _: () = assert!(size_of::<Record>() == 16 + 2 * 4 + 8 + 24 + 40 + 2 * 4);
 
 impl Record {
     /// A full-sized packet at time 0, nothing waiting, all else 0.
@@ -61,13 +62,12 @@ impl Record {
         Record {
             view: View::new(1500),
             random: 0,
+            call: Call::Packet,
             now_ns: 0,
             backlog: Backlog::new(0, 0, NEVER),
             colours: ColourBacklog::default(),
             threshold: 0,
             count: 0,
-            call: Call::Packet,
-            reserved: 0,
         }
     }
 }
@@ -87,13 +87,8 @@ pub enum Steps {
     Within(u64, u64),
     /// One up, to at most this: what is always at its least.
     Up(u64),
-    /// Each bit that is set in `read`; those in `unread` as under `Unread`.
-    Bits {
-        /// Switches that the policy reads.
-        read: u64,
-        /// Switches that it does not read.
-        unread: u64,
-    },
+    /// Each bit that is set here: switches.
+    Bits(u64),
     /// By contract the policy does not read it: a change must make no difference.
     Unread,
 }
