@@ -132,5 +132,64 @@ EMIT u32 check_lfp(const struct mh_lfp_params *params, struct mh_lfp_flow *flow,
 	if (mh_lfp_expired(params, flow, now_ns))
 		mh_lfp_flow_end(params, state, flow->meter.packets);
 	return mh_lfp_packet(params, flow, state, view, now_ns);
+#ifdef CHECK_rio_ps
+#include "mousehole/rio_ps.h"
+
+EMIT u32 check_rio_ps(const struct mh_rio_ps_params *params, struct mh_flow_meter *flow,
+		      const struct mh_rio_ps_state *state, const struct mh_view *view, u64 now_ns)
+{
+	return mh_rio_ps_packet(params, flow, state, view, now_ns) + mh_rio_ps_expired(params, flow, now_ns);
+}
+
+EMIT u32 check_rio_ps_control(const struct mh_rio_ps_params *params, struct mh_rio_ps_state *state,
+			      const struct mh_rio_ps_counts *counts, u64 now_ns)
+{
+	mh_rio_ps_control(params, state, counts, now_ns);
+	return mh_rio_ps_threshold(params, state);
+}
+#endif
+
+#ifdef CHECK_shred
+#include "mousehole/shred.h"
+
+EMIT u32 check_shred(const struct mh_shred_params *params, struct mh_shred_state *state,
+		     const struct mh_view *view, const struct mh_backlog *backlog, u64 now_random)
+{
+	return mh_shred_packet(params, state, view, backlog, now_random, (u32)now_random);
+}
+
+EMIT u64 check_shred_probability(const struct mh_shred_params *params, u64 avg_q32, u64 hint, u64 hint_avg_q32)
+{
+	return mh_shred_probability(params, avg_q32, hint, hint_avg_q32);
+}
+#endif
+
+#ifdef CHECK_shred_edge
+#include "mousehole/shred_edge.h"
+
+EMIT u32 check_shred_edge(const struct mh_shred_edge_params *params, struct mh_shred_edge *flow,
+			  const struct mh_view *view)
+{
+	return mh_shred_edge_packet(params, flow, view);
+}
+#endif
+
+#ifdef CHECK_window_marker
+#include "mousehole/window_marker.h"
+
+EMIT u32 check_window_marker(const struct mh_window_marker_params *params, const struct mh_view *view,
+			     u32 random)
+{
+	return mh_window_marker_packet(params, view, random);
+}
+#endif
+
+#ifdef CHECK_demotion
+#include "mousehole/demotion.h"
+
+EMIT u32 check_demotion(const struct mh_demotion_params *params, struct mh_flow_meter *flow,
+			const struct mh_view *view, u64 now_ns)
+{
+	return mh_demotion_packet(params, flow, view, now_ns) + mh_demotion_expired(params, flow, now_ns);
 }
 #endif

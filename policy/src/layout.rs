@@ -6,6 +6,7 @@ use crate::{
     Backlog, ColourBacklog, View, ffi, flow_meter, multi_red, promotion, red, sfd, threshold_marker,
 };
 use crate::{aggregate_marker, lfp, policer, size_history, token_bucket};
+use crate::{demotion, rio_ps, shred, shred_edge, window_marker};
 use std::ffi::{CStr, c_char};
 use std::mem::{offset_of, size_of};
 
@@ -116,6 +117,15 @@ fn in_rust() -> Vec<(String, u64)> {
     );
     mirror!(list, "mh_lfp_flow", lfp::Flow, meter, elephant, reserved);
     mirror!(list, "mh_lfp_state", lfp::State, bucket, open, reserved, history);
+    mirror!(list, "mh_rio_ps_params", rio_ps::Params, meter, period_ns, ratio_q16, initial, floor, cap);
+    mirror!(list, "mh_rio_ps_state", rio_ps::State, next_ns, threshold, reserved);
+    mirror!(list, "mh_rio_ps_counts", rio_ps::Counts, short_flows, long_flows);
+    mirror!(list, "mh_shred_params", shred::Params, red, floor_q32, per_max_q64, w_hint_q32);
+    mirror!(list, "mh_shred_state", shred::State, red, hint_avg_q32);
+    mirror!(list, "mh_shred_edge_params", shred_edge::Params, packet, reserved);
+    mirror!(list, "mh_shred_edge", shred_edge::Flow, acknowledged, known);
+    mirror!(list, "mh_window_marker_params", window_marker::Params, high, medium, randomised, reserved);
+    mirror!(list, "mh_demotion_params", demotion::Params, meter, first, second);
     list
 }
 

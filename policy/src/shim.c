@@ -4,6 +4,11 @@
 
 #include "mousehole/multi_red.h"
 #include "mousehole/sfd.h"
+#include "mousehole/demotion.h"
+#include "mousehole/rio_ps.h"
+#include "mousehole/shred.h"
+#include "mousehole/shred_edge.h"
+#include "mousehole/window_marker.h"
 
 #include "mousehole/aggregate_marker.h"
 #include "mousehole/lfp.h"
@@ -77,6 +82,69 @@ u32 mh_shim_sfd_packet(const struct mh_sfd_params *params, struct mh_sfd_flow *f
 		       u64 now_ns, u32 random)
 {
 	return mh_sfd_packet(params, flow, view, now_ns, random);
+}
+
+u32 mh_shim_rio_ps_threshold(const struct mh_rio_ps_params *params, const struct mh_rio_ps_state *state)
+{
+	return mh_rio_ps_threshold(params, state);
+}
+
+u32 mh_shim_rio_ps_is_short(const struct mh_rio_ps_params *params, const struct mh_rio_ps_state *state,
+			    const struct mh_flow_meter *flow)
+{
+	return mh_rio_ps_is_short(params, state, flow);
+}
+
+u32 mh_shim_rio_ps_expired(const struct mh_rio_ps_params *params, const struct mh_flow_meter *flow, u64 now_ns)
+{
+	return mh_rio_ps_expired(params, flow, now_ns);
+}
+
+u32 mh_shim_rio_ps_packet(const struct mh_rio_ps_params *params, struct mh_flow_meter *flow,
+			  const struct mh_rio_ps_state *state, const struct mh_view *view, u64 now_ns)
+{
+	return mh_rio_ps_packet(params, flow, state, view, now_ns);
+}
+
+void mh_shim_rio_ps_control(const struct mh_rio_ps_params *params, struct mh_rio_ps_state *state,
+			    const struct mh_rio_ps_counts *counts, u64 now_ns)
+{
+	mh_rio_ps_control(params, state, counts, now_ns);
+}
+
+u64 mh_shim_shred_probability(const struct mh_shred_params *params, u64 avg_q32, u64 hint, u64 hint_avg_q32)
+{
+	return mh_shred_probability(params, avg_q32, hint, hint_avg_q32);
+}
+
+u32 mh_shim_shred_packet(const struct mh_shred_params *params, struct mh_shred_state *state,
+			 const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns, u32 random)
+{
+	return mh_shred_packet(params, state, view, backlog, now_ns, random);
+}
+
+u32 mh_shim_shred_edge_packet(const struct mh_shred_edge_params *params, struct mh_shred_edge *flow,
+			      const struct mh_view *view)
+{
+	return mh_shred_edge_packet(params, flow, view);
+}
+
+u32 mh_shim_window_marker_packet(const struct mh_window_marker_params *params, const struct mh_view *view,
+				 u32 random)
+{
+	return mh_window_marker_packet(params, view, random);
+}
+
+u32 mh_shim_demotion_expired(const struct mh_demotion_params *params, const struct mh_flow_meter *flow,
+			     u64 now_ns)
+{
+	return mh_demotion_expired(params, flow, now_ns);
+}
+
+u32 mh_shim_demotion_packet(const struct mh_demotion_params *params, struct mh_flow_meter *flow,
+			    const struct mh_view *view, u64 now_ns)
+{
+	return mh_demotion_packet(params, flow, view, now_ns);
 }
 
 u64 mh_shim_mul_q64(u64 a, u64 f_q64)
@@ -294,5 +362,42 @@ const struct layout_entry mh_shim_layout[] = {
 	FIELD(mh_lfp_state, open),
 	FIELD(mh_lfp_state, reserved),
 	FIELD(mh_lfp_state, history),
+	SIZE(mh_rio_ps_params),
+	FIELD(mh_rio_ps_params, meter),
+	FIELD(mh_rio_ps_params, period_ns),
+	FIELD(mh_rio_ps_params, ratio_q16),
+	FIELD(mh_rio_ps_params, initial),
+	FIELD(mh_rio_ps_params, floor),
+	FIELD(mh_rio_ps_params, cap),
+	SIZE(mh_rio_ps_state),
+	FIELD(mh_rio_ps_state, next_ns),
+	FIELD(mh_rio_ps_state, threshold),
+	FIELD(mh_rio_ps_state, reserved),
+	SIZE(mh_rio_ps_counts),
+	FIELD(mh_rio_ps_counts, short_flows),
+	FIELD(mh_rio_ps_counts, long_flows),
+	SIZE(mh_shred_params),
+	FIELD(mh_shred_params, red),
+	FIELD(mh_shred_params, floor_q32),
+	FIELD(mh_shred_params, per_max_q64),
+	FIELD(mh_shred_params, w_hint_q32),
+	SIZE(mh_shred_state),
+	FIELD(mh_shred_state, red),
+	FIELD(mh_shred_state, hint_avg_q32),
+	SIZE(mh_shred_edge_params),
+	FIELD(mh_shred_edge_params, packet),
+	FIELD(mh_shred_edge_params, reserved),
+	SIZE(mh_shred_edge),
+	FIELD(mh_shred_edge, acknowledged),
+	FIELD(mh_shred_edge, known),
+	SIZE(mh_window_marker_params),
+	FIELD(mh_window_marker_params, high),
+	FIELD(mh_window_marker_params, medium),
+	FIELD(mh_window_marker_params, randomised),
+	FIELD(mh_window_marker_params, reserved),
+	SIZE(mh_demotion_params),
+	FIELD(mh_demotion_params, meter),
+	FIELD(mh_demotion_params, first),
+	FIELD(mh_demotion_params, second),
 	{ 0, 0 },
 };

@@ -12,6 +12,7 @@ pub struct Case {
 }
 
 /// One packet offered to the policy, or something else it is told of or asked.
+/// One packet offered to the policy, one departure it is told of, or one step of its control.
 pub struct Step {
     pub place: String,
     pub verb: String,
@@ -34,6 +35,7 @@ pub fn read(name: &str) -> Vec<Case> {
             }
             "with" => cases.last_mut().expect(&place).params.extend(pairs(rest, &place)),
             "packet" | "departed" | "ended" | "take" | "take_clipped" | "wait" | "fill" => {
+            "packet" | "departed" | "control" => {
                 cases.last_mut().expect(&place).steps.push(step(verb, rest, place))
             }
             _ => panic!("{place}: unknown word {verb}"),
@@ -77,11 +79,21 @@ impl Step {
 
     /// A value as a number, if given.
     pub fn number(&self, key: &str) -> Option<f64> {
+    pub fn is_control(&self) -> bool {
+        self.verb == "control"
+    }
+
+    /// A count that has no default.
+    pub fn count(&self, key: &str) -> u32 {
+        self.number(key).unwrap_or_else(|| panic!("{}: no {key}", self.place)) as u32
+    }
+
+    fn number(&self, key: &str) -> Option<f64> {
         self.values.get(key).map(|value| value.parse().unwrap())
     }
 
     pub fn now_ns(&self) -> u64 {
-        (self.number("at").expect("every step has a time") * 1e9).round() as u64
+        (self.number("at").unwrap_or_else(|| panic!("{}: no time", self.place)) * 1e9).round() as u64
     }
 
     pub fn random(&self) -> u32 {
@@ -107,12 +119,18 @@ impl Step {
         let bits = flags.split(',').map(|flag| match flag {
             "ect" => View::ECT,
             "syn" => View::SYN,
+            "retransmission" => View::RETRANSMISSION,
+            "recovery" => View::IN_RECOVERY,
+            "reverse" => View::REVERSE,
+            "ack" => View::ACK,
             "" => 0,
             other => panic!("{}: unknown flag {other}", self.place),
         });
         View::new(self.number("bytes").unwrap_or(1000.0) as u32)
             .with_segments(self.number("segments").unwrap_or(1.0) as u16)
             .with_colour(self.colour())
+            .with_window(self.number("window").unwrap_or(0.0) as u16)
+            .with_sequence(self.number("sequence").unwrap_or(0.0) as u32)
             .with_flags(bits.fold(0, |all, bit| all | bit))
     }
 
