@@ -15,6 +15,11 @@
 #include "mousehole/lfp.h"
 #include "mousehole/policer.h"
 
+#include "mousehole/demotion.h"
+#include "mousehole/rio_ps.h"
+#include "mousehole/shred.h"
+#include "mousehole/shred_edge.h"
+#include "mousehole/window_marker.h"
 #include "parity.h"
 
 struct {
@@ -168,6 +173,58 @@ POLICY(aggregate_marker, mh_aggregate_marker_params, mh_aggregate_marker,
 POLICY(size_history, mh_size_history_params, mh_size_history, size_history_call(params, state, record))
 
 POLICY(lfp, mh_lfp_params, parity_lfp, lfp_call(params, state, record))
+/* The edge's threshold and one flow. */
+struct parity_rio_ps {
+	struct mh_rio_ps_state edge;
+	struct mh_flow_meter flow;
+};
+
+static __always_inline u32 rio_ps_call(const struct mh_rio_ps_params *params, struct parity_rio_ps *state,
+				       const struct parity_record *record)
+{
+	struct mh_rio_ps_counts counts = { record->count, record->threshold };
+
+	if (record->call == PARITY_PACKET)
+		return mh_rio_ps_packet(params, &state->flow, &state->edge, &record->view, record->now_ns);
+	if (record->call == PARITY_EXPIRED)
+		return mh_rio_ps_expired(params, &state->flow, record->now_ns);
+	mh_rio_ps_control(params, &state->edge, &counts, record->now_ns);
+	return mh_rio_ps_is_short(params, &state->edge, &state->flow);
+}
+
+POLICY(rio_ps, mh_rio_ps_params, parity_rio_ps, rio_ps_call(params, state, record))
+
+POLICY(shred, mh_shred_params, mh_shred_state,
+       mh_shred_packet(params, state, &record->view, &record->backlog, record->now_ns, record->random))
+
+/* A flow, and a sum in which every hint counts: outcomes tell least, between and greatest apart. */
+struct parity_shred_edge {
+	struct mh_shred_edge flow;
+	u64 hints;
+};
+
+static __always_inline u32 shred_edge_call(const struct mh_shred_edge_params *params,
+					   struct parity_shred_edge *state, const struct parity_record *record)
+{
+	u32 hint = mh_shred_edge_packet(params, &state->flow, &record->view);
+
+	state->hints = state->hints * 257 + hint;
+	return (hint > 1) + (hint >= MH_SHRED_EDGE_MAX_HINT);
+}
+
+POLICY(shred_edge, mh_shred_edge_params, parity_shred_edge, shred_edge_call(params, state, record))
+
+/* For a policy without state. */
+struct parity_nothing {
+	u64 unused;
+};
+
+POLICY(window_marker, mh_window_marker_params, parity_nothing,
+       ((void)state, mh_window_marker_packet(params, &record->view, record->random)))
+
+POLICY(demotion, mh_demotion_params, mh_flow_meter,
+       record->call == PARITY_EXPIRED ? mh_demotion_expired(params, state, record->now_ns) :
+					mh_demotion_packet(params, state, &record->view, record->now_ns))
 
 /* Accepted as GPL-compatible; the sources are MIT, Apache-2.0 or GPL-2.0. */
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -1,13 +1,18 @@
 //! One file per policy, and the list of all.
 
+mod demotion;
 mod flow_meter;
 mod multi_red;
 mod promotion;
 mod red;
+mod rio_ps;
 mod sfd;
+mod shred;
+mod shred_edge;
 #[cfg(test)]
 mod tests;
 mod threshold_marker;
+mod window_marker;
 
 mod aggregate_marker;
 mod lfp;
@@ -30,4 +35,9 @@ pub static POLICIES: [Entry; 11] = [
     Entry::of::<aggregate_marker::AggregateMarker>(),
     Entry::of::<size_history::SizeHistory>(),
     Entry::of::<lfp::Lfp>(),
+    Entry::of::<rio_ps::RioPs>(),
+    Entry::of::<shred::Shred>(),
+    Entry::of::<shred_edge::ShredEdge>(),
+    Entry::of::<window_marker::WindowMarker>(),
+    Entry::of::<demotion::Demotion>(),
 ];
