@@ -151,3 +151,16 @@ impl Packet {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn view__tells_where_data_ends_and_what_is_acknowledged() {
+        let at = |kind, seq| Packet::new(0, kind, seq, 40).view().sequence;
+        assert_eq!([at(Kind::Data, 0), at(Kind::Data, 9), at(Kind::Ack, 9)], [1, 10, 9]);
+        assert_eq!([Kind::Syn, Kind::SynAck, Kind::Request].map(|kind| at(kind, 3)), [0; 3]);
+    }
+}
