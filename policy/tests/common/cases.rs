@@ -34,8 +34,7 @@ pub fn read(name: &str) -> Vec<Case> {
                 cases.push(Case { title: rest.to_string(), params: HashMap::new(), steps: Vec::new() });
             }
             "with" => cases.last_mut().expect(&place).params.extend(pairs(rest, &place)),
-            "packet" | "departed" | "ended" | "take" | "take_clipped" | "wait" | "fill" => {
-            "packet" | "departed" | "control" => {
+            "packet" | "departed" | "control" | "ended" | "take" | "take_clipped" | "wait" | "fill" => {
                 cases.last_mut().expect(&place).steps.push(step(verb, rest, place))
             }
             _ => panic!("{place}: unknown word {verb}"),
@@ -77,8 +76,6 @@ impl Step {
         self.verb == "departed"
     }
 
-    /// A value as a number, if given.
-    pub fn number(&self, key: &str) -> Option<f64> {
     pub fn is_control(&self) -> bool {
         self.verb == "control"
     }
@@ -88,7 +85,8 @@ impl Step {
         self.number(key).unwrap_or_else(|| panic!("{}: no {key}", self.place)) as u32
     }
 
-    fn number(&self, key: &str) -> Option<f64> {
+    /// A value as a number, if given.
+    pub fn number(&self, key: &str) -> Option<f64> {
         self.values.get(key).map(|value| value.parse().unwrap())
     }
 

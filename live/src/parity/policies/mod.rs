@@ -23,7 +23,7 @@ mod token_bucket;
 use super::case::Entry;
 
 /// Every policy that runs in the kernel.
-pub static POLICIES: [Entry; 11] = [
+pub static POLICIES: [Entry; 16] = [
     Entry::of::<red::Red>(),
     Entry::of::<multi_red::MultiRed>(),
     Entry::of::<flow_meter::FlowMeter>(),
