@@ -50,6 +50,8 @@ pub struct Link {
     slow: bool,
     /// A packet is in transmission (slow path).
     transmitting: bool,
+    /// The queue is to be asked again then, and that is promised already.
+    wake: Time,
     /// Extra bytes per packet on the wire.
     overhead: u32,
     drops: Vec<Drop>,
@@ -71,6 +73,7 @@ impl Link {
             busy_until: Time::ZERO,
             slow: false,
             transmitting: false,
+            wake: Time::ZERO,
             overhead: 0,
             drops: Vec::new(),
         }
@@ -125,8 +128,12 @@ impl Link {
     }
 
     /// Starts the next transmission: the packet, when the transmitter is free again, and when it arrives;
-    /// or the time to ask again.
+    /// or the time to ask again, unless that is promised already.
     pub fn serve(&mut self, now: Time) -> Result<(Packet, Time, Time), Option<Time>> {
+        if self.transmitting && now < self.busy_until {
+            // An arrival made the queue ready before the time it had asked for.
+            return Err(None);
+        }
         let first = self.drops.len();
         let next = self.queue.dequeue(now, &mut self.drops);
         self.count_drops(first);
@@ -142,6 +149,10 @@ impl Link {
             }
             Dequeued::WaitUntil(time) => {
                 self.transmitting = false;
+                if now < self.wake && self.wake <= time {
+                    return Err(None);
+                }
+                self.wake = time;
                 Err(Some(time))
             }
             Dequeued::Empty => {

@@ -25,7 +25,7 @@ fn hop(scheme: &str, rate: Rate, packets: u32, slow: bool) -> Hop {
 fn averages(hop: &mut Hop) -> Vec<f64> {
     match hop.link.queue() {
         Queue::Fifo(fifo) => fifo.averages(),
-        Queue::FqCodel(_) => Vec::new(),
+        _ => Vec::new(),
     }
 }
 

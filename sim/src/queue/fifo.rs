@@ -4,8 +4,10 @@
 //! stores packets and is asked for each; the fast one ([`Fifo::pass`]) knows at the arrival when the
 //! packet will start transmission, keeps only sizes and start times, and forgets them lazily.
 
+use super::adaptive_red::AdaptiveRed;
 use super::{Dequeued, Drop, Why};
 use crate::packet::{Colour, Packet, flag};
+use crate::record::Series;
 use crate::rng::Stream;
 use crate::units::{Buffer, Time};
 use mousehole_policy::{Backlog, ColourBacklog, Verdict, multi_red, red};
@@ -20,6 +22,8 @@ pub enum Policy {
     Red(Box<red::Params>, red::State),
     /// One virtual RED per colour.
     MultiRed(Box<multi_red::Params>, multi_red::State),
+    /// RED whose `max_p` adapts.
+    Adaptive(Box<AdaptiveRed>),
 }
 
 /// Size, colour and start of transmission of a packet that was promised a departure.
@@ -116,11 +120,30 @@ impl Fifo {
         self.waiting
     }
 
+    /// The packet to leave next (slow path).
+    pub fn head(&self) -> Option<&Packet> {
+        self.stored.front().map(|(packet, _)| packet)
+    }
+
+    /// Changes the limit; what waits already stays.
+    pub fn set_limit(&mut self, limit: Buffer) {
+        self.limit = limit;
+    }
+
+    /// What the policy noted over time.
+    pub fn series(&self) -> Vec<Series> {
+        match &self.policy {
+            Policy::Adaptive(red) => vec![red.series()],
+            Policy::DropTail | Policy::Red(..) | Policy::MultiRed(..) => Vec::new(),
+        }
+    }
+
     /// Averages of the policy in packets, one per colour, for traces and tests.
     pub fn averages(&self) -> Vec<f64> {
         match &self.policy {
             Policy::DropTail => Vec::new(),
             Policy::Red(params, state) => vec![red::average(params, state)],
+            Policy::Adaptive(red) => vec![red.average()],
             Policy::MultiRed(params, state) => {
                 Colour::ALL.iter().map(|&colour| multi_red::average(params, state, colour)).collect()
             }
@@ -147,7 +170,7 @@ impl Fifo {
             Buffer::Bytes(limit) => self.bytes + u64::from(packet.bytes) > limit,
         };
         // ns-2's conventions: DiffServ RED leaves its averages alone at a full buffer, plain RED does not.
-        if full && !matches!(self.policy, Policy::Red(..)) {
+        if full && !matches!(self.policy, Policy::Red(..) | Policy::Adaptive(..)) {
             return Some(Why::Forced);
         }
         let verdict = match &mut self.policy {
@@ -155,6 +178,10 @@ impl Fifo {
             Policy::Red(params, state) => {
                 let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
                 red::packet(params, state, &packet.view(), &backlog, now.0, rng.bits32())
+            }
+            Policy::Adaptive(red) => {
+                let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
+                red.packet(&packet.view(), &backlog, now, rng.bits32())
             }
             Policy::MultiRed(params, state) => {
                 multi_red::packet(params, state, &packet.view(), &self.waiting, now.0, rng.bits32())
