@@ -15,7 +15,7 @@ fn ms(ms: u64) -> Time {
     Time(ms * 1_000_000)
 }
 
-/// RFC 8289 section 5 in floats of milliseconds, with no regard for ours: sizes and arrival times only.
+/// RFC 8289 section 5 in whole nanoseconds, with no regard for ours: sizes and arrival times only.
 #[derive(Default)]
 struct Reference {
     queue: VecDeque<(u32, f64, f64)>,
@@ -36,10 +36,10 @@ impl Reference {
         let _ = bytes;
         let left: f64 = self.queue.iter().map(|(_, bytes, _)| bytes).sum();
         let mut ok = false;
-        if now - at < 5.0 || left <= 1514.0 {
+        if now - at < 5e6 || left <= 1514.0 {
             self.first_above = 0.0;
         } else if self.first_above == 0.0 {
-            self.first_above = now + 100.0;
+            self.first_above = now + 100e6;
         } else if now >= self.first_above {
             ok = true;
         }
@@ -57,7 +57,7 @@ impl Reference {
                 self.count += 1.0;
                 (seq, ok) = self.do_dequeue(now);
                 if ok {
-                    self.drop_next += 100.0 / self.count.sqrt();
+                    self.drop_next += (100e6 / self.count.sqrt()).floor();
                 } else {
                     self.dropping = false;
                 }
@@ -67,8 +67,8 @@ impl Reference {
             (seq, _) = self.do_dequeue(now);
             self.dropping = true;
             let delta = self.count - self.last_count;
-            self.count = if delta > 1.0 && now - self.drop_next < 1600.0 { delta } else { 1.0 };
-            self.drop_next = now + 100.0 / self.count.sqrt();
+            self.count = if delta > 1.0 && now - self.drop_next < 1600e6 { delta } else { 1.0 };
+            self.drop_next = now + (100e6 / self.count.sqrt()).floor();
             self.last_count = self.count;
         }
         seq
@@ -94,12 +94,12 @@ fn dequeue__is_the_pseudo_code() {
             for _ in 0..dice.below(200) {
                 let bytes = 40 + dice.below(1461) as u16;
                 codel.enqueue(packet(1, seq, bytes), ms(now), &mut drops);
-                reference.queue.push_back((seq, f64::from(bytes), now as f64));
+                reference.queue.push_back((seq, f64::from(bytes), now as f64 * 1e6));
                 seq += 1;
             }
         }
         let ours = take(&mut codel, ms(now), &mut drops).map(|packet| packet.seq);
-        assert_eq!(ours, reference.dequeue(now as f64), "at {now} ms");
+        assert_eq!(ours, reference.dequeue(now as f64 * 1e6), "at {now} ms");
     }
     let dropped: Vec<u32> = drops.iter().map(|drop| drop.packet.seq).collect();
     assert_eq!(dropped, reference.dropped);

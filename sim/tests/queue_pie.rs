@@ -133,7 +133,8 @@ fn ecn__marks_below_ten_percent() {
     let (lost, _) = Driven::new(Params::default()).stand(0, 20, 3000);
     assert!(!marked.is_empty() && !lost.is_empty());
     // One sender that never listens, at twice the rate: the probability passes 10 % on its way.
-    let mut driven = Driven::new(Params { burst: Dur::ZERO, ..Params::default() });
+    let slow = Params { burst: Dur::ZERO, alpha: 0.01, beta: 0.1, ..Params::default() };
+    let mut driven = Driven::new(slow);
     let (mut by_seq, mut fates) = (Vec::new(), [0; 2]);
     for now in 0..20_000 {
         driven.pie.advance(ms(now));
