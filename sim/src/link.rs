@@ -144,6 +144,7 @@ impl Link {
                 }
                 self.counts.sent(packet.colour, packet.bytes, now.since(at).0);
                 self.transmitting = true;
+                self.wake = Time::ZERO;
                 self.busy_until = now + self.tx_time(&packet);
                 Ok((packet, self.busy_until, self.busy_until + self.delay))
             }

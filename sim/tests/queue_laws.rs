@@ -57,6 +57,11 @@ fn wrr(by: By, limit: Buffer) -> Queue {
     Queue::Wrr(Box::new(Wrr::new(queue::wrr::Params { by, children })))
 }
 
+fn host(limit: Buffer) -> Queue {
+    let params = queue::host_scheduler::Params { limit, ..Default::default() };
+    Queue::HostScheduler(Box::new(HostScheduler::new(params).expect("good parameters")))
+}
+
 /// One of each discipline, with its claims. Limits are small so that overflow is common.
 fn disciplines(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
     let law = codel::Law { target: Dur::from_millis(1), interval: Dur::from_millis(10), ecn: true };
@@ -89,6 +94,7 @@ fn disciplines(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
         ("wrr", wrr(By::Class, limit), MANY),
         ("wrr-colour", wrr(By::Colour, limit), MANY),
         ("srpt", srpt(srpt::Rank::Remaining), MANY),
+        ("host", host(limit), SHAPED),
         ("las", srpt(srpt::Rank::Attained), MANY),
     ]
 }
@@ -194,7 +200,7 @@ proptest! {
     /// Fair queues, ideals and class queues keep the order within a direction of a connection.
     #[test]
     fn order__is_kept_within_flows_where_flows_are_queued(arrivals in arrivals(), limit in limits()) {
-        let keep = ["fq-codel", "cake", "cake-tins", "cake-shaped", "srpt", "las"];
+        let keep = ["fq-codel", "cake", "cake-tins", "cake-shaped", "srpt", "las", "host"];
         for (name, queue, _) in disciplines(limit).into_iter().filter(|(name, ..)| keep.contains(name)) {
             let hop = play(queue, &arrivals, true);
             let mut last = BTreeMap::new();

@@ -14,6 +14,7 @@ mod cobalt;
 pub mod codel;
 pub mod fifo;
 pub mod fq_codel;
+pub mod host_scheduler;
 mod lane;
 mod lists;
 pub mod pie;
@@ -33,6 +34,7 @@ pub use classify::By;
 pub use codel::Codel;
 pub use fifo::{Fifo, Policy};
 pub use fq_codel::FqCodel;
+pub use host_scheduler::HostScheduler;
 pub use pie::Pie;
 pub use priority::Priority;
 pub use srpt::Srpt;
@@ -88,6 +90,8 @@ pub enum Queue {
     Wrr(Box<Wrr>),
     /// Ideals: fewest remaining or least served first.
     Srpt(Box<Srpt>),
+    /// A sending host's scheduler and shaper.
+    HostScheduler(Box<HostScheduler>),
 }
 
 impl Queue {
@@ -97,6 +101,7 @@ impl Queue {
             Queue::Cake(cake) => cake.open(slot, flow),
             Queue::Wrr(wrr) => wrr.open(slot, flow),
             Queue::Srpt(srpt) => srpt.open(slot, flow),
+            Queue::HostScheduler(host) => host.open(slot, flow),
             Queue::Fifo(_) | Queue::FqCodel(_) | Queue::Codel(_) | Queue::Pie(_) | Queue::Priority(_) => {}
         }
     }
@@ -107,6 +112,7 @@ impl Queue {
             Queue::Cake(cake) => cake.knows_flows(),
             Queue::Wrr(wrr) => wrr.knows_flows(),
             Queue::Srpt(srpt) => srpt.knows_flows(),
+            Queue::HostScheduler(_) => true,
             Queue::Fifo(_) | Queue::FqCodel(_) | Queue::Codel(_) | Queue::Pie(_) | Queue::Priority(_) => {
                 false
             }
@@ -132,6 +138,7 @@ impl Queue {
             Queue::Priority(priority) => priority.enqueue(packet, now, rng, drops),
             Queue::Wrr(wrr) => wrr.enqueue(packet, now, rng, drops),
             Queue::Srpt(srpt) => srpt.enqueue(packet, now, drops),
+            Queue::HostScheduler(host) => host.enqueue(packet, now, drops),
         }
     }
 
@@ -146,6 +153,7 @@ impl Queue {
             Queue::Priority(priority) => priority.dequeue(now),
             Queue::Wrr(wrr) => wrr.dequeue(now),
             Queue::Srpt(srpt) => srpt.dequeue(),
+            Queue::HostScheduler(host) => host.dequeue(now),
         }
     }
 
@@ -168,6 +176,7 @@ impl Queue {
             Queue::Priority(priority) => priority.backlog(now),
             Queue::Wrr(wrr) => wrr.backlog(now),
             Queue::Srpt(srpt) => srpt.backlog(),
+            Queue::HostScheduler(host) => host.backlog(),
         }
     }
 }
