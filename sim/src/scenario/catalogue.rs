@@ -22,6 +22,8 @@ pub enum Kind {
     Buffer,
     /// A probability or weight, 0 to 1.
     Fraction,
+    /// Any other number.
+    Number,
     /// A share of something in percent.
     Percent,
     /// A rate.
@@ -111,6 +113,7 @@ impl Kind {
             Kind::Size => "a size, such as 1500B or 15kB".into(),
             Kind::Buffer => "packets (50p) or bytes (64kB)".into(),
             Kind::Fraction => "a number above 0, at most 1".into(),
+            Kind::Number => "a number, 0 or more".into(),
             Kind::Percent => "percent, 0 or more".into(),
             Kind::Rate => "a rate, such as 250kbit".into(),
             Kind::Time => "a time, such as 5ms or 1s".into(),

@@ -33,7 +33,7 @@ impl<'a> Values<'a> {
     pub fn check(&self, parameter: &ParameterDoc) -> Result<()> {
         let name = parameter.name;
         match parameter.kind {
-            Kind::Packets | Kind::Fraction | Kind::Percent => self.number(name).map(drop),
+            Kind::Packets | Kind::Fraction | Kind::Number | Kind::Percent => self.number(name).map(drop),
             Kind::Threshold => self.threshold(name).map(drop),
             Kind::Size => self.size(name).map(drop),
             Kind::Buffer => parse_buffer(&self.field(name), &self.text(name), Rate(1), Dur::ZERO).map(drop),

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// One of each scheme, and the variants that take a path of their own through the queue.
-pub const SCHEMES: [&str; 14] = [
+pub const SCHEMES: [&str; 22] = [
     "droptail",
     "droptail(ns2=true)",
     "red",
@@ -26,11 +26,20 @@ pub const SCHEMES: [&str; 14] = [
     "ns2-sfd",
     "ns2-sfd(selective=true,mode=decoupled)",
     "fq-codel(target=1ms,interval=20ms)",
+    "ared",
+    "codel(target=1ms,interval=20ms)",
+    "pie(burst=0s)",
+    "cake(rtt=20ms)",
+    "cake(tins=class,hosts=flows)",
+    "srpt",
+    "las",
+    "wrr(weight=10)",
 ];
 
-/// The schemes whose queue is a single FIFO.
+/// The schemes whose queue is a single FIFO that decides at the arrival.
 pub fn fifo_schemes() -> impl Iterator<Item = &'static str> {
-    SCHEMES.into_iter().filter(|scheme| !scheme.starts_with("fq-codel"))
+    let other = ["fq-codel", "codel", "pie", "cake", "srpt", "las", "wrr"];
+    SCHEMES.into_iter().filter(move |scheme| !other.iter().any(|name| scheme.starts_with(name)))
 }
 
 /// A file of `oracle/golden`.

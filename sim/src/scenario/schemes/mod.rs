@@ -2,8 +2,13 @@
 
 #![expect(missing_docs, reason = "an entry's summary and detail are its documentation")]
 
+pub mod adaptive_red;
+pub mod cake;
+pub mod codel;
 pub mod droptail;
 pub mod fq_codel;
+pub mod ideal;
+pub mod multi_queue;
 pub mod red;
 pub mod sfd;
 pub mod tcp_ds;
@@ -14,11 +19,19 @@ use super::catalogue::SchemeDoc;
 pub const SCHEMES: &[SchemeDoc] = &[
     droptail::DROPTAIL,
     red::RED,
+    adaptive_red::ARED,
     sfd::SFD,
     sfd::P_SFD,
     sfd::S_SFD,
     sfd::NS2_SFD,
     tcp_ds::APPL,
     tcp_ds::ER_TBM,
+    multi_queue::PQ_SFD,
+    multi_queue::WRR,
+    codel::CODEL,
+    codel::PIE,
     fq_codel::FQ_CODEL,
+    cake::CAKE,
+    ideal::SRPT,
+    ideal::LAS,
 ];

@@ -19,7 +19,7 @@ pub const SFD: SchemeDoc = SchemeDoc {
     detail: "The edge counts each flow's bytes; up to th they are IN, beyond OUT. One FIFO holds both, with an average \
              and thresholds for each colour, so that OUT is dropped first and order is kept. Short flows gain by \
              fewer losses and a shorter queue; long flows pay.",
-    parameters: &[MARKER, QUEUE, COMMON],
+    parameters: &[MARKER, COUPLING, REDS, COMMON],
     marker: |values, place| marker(values, place, promotion::Spec::None),
     queue,
 };
@@ -40,7 +40,7 @@ pub const S_SFD: SchemeDoc = SchemeDoc {
     source: PAPER_3_3,
     detail: "As sfd, but every k-th packet of a long flow is IN, however long it is. The paper's results from section \
              4.3 on are of this variant, with k = 4.",
-    parameters: &[MARKER, SELECTIVE, QUEUE, COMMON],
+    parameters: &[MARKER, SELECTIVE, COUPLING, REDS, COMMON],
     marker: |values, place| marker(values, place, promotion::Spec::OneOfK(values.count("k")?)),
     ..SFD
 };
@@ -50,7 +50,7 @@ pub const NS2_SFD: SchemeDoc = SchemeDoc {
     summary: "SFD's marker as ns-2.35 ships it: 5 s lazy timeout, 5 OUT then 1 IN",
     source: "ns-2.35 SFDPolicy, oracle/semantics.md 1.2",
     detail: "What the authors' code does where it differs from their paper; a witness, not a proposal.",
-    parameters: &[NS2_MARKER, NS2_MODE, QUEUE, COMMON],
+    parameters: &[NS2_MARKER, NS2_MODE, REDS, COMMON],
     marker: |values, _| {
         let threshold = values.size("th")?.min(u64::from(u32::MAX)) as u32;
         Ok(Marker::Ns2Sfd(Ns2Sfd::new(threshold, values.flag("selective")?)))
@@ -61,14 +61,16 @@ pub const NS2_SFD: SchemeDoc = SchemeDoc {
 /// How the averages of virtual queues hang together.
 pub const MODES: Kind = Kind::Choice(&["decoupled", "coupled", "total"]);
 
-const QUEUE: &[ParameterDoc] = &[
-    parameter(
-        "mode",
-        MODES,
-        "decoupled",
-        "a colour's average counts its own packets (decoupled), also better ones (coupled), or all (total)",
-        "SFD section 3.2",
-    ),
+const COUPLING: &[ParameterDoc] = &[parameter(
+    "mode",
+    MODES,
+    "decoupled",
+    "a colour's average counts its own packets (decoupled), also better ones (coupled), or all (total)",
+    "SFD section 3.2",
+)];
+
+/// The REDs of IN and OUT.
+pub const REDS: &[ParameterDoc] = &[
     parameter(
         "in_min",
         Kind::Packets,
