@@ -185,7 +185,9 @@ fn laws__a_backlogged_link_works_all_the_time() {
             Some(mousehole_sim::scenario::spec::BulkSpec { flows: 40, start_spread_s: 1.0, rtt_spread: 0.3 });
         let used = play(&scenario).outcome.queues[0].utilisation();
         // Forty flows share some thirty packets; where a slow average drops on, many of them time out at once.
-        let least = if scheme == "ared" { 0.9 } else { 0.97 };
+        // So do those that strict priority starves.
+        let starving = ["ared", "pq-sfd", "lfp"];
+        let least = if starving.iter().any(|name| scheme.starts_with(name)) { 0.9 } else { 0.97 };
         assert!((least..=1.0005).contains(&used), "{scheme}: {used}");
     }
 }

@@ -1,6 +1,7 @@
 //! A live connection: both TCP ends, the application's progress, and one lazy timer.
 
 use crate::flow::{Class, Flow};
+use crate::packet::Colour;
 use crate::tcp::{Params, Receiver, Sender, opener::Opener, profile::Opening};
 use crate::units::{Dur, Time};
 
@@ -87,6 +88,8 @@ pub(super) struct Live {
     /// When the pending timer event fires; stale ones carry an older generation.
     pub timer_at: Time,
     pub generation: u32,
+    /// Colour of the last data packet received, which its acknowledgement takes over.
+    pub answer: Colour,
     /// Packets of this connection in the network.
     pub in_flight: u32,
     pub is_open: bool,
@@ -110,6 +113,7 @@ impl Live {
             answered: (Time::ZERO, false),
             timer_at: Time::NEVER,
             generation,
+            answer: Colour::Green,
             in_flight: 0,
             is_open: true,
             is_finished: false,

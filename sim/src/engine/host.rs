@@ -85,6 +85,7 @@ impl World {
     fn data(&mut self, slot: u32, packet: &Packet) {
         let params = &self.setup.params;
         let live = &mut self.live[slot as usize];
+        live.answer = packet.colour;
         let before = live.receiver.next();
         let is_new = !live.receiver.has(packet.seq);
         if is_new && packet.seq < live.receiver.highest() && !packet.has(flag::RETRANSMISSION) {
@@ -199,6 +200,7 @@ impl World {
         let options = if blocks > 0 { params.sack_bytes.0 + blocks * params.sack_bytes.1 } else { 0 };
         let mut packet = Packet::new(slot, Kind::Ack, fields.next, (params.ack_bytes + options) as u16);
         packet.sacks = fields.sacks;
+        packet.colour = self.live[slot as usize].answer;
         packet.flags = flag::REVERSE | flag::when(fields.ece, flag::ECE);
         self.inject(packet);
     }

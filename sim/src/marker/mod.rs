@@ -2,20 +2,29 @@
 //!
 //! A marker stands at the edge, before the queue of a link; it sees every packet of its direction.
 
+mod demotion;
 mod lfp;
 mod ns2_sfd;
+mod rio_ps;
 mod table;
 mod users;
+mod window;
 
 use crate::flow::{Class, Flow};
 use crate::packet::{Colour, Packet};
 use crate::record::Series;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Time};
+pub use demotion::Demotion;
 pub use lfp::Lfp;
 use mousehole_policy::sfd;
 pub use ns2_sfd::Ns2Sfd;
+pub use rio_ps::RioPs;
+use std::cell::RefCell;
+use std::rc::Rc;
+use table::grown;
 pub use users::{Aggregate, Policer};
+pub use window::{ShredEdge, WindowMarker};
 
 /// Every marker there is, with its state.
 pub enum Marker {
@@ -34,6 +43,16 @@ pub enum Marker {
     Ns2Sfd(Ns2Sfd),
     /// LFP's meter, promotion and elephant detector.
     Lfp(Lfp),
+    /// RIO-PS's meter with its adaptive threshold.
+    RioPs(RioPs),
+    /// Demotion by bytes sent.
+    Demotion(Demotion),
+    /// TCP-DS's, by the sender's window.
+    Window(WindowMarker),
+    /// SHRED's edge, shared by both directions of a link.
+    ShredEdge(Rc<RefCell<ShredEdge>>),
+    /// Takes the window out of every packet: senders that do not tell.
+    NoHint,
     /// A colour by application class: interactive, web, bulk.
     Class(ClassMarker),
     /// Token buckets over a user's aggregate.
@@ -50,11 +69,7 @@ pub struct ClassMarker {
 
 impl ClassMarker {
     fn open(&mut self, slot: u32, class: Class) {
-        let slot = slot as usize;
-        if slot >= self.colours.len() {
-            self.colours.resize(slot + 1, Colour::Green);
-        }
-        self.colours[slot] = Colour::ALL[class as usize];
+        *grown(&mut self.colours, slot) = Colour::ALL[class as usize];
     }
 }
 
@@ -62,14 +77,12 @@ impl Marker {
     /// A connection took over `slot`: its 5-tuple is new.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         match self {
-            Marker::None => {}
-            Marker::Sfd { flows, .. } => {
-                let slot = slot as usize;
-                if slot >= flows.len() {
-                    flows.resize(slot + 1, sfd::Flow::default());
-                }
-                flows[slot] = sfd::Flow::default();
-            }
+            Marker::None | Marker::NoHint => {}
+            Marker::Sfd { flows, .. } => *grown(flows, slot) = sfd::Flow::default(),
+            Marker::RioPs(edge) => edge.open(slot),
+            Marker::Demotion(edge) => edge.open(slot),
+            Marker::Window(hosts) => hosts.open(slot, flow),
+            Marker::ShredEdge(edge) => edge.borrow_mut().open(slot),
             Marker::Ns2Sfd(table) => table.open(slot),
             Marker::Lfp(edge) => edge.open(slot),
             Marker::Class(classes) => classes.open(slot, flow.class),
@@ -81,21 +94,26 @@ impl Marker {
         }
     }
 
+    /// The part of it that stands before the other direction's queue, if it must see both.
+    pub fn other_direction(&self) -> Option<Marker> {
+        match self {
+            Marker::ShredEdge(edge) => Some(Marker::ShredEdge(edge.clone())),
+            _ => None,
+        }
+    }
+
     /// Whether it must be told of every connection.
     pub fn knows_flows(&self) -> bool {
-        !matches!(self, Marker::None)
+        !matches!(self, Marker::None | Marker::NoHint)
     }
 
     /// How often [`Marker::control`] is to be called, if at all.
     pub fn period(&self) -> Option<Dur> {
         match self {
             Marker::Lfp(_) => Some(lfp::SWEEP),
+            Marker::RioPs(edge) => Some(edge.period()),
             Marker::Policed(marker, _) => marker.period(),
-            Marker::None
-            | Marker::Sfd { .. }
-            | Marker::Ns2Sfd(_)
-            | Marker::Class(_)
-            | Marker::Aggregate(_) => None,
+            _ => None,
         }
     }
 
@@ -103,12 +121,9 @@ impl Marker {
     pub fn control(&mut self, now: Time) {
         match self {
             Marker::Lfp(edge) => edge.control(now),
+            Marker::RioPs(edge) => edge.control(now),
             Marker::Policed(marker, _) => marker.control(now),
-            Marker::None
-            | Marker::Sfd { .. }
-            | Marker::Ns2Sfd(_)
-            | Marker::Class(_)
-            | Marker::Aggregate(_) => {}
+            _ => {}
         }
     }
 
@@ -116,12 +131,9 @@ impl Marker {
     pub fn series(&mut self) -> Vec<Series> {
         match self {
             Marker::Lfp(edge) => edge.series(),
+            Marker::RioPs(edge) => edge.series(),
             Marker::Policed(marker, _) => marker.series(),
-            Marker::None
-            | Marker::Sfd { .. }
-            | Marker::Ns2Sfd(_)
-            | Marker::Class(_)
-            | Marker::Aggregate(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -136,6 +148,11 @@ impl Marker {
             }
             Marker::Ns2Sfd(table) => packet.colour = table.mark(packet.flow, u32::from(packet.bytes), now),
             Marker::Lfp(edge) => edge.mark(packet, now),
+            Marker::RioPs(edge) => edge.mark(packet, now),
+            Marker::Demotion(edge) => edge.mark(packet, now),
+            Marker::Window(hosts) => hosts.mark(packet, identity, now),
+            Marker::ShredEdge(edge) => edge.borrow_mut().mark(packet),
+            Marker::NoHint => packet.window_hint = 0,
             Marker::Class(classes) => packet.colour = classes.colours[packet.flow as usize],
             Marker::Aggregate(edge) => edge.mark(packet, now),
             Marker::Policed(marker, policer) => {

@@ -2,6 +2,15 @@
 
 use crate::flow::Flow;
 
+/// The entry of `slot`, in a list that grows to hold it.
+pub fn grown<T: Default>(list: &mut Vec<T>, slot: u32) -> &mut T {
+    let slot = slot as usize;
+    if slot >= list.len() {
+        list.resize_with(slot + 1, T::default);
+    }
+    &mut list[slot]
+}
+
 /// States of flows by connection slot.
 ///
 /// A slot is taken over by the next connection while its old flow is still remembered, as a table keyed by
@@ -21,11 +30,7 @@ impl<F: Default> Flows<F> {
 
     /// A connection took over `slot`.
     pub fn open(&mut self, slot: u32) {
-        let slot = slot as usize;
-        if slot >= self.slots.len() {
-            self.slots.resize_with(slot + 1, F::default);
-        }
-        let old = std::mem::take(&mut self.slots[slot]);
+        let old = std::mem::take(grown(&mut self.slots, slot));
         if (self.is_used)(&old) {
             self.lingering.push(old);
         }
@@ -75,14 +80,8 @@ impl<S: Default> Users<S> {
 
     /// A connection of `flow.client` took over `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
-        let slot = slot as usize;
-        if slot >= self.of_slot.len() {
-            self.of_slot.resize(slot + 1, 0);
-        }
-        self.of_slot[slot] = flow.client;
-        if flow.client as usize >= self.states.len() {
-            self.states.resize_with(flow.client as usize + 1, S::default);
-        }
+        *grown(&mut self.of_slot, slot) = flow.client;
+        grown(&mut self.states, flow.client);
     }
 
     /// The state of the user of the connection in `slot`.

@@ -10,7 +10,7 @@ use crate::packet::{Colour, Packet, flag};
 use crate::record::Series;
 use crate::rng::Stream;
 use crate::units::{Buffer, Time};
-use mousehole_policy::{Backlog, ColourBacklog, Verdict, multi_red, red};
+use mousehole_policy::{Backlog, ColourBacklog, Verdict, multi_red, red, shred};
 use std::collections::VecDeque;
 
 /// How a FIFO decides whom to drop; all but drop-tail come from the policy room.
@@ -22,6 +22,8 @@ pub enum Policy {
     Red(Box<red::Params>, red::State),
     /// One virtual RED per colour.
     MultiRed(Box<multi_red::Params>, multi_red::State),
+    /// RED whose line moves with the window of a packet's sender.
+    Shred(Box<shred::Params>, shred::State),
     /// RED whose `max_p` adapts.
     Adaptive(Box<AdaptiveRed>),
 }
@@ -134,7 +136,7 @@ impl Fifo {
     pub fn series(&self) -> Vec<Series> {
         match &self.policy {
             Policy::Adaptive(red) => vec![red.series()],
-            Policy::DropTail | Policy::Red(..) | Policy::MultiRed(..) => Vec::new(),
+            Policy::DropTail | Policy::Red(..) | Policy::MultiRed(..) | Policy::Shred(..) => Vec::new(),
         }
     }
 
@@ -144,6 +146,7 @@ impl Fifo {
             Policy::DropTail => Vec::new(),
             Policy::Red(params, state) => vec![red::average(params, state)],
             Policy::Adaptive(red) => vec![red.average()],
+            Policy::Shred(params, state) => vec![shred::average(params, state)],
             Policy::MultiRed(params, state) => {
                 Colour::ALL.iter().map(|&colour| multi_red::average(params, state, colour)).collect()
             }
@@ -170,7 +173,7 @@ impl Fifo {
             Buffer::Bytes(limit) => self.bytes + u64::from(packet.bytes) > limit,
         };
         // ns-2's conventions: DiffServ RED leaves its averages alone at a full buffer, plain RED does not.
-        if full && !matches!(self.policy, Policy::Red(..) | Policy::Adaptive(..)) {
+        if full && !matches!(self.policy, Policy::Red(..) | Policy::Adaptive(..) | Policy::Shred(..)) {
             return Some(Why::Forced);
         }
         let verdict = match &mut self.policy {
@@ -182,6 +185,10 @@ impl Fifo {
             Policy::Adaptive(red) => {
                 let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
                 red.packet(&packet.view(), &backlog, now, rng.bits32())
+            }
+            Policy::Shred(params, state) => {
+                let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
+                shred::packet(params, state, &packet.view(), &backlog, now.0, rng.bits32())
             }
             Policy::MultiRed(params, state) => {
                 multi_red::packet(params, state, &packet.view(), &self.waiting, now.0, rng.bits32())

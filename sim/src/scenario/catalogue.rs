@@ -12,7 +12,7 @@ use crate::queue::Queue;
 /// What a parameter's text may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A number of packets, not necessarily whole.
+    /// A queue's length: packets, not necessarily whole, or percent of the buffer.
     Packets,
     /// A threshold: bytes (15kB) or packets (15p).
     Threshold,
@@ -108,7 +108,7 @@ impl Kind {
     /// Unit or form, for documentation and errors.
     pub fn describe(self) -> String {
         match self {
-            Kind::Packets => "packets, 0 or more".into(),
+            Kind::Packets => "packets (30p), or % of the buffer (15%)".into(),
             Kind::Threshold => "bytes (15kB) or packets (15p)".into(),
             Kind::Size => "a size, such as 1500B or 15kB".into(),
             Kind::Buffer => "packets (50p) or bytes (64kB)".into(),

@@ -226,6 +226,9 @@ fn add_access_links(plan: &Plan, links: &mut Vec<Link>, seed: u64) {
 fn markers(plan: &Plan, seed: u64) -> Result<Vec<Marker>> {
     let mut markers: Vec<Marker> = (0..plan.layout.links()).map(|_| Marker::None).collect();
     markers[usize::from(DOWN)] = plan.scheme.marker(place(plan, seed, DOWN))?;
+    if let Some(other) = markers[usize::from(DOWN)].other_direction() {
+        markers[usize::from(UP)] = other;
+    }
     if plan.scenario.both_directions {
         markers[usize::from(UP)] = plan.scheme.marker(place(plan, seed, UP))?;
     }

@@ -31,6 +31,10 @@ pub struct Place {
 }
 
 impl Place {
+    /// Some link, to try out a scheme's values at.
+    pub const EXAMPLE: Place =
+        Place { rate: Rate(10_000_000), buffer: Buffer::Packets(50), seed: 0, link: 0 };
+
     /// Seed of what a marker at this link leaves to chance.
     pub fn dice(&self) -> u64 {
         self.seed ^ self.link << 32
@@ -51,9 +55,8 @@ impl Scheme {
         for assignment in inside.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             scheme.assign(assignment)?;
         }
-        let place = Place { rate: Rate(10_000_000), buffer: Buffer::Packets(50), seed: 0, link: 0 };
-        scheme.queue(place)?;
-        scheme.marker(place)?;
+        scheme.queue(Place::EXAMPLE)?;
+        scheme.marker(Place::EXAMPLE)?;
         Ok(scheme)
     }
 

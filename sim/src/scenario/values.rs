@@ -1,8 +1,9 @@
 //! The values of a scheme's parameters, given or by default, as the types that builders need.
 
 use super::catalogue::{Kind, ParameterDoc, SchemeDoc};
+use super::scheme::Place;
 use crate::error::{Error, Result, did_you_mean};
-use crate::units::{Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
+use crate::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
 use mousehole_policy::{ParamError, Unit};
 use std::collections::BTreeMap;
 
@@ -33,7 +34,8 @@ impl<'a> Values<'a> {
     pub fn check(&self, parameter: &ParameterDoc) -> Result<()> {
         let name = parameter.name;
         match parameter.kind {
-            Kind::Packets | Kind::Fraction | Kind::Number | Kind::Percent => self.number(name).map(drop),
+            Kind::Packets => self.depth(name, Place::EXAMPLE, 1.0).map(drop),
+            Kind::Fraction | Kind::Number | Kind::Percent => self.number(name).map(drop),
             Kind::Threshold => self.threshold(name).map(drop),
             Kind::Size => self.size(name).map(drop),
             Kind::Buffer => parse_buffer(&self.field(name), &self.text(name), Rate(1), Dur::ZERO).map(drop),
@@ -66,6 +68,23 @@ impl<'a> Values<'a> {
             .ok()
             .filter(|value| value.is_finite() && *value >= 0.0)
             .ok_or_else(|| self.refuse(name, "allowed: a number, 0 or more"))
+    }
+
+    /// A queue's length in packets: given so, or in percent of the buffer at `place`, whose packets are `mean` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming the parameter.
+    pub fn depth(&self, name: &str, place: Place, mean: f64) -> Result<f64> {
+        let text = self.text(name);
+        let Some(percent) = text.strip_suffix('%') else { return self.number(name) };
+        let share = percent.trim().parse::<f64>().ok().filter(|share| share.is_finite() && *share >= 0.0);
+        let share =
+            share.ok_or_else(|| self.refuse(name, "allowed: packets (30p), or % of the buffer (15%)"))?;
+        let buffer = match place.buffer {
+            Buffer::Packets(packets) => f64::from(packets),
+            Buffer::Bytes(bytes) => bytes as f64 / mean,
+        };
+        Ok(share / 100.0 * buffer)
     }
 
     /// A whole number of at least 1.

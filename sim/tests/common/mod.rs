@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// One of each scheme, and the variants that take a path of their own through the queue.
-pub const SCHEMES: [&str; 22] = [
+pub const SCHEMES: [&str; 34] = [
     "droptail",
     "droptail(ns2=true)",
     "red",
@@ -34,11 +34,24 @@ pub const SCHEMES: [&str; 22] = [
     "srpt",
     "las",
     "wrr(weight=10)",
+    "pq-sfd",
+    "rio-ps(t_c=1s,t_u=200ms)",
+    "shred(min=10%,max=40%)",
+    "shred(hint=edge,min=3,max=9)",
+    "lfp(h=20,timeout=1s)",
+    "lfp(shared=false,omega=0.05)",
+    "appl",
+    "tcp-ds",
+    "tcp-ds-r",
+    "er-tbm",
+    "pias",
+    "ct-bytes(th=20kB)",
 ];
 
 /// The schemes whose queue is a single FIFO that decides at the arrival.
 pub fn fifo_schemes() -> impl Iterator<Item = &'static str> {
-    let other = ["fq-codel", "codel", "pie", "cake", "srpt", "las", "wrr"];
+    let other =
+        ["fq-codel", "codel", "pie", "cake", "srpt", "las", "wrr", "pq-sfd", "lfp", "pias", "ct-bytes"];
     SCHEMES.into_iter().filter(move |scheme| !other.iter().any(|name| scheme.starts_with(name)))
 }
 

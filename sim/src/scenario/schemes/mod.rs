@@ -5,12 +5,16 @@
 pub mod adaptive_red;
 pub mod cake;
 pub mod codel;
+pub mod demotion;
 pub mod droptail;
 pub mod fq_codel;
 pub mod ideal;
+pub mod lfp;
 pub mod multi_queue;
 pub mod red;
+pub mod rio_ps;
 pub mod sfd;
+pub mod shred;
 pub mod tcp_ds;
 
 use super::catalogue::SchemeDoc;
@@ -24,7 +28,12 @@ pub const SCHEMES: &[SchemeDoc] = &[
     sfd::P_SFD,
     sfd::S_SFD,
     sfd::NS2_SFD,
+    rio_ps::RIO_PS,
+    shred::SHRED,
+    lfp::LFP,
     tcp_ds::APPL,
+    tcp_ds::TCP_DS,
+    tcp_ds::TCP_DS_R,
     tcp_ds::ER_TBM,
     multi_queue::PQ_SFD,
     multi_queue::WRR,
@@ -32,6 +41,8 @@ pub const SCHEMES: &[SchemeDoc] = &[
     codel::PIE,
     fq_codel::FQ_CODEL,
     cake::CAKE,
+    demotion::PIAS,
+    demotion::CT_BYTES,
     ideal::SRPT,
     ideal::LAS,
 ];

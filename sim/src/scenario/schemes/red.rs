@@ -96,12 +96,14 @@ fn queue(values: &Values, place: Place) -> Result<Queue> {
 /// The RED whose own parameters begin with `prefix`, the rest from [`COMMON`].
 pub fn spec(values: &Values, prefix: &str, place: Place) -> Result<red::Spec> {
     let name = |suffix: &str| format!("{prefix}{suffix}");
+    let mean = values.size("mean")? as f64;
+    let (min_packets, max_packets) = line(values, prefix, place, mean)?;
     Ok(red::Spec {
-        min_packets: values.number(&name("min"))?,
-        max_packets: values.number(&name("max"))?,
+        min_packets,
+        max_packets,
         max_p: values.number(&name("maxp"))?,
         w_q: values.number("wq")?,
-        mean_packet_bytes: values.size("mean")? as f64,
+        mean_packet_bytes: mean,
         rate_bps: place.rate.0 as f64,
         gentle: values.flag("gentle")?,
         wait: values.flag("wait")?,
@@ -110,4 +112,13 @@ pub fn spec(values: &Values, prefix: &str, place: Place) -> Result<red::Spec> {
         ecn: values.flag("ecn")?,
         spare_below_packets: 0,
     })
+}
+
+/// Where the line of the RED whose parameters begin with `prefix` begins and ends, in packets. Shares of a small
+/// buffer may come too close for a line; they are kept a packet apart.
+pub fn line(values: &Values, prefix: &str, place: Place, mean: f64) -> Result<(f64, f64)> {
+    let [min, max] = [format!("{prefix}min"), format!("{prefix}max")];
+    let [low, high] = [values.depth(&min, place, mean)?, values.depth(&max, place, mean)?];
+    let is_share = [min, max].iter().any(|name| values.text(name).ends_with('%'));
+    Ok((low, if is_share { high.max(low + 1.0) } else { high }))
 }

@@ -4,12 +4,12 @@
 use super::super::catalogue::{Kind, ParameterDoc, SchemeDoc, parameter};
 use super::super::scheme::Place;
 use super::super::values::Values;
+use super::red::line;
 use super::sfd::multi_red;
 use crate::error::Result;
-use crate::marker::{Aggregate, ClassMarker, Marker, Policer};
+use crate::marker::{Aggregate, ClassMarker, Marker, Policer, WindowMarker};
 use crate::queue::Queue;
-use crate::units::Buffer;
-use mousehole_policy::{aggregate_marker, policer, red, token_bucket};
+use mousehole_policy::{aggregate_marker, policer, red, token_bucket, window_marker};
 
 const PAPER: &str = "Noureddine & Tobagi, section IV.A";
 const FIGURE_4: &str = "ours: the paper's Figure 4 is lost; staggered as its text asks";
@@ -27,6 +27,28 @@ pub const APPL: SchemeDoc = SchemeDoc {
         Ok(Marker::Policed(Box::new(Marker::Class(ClassMarker::default())), contract(values)?))
     },
     queue,
+};
+
+pub const TCP_DS: SchemeDoc = SchemeDoc {
+    name: "tcp-ds",
+    summary: "a colour by the state of TCP: small windows, SYNs and recovery first; three coupled REDs",
+    source: "Noureddine & Tobagi, section VI",
+    detail: "The sending host colours every segment: green while its window is at most high, or while it recovers from a \
+             loss; yellow up to med; red beyond. Short transfers never get past green and yellow, and a long one gets \
+             help exactly when a loss would cost a timeout. Initial windows of 10 begin beyond both thresholds.",
+    parameters: &[WINDOW, QUEUE],
+    marker: |values, place| window(values, place, false),
+    queue,
+};
+
+pub const TCP_DS_R: SchemeDoc = SchemeDoc {
+    name: "tcp-ds-r",
+    summary: "TCP-DS that keeps about the first threshold's packets green in larger windows, by chance",
+    source: "Noureddine & Tobagi, section VI.A",
+    detail: "As tcp-ds, but a packet of a larger window is green with probability high / window, and else yellow with \
+             probability med / window, so that about so many packets of every connection are always protected.",
+    marker: |values, place| window(values, place, true),
+    ..TCP_DS
 };
 
 pub const ER_TBM: SchemeDoc = SchemeDoc {
@@ -48,6 +70,23 @@ pub const CONTRACT: &[ParameterDoc] = &[
     parameter("burst", Kind::Size, "6000B", "burst of each contract", "Noureddine & Tobagi, section V"),
 ];
 
+const WINDOW: &[ParameterDoc] = &[
+    parameter(
+        "high",
+        Kind::Count,
+        "4",
+        "windows up to this are green, segments",
+        "Noureddine & Tobagi, section VI",
+    ),
+    parameter(
+        "med",
+        Kind::Count,
+        "8",
+        "windows up to this are yellow, segments",
+        "Noureddine & Tobagi, section VI",
+    ),
+];
+
 const AGGREGATE: &[ParameterDoc] = &[
     parameter("high", Kind::Rate, "250kbit", "a user's rate for green", "Noureddine & Tobagi, section VI.C"),
     parameter("med", Kind::Rate, "500kbit", "a user's rate for yellow", "Noureddine & Tobagi, section VI.C"),
@@ -57,30 +96,24 @@ const AGGREGATE: &[ParameterDoc] = &[
 /// Three coupled REDs whose thresholds are shares of the buffer.
 pub const QUEUE: &[ParameterDoc] = &[
     parameter("mode", super::sfd::MODES, "coupled", "as for sfd", PAPER),
-    parameter("high_min", Kind::Percent, "70", "green: where early drops begin, % of the buffer", FIGURE_4),
+    parameter("high_min", Kind::Packets, "70%", "green: average queue where early drops begin", FIGURE_4),
     parameter(
         "high_max",
-        Kind::Percent,
-        "100",
-        "green: where every packet is dropped, % of the buffer",
+        Kind::Packets,
+        "100%",
+        "green: average queue where every packet is dropped",
         FIGURE_4,
     ),
-    parameter("med_min", Kind::Percent, "40", "yellow: where early drops begin, % of the buffer", FIGURE_4),
+    parameter("med_min", Kind::Packets, "40%", "yellow: average queue where early drops begin", FIGURE_4),
     parameter(
         "med_max",
-        Kind::Percent,
-        "70",
-        "yellow: where every packet is dropped, % of the buffer",
+        Kind::Packets,
+        "70%",
+        "yellow: average queue where every packet is dropped",
         FIGURE_4,
     ),
-    parameter("low_min", Kind::Percent, "20", "red: where early drops begin, % of the buffer", FIGURE_4),
-    parameter(
-        "low_max",
-        Kind::Percent,
-        "40",
-        "red: where every packet is dropped, % of the buffer",
-        FIGURE_4,
-    ),
+    parameter("low_min", Kind::Packets, "20%", "red: average queue where early drops begin", FIGURE_4),
+    parameter("low_max", Kind::Packets, "40%", "red: average queue where every packet is dropped", FIGURE_4),
     parameter("maxp", Kind::Fraction, "0.1", "drop probability just below each max", PAPER),
     parameter("wq", Kind::Fraction, "0.5", "weight of the newest queue length in the average", PAPER),
     parameter("mean", Kind::Size, "1000B", "mean packet, for idle time and byte buffers", "ns-2's packet"),
@@ -103,6 +136,18 @@ fn contract(values: &Values) -> Result<Policer> {
     Ok(Policer::new(policer::Params::new(&spec).map_err(|error| values.reject(error))?))
 }
 
+fn window(values: &Values, place: Place, randomised: bool) -> Result<Marker> {
+    let at = |name: &str| {
+        u16::try_from(values.count(name)?).map_err(|_| values.refuse(name, "allowed: 1 to 65535 segments"))
+    };
+    let spec = window_marker::Spec { high: at("high")?, medium: at("med")?, randomised };
+    let [params, always] =
+        [spec, window_marker::Spec::ALWAYS_GREEN].map(|spec| window_marker::Params::new(&spec));
+    let reject = |error| values.reject(error);
+    let seed = randomised.then_some(place.dice());
+    Ok(Marker::Window(WindowMarker::new(params.map_err(reject)?, always.map_err(reject)?, seed)))
+}
+
 fn aggregate(values: &Values, _: Place) -> Result<Marker> {
     let burst = burst(values)?;
     let spec = aggregate_marker::Spec {
@@ -119,20 +164,16 @@ fn burst(values: &Values) -> Result<u32> {
 
 /// One FIFO with a coupled RED for each of three colours.
 pub fn queue(values: &Values, place: Place) -> Result<Queue> {
-    let levels = ["high", "med", "low"].map(|level| share_of_buffer(values, place, level));
+    let levels = ["high", "med", "low"].map(|name| level(values, place, name));
     multi_red(values, place, levels.into_iter().collect::<Result<_>>()?)
 }
 
-fn share_of_buffer(values: &Values, place: Place, level: &str) -> Result<red::Spec> {
+fn level(values: &Values, place: Place, name: &str) -> Result<red::Spec> {
     let mean = values.size("mean")? as f64;
-    let packets = match place.buffer {
-        Buffer::Packets(packets) => f64::from(packets),
-        Buffer::Bytes(bytes) => bytes as f64 / mean,
-    };
-    let at = |end: &str| Ok(values.number(&format!("{level}_{end}"))? / 100.0 * packets);
+    let (min_packets, max_packets) = line(values, &format!("{name}_"), place, mean)?;
     Ok(red::Spec {
-        min_packets: at("min")?,
-        max_packets: at("max")?,
+        min_packets,
+        max_packets,
         max_p: values.number("maxp")?,
         w_q: values.number("wq")?,
         mean_packet_bytes: mean,
