@@ -5,7 +5,7 @@
 //! packet will start transmission, keeps only sizes and start times, and forgets them lazily.
 
 use super::adaptive_red::AdaptiveRed;
-use super::{Dequeued, Drop, Why};
+use super::{Dequeued, Drop, Ns2DsRed, Ns2Red, Why};
 use crate::packet::{Colour, Packet, flag};
 use crate::record::Series;
 use crate::rng::Stream;
@@ -13,7 +13,7 @@ use crate::units::{Buffer, Time};
 use mousehole_policy::{Backlog, ColourBacklog, Verdict, multi_red, red, shred};
 use std::collections::VecDeque;
 
-/// How a FIFO decides whom to drop; all but drop-tail come from the policy room.
+/// How a FIFO decides whom to drop; RED and multi-RED come from the policy room.
 #[derive(Clone)]
 pub enum Policy {
     /// Only the buffer's limit.
@@ -26,6 +26,18 @@ pub enum Policy {
     Shred(Box<shred::Params>, shred::State),
     /// RED whose `max_p` adapts.
     Adaptive(Box<AdaptiveRed>),
+    /// RED with ns-2's quirks.
+    Ns2Red(Box<Ns2Red>),
+    /// Multi-RED with ns-2's quirks.
+    Ns2DsRed(Box<Ns2DsRed>),
+}
+
+impl Policy {
+    /// Whether it is asked, and its average moves, for packets that find the buffer full.
+    #[inline]
+    fn sees_full_buffers(&self) -> bool {
+        matches!(self, Policy::Red(..) | Policy::Ns2Red(_) | Policy::Adaptive(_) | Policy::Shred(..))
+    }
 }
 
 /// Size, colour and start of transmission of a packet that was promised a departure.
@@ -136,7 +148,7 @@ impl Fifo {
     pub fn series(&self) -> Vec<Series> {
         match &self.policy {
             Policy::Adaptive(red) => vec![red.series()],
-            Policy::DropTail | Policy::Red(..) | Policy::MultiRed(..) | Policy::Shred(..) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -150,6 +162,8 @@ impl Fifo {
             Policy::MultiRed(params, state) => {
                 Colour::ALL.iter().map(|&colour| multi_red::average(params, state, colour)).collect()
             }
+            Policy::Ns2Red(red) => vec![red.average()],
+            Policy::Ns2DsRed(red) => Colour::ALL.iter().map(|&colour| red.average(colour)).collect(),
         }
     }
 
@@ -173,7 +187,7 @@ impl Fifo {
             Buffer::Bytes(limit) => self.bytes + u64::from(packet.bytes) > limit,
         };
         // ns-2's conventions: DiffServ RED leaves its averages alone at a full buffer, plain RED does not.
-        if full && !matches!(self.policy, Policy::Red(..) | Policy::Adaptive(..) | Policy::Shred(..)) {
+        if full && !self.policy.sees_full_buffers() {
             return Some(Why::Forced);
         }
         let verdict = match &mut self.policy {
@@ -193,11 +207,18 @@ impl Fifo {
             Policy::MultiRed(params, state) => {
                 multi_red::packet(params, state, &packet.view(), &self.waiting, now.0, rng.bits32())
             }
+            Policy::Ns2Red(red) => {
+                let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
+                red.arrive(packet.bytes, packet.has(flag::ECT), &backlog, now, rng.uniform())
+            }
+            Policy::Ns2DsRed(red) => {
+                red.arrive(packet.colour, packet.has(flag::ECT), &self.waiting, now, rng.uniform())
+            }
         };
         match verdict {
             Verdict::Early => Some(Why::Early),
             Verdict::Forced => Some(Why::Forced),
-            _ if full => Some(Why::Forced),
+            _ if full && !matches!(self.policy, Policy::Ns2Red(_)) => Some(Why::Forced),
             Verdict::Mark => {
                 packet.flags |= flag::CE;
                 None
@@ -216,8 +237,12 @@ impl Fifo {
         self.packets -= 1;
         self.bytes -= u64::from(bytes);
         self.waiting.remove(colour, u32::from(bytes));
-        if let Policy::MultiRed(params, state) = &mut self.policy {
-            multi_red::departed(params, state, colour, &self.waiting, now.0);
+        match &mut self.policy {
+            Policy::MultiRed(params, state) => {
+                multi_red::departed(params, state, colour, &self.waiting, now.0);
+            }
+            Policy::Ns2DsRed(red) => red.departed(colour, &self.waiting, now),
+            _ => {}
         }
     }
 }

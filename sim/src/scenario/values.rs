@@ -104,6 +104,15 @@ impl<'a> Values<'a> {
         self.text(name).parse().map_err(|_| self.refuse(name, "allowed: true or false"))
     }
 
+    /// A flag that not every scheme has; `false` where there is none.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming the parameter.
+    pub fn is_set(&self, name: &str) -> Result<bool> {
+        let known = self.doc.all_parameters().into_iter().any(|parameter| parameter.name == name);
+        if known { self.flag(name) } else { Ok(false) }
+    }
+
     /// A size of at least 1 byte.
     ///
     /// # Errors

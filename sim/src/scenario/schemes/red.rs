@@ -4,7 +4,7 @@ use super::super::catalogue::{Kind, ParameterDoc, SchemeDoc, parameter, unmarked
 use super::super::scheme::Place;
 use super::super::values::Values;
 use crate::error::Result;
-use crate::queue::{Fifo, Policy, Queue};
+use crate::queue::{Fifo, Ns2Red, Policy, Queue};
 use mousehole_policy::red;
 
 pub const RED: SchemeDoc = SchemeDoc {
@@ -84,13 +84,24 @@ const OWN: &[ParameterDoc] = &[
         "an arrival that finds fewer packets waiting is not dropped early (ns-2: 2)",
         "off, as in Floyd & Jacobson 1993",
     ),
+    parameter(
+        "ns2",
+        Kind::Flag,
+        "false",
+        "spacing, guard and full buffer as in ns-2.35's RED, to repeat its runs",
+        "oracle/semantics.md 1.4",
+    ),
 ];
 
 fn queue(values: &Values, place: Place) -> Result<Queue> {
     let guard = values.number("guard")?.min(f64::from(u32::MAX)) as u32;
     let own = red::Spec { spare_below_packets: guard, ..spec(values, "", place)? };
-    let params = red::Params::new(&own).map_err(|error| values.reject(error))?;
-    Ok(Queue::Fifo(Fifo::new(place.buffer, Policy::Red(Box::new(params), red::State::default()))))
+    let policy = if values.flag("ns2")? {
+        Ns2Red::new(own, place.buffer).map(|red| Policy::Ns2Red(Box::new(red)))
+    } else {
+        red::Params::new(&own).map(|params| Policy::Red(Box::new(params), red::State::default()))
+    };
+    Ok(Queue::Fifo(Fifo::new(place.buffer, policy.map_err(|error| values.reject(error))?)))
 }
 
 /// The RED whose own parameters begin with `prefix`, the rest from [`COMMON`].
@@ -105,9 +116,9 @@ pub fn spec(values: &Values, prefix: &str, place: Place) -> Result<red::Spec> {
         w_q: values.number("wq")?,
         mean_packet_bytes: mean,
         rate_bps: place.rate.0 as f64,
-        gentle: values.flag("gentle")?,
-        wait: values.flag("wait")?,
-        byte_mode: values.flag("byte")?,
+        gentle: values.is_set("gentle")?,
+        wait: values.is_set("wait")?,
+        byte_mode: values.is_set("byte")?,
         queue_in_bytes: values.text("unit") == "bytes",
         ecn: values.flag("ecn")?,
         spare_below_packets: 0,

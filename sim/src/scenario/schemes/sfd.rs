@@ -6,7 +6,7 @@ use super::super::values::Values;
 use super::red::{COMMON, SFD_TABLE_1, spec};
 use crate::error::Result;
 use crate::marker::{Marker, Ns2Sfd};
-use crate::queue::{Fifo, Policy, Queue};
+use crate::queue::{Fifo, Ns2DsRed, Policy, Queue};
 use mousehole_policy::{multi_red, promotion, sfd};
 
 const PAPER_3_2: &str = "Chen & Heidemann, ISI-TR-2001-548, section 3.2";
@@ -47,10 +47,11 @@ pub const S_SFD: SchemeDoc = SchemeDoc {
 
 pub const NS2_SFD: SchemeDoc = SchemeDoc {
     name: "ns2-sfd",
-    summary: "SFD's marker as ns-2.35 ships it: 5 s lazy timeout, 5 OUT then 1 IN",
-    source: "ns-2.35 SFDPolicy, oracle/semantics.md 1.2",
+    summary: "SFD as ns-2.35 ships it: 5 s lazy timeout, 5 OUT then 1 IN, drops spaced its way",
+    source: "ns-2.35 SFDPolicy and dsRED, oracle/semantics.md 1.2, 1.3",
     detail: "What the authors' code does where it differs from their paper; a witness, not a proposal.",
-    parameters: &[NS2_MARKER, NS2_MODE, REDS, COMMON],
+    parameters: &[NS2_MARKER, NS2_MODE, REDS, NS2_COMMON],
+    queue: ns2_queue,
     marker: |values, _| {
         let threshold = values.size("th")?.min(u64::from(u32::MAX)) as u32;
         Ok(Marker::Ns2Sfd(Ns2Sfd::new(threshold, values.flag("selective")?)))
@@ -146,6 +147,9 @@ const NS2_MARKER: &[ParameterDoc] = &[
     ),
 ];
 
+/// What ns-2's DiffServ queue has of RED's common parameters: weight, mean packet, ECN.
+const NS2_COMMON: &[ParameterDoc] = &[COMMON[0], COMMON[5], COMMON[6]];
+
 const NS2_MODE: &[ParameterDoc] =
     &[parameter("mode", MODES, "coupled", "as for sfd; ns-2's own default is coupled", "ns-2.35 dsRED")];
 
@@ -165,13 +169,22 @@ fn queue(values: &Values, place: Place) -> Result<Queue> {
 
 /// One FIFO with a virtual RED for each colour; the coupling is the parameter `mode`.
 pub fn multi_red(values: &Values, place: Place, levels: Vec<mousehole_policy::red::Spec>) -> Result<Queue> {
+    let params = multi_red::Params::new(&multi_spec(values, levels)).map_err(|error| values.reject(error))?;
+    let policy = Policy::MultiRed(Box::new(params), multi_red::State::default());
+    Ok(Queue::Fifo(Fifo::new(place.buffer, policy)))
+}
+
+fn ns2_queue(values: &Values, place: Place) -> Result<Queue> {
+    let levels = vec![spec(values, "in_", place)?, spec(values, "out_", place)?];
+    let red = Ns2DsRed::new(&multi_spec(values, levels)).map_err(|error| values.reject(error))?;
+    Ok(Queue::Fifo(Fifo::new(place.buffer, Policy::Ns2DsRed(Box::new(red)))))
+}
+
+fn multi_spec(values: &Values, levels: Vec<mousehole_policy::red::Spec>) -> multi_red::Spec {
     let mode = match values.text("mode").as_str() {
         "coupled" => multi_red::Mode::Coupled,
         "total" => multi_red::Mode::Total,
         _ => multi_red::Mode::Decoupled,
     };
-    let params =
-        multi_red::Params::new(&multi_red::Spec { mode, levels }).map_err(|error| values.reject(error))?;
-    let policy = Policy::MultiRed(Box::new(params), multi_red::State::default());
-    Ok(Queue::Fifo(Fifo::new(place.buffer, policy)))
+    multi_red::Spec { mode, levels }
 }
