@@ -354,10 +354,11 @@ impl World {
         self.begin_write(slot, 0);
     }
 
-    /// Frees the slot of a connection that is over and has nothing left in the network.
+    /// Frees the slot of a connection that is over and has nothing left in the network or to acknowledge.
     fn release(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
-        if live.is_open && live.is_finished && live.in_flight == 0 && live.sender.is_done() {
+        let is_quiet = live.is_finished && live.in_flight == 0 && live.sender.is_done();
+        if live.is_open && is_quiet && live.receiver.poll_timeout() == Time::NEVER {
             live.is_open = false;
             self.free.push(slot);
         }
