@@ -10,6 +10,7 @@ pub mod scheme;
 pub mod schemes;
 pub mod spec;
 pub mod values;
+mod tcp;
 
 pub use catalogue::{ParameterDoc, SchemeDoc};
 pub use plan::Plan;

@@ -1,12 +1,12 @@
 //! A scenario that was checked: every text turned into units, every fault named.
 
 use super::scheme::Scheme;
-use super::spec::{AccessSpec, BulkSpec, ConnectionSpec, FaultSpec, SCHEMA, Scenario, TcpSpec};
+use super::spec::{AccessSpec, BulkSpec, ConnectionSpec, FaultSpec, SCHEMA, Scenario};
+use super::tcp;
 use crate::engine::layout::{Access, Layout};
 use crate::error::{Error, Result, did_you_mean};
 use crate::link::Fault;
-use crate::tcp::profile::Opening;
-use crate::tcp::{Congestion, Params, Variant};
+use crate::tcp::Params;
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
 use crate::traffic::model::{self, Model};
@@ -82,7 +82,7 @@ impl Plan {
         connections(&scenario.traffic.connections)?;
         Ok(Plan {
             scheme: Scheme::parse(&scenario.scheme)?,
-            params: tcp(&scenario.tcp, direction)?,
+            params: tcp::params(&scenario.tcp, direction)?,
             rate,
             uplink_rate,
             buffer: parse_buffer("link.buffer", &link.buffer, rate, rtt)?,
@@ -261,73 +261,6 @@ fn faults(specs: &[FaultSpec]) -> Result<[Fault; 2]> {
         fault.bernoulli = 1.0 - (1.0 - fault.bernoulli) * (1.0 - spec.bernoulli);
     }
     Ok(faults)
-}
-
-fn tcp(spec: &TcpSpec, direction: Direction) -> Result<Params> {
-    let mut params = Params::profile(&spec.profile)?;
-    let set = |target: &mut u32, given: Option<u32>, field: &str, from: u32, to: u32| match given {
-        Some(value) if !(from..=to).contains(&value) => {
-            Err(Error::field(field, value, format!("{from} to {to}")))
-        }
-        Some(value) => {
-            *target = value;
-            Ok(())
-        }
-        None => Ok(()),
-    };
-    set(&mut params.mss, spec.mss, "tcp.mss", 1, 9000)?;
-    set(&mut params.header, spec.header, "tcp.header", 0, 120)?;
-    set(&mut params.request_bytes, spec.request_bytes, "tcp.request_bytes", 0, 9000)?;
-    set(&mut params.initial_window, spec.initial_window, "tcp.initial_window", 1, 1000)?;
-    set(&mut params.receive_window, spec.receive_window, "tcp.receive_window", 1, 65_535)?;
-    if spec.receive_window.is_some() && params.initial_ssthresh.is_some() {
-        params.initial_ssthresh = Some(params.receive_window);
-    }
-    if let Some(0) = spec.initial_ssthresh {
-        return Err(Error::field("tcp.initial_ssthresh", 0, "at least 1 segment"));
-    }
-    params.initial_ssthresh = spec.initial_ssthresh.or(params.initial_ssthresh);
-    for (text, target, field) in [
-        (&spec.initial_rto, &mut params.initial_rto, "tcp.initial_rto"),
-        (&spec.min_rto, &mut params.min_rto, "tcp.min_rto"),
-        (&spec.tick, &mut params.tick, "tcp.tick"),
-    ] {
-        if let Some(text) = text {
-            *target = parse_dur(field, text)?;
-        }
-    }
-    if params.tick == Dur::ZERO || params.initial_rto == Dur::ZERO {
-        return Err(Error::field("tcp", "tick or initial_rto of zero", "times longer than zero"));
-    }
-    if let Some(phase) = spec.tick_phase_s.filter(|phase| !(0.0..=1e6).contains(phase)) {
-        return Err(Error::field("tcp.tick_phase_s", phase, "seconds, 0 or more"));
-    }
-    params.tick_phase = spec.tick_phase_s.map(Dur::from_secs).or(params.tick_phase);
-    params.variant = spec.variant.unwrap_or(params.variant);
-    if params.variant != Variant::Sack {
-        (params.prr, params.rack) = (false, false);
-    }
-    params.congestion = spec.congestion.unwrap_or(params.congestion);
-    if params.congestion == Congestion::Cubic && !params.rfc5681 {
-        return Err(Error::field("tcp.congestion", "\"cubic\"", "the ns2 profiles have reno only"));
-    }
-    params.limited_transmit = spec.limited_transmit.unwrap_or(params.limited_transmit);
-    params.ecn = spec.ecn.unwrap_or(params.ecn);
-    match spec.delayed_ack.as_deref() {
-        Some("off") => params.delayed_ack = None,
-        Some(text) => params.delayed_ack = Some(parse_dur("tcp.delayed_ack", text)?),
-        None => {}
-    }
-    params.opening = match (params.opening, spec.syn, direction) {
-        (Opening::OneWaySyn | Opening::None, Some(true), _) => Opening::OneWaySyn,
-        (Opening::OneWaySyn | Opening::None, Some(false), _) => Opening::None,
-        (Opening::Request, Some(_), _) => {
-            return Err(Error::field("tcp.syn", "set", "only the ns2 profiles can do without"));
-        }
-        (Opening::Request, None, Direction::Up) => Opening::Sender,
-        (opening, ..) => opening,
-    };
-    Ok(params)
 }
 
 fn connections(specs: &[ConnectionSpec]) -> Result<Vec<Connection>> {
