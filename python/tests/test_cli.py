@@ -17,6 +17,9 @@ BAD_OPTIONS = [
     (["--rate", "-3mbit"], "--rate", "rate"),
     (["--rate", "10"], "--rate", "unit"),
     (["--rate", "10mbitt"], "--rate", "did you mean"),
+    (["--rate", "10\x1b[31m\nmbit"], "--rate", r"\u{1b}[31m\nmbit"),
+    ([*LOADED, "--load", "0.5\x1b[31m\r"], "--load", "number"),
+    ([*LOADED, "--schemes", "s\tf\x07d"], "scheme", "known"),
     ([*LOADED, "--rtt", "80"], "--rtt", "unit"),
     ([*LOADED, "--buffer", "0p"], "--buffer", "packet"),
     ([*LOADED, "--buffer", "0"], "--buffer", "bdp"),
@@ -55,6 +58,7 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatc
     assert out == ""
     lines = [line for line in err.splitlines() if not line.startswith("warning:")]
     assert len(lines) == 1, err
+    assert lines[0].isprintable(), "a control character reaches the terminal"
     assert lines[0].startswith("mousehole: error: ")
     return lines[0]
 
