@@ -12,7 +12,8 @@
 //!
 //! Deviations: COBALT's (`cobalt.rs`); quanta are divided exactly, not by chance; overhead compensation, ACK
 //! filter, autorate and ingress mode are left out; thresholds and a target of at least 1.5 full packets go
-//! by the link's rate where nothing is shaped. Work per packet grows with the bulk flows of one host, as there.
+//! by the link's rate where nothing is shaped. Work per packet grows with the bulk flows of one host, as there;
+//! an overflow looks over all queues for the longest.
 
 use super::classify::{By, Classifier};
 use super::codel::Law;

@@ -1,7 +1,7 @@
 //! The output scheduler and shaper of a sending host: a FIFO per connection, classes, colours, token buckets.
 //!
 //! Noureddine & Tobagi, "Improving the Performance of Interactive TCP Applications Using Service
-//! Differentiation", the section on scheduling and shaping: classes in order (interactive, web, bulk), in each
+//! Differentiation", section VI.B: classes in order (interactive, web, bulk), in each
 //! the colours in order. Green and yellow packets need tokens for their bytes, red ones none. A colour that
 //! lacks tokens in one class is blocked in the classes below, so that small packets there cannot starve the
 //! ones that wait. Packets wait for tokens, they are not demoted; only the head of a FIFO may go.

@@ -13,7 +13,7 @@ use mousehole_policy::red;
 pub const PQ_SFD: SchemeDoc = SchemeDoc {
     name: "pq-sfd",
     summary: "SFD's marker before two physical REDs under strict priority to IN",
-    source: "Chen & Heidemann, ISI-TR-2001-548, section 3 (PQ)",
+    source: "Chen & Heidemann, ISI-TR-2001-548, Figure 4 (b), PQ",
     detail: "The paper's other architecture, without results there: IN never waits for OUT, so that short flows gain more \
              than with virtual queues, OUT may starve, and a flow that passes the threshold may be reordered.",
     parameters: &[MARKER, REDS, SHARED, COMMON],
