@@ -9,8 +9,8 @@ pub mod run;
 pub mod scheme;
 pub mod schemes;
 pub mod spec;
-pub mod values;
 mod tcp;
+pub mod values;
 
 pub use catalogue::{ParameterDoc, SchemeDoc};
 pub use plan::Plan;
