@@ -109,7 +109,7 @@ impl Link {
                         self.counts.marked(packet.colour, packet.bytes);
                     }
                     self.counts.sent(packet.colour, packet.bytes, start.since(now).0);
-                    self.busy_until = start + self.tx_time(packet);
+                    self.busy_until = start + self.tx_time(u32::from(packet.bytes));
                     Arrival::Arrives(self.busy_until + self.delay)
                 }
             },
@@ -137,7 +137,7 @@ impl Link {
                 }
                 self.counts.sent(packet.colour, packet.bytes, now.since(at).0);
                 self.transmitting = true;
-                self.busy_until = now + self.tx_time(&packet);
+                self.busy_until = now + self.tx_time(u32::from(packet.bytes));
                 Ok((packet, self.busy_until, self.busy_until + self.delay))
             }
             Dequeued::WaitUntil(time) => {
@@ -184,8 +184,14 @@ impl Link {
         &mut self.queue
     }
 
-    fn tx_time(&self, packet: &Packet) -> Dur {
-        self.rate.tx_time(u64::from(packet.bytes) + u64::from(self.overhead))
+    /// Time to put a packet of `bytes` of IP length on the wire.
+    pub fn tx_time(&self, bytes: u32) -> Dur {
+        self.rate.tx_time(u64::from(bytes) + u64::from(self.overhead))
+    }
+
+    /// How long the transmitter is busy with what it has taken by `now`; 0 on the slow path, which does not tell.
+    pub fn work(&self, now: Time) -> Dur {
+        if self.slow { Dur::ZERO } else { self.busy_until.since(now) }
     }
 
     fn is_faulty(&self) -> bool {

@@ -99,10 +99,10 @@ impl World {
                 u64::from(packet.bytes) - u64::from(params.header.min(u32::from(packet.bytes)));
         }
         let next = live.receiver.next();
-        if let Some(course) = &mut self.course {
-            course.resize(next as usize, self.now);
-        }
         let done = next >= live.progress.segments.1 && before < live.progress.segments.1;
+        if self.course.is_some() {
+            self.follow_course(slot, next);
+        }
         if let Reply::Now(fields) = reply {
             self.send_ack(slot, fields);
         }

@@ -7,6 +7,7 @@
 //! optimisation changes a result unseen; with `insertion_order` it is the order of scheduling, as in ns-2.
 
 pub mod connection;
+mod course;
 mod host;
 pub mod layout;
 mod outcome;
@@ -25,6 +26,7 @@ use crate::traffic::Traffic;
 use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
 use connection::{Live, Open};
+use course::Course;
 use layout::{DOWN, End, Layout, PrivateLinks};
 pub use outcome::{Balance, Outcome};
 use source::{BULK, List, Source, Wishes};
@@ -104,7 +106,7 @@ pub struct World {
     wishes: Wishes,
     transfers: Vec<Transfer>,
     trace: Vec<TraceRow>,
-    course: Option<Vec<Time>>,
+    course: Option<Course>,
     at_window: Vec<[ColourCounts; 3]>,
     queues: Vec<QueueRecord>,
     /// Measured transfers that have not ended.
@@ -161,9 +163,9 @@ impl World {
         world
     }
 
-    /// Notes the course of the only connection there is.
+    /// Notes the course of the only connection there is, and ends when the rest of it is known.
     pub fn follow(mut self) -> World {
-        self.course = Some(Vec::new());
+        self.course = Some(Course::new(&self.setup.params, &self.setup.layout, &self.setup.links));
         self
     }
 

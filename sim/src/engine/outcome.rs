@@ -1,6 +1,7 @@
 //! What a run leaves, and the conservation laws it must keep.
 
 use super::World;
+use super::course::Course;
 use super::layout::{DOWN, UP};
 use crate::link::Link;
 use crate::record::{Count, QueueRecord, TraceRow, Transfer};
@@ -110,7 +111,7 @@ impl World {
             transfers: self.transfers,
             queues: self.queues,
             trace: self.trace,
-            course: self.course.unwrap_or_default(),
+            course: self.course.map(Course::into_arrivals).unwrap_or_default(),
             goodput_bytes: self.goodput_bytes,
             reordered: self.reordered,
             ended: now,

@@ -6,8 +6,9 @@
 //! The simple way, a run for each distinct (round-trip time, writes), cost a third of a web run. But a
 //! single write of k segments goes just as the first k segments of a longer one: the sender does not
 //! know the end before it comes, later segments queue behind earlier ones, and nothing is lost. So for
-//! each round-trip time the longest transfer is followed, and gives all shorter ones at once;
-//! connections of several writes have runs of their own. A last segment that is not full arrives
+//! each round-trip time the longest transfer is followed, until its further course is plain
+//! ([`crate::engine::World::follow`]), and gives all shorter ones at once; connections of several
+//! writes have runs of their own. A last segment that is not full arrives
 //! earlier by the difference in transmission time.
 
 use crate::engine::World;
@@ -140,9 +141,13 @@ mod tests {
     fn followed__equals_played() {
         let mut scenario = Scenario::default();
         scenario.traffic.model = Some("poisson".into());
-        for (rate, rtt, profile) in
-            [("3mbit", "40ms", "rfc"), ("10mbit", "80ms", "rfc"), ("50mbit", "20ms", "ns2-2001")]
-        {
+        for (rate, rtt, profile) in [
+            ("200kbit", "40ms", "rfc"),
+            ("3mbit", "40ms", "rfc"),
+            ("10mbit", "80ms", "rfc"),
+            ("10mbit", "20ms", "linux"),
+            ("50mbit", "20ms", "ns2-2001"),
+        ] {
             (scenario.link.rate, scenario.link.rtt) = (rate.into(), rtt.into());
             scenario.tcp.profile = profile.into();
             let plan = Plan::new(&scenario).expect("a valid scenario");
