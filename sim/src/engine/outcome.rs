@@ -80,7 +80,7 @@ impl World {
                 (&mut self.setup.links[usize::from(number)], &self.at_window[usize::from(number)]);
             let colours = link.counts_at(self.now);
             let counts = &link.counts;
-            let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|quantile| counts.delay_quantile_s(quantile));
+            let [p50, p95, p99] = counts.delay_quantiles_s([0.5, 0.95, 0.99]);
             self.queues.push(QueueRecord {
                 name: link.name.clone(),
                 capacity: link.rate,
