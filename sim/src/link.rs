@@ -29,6 +29,32 @@ pub enum Arrival {
     Dropped,
 }
 
+/// A rate that knows transmission times without dividing: several are needed per packet, and a division takes
+/// as long as twenty additions.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    rate: Rate,
+    /// `2^64 / rate`, rounded down.
+    inverse: u64,
+}
+
+impl Pace {
+    /// The pace of `rate`, which is not 0.
+    pub fn new(rate: Rate) -> Pace {
+        Pace { rate, inverse: u64::MAX / rate.0 }
+    }
+
+    /// Exactly [`Rate::tx_time`].
+    #[inline]
+    pub fn tx_time(&self, bytes: u64) -> Dur {
+        let bit_ns = bytes * 8_000_000_000 + self.rate.0 / 2;
+        // The estimate is the quotient or one less, as `bit_ns · (2^64 / rate − inverse) < 2^64`.
+        let estimate = ((u128::from(bit_ns) * u128::from(self.inverse)) >> 64) as u64;
+        let rest = bit_ns - estimate * self.rate.0;
+        Dur(estimate + u64::from(rest >= self.rate.0))
+    }
+}
+
 /// A one-way link.
 pub struct Link {
     /// Name for reports.
@@ -40,6 +66,7 @@ pub struct Link {
     /// Counters.
     pub counts: QueueCounts,
     queue: Queue,
+    pace: Pace,
     fault: Fault,
     fault_dice: Stream,
     dice: Stream,
@@ -64,6 +91,7 @@ impl Link {
             delay,
             counts: QueueCounts::default(),
             queue,
+            pace: Pace::new(rate),
             fault: Fault::default(),
             fault_dice: Stream::new(seed, Purpose::Fault, id),
             dice: Stream::new(seed, Purpose::Queue, id),
@@ -186,7 +214,7 @@ impl Link {
 
     /// Time to put a packet of `bytes` of IP length on the wire.
     pub fn tx_time(&self, bytes: u32) -> Dur {
-        self.rate.tx_time(u64::from(bytes) + u64::from(self.overhead))
+        self.pace.tx_time(u64::from(bytes) + u64::from(self.overhead))
     }
 
     /// How long the transmitter is busy with what it has taken by `now`; 0 on the slow path, which does not tell.
@@ -212,6 +240,24 @@ impl Link {
         for index in first..self.drops.len() {
             let Drop { packet, why } = self.drops[index];
             self.counts.dropped(packet.colour, packet.bytes, why);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Rates from 1 bit/s to 1 Tb/s, those that divide evenly among them.
+        #[test]
+        fn pace__is_the_rates_own_transmission_time(
+            rate in prop_oneof![1u64..=1_000_000_000_000, (0u32..=12).prop_map(|power| 10u64.pow(power)), 1u64..100],
+            bytes in 0u64..=200_000,
+        ) {
+            prop_assert_eq!(Pace::new(Rate(rate)).tx_time(bytes), Rate(rate).tx_time(bytes));
         }
     }
 }

@@ -56,9 +56,8 @@ fn spacing(params: &Params, layout: &Layout, links: &[Link]) -> Option<Dur> {
     let spacing = links[usize::from(DOWN)].tx_time(full);
     let on_link =
         |(number, link): (usize, &Link)| link.tx_time(if number == usize::from(UP) { ack } else { full });
-    let ends = [End::ServerOut, End::ClientIn, End::ClientOut, End::ServerIn];
     let on_end = |end| layout.private(end).1.map_or(Dur::ZERO, |rate| rate.tx_time(u64::from(full)));
-    let slowest = links.iter().enumerate().map(on_link).chain(ends.into_iter().map(on_end)).max()?;
+    let slowest = links.iter().enumerate().map(on_link).chain(End::ALL.into_iter().map(on_end)).max()?;
     (slowest <= spacing && 4 * spacing.0 < params.min_rto.0).then_some(spacing)
 }
 

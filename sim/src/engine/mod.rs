@@ -15,7 +15,7 @@ pub mod sessions;
 pub mod source;
 
 use crate::error::{Error, Result};
-use crate::link::{Arrival, Link};
+use crate::link::{Arrival, Link, Pace};
 use crate::marker::Marker;
 use crate::packet::{Packet, flag};
 use crate::queue::Drop;
@@ -103,6 +103,8 @@ pub struct World {
     live: Vec<Live>,
     free: Vec<u32>,
     private: Vec<PrivateLinks>,
+    /// Delay and pace of the private access link at each end.
+    ends: [(Dur, Option<Pace>); 4],
     wishes: Wishes,
     transfers: Vec<Transfer>,
     trace: Vec<TraceRow>,
@@ -134,6 +136,10 @@ impl World {
             live: Vec::new(),
             free: Vec::new(),
             private: Vec::new(),
+            ends: End::ALL.map(|end| {
+                let (delay, rate) = setup.layout.private(end);
+                (delay, rate.map(Pace::new))
+            }),
             wishes: Wishes::default(),
             transfers: Vec::new(),
             trace: Vec::new(),
@@ -219,6 +225,7 @@ impl World {
         self.wheel.push(at, key, event);
     }
 
+    #[inline]
     fn schedule_packet(&mut self, at: Time, class: u64, packet: Packet) {
         let content = (u64::from(packet.flow) & 0x0fff_ffff) << 32 | u64::from(packet.seq);
         let event = if class == class::ARRIVE { Event::Arrive(packet) } else { Event::Deliver(packet) };
@@ -236,12 +243,6 @@ impl World {
         }
         let end = if packet.is_reverse() { End::ClientOut } else { End::ServerOut };
         let at = self.pass_private(&packet, end, self.now) + quarter;
-        self.forward(packet, client, server, at);
-    }
-
-    /// Sends a packet on to its next link, or to its host.
-    #[inline]
-    fn forward(&mut self, mut packet: Packet, client: u32, server: u32, at: Time) {
         match self.setup.layout.link(packet.hop, packet.is_reverse(), client, server) {
             Some(link) => {
                 packet.link = link;
@@ -257,9 +258,9 @@ impl World {
         packet.hop += 1;
         let live = &self.live[packet.flow as usize];
         let (client, server, quarter) = (live.open.client, live.open.server, live.quarter);
-        let last = self.setup.layout.link(packet.hop, packet.is_reverse(), client, server).is_none();
-        if !last {
-            return self.forward(packet, client, server, at);
+        if let Some(link) = self.setup.layout.link(packet.hop, packet.is_reverse(), client, server) {
+            packet.link = link;
+            return self.schedule_packet(at, class::ARRIVE, packet);
         }
         let end = if packet.is_reverse() { End::ServerIn } else { End::ClientIn };
         let through = self.pass_private(&packet, end, at);
@@ -269,9 +270,9 @@ impl World {
     /// Crosses a private access link; returns when the packet reaches its far end.
     #[inline]
     fn pass_private(&mut self, packet: &Packet, end: End, at: Time) -> Time {
-        let (delay, rate) = self.setup.layout.private(end);
-        let through = match rate {
-            Some(rate) => self.private[packet.flow as usize].pass(end, at, packet.bytes, rate),
+        let (delay, pace) = self.ends[end as usize];
+        let through = match pace {
+            Some(pace) => self.private[packet.flow as usize].pass(end, at, packet.bytes, pace),
             None => at,
         };
         through + delay
