@@ -116,7 +116,7 @@ impl Link {
     }
 
     /// Takes a packet.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, packet: &mut Packet, now: Time) -> Arrival {
         self.counts.arrived(packet.colour, packet.bytes);
         let number = self.arrivals;

@@ -104,7 +104,7 @@ pub struct QueueCounts {
 #[derive(Debug, Clone, Default)]
 struct Delays {
     /// By bin; as long as the longest delay needs.
-    bins: Vec<u64>,
+    bins: Vec<u32>,
 }
 
 impl Delays {
@@ -119,7 +119,7 @@ impl Delays {
         let shift = Delays::FINE.leading_zeros() + 1 - (units | (Delays::FINE - 1)).leading_zeros();
         let bin = u64::from(shift) * (Delays::FINE / 2) + (units >> shift);
         match self.bins.get_mut(bin as usize) {
-            Some(count) => *count += 1,
+            Some(count) => *count = count.saturating_add(1),
             None => self.grow(bin as usize),
         }
     }
@@ -131,7 +131,7 @@ impl Delays {
     }
 
     fn len(&self) -> u64 {
-        self.bins.iter().sum()
+        self.bins.iter().map(|&count| u64::from(count)).sum()
     }
 
     fn histogram(&self) -> Histogram<u64> {
@@ -139,7 +139,8 @@ impl Delays {
             Histogram::new_with_bounds(1, Delays::LONGEST, 3).expect("constant bounds are valid");
         for (bin, &count) in self.bins.iter().enumerate().filter(|(_, count)| **count > 0) {
             let shift = (bin as u64 / (Delays::FINE / 2)).saturating_sub(1);
-            histogram.saturating_record_n((bin as u64 - shift * (Delays::FINE / 2)) << shift, count);
+            histogram
+                .saturating_record_n((bin as u64 - shift * (Delays::FINE / 2)) << shift, u64::from(count));
         }
         histogram
     }

@@ -100,7 +100,10 @@ impl<E: Copy> Wheel<E> {
     }
 
     /// Adds an event; `at` must not lie before the last popped event.
-    #[inline]
+    ///
+    /// Always inlined, so that the event is made in its node: built elsewhere field by field and then copied in
+    /// larger pieces, each copy waits until the fields have left the store buffer.
+    #[inline(always)]
     pub fn push(&mut self, at: Time, key: u64, event: E) {
         self.len += 1;
         let slot = at.0 >> self.shift;
@@ -108,10 +111,11 @@ impl<E: Copy> Wheel<E> {
         let ahead = slot.wrapping_sub(self.cursor);
         if ahead.wrapping_sub(1) < SLOTS - 1 {
             let index = (slot % SLOTS) as usize;
-            self.slots[index] = self.hold(Node { event, next: self.slots[index], at, key });
+            let next = self.slots[index];
+            self.slots[index] = self.hold(at, key, event, next);
             self.occupied[index / 64] |= 1 << (index % 64);
         } else {
-            let place = self.hold(Node { event, next: NONE, at, key });
+            let place = self.hold(at, key, event, NONE);
             self.push_elsewhere(Turn { at, key, place });
         }
     }
@@ -168,23 +172,24 @@ impl<E: Copy> Wheel<E> {
     }
 
     /// Puts a node into a free place.
-    #[inline]
-    fn hold(&mut self, node: Node<E>) -> u32 {
-        match self.free {
-            NONE => self.grow(node),
-            place => {
-                let free = &mut self.nodes[place as usize];
-                self.free = free.next;
-                *free = node;
-                place
-            }
+    #[inline(always)]
+    fn hold(&mut self, at: Time, key: u64, event: E, next: u32) -> u32 {
+        if self.free == NONE {
+            self.grow(event);
         }
+        let place = self.free;
+        let node = &mut self.nodes[place as usize];
+        self.free = node.next;
+        (node.at, node.key, node.event, node.next) = (at, key, event, next);
+        place
     }
 
+    /// Makes a free place, holding any event.
     #[cold]
-    fn grow(&mut self, node: Node<E>) -> u32 {
-        self.nodes.push(node);
-        self.nodes.len() as u32 - 1
+    #[inline(never)]
+    fn grow(&mut self, event: E) {
+        self.free = self.nodes.len() as u32;
+        self.nodes.push(Node { event, next: NONE, at: Time::ZERO, key: 0 });
     }
 
     /// Lists a slot's nodes among the current ones.

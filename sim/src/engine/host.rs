@@ -38,7 +38,7 @@ impl World {
         let slot = packet.flow;
         self.live[slot as usize].in_flight -= 1;
         if self.setup.trace {
-            self.note(if packet.kind == Kind::Ack { TraceEvent::Ack } else { TraceEvent::Receive }, &packet);
+            self.note(if packet.kind == Kind::Ack { TraceEvent::Ack } else { TraceEvent::Receive }, packet);
         }
         match packet.kind {
             Kind::Data => self.data(slot, &packet),
