@@ -109,12 +109,15 @@ const VIEW_FLAGS: [u8; 256] = {
 };
 
 impl Packet {
+    /// Where there is no packet.
+    pub const NONE: Packet = Packet::new(u32::MAX, Kind::Data, 0, 0);
+
     /// A packet of `kind` with no flags, colours or SACK blocks.
-    pub fn new(flow: u32, kind: Kind, seq: u32, bytes: u16) -> Packet {
+    pub const fn new(flow: u32, kind: Kind, seq: u32, bytes: u16) -> Packet {
         Packet {
             flow,
             seq,
-            sacks: [SackBlock::default(); 3],
+            sacks: [SackBlock { offset: 0, length: 0 }; 3],
             bytes,
             link: 0,
             kind,

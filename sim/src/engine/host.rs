@@ -1,7 +1,8 @@
 //! What hosts do: opening, requests, writes, acknowledgements, timers.
 
+use super::World;
 use super::connection::Payload;
-use super::{Event, World, class};
+use super::event::{What, class};
 use crate::packet::{Kind, Packet, flag};
 use crate::record::{TraceEvent, Transfer};
 use crate::tcp::profile::Opening;
@@ -283,12 +284,7 @@ impl World {
             live.generation += 1;
             live.timer_at = due;
             let generation = live.generation;
-            self.schedule(
-                due.max(self.now),
-                class::TIMER,
-                u64::from(slot),
-                Event::Timer { slot, generation },
-            );
+            self.schedule(due.max(self.now), class::TIMER, u64::from(slot), What::Timer { slot, generation });
         }
     }
 

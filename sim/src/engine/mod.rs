@@ -8,6 +8,7 @@
 
 pub mod connection;
 mod course;
+mod event;
 mod host;
 pub mod layout;
 mod outcome;
@@ -27,45 +28,12 @@ use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
 use connection::{Live, Open};
 use course::Course;
+use event::{Event, What, class};
 use layout::{DOWN, End, Layout, PrivateLinks};
 pub use outcome::{Balance, Outcome};
 use source::{BULK, List, Source, Wishes};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// What can happen.
-///
-/// Every field is four bytes wide at least, so that all variants are copied alike: with a single byte in
-/// one of them the compiler copies all in odd pieces, which cost a tenth of the whole run.
-#[derive(Debug, Clone, Copy)]
-enum Event {
-    /// A packet reaches the queue of its link.
-    Arrive(Packet),
-    /// A packet reaches its host.
-    Deliver(Packet),
-    /// A link's transmitter is free, or a shaper may send.
-    Serve(u32),
-    /// Something of a connection is due.
-    Timer { slot: u32, generation: u32 },
-    /// The source asked to be woken.
-    Wake(u32),
-    /// The measured window begins.
-    WindowBegins,
-    /// The measured window ends.
-    WindowEnds,
-    /// Nothing is waited for any longer.
-    Deadline,
-}
-
-/// Classes of events at equal times: departures first.
-mod class {
-    pub const WINDOW: u64 = 0;
-    pub const SERVE: u64 = 1;
-    pub const ARRIVE: u64 = 2;
-    pub const DELIVER: u64 = 3;
-    pub const TIMER: u64 = 4;
-    pub const WAKE: u64 = 5;
-}
 
 /// Everything a run is made of.
 pub struct Setup {
@@ -158,9 +126,9 @@ impl World {
             setup,
         };
         let (begin, end) = world.setup.window;
-        world.schedule(begin, class::WINDOW, 0, Event::WindowBegins);
-        world.schedule(end, class::WINDOW, 1, Event::WindowEnds);
-        world.schedule(world.setup.deadline, class::WINDOW, 2, Event::Deadline);
+        world.schedule(begin, class::WINDOW, 0, What::WindowBegins);
+        world.schedule(end, class::WINDOW, 1, What::WindowEnds);
+        world.schedule(world.setup.deadline, class::WINDOW, 2, What::Deadline);
         if let Some(bulk) = &mut world.setup.bulk {
             bulk.schedule(&mut world.wishes);
         }
@@ -195,26 +163,31 @@ impl World {
 
     #[inline]
     fn handle(&mut self, event: Event) {
-        match event {
-            Event::Arrive(packet) => self.arrive(packet),
-            Event::Deliver(packet) => self.deliver(packet),
-            Event::Serve(link) => self.serve(link),
-            Event::Timer { slot, generation } => self.timer(slot, generation),
-            Event::Wake(token) => {
+        match event.what {
+            What::Arrive => self.arrive(event.packet),
+            What::Deliver => self.deliver(event.packet),
+            What::Serve(link) => self.serve(link),
+            What::Timer { slot, generation } => self.timer(slot, generation),
+            What::Wake(token) => {
                 match &mut self.setup.bulk {
                     Some(bulk) if token == BULK => bulk.open(self.now, &mut self.wishes),
                     _ => self.setup.source.wake(token, self.now, &mut self.wishes),
                 }
                 self.grant();
             }
-            Event::WindowBegins => self.open_window(),
-            Event::WindowEnds => self.close_window(),
-            Event::Deadline => self.is_over = true,
+            What::WindowBegins => self.open_window(),
+            What::WindowEnds => self.close_window(),
+            What::Deadline => self.is_over = true,
         }
     }
 
     #[inline(always)]
-    fn schedule(&mut self, at: Time, class: u64, content: u64, event: Event) {
+    fn schedule(&mut self, at: Time, class: u64, content: u64, what: What) {
+        self.schedule_event(at, class, content, Event { packet: Packet::NONE, what });
+    }
+
+    #[inline(always)]
+    fn schedule_event(&mut self, at: Time, class: u64, content: u64, event: Event) {
         // Departures come first even in insertion order: the fast path has no events for them.
         let key = if self.setup.params.insertion_order && class > class::SERVE {
             self.scheduled += 1;
@@ -228,8 +201,8 @@ impl World {
     #[inline(always)]
     fn schedule_packet(&mut self, at: Time, class: u64, packet: Packet) {
         let content = (u64::from(packet.flow) & 0x0fff_ffff) << 32 | u64::from(packet.seq);
-        let event = if class == class::ARRIVE { Event::Arrive(packet) } else { Event::Deliver(packet) };
-        self.schedule(at, class, content, event);
+        let what = if class == class::ARRIVE { What::Arrive } else { What::Deliver };
+        self.schedule_event(at, class, content, Event { packet, what });
     }
 
     /// Puts a packet of a host on its way.
@@ -308,10 +281,10 @@ impl World {
         self.bury(link as usize);
         match served {
             Ok((packet, free, at)) => {
-                self.schedule(free, class::SERVE, u64::from(link), Event::Serve(link));
+                self.schedule(free, class::SERVE, u64::from(link), What::Serve(link));
                 self.onward(packet, at);
             }
-            Err(Some(again)) => self.schedule(again, class::SERVE, u64::from(link), Event::Serve(link)),
+            Err(Some(again)) => self.schedule(again, class::SERVE, u64::from(link), What::Serve(link)),
             Err(None) => {}
         }
     }
@@ -331,7 +304,7 @@ impl World {
     fn grant(&mut self) {
         while !(self.wishes.open.is_empty() && self.wishes.wake.is_empty()) {
             for (at, token) in std::mem::take(&mut self.wishes.wake) {
-                self.schedule(at, class::WAKE, u64::from(token), Event::Wake(token));
+                self.schedule(at, class::WAKE, u64::from(token), What::Wake(token));
             }
             for open in std::mem::take(&mut self.wishes.open) {
                 self.open(open);
