@@ -148,6 +148,12 @@ impl<E: Copy> Wheel<E> {
         }
     }
 
+    /// The event after the last popped one, if it lies in the same slot.
+    #[inline]
+    pub fn upcoming(&self) -> Option<&E> {
+        self.current.last().map(|turn| &self.nodes[turn.place as usize].event)
+    }
+
     /// Moves to the next slot that holds anything, and sorts it.
     fn turn(&mut self) {
         let near = self.next_occupied();

@@ -63,6 +63,21 @@ pub struct Setup {
     pub trace: bool,
 }
 
+/// From so many connections on their state outgrows the first two levels of cache.
+const MANY: usize = 1000;
+
+/// Has the processor fetch what will be needed soon; changes nothing.
+#[inline(always)]
+fn prefetch<T>(item: &T) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..size_of::<T>() / 64 {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let start: *const i8 = std::ptr::from_ref(item).cast();
+        // SAFETY: a hint about an address within `item`, which is neither read nor written.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line * 64)) };
+    }
+}
+
 /// A run in progress.
 pub struct World {
     setup: Setup,
@@ -156,9 +171,22 @@ impl World {
             if self.events.is_multiple_of(1 << 14) && cancel.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled);
             }
+            self.look_ahead();
             self.handle(next.event);
         }
         Ok(self.finish())
+    }
+
+    /// Fetches the connection of the next event while the present one is handled; where there are many, each
+    /// is out of the caches by the time its next event comes.
+    #[inline]
+    fn look_ahead(&self) {
+        if self.live.len() > MANY
+            && let Some(Event { packet, .. }) = self.wheel.upcoming()
+            && let Some(live) = self.live.get(packet.flow as usize)
+        {
+            prefetch(live);
+        }
     }
 
     #[inline]
