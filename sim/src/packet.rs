@@ -89,13 +89,35 @@ pub struct Packet {
 
 const _: () = assert!(size_of::<Packet>() == 32);
 
+/// What a policy sees for each combination of [`flag`]s: the transport's bits and the policy's are named by
+/// different rooms.
+const VIEW_FLAGS: [u8; 256] = {
+    const BITS: [(u8, u8); 4] = [
+        (flag::ECT, View::ECT),
+        (flag::RETRANSMISSION, View::RETRANSMISSION),
+        (flag::IN_RECOVERY, View::IN_RECOVERY),
+        (flag::REVERSE, View::REVERSE),
+    ];
+    let mut table = [0; 256];
+    let mut flags = 0;
+    while flags < 256 * BITS.len() {
+        let (ours, theirs) = BITS[flags / 256];
+        table[flags % 256] |= flag::when(flags as u8 & ours != 0, theirs);
+        flags += 1;
+    }
+    table
+};
+
 impl Packet {
+    /// Where there is no packet.
+    pub const NONE: Packet = Packet::new(u32::MAX, Kind::Data, 0, 0);
+
     /// A packet of `kind` with no flags, colours or SACK blocks.
-    pub fn new(flow: u32, kind: Kind, seq: u32, bytes: u16) -> Packet {
+    pub const fn new(flow: u32, kind: Kind, seq: u32, bytes: u16) -> Packet {
         Packet {
             flow,
             seq,
-            sacks: [SackBlock::default(); 3],
+            sacks: [SackBlock { offset: 0, length: 0 }; 3],
             bytes,
             link: 0,
             kind,
@@ -120,21 +142,12 @@ impl Packet {
 
     /// What a policy may know of the packet.
     pub fn view(&self) -> View {
-        // The transport's bits and the policy's are named by different rooms; the order is this table's.
-        const BITS: [(u8, u8); 4] = [
-            (flag::ECT, View::ECT),
-            (flag::RETRANSMISSION, View::RETRANSMISSION),
-            (flag::IN_RECOVERY, View::IN_RECOVERY),
-            (flag::REVERSE, View::REVERSE),
-        ];
         let kind = match self.kind {
             Kind::Syn | Kind::SynAck => View::SYN,
             Kind::Ack => View::ACK,
             Kind::Data | Kind::Request => 0,
         };
-        let flags = BITS
-            .iter()
-            .fold(kind, |flags, &(ours, theirs)| if self.has(ours) { flags | theirs } else { flags });
+        let flags = kind | VIEW_FLAGS[usize::from(self.flags)];
         View::new(u32::from(self.bytes))
             .with_colour(self.colour)
             .with_flags(flags)

@@ -1,7 +1,8 @@
 //! What hosts do: opening, requests, writes, acknowledgements, timers.
 
+use super::World;
 use super::connection::Payload;
-use super::{Event, World, class};
+use super::event::{What, class};
 use crate::packet::{Kind, Packet, flag};
 use crate::record::{TraceEvent, Transfer};
 use crate::tcp::profile::Opening;
@@ -38,7 +39,7 @@ impl World {
         let slot = packet.flow;
         self.live[slot as usize].in_flight -= 1;
         if self.setup.trace {
-            self.note(if packet.kind == Kind::Ack { TraceEvent::Ack } else { TraceEvent::Receive }, &packet);
+            self.note(if packet.kind == Kind::Ack { TraceEvent::Ack } else { TraceEvent::Receive }, packet);
         }
         match packet.kind {
             Kind::Data => self.data(slot, &packet),
@@ -100,10 +101,10 @@ impl World {
                 u64::from(packet.bytes) - u64::from(params.header.min(u32::from(packet.bytes)));
         }
         let next = live.receiver.next();
-        if let Some(course) = &mut self.course {
-            course.resize(next as usize, self.now);
-        }
         let done = next >= live.progress.segments.1 && before < live.progress.segments.1;
+        if self.course.is_some() {
+            self.follow_course(slot, next);
+        }
         if let Reply::Now(fields) = reply {
             self.send_ack(slot, fields);
         }
@@ -286,12 +287,7 @@ impl World {
             live.generation += 1;
             live.timer_at = due;
             let generation = live.generation;
-            self.schedule(
-                due.max(self.now),
-                class::TIMER,
-                u64::from(slot),
-                Event::Timer { slot, generation },
-            );
+            self.schedule(due.max(self.now), class::TIMER, u64::from(slot), What::Timer { slot, generation });
         }
     }
 

@@ -3,6 +3,7 @@
 //! Data goes server → [access] → down → [access] → client, everything else the other way over `up`.
 //! A private access link (one per host and connection) needs no events: its FIFO is arithmetic.
 
+use crate::link::Pace;
 use crate::units::{Dur, Rate, Time};
 
 /// Number of the bottleneck link in the data direction.
@@ -102,6 +103,11 @@ pub enum End {
     ClientOut = 3,
 }
 
+impl End {
+    /// All four, by number.
+    pub const ALL: [End; 4] = [End::ServerOut, End::ServerIn, End::ClientIn, End::ClientOut];
+}
+
 impl Layout {
     /// Delay and rate of a private access link.
     #[inline]
@@ -126,8 +132,8 @@ pub struct PrivateLinks {
 impl PrivateLinks {
     /// Passes `bytes` over the link at `end` from `at` on; returns when they are through.
     #[inline]
-    pub fn pass(&mut self, end: End, at: Time, bytes: u16, rate: Rate) -> Time {
-        let through = self.free[end as usize].max(at) + rate.tx_time(u64::from(bytes));
+    pub fn pass(&mut self, end: End, at: Time, bytes: u16, pace: Pace) -> Time {
+        let through = self.free[end as usize].max(at) + pace.tx_time(u64::from(bytes));
         self.free[end as usize] = through;
         through
     }

@@ -7,6 +7,8 @@
 //! optimisation changes a result unseen; with `insertion_order` it is the order of scheduling, as in ns-2.
 
 pub mod connection;
+mod course;
+mod event;
 mod host;
 pub mod layout;
 mod outcome;
@@ -15,7 +17,7 @@ mod setup;
 pub mod source;
 
 use crate::error::{Error, Result};
-use crate::link::Arrival;
+use crate::link::{Arrival, Pace};
 use crate::packet::{Packet, flag};
 use crate::queue::Drop;
 use crate::record::{ColourCounts, QueueRecord, TraceEvent, TraceRow, Transfer};
@@ -23,47 +25,27 @@ use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
 use connection::{Live, Open};
+use course::Course;
+use event::{Event, What, class};
 use layout::{DOWN, End, PrivateLinks};
 pub use outcome::{Balance, Outcome};
 pub use setup::Setup;
 use source::{BULK, Wishes};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What can happen.
-///
-/// Every field is four bytes wide at least, so that all variants are copied alike: with a single byte in
-/// one of them the compiler copies all in odd pieces, which cost a tenth of the whole run.
-#[derive(Debug, Clone, Copy)]
-enum Event {
-    /// A packet reaches the queue of its link.
-    Arrive(Packet),
-    /// A packet reaches its host.
-    Deliver(Packet),
-    /// A link's transmitter is free, or a shaper may send.
-    Serve(u32),
-    /// The slow step of the marker before a link's queue.
-    Control(u32),
-    /// Something of a connection is due.
-    Timer { slot: u32, generation: u32 },
-    /// The source asked to be woken.
-    Wake(u32),
-    /// The measured window begins.
-    WindowBegins,
-    /// The measured window ends.
-    WindowEnds,
-    /// Nothing is waited for any longer.
-    Deadline,
-}
+/// From so many connections on their state outgrows the first two levels of cache.
+const MANY: usize = 1000;
 
-/// Classes of events at equal times: departures first.
-mod class {
-    pub const WINDOW: u64 = 0;
-    pub const SERVE: u64 = 1;
-    pub const ARRIVE: u64 = 2;
-    pub const DELIVER: u64 = 3;
-    pub const TIMER: u64 = 4;
-    pub const WAKE: u64 = 5;
-    pub const CONTROL: u64 = 6;
+/// Has the processor fetch what will be needed soon; changes nothing.
+#[inline(always)]
+fn prefetch<T>(item: &T) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..size_of::<T>() / 64 {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let start: *const i8 = std::ptr::from_ref(item).cast();
+        // SAFETY: a hint about an address within `item`, which is neither read nor written.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line * 64)) };
+    }
 }
 
 /// A run in progress.
@@ -74,10 +56,12 @@ pub struct World {
     live: Vec<Live>,
     free: Vec<u32>,
     private: Vec<PrivateLinks>,
+    /// Delay and pace of the private access link at each end.
+    ends: [(Dur, Option<Pace>); 4],
     wishes: Wishes,
     transfers: Vec<Transfer>,
     trace: Vec<TraceRow>,
-    course: Option<Vec<Time>>,
+    course: Option<Course>,
     /// Links whose marker or queue is told of every connection.
     told: Vec<usize>,
     at_window: Vec<[ColourCounts; 3]>,
@@ -107,6 +91,10 @@ impl World {
             live: Vec::new(),
             free: Vec::new(),
             private: Vec::new(),
+            ends: End::ALL.map(|end| {
+                let (delay, rate) = setup.layout.private(end);
+                (delay, rate.map(Pace::new))
+            }),
             wishes: Wishes::default(),
             transfers: Vec::new(),
             trace: Vec::new(),
@@ -126,12 +114,12 @@ impl World {
             setup,
         };
         let (begin, end) = world.setup.window;
-        world.schedule(begin, class::WINDOW, 0, Event::WindowBegins);
-        world.schedule(end, class::WINDOW, 1, Event::WindowEnds);
-        world.schedule(world.setup.deadline, class::WINDOW, 2, Event::Deadline);
+        world.schedule(begin, class::WINDOW, 0, What::WindowBegins);
+        world.schedule(end, class::WINDOW, 1, What::WindowEnds);
+        world.schedule(world.setup.deadline, class::WINDOW, 2, What::Deadline);
         for link in 0..world.setup.links.len() {
             if let Some(period) = world.setup.markers[link].period() {
-                world.schedule(Time::ZERO + period, class::CONTROL, link as u64, Event::Control(link as u32));
+                world.schedule(Time::ZERO + period, class::CONTROL, link as u64, What::Control(link as u32));
             }
         }
         if let Some(bulk) = &mut world.setup.bulk {
@@ -142,9 +130,9 @@ impl World {
         world
     }
 
-    /// Notes the course of the only connection there is.
+    /// Notes the course of the only connection there is, and ends when the rest of it is known.
     pub fn follow(mut self) -> World {
-        self.course = Some(Vec::new());
+        self.course = Some(Course::new(&self.setup.params, &self.setup.layout, &self.setup.links));
         self
     }
 
@@ -161,34 +149,52 @@ impl World {
             if self.events.is_multiple_of(1 << 14) && cancel.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled);
             }
+            self.look_ahead();
             self.handle(next.event);
         }
         Ok(self.finish())
     }
 
+    /// Fetches the connection of the next event while the present one is handled; where there are many, each
+    /// is out of the caches by the time its next event comes.
+    #[inline]
+    fn look_ahead(&self) {
+        if self.live.len() > MANY
+            && let Some(Event { packet, .. }) = self.wheel.upcoming()
+            && let Some(live) = self.live.get(packet.flow as usize)
+        {
+            prefetch(live);
+        }
+    }
+
     #[inline]
     fn handle(&mut self, event: Event) {
-        match event {
-            Event::Arrive(packet) => self.arrive(packet),
-            Event::Deliver(packet) => self.deliver(packet),
-            Event::Serve(link) => self.serve(link),
-            Event::Control(link) => self.control(link as usize),
-            Event::Timer { slot, generation } => self.timer(slot, generation),
-            Event::Wake(token) => {
+        match event.what {
+            What::Arrive => self.arrive(event.packet),
+            What::Deliver => self.deliver(event.packet),
+            What::Serve(link) => self.serve(link),
+            What::Control(link) => self.control(link as usize),
+            What::Timer { slot, generation } => self.timer(slot, generation),
+            What::Wake(token) => {
                 match &mut self.setup.bulk {
                     Some(bulk) if token == BULK => bulk.open(self.now, &mut self.wishes),
                     _ => self.setup.source.wake(token, self.now, &mut self.wishes),
                 }
                 self.grant();
             }
-            Event::WindowBegins => self.open_window(),
-            Event::WindowEnds => self.close_window(),
-            Event::Deadline => self.is_over = true,
+            What::WindowBegins => self.open_window(),
+            What::WindowEnds => self.close_window(),
+            What::Deadline => self.is_over = true,
         }
     }
 
-    #[inline]
-    fn schedule(&mut self, at: Time, class: u64, content: u64, event: Event) {
+    #[inline(always)]
+    fn schedule(&mut self, at: Time, class: u64, content: u64, what: What) {
+        self.schedule_event(at, class, content, Event { packet: Packet::NONE, what });
+    }
+
+    #[inline(always)]
+    fn schedule_event(&mut self, at: Time, class: u64, content: u64, event: Event) {
         // Departures come first even in insertion order: the fast path has no events for them.
         let key = if self.setup.params.insertion_order && class > class::SERVE {
             self.scheduled += 1;
@@ -199,10 +205,11 @@ impl World {
         self.wheel.push(at, key, event);
     }
 
+    #[inline(always)]
     fn schedule_packet(&mut self, at: Time, class: u64, packet: Packet) {
         let content = (u64::from(packet.flow) & 0x0fff_ffff) << 32 | u64::from(packet.seq);
-        let event = if class == class::ARRIVE { Event::Arrive(packet) } else { Event::Deliver(packet) };
-        self.schedule(at, class, content, event);
+        let what = if class == class::ARRIVE { What::Arrive } else { What::Deliver };
+        self.schedule_event(at, class, content, Event { packet, what });
     }
 
     /// Puts a packet of a host on its way.
@@ -212,16 +219,10 @@ impl World {
         packet.hop = 0;
         let (client, server, quarter) = (live.open.client, live.open.server, live.quarter);
         if self.setup.trace && !packet.is_reverse() {
-            self.note(TraceEvent::Send, &packet);
+            self.note(TraceEvent::Send, packet);
         }
         let end = if packet.is_reverse() { End::ClientOut } else { End::ServerOut };
         let at = self.pass_private(&packet, end, self.now) + quarter;
-        self.forward(packet, client, server, at);
-    }
-
-    /// Sends a packet on to its next link, or to its host.
-    #[inline]
-    fn forward(&mut self, mut packet: Packet, client: u32, server: u32, at: Time) {
         match self.setup.layout.link(packet.hop, packet.is_reverse(), client, server) {
             Some(link) => {
                 packet.link = link;
@@ -232,14 +233,14 @@ impl World {
     }
 
     /// A packet has crossed a link and reaches its far end at `at`.
-    #[inline]
+    #[inline(always)]
     fn onward(&mut self, mut packet: Packet, at: Time) {
         packet.hop += 1;
         let live = &self.live[packet.flow as usize];
         let (client, server, quarter) = (live.open.client, live.open.server, live.quarter);
-        let last = self.setup.layout.link(packet.hop, packet.is_reverse(), client, server).is_none();
-        if !last {
-            return self.forward(packet, client, server, at);
+        if let Some(link) = self.setup.layout.link(packet.hop, packet.is_reverse(), client, server) {
+            packet.link = link;
+            return self.schedule_packet(at, class::ARRIVE, packet);
         }
         let end = if packet.is_reverse() { End::ServerIn } else { End::ClientIn };
         let through = self.pass_private(&packet, end, at);
@@ -249,9 +250,9 @@ impl World {
     /// Crosses a private access link; returns when the packet reaches its far end.
     #[inline]
     fn pass_private(&mut self, packet: &Packet, end: End, at: Time) -> Time {
-        let (delay, rate) = self.setup.layout.private(end);
-        let through = match rate {
-            Some(rate) => self.private[packet.flow as usize].pass(end, at, packet.bytes, rate),
+        let (delay, pace) = self.ends[end as usize];
+        let through = match pace {
+            Some(pace) => self.private[packet.flow as usize].pass(end, at, packet.bytes, pace),
             None => at,
         };
         through + delay
@@ -262,12 +263,12 @@ impl World {
         let key = self.live[packet.flow as usize].open.key;
         self.setup.markers[number].mark(&mut packet, key, self.now);
         if self.setup.trace && packet.link == DOWN {
-            self.note(TraceEvent::Enqueue, &packet);
+            self.note(TraceEvent::Enqueue, packet);
         }
         match self.setup.links[number].arrive(&mut packet, self.now) {
             Arrival::Arrives(at) => {
                 if self.setup.trace && packet.link == DOWN && packet.has(flag::CE) && !packet.was_marked {
-                    self.note(TraceEvent::Mark, &packet);
+                    self.note(TraceEvent::Mark, packet);
                 }
                 self.onward(packet, at);
             }
@@ -287,10 +288,10 @@ impl World {
         self.bury(link as usize);
         match served {
             Ok((packet, free, at)) => {
-                self.schedule(free, class::SERVE, u64::from(link), Event::Serve(link));
+                self.schedule(free, class::SERVE, u64::from(link), What::Serve(link));
                 self.onward(packet, at);
             }
-            Err(Some(again)) => self.schedule(again, class::SERVE, u64::from(link), Event::Serve(link)),
+            Err(Some(again)) => self.schedule(again, class::SERVE, u64::from(link), What::Serve(link)),
             Err(None) => {}
         }
     }
@@ -300,7 +301,7 @@ impl World {
         let marker = &mut self.setup.markers[link];
         marker.control(self.now);
         if let Some(period) = marker.period() {
-            self.schedule(self.now + period, class::CONTROL, link as u64, Event::Control(link as u32));
+            self.schedule(self.now + period, class::CONTROL, link as u64, What::Control(link as u32));
         }
     }
 
@@ -308,7 +309,7 @@ impl World {
     fn bury(&mut self, link: usize) {
         while let Some(Drop { packet, .. }) = self.setup.links[link].take_drop() {
             if self.setup.trace && packet.link == DOWN {
-                self.note(TraceEvent::Drop, &packet);
+                self.note(TraceEvent::Drop, packet);
             }
             self.live[packet.flow as usize].in_flight -= 1;
             self.release(packet.flow);
@@ -319,7 +320,7 @@ impl World {
     fn grant(&mut self) {
         while !(self.wishes.open.is_empty() && self.wishes.wake.is_empty()) {
             for (at, token) in std::mem::take(&mut self.wishes.wake) {
-                self.schedule(at, class::WAKE, u64::from(token), Event::Wake(token));
+                self.schedule(at, class::WAKE, u64::from(token), What::Wake(token));
             }
             for open in std::mem::take(&mut self.wishes.open) {
                 self.open(open);
@@ -364,7 +365,9 @@ impl World {
         }
     }
 
-    fn note(&mut self, event: TraceEvent, packet: &Packet) {
+    /// Takes the packet by value: a reference would keep every packet from staying in registers.
+    #[cold]
+    fn note(&mut self, event: TraceEvent, packet: Packet) {
         let seq = i64::from(packet.seq) - i64::from(event == TraceEvent::Ack);
         let cwnd = self.live[packet.flow as usize].sender.cwnd();
         let row = TraceRow {

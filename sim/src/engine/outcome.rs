@@ -1,6 +1,7 @@
 //! What a run leaves, and the conservation laws it must keep.
 
 use super::World;
+use super::course::Course;
 use super::layout::{DOWN, UP};
 use crate::link::Link;
 use crate::record::{Count, QueueRecord, Series, TraceRow, Transfer};
@@ -81,7 +82,7 @@ impl World {
                 (&mut self.setup.links[usize::from(number)], &self.at_window[usize::from(number)]);
             let colours = link.counts_at(self.now);
             let counts = &link.counts;
-            let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|quantile| counts.delay_quantile_s(quantile));
+            let [p50, p95, p99] = counts.delay_quantiles_s([0.5, 0.95, 0.99]);
             self.queues.push(QueueRecord {
                 name: link.name.clone(),
                 capacity: link.rate,
@@ -114,7 +115,7 @@ impl World {
             queues: self.queues,
             series,
             trace: self.trace,
-            course: self.course.unwrap_or_default(),
+            course: self.course.map(Course::into_arrivals).unwrap_or_default(),
             goodput_bytes: self.goodput_bytes,
             reordered: self.reordered,
             ended: now,

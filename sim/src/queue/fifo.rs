@@ -103,7 +103,7 @@ impl Fifo {
 
     /// Fast path: takes an arrival at a link that transmits until `busy_until`; says when the packet
     /// starts transmission, or why it is dropped.
-    #[inline]
+    #[inline(always)]
     pub fn pass(
         &mut self,
         packet: &mut Packet,
@@ -180,7 +180,7 @@ impl Fifo {
     }
 
     /// Marks or drops; `None` admits.
-    #[inline]
+    #[inline(always)]
     fn admit(&mut self, packet: &mut Packet, now: Time, rng: &mut Stream) -> Option<Why> {
         let full = match self.limit {
             Buffer::Packets(limit) => self.packets >= limit,

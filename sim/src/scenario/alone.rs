@@ -6,8 +6,9 @@
 //! The simple way, a run for each distinct (round-trip time, writes), cost a third of a web run. But a
 //! single write of k segments goes just as the first k segments of a longer one: the sender does not
 //! know the end before it comes, later segments queue behind earlier ones, and nothing is lost. So for
-//! each round-trip time the longest transfer is followed, and gives all shorter ones at once;
-//! connections of several writes have runs of their own. A last segment that is not full arrives
+//! each round-trip time the longest transfer is followed, until its further course is plain
+//! ([`crate::engine::World::follow`]), and gives all shorter ones at once; connections of several
+//! writes have runs of their own. A last segment that is not full arrives
 //! earlier by the difference in transmission time.
 
 use crate::engine::World;
@@ -35,6 +36,9 @@ struct Case {
 /// Response times by case and number of the write, in seconds.
 type Times = BTreeMap<(Case, u32), f64>;
 
+/// By round-trip time in ns: when the longest single write began, and when each of its segments had arrived.
+type Courses = BTreeMap<u64, (Time, Vec<Time>)>;
+
 /// Response time alone of each transfer, in seconds.
 ///
 /// # Errors
@@ -45,54 +49,62 @@ pub fn times(
     transfers: &[Transfer],
     cancel: &AtomicBool,
 ) -> Result<Vec<f64>> {
-    let cases: Vec<Case> = transfers.iter().map(|transfer| case(plan, transfer, traffic)).collect();
-    let mut known = followed(plan, &cases, cancel)?;
-    let mut left: Vec<&Case> =
-        cases.iter().filter(|case| !known.contains_key(&((*case).clone(), 0))).collect();
+    let courses = followed(plan, transfers, cancel)?;
+    let mut left: Vec<Case> = transfers
+        .iter()
+        .filter(|transfer| told(plan, &courses, transfer).is_none())
+        .map(|transfer| case(plan, transfer, traffic))
+        .collect();
     left.sort_unstable();
     left.dedup();
-    played(plan, &left, &mut known, cancel)?;
-    let time = |(transfer, case): (&Transfer, &Case)| {
-        let found = known.get(&(case.clone(), transfer.write)).copied();
+    let known = played(plan, &left, cancel)?;
+    let time = |transfer: &Transfer| {
+        let found = told(plan, &courses, transfer)
+            .or_else(|| known.get(&(case(plan, transfer, traffic), transfer.write)).copied());
         found.unwrap_or(f64::NAN) - saved_s(plan, transfer)
     };
-    Ok(transfers.iter().zip(&cases).map(time).collect())
+    Ok(transfers.iter().map(time).collect())
 }
 
-/// Times of single writes that the longest of their round-trip time tells.
-fn followed(plan: &Plan, cases: &[Case], cancel: &AtomicBool) -> Result<Times> {
-    let mut times = Times::new();
+/// The course of the longest single write of each round-trip time.
+fn followed(plan: &Plan, transfers: &[Transfer], cancel: &AtomicBool) -> Result<Courses> {
     if plan.params.opening == Opening::OneWaySyn {
-        return Ok(times);
+        return Ok(Courses::new());
     }
-    let mut by_rtt: BTreeMap<u64, Vec<&Case>> = BTreeMap::new();
-    for case in cases.iter().filter(|case| case.writes.len() == 1) {
-        by_rtt.entry(case.rtt_ns).or_default().push(case);
+    let mut longest: BTreeMap<u64, u64> = BTreeMap::new();
+    for transfer in transfers.iter().filter(|transfer| transfer.template.is_none()) {
+        let most = longest.entry(transfer.rtt_ns).or_default();
+        *most = transfer.bytes.max(*most);
     }
-    for same_path in by_rtt.values() {
-        let Some(longest) = same_path.iter().max_by_key(|case| case.writes[0].1) else { continue };
-        let outcome = World::new(alone_setup(plan, Arc::new(traffic_of(&[longest])))).follow().run(cancel)?;
+    let mut courses = Courses::new();
+    for (rtt_ns, bytes) in longest {
+        let case = Case { rtt_ns, writes: vec![(0, full_segments(plan, bytes))] };
+        let outcome = World::new(alone_setup(plan, Arc::new(traffic_of(&[case])))).follow().run(cancel)?;
         let Some(transfer) = outcome.transfers.first() else { continue };
-        for case in same_path {
-            let last = plan.params.segments(case.writes[0].1) as usize - 1;
-            let response = outcome.course[last].since(transfer.start).as_secs();
-            times.insert(((*case).clone(), 0), response);
-        }
+        courses.insert(rtt_ns, (transfer.start, outcome.course));
     }
-    Ok(times)
+    Ok(courses)
+}
+
+/// What the longest of its round-trip time tells of a single write, in seconds, its last segment filled up.
+fn told(plan: &Plan, courses: &Courses, transfer: &Transfer) -> Option<f64> {
+    let (start, course) = courses.get(&transfer.rtt_ns).filter(|_| transfer.template.is_none())?;
+    let last = plan.params.segments(transfer.bytes) as usize - 1;
+    Some(course[last].since(*start).as_secs())
 }
 
 /// Plays the cases one after the other.
-fn played(plan: &Plan, cases: &[&Case], times: &mut Times, cancel: &AtomicBool) -> Result<()> {
+fn played(plan: &Plan, cases: &[Case], cancel: &AtomicBool) -> Result<Times> {
+    let mut times = Times::new();
     if cases.is_empty() {
-        return Ok(());
+        return Ok(times);
     }
     let outcome = World::new(alone_setup(plan, Arc::new(traffic_of(cases)))).run(cancel)?;
     for transfer in outcome.transfers.iter().filter(|transfer| transfer.end != Time::NEVER) {
         let case = cases[transfer.key as usize].clone();
         times.insert((case, transfer.write), transfer.end.since(transfer.start).as_secs());
     }
-    Ok(())
+    Ok(times)
 }
 
 fn case(plan: &Plan, transfer: &Transfer, traffic: &Traffic) -> Case {
@@ -118,8 +130,8 @@ fn saved_s(plan: &Plan, transfer: &Transfer) -> f64 {
     rates.map(|rate| missing as f64 * 8.0 / rate.0 as f64).sum()
 }
 
-fn traffic_of(cases: &[&Case]) -> Traffic {
-    let connection = |case: &&Case| Connection {
+fn traffic_of(cases: &[Case]) -> Traffic {
+    let connection = |case: &Case| Connection {
         start: Time::ZERO,
         client: 0,
         server: 0,
@@ -142,28 +154,48 @@ mod tests {
     fn followed__equals_played() {
         let mut scenario = Scenario::default();
         scenario.traffic.model = Some("poisson".into());
-        for (rate, rtt, profile) in
-            [("3mbit", "40ms", "rfc"), ("10mbit", "80ms", "rfc"), ("50mbit", "20ms", "ns2-2001")]
-        {
+        for (rate, rtt, profile) in [
+            ("200kbit", "100ms", "rfc"),
+            ("3mbit", "40ms", "rfc"),
+            ("10mbit", "80ms", "rfc"),
+            ("10mbit", "20ms", "linux"),
+            ("50mbit", "20ms", "ns2-2001"),
+        ] {
             (scenario.link.rate, scenario.link.rtt) = (rate.into(), rtt.into());
             scenario.tcp.profile = profile.into();
             let plan = Plan::new(&scenario).expect("a valid scenario");
-            let mss = u64::from(plan.params.mss);
-            let case = |segments: u64| Case { rtt_ns: plan.rtt.0, writes: vec![(0, segments * mss)] };
-            let cases: Vec<Case> = (1..700).step_by(7).chain([3000]).map(case).collect();
+            let transfers: Vec<Transfer> =
+                (1..700).step_by(7).chain([3000]).map(|segments| transfer(&plan, segments)).collect();
             let cancel = AtomicBool::new(false);
-            let known = followed(&plan, &cases, &cancel).expect("a run");
-            assert_eq!(known.len(), cases.len());
-            let mut own = Times::new();
-            played(&plan, &cases.iter().collect::<Vec<_>>(), &mut own, &cancel).expect("a run");
-            for (case, time) in &known {
-                let expected = own[case];
-                assert!(
-                    (time - expected).abs() < 1e-9,
-                    "{rate} {:?}: {time} s, alone {expected} s",
-                    case.0.writes
-                );
+            let courses = followed(&plan, &transfers, &cancel).expect("a run");
+            let cases: Vec<Case> =
+                transfers.iter().map(|transfer| case(&plan, transfer, &Traffic::default())).collect();
+            let own = played(&plan, &cases, &cancel).expect("a run");
+            for (transfer, case) in transfers.iter().zip(cases) {
+                let time = told(&plan, &courses, transfer).expect("a course");
+                let expected = own[&(case, 0)];
+                let bytes = transfer.bytes;
+                assert!((time - expected).abs() < 1e-9, "{rate} {bytes} B: {time} s, alone {expected} s");
             }
+        }
+    }
+
+    fn transfer(plan: &Plan, segments: u64) -> Transfer {
+        let bytes = segments * u64::from(plan.params.mss);
+        Transfer {
+            key: 0,
+            client: 0,
+            write: 0,
+            bytes,
+            object_bytes: bytes,
+            start: Time::ZERO,
+            first_data: Time::ZERO,
+            end: Time::ZERO,
+            rtt_ns: plan.rtt.0,
+            retransmits: 0,
+            timeouts: 0,
+            is_quic: false,
+            template: None,
         }
     }
 }
