@@ -36,7 +36,7 @@ pub const SCHEMES: [&str; 34] = [
     "wrr(weight=10)",
     "pq-sfd",
     "rio-ps(t_c=1s,t_u=200ms)",
-    "shred(min=10%,max=40%)",
+    "shred(min=30%,max=90%)",
     "shred(hint=edge,min=3,max=9)",
     "lfp(h=20,timeout=1s)",
     "lfp(shared=false,omega=0.05)",

@@ -56,7 +56,6 @@ pub const NS2_SFD: SchemeDoc = SchemeDoc {
         let threshold = values.size("th")?.min(u64::from(u32::MAX)) as u32;
         Ok(Marker::Ns2Sfd(Ns2Sfd::new(threshold, values.flag("selective")?)))
     },
-    ..SFD
 };
 
 /// How the averages of virtual queues hang together.
