@@ -27,6 +27,7 @@ use std::sync::atomic::AtomicBool;
 /// What decides how long a transfer takes alone: its path, and the writes of its connection.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Case {
+    path: u32,
     rtt_ns: u64,
     /// (pause in ns, bytes) of each write.
     writes: Vec<(u64, u64)>,
@@ -65,13 +66,14 @@ fn followed(plan: &Plan, cases: &[Case], cancel: &AtomicBool) -> Result<Times> {
     if plan.params.opening == Opening::OneWaySyn {
         return Ok(times);
     }
-    let mut by_rtt: BTreeMap<u64, Vec<&Case>> = BTreeMap::new();
+    let mut by_path: BTreeMap<(u32, u64), Vec<&Case>> = BTreeMap::new();
     for case in cases.iter().filter(|case| case.writes.len() == 1) {
-        by_rtt.entry(case.rtt_ns).or_default().push(case);
+        by_path.entry((case.path, case.rtt_ns)).or_default().push(case);
     }
-    for same_path in by_rtt.values() {
+    for same_path in by_path.values() {
         let Some(longest) = same_path.iter().max_by_key(|case| case.writes[0].1) else { continue };
-        let outcome = World::new(alone_setup(plan, Arc::new(traffic_of(&[longest])))).follow().run(cancel)?;
+        let outcome =
+            World::new(alone_setup(plan, Arc::new(traffic_of(plan, &[longest])))).follow().run(cancel)?;
         let Some(transfer) = outcome.transfers.first() else { continue };
         for case in same_path {
             let last = plan.params.segments(case.writes[0].1) as usize - 1;
@@ -87,7 +89,7 @@ fn played(plan: &Plan, cases: &[&Case], times: &mut Times, cancel: &AtomicBool) 
     if cases.is_empty() {
         return Ok(());
     }
-    let outcome = World::new(alone_setup(plan, Arc::new(traffic_of(cases)))).run(cancel)?;
+    let outcome = World::new(alone_setup(plan, Arc::new(traffic_of(plan, cases)))).run(cancel)?;
     for transfer in outcome.transfers.iter().filter(|transfer| transfer.end != Time::NEVER) {
         let case = cases[transfer.key as usize].clone();
         times.insert((case, transfer.write), transfer.end.since(transfer.start).as_secs());
@@ -100,7 +102,7 @@ fn case(plan: &Plan, transfer: &Transfer, traffic: &Traffic) -> Case {
         Some(connection) => connection.writes.iter().map(|write| (write.idle.0, write.bytes)).collect(),
         None => vec![(0, full_segments(plan, transfer.bytes))],
     };
-    Case { rtt_ns: transfer.rtt_ns, writes }
+    Case { path: transfer.path, rtt_ns: transfer.rtt_ns, writes }
 }
 
 /// Bytes with the last segment filled up.
@@ -114,19 +116,22 @@ fn saved_s(plan: &Plan, transfer: &Transfer) -> f64 {
         return 0.0;
     }
     let missing = full_segments(plan, transfer.bytes) - transfer.bytes;
-    let rates = plan.layout.rates(plan.rate, plan.access_link.map(|(rate, _)| rate));
+    let rates = plan.layout.rates(transfer.path, |link| plan.links[usize::from(link)].rate);
     rates.map(|rate| missing as f64 * 8.0 / rate.0 as f64).sum()
 }
 
-fn traffic_of(cases: &[&Case]) -> Traffic {
-    let connection = |case: &&Case| Connection {
-        start: Time::ZERO,
-        client: 0,
-        server: 0,
-        rtt: Some(Dur(case.rtt_ns)),
-        kind: Kind::Tcp,
-        class: Class::default(),
-        writes: case.writes.iter().map(|&(idle, bytes)| Write { idle: Dur(idle), bytes }).collect(),
+fn traffic_of(plan: &Plan, cases: &[&Case]) -> Traffic {
+    let connection = |case: &&Case| {
+        let (client, server) = plan.layout.ends(case.path);
+        Connection {
+            start: Time::ZERO,
+            client,
+            server,
+            rtt: Some(Dur(case.rtt_ns)),
+            kind: Kind::Tcp,
+            class: Class::default(),
+            writes: case.writes.iter().map(|&(idle, bytes)| Write { idle: Dur(idle), bytes }).collect(),
+        }
     };
     Traffic { connections: cases.iter().map(connection).collect(), ..Traffic::default() }
 }
@@ -149,7 +154,8 @@ mod tests {
             scenario.tcp.profile = profile.into();
             let plan = Plan::new(&scenario).expect("a valid scenario");
             let mss = u64::from(plan.params.mss);
-            let case = |segments: u64| Case { rtt_ns: plan.rtt.0, writes: vec![(0, segments * mss)] };
+            let case =
+                |segments: u64| Case { path: 0, rtt_ns: plan.rtt.0, writes: vec![(0, segments * mss)] };
             let cases: Vec<Case> = (1..700).step_by(7).chain([3000]).map(case).collect();
             let cancel = AtomicBool::new(false);
             let known = followed(&plan, &cases, &cancel).expect("a run");

@@ -8,6 +8,7 @@ pub mod plan;
 pub mod run;
 pub mod scheme;
 pub mod spec;
+pub mod topology;
 
 pub use catalogue::{ParameterDoc, SCHEMES, SchemeDoc};
 pub use plan::Plan;

@@ -125,6 +125,14 @@ impl Scheme {
         }
     }
 
+    /// The queue of one user at the sending host, for schemes that act there; the others leave a FIFO.
+    ///
+    /// # Errors
+    /// [`Error::Field`] when a value is out of range.
+    pub fn host_queue(&self, _place: Place) -> Result<Option<Queue>> {
+        Ok(None)
+    }
+
     fn red(&self, prefix: &str, place: Place) -> Result<red::Spec> {
         let name = |suffix: &str| format!("{prefix}{suffix}");
         Ok(red::Spec {

@@ -3,6 +3,7 @@
 
 pub mod dialogue;
 pub mod hop;
+pub mod topology;
 
 use mousehole_sim::scenario::spec::{ConnectionSpec, FaultSpec, LinkSpec, TcpSpec, TrafficSpec, WriteSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
