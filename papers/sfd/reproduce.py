@@ -134,14 +134,15 @@ def _two_tier(settings: Settings, said: Json) -> str:
         done = settings.run({name: variant_case(base, name) for name in BUFFER_VARIANTS})
         results = {name: reduction(done[name], done["DT"]) for name in BUFFER_VARIANTS[1:]}
         session = f"a session every {inter_session_s(times, 'medium'):g} s, {_rounding(literal)}"
-        rows = [["published (SFD)", *(percent(published[name]) for name in ("max", "min", "mean")), "", "", ""]]
+        said_here = [percent(published[name]) for name in ("max", "min", "mean")]
+        rows = [["published (SFD)", *said_here, "", "", ""], *_rows_of(done, results)]
         columns = ["variant", "max", "min", "mean (95 %)", "std / DT's", "utilisation", "loss"]
         title = f"Table 4, row 2-tier, with rates of our own: {session}"
-        print_table(settings.console, title, columns, rows + _rows_of(done, results))
+        print_table(settings.console, title, columns, rows)
         found += [f"{name}, {session}, {with_interval(result.mean)}" for name, result in results.items()]
     return (
-        "Row 2-tier (published 26 / 20 / 23 %): NOT COMPARED. The rates and delays of the second tier stand only "
-        f"in a figure that is lost; with our own the mean reduction is: {'; '.join(found)}."
+        "Row 2-tier (published 26 / 20 / 23 %): NOT COMPARED. The rates and delays of the second tier stand "
+        f"only in a figure that is lost; with our own the mean reduction is: {'; '.join(found)}."
     )
 
 
