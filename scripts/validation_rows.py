@@ -284,7 +284,7 @@ def table_4(output: str) -> list[Row]:
     for line in bullets(output):
         where, _, result = line.partition(": ")
         verdict = DIFFERS
-        if "NOT RUN" in line:
+        if "NOT RUN" in line or "NOT COMPARED" in line:
             verdict = NOT_COMPARED
         elif "lies in our interval" in line or line.endswith("so here too."):
             verdict = AGREES

@@ -26,6 +26,8 @@ pub struct Transfer {
     pub end: Time,
     /// Round-trip time of the path without queueing, ns.
     pub rtt_ns: u64,
+    /// Names its path; paths with the same rates and delays share a number, and the dumbbell has one.
+    pub path: u32,
     /// Segments retransmitted during this transfer.
     pub retransmits: u32,
     /// Retransmission timeouts during this transfer.
@@ -205,7 +207,7 @@ impl QueueCounts {
 /// One link's queue over the measured window.
 #[derive(Debug, Clone)]
 pub struct QueueRecord {
-    /// Name of the link: `down`, `up`, or an access link's.
+    /// Name of the link: `down`, `up`, or from-to in a topology.
     pub name: String,
     /// Rate of the link.
     pub capacity: Rate,

@@ -79,6 +79,8 @@ pub(super) struct Live {
     /// One-way delay from host to bottleneck and from bottleneck to host, added to what links have.
     pub quarter: Dur,
     pub rtt: Dur,
+    /// Number of its path in the layout.
+    pub path: u32,
     /// Last segment of the write before, and its payload: it may have to be sent again.
     pub last_before: (u32, u64),
     /// When the next write is asked for.
@@ -108,6 +110,7 @@ impl Live {
             progress: Progress::default(),
             quarter,
             rtt,
+            path: 0,
             last_before: (u32::MAX, 0),
             think_until: Time::NEVER,
             answered: (Time::ZERO, false),

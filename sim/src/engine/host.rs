@@ -268,6 +268,7 @@ impl World {
             first_data: progress.first_data,
             end,
             rtt_ns: live.rtt.0,
+            path: self.setup.layout.alike(live.path),
             retransmits: retransmits - progress.losses.0,
             timeouts: timeouts - progress.losses.1,
             is_quic: live.open.is_quic,

@@ -9,6 +9,7 @@
 pub mod connection;
 mod course;
 mod event;
+pub mod graph;
 mod host;
 pub mod layout;
 mod outcome;
@@ -18,6 +19,7 @@ pub mod source;
 
 use crate::error::{Error, Result};
 use crate::link::{Arrival, Pace};
+use crate::marker::Marker;
 use crate::packet::{Packet, flag};
 use crate::queue::Drop;
 use crate::record::{ColourCounts, QueueRecord, TraceEvent, TraceRow, Transfer};
@@ -86,7 +88,7 @@ impl World {
     pub fn new(mut setup: Setup) -> World {
         let packet = setup.links[usize::from(DOWN)].rate.tx_time(750);
         let mut world = World {
-            wheel: Wheel::for_delays(packet, Dur(2 * setup.rtt.0)),
+            wheel: Wheel::for_delays(packet, Dur(2 * setup.rtt.max(setup.layout.base_rtt).0)),
             now: Time::ZERO,
             live: Vec::new(),
             free: Vec::new(),
@@ -217,19 +219,15 @@ impl World {
         let live = &mut self.live[packet.flow as usize];
         live.in_flight += 1;
         packet.hop = 0;
-        let (client, server, quarter) = (live.open.client, live.open.server, live.quarter);
+        let (path, quarter) = (live.path, live.quarter);
         if self.setup.trace && !packet.is_reverse() {
             self.note(TraceEvent::Send, packet);
         }
         let end = if packet.is_reverse() { End::ClientOut } else { End::ServerOut };
         let at = self.pass_private(&packet, end, self.now) + quarter;
-        match self.setup.layout.link(packet.hop, packet.is_reverse(), client, server) {
-            Some(link) => {
-                packet.link = link;
-                self.schedule_packet(at, class::ARRIVE, packet);
-            }
-            None => self.schedule_packet(at, class::DELIVER, packet),
-        }
+        let first = self.setup.layout.link(0, packet.is_reverse(), path);
+        packet.link = first.expect("every path crosses a link");
+        self.schedule_packet(at, class::ARRIVE, packet);
     }
 
     /// A packet has crossed a link and reaches its far end at `at`.
@@ -237,8 +235,8 @@ impl World {
     fn onward(&mut self, mut packet: Packet, at: Time) {
         packet.hop += 1;
         let live = &self.live[packet.flow as usize];
-        let (client, server, quarter) = (live.open.client, live.open.server, live.quarter);
-        if let Some(link) = self.setup.layout.link(packet.hop, packet.is_reverse(), client, server) {
+        let (path, quarter) = (live.path, live.quarter);
+        if let Some(link) = self.setup.layout.link(packet.hop, packet.is_reverse(), path) {
             packet.link = link;
             return self.schedule_packet(at, class::ARRIVE, packet);
         }
@@ -260,8 +258,13 @@ impl World {
 
     fn arrive(&mut self, mut packet: Packet) {
         let number = usize::from(packet.link);
-        let key = self.live[packet.flow as usize].open.key;
-        self.setup.markers[number].mark(&mut packet, key, self.now);
+        let marker = &mut self.setup.markers[number];
+        if !matches!(marker, Marker::None) {
+            let live = &self.live[packet.flow as usize];
+            if self.setup.layout.marks(packet.hop, packet.is_reverse(), live.path) {
+                marker.mark(&mut packet, live.open.key, self.now);
+            }
+        }
         if self.setup.trace && packet.link == DOWN {
             self.note(TraceEvent::Enqueue, packet);
         }
@@ -329,15 +332,17 @@ impl World {
     }
 
     fn open(&mut self, open: Open) {
-        let rtt = open.rtt.unwrap_or(self.setup.rtt).max(self.setup.layout.base_rtt);
-        let quarter = self.setup.layout.quarter(rtt);
+        let layout = &self.setup.layout;
+        let path = layout.path(open.client, open.server);
+        let rtt = open.rtt.unwrap_or(self.setup.rtt).max(layout.base_rtt(path));
+        let quarter = layout.quarter(rtt, path);
         let phase = self.setup.params.tick_phase.unwrap_or_else(|| {
             let draw = Stream::new(self.setup.seed, Purpose::TickPhase, open.key).uniform();
             Dur((draw * self.setup.params.tick.0 as f64) as u64)
         });
         let slot = self.free.pop().unwrap_or(self.live.len() as u32);
         let generation = self.live.get(slot as usize).map_or(0, |old| old.generation + 1);
-        let live = Live::new(open, &self.setup.params, phase, quarter, rtt, generation);
+        let live = Live { path, ..Live::new(open, &self.setup.params, phase, quarter, rtt, generation) };
         if slot as usize == self.live.len() {
             self.live.push(live);
             self.private.push(PrivateLinks::default());
@@ -346,7 +351,7 @@ impl World {
             self.private[slot as usize] = PrivateLinks::default();
         }
         let flow = open.flow();
-        for &link in &self.told {
+        for &link in self.told.iter().filter(|&&link| self.setup.layout.crosses(path, link as u16)) {
             self.setup.markers[link].open(slot, &flow);
             self.setup.links[link].queue().open(slot, &flow);
         }

@@ -2,7 +2,7 @@
 
 use super::World;
 use super::course::Course;
-use super::layout::{DOWN, UP};
+use super::layout::DOWN;
 use crate::link::Link;
 use crate::record::{Count, QueueRecord, Series, TraceRow, Transfer};
 use crate::units::Time;
@@ -12,7 +12,7 @@ use crate::units::Time;
 pub struct Outcome {
     /// Measured transfers in order of their end; unfinished ones last.
     pub transfers: Vec<Transfer>,
-    /// The queues of the bottleneck: data direction, then the other.
+    /// The queues of the bottleneck, data direction, then the other; then of further links of a topology.
     pub queues: Vec<QueueRecord>,
     /// What markers and queues noted over time.
     pub series: Vec<Series>,
@@ -66,8 +66,10 @@ impl Balance {
 impl World {
     /// The measured window begins.
     pub(super) fn open_window(&mut self) {
-        for (link, then) in self.setup.links.iter_mut().zip(&mut self.at_window) {
-            *then = link.counts_at(self.now);
+        // Only what is told: clearing the delays of a thousand links would touch a thousand histograms.
+        for &number in self.setup.layout.recorded() {
+            let link = &mut self.setup.links[usize::from(number)];
+            self.at_window[usize::from(number)] = link.counts_at(self.now);
             link.counts.restart_delays();
         }
     }
@@ -77,7 +79,7 @@ impl World {
         self.window_is_over = true;
         let (begin, end) = self.setup.window;
         let window_s = end.since(begin).as_secs();
-        for number in [DOWN, UP] {
+        for &number in self.setup.layout.recorded() {
             let (link, then) =
                 (&mut self.setup.links[usize::from(number)], &self.at_window[usize::from(number)]);
             let colours = link.counts_at(self.now);

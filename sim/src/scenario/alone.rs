@@ -28,6 +28,7 @@ use std::sync::atomic::AtomicBool;
 /// What decides how long a transfer takes alone: its path, and the writes of its connection.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Case {
+    path: u32,
     rtt_ns: u64,
     /// (pause in ns, bytes) of each write.
     writes: Vec<(u64, u64)>,
@@ -36,8 +37,8 @@ struct Case {
 /// Response times by case and number of the write, in seconds.
 type Times = BTreeMap<(Case, u32), f64>;
 
-/// By round-trip time in ns: when the longest single write began, and when each of its segments had arrived.
-type Courses = BTreeMap<u64, (Time, Vec<Time>)>;
+/// By path and round-trip time in ns: when the longest single write began, and when each of its segments had arrived.
+type Courses = BTreeMap<(u32, u64), (Time, Vec<Time>)>;
 
 /// Response time alone of each transfer, in seconds.
 ///
@@ -71,24 +72,26 @@ fn followed(plan: &Plan, transfers: &[Transfer], cancel: &AtomicBool) -> Result<
     if plan.params.opening == Opening::OneWaySyn {
         return Ok(Courses::new());
     }
-    let mut longest: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut longest: BTreeMap<(u32, u64), u64> = BTreeMap::new();
     for transfer in transfers.iter().filter(|transfer| transfer.template.is_none()) {
-        let most = longest.entry(transfer.rtt_ns).or_default();
+        let most = longest.entry((transfer.path, transfer.rtt_ns)).or_default();
         *most = transfer.bytes.max(*most);
     }
     let mut courses = Courses::new();
-    for (rtt_ns, bytes) in longest {
-        let case = Case { rtt_ns, writes: vec![(0, full_segments(plan, bytes))] };
-        let outcome = World::new(alone_setup(plan, Arc::new(traffic_of(&[case])))).follow().run(cancel)?;
+    for ((path, rtt_ns), bytes) in longest {
+        let case = Case { path, rtt_ns, writes: vec![(0, full_segments(plan, bytes))] };
+        let outcome =
+            World::new(alone_setup(plan, Arc::new(traffic_of(plan, &[case])))).follow().run(cancel)?;
         let Some(transfer) = outcome.transfers.first() else { continue };
-        courses.insert(rtt_ns, (transfer.start, outcome.course));
+        courses.insert((path, rtt_ns), (transfer.start, outcome.course));
     }
     Ok(courses)
 }
 
 /// What the longest of its round-trip time tells of a single write, in seconds, its last segment filled up.
 fn told(plan: &Plan, courses: &Courses, transfer: &Transfer) -> Option<f64> {
-    let (start, course) = courses.get(&transfer.rtt_ns).filter(|_| transfer.template.is_none())?;
+    let (start, course) =
+        courses.get(&(transfer.path, transfer.rtt_ns)).filter(|_| transfer.template.is_none())?;
     let last = plan.params.segments(transfer.bytes) as usize - 1;
     Some(course[last].since(*start).as_secs())
 }
@@ -99,7 +102,7 @@ fn played(plan: &Plan, cases: &[Case], cancel: &AtomicBool) -> Result<Times> {
     if cases.is_empty() {
         return Ok(times);
     }
-    let outcome = World::new(alone_setup(plan, Arc::new(traffic_of(cases)))).run(cancel)?;
+    let outcome = World::new(alone_setup(plan, Arc::new(traffic_of(plan, cases)))).run(cancel)?;
     for transfer in outcome.transfers.iter().filter(|transfer| transfer.end != Time::NEVER) {
         let case = cases[transfer.key as usize].clone();
         times.insert((case, transfer.write), transfer.end.since(transfer.start).as_secs());
@@ -112,7 +115,7 @@ fn case(plan: &Plan, transfer: &Transfer, traffic: &Traffic) -> Case {
         Some(connection) => connection.writes.iter().map(|write| (write.idle.0, write.bytes)).collect(),
         None => vec![(0, full_segments(plan, transfer.bytes))],
     };
-    Case { rtt_ns: transfer.rtt_ns, writes }
+    Case { path: transfer.path, rtt_ns: transfer.rtt_ns, writes }
 }
 
 /// Bytes with the last segment filled up.
@@ -126,19 +129,22 @@ fn saved_s(plan: &Plan, transfer: &Transfer) -> f64 {
         return 0.0;
     }
     let missing = full_segments(plan, transfer.bytes) - transfer.bytes;
-    let rates = plan.layout.rates(plan.rate, plan.access_link.map(|(rate, _)| rate));
+    let rates = plan.layout.rates(transfer.path, |link| plan.links[usize::from(link)].rate);
     rates.map(|rate| missing as f64 * 8.0 / rate.0 as f64).sum()
 }
 
-fn traffic_of(cases: &[Case]) -> Traffic {
-    let connection = |case: &Case| Connection {
-        start: Time::ZERO,
-        client: 0,
-        server: 0,
-        rtt: Some(Dur(case.rtt_ns)),
-        kind: Kind::Tcp,
-        class: Class::default(),
-        writes: case.writes.iter().map(|&(idle, bytes)| Write { idle: Dur(idle), bytes }).collect(),
+fn traffic_of(plan: &Plan, cases: &[Case]) -> Traffic {
+    let connection = |case: &Case| {
+        let (client, server) = plan.layout.ends(case.path);
+        Connection {
+            start: Time::ZERO,
+            client,
+            server,
+            rtt: Some(Dur(case.rtt_ns)),
+            kind: Kind::Tcp,
+            class: Class::default(),
+            writes: case.writes.iter().map(|&(idle, bytes)| Write { idle: Dur(idle), bytes }).collect(),
+        }
     };
     Traffic { connections: cases.iter().map(connection).collect(), ..Traffic::default() }
 }
@@ -183,6 +189,7 @@ mod tests {
     fn transfer(plan: &Plan, segments: u64) -> Transfer {
         let bytes = segments * u64::from(plan.params.mss);
         Transfer {
+            path: 0,
             key: 0,
             client: 0,
             write: 0,

@@ -70,6 +70,8 @@ pub struct SchemeDoc {
     pub marker: Build<Marker>,
     /// Its queue at a link.
     pub queue: Build<Queue>,
+    /// Its queue for one user at the sending host, where it acts there.
+    pub host: Option<Build<Queue>>,
 }
 
 /// Builds a part of a scheme from the parameters' values, at a place.

@@ -10,6 +10,7 @@ pub mod scheme;
 pub mod schemes;
 pub mod spec;
 mod tcp;
+pub mod topology;
 pub mod values;
 
 pub use catalogue::{ParameterDoc, SchemeDoc};

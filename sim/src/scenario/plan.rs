@@ -1,17 +1,17 @@
 //! A scenario that was checked: every text turned into units, every fault named.
 
 use super::scheme::Scheme;
-use super::spec::{AccessSpec, BulkSpec, ConnectionSpec, FaultSpec, SCHEMA, Scenario};
+use super::spec::{BulkSpec, ConnectionSpec, SCHEMA, Scenario};
 use super::tcp;
-use crate::engine::layout::{Access, Layout};
-use crate::error::{Error, Result, did_you_mean};
-use crate::link::Fault;
+use super::topology::{Network, PlannedLink};
+use crate::engine::layout::{DOWN, Layout, UP};
+use crate::error::{Error, Result};
 use crate::tcp::Params;
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
 use crate::traffic::model::{self, Model};
 use crate::traffic::read::Direction;
-use crate::units::{Buffer, Dur, Rate, Time, parse_buffer, parse_dur, parse_rate};
+use crate::units::{Dur, Rate, Time, parse_dur};
 
 /// A checked scenario.
 #[derive(Debug, Clone)]
@@ -22,30 +22,24 @@ pub struct Plan {
     pub scheme: Scheme,
     /// TCP parameters.
     pub params: Params,
-    /// Rate in the data direction.
+    /// Rate of the bottleneck in the data direction.
     pub rate: Rate,
     /// Rate in the other direction.
     pub uplink_rate: Rate,
-    /// Buffer in the data direction.
-    pub buffer: Buffer,
-    /// Buffer in the other direction.
-    pub uplink_buffer: Buffer,
-    /// Round-trip time of connections without one of their own.
+    /// Round-trip time that `bdp` means, and about which bulk flows have theirs.
     pub rtt: Dur,
-    /// One-way delay of the bottleneck.
-    pub delay: Dur,
+    /// Round-trip time of connections without one of their own, unless their path's is longer.
+    pub own_rtt: Dur,
+    /// Links by number: the bottleneck in the data direction, then in the other, then the rest.
+    pub links: Vec<PlannedLink>,
     /// Paths.
     pub layout: Layout,
-    /// Rate and delay of the access links, where they are shared.
-    pub access_link: Option<(Rate, Dur)>,
     /// Time before the measured window.
     pub warmup: Dur,
     /// Length of the measured window.
     pub duration: Dur,
     /// Which payload is measured.
     pub direction: Direction,
-    /// Faults of the bottleneck: data direction, other direction.
-    pub faults: [Fault; 2],
     /// The traffic model, if there is one.
     pub model: Option<Model>,
 }
@@ -63,38 +57,22 @@ impl Plan {
                 format!("allowed: {SCHEMA}"),
             ));
         }
-        let link = &scenario.link;
-        let rate = parse_rate("link.rate", &link.rate)?;
-        let rtt = parse_dur("link.rtt", &link.rtt)?;
         let direction = direction(scenario)?;
-        let delay = parse_dur("link.delay", &link.delay)?;
-        let (layout, access_link) = layout(scenario.access.as_ref(), delay)?;
-        if rtt < layout.base_rtt || rtt == Dur::ZERO {
-            let least = format!(
-                "a positive time, at least the {} ms of the links themselves",
-                layout.base_rtt.as_secs() * 1e3
-            );
-            return Err(Error::field("link.rtt", format!("\"{}\"", link.rtt), least));
-        }
-        let uplink_rate =
-            link.uplink_rate.as_ref().map_or(Ok(rate), |text| parse_rate("link.uplink_rate", text))?;
+        let Network { links, layout, rtt, own_rtt } = Network::new(scenario)?;
         let (warmup, duration) = window(scenario)?;
         connections(&scenario.traffic.connections)?;
         Ok(Plan {
             scheme: Scheme::parse(&scenario.scheme)?,
             params: tcp::params(&scenario.tcp, direction)?,
-            rate,
-            uplink_rate,
-            buffer: parse_buffer("link.buffer", &link.buffer, rate, rtt)?,
-            uplink_buffer: parse_buffer("link.uplink_buffer", &link.uplink_buffer, uplink_rate, rtt)?,
+            rate: links[usize::from(DOWN)].rate,
+            uplink_rate: links[usize::from(UP)].rate,
             rtt,
-            delay,
+            own_rtt,
+            links,
             layout,
-            access_link,
             warmup,
             duration,
             direction,
-            faults: faults(&scenario.faults)?,
             model: model(scenario)?,
             scenario: scenario.clone(),
         })
@@ -103,7 +81,9 @@ impl Plan {
     /// The scenario with every parameter of its traffic model and both rates written out.
     pub fn filled(&self) -> Scenario {
         let mut scenario = self.scenario.clone();
-        scenario.link.uplink_rate.get_or_insert_with(|| scenario.link.rate.clone());
+        if scenario.topology.is_none() {
+            scenario.link.uplink_rate.get_or_insert_with(|| scenario.link.rate.clone());
+        }
         if let Some(model) = &self.model {
             scenario.traffic.params = Some(model.params());
         }
@@ -185,82 +165,6 @@ fn check_bulk(bulk: &BulkSpec) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The layout, and rate and delay of shared access links.
-fn layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate, Dur)>)> {
-    let base_rtt = Dur(2 * delay.0);
-    let none =
-        Layout { access: Access::Unlimited, base_rtt, server_delay: Dur::ZERO, client_delay: Dur::ZERO };
-    let Some(spec) = spec else { return Ok((none, None)) };
-    let server = access_rate("access.rate", &spec.rate)?;
-    let server_delay = parse_dur("access.delay", &spec.delay)?;
-    match (spec.servers, spec.clients) {
-        (None, None) => {
-            let client = spec
-                .client_rate
-                .as_ref()
-                .map_or(Ok(server), |text| access_rate("access.client_rate", text))?;
-            let client_delay = spec
-                .client_delay
-                .as_ref()
-                .map_or(Ok(server_delay), |text| parse_dur("access.client_delay", text))?;
-            let access = Access::Private { server, client };
-            let base_rtt = Dur(base_rtt.0 + 2 * server_delay.0 + 2 * client_delay.0);
-            Ok((Layout { access, base_rtt, server_delay, client_delay }, None))
-        }
-        (Some(servers @ 1..=10_000), Some(clients @ 1..=10_000)) => {
-            if let Some(text) = spec.client_rate.as_ref().or(spec.client_delay.as_ref()) {
-                let allowed = "shared access links are alike at servers and clients; leave it out";
-                return Err(Error::field(
-                    "access.client_rate or access.client_delay",
-                    format!("\"{text}\""),
-                    allowed,
-                ));
-            }
-            let rate = server.ok_or_else(|| {
-                Error::field("access.rate", "\"unlimited\"", "shared access links need a rate")
-            })?;
-            let base_rtt = Dur(base_rtt.0 + 4 * server_delay.0);
-            Ok((
-                Layout { access: Access::Shared { servers, clients }, base_rtt, ..none },
-                Some((rate, server_delay)),
-            ))
-        }
-        (servers, clients) => {
-            let value = format!("servers {servers:?}, clients {clients:?}");
-            Err(Error::field("access", value, "both servers and clients from 1 to 10000, or neither"))
-        }
-    }
-}
-
-fn access_rate(field: &str, text: &str) -> Result<Option<Rate>> {
-    if text == "unlimited" { Ok(None) } else { parse_rate(field, text).map(Some) }
-}
-
-fn faults(specs: &[FaultSpec]) -> Result<[Fault; 2]> {
-    let mut faults = [Fault::default(), Fault::default()];
-    for spec in specs {
-        let fault = match spec.link.as_str() {
-            "down" => &mut faults[0],
-            "up" => &mut faults[1],
-            other => {
-                let hint = did_you_mean(other, ["down", "up"]);
-                return Err(Error::field(
-                    "faults.link",
-                    format!("\"{other}\""),
-                    format!("allowed: down or up{hint}"),
-                ));
-            }
-        };
-        if !(0.0..=1.0).contains(&spec.bernoulli) {
-            return Err(Error::field("faults.bernoulli", spec.bernoulli, "a probability from 0 to 1"));
-        }
-        fault.drop.extend(&spec.drop);
-        fault.drop.sort_unstable();
-        fault.bernoulli = 1.0 - (1.0 - fault.bernoulli) * (1.0 - spec.bernoulli);
-    }
-    Ok(faults)
 }
 
 fn connections(specs: &[ConnectionSpec]) -> Result<Vec<Connection>> {

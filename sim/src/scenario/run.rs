@@ -3,12 +3,13 @@
 use super::alone;
 use super::plan::Plan;
 use super::scheme::{Place, Scheme};
+use super::topology::{PlannedLink, Runs};
 use crate::engine::layout::{DOWN, UP};
 use crate::engine::source::{List, Poisson, Replay, Source};
 use crate::engine::{Outcome, Setup, World, sessions::Sessions};
 use crate::error::{Error, Result};
 use crate::flow::Class;
-use crate::link::{Fault, Link};
+use crate::link::Link;
 use crate::marker::Marker;
 use crate::queue::{Fifo, Policy, Queue};
 use crate::rng::{Purpose, Stream, mix};
@@ -16,7 +17,7 @@ use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
 use crate::traffic::model::Model;
 use crate::traffic::overlay::Overlay;
-use crate::units::{Buffer, Dur, Rate, Time};
+use crate::units::{Buffer, Dur, Time};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -66,13 +67,13 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
     let (source, traffic, load) = source(plan, traffic)?;
     let setup = Setup {
         params: plan.params.clone(),
-        layout: plan.layout,
+        layout: plan.layout.clone(),
         links: links(plan, seed)?,
         markers: markers(plan, seed)?,
         source,
         bulk: bulk(plan, seed).map(|flows| List::endless(Arc::new(flows))),
         traffic: traffic.clone(),
-        rtt: plan.rtt,
+        rtt: plan.own_rtt,
         window: plan.window(),
         deadline: plan.deadline(),
         seed,
@@ -86,24 +87,21 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
 
 /// The engine set up to play `traffic` one connection after the other on the plan's empty path.
 pub(crate) fn alone_setup(plan: &Plan, traffic: Arc<Traffic>) -> Setup {
-    let endless = || Queue::Fifo(Fifo::new(Buffer::Packets(u32::MAX), Policy::DropTail));
-    let mut links = vec![
-        Link::new("down", 0, plan.rate, plan.delay, endless(), 0),
-        Link::new("up", 1, plan.uplink_rate, plan.delay, endless(), 0),
-    ];
-    for link in &mut links {
-        link.set_overhead(plan.scenario.link.overhead);
-    }
-    add_access_links(plan, &mut links, 0);
+    let link = |(number, planned): (usize, &PlannedLink)| {
+        let mut link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, fifo(ENDLESS), 0);
+        link.set_overhead(planned.overhead);
+        link
+    };
+    let links: Vec<Link> = plan.links.iter().enumerate().map(link).collect();
     Setup {
         params: plan.params.clone(),
-        layout: plan.layout,
+        layout: plan.layout.clone(),
         markers: (0..links.len()).map(|_| Marker::None).collect(),
         links,
         source: Source::Alone(crate::engine::source::Alone::new(traffic.clone())),
         bulk: None,
         traffic,
-        rtt: plan.rtt,
+        rtt: plan.own_rtt,
         window: (Time::ZERO, Time(u64::MAX - 1)),
         deadline: Time(u64::MAX - 1),
         seed: 0,
@@ -137,7 +135,7 @@ fn source(plan: &Plan, traffic: Option<Arc<Traffic>>) -> Result<(Source, Arc<Tra
         load.dilation = overlay.dilation;
         load.achieved = Some(overlay.achieved);
         let offset = overlay.window_offset(base, replication);
-        let rtt = plan.scenario.link.ignore_trace_rtt.then_some(plan.rtt);
+        let rtt = plan.scenario.link.ignore_trace_rtt.then_some(plan.own_rtt);
         let replay = Replay::new(traffic.clone(), overlay, offset, rtt);
         return Ok((Source::Replay(Box::new(replay)), traffic, load));
     }
@@ -192,53 +190,40 @@ fn bulk(plan: &Plan, seed: u64) -> Option<Traffic> {
     Some(Traffic { connections: connections.collect(), ..Traffic::default() })
 }
 
-fn links(plan: &Plan, seed: u64) -> Result<Vec<Link>> {
-    let scenario = &plan.scenario;
-    let down = plan.scheme.queue(place(plan, seed, DOWN))?;
-    let up = match scenario.both_directions {
-        true => plan.scheme.queue(place(plan, seed, UP))?,
-        false => Queue::Fifo(Fifo::new(plan.uplink_buffer, Policy::DropTail)),
-    };
-    let [down_fault, up_fault] = plan.faults.clone();
-    let link = |name, id, rate, queue, fault: Fault| {
-        Link::new(name, id, rate, plan.delay, queue, seed).with(
-            fault,
-            scenario.link.overhead,
-            scenario.slow_path,
-        )
-    };
-    let mut links =
-        vec![link("down", 0, plan.rate, down, down_fault), link("up", 1, plan.uplink_rate, up, up_fault)];
-    add_access_links(plan, &mut links, seed);
-    Ok(links)
+const ENDLESS: Buffer = Buffer::Packets(u32::MAX);
+
+fn fifo(buffer: Buffer) -> Queue {
+    Queue::Fifo(Fifo::new(buffer, Policy::DropTail))
 }
 
-fn add_access_links(plan: &Plan, links: &mut Vec<Link>, seed: u64) {
-    let Some((rate, delay)) = plan.access_link else { return };
-    for id in links.len()..plan.layout.links() {
-        let queue = Queue::Fifo(Fifo::new(Buffer::Packets(u32::MAX), Policy::DropTail));
-        let name = format!("access-{}", id - 2);
-        let link = Link::new(&name, id as u64, rate, delay, queue, seed);
-        links.push(link.with(Fault::default(), 0, plan.scenario.slow_path));
-    }
+fn links(plan: &Plan, seed: u64) -> Result<Vec<Link>> {
+    let link = |(number, planned): (usize, &PlannedLink)| {
+        let place = place(planned, seed, number);
+        let queue = match planned.runs {
+            Runs::Fifo => fifo(planned.buffer),
+            Runs::Scheme => plan.scheme.queue(place)?,
+            Runs::Host => plan.scheme.host_queue(place)?.unwrap_or_else(|| fifo(planned.buffer)),
+        };
+        let link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, queue, seed);
+        Ok(link.with(planned.fault.clone(), planned.overhead, plan.scenario.slow_path))
+    };
+    plan.links.iter().enumerate().map(link).collect()
 }
 
 fn markers(plan: &Plan, seed: u64) -> Result<Vec<Marker>> {
-    let mut markers: Vec<Marker> = (0..plan.layout.links()).map(|_| Marker::None).collect();
-    markers[usize::from(DOWN)] = plan.scheme.marker(place(plan, seed, DOWN))?;
+    let marker = |(number, planned): (usize, &PlannedLink)| match planned.is_marked {
+        true => plan.scheme.marker(place(planned, seed, number)),
+        false => Ok(Marker::None),
+    };
+    let mut markers = plan.links.iter().enumerate().map(marker).collect::<Result<Vec<_>>>()?;
     if let Some(other) = markers[usize::from(DOWN)].other_direction() {
         markers[usize::from(UP)] = other;
-    }
-    if plan.scenario.both_directions {
-        markers[usize::from(UP)] = plan.scheme.marker(place(plan, seed, UP))?;
     }
     Ok(markers)
 }
 
-fn place(plan: &Plan, seed: u64, link: u16) -> Place {
-    let (rate, buffer): (Rate, Buffer) =
-        if link == DOWN { (plan.rate, plan.buffer) } else { (plan.uplink_rate, plan.uplink_buffer) };
-    Place { rate, buffer, seed, link: u64::from(link) }
+fn place(planned: &PlannedLink, seed: u64, number: usize) -> Place {
+    Place { rate: planned.rate, buffer: planned.buffer, seed, link: number as u64 }
 }
 
 /// Parameters of a scheme as text, for manifests.

@@ -86,6 +86,14 @@ impl Scheme {
         (self.doc().queue)(&self.values(), place)
     }
 
+    /// The queue of one user at the sending host, for schemes that act there; the others leave a FIFO.
+    ///
+    /// # Errors
+    /// [`Error::Field`] when a value is out of range.
+    pub fn host_queue(&self, place: Place) -> Result<Option<Queue>> {
+        self.doc().host.map(|build| build(&self.values(), place)).transpose()
+    }
+
     fn values(&self) -> Values<'_> {
         Values::new(self.doc(), &self.given)
     }

@@ -1,5 +1,6 @@
 //! A scenario as text: the fields of `scenario.toml`, with their defaults.
 
+use super::topology::spec::{HostStageSpec, TopologySpec};
 use crate::error::{Error, Result};
 use crate::flow::Class;
 use crate::tcp::{Congestion, Variant};
@@ -33,6 +34,12 @@ pub struct Scenario {
     /// Access links; without it hosts reach the bottleneck at any rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<AccessSpec>,
+    /// Links and hosts in place of the dumbbell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topology: Option<TopologySpec>,
+    /// A queue for each user at the sending host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_stage: Option<HostStageSpec>,
     /// TCP.
     pub tcp: TcpSpec,
     /// Traffic.
@@ -249,6 +256,8 @@ impl Default for Scenario {
             both_directions: false,
             link: LinkSpec::default(),
             access: None,
+            topology: None,
+            host_stage: None,
             tcp: TcpSpec::default(),
             traffic: TrafficSpec::default(),
             faults: Vec::new(),

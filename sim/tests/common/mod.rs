@@ -3,6 +3,7 @@
 
 pub mod dialogue;
 pub mod hop;
+pub mod topology;
 
 use mousehole_sim::scenario::spec::{ConnectionSpec, FaultSpec, LinkSpec, TcpSpec, TrafficSpec, WriteSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
@@ -37,7 +38,7 @@ pub const SCHEMES: [&str; 34] = [
     "pq-sfd",
     "rio-ps(t_c=1s,t_u=200ms)",
     "shred(min=30%,max=90%)",
-    "shred(hint=edge,min=3,max=9)",
+    "shred(hint=edge,min=20,max=50)",
     "lfp(h=20,timeout=1s)",
     "lfp(shared=false,omega=0.05)",
     "appl",

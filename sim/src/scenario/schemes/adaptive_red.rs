@@ -20,6 +20,7 @@ pub const ARED: SchemeDoc = SchemeDoc {
     parameters: &[OWN, COMMON],
     marker: unmarked,
     queue,
+    host: None,
 };
 
 const OWN: &[ParameterDoc] = &[

@@ -20,6 +20,7 @@ pub const CAKE: SchemeDoc = SchemeDoc {
     parameters: &[PARAMETERS],
     marker: unmarked,
     queue,
+    host: None,
 };
 
 const MAN: &str = "tc-cake(8)";

@@ -25,6 +25,7 @@ pub const CODEL: SchemeDoc = SchemeDoc {
         };
         Ok(Queue::Codel(Box::new(Codel::new(codel::Params { law, limit: limit(values, place)? }))))
     },
+    host: None,
 };
 
 pub const PIE: SchemeDoc = SchemeDoc {
@@ -36,6 +37,7 @@ pub const PIE: SchemeDoc = SchemeDoc {
     parameters: &[CONTROLLER, LIMIT],
     marker: unmarked,
     queue: |values, place| Ok(Queue::Pie(Box::new(Pie::new(pie(values, place)?)))),
+    host: None,
 };
 
 const CODEL_LAW: &[ParameterDoc] = &[

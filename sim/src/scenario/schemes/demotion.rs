@@ -21,6 +21,7 @@ pub const PIAS: SchemeDoc = SchemeDoc {
         marker(values, &demotion::Spec { first, second, ..demotion::Spec::default() })
     },
     queue: |_, place| Ok(drop_tail_queues(place, 3)),
+    host: None,
 };
 
 pub const CT_BYTES: SchemeDoc = SchemeDoc {
@@ -32,6 +33,7 @@ pub const CT_BYTES: SchemeDoc = SchemeDoc {
     parameters: &[THRESHOLD],
     marker: |values, _| marker(values, &demotion::Spec::connection_bytes(bytes(values, "th")?)),
     queue: |_, place| Ok(drop_tail_queues(place, 2)),
+    host: None,
 };
 
 const THRESHOLDS: &[ParameterDoc] = &[

@@ -17,6 +17,7 @@ pub const DROPTAIL: SchemeDoc = SchemeDoc {
     parameters: &[PARAMETERS],
     marker: unmarked,
     queue,
+    host: None,
 };
 
 const PARAMETERS: &[ParameterDoc] = &[parameter(

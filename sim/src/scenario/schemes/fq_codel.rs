@@ -17,6 +17,7 @@ pub const FQ_CODEL: SchemeDoc = SchemeDoc {
     parameters: &[PARAMETERS],
     marker: unmarked,
     queue,
+    host: None,
 };
 
 const PARAMETERS: &[ParameterDoc] = &[

@@ -14,6 +14,7 @@ pub const SRPT: SchemeDoc = SchemeDoc {
     parameters: &[],
     marker: unmarked,
     queue: |_, place| Ok(ranked(Rank::Remaining, place)),
+    host: None,
 };
 
 pub const LAS: SchemeDoc = SchemeDoc {

@@ -27,6 +27,7 @@ pub const LFP: SchemeDoc = SchemeDoc {
         let level = spec(values, "", place)?;
         strict_priority(values, place, &[level, level, level])
     },
+    host: None,
 };
 
 const MARKER: &[ParameterDoc] = &[

@@ -33,6 +33,7 @@ pub const WRR: SchemeDoc = SchemeDoc {
     parameters: &[WEIGHT],
     marker: unmarked,
     queue: weighted,
+    host: None,
 };
 
 /// Whether physical queues share the link's buffer.

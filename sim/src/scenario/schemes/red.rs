@@ -16,6 +16,7 @@ pub const RED: SchemeDoc = SchemeDoc {
     parameters: &[OWN, COMMON],
     marker: unmarked,
     queue,
+    host: None,
 };
 
 pub const SFD_TABLE_1: &str = "SFD Table 1";

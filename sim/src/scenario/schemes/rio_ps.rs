@@ -27,6 +27,7 @@ pub const RIO_PS: SchemeDoc = SchemeDoc {
         let levels = vec![spec(values, "short_", place)?, spec(values, "long_", place)?];
         multi_red(values, place, levels)
     },
+    host: None,
 };
 
 const MARKER: &[ParameterDoc] = &[

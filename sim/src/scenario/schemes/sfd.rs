@@ -22,6 +22,7 @@ pub const SFD: SchemeDoc = SchemeDoc {
     parameters: &[MARKER, COUPLING, REDS, COMMON],
     marker: |values, place| marker(values, place, promotion::Spec::None),
     queue,
+    host: None,
 };
 
 pub const P_SFD: SchemeDoc = SchemeDoc {
@@ -56,6 +57,7 @@ pub const NS2_SFD: SchemeDoc = SchemeDoc {
         let threshold = values.size("th")?.min(u64::from(u32::MAX)) as u32;
         Ok(Marker::Ns2Sfd(Ns2Sfd::new(threshold, values.flag("selective")?)))
     },
+    host: None,
 };
 
 /// How the averages of virtual queues hang together.

@@ -27,6 +27,7 @@ pub const SHRED: SchemeDoc = SchemeDoc {
     parameters: &[OWN, COMMON],
     marker,
     queue,
+    host: None,
 };
 
 const OWN: &[ParameterDoc] = &[

@@ -27,6 +27,7 @@ pub const APPL: SchemeDoc = SchemeDoc {
         Ok(Marker::Policed(Box::new(Marker::Class(ClassMarker::default())), contract(values)?))
     },
     queue,
+    host: None,
 };
 
 pub const TCP_DS: SchemeDoc = SchemeDoc {
@@ -39,6 +40,7 @@ pub const TCP_DS: SchemeDoc = SchemeDoc {
     parameters: &[WINDOW, QUEUE],
     marker: |values, place| window(values, place, false),
     queue,
+    host: None,
 };
 
 pub const TCP_DS_R: SchemeDoc = SchemeDoc {
@@ -61,6 +63,7 @@ pub const ER_TBM: SchemeDoc = SchemeDoc {
     parameters: &[AGGREGATE, QUEUE],
     marker: aggregate,
     queue,
+    host: None,
 };
 
 /// A user's contract.

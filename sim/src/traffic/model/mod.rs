@@ -69,16 +69,25 @@ fn poisson_with(params: &Value) -> Result<Model> {
 }
 
 /// `model` with the parameters of `params` (an object, or null) in place of its own.
-fn with_params<T: Serialize + DeserializeOwned>(mut model: T, params: &Value) -> Result<T> {
+fn with_params<T: Serialize + DeserializeOwned>(model: T, params: &Value) -> Result<T> {
+    with_params_of("traffic.params", model, params)
+}
+
+/// The same for the parameters of anything else; `table` is their name for messages.
+pub(crate) fn with_params_of<T: Serialize + DeserializeOwned>(
+    table: &str,
+    mut model: T,
+    params: &Value,
+) -> Result<T> {
     let Value::Object(given) = params else {
         return match params {
             Value::Null => Ok(model),
-            other => Err(Error::field("traffic.params", other, "a table of parameters is")),
+            other => Err(Error::field(table, other, "a table of parameters is")),
         };
     };
     let mut all = serde_json::to_value(&model).unwrap_or_default();
     for (name, value) in given {
-        let field = format!("traffic.params.{name}");
+        let field = format!("{table}.{name}");
         match all.get_mut(name) {
             Some(place) => *place = value.clone(),
             None => return Err(unknown_parameter(&field, name, &all)),
