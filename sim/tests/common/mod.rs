@@ -56,6 +56,11 @@ pub fn fifo_schemes() -> impl Iterator<Item = &'static str> {
     SCHEMES.into_iter().filter(move |scheme| !other.iter().any(|name| scheme.starts_with(name)))
 }
 
+/// Whether a scheme has queues that overtake each other, so that a flow that changes colour is reordered.
+pub fn overtakes(scheme: &str) -> bool {
+    ["pq-sfd", "lfp", "pias", "ct-bytes"].iter().any(|name| scheme.starts_with(name))
+}
+
 /// A file of `oracle/golden`.
 pub fn golden(file: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oracle/golden").join(file);
