@@ -7,25 +7,30 @@
 //! optimisation changes a result unseen; with `insertion_order` it is the order of scheduling, as in ns-2.
 
 pub mod connection;
+pub mod datagrams;
+pub mod ftp;
+pub mod gaming;
 mod host;
 pub mod layout;
+pub mod mix;
 mod outcome;
 pub mod sessions;
 mod setup;
+mod slots;
 pub mod source;
 
 use crate::error::{Error, Result};
 use crate::link::Arrival;
-use crate::packet::{Packet, flag};
+use crate::packet::{Kind, Packet, flag};
 use crate::queue::Drop;
-use crate::record::{ColourCounts, QueueRecord, TraceEvent, TraceRow, Transfer};
+use crate::record::{ColourCounts, FlowRecord, QueueRecord, TraceEvent, TraceRow, Transfer};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
-use connection::{Live, Open};
+use connection::{Live, Open, Payload};
 use layout::{DOWN, End, PrivateLinks};
 pub use outcome::{Balance, Outcome};
-pub use setup::Setup;
+pub use setup::{Apps, Setup};
 use source::{BULK, Wishes};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -82,7 +87,12 @@ pub struct World {
     told: Vec<usize>,
     at_window: Vec<[ColourCounts; 3]>,
     queues: Vec<QueueRecord>,
-    /// Measured transfers that have not ended.
+    /// Datagram flows, by number.
+    datagrams: Vec<datagrams::Heard>,
+    /// Flows without end, and what they had delivered when the window began.
+    endless: Vec<(u32, u32)>,
+    flows: Vec<FlowRecord>,
+    /// Measured transfers and datagrams that have not ended.
     outstanding: u64,
     window_is_over: bool,
     is_over: bool,
@@ -91,6 +101,7 @@ pub struct World {
     opened: u64,
     most_live: u64,
     goodput_bytes: u64,
+    goodput_up_bytes: u64,
     reordered: u64,
 }
 
@@ -122,7 +133,11 @@ impl World {
             opened: 0,
             most_live: 0,
             goodput_bytes: 0,
+            goodput_up_bytes: 0,
             reordered: 0,
+            datagrams: setup.apps.streams.iter().map(|_| datagrams::Heard::default()).collect(),
+            endless: Vec::new(),
+            flows: Vec::new(),
             setup,
         };
         let (begin, end) = world.setup.window;
@@ -210,11 +225,12 @@ impl World {
         let live = &mut self.live[packet.flow as usize];
         live.in_flight += 1;
         packet.hop = 0;
+        packet.flags |= flag::when(live.open.upload, flag::UPLOAD);
         let (client, server, quarter) = (live.open.client, live.open.server, live.quarter);
         if self.setup.trace && !packet.is_reverse() {
             self.note(TraceEvent::Send, &packet);
         }
-        let end = if packet.is_reverse() { End::ClientOut } else { End::ServerOut };
+        let end = if packet.is_upward() { End::ClientOut } else { End::ServerOut };
         let at = self.pass_private(&packet, end, self.now) + quarter;
         self.forward(packet, client, server, at);
     }
@@ -222,7 +238,7 @@ impl World {
     /// Sends a packet on to its next link, or to its host.
     #[inline]
     fn forward(&mut self, mut packet: Packet, client: u32, server: u32, at: Time) {
-        match self.setup.layout.link(packet.hop, packet.is_reverse(), client, server) {
+        match self.setup.layout.link(packet.hop, packet.is_upward(), client, server) {
             Some(link) => {
                 packet.link = link;
                 self.schedule_packet(at, class::ARRIVE, packet);
@@ -237,11 +253,11 @@ impl World {
         packet.hop += 1;
         let live = &self.live[packet.flow as usize];
         let (client, server, quarter) = (live.open.client, live.open.server, live.quarter);
-        let last = self.setup.layout.link(packet.hop, packet.is_reverse(), client, server).is_none();
+        let last = self.setup.layout.link(packet.hop, packet.is_upward(), client, server).is_none();
         if !last {
             return self.forward(packet, client, server, at);
         }
-        let end = if packet.is_reverse() { End::ServerIn } else { End::ClientIn };
+        let end = if packet.is_upward() { End::ServerIn } else { End::ClientIn };
         let through = self.pass_private(&packet, end, at);
         self.schedule_packet(through + quarter, class::DELIVER, packet);
     }
@@ -311,6 +327,9 @@ impl World {
                 self.note(TraceEvent::Drop, &packet);
             }
             self.live[packet.flow as usize].in_flight -= 1;
+            if packet.kind == Kind::Datagram {
+                self.lost_datagram(&packet);
+            }
             self.release(packet.flow);
         }
     }
@@ -351,7 +370,13 @@ impl World {
         }
         self.opened += 1;
         self.most_live = self.most_live.max((self.live.len() - self.free.len()) as u64);
-        self.begin_write(slot, 0);
+        match open.payload {
+            Payload::Datagrams(_) => self.send_datagram(slot),
+            _ => self.begin_write(slot, 0),
+        }
+        if open.payload == Payload::Endless {
+            self.endless.push((slot, 0));
+        }
     }
 
     /// Frees the slot of a connection that is over and has nothing left in the network.

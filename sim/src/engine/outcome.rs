@@ -3,7 +3,7 @@
 use super::World;
 use super::layout::{DOWN, UP};
 use crate::link::Link;
-use crate::record::{Count, QueueRecord, Series, TraceRow, Transfer};
+use crate::record::{Count, DatagramRecord, FlowRecord, QueueRecord, Series, TraceRow, Transfer};
 use crate::units::Time;
 
 /// What a run leaves.
@@ -19,8 +19,14 @@ pub struct Outcome {
     pub trace: Vec<TraceRow>,
     /// When each segment, and all before it, had arrived; only after [`World::follow`].
     pub course: Vec<Time>,
-    /// Payload bytes that arrived for the first time within the window.
+    /// Payload bytes that arrived at clients for the first time within the window.
     pub goodput_bytes: u64,
+    /// The same at servers.
+    pub goodput_up_bytes: u64,
+    /// What flows without end delivered.
+    pub flows: Vec<FlowRecord>,
+    /// What datagram flows met.
+    pub datagrams: Vec<DatagramRecord>,
     /// Data packets that arrived after one sent later of the same connection, never sent twice.
     pub reordered: u64,
     /// Simulated time at the end.
@@ -69,6 +75,9 @@ impl World {
             *then = link.counts_at(self.now);
             link.counts.restart_delays();
         }
+        for (slot, then) in &mut self.endless {
+            *then = self.live[*slot as usize].receiver.next();
+        }
     }
 
     /// The measured window ends: what the queues did in it is noted.
@@ -90,7 +99,21 @@ impl World {
                 window_s,
             });
         }
+        self.flows = self.endless.iter().map(|&(slot, then)| self.delivered(slot, then)).collect();
         self.is_over = self.outstanding == 0;
+    }
+
+    /// What a flow without end has delivered since it had delivered `then` segments.
+    fn delivered(&self, slot: u32, then: u32) -> FlowRecord {
+        let live = &self.live[slot as usize];
+        FlowRecord {
+            key: live.open.key,
+            client: live.open.client,
+            source: live.open.source,
+            upload: live.open.upload,
+            cheats: live.open.cheats,
+            bytes: u64::from(live.receiver.next() - then) * u64::from(self.setup.params.mss),
+        }
     }
 
     /// Gathers what is left when nothing more happens.
@@ -105,6 +128,7 @@ impl World {
             }
         }
         let now = self.now;
+        let datagrams = self.datagram_records();
         let series = self.series();
         let forward = &self.setup.links[usize::from(DOWN)].counts.colours;
         Outcome {
@@ -116,6 +140,9 @@ impl World {
             trace: self.trace,
             course: self.course.unwrap_or_default(),
             goodput_bytes: self.goodput_bytes,
+            goodput_up_bytes: self.goodput_up_bytes,
+            flows: self.flows,
+            datagrams,
             reordered: self.reordered,
             ended: now,
             events: self.events,

@@ -30,7 +30,14 @@ struct Case {
     rtt_ns: u64,
     /// (pause in ns, bytes) of each write.
     writes: Vec<(u64, u64)>,
+    /// Its data crosses the uplink.
+    upload: bool,
+    /// Payload of a request; 0 is the profile's.
+    request_bytes: u16,
 }
+
+/// Pause before a keystroke, ns: long enough for the one before to have settled.
+const SECOND: u64 = 1_000_000_000;
 
 /// Response times by case and number of the write, in seconds.
 type Times = BTreeMap<(Case, u32), f64>;
@@ -53,7 +60,9 @@ pub fn times(
     left.dedup();
     played(plan, &left, &mut known, cancel)?;
     let time = |(transfer, case): (&Transfer, &Case)| {
-        let found = known.get(&(case.clone(), transfer.write)).copied();
+        // Keystrokes after the first are all alike.
+        let write = if case.request_bytes > 0 { transfer.write.min(1) } else { transfer.write };
+        let found = known.get(&(case.clone(), write)).copied();
         found.unwrap_or(f64::NAN) - saved_s(plan, transfer)
     };
     Ok(transfers.iter().zip(&cases).map(time).collect())
@@ -65,13 +74,15 @@ fn followed(plan: &Plan, cases: &[Case], cancel: &AtomicBool) -> Result<Times> {
     if plan.params.opening == Opening::OneWaySyn {
         return Ok(times);
     }
-    let mut by_rtt: BTreeMap<u64, Vec<&Case>> = BTreeMap::new();
+    let mut by_rtt: BTreeMap<(u64, bool), Vec<&Case>> = BTreeMap::new();
     for case in cases.iter().filter(|case| case.writes.len() == 1) {
-        by_rtt.entry(case.rtt_ns).or_default().push(case);
+        by_rtt.entry((case.rtt_ns, case.upload)).or_default().push(case);
     }
     for same_path in by_rtt.values() {
         let Some(longest) = same_path.iter().max_by_key(|case| case.writes[0].1) else { continue };
-        let outcome = World::new(alone_setup(plan, Arc::new(traffic_of(&[longest])))).follow().run(cancel)?;
+        let outcome = World::new(alone_setup(plan, Arc::new(traffic_of(&[longest])), Vec::new()))
+            .follow()
+            .run(cancel)?;
         let Some(transfer) = outcome.transfers.first() else { continue };
         for case in same_path {
             let last = plan.params.segments(case.writes[0].1) as usize - 1;
@@ -87,7 +98,8 @@ fn played(plan: &Plan, cases: &[&Case], times: &mut Times, cancel: &AtomicBool) 
     if cases.is_empty() {
         return Ok(());
     }
-    let outcome = World::new(alone_setup(plan, Arc::new(traffic_of(cases)))).run(cancel)?;
+    let requests = cases.iter().map(|case| case.request_bytes).collect();
+    let outcome = World::new(alone_setup(plan, Arc::new(traffic_of(cases)), requests)).run(cancel)?;
     for transfer in outcome.transfers.iter().filter(|transfer| transfer.end != Time::NEVER) {
         let case = cases[transfer.key as usize].clone();
         times.insert((case, transfer.write), transfer.end.since(transfer.start).as_secs());
@@ -96,11 +108,15 @@ fn played(plan: &Plan, cases: &[&Case], times: &mut Times, cancel: &AtomicBool) 
 }
 
 fn case(plan: &Plan, transfer: &Transfer, traffic: &Traffic) -> Case {
+    let (rtt_ns, upload) = (transfer.rtt_ns, transfer.upload);
+    if let Some((echo, request_bytes)) = plan.keystroke_of(transfer.source) {
+        return Case { rtt_ns, writes: vec![(0, echo), (SECOND, echo)], upload, request_bytes };
+    }
     let writes = match transfer.template.and_then(|index| traffic.connections.get(index as usize)) {
         Some(connection) => connection.writes.iter().map(|write| (write.idle.0, write.bytes)).collect(),
         None => vec![(0, full_segments(plan, transfer.bytes))],
     };
-    Case { rtt_ns: transfer.rtt_ns, writes }
+    Case { rtt_ns, writes, upload, request_bytes: 0 }
 }
 
 /// Bytes with the last segment filled up.
@@ -110,11 +126,13 @@ fn full_segments(plan: &Plan, bytes: u64) -> u64 {
 
 /// Transmission time that a last segment saves by not being full, over all links of the path, in seconds.
 fn saved_s(plan: &Plan, transfer: &Transfer) -> f64 {
-    if transfer.template.is_some() || plan.params.whole_segments {
+    let is_exact = transfer.template.is_some() || plan.keystroke_of(transfer.source).is_some();
+    if is_exact || plan.params.whole_segments {
         return 0.0;
     }
     let missing = full_segments(plan, transfer.bytes) - transfer.bytes;
-    let rates = plan.layout.rates(plan.rate, plan.access_link.map(|(rate, _)| rate));
+    let bottleneck = if transfer.upload { plan.uplink_rate } else { plan.rate };
+    let rates = plan.layout.rates(bottleneck, plan.access_link.map(|(rate, _)| rate));
     rates.map(|rate| missing as f64 * 8.0 / rate.0 as f64).sum()
 }
 
@@ -126,6 +144,7 @@ fn traffic_of(cases: &[&Case]) -> Traffic {
         rtt: Some(Dur(case.rtt_ns)),
         kind: Kind::Tcp,
         class: Class::default(),
+        upload: case.upload,
         writes: case.writes.iter().map(|&(idle, bytes)| Write { idle: Dur(idle), bytes }).collect(),
     };
     Traffic { connections: cases.iter().map(connection).collect(), ..Traffic::default() }
@@ -149,7 +168,12 @@ mod tests {
             scenario.tcp.profile = profile.into();
             let plan = Plan::new(&scenario).expect("a valid scenario");
             let mss = u64::from(plan.params.mss);
-            let case = |segments: u64| Case { rtt_ns: plan.rtt.0, writes: vec![(0, segments * mss)] };
+            let case = |segments: u64| Case {
+                rtt_ns: plan.rtt.0,
+                writes: vec![(0, segments * mss)],
+                upload: segments.is_multiple_of(2),
+                request_bytes: 0,
+            };
             let cases: Vec<Case> = (1..700).step_by(7).chain([3000]).map(case).collect();
             let cancel = AtomicBool::new(false);
             let known = followed(&plan, &cases, &cancel).expect("a run");

@@ -1,7 +1,9 @@
 //! A scenario that was checked: every text turned into units, every fault named.
 
+use super::mix::{self, Entry};
 use super::scheme::Scheme;
 use super::spec::{AccessSpec, BulkSpec, ConnectionSpec, FaultSpec, SCHEMA, Scenario, TcpSpec};
+use crate::engine::gaming::Rules;
 use crate::engine::layout::{Access, Layout};
 use crate::error::{Error, Result, did_you_mean};
 use crate::link::Fault;
@@ -48,6 +50,10 @@ pub struct Plan {
     pub faults: [Fault; 2],
     /// The traffic model, if there is one.
     pub model: Option<Model>,
+    /// Sources of the mix, by number from 1.
+    pub mix: Vec<Entry>,
+    /// How senders cheat, if some do.
+    pub gaming: Option<Rules>,
 }
 
 impl Plan {
@@ -80,7 +86,7 @@ impl Plan {
             link.uplink_rate.as_ref().map_or(Ok(rate), |text| parse_rate("link.uplink_rate", text))?;
         let (warmup, duration) = window(scenario)?;
         connections(&scenario.traffic.connections)?;
-        Ok(Plan {
+        Plan {
             scheme: Scheme::parse(&scenario.scheme)?,
             params: tcp(&scenario.tcp, direction)?,
             rate,
@@ -96,8 +102,11 @@ impl Plan {
             direction,
             faults: faults(&scenario.faults)?,
             model: model(scenario)?,
+            mix: mix::entries(scenario, direction)?,
+            gaming: mix::gaming(&scenario.traffic)?,
             scenario: scenario.clone(),
-        })
+        }
+        .consistent()
     }
 
     /// The scenario with every parameter of its traffic model and both rates written out.
@@ -106,6 +115,10 @@ impl Plan {
         scenario.link.uplink_rate.get_or_insert_with(|| scenario.link.rate.clone());
         if let Some(model) = &self.model {
             scenario.traffic.params = Some(model.params());
+        }
+        for (spec, entry) in scenario.traffic.mix.iter_mut().zip(&self.mix) {
+            spec.params = Some(entry.model.params());
+            spec.name = Some(entry.name.clone());
         }
         scenario
     }
@@ -157,9 +170,13 @@ fn model(scenario: &Scenario) -> Result<Option<Model>> {
     let traffic = &scenario.traffic;
     let given = [!traffic.files.is_empty(), traffic.model.is_some(), !traffic.connections.is_empty()];
     let count = given.iter().filter(|given| **given).count();
-    if count > 1 || (count == 0 && traffic.bulk.is_none()) {
+    if count > 1 || (count == 0 && traffic.bulk.is_none() && traffic.mix.is_empty()) {
         let problem = if count == 0 { "nothing" } else { "more than one source" };
-        return Err(Error::field("traffic", problem, "exactly one of files, model and connections, or bulk"));
+        return Err(Error::field(
+            "traffic",
+            problem,
+            "exactly one of files, model and connections, or bulk or mix",
+        ));
     }
     if let Some(load) = traffic.load.filter(|load| !(*load > 0.0 && *load <= 2.0)) {
         return Err(Error::field("traffic.load", load, "a number above 0, at most 2"));
@@ -169,7 +186,9 @@ fn model(scenario: &Scenario) -> Result<Option<Model>> {
     }
     traffic.bulk.as_ref().map_or(Ok(()), check_bulk)?;
     let params = traffic.params.as_ref().unwrap_or(&serde_json::Value::Null);
-    traffic.model.as_deref().map(|name| model::by_name(name, params)).transpose()
+    let model = traffic.model.as_deref().map(|name| model::by_name(name, params)).transpose()?;
+    mix::check_load("traffic", model.as_ref(), traffic.load)?;
+    Ok(model)
 }
 
 fn check_bulk(bulk: &BulkSpec) -> Result<()> {
@@ -357,6 +376,7 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
         rtt: spec.rtt_s.map(|rtt| seconds("rtt_s", rtt)).transpose()?,
         kind: Kind::Tcp,
         class: spec.class,
+        upload: spec.upload,
         writes,
     })
 }

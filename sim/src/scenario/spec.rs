@@ -148,7 +148,7 @@ pub struct TcpSpec {
     pub syn: Option<bool>,
 }
 
-/// What connections there are; exactly one of files, model and connections, or bulk flows alone.
+/// What connections there are; at most one of files, model and connections, and bulk flows or a mix beside it or alone.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrafficSpec {
@@ -173,6 +173,65 @@ pub struct TrafficSpec {
     /// Bulk flows without end, beside the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bulk: Option<BulkSpec>,
+    /// Models beside the rest, or beside each other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<MixSpec>,
+    /// Senders that cheat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gaming: Option<GamingSpec>,
+}
+
+/// One model of a mix.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixSpec {
+    /// What records call it; the model's name if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Name of a traffic model.
+    pub model: String,
+    /// Parameters of the model that differ from its defaults.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub params: Option<serde_json::Value>,
+    /// Wire bytes over capacity, of models that arrive at a rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<f64>,
+    /// How many users, of models that have so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
+}
+
+/// Senders that cheat.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GamingSpec {
+    /// Share of the transfers that are large enough.
+    pub share: f64,
+    /// Number of pieces a transfer is sent in.
+    pub split: u32,
+    /// `parallel` or `consecutive`.
+    pub pieces: String,
+    /// The window hint every packet claims; 0 tells the truth.
+    pub hint: u8,
+    /// Smaller transfers are left alone.
+    pub min_bytes: String,
+    /// Names of the sources whose transfers may cheat; all where it is empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
+}
+
+impl Default for GamingSpec {
+    /// A tenth of all transfers of at least 100 kB in eight pieces at once.
+    fn default() -> Self {
+        GamingSpec {
+            share: 0.1,
+            split: 8,
+            pieces: "parallel".into(),
+            hint: 0,
+            min_bytes: "100kB".into(),
+            sources: Vec::new(),
+        }
+    }
 }
 
 /// One connection written out.
@@ -193,6 +252,9 @@ pub struct ConnectionSpec {
     /// `interactive`, `web` or `bulk`: what schemes that know applications take it for.
     #[serde(default)]
     pub class: Class,
+    /// The client sends: payload crosses the uplink, its acknowledgements the downlink.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub upload: bool,
     /// The writes, in order.
     pub writes: Vec<WriteSpec>,
 }
