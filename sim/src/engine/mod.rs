@@ -387,19 +387,4 @@ impl World {
             self.free.push(slot);
         }
     }
-
-    fn note(&mut self, event: TraceEvent, packet: &Packet) {
-        let seq = i64::from(packet.seq) - i64::from(event == TraceEvent::Ack);
-        let cwnd = self.live[packet.flow as usize].sender.cwnd();
-        let row = TraceRow {
-            at: self.now,
-            event,
-            flow: packet.flow,
-            seq,
-            bytes: packet.bytes,
-            colour: packet.colour,
-            cwnd,
-        };
-        self.trace.push(row);
-    }
 }

@@ -3,7 +3,8 @@
 use super::World;
 use super::layout::{DOWN, UP};
 use crate::link::Link;
-use crate::record::{Count, DatagramRecord, FlowRecord, QueueRecord, Series, TraceRow, Transfer};
+use crate::packet::Packet;
+use crate::record::{Count, DatagramRecord, FlowRecord, QueueRecord, Series, TraceEvent, TraceRow, Transfer};
 use crate::units::Time;
 
 /// What a run leaves.
@@ -69,6 +70,22 @@ impl Balance {
 }
 
 impl World {
+    /// Adds a line to the packet trace.
+    pub(super) fn note(&mut self, event: TraceEvent, packet: &Packet) {
+        let seq = i64::from(packet.seq) - i64::from(event == TraceEvent::Ack);
+        let cwnd = self.live[packet.flow as usize].sender.cwnd();
+        let row = TraceRow {
+            at: self.now,
+            event,
+            flow: packet.flow,
+            seq,
+            bytes: packet.bytes,
+            colour: packet.colour,
+            cwnd,
+        };
+        self.trace.push(row);
+    }
+
     /// The measured window begins.
     pub(super) fn open_window(&mut self) {
         for (link, then) in self.setup.links.iter_mut().zip(&mut self.at_window) {

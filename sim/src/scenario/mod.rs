@@ -6,6 +6,7 @@ pub mod alone;
 mod apps;
 pub mod catalogue;
 pub mod mix;
+mod mix_spec;
 pub mod plan;
 pub mod run;
 pub mod scheme;
