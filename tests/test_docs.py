@@ -16,7 +16,7 @@ from mousehole import _engine
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(name for name in hygiene.tracked_files(ROOT) if name.suffix == ".md")
 
-# struct of sim/src/scenario/spec.rs → what its fields begin with in docs/scenario.md
+# struct of sim/src/scenario/{spec,mix_spec}.rs → what its fields begin with in docs/scenario.md
 TABLES = {
     "Scenario": "",
     "LinkSpec": "link.",
@@ -26,6 +26,8 @@ TABLES = {
     "ConnectionSpec": "traffic.connections[].",
     "WriteSpec": "traffic.connections[].writes[].",
     "BulkSpec": "traffic.bulk.",
+    "MixSpec": "traffic.mix[].",
+    "GamingSpec": "traffic.gaming.",
     "FaultSpec": "faults[].",
 }
 NESTED = {"link", "access", "tcp", "traffic", "faults"}
@@ -41,6 +43,7 @@ COLUMNS = {
     "DURATION": "duration",
     "PROTOCOL": "protocol",
     "SERVER_PORT": "server port",
+    "SERVICE": "service",
     "SIZE_SOURCE": "size announced or received",
 }
 REFERENCE = re.compile(r"`((?:[\w.-]+/)+[\w.-]*\.(?:rs|py|h|c|md|toml|sh|json))`")
@@ -73,7 +76,7 @@ def test_schemes_doc__needs_its_marker() -> None:
 
 
 def test_scenario__documents_every_field() -> None:
-    source = text("sim/src/scenario/spec.rs")
+    source = text("sim/src/scenario/spec.rs") + text("sim/src/scenario/mix_spec.rs")
     fields = {
         prefix + field
         for struct, prefix in TABLES.items()
@@ -118,7 +121,7 @@ def test_traffic__columns_are_the_readers(constant: str) -> None:
     assert listed == ", ".join(f"`{name}`" for name in known)
 
 
-@pytest.mark.parametrize("model", ["web:sfd", "poisson"])
+@pytest.mark.parametrize("model", ["web:sfd", "poisson", "telnet", "ftp", "udp", "voip"])
 def test_traffic__parameters_are_the_models(model: str) -> None:
     filled = json.loads(_engine.validate(json.dumps({"traffic": {"model": model}})))["traffic"]["params"]
     table = {

@@ -122,7 +122,15 @@ def _amounts(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("span", f"{summary['span_s']:,.6g} s"),
         ("payload", f"{size_text(summary['payload_bytes'])}, {size_text(summary['wire_bytes'])} on the wire"),
         *([("QUIC", quic)] if kinds["quic_connections"] else []),
+        ("applications", _classes(summary["classes"])),
     ]
+
+
+def _classes(classes: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{classes[f'{name}_connections']} {name} ({size_text(classes[f'{name}_bytes'])})"
+        for name in ("interactive", "web", "bulk")
+    )
 
 
 def _sizes(summary: dict[str, Any]) -> list[tuple[str, str]]:
