@@ -191,6 +191,28 @@ fn voip__sends_as_often_as_it_talks() {
     }
 }
 
+/// One event per hop or two: the same records.
+#[test]
+fn paths__uploads_and_datagrams_are_the_same_on_both() {
+    let run = |slow_path| {
+        let base = Scenario { both_directions: true, duration: "6s".into(), slow_path, ..scenario("red") };
+        play(&mixed(
+            base,
+            vec![
+                entry("telnet", json!({"users": 3})),
+                entry("ftp", json!({"users": 2, "direction": "both", "off_s": 0.3})),
+                entry("voip", json!({"calls": 3})),
+                entry("udp", json!({"rate_bps": 700_000})),
+            ],
+        ))
+    };
+    let (fast, slow) = (run(false), run(true));
+    assert!(slow.outcome.events > fast.outcome.events);
+    assert_eq!(fast.outcome.transfers, slow.outcome.transfers);
+    assert_eq!(fast.outcome.datagrams, slow.outcome.datagrams);
+    assert!(fast.outcome.datagrams.iter().any(|flow| flow.lost > 0));
+}
+
 /// Everything at once, under every scheme: every link keeps its packets, every datagram is accounted for.
 #[test]
 fn conservation__with_uploads_and_datagrams() {

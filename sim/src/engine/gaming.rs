@@ -162,3 +162,48 @@ fn piece_key(whole: u64, number: u64) -> u64 {
         _ => mix(whole ^ mix(number)) | 1 << 62,
     }
 }
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::engine::source::Starts;
+
+    /// What is opened when a source wishes for connections of these payloads and all cheat.
+    fn opened(payloads: &[Payload], rules: Rules) -> Vec<Open> {
+        let opens = (0u64..)
+            .zip(payloads)
+            .map(|(key, &payload)| (Time::ZERO, Open { key, payload, ..Open::default() }));
+        let inner = Source::Starts(Starts::new(opens.collect()));
+        let mut gaming = Gaming::new(inner, rules, 1, Arc::default());
+        let mut wishes = Wishes::default();
+        gaming.begin(&mut wishes);
+        let (at, token) = wishes.wake[0];
+        gaming.wake(token, at, &mut wishes);
+        wishes.open
+    }
+
+    fn hint_of_one() -> Rules {
+        Rules { share: 1.0, split: 1, parallel: true, hint: 1, min_bytes: 1000, sources: Vec::new() }
+    }
+
+    #[test]
+    fn hint__is_claimed_by_large_transfers_and_flows_without_end() {
+        let payloads =
+            [Payload::Single(1000), Payload::Single(999), Payload::Endless, Payload::Keystrokes(0)];
+        let hints: Vec<(u64, u8, bool)> =
+            opened(&payloads, hint_of_one()).iter().map(|open| (open.key, open.hint, open.cheats)).collect();
+        assert_eq!(hints, [(0, 1, true), (1, 0, false), (2, 1, true), (3, 0, false)]);
+    }
+
+    #[test]
+    fn split__the_first_piece_keeps_the_key() {
+        let pieces = opened(&[Payload::Single(10_001)], Rules { split: 3, ..hint_of_one() });
+        let sizes: Vec<Payload> = pieces.iter().map(|piece| piece.payload).collect();
+        assert_eq!(sizes, [Payload::Single(3334), Payload::Single(3334), Payload::Single(3333)]);
+        assert_eq!(pieces[0].key, 0);
+        assert!(pieces[1].key != pieces[2].key && pieces[1].key != 0);
+        let next = opened(&[Payload::Single(10_001)], Rules { split: 3, parallel: false, ..hint_of_one() });
+        assert_eq!(next.len(), 1);
+    }
+}
