@@ -58,6 +58,25 @@ def print_records(console: Console, done: Records) -> None:
     console.print(_queue_table(done.queues))
     console.print(Text(f"goodput {rate_text(summary['goodput_bps'])}, {summary['packets']} packets, "
                        f"{summary['simulated_s']:.6g} s simulated"))  # fmt: skip
+    for line in _beside_transfers(done):
+        console.print(Text(line))
+
+
+def _beside_transfers(done: Records) -> Iterator[str]:
+    """A line per source and direction of flows without end, and of datagrams."""
+    for (source, upload), group in done.flows.group_by(["source", "upload"], maintain_order=True):
+        rate = rate_text(float(group["goodput_bps"].sum()))
+        yield f"{source} {_way(upload)}: {len(group)} flows without end, {rate}"
+    for (source, upload), group in done.datagrams.group_by(["source", "upload"], maintain_order=True):
+        sent, lost = int(group["sent"].sum()), int(group["lost"].sum())
+        share = share_text(lost / sent if sent else 0.0)
+        late = group["delay_p95_s"].fill_nan(None).max()
+        delay = f", one-way delay p95 up to {time_text(late)}" if isinstance(late, float) else ""
+        yield f"{source} {_way(upload)}: {sent} datagrams, {share} lost{delay}"
+
+
+def _way(upload: object) -> str:
+    return "up" if upload else "down"
 
 
 def _queue_table(queues: list[dict[str, Any]]) -> Table:

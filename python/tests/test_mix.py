@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import mousehole
 import pytest
-from mousehole import records, sizefiles
+from mousehole import records, show, sizefiles
 from mousehole.errors import MouseholeError
+from rich.console import Console
 
 SIZES = "# bytes, share\n1000 0.5\n20000 1\n"
 
@@ -85,3 +87,19 @@ def test_inspect__counts_applications(tmp_path: Path) -> None:
     table.write_text("start,bytes,server_port\n0.5,10,22\n1,20,443\n2,30,873\n")
     classes = mousehole.inspect(table)["classes"]
     assert [classes[f"{name}_bytes"] for name in ("interactive", "web", "bulk")] == [10, 20, 30]
+
+
+def test_show__a_line_for_flows_and_datagrams() -> None:
+    done = mousehole.run(scenario(mix=MIX, bulk={"flows": 2}))
+    console = Console(record=True, width=100, file=io.StringIO())
+    show.print_records(console, done)
+    text = console.export_text()
+    for part in ("ftp up: 1 flows without end", "bulk down: 2 flows without end", "calls up: "):
+        assert part in text
+    assert "datagrams" in text
+
+
+def test_show__nothing_beside_transfers() -> None:
+    done = mousehole.run(scenario(model="poisson", load=0.5))
+    assert done.flows.is_empty()
+    assert list(show._beside_transfers(done)) == []
