@@ -27,13 +27,19 @@ TABLES = {
     "ConnectionSpec": "traffic.connections[].",
     "WriteSpec": "traffic.connections[].writes[].",
     "BulkSpec": "traffic.bulk.",
+    "MixSpec": "traffic.mix[].",
+    "GamingSpec": "traffic.gaming.",
     "FaultSpec": "faults[].",
     "TopologySpec": "topology.",
     "TopologyLink": "topology.links[].",
     "HostGroup": "topology.hosts[].",
     "HostStageSpec": "host_stage.",
 }
-SPECS = ("sim/src/scenario/spec.rs", "sim/src/scenario/topology/spec.rs")
+SPECS = (
+    "sim/src/scenario/spec.rs",
+    "sim/src/scenario/mix_spec.rs",
+    "sim/src/scenario/topology/spec.rs",
+)
 NESTED = {"link", "access", "tcp", "traffic", "faults", "topology", "host_stage"}
 KINDS = ("two_tier", "y", "tree")
 # constant of columns.rs → first cell of its row in docs/traffic.md
@@ -48,6 +54,7 @@ COLUMNS = {
     "DURATION": "duration",
     "PROTOCOL": "protocol",
     "SERVER_PORT": "server port",
+    "SERVICE": "service",
     "SIZE_SOURCE": "size announced or received",
 }
 REFERENCE = re.compile(r"`((?:[\w.-]+/)+[\w.-]*\.(?:rs|py|h|c|md|toml|sh|json))`")
@@ -150,7 +157,7 @@ def test_traffic__columns_are_the_readers(constant: str) -> None:
     assert listed == ", ".join(f"`{name}`" for name in known)
 
 
-@pytest.mark.parametrize("model", ["web:sfd", "poisson"])
+@pytest.mark.parametrize("model", ["web:sfd", "poisson", "telnet", "ftp", "udp", "voip"])
 def test_traffic__parameters_are_the_models(model: str) -> None:
     filled = json.loads(_engine.validate(json.dumps({"traffic": {"model": model}})))["traffic"]["params"]
     table = {

@@ -78,6 +78,25 @@ def print_records(console: Console, done: Records) -> None:
     console.print(_queue_table(done.queues))
     console.print(Text(f"goodput {rate_text(summary['goodput_bps'])}, {summary['packets']} packets, "
                        f"{summary['simulated_s']:.6g} s simulated"))  # fmt: skip
+    for line in _beside_transfers(done):
+        console.print(Text(line))
+
+
+def _beside_transfers(done: Records) -> Iterator[str]:
+    """A line per source and direction of flows without end, and of datagrams."""
+    for (source, upload), group in done.flows.group_by(["source", "upload"], maintain_order=True):
+        rate = rate_text(float(group["goodput_bps"].sum()))
+        yield f"{source} {_way(upload)}: {len(group)} flows without end, {rate}"
+    for (source, upload), group in done.datagrams.group_by(["source", "upload"], maintain_order=True):
+        sent, lost = int(group["sent"].sum()), int(group["lost"].sum())
+        share = share_text(lost / sent if sent else 0.0)
+        late = group["delay_p95_s"].fill_nan(None).max()
+        delay = f", one-way delay p95 up to {time_text(late)}" if isinstance(late, float) else ""
+        yield f"{source} {_way(upload)}: {sent} datagrams, {share} lost{delay}"
+
+
+def _way(upload: object) -> str:
+    return "up" if upload else "down"
 
 
 def _queue_table(queues: list[dict[str, Any]]) -> Table:
@@ -142,7 +161,15 @@ def _amounts(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("span", f"{summary['span_s']:,.6g} s"),
         ("payload", f"{size_text(summary['payload_bytes'])}, {size_text(summary['wire_bytes'])} on the wire"),
         *([("QUIC", quic)] if kinds["quic_connections"] else []),
+        ("applications", _classes(summary["classes"])),
     ]
+
+
+def _classes(classes: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{classes[f'{name}_connections']} {name} ({size_text(classes[f'{name}_bytes'])})"
+        for name in ("interactive", "web", "bulk")
+    )
 
 
 def _sizes(summary: dict[str, Any]) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from mousehole import _engine
+from mousehole import _engine, sizefiles
 from mousehole.errors import MouseholeError, field_error
 from mousehole.pool import interruptible
 
@@ -56,7 +56,8 @@ def load(source: Source, direction: str = "down", strict: bool = False, seed: in
 
 def is_model(name: str) -> bool:
     """Whether `name` is a model's, or reads like one such as `web:sfd`, and no file has that name."""
-    return (name in _engine.models() or bool(_MODEL.match(name))) and not Path(name).exists()
+    is_named = name in _engine.models() or name.startswith(sizefiles.MODEL) or bool(_MODEL.match(name))
+    return is_named and not Path(name).exists()
 
 
 def is_scenario(source: Source) -> bool:
@@ -128,7 +129,9 @@ def _from_model(names: list[str], params: dict[str, Any] | None) -> Loaded:
     if len(names) > 1:
         raise MouseholeError(f"traffic: a model stands alone; {', '.join(names)} were given together")
     section: dict[str, Any] = {"model": names[0], **({"params": params} if params else {})}
-    return Loaded(_engine.model_traffic(names[0], params), section, names[0], ())
+    files = sizefiles.named(section)
+    label = f"{sizefiles.MODEL}{files[0].name}" if names[0].startswith(sizefiles.MODEL) else names[0]
+    return Loaded(_engine.model_traffic(names[0], params), section, label, files)
 
 
 def _from_connections(connections: list[dict[str, Any]]) -> Loaded:

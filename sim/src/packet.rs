@@ -21,6 +21,8 @@ pub enum Kind {
     SynAck = 3,
     /// Completes the handshake and asks for write number `seq`.
     Request = 4,
+    /// Unresponsive: no transport answers it; `seq` counts the flow's packets, `sacks` hold the time of sending.
+    Datagram = 5,
 }
 
 /// Bits of [`Packet::flags`].
@@ -39,6 +41,8 @@ pub mod flag {
     pub const IN_RECOVERY: u8 = 32;
     /// Travels from the receiver of data to its sender.
     pub const REVERSE: u8 = 64;
+    /// Belongs to a connection whose data goes from client to server.
+    pub const UPLOAD: u8 = 128;
 
     /// `bits` if `condition` holds, else none.
     pub const fn when(condition: bool, bits: u8) -> u8 {
@@ -79,7 +83,7 @@ pub struct Packet {
     pub flags: u8,
     /// Shared links passed so far in this direction.
     pub hop: u8,
-    /// The sender's window in segments at sending time, saturating at 255.
+    /// The sender's window in segments at sending time, saturating at 255; 0 where there is none to tell.
     pub window_hint: u8,
     /// It carried a congestion mark when it reached the present link.
     pub was_marked: bool,
@@ -140,12 +144,17 @@ impl Packet {
         self.has(flag::REVERSE)
     }
 
+    /// Whether it travels from client to server.
+    pub fn is_upward(&self) -> bool {
+        self.has(flag::REVERSE) != self.has(flag::UPLOAD)
+    }
+
     /// What a policy may know of the packet.
     pub fn view(&self) -> View {
         let kind = match self.kind {
             Kind::Syn | Kind::SynAck => View::SYN,
             Kind::Ack => View::ACK,
-            Kind::Data | Kind::Request => 0,
+            Kind::Data | Kind::Request | Kind::Datagram => 0,
         };
         let flags = kind | VIEW_FLAGS[usize::from(self.flags)];
         View::new(u32::from(self.bytes))
@@ -160,7 +169,7 @@ impl Packet {
         match self.kind {
             Kind::Data => self.seq.wrapping_add(1),
             Kind::Ack => self.seq,
-            Kind::Syn | Kind::SynAck | Kind::Request => 0,
+            Kind::Syn | Kind::SynAck | Kind::Request | Kind::Datagram => 0,
         }
     }
 }

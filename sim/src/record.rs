@@ -18,6 +18,14 @@ pub struct Transfer {
     pub bytes: u64,
     /// Payload bytes of the whole object this transfer is a piece of (equal to `bytes` unless chopped).
     pub object_bytes: u64,
+    /// Key of the transfer that carries the object's first piece (equal to `key` unless chopped).
+    pub object_key: u64,
+    /// Number of the source of traffic it belongs to.
+    pub source: u16,
+    /// Its data went from client to server.
+    pub upload: bool,
+    /// Its sender departed from the rules.
+    pub cheats: bool,
     /// When the client's SYN or request was sent.
     pub start: Time,
     /// When the first data packet was first sent; [`Time::NEVER`] if none was.
@@ -36,6 +44,53 @@ pub struct Transfer {
     pub is_quic: bool,
     /// Connection of the traffic it replays, where that has several writes.
     pub template: Option<u32>,
+}
+
+/// What one flow without end delivered within the measured window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FlowRecord {
+    /// Names the connection across schemes.
+    pub key: u64,
+    /// Client host.
+    pub client: u32,
+    /// Number of the source of traffic it belongs to; [`FlowRecord::BULK`] for the scenario's bulk flows.
+    pub source: u16,
+    /// Its data went from client to server.
+    pub upload: bool,
+    /// Its sender departed from the rules.
+    pub cheats: bool,
+    /// Payload bytes that arrived in order.
+    pub bytes: u64,
+}
+
+impl FlowRecord {
+    /// Source of the scenario's bulk flows.
+    pub const BULK: u16 = u16::MAX;
+}
+
+/// What one datagram flow met: packets sent within the measured window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DatagramRecord {
+    /// Names the flow across schemes.
+    pub key: u64,
+    /// Client host.
+    pub client: u32,
+    /// Number of the source of traffic it belongs to.
+    pub source: u16,
+    /// From client to server.
+    pub upload: bool,
+    /// Packets sent.
+    pub sent: u64,
+    /// Of those, packets that arrived.
+    pub received: u64,
+    /// Of those, packets that were dropped; the rest was still under way at the end.
+    pub lost: u64,
+    /// Bytes of IP length that arrived.
+    pub bytes: u64,
+    /// One-way delay: mean, p50, p95, p99 (nearest rank), in seconds; NaN if nothing arrived.
+    pub delay_s: [f64; 4],
+    /// Mean over arrivals of the interarrival jitter of RFC 3550 section 6.4.1, in seconds.
+    pub jitter_s: f64,
 }
 
 /// Packets and bytes.

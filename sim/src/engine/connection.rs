@@ -26,6 +26,41 @@ pub struct Open {
     pub is_quic: bool,
     /// Bytes of the object this connection carries a piece of; 0 when it carries whole writes.
     pub object_bytes: u64,
+    /// Key of the connection that carries the object's first piece, if `object_bytes` is given.
+    pub object_key: u64,
+    /// Number of the source of traffic it belongs to.
+    pub source: u16,
+    /// Data goes from client to server: over the uplink, its acknowledgements over the other.
+    pub upload: bool,
+    /// Payload of a request; 0 is the profile's.
+    pub request_bytes: u16,
+    /// The window its packets claim, whatever it is; 0 is the truth.
+    pub hint: u8,
+    /// Its sender departs from the rules to be taken for something else.
+    pub cheats: bool,
+}
+
+impl Default for Open {
+    /// One byte from server 0 to client 0, for nobody in particular.
+    fn default() -> Self {
+        Open {
+            key: 0,
+            client: 0,
+            server: 0,
+            rtt: None,
+            payload: Payload::Single(1),
+            tag: u32::MAX,
+            class: Class::default(),
+            is_quic: false,
+            object_bytes: 0,
+            object_key: 0,
+            source: 0,
+            upload: false,
+            request_bytes: 0,
+            hint: 0,
+            cheats: false,
+        }
+    }
 }
 
 impl Open {
@@ -44,6 +79,17 @@ pub enum Payload {
     Replayed(u32),
     /// A write without end.
     Endless,
+    /// Keystrokes by these rules of the run's applications, for ever.
+    Keystrokes(u32),
+    /// The packets of this datagram flow of the run's applications.
+    Datagrams(u32),
+}
+
+impl Payload {
+    /// Whether its writes are transfers that can be measured.
+    pub fn is_measurable(self) -> bool {
+        !matches!(self, Payload::Endless | Payload::Datagrams(_))
+    }
 }
 
 /// The write now under way.
@@ -120,6 +166,15 @@ impl Live {
             in_flight: 0,
             is_open: true,
             is_finished: false,
+        }
+    }
+
+    /// Who opens and who asks: what the profile says, but an upload is pushed by the client.
+    #[inline]
+    pub fn opening(&self, params: &Params) -> Opening {
+        match params.opening {
+            Opening::Request if self.open.upload => Opening::Sender,
+            other => other,
         }
     }
 

@@ -20,14 +20,18 @@ pub(super) struct Course {
     arrivals: Vec<Time>,
     /// Time of a full segment on the bottleneck, where that is the slowest link.
     spacing: Option<Dur>,
+    /// Number of the bottleneck.
+    bottleneck: u16,
     /// The bottleneck is busy from this segment to the last.
     busy_from: Option<u32>,
 }
 
 impl Course {
     /// A course before its first segment.
-    pub fn new(params: &Params, layout: &Layout, links: &[Link]) -> Course {
-        Course { arrivals: Vec::new(), spacing: spacing(params, layout, links), busy_from: None }
+    pub fn new(params: &Params, layout: &Layout, links: &[Link], upload: bool) -> Course {
+        let (there, back) = if upload { (UP, DOWN) } else { (DOWN, UP) };
+        let spacing = spacing(params, layout, links, there, back);
+        Course { arrivals: Vec::new(), spacing, bottleneck: there, busy_from: None }
     }
 
     /// Every segment below `next` has arrived by `now`.
@@ -50,12 +54,12 @@ impl Course {
 
 /// Time of a full segment on the bottleneck; `None` if another link is slower or a timer might fire between
 /// two acknowledgements.
-fn spacing(params: &Params, layout: &Layout, links: &[Link]) -> Option<Dur> {
+fn spacing(params: &Params, layout: &Layout, links: &[Link], there: u16, back: u16) -> Option<Dur> {
     let full = params.mss + params.header;
     let ack = params.ack_bytes + params.sack_bytes.0 + 3 * params.sack_bytes.1;
-    let spacing = links[usize::from(DOWN)].tx_time(full);
+    let spacing = links[usize::from(there)].tx_time(full);
     let on_link =
-        |(number, link): (usize, &Link)| link.tx_time(if number == usize::from(UP) { ack } else { full });
+        |(number, link): (usize, &Link)| link.tx_time(if number == usize::from(back) { ack } else { full });
     let on_end = |end| layout.private(end).1.map_or(Dur::ZERO, |rate| rate.tx_time(u64::from(full)));
     let slowest = links.iter().enumerate().map(on_link).chain(End::ALL.into_iter().map(on_end)).max()?;
     (slowest <= spacing && 4 * spacing.0 < params.min_rto.0).then_some(spacing)
@@ -70,7 +74,7 @@ impl World {
         let Some(spacing) = course.spacing.filter(|_| live.sender.losses() == (0, 0)) else { return };
         match course.busy_from {
             None => {
-                let work = self.setup.links[usize::from(DOWN)].work(self.now);
+                let work = self.setup.links[usize::from(course.bottleneck)].work(self.now);
                 if work.0 >= 2 * live.rtt.0 + 20 * spacing.0 {
                     course.busy_from = Some(live.sender.sent_below());
                 }

@@ -17,9 +17,9 @@ impl World {
         let live = &mut self.live[slot as usize];
         live.begin(number, bytes, self.now, params);
         let (begin, end) = self.setup.window;
-        live.progress.is_measured = (begin..end).contains(&self.now) && live.open.payload != Payload::Endless;
+        live.progress.is_measured = (begin..end).contains(&self.now) && live.open.payload.is_measurable();
         self.outstanding += u64::from(live.progress.is_measured);
-        match (params.opening, number) {
+        match (live.opening(params), number) {
             (Opening::None | Opening::OneWaySyn, _) => self.start_sending(slot),
             (Opening::Request | Opening::Sender, 0) => {
                 let (kind, seq) = live.opener.open(self.now, params);
@@ -47,6 +47,7 @@ impl World {
             Kind::Syn => self.syn(slot, &packet),
             Kind::SynAck => self.syn_ack(slot),
             Kind::Request => self.request(slot, packet.seq),
+            Kind::Datagram => self.datagram(&packet),
         }
         self.arm(slot);
         self.release(slot);
@@ -75,7 +76,12 @@ impl World {
         {
             self.send_from_opener(slot, kind, seq);
         }
-        if self.live[slot as usize].think_until <= now {
+        let live = &self.live[slot as usize];
+        if live.think_until <= now {
+            if matches!(live.open.payload, Payload::Datagrams(_)) {
+                self.send_datagram(slot);
+                return self.arm(slot);
+            }
             let next = self.live[slot as usize].progress.number + 1;
             self.flush_ack(slot);
             self.begin_write(slot, next);
@@ -97,8 +103,11 @@ impl World {
             live.opener.handle_data_of(live.progress.number);
         }
         if is_new && (self.setup.window.0..self.setup.window.1).contains(&self.now) {
-            self.goodput_bytes +=
-                u64::from(packet.bytes) - u64::from(params.header.min(u32::from(packet.bytes)));
+            let bytes = u64::from(packet.bytes) - u64::from(params.header.min(u32::from(packet.bytes)));
+            match live.open.upload {
+                false => self.goodput_bytes += bytes,
+                true => self.goodput_up_bytes += bytes,
+            }
         }
         let next = live.receiver.next();
         let done = next >= live.progress.segments.1 && before < live.progress.segments.1;
@@ -118,7 +127,8 @@ impl World {
         let live = &mut self.live[slot as usize];
         let was_done = live.sender.is_done();
         live.sender.handle_ack(&fields, self.now, &self.setup.params);
-        let uploaded = self.setup.params.opening == Opening::Sender && !was_done && live.sender.is_done();
+        let pushes = live.opening(&self.setup.params) == Opening::Sender;
+        let uploaded = pushes && !was_done && live.sender.is_done();
         self.pump(slot);
         if uploaded && self.live[slot as usize].progress.is_complete {
             self.think(slot);
@@ -141,7 +151,7 @@ impl World {
         if !live.opener.handle_syn_ack(now, params) {
             return;
         }
-        if params.opening == Opening::Sender {
+        if live.opening(params) == Opening::Sender {
             live.sender.handshake_sample(sent, now, lost, params);
             self.start_sending(slot);
         } else {
@@ -184,7 +194,10 @@ impl World {
             }
             let bytes = live.segment_bytes(out.seq, params);
             let mut packet = Packet::new(slot, Kind::Data, out.seq, bytes);
-            packet.window_hint = live.sender.cwnd().min(255.0) as u8;
+            packet.window_hint = match live.open.hint {
+                0 => live.sender.cwnd().min(255.0) as u8,
+                claimed => claimed,
+            };
             packet.remaining = live.unacknowledged();
             // RFC 3168 section 6.1.5: what is sent again is not ECN-capable.
             packet.flags = flag::when(params.ecn && !out.retransmission, flag::ECT)
@@ -216,10 +229,14 @@ impl World {
     }
 
     fn send_from_opener(&mut self, slot: u32, kind: Kind, seq: u32) {
-        let params = &self.setup.params;
-        let bytes = params.ack_bytes + if kind == Kind::Request { params.request_bytes } else { 0 };
+        let (params, live) = (&self.setup.params, &self.live[slot as usize]);
+        let request = match live.open.request_bytes {
+            0 => params.request_bytes,
+            own => u32::from(own),
+        };
+        let bytes = params.ack_bytes + if kind == Kind::Request { request } else { 0 };
         let mut packet = Packet::new(slot, kind, seq, bytes as u16);
-        packet.flags = if params.opening == Opening::Sender { 0 } else { flag::REVERSE };
+        packet.flags = if live.opening(params) == Opening::Sender { 0 } else { flag::REVERSE };
         self.inject(packet);
     }
 
@@ -240,18 +257,27 @@ impl World {
                 self.setup.source.finished(tag, now, &mut self.wishes);
                 self.grant();
             }
-        } else if self.setup.params.opening != Opening::Sender {
+        } else if self.live[slot as usize].opening(&self.setup.params) != Opening::Sender {
             self.think(slot);
         }
     }
 
     /// Waits for the pause before the next write, if there is one.
     fn think(&mut self, slot: u32) {
-        let next = self.live[slot as usize].progress.number + 1;
-        if let Payload::Replayed(index) = self.live[slot as usize].open.payload
-            && let Some(write) = self.setup.traffic.connections[index as usize].writes.get(next as usize)
-        {
-            self.live[slot as usize].think_until = self.now + write.idle;
+        let live = &mut self.live[slot as usize];
+        let next = live.progress.number + 1;
+        match live.open.payload {
+            Payload::Replayed(index) => {
+                let writes = &self.setup.traffic.connections[index as usize].writes;
+                if let Some(write) = writes.get(next as usize) {
+                    live.think_until = self.now + write.idle;
+                }
+            }
+            Payload::Keystrokes(index) => {
+                let gap = self.setup.apps.keystrokes[index as usize].gap(live.open.key, next);
+                live.think_until = self.now.max(live.progress.start + gap);
+            }
+            Payload::Single(_) | Payload::Endless | Payload::Datagrams(_) => {}
         }
     }
 
@@ -264,6 +290,10 @@ impl World {
             write: progress.number,
             bytes: progress.bytes,
             object_bytes: if live.open.object_bytes > 0 { live.open.object_bytes } else { progress.bytes },
+            object_key: if live.open.object_bytes > 0 { live.open.object_key } else { live.open.key },
+            source: live.open.source,
+            upload: live.open.upload,
+            cheats: live.open.cheats,
             start: progress.start,
             first_data: progress.first_data,
             end,
@@ -295,6 +325,7 @@ impl World {
     fn writes(&self, slot: u32) -> u32 {
         match self.live[slot as usize].open.payload {
             Payload::Single(_) | Payload::Endless => 1,
+            Payload::Keystrokes(_) | Payload::Datagrams(_) => u32::MAX,
             Payload::Replayed(index) => self.setup.traffic.connections[index as usize].writes.len() as u32,
         }
     }
@@ -302,7 +333,8 @@ impl World {
     fn write_bytes(&self, slot: u32, number: u32) -> u64 {
         match self.live[slot as usize].open.payload {
             Payload::Single(bytes) => bytes,
-            Payload::Endless => u64::MAX,
+            Payload::Endless | Payload::Datagrams(_) => u64::MAX,
+            Payload::Keystrokes(index) => self.setup.apps.keystrokes[index as usize].bytes,
             Payload::Replayed(index) => {
                 self.setup.traffic.connections[index as usize].writes[number as usize].bytes
             }

@@ -8,30 +8,35 @@
 
 pub mod connection;
 mod course;
+pub mod datagrams;
 mod event;
+pub mod ftp;
+pub mod gaming;
 pub mod graph;
 mod host;
 pub mod layout;
+pub mod mix;
 mod outcome;
 pub mod sessions;
 mod setup;
+mod slots;
 pub mod source;
 
 use crate::error::{Error, Result};
 use crate::link::{Arrival, Pace};
 use crate::marker::Marker;
-use crate::packet::{Packet, flag};
+use crate::packet::{Kind, Packet, flag};
 use crate::queue::Drop;
-use crate::record::{ColourCounts, QueueRecord, TraceEvent, TraceRow, Transfer};
+use crate::record::{ColourCounts, FlowRecord, QueueRecord, TraceEvent, TraceRow, Transfer};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
-use connection::{Live, Open};
+use connection::{Live, Open, Payload};
 use course::Course;
 use event::{Event, What, class};
 use layout::{DOWN, End, PrivateLinks};
 pub use outcome::{Balance, Outcome};
-pub use setup::Setup;
+pub use setup::{Apps, Setup};
 use source::{BULK, Wishes};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -68,7 +73,12 @@ pub struct World {
     told: Vec<usize>,
     at_window: Vec<[ColourCounts; 3]>,
     queues: Vec<QueueRecord>,
-    /// Measured transfers that have not ended.
+    /// Datagram flows, by number.
+    datagrams: Vec<datagrams::Heard>,
+    /// Flows without end, and what they had delivered when the window began.
+    endless: Vec<(u32, u32)>,
+    flows: Vec<FlowRecord>,
+    /// Measured transfers and datagrams that have not ended.
     outstanding: u64,
     window_is_over: bool,
     is_over: bool,
@@ -77,6 +87,7 @@ pub struct World {
     opened: u64,
     most_live: u64,
     goodput_bytes: u64,
+    goodput_up_bytes: u64,
     reordered: u64,
 }
 
@@ -112,7 +123,11 @@ impl World {
             opened: 0,
             most_live: 0,
             goodput_bytes: 0,
+            goodput_up_bytes: 0,
             reordered: 0,
+            datagrams: setup.apps.streams.iter().map(|_| datagrams::Heard::default()).collect(),
+            endless: Vec::new(),
+            flows: Vec::new(),
             setup,
         };
         let (begin, end) = world.setup.window;
@@ -132,9 +147,10 @@ impl World {
         world
     }
 
-    /// Notes the course of the only connection there is, and ends when the rest of it is known.
-    pub fn follow(mut self) -> World {
-        self.course = Some(Course::new(&self.setup.params, &self.setup.layout, &self.setup.links));
+    /// Notes the course of the only connection there is, and ends when the rest of it is known; `upload` says that
+    /// its data crosses the uplink.
+    pub fn follow(mut self, upload: bool) -> World {
+        self.course = Some(Course::new(&self.setup.params, &self.setup.layout, &self.setup.links, upload));
         self
     }
 
@@ -219,13 +235,14 @@ impl World {
         let live = &mut self.live[packet.flow as usize];
         live.in_flight += 1;
         packet.hop = 0;
+        packet.flags |= flag::when(live.open.upload, flag::UPLOAD);
         let (path, quarter) = (live.path, live.quarter);
         if self.setup.trace && !packet.is_reverse() {
             self.note(TraceEvent::Send, packet);
         }
-        let end = if packet.is_reverse() { End::ClientOut } else { End::ServerOut };
+        let end = if packet.is_upward() { End::ClientOut } else { End::ServerOut };
         let at = self.pass_private(&packet, end, self.now) + quarter;
-        let first = self.setup.layout.link(0, packet.is_reverse(), path);
+        let first = self.setup.layout.link(0, packet.is_upward(), path);
         packet.link = first.expect("every path crosses a link");
         self.schedule_packet(at, class::ARRIVE, packet);
     }
@@ -236,11 +253,11 @@ impl World {
         packet.hop += 1;
         let live = &self.live[packet.flow as usize];
         let (path, quarter) = (live.path, live.quarter);
-        if let Some(link) = self.setup.layout.link(packet.hop, packet.is_reverse(), path) {
+        if let Some(link) = self.setup.layout.link(packet.hop, packet.is_upward(), path) {
             packet.link = link;
             return self.schedule_packet(at, class::ARRIVE, packet);
         }
-        let end = if packet.is_reverse() { End::ServerIn } else { End::ClientIn };
+        let end = if packet.is_upward() { End::ServerIn } else { End::ClientIn };
         let through = self.pass_private(&packet, end, at);
         self.schedule_packet(through + quarter, class::DELIVER, packet);
     }
@@ -261,7 +278,7 @@ impl World {
         let marker = &mut self.setup.markers[number];
         if !matches!(marker, Marker::None) {
             let live = &self.live[packet.flow as usize];
-            if self.setup.layout.marks(packet.hop, packet.is_reverse(), live.path) {
+            if self.setup.layout.marks(packet.hop, packet.is_upward(), live.path) {
                 marker.mark(&mut packet, live.open.key, self.now);
             }
         }
@@ -315,6 +332,9 @@ impl World {
                 self.note(TraceEvent::Drop, packet);
             }
             self.live[packet.flow as usize].in_flight -= 1;
+            if packet.kind == Kind::Datagram {
+                self.lost_datagram(&packet);
+            }
             self.release(packet.flow);
         }
     }
@@ -357,7 +377,13 @@ impl World {
         }
         self.opened += 1;
         self.most_live = self.most_live.max((self.live.len() - self.free.len()) as u64);
-        self.begin_write(slot, 0);
+        match open.payload {
+            Payload::Datagrams(_) => self.send_datagram(slot),
+            _ => self.begin_write(slot, 0),
+        }
+        if open.payload == Payload::Endless {
+            self.endless.push((slot, 0));
+        }
     }
 
     /// Frees the slot of a connection that is over and has nothing left in the network or to acknowledge.
@@ -368,22 +394,5 @@ impl World {
             live.is_open = false;
             self.free.push(slot);
         }
-    }
-
-    /// Takes the packet by value: a reference would keep every packet from staying in registers.
-    #[cold]
-    fn note(&mut self, event: TraceEvent, packet: Packet) {
-        let seq = i64::from(packet.seq) - i64::from(event == TraceEvent::Ack);
-        let cwnd = self.live[packet.flow as usize].sender.cwnd();
-        let row = TraceRow {
-            at: self.now,
-            event,
-            flow: packet.flow,
-            seq,
-            bytes: packet.bytes,
-            colour: packet.colour,
-            cwnd,
-        };
-        self.trace.push(row);
     }
 }

@@ -145,12 +145,12 @@ impl Sessions {
             key: self.draws.key(session.name, session.page, object.number, object.part),
             client: session.client,
             server: session.server,
-            rtt: None,
             payload: Payload::Single(bytes),
             tag,
             class: Class::Web,
-            is_quic: false,
             object_bytes: if is_chopped { object.bytes } else { 0 },
+            object_key: self.draws.key(session.name, session.page, object.number, 0),
+            ..Open::default()
         });
         true
     }

@@ -4,8 +4,11 @@
 //! connections to open and times to be woken. It never sees packets.
 
 use super::connection::{Open, Payload};
+use super::ftp::Ftp;
+use super::gaming::Gaming;
+use super::mix::Mix;
 use super::sessions::Sessions;
-use crate::flow::Class;
+use crate::record::FlowRecord;
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind};
 use crate::traffic::model::poisson::PoissonDraws;
@@ -40,6 +43,14 @@ pub enum Source {
     Poisson(Poisson),
     /// One connection after the other, each on an empty path.
     Alone(Alone),
+    /// Users who fetch or send files.
+    Ftp(Ftp),
+    /// Connections opened once, each at its time.
+    Starts(Starts),
+    /// Several sources at once.
+    Mix(Mix),
+    /// A source some of whose senders cheat.
+    Gaming(Box<Gaming>),
 }
 
 impl Source {
@@ -51,6 +62,10 @@ impl Source {
             Source::Sessions(sessions) => sessions.begin(wishes),
             Source::Poisson(poisson) => poisson.schedule(Time::ZERO, wishes),
             Source::Alone(alone) => wishes.wake.push((Time::ZERO, alone.next)),
+            Source::Ftp(ftp) => ftp.begin(wishes),
+            Source::Starts(starts) => starts.schedule(wishes),
+            Source::Mix(mix) => mix.begin(wishes),
+            Source::Gaming(gaming) => gaming.begin(wishes),
         }
     }
 
@@ -62,6 +77,10 @@ impl Source {
             Source::Sessions(sessions) => sessions.wake(token, now, wishes),
             Source::Poisson(poisson) => poisson.open(now, wishes),
             Source::Alone(alone) => alone.open(wishes),
+            Source::Ftp(ftp) => ftp.wake(token, now, wishes),
+            Source::Starts(starts) => starts.open(now, wishes),
+            Source::Mix(mix) => mix.wake(token, now, wishes),
+            Source::Gaming(gaming) => gaming.wake(token, now, wishes),
         }
     }
 
@@ -70,7 +89,10 @@ impl Source {
         match self {
             Source::Sessions(sessions) => sessions.finished(tag, now, wishes),
             Source::Alone(alone) => alone.finished(now, wishes),
-            Source::Replay(_) | Source::List(_) | Source::Poisson(_) => {}
+            Source::Ftp(ftp) => ftp.finished(tag, now, wishes),
+            Source::Mix(mix) => mix.finished(tag, now, wishes),
+            Source::Gaming(gaming) => gaming.finished(tag, now, wishes),
+            Source::Replay(_) | Source::List(_) | Source::Poisson(_) | Source::Starts(_) => {}
         }
     }
 }
@@ -152,6 +174,7 @@ impl List {
             if self.endless {
                 open.payload = Payload::Endless;
                 open.key |= 1 << 63;
+                open.source = FlowRecord::BULK;
             }
             wishes.open.push(open);
             self.next += 1;
@@ -182,28 +205,55 @@ impl Poisson {
             key: self.next,
             client,
             server,
-            rtt: None,
             payload: Payload::Single(self.draws.bytes(self.next)),
-            tag: NO_TAG,
-            class: Class::default(),
-            is_quic: false,
-            object_bytes: 0,
+            upload: self.draws.is_upload(),
+            ..Open::default()
         });
         self.next += 1;
         self.schedule(now, wishes);
     }
 }
 
+/// Connections opened once, each at its time.
+pub struct Starts {
+    opens: Vec<(Time, Open)>,
+    next: usize,
+}
+
+impl Starts {
+    /// Opens each at its time; the order of equal times is kept.
+    pub fn new(mut opens: Vec<(Time, Open)>) -> Starts {
+        opens.sort_by_key(|(at, _)| *at);
+        Starts { opens, next: 0 }
+    }
+
+    fn schedule(&mut self, wishes: &mut Wishes) {
+        if let Some((at, _)) = self.opens.get(self.next) {
+            wishes.wake.push((*at, 0));
+        }
+    }
+
+    fn open(&mut self, now: Time, wishes: &mut Wishes) {
+        while let Some((_, open)) = self.opens.get(self.next).filter(|(at, _)| *at <= now) {
+            wishes.open.push(*open);
+            self.next += 1;
+        }
+        self.schedule(wishes);
+    }
+}
+
 /// One connection after the other, with an idle second between, to learn how long each takes alone.
 pub struct Alone {
     traffic: Arc<Traffic>,
+    request_bytes: Vec<u16>,
     next: u32,
 }
 
 impl Alone {
-    /// Plays the connections of `traffic` one after the other, whatever their start times.
-    pub fn new(traffic: Arc<Traffic>) -> Alone {
-        Alone { traffic, next: 0 }
+    /// Plays the connections of `traffic` one after the other, whatever their start times; where
+    /// `request_bytes` has a number other than 0, requests have that payload.
+    pub fn new(traffic: Arc<Traffic>, request_bytes: Vec<u16>) -> Alone {
+        Alone { traffic, request_bytes, next: 0 }
     }
 
     fn open(&mut self, wishes: &mut Wishes) {
@@ -211,6 +261,7 @@ impl Alone {
             wishes.open.push(Open {
                 key: u64::from(self.next),
                 tag: self.next,
+                request_bytes: self.request_bytes.get(self.next as usize).copied().unwrap_or(0),
                 ..open_of(connection, self.next)
             });
             self.next += 1;
@@ -234,9 +285,9 @@ fn open_of(connection: &Connection, index: u32) -> Open {
             [only] => Payload::Single(only.bytes),
             _ => Payload::Replayed(index),
         },
-        tag: NO_TAG,
         class: connection.class,
         is_quic: connection.kind == Kind::Quic,
-        object_bytes: 0,
+        upload: connection.upload,
+        ..Open::default()
     }
 }

@@ -25,20 +25,33 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What decides how long a transfer takes alone: its path, and the writes of its connection.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Case {
+/// The way that a transfer's data goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Way {
     path: u32,
     rtt_ns: u64,
+    /// Its data crosses the uplink.
+    upload: bool,
+}
+
+/// What decides how long a transfer takes alone: its way, and the writes of its connection.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Case {
+    way: Way,
     /// (pause in ns, bytes) of each write.
     writes: Vec<(u64, u64)>,
+    /// Payload of a request; 0 is the profile's.
+    request_bytes: u16,
 }
+
+/// Pause before a keystroke, ns: long enough for the one before to have settled.
+const SECOND: u64 = 1_000_000_000;
 
 /// Response times by case and number of the write, in seconds.
 type Times = BTreeMap<(Case, u32), f64>;
 
-/// By path and round-trip time in ns: when the longest single write began, and when each of its segments had arrived.
-type Courses = BTreeMap<(u32, u64), (Time, Vec<Time>)>;
+/// When the longest single write of each way began, and when each of its segments had arrived.
+type Courses = BTreeMap<Way, (Time, Vec<Time>)>;
 
 /// Response time alone of each transfer, in seconds.
 ///
@@ -59,39 +72,43 @@ pub fn times(
     left.sort_unstable();
     left.dedup();
     let known = played(plan, &left, cancel)?;
+    let own = |transfer: &Transfer| {
+        let case = case(plan, transfer, traffic);
+        // Keystrokes after the first are all alike.
+        let write = if case.request_bytes > 0 { transfer.write.min(1) } else { transfer.write };
+        known.get(&(case, write)).copied()
+    };
     let time = |transfer: &Transfer| {
-        let found = told(plan, &courses, transfer)
-            .or_else(|| known.get(&(case(plan, transfer, traffic), transfer.write)).copied());
+        let found = told(plan, &courses, transfer).or_else(|| own(transfer));
         found.unwrap_or(f64::NAN) - saved_s(plan, transfer)
     };
     Ok(transfers.iter().map(time).collect())
 }
 
-/// The course of the longest single write of each round-trip time.
+/// The course of the longest single write of each way.
 fn followed(plan: &Plan, transfers: &[Transfer], cancel: &AtomicBool) -> Result<Courses> {
+    let mut courses = Courses::new();
     if plan.params.opening == Opening::OneWaySyn {
-        return Ok(Courses::new());
+        return Ok(courses);
     }
-    let mut longest: BTreeMap<(u32, u64), u64> = BTreeMap::new();
-    for transfer in transfers.iter().filter(|transfer| transfer.template.is_none()) {
-        let most = longest.entry((transfer.path, transfer.rtt_ns)).or_default();
+    let mut longest: BTreeMap<Way, u64> = BTreeMap::new();
+    for transfer in transfers.iter().filter(|transfer| is_single(plan, transfer)) {
+        let most = longest.entry(way(transfer)).or_default();
         *most = transfer.bytes.max(*most);
     }
-    let mut courses = Courses::new();
-    for ((path, rtt_ns), bytes) in longest {
-        let case = Case { path, rtt_ns, writes: vec![(0, full_segments(plan, bytes))] };
-        let outcome =
-            World::new(alone_setup(plan, Arc::new(traffic_of(plan, &[case])))).follow().run(cancel)?;
+    for (way, bytes) in longest {
+        let case = Case { way, writes: vec![(0, full_segments(plan, bytes))], request_bytes: 0 };
+        let setup = alone_setup(plan, Arc::new(traffic_of(plan, &[case])), Vec::new());
+        let outcome = World::new(setup).follow(way.upload).run(cancel)?;
         let Some(transfer) = outcome.transfers.first() else { continue };
-        courses.insert((path, rtt_ns), (transfer.start, outcome.course));
+        courses.insert(way, (transfer.start, outcome.course));
     }
     Ok(courses)
 }
 
-/// What the longest of its round-trip time tells of a single write, in seconds, its last segment filled up.
+/// What the longest of its way tells of a single write, in seconds, its last segment filled up.
 fn told(plan: &Plan, courses: &Courses, transfer: &Transfer) -> Option<f64> {
-    let (start, course) =
-        courses.get(&(transfer.path, transfer.rtt_ns)).filter(|_| transfer.template.is_none())?;
+    let (start, course) = courses.get(&way(transfer)).filter(|_| is_single(plan, transfer))?;
     let last = plan.params.segments(transfer.bytes) as usize - 1;
     Some(course[last].since(*start).as_secs())
 }
@@ -102,7 +119,9 @@ fn played(plan: &Plan, cases: &[Case], cancel: &AtomicBool) -> Result<Times> {
     if cases.is_empty() {
         return Ok(times);
     }
-    let outcome = World::new(alone_setup(plan, Arc::new(traffic_of(plan, cases)))).run(cancel)?;
+    let requests = cases.iter().map(|case| case.request_bytes).collect();
+    let setup = alone_setup(plan, Arc::new(traffic_of(plan, cases)), requests);
+    let outcome = World::new(setup).run(cancel)?;
     for transfer in outcome.transfers.iter().filter(|transfer| transfer.end != Time::NEVER) {
         let case = cases[transfer.key as usize].clone();
         times.insert((case, transfer.write), transfer.end.since(transfer.start).as_secs());
@@ -110,12 +129,25 @@ fn played(plan: &Plan, cases: &[Case], cancel: &AtomicBool) -> Result<Times> {
     Ok(times)
 }
 
+fn way(transfer: &Transfer) -> Way {
+    Way { path: transfer.path, rtt_ns: transfer.rtt_ns, upload: transfer.upload }
+}
+
+/// Whether the transfer is the only write of its connection, and no keystroke.
+fn is_single(plan: &Plan, transfer: &Transfer) -> bool {
+    transfer.template.is_none() && plan.keystroke_of(transfer.source).is_none()
+}
+
 fn case(plan: &Plan, transfer: &Transfer, traffic: &Traffic) -> Case {
+    let way = way(transfer);
+    if let Some((echo, request_bytes)) = plan.keystroke_of(transfer.source) {
+        return Case { way, writes: vec![(0, echo), (SECOND, echo)], request_bytes };
+    }
     let writes = match transfer.template.and_then(|index| traffic.connections.get(index as usize)) {
         Some(connection) => connection.writes.iter().map(|write| (write.idle.0, write.bytes)).collect(),
         None => vec![(0, full_segments(plan, transfer.bytes))],
     };
-    Case { path: transfer.path, rtt_ns: transfer.rtt_ns, writes }
+    Case { way, writes, request_bytes: 0 }
 }
 
 /// Bytes with the last segment filled up.
@@ -125,24 +157,26 @@ fn full_segments(plan: &Plan, bytes: u64) -> u64 {
 
 /// Transmission time that a last segment saves by not being full, over all links of the path, in seconds.
 fn saved_s(plan: &Plan, transfer: &Transfer) -> f64 {
-    if transfer.template.is_some() || plan.params.whole_segments {
+    if !is_single(plan, transfer) || plan.params.whole_segments {
         return 0.0;
     }
     let missing = full_segments(plan, transfer.bytes) - transfer.bytes;
-    let rates = plan.layout.rates(transfer.path, |link| plan.links[usize::from(link)].rate);
+    let rate = |link| plan.links[usize::from(link)].rate;
+    let rates = plan.layout.rates(transfer.path, transfer.upload, rate);
     rates.map(|rate| missing as f64 * 8.0 / rate.0 as f64).sum()
 }
 
 fn traffic_of(plan: &Plan, cases: &[Case]) -> Traffic {
     let connection = |case: &Case| {
-        let (client, server) = plan.layout.ends(case.path);
+        let (client, server) = plan.layout.ends(case.way.path);
         Connection {
             start: Time::ZERO,
             client,
             server,
-            rtt: Some(Dur(case.rtt_ns)),
+            rtt: Some(Dur(case.way.rtt_ns)),
             kind: Kind::Tcp,
             class: Class::default(),
+            upload: case.way.upload,
             writes: case.writes.iter().map(|&(idle, bytes)| Write { idle: Dur(idle), bytes }).collect(),
         }
     };
@@ -195,6 +229,10 @@ mod tests {
             write: 0,
             bytes,
             object_bytes: bytes,
+            object_key: 0,
+            source: 0,
+            upload: segments.is_multiple_of(2),
+            cheats: false,
             start: Time::ZERO,
             first_data: Time::ZERO,
             end: Time::ZERO,

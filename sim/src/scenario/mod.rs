@@ -3,7 +3,10 @@
 //! `Scenario` (text) → [`Plan`] (checked, in units) → [`run`] → [`RunResult`].
 
 pub mod alone;
+mod apps;
 pub mod catalogue;
+pub mod mix;
+mod mix_spec;
 pub mod plan;
 pub mod run;
 pub mod scheme;

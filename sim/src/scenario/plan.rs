@@ -1,9 +1,11 @@
 //! A scenario that was checked: every text turned into units, every fault named.
 
+use super::mix::{self, Entry};
 use super::scheme::Scheme;
 use super::spec::{BulkSpec, ConnectionSpec, SCHEMA, Scenario};
 use super::tcp;
 use super::topology::{Network, PlannedLink};
+use crate::engine::gaming::Rules;
 use crate::engine::layout::{DOWN, Layout, UP};
 use crate::error::{Error, Result};
 use crate::tcp::Params;
@@ -42,6 +44,10 @@ pub struct Plan {
     pub direction: Direction,
     /// The traffic model, if there is one.
     pub model: Option<Model>,
+    /// Sources of the mix, by number from 1.
+    pub mix: Vec<Entry>,
+    /// How senders cheat, if some do.
+    pub gaming: Option<Rules>,
 }
 
 impl Plan {
@@ -61,7 +67,7 @@ impl Plan {
         let Network { links, layout, rtt, own_rtt } = Network::new(scenario)?;
         let (warmup, duration) = window(scenario)?;
         connections(&scenario.traffic.connections)?;
-        Ok(Plan {
+        Plan {
             scheme: Scheme::parse(&scenario.scheme)?,
             params: tcp::params(&scenario.tcp, direction)?,
             rate: links[usize::from(DOWN)].rate,
@@ -74,8 +80,11 @@ impl Plan {
             duration,
             direction,
             model: model(scenario)?,
+            mix: mix::entries(scenario, direction)?,
+            gaming: mix::gaming(&scenario.traffic)?,
             scenario: scenario.clone(),
-        })
+        }
+        .consistent()
     }
 
     /// The scenario with every parameter of its traffic model and both rates written out.
@@ -86,6 +95,10 @@ impl Plan {
         }
         if let Some(model) = &self.model {
             scenario.traffic.params = Some(model.params());
+        }
+        for (spec, entry) in scenario.traffic.mix.iter_mut().zip(&self.mix) {
+            spec.params = Some(entry.model.params());
+            spec.name = Some(entry.name.clone());
         }
         scenario
     }
@@ -137,9 +150,13 @@ fn model(scenario: &Scenario) -> Result<Option<Model>> {
     let traffic = &scenario.traffic;
     let given = [!traffic.files.is_empty(), traffic.model.is_some(), !traffic.connections.is_empty()];
     let count = given.iter().filter(|given| **given).count();
-    if count > 1 || (count == 0 && traffic.bulk.is_none()) {
+    if count > 1 || (count == 0 && traffic.bulk.is_none() && traffic.mix.is_empty()) {
         let problem = if count == 0 { "nothing" } else { "more than one source" };
-        return Err(Error::field("traffic", problem, "exactly one of files, model and connections, or bulk"));
+        return Err(Error::field(
+            "traffic",
+            problem,
+            "exactly one of files, model and connections, or bulk or mix",
+        ));
     }
     if let Some(load) = traffic.load.filter(|load| !(*load > 0.0 && *load <= 2.0)) {
         return Err(Error::field("traffic.load", load, "a number above 0, at most 2"));
@@ -149,7 +166,9 @@ fn model(scenario: &Scenario) -> Result<Option<Model>> {
     }
     traffic.bulk.as_ref().map_or(Ok(()), check_bulk)?;
     let params = traffic.params.as_ref().unwrap_or(&serde_json::Value::Null);
-    traffic.model.as_deref().map(|name| model::by_name(name, params)).transpose()
+    let model = traffic.model.as_deref().map(|name| model::by_name(name, params)).transpose()?;
+    mix::check_load("traffic", model.as_ref(), traffic.load)?;
+    Ok(model)
 }
 
 fn check_bulk(bulk: &BulkSpec) -> Result<()> {
@@ -194,6 +213,7 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
         rtt: spec.rtt_s.map(|rtt| seconds("rtt_s", rtt)).transpose()?,
         kind: Kind::Tcp,
         class: spec.class,
+        upload: spec.upload,
         writes,
     })
 }

@@ -1,18 +1,18 @@
 //! From a plan to records.
 
-use super::alone;
 use super::plan::Plan;
 use super::scheme::{Place, Scheme};
 use super::topology::{PlannedLink, Runs};
+use super::{alone, apps, mix};
 use crate::engine::layout::{DOWN, UP};
 use crate::engine::source::{List, Poisson, Replay, Source};
-use crate::engine::{Outcome, Setup, World, sessions::Sessions};
+use crate::engine::{Apps, Outcome, Setup, World, sessions::Sessions};
 use crate::error::{Error, Result};
 use crate::flow::Class;
 use crate::link::Link;
 use crate::marker::Marker;
 use crate::queue::{Fifo, Policy, Queue};
-use crate::rng::{Purpose, Stream, mix};
+use crate::rng::{Purpose, Stream};
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
 use crate::traffic::model::Model;
@@ -30,8 +30,12 @@ pub struct RunResult {
     pub alone_s: Vec<f64>,
     /// How the link was loaded.
     pub load: Load,
-    /// Payload bits per second that arrived within the window.
+    /// Payload bits per second that arrived at clients within the window.
     pub goodput_bps: f64,
+    /// The same at servers.
+    pub goodput_up_bps: f64,
+    /// Names of the sources of traffic by the numbers in records.
+    pub sources: Vec<(u16, String)>,
 }
 
 /// How the link was loaded.
@@ -64,13 +68,17 @@ impl RunResult {
 /// [`Error::Field`] when the traffic cannot be played as asked, [`Error::Cancelled`] after a cancel.
 pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> Result<RunResult> {
     let seed = replication_seed(plan);
-    let (source, traffic, load) = source(plan, traffic)?;
+    let mut apps = Apps::default();
+    let (main, traffic, mut load) = source(plan, traffic, &mut apps)?;
+    let entries = entries(plan, &mut apps, &mut load)?;
+    let source = apps::combined(plan, main, entries, &traffic, seed);
     let setup = Setup {
         params: plan.params.clone(),
         layout: plan.layout.clone(),
         links: links(plan, seed)?,
         markers: markers(plan, seed)?,
         source,
+        apps,
         bulk: bulk(plan, seed).map(|flows| List::endless(Arc::new(flows))),
         traffic: traffic.clone(),
         rtt: plan.own_rtt,
@@ -81,12 +89,14 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
     };
     let outcome = World::new(setup).run(cancel)?;
     let alone_s = alone::times(plan, &traffic, &outcome.transfers, cancel)?;
-    let goodput_bps = outcome.goodput_bytes as f64 * 8.0 / plan.duration.as_secs();
-    Ok(RunResult { outcome, alone_s, load, goodput_bps })
+    let [goodput_bps, goodput_up_bps] = [outcome.goodput_bytes, outcome.goodput_up_bytes]
+        .map(|bytes| bytes as f64 * 8.0 / plan.duration.as_secs());
+    let sources = mix::names(&plan.scenario.traffic);
+    Ok(RunResult { outcome, alone_s, load, goodput_bps, goodput_up_bps, sources })
 }
 
 /// The engine set up to play `traffic` one connection after the other on the plan's empty path.
-pub(crate) fn alone_setup(plan: &Plan, traffic: Arc<Traffic>) -> Setup {
+pub(crate) fn alone_setup(plan: &Plan, traffic: Arc<Traffic>, request_bytes: Vec<u16>) -> Setup {
     let link = |(number, planned): (usize, &PlannedLink)| {
         let mut link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, fifo(ENDLESS), 0);
         link.set_overhead(planned.overhead);
@@ -98,7 +108,8 @@ pub(crate) fn alone_setup(plan: &Plan, traffic: Arc<Traffic>) -> Setup {
         layout: plan.layout.clone(),
         markers: (0..links.len()).map(|_| Marker::None).collect(),
         links,
-        source: Source::Alone(crate::engine::source::Alone::new(traffic.clone())),
+        source: Source::Alone(crate::engine::source::Alone::new(traffic.clone(), request_bytes)),
+        apps: Apps::default(),
         bulk: None,
         traffic,
         rtt: plan.own_rtt,
@@ -111,10 +122,15 @@ pub(crate) fn alone_setup(plan: &Plan, traffic: Arc<Traffic>) -> Setup {
 
 /// The seed of one replication: base seed and number, mixed.
 fn replication_seed(plan: &Plan) -> u64 {
-    mix(plan.scenario.seed).wrapping_add(mix(u64::from(plan.scenario.replication) | 1 << 40))
+    crate::rng::mix(plan.scenario.seed)
+        .wrapping_add(crate::rng::mix(u64::from(plan.scenario.replication) | 1 << 40))
 }
 
-fn source(plan: &Plan, traffic: Option<Arc<Traffic>>) -> Result<(Source, Arc<Traffic>, Load)> {
+fn source(
+    plan: &Plan,
+    traffic: Option<Arc<Traffic>>,
+    apps: &mut Apps,
+) -> Result<(Source, Arc<Traffic>, Load)> {
     let spec = &plan.scenario.traffic;
     let mut load = Load {
         target: spec.load,
@@ -125,7 +141,7 @@ fn source(plan: &Plan, traffic: Option<Arc<Traffic>>) -> Result<(Source, Arc<Tra
         session_rate: None,
     };
     if let Some(model) = &plan.model {
-        return Ok((modelled(plan, model, &mut load)?, Arc::default(), load));
+        return Ok((modelled(plan, model, 0, apps, &mut load)?, Arc::default(), load));
     }
     if let Some(traffic) = traffic.filter(|_| !spec.files.is_empty()) {
         let (base, replication) = (plan.scenario.seed, plan.scenario.replication);
@@ -146,13 +162,35 @@ fn source(plan: &Plan, traffic: Option<Arc<Traffic>>) -> Result<(Source, Arc<Tra
             "the files must be read before the run",
         ));
     }
+    if !mix::has_main(spec) {
+        return Ok((apps::nothing(), Arc::default(), load));
+    }
     let listed = Arc::new(plan.listed()?);
     Ok((Source::List(List::new(listed.clone())), listed, load))
 }
 
-fn modelled(plan: &Plan, model: &Model, load: &mut Load) -> Result<Source> {
-    let (seed, replication) = (plan.scenario.seed, plan.scenario.replication);
-    let (rate, mss) = (plan.rate, plan.params.mss);
+/// The sources of the mix; what they offer to clients is added to the load achieved.
+fn entries(plan: &Plan, apps: &mut Apps, load: &mut Load) -> Result<Vec<Source>> {
+    let sources = (1..).zip(&plan.mix).map(|(number, entry)| {
+        let mut own = Load { target: entry.load, achieved: None, ..*load };
+        let source = modelled(plan, &entry.model, number, apps, &mut own)?;
+        let offered = own.achieved.filter(|_| !entry.model.is_upload());
+        load.achieved = match (load.achieved, offered) {
+            (None, None) => None,
+            (one, other) => Some(one.unwrap_or(0.0) + other.unwrap_or(0.0)),
+        };
+        Ok(source)
+    });
+    sources.collect()
+}
+
+/// Source `number` of the run: a model's.
+fn modelled(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut Load) -> Result<Source> {
+    let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
+    let drawn = apps::seed_of(replication_seed(plan), number);
+    let rate = if model.is_upload() { plan.uplink_rate } else { plan.rate };
+    let mss = plan.params.mss;
+    load.achieved = model.offered_load(rate, mss);
     match model {
         Model::WebSfd(web) => {
             let web =
@@ -168,6 +206,10 @@ fn modelled(plan: &Plan, model: &Model, load: &mut Load) -> Result<Source> {
             load.achieved = Some(poisson.offered_load(rate, mss));
             Ok(Source::Poisson(Poisson::new(poisson.draws(seed, replication))))
         }
+        Model::Ftp(model) => Ok(apps::files(model, drawn)),
+        Model::Telnet(model) => Ok(apps::logins(plan, model, drawn, apps)),
+        Model::Udp(model) => Ok(apps::datagrams(&model.senders(), drawn, apps)),
+        Model::Voip(model) => Ok(apps::datagrams(&model.senders(), drawn, apps)),
     }
 }
 
@@ -184,6 +226,7 @@ fn bulk(plan: &Plan, seed: u64) -> Option<Traffic> {
             rtt: (spec.rtt_spread > 0.0).then_some(Dur::from_secs(rtt)),
             kind: Kind::Tcp,
             class: Class::Bulk,
+            upload: false,
             writes: vec![Write { idle: Dur::ZERO, bytes: 1 }],
         }
     });

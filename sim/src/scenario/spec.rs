@@ -1,5 +1,6 @@
 //! A scenario as text: the fields of `scenario.toml`, with their defaults.
 
+pub use super::mix_spec::{GamingSpec, MixSpec};
 use super::topology::spec::{HostStageSpec, TopologySpec};
 use crate::error::{Error, Result};
 use crate::flow::Class;
@@ -155,7 +156,7 @@ pub struct TcpSpec {
     pub syn: Option<bool>,
 }
 
-/// What connections there are; exactly one of files, model and connections, or bulk flows alone.
+/// What connections there are; at most one of files, model and connections, and bulk flows or a mix beside it or alone.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrafficSpec {
@@ -180,6 +181,12 @@ pub struct TrafficSpec {
     /// Bulk flows without end, beside the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bulk: Option<BulkSpec>,
+    /// Models beside the rest, or beside each other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<MixSpec>,
+    /// Senders that cheat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gaming: Option<GamingSpec>,
 }
 
 /// One connection written out.
@@ -200,6 +207,9 @@ pub struct ConnectionSpec {
     /// `interactive`, `web` or `bulk`: what schemes that know applications take it for.
     #[serde(default)]
     pub class: Class,
+    /// The client sends: payload crosses the uplink, its acknowledgements the downlink.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub upload: bool,
     /// The writes, in order.
     pub writes: Vec<WriteSpec>,
 }

@@ -41,6 +41,8 @@ pub struct Connection {
     pub kind: Kind,
     /// What kind of application it belongs to.
     pub class: Class,
+    /// Its payload goes from client to server, against the data of the rest.
+    pub upload: bool,
     /// The writes, in order, at least one.
     pub writes: Vec<Write>,
 }

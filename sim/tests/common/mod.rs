@@ -5,7 +5,9 @@ pub mod dialogue;
 pub mod hop;
 pub mod topology;
 
-use mousehole_sim::scenario::spec::{ConnectionSpec, FaultSpec, LinkSpec, TcpSpec, TrafficSpec, WriteSpec};
+use mousehole_sim::scenario::spec::{
+    ConnectionSpec, FaultSpec, LinkSpec, MixSpec, TcpSpec, TrafficSpec, WriteSpec,
+};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
@@ -102,6 +104,32 @@ pub fn with_model(base: Scenario, model: &str, load: f64) -> Scenario {
     Scenario { traffic, ..base }
 }
 
+/// The scenario with these models beside each other.
+pub fn mixed(base: Scenario, mix: Vec<MixSpec>) -> Scenario {
+    Scenario { traffic: TrafficSpec { mix, ..TrafficSpec::default() }, ..base }
+}
+
+/// A model of a mix with some parameters.
+pub fn entry(model: &str, params: serde_json::Value) -> MixSpec {
+    MixSpec { model: model.into(), params: Some(params), ..MixSpec::default() }
+}
+
+/// The error of a scenario that is wrong.
+pub fn complaint_about(scenario: &Scenario) -> String {
+    match Plan::new(scenario) {
+        Ok(_) => panic!("accepted: {}", scenario.to_toml()),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// The complaint is one line and holds every one of these.
+pub fn says(complaint: &str, parts: &[&str]) {
+    assert!(!complaint.contains('\n') && complaint.len() < 500, "one line: {complaint}");
+    for part in parts {
+        assert!(complaint.contains(part), "\"{part}\" is not in: {complaint}");
+    }
+}
+
 /// The scenario with another TCP profile.
 pub fn with_profile(base: Scenario, profile: &str) -> Scenario {
     Scenario { tcp: TcpSpec { profile: profile.into(), ..base.tcp }, ..base }
@@ -110,7 +138,15 @@ pub fn with_profile(base: Scenario, profile: &str) -> Scenario {
 /// A connection that starts at `start_s` and carries `writes` of (idle before in s, bytes).
 pub fn connection(start_s: f64, writes: &[(f64, u64)]) -> ConnectionSpec {
     let writes = writes.iter().map(|&(idle_s, bytes)| WriteSpec { idle_s, bytes }).collect();
-    ConnectionSpec { start_s, client: 0, server: 0, rtt_s: None, class: Default::default(), writes }
+    ConnectionSpec {
+        start_s,
+        client: 0,
+        server: 0,
+        rtt_s: None,
+        class: Default::default(),
+        upload: false,
+        writes,
+    }
 }
 
 /// `count` transfers of `bytes` bytes, `gap_s` apart.

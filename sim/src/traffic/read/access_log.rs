@@ -7,6 +7,7 @@ use super::ledger::{Ledger, reason};
 use super::lines::{Lines, shown};
 use super::{Direction, RowResult, stamp};
 use crate::error::{Error, Result};
+use crate::flow::Class;
 use crate::traffic::connection::{Kind, Write};
 use crate::units::Dur;
 
@@ -65,6 +66,7 @@ fn draft(line: &[u8], ledger: &Ledger, collector: &mut Collector) -> RowResult<O
         server: collector.hosts.id(entry.server),
         rtt: None,
         kind: Kind::Tcp,
+        class: Class::Web,
         writes: vec![Write { idle: Dur::ZERO, bytes }],
     }))
 }

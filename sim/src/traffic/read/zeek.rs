@@ -10,7 +10,7 @@ use super::ledger::{Ledger, reason};
 use super::lines::{Lines, shown};
 use super::stamp::{self, Stamp, Unit};
 use super::zeek_join::{ConnRow, HttpRow};
-use super::{Direction, RowResult};
+use super::{Direction, RowResult, class};
 use crate::error::{Error, Result, did_you_mean};
 use crate::traffic::connection::Kind;
 use crate::units::Dur;
@@ -41,6 +41,8 @@ pub struct Row<'a> {
     pub server: &'a [u8],
     pub proto: &'a [u8],
     pub server_port: &'a [u8],
+    /// What Zeek took it for.
+    pub service: &'a [u8],
     /// Payload bytes in the chosen direction.
     pub bytes: &'a [u8],
     /// Payload bytes the other way.
@@ -94,8 +96,20 @@ fn take_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Taken
     }
     let (client, server) = (collector.hosts.id(row.client), collector.hosts.id(row.server));
     let uid = collector.zeek.uid(row.uid);
+    let class = class::of(row.service, row.server_port);
     let (file, order) = (ledger.index, ledger.rows);
-    collector.zeek.conns.push(ConnRow { file, order, at: at.ns, uid, client, server, rtt, kind, bytes });
+    collector.zeek.conns.push(ConnRow {
+        file,
+        order,
+        at: at.ns,
+        uid,
+        client,
+        server,
+        rtt,
+        kind,
+        class,
+        bytes,
+    });
     Ok(None)
 }
 
@@ -139,7 +153,7 @@ struct Layout {
     places: [Option<usize>; FIELDS],
 }
 
-const FIELDS: usize = 12;
+const FIELDS: usize = 13;
 
 /// Reads the whole log; logs pasted one after another are fine.
 ///
@@ -200,6 +214,7 @@ impl<'a> Row<'a> {
             missed: at(9),
             rtt: at(10),
             depth: at(11),
+            service: at(12),
         }
     }
 }
@@ -283,6 +298,7 @@ fn wanted(log: Log, direction: Direction) -> [&'static str; FIELDS] {
         "missed_bytes",
         "rtt",
         "trans_depth",
+        "service",
     ]
 }
 

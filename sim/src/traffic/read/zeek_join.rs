@@ -4,6 +4,7 @@ use super::assemble::{Collector, Draft, Names, base};
 use super::ledger::{Ledger, reason};
 use super::requests::{self, Request};
 use super::stamp;
+use crate::flow::Class;
 use crate::traffic::connection::{Kind, Write};
 use crate::units::Dur;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -27,6 +28,7 @@ pub struct ConnRow {
     pub server: u32,
     pub rtt: Option<Dur>,
     pub kind: Kind,
+    pub class: Class,
     pub bytes: u64,
 }
 
@@ -116,6 +118,8 @@ fn from_requests(group: &[HttpRow], conn: Option<&ConnRow>, ledgers: &mut [Ledge
         server: conn.map_or(first.server, |conn| conn.server),
         rtt: conn.and_then(|conn| conn.rtt),
         kind: conn.map_or(Kind::Tcp, |conn| conn.kind),
+        // Requests of http.log are the web, whatever the port.
+        class: Class::Web,
         writes,
     })
 }
@@ -155,6 +159,7 @@ fn single(conn: &ConnRow) -> Draft {
         server: conn.server,
         rtt: conn.rtt,
         kind: conn.kind,
+        class: conn.class,
         writes: vec![Write { idle: Dur::ZERO, bytes: conn.bytes }],
     }
 }
