@@ -225,7 +225,9 @@ impl World {
 
     #[inline(always)]
     fn schedule_packet(&mut self, at: Time, class: u64, packet: Packet) {
-        let content = (u64::from(packet.flow) & 0x0fff_ffff) << 32 | u64::from(packet.seq);
+        // A host may send packets of several kinds with the same number at once.
+        let flow = u64::from(packet.flow) & 0x01ff_ffff;
+        let content = flow << 35 | u64::from(packet.seq) << 3 | packet.kind as u64;
         let what = if class == class::ARRIVE { What::Arrive } else { What::Deliver };
         self.schedule_event(at, class, content, Event { packet, what });
     }
