@@ -95,7 +95,7 @@ def ratios(costs: Mapping[str, Sequence[float]]) -> dict[str, float]:
 def misses(rows: Mapping[str, Mapping[str, float]], document: str) -> list[str]:
     """Schemes above the bar that the document does not name as such."""
     return [
-        f"{scheme}: {ratio:.2f} times drop-tail on {case}, above {MOST:g}; docs/performance.md does not name it"
+        f"{scheme}: {ratio:.2f} times drop-tail on {case}, above {MOST:g}; not named in docs/performance.md"
         for case, of_case in rows.items()
         for scheme, ratio in of_case.items()
         if ratio > MOST and f"costs more than twice drop-tail: `{scheme}`" not in document
