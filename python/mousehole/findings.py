@@ -151,9 +151,7 @@ def percent(share: float) -> str:
 def cell_notes(results: Results, cell: Cell) -> list[str]:
     """Remarks on a cell: where nothing will show, and where transfers were left unfinished."""
     runs, notes = results.runs(cell, results.plan.baseline), []
-    load = max(
-        run.scheme["utilisation"] if run.load["achieved"] is None else run.load["achieved"] for run in runs
-    )
+    load = max(max(run.scheme["utilisation"], run.load["achieved"] or 0.0) for run in runs)
     if load < UNLOADED:
         wait_ms = 1000 * max(run.scheme["queue_delay_mean_s"] for run in runs)
         notes.append(
