@@ -211,6 +211,7 @@ impl Flow {
             rtt: self.handshake.rtt,
             kind: self.kind,
             writes: self.writes,
+            pages: Vec::new(),
         }
     }
 }

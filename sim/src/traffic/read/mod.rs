@@ -22,6 +22,7 @@ mod flow;
 mod input;
 mod ledger;
 mod lines;
+mod pages;
 mod requests;
 mod sniff;
 mod stamp;

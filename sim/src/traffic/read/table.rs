@@ -112,8 +112,9 @@ fn row(
         rtt,
         kind,
         writes: Vec::new(),
+        pages: Vec::new(),
     };
-    let request = Request { at: at.ns, depth: ledger.rows, busy, bytes };
+    let request = Request { at: at.ns, depth: ledger.rows, busy, bytes, page: 0 };
     place(draft, request, named(record, columns.id, b""), collector, groups);
     Ok(Outcome::Used)
 }

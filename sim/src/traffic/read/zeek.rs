@@ -50,6 +50,9 @@ pub struct Row<'a> {
     pub missed: &'a [u8],
     pub rtt: &'a [u8],
     pub depth: &'a [u8],
+    pub host: &'a [u8],
+    pub uri: &'a [u8],
+    pub referrer: &'a [u8],
 }
 
 /// Takes one row in: keeps it for the join, or counts why not.
@@ -107,7 +110,18 @@ fn take_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Taken
     let (client, server) = (collector.hosts.id(row.client), collector.hosts.id(row.server));
     let uid = collector.zeek.uid(row.uid);
     let (file, order) = (ledger.index, ledger.rows);
-    collector.zeek.requests.push(HttpRow { file, order, at: at.ns, uid, depth, client, server, bytes });
+    collector.zeek.saw(client, at.ns, row);
+    collector.zeek.requests.push(HttpRow {
+        file,
+        order,
+        at: at.ns,
+        uid,
+        depth,
+        client,
+        server,
+        bytes,
+        page: 0,
+    });
     Ok(None)
 }
 
@@ -139,7 +153,7 @@ struct Layout {
     places: [Option<usize>; FIELDS],
 }
 
-const FIELDS: usize = 12;
+const FIELDS: usize = 15;
 
 /// Reads the whole log; logs pasted one after another are fine.
 ///
@@ -200,6 +214,9 @@ impl<'a> Row<'a> {
             missed: at(9),
             rtt: at(10),
             depth: at(11),
+            host: at(12),
+            uri: at(13),
+            referrer: at(14),
         }
     }
 }
@@ -283,6 +300,9 @@ fn wanted(log: Log, direction: Direction) -> [&'static str; FIELDS] {
         "missed_bytes",
         "rtt",
         "trans_depth",
+        "host",
+        "uri",
+        "referrer",
     ]
 }
 

@@ -2,8 +2,10 @@
 
 use super::assemble::{Collector, Draft, Names, base};
 use super::ledger::{Ledger, reason};
+use super::pages::{self, Hits};
 use super::requests::{self, Request};
 use super::stamp;
+use super::zeek::Row;
 use crate::traffic::connection::{Kind, Write};
 use crate::units::Dur;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,6 +16,9 @@ pub struct Store {
     uids: Names,
     pub conns: Vec<ConnRow>,
     pub requests: Vec<HttpRow>,
+    /// As many as requests.
+    hits: Hits,
+    has_referrers: bool,
 }
 
 /// A row of `conn.log`.
@@ -41,9 +46,29 @@ pub struct HttpRow {
     pub client: u32,
     pub server: u32,
     pub bytes: u64,
+    /// The page it belongs to, from 1; 0 for none.
+    pub page: u32,
 }
 
 impl Store {
+    /// Remembers a request for the search for pages.
+    pub fn saw(&mut self, client: u32, at: i64, row: &Row) {
+        let uri = pages::without_scheme(row.uri);
+        let url = if uri.starts_with(b"/") { [row.host, uri].concat() } else { uri.to_vec() };
+        self.has_referrers |= !stamp::unset(row.referrer);
+        self.hits.add(client, at, &url, pages::without_scheme(row.referrer));
+    }
+
+    /// Gives each request its page, if the log tells who referred to what.
+    fn find_pages(&mut self, last: &mut u32) {
+        if !self.has_referrers {
+            return;
+        }
+        let (pages, new_last) = self.hits.pages(*last);
+        *last = new_last;
+        self.requests.iter_mut().zip(pages).for_each(|(row, page)| row.page = page);
+    }
+
     /// The number of a uid; `None` when the row has none.
     pub fn uid(&mut self, text: &[u8]) -> Option<u32> {
         (!stamp::unset(text)).then(|| self.uids.id(text))
@@ -52,7 +77,8 @@ impl Store {
 
 /// Turns the collected rows into connections and closes the files' accounts.
 pub fn join(collector: &mut Collector) {
-    let store = std::mem::take(&mut collector.zeek);
+    let mut store = std::mem::take(&mut collector.zeek);
+    store.find_pages(&mut collector.last_page);
     let conn_of_uid = first_of_each_uid(&store.conns);
     let mut with_requests = HashSet::new();
     let (mut joined, mut alone, mut later) = (0u64, 0u64, 0u64);
@@ -99,7 +125,13 @@ fn from_requests(group: &[HttpRow], conn: Option<&ConnRow>, ledgers: &mut [Ledge
     }
     let loaded = group.iter().filter(|row| row.bytes > 0);
     let mut requests: Vec<Request> = loaded
-        .map(|row| Request { at: row.at, depth: row.depth, busy: Dur::ZERO, bytes: row.bytes })
+        .map(|row| Request {
+            at: row.at,
+            depth: row.depth,
+            busy: Dur::ZERO,
+            bytes: row.bytes,
+            page: row.page,
+        })
         .collect();
     if requests.is_empty() {
         conn.iter().for_each(|conn| ledgers[conn.file].skip(reason::NO_PAYLOAD, 1, 0));
@@ -117,6 +149,7 @@ fn from_requests(group: &[HttpRow], conn: Option<&ConnRow>, ledgers: &mut [Ledge
         rtt: conn.and_then(|conn| conn.rtt),
         kind: conn.map_or(Kind::Tcp, |conn| conn.kind),
         writes,
+        pages: requests.iter().map(|request| request.page).collect(),
     })
 }
 
@@ -156,6 +189,7 @@ fn single(conn: &ConnRow) -> Draft {
         rtt: conn.rtt,
         kind: conn.kind,
         writes: vec![Write { idle: Dur::ZERO, bytes: conn.bytes }],
+        pages: Vec::new(),
     }
 }
 
