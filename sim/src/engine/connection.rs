@@ -23,8 +23,14 @@ pub struct Open {
     pub class: Class,
     /// Replayed QUIC.
     pub is_quic: bool,
+    /// Writes of the page, if it belongs to one.
+    pub page_transfers: u16,
     /// Bytes of the object this connection carries a piece of; 0 when it carries whole writes.
     pub object_bytes: u64,
+    /// Names the page, 0 for none; of a connection of a trace, the copy it is from.
+    pub page: u64,
+    /// How long the server takes to answer a request, beside what it needs as a [`super::server::Servers`].
+    pub delay: Dur,
 }
 
 impl Open {
@@ -41,6 +47,8 @@ pub enum Payload {
     Single(u64),
     /// The writes of this connection of the run's traffic.
     Replayed(u32),
+    /// The writes of this script of the source's.
+    Scripted(u32),
     /// A write without end.
     Endless,
 }
@@ -60,8 +68,8 @@ pub(super) struct Progress {
     pub first_data: Time,
     /// Retransmissions and timeouts before it.
     pub losses: (u32, u32),
-    /// The sender has been told to send it.
-    pub is_sending: bool,
+    /// The server has been asked for it.
+    pub is_asked: bool,
     /// Its last byte has arrived.
     pub is_complete: bool,
     /// It counts among the measured transfers.

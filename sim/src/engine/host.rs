@@ -3,23 +3,24 @@
 use super::connection::Payload;
 use super::{Event, World, class};
 use crate::packet::{Kind, Packet, flag};
-use crate::record::{TraceEvent, Transfer};
+use crate::record::{Template, TraceEvent, Transfer};
 use crate::tcp::profile::Opening;
 use crate::tcp::receiver::{AckFields, Reply};
+use crate::traffic::connection::{PageOf, Write};
 use crate::units::Time;
 
 impl World {
     /// Asks for write `number` of the connection in `slot`.
     pub(super) fn begin_write(&mut self, slot: u32, number: u32) {
         let bytes = self.write_bytes(slot, number);
+        let is_measured = bytes != u64::MAX && self.is_measured(self.page_of(slot, number).key);
         let params = &self.setup.params;
         let live = &mut self.live[slot as usize];
         live.begin(number, bytes, self.now, params);
-        let (begin, end) = self.setup.window;
-        live.progress.is_measured = (begin..end).contains(&self.now) && live.open.payload != Payload::Endless;
-        self.outstanding += u64::from(live.progress.is_measured);
+        live.progress.is_measured = is_measured;
+        self.outstanding += u64::from(is_measured);
         match (params.opening, number) {
-            (Opening::None | Opening::OneWaySyn, _) => self.start_sending(slot),
+            (Opening::None | Opening::OneWaySyn, _) => self.ask(slot),
             (Opening::Request | Opening::Sender, 0) => {
                 let (kind, seq) = live.opener.open(self.now, params);
                 self.send_from_opener(slot, kind, seq);
@@ -150,7 +151,7 @@ impl World {
 
     fn request(&mut self, slot: u32, number: u32) {
         let live = &mut self.live[slot as usize];
-        if number != live.progress.number || live.progress.is_sending {
+        if number != live.progress.number || live.progress.is_asked {
             return;
         }
         if number == 0 {
@@ -159,14 +160,13 @@ impl World {
             let lost = repeated || self.now.since(sent) > self.setup.params.initial_rto;
             live.sender.handshake_sample(sent, self.now, lost, &self.setup.params);
         }
-        self.start_sending(slot);
+        self.ask(slot);
     }
 
     /// Hands the write now under way to its sender.
-    fn start_sending(&mut self, slot: u32) {
+    pub(super) fn start_sending(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         let (first, end) = live.progress.segments;
-        live.progress.is_sending = true;
         live.sender.write(end - first, self.now, &self.setup.params);
         self.pump(slot);
     }
@@ -228,7 +228,6 @@ impl World {
         if live.progress.is_measured {
             self.record(slot, now);
             self.outstanding -= 1;
-            self.is_over = self.window_is_over && self.outstanding == 0;
         }
         if self.writes(slot) == self.live[slot as usize].progress.number + 1 {
             self.live[slot as usize].is_finished = true;
@@ -240,20 +239,23 @@ impl World {
         } else if self.setup.params.opening != Opening::Sender {
             self.think(slot);
         }
+        // Only now: the end of one transfer may have begun another of its page.
+        self.is_over |= self.window_is_over && self.outstanding == 0;
     }
 
     /// Waits for the pause before the next write, if there is one.
     fn think(&mut self, slot: u32) {
         let next = self.live[slot as usize].progress.number + 1;
-        if let Payload::Replayed(index) = self.live[slot as usize].open.payload
-            && let Some(write) = self.setup.traffic.connections[index as usize].writes.get(next as usize)
+        if let Some(idle) =
+            self.listed(slot).and_then(|writes| writes.get(next as usize)).map(|write| write.idle)
         {
-            self.live[slot as usize].think_until = self.now + write.idle;
+            self.live[slot as usize].think_until = self.now + idle;
         }
     }
 
     pub(super) fn record(&mut self, slot: u32, end: Time) {
         let live = &self.live[slot as usize];
+        let page = self.page_of(slot, live.progress.number);
         let (progress, (retransmits, timeouts)) = (&live.progress, live.sender.losses());
         self.transfers.push(Transfer {
             key: live.open.key,
@@ -269,9 +271,13 @@ impl World {
             timeouts: timeouts - progress.losses.1,
             is_quic: live.open.is_quic,
             template: match live.open.payload {
-                Payload::Replayed(index) => Some(index),
+                Payload::Replayed(index) => Some(Template::Trace(index)),
+                Payload::Scripted(index) => Some(Template::Script(index)),
                 _ => None,
             },
+            page: page.key,
+            page_transfers: page.transfers,
+            service_ns: self.service(slot).0,
         });
     }
 
@@ -293,20 +299,47 @@ impl World {
         }
     }
 
-    fn writes(&self, slot: u32) -> u32 {
-        match self.live[slot as usize].open.payload {
-            Payload::Single(_) | Payload::Endless => 1,
-            Payload::Replayed(index) => self.setup.traffic.connections[index as usize].writes.len() as u32,
+    /// Whether a transfer that begins now counts: in the window, or of a page that began there.
+    fn is_measured(&mut self, page: u64) -> bool {
+        let (begin, end) = self.setup.window;
+        let is_within = (begin..end).contains(&self.now);
+        if page == 0 {
+            return is_within;
         }
+        if is_within {
+            self.pages.insert(page);
+        }
+        is_within || self.pages.contains(&page)
+    }
+
+    /// The writes of a connection that has a list of them.
+    fn listed(&self, slot: u32) -> Option<&[Write]> {
+        match self.live[slot as usize].open.payload {
+            Payload::Single(_) | Payload::Endless => None,
+            Payload::Replayed(index) => Some(&self.setup.traffic.connections[index as usize].writes),
+            Payload::Scripted(index) => Some(&self.wishes.scripts[index as usize].writes),
+        }
+    }
+
+    fn writes(&self, slot: u32) -> u32 {
+        self.listed(slot).map_or(1, |writes| writes.len() as u32)
     }
 
     fn write_bytes(&self, slot: u32, number: u32) -> u64 {
         match self.live[slot as usize].open.payload {
             Payload::Single(bytes) => bytes,
             Payload::Endless => u64::MAX,
-            Payload::Replayed(index) => {
-                self.setup.traffic.connections[index as usize].writes[number as usize].bytes
-            }
+            _ => self.listed(slot).map_or(0, |writes| writes[number as usize].bytes),
+        }
+    }
+
+    /// The page that write `number` belongs to.
+    fn page_of(&self, slot: u32, number: u32) -> PageOf {
+        let open = &self.live[slot as usize].open;
+        match open.payload {
+            Payload::Replayed(index) => self.setup.traffic.page(open.page, index, number),
+            Payload::Scripted(index) => self.wishes.scripts[index as usize].pages[number as usize],
+            _ => PageOf { key: open.page, transfers: open.page_transfers },
         }
     }
 }

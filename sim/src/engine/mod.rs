@@ -6,10 +6,12 @@
 //! Order at equal times comes from the event's content (class, connection, number), so that no
 //! optimisation changes a result unseen; with `insertion_order` it is the order of scheduling, as in ns-2.
 
+pub mod arrivals;
 pub mod connection;
 mod host;
 pub mod layout;
 mod outcome;
+pub mod server;
 pub mod sessions;
 mod setup;
 pub mod source;
@@ -27,6 +29,7 @@ use layout::{DOWN, End, PrivateLinks};
 pub use outcome::{Balance, Outcome};
 pub use setup::Setup;
 use source::{BULK, Wishes};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What can happen.
@@ -47,6 +50,10 @@ enum Event {
     Timer { slot: u32, generation: u32 },
     /// The source asked to be woken.
     Wake(u32),
+    /// A server has had its delay before the answer on this connection.
+    Ready(u32),
+    /// A server's CPU is done with a job.
+    Served(u32),
     /// The measured window begins.
     WindowBegins,
     /// The measured window ends.
@@ -76,6 +83,8 @@ pub struct World {
     private: Vec<PrivateLinks>,
     wishes: Wishes,
     transfers: Vec<Transfer>,
+    /// Pages that began in the window.
+    pages: HashSet<u64>,
     trace: Vec<TraceRow>,
     course: Option<Vec<Time>>,
     /// Links whose marker or queue is told of every connection.
@@ -109,6 +118,7 @@ impl World {
             private: Vec::new(),
             wishes: Wishes::default(),
             transfers: Vec::new(),
+            pages: HashSet::new(),
             trace: Vec::new(),
             course: None,
             told: setup.told(),
@@ -181,6 +191,8 @@ impl World {
                 }
                 self.grant();
             }
+            Event::Ready(slot) => self.ready(slot),
+            Event::Served(server) => self.served(server),
             Event::WindowBegins => self.open_window(),
             Event::WindowEnds => self.close_window(),
             Event::Deadline => self.is_over = true,

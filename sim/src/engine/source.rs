@@ -3,11 +3,12 @@
 //! A source is woken at times it asked for and told when its connections end; it answers with
 //! connections to open and times to be woken. It never sees packets.
 
+use super::arrivals::Arrivals;
 use super::connection::{Open, Payload};
 use super::sessions::Sessions;
 use crate::flow::Class;
 use crate::traffic::Traffic;
-use crate::traffic::connection::{Connection, Kind};
+use crate::traffic::connection::{Connection, Kind, PageOf, Script};
 use crate::traffic::model::poisson::PoissonDraws;
 use crate::traffic::overlay::Overlay;
 use crate::units::{Dur, Time};
@@ -26,6 +27,21 @@ pub struct Wishes {
     pub open: Vec<Open>,
     /// Times at which to wake the source, with a token of its own.
     pub wake: Vec<(Time, u32)>,
+    /// What [`Payload::Scripted`] connections carry, kept for the whole run.
+    pub scripts: Vec<Script>,
+}
+
+impl Wishes {
+    /// What a connection with this script is to carry.
+    pub fn script(&mut self, script: Script) -> Payload {
+        match script.writes[..] {
+            [only] => Payload::Single(only.bytes),
+            _ => {
+                self.scripts.push(script);
+                Payload::Scripted(self.scripts.len() as u32 - 1)
+            }
+        }
+    }
 }
 
 /// Every source of connections there is.
@@ -36,6 +52,8 @@ pub enum Source {
     List(List),
     /// Closed-loop web sessions.
     Sessions(Box<Sessions>),
+    /// Open-loop pages and connections of a model.
+    Arrivals(Box<Arrivals>),
     /// Open-loop transfers of a model.
     Poisson(Poisson),
     /// One connection after the other, each on an empty path.
@@ -49,6 +67,7 @@ impl Source {
             Source::Replay(replay) => replay.schedule(wishes),
             Source::List(list) => list.schedule(wishes),
             Source::Sessions(sessions) => sessions.begin(wishes),
+            Source::Arrivals(arrivals) => arrivals.begin(wishes),
             Source::Poisson(poisson) => poisson.schedule(Time::ZERO, wishes),
             Source::Alone(alone) => wishes.wake.push((Time::ZERO, alone.next)),
         }
@@ -60,6 +79,7 @@ impl Source {
             Source::Replay(replay) => replay.open(wishes),
             Source::List(list) => list.open(now, wishes),
             Source::Sessions(sessions) => sessions.wake(token, now, wishes),
+            Source::Arrivals(arrivals) => arrivals.wake(token, now, wishes),
             Source::Poisson(poisson) => poisson.open(now, wishes),
             Source::Alone(alone) => alone.open(wishes),
         }
@@ -70,7 +90,7 @@ impl Source {
         match self {
             Source::Sessions(sessions) => sessions.finished(tag, now, wishes),
             Source::Alone(alone) => alone.finished(now, wishes),
-            Source::Replay(_) | Source::List(_) | Source::Poisson(_) => {}
+            Source::Replay(_) | Source::List(_) | Source::Poisson(_) | Source::Arrivals(_) => {}
         }
     }
 }
@@ -109,10 +129,18 @@ impl Replay {
     fn open(&mut self, wishes: &mut Wishes) {
         let arrival = self.overlay.arrivals()[self.cursor];
         let connection = &self.traffic.connections[arrival.connection as usize];
+        let copy = self.overlay.pages(&arrival, self.lap, connection.start);
+        let open = open_of(connection, arrival.connection);
+        let page = match open.payload {
+            Payload::Single(_) => self.traffic.page(copy, arrival.connection, 0),
+            _ => PageOf::new(copy, 0),
+        };
         wishes.open.push(Open {
             key: self.overlay.key(&arrival, self.lap),
             rtt: self.rtt.or(connection.rtt),
-            ..open_of(connection, arrival.connection)
+            page: page.key,
+            page_transfers: page.transfers,
+            ..open
         });
         self.cursor += 1;
         self.schedule(wishes);
@@ -188,6 +216,9 @@ impl Poisson {
             class: Class::default(),
             is_quic: false,
             object_bytes: 0,
+            page: 0,
+            page_transfers: 0,
+            delay: Dur::ZERO,
         });
         self.next += 1;
         self.schedule(now, wishes);
@@ -238,5 +269,8 @@ fn open_of(connection: &Connection, index: u32) -> Open {
         class: connection.class,
         is_quic: connection.kind == Kind::Quic,
         object_bytes: 0,
+        page: 0,
+        page_transfers: 0,
+        delay: Dur::ZERO,
     }
 }

@@ -10,15 +10,15 @@
 //! connections of several writes have runs of their own. A last segment that is not full arrives
 //! earlier by the difference in transmission time.
 
-use crate::engine::World;
+use crate::engine::{Outcome, World};
 use crate::error::Result;
 use crate::flow::Class;
-use crate::record::Transfer;
+use crate::record::{Template, Transfer};
 use crate::scenario::Plan;
 use crate::scenario::run::alone_setup;
 use crate::tcp::profile::Opening;
 use crate::traffic::Traffic;
-use crate::traffic::connection::{Connection, Kind, Write};
+use crate::traffic::connection::{Connection, Kind, Script, Write};
 use crate::units::{Dur, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,13 +39,10 @@ type Times = BTreeMap<(Case, u32), f64>;
 ///
 /// # Errors
 /// [`crate::error::Error::Cancelled`] after a cancel.
-pub fn times(
-    plan: &Plan,
-    traffic: &Traffic,
-    transfers: &[Transfer],
-    cancel: &AtomicBool,
-) -> Result<Vec<f64>> {
-    let cases: Vec<Case> = transfers.iter().map(|transfer| case(plan, transfer, traffic)).collect();
+pub fn times(plan: &Plan, traffic: &Traffic, outcome: &Outcome, cancel: &AtomicBool) -> Result<Vec<f64>> {
+    let transfers = &outcome.transfers;
+    let cases: Vec<Case> =
+        transfers.iter().map(|transfer| case(plan, transfer, traffic, &outcome.scripts)).collect();
     let mut known = followed(plan, &cases, cancel)?;
     let mut left: Vec<&Case> =
         cases.iter().filter(|case| !known.contains_key(&((*case).clone(), 0))).collect();
@@ -54,7 +51,7 @@ pub fn times(
     played(plan, &left, &mut known, cancel)?;
     let time = |(transfer, case): (&Transfer, &Case)| {
         let found = known.get(&(case.clone(), transfer.write)).copied();
-        found.unwrap_or(f64::NAN) - saved_s(plan, transfer)
+        found.unwrap_or(f64::NAN) - saved_s(plan, transfer) + transfer.service_ns as f64 / 1e9
     };
     Ok(transfers.iter().zip(&cases).map(time).collect())
 }
@@ -95,9 +92,13 @@ fn played(plan: &Plan, cases: &[&Case], times: &mut Times, cancel: &AtomicBool) 
     Ok(())
 }
 
-fn case(plan: &Plan, transfer: &Transfer, traffic: &Traffic) -> Case {
-    let writes = match transfer.template.and_then(|index| traffic.connections.get(index as usize)) {
-        Some(connection) => connection.writes.iter().map(|write| (write.idle.0, write.bytes)).collect(),
+fn case(plan: &Plan, transfer: &Transfer, traffic: &Traffic, scripts: &[Script]) -> Case {
+    let listed = transfer.template.map(|template| match template {
+        Template::Trace(index) => &traffic.connections[index as usize].writes,
+        Template::Script(index) => &scripts[index as usize].writes,
+    });
+    let writes = match listed {
+        Some(writes) => writes.iter().map(|write| (write.idle.0, write.bytes)).collect(),
         None => vec![(0, full_segments(plan, transfer.bytes))],
     };
     Case { rtt_ns: transfer.rtt_ns, writes }

@@ -7,6 +7,7 @@ pub mod catalogue;
 pub mod plan;
 pub mod run;
 pub mod scheme;
+mod server;
 pub mod spec;
 
 pub use catalogue::{ParameterDoc, SCHEMES, SchemeDoc};

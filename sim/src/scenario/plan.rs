@@ -1,8 +1,10 @@
 //! A scenario that was checked: every text turned into units, every fault named.
 
 use super::scheme::Scheme;
+use super::server::server;
 use super::spec::{AccessSpec, BulkSpec, ConnectionSpec, FaultSpec, SCHEMA, Scenario, TcpSpec};
 use crate::engine::layout::{Access, Layout};
+use crate::engine::server::Order;
 use crate::error::{Error, Result, did_you_mean};
 use crate::link::Fault;
 use crate::tcp::profile::Opening;
@@ -48,6 +50,8 @@ pub struct Plan {
     pub faults: [Fault; 2],
     /// The traffic model, if there is one.
     pub model: Option<Model>,
+    /// Rate of each server's CPU and the order of its jobs, if servers have one.
+    pub server: Option<(Rate, Order)>,
 }
 
 impl Plan {
@@ -96,6 +100,7 @@ impl Plan {
             direction,
             faults: faults(&scenario.faults)?,
             model: model(scenario)?,
+            server: scenario.server.as_ref().map(|spec| server(spec, direction)).transpose()?,
             scenario: scenario.clone(),
         })
     }

@@ -5,7 +5,7 @@ use super::plan::Plan;
 use super::scheme::{Place, Scheme};
 use crate::engine::layout::{DOWN, UP};
 use crate::engine::source::{List, Poisson, Replay, Source};
-use crate::engine::{Outcome, Setup, World, sessions::Sessions};
+use crate::engine::{Outcome, Setup, World, arrivals::Arrivals, server::Servers, sessions::Sessions};
 use crate::error::{Error, Result};
 use crate::flow::Class;
 use crate::link::{Fault, Link};
@@ -15,6 +15,9 @@ use crate::rng::{Purpose, Stream, mix};
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
 use crate::traffic::model::Model;
+use crate::traffic::model::closed_loop::PageDraws;
+use crate::traffic::model::open_loop::OpenLoop;
+use crate::traffic::model::users::Users;
 use crate::traffic::overlay::Overlay;
 use crate::units::{Buffer, Dur, Rate, Time};
 use std::sync::Arc;
@@ -71,6 +74,7 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
         markers: markers(plan, seed)?,
         source,
         bulk: bulk(plan, seed).map(|flows| List::endless(Arc::new(flows))),
+        servers: plan.server.map(|(rate, order)| Servers::new(rate, order)),
         traffic: traffic.clone(),
         rtt: plan.rtt,
         window: plan.window(),
@@ -79,7 +83,7 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
         trace: plan.scenario.trace,
     };
     let outcome = World::new(setup).run(cancel)?;
-    let alone_s = alone::times(plan, &traffic, &outcome.transfers, cancel)?;
+    let alone_s = alone::times(plan, &traffic, &outcome, cancel)?;
     let goodput_bps = outcome.goodput_bytes as f64 * 8.0 / plan.duration.as_secs();
     Ok(RunResult { outcome, alone_s, load, goodput_bps })
 }
@@ -102,6 +106,7 @@ pub(crate) fn alone_setup(plan: &Plan, traffic: Arc<Traffic>) -> Setup {
         links,
         source: Source::Alone(crate::engine::source::Alone::new(traffic.clone())),
         bulk: None,
+        servers: None,
         traffic,
         rtt: plan.rtt,
         window: (Time::ZERO, Time(u64::MAX - 1)),
@@ -161,7 +166,27 @@ fn modelled(plan: &Plan, model: &Model, load: &mut Load) -> Result<Source> {
                 load.target.map_or(Ok(web.clone()), |target| web.clone().with_load(target, rate, mss))?;
             load.achieved = Some(web.offered_load(rate, mss));
             load.session_rate = Some(1.0 / web.inter_session_s);
-            Ok(Source::Sessions(Box::new(Sessions::new(web.draws(seed, replication)))))
+            Ok(sessions(PageDraws::Sfd(web.draws(seed, replication))))
+        }
+        Model::RioPs(model) => Ok(users(plan, model.process(), load)),
+        Model::Http(model) => Ok(users(plan, model.process(), load)),
+        Model::Shred(model) => {
+            let model =
+                load.target.map_or_else(|| model.clone(), |target| model.clone().with_load(target, rate));
+            load.achieved = Some(model.offered_load(rate, mss));
+            Ok(arrivals(OpenLoop::Shred(model.draws(seed, replication))))
+        }
+        Model::PackMime(model) => {
+            let with = |target| model.clone().with_load(target, rate, mss);
+            let model = load.target.map_or_else(|| model.clone(), with);
+            load.achieved = Some(model.offered_load(rate, mss));
+            Ok(arrivals(OpenLoop::PackMime(Box::new(model.draws(seed, replication)))))
+        }
+        Model::Http2(model) => {
+            let with = |target| model.clone().with_load(target, rate, mss);
+            let model = load.target.map_or_else(|| model.clone(), with);
+            load.achieved = Some(model.offered_load(rate, mss));
+            Ok(arrivals(OpenLoop::Http2(model.draws(seed, replication))))
         }
         Model::Poisson(poisson) => {
             let poisson = load
@@ -171,6 +196,23 @@ fn modelled(plan: &Plan, model: &Model, load: &mut Load) -> Result<Source> {
             Ok(Source::Poisson(Poisson::new(poisson.draws(seed, replication))))
         }
     }
+}
+
+fn sessions(draws: PageDraws) -> Source {
+    Source::Sessions(Box::new(Sessions::new(draws)))
+}
+
+fn arrivals(draws: OpenLoop) -> Source {
+    Source::Arrivals(Box::new(Arrivals::new(draws)))
+}
+
+/// As many users as the load needs.
+fn users(plan: &Plan, process: Users, load: &mut Load) -> Source {
+    let (rate, mss) = (plan.rate, plan.params.mss);
+    let wanted = load.target.map(|target| process.users_for_load(target, rate, mss));
+    let process = Users { users: wanted.unwrap_or(process.users), ..process };
+    load.achieved = Some(process.offered_load(rate, mss));
+    sessions(PageDraws::Users(process.draws(plan.scenario.seed, plan.scenario.replication)))
 }
 
 fn bulk(plan: &Plan, seed: u64) -> Option<Traffic> {

@@ -1,8 +1,10 @@
 //! A model's traffic written out as if no page met a queue, for looking at it.
 
 use super::Model;
+use super::closed_loop::PageDraws;
+use super::open_loop::OpenLoop;
 use super::poisson::Poisson;
-use super::web_sfd::WebSfd;
+use super::users::Fetch;
 use crate::flow::Class;
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
@@ -12,8 +14,17 @@ impl Model {
     /// About `count` connections of replication 0 under `seed`; pages take the time the model assumes.
     pub fn sample(&self, seed: u64, count: usize) -> Traffic {
         let mut connections = match self {
-            Model::WebSfd(web) => web_sample(web, seed, count),
-            Model::Poisson(poisson) => poisson_sample(poisson, seed, count),
+            Model::Poisson(model) => poisson_sample(model, seed, count),
+            Model::WebSfd(model) => {
+                let draws = PageDraws::Sfd(model.draws(seed, 0));
+                let sessions = draws.initial_sessions().max(20);
+                closed_sample(&draws, sessions, model.mean_objects(), model.assumed_page_s, count)
+            }
+            Model::RioPs(model) => users_sample(&model.process(), seed, count),
+            Model::Http(model) => users_sample(&model.process(), seed, count),
+            Model::Shred(model) => open_sample(OpenLoop::Shred(model.draws(seed, 0)), count),
+            Model::PackMime(model) => open_sample(OpenLoop::PackMime(Box::new(model.draws(seed, 0))), count),
+            Model::Http2(model) => open_sample(OpenLoop::Http2(model.draws(seed, 0)), count),
         };
         connections.truncate(count);
         Traffic::from_connections(connections)
@@ -26,46 +37,81 @@ fn poisson_sample(model: &Poisson, seed: u64, count: usize) -> Vec<Connection> {
     (0..count as u64)
         .map(|number| {
             at += draws.gap(number);
-            let (client, server) = draws.hosts(number);
-            connection(at, client, server, draws.bytes(number))
+            connection(at, draws.hosts(number), single(draws.bytes(number)))
         })
         .collect()
 }
 
+fn open_sample(mut draws: OpenLoop, count: usize) -> Vec<Connection> {
+    let (mut at, mut planned, mut connections) = (Time::ZERO, Vec::new(), Vec::with_capacity(count));
+    for number in 0.. {
+        let gap = draws.arrival(number, &mut planned);
+        connections
+            .extend(planned.drain(..).map(|one| connection(at, (one.client, one.server), one.script.writes)));
+        at += gap;
+        if connections.len() >= count {
+            break;
+        }
+    }
+    connections
+}
+
+fn users_sample(process: &super::users::Users, seed: u64, count: usize) -> Vec<Connection> {
+    let draws = PageDraws::Users(process.draws(seed, 0));
+    let per_page = if process.fetch == Fetch::Pipelined { 1.0 } else { process.objects.mean() };
+    closed_sample(&draws, u64::from(process.users), per_page, process.assumed_page_s, count)
+}
+
 /// Sessions found in progress at the start, followed for as long as it takes to see `count` connections.
-fn web_sample(model: &WebSfd, seed: u64, count: usize) -> Vec<Connection> {
-    let draws = model.draws(seed, 0);
-    let sessions = draws.initial_sessions().max(20);
-    let pages = (count as f64 / sessions as f64 / model.mean_objects()).ceil() as u32 + 1;
+fn closed_sample(
+    draws: &PageDraws,
+    sessions: u64,
+    connections_per_page: f64,
+    assumed_page_s: f64,
+    count: usize,
+) -> Vec<Connection> {
+    let pages = (count as f64 / sessions as f64 / connections_per_page).ceil() as u32 + 1;
     let mut connections = Vec::with_capacity(count * 2);
     for session in 0..sessions {
         let mut at = Time::ZERO + draws.residual_think(session);
         for number in 0..pages {
-            let page = draws.page(session, number);
-            let mut request = at;
-            for index in 0..page.objects {
-                let object = draws.object(session, number, index);
-                request += object.gap;
-                let parts = model.transfers(object.bytes);
-                connections.extend(
-                    parts.map(|bytes| connection(request, draws.client(session), page.server, bytes)),
-                );
-            }
-            at = request + Dur::from_secs(model.assumed_page_s) + draws.think(session, number);
+            let end = page_sample(draws, session, number, at, &mut connections);
+            at = end + Dur::from_secs(assumed_page_s) + draws.think(session, number);
         }
     }
     connections.sort_by_key(|connection| connection.start);
     connections
 }
 
-fn connection(start: Time, client: u32, server: u32, bytes: u64) -> Connection {
-    Connection {
-        start,
-        client,
-        server,
-        rtt: None,
-        kind: Kind::Tcp,
-        class: Class::Web,
-        writes: vec![Write { idle: Dur::ZERO, bytes }],
+/// The connections of one page; returns when the last is opened.
+fn page_sample(
+    draws: &PageDraws,
+    session: u64,
+    number: u32,
+    at: Time,
+    connections: &mut Vec<Connection>,
+) -> Time {
+    let (client, page) = (draws.client(session), draws.page(session, number));
+    let hosts = (client, page.server);
+    if draws.fetch() == Fetch::Pipelined {
+        let script = draws.script(session, number, page.objects);
+        connections.push(connection(at, hosts, script.writes));
+        return at;
     }
+    let mut request = at;
+    for index in 0..page.objects {
+        let object = draws.object(session, number, index);
+        request += object.gap;
+        let parts = (0..).map_while(|part| draws.part(object.bytes, part));
+        connections.extend(parts.map(|bytes| connection(request, hosts, single(bytes))));
+    }
+    request
+}
+
+fn single(bytes: u64) -> Vec<Write> {
+    vec![Write { idle: Dur::ZERO, bytes }]
+}
+
+fn connection(start: Time, (client, server): (u32, u32), writes: Vec<Write>) -> Connection {
+    Connection { start, client, server, rtt: None, kind: Kind::Tcp, class: Class::Web, writes }
 }
