@@ -21,6 +21,7 @@ TABLES = {
     "Scenario": "",
     "LinkSpec": "link.",
     "AccessSpec": "access.",
+    "ServerSpec": "server.",
     "TcpSpec": "tcp.",
     "TrafficSpec": "traffic.",
     "ConnectionSpec": "traffic.connections[].",
@@ -28,7 +29,7 @@ TABLES = {
     "BulkSpec": "traffic.bulk.",
     "FaultSpec": "faults[].",
 }
-NESTED = {"link", "access", "tcp", "traffic", "faults"}
+NESTED = {"link", "access", "server", "tcp", "traffic", "faults"}
 # constant of columns.rs → first cell of its row in docs/traffic.md
 COLUMNS = {
     "START": "start (needed)",
@@ -118,7 +119,10 @@ def test_traffic__columns_are_the_readers(constant: str) -> None:
     assert listed == ", ".join(f"`{name}`" for name in known)
 
 
-@pytest.mark.parametrize("model", ["web:sfd", "poisson"])
+MODELS = ["web:sfd", "web:rio-ps", "web:http10", "web:http2", "web:shred", "web:packmime", "poisson"]
+
+
+@pytest.mark.parametrize("model", MODELS)
 def test_traffic__parameters_are_the_models(model: str) -> None:
     filled = json.loads(_engine.validate(json.dumps({"traffic": {"model": model}})))["traffic"]["params"]
     table = {
