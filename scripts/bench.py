@@ -50,7 +50,7 @@ CASES = (
         ns2_command=("ns", f"{TCL}/p_heavy.tcl", "100", "{seconds}"),
         short_s=10,
         long_s=130,
-        most_ratio=0.25,
+        most_ratio=0.2,
         same_work_within=0.03,
     ),
     Case(
@@ -59,7 +59,7 @@ CASES = (
         ns2_command=("ns", f"{TCL}/p_dumbbell.tcl", *["s2", "10", "10", "80", "{seconds}", "1000", "RED"]),
         short_s=30,
         long_s=630,
-        most_ratio=0.06,
+        most_ratio=0.04,
         same_work_within=0.08,
     ),
 )

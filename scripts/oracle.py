@@ -206,15 +206,7 @@ class Reason:
 REASONS = (
     Reason("two events of one instant, in the other order", lambda _, where: where.is_tie),
     Reason("a packet meets a full queue in the instant of a departure", lambda _, where: where.at_full_queue),
-    Reason("a delayed ACK after the end of the transfer", lambda case, where: is_late_ack(case, where)),
 )
-
-
-def is_late_ack(case: Case, where: Parting) -> bool:
-    """Whether only the delayed ACK of a copy is missing that came after everything was acknowledged."""
-    last = int(case.number("n")) - (case.number("syn") == 0)
-    missing = where.ours is None and where.theirs is not None and where.theirs[1:3] == ("ack", last)
-    return missing and case.number("delack") != 0
 
 
 def reason(case: Case, where: Parting) -> str | None:

@@ -91,7 +91,7 @@ class Measured:
         return [
             self.case.label,
             *cells,
-            f"{realtime:,.3g}",
+            f"{float(f'{realtime:.3g}'):,g}",
             f"{self.utilisation:.2f}",
             command_line(self.case),
         ]

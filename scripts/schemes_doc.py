@@ -33,7 +33,8 @@ def section(scheme: dict[str, Any]) -> str:
     """One scheme: heading, what it is, where it comes from, its parameters."""
     rows = "".join(row(parameter) for parameter in scheme["params"])
     return (
-        f"\n## `{scheme['name']}`\n\n{capitalised(scheme['summary'])}. Source: {scheme['source']}.\n\n"
+        f"\n## `{scheme['name']}`\n\n{capitalised(scheme['summary'])}. {scheme['detail']}\n\n"
+        f"Source: {scheme['source']}.\n\n"
         f"| parameter | default | value | meaning | source of the default |\n|---|---|---|---|---|\n{rows}"
     )
 

@@ -160,6 +160,12 @@ def queue_rows(tests: Sequence[Test]) -> list[Row]:
             f"{SIM} queue_red",
         ),
         tally(
+            "Drop decisions of RED and DiffServ RED after every arrival, given the random number",
+            table,
+            in_file(tests, "queue_ns2.rs", "decisions__"),
+            f"{SIM} queue_ns2",
+        ),
+        tally(
             "SFD marks of single flows",
             table,
             in_file(tests, "policy/tests/golden.rs", "sfd") or in_file(tests, "golden.rs", "sfd"),

@@ -187,6 +187,7 @@ def overload(output: str) -> list[Row]:
     """Groups of rows of mousehole-overload: how many agree within twice our spread, and the worst."""
     names = {
         "RED": "RED",
+        "REDds": "multi-RED with one colour",
         "RIOds": "multi-RED, coupled",
         "RIOdsD": "multi-RED, decoupled",
         "WREDds": "multi-RED, total",
@@ -203,29 +204,40 @@ def overload(output: str) -> list[Row]:
 
 
 def overload_row(name: str, queue: str, rows: Sequence[dict[str, str]]) -> Row:
-    """One kind of queue."""
-    shares = [abs(float(row[key]) - float(row[f"ns2_{key}"])) for row in rows for key in ("out", "in")]
-    lengths = [abs(float(row["queue_packets"]) / float(row["ns2_queue_packets"]) - 1) for row in rows]
-    near = sum(is_near(row) for row in rows)
+    """One kind of queue: judged by ns-2's own rule; how far the policy's rule is from it is told."""
+    same = [row for row in rows if row["rule"] == "ns2"]
+    policy = [row for row in rows if row["rule"] == "policy"]
+    near = sum(is_near(row) for row in same)
     result = (
-        f"{near} of {len(rows)} settings within twice the spread over seeds; shares dropped at most "
-        f"{max(shares):.4f} apart, mean queues {max(lengths):.1%}"
+        f"{near} of {len(same)} settings within twice the spread over seeds; {distance(same)}. "
+        f"By the policy's rule, which is not ns-2's: {distance(policy)}"
     )
     compared = f"ns-2 2.35's {queue}, 600 s a setting"
-    verdict = AGREES if near == len(rows) else DIFFERS
+    verdict = AGREES if same and near == len(same) else DIFFERS
     return Row(
         f"{name}: drops and queue under open-loop overload", compared, result, "mousehole-overload 5", verdict
     )
 
 
+def distance(rows: Sequence[dict[str, str]]) -> str:
+    """The greatest distances from ns-2's shares and queues."""
+    shares = [abs(float(row[key]) - float(row[f"ns2_{key}"])) for row in rows for key in ("out", "in")]
+    lengths = [abs(float(row["queue_packets"]) / float(row["ns2_queue_packets"]) - 1) for row in rows]
+    return f"shares dropped at most {max(shares):.4f} apart, mean queues {max(lengths):.1%}"
+
+
 def is_near(row: dict[str, str]) -> bool:
-    """Shares and queue are no farther from ns-2's than twice what another seed does to ours."""
-    for key, ns2, spread in (
-        ("out", "ns2_out", "spread_out"),
-        ("in", "ns2_in", "spread_in"),
-        ("queue_packets", "ns2_queue_packets", "spread_queue"),
+    """Shares and queue are no farther from ns-2's than twice what another seed does to ours.
+
+    Evenly spaced arrivals have hardly any spread: 2e-5 of the packets, about five of such a run, and 0.1 %
+    of the queue always count as near.
+    """
+    for key, ns2, spread, least in (
+        ("out", "ns2_out", "spread_out", 2e-5),
+        ("in", "ns2_in", "spread_in", 2e-5),
+        ("queue_packets", "ns2_queue_packets", "spread_queue", 1e-3 * float(row["ns2_queue_packets"])),
     ):
-        if abs(float(row[key]) - float(row[ns2])) > 2 * float(row[spread]) + 1e-9:
+        if abs(float(row[key]) - float(row[ns2])) > max(2 * float(row[spread]), least) + 1e-9:
             return False
     return True
 
@@ -272,7 +284,7 @@ def table_4(output: str) -> list[Row]:
     for line in bullets(output):
         where, _, result = line.partition(": ")
         verdict = DIFFERS
-        if "NOT RUN" in line:
+        if "NOT RUN" in line or "NOT COMPARED" in line:
             verdict = NOT_COMPARED
         elif "lies in our interval" in line or line.endswith("so here too."):
             verdict = AGREES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from mousehole import _engine
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(name for name in hygiene.tracked_files(ROOT) if name.suffix == ".md")
 
-# struct of sim/src/scenario/spec.rs → what its fields begin with in docs/scenario.md
+# struct of SPECS → what its fields begin with in docs/scenario.md
 TABLES = {
     "Scenario": "",
     "LinkSpec": "link.",
@@ -27,9 +28,21 @@ TABLES = {
     "ConnectionSpec": "traffic.connections[].",
     "WriteSpec": "traffic.connections[].writes[].",
     "BulkSpec": "traffic.bulk.",
+    "MixSpec": "traffic.mix[].",
+    "GamingSpec": "traffic.gaming.",
     "FaultSpec": "faults[].",
+    "TopologySpec": "topology.",
+    "TopologyLink": "topology.links[].",
+    "HostGroup": "topology.hosts[].",
+    "HostStageSpec": "host_stage.",
 }
-NESTED = {"link", "access", "server", "tcp", "traffic", "faults"}
+SPECS = (
+    "sim/src/scenario/spec.rs",
+    "sim/src/scenario/mix_spec.rs",
+    "sim/src/scenario/topology/spec.rs",
+)
+NESTED = {"link", "access", "server", "tcp", "traffic", "faults", "topology", "host_stage"}
+KINDS = ("two_tier", "y", "tree")
 # constant of columns.rs → first cell of its row in docs/traffic.md
 COLUMNS = {
     "START": "start (needed)",
@@ -42,6 +55,7 @@ COLUMNS = {
     "DURATION": "duration",
     "PROTOCOL": "protocol",
     "SERVER_PORT": "server port",
+    "SERVICE": "service",
     "SIZE_SOURCE": "size announced or received",
 }
 REFERENCE = re.compile(r"`((?:[\w.-]+/)+[\w.-]*\.(?:rs|py|h|c|md|toml|sh|json))`")
@@ -74,16 +88,41 @@ def test_schemes_doc__needs_its_marker() -> None:
 
 
 def test_scenario__documents_every_field() -> None:
-    source = text("sim/src/scenario/spec.rs")
+    source = "".join(map(text, SPECS))
     fields = {
         prefix + field
         for struct, prefix in TABLES.items()
         for field in re.findall(r"pub (\w+):", source.split(f"pub struct {struct} {{")[1].split("\n}")[0])
     }
     named = (re.match(r"`(.+)`", cells[0]) for cells in rows(text("docs/scenario.md")))
-    documented = {match[1] for match in named if match}
+    documented = {match[1] for match in named if match} - kind_parameters().keys()
+    kinds = {kind.replace("_", "-") for kind in KINDS}
+    assert kinds < documented
     trace = {"time_s", "event", "flow", "seq", "bytes", "colour", "cwnd"}
-    assert documented - trace == fields - NESTED
+    assert documented - trace - kinds == fields - NESTED
+
+
+def kind_parameters() -> dict[str, str]:
+    """First cell → default, of the table of topology kinds' parameters."""
+    document = text("docs/scenario.md").split("| parameter | kind |")[1].split("\n\n")[0]
+    return {cells[0].strip("`"): cells[2] for cells in rows(document) if cells[0].startswith("`")}
+
+
+def test_topology__documents_every_parameter_and_its_default() -> None:
+    documented = {name for cell in kind_parameters() for name in cell.split("`, `")}
+    sources = [text(f"sim/src/scenario/topology/kinds/{kind}.rs") for kind in KINDS]
+    structs = [source.split("#[derive(Debug, Clone, Serialize, Deserialize)]")[1] for source in sources]
+    fields = [re.findall(r"^    (\w+):", struct.split("\n}")[0], re.MULTILINE) for struct in structs]
+    assert documented == {name for names in fields for name in names}
+    stated = set(re.findall(r"[\d.]+(?:[a-z]+)?", " ".join(kind_parameters().values())))
+    defaults = "".join(source.split("fn default()")[1].split("\n}")[0] for source in sources)
+    assert stated == set(re.findall(r"(?<=[\" ])[\d.]+[a-z]*(?=[\",])", defaults))
+
+
+def test_scenario__topology_example_is_valid() -> None:
+    example = text("docs/scenario.md").split("```toml\n")[2].split("```")[0]
+    scenario = {"traffic": {"model": "web:sfd"}, **tomllib.loads(example)}
+    assert json.loads(_engine.validate(json.dumps(scenario)))["topology"]["servers"] == ["web"]
 
 
 def test_scenario__defaults_are_the_engines() -> None:
@@ -122,7 +161,7 @@ def test_traffic__columns_are_the_readers(constant: str) -> None:
 MODELS = ["web:sfd", "web:rio-ps", "web:http10", "web:http2", "web:shred", "web:packmime", "poisson"]
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [*MODELS, "telnet", "ftp", "udp", "voip"])
 def test_traffic__parameters_are_the_models(model: str) -> None:
     filled = json.loads(_engine.validate(json.dumps({"traffic": {"model": model}})))["traffic"]["params"]
     table = {

@@ -38,9 +38,10 @@ successes:
     red__data
 """
 OVERLOAD = """\
-queue,rate,share,scheme,out,ns2_out,spread_out,in,ns2_in,spread_in,queue_packets,ns2_queue_packets,spread_queue
-RED,350,0,"red(min=8)",0.1,0.101,0.001,0,0,0,5.0,5.1,0.1
-RED,400,0,"red(min=8)",0.2,{ns2},0.001,0,0,0,5.0,5.0,0.1
+queue,rate,rule,scheme,out,ns2_out,spread_out,in,ns2_in,spread_in,queue_packets,ns2_queue_packets,spread_queue
+RED,350,ns2,"red(min=8,ns2=true)",0.1,0.101,0.001,0,0,0,5.0,5.1,0.1
+RED,400,ns2,"red(min=8,ns2=true)",0.2,{ns2},0.001,0,0,0,5.0,5.0,0.1
+RED,400,policy,"red(min=8)",0.3,{ns2},0.001,0,0,0,6.0,5.0,0.1
 """
 KERNEL = """\
 policy             records  differences      s  ns/record  instructions  verified  outcomes

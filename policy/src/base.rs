@@ -105,6 +105,9 @@ pub struct View {
     /// [`View::ECT`] and the like, or-ed.
     pub flags: u8,
     pub(crate) reserved: u16,
+    /// Where the packet's data ends, in the transport's unit; of a [`View::REVERSE`] packet, up to where it
+    /// acknowledges. Wraps.
+    pub sequence: u32,
 }
 
 impl View {
@@ -137,6 +140,18 @@ impl View {
     #[inline]
     pub fn with_flags(self, flags: u8) -> View {
         View { flags: self.flags | flags, ..self }
+    }
+
+    /// The same from a sender with this window in packets; 0 is unknown.
+    #[inline]
+    pub fn with_window(self, window_hint: u16) -> View {
+        View { window_hint, ..self }
+    }
+
+    /// The same at this position of the shaped direction's data.
+    #[inline]
+    pub fn with_sequence(self, sequence: u32) -> View {
+        View { sequence, ..self }
     }
 
     /// The same as a super-packet of so many segments.

@@ -5,6 +5,8 @@
 use crate::{
     Backlog, ColourBacklog, View, ffi, flow_meter, multi_red, promotion, red, sfd, threshold_marker,
 };
+use crate::{aggregate_marker, lfp, policer, size_history, token_bucket};
+use crate::{demotion, rio_ps, shred, shred_edge, window_marker};
 use std::ffi::{CStr, c_char};
 use std::mem::{offset_of, size_of};
 
@@ -44,7 +46,7 @@ macro_rules! mirror {
 
 fn in_rust() -> Vec<(String, u64)> {
     let mut list = Vec::new();
-    mirror!(list, "mh_view", View, ip_bytes, segments, window_hint, colour, flags, reserved);
+    mirror!(list, "mh_view", View, ip_bytes, segments, window_hint, colour, flags, reserved, sequence);
     mirror!(list, "mh_backlog", Backlog, bytes, idle_since_ns, packets, reserved);
     mirror!(list, "mh_colour_backlog", ColourBacklog, bytes, packets, reserved);
     mirror!(
@@ -74,6 +76,56 @@ fn in_rust() -> Vec<(String, u64)> {
     mirror!(list, "mh_promotion", promotion::State, out_count);
     mirror!(list, "mh_sfd_params", sfd::Params, meter, marker, promotion);
     mirror!(list, "mh_sfd_flow", sfd::Flow, meter, promotion, reserved);
+    mirror!(
+        list,
+        "mh_token_bucket_params",
+        token_bucket::Params,
+        rate_grains,
+        burst_grains,
+        token_grains,
+        most_tokens
+    );
+    mirror!(list, "mh_token_bucket", token_bucket::State, missing_grains, last_ns);
+    mirror!(list, "mh_policer_params", policer::Params, bucket, action, reserved);
+    mirror!(list, "mh_policer", policer::State, bucket);
+    mirror!(list, "mh_aggregate_marker_params", aggregate_marker::Params, bucket);
+    mirror!(list, "mh_aggregate_marker", aggregate_marker::State, bucket);
+    mirror!(list, "mh_size_history_params", size_history::Params, u_q32, length, reserved);
+    mirror!(
+        list,
+        "mh_size_history",
+        size_history::State,
+        count,
+        next,
+        quantile,
+        reserved,
+        ring,
+        bucket,
+        group
+    );
+    mirror!(
+        list,
+        "mh_lfp_params",
+        lfp::Params,
+        meter,
+        bucket,
+        history,
+        open_grains,
+        close_grains,
+        threshold,
+        memoryless
+    );
+    mirror!(list, "mh_lfp_flow", lfp::Flow, meter, elephant, reserved);
+    mirror!(list, "mh_lfp_state", lfp::State, bucket, open, reserved, history);
+    mirror!(list, "mh_rio_ps_params", rio_ps::Params, meter, period_ns, ratio_q16, initial, floor, cap);
+    mirror!(list, "mh_rio_ps_state", rio_ps::State, next_ns, threshold, reserved);
+    mirror!(list, "mh_rio_ps_counts", rio_ps::Counts, short_flows, long_flows);
+    mirror!(list, "mh_shred_params", shred::Params, red, floor_q32, per_max_q64, w_hint_q32);
+    mirror!(list, "mh_shred_state", shred::State, red, hint_avg_q32);
+    mirror!(list, "mh_shred_edge_params", shred_edge::Params, packet, reserved);
+    mirror!(list, "mh_shred_edge", shred_edge::Flow, acknowledged, known);
+    mirror!(list, "mh_window_marker_params", window_marker::Params, high, medium, randomised, reserved);
+    mirror!(list, "mh_demotion_params", demotion::Params, meter, first, second);
     list
 }
 

@@ -6,6 +6,7 @@
 //! dice or allocation. The head of each header gives formula, source, ranges and errors.
 
 mod base;
+pub mod demotion;
 mod ffi;
 pub mod flow_meter;
 #[cfg(test)]
@@ -13,7 +14,17 @@ mod layout;
 pub mod multi_red;
 pub mod promotion;
 pub mod red;
+pub mod rio_ps;
 pub mod sfd;
+pub mod shred;
+pub mod shred_edge;
 pub mod threshold_marker;
+pub mod window_marker;
+
+pub mod aggregate_marker;
+pub mod lfp;
+pub mod policer;
+pub mod size_history;
+pub mod token_bucket;
 
 pub use base::{Backlog, COLOURS, Colour, ColourBacklog, NEVER, ParamError, Unit, Verdict, View};

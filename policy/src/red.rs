@@ -120,7 +120,7 @@ impl Spec {
     }
 
     fn options(&self) -> u32 {
-        [self.gentle, self.wait, self.byte_mode, self.queue_in_bytes, self.ecn]
+        [self.wait, self.byte_mode, self.queue_in_bytes, self.ecn]
             .iter()
             .enumerate()
             .map(|(bit, on)| u32::from(*on) << bit)

@@ -4,6 +4,15 @@
 
 #include "mousehole/multi_red.h"
 #include "mousehole/sfd.h"
+#include "mousehole/demotion.h"
+#include "mousehole/rio_ps.h"
+#include "mousehole/shred.h"
+#include "mousehole/shred_edge.h"
+#include "mousehole/window_marker.h"
+
+#include "mousehole/aggregate_marker.h"
+#include "mousehole/lfp.h"
+#include "mousehole/policer.h"
 
 u64 mh_shim_red_average(const struct mh_red_params *params, u64 avg_q32, u64 queue_q32, u64 idle_ns)
 {
@@ -75,6 +84,69 @@ u32 mh_shim_sfd_packet(const struct mh_sfd_params *params, struct mh_sfd_flow *f
 	return mh_sfd_packet(params, flow, view, now_ns, random);
 }
 
+u32 mh_shim_rio_ps_threshold(const struct mh_rio_ps_params *params, const struct mh_rio_ps_state *state)
+{
+	return mh_rio_ps_threshold(params, state);
+}
+
+u32 mh_shim_rio_ps_is_short(const struct mh_rio_ps_params *params, const struct mh_rio_ps_state *state,
+			    const struct mh_flow_meter *flow)
+{
+	return mh_rio_ps_is_short(params, state, flow);
+}
+
+u32 mh_shim_rio_ps_expired(const struct mh_rio_ps_params *params, const struct mh_flow_meter *flow, u64 now_ns)
+{
+	return mh_rio_ps_expired(params, flow, now_ns);
+}
+
+u32 mh_shim_rio_ps_packet(const struct mh_rio_ps_params *params, struct mh_flow_meter *flow,
+			  const struct mh_rio_ps_state *state, const struct mh_view *view, u64 now_ns)
+{
+	return mh_rio_ps_packet(params, flow, state, view, now_ns);
+}
+
+void mh_shim_rio_ps_control(const struct mh_rio_ps_params *params, struct mh_rio_ps_state *state,
+			    const struct mh_rio_ps_counts *counts, u64 now_ns)
+{
+	mh_rio_ps_control(params, state, counts, now_ns);
+}
+
+u64 mh_shim_shred_probability(const struct mh_shred_params *params, u64 avg_q32, u64 hint, u64 hint_avg_q32)
+{
+	return mh_shred_probability(params, avg_q32, hint, hint_avg_q32);
+}
+
+u32 mh_shim_shred_packet(const struct mh_shred_params *params, struct mh_shred_state *state,
+			 const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns, u32 random)
+{
+	return mh_shred_packet(params, state, view, backlog, now_ns, random);
+}
+
+u32 mh_shim_shred_edge_packet(const struct mh_shred_edge_params *params, struct mh_shred_edge *flow,
+			      const struct mh_view *view)
+{
+	return mh_shred_edge_packet(params, flow, view);
+}
+
+u32 mh_shim_window_marker_packet(const struct mh_window_marker_params *params, const struct mh_view *view,
+				 u32 random)
+{
+	return mh_window_marker_packet(params, view, random);
+}
+
+u32 mh_shim_demotion_expired(const struct mh_demotion_params *params, const struct mh_flow_meter *flow,
+			     u64 now_ns)
+{
+	return mh_demotion_expired(params, flow, now_ns);
+}
+
+u32 mh_shim_demotion_packet(const struct mh_demotion_params *params, struct mh_flow_meter *flow,
+			    const struct mh_view *view, u64 now_ns)
+{
+	return mh_demotion_packet(params, flow, view, now_ns);
+}
+
 u64 mh_shim_mul_q64(u64 a, u64 f_q64)
 {
 	return mh_mul_q64(a, f_q64);
@@ -88,6 +160,82 @@ u64 mh_shim_mul_q32(u64 a, u64 f_q32)
 u64 mh_shim_pow_q64(u64 base_q64, u64 exponent)
 {
 	return mh_pow_q64(base_q64, exponent);
+}
+
+void mh_shim_token_bucket_refill(const struct mh_token_bucket_params *params, struct mh_token_bucket *bucket,
+				 u64 now_ns)
+{
+	mh_token_bucket_refill(params, bucket, now_ns);
+}
+
+u32 mh_shim_token_bucket_conforms(const struct mh_token_bucket_params *params,
+				  const struct mh_token_bucket *bucket, u32 tokens)
+{
+	return mh_token_bucket_conforms(params, bucket, tokens);
+}
+
+void mh_shim_token_bucket_take(const struct mh_token_bucket_params *params, struct mh_token_bucket *bucket,
+			       u32 tokens)
+{
+	mh_token_bucket_take(params, bucket, tokens);
+}
+
+void mh_shim_token_bucket_take_clipped(const struct mh_token_bucket_params *params,
+				       struct mh_token_bucket *bucket, u32 tokens)
+{
+	mh_token_bucket_take_clipped(params, bucket, tokens);
+}
+
+u32 mh_shim_token_bucket_packet(const struct mh_token_bucket_params *params, struct mh_token_bucket *bucket,
+				u32 tokens, u64 now_ns)
+{
+	return mh_token_bucket_packet(params, bucket, tokens, now_ns);
+}
+
+u64 mh_shim_token_bucket_wait_ns(const struct mh_token_bucket_params *params,
+				 const struct mh_token_bucket *bucket, u32 tokens)
+{
+	return mh_token_bucket_wait_ns(params, bucket, tokens);
+}
+
+u64 mh_shim_token_bucket_percent_q16(const struct mh_token_bucket_params *params,
+				     const struct mh_token_bucket *bucket)
+{
+	return mh_token_bucket_percent_q16(params, bucket);
+}
+
+u32 mh_shim_policer_packet(const struct mh_policer_params *params, struct mh_policer *policer,
+			   const struct mh_view *view, u64 now_ns)
+{
+	return mh_policer_packet(params, policer, view, now_ns);
+}
+
+u32 mh_shim_aggregate_marker_packet(const struct mh_aggregate_marker_params *params,
+				    struct mh_aggregate_marker *marker, const struct mh_view *view, u64 now_ns)
+{
+	return mh_aggregate_marker_packet(params, marker, view, now_ns);
+}
+
+void mh_shim_size_history_flow_end(const struct mh_size_history_params *params, struct mh_size_history *history,
+				   u32 size)
+{
+	mh_size_history_flow_end(params, history, size);
+}
+
+u32 mh_shim_lfp_packet(const struct mh_lfp_params *params, struct mh_lfp_flow *flow, struct mh_lfp_state *state,
+		       const struct mh_view *view, u64 now_ns)
+{
+	return mh_lfp_packet(params, flow, state, view, now_ns);
+}
+
+void mh_shim_lfp_flow_end(const struct mh_lfp_params *params, struct mh_lfp_state *state, u32 packets)
+{
+	mh_lfp_flow_end(params, state, packets);
+}
+
+u32 mh_shim_lfp_expired(const struct mh_lfp_params *params, const struct mh_lfp_flow *flow, u64 now_ns)
+{
+	return mh_lfp_expired(params, flow, now_ns);
 }
 
 struct layout_entry {
@@ -106,6 +254,7 @@ const struct layout_entry mh_shim_layout[] = {
 	FIELD(mh_view, colour),
 	FIELD(mh_view, flags),
 	FIELD(mh_view, reserved),
+	FIELD(mh_view, sequence),
 	SIZE(mh_backlog),
 	FIELD(mh_backlog, bytes),
 	FIELD(mh_backlog, idle_since_ns),
@@ -166,5 +315,89 @@ const struct layout_entry mh_shim_layout[] = {
 	FIELD(mh_sfd_flow, meter),
 	FIELD(mh_sfd_flow, promotion),
 	FIELD(mh_sfd_flow, reserved),
+	SIZE(mh_token_bucket_params),
+	FIELD(mh_token_bucket_params, rate_grains),
+	FIELD(mh_token_bucket_params, burst_grains),
+	FIELD(mh_token_bucket_params, token_grains),
+	FIELD(mh_token_bucket_params, most_tokens),
+	SIZE(mh_token_bucket),
+	FIELD(mh_token_bucket, missing_grains),
+	FIELD(mh_token_bucket, last_ns),
+	SIZE(mh_policer_params),
+	FIELD(mh_policer_params, bucket),
+	FIELD(mh_policer_params, action),
+	FIELD(mh_policer_params, reserved),
+	SIZE(mh_policer),
+	FIELD(mh_policer, bucket),
+	SIZE(mh_aggregate_marker_params),
+	FIELD(mh_aggregate_marker_params, bucket),
+	SIZE(mh_aggregate_marker),
+	FIELD(mh_aggregate_marker, bucket),
+	SIZE(mh_size_history_params),
+	FIELD(mh_size_history_params, u_q32),
+	FIELD(mh_size_history_params, length),
+	FIELD(mh_size_history_params, reserved),
+	SIZE(mh_size_history),
+	FIELD(mh_size_history, count),
+	FIELD(mh_size_history, next),
+	FIELD(mh_size_history, quantile),
+	FIELD(mh_size_history, reserved),
+	FIELD(mh_size_history, ring),
+	FIELD(mh_size_history, bucket),
+	FIELD(mh_size_history, group),
+	SIZE(mh_lfp_params),
+	FIELD(mh_lfp_params, meter),
+	FIELD(mh_lfp_params, bucket),
+	FIELD(mh_lfp_params, history),
+	FIELD(mh_lfp_params, open_grains),
+	FIELD(mh_lfp_params, close_grains),
+	FIELD(mh_lfp_params, threshold),
+	FIELD(mh_lfp_params, memoryless),
+	SIZE(mh_lfp_flow),
+	FIELD(mh_lfp_flow, meter),
+	FIELD(mh_lfp_flow, elephant),
+	FIELD(mh_lfp_flow, reserved),
+	SIZE(mh_lfp_state),
+	FIELD(mh_lfp_state, bucket),
+	FIELD(mh_lfp_state, open),
+	FIELD(mh_lfp_state, reserved),
+	FIELD(mh_lfp_state, history),
+	SIZE(mh_rio_ps_params),
+	FIELD(mh_rio_ps_params, meter),
+	FIELD(mh_rio_ps_params, period_ns),
+	FIELD(mh_rio_ps_params, ratio_q16),
+	FIELD(mh_rio_ps_params, initial),
+	FIELD(mh_rio_ps_params, floor),
+	FIELD(mh_rio_ps_params, cap),
+	SIZE(mh_rio_ps_state),
+	FIELD(mh_rio_ps_state, next_ns),
+	FIELD(mh_rio_ps_state, threshold),
+	FIELD(mh_rio_ps_state, reserved),
+	SIZE(mh_rio_ps_counts),
+	FIELD(mh_rio_ps_counts, short_flows),
+	FIELD(mh_rio_ps_counts, long_flows),
+	SIZE(mh_shred_params),
+	FIELD(mh_shred_params, red),
+	FIELD(mh_shred_params, floor_q32),
+	FIELD(mh_shred_params, per_max_q64),
+	FIELD(mh_shred_params, w_hint_q32),
+	SIZE(mh_shred_state),
+	FIELD(mh_shred_state, red),
+	FIELD(mh_shred_state, hint_avg_q32),
+	SIZE(mh_shred_edge_params),
+	FIELD(mh_shred_edge_params, packet),
+	FIELD(mh_shred_edge_params, reserved),
+	SIZE(mh_shred_edge),
+	FIELD(mh_shred_edge, acknowledged),
+	FIELD(mh_shred_edge, known),
+	SIZE(mh_window_marker_params),
+	FIELD(mh_window_marker_params, high),
+	FIELD(mh_window_marker_params, medium),
+	FIELD(mh_window_marker_params, randomised),
+	FIELD(mh_window_marker_params, reserved),
+	SIZE(mh_demotion_params),
+	FIELD(mh_demotion_params, meter),
+	FIELD(mh_demotion_params, first),
+	FIELD(mh_demotion_params, second),
 	{ 0, 0 },
 };

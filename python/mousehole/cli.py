@@ -47,8 +47,10 @@ OPTION_OF_FIELD = {
 
 USAGE_STATUS, INTERRUPTED_STATUS = 2, 130
 
-Traffic = Annotated[list[str], typer.Argument(metavar="TRAFFIC", help="Files, or one model such as web:sfd.")]
-Rate = Annotated[str, typer.Option(help="Rate of the link, such as 10mbit.")]
+Traffic = Annotated[
+    list[str], typer.Argument(metavar="TRAFFIC", help="Files, or one model (web:sfd) or scenario (.toml).")
+]
+Rate = Annotated[str | None, typer.Option(help="Rate of the link, such as 10mbit.")]
 Direction = Annotated[str, typer.Option(help="down (server to client) or up.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Any faulty row is an error.")]
 JsonFile = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Results for programs.")]
@@ -80,23 +82,33 @@ def root(
 @app.command("compare")
 def compare_command(
     traffic: Traffic,
-    rate: Rate,
-    rtt: Annotated[str, typer.Option(help="RTT where the traffic does not tell.")] = "80ms",
+    rate: Rate = None,
+    rtt: Annotated[str | None, typer.Option(help="RTT where the traffic does not tell (80ms).")] = None,
     buffer: Annotated[
-        str, typer.Option(metavar="50p|64kB|1bdp[,…]", help="Buffer; a list gives a grid.")
-    ] = "1bdp",
+        str | None, typer.Option(metavar="50p|64kB|1bdp[,…]", help="Buffer (1bdp); a list gives a grid.")
+    ] = None,
     load: Annotated[
         str | None, typer.Option(metavar="0.9[,…]", help="Wire bytes over capacity; a list gives a grid.")
     ] = None,
-    schemes: Annotated[str | None, typer.Option(help="Comma-separated; see mousehole schemes.")] = None,
+    schemes: Annotated[
+        str | None, typer.Option(help="Comma-separated, or all; see mousehole schemes.")
+    ] = None,
     baseline: Annotated[str, typer.Option(help="What the others are compared with.")] = "droptail",
-    duration: Annotated[str, typer.Option(help="Length of the measured window.")] = "300s",
-    warmup: Annotated[str, typer.Option(help="Time before the window.")] = "30s",
-    seeds: Annotated[int, typer.Option(help="Replications; five at least give intervals.")] = 10,
-    seed: Seed = 1,
+    duration: Annotated[str | None, typer.Option(help="Length of the measured window (300s).")] = None,
+    warmup: Annotated[str | None, typer.Option(help="Time before the window (30s).")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="Replications (10, or 3 if --quick); five at least give intervals.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A look at many schemes: 3 replications, ranges, no findings.")
+    ] = False,
+    seed: Annotated[int | None, typer.Option(min=0, help="Base of all random draws (1).")] = None,
     jobs: Jobs = None,
     json: JsonFile = None,
     plot: Annotated[str | None, typer.Option(metavar="FILE.png|.svg|.pdf", help="Plot.")] = None,
+    heatmap: Annotated[
+        str | None, typer.Option(metavar="FILE.png|.svg|.pdf", help="Change by size and scheme.")
+    ] = None,
     save_scenario: Annotated[
         str | None, typer.Option(metavar="FILE", help="The baseline's scenario for mousehole run.")
     ] = None,
@@ -104,12 +116,16 @@ def compare_command(
         str | None, typer.Option(help="Rate of the link for ACKs; as --rate by default.")
     ] = None,
     uplink_buffer: Annotated[str | None, typer.Option(help="Buffer of that link.")] = None,
-    overhead: Annotated[int, typer.Option(min=0, help="Link-layer bytes added to every packet.")] = 0,
+    overhead: Annotated[
+        int | None, typer.Option(min=0, help="Link-layer bytes added to every packet (0).")
+    ] = None,
     direction: Direction = "down",
     strict: Strict = False,
     short: Annotated[str, typer.Option(help="Largest short transfer.")] = "15kB",
     long: Annotated[str, typer.Option(help="Transfers above this are long.")] = "150kB",
-    tcp: Annotated[str, typer.Option(help="TCP profile: rfc, linux, ns2-2.35 or ns2-2001.")] = "rfc",
+    tcp: Annotated[
+        str | None, typer.Option(help="TCP profile (rfc): rfc, linux, ns2-2.35 or ns2-2001.")
+    ] = None,
     ecn: Annotated[bool, typer.Option("--ecn", help="Hosts use ECN (RFC 3168).")] = False,
     ignore_trace_rtt: Annotated[
         bool, typer.Option("--ignore-trace-rtt", help="Use --rtt for all connections.")
@@ -118,16 +134,18 @@ def compare_command(
 ) -> None:
     """Replays TRAFFIC against every scheme and says what short and long transfers gain or lose."""
     output.check_suffix("--plot", plot, output.PLOT_SUFFIXES)
+    output.check_suffix("--heatmap", heatmap, output.PLOT_SUFFIXES)
     files = [name for name in traffic if not traffics.is_model(name)]
-    output.check_outputs({"--json": json, "--plot": plot, "--save-scenario": save_scenario}, files)
+    outputs = {"--json": json, "--plot": plot, "--heatmap": heatmap, "--save-scenario": save_scenario}
+    output.check_outputs(outputs, files)
     comparison = compare(
         traffic, rate=rate, rtt=rtt, buffer=buffer, load=load, schemes=schemes, baseline=baseline,
-        duration=duration, warmup=warmup, seeds=seeds, seed=seed, jobs=jobs, uplink=uplink,
+        duration=duration, warmup=warmup, seeds=seeds, quick=quick, seed=seed, jobs=jobs, uplink=uplink,
         uplink_buffer=uplink_buffer, overhead=overhead, direction=direction, strict=strict, short=short,
         long=long, tcp=tcp, ecn=ecn, ignore_trace_rtt=ignore_trace_rtt, reporter=_reporter(),
     )  # fmt: skip
     # Files first: whoever reads the report may close the pipe before its end.
-    _write_comparison(comparison, json, plot, save_scenario)
+    _write_comparison(comparison, json, plot, heatmap, save_scenario)
     report.print_report(report.report_console(stderr=json == "-"), comparison, details)
 
 
@@ -198,11 +216,14 @@ def paper_command(
 
 @app.command("schemes")
 def schemes_command(
+    name: Annotated[str | None, typer.Argument(help="Print this scheme's page.")] = None,
     json: JsonFile = None,
 ) -> None:
-    """Lists the schemes and their parameters."""
+    """Lists the schemes, one line each, or prints the page of one."""
     output.check_outputs({"--json": json})
-    if json is None:
+    if json is None and name is not None:
+        show.print_scheme(report.report_console(), show.scheme_entry(name))
+    elif json is None:
         show.print_schemes(report.report_console(), _engine.schemes())
     else:
         output.write_text(
@@ -211,12 +232,14 @@ def schemes_command(
 
 
 def _write_comparison(
-    comparison: Comparison, json: str | None, plot: str | None, save_scenario: str | None
+    comparison: Comparison, json: str | None, plot: str | None, heatmap: str | None, save_scenario: str | None
 ) -> None:
     if json is not None:
         output.write_text(json, comparison.to_json())
     if plot is not None:
         comparison.plot(plot)
+    if heatmap is not None:
+        comparison.heatmap(heatmap)
     if save_scenario is not None:
         folder = Path.cwd() if save_scenario == "-" else Path(save_scenario).parent
         output.write_text(save_scenario, records.scenario_text(comparison.scenario(), folder))

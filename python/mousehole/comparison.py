@@ -8,40 +8,42 @@ from typing import Any
 
 import polars as pl
 
-from mousehole import _engine, findings, jsonout, output, tables
+from mousehole import _engine, findings, jsonout, output, overview, records, tables
 from mousehole import traffic as traffics
 from mousehole.errors import MouseholeError
 from mousehole.manifest import manifest
 from mousehole.options import load_list, positive_count, text_list
-from mousehole.plan import Cell, Json, Plan, checked, default_schemes, normalised, with_baseline
+from mousehole.plan import Cell, Json, Plan, checked, chosen_schemes, normalised, with_baseline
 from mousehole.pool import default_jobs, estimated_seconds, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
 
 SCENARIO_SCHEMA = "mousehole.scenario/1"
+REPLICATIONS, QUICK_REPLICATIONS = 10, 3
 
 
 def compare(
     traffic: traffics.Source,
     *,
-    rate: str,
-    rtt: str = "80ms",
-    buffer: str | Sequence[str] = "1bdp",
+    rate: str | None = None,
+    rtt: str | None = None,
+    buffer: str | Sequence[str] | None = None,
     load: str | float | Sequence[float] | None = None,
     schemes: str | Sequence[str] | None = None,
     baseline: str = "droptail",
-    duration: str = "300s",
-    warmup: str = "30s",
-    seeds: int = 10,
-    seed: int = 1,
+    duration: str | None = None,
+    warmup: str | None = None,
+    seeds: int | None = None,
+    quick: bool = False,
+    seed: int | None = None,
     jobs: int | None = None,
     uplink: str | None = None,
     uplink_buffer: str | None = None,
-    overhead: int = 0,
+    overhead: int | None = None,
     direction: str = "down",
     strict: bool = False,
     short: str = "15kB",
     long: str = "150kB",
-    tcp: str = "rfc",
+    tcp: str | None = None,
     ecn: bool = False,
     ignore_trace_rtt: bool = False,
     params: dict[str, Any] | None = None,
@@ -50,31 +52,41 @@ def compare(
     """Replays `traffic` against every scheme and compares what short and long transfers get.
 
     `traffic` is a file, several files, a model such as `"web:sfd"`, a polars frame with columns start_s,
-    client, server, bytes and perhaps rtt_s, or a list of such dictionaries (with `bytes`, or with `writes`
-    of idle_s and bytes). `rate`, `rtt`, `buffer`, `duration`, `warmup`, `short` and `long` are texts with
-    units, as on the command line; lists in `buffer` and `load` give a grid. `seeds` is the number of
-    replications, `seed` the base of all draws.
+    client, server, bytes and perhaps rtt_s, a list of such dictionaries (with `bytes`, or with `writes`
+    of idle_s and bytes), or a scenario (a `.toml` file): then all that is not given here is as it says.
+    Without one `rate` is needed, `rtt` is 80ms, `buffer` 1bdp, `duration` 300s and `warmup` 30s. These and
+    `short` and `long` are texts with units, as on the command line; lists in `buffer` and `load` give a grid.
+    `schemes` may be `"all"`. `seeds` is the number of replications (10; 3 if `quick`, which is too few for
+    intervals), `seed` the base of all draws.
 
     Raises `MouseholeError` for a fault in the input, before anything long is started, `Stopped` on Ctrl-C.
     """
     told = reporter or Silent()
-    named = text_list("schemes", default_schemes() if schemes is None else schemes)
+    start = _start(traffic)
     link = _given(rate=rate, rtt=rtt, uplink_rate=uplink, uplink_buffer=uplink_buffer, overhead=overhead)
-    link["ignore_trace_rtt"] = ignore_trace_rtt
-    base = {**_base(seed, warmup, duration, tcp, ecn), "link": link}
+    link |= {"ignore_trace_rtt": True} if ignore_trace_rtt else {}
+    hosts = _given(profile=tcp) | ({"ecn": True} if ecn else {})
+    base = {
+        **start,
+        **_given(seed=seed, warmup=warmup, duration=duration),
+        "tcp": {**start["tcp"], **hosts},
+        "link": {**start["link"], **link},
+    }
+    if "rate" not in base["link"]:
+        raise MouseholeError("rate: none was given; give one such as 10mbit, or a scenario that has one")
     plan = Plan(
         base=base,
-        buffers=text_list("buffer", buffer),
-        loads=load_list("load", load),
-        schemes=with_baseline(named, baseline.strip()),
+        buffers=text_list("buffer", base["link"]["buffer"] if buffer is None else buffer),
+        loads=load_list("load", start["traffic"].get("load") if load is None else load),
+        schemes=with_baseline(chosen_schemes(schemes), baseline.strip()),
         baseline=baseline.strip(),
-        replications=positive_count("seeds", seeds),
+        replications=positive_count("seeds", _replications(seeds, quick)),
         short_bytes=_engine.parse_size("short", short),
         long_bytes=_engine.parse_size("long", long),
     )
     jobs = positive_count("jobs", default_jobs() if jobs is None else jobs)
     checked(plan)  # with stand-in traffic, so that settings are refused before large files are read
-    loaded = traffics.load(traffic, direction, strict, seed, params)
+    loaded = _loaded(traffic, start, direction, strict, base["seed"], params)
     return _compared(checked(replace(plan, base={**base, "traffic": loaded.section})), loaded, jobs, told)
 
 
@@ -127,6 +139,11 @@ class Comparison:
         """Every scheme against the baseline and FQ-CoDel, in every cell."""
         return findings.findings(self.results)
 
+    @cached_property
+    def by_size(self) -> pl.DataFrame:
+        """One row per cell, scheme and size bucket: change of the mean response time against FQ-CoDel."""
+        return _frame(overview.by_size_rows(self.results))
+
     @property
     def findings(self) -> pl.DataFrame:
         """The findings, one row each, with the sentence for people."""
@@ -156,6 +173,13 @@ class Comparison:
         output.check_suffix("plot", str(path), output.PLOT_SUFFIXES)
         output.write_with(path, lambda part: plots.draw(self, part))
 
+    def heatmap(self, path: str | Path) -> None:
+        """Draws the change by size and scheme against FQ-CoDel; the ending of the name says the format."""
+        from mousehole import heatmap
+
+        output.check_suffix("heatmap", str(path), output.PLOT_SUFFIXES)
+        output.write_with(path, lambda part: heatmap.draw(self, part))
+
     def to_json(self) -> str:
         """The document of schema `mousehole.compare/1`; the same bytes for the same inputs and seed."""
         return jsonout.dumps(jsonout.comparison_document(self))
@@ -171,20 +195,35 @@ class Comparison:
         return "\n".join([f"Comparison of {len(self.plan.schemes)} schemes on {self.label}", *primary])
 
 
-def _base(seed: int, warmup: str, duration: str, tcp: str, ecn: bool) -> Json:
-    """What every scenario of a comparison starts from, with a model in the place of the traffic."""
-    times = {"warmup": warmup, "duration": duration}
+def _start(traffic: traffics.Source) -> Json:
+    """What every scenario starts from: the user's, or defaults with a model in the place of the traffic."""
+    if traffics.is_scenario(traffic):
+        return records.load_scenario(traffics.scenario_path(traffic))
     return {
         "schema": SCENARIO_SCHEMA,
-        "seed": seed,
-        **times,
-        "tcp": {"profile": tcp, **({"ecn": True} if ecn else {})},
+        "seed": 1,
+        "warmup": "30s",
+        "duration": "300s",
+        "link": {"rtt": "80ms", "buffer": "1bdp"},
+        "tcp": {"profile": "rfc"},
         "traffic": {"model": "web:sfd"},
     }
 
 
+def _loaded(
+    traffic: traffics.Source, start: Json, direction: str, strict: bool, seed: int, params: Json | None
+) -> traffics.Loaded:
+    if traffics.is_scenario(traffic):
+        return traffics.of_scenario(start, traffics.scenario_path(traffic), strict)
+    return traffics.load(traffic, direction, strict, seed, params)
+
+
+def _replications(seeds: int | None, quick: bool) -> int:
+    return seeds if seeds is not None else QUICK_REPLICATIONS if quick else REPLICATIONS
+
+
 def _compared(plan: Plan, loaded: traffics.Loaded, jobs: int, told: Reporter) -> Comparison:
-    summary = interruptible(lambda: loaded.traffic.summary(plan.base["link"]["rate"]))
+    summary = interruptible(lambda: traffics.summary(loaded, plan.base["link"]["rate"]))
     _announce(plan, loaded, summary, jobs, told)
     facts = run_plan(plan, loaded.traffic, jobs, told)
     return Comparison(tables.Results(plan, facts), loaded, manifest(plan, loaded), summary)

@@ -1,8 +1,22 @@
 """The one error a user can cause, and the one a user can ask for."""
 
+import unicodedata
+
 
 class MouseholeError(ValueError):
-    """A fault in the input, in one sentence: the file and line or the field, the value, what is allowed."""
+    """A fault in the input, in one sentence: the file and line or the field, the value, what is allowed.
+
+    What ends a line or steers a terminal is written out, as the engine does.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__("".join(map(_written_out, message)))
+
+
+def _written_out(char: str) -> str:
+    if unicodedata.category(char) not in {"Cc", "Zl", "Zp"}:
+        return char
+    return {"\n": r"\n", "\r": r"\r", "\t": r"\t"}.get(char, f"\\u{{{ord(char):x}}}")
 
 
 class Stopped(KeyboardInterrupt):

@@ -4,7 +4,7 @@ import json
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from mousehole import findings, tables
+from mousehole import findings, overview, tables
 from mousehole.plan import Cell
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def comparison_document(comparison: "Comparison") -> dict[str, Any]:
     results = comparison.results
     rows = {
         "buckets": tables.bucket_rows(results),
+        "by_size": overview.by_size_rows(results),
         "colours": tables.colour_rows(results),
         "curve": tables.curve_rows(results),
         "scheme": tables.scheme_rows(results),
@@ -77,7 +78,8 @@ def _scheme(results: tables.Results, rows: dict[str, Rows], cell: Cell, scheme: 
         )
         for role in ("short", "long")
     }
-    nested = {name: _rows(rows[name], cell, scheme) for name in ("buckets", "colours", "curve")}
+    names = ("buckets", "by_size", "colours", "curve")
+    nested = {name: _rows(rows[name], cell, scheme) for name in names}
     return {"scheme": scheme, **row, **per_replication, **nested}
 
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from mousehole import _engine
+from mousehole import _engine, sizefiles
 from mousehole.plan import Json, Plan, normalised
 from mousehole.sizes import CDF_TIMES_S
 from mousehole.statistics import LEAST_REPLICATIONS, LEVEL
@@ -65,6 +65,7 @@ def without_directories(scenario: Json) -> Json:
     traffic = dict(scenario.get("traffic", {}))
     if traffic.get("files"):
         traffic["files"] = base_names(traffic["files"])
+    traffic = sizefiles.moved(traffic, lambda file: Path(file).name)
     if traffic.get("connections"):
         traffic["connections"] = connections_entry(traffic["connections"])
     return {**scenario, "traffic": traffic}

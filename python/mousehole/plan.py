@@ -1,12 +1,13 @@
 """What a comparison runs, as engine scenarios: grid of buffers and loads, schemes, replications."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mousehole import _engine
 from mousehole.errors import MouseholeError, field_error
+from mousehole.options import text_list
 from mousehole.sizes import Bucket, buckets
 
 Json = dict[str, Any]
@@ -104,6 +105,21 @@ def checked(plan: Plan) -> Plan:
 def with_baseline(schemes: tuple[str, ...], baseline: str) -> tuple[str, ...]:
     """The schemes with the baseline in front."""
     return (baseline, *(scheme for scheme in schemes if scheme != baseline))
+
+
+def chosen_schemes(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The schemes to compare: the default ones, those named, or `all`."""
+    if given is None:
+        return default_schemes()
+    named = text_list("schemes", given)
+    return tuple(name for item in named for name in (all_schemes() if item == "all" else (item,)))
+
+
+def all_schemes() -> tuple[str, ...]:
+    """Every scheme by its defaults but the witnesses of ns-2; SFD also with coupled averages."""
+    names = [scheme["name"] for scheme in _engine.schemes() if not scheme["name"].startswith("ns2-")]
+    after_sfd = names.index("sfd") + 1
+    return (*names[:after_sfd], "sfd(mode=coupled)", *names[after_sfd:])
 
 
 def default_schemes() -> tuple[str, ...]:

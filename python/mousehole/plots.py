@@ -49,8 +49,13 @@ def draw(comparison: "Comparison", path: Path) -> None:
     """Draws a comparison of one cell, or its grid, in the format that the path's ending says."""
     with matplotlib.rc_context(STYLE):
         figure = _grid_figure(comparison) if len(comparison.plan.cells) > 1 else _cell_figure(comparison)
-        metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower(), {})
-        figure.savefig(path, metadata=metadata)
+        save(figure, path)
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Writes the figure, without the date that some formats would note."""
+    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower(), {})
+    figure.savefig(path, metadata=metadata)
 
 
 def _cell_figure(comparison: "Comparison") -> Figure:
@@ -63,7 +68,7 @@ def _cell_figure(comparison: "Comparison") -> Figure:
     _draw_curves(by_size, plan, tables.curve_rows(results))
     _draw_cdf(by_time, plan, tables.cdf_rows(results))
     _draw_changes(bottom, comparison)
-    figure.suptitle(_title(comparison, cell), x=0.01, ha="left", fontsize=11, fontweight="bold")
+    figure.suptitle(figure_title(comparison, cell), x=0.01, ha="left", fontsize=11, fontweight="bold")
     handles, labels = by_size.get_legend_handles_labels()
     top.legend(handles, labels, loc="outside upper left", ncols=min(len(labels), 6), handlelength=3.2)
     return figure
@@ -148,7 +153,7 @@ def _grid_figure(comparison: "Comparison") -> Figure:
         panels[line][0].set_ylabel(f"mean response time against {plan.baseline}\n← faster      slower →")
     for axes in panels[-1]:
         axes.set_xlabel("buffer" if over_buffer else "load")
-    figure.suptitle(_title(comparison, None), x=0.01, ha="left", fontsize=11, fontweight="bold")
+    figure.suptitle(figure_title(comparison, None), x=0.01, ha="left", fontsize=11, fontweight="bold")
     handles, labels = panels[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower left", ncols=min(len(labels), 4), handlelength=3.2)
     return figure
@@ -186,7 +191,8 @@ def _role_words(plan: Plan, role: str) -> str:
     return f"≤ {size_text(plan.short_bytes)}" if role == "short" else f"> {size_text(plan.long_bytes)}"
 
 
-def _title(comparison: "Comparison", cell: Cell | None) -> str:
+def figure_title(comparison: "Comparison", cell: Cell | None) -> str:
+    """Traffic, link and, for one cell, its buffer and load."""
     link = comparison.manifest["scenario"]["link"]
     parts = [comparison.label, f"{link['rate']}, RTT {link['rtt']}"]
     if cell is not None:

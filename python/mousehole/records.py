@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from mousehole import _engine, jsonout, traffic
+from mousehole import _engine, jsonout, sizefiles, traffic
 from mousehole.errors import MouseholeError
 from mousehole.manifest import input_entry, tcp_parameters, versions, without_directories
 from mousehole.plan import Json, normalised
@@ -30,6 +30,10 @@ class Records:
     trace: pl.DataFrame | None
     """Every packet event (time, event, flow, seq, bytes, colour, cwnd) if the scenario asks for it."""
     inputs: tuple[Path, ...]
+    flows: pl.DataFrame
+    """One row per flow without end: bytes delivered within the window."""
+    datagrams: pl.DataFrame
+    """One row per datagram flow: packets sent, received and lost, one-way delays, jitter."""
 
     def to_json(self) -> str:
         """The document of schema `mousehole.run/1`: manifest, summary and queues."""
@@ -44,6 +48,8 @@ class Records:
             "manifest": manifest,
             "summary": self.summary,
             "queues": self.queues,
+            "flows": self.flows.to_dicts(),
+            "datagrams": self.datagrams.fill_nan(None).to_dicts(),
         }
         return jsonout.dumps(document)
 
@@ -60,6 +66,8 @@ def load_scenario(path: str | Path) -> Json:
     files = scenario.get("traffic", {}).get("files")
     if files:
         scenario["traffic"]["files"] = [str(source.parent / file) for file in files]
+    if scenario.get("traffic"):
+        scenario["traffic"] = sizefiles.moved(scenario["traffic"], lambda file: str(source.parent / file))
     return scenario
 
 
@@ -73,6 +81,9 @@ def scenario_text(scenario: Json, folder: Path) -> str:
     if moved["traffic"].get("files"):
         names = [Path(file).resolve() for file in moved["traffic"]["files"]]
         moved["traffic"]["files"] = [_seen_from(name, folder.resolve()) for name in names]
+    moved["traffic"] = sizefiles.moved(
+        moved["traffic"], lambda file: _seen_from(Path(file).resolve(), folder.resolve())
+    )
     return _engine.scenario_to_toml(json.dumps(moved))
 
 
@@ -89,7 +100,11 @@ def run(scenario: str | Path | Json, **changes: Any) -> Records:
         cancel.cancel()
     trace = result.trace()
     frame = None if trace is None else pl.DataFrame(trace)
-    return Records(filled, pl.DataFrame(result.transfers()), result.queues(), result.summary(), frame, files)
+    inputs = (*files, *sizefiles.named(filled.get("traffic", {})))
+    transfers, flows, datagrams = (
+        pl.DataFrame(table) for table in (result.transfers(), result.flows(), result.datagrams())
+    )
+    return Records(filled, transfers, result.queues(), result.summary(), frame, inputs, flows, datagrams)
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
@@ -101,17 +116,8 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _traffic_of(scenario: Json) -> tuple[_engine.Traffic | None, tuple[Path, ...]]:
-    section = scenario.get("traffic", {})
-    if section.get("files"):
-        loaded = traffic.load(
-            section["files"], section.get("direction", "down"), seed=scenario.get("seed", 1)
-        )
-        return loaded.traffic, loaded.files
-    if section.get("model"):
-        return _engine.model_traffic(section["model"], section.get("params")), ()
-    if section.get("connections"):
-        return _engine.connections_traffic(json.dumps(section["connections"])), ()
-    return None, ()
+    loaded = traffic.of_scenario(scenario, Path())
+    return loaded.traffic, loaded.files
 
 
 def _seen_from(file: Path, folder: Path) -> str:

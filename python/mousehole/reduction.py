@@ -25,7 +25,7 @@ BUCKET_STATISTICS = (
 SCHEME_STATISTICS = (
     "utilisation", "goodput_bps", "loss_share", "mark_share", "queue_delay_mean_s", "queue_delay_p50_s",
     "queue_delay_p95_s", "queue_delay_p99_s", "queue_mean_packets", "uplink_utilisation", "uplink_loss_share",
-    "jain_long", "long_goodput_bps", "retransmits_per_transfer", "timeouts_per_transfer",
+    "jain_long", "long_goodput_bps", "retransmits_per_transfer", "timeouts_per_transfer", "reordered_share",
 )  # fmt: skip
 """What is taken per scheme and replication."""
 LEAST_FOR_PERCENTILE = {50: 1, 95: 20, 99: 100}
@@ -82,7 +82,7 @@ def reduce_run(result: RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
         curve_mean_s=mean,
         cdf=_cdf(times, roles["short"]),
         scheme=_scheme_statistics(times, roles["long"], transfers, result.queues(), summary),
-        colours=_colours(_link(result.queues(), "down")),
+        colours=_colours(result.queues()[0]),
         load={
             name: _number(summary["load"].get(name))
             for name in ("target", "native", "copies", "dilation", "achieved")
@@ -142,7 +142,7 @@ def _scheme_statistics(
     queues: list[dict[str, Any]],
     summary: dict[str, Any],
 ) -> dict[str, float]:
-    down, up = _link(queues, "down"), _link(queues, "up")
+    down, up = queues[:2]  # the bottleneck, then its way back, whatever their names
     done = long & ~times.unfinished
     rates_bps = 8 * times.size[done] / times.response_s[done]
     facts = {
@@ -158,12 +158,9 @@ def _scheme_statistics(
         "long_goodput_bps": _mean(rates_bps),
         "retransmits_per_transfer": _mean(transfers["retransmits"]),
         "timeouts_per_transfer": _mean(transfers["timeouts"]),
+        "reordered_share": summary["reordered"] / max(summary["packets"], 1),
     }
     return {name: nan if facts[name] is None else float(facts[name]) for name in SCHEME_STATISTICS}
-
-
-def _link(queues: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    return next(queue for queue in queues if queue["name"] == name)
 
 
 def _colours(queue: dict[str, Any]) -> dict[str, dict[str, int]]:

@@ -1,7 +1,6 @@
 """The comparison for people: tables at most 110 columns wide, then the sentences."""
 
 from collections.abc import Callable
-from math import isfinite
 from typing import Any
 
 from rich import box
@@ -13,9 +12,12 @@ from rich.text import Text
 
 from mousehole import findings, tables
 from mousehole.comparison import Comparison
-from mousehole.findings import BETTER, WORSE, Finding, percent
+from mousehole.findings import BETTER, WORSE, Finding
+from mousehole.overview import MANY_SCHEMES
 from mousehole.plan import Cell, Plan
+from mousehole.report_overview import print_overview
 from mousehole.sizes import size_text
+from mousehole.texts import rate_text, share_text, signed, time_text
 
 Row = dict[str, Any]
 Column = tuple[str, Callable[[Row], str]]
@@ -37,13 +39,23 @@ def print_report(console: Console, comparison: Comparison, details: bool = False
     for cell in cells:
         if len(cells) > 1:
             console.rule(Text(cell_title(cell)), align="left")
-        if len(cells) == 1 or details:
-            _print_tables(console, comparison, cell, details)
-        _print_findings(console, comparison, cell)
+        _print_cell(console, comparison, cell, details)
     if len(cells) > 1:
         _print_grid(console, comparison)
     for note in (findings.EXPLORATORY_NOTE, findings.OVERLAY_NOTE):
         console.print(Text(note, style="dim"))
+
+
+def _print_cell(console: Console, comparison: Comparison, cell: Cell, details: bool) -> None:
+    many = len(comparison.plan.schemes) > MANY_SCHEMES
+    if many:
+        print_overview(console, comparison, cell)
+    if details or not (many or len(comparison.plan.cells) > 1):
+        _print_tables(console, comparison, cell, details)
+    if details or not many:
+        _print_findings(console, comparison, cell)
+    else:
+        _print_notes(console, comparison, cell)
 
 
 def cell_title(cell: Cell) -> str:
@@ -51,46 +63,13 @@ def cell_title(cell: Cell) -> str:
     return f"buffer {cell.buffer}, load {'as it is' if cell.load is None else f'{cell.load:g}'}"
 
 
-def time_text(seconds: float | None, bound: bool = False) -> str:
-    """`84 ms`, `1.27 s`; `≥ 1.27 s` for a lower bound, `–` for none."""
-    if seconds is None or not isfinite(seconds):
-        return "–"
-    text = (
-        f"{1000 * seconds:.3g} ms"
-        if seconds < 0.9995
-        else f"{seconds:.3g} s"
-        if seconds < 999.5
-        else f"{seconds:.0f} s"
-    )
-    return f"≥ {text}" if bound else text
-
-
-def share_text(share: float | None) -> str:
-    """`0.42 %`."""
-    return "–" if share is None else f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"
-
-
-def rate_text(bps: float | None) -> str:
-    """`3.2 Mb/s`."""
-    if bps is None:
-        return "–"
-    units = ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"))
-    scale, unit = next(((scale, unit) for scale, unit in units if bps >= 0.9995 * scale), (1.0, "b/s"))
-    return f"{bps / scale:.3g} {unit}"
-
-
 def change_text(row: Row, name: str = "response_mean_change") -> str:
     """`−32 % (−36…−28)`: the change against the baseline with its interval."""
     change, low, high = (row.get(f"{name}{end}") for end in ("", "_low", "_high"))
     if change is None or row.get("is_baseline"):
         return "–"
-    interval = "" if low is None or high is None else f" ({_signed(low)}…{_signed(high)})"
-    return f"{_signed(change)} %{interval}"
-
-
-def _signed(share: float) -> str:
-    text = percent(share)
-    return text if share <= 0 or text.strip("0.") == "" else f"+{text}"
+    interval = "" if low is None or high is None else f" ({signed(low)}…{signed(high)})"
+    return f"{signed(change)} %{interval}"
 
 
 def _print_head(console: Console, comparison: Comparison) -> None:
@@ -151,8 +130,8 @@ _PERCENTILES: tuple[Column, ...] = tuple(
 _UNFINISHED: Column = ("unfinished", lambda row: share_text(row["censored_share"]))
 
 DISPENSABLE = (
-    "Jain's index", "marked", "goodput", "unfinished", "p50", "delay p50", "slowdown", "mean rate", "2–5 kB",
-    "50–150 kB",
+    "Jain's index", "reordered", "marked", "goodput", "unfinished", "p50", "delay p50", "slowdown",
+    "mean rate", "2–5 kB", "50–150 kB",
 )  # fmt: skip
 """Columns that give way on a narrow terminal, in this order; --json has everything."""
 SHORT_COLUMNS: tuple[Column, ...] = (
@@ -178,6 +157,7 @@ LINK_COLUMNS: tuple[Column, ...] = (
     ("goodput", lambda row: rate_text(row["goodput_bps"])),
     ("lost", lambda row: row["lost"]),
     ("marked", lambda row: row["marked"]),
+    ("reordered", lambda row: share_text(row["reordered_share"]) if row["reordered_share"] else "none"),
     ("delay p50", lambda row: time_text(row["queue_delay_p50_s"])),
     ("delay p95", lambda row: time_text(row["queue_delay_p95_s"])),
     ("delay p99", lambda row: time_text(row["queue_delay_p99_s"])),
@@ -251,9 +231,13 @@ def _by_colour(rows: list[Row], name: str) -> str:
     return ", ".join(f"{share_text(row[name])} {row['colour']}" for row in rows)
 
 
-def _print_findings(console: Console, comparison: Comparison, cell: Cell) -> None:
+def _print_notes(console: Console, comparison: Comparison, cell: Cell) -> None:
     for note in comparison.notes(cell):
         console.print(Text(note, style="yellow"))
+
+
+def _print_findings(console: Console, comparison: Comparison, cell: Cell) -> None:
+    _print_notes(console, comparison, cell)
     here = [item for item in comparison.finding_list if (item.buffer, item.load) == (cell.buffer, cell.load)]
     short, long = (size_text(size) for size in (comparison.plan.short_bytes, comparison.plan.long_bytes))
     for reference in dict.fromkeys(finding.reference for finding in here):

@@ -8,30 +8,50 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mousehole import _engine
 from mousehole.records import Records
-from mousehole.report import rate_text, share_text, time_text
 from mousehole.sizes import size_text
+from mousehole.texts import rate_text, share_text, time_text
 
 
 def print_schemes(console: Console, schemes: list[dict[str, Any]]) -> None:
-    """Every scheme with its parameters, defaults and sources."""
+    """Every scheme, one line each."""
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
     for scheme in schemes:
-        console.print(Text(scheme["name"], style="bold") + Text(f"  {scheme['summary']}", style="not bold"))
-        if scheme["params"]:
-            console.print(_parameters(scheme["params"]))
-    console.print(Text("Write parameters in parentheses: sfd(th=15kB).", style="dim"))
+        table.add_row(Text(scheme["name"]), Text(scheme["summary"]))
+    console.print(table)
+    hint = "mousehole schemes NAME prints a page; parameters go in parentheses: sfd(th=15kB)."
+    console.print(Text(hint, style="dim"))
+
+
+def scheme_entry(text: str) -> dict[str, Any]:
+    """The catalogue's entry for `name` or `name(parameter=value,…)`, with these values for its defaults."""
+    values = _engine.scheme_parameters(text)
+    name = text.partition("(")[0].strip()
+    entry = next(scheme for scheme in _engine.schemes() if scheme["name"] == name)
+    params = [{**param, "default": values[param["name"]]} for param in entry["params"]]
+    return {**entry, "params": params}
+
+
+def print_scheme(console: Console, scheme: dict[str, Any]) -> None:
+    """One scheme: what it does, where it comes from, its parameters."""
+    console.print(Text(scheme["name"], style="bold") + Text(f"  {scheme['summary']}", style="not bold"))
+    console.print(Text(f"\n{scheme['detail']}\n"))
+    console.print(Text(f"Source: {scheme['source']}.", style="dim"))
+    if scheme["params"]:
+        console.print()
+        console.print(_parameters(scheme["params"]))
 
 
 def _parameters(params: list[dict[str, Any]]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    for _ in range(2):
-        table.add_column(overflow="fold")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for heading in ("parameter", "value", "meaning", "source of the default"):
+        table.add_column(heading, overflow="fold")
     for param in params:
-        allowed = f"; {param['unit']}" if param.get("unit") else ""
-        source = f" [{param['source']}]" if param.get("source") else ""
-        table.add_row(
-            Text(f"    {param['name']}={param['default']}"), Text(f"{param['doc']}{allowed}{source}")
-        )
+        cells = (f"{param['name']}={param['default']}", param["unit"], param["doc"], param["source"])
+        table.add_row(*map(Text, cells))
     return table
 
 
@@ -58,6 +78,25 @@ def print_records(console: Console, done: Records) -> None:
     console.print(_queue_table(done.queues))
     console.print(Text(f"goodput {rate_text(summary['goodput_bps'])}, {summary['packets']} packets, "
                        f"{summary['simulated_s']:.6g} s simulated"))  # fmt: skip
+    for line in _beside_transfers(done):
+        console.print(Text(line))
+
+
+def _beside_transfers(done: Records) -> Iterator[str]:
+    """A line per source and direction of flows without end, and of datagrams."""
+    for (source, upload), group in done.flows.group_by(["source", "upload"], maintain_order=True):
+        rate = rate_text(float(group["goodput_bps"].sum()))
+        yield f"{source} {_way(upload)}: {len(group)} flows without end, {rate}"
+    for (source, upload), group in done.datagrams.group_by(["source", "upload"], maintain_order=True):
+        sent, lost = int(group["sent"].sum()), int(group["lost"].sum())
+        share = share_text(lost / sent if sent else 0.0)
+        late = group["delay_p95_s"].fill_nan(None).max()
+        delay = f", one-way delay p95 up to {time_text(late)}" if isinstance(late, float) else ""
+        yield f"{source} {_way(upload)}: {sent} datagrams, {share} lost{delay}"
+
+
+def _way(upload: object) -> str:
+    return "up" if upload else "down"
 
 
 def _queue_table(queues: list[dict[str, Any]]) -> Table:
@@ -122,7 +161,15 @@ def _amounts(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("span", f"{summary['span_s']:,.6g} s"),
         ("payload", f"{size_text(summary['payload_bytes'])}, {size_text(summary['wire_bytes'])} on the wire"),
         *([("QUIC", quic)] if kinds["quic_connections"] else []),
+        ("applications", _classes(summary["classes"])),
     ]
+
+
+def _classes(classes: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{classes[f'{name}_connections']} {name} ({size_text(classes[f'{name}_bytes'])})"
+        for name in ("interactive", "web", "bulk")
+    )
 
 
 def _sizes(summary: dict[str, Any]) -> list[tuple[str, str]]:

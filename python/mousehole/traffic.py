@@ -4,13 +4,13 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from mousehole import _engine
+from mousehole import _engine, sizefiles
 from mousehole.errors import MouseholeError, field_error
 from mousehole.pool import interruptible
 
@@ -27,7 +27,8 @@ _COLUMNS = ("start_s", "client", "server", "bytes")
 class Loaded:
     """Traffic ready to run: the engine's object and the section that describes it in a scenario."""
 
-    traffic: _engine.Traffic
+    traffic: _engine.Traffic | None
+    """None where the scenario says everything: bulk flows alone, a mix of models."""
     section: dict[str, Any]
     """Field `traffic` of a scenario; files by the paths given."""
     label: str
@@ -55,14 +56,51 @@ def load(source: Source, direction: str = "down", strict: bool = False, seed: in
 
 def is_model(name: str) -> bool:
     """Whether `name` is a model's, or reads like one such as `web:sfd`, and no file has that name."""
-    return (name in _engine.models() or bool(_MODEL.match(name))) and not Path(name).exists()
+    is_named = name in _engine.models() or name.startswith(sizefiles.MODEL) or bool(_MODEL.match(name))
+    return is_named and not Path(name).exists()
+
+
+def is_scenario(source: Source) -> bool:
+    """Whether the source is a scenario: one name that ends in .toml."""
+    return scenario_path(source).suffix.lower() == ".toml"
+
+
+def scenario_path(source: Source) -> Path:
+    """The only name of a source as a path; an empty path if it is something else."""
+    if isinstance(source, str | Path):
+        return Path(source)
+    if isinstance(source, pl.DataFrame) or len(source) != 1 or isinstance(source[0], Mapping):
+        return Path()
+    return Path(source[0])
+
+
+def of_scenario(scenario: dict[str, Any], path: Path, strict: bool = False) -> Loaded:
+    """The traffic of a scenario that was read from `path`."""
+    section = scenario["traffic"]
+    if section.get("files"):
+        files, seed = section["files"], scenario.get("seed", 1)
+        found = _from_files(files, section.get("direction", "down"), strict, seed)
+        return replace(found, section={**section, **found.section}, label=path.name)
+    if section.get("model"):
+        traffic = _engine.model_traffic(section["model"], section.get("params"))
+    elif section.get("connections"):
+        traffic = _engine.connections_traffic(json.dumps(section["connections"]))
+    else:
+        traffic = None
+    return Loaded(traffic, section, path.name, ())
+
+
+def summary(loaded: Loaded, rate: str | None) -> dict[str, Any]:
+    """What was understood of the traffic; empty where the scenario says everything."""
+    return {} if loaded.traffic is None else loaded.traffic.summary(rate)
 
 
 def read(paths: str | Path | Iterable[str | Path], direction: str = "down", strict: bool = False,
          seed: int = 1) -> pl.DataFrame:  # fmt: skip
     """The connections of traffic files as a frame, one row each."""
     names = [paths] if isinstance(paths, str | Path) else list(paths)
-    return pl.DataFrame(load(names, direction, strict, seed).traffic.frame())
+    traffic = load(names, direction, strict, seed).traffic
+    return pl.DataFrame(traffic.frame() if traffic else [])
 
 
 def inspect(paths: Source, rate: str | None = None, direction: str = "down", strict: bool = False,
@@ -71,7 +109,7 @@ def inspect(paths: Source, rate: str | None = None, direction: str = "down", str
     if rate is not None:
         _engine.parse_rate("rate", rate)
     loaded = load(paths, direction, strict, seed)
-    return interruptible(lambda: loaded.traffic.summary(rate))
+    return interruptible(lambda: summary(loaded, rate))
 
 
 def _from_files(names: list[str], direction: str, strict: bool, seed: int) -> Loaded:
@@ -91,7 +129,9 @@ def _from_model(names: list[str], params: dict[str, Any] | None) -> Loaded:
     if len(names) > 1:
         raise MouseholeError(f"traffic: a model stands alone; {', '.join(names)} were given together")
     section: dict[str, Any] = {"model": names[0], **({"params": params} if params else {})}
-    return Loaded(_engine.model_traffic(names[0], params), section, names[0], ())
+    files = sizefiles.named(section)
+    label = f"{sizefiles.MODEL}{files[0].name}" if names[0].startswith(sizefiles.MODEL) else names[0]
+    return Loaded(_engine.model_traffic(names[0], params), section, label, files)
 
 
 def _from_connections(connections: list[dict[str, Any]]) -> Loaded:

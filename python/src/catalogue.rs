@@ -7,7 +7,7 @@ use mousehole_sim::units::{parse_dur, parse_rate, parse_size};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Every scheme with its parameters: name, summary, source, params.
+/// Every scheme with its parameters: name, summary, source, detail, params.
 #[pyfunction]
 fn schemes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let all = SCHEMES.iter().map(|doc| scheme(py, doc)).collect::<PyResult<Vec<_>>>()?;
@@ -28,6 +28,7 @@ fn scheme<'py>(py: Python<'py>, doc: &SchemeDoc) -> PyResult<Bound<'py, PyDict>>
     entry.set_item("name", doc.name)?;
     entry.set_item("summary", doc.summary)?;
     entry.set_item("source", doc.source)?;
+    entry.set_item("detail", doc.detail)?;
     entry.set_item("params", params.collect::<PyResult<Vec<_>>>()?)?;
     Ok(entry)
 }

@@ -34,6 +34,10 @@ impl RunResult {
         frame.set_item("write", column(py, all.iter().map(|t| t.write)))?;
         frame.set_item("bytes", column(py, all.iter().map(|t| t.bytes)))?;
         frame.set_item("object_bytes", column(py, all.iter().map(|t| t.object_bytes)))?;
+        frame.set_item("object_key", column(py, all.iter().map(|t| t.object_key)))?;
+        frame.set_item("source", self.named(py, all.iter().map(|t| t.source))?)?;
+        frame.set_item("upload", column(py, all.iter().map(|t| t.upload)))?;
+        frame.set_item("cheats", column(py, all.iter().map(|t| t.cheats)))?;
         frame.set_item("start_s", column(py, all.iter().map(|t| t.start.as_secs())))?;
         frame.set_item("first_data_s", column(py, all.iter().map(|t| seconds(t.first_data))))?;
         frame.set_item("end_s", column(py, all.iter().map(|t| seconds(t.end))))?;
@@ -44,6 +48,42 @@ impl RunResult {
         frame.set_item("is_quic", column(py, all.iter().map(|t| t.is_quic)))?;
         frame.set_item("page", column(py, all.iter().map(|t| t.page)))?;
         frame.set_item("page_transfers", column(py, all.iter().map(|t| t.page_transfers)))?;
+        Ok(frame)
+    }
+
+    /// One row per flow without end: what it delivered within the window.
+    fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = &self.records.outcome.flows;
+        let window_s = self.plan.duration.as_secs();
+        let frame = PyDict::new(py);
+        frame.set_item("key", column(py, all.iter().map(|flow| flow.key)))?;
+        frame.set_item("client", column(py, all.iter().map(|flow| flow.client)))?;
+        frame.set_item("source", self.named(py, all.iter().map(|flow| flow.source))?)?;
+        frame.set_item("upload", column(py, all.iter().map(|flow| flow.upload)))?;
+        frame.set_item("cheats", column(py, all.iter().map(|flow| flow.cheats)))?;
+        frame.set_item("bytes", column(py, all.iter().map(|flow| flow.bytes)))?;
+        let rate = all.iter().map(|flow| flow.bytes as f64 * 8.0 / window_s);
+        frame.set_item("goodput_bps", column(py, rate))?;
+        Ok(frame)
+    }
+
+    /// One row per datagram flow: what became of the packets sent within the window.
+    fn datagrams<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = &self.records.outcome.datagrams;
+        let frame = PyDict::new(py);
+        frame.set_item("key", column(py, all.iter().map(|flow| flow.key)))?;
+        frame.set_item("client", column(py, all.iter().map(|flow| flow.client)))?;
+        frame.set_item("source", self.named(py, all.iter().map(|flow| flow.source))?)?;
+        frame.set_item("upload", column(py, all.iter().map(|flow| flow.upload)))?;
+        frame.set_item("sent", column(py, all.iter().map(|flow| flow.sent)))?;
+        frame.set_item("received", column(py, all.iter().map(|flow| flow.received)))?;
+        frame.set_item("lost", column(py, all.iter().map(|flow| flow.lost)))?;
+        frame.set_item("bytes", column(py, all.iter().map(|flow| flow.bytes)))?;
+        for (place, name) in ["delay_mean_s", "delay_p50_s", "delay_p95_s", "delay_p99_s"].iter().enumerate()
+        {
+            frame.set_item(name, column(py, all.iter().map(|flow| flow.delay_s[place])))?;
+        }
+        frame.set_item("jitter_s", column(py, all.iter().map(|flow| flow.jitter_s)))?;
         Ok(frame)
     }
 
@@ -73,6 +113,9 @@ impl RunResult {
         let summary = PyDict::new(py);
         summary.set_item("load", loads)?;
         summary.set_item("goodput_bps", self.records.goodput_bps)?;
+        summary.set_item("goodput_up_bps", self.records.goodput_up_bps)?;
+        let sources = self.records.sources.iter().map(|(_, name)| name);
+        summary.set_item("sources", sources.collect::<Vec<_>>())?;
         summary.set_item("measured", outcome.transfers.len())?;
         summary.set_item("censored", outcome.transfers.iter().filter(|t| t.end == Time::NEVER).count())?;
         summary.set_item("reordered", outcome.reordered)?;
@@ -102,6 +145,22 @@ impl RunResult {
         frame.set_item("colour", PyList::new(py, rows.iter().map(|row| row.colour.name()))?)?;
         frame.set_item("cwnd", column(py, rows.iter().map(|row| row.cwnd)))?;
         Ok(Some(frame))
+    }
+}
+
+impl RunResult {
+    /// Names of sources by their numbers.
+    fn named<'py>(
+        &self,
+        py: Python<'py>,
+        numbers: impl Iterator<Item = u16>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let known = &self.records.sources;
+        let name = |number: u16| match known.iter().find(|(other, _)| *other == number) {
+            Some((_, name)) => name.as_str(),
+            None => "bulk",
+        };
+        PyList::new(py, numbers.map(name).collect::<Vec<_>>())
     }
 }
 

@@ -42,7 +42,7 @@ impl Traffic {
             rate.map(|text| parse_rate("rate", text)).transpose().map_err(|error| to_python(py, error))?;
         let mut summary = py.detach(|| self.connections.summary(rate, MSS));
         if let (Some(model), Some(rate)) = (&self.model, rate) {
-            summary.native_load = Some(model.offered_load(rate, MSS));
+            summary.native_load = model.offered_load(rate, MSS);
         }
         let text = serde_json::to_string(&summary).unwrap_or_default();
         py.import("json")?.call_method1("loads", (text,))

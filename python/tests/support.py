@@ -49,7 +49,7 @@ class HandMadeRun:
         load = {"target": None, "native": 0.1, "copies": 9, "dilation": 1.0, "achieved": self.achieved}
         return {
             "conservation_ok": self.conserved, "end_s": self.stop_s, "simulated_s": self.stop_s, "load": load,
-            "goodput_bps": 1e6,
+            "goodput_bps": 1e6, "reordered": 0, "packets": 100,
         }  # fmt: skip
 
     def trace(self) -> None:

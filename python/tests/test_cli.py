@@ -17,6 +17,9 @@ BAD_OPTIONS = [
     (["--rate", "-3mbit"], "--rate", "rate"),
     (["--rate", "10"], "--rate", "unit"),
     (["--rate", "10mbitt"], "--rate", "did you mean"),
+    (["--rate", "10\x1b[31m\nmbit"], "--rate", r"\u{1b}[31m\nmbit"),
+    ([*LOADED, "--load", "0.5\x1b[31m\r"], "--load", "number"),
+    ([*LOADED, "--schemes", "s\tf\x07d"], "scheme", "known"),
     ([*LOADED, "--rtt", "80"], "--rtt", "unit"),
     ([*LOADED, "--buffer", "0p"], "--buffer", "packet"),
     ([*LOADED, "--buffer", "0"], "--buffer", "bdp"),
@@ -55,6 +58,7 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatc
     assert out == ""
     lines = [line for line in err.splitlines() if not line.startswith("warning:")]
     assert len(lines) == 1, err
+    assert lines[0].isprintable(), "a control character reaches the terminal"
     assert lines[0].startswith("mousehole: error: ")
     return lines[0]
 
@@ -172,10 +176,24 @@ def test_inspect__says_what_was_understood(tmp_path: Path) -> None:
     )
 
 
-def test_schemes__lists_parameters(tmp_path: Path) -> None:
-    done = run("schemes", cwd=tmp_path)
-    assert "fq-codel" in done.stdout
-    assert "th" in done.stdout
+def test_schemes__lists_one_line_each(tmp_path: Path) -> None:
+    lines = run("schemes", cwd=tmp_path).stdout.splitlines()
+    names = [line.split()[0] for line in lines[:-1]]
+    assert {"droptail", "sfd", "fq-codel"} <= set(names)
+    assert len(names) == len(set(names))
+
+
+def test_schemes__prints_a_page_with_the_values_given(tmp_path: Path) -> None:
+    page = run("schemes", "s-sfd(k=5)", cwd=tmp_path).stdout
+    assert "k=5" in page
+    assert "th=15kB" in page
+    assert "section 3.3" in page
+
+
+def test_schemes__refuses_an_unknown_name(tmp_path: Path) -> None:
+    done = run("schemes", "sdf", cwd=tmp_path)
+    assert done.returncode == 2
+    assert 'did you mean "sfd"?' in done.stderr
 
 
 def test_version__names_the_revision(tmp_path: Path) -> None:

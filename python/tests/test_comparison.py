@@ -138,3 +138,41 @@ def test_compare__frame_without_a_column() -> None:
 def test_compare__connection_without_bytes() -> None:
     with pytest.raises(mousehole.MouseholeError, match=r"traffic.connections\[0\]"):
         mousehole.compare([{"start_s": 0.0}], **SMALL)  # type: ignore[arg-type]
+
+
+SCENARIO = """
+schema = "mousehole.scenario/1"
+seed = 3
+duration = "20s"
+warmup = "5s"
+[link]
+rate = "3mbit"
+buffer = "40p"
+[traffic]
+model = "web:sfd"
+load = 0.8
+"""
+
+
+def test_compare__takes_a_scenario_for_what_is_not_given(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(SCENARIO)
+    from_file = mousehole.compare(tmp_path / "a.toml", schemes="droptail,red", seeds=2)
+    given = mousehole.compare(
+        "web:sfd", rate="3mbit", buffer="40p", load=0.8, seed=3, duration="20s", warmup="5s",
+        schemes="droptail,red", seeds=2,
+    )  # fmt: skip
+    assert from_file.label == "a.toml"
+    assert from_file.buckets.equals(given.buckets)
+
+
+def test_compare__options_go_before_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(SCENARIO)
+    done = mousehole.compare(tmp_path / "a.toml", schemes="droptail", buffer="20p,40p", rate="5mbit", seeds=1)
+    assert [cell.buffer for cell in done.plan.cells] == ["20p", "40p"]
+    assert done.manifest["scenario"]["link"]["rate"] == "5mbit"
+    assert done.manifest["scenario"]["seed"] == 3
+
+
+def test_compare__without_a_rate_says_what_to_give() -> None:
+    with pytest.raises(mousehole.MouseholeError, match="rate: none was given"):
+        mousehole.compare("web:sfd")

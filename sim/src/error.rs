@@ -1,12 +1,15 @@
 //! One error type for everything a user can get wrong.
 //!
-//! Every message names where (file and line, or field), the value, and what is allowed.
+//! Every message names where (file and line, or field), the value, and what is allowed, on one line: whatever
+//! it quotes of the user's input is shown with its control characters written out.
+
+use std::fmt::{self, Write};
 
 /// A fault in the user's input; the front ends print it as one line and exit with code 2.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A parameter or scenario field holds a value that is not allowed.
-    #[error("{field}: {value} is not allowed; {allowed}")]
+    #[error("{}: {} is not allowed; {}", Plain(field), Plain(value), Plain(allowed))]
     Field {
         /// Dotted name of the field or option, such as `link.rate` or `--rate`.
         field: String,
@@ -16,7 +19,7 @@ pub enum Error {
         allowed: String,
     },
     /// A file cannot be used at all.
-    #[error("{file}: {problem}")]
+    #[error("{}: {}", Plain(file), Plain(problem))]
     File {
         /// The path as the user gave it.
         file: String,
@@ -24,7 +27,7 @@ pub enum Error {
         problem: String,
     },
     /// One row or packet of a file cannot be used.
-    #[error("{file}:{line}: {problem}")]
+    #[error("{}:{line}: {}", Plain(file), Plain(problem))]
     Row {
         /// The path as the user gave it.
         file: String,
@@ -44,9 +47,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// A [`Error::Field`] from anything printable.
     pub fn field(field: impl Into<String>, value: impl ToString, allowed: impl Into<String>) -> Self {
-        // What the user wrote is quoted as it is, but on one line.
-        let value = value.to_string().replace('\n', "\\n").replace('\r', "\\r");
-        Error::Field { field: field.into(), value, allowed: allowed.into().replace('\n', " ") }
+        Error::Field { field: field.into(), value: value.to_string(), allowed: allowed.into() }
     }
 
     /// A [`Error::File`] from anything printable.
@@ -62,6 +63,20 @@ impl Error {
             }
             other => other,
         }
+    }
+}
+
+/// Text with what ends a line or steers a terminal written out, such as `\n` and `\u{1b}`.
+struct Plain<'a>(&'a str);
+
+impl fmt::Display for Plain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.0.chars().try_for_each(|c| match c {
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => {
+                write!(f, "{}", c.escape_default())
+            }
+            c => f.write_char(c),
+        })
     }
 }
 
@@ -84,5 +99,19 @@ pub fn listing<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
         None => String::new(),
         Some((only, [])) => (*only).to_string(),
         Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error__is_one_line_whatever_it_quotes() {
+        let error = Error::field("link.ra\tte", "\"1\n2\r\u{1b}[31m\u{2028}\"", "a rate, such as 5mbit");
+        let expected = "link.ra\\tte: \"1\\n2\\r\\u{1b}[31m\\u{2028}\" is not allowed; a rate, such as 5mbit";
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(Error::file("a\nb", "is\u{85}empty").to_string(), "a\\nb: is\\u{85}empty");
     }
 }

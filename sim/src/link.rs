@@ -29,6 +29,32 @@ pub enum Arrival {
     Dropped,
 }
 
+/// A rate that knows transmission times without dividing: several are needed per packet, and a division takes
+/// as long as twenty additions.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    rate: Rate,
+    /// `2^64 / rate`, rounded down.
+    inverse: u64,
+}
+
+impl Pace {
+    /// The pace of `rate`, which is not 0.
+    pub fn new(rate: Rate) -> Pace {
+        Pace { rate, inverse: u64::MAX / rate.0 }
+    }
+
+    /// Exactly [`Rate::tx_time`].
+    #[inline]
+    pub fn tx_time(&self, bytes: u64) -> Dur {
+        let bit_ns = bytes * 8_000_000_000 + self.rate.0 / 2;
+        // The estimate is the quotient or one less, as `bit_ns · (2^64 / rate − inverse) < 2^64`.
+        let estimate = ((u128::from(bit_ns) * u128::from(self.inverse)) >> 64) as u64;
+        let rest = bit_ns - estimate * self.rate.0;
+        Dur(estimate + u64::from(rest >= self.rate.0))
+    }
+}
+
 /// A one-way link.
 pub struct Link {
     /// Name for reports.
@@ -40,6 +66,7 @@ pub struct Link {
     /// Counters.
     pub counts: QueueCounts,
     queue: Queue,
+    pace: Pace,
     fault: Fault,
     fault_dice: Stream,
     dice: Stream,
@@ -50,6 +77,8 @@ pub struct Link {
     slow: bool,
     /// A packet is in transmission (slow path).
     transmitting: bool,
+    /// The queue is to be asked again then, and that is promised already.
+    wake: Time,
     /// Extra bytes per packet on the wire.
     overhead: u32,
     drops: Vec<Drop>,
@@ -64,6 +93,7 @@ impl Link {
             delay,
             counts: QueueCounts::default(),
             queue,
+            pace: Pace::new(rate),
             fault: Fault::default(),
             fault_dice: Stream::new(seed, Purpose::Fault, id),
             dice: Stream::new(seed, Purpose::Queue, id),
@@ -71,6 +101,7 @@ impl Link {
             busy_until: Time::ZERO,
             slow: false,
             transmitting: false,
+            wake: Time::ZERO,
             overhead: 0,
             drops: Vec::new(),
         }
@@ -88,7 +119,7 @@ impl Link {
     }
 
     /// Takes a packet.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, packet: &mut Packet, now: Time) -> Arrival {
         self.counts.arrived(packet.colour, packet.bytes);
         let number = self.arrivals;
@@ -109,7 +140,7 @@ impl Link {
                         self.counts.marked(packet.colour, packet.bytes);
                     }
                     self.counts.sent(packet.colour, packet.bytes, start.since(now).0);
-                    self.busy_until = start + self.tx_time(packet);
+                    self.busy_until = start + self.tx_time(u32::from(packet.bytes));
                     Arrival::Arrives(self.busy_until + self.delay)
                 }
             },
@@ -125,8 +156,12 @@ impl Link {
     }
 
     /// Starts the next transmission: the packet, when the transmitter is free again, and when it arrives;
-    /// or the time to ask again.
+    /// or the time to ask again, unless that is promised already.
     pub fn serve(&mut self, now: Time) -> Result<(Packet, Time, Time), Option<Time>> {
+        if self.transmitting && now < self.busy_until {
+            // An arrival made the queue ready before the time it had asked for.
+            return Err(None);
+        }
         let first = self.drops.len();
         let next = self.queue.dequeue(now, &mut self.drops);
         self.count_drops(first);
@@ -137,11 +172,16 @@ impl Link {
                 }
                 self.counts.sent(packet.colour, packet.bytes, now.since(at).0);
                 self.transmitting = true;
-                self.busy_until = now + self.tx_time(&packet);
+                self.wake = Time::ZERO;
+                self.busy_until = now + self.tx_time(u32::from(packet.bytes));
                 Ok((packet, self.busy_until, self.busy_until + self.delay))
             }
             Dequeued::WaitUntil(time) => {
                 self.transmitting = false;
+                if now < self.wake && self.wake <= time {
+                    return Err(None);
+                }
+                self.wake = time;
                 Err(Some(time))
             }
             Dequeued::Empty => {
@@ -184,8 +224,14 @@ impl Link {
         &mut self.queue
     }
 
-    fn tx_time(&self, packet: &Packet) -> Dur {
-        self.rate.tx_time(u64::from(packet.bytes) + u64::from(self.overhead))
+    /// Time to put a packet of `bytes` of IP length on the wire.
+    pub fn tx_time(&self, bytes: u32) -> Dur {
+        self.pace.tx_time(u64::from(bytes) + u64::from(self.overhead))
+    }
+
+    /// How long the transmitter is busy with what it has taken by `now`; 0 on the slow path, which does not tell.
+    pub fn work(&self, now: Time) -> Dur {
+        if self.slow { Dur::ZERO } else { self.busy_until.since(now) }
     }
 
     fn is_faulty(&self) -> bool {
@@ -206,6 +252,24 @@ impl Link {
         for index in first..self.drops.len() {
             let Drop { packet, why } = self.drops[index];
             self.counts.dropped(packet.colour, packet.bytes, why);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Rates from 1 bit/s to 1 Tb/s, those that divide evenly among them.
+        #[test]
+        fn pace__is_the_rates_own_transmission_time(
+            rate in prop_oneof![1u64..=1_000_000_000_000, (0u32..=12).prop_map(|power| 10u64.pow(power)), 1u64..100],
+            bytes in 0u64..=200_000,
+        ) {
+            prop_assert_eq!(Pace::new(Rate(rate)).tx_time(bytes), Rate(rate).tx_time(bytes));
         }
     }
 }

@@ -21,6 +21,8 @@ pub enum Kind {
     SynAck = 3,
     /// Completes the handshake and asks for write number `seq`.
     Request = 4,
+    /// Unresponsive: no transport answers it; `seq` counts the flow's packets, `sacks` hold the time of sending.
+    Datagram = 5,
 }
 
 /// Bits of [`Packet::flags`].
@@ -39,6 +41,8 @@ pub mod flag {
     pub const IN_RECOVERY: u8 = 32;
     /// Travels from the receiver of data to its sender.
     pub const REVERSE: u8 = 64;
+    /// Belongs to a connection whose data goes from client to server.
+    pub const UPLOAD: u8 = 128;
 
     /// `bits` if `condition` holds, else none.
     pub const fn when(condition: bool, bits: u8) -> u8 {
@@ -79,7 +83,7 @@ pub struct Packet {
     pub flags: u8,
     /// Shared links passed so far in this direction.
     pub hop: u8,
-    /// The sender's window in segments at sending time, saturating at 255.
+    /// The sender's window in segments at sending time, saturating at 255; 0 where there is none to tell.
     pub window_hint: u8,
     /// It carried a congestion mark when it reached the present link.
     pub was_marked: bool,
@@ -89,13 +93,35 @@ pub struct Packet {
 
 const _: () = assert!(size_of::<Packet>() == 32);
 
+/// What a policy sees for each combination of [`flag`]s: the transport's bits and the policy's are named by
+/// different rooms.
+const VIEW_FLAGS: [u8; 256] = {
+    const BITS: [(u8, u8); 4] = [
+        (flag::ECT, View::ECT),
+        (flag::RETRANSMISSION, View::RETRANSMISSION),
+        (flag::IN_RECOVERY, View::IN_RECOVERY),
+        (flag::REVERSE, View::REVERSE),
+    ];
+    let mut table = [0; 256];
+    let mut flags = 0;
+    while flags < 256 * BITS.len() {
+        let (ours, theirs) = BITS[flags / 256];
+        table[flags % 256] |= flag::when(flags as u8 & ours != 0, theirs);
+        flags += 1;
+    }
+    table
+};
+
 impl Packet {
+    /// Where there is no packet.
+    pub const NONE: Packet = Packet::new(u32::MAX, Kind::Data, 0, 0);
+
     /// A packet of `kind` with no flags, colours or SACK blocks.
-    pub fn new(flow: u32, kind: Kind, seq: u32, bytes: u16) -> Packet {
+    pub const fn new(flow: u32, kind: Kind, seq: u32, bytes: u16) -> Packet {
         Packet {
             flow,
             seq,
-            sacks: [SackBlock::default(); 3],
+            sacks: [SackBlock { offset: 0, length: 0 }; 3],
             bytes,
             link: 0,
             kind,
@@ -118,25 +144,45 @@ impl Packet {
         self.has(flag::REVERSE)
     }
 
+    /// Whether it travels from client to server.
+    pub fn is_upward(&self) -> bool {
+        self.has(flag::REVERSE) != self.has(flag::UPLOAD)
+    }
+
     /// What a policy may know of the packet.
     pub fn view(&self) -> View {
-        // The transport's bits and the policy's are named by different rooms; the order is this table's.
-        const BITS: [(u8, u8); 4] = [
-            (flag::ECT, View::ECT),
-            (flag::RETRANSMISSION, View::RETRANSMISSION),
-            (flag::IN_RECOVERY, View::IN_RECOVERY),
-            (flag::REVERSE, View::REVERSE),
-        ];
         let kind = match self.kind {
             Kind::Syn | Kind::SynAck => View::SYN,
             Kind::Ack => View::ACK,
-            Kind::Data | Kind::Request => 0,
+            Kind::Data | Kind::Request | Kind::Datagram => 0,
         };
-        let flags = BITS
-            .iter()
-            .fold(kind, |flags, &(ours, theirs)| if self.has(ours) { flags | theirs } else { flags });
-        let mut view = View::new(u32::from(self.bytes)).with_colour(self.colour).with_flags(flags);
-        view.window_hint = u16::from(self.window_hint);
-        view
+        let flags = kind | VIEW_FLAGS[usize::from(self.flags)];
+        View::new(u32::from(self.bytes))
+            .with_colour(self.colour)
+            .with_flags(flags)
+            .with_window(u16::from(self.window_hint))
+            .with_sequence(self.position())
+    }
+
+    /// Where its data ends or up to where it acknowledges, in segments; 0 when it does neither.
+    fn position(&self) -> u32 {
+        match self.kind {
+            Kind::Data => self.seq.wrapping_add(1),
+            Kind::Ack => self.seq,
+            Kind::Syn | Kind::SynAck | Kind::Request | Kind::Datagram => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn view__tells_where_data_ends_and_what_is_acknowledged() {
+        let at = |kind, seq| Packet::new(0, kind, seq, 40).view().sequence;
+        assert_eq!([at(Kind::Data, 0), at(Kind::Data, 9), at(Kind::Ack, 9)], [1, 10, 9]);
+        assert_eq!([Kind::Syn, Kind::SynAck, Kind::Request].map(|kind| at(kind, 3)), [0; 3]);
     }
 }

@@ -18,6 +18,14 @@ pub struct Transfer {
     pub bytes: u64,
     /// Payload bytes of the whole object this transfer is a piece of (equal to `bytes` unless chopped).
     pub object_bytes: u64,
+    /// Key of the transfer that carries the object's first piece (equal to `key` unless chopped).
+    pub object_key: u64,
+    /// Number of the source of traffic it belongs to.
+    pub source: u16,
+    /// Its data went from client to server.
+    pub upload: bool,
+    /// Its sender departed from the rules.
+    pub cheats: bool,
     /// When the client's SYN or request was sent.
     pub start: Time,
     /// When the first data packet was first sent; [`Time::NEVER`] if none was.
@@ -26,6 +34,8 @@ pub struct Transfer {
     pub end: Time,
     /// Round-trip time of the path without queueing, ns.
     pub rtt_ns: u64,
+    /// Names its path; paths with the same rates and delays share a number, and the dumbbell has one.
+    pub path: u32,
     /// Segments retransmitted during this transfer.
     pub retransmits: u32,
     /// Retransmission timeouts during this transfer.
@@ -50,6 +60,53 @@ pub enum Template {
     Trace(u32),
     /// This script of the outcome.
     Script(u32),
+}
+
+/// What one flow without end delivered within the measured window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FlowRecord {
+    /// Names the connection across schemes.
+    pub key: u64,
+    /// Client host.
+    pub client: u32,
+    /// Number of the source of traffic it belongs to; [`FlowRecord::BULK`] for the scenario's bulk flows.
+    pub source: u16,
+    /// Its data went from client to server.
+    pub upload: bool,
+    /// Its sender departed from the rules.
+    pub cheats: bool,
+    /// Payload bytes that arrived in order.
+    pub bytes: u64,
+}
+
+impl FlowRecord {
+    /// Source of the scenario's bulk flows.
+    pub const BULK: u16 = u16::MAX;
+}
+
+/// What one datagram flow met: packets sent within the measured window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DatagramRecord {
+    /// Names the flow across schemes.
+    pub key: u64,
+    /// Client host.
+    pub client: u32,
+    /// Number of the source of traffic it belongs to.
+    pub source: u16,
+    /// From client to server.
+    pub upload: bool,
+    /// Packets sent.
+    pub sent: u64,
+    /// Of those, packets that arrived.
+    pub received: u64,
+    /// Of those, packets that were dropped; the rest was still under way at the end.
+    pub lost: u64,
+    /// Bytes of IP length that arrived.
+    pub bytes: u64,
+    /// One-way delay: mean, p50, p95, p99 (nearest rank), in seconds; NaN if nothing arrived.
+    pub delay_s: [f64; 4],
+    /// Mean over arrivals of the interarrival jitter of RFC 3550 section 6.4.1, in seconds.
+    pub jitter_s: f64,
 }
 
 /// Packets and bytes.
@@ -104,20 +161,61 @@ impl ColourCounts {
 }
 
 /// Counters of one link's queue.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct QueueCounts {
     /// By colour.
     pub colours: [ColourCounts; 3],
     /// Queueing delays in units of 100 ns.
-    pub delay: Histogram<u32>,
+    delays: Delays,
     delay_sum_ns: u128,
 }
 
-impl Default for QueueCounts {
-    fn default() -> Self {
-        // Delays in units of 100 ns up to about 3 hours, three significant digits.
-        let delay = Histogram::new_with_bounds(1, 1 << 37, 3).expect("constant bounds are valid");
-        QueueCounts { colours: [ColourCounts::default(); 3], delay, delay_sum_ns: 0 }
+/// Counts of delays, in the bins of an HDR histogram of three significant digits.
+///
+/// Filing one by the library cost more than the packet's other counters together; so bins are counted here,
+/// and the library is told once, when quantiles are asked for.
+#[derive(Debug, Clone, Default)]
+struct Delays {
+    /// By bin; as long as the longest delay needs.
+    bins: Vec<u32>,
+}
+
+impl Delays {
+    /// Units up to which every unit is a bin; beyond, half as many bins for each doubling.
+    const FINE: u64 = 2048;
+    /// The longest delay told apart, about 3 hours.
+    const LONGEST: u64 = 1 << 37;
+
+    #[inline]
+    fn add(&mut self, units: u64) {
+        let units = units.min(Delays::LONGEST);
+        let shift = Delays::FINE.leading_zeros() + 1 - (units | (Delays::FINE - 1)).leading_zeros();
+        let bin = u64::from(shift) * (Delays::FINE / 2) + (units >> shift);
+        match self.bins.get_mut(bin as usize) {
+            Some(count) => *count = count.saturating_add(1),
+            None => self.grow(bin as usize),
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, bin: usize) {
+        self.bins.resize(bin + 1, 0);
+        self.bins[bin] = 1;
+    }
+
+    fn len(&self) -> u64 {
+        self.bins.iter().map(|&count| u64::from(count)).sum()
+    }
+
+    fn histogram(&self) -> Histogram<u64> {
+        let mut histogram =
+            Histogram::new_with_bounds(1, Delays::LONGEST, 3).expect("constant bounds are valid");
+        for (bin, &count) in self.bins.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let shift = (bin as u64 / (Delays::FINE / 2)).saturating_sub(1);
+            histogram
+                .saturating_record_n((bin as u64 - shift * (Delays::FINE / 2)) << shift, u64::from(count));
+        }
+        histogram
     }
 }
 
@@ -148,26 +246,27 @@ impl QueueCounts {
     pub fn sent(&mut self, colour: Colour, bytes: u16, delay_ns: u64) {
         self.colours[colour.index()].sent.add(bytes);
         self.delay_sum_ns += u128::from(delay_ns);
-        self.delay.saturating_record(delay_ns / 100);
+        self.delays.add(delay_ns / 100);
     }
 
     /// Forgets the delays seen so far, at the start of the measured window.
     pub fn restart_delays(&mut self) {
-        self.delay.reset();
+        self.delays.bins.fill(0);
         self.delay_sum_ns = 0;
     }
 
     /// Mean queueing delay in seconds since the delays were restarted.
     pub fn delay_mean_s(&self) -> f64 {
-        match self.delay.len() {
+        match self.delays.len() {
             0 => 0.0,
             count => self.delay_sum_ns as f64 / count as f64 / 1e9,
         }
     }
 
-    /// A quantile of the queueing delay in seconds since the delays were restarted.
-    pub fn delay_quantile_s(&self, quantile: f64) -> f64 {
-        self.delay.value_at_quantile(quantile) as f64 * 1e-7
+    /// Quantiles of the queueing delay in seconds since the delays were restarted.
+    pub fn delay_quantiles_s<const N: usize>(&self, quantiles: [f64; N]) -> [f64; N] {
+        let histogram = self.delays.histogram();
+        quantiles.map(|quantile| histogram.value_at_quantile(quantile) as f64 * 1e-7)
     }
 
     /// The counts by colour since `earlier`.
@@ -179,7 +278,7 @@ impl QueueCounts {
 /// One link's queue over the measured window.
 #[derive(Debug, Clone)]
 pub struct QueueRecord {
-    /// Name of the link: `down`, `up`, or an access link's.
+    /// Name of the link: `down`, `up`, or from-to in a topology.
     pub name: String,
     /// Rate of the link.
     pub capacity: Rate,
@@ -260,4 +359,29 @@ pub struct TraceRow {
     pub colour: Colour,
     /// Congestion window of the data's sender in segments, after the event.
     pub cwnd: f64,
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    /// Same quantiles as if each delay had been given to the library; what is beyond the longest counts as that.
+    #[test]
+    fn delays__fill_the_librarys_bins() {
+        let mut delays = Delays::default();
+        let mut library = Histogram::<u64>::new_with_bounds(1, 1 << 37, 3).expect("valid bounds");
+        for power in 0..38 {
+            for units in [(1u64 << power) - 1, 1 << power, (1 << power) + 1, (1 << power) * 3 / 2, 1 << 40] {
+                delays.add(units);
+                library.saturating_record(units.min(Delays::LONGEST));
+            }
+        }
+        let histogram = delays.histogram();
+        assert_eq!(delays.len(), library.len());
+        for step in 0..=1000 {
+            let quantile = f64::from(step) / 1000.0;
+            assert_eq!(histogram.value_at_quantile(quantile), library.value_at_quantile(quantile));
+        }
+    }
 }

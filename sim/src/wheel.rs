@@ -9,7 +9,7 @@
 //! so that no optimisation can change an order unseen.
 
 use crate::units::{Dur, Time};
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 const SLOTS: u64 = 4096;
@@ -27,52 +27,42 @@ pub struct Scheduled<E> {
     pub event: E,
 }
 
-impl<E> PartialEq for Scheduled<E> {
-    fn eq(&self, other: &Self) -> bool {
-        self.rank() == other.rank()
-    }
-}
-impl<E> Eq for Scheduled<E> {}
-impl<E> PartialOrd for Scheduled<E> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<E> Ord for Scheduled<E> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.rank().cmp(&other.rank())
-    }
-}
-impl<E> Scheduled<E> {
-    fn rank(&self) -> (Time, u64) {
-        (self.at, self.key)
-    }
+/// A waiting event and the next node of its slot's list, or of the free ones; a cache line for the engine's events.
+#[repr(align(64))]
+struct Node<E> {
+    event: E,
+    next: u32,
+    at: Time,
+    key: u64,
 }
 
-/// A waiting event and the next one of its slot.
-struct Node<E> {
-    item: Scheduled<E>,
-    next: u32,
+/// Place of a node in the order; what is sorted in place of the events themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn {
+    at: Time,
+    key: u64,
+    place: u32,
 }
 
 /// Future events in exact order of (time, key).
 ///
-/// Slots are lists through one pool of nodes whose freed places are used again at once, so that the
-/// memory in use is that of the events waiting. A vector per slot was slower: it walked through every
-/// slot's own memory once per turn of the ring.
+/// An event is written once, into a node of one pool, and read once, when its turn has come; slots are lists
+/// through that pool, whose freed places are used again at once, so that the memory in use is that of the
+/// events waiting. A vector per slot was slower: it walked through every slot's own memory once per turn of
+/// the ring.
 pub struct Wheel<E> {
     shift: u32,
     /// Absolute number of the slot being emptied.
     cursor: u64,
     /// That slot's events, latest first, so that the next one is popped from the end.
-    current: Vec<Scheduled<E>>,
+    current: Vec<Turn>,
     /// First node of each slot.
     slots: Vec<u32>,
     nodes: Vec<Node<E>>,
     /// First free node.
     free: u32,
     occupied: [u64; WORDS],
-    far: BinaryHeap<Reverse<Scheduled<E>>>,
+    far: BinaryHeap<Reverse<Turn>>,
     len: usize,
 }
 
@@ -110,20 +100,34 @@ impl<E: Copy> Wheel<E> {
     }
 
     /// Adds an event; `at` must not lie before the last popped event.
-    #[inline]
+    ///
+    /// Always inlined, so that the event is made in its node: built elsewhere field by field and then copied in
+    /// larger pieces, each copy waits until the fields have left the store buffer.
+    #[inline(always)]
     pub fn push(&mut self, at: Time, key: u64, event: E) {
         self.len += 1;
-        let item = Scheduled { at, key, event };
         let slot = at.0 >> self.shift;
-        if slot <= self.cursor {
-            let place = self.current.partition_point(|other| other.rank() > item.rank());
-            self.current.insert(place, item);
-        } else if slot - self.cursor < SLOTS {
+        // A slot before the cursor wraps to a great distance: its events belong to the present one.
+        let ahead = slot.wrapping_sub(self.cursor);
+        if ahead.wrapping_sub(1) < SLOTS - 1 {
             let index = (slot % SLOTS) as usize;
-            self.slots[index] = self.hold(item, self.slots[index]);
+            let next = self.slots[index];
+            self.slots[index] = self.hold(at, key, event, next);
             self.occupied[index / 64] |= 1 << (index % 64);
         } else {
-            self.far.push(Reverse(item));
+            let place = self.hold(at, key, event, NONE);
+            self.push_elsewhere(Turn { at, key, place });
+        }
+    }
+
+    /// Files an event of the present slot, or of one beyond the ring.
+    #[inline(never)]
+    fn push_elsewhere(&mut self, turn: Turn) {
+        if turn.at.0 >> self.shift <= self.cursor {
+            let place = self.current.partition_point(|other| *other > turn);
+            self.current.insert(place, turn);
+        } else {
+            self.far.push(Reverse(turn));
         }
     }
 
@@ -131,9 +135,11 @@ impl<E: Copy> Wheel<E> {
     #[inline]
     pub fn pop(&mut self) -> Option<Scheduled<E>> {
         loop {
-            if let Some(item) = self.current.pop() {
+            if let Some(Turn { at, key, place }) = self.current.pop() {
                 self.len -= 1;
-                return Some(item);
+                let node = &mut self.nodes[place as usize];
+                node.next = std::mem::replace(&mut self.free, place);
+                return Some(Scheduled { at, key, event: node.event });
             }
             if self.len == 0 {
                 return None;
@@ -142,10 +148,16 @@ impl<E: Copy> Wheel<E> {
         }
     }
 
+    /// The event after the last popped one, if it lies in the same slot.
+    #[inline]
+    pub fn upcoming(&self) -> Option<&E> {
+        self.current.last().map(|turn| &self.nodes[turn.place as usize].event)
+    }
+
     /// Moves to the next slot that holds anything, and sorts it.
     fn turn(&mut self) {
         let near = self.next_occupied();
-        let far = self.far.peek().map(|Reverse(item)| item.at.0 >> self.shift);
+        let far = self.far.peek().map(|Reverse(turn)| turn.at.0 >> self.shift);
         let next = match (near, far) {
             (Some(near), Some(far)) => near.min(far),
             (Some(only), None) | (None, Some(only)) => only,
@@ -157,38 +169,42 @@ impl<E: Copy> Wheel<E> {
             self.empty(index);
             self.occupied[index / 64] &= !(1 << (index % 64));
         }
-        while self.far.peek().is_some_and(|Reverse(item)| item.at.0 >> self.shift <= next) {
-            self.current.extend(self.far.pop().map(|Reverse(item)| item));
+        while self.far.peek().is_some_and(|Reverse(turn)| turn.at.0 >> self.shift <= next) {
+            self.current.extend(self.far.pop().map(|Reverse(turn)| turn));
         }
-        self.current.sort_unstable_by(|a, b| b.cmp(a));
-    }
-
-    /// Puts an item into a free node before `next`; returns the node.
-    #[inline]
-    fn hold(&mut self, item: Scheduled<E>, next: u32) -> u32 {
-        let node = Node { item, next };
-        match self.free {
-            NONE => {
-                self.nodes.push(node);
-                self.nodes.len() as u32 - 1
-            }
-            place => {
-                self.free = self.nodes[place as usize].next;
-                self.nodes[place as usize] = node;
-                place
-            }
+        if self.current.len() > 1 {
+            self.current.sort_unstable_by(|a, b| b.cmp(a));
         }
     }
 
-    /// Moves a slot's items to the current ones and frees their nodes.
+    /// Puts a node into a free place.
+    #[inline(always)]
+    fn hold(&mut self, at: Time, key: u64, event: E, next: u32) -> u32 {
+        if self.free == NONE {
+            self.grow(event);
+        }
+        let place = self.free;
+        let node = &mut self.nodes[place as usize];
+        self.free = node.next;
+        (node.at, node.key, node.event, node.next) = (at, key, event, next);
+        place
+    }
+
+    /// Makes a free place, holding any event.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, event: E) {
+        self.free = self.nodes.len() as u32;
+        self.nodes.push(Node { event, next: NONE, at: Time::ZERO, key: 0 });
+    }
+
+    /// Lists a slot's nodes among the current ones.
     fn empty(&mut self, index: usize) {
         let mut place = std::mem::replace(&mut self.slots[index], NONE);
         while place != NONE {
-            let node = &mut self.nodes[place as usize];
-            self.current.push(node.item);
-            let next = std::mem::replace(&mut node.next, self.free);
-            self.free = place;
-            place = next;
+            let node = &self.nodes[place as usize];
+            self.current.push(Turn { at: node.at, key: node.key, place });
+            place = node.next;
         }
     }
 

@@ -11,7 +11,7 @@ use mousehole_sim::record::{TraceEvent, TraceRow};
 use mousehole_sim::scenario::Scenario;
 use mousehole_sim::scenario::spec::{AccessSpec, LinkSpec, TcpSpec};
 use mousehole_sim::tcp::Variant;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const CLOSE_S: f64 = 2e-6;
 
@@ -148,4 +148,23 @@ fn golden_tcp__completion_times_within_a_thousandth() {
         let expected = case["done"].as_f64().expect("a number");
         assert!((done - expected).abs() <= expected * 1e-3, "{}: {done} s, ns-2 {expected} s", case["name"]);
     }
+}
+
+/// `variant=Reno n=86 seed=2033469854 iw=4 drops=75,..,82 delack=1`: a copy of the last packet comes after
+/// everything was acknowledged; its own ACK is delayed and sent all the same.
+#[test]
+fn golden_tcp__a_late_copy_is_acknowledged_after_the_end() {
+    let case = json!({
+        "params": { "variant": "Reno", "era": "now", "n": 86, "drops": "75,76,77,78,79,80,81,82" },
+        "in_force": {
+            "syn": 0, "window": 64, "tick_s": 0.01, "iw": 4, "initial_rto_s": 3.0, "min_rto_s": 0.2,
+            "bottleneck_mbit": 2, "bottleneck_delay_ms": 20, "buffer": 1000,
+        },
+        "tick_phase_s": 0.002570046923388749,
+    });
+    let mut scenario = scenario(&case);
+    scenario.tcp.delayed_ack = Some("100ms".into());
+    let rows = ours(&common::play(&scenario).outcome.trace);
+    let last = rows.last().expect("an event");
+    assert!((last.0 - 0.975_414).abs() < CLOSE_S && (last.1, last.2) == ("ack", 85), "{last:?}");
 }

@@ -140,7 +140,7 @@ fn timeout__begins_a_plateau_of_its_own() {
     assert!(after_three > 7.0, "then 0.4·3³ = 10.8: {after_three}");
 }
 
-/// Section 4.4: however late, at most half a window more per window acknowledged.
+/// Section 4.2: however late, at most half a window more per window acknowledged.
 #[test]
 fn window__grows_by_half_at_most_per_round_trip() {
     let mut talk = cruising(100);

@@ -83,7 +83,7 @@ fn reno_law(loss: f64) -> f64 {
     (1.5 / loss).sqrt()
 }
 
-/// RFC 9438 section 5.1, figure 5: W = ⁴√(C·(3 + β)/(4·(1 − β))) · ⁴√(RTT³/p³), or Reno's where that is more.
+/// RFC 9438 section 5, figure 6: W = ⁴√(C·(3 + β)/(4·(1 − β))) · ⁴√(RTT³/p³), or Reno's where that is more.
 fn cubic_law(loss: f64, rtt_s: f64) -> f64 {
     let own = (0.4f64 * 3.7 / (4.0 * 0.3)).powf(0.25) * (rtt_s / loss).powf(0.75);
     own.max(reno_law(loss))

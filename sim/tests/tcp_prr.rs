@@ -37,7 +37,7 @@ fn proportional__one_for_two() {
     assert!(talk.sender.cwnd() <= 11.0, "at ssthresh by the end: {}", talk.sender.cwnd());
     talk.wait(100);
     talk.ack(20);
-    assert_eq!(talk.sender.cwnd(), 10.0, "section 6.3: ssthresh when recovery is over");
+    assert_eq!(talk.sender.cwnd(), 10.0, "section 6.4: ssthresh when recovery is over");
 }
 
 /// With CUBIC seven for ten.

@@ -139,7 +139,7 @@ fn tlp__prefers_new_data() {
     assert!(!talk.last[0].retransmission);
 }
 
-/// Section 7.2: one probe; then the retransmission timeout.
+/// Section 7.3: one probe; then the retransmission timeout.
 #[test]
 fn tlp__then_the_timeout() {
     let mut talk = talk(5);
@@ -148,7 +148,7 @@ fn tlp__then_the_timeout() {
     assert_eq!((talk.sender.losses(), talk.sender.cwnd()), ((2, 1), 1.0));
 }
 
-/// Section 7.4: the probe has repaired the loss by itself: the window is reduced all the same.
+/// Section 7.4.2: the probe has repaired the loss by itself: the window is reduced all the same.
 #[test]
 fn tlp__a_repaired_loss_is_a_loss() {
     let mut talk = talk(5);
@@ -162,7 +162,7 @@ fn tlp__a_repaired_loss_is_a_loss() {
     assert_eq!(talk.sender.cwnd(), 5.0);
 }
 
-/// Section 7.4: the original arrived too: its acknowledgement, then a duplicate for the probe.
+/// Section 7.4.2: the original arrived too: its acknowledgement, then a duplicate for the probe.
 #[test]
 fn tlp__a_needless_probe_costs_nothing() {
     let mut talk = talk(5);

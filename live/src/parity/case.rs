@@ -17,6 +17,18 @@ pub enum Call {
     Departed = 1,
     /// `*_expired`.
     Expired = 2,
+    /// `*_flow_end`.
+    FlowEnd = 16,
+    /// `*_take`.
+    Take = 17,
+    /// `*_take_clipped`.
+    TakeClipped = 18,
+    /// `*_wait_ns`.
+    Wait = 19,
+    /// `*_percent_q16`.
+    Fill = 20,
+    /// `*_control`.
+    Control = 3,
 }
 
 /// One call: every argument that any policy takes; same layout as `struct parity_record`.
@@ -27,6 +39,8 @@ pub struct Record {
     pub view: View,
     /// 32 uniform bits.
     pub random: u32,
+    /// The function called.
+    pub call: Call,
     /// The time, ns.
     pub now_ns: u64,
     /// What waits.
@@ -37,13 +51,10 @@ pub struct Record {
     pub threshold: u32,
     /// Count of the flow, bytes or packets.
     pub count: u32,
-    /// The function called.
-    pub call: Call,
-    pub(super) reserved: u32,
 }
 
 // The parts add up: there is no padding.
-const _: () = assert!(size_of::<Record>() == 12 + 4 + 8 + 24 + 40 + 4 * 4);
+const _: () = assert!(size_of::<Record>() == 16 + 2 * 4 + 8 + 24 + 40 + 2 * 4);
 
 impl Record {
     /// A full-sized packet at time 0, nothing waiting, all else 0.
@@ -51,13 +62,12 @@ impl Record {
         Record {
             view: View::new(1500),
             random: 0,
+            call: Call::Packet,
             now_ns: 0,
             backlog: Backlog::new(0, 0, NEVER),
             colours: ColourBacklog::default(),
             threshold: 0,
             count: 0,
-            call: Call::Packet,
-            reserved: 0,
         }
     }
 }
@@ -77,13 +87,8 @@ pub enum Steps {
     Within(u64, u64),
     /// One up, to at most this: what is always at its least.
     Up(u64),
-    /// Each bit that is set in `read`; those in `unread` as under `Unread`.
-    Bits {
-        /// Switches that the policy reads.
-        read: u64,
-        /// Switches that it does not read.
-        unread: u64,
-    },
+    /// Each bit that is set here: switches.
+    Bits(u64),
     /// By contract the policy does not read it: a change must make no difference.
     Unread,
 }
@@ -99,6 +104,8 @@ pub trait Policy {
     const STATE: &'static str;
     /// What can come out, by value.
     const OUTCOMES: &'static [&'static str];
+    /// Whether chance plays a part in it.
+    const RANDOM: bool = true;
     /// Parameters in natural units.
     type Spec;
     /// Parameters as the policy takes them.
@@ -195,6 +202,7 @@ fn draw<P: Policy>(dice: &mut Dice) -> Case {
 /// 32 bits for the record: any, an end, or on either side of the value at which the decision turns.
 fn random<P: Policy>(dice: &mut Dice, params: &P::Params, state: &P::State, record: &Record) -> u32 {
     match dice.up_to(7) {
+        _ if !P::RANDOM => 0,
         0..3 => dice.bits() as u32,
         3 => dice.pick(&[0, u32::MAX]),
         _ => {

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 /// Bytes of parameters and of state in the maps; `PARITY_PARAMS` and `PARITY_STATE` of `bpf/parity.h`.
 const PARAMS: usize = 8 * 40;
-const STATE: usize = 8 * 16;
-const INPUT: usize = PARAMS + STATE + 8 + RECORDS * size_of::<Record>();
+const STATE: usize = 8 * 1536;
+const INPUT: usize = PARAMS + 8 + RECORDS * size_of::<Record>();
 const OUTPUT: usize = STATE + 4 * RECORDS;
 
 /// Why nothing can be run.
@@ -69,6 +69,9 @@ impl Kernel {
     /// libbpf's, and one when the program did not get through all records.
     pub fn run(&self, entry: &Entry, case: &Case, params: &[u8]) -> libbpf_rs::Result<Run> {
         self.map("input").update(&[0; 4], &input(case, params), MapFlags::ANY)?;
+        let mut output = case.before.clone();
+        output.resize(OUTPUT, 0);
+        self.map("output").update(&[0; 4], &output, MapFlags::ANY)?;
         let program = self.object.progs_mut().find(|program| program.name() == entry.name);
         let program = program.unwrap_or_else(|| panic!("the object has no program {}", entry.name));
         // The packet is of no account, but there must be one as long as an Ethernet header.
@@ -77,7 +80,6 @@ impl Kernel {
             let got = done.return_value;
             return Err(std::io::Error::other(format!("{}: {got} of {RECORDS} records", entry.name)).into());
         }
-        let mut output = vec![0; OUTPUT];
         self.map("output").lookup_into(&[0; 4], &mut output, MapFlags::ANY)?;
         let words = output[STATE..].chunks_exact(4);
         let outcomes = words.map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect();
@@ -109,8 +111,6 @@ fn input(case: &Case, params: &[u8]) -> Vec<u8> {
     let mut all = Vec::with_capacity(INPUT);
     all.extend_from_slice(params);
     all.resize(PARAMS, 0);
-    all.extend_from_slice(&case.before);
-    all.resize(PARAMS + STATE, 0);
     all.extend_from_slice(&(RECORDS as u64).to_le_bytes());
     all.extend_from_slice(case.record_bytes());
     all

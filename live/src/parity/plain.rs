@@ -1,5 +1,7 @@
 //! Structs of fixed layout as bytes, and back.
 
+use mousehole_policy::{aggregate_marker, lfp, policer, size_history, token_bucket};
+use mousehole_policy::{demotion, rio_ps, shred, shred_edge, window_marker};
 use mousehole_policy::{flow_meter, multi_red, promotion, red, sfd, threshold_marker};
 
 /// A struct of integers without padding: every byte is initialised and every pattern of bytes is a value.
@@ -15,6 +17,17 @@ macro_rules! plain {
 
 plain!(red::Params, red::State, multi_red::Params, multi_red::State, flow_meter::Params, flow_meter::Meter);
 plain!(threshold_marker::Params, promotion::Params, promotion::State, sfd::Params, sfd::Flow);
+plain!(token_bucket::Params, token_bucket::State, policer::Params, policer::State);
+plain!(aggregate_marker::Params, aggregate_marker::State, size_history::Params, size_history::State);
+plain!(lfp::Params, lfp::State, lfp::Flow);
+plain!(
+    rio_ps::Params,
+    shred::Params,
+    shred::State,
+    shred_edge::Params,
+    window_marker::Params,
+    demotion::Params
+);
 
 /// The bytes of a value.
 pub fn bytes<T: Plain>(value: &T) -> &[u8] {

@@ -81,9 +81,7 @@ fn each(steps: Steps) -> Vec<(Step, bool)> {
         Steps::Unit => vec![(Step::Up(u64::MAX), true), (Step::Down(0), true)],
         Steps::Within(least, most) => vec![(Step::Up(most), true), (Step::Down(least), true)],
         Steps::Up(most) => vec![(Step::Up(most), true)],
-        Steps::Bits { read, unread } => {
-            bits(read).map(|step| (step, true)).chain(bits(unread).map(|step| (step, false))).collect()
-        }
+        Steps::Bits(mask) => bits(mask).map(|step| (step, true)).collect(),
         Steps::Unread => vec![(Step::Up(u64::MAX), false)],
     }
 }

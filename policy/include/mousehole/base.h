@@ -52,6 +52,9 @@ struct mh_view {
 	u8 colour;       /* MH_GREEN.., set by a marker */
 	u8 flags;        /* MH_ECT | MH_SYN | .. */
 	u16 reserved;
+	u32 sequence;    /* position in the shaped direction's data, in the transport's unit, wrapping: where this
+	                  * packet's data ends (of a SYN: where data will begin); with MH_REVERSE: up to where
+	                  * it acknowledges */
 };
 
 /* A queue as an arrival finds it, the packet in transmission not counted. */
@@ -96,6 +99,14 @@ MH_FN u32 mh_segments(const struct mh_view *view)
 MH_FN u64 mh_mul_q32(u64 a, u64 f_q32)
 {
 	return (a >> 32) * f_q32 + (((a & 0xffffffffULL) * f_q32 + (1ULL << 31)) >> 32);
+}
+
+/* average + weight * (sample - average), both of one format, the weight at most 1. */
+MH_FN u64 mh_average(u64 average, u64 sample, u64 weight_q32)
+{
+	if (sample >= average)
+		return average + mh_mul_q32(sample - average, weight_q32);
+	return average - mh_mul_q32(average - sample, weight_q32);
 }
 
 /* round(a * f), f in Q64, from four products of 32-bit halves; exact to half a unit of a. */

@@ -25,7 +25,8 @@
  * - It weighs each colour's term of a coupled average with that colour's own w_q; here an average has one w_q.
  * - It admits every ECT packet, however long the queue; here ECT packets are dropped from max on (RFC 3168).
  * - An arrival that is dropped while its virtual queue is idle consumes the idle time.
- * - Spacing counts per colour, in every mode.
+ * - Spacing counts per colour, in every mode, there too. In total mode, that simulator takes the queue for idle
+ *   whenever no packet of the departing colour is left; here it is idle when nothing waits.
  * - Gentle, wait and byte mode are available per colour: SFD uses none of them; RIO-PS gentle, wait, ECN.
  *   `spare_below_packets` is not used.
  */

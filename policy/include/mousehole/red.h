@@ -46,8 +46,8 @@
 
 #include "base.h"
 
-/* Bits of `mh_red_params.options`. */
-enum { MH_RED_GENTLE = 1, MH_RED_WAIT = 2, MH_RED_BYTE_MODE = 4, MH_RED_QUEUE_IN_BYTES = 8, MH_RED_ECN = 16 };
+/* Bits of `mh_red_params.options`. Gentle has none: `forced_q32` says it. */
+enum { MH_RED_WAIT = 1, MH_RED_BYTE_MODE = 2, MH_RED_QUEUE_IN_BYTES = 4, MH_RED_ECN = 8 };
 
 #define MH_RED_MAX_PACKETS (1ULL << 20)
 #define MH_RED_MAX_COUNT_Q24 (1ULL << 55)
@@ -64,7 +64,7 @@ struct mh_red_params {
 	u64 slot_q16;          /* transmission time of a mean packet, ns; rounded down */
 	u64 longest_bytes;     /* 2^20 mean packets in bytes */
 	u64 per_byte_q43;      /* 1 / mean packet, per byte; rounded up */
-	u32 options;           /* MH_RED_GENTLE | .. */
+	u32 options;           /* MH_RED_WAIT | .. */
 	u32 spare_below_packets;
 };
 
@@ -106,9 +106,7 @@ MH_FN u64 mh_red_average(const struct mh_red_params *params, u64 avg_q32, u64 qu
 {
 	if (idle_ns && avg_q32)
 		avg_q32 = mh_red_decay(params, avg_q32, idle_ns);
-	if (queue_q32 >= avg_q32)
-		return avg_q32 + mh_mul_q32(queue_q32 - avg_q32, params->w_q32);
-	return avg_q32 - mh_mul_q32(avg_q32 - queue_q32, params->w_q32);
+	return mh_average(avg_q32, queue_q32, params->w_q32);
 }
 
 /* Idle time up to now that no average has counted, given when the queue went idle. */
@@ -206,9 +204,9 @@ MH_FN u32 mh_red_judge(const struct mh_red_params *params, struct mh_red_state *
 	return MH_DROP_EARLY;
 }
 
-/* Takes an arrival into the average and judges it. When idle time starts is the caller's convention. */
-MH_FN u32 mh_red_packet(const struct mh_red_params *params, struct mh_red_state *state,
-			const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns, u32 random)
+/* Takes an arrival into the average. When idle time starts is the caller's convention. */
+MH_FN void mh_red_arrive(const struct mh_red_params *params, struct mh_red_state *state,
+			 const struct mh_backlog *backlog, u64 now_ns)
 {
 	u64 length_q32 = mh_red_length(params, backlog->packets, backlog->bytes);
 	u64 idle_ns = 0;
@@ -218,11 +216,25 @@ MH_FN u32 mh_red_packet(const struct mh_red_params *params, struct mh_red_state 
 		state->idle_from_ns = mh_max(state->idle_from_ns, now_ns);
 	}
 	state->avg_q32 = mh_red_average(params, state->avg_q32, length_q32, idle_ns);
+}
+
+/* The verdict on an arrival that is in the average already. */
+MH_FN u32 mh_red_verdict(const struct mh_red_params *params, struct mh_red_state *state,
+			 const struct mh_view *view, const struct mh_backlog *backlog, u32 random)
+{
 	if (backlog->packets < params->spare_below_packets) {
 		state->above_min = 0;
 		return MH_PASS;
 	}
 	return mh_red_judge(params, state, state->avg_q32, view, random);
+}
+
+/* Takes an arrival into the average and judges it. */
+MH_FN u32 mh_red_packet(const struct mh_red_params *params, struct mh_red_state *state,
+			const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns, u32 random)
+{
+	mh_red_arrive(params, state, backlog, now_ns);
+	return mh_red_verdict(params, state, view, backlog, random);
 }
 
 #endif

@@ -11,10 +11,11 @@ pub struct Case {
     pub steps: Vec<Step>,
 }
 
-/// One packet offered to the policy, or one departure it is told of.
+/// One packet offered to the policy, or something else it is told of or asked.
+/// One packet offered to the policy, one departure it is told of, or one step of its control.
 pub struct Step {
     pub place: String,
-    verb: String,
+    pub verb: String,
     values: HashMap<String, String>,
     pub expected: String,
 }
@@ -33,7 +34,9 @@ pub fn read(name: &str) -> Vec<Case> {
                 cases.push(Case { title: rest.to_string(), params: HashMap::new(), steps: Vec::new() });
             }
             "with" => cases.last_mut().expect(&place).params.extend(pairs(rest, &place)),
-            "packet" | "departed" => cases.last_mut().expect(&place).steps.push(step(verb, rest, place)),
+            "packet" | "departed" | "control" | "ended" | "take" | "take_clipped" | "wait" | "fill" => {
+                cases.last_mut().expect(&place).steps.push(step(verb, rest, place))
+            }
             _ => panic!("{place}: unknown word {verb}"),
         }
     }
@@ -73,16 +76,31 @@ impl Step {
         self.verb == "departed"
     }
 
-    fn number(&self, key: &str) -> Option<f64> {
+    pub fn is_control(&self) -> bool {
+        self.verb == "control"
+    }
+
+    /// A count that has no default.
+    pub fn count(&self, key: &str) -> u32 {
+        self.number(key).unwrap_or_else(|| panic!("{}: no {key}", self.place)) as u32
+    }
+
+    /// A value as a number, if given.
+    pub fn number(&self, key: &str) -> Option<f64> {
         self.values.get(key).map(|value| value.parse().unwrap())
     }
 
     pub fn now_ns(&self) -> u64 {
-        (self.number("at").expect("every step has a time") * 1e9).round() as u64
+        (self.number("at").unwrap_or_else(|| panic!("{}: no time", self.place)) * 1e9).round() as u64
     }
 
     pub fn random(&self) -> u32 {
         (self.number("random").unwrap_or(0.5) * 4294967296.0) as u32
+    }
+
+    /// A value as it stands, `""` if not given.
+    pub fn word(&self, key: &str) -> &str {
+        self.values.get(key).map_or("", String::as_str)
     }
 
     pub fn colour(&self) -> Colour {
@@ -99,12 +117,18 @@ impl Step {
         let bits = flags.split(',').map(|flag| match flag {
             "ect" => View::ECT,
             "syn" => View::SYN,
+            "retransmission" => View::RETRANSMISSION,
+            "recovery" => View::IN_RECOVERY,
+            "reverse" => View::REVERSE,
+            "ack" => View::ACK,
             "" => 0,
             other => panic!("{}: unknown flag {other}", self.place),
         });
         View::new(self.number("bytes").unwrap_or(1000.0) as u32)
             .with_segments(self.number("segments").unwrap_or(1.0) as u16)
             .with_colour(self.colour())
+            .with_window(self.number("window").unwrap_or(0.0) as u16)
+            .with_sequence(self.number("sequence").unwrap_or(0.0) as u32)
             .with_flags(bits.fold(0, |all, bit| all | bit))
     }
 

@@ -2,6 +2,7 @@
 
 pub mod seeds;
 
+use mousehole_sim::error::Error;
 use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::read::{Direction, ReadOptions, contents};
 use mousehole_sim::units::{Rate, Time};
@@ -12,10 +13,24 @@ pub fn check_traffic(named: &[(&str, &[u8])]) {
         for strict in [false, true] {
             match contents(named, &ReadOptions { direction, strict, seed: 1 }) {
                 Ok(traffic) => check_sound(&traffic, strict),
-                Err(error) => assert!(!error.to_string().contains('\n'), "more than a line: {error}"),
+                Err(error) => check_error(&error),
             }
         }
     }
+}
+
+/// A complaint is one line that shows no control character and names where, the value and what is allowed,
+/// or, of a file, where and what is wrong.
+pub fn check_error(error: &Error) {
+    let text = error.to_string();
+    let ends_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    assert!(!text.contains(ends_line), "more than a line: {text:?}");
+    let parts = match error {
+        Error::Field { field, value, allowed } => vec![field, value, allowed],
+        Error::File { file, problem } | Error::Row { file, problem, .. } => vec![file, problem],
+        Error::Cancelled => panic!("nobody cancelled"),
+    };
+    assert!(parts.iter().all(|part| !part.trim().is_empty()), "something is not named: {error:?}");
 }
 
 /// Puts a header before fuzzed bytes, so that the reader under test is the one that gets them.

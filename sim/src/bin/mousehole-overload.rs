@@ -1,7 +1,9 @@
-//! Queues under open-loop overload beside ns-2's (`oracle/golden/overload.csv`), as CSV; `make validation` calls it.
+//! Queues under open-loop overload beside ns-2's (`oracle/golden/overload.csv`), as CSV; `make validation`
+//! and `tests/queue_overload.rs` call it.
 //!
-//! `mousehole-overload 5`: every row that our schemes can be set to, with five seeds. Ours are means over the
-//! seeds, the spreads are the largest less the smallest.
+//! `mousehole-overload 5`: every row that our schemes can be set to, with five seeds; first with ns-2's own
+//! rules (`rule` = ns2), then with the policy that is deployed (`rule` = policy); `mousehole-overload 5 ns2`
+//! prints one of the two. Ours are means over the seeds, the spreads are the largest less the smallest.
 
 #[path = "../../tests/common/hop.rs"]
 #[allow(dead_code, reason = "shared with the tests")]
@@ -10,6 +12,7 @@ mod hop;
 use hop::{Hop, coloured, packet};
 use mousehole_sim::error::Result;
 use mousehole_sim::packet::Colour;
+use mousehole_sim::record::ColourCounts;
 use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::scenario::Scheme;
 use mousehole_sim::scenario::scheme::Place;
@@ -21,17 +24,20 @@ const RATE: Rate = Rate(3_000_000);
 const WARM: Time = Time(100_000_000_000);
 const END: Time = Time(700_000_000_000);
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../oracle/golden/overload.csv");
+const RULES: [&str; 2] = ["ns2", "policy"];
+const HEADER: &str = "queue,src,rate,share,rule,scheme,out,ns2_out,spread_out,in,ns2_in,spread_in,\
+    queue_packets,ns2_queue_packets,spread_queue";
 
 fn main() -> ExitCode {
-    let seeds = std::env::args().nth(1).and_then(|text| text.parse::<u64>().ok()).filter(|seeds| *seeds > 0);
+    let mut arguments = std::env::args().skip(1);
+    let seeds = arguments.next().and_then(|text| text.parse::<u64>().ok()).filter(|seeds| *seeds > 0);
+    let rule = arguments.next().filter(|rule| RULES.contains(&rule.as_str()));
     let Some(seeds) = seeds else {
-        eprintln!("usage: mousehole-overload SEEDS");
+        eprintln!("usage: mousehole-overload SEEDS [ns2|policy]");
         return ExitCode::from(2);
     };
-    match std::fs::read_to_string(GOLDEN)
-        .map_err(|error| error.to_string())
-        .and_then(|text| compare(&text, seeds))
-    {
+    let read = std::fs::read_to_string(GOLDEN).map_err(|error| error.to_string());
+    match read.and_then(|text| compare(&text, seeds, rule.as_deref())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("mousehole-overload: {GOLDEN}: {error}");
@@ -40,24 +46,29 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints a line for each row of the table that there is a scheme for, and counts the others.
-fn compare(text: &str, seeds: u64) -> std::result::Result<(), String> {
-    println!(
-        "queue,rate,share,scheme,out,ns2_out,spread_out,in,ns2_in,spread_in,queue_packets,ns2_queue_packets,spread_queue"
-    );
+/// Prints a line by each rule for each row of the table that there is a scheme for, and counts the others.
+fn compare(text: &str, seeds: u64, only: Option<&str>) -> std::result::Result<(), String> {
+    println!("{HEADER}");
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
     let mut left_out = 0;
     for line in lines {
         let row = Row(header.iter().copied().zip(line.split(',')).collect());
-        let Some(scheme) = row.scheme().filter(|_| row.text("src") == "poisson") else {
+        let Some(schemes) = row.schemes() else {
             left_out += 1;
             continue;
         };
-        let runs: Result<Vec<Overload>> = (0..seeds).map(|seed| overload(&row, &scheme, seed)).collect();
-        println!("{}", row.beside(&scheme, &runs.map_err(|error| error.to_string())?));
+        for (rule, scheme) in
+            RULES.into_iter().zip(schemes).filter(|(rule, _)| only.is_none_or(|one| one == *rule))
+        {
+            let runs: Result<Vec<Overload>> =
+                (0..seeds).map(|seed| Source::new(&row, seed).play(&scheme)).collect();
+            println!("{}", row.beside(rule, &scheme, &runs.map_err(|error| error.to_string())?));
+        }
     }
-    eprintln!("{left_out} rows left out: other sources, or a queue that is not among our schemes");
+    if left_out > 0 {
+        eprintln!("{left_out} rows left out: a queue that is not among our schemes");
+    }
     Ok(())
 }
 
@@ -88,22 +99,33 @@ impl Row<'_> {
         self.text(column) == "1"
     }
 
-    /// The same queue in our words; ns-2's RED drops early only when more than one packet waits.
-    fn scheme(&self) -> Option<String> {
+    /// The same queue in our words: by ns-2's rule, by the policy's.
+    fn schemes(&self) -> Option<[String; 2]> {
         let wq = self.number("wq");
-        match self.text("q") {
-            "RED" => {
-                let (min, max, maxp) = (self.number("min"), self.number("max"), 1.0 / self.number("linterm"));
-                let (gentle, wait, byte) = (self.is_on("gentle"), self.is_on("wait"), self.is_on("bytes"));
-                let unit = if self.is_on("qib") { "bytes" } else { "packets" };
-                let how = format!("gentle={gentle},wait={wait},byte={byte},unit={unit},guard=2");
-                Some(format!("red(min={min},max={max},maxp={maxp},wq={wq},{how})"))
-            }
-            "RIOds" => Some(format!("sfd(mode=coupled,wq={wq})")),
-            "RIOdsD" => Some(format!("sfd(mode=decoupled,wq={wq})")),
-            "WREDds" => Some(format!("sfd(mode=total,wq={wq})")),
-            _ => None,
-        }
+        let (ns2, policy) = match self.text("q") {
+            "RED" => (self.red("ns2=true"), self.red("guard=2")),
+            // One precedence: all packets are OUT.
+            "REDds" => (format!("ns2-sfd(mode=decoupled,{})", self.line("out_")), self.red("guard=0")),
+            "RIOds" => (format!("ns2-sfd(mode=coupled,wq={wq})"), format!("sfd(mode=coupled,wq={wq})")),
+            "RIOdsD" => (format!("ns2-sfd(mode=decoupled,wq={wq})"), format!("sfd(mode=decoupled,wq={wq})")),
+            "WREDds" => (format!("ns2-sfd(mode=total,wq={wq})"), format!("sfd(mode=total,wq={wq})")),
+            _ => return None,
+        };
+        Some([ns2, policy])
+    }
+
+    fn line(&self, prefix: &str) -> String {
+        let (min, max, maxp) = (self.number("min"), self.number("max"), 1.0 / self.number("linterm"));
+        format!("{prefix}min={min},{prefix}max={max},{prefix}maxp={maxp},wq={}", self.number("wq"))
+    }
+
+    fn red(&self, quirks: &str) -> String {
+        let is_plain = self.text("q") == "RED";
+        let on = |column: &str| is_plain && self.is_on(column);
+        let unit = if on("qib") { "bytes" } else { "packets" };
+        let how =
+            format!("gentle={},wait={},byte={},unit={unit},{quirks}", on("gentle"), on("wait"), on("bytes"));
+        format!("red({},{how})", self.line(""))
     }
 
     fn theirs(&self) -> Overload {
@@ -111,8 +133,8 @@ impl Row<'_> {
         Overload { out: self.number("fid0_droprate"), inside: self.number("fid1_droprate"), waiting }
     }
 
-    /// The line printed for this row.
-    fn beside(&self, scheme: &str, runs: &[Overload]) -> String {
+    /// The line printed for this row under one of the rules.
+    fn beside(&self, rule: &str, scheme: &str, runs: &[Overload]) -> String {
         let theirs = self.theirs();
         let measures: [(Measure, f64); 3] = [
             (|run| run.out, theirs.out),
@@ -126,14 +148,77 @@ impl Row<'_> {
             let least = values.iter().copied().fold(f64::MAX, f64::min);
             format!("{mean:.6},{expected},{:.6}", most - least)
         });
-        let quoted = format!("\"{scheme}\"");
-        format!(
-            "{},{},{},{quoted},{}",
-            self.text("q"),
-            self.text("rate"),
-            self.text("share"),
-            cells.join(",")
-        )
+        let names = ["q", "src", "rate", "share"].map(|column| self.text(column)).join(",");
+        format!("{names},{rule},\"{scheme}\",{}", cells.join(","))
+    }
+}
+
+/// Arrivals of one size, as `oracle/tcl/b_red.tcl` makes them: Poisson or evenly spaced.
+struct Source {
+    bytes: u16,
+    limit: u32,
+    /// Arrivals per second.
+    rate: f64,
+    /// Share of IN.
+    share: f64,
+    even: bool,
+    gaps: Stream,
+    colours: Stream,
+}
+
+impl Source {
+    fn new(row: &Row, seed: u64) -> Source {
+        let even = row.text("src") == "cbr";
+        Source {
+            bytes: row.number("size") as u16,
+            limit: row.number("qlim") as u32,
+            rate: if even { row.number("rate") } else { matched_rate(row, seed) },
+            share: row.number("share"),
+            even,
+            gaps: Stream::new(seed, Purpose::Arrival, 0),
+            colours: Stream::new(seed, Purpose::Host, 0),
+        }
+    }
+
+    fn play(mut self, scheme: &str) -> Result<Overload> {
+        let place = Place { rate: RATE, buffer: Buffer::Packets(self.limit), seed: 3, link: 0 };
+        let mut hop = Hop::new(RATE, Scheme::parse(scheme)?.queue(place)?, false);
+        let mut now = Time::ZERO;
+        let mut then = None;
+        while now < END {
+            now += self.gap();
+            if then.is_none() && now >= WARM {
+                then = Some(hop.link.counts.colours);
+                hop.link.counts.restart_delays();
+            }
+            let colour = self.colour();
+            hop.arrive(coloured(colour, packet(0, 0, self.bytes)), now);
+            hop.left.clear();
+            hop.dropped.clear();
+        }
+        let counts = hop.link.counts.since(&then.unwrap_or_default());
+        Ok(Overload::of(&counts, hop.link.counts.delay_mean_s()))
+    }
+
+    fn gap(&mut self) -> Dur {
+        let mean_s = 1.0 / self.rate;
+        Dur::from_secs(if self.even { mean_s } else { self.gaps.exponential(mean_s) })
+    }
+
+    fn colour(&mut self) -> Colour {
+        if self.share > 0.0 && self.colours.uniform() < self.share { Colour::Green } else { Colour::Yellow }
+    }
+}
+
+impl Overload {
+    fn of(counts: &[ColourCounts; 3], delay_mean_s: f64) -> Overload {
+        let lost = |colour: Colour| {
+            let counts = counts[colour.index()];
+            (counts.early.packets + counts.forced.packets) as f64 / (counts.arrived.packets as f64).max(1.0)
+        };
+        let sent: u64 = counts.iter().map(|counts| counts.sent.packets).sum();
+        let waiting = sent as f64 / (END.as_secs() - WARM.as_secs()) * delay_mean_s;
+        Overload { out: lost(Colour::Yellow), inside: lost(Colour::Green), waiting }
     }
 }
 
@@ -144,35 +229,4 @@ fn matched_rate(row: &Row, seed: u64) -> f64 {
     let total = (counted * END.as_secs() / (END.as_secs() - WARM.as_secs())) as u64;
     let sum: f64 = (0..total).map(|_| gaps.exponential(1.0)).sum();
     sum / END.as_secs()
-}
-
-/// Poisson arrivals of one size at a queue, as `oracle/tcl/b_red.tcl`.
-fn overload(row: &Row, scheme: &str, seed: u64) -> Result<Overload> {
-    let buffer = Buffer::Packets(row.number("qlim") as u32);
-    let queue = Scheme::parse(scheme)?.queue(Place { rate: RATE, buffer, seed: 3, link: 0 })?;
-    let mut hop = Hop::new(RATE, queue, false);
-    let (bytes, rate, share) = (row.number("size") as u16, matched_rate(row, seed), row.number("share"));
-    let (mut gaps, mut colours) =
-        (Stream::new(seed, Purpose::Arrival, 0), Stream::new(seed, Purpose::Host, 0));
-    let mut now = Time::ZERO;
-    let mut then = None;
-    while now < END {
-        now += Dur::from_secs(gaps.exponential(1.0 / rate));
-        if then.is_none() && now >= WARM {
-            then = Some(hop.link.counts.colours);
-            hop.link.counts.restart_delays();
-        }
-        let colour = if share > 0.0 && colours.uniform() < share { Colour::Green } else { Colour::Yellow };
-        hop.arrive(coloured(colour, packet(0, 0, bytes)), now);
-        hop.left.clear();
-        hop.dropped.clear();
-    }
-    let counts = hop.link.counts.since(&then.unwrap_or_default());
-    let lost = |colour: Colour| {
-        let counts = counts[colour.index()];
-        (counts.early.packets + counts.forced.packets) as f64 / (counts.arrived.packets as f64).max(1.0)
-    };
-    let sent: u64 = counts.iter().map(|counts| counts.sent.packets).sum();
-    let waiting = sent as f64 / (END.as_secs() - WARM.as_secs()) * hop.link.counts.delay_mean_s();
-    Ok(Overload { out: lost(Colour::Yellow), inside: lost(Colour::Green), waiting })
 }

@@ -1,7 +1,7 @@
 //! Open-loop models: each arrival brings connections and the time of the next.
 
 use super::connection::Open;
-use super::source::{NO_TAG, Wishes};
+use super::source::Wishes;
 use crate::flow::Class;
 use crate::traffic::model::open_loop::{OpenLoop, Planned};
 use crate::units::Time;
@@ -44,15 +44,12 @@ impl Arrivals {
                 key: planned.key,
                 client: planned.client,
                 server: planned.server,
-                rtt: None,
                 payload: wishes.script(planned.script),
-                tag: NO_TAG,
                 class: Class::Web,
-                is_quic: false,
-                object_bytes: 0,
                 page: page.key,
                 page_transfers: page.transfers,
                 delay: planned.delay,
+                ..Open::default()
             };
             wishes.open.push(open);
         }

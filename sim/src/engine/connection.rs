@@ -1,6 +1,7 @@
 //! A live connection: both TCP ends, the application's progress, and one lazy timer.
 
 use crate::flow::{Class, Flow};
+use crate::packet::Colour;
 use crate::tcp::{Params, Receiver, Sender, opener::Opener, profile::Opening};
 use crate::units::{Dur, Time};
 
@@ -31,6 +32,44 @@ pub struct Open {
     pub page: u64,
     /// How long the server takes to answer a request, beside what it needs as a [`super::server::Servers`].
     pub delay: Dur,
+    /// Key of the connection that carries the object's first piece, if `object_bytes` is given.
+    pub object_key: u64,
+    /// Number of the source of traffic it belongs to.
+    pub source: u16,
+    /// Data goes from client to server: over the uplink, its acknowledgements over the other.
+    pub upload: bool,
+    /// Payload of a request; 0 is the profile's.
+    pub request_bytes: u16,
+    /// The window its packets claim, whatever it is; 0 is the truth.
+    pub hint: u8,
+    /// Its sender departs from the rules to be taken for something else.
+    pub cheats: bool,
+}
+
+impl Default for Open {
+    /// One byte from server 0 to client 0, for nobody in particular.
+    fn default() -> Self {
+        Open {
+            key: 0,
+            client: 0,
+            server: 0,
+            rtt: None,
+            payload: Payload::Single(1),
+            tag: u32::MAX,
+            class: Class::default(),
+            is_quic: false,
+            page_transfers: 0,
+            object_bytes: 0,
+            page: 0,
+            delay: Dur::ZERO,
+            object_key: 0,
+            source: 0,
+            upload: false,
+            request_bytes: 0,
+            hint: 0,
+            cheats: false,
+        }
+    }
 }
 
 impl Open {
@@ -51,6 +90,17 @@ pub enum Payload {
     Scripted(u32),
     /// A write without end.
     Endless,
+    /// Keystrokes by these rules of the run's applications, for ever.
+    Keystrokes(u32),
+    /// The packets of this datagram flow of the run's applications.
+    Datagrams(u32),
+}
+
+impl Payload {
+    /// Whether its writes are transfers that can be measured.
+    pub fn is_measurable(self) -> bool {
+        !matches!(self, Payload::Endless | Payload::Datagrams(_))
+    }
 }
 
 /// The write now under way.
@@ -86,6 +136,8 @@ pub(super) struct Live {
     /// One-way delay from host to bottleneck and from bottleneck to host, added to what links have.
     pub quarter: Dur,
     pub rtt: Dur,
+    /// Number of its path in the layout.
+    pub path: u32,
     /// Last segment of the write before, and its payload: it may have to be sent again.
     pub last_before: (u32, u64),
     /// When the next write is asked for.
@@ -95,6 +147,8 @@ pub(super) struct Live {
     /// When the pending timer event fires; stale ones carry an older generation.
     pub timer_at: Time,
     pub generation: u32,
+    /// Colour of the last data packet received, which its acknowledgement takes over.
+    pub answer: Colour,
     /// Packets of this connection in the network.
     pub in_flight: u32,
     pub is_open: bool,
@@ -113,14 +167,25 @@ impl Live {
             progress: Progress::default(),
             quarter,
             rtt,
+            path: 0,
             last_before: (u32::MAX, 0),
             think_until: Time::NEVER,
             answered: (Time::ZERO, false),
             timer_at: Time::NEVER,
             generation,
+            answer: Colour::Green,
             in_flight: 0,
             is_open: true,
             is_finished: false,
+        }
+    }
+
+    /// Who opens and who asks: what the profile says, but an upload is pushed by the client.
+    #[inline]
+    pub fn opening(&self, params: &Params) -> Opening {
+        match params.opening {
+            Opening::Request if self.open.upload => Opening::Sender,
+            other => other,
         }
     }
 

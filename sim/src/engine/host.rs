@@ -1,7 +1,8 @@
 //! What hosts do: opening, requests, writes, acknowledgements, timers.
 
+use super::World;
 use super::connection::Payload;
-use super::{Event, World, class};
+use super::event::{What, class};
 use crate::packet::{Kind, Packet, flag};
 use crate::record::{Template, TraceEvent, Transfer};
 use crate::tcp::profile::Opening;
@@ -13,13 +14,14 @@ impl World {
     /// Asks for write `number` of the connection in `slot`.
     pub(super) fn begin_write(&mut self, slot: u32, number: u32) {
         let bytes = self.write_bytes(slot, number);
-        let is_measured = bytes != u64::MAX && self.is_measured(self.page_of(slot, number).key);
+        let is_measurable = self.live[slot as usize].open.payload.is_measurable();
+        let is_measured = is_measurable && self.is_measured(self.page_of(slot, number).key);
         let params = &self.setup.params;
         let live = &mut self.live[slot as usize];
         live.begin(number, bytes, self.now, params);
         live.progress.is_measured = is_measured;
         self.outstanding += u64::from(is_measured);
-        match (params.opening, number) {
+        match (live.opening(params), number) {
             (Opening::None | Opening::OneWaySyn, _) => self.ask(slot),
             (Opening::Request | Opening::Sender, 0) => {
                 let (kind, seq) = live.opener.open(self.now, params);
@@ -39,7 +41,7 @@ impl World {
         let slot = packet.flow;
         self.live[slot as usize].in_flight -= 1;
         if self.setup.trace {
-            self.note(if packet.kind == Kind::Ack { TraceEvent::Ack } else { TraceEvent::Receive }, &packet);
+            self.note(if packet.kind == Kind::Ack { TraceEvent::Ack } else { TraceEvent::Receive }, packet);
         }
         match packet.kind {
             Kind::Data => self.data(slot, &packet),
@@ -47,6 +49,7 @@ impl World {
             Kind::Syn => self.syn(slot, &packet),
             Kind::SynAck => self.syn_ack(slot),
             Kind::Request => self.request(slot, packet.seq),
+            Kind::Datagram => self.datagram(&packet),
         }
         self.arm(slot);
         self.release(slot);
@@ -75,7 +78,12 @@ impl World {
         {
             self.send_from_opener(slot, kind, seq);
         }
-        if self.live[slot as usize].think_until <= now {
+        let live = &self.live[slot as usize];
+        if live.think_until <= now {
+            if matches!(live.open.payload, Payload::Datagrams(_)) {
+                self.send_datagram(slot);
+                return self.arm(slot);
+            }
             let next = self.live[slot as usize].progress.number + 1;
             self.flush_ack(slot);
             self.begin_write(slot, next);
@@ -86,6 +94,7 @@ impl World {
     fn data(&mut self, slot: u32, packet: &Packet) {
         let params = &self.setup.params;
         let live = &mut self.live[slot as usize];
+        live.answer = packet.colour;
         let before = live.receiver.next();
         let is_new = !live.receiver.has(packet.seq);
         if is_new && packet.seq < live.receiver.highest() && !packet.has(flag::RETRANSMISSION) {
@@ -96,14 +105,17 @@ impl World {
             live.opener.handle_data_of(live.progress.number);
         }
         if is_new && (self.setup.window.0..self.setup.window.1).contains(&self.now) {
-            self.goodput_bytes +=
-                u64::from(packet.bytes) - u64::from(params.header.min(u32::from(packet.bytes)));
+            let bytes = u64::from(packet.bytes) - u64::from(params.header.min(u32::from(packet.bytes)));
+            match live.open.upload {
+                false => self.goodput_bytes += bytes,
+                true => self.goodput_up_bytes += bytes,
+            }
         }
         let next = live.receiver.next();
-        if let Some(course) = &mut self.course {
-            course.resize(next as usize, self.now);
-        }
         let done = next >= live.progress.segments.1 && before < live.progress.segments.1;
+        if self.course.is_some() {
+            self.follow_course(slot, next);
+        }
         if let Reply::Now(fields) = reply {
             self.send_ack(slot, fields);
         }
@@ -117,7 +129,8 @@ impl World {
         let live = &mut self.live[slot as usize];
         let was_done = live.sender.is_done();
         live.sender.handle_ack(&fields, self.now, &self.setup.params);
-        let uploaded = self.setup.params.opening == Opening::Sender && !was_done && live.sender.is_done();
+        let pushes = live.opening(&self.setup.params) == Opening::Sender;
+        let uploaded = pushes && !was_done && live.sender.is_done();
         self.pump(slot);
         if uploaded && self.live[slot as usize].progress.is_complete {
             self.think(slot);
@@ -140,7 +153,7 @@ impl World {
         if !live.opener.handle_syn_ack(now, params) {
             return;
         }
-        if params.opening == Opening::Sender {
+        if live.opening(params) == Opening::Sender {
             live.sender.handshake_sample(sent, now, lost, params);
             self.start_sending(slot);
         } else {
@@ -182,7 +195,10 @@ impl World {
             }
             let bytes = live.segment_bytes(out.seq, params);
             let mut packet = Packet::new(slot, Kind::Data, out.seq, bytes);
-            packet.window_hint = live.sender.cwnd().min(255.0) as u8;
+            packet.window_hint = match live.open.hint {
+                0 => live.sender.cwnd().min(255.0) as u8,
+                claimed => claimed,
+            };
             packet.remaining = live.unacknowledged();
             // RFC 3168 section 6.1.5: what is sent again is not ECN-capable.
             packet.flags = flag::when(params.ecn && !out.retransmission, flag::ECT)
@@ -199,6 +215,7 @@ impl World {
         let options = if blocks > 0 { params.sack_bytes.0 + blocks * params.sack_bytes.1 } else { 0 };
         let mut packet = Packet::new(slot, Kind::Ack, fields.next, (params.ack_bytes + options) as u16);
         packet.sacks = fields.sacks;
+        packet.colour = self.live[slot as usize].answer;
         packet.flags = flag::REVERSE | flag::when(fields.ece, flag::ECE);
         self.inject(packet);
     }
@@ -213,10 +230,14 @@ impl World {
     }
 
     fn send_from_opener(&mut self, slot: u32, kind: Kind, seq: u32) {
-        let params = &self.setup.params;
-        let bytes = params.ack_bytes + if kind == Kind::Request { params.request_bytes } else { 0 };
+        let (params, live) = (&self.setup.params, &self.live[slot as usize]);
+        let request = match live.open.request_bytes {
+            0 => params.request_bytes,
+            own => u32::from(own),
+        };
+        let bytes = params.ack_bytes + if kind == Kind::Request { request } else { 0 };
         let mut packet = Packet::new(slot, kind, seq, bytes as u16);
-        packet.flags = if params.opening == Opening::Sender { 0 } else { flag::REVERSE };
+        packet.flags = if live.opening(params) == Opening::Sender { 0 } else { flag::REVERSE };
         self.inject(packet);
     }
 
@@ -236,7 +257,7 @@ impl World {
                 self.setup.source.finished(tag, now, &mut self.wishes);
                 self.grant();
             }
-        } else if self.setup.params.opening != Opening::Sender {
+        } else if self.live[slot as usize].opening(&self.setup.params) != Opening::Sender {
             self.think(slot);
         }
         // Only now: the end of one transfer may have begun another of its page.
@@ -246,10 +267,13 @@ impl World {
     /// Waits for the pause before the next write, if there is one.
     fn think(&mut self, slot: u32) {
         let next = self.live[slot as usize].progress.number + 1;
-        if let Some(idle) =
-            self.listed(slot).and_then(|writes| writes.get(next as usize)).map(|write| write.idle)
-        {
-            self.live[slot as usize].think_until = self.now + idle;
+        let listed = self.listed(slot).and_then(|writes| writes.get(next as usize)).map(|write| write.idle);
+        let live = &mut self.live[slot as usize];
+        if let Some(idle) = listed {
+            live.think_until = self.now + idle;
+        } else if let Payload::Keystrokes(index) = live.open.payload {
+            let gap = self.setup.apps.keystrokes[index as usize].gap(live.open.key, next);
+            live.think_until = self.now.max(live.progress.start + gap);
         }
     }
 
@@ -263,10 +287,15 @@ impl World {
             write: progress.number,
             bytes: progress.bytes,
             object_bytes: if live.open.object_bytes > 0 { live.open.object_bytes } else { progress.bytes },
+            object_key: if live.open.object_bytes > 0 { live.open.object_key } else { live.open.key },
+            source: live.open.source,
+            upload: live.open.upload,
+            cheats: live.open.cheats,
             start: progress.start,
             first_data: progress.first_data,
             end,
             rtt_ns: live.rtt.0,
+            path: self.setup.layout.alike(live.path),
             retransmits: retransmits - progress.losses.0,
             timeouts: timeouts - progress.losses.1,
             is_quic: live.open.is_quic,
@@ -290,12 +319,7 @@ impl World {
             live.generation += 1;
             live.timer_at = due;
             let generation = live.generation;
-            self.schedule(
-                due.max(self.now),
-                class::TIMER,
-                u64::from(slot),
-                Event::Timer { slot, generation },
-            );
+            self.schedule(due.max(self.now), class::TIMER, u64::from(slot), What::Timer { slot, generation });
         }
     }
 
@@ -315,20 +339,24 @@ impl World {
     /// The writes of a connection that has a list of them.
     fn listed(&self, slot: u32) -> Option<&[Write]> {
         match self.live[slot as usize].open.payload {
-            Payload::Single(_) | Payload::Endless => None,
+            Payload::Single(_) | Payload::Endless | Payload::Keystrokes(_) | Payload::Datagrams(_) => None,
             Payload::Replayed(index) => Some(&self.setup.traffic.connections[index as usize].writes),
             Payload::Scripted(index) => Some(&self.wishes.scripts[index as usize].writes),
         }
     }
 
     fn writes(&self, slot: u32) -> u32 {
-        self.listed(slot).map_or(1, |writes| writes.len() as u32)
+        match self.live[slot as usize].open.payload {
+            Payload::Keystrokes(_) | Payload::Datagrams(_) => u32::MAX,
+            _ => self.listed(slot).map_or(1, |writes| writes.len() as u32),
+        }
     }
 
     fn write_bytes(&self, slot: u32, number: u32) -> u64 {
         match self.live[slot as usize].open.payload {
             Payload::Single(bytes) => bytes,
-            Payload::Endless => u64::MAX,
+            Payload::Endless | Payload::Datagrams(_) => u64::MAX,
+            Payload::Keystrokes(index) => self.setup.apps.keystrokes[index as usize].bytes,
             _ => self.listed(slot).map_or(0, |writes| writes[number as usize].bytes),
         }
     }

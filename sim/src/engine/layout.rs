@@ -1,9 +1,12 @@
-//! Which links a packet crosses: the dumbbell, with private or shared access links.
+//! Which links a packet crosses: the dumbbell, with private or shared access links, or any graph.
 //!
 //! Data goes server → [access] → down → [access] → client, everything else the other way over `up`.
 //! A private access link (one per host and connection) needs no events: its FIFO is arithmetic.
 
+use super::graph::Graph;
+use crate::link::Pace;
 use crate::units::{Dur, Rate, Time};
+use std::sync::Arc;
 
 /// Number of the bottleneck link in the data direction.
 pub const DOWN: u16 = 0;
@@ -11,7 +14,7 @@ pub const DOWN: u16 = 0;
 pub const UP: u16 = 1;
 
 /// How hosts reach the bottleneck.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Access {
     /// No rate limit; a connection's own round-trip time is spread over its four ends.
     Unlimited,
@@ -29,14 +32,16 @@ pub enum Access {
         /// Number of clients.
         clients: u32,
     },
+    /// Over the links of a graph; the bottleneck is one of them.
+    Graph(Arc<Graph>),
 }
 
 /// The paths of a run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Layout {
     /// How hosts reach the bottleneck.
     pub access: Access,
-    /// Round-trip propagation delay of the links themselves.
+    /// Round-trip propagation delay of the links themselves, the longest path's on a graph.
     pub base_rtt: Dur,
     /// One-way delay of the private access link at the server.
     pub server_delay: Dur,
@@ -45,20 +50,22 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Links of the run: the bottleneck both ways, and shared access links.
-    pub fn links(&self) -> usize {
-        match self.access {
-            Access::Shared { servers, clients } => 2 + 2 * (servers + clients) as usize,
-            _ => 2,
+    /// Number of the path between two hosts, which every other question about it takes.
+    pub fn path(&self, client: u32, server: u32) -> u32 {
+        match &self.access {
+            Access::Unlimited | Access::Private { .. } => 0,
+            Access::Shared { servers, clients } => ((server % servers) << 16) | (client % clients),
+            Access::Graph(graph) => graph.path(client, server),
         }
     }
 
     /// The link after `hop` links have been passed, if there is one.
     #[inline]
-    pub fn link(&self, hop: u8, reverse: bool, client: u32, server: u32) -> Option<u16> {
-        match (self.access, hop) {
-            (Access::Shared { servers, clients }, _) => {
-                let (server, client) = (server % servers, client % clients);
+    pub fn link(&self, hop: u8, reverse: bool, path: u32) -> Option<u16> {
+        match (&self.access, hop) {
+            (Access::Graph(graph), _) => graph.link(hop, reverse, path),
+            (Access::Shared { servers, .. }, _) => {
+                let (server, client) = (path >> 16, path & 0xffff);
                 let from_server = 2 + 2 * server;
                 let from_client = 2 + 2 * servers + 2 * client;
                 let path = if reverse {
@@ -73,19 +80,71 @@ impl Layout {
         }
     }
 
-    /// Rates of the links that data crosses, where they have one.
-    pub fn rates(&self, bottleneck: Rate, shared: Option<Rate>) -> impl Iterator<Item = Rate> {
-        let (server, client) = match self.access {
-            Access::Private { server, client } => (server, client),
-            Access::Shared { .. } => (shared, shared),
-            Access::Unlimited => (None, None),
-        };
-        [server, Some(bottleneck), client].into_iter().flatten()
+    /// Whether the marker before the link at `hop` gives colours; else those given before are kept.
+    #[inline]
+    pub fn marks(&self, hop: u8, reverse: bool, path: u32) -> bool {
+        match &self.access {
+            Access::Graph(graph) => graph.marks(hop, reverse, path),
+            _ => true,
+        }
+    }
+
+    /// Whether every marker on a path gives colours, not the first alone.
+    pub fn remarks(&self) -> bool {
+        matches!(&self.access, Access::Graph(graph) if graph.remarks())
+    }
+
+    /// Whether a path crosses a link with a marker or queue that is told of connections.
+    pub fn crosses(&self, path: u32, link: u16) -> bool {
+        match &self.access {
+            Access::Graph(graph) => graph.crosses(path, link),
+            _ => true,
+        }
+    }
+
+    /// Rates of the links that data crosses on a path, where they have one; `rate` tells that of a link.
+    pub fn rates(&self, path: u32, upload: bool, rate: impl Fn(u16) -> Rate) -> impl Iterator<Item = Rate> {
+        let links = (0..=u8::MAX).map_while(move |hop| self.link(hop, upload, path)).map(rate);
+        let [server, client] = [End::ServerOut, End::ClientIn].map(|end| self.private(end).1);
+        server.into_iter().chain(links).chain(client)
+    }
+
+    /// Round-trip propagation delay of the links of a path.
+    pub fn base_rtt(&self, path: u32) -> Dur {
+        match &self.access {
+            Access::Graph(graph) => graph.rtt(path),
+            _ => self.base_rtt,
+        }
     }
 
     /// Delay of each of a connection's four ends for its round-trip time.
-    pub fn quarter(&self, rtt: Dur) -> Dur {
-        Dur((rtt - self.base_rtt).0 / 4)
+    pub fn quarter(&self, rtt: Dur, path: u32) -> Dur {
+        Dur((rtt - self.base_rtt(path)).0 / 4)
+    }
+
+    /// A number that paths with the same rates and delays share: the first such path's.
+    pub fn alike(&self, path: u32) -> u32 {
+        match &self.access {
+            Access::Graph(graph) => graph.alike(path),
+            _ => 0,
+        }
+    }
+
+    /// Client and server of a path.
+    pub fn ends(&self, path: u32) -> (u32, u32) {
+        match &self.access {
+            Access::Graph(graph) => graph.ends(path),
+            Access::Shared { .. } => (path & 0xffff, path >> 16),
+            _ => (0, 0),
+        }
+    }
+
+    /// The links whose queues are told, the bottleneck in the data direction first.
+    pub fn recorded(&self) -> &[u16] {
+        match &self.access {
+            Access::Graph(graph) => graph.recorded(),
+            _ => &[DOWN, UP],
+        }
     }
 }
 
@@ -100,6 +159,11 @@ pub enum End {
     ClientIn = 2,
     /// Client to bottleneck.
     ClientOut = 3,
+}
+
+impl End {
+    /// All four, by number.
+    pub const ALL: [End; 4] = [End::ServerOut, End::ServerIn, End::ClientIn, End::ClientOut];
 }
 
 impl Layout {
@@ -126,8 +190,8 @@ pub struct PrivateLinks {
 impl PrivateLinks {
     /// Passes `bytes` over the link at `end` from `at` on; returns when they are through.
     #[inline]
-    pub fn pass(&mut self, end: End, at: Time, bytes: u16, rate: Rate) -> Time {
-        let through = self.free[end as usize].max(at) + rate.tx_time(u64::from(bytes));
+    pub fn pass(&mut self, end: End, at: Time, bytes: u16, pace: Pace) -> Time {
+        let through = self.free[end as usize].max(at) + pace.tx_time(u64::from(bytes));
         self.free[end as usize] = through;
         through
     }

@@ -8,70 +8,40 @@
 
 pub mod arrivals;
 pub mod connection;
+mod course;
+pub mod datagrams;
+mod event;
+pub mod ftp;
+pub mod gaming;
+pub mod graph;
 mod host;
 pub mod layout;
+pub mod mix;
 mod outcome;
 pub mod server;
 pub mod sessions;
 mod setup;
+mod slots;
 pub mod source;
 
 use crate::error::{Error, Result};
-use crate::link::Arrival;
-use crate::packet::{Packet, flag};
+use crate::link::{Arrival, Pace};
+use crate::marker::Marker;
+use crate::packet::{Kind, Packet, flag};
 use crate::queue::Drop;
-use crate::record::{ColourCounts, QueueRecord, TraceEvent, TraceRow, Transfer};
+use crate::record::{ColourCounts, FlowRecord, QueueRecord, TraceEvent, TraceRow, Transfer};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
-use connection::{Live, Open};
+use connection::{Live, Open, Payload};
+use course::Course;
+use event::{Event, What, class};
 use layout::{DOWN, End, PrivateLinks};
 pub use outcome::{Balance, Outcome};
-pub use setup::Setup;
+pub use setup::{Apps, Setup};
 use source::{BULK, Wishes};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// What can happen.
-///
-/// Every field is four bytes wide at least, so that all variants are copied alike: with a single byte in
-/// one of them the compiler copies all in odd pieces, which cost a tenth of the whole run.
-#[derive(Debug, Clone, Copy)]
-enum Event {
-    /// A packet reaches the queue of its link.
-    Arrive(Packet),
-    /// A packet reaches its host.
-    Deliver(Packet),
-    /// A link's transmitter is free, or a shaper may send.
-    Serve(u32),
-    /// The slow step of the marker before a link's queue.
-    Control(u32),
-    /// Something of a connection is due.
-    Timer { slot: u32, generation: u32 },
-    /// The source asked to be woken.
-    Wake(u32),
-    /// A server has had its delay before the answer on this connection.
-    Ready(u32),
-    /// A server's CPU is done with a job.
-    Served(u32),
-    /// The measured window begins.
-    WindowBegins,
-    /// The measured window ends.
-    WindowEnds,
-    /// Nothing is waited for any longer.
-    Deadline,
-}
-
-/// Classes of events at equal times: departures first.
-mod class {
-    pub const WINDOW: u64 = 0;
-    pub const SERVE: u64 = 1;
-    pub const ARRIVE: u64 = 2;
-    pub const DELIVER: u64 = 3;
-    pub const TIMER: u64 = 4;
-    pub const WAKE: u64 = 5;
-    pub const CONTROL: u64 = 6;
-}
 
 /// A run in progress.
 pub struct World {
@@ -81,17 +51,24 @@ pub struct World {
     live: Vec<Live>,
     free: Vec<u32>,
     private: Vec<PrivateLinks>,
+    /// Delay and pace of the private access link at each end.
+    ends: [(Dur, Option<Pace>); 4],
     wishes: Wishes,
     transfers: Vec<Transfer>,
     /// Pages that began in the window.
     pages: HashSet<u64>,
     trace: Vec<TraceRow>,
-    course: Option<Vec<Time>>,
+    course: Option<Course>,
     /// Links whose marker or queue is told of every connection.
     told: Vec<usize>,
     at_window: Vec<[ColourCounts; 3]>,
     queues: Vec<QueueRecord>,
-    /// Measured transfers that have not ended.
+    /// Datagram flows, by number.
+    datagrams: Vec<datagrams::Heard>,
+    /// Flows without end, and what they had delivered when the window began.
+    endless: Vec<(u32, u32)>,
+    flows: Vec<FlowRecord>,
+    /// Measured transfers and datagrams that have not ended.
     outstanding: u64,
     window_is_over: bool,
     is_over: bool,
@@ -100,6 +77,7 @@ pub struct World {
     opened: u64,
     most_live: u64,
     goodput_bytes: u64,
+    goodput_up_bytes: u64,
     reordered: u64,
 }
 
@@ -111,11 +89,15 @@ impl World {
     pub fn new(mut setup: Setup) -> World {
         let packet = setup.links[usize::from(DOWN)].rate.tx_time(750);
         let mut world = World {
-            wheel: Wheel::for_delays(packet, Dur(2 * setup.rtt.0)),
+            wheel: Wheel::for_delays(packet, Dur(2 * setup.rtt.max(setup.layout.base_rtt).0)),
             now: Time::ZERO,
             live: Vec::new(),
             free: Vec::new(),
             private: Vec::new(),
+            ends: End::ALL.map(|end| {
+                let (delay, rate) = setup.layout.private(end);
+                (delay, rate.map(Pace::new))
+            }),
             wishes: Wishes::default(),
             transfers: Vec::new(),
             pages: HashSet::new(),
@@ -132,16 +114,20 @@ impl World {
             opened: 0,
             most_live: 0,
             goodput_bytes: 0,
+            goodput_up_bytes: 0,
             reordered: 0,
+            datagrams: setup.apps.streams.iter().map(|_| datagrams::Heard::default()).collect(),
+            endless: Vec::new(),
+            flows: Vec::new(),
             setup,
         };
         let (begin, end) = world.setup.window;
-        world.schedule(begin, class::WINDOW, 0, Event::WindowBegins);
-        world.schedule(end, class::WINDOW, 1, Event::WindowEnds);
-        world.schedule(world.setup.deadline, class::WINDOW, 2, Event::Deadline);
+        world.schedule(begin, class::WINDOW, 0, What::WindowBegins);
+        world.schedule(end, class::WINDOW, 1, What::WindowEnds);
+        world.schedule(world.setup.deadline, class::WINDOW, 2, What::Deadline);
         for link in 0..world.setup.links.len() {
             if let Some(period) = world.setup.markers[link].period() {
-                world.schedule(Time::ZERO + period, class::CONTROL, link as u64, Event::Control(link as u32));
+                world.schedule(Time::ZERO + period, class::CONTROL, link as u64, What::Control(link as u32));
             }
         }
         if let Some(bulk) = &mut world.setup.bulk {
@@ -152,9 +138,10 @@ impl World {
         world
     }
 
-    /// Notes the course of the only connection there is.
-    pub fn follow(mut self) -> World {
-        self.course = Some(Vec::new());
+    /// Notes the course of the only connection there is, and ends when the rest of it is known; `upload` says that
+    /// its data crosses the uplink.
+    pub fn follow(mut self, upload: bool) -> World {
+        self.course = Some(Course::new(&self.setup.params, &self.setup.layout, &self.setup.links, upload));
         self
     }
 
@@ -171,6 +158,7 @@ impl World {
             if self.events.is_multiple_of(1 << 14) && cancel.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled);
             }
+            self.look_ahead();
             self.handle(next.event);
         }
         Ok(self.finish())
@@ -178,29 +166,34 @@ impl World {
 
     #[inline]
     fn handle(&mut self, event: Event) {
-        match event {
-            Event::Arrive(packet) => self.arrive(packet),
-            Event::Deliver(packet) => self.deliver(packet),
-            Event::Serve(link) => self.serve(link),
-            Event::Control(link) => self.control(link as usize),
-            Event::Timer { slot, generation } => self.timer(slot, generation),
-            Event::Wake(token) => {
+        match event.what {
+            What::Arrive => self.arrive(event.packet),
+            What::Deliver => self.deliver(event.packet),
+            What::Serve(link) => self.serve(link),
+            What::Control(link) => self.control(link as usize),
+            What::Timer { slot, generation } => self.timer(slot, generation),
+            What::Wake(token) => {
                 match &mut self.setup.bulk {
                     Some(bulk) if token == BULK => bulk.open(self.now, &mut self.wishes),
                     _ => self.setup.source.wake(token, self.now, &mut self.wishes),
                 }
                 self.grant();
             }
-            Event::Ready(slot) => self.ready(slot),
-            Event::Served(server) => self.served(server),
-            Event::WindowBegins => self.open_window(),
-            Event::WindowEnds => self.close_window(),
-            Event::Deadline => self.is_over = true,
+            What::Ready(slot) => self.ready(slot),
+            What::Served(server) => self.served(server),
+            What::WindowBegins => self.open_window(),
+            What::WindowEnds => self.close_window(),
+            What::Deadline => self.is_over = true,
         }
     }
 
-    #[inline]
-    fn schedule(&mut self, at: Time, class: u64, content: u64, event: Event) {
+    #[inline(always)]
+    fn schedule(&mut self, at: Time, class: u64, content: u64, what: What) {
+        self.schedule_event(at, class, content, Event { packet: Packet::NONE, what });
+    }
+
+    #[inline(always)]
+    fn schedule_event(&mut self, at: Time, class: u64, content: u64, event: Event) {
         // Departures come first even in insertion order: the fast path has no events for them.
         let key = if self.setup.params.insertion_order && class > class::SERVE {
             self.scheduled += 1;
@@ -211,10 +204,13 @@ impl World {
         self.wheel.push(at, key, event);
     }
 
+    #[inline(always)]
     fn schedule_packet(&mut self, at: Time, class: u64, packet: Packet) {
-        let content = (u64::from(packet.flow) & 0x0fff_ffff) << 32 | u64::from(packet.seq);
-        let event = if class == class::ARRIVE { Event::Arrive(packet) } else { Event::Deliver(packet) };
-        self.schedule(at, class, content, event);
+        // A host may send packets of several kinds with the same number at once.
+        let flow = u64::from(packet.flow) & 0x01ff_ffff;
+        let content = flow << 35 | u64::from(packet.seq) << 3 | packet.kind as u64;
+        let what = if class == class::ARRIVE { What::Arrive } else { What::Deliver };
+        self.schedule_event(at, class, content, Event { packet, what });
     }
 
     /// Puts a packet of a host on its way.
@@ -222,38 +218,29 @@ impl World {
         let live = &mut self.live[packet.flow as usize];
         live.in_flight += 1;
         packet.hop = 0;
-        let (client, server, quarter) = (live.open.client, live.open.server, live.quarter);
+        packet.flags |= flag::when(live.open.upload, flag::UPLOAD);
+        let (path, quarter) = (live.path, live.quarter);
         if self.setup.trace && !packet.is_reverse() {
-            self.note(TraceEvent::Send, &packet);
+            self.note(TraceEvent::Send, packet);
         }
-        let end = if packet.is_reverse() { End::ClientOut } else { End::ServerOut };
+        let end = if packet.is_upward() { End::ClientOut } else { End::ServerOut };
         let at = self.pass_private(&packet, end, self.now) + quarter;
-        self.forward(packet, client, server, at);
-    }
-
-    /// Sends a packet on to its next link, or to its host.
-    #[inline]
-    fn forward(&mut self, mut packet: Packet, client: u32, server: u32, at: Time) {
-        match self.setup.layout.link(packet.hop, packet.is_reverse(), client, server) {
-            Some(link) => {
-                packet.link = link;
-                self.schedule_packet(at, class::ARRIVE, packet);
-            }
-            None => self.schedule_packet(at, class::DELIVER, packet),
-        }
+        let first = self.setup.layout.link(0, packet.is_upward(), path);
+        packet.link = first.expect("every path crosses a link");
+        self.schedule_packet(at, class::ARRIVE, packet);
     }
 
     /// A packet has crossed a link and reaches its far end at `at`.
-    #[inline]
+    #[inline(always)]
     fn onward(&mut self, mut packet: Packet, at: Time) {
         packet.hop += 1;
         let live = &self.live[packet.flow as usize];
-        let (client, server, quarter) = (live.open.client, live.open.server, live.quarter);
-        let last = self.setup.layout.link(packet.hop, packet.is_reverse(), client, server).is_none();
-        if !last {
-            return self.forward(packet, client, server, at);
+        let (path, quarter) = (live.path, live.quarter);
+        if let Some(link) = self.setup.layout.link(packet.hop, packet.is_upward(), path) {
+            packet.link = link;
+            return self.schedule_packet(at, class::ARRIVE, packet);
         }
-        let end = if packet.is_reverse() { End::ServerIn } else { End::ClientIn };
+        let end = if packet.is_upward() { End::ServerIn } else { End::ClientIn };
         let through = self.pass_private(&packet, end, at);
         self.schedule_packet(through + quarter, class::DELIVER, packet);
     }
@@ -261,9 +248,9 @@ impl World {
     /// Crosses a private access link; returns when the packet reaches its far end.
     #[inline]
     fn pass_private(&mut self, packet: &Packet, end: End, at: Time) -> Time {
-        let (delay, rate) = self.setup.layout.private(end);
-        let through = match rate {
-            Some(rate) => self.private[packet.flow as usize].pass(end, at, packet.bytes, rate),
+        let (delay, pace) = self.ends[end as usize];
+        let through = match pace {
+            Some(pace) => self.private[packet.flow as usize].pass(end, at, packet.bytes, pace),
             None => at,
         };
         through + delay
@@ -271,15 +258,20 @@ impl World {
 
     fn arrive(&mut self, mut packet: Packet) {
         let number = usize::from(packet.link);
-        let key = self.live[packet.flow as usize].open.key;
-        self.setup.markers[number].mark(&mut packet, key, self.now);
+        let marker = &mut self.setup.markers[number];
+        if !matches!(marker, Marker::None) {
+            let live = &self.live[packet.flow as usize];
+            if self.setup.layout.marks(packet.hop, packet.is_upward(), live.path) {
+                marker.mark(&mut packet, live.open.key, self.now);
+            }
+        }
         if self.setup.trace && packet.link == DOWN {
-            self.note(TraceEvent::Enqueue, &packet);
+            self.note(TraceEvent::Enqueue, packet);
         }
         match self.setup.links[number].arrive(&mut packet, self.now) {
             Arrival::Arrives(at) => {
                 if self.setup.trace && packet.link == DOWN && packet.has(flag::CE) && !packet.was_marked {
-                    self.note(TraceEvent::Mark, &packet);
+                    self.note(TraceEvent::Mark, packet);
                 }
                 self.onward(packet, at);
             }
@@ -299,10 +291,10 @@ impl World {
         self.bury(link as usize);
         match served {
             Ok((packet, free, at)) => {
-                self.schedule(free, class::SERVE, u64::from(link), Event::Serve(link));
+                self.schedule(free, class::SERVE, u64::from(link), What::Serve(link));
                 self.onward(packet, at);
             }
-            Err(Some(again)) => self.schedule(again, class::SERVE, u64::from(link), Event::Serve(link)),
+            Err(Some(again)) => self.schedule(again, class::SERVE, u64::from(link), What::Serve(link)),
             Err(None) => {}
         }
     }
@@ -312,7 +304,7 @@ impl World {
         let marker = &mut self.setup.markers[link];
         marker.control(self.now);
         if let Some(period) = marker.period() {
-            self.schedule(self.now + period, class::CONTROL, link as u64, Event::Control(link as u32));
+            self.schedule(self.now + period, class::CONTROL, link as u64, What::Control(link as u32));
         }
     }
 
@@ -320,9 +312,12 @@ impl World {
     fn bury(&mut self, link: usize) {
         while let Some(Drop { packet, .. }) = self.setup.links[link].take_drop() {
             if self.setup.trace && packet.link == DOWN {
-                self.note(TraceEvent::Drop, &packet);
+                self.note(TraceEvent::Drop, packet);
             }
             self.live[packet.flow as usize].in_flight -= 1;
+            if packet.kind == Kind::Datagram {
+                self.lost_datagram(&packet);
+            }
             self.release(packet.flow);
         }
     }
@@ -331,7 +326,7 @@ impl World {
     fn grant(&mut self) {
         while !(self.wishes.open.is_empty() && self.wishes.wake.is_empty()) {
             for (at, token) in std::mem::take(&mut self.wishes.wake) {
-                self.schedule(at, class::WAKE, u64::from(token), Event::Wake(token));
+                self.schedule(at, class::WAKE, u64::from(token), What::Wake(token));
             }
             for open in std::mem::take(&mut self.wishes.open) {
                 self.open(open);
@@ -340,15 +335,17 @@ impl World {
     }
 
     fn open(&mut self, open: Open) {
-        let rtt = open.rtt.unwrap_or(self.setup.rtt).max(self.setup.layout.base_rtt);
-        let quarter = self.setup.layout.quarter(rtt);
+        let layout = &self.setup.layout;
+        let path = layout.path(open.client, open.server);
+        let rtt = open.rtt.unwrap_or(self.setup.rtt).max(layout.base_rtt(path));
+        let quarter = layout.quarter(rtt, path);
         let phase = self.setup.params.tick_phase.unwrap_or_else(|| {
             let draw = Stream::new(self.setup.seed, Purpose::TickPhase, open.key).uniform();
             Dur((draw * self.setup.params.tick.0 as f64) as u64)
         });
         let slot = self.free.pop().unwrap_or(self.live.len() as u32);
         let generation = self.live.get(slot as usize).map_or(0, |old| old.generation + 1);
-        let live = Live::new(open, &self.setup.params, phase, quarter, rtt, generation);
+        let live = Live { path, ..Live::new(open, &self.setup.params, phase, quarter, rtt, generation) };
         if slot as usize == self.live.len() {
             self.live.push(live);
             self.private.push(PrivateLinks::default());
@@ -357,36 +354,28 @@ impl World {
             self.private[slot as usize] = PrivateLinks::default();
         }
         let flow = open.flow();
-        for &link in &self.told {
+        for &link in self.told.iter().filter(|&&link| self.setup.layout.crosses(path, link as u16)) {
             self.setup.markers[link].open(slot, &flow);
             self.setup.links[link].queue().open(slot, &flow);
         }
         self.opened += 1;
         self.most_live = self.most_live.max((self.live.len() - self.free.len()) as u64);
-        self.begin_write(slot, 0);
-    }
-
-    /// Frees the slot of a connection that is over and has nothing left in the network.
-    fn release(&mut self, slot: u32) {
-        let live = &mut self.live[slot as usize];
-        if live.is_open && live.is_finished && live.in_flight == 0 && live.sender.is_done() {
-            live.is_open = false;
-            self.free.push(slot);
+        match open.payload {
+            Payload::Datagrams(_) => self.send_datagram(slot),
+            _ => self.begin_write(slot, 0),
+        }
+        if open.payload == Payload::Endless {
+            self.endless.push((slot, 0));
         }
     }
 
-    fn note(&mut self, event: TraceEvent, packet: &Packet) {
-        let seq = i64::from(packet.seq) - i64::from(event == TraceEvent::Ack);
-        let cwnd = self.live[packet.flow as usize].sender.cwnd();
-        let row = TraceRow {
-            at: self.now,
-            event,
-            flow: packet.flow,
-            seq,
-            bytes: packet.bytes,
-            colour: packet.colour,
-            cwnd,
-        };
-        self.trace.push(row);
+    /// Frees the slot of a connection that is over and has nothing left in the network or to acknowledge.
+    fn release(&mut self, slot: u32) {
+        let live = &mut self.live[slot as usize];
+        let is_quiet = live.is_finished && live.in_flight == 0 && live.sender.is_done();
+        if live.is_open && is_quiet && live.receiver.poll_timeout() == Time::NEVER {
+            live.is_open = false;
+            self.free.push(slot);
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! What a run leaves, and the conservation laws it must keep.
 
 use super::World;
-use super::layout::{DOWN, UP};
+use super::course::Course;
+use super::layout::DOWN;
 use crate::link::Link;
-use crate::record::{Count, QueueRecord, Series, TraceRow, Transfer};
+use crate::packet::Packet;
+use crate::record::{Count, DatagramRecord, FlowRecord, QueueRecord, Series, TraceEvent, TraceRow, Transfer};
 use crate::traffic::connection::Script;
 use crate::units::Time;
 
@@ -12,7 +14,7 @@ use crate::units::Time;
 pub struct Outcome {
     /// Measured transfers in order of their end; unfinished ones last.
     pub transfers: Vec<Transfer>,
-    /// The queues of the bottleneck: data direction, then the other.
+    /// The queues of the bottleneck, data direction, then the other; then of further links of a topology.
     pub queues: Vec<QueueRecord>,
     /// What markers and queues noted over time.
     pub series: Vec<Series>,
@@ -22,8 +24,14 @@ pub struct Outcome {
     pub trace: Vec<TraceRow>,
     /// When each segment, and all before it, had arrived; only after [`World::follow`].
     pub course: Vec<Time>,
-    /// Payload bytes that arrived for the first time within the window.
+    /// Payload bytes that arrived at clients for the first time within the window.
     pub goodput_bytes: u64,
+    /// The same at servers.
+    pub goodput_up_bytes: u64,
+    /// What flows without end delivered.
+    pub flows: Vec<FlowRecord>,
+    /// What datagram flows met.
+    pub datagrams: Vec<DatagramRecord>,
     /// Data packets that arrived after one sent later of the same connection, never sent twice.
     pub reordered: u64,
     /// Simulated time at the end.
@@ -66,11 +74,32 @@ impl Balance {
 }
 
 impl World {
+    /// Adds a line to the packet trace.
+    pub(super) fn note(&mut self, event: TraceEvent, packet: Packet) {
+        let seq = i64::from(packet.seq) - i64::from(event == TraceEvent::Ack);
+        let cwnd = self.live[packet.flow as usize].sender.cwnd();
+        let row = TraceRow {
+            at: self.now,
+            event,
+            flow: packet.flow,
+            seq,
+            bytes: packet.bytes,
+            colour: packet.colour,
+            cwnd,
+        };
+        self.trace.push(row);
+    }
+
     /// The measured window begins.
     pub(super) fn open_window(&mut self) {
-        for (link, then) in self.setup.links.iter_mut().zip(&mut self.at_window) {
-            *then = link.counts_at(self.now);
+        // Only what is told: clearing the delays of a thousand links would touch a thousand histograms.
+        for &number in self.setup.layout.recorded() {
+            let link = &mut self.setup.links[usize::from(number)];
+            self.at_window[usize::from(number)] = link.counts_at(self.now);
             link.counts.restart_delays();
+        }
+        for (slot, then) in &mut self.endless {
+            *then = self.live[*slot as usize].receiver.next();
         }
     }
 
@@ -79,12 +108,12 @@ impl World {
         self.window_is_over = true;
         let (begin, end) = self.setup.window;
         let window_s = end.since(begin).as_secs();
-        for number in [DOWN, UP] {
+        for &number in self.setup.layout.recorded() {
             let (link, then) =
                 (&mut self.setup.links[usize::from(number)], &self.at_window[usize::from(number)]);
             let colours = link.counts_at(self.now);
             let counts = &link.counts;
-            let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|quantile| counts.delay_quantile_s(quantile));
+            let [p50, p95, p99] = counts.delay_quantiles_s([0.5, 0.95, 0.99]);
             self.queues.push(QueueRecord {
                 name: link.name.clone(),
                 capacity: link.rate,
@@ -93,7 +122,21 @@ impl World {
                 window_s,
             });
         }
+        self.flows = self.endless.iter().map(|&(slot, then)| self.delivered(slot, then)).collect();
         self.is_over = self.outstanding == 0;
+    }
+
+    /// What a flow without end has delivered since it had delivered `then` segments.
+    fn delivered(&self, slot: u32, then: u32) -> FlowRecord {
+        let live = &self.live[slot as usize];
+        FlowRecord {
+            key: live.open.key,
+            client: live.open.client,
+            source: live.open.source,
+            upload: live.open.upload,
+            cheats: live.open.cheats,
+            bytes: u64::from(live.receiver.next() - then) * u64::from(self.setup.params.mss),
+        }
     }
 
     /// Gathers what is left when nothing more happens.
@@ -108,6 +151,7 @@ impl World {
             }
         }
         let now = self.now;
+        let datagrams = self.datagram_records();
         let series = self.series();
         let forward = &self.setup.links[usize::from(DOWN)].counts.colours;
         Outcome {
@@ -118,8 +162,11 @@ impl World {
             queues: self.queues,
             series,
             trace: self.trace,
-            course: self.course.unwrap_or_default(),
+            course: self.course.map(Course::into_arrivals).unwrap_or_default(),
             goodput_bytes: self.goodput_bytes,
+            goodput_up_bytes: self.goodput_up_bytes,
+            flows: self.flows,
+            datagrams,
             reordered: self.reordered,
             ended: now,
             events: self.events,

@@ -4,7 +4,8 @@
 //! Jobs are served first come, first served, or shortest first; in both cases a job that has begun is finished.
 //! (ns-2's shortest task first moves the head of the queue without its connection; not here.)
 
-use super::{Event, World, class};
+use super::World;
+use super::event::{What, class};
 use crate::units::{Dur, Rate};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -83,7 +84,7 @@ impl World {
             return self.enter(slot);
         }
         self.acknowledge_request(slot);
-        self.schedule(self.now + delay, class::WAKE, 1 << 40 | u64::from(slot), Event::Ready(slot));
+        self.schedule(self.now + delay, class::WAKE, 1 << 40 | u64::from(slot), What::Ready(slot));
     }
 
     /// The delay before an answer is over.
@@ -94,9 +95,8 @@ impl World {
 
     /// A request is handed to its server's CPU, if servers have one.
     fn enter(&mut self, slot: u32) {
-        let live = &self.live[slot as usize];
-        let (server, bytes) = (live.open.server, live.progress.bytes);
-        if self.setup.servers.is_none() || bytes == u64::MAX {
+        let (server, bytes) = (self.live[slot as usize].open.server, self.live[slot as usize].progress.bytes);
+        if !self.computes(slot) {
             return self.start_sending(slot);
         }
         self.acknowledge_request(slot);
@@ -115,18 +115,24 @@ impl World {
         }
     }
 
+    /// Whether the write under way needs its server's CPU: what clients send does not, nor what has no end.
+    fn computes(&self, slot: u32) -> bool {
+        let live = &self.live[slot as usize];
+        self.setup.servers.is_some() && !live.open.upload && live.progress.bytes != u64::MAX
+    }
+
     /// Service time of the write under way at an idle server, with the server's delay.
     pub(super) fn service(&self, slot: u32) -> Dur {
         let live = &self.live[slot as usize];
-        let job =
-            self.setup.servers.as_ref().map_or(Dur::ZERO, |servers| servers.service(live.progress.bytes));
+        let servers = self.setup.servers.as_ref().filter(|_| self.computes(slot));
+        let job = servers.map_or(Dur::ZERO, |servers| servers.service(live.progress.bytes));
         Dur(live.open.delay.0 + job.0)
     }
 
     fn expect(&mut self, server: u32, service: Option<Dur>) {
         if let Some(service) = service {
             let at = self.now + service;
-            self.schedule(at, class::WAKE, 1 << 41 | u64::from(server), Event::Served(server));
+            self.schedule(at, class::WAKE, 1 << 41 | u64::from(server), What::Served(server));
         }
     }
 

@@ -9,7 +9,7 @@ use crate::flow::Class;
 use crate::traffic::connection::PageOf;
 use crate::traffic::model::closed_loop::PageDraws;
 use crate::traffic::model::users::Fetch;
-use crate::units::{Dur, Time};
+use crate::units::Time;
 
 /// Token of the next session's arrival; other tokens are sessions.
 const ARRIVAL: u32 = u32::MAX - 1;
@@ -197,15 +197,14 @@ impl Sessions {
             key: self.draws.key(session.name, session.page, object.number, object.part),
             client: session.client,
             server: session.server,
-            rtt: None,
             payload,
             tag,
             class: Class::Web,
-            is_quic: false,
             object_bytes: if self.draws.is_chopped() { object.bytes } else { 0 },
+            object_key: self.draws.key(session.name, session.page, object.number, 0),
             page: session.of.key,
             page_transfers: session.of.transfers,
-            delay: Dur::ZERO,
+            ..Open::default()
         }
     }
 

@@ -7,8 +7,19 @@ use crate::link::Link;
 use crate::marker::Marker;
 use crate::tcp::Params;
 use crate::traffic::Traffic;
+use crate::traffic::model::datagrams::Stream;
+use crate::traffic::model::telnet::Keystrokes;
 use crate::units::{Dur, Time};
 use std::sync::Arc;
+
+/// Applications that are not transfers of a size: what the payloads of their connections refer to.
+#[derive(Debug, Clone, Default)]
+pub struct Apps {
+    /// Rules of keystrokes.
+    pub keystrokes: Vec<Keystrokes>,
+    /// Datagram flows.
+    pub streams: Vec<Stream>,
+}
 
 /// Everything a run is made of.
 pub struct Setup {
@@ -24,6 +35,8 @@ pub struct Setup {
     pub source: Source,
     /// Bulk flows beside it.
     pub bulk: Option<List>,
+    /// The rules of keystrokes and datagrams.
+    pub apps: Apps,
     /// The servers' CPUs, if they have any.
     pub servers: Option<Servers>,
     /// The writes of replayed connections.

@@ -5,8 +5,11 @@
 
 use super::arrivals::Arrivals;
 use super::connection::{Open, Payload};
+use super::ftp::Ftp;
+use super::gaming::Gaming;
+use super::mix::Mix;
 use super::sessions::Sessions;
-use crate::flow::Class;
+use crate::record::FlowRecord;
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, PageOf, Script};
 use crate::traffic::model::poisson::PoissonDraws;
@@ -42,6 +45,14 @@ impl Wishes {
             }
         }
     }
+
+    /// What `ask` wishes, by itself; its scripts are added to these, so that their numbers hold for the run.
+    pub fn apart(&mut self, ask: impl FnOnce(&mut Wishes)) -> Wishes {
+        let mut own = Wishes { scripts: std::mem::take(&mut self.scripts), ..Wishes::default() };
+        ask(&mut own);
+        self.scripts = std::mem::take(&mut own.scripts);
+        own
+    }
 }
 
 /// Every source of connections there is.
@@ -58,6 +69,14 @@ pub enum Source {
     Poisson(Poisson),
     /// One connection after the other, each on an empty path.
     Alone(Alone),
+    /// Users who fetch or send files.
+    Ftp(Ftp),
+    /// Connections opened once, each at its time.
+    Starts(Starts),
+    /// Several sources at once.
+    Mix(Mix),
+    /// A source some of whose senders cheat.
+    Gaming(Box<Gaming>),
 }
 
 impl Source {
@@ -70,6 +89,10 @@ impl Source {
             Source::Arrivals(arrivals) => arrivals.begin(wishes),
             Source::Poisson(poisson) => poisson.schedule(Time::ZERO, wishes),
             Source::Alone(alone) => wishes.wake.push((Time::ZERO, alone.next)),
+            Source::Ftp(ftp) => ftp.begin(wishes),
+            Source::Starts(starts) => starts.schedule(wishes),
+            Source::Mix(mix) => mix.begin(wishes),
+            Source::Gaming(gaming) => gaming.begin(wishes),
         }
     }
 
@@ -82,6 +105,10 @@ impl Source {
             Source::Arrivals(arrivals) => arrivals.wake(token, now, wishes),
             Source::Poisson(poisson) => poisson.open(now, wishes),
             Source::Alone(alone) => alone.open(wishes),
+            Source::Ftp(ftp) => ftp.wake(token, now, wishes),
+            Source::Starts(starts) => starts.open(now, wishes),
+            Source::Mix(mix) => mix.wake(token, now, wishes),
+            Source::Gaming(gaming) => gaming.wake(token, now, wishes),
         }
     }
 
@@ -90,7 +117,14 @@ impl Source {
         match self {
             Source::Sessions(sessions) => sessions.finished(tag, now, wishes),
             Source::Alone(alone) => alone.finished(now, wishes),
-            Source::Replay(_) | Source::List(_) | Source::Poisson(_) | Source::Arrivals(_) => {}
+            Source::Ftp(ftp) => ftp.finished(tag, now, wishes),
+            Source::Mix(mix) => mix.finished(tag, now, wishes),
+            Source::Gaming(gaming) => gaming.finished(tag, now, wishes),
+            Source::Replay(_)
+            | Source::List(_)
+            | Source::Poisson(_)
+            | Source::Arrivals(_)
+            | Source::Starts(_) => {}
         }
     }
 }
@@ -180,6 +214,7 @@ impl List {
             if self.endless {
                 open.payload = Payload::Endless;
                 open.key |= 1 << 63;
+                open.source = FlowRecord::BULK;
             }
             wishes.open.push(open);
             self.next += 1;
@@ -210,31 +245,55 @@ impl Poisson {
             key: self.next,
             client,
             server,
-            rtt: None,
             payload: Payload::Single(self.draws.bytes(self.next)),
-            tag: NO_TAG,
-            class: Class::default(),
-            is_quic: false,
-            object_bytes: 0,
-            page: 0,
-            page_transfers: 0,
-            delay: Dur::ZERO,
+            upload: self.draws.is_upload(),
+            ..Open::default()
         });
         self.next += 1;
         self.schedule(now, wishes);
     }
 }
 
+/// Connections opened once, each at its time.
+pub struct Starts {
+    opens: Vec<(Time, Open)>,
+    next: usize,
+}
+
+impl Starts {
+    /// Opens each at its time; the order of equal times is kept.
+    pub fn new(mut opens: Vec<(Time, Open)>) -> Starts {
+        opens.sort_by_key(|(at, _)| *at);
+        Starts { opens, next: 0 }
+    }
+
+    fn schedule(&mut self, wishes: &mut Wishes) {
+        if let Some((at, _)) = self.opens.get(self.next) {
+            wishes.wake.push((*at, 0));
+        }
+    }
+
+    fn open(&mut self, now: Time, wishes: &mut Wishes) {
+        while let Some((_, open)) = self.opens.get(self.next).filter(|(at, _)| *at <= now) {
+            wishes.open.push(*open);
+            self.next += 1;
+        }
+        self.schedule(wishes);
+    }
+}
+
 /// One connection after the other, with an idle second between, to learn how long each takes alone.
 pub struct Alone {
     traffic: Arc<Traffic>,
+    request_bytes: Vec<u16>,
     next: u32,
 }
 
 impl Alone {
-    /// Plays the connections of `traffic` one after the other, whatever their start times.
-    pub fn new(traffic: Arc<Traffic>) -> Alone {
-        Alone { traffic, next: 0 }
+    /// Plays the connections of `traffic` one after the other, whatever their start times; where
+    /// `request_bytes` has a number other than 0, requests have that payload.
+    pub fn new(traffic: Arc<Traffic>, request_bytes: Vec<u16>) -> Alone {
+        Alone { traffic, request_bytes, next: 0 }
     }
 
     fn open(&mut self, wishes: &mut Wishes) {
@@ -242,6 +301,7 @@ impl Alone {
             wishes.open.push(Open {
                 key: u64::from(self.next),
                 tag: self.next,
+                request_bytes: self.request_bytes.get(self.next as usize).copied().unwrap_or(0),
                 ..open_of(connection, self.next)
             });
             self.next += 1;
@@ -265,12 +325,9 @@ fn open_of(connection: &Connection, index: u32) -> Open {
             [only] => Payload::Single(only.bytes),
             _ => Payload::Replayed(index),
         },
-        tag: NO_TAG,
         class: connection.class,
         is_quic: connection.kind == Kind::Quic,
-        object_bytes: 0,
-        page: 0,
-        page_transfers: 0,
-        delay: Dur::ZERO,
+        upload: connection.upload,
+        ..Open::default()
     }
 }

@@ -4,14 +4,16 @@
 //! stores packets and is asked for each; the fast one ([`Fifo::pass`]) knows at the arrival when the
 //! packet will start transmission, keeps only sizes and start times, and forgets them lazily.
 
-use super::{Dequeued, Drop, Why};
+use super::adaptive_red::AdaptiveRed;
+use super::{Dequeued, Drop, Ns2DsRed, Ns2Red, Why};
 use crate::packet::{Colour, Packet, flag};
+use crate::record::Series;
 use crate::rng::Stream;
 use crate::units::{Buffer, Time};
-use mousehole_policy::{Backlog, ColourBacklog, Verdict, multi_red, red};
+use mousehole_policy::{Backlog, ColourBacklog, Verdict, multi_red, red, shred};
 use std::collections::VecDeque;
 
-/// How a FIFO decides whom to drop; all but drop-tail come from the policy room.
+/// How a FIFO decides whom to drop; RED and multi-RED come from the policy room.
 #[derive(Clone)]
 pub enum Policy {
     /// Only the buffer's limit.
@@ -20,6 +22,22 @@ pub enum Policy {
     Red(Box<red::Params>, red::State),
     /// One virtual RED per colour.
     MultiRed(Box<multi_red::Params>, multi_red::State),
+    /// RED whose line moves with the window of a packet's sender.
+    Shred(Box<shred::Params>, shred::State),
+    /// RED whose `max_p` adapts.
+    Adaptive(Box<AdaptiveRed>),
+    /// RED with ns-2's quirks.
+    Ns2Red(Box<Ns2Red>),
+    /// Multi-RED with ns-2's quirks.
+    Ns2DsRed(Box<Ns2DsRed>),
+}
+
+impl Policy {
+    /// Whether it is asked, and its average moves, for packets that find the buffer full.
+    #[inline]
+    fn sees_full_buffers(&self) -> bool {
+        matches!(self, Policy::Red(..) | Policy::Ns2Red(_) | Policy::Adaptive(_) | Policy::Shred(..))
+    }
 }
 
 /// Size, colour and start of transmission of a packet that was promised a departure.
@@ -85,7 +103,7 @@ impl Fifo {
 
     /// Fast path: takes an arrival at a link that transmits until `busy_until`; says when the packet
     /// starts transmission, or why it is dropped.
-    #[inline]
+    #[inline(always)]
     pub fn pass(
         &mut self,
         packet: &mut Packet,
@@ -116,14 +134,36 @@ impl Fifo {
         self.waiting
     }
 
+    /// The packet to leave next (slow path).
+    pub fn head(&self) -> Option<&Packet> {
+        self.stored.front().map(|(packet, _)| packet)
+    }
+
+    /// Changes the limit; what waits already stays.
+    pub fn set_limit(&mut self, limit: Buffer) {
+        self.limit = limit;
+    }
+
+    /// What the policy noted over time.
+    pub fn series(&self) -> Vec<Series> {
+        match &self.policy {
+            Policy::Adaptive(red) => vec![red.series()],
+            _ => Vec::new(),
+        }
+    }
+
     /// Averages of the policy in packets, one per colour, for traces and tests.
     pub fn averages(&self) -> Vec<f64> {
         match &self.policy {
             Policy::DropTail => Vec::new(),
             Policy::Red(params, state) => vec![red::average(params, state)],
+            Policy::Adaptive(red) => vec![red.average()],
+            Policy::Shred(params, state) => vec![shred::average(params, state)],
             Policy::MultiRed(params, state) => {
                 Colour::ALL.iter().map(|&colour| multi_red::average(params, state, colour)).collect()
             }
+            Policy::Ns2Red(red) => vec![red.average()],
+            Policy::Ns2DsRed(red) => Colour::ALL.iter().map(|&colour| red.average(colour)).collect(),
         }
     }
 
@@ -140,14 +180,14 @@ impl Fifo {
     }
 
     /// Marks or drops; `None` admits.
-    #[inline]
+    #[inline(always)]
     fn admit(&mut self, packet: &mut Packet, now: Time, rng: &mut Stream) -> Option<Why> {
         let full = match self.limit {
             Buffer::Packets(limit) => self.packets >= limit,
             Buffer::Bytes(limit) => self.bytes + u64::from(packet.bytes) > limit,
         };
         // ns-2's conventions: DiffServ RED leaves its averages alone at a full buffer, plain RED does not.
-        if full && !matches!(self.policy, Policy::Red(..)) {
+        if full && !self.policy.sees_full_buffers() {
             return Some(Why::Forced);
         }
         let verdict = match &mut self.policy {
@@ -156,14 +196,29 @@ impl Fifo {
                 let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
                 red::packet(params, state, &packet.view(), &backlog, now.0, rng.bits32())
             }
+            Policy::Adaptive(red) => {
+                let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
+                red.packet(&packet.view(), &backlog, now, rng.bits32())
+            }
+            Policy::Shred(params, state) => {
+                let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
+                shred::packet(params, state, &packet.view(), &backlog, now.0, rng.bits32())
+            }
             Policy::MultiRed(params, state) => {
                 multi_red::packet(params, state, &packet.view(), &self.waiting, now.0, rng.bits32())
+            }
+            Policy::Ns2Red(red) => {
+                let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
+                red.arrive(packet.bytes, packet.has(flag::ECT), &backlog, now, rng.uniform())
+            }
+            Policy::Ns2DsRed(red) => {
+                red.arrive(packet.colour, packet.has(flag::ECT), &self.waiting, now, rng.uniform())
             }
         };
         match verdict {
             Verdict::Early => Some(Why::Early),
             Verdict::Forced => Some(Why::Forced),
-            _ if full => Some(Why::Forced),
+            _ if full && !matches!(self.policy, Policy::Ns2Red(_)) => Some(Why::Forced),
             Verdict::Mark => {
                 packet.flags |= flag::CE;
                 None
@@ -182,8 +237,12 @@ impl Fifo {
         self.packets -= 1;
         self.bytes -= u64::from(bytes);
         self.waiting.remove(colour, u32::from(bytes));
-        if let Policy::MultiRed(params, state) = &mut self.policy {
-            multi_red::departed(params, state, colour, &self.waiting, now.0);
+        match &mut self.policy {
+            Policy::MultiRed(params, state) => {
+                multi_red::departed(params, state, colour, &self.waiting, now.0);
+            }
+            Policy::Ns2DsRed(red) => red.departed(colour, &self.waiting, now),
+            _ => {}
         }
     }
 }

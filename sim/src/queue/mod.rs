@@ -7,16 +7,42 @@
 //! A FIFO whose policy decides only at the arrival can tell its link the departure at once
 //! ([`Queue::as_fifo`]); a property test holds that fast path equal to the slow one.
 
+pub mod adaptive_red;
+pub mod cake;
+mod classify;
+mod cobalt;
+pub mod codel;
 pub mod fifo;
 pub mod fq_codel;
+pub mod host_scheduler;
+mod lane;
+mod lists;
+pub mod ns2_dsred;
+pub mod ns2_red;
+pub mod pie;
+pub mod priority;
+pub mod srpt;
+mod tin;
+pub mod wrr;
 
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::record::Series;
 use crate::rng::Stream;
 use crate::units::Time;
+pub use adaptive_red::AdaptiveRed;
+pub use cake::Cake;
+pub use classify::By;
+pub use codel::Codel;
 pub use fifo::{Fifo, Policy};
 pub use fq_codel::FqCodel;
+pub use host_scheduler::HostScheduler;
+pub use ns2_dsred::Ns2DsRed;
+pub use ns2_red::Ns2Red;
+pub use pie::Pie;
+pub use priority::Priority;
+pub use srpt::Srpt;
+pub use wrr::Wrr;
 
 /// Why a packet was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,26 +82,53 @@ pub enum Queue {
     Fifo(Fifo),
     /// Flow queueing with CoDel (RFC 8290).
     FqCodel(Box<FqCodel>),
+    /// One FIFO under CoDel (RFC 8289).
+    Codel(Box<Codel>),
+    /// One FIFO under PIE (RFC 8033).
+    Pie(Box<Pie>),
+    /// Shaper, tins, host and flow fairness over COBALT.
+    Cake(Box<Cake>),
+    /// Strict priority over FIFOs by colour.
+    Priority(Box<Priority>),
+    /// FIFOs that share the link by weight.
+    Wrr(Box<Wrr>),
+    /// Ideals: fewest remaining or least served first.
+    Srpt(Box<Srpt>),
+    /// A sending host's scheduler and shaper.
+    HostScheduler(Box<HostScheduler>),
 }
 
 impl Queue {
     /// A connection took over `slot`.
-    pub fn open(&mut self, _slot: u32, _flow: &Flow) {
+    pub fn open(&mut self, slot: u32, flow: &Flow) {
         match self {
-            Queue::Fifo(_) | Queue::FqCodel(_) => {}
+            Queue::Cake(cake) => cake.open(slot, flow),
+            Queue::Wrr(wrr) => wrr.open(slot, flow),
+            Queue::Srpt(srpt) => srpt.open(slot, flow),
+            Queue::HostScheduler(host) => host.open(slot, flow),
+            Queue::Fifo(_) | Queue::FqCodel(_) | Queue::Codel(_) | Queue::Pie(_) | Queue::Priority(_) => {}
         }
     }
 
     /// Whether it must be told of every connection.
     pub fn knows_flows(&self) -> bool {
         match self {
-            Queue::Fifo(_) | Queue::FqCodel(_) => false,
+            Queue::Cake(cake) => cake.knows_flows(),
+            Queue::Wrr(wrr) => wrr.knows_flows(),
+            Queue::Srpt(srpt) => srpt.knows_flows(),
+            Queue::HostScheduler(_) => true,
+            Queue::Fifo(_) | Queue::FqCodel(_) | Queue::Codel(_) | Queue::Pie(_) | Queue::Priority(_) => {
+                false
+            }
         }
     }
 
     /// What it noted over time.
     pub fn series(&mut self) -> Vec<Series> {
-        Vec::new()
+        match self {
+            Queue::Fifo(fifo) => fifo.series(),
+            _ => Vec::new(),
+        }
     }
 
     /// Takes an arrival; whatever is dropped for it goes into `drops`.
@@ -83,6 +136,13 @@ impl Queue {
         match self {
             Queue::Fifo(fifo) => fifo.enqueue(packet, now, rng, drops),
             Queue::FqCodel(fair) => fair.enqueue(packet, now, drops),
+            Queue::Codel(codel) => codel.enqueue(packet, now, drops),
+            Queue::Pie(pie) => pie.enqueue(packet, now, rng, drops),
+            Queue::Cake(cake) => cake.enqueue(packet, now, drops),
+            Queue::Priority(priority) => priority.enqueue(packet, now, rng, drops),
+            Queue::Wrr(wrr) => wrr.enqueue(packet, now, rng, drops),
+            Queue::Srpt(srpt) => srpt.enqueue(packet, now, drops),
+            Queue::HostScheduler(host) => host.enqueue(packet, now, drops),
         }
     }
 
@@ -91,6 +151,13 @@ impl Queue {
         match self {
             Queue::Fifo(fifo) => fifo.dequeue(now),
             Queue::FqCodel(fair) => fair.dequeue(now, drops),
+            Queue::Codel(codel) => codel.dequeue(now, drops),
+            Queue::Pie(pie) => pie.dequeue(now),
+            Queue::Cake(cake) => cake.dequeue(now, drops),
+            Queue::Priority(priority) => priority.dequeue(now),
+            Queue::Wrr(wrr) => wrr.dequeue(now),
+            Queue::Srpt(srpt) => srpt.dequeue(),
+            Queue::HostScheduler(host) => host.dequeue(now),
         }
     }
 
@@ -98,7 +165,7 @@ impl Queue {
     pub fn as_fifo(&mut self) -> Option<&mut Fifo> {
         match self {
             Queue::Fifo(fifo) => Some(fifo),
-            Queue::FqCodel(_) => None,
+            _ => None,
         }
     }
 
@@ -107,6 +174,13 @@ impl Queue {
         match self {
             Queue::Fifo(fifo) => fifo.backlog(now),
             Queue::FqCodel(fair) => fair.backlog(),
+            Queue::Codel(codel) => codel.backlog(),
+            Queue::Pie(pie) => pie.backlog(),
+            Queue::Cake(cake) => cake.backlog(),
+            Queue::Priority(priority) => priority.backlog(now),
+            Queue::Wrr(wrr) => wrr.backlog(now),
+            Queue::Srpt(srpt) => srpt.backlog(),
+            Queue::HostScheduler(host) => host.backlog(),
         }
     }
 }

@@ -3,15 +3,23 @@
 //! `Scenario` (text) → [`Plan`] (checked, in units) → [`run`] → [`RunResult`].
 
 pub mod alone;
+mod apps;
 pub mod catalogue;
+pub mod mix;
+mod mix_spec;
 pub mod plan;
 pub mod run;
 pub mod scheme;
+pub mod schemes;
 mod server;
 pub mod spec;
+mod tcp;
+pub mod topology;
+pub mod values;
 
-pub use catalogue::{ParameterDoc, SCHEMES, SchemeDoc};
+pub use catalogue::{ParameterDoc, SchemeDoc};
 pub use plan::Plan;
 pub use run::{RunResult, run};
 pub use scheme::Scheme;
+pub use schemes::SCHEMES;
 pub use spec::Scenario;

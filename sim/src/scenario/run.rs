@@ -1,17 +1,18 @@
 //! From a plan to records.
 
-use super::alone;
 use super::plan::Plan;
 use super::scheme::{Place, Scheme};
+use super::topology::{PlannedLink, Runs};
+use super::{alone, apps, mix};
 use crate::engine::layout::{DOWN, UP};
 use crate::engine::source::{List, Poisson, Replay, Source};
-use crate::engine::{Outcome, Setup, World, arrivals::Arrivals, server::Servers, sessions::Sessions};
+use crate::engine::{Apps, Outcome, Setup, World, arrivals::Arrivals, server::Servers, sessions::Sessions};
 use crate::error::{Error, Result};
 use crate::flow::Class;
-use crate::link::{Fault, Link};
+use crate::link::Link;
 use crate::marker::Marker;
 use crate::queue::{Fifo, Policy, Queue};
-use crate::rng::{Purpose, Stream, mix};
+use crate::rng::{Purpose, Stream};
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
 use crate::traffic::model::Model;
@@ -32,8 +33,12 @@ pub struct RunResult {
     pub alone_s: Vec<f64>,
     /// How the link was loaded.
     pub load: Load,
-    /// Payload bits per second that arrived within the window.
+    /// Payload bits per second that arrived at clients within the window.
     pub goodput_bps: f64,
+    /// The same at servers.
+    pub goodput_up_bps: f64,
+    /// Names of the sources of traffic by the numbers in records.
+    pub sources: Vec<(u16, String)>,
 }
 
 /// How the link was loaded.
@@ -66,17 +71,21 @@ impl RunResult {
 /// [`Error::Field`] when the traffic cannot be played as asked, [`Error::Cancelled`] after a cancel.
 pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> Result<RunResult> {
     let seed = replication_seed(plan);
-    let (source, traffic, load) = source(plan, traffic)?;
+    let mut apps = Apps::default();
+    let (main, traffic, mut load) = source(plan, traffic, &mut apps)?;
+    let entries = entries(plan, &mut apps, &mut load)?;
+    let source = apps::combined(plan, main, entries, &traffic, seed);
     let setup = Setup {
         params: plan.params.clone(),
-        layout: plan.layout,
+        layout: plan.layout.clone(),
         links: links(plan, seed)?,
         markers: markers(plan, seed)?,
         source,
+        apps,
         bulk: bulk(plan, seed).map(|flows| List::endless(Arc::new(flows))),
         servers: plan.server.map(|(rate, order)| Servers::new(rate, order)),
         traffic: traffic.clone(),
-        rtt: plan.rtt,
+        rtt: plan.own_rtt,
         window: plan.window(),
         deadline: plan.deadline(),
         seed,
@@ -84,31 +93,31 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
     };
     let outcome = World::new(setup).run(cancel)?;
     let alone_s = alone::times(plan, &traffic, &outcome, cancel)?;
-    let goodput_bps = outcome.goodput_bytes as f64 * 8.0 / plan.duration.as_secs();
-    Ok(RunResult { outcome, alone_s, load, goodput_bps })
+    let [goodput_bps, goodput_up_bps] = [outcome.goodput_bytes, outcome.goodput_up_bytes]
+        .map(|bytes| bytes as f64 * 8.0 / plan.duration.as_secs());
+    let sources = mix::names(&plan.scenario.traffic);
+    Ok(RunResult { outcome, alone_s, load, goodput_bps, goodput_up_bps, sources })
 }
 
 /// The engine set up to play `traffic` one connection after the other on the plan's empty path.
-pub(crate) fn alone_setup(plan: &Plan, traffic: Arc<Traffic>) -> Setup {
-    let endless = || Queue::Fifo(Fifo::new(Buffer::Packets(u32::MAX), Policy::DropTail));
-    let mut links = vec![
-        Link::new("down", 0, plan.rate, plan.delay, endless(), 0),
-        Link::new("up", 1, plan.uplink_rate, plan.delay, endless(), 0),
-    ];
-    for link in &mut links {
-        link.set_overhead(plan.scenario.link.overhead);
-    }
-    add_access_links(plan, &mut links, 0);
+pub(crate) fn alone_setup(plan: &Plan, traffic: Arc<Traffic>, request_bytes: Vec<u16>) -> Setup {
+    let link = |(number, planned): (usize, &PlannedLink)| {
+        let mut link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, fifo(ENDLESS), 0);
+        link.set_overhead(planned.overhead);
+        link
+    };
+    let links: Vec<Link> = plan.links.iter().enumerate().map(link).collect();
     Setup {
         params: plan.params.clone(),
-        layout: plan.layout,
+        layout: plan.layout.clone(),
         markers: (0..links.len()).map(|_| Marker::None).collect(),
         links,
-        source: Source::Alone(crate::engine::source::Alone::new(traffic.clone())),
+        source: Source::Alone(crate::engine::source::Alone::new(traffic.clone(), request_bytes)),
+        apps: Apps::default(),
         bulk: None,
         servers: None,
         traffic,
-        rtt: plan.rtt,
+        rtt: plan.own_rtt,
         window: (Time::ZERO, Time(u64::MAX - 1)),
         deadline: Time(u64::MAX - 1),
         seed: 0,
@@ -118,10 +127,15 @@ pub(crate) fn alone_setup(plan: &Plan, traffic: Arc<Traffic>) -> Setup {
 
 /// The seed of one replication: base seed and number, mixed.
 fn replication_seed(plan: &Plan) -> u64 {
-    mix(plan.scenario.seed).wrapping_add(mix(u64::from(plan.scenario.replication) | 1 << 40))
+    crate::rng::mix(plan.scenario.seed)
+        .wrapping_add(crate::rng::mix(u64::from(plan.scenario.replication) | 1 << 40))
 }
 
-fn source(plan: &Plan, traffic: Option<Arc<Traffic>>) -> Result<(Source, Arc<Traffic>, Load)> {
+fn source(
+    plan: &Plan,
+    traffic: Option<Arc<Traffic>>,
+    apps: &mut Apps,
+) -> Result<(Source, Arc<Traffic>, Load)> {
     let spec = &plan.scenario.traffic;
     let mut load = Load {
         target: spec.load,
@@ -132,7 +146,7 @@ fn source(plan: &Plan, traffic: Option<Arc<Traffic>>) -> Result<(Source, Arc<Tra
         session_rate: None,
     };
     if let Some(model) = &plan.model {
-        return Ok((modelled(plan, model, &mut load)?, Arc::default(), load));
+        return Ok((modelled(plan, model, 0, apps, &mut load)?, Arc::default(), load));
     }
     if let Some(traffic) = traffic.filter(|_| !spec.files.is_empty()) {
         let (base, replication) = (plan.scenario.seed, plan.scenario.replication);
@@ -142,7 +156,7 @@ fn source(plan: &Plan, traffic: Option<Arc<Traffic>>) -> Result<(Source, Arc<Tra
         load.dilation = overlay.dilation;
         load.achieved = Some(overlay.achieved);
         let offset = overlay.window_offset(base, replication);
-        let rtt = plan.scenario.link.ignore_trace_rtt.then_some(plan.rtt);
+        let rtt = plan.scenario.link.ignore_trace_rtt.then_some(plan.own_rtt);
         let replay = Replay::new(traffic.clone(), overlay, offset, rtt);
         return Ok((Source::Replay(Box::new(replay)), traffic, load));
     }
@@ -153,13 +167,35 @@ fn source(plan: &Plan, traffic: Option<Arc<Traffic>>) -> Result<(Source, Arc<Tra
             "the files must be read before the run",
         ));
     }
+    if !mix::has_main(spec) {
+        return Ok((apps::nothing(), Arc::default(), load));
+    }
     let listed = Arc::new(plan.listed()?);
     Ok((Source::List(List::new(listed.clone())), listed, load))
 }
 
-fn modelled(plan: &Plan, model: &Model, load: &mut Load) -> Result<Source> {
-    let (seed, replication) = (plan.scenario.seed, plan.scenario.replication);
-    let (rate, mss) = (plan.rate, plan.params.mss);
+/// The sources of the mix; what they offer to clients is added to the load achieved.
+fn entries(plan: &Plan, apps: &mut Apps, load: &mut Load) -> Result<Vec<Source>> {
+    let sources = (1..).zip(&plan.mix).map(|(number, entry)| {
+        let mut own = Load { target: entry.load, achieved: None, ..*load };
+        let source = modelled(plan, &entry.model, number, apps, &mut own)?;
+        let offered = own.achieved.filter(|_| !entry.model.is_upload());
+        load.achieved = match (load.achieved, offered) {
+            (None, None) => None,
+            (one, other) => Some(one.unwrap_or(0.0) + other.unwrap_or(0.0)),
+        };
+        Ok(source)
+    });
+    sources.collect()
+}
+
+/// Source `number` of the run: a model's.
+fn modelled(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut Load) -> Result<Source> {
+    let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
+    let drawn = apps::seed_of(replication_seed(plan), number);
+    let rate = if model.is_upload() { plan.uplink_rate } else { plan.rate };
+    let mss = plan.params.mss;
+    load.achieved = model.offered_load(rate, mss);
     match model {
         Model::WebSfd(web) => {
             let web =
@@ -168,8 +204,12 @@ fn modelled(plan: &Plan, model: &Model, load: &mut Load) -> Result<Source> {
             load.session_rate = Some(1.0 / web.inter_session_s);
             Ok(sessions(PageDraws::Sfd(web.draws(seed, replication))))
         }
-        Model::RioPs(model) => Ok(users(plan, model.process(), load)),
-        Model::Http(model) => Ok(users(plan, model.process(), load)),
+        Model::RioPs(model) => {
+            Ok(sessions(PageDraws::Users(users(model.process(), rate, mss, load).draws(seed, replication))))
+        }
+        Model::Http(model) => {
+            Ok(sessions(PageDraws::Users(users(model.process(), rate, mss, load).draws(seed, replication))))
+        }
         Model::Shred(model) => {
             let model =
                 load.target.map_or_else(|| model.clone(), |target| model.clone().with_load(target, rate));
@@ -195,6 +235,10 @@ fn modelled(plan: &Plan, model: &Model, load: &mut Load) -> Result<Source> {
             load.achieved = Some(poisson.offered_load(rate, mss));
             Ok(Source::Poisson(Poisson::new(poisson.draws(seed, replication))))
         }
+        Model::Ftp(model) => Ok(apps::files(model, drawn)),
+        Model::Telnet(model) => Ok(apps::logins(plan, model, drawn, apps)),
+        Model::Udp(model) => Ok(apps::datagrams(&model.senders(), drawn, apps)),
+        Model::Voip(model) => Ok(apps::datagrams(&model.senders(), drawn, apps)),
     }
 }
 
@@ -207,12 +251,11 @@ fn arrivals(draws: OpenLoop) -> Source {
 }
 
 /// As many users as the load needs.
-fn users(plan: &Plan, process: Users, load: &mut Load) -> Source {
-    let (rate, mss) = (plan.rate, plan.params.mss);
+fn users(process: Users, rate: Rate, mss: u32, load: &mut Load) -> Users {
     let wanted = load.target.map(|target| process.users_for_load(target, rate, mss));
     let process = Users { users: wanted.unwrap_or(process.users), ..process };
     load.achieved = Some(process.offered_load(rate, mss));
-    sessions(PageDraws::Users(process.draws(plan.scenario.seed, plan.scenario.replication)))
+    process
 }
 
 fn bulk(plan: &Plan, seed: u64) -> Option<Traffic> {
@@ -228,56 +271,47 @@ fn bulk(plan: &Plan, seed: u64) -> Option<Traffic> {
             rtt: (spec.rtt_spread > 0.0).then_some(Dur::from_secs(rtt)),
             kind: Kind::Tcp,
             class: Class::Bulk,
+            upload: false,
             writes: vec![Write { idle: Dur::ZERO, bytes: 1 }],
         }
     });
     Some(Traffic { connections: connections.collect(), ..Traffic::default() })
 }
 
-fn links(plan: &Plan, seed: u64) -> Result<Vec<Link>> {
-    let scenario = &plan.scenario;
-    let down = plan.scheme.queue(place(plan, seed, DOWN))?;
-    let up = match scenario.both_directions {
-        true => plan.scheme.queue(place(plan, seed, UP))?,
-        false => Queue::Fifo(Fifo::new(plan.uplink_buffer, Policy::DropTail)),
-    };
-    let [down_fault, up_fault] = plan.faults.clone();
-    let link = |name, id, rate, queue, fault: Fault| {
-        Link::new(name, id, rate, plan.delay, queue, seed).with(
-            fault,
-            scenario.link.overhead,
-            scenario.slow_path,
-        )
-    };
-    let mut links =
-        vec![link("down", 0, plan.rate, down, down_fault), link("up", 1, plan.uplink_rate, up, up_fault)];
-    add_access_links(plan, &mut links, seed);
-    Ok(links)
+const ENDLESS: Buffer = Buffer::Packets(u32::MAX);
+
+fn fifo(buffer: Buffer) -> Queue {
+    Queue::Fifo(Fifo::new(buffer, Policy::DropTail))
 }
 
-fn add_access_links(plan: &Plan, links: &mut Vec<Link>, seed: u64) {
-    let Some((rate, delay)) = plan.access_link else { return };
-    for id in links.len()..plan.layout.links() {
-        let queue = Queue::Fifo(Fifo::new(Buffer::Packets(u32::MAX), Policy::DropTail));
-        let name = format!("access-{}", id - 2);
-        let link = Link::new(&name, id as u64, rate, delay, queue, seed);
-        links.push(link.with(Fault::default(), 0, plan.scenario.slow_path));
-    }
+fn links(plan: &Plan, seed: u64) -> Result<Vec<Link>> {
+    let link = |(number, planned): (usize, &PlannedLink)| {
+        let place = place(planned, seed, number);
+        let queue = match planned.runs {
+            Runs::Fifo => fifo(planned.buffer),
+            Runs::Scheme => plan.scheme.queue(place)?,
+            Runs::Host => plan.scheme.host_queue(place)?.unwrap_or_else(|| fifo(planned.buffer)),
+        };
+        let link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, queue, seed);
+        Ok(link.with(planned.fault.clone(), planned.overhead, plan.scenario.slow_path))
+    };
+    plan.links.iter().enumerate().map(link).collect()
 }
 
 fn markers(plan: &Plan, seed: u64) -> Result<Vec<Marker>> {
-    let mut markers: Vec<Marker> = (0..plan.layout.links()).map(|_| Marker::None).collect();
-    markers[usize::from(DOWN)] = plan.scheme.marker(place(plan, seed, DOWN))?;
-    if plan.scenario.both_directions {
-        markers[usize::from(UP)] = plan.scheme.marker(place(plan, seed, UP))?;
+    let marker = |(number, planned): (usize, &PlannedLink)| match planned.is_marked {
+        true => plan.scheme.marker(place(planned, seed, number)),
+        false => Ok(Marker::None),
+    };
+    let mut markers = plan.links.iter().enumerate().map(marker).collect::<Result<Vec<_>>>()?;
+    if let Some(other) = markers[usize::from(DOWN)].other_direction() {
+        markers[usize::from(UP)] = other;
     }
     Ok(markers)
 }
 
-fn place(plan: &Plan, seed: u64, link: u16) -> Place {
-    let (rate, buffer): (Rate, Buffer) =
-        if link == DOWN { (plan.rate, plan.buffer) } else { (plan.uplink_rate, plan.uplink_buffer) };
-    Place { rate, buffer, seed, link: u64::from(link) }
+fn place(planned: &PlannedLink, seed: u64, number: usize) -> Place {
+    Place { rate: planned.rate, buffer: planned.buffer, seed, link: number as u64 }
 }
 
 /// Parameters of a scheme as text, for manifests.

@@ -1,12 +1,12 @@
 //! From `s-sfd(th=15kB,k=4)` to a marker and a queue.
 
-use super::catalogue::{Kind, ParameterDoc, SCHEMES, SchemeDoc};
+use super::catalogue::{ParameterDoc, SchemeDoc};
+use super::schemes::SCHEMES;
+use super::values::Values;
 use crate::error::{Error, Result, did_you_mean, listing};
-use crate::marker::{Marker, Ns2Sfd};
-use crate::queue::{Fifo, FqCodel, Policy, Queue, fq_codel};
-use crate::rng::{Purpose, Stream};
-use crate::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_size};
-use mousehole_policy::{ParamError, Unit, multi_red, promotion, red, sfd};
+use crate::marker::Marker;
+use crate::queue::Queue;
+use crate::units::{Buffer, Rate};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -30,6 +30,17 @@ pub struct Place {
     pub link: u64,
 }
 
+impl Place {
+    /// Some link, to try out a scheme's values at.
+    pub const EXAMPLE: Place =
+        Place { rate: Rate(10_000_000), buffer: Buffer::Packets(50), seed: 0, link: 0 };
+
+    /// Seed of what a marker at this link leaves to chance.
+    pub fn dice(&self) -> u64 {
+        self.seed ^ self.link << 32
+    }
+}
+
 impl Scheme {
     /// Parses `name` or `name(parameter=value,…)`.
     ///
@@ -44,9 +55,8 @@ impl Scheme {
         for assignment in inside.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             scheme.assign(assignment)?;
         }
-        let place = Place { rate: Rate(10_000_000), buffer: Buffer::Packets(50), seed: 0, link: 0 };
-        scheme.queue(place)?;
-        scheme.marker(place)?;
+        scheme.queue(Place::EXAMPLE)?;
+        scheme.marker(Place::EXAMPLE)?;
         Ok(scheme)
     }
 
@@ -57,9 +67,7 @@ impl Scheme {
 
     /// Every parameter with its value as text.
     pub fn parameters(&self) -> Vec<(&'static ParameterDoc, String)> {
-        let value =
-            |doc: &ParameterDoc| self.given.get(doc.name).cloned().unwrap_or_else(|| doc.default.to_string());
-        self.doc().all_parameters().into_iter().map(|doc| (doc, value(doc))).collect()
+        self.values().parameters()
     }
 
     /// The marker before the queue.
@@ -67,25 +75,7 @@ impl Scheme {
     /// # Errors
     /// [`Error::Field`] when a value is out of range.
     pub fn marker(&self, place: Place) -> Result<Marker> {
-        let promotion = match self.doc().name {
-            "sfd" => promotion::Spec::None,
-            "p-sfd" => promotion::Spec::Probabilistic,
-            "s-sfd" => promotion::Spec::OneOfK(self.count("k")?),
-            "ns2-sfd" => {
-                let threshold = self.size("th")?;
-                return Ok(Marker::Ns2Sfd(Ns2Sfd::new(
-                    threshold.min(u64::from(u32::MAX)) as u32,
-                    self.flag("selective")?,
-                )));
-            }
-            _ => return Ok(Marker::None),
-        };
-        let (threshold, unit) = self.threshold("th")?;
-        let timeout_ns = self.time("timeout")?.0;
-        let spec = sfd::Spec { threshold, unit, timeout_ns, promotion, ..sfd::Spec::default() };
-        let params = Box::new(sfd::Params::new(&spec).map_err(|error| self.reject(error))?);
-        let seed = (promotion == promotion::Spec::Probabilistic).then_some(place.seed ^ place.link << 32);
-        Ok(Marker::Sfd { params, flows: Vec::new(), seed })
+        (self.doc().marker)(&self.values(), place)
     }
 
     /// The queue.
@@ -93,75 +83,19 @@ impl Scheme {
     /// # Errors
     /// [`Error::Field`] when a value is out of range.
     pub fn queue(&self, place: Place) -> Result<Queue> {
-        match self.doc().name {
-            "droptail" => {
-                let limit = match place.buffer {
-                    Buffer::Packets(packets) if self.flag("ns2")? => {
-                        Buffer::Packets(packets.saturating_sub(1))
-                    }
-                    other => other,
-                };
-                Ok(Queue::Fifo(Fifo::new(limit, Policy::DropTail)))
-            }
-            "red" => {
-                let guard = self.number("guard")?.min(f64::from(u32::MAX)) as u32;
-                let own = red::Spec { spare_below_packets: guard, ..self.red("", place)? };
-                let params = red::Params::new(&own).map_err(|error| self.reject(error))?;
-                Ok(Queue::Fifo(Fifo::new(place.buffer, Policy::Red(Box::new(params), red::State::default()))))
-            }
-            "fq-codel" => Ok(Queue::FqCodel(Box::new(self.fq_codel(place)?))),
-            _ => {
-                let mode = match self.text("mode").as_str() {
-                    "coupled" => multi_red::Mode::Coupled,
-                    "total" => multi_red::Mode::Total,
-                    _ => multi_red::Mode::Decoupled,
-                };
-                let levels = vec![self.red("in_", place)?, self.red("out_", place)?];
-                let params = multi_red::Params::new(&multi_red::Spec { mode, levels })
-                    .map_err(|error| self.reject(error))?;
-                let policy = Policy::MultiRed(Box::new(params), multi_red::State::default());
-                Ok(Queue::Fifo(Fifo::new(place.buffer, policy)))
-            }
-        }
+        (self.doc().queue)(&self.values(), place)
     }
 
-    fn red(&self, prefix: &str, place: Place) -> Result<red::Spec> {
-        let name = |suffix: &str| format!("{prefix}{suffix}");
-        Ok(red::Spec {
-            min_packets: self.number(&name("min"))?,
-            max_packets: self.number(&name("max"))?,
-            max_p: self.number(&name("maxp"))?,
-            w_q: self.number("wq")?,
-            mean_packet_bytes: self.size("mean")? as f64,
-            rate_bps: place.rate.0 as f64,
-            gentle: self.flag("gentle")?,
-            wait: self.flag("wait")?,
-            byte_mode: self.flag("byte")?,
-            queue_in_bytes: self.text("unit") == "bytes",
-            ecn: self.flag("ecn")?,
-            spare_below_packets: 0,
-        })
+    /// The queue of one user at the sending host, for schemes that act there; the others leave a FIFO.
+    ///
+    /// # Errors
+    /// [`Error::Field`] when a value is out of range.
+    pub fn host_queue(&self, place: Place) -> Result<Option<Queue>> {
+        self.doc().host.map(|build| build(&self.values(), place)).transpose()
     }
 
-    fn fq_codel(&self, place: Place) -> Result<FqCodel> {
-        let params = fq_codel::Params {
-            flows: match self.count("flows")? {
-                flows @ 1..=65_536 => flows,
-                _ => return Err(self.refuse("flows", "allowed: 1 to 65536")),
-            },
-            quantum: match self.size("quantum")? {
-                quantum @ 1..=1_000_000_000 => quantum as u32,
-                _ => return Err(self.refuse("quantum", "allowed: at most 1 GB")),
-            },
-            target: self.time("target")?,
-            interval: match self.time("interval")? {
-                Dur::ZERO => return Err(self.refuse("interval", "allowed: a time longer than zero")),
-                interval => interval,
-            },
-            limit: parse_buffer(&self.field("limit"), &self.text("limit"), place.rate, Dur::ZERO)?,
-            ecn: self.flag("ecn")?,
-        };
-        Ok(FqCodel::new(params, Stream::new(place.seed, Purpose::Hash, place.link).at(0)))
+    fn values(&self) -> Values<'_> {
+        Values::new(self.doc(), &self.given)
     }
 
     fn assign(&mut self, assignment: &str) -> Result<()> {
@@ -183,86 +117,7 @@ impl Scheme {
             ));
         };
         self.given.insert(parameter.name, value.to_string());
-        self.check(parameter)
-    }
-
-    fn check(&self, parameter: &ParameterDoc) -> Result<()> {
-        let name = parameter.name;
-        match parameter.kind {
-            Kind::Packets | Kind::Fraction => self.number(name).map(drop),
-            Kind::Threshold => self.threshold(name).map(drop),
-            Kind::Size => self.size(name).map(drop),
-            Kind::Buffer => parse_buffer(&self.field(name), &self.text(name), Rate(1), Dur::ZERO).map(drop),
-            Kind::Time => self.time(name).map(drop),
-            Kind::Count => self.count(name).map(drop),
-            Kind::Flag => self.flag(name).map(drop),
-            Kind::Choice(words) if words.contains(&self.text(name).as_str()) => Ok(()),
-            Kind::Choice(words) => {
-                let text = self.text(name);
-                let hint = did_you_mean(&text, words.iter().copied());
-                Err(self.refuse(name, &format!("allowed: {}{hint}", parameter.kind.describe())))
-            }
-        }
-    }
-
-    fn text(&self, name: &str) -> String {
-        let found = self.parameters().into_iter().find(|(doc, _)| doc.name == name);
-        found.map(|(_, value)| value).unwrap_or_default()
-    }
-
-    fn number(&self, name: &str) -> Result<f64> {
-        let value = self.text(name).trim_end_matches('p').parse::<f64>();
-        value
-            .ok()
-            .filter(|value| value.is_finite() && *value >= 0.0)
-            .ok_or_else(|| self.refuse(name, "allowed: a number, 0 or more"))
-    }
-
-    fn count(&self, name: &str) -> Result<u32> {
-        let value = self.text(name).parse::<u32>().ok().filter(|value| *value >= 1);
-        value.ok_or_else(|| self.refuse(name, "allowed: a whole number of at least 1"))
-    }
-
-    fn flag(&self, name: &str) -> Result<bool> {
-        self.text(name).parse().map_err(|_| self.refuse(name, "allowed: true or false"))
-    }
-
-    fn size(&self, name: &str) -> Result<u64> {
-        match parse_size(&self.field(name), &self.text(name))? {
-            0 => Err(self.refuse(name, "allowed: at least 1 byte")),
-            bytes => Ok(bytes),
-        }
-    }
-
-    fn time(&self, name: &str) -> Result<Dur> {
-        parse_dur(&self.field(name), &self.text(name))
-    }
-
-    fn threshold(&self, name: &str) -> Result<(u32, Unit)> {
-        let text = self.text(name);
-        if let Some(packets) = text.strip_suffix('p').and_then(|number| number.parse::<u32>().ok()) {
-            return Ok((packets, Unit::Packets));
-        }
-        let bytes = self.size(name)?;
-        let bytes = u32::try_from(bytes).map_err(|_| self.refuse(name, "allowed: at most 4 GB"))?;
-        Ok((bytes, Unit::Bytes))
-    }
-
-    fn field(&self, name: &str) -> String {
-        format!("scheme {}({name})", self.doc().name)
-    }
-
-    fn refuse(&self, name: &str, allowed: &str) -> Error {
-        Error::field(self.field(name), format!("\"{}\"", self.text(name)), allowed)
-    }
-
-    /// A policy's complaint, in the words of the scheme's parameters.
-    fn reject(&self, error: ParamError) -> Error {
-        Error::field(
-            format!("scheme {}: {}", self.doc().name, error.field),
-            error.value,
-            format!("allowed: {}", error.allowed),
-        )
+        self.values().check(parameter)
     }
 }
 

@@ -1,5 +1,7 @@
 //! A scenario as text: the fields of `scenario.toml`, with their defaults.
 
+pub use super::mix_spec::{GamingSpec, MixSpec};
+use super::topology::spec::{HostStageSpec, TopologySpec};
 use crate::error::{Error, Result};
 use crate::flow::Class;
 use crate::tcp::{Congestion, Variant};
@@ -33,6 +35,12 @@ pub struct Scenario {
     /// Access links; without it hosts reach the bottleneck at any rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<AccessSpec>,
+    /// Links and hosts in place of the dumbbell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topology: Option<TopologySpec>,
+    /// A queue for each user at the sending host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_stage: Option<HostStageSpec>,
     /// TCP.
     pub tcp: TcpSpec,
     /// Traffic.
@@ -166,7 +174,7 @@ pub struct TcpSpec {
     pub syn: Option<bool>,
 }
 
-/// What connections there are; exactly one of files, model and connections, or bulk flows alone.
+/// What connections there are; at most one of files, model and connections, and bulk flows or a mix beside it or alone.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrafficSpec {
@@ -191,6 +199,12 @@ pub struct TrafficSpec {
     /// Bulk flows without end, beside the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bulk: Option<BulkSpec>,
+    /// Models beside the rest, or beside each other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<MixSpec>,
+    /// Senders that cheat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gaming: Option<GamingSpec>,
 }
 
 /// One connection written out.
@@ -211,6 +225,9 @@ pub struct ConnectionSpec {
     /// `interactive`, `web` or `bulk`: what schemes that know applications take it for.
     #[serde(default)]
     pub class: Class,
+    /// The client sends: payload crosses the uplink, its acknowledgements the downlink.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub upload: bool,
     /// The writes, in order.
     pub writes: Vec<WriteSpec>,
 }
@@ -267,6 +284,8 @@ impl Default for Scenario {
             both_directions: false,
             link: LinkSpec::default(),
             access: None,
+            topology: None,
+            host_stage: None,
             tcp: TcpSpec::default(),
             traffic: TrafficSpec::default(),
             server: None,

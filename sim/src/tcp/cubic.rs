@@ -12,7 +12,7 @@ use super::profile::{Congestion, Params};
 use super::sender::Sender;
 use crate::units::{Dur, Time};
 
-/// Segments per second cubed (section 5).
+/// Segments per second cubed (section 5.1).
 const C: f64 = 0.4;
 /// What a reduction leaves of the window (section 4.6).
 const BETA: f64 = 0.7;
@@ -42,7 +42,8 @@ struct Epoch {
 }
 
 impl Epoch {
-    /// Section 4.2; without a plateau above (after slow start or a timeout) growth is convex from the start.
+    /// Section 4.2; without a plateau above, growth is convex from the start (after a timeout: section 4.8, after
+    /// slow start: section 4.10).
     fn new(now: Time, cwnd: f64, w_max: f64) -> Epoch {
         let origin = w_max.max(cwnd);
         Epoch { start: now, origin, k: libm::cbrt((origin - cwnd) / C), reno: cwnd }

@@ -170,7 +170,7 @@ impl Sender {
         self.burst = 0;
     }
 
-    /// Section 7.4: whether the probe repaired a loss, which then costs what any loss costs.
+    /// Section 7.4.2: whether the probe repaired a loss, which then costs what any loss costs.
     fn end_probe(&mut self, ack: &AckFields, has_blocks: bool, has_advanced: bool, params: &Params) {
         let Some(probe) = self.extras().tail.probe.filter(|probe| ack.next >= probe.end) else { return };
         let is_plain_duplicate = !has_advanced && !has_blocks;

@@ -41,6 +41,8 @@ pub struct Connection {
     pub kind: Kind,
     /// What kind of application it belongs to.
     pub class: Class,
+    /// Its payload goes from client to server, against the data of the rest.
+    pub upload: bool,
     /// The writes, in order, at least one.
     pub writes: Vec<Write>,
 }
@@ -91,6 +93,11 @@ pub struct Script {
 }
 
 impl Script {
+    /// Payload bytes of all writes.
+    pub fn bytes(&self) -> u64 {
+        self.writes.iter().map(|write| write.bytes).sum()
+    }
+
     /// Adds a write.
     pub fn push(&mut self, idle: Dur, bytes: u64, page: PageOf) {
         self.writes.push(Write { idle, bytes });

@@ -7,6 +7,7 @@ pub mod connection;
 pub mod model;
 pub mod overlay;
 pub mod read;
+pub mod split;
 pub mod summary;
 
 use connection::{Connection, PageOf};

@@ -14,6 +14,7 @@ fn connection(start_ms: u64, client: u32, bytes: u64) -> Connection {
         rtt: None,
         kind: Kind::Tcp,
         class: Default::default(),
+        upload: false,
         writes: vec![Write { idle: Dur::ZERO, bytes }],
     }
 }

@@ -3,6 +3,7 @@
 use super::connection::{Connection, Kind};
 use super::overlay::{load_of, period_of};
 use super::{Faults, Skipped, Source, Traffic};
+use crate::flow::Class;
 use crate::units::Rate;
 use serde::Serialize;
 
@@ -48,6 +49,8 @@ pub struct Summary {
     pub native_load: Option<f64>,
     /// Connections and payload by transport.
     pub kinds: Kinds,
+    /// Connections and payload by kind of application.
+    pub classes: Classes,
     /// Rows left out, by reason.
     pub skipped: Vec<Skipped>,
     /// Rows not understood.
@@ -93,6 +96,23 @@ pub struct Kinds {
     pub quic_bytes: u64,
 }
 
+/// Counts by kind of application; see [`crate::flow::Class`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Classes {
+    /// Connections someone waits for packet by packet.
+    pub interactive_connections: u64,
+    /// Their payload.
+    pub interactive_bytes: u64,
+    /// Connections someone waits for as a whole, and all that are not known.
+    pub web_connections: u64,
+    /// Their payload.
+    pub web_bytes: u64,
+    /// Connections nobody waits for.
+    pub bulk_connections: u64,
+    /// Their payload.
+    pub bulk_bytes: u64,
+}
+
 impl Traffic {
     /// The account; `mss` is the payload of a full segment in bytes, for headers on the wire.
     pub fn summary(&self, rate: Option<Rate>, mss: u32) -> Summary {
@@ -120,6 +140,7 @@ impl Traffic {
             rate_bps: rate.map(|rate| rate.0),
             native_load: rate.map(|rate| load_of(self, rate, mss)),
             kinds: self.kinds(),
+            classes: self.classes(),
             skipped: self.skipped.clone(),
             faults: self.faults.clone(),
             sources: self.sources.clone(),
@@ -132,6 +153,20 @@ impl Traffic {
         let first = self.connections.iter().map(|connection| connection.start).min().unwrap_or_default();
         let last = self.connections.iter().map(Connection::last_activity).max().unwrap_or_default();
         last.since(first)
+    }
+
+    fn classes(&self) -> Classes {
+        let mut sums = Classes::default();
+        for connection in &self.connections {
+            let (count, bytes) = match connection.class {
+                Class::Interactive => (&mut sums.interactive_connections, &mut sums.interactive_bytes),
+                Class::Web => (&mut sums.web_connections, &mut sums.web_bytes),
+                Class::Bulk => (&mut sums.bulk_connections, &mut sums.bulk_bytes),
+            };
+            *count += 1;
+            *bytes += connection.bytes();
+        }
+        sums
     }
 
     fn sizes(&self) -> Vec<u64> {
@@ -197,6 +232,7 @@ mod tests {
             rtt: rtt_ms.map(Dur::from_millis),
             kind: Kind::Tcp,
             class: Default::default(),
+            upload: false,
             writes: vec![Write { idle: Dur::ZERO, bytes }],
         }
     }

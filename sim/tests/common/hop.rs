@@ -57,7 +57,8 @@ impl Hop {
                 self.note(packet, end);
                 Some(free)
             }
-            Err(again) => again,
+            // Nothing new is promised where an earlier promise stands.
+            Err(again) => again.or(self.free.filter(|free| *free > now)),
         };
         self.collect();
     }

@@ -3,15 +3,18 @@
 
 pub mod dialogue;
 pub mod hop;
+pub mod topology;
 
-use mousehole_sim::scenario::spec::{ConnectionSpec, FaultSpec, LinkSpec, TcpSpec, TrafficSpec, WriteSpec};
+use mousehole_sim::scenario::spec::{
+    ConnectionSpec, FaultSpec, LinkSpec, MixSpec, TcpSpec, TrafficSpec, WriteSpec,
+};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// One of each scheme, and the variants that take a path of their own through the queue.
-pub const SCHEMES: [&str; 14] = [
+pub const SCHEMES: [&str; 34] = [
     "droptail",
     "droptail(ns2=true)",
     "red",
@@ -26,11 +29,38 @@ pub const SCHEMES: [&str; 14] = [
     "ns2-sfd",
     "ns2-sfd(selective=true,mode=decoupled)",
     "fq-codel(target=1ms,interval=20ms)",
+    "ared",
+    "codel(target=1ms,interval=20ms)",
+    "pie(burst=0s)",
+    "cake(rtt=20ms)",
+    "cake(tins=class,hosts=flows)",
+    "srpt",
+    "las",
+    "wrr(weight=10)",
+    "pq-sfd",
+    "rio-ps(t_c=1s,t_u=200ms)",
+    "shred(min=30%,max=90%)",
+    "shred(hint=edge,min=20,max=50)",
+    "lfp(h=20,timeout=1s)",
+    "lfp(shared=false,omega=0.05)",
+    "appl",
+    "tcp-ds",
+    "tcp-ds-r",
+    "er-tbm",
+    "pias",
+    "ct-bytes(th=20kB)",
 ];
 
-/// The schemes whose queue is a single FIFO.
+/// The schemes whose queue is a single FIFO that decides at the arrival.
 pub fn fifo_schemes() -> impl Iterator<Item = &'static str> {
-    SCHEMES.into_iter().filter(|scheme| !scheme.starts_with("fq-codel"))
+    let other =
+        ["fq-codel", "codel", "pie", "cake", "srpt", "las", "wrr", "pq-sfd", "lfp", "pias", "ct-bytes"];
+    SCHEMES.into_iter().filter(move |scheme| !other.iter().any(|name| scheme.starts_with(name)))
+}
+
+/// Whether a scheme has queues that overtake each other, so that a flow that changes colour is reordered.
+pub fn overtakes(scheme: &str) -> bool {
+    ["pq-sfd", "lfp", "pias", "ct-bytes"].iter().any(|name| scheme.starts_with(name))
 }
 
 /// A file of `oracle/golden`.
@@ -74,6 +104,32 @@ pub fn with_model(base: Scenario, model: &str, load: f64) -> Scenario {
     Scenario { traffic, ..base }
 }
 
+/// The scenario with these models beside each other.
+pub fn mixed(base: Scenario, mix: Vec<MixSpec>) -> Scenario {
+    Scenario { traffic: TrafficSpec { mix, ..TrafficSpec::default() }, ..base }
+}
+
+/// A model of a mix with some parameters.
+pub fn entry(model: &str, params: serde_json::Value) -> MixSpec {
+    MixSpec { model: model.into(), params: Some(params), ..MixSpec::default() }
+}
+
+/// The error of a scenario that is wrong.
+pub fn complaint_about(scenario: &Scenario) -> String {
+    match Plan::new(scenario) {
+        Ok(_) => panic!("accepted: {}", scenario.to_toml()),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// The complaint is one line and holds every one of these.
+pub fn says(complaint: &str, parts: &[&str]) {
+    assert!(!complaint.contains('\n') && complaint.len() < 500, "one line: {complaint}");
+    for part in parts {
+        assert!(complaint.contains(part), "\"{part}\" is not in: {complaint}");
+    }
+}
+
 /// The scenario with another TCP profile.
 pub fn with_profile(base: Scenario, profile: &str) -> Scenario {
     Scenario { tcp: TcpSpec { profile: profile.into(), ..base.tcp }, ..base }
@@ -82,7 +138,15 @@ pub fn with_profile(base: Scenario, profile: &str) -> Scenario {
 /// A connection that starts at `start_s` and carries `writes` of (idle before in s, bytes).
 pub fn connection(start_s: f64, writes: &[(f64, u64)]) -> ConnectionSpec {
     let writes = writes.iter().map(|&(idle_s, bytes)| WriteSpec { idle_s, bytes }).collect();
-    ConnectionSpec { start_s, client: 0, server: 0, rtt_s: None, class: Default::default(), writes }
+    ConnectionSpec {
+        start_s,
+        client: 0,
+        server: 0,
+        rtt_s: None,
+        class: Default::default(),
+        upload: false,
+        writes,
+    }
 }
 
 /// `count` transfers of `bytes` bytes, `gap_s` apart.

@@ -39,6 +39,7 @@ pub fn connection(start_ms: u64, client: u32, server: u32, writes: &[(u64, u64)]
         rtt: None,
         kind: Kind::Tcp,
         class: Default::default(),
+        upload: false,
         writes,
     }
 }
@@ -130,8 +131,14 @@ pub fn frames() -> Vec<(u64, Vec<u8>)> {
 }
 
 pub fn frame(client: u8, server: u8, from_client: bool, flags: u8, seq: u32, payload: usize) -> Vec<u8> {
+    frame_of(80, client, server, (0, from_client, flags, seq, payload))
+}
+
+/// A packet of a connection to server port `port`.
+pub fn frame_of(port: u16, client: u8, server: u8, shot: Shot) -> Vec<u8> {
+    let (_, from_client, flags, seq, payload) = shot;
     let (client_end, server_end) =
-        (([10, 0, 0, client], 40_000 + u16::from(client)), ([10, 9, 9, server], 80));
+        (([10, 0, 0, client], 40_000 + u16::from(client)), ([10, 9, 9, server], port));
     let (from, to) = if from_client { (client_end, server_end) } else { (server_end, client_end) };
     let start = if from_client { u32::MAX - 5 } else { u32::MAX - 3000 };
     let mut builder = PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4(from.0, to.0, 64).tcp(
@@ -151,13 +158,27 @@ pub fn frame(client: u8, server: u8, from_client: bool, flags: u8, seq: u32, pay
     frame
 }
 
+/// A capture of one download from each of these server ports, a second apart.
+pub fn pcap_of_ports(ports: &[u16]) -> Vec<u8> {
+    let mut all = Vec::new();
+    for (index, &port) in (0u64..).zip(ports) {
+        let shots = exchange(1000 * index, &[(1000 * index + 100, 700)]);
+        all.extend(shots.into_iter().map(|shot| (shot.0, frame_of(port, 1, index as u8, shot))));
+    }
+    pcap_of(all, false, false, usize::MAX)
+}
+
 pub fn pcap(nano: bool, big: bool, cut: usize) -> Vec<u8> {
+    pcap_of(frames(), nano, big, cut)
+}
+
+fn pcap_of(frames: Vec<(u64, Vec<u8>)>, nano: bool, big: bool, cut: usize) -> Vec<u8> {
     let word = |value: u32| if big { value.to_be_bytes() } else { value.to_le_bytes() };
     let half = |value: u16| if big { value.to_be_bytes() } else { value.to_le_bytes() };
     let magic = if nano { 0xa1b2_3c4d } else { 0xa1b2_c3d4 };
     let mut out =
         [&word(magic)[..], &half(2), &half(4), &word(0), &word(0), &word(65_535), &word(1)].concat();
-    for (ms, frame) in frames() {
+    for (ms, frame) in frames {
         let kept = frame.len().min(cut);
         let fraction = (ms % 1000) as u32 * if nano { 1_000_000 } else { 1000 };
         let header = [T0 as u32 + (ms / 1000) as u32, fraction, kept as u32, frame.len() as u32];

@@ -8,8 +8,8 @@ use mousehole_policy::{Backlog, NEVER, ParamError, View, red};
 const LONGEST: u64 = 1 << 20;
 const ONE_Q32: f64 = 4294967296.0;
 
-/// Gentle is in the params for those who read them; the header sees it in `forced_q32` alone.
-pub(super) const OPTIONS: Steps = Steps::Bits { read: 0b11110, unread: 0b00001 };
+/// All four options.
+pub(super) const OPTIONS: Steps = Steps::Bits(0b1111);
 
 pub struct Red;
 

@@ -71,7 +71,7 @@ fn draw__red__all_options() {
     let at =
         fields(OBJECT, "mh_red_params").into_iter().find(|field| field.name == "options").unwrap().offset;
     let seen: BTreeSet<u8> = cases(0, 2000).iter().map(|case| case.params[at]).collect();
-    assert_eq!(seen, (0..32).collect());
+    assert_eq!(seen, (0..16).collect());
 }
 
 #[test]

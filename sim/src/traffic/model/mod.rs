@@ -1,6 +1,10 @@
 //! Traffic drawn from published models instead of files.
 
+pub mod cdf;
+mod check;
 pub mod closed_loop;
+pub mod datagrams;
+pub mod ftp;
 pub mod http;
 pub mod http2;
 pub mod law;
@@ -10,11 +14,15 @@ pub mod poisson;
 pub mod rio_ps;
 mod sample;
 pub mod shred;
+pub mod telnet;
 pub mod users;
 pub mod web_sfd;
 
 use crate::error::{Error, Result, did_you_mean, listing};
 use crate::units::Rate;
+use check::Way;
+use datagrams::{Udp, Voip};
+use ftp::Ftp;
 use http::Http;
 use http2::Http2;
 use packmime::PackMime;
@@ -23,6 +31,7 @@ use rio_ps::RioPs;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use shred::Shred;
+use telnet::Telnet;
 use web_sfd::WebSfd;
 
 /// A model by its name, with all its parameters.
@@ -42,6 +51,14 @@ pub enum Model {
     Http2(Http2),
     /// Open-loop transfers.
     Poisson(Poisson),
+    /// Remote logins.
+    Telnet(Telnet),
+    /// File transfers.
+    Ftp(Ftp),
+    /// Senders that ignore loss.
+    Udp(Udp),
+    /// Telephone calls.
+    Voip(Voip),
 }
 
 /// One line about a model, for lists.
@@ -97,8 +114,18 @@ pub const MODELS: &[About] = &[
     },
     About {
         name: "poisson",
-        summary: "open-loop transfers: Poisson arrivals, Pareto II sizes, one connection each",
+        summary: "open-loop transfers: Poisson arrivals, Pareto II sizes or a file of sizes, one connection each",
     },
+    About {
+        name: "telnet",
+        summary: "remote logins: 100-byte keystrokes, about five a second, each awaiting its echo (Noureddine & Tobagi)",
+    },
+    About {
+        name: "ftp",
+        summary: "file transfers: one after the other, at fixed times or without end; downloads, uploads or both",
+    },
+    About { name: "udp", summary: "datagrams at a constant rate or in spurts, whatever is lost" },
+    About { name: "voip", summary: "telephone calls: 200 bytes every 20 ms in talk spurts, both ways" },
 ];
 
 /// The model called `name`, with `params` (an object, or null) over its defaults.
@@ -109,7 +136,6 @@ pub fn by_name(name: &str, params: &Value) -> Result<Model> {
     match name {
         "web:sfd" => Ok(Model::WebSfd(WebSfd::default().with_params(params)?)),
         "web:sfd-literal" => Ok(Model::WebSfd(WebSfd::literal().with_params(params)?)),
-        "poisson" => checked(Poisson::default(), params, Poisson::validate, Model::Poisson),
         "web:rio-ps" => checked(RioPs::default(), params, RioPs::validate, Model::RioPs),
         "web:rio-ps-small" => checked(RioPs::small(), params, RioPs::validate, Model::RioPs),
         "web:rio-ps-large" => checked(RioPs::large(), params, RioPs::validate, Model::RioPs),
@@ -118,12 +144,25 @@ pub fn by_name(name: &str, params: &Value) -> Result<Model> {
         "web:http2" => checked(Http2::default(), params, Http2::validate, Model::Http2),
         "web:shred" => checked(Shred::default(), params, Shred::validate, Model::Shred),
         "web:packmime" => checked(PackMime::default(), params, PackMime::validate, Model::PackMime),
+        "poisson" => poisson_with(Poisson::default(), params),
+        "ftp" => Ok(Model::Ftp(with_params(Ftp::default(), params)?.checked()?)),
+        "telnet" => checked(Telnet::default(), params, Telnet::validate, Model::Telnet),
+        "udp" => checked(Udp::default(), params, Udp::validate, Model::Udp),
+        "voip" => checked(Voip::default(), params, Voip::validate, Model::Voip),
+        _ if name.starts_with(SIZES) => poisson_with(Poisson::of_sizes(&name[SIZES.len()..]), params),
         _ => {
             let names = || MODELS.iter().map(|about| about.name);
             let allowed = format!("the models are {}{}", listing(names()), did_you_mean(name, names()));
             Err(Error::field("traffic.model", format!("\"{name}\""), allowed))
         }
     }
+}
+
+/// `sizes:FILE` is the model `poisson` with the sizes of a file.
+pub const SIZES: &str = "sizes:";
+
+fn poisson_with(model: Poisson, params: &Value) -> Result<Model> {
+    with_params(model, params)?.checked().map(Model::Poisson)
 }
 
 /// A model with these parameters over its own, if they are allowed.
@@ -139,16 +178,25 @@ fn checked<T: Serialize + DeserializeOwned>(
 }
 
 /// `model` with the parameters of `params` (an object, or null) in place of its own.
-fn with_params<T: Serialize + DeserializeOwned>(mut model: T, params: &Value) -> Result<T> {
+fn with_params<T: Serialize + DeserializeOwned>(model: T, params: &Value) -> Result<T> {
+    with_params_of("traffic.params", model, params)
+}
+
+/// The same for the parameters of anything else; `table` is their name for messages.
+pub(crate) fn with_params_of<T: Serialize + DeserializeOwned>(
+    table: &str,
+    mut model: T,
+    params: &Value,
+) -> Result<T> {
     let Value::Object(given) = params else {
         return match params {
             Value::Null => Ok(model),
-            other => Err(Error::field("traffic.params", other, "a table of parameters is")),
+            other => Err(Error::field(table, other, "a table of parameters is")),
         };
     };
     let mut all = serde_json::to_value(&model).unwrap_or_default();
     for (name, value) in given {
-        let field = format!("traffic.params.{name}");
+        let field = format!("{table}.{name}");
         match all.get_mut(name) {
             Some(place) => *place = value.clone(),
             None => return Err(unknown_parameter(&field, name, &all)),
@@ -166,17 +214,68 @@ fn unknown_parameter(field: &str, name: &str, all: &Value) -> Error {
     Error::field(field, format!("\"{name}\""), format!("the parameters are {}{hint}", listing(names)))
 }
 
+/// The parameter that says how many users a model has, where it has so many.
+pub fn count_parameter(model: &str) -> Option<&'static str> {
+    match model {
+        "telnet" | "ftp" => Some("users"),
+        "udp" => Some("flows"),
+        "voip" => Some("calls"),
+        _ => None,
+    }
+}
+
 impl Model {
-    /// The load on `rate` that the model's own parameters offer.
-    pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
+    /// The load on `rate` in one direction that the model's own parameters offer; `None` where it depends on
+    /// the network.
+    pub fn offered_load(&self, rate: Rate, mss: u32) -> Option<f64> {
+        let bps = rate.0 as f64;
         match self {
-            Model::WebSfd(model) => model.offered_load(rate, mss),
-            Model::RioPs(model) => model.process().offered_load(rate, mss),
-            Model::Http(model) => model.process().offered_load(rate, mss),
-            Model::Shred(model) => model.offered_load(rate, mss),
-            Model::PackMime(model) => model.offered_load(rate, mss),
-            Model::Http2(model) => model.offered_load(rate, mss),
-            Model::Poisson(model) => model.offered_load(rate, mss),
+            Model::WebSfd(model) => Some(model.offered_load(rate, mss)),
+            Model::RioPs(model) => Some(model.process().offered_load(rate, mss)),
+            Model::Http(model) => Some(model.process().offered_load(rate, mss)),
+            Model::Shred(model) => Some(model.offered_load(rate, mss)),
+            Model::PackMime(model) => Some(model.offered_load(rate, mss)),
+            Model::Http2(model) => Some(model.offered_load(rate, mss)),
+            Model::Poisson(model) => Some(model.offered_load(rate, mss)),
+            Model::Telnet(model) => Some(model.offered_load(bps)),
+            Model::Ftp(model) => model.offered_load(bps, mss),
+            Model::Udp(model) => Some(model.senders().offered_load(bps)),
+            Model::Voip(model) => Some(model.senders().offered_load(bps)),
+        }
+    }
+
+    /// Whether all its data goes from client to server.
+    pub fn is_upload(&self) -> bool {
+        match self {
+            Model::WebSfd(_) | Model::RioPs(_) | Model::Http(_) => false,
+            Model::Shred(_) | Model::PackMime(_) | Model::Http2(_) | Model::Telnet(_) => false,
+            Model::Poisson(model) => model.upload,
+            Model::Ftp(model) => model.direction == Way::Up,
+            Model::Udp(model) => model.direction == Way::Up,
+            Model::Voip(model) => model.direction == Way::Up,
+        }
+    }
+
+    /// Whether a load scales its arrivals; the others have so many users.
+    pub fn takes_load(&self) -> bool {
+        count_parameter(self.name()).is_none()
+    }
+
+    /// The name of its kind.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Model::WebSfd(_) => "web:sfd",
+            Model::RioPs(_) => "web:rio-ps",
+            Model::Http(model) if model.parallel == 0 => "web:http11",
+            Model::Http(_) => "web:http10",
+            Model::Shred(_) => "web:shred",
+            Model::PackMime(_) => "web:packmime",
+            Model::Http2(_) => "web:http2",
+            Model::Poisson(_) => "poisson",
+            Model::Telnet(_) => "telnet",
+            Model::Ftp(_) => "ftp",
+            Model::Udp(_) => "udp",
+            Model::Voip(_) => "voip",
         }
     }
 
@@ -190,6 +289,10 @@ impl Model {
             Model::PackMime(model) => serde_json::to_value(model),
             Model::Http2(model) => serde_json::to_value(model),
             Model::Poisson(model) => serde_json::to_value(model),
+            Model::Telnet(model) => serde_json::to_value(model),
+            Model::Ftp(model) => serde_json::to_value(model),
+            Model::Udp(model) => serde_json::to_value(model),
+            Model::Voip(model) => serde_json::to_value(model),
         };
         value.unwrap_or(Value::Null)
     }

@@ -1,12 +1,15 @@
-//! Open-loop web transfers: Poisson arrivals of Pareto II sizes, each on a connection of its own.
+//! Open-loop transfers: Poisson arrivals of Pareto II sizes, or of the sizes of a file, each on a connection of its own.
 //!
 //! Every draw is a function of (seed, replication, number of the transfer).
 
-use crate::error::{Error, Result};
+use super::cdf::Cdf;
+use super::check;
+use crate::error::Result;
 use crate::rng::{Purpose, Stream, mix};
 use crate::traffic::connection::HEADER_BYTES;
 use crate::units::{Dur, Rate};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Parameters; `traffic.params` of a scenario holds any of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,10 +23,18 @@ pub struct Poisson {
     pub shape: f64,
     /// Larger transfers are cut to this, bytes.
     pub cap_bytes: u64,
+    /// A file of sizes and cumulative shares in place of the distribution and its cap.
+    pub sizes: String,
+    /// Bytes in a unit of that file's sizes.
+    pub sizes_unit_bytes: f64,
+    /// The client sends.
+    pub upload: bool,
     /// Client hosts.
     pub clients: u32,
     /// Server hosts.
     pub servers: u32,
+    #[serde(skip)]
+    table: Option<Arc<Cdf>>,
 }
 
 impl Default for Poisson {
@@ -34,33 +45,40 @@ impl Default for Poisson {
             object_mean_bytes: 12_000.0,
             shape: 1.2,
             cap_bytes: 20_000_000,
+            sizes: String::new(),
+            sizes_unit_bytes: 1.0,
+            upload: false,
             clients: 100,
             servers: 20,
+            table: None,
         }
     }
 }
 
 impl Poisson {
-    /// Checks every parameter.
+    /// The defaults with the sizes of a file.
+    pub fn of_sizes(file: &str) -> Poisson {
+        Poisson { sizes: file.to_string(), ..Poisson::default() }
+    }
+
+    /// Checks every parameter and reads the file of sizes, if one is named.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `traffic.params.<field>`.
-    pub fn validate(&self) -> Result<()> {
-        let fields = [
+    /// [`crate::error::Error::Field`] naming `traffic.params.<field>`; those of [`Cdf::read`].
+    pub fn checked(mut self) -> Result<Poisson> {
+        check::ranges(&[
             ("transfers_per_s", self.transfers_per_s, 1e-6..=1e6),
             ("object_mean_bytes", self.object_mean_bytes, 1.0..=1e12),
             ("shape", self.shape, 1.001..=100.0),
             ("cap_bytes", self.cap_bytes as f64, 1.0..=1e12),
             ("clients", f64::from(self.clients), 1.0..=1e6),
+            ("sizes_unit_bytes", self.sizes_unit_bytes, 1e-3..=1e6),
             ("servers", f64::from(self.servers), 1.0..=1e6),
-        ];
-        for (name, value, range) in fields {
-            if !range.contains(&value) {
-                let allowed = format!("from {} to {} is allowed", range.start(), range.end());
-                return Err(Error::field(format!("traffic.params.{name}"), value, allowed));
-            }
+        ])?;
+        if !self.sizes.is_empty() {
+            self.table = Some(Arc::new(Cdf::read(&self.sizes, self.sizes_unit_bytes)?));
         }
-        Ok(())
+        Ok(self)
     }
 
     /// The model with the arrival rate that loads a link by `load`.
@@ -75,6 +93,9 @@ impl Poisson {
 
     /// Expected wire bytes of a transfer: payload, 40 B per segment, 40 B for the SYN-ACK.
     pub fn mean_wire_bytes(&self, mss: u32) -> f64 {
+        if let Some(table) = &self.table {
+            return table.mean() + 0.5 + HEADER_BYTES as f64 * (table.mean_segments(mss) + 1.0);
+        }
         let scale = self.object_mean_bytes * (self.shape - 1.0);
         let cap = self.cap_bytes as f64;
         let payload =
@@ -105,8 +126,17 @@ impl PoissonDraws {
 
     /// Payload bytes of transfer `number`.
     pub fn bytes(&self, number: u64) -> u64 {
-        let drawn = self.stream(Purpose::Size, number).lomax(self.model.object_mean_bytes, self.model.shape);
+        let mut stream = self.stream(Purpose::Size, number);
+        if let Some(table) = &self.model.table {
+            return table.quantile(stream.uniform());
+        }
+        let drawn = stream.lomax(self.model.object_mean_bytes, self.model.shape);
         (drawn.min(self.model.cap_bytes as f64).ceil() as u64).max(1)
+    }
+
+    /// Whether the client sends.
+    pub fn is_upload(&self) -> bool {
+        self.model.upload
     }
 
     /// Client and server of transfer `number`.

@@ -2,12 +2,14 @@
 
 use super::Model;
 use super::closed_loop::PageDraws;
+use super::ftp::Ftp;
 use super::open_loop::OpenLoop;
 use super::poisson::Poisson;
+use super::telnet::{Keystrokes, Telnet};
 use super::users::Fetch;
 use crate::flow::Class;
 use crate::traffic::Traffic;
-use crate::traffic::connection::{Connection, Kind, Write};
+use crate::traffic::connection::{Connection, HEADER_BYTES, Kind, Write};
 use crate::units::{Dur, Time};
 
 impl Model {
@@ -25,6 +27,10 @@ impl Model {
             Model::Shred(model) => open_sample(OpenLoop::Shred(model.draws(seed, 0)), count),
             Model::PackMime(model) => open_sample(OpenLoop::PackMime(Box::new(model.draws(seed, 0))), count),
             Model::Http2(model) => open_sample(OpenLoop::Http2(model.draws(seed, 0)), count),
+            Model::Ftp(ftp) => ftp_sample(ftp, seed, count),
+            Model::Telnet(telnet) => telnet_sample(telnet, seed, count),
+            // Datagrams make no connections.
+            Model::Udp(_) | Model::Voip(_) => Vec::new(),
         };
         connections.truncate(count);
         Traffic::from_connections(connections)
@@ -60,6 +66,49 @@ fn users_sample(process: &super::users::Users, seed: u64, count: usize) -> Vec<C
     let draws = PageDraws::Users(process.draws(seed, 0));
     let per_page = if process.fetch == Fetch::Pipelined { 1.0 } else { process.objects.mean() };
     closed_sample(&draws, u64::from(process.users), per_page, process.assumed_page_s, count)
+}
+
+/// Files of finite users, as if each arrived at once; flows without end have no size to show.
+fn ftp_sample(model: &Ftp, seed: u64, count: usize) -> Vec<Connection> {
+    let (draws, flows) = (model.draws(seed), model.flows());
+    let files = if model.endless { 0 } else { count.div_ceil(flows as usize) as u32 };
+    let mut connections = Vec::with_capacity(count);
+    for flow in 0..flows {
+        let (host, upload) = model.place(flow);
+        let mut at = Time::ZERO + draws.start(flow);
+        for number in 0..files {
+            let file = connection(at, (host, host), single(draws.bytes(flow, number)));
+            connections.push(Connection { class: Class::Bulk, upload, ..file });
+            at += match model.period_s {
+                0.0 => draws.pause(flow, number + 1),
+                period => Dur::from_secs(period),
+            };
+        }
+    }
+    connections.sort_by_key(|connection| connection.start);
+    connections
+}
+
+/// Each user's session, with some keystrokes.
+fn telnet_sample(model: &Telnet, seed: u64, count: usize) -> Vec<Connection> {
+    let keys = Keystrokes {
+        bytes: u64::from(model.packet_bytes) - HEADER_BYTES,
+        interval_s: model.interval_s,
+        seed,
+    };
+    let typed = (count / model.users as usize).clamp(2, 1000) as u32;
+    let session = |user: u32| {
+        let writes = (0..typed).map(|number| Write {
+            idle: if number == 0 { Dur::ZERO } else { keys.gap(u64::from(user), number) },
+            bytes: keys.bytes,
+        });
+        let host = model.first_host + user;
+        Connection {
+            class: Class::Interactive,
+            ..connection(Time::ZERO + model.start(seed, user), (host, host), writes.collect())
+        }
+    };
+    (0..model.users).map(session).collect()
 }
 
 /// Sessions found in progress at the start, followed for as long as it takes to see `count` connections.
@@ -113,5 +162,5 @@ fn single(bytes: u64) -> Vec<Write> {
 }
 
 fn connection(start: Time, (client, server): (u32, u32), writes: Vec<Write>) -> Connection {
-    Connection { start, client, server, rtt: None, kind: Kind::Tcp, class: Class::Web, writes }
+    Connection { start, client, server, rtt: None, kind: Kind::Tcp, class: Class::Web, upload: false, writes }
 }

@@ -8,6 +8,7 @@ use super::lines::{Lines, shown};
 use super::pages::{self, Hits};
 use super::{Direction, RowResult, stamp};
 use crate::error::{Error, Result};
+use crate::flow::Class;
 use crate::traffic::connection::{Kind, Write};
 use crate::units::Dur;
 
@@ -90,6 +91,7 @@ fn draft(
         server: collector.hosts.id(entry.server),
         rtt: None,
         kind: Kind::Tcp,
+        class: Class::Web,
         writes: vec![Write { idle: Dur::ZERO, bytes }],
         pages: Vec::new(),
     }))

@@ -30,6 +30,7 @@ pub struct Draft {
     pub server: u32,
     pub rtt: Option<Dur>,
     pub kind: Kind,
+    pub class: Class,
     pub writes: Vec<Write>,
     /// The page of each write, from 1; empty when none has one.
     pub pages: Vec<u32>,
@@ -154,7 +155,8 @@ impl Collector {
             server: servers.number(draft.server),
             rtt: draft.rtt,
             kind: draft.kind,
-            class: Class::default(),
+            class: draft.class,
+            upload: false,
             writes: draft.writes,
         };
         let connections = self.connections.into_iter().map(settle).collect();

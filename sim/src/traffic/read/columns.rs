@@ -81,6 +81,7 @@ const ID: &[&str] = &["uid", "conn_id", "connection_id", "connection", "conn"];
 const DURATION: &[&str] = &["duration", "dur"];
 const PROTOCOL: &[&str] = &["proto", "protocol"];
 const SERVER_PORT: &[&str] = &["server_port", "dport", "dst_port", "resp_p", "id.resp_p"];
+const SERVICE: &[&str] = &["service", "app", "application"];
 const SIZE_SOURCE: &[&str] = &["size_src"];
 
 /// Where each meaning stands in a row.
@@ -97,6 +98,7 @@ pub struct Columns {
     pub duration: Option<(usize, Unit)>,
     pub protocol: Option<usize>,
     pub server_port: Option<usize>,
+    pub service: Option<usize>,
     pub size_source: Option<usize>,
 }
 
@@ -156,6 +158,7 @@ impl Columns {
             duration: find_timed(header, DURATION),
             protocol: find(header, PROTOCOL),
             server_port: find(header, SERVER_PORT),
+            service: find(header, SERVICE),
             size_source: find(header, SIZE_SOURCE),
         })
     }

@@ -1,11 +1,11 @@
 //! Connections out of segments: who is the client, the round trip of the handshake, and the payload
 //! of the chosen direction split into writes at pauses of the sender.
 
-use super::Direction;
 use super::assemble::{Collector, Draft};
 use super::coverage::Coverage;
 use super::decode::{Endpoint, Segment, Tcp};
 use super::ledger::{Ledger, reason};
+use super::{Direction, class};
 use crate::traffic::connection::{Kind, Write};
 use crate::units::Dur;
 use std::collections::HashMap;
@@ -210,6 +210,7 @@ impl Flow {
             server: collector.hosts.id(self.server.host.to_string().as_bytes()),
             rtt: self.handshake.rtt,
             kind: self.kind,
+            class: class::of_port(self.server.port),
             writes: self.writes,
             pages: Vec::new(),
         }

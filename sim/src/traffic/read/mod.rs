@@ -15,6 +15,7 @@
 mod access_log;
 mod assemble;
 mod capture;
+mod class;
 mod columns;
 mod coverage;
 mod decode;

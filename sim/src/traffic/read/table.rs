@@ -1,7 +1,6 @@
 //! Delimited text with a header of named columns (tab, comma or semicolon): one row, one connection,
 //! or one write of the connection that its id column names.
 
-use super::RowResult;
 use super::access_log::ONE_SERVER;
 use super::assemble::{Collector, Draft};
 use super::columns::{Columns, names};
@@ -9,6 +8,7 @@ use super::input::Input;
 use super::ledger::{Ledger, reason};
 use super::requests::{self, Request};
 use super::stamp::{self, Unit};
+use super::{RowResult, class};
 use crate::error::{Error, Result};
 use crate::traffic::connection::{Kind, Write};
 use crate::units::Dur;
@@ -111,6 +111,7 @@ fn row(
         server: collector.hosts.id(named(record, columns.server, ONE_SERVER)),
         rtt,
         kind,
+        class: class::of(named(record, columns.service, b""), named(record, columns.server_port, b"")),
         writes: Vec::new(),
         pages: Vec::new(),
     };

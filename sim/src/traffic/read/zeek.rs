@@ -10,7 +10,7 @@ use super::ledger::{Ledger, reason};
 use super::lines::{Lines, shown};
 use super::stamp::{self, Stamp, Unit};
 use super::zeek_join::{ConnRow, HttpRow};
-use super::{Direction, RowResult};
+use super::{Direction, RowResult, class};
 use crate::error::{Error, Result, did_you_mean};
 use crate::traffic::connection::Kind;
 use crate::units::Dur;
@@ -41,6 +41,8 @@ pub struct Row<'a> {
     pub server: &'a [u8],
     pub proto: &'a [u8],
     pub server_port: &'a [u8],
+    /// What Zeek took it for.
+    pub service: &'a [u8],
     /// Payload bytes in the chosen direction.
     pub bytes: &'a [u8],
     /// Payload bytes the other way.
@@ -97,8 +99,20 @@ fn take_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Taken
     }
     let (client, server) = (collector.hosts.id(row.client), collector.hosts.id(row.server));
     let uid = collector.zeek.uid(row.uid);
+    let class = class::of(row.service, row.server_port);
     let (file, order) = (ledger.index, ledger.rows);
-    collector.zeek.conns.push(ConnRow { file, order, at: at.ns, uid, client, server, rtt, kind, bytes });
+    collector.zeek.conns.push(ConnRow {
+        file,
+        order,
+        at: at.ns,
+        uid,
+        client,
+        server,
+        rtt,
+        kind,
+        class,
+        bytes,
+    });
     Ok(None)
 }
 
@@ -153,7 +167,7 @@ struct Layout {
     places: [Option<usize>; FIELDS],
 }
 
-const FIELDS: usize = 15;
+const FIELDS: usize = 16;
 
 /// Reads the whole log; logs pasted one after another are fine.
 ///
@@ -214,9 +228,10 @@ impl<'a> Row<'a> {
             missed: at(9),
             rtt: at(10),
             depth: at(11),
-            host: at(12),
-            uri: at(13),
-            referrer: at(14),
+            service: at(12),
+            host: at(13),
+            uri: at(14),
+            referrer: at(15),
         }
     }
 }
@@ -300,6 +315,7 @@ fn wanted(log: Log, direction: Direction) -> [&'static str; FIELDS] {
         "missed_bytes",
         "rtt",
         "trans_depth",
+        "service",
         "host",
         "uri",
         "referrer",

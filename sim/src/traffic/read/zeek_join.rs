@@ -6,6 +6,7 @@ use super::pages::{self, Hits};
 use super::requests::{self, Request};
 use super::stamp;
 use super::zeek::Row;
+use crate::flow::Class;
 use crate::traffic::connection::{Kind, Write};
 use crate::units::Dur;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -32,6 +33,7 @@ pub struct ConnRow {
     pub server: u32,
     pub rtt: Option<Dur>,
     pub kind: Kind,
+    pub class: Class,
     pub bytes: u64,
 }
 
@@ -148,6 +150,8 @@ fn from_requests(group: &[HttpRow], conn: Option<&ConnRow>, ledgers: &mut [Ledge
         server: conn.map_or(first.server, |conn| conn.server),
         rtt: conn.and_then(|conn| conn.rtt),
         kind: conn.map_or(Kind::Tcp, |conn| conn.kind),
+        // Requests of http.log are the web, whatever the port.
+        class: Class::Web,
         writes,
         pages: requests.iter().map(|request| request.page).collect(),
     })
@@ -188,6 +192,7 @@ fn single(conn: &ConnRow) -> Draft {
         server: conn.server,
         rtt: conn.rtt,
         kind: conn.kind,
+        class: conn.class,
         writes: vec![Write { idle: Dur::ZERO, bytes: conn.bytes }],
         pages: Vec::new(),
     }

@@ -30,6 +30,8 @@ struct Object<'a> {
     #[serde(borrow, default, rename = "id.resp_p")]
     server_port: Text<'a>,
     #[serde(borrow, default)]
+    service: Text<'a>,
+    #[serde(borrow, default)]
     id: Id<'a>,
     #[serde(borrow, default)]
     proto: Text<'a>,
@@ -150,6 +152,7 @@ impl Object<'_> {
             server: self.server.or(&self.id.resp_h),
             proto: self.proto.bytes(),
             server_port: self.server_port.or(&self.id.resp_p),
+            service: self.service.bytes(),
             bytes: bytes.bytes(),
             reverse: reverse.bytes(),
             ip_bytes: ip_bytes.bytes(),

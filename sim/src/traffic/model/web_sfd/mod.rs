@@ -18,6 +18,7 @@ mod load;
 pub use draws::{Draws, Object, Page};
 
 use crate::error::{Error, Result};
+use crate::traffic::split;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -192,7 +193,7 @@ impl WebSfd {
             Transform::L2s => (bytes, short),
             _ => (bytes, bytes.max(1)),
         };
-        (0..total.div_ceil(part)).map(move |k| part.min(total - k * part))
+        (0..total.div_ceil(part)).map(move |number| split::chunk(total, part, number))
     }
 }
 

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * LFP's marker, Long Flow Promotion: short flows green, long flows green while tokens abound, elephants red.
+ *
+ * Alcaraz, Gilly, Juiz & Puigjaner, "Accommodating Short and Long Web Traffic Flows over a DiffServ
+ * Architecture", section 2.
+ *
+ *   meter the packet (flow_meter.h, in packets)
+ *   alpha = count <= tau                                                          section 2.1
+ *   open  = fill >= kappa + delta,  or still open and fill >= kappa - delta       section 2.2, eq 8
+ *   gamma = count >= Q(u) of the sizes of the last H flows (size_history.h)       section 2.3, eq 12
+ *   colour = green (P_S)    if alpha; takes a token if there is one
+ *          = red (P_down)   else if gamma held for an earlier packet of the flow, or holds now
+ *          = green (P_up)   else if open and there is a token, which it takes
+ *          = yellow (P_L)   otherwise
+ *
+ * fill is the level of one token bucket (token_bucket.h) in percent: rate omega, burst zeta, a token a packet on
+ * the wire. It is read before the packet takes anything. The paper: tau = 10, u = 95 %; the rest is not given.
+ * The queue behind it is three priorities.
+ *
+ * Format: the limits of the fill in grains of the bucket, rounded up to one; the rest as in the parts.
+ * Range: kappa, delta with 0 <= kappa - delta, kappa + delta <= 100; tau 0 .. 2^32 - 2; others as in the parts.
+ * Worst error: that of the bucket's rate, and 1/128 of Q beyond 127 packets.
+ *
+ * Deviations from the paper:
+ * - eq 14 and Fig. 4 are printed with bars lost; read as above. Where promotion and elephant meet, elephant wins.
+ * - An elephant stays one until its state expires (Fig. 4's q2 has no way out); `memoryless` asks anew each time.
+ * - gamma is false while no known size lies beyond the rank of Q(u), that is until 1 / (1 - u) flows have ended:
+ *   20 at 95 %. With u = 100 % no flow is an elephant.
+ * - A packet of a short flow takes what is there of its token (the paper's level would become negative).
+ * - One bucket and one open/closed for all flows; the bucket starts full and therefore open, if its rate is not 0.
+ *   With a rate of 0 it holds nothing and nothing is promoted.
+ * - A flow that comes back after its timeout, or with a SYN, has ended once and is entered into the history then,
+ *   unless the caller has swept it before. When flows are swept thus decides when their sizes count.
+ */
+#ifndef MOUSEHOLE_LFP_H
+#define MOUSEHOLE_LFP_H
+
+#include "flow_meter.h"
+#include "size_history.h"
+#include "token_bucket.h"
+
+struct mh_lfp_params {
+	struct mh_flow_meter_params meter;
+	struct mh_token_bucket_params bucket;
+	struct mh_size_history_params history;
+	u64 open_grains;  /* promotion opens at this level, kappa + delta */
+	u64 close_grains; /* and closes below this one, kappa - delta */
+	u32 threshold;    /* tau, packets */
+	u32 memoryless;   /* whether an elephant may cease to be one */
+};
+
+/* All zero is a new flow. */
+struct mh_lfp_flow {
+	struct mh_flow_meter meter;
+	u32 elephant; /* whether it was found to be one */
+	u32 reserved;
+};
+
+/* What all flows share. All zero is a full bucket and an empty history. */
+struct mh_lfp_state {
+	struct mh_token_bucket bucket;
+	u32 open; /* whether long flows are promoted */
+	u32 reserved;
+	struct mh_size_history history;
+};
+
+/* Whether the flow may be forgotten; mh_lfp_flow_end() is to be told of it. */
+MH_FN u32 mh_lfp_expired(const struct mh_lfp_params *params, const struct mh_lfp_flow *flow, u64 now_ns)
+{
+	return mh_flow_meter_expired(&params->meter, &flow->meter, now_ns);
+}
+
+/* A flow of so many packets has ended. */
+MH_FN void mh_lfp_flow_end(const struct mh_lfp_params *params, struct mh_lfp_state *state, u32 packets)
+{
+	mh_size_history_flow_end(&params->history, &state->history, packets);
+}
+
+/* Counts the packet, and enters the flow's former life into the history if this is a new one. */
+MH_FN void mh_lfp_meter(const struct mh_lfp_params *params, struct mh_lfp_flow *flow, struct mh_lfp_state *state,
+			const struct mh_view *view, u64 now_ns)
+{
+	u32 before = flow->meter.packets;
+
+	if (!mh_flow_meter_packet(&params->meter, &flow->meter, view, now_ns))
+		return;
+	flow->elephant = 0;
+	if (before)
+		mh_lfp_flow_end(params, state, before);
+}
+
+/* Refills the bucket and says whether promotion is open now. */
+MH_FN u32 mh_lfp_open(const struct mh_lfp_params *params, struct mh_lfp_state *state, u64 now_ns)
+{
+	u64 level;
+
+	mh_token_bucket_refill(&params->bucket, &state->bucket, now_ns);
+	level = mh_token_bucket_level(&params->bucket, &state->bucket);
+	if (level >= params->open_grains)
+		state->open = 1;
+	else if (level < params->close_grains)
+		state->open = 0;
+	return state->open;
+}
+
+/* gamma: whether so many packets are as many as Q(u), and Q(u) rests on a size beyond it. */
+MH_FN u32 mh_lfp_is_elephant(const struct mh_lfp_params *params, const struct mh_size_history *history,
+			     u32 count)
+{
+	return mh_size_history_rank(&params->history, history->count) < history->count &&
+	       count >= mh_size_history_quantile(history);
+}
+
+/* The colour of a packet of `flow`. */
+MH_FN u32 mh_lfp_packet(const struct mh_lfp_params *params, struct mh_lfp_flow *flow,
+			struct mh_lfp_state *state, const struct mh_view *view, u64 now_ns)
+{
+	u32 open, segments = mh_segments(view), keep = !params->memoryless;
+
+	mh_lfp_meter(params, flow, state, view, now_ns);
+	open = mh_lfp_open(params, state, now_ns);
+	if (flow->meter.packets <= params->threshold) {
+		mh_token_bucket_take_clipped(&params->bucket, &state->bucket, segments);
+		return MH_GREEN;
+	}
+	flow->elephant = (flow->elephant && keep) ||
+			 mh_lfp_is_elephant(params, &state->history, flow->meter.packets);
+	if (flow->elephant)
+		return MH_RED;
+	if (!open || !mh_token_bucket_conforms(&params->bucket, &state->bucket, segments))
+		return MH_YELLOW;
+	mh_token_bucket_take(&params->bucket, &state->bucket, segments);
+	return MH_GREEN;
+}
+
+#endif

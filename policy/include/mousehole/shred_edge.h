@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * SHRED's hint, reconstructed at an edge for senders that give none.
+ *
+ * Hartling, Claypool & Kinicki, WPI, 2002: section 6 names it (a classifier at an edge router that keeps TCP
+ * state per flow and writes the window into each packet) and says no more; the rule is ours:
+ *
+ *   data:          hint = ceil((sequence - acknowledged) / packet), within 1 .. 255
+ *   reverse:       acknowledged <- what the packet acknowledges, if that is further
+ *   forward SYN:   acknowledged <- where data will begin
+ *   all but data:  hint = 1
+ *
+ * where `sequence` is where the packet's data ends (base.h): the hint is the data outstanding with this packet, up
+ * to it. A sender that fills its window so reveals it with the last packet that the window allows. What goes again
+ * after a timeout starts at 1, as the window does, because what was sent beyond it before does not count.
+ *
+ * A flow is both directions of a connection, which must pass this edge. Without its SYN, a flow begins with the
+ * first packet seen: one of data is alone outstanding. Who forgets flows is the caller's business.
+ *
+ * Format: plain integers in the transport's unit, modulo 2^32 as TCP's; data more than 2^31 ahead counts as old.
+ * Range: packet 1 .. 2^32 - 1 of that unit (bytes of payload; 1 where the transport counts segments). No error.
+ *
+ * Where it differs from the sender's window: less for a sender with nothing to send, and for the first packets of a
+ * burst; more by what the receiver holds beyond a gap, while new data is sent during recovery; 1 for a fast
+ * retransmission.
+ */
+#ifndef MOUSEHOLE_SHRED_EDGE_H
+#define MOUSEHOLE_SHRED_EDGE_H
+
+#include "base.h"
+
+#define MH_SHRED_EDGE_MAX_HINT 255
+
+struct mh_shred_edge_params {
+	u32 packet; /* data of a full packet, in the transport's unit */
+	u32 reserved;
+};
+
+/* All zero is a flow that was never seen. */
+struct mh_shred_edge {
+	u32 acknowledged; /* up to where data is acknowledged */
+	u32 known;        /* whether it is */
+};
+
+/* Whether position `a` comes after `b`. */
+MH_FN u32 mh_shred_edge_is_after(u32 a, u32 b)
+{
+	return a != b && a - b < 1U << 31;
+}
+
+/* Moves what is acknowledged forward. */
+MH_FN void mh_shred_edge_acknowledge(struct mh_shred_edge *flow, u32 to)
+{
+	if (!flow->known || mh_shred_edge_is_after(to, flow->acknowledged))
+		flow->acknowledged = to;
+	flow->known = 1;
+}
+
+/* Takes note of a packet of either direction; the hint that it should carry. */
+MH_FN u32 mh_shred_edge_packet(const struct mh_shred_edge_params *params, struct mh_shred_edge *flow,
+			       const struct mh_view *view)
+{
+	u32 ahead;
+
+	if (view->flags & MH_REVERSE) {
+		if (!(view->flags & MH_SYN))
+			mh_shred_edge_acknowledge(flow, view->sequence);
+		return 1;
+	}
+	if (view->flags & MH_SYN) {
+		flow->acknowledged = view->sequence;
+		flow->known = 1;
+		return 1;
+	}
+	if (view->flags & MH_ACK)
+		return 1;
+	if (!flow->known)
+		mh_shred_edge_acknowledge(flow, view->sequence - params->packet * mh_segments(view));
+	if (!mh_shred_edge_is_after(view->sequence, flow->acknowledged))
+		return 1;
+	ahead = view->sequence - flow->acknowledged;
+	return (u32)mh_min((ahead - 1) / params->packet + 1, MH_SHRED_EDGE_MAX_HINT);
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * Window marker: TCP-state based differentiation, a packet's colour by its sender's window.
+ *
+ * Noureddine & Tobagi, "Improving the Performance of Interactive TCP Applications Using Service
+ * Differentiation" (TCP-DS): section VI.A, algorithm 1 with its randomised lines (TCP-DS-R).
+ *
+ *   W = send window in packets, min(congestion window, receiver's window); HIGH green, MED yellow, LOW red
+ *   W <= H:                    HIGH
+ *   SYN or in fast recovery:   HIGH
+ *   W <= M:      randomised: HIGH with probability H / W;   else MED
+ *   W > M:       randomised: HIGH with probability H / W, of the rest MED with probability M / W;   else LOW
+ *
+ * Randomised, H packets of a window are HIGH on average at every W > H, and M (1 - H/W) are MED at W > M. What goes
+ * again after a timeout has W = 1 and is HIGH by its window. The thresholds are those of the packet's class: the
+ * paper has H = 4, M = 8 for web and file transfers, and the largest window for Telnet, which is then always HIGH.
+ * ACKs carry the colour of the data that they acknowledge: that is the caller's business, as is the shaper.
+ *
+ * Format: U * W < H and U * W^2 < H W + (W - H) M are compared in whole numbers of 2^-32: no division, and both
+ * probabilities are right to 2^-32. Range: 0 <= H <= M <= 65535 packets; `window_hint` 1 .. 65535.
+ *
+ * Deviations from the paper:
+ * - Its randomised lines do not say that a packet marked by chance is done; here it is.
+ * - A packet whose window is unknown (hint 0) is LOW unless it is special.
+ * - Fast retransmissions are part of fast recovery (MH_IN_RECOVERY). MH_RETRANSMISSION alone does not help: after a
+ *   timeout the window decides, as in algorithm 1, though the text names segments after a timeout.
+ */
+#ifndef MOUSEHOLE_WINDOW_MARKER_H
+#define MOUSEHOLE_WINDOW_MARKER_H
+
+#include "base.h"
+
+struct mh_window_marker_params {
+	u32 high;       /* H, packets */
+	u32 medium;     /* M, packets */
+	u32 randomised; /* 1 for TCP-DS-R */
+	u32 reserved;
+};
+
+/* The colour by chance at a window beyond H. */
+MH_FN u32 mh_window_marker_chance(const struct mh_window_marker_params *params, u64 window, u64 random)
+{
+	u64 high = params->high * window, both = high + (window - params->high) * params->medium;
+
+	if (random * window < (u64)params->high << 32)
+		return MH_GREEN;
+	if (window <= params->medium || random * window * window < both << 32)
+		return MH_YELLOW;
+	return MH_RED;
+}
+
+/* The colour of a packet at the moment it is sent. */
+MH_FN u32 mh_window_marker_packet(const struct mh_window_marker_params *params, const struct mh_view *view,
+				  u32 random)
+{
+	u32 window = view->window_hint;
+
+	if (view->flags & (MH_SYN | MH_IN_RECOVERY) || (window && window <= params->high))
+		return MH_GREEN;
+	if (!window)
+		return MH_RED;
+	if (params->randomised)
+		return mh_window_marker_chance(params, window, random);
+	return window <= params->medium ? MH_YELLOW : MH_RED;
+}
+
+#endif

@@ -1,0 +1,105 @@
+"""Scenarios of several sources, with datagrams, flows without end, files of sizes and cheats."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import mousehole
+import pytest
+from mousehole import records, show, sizefiles
+from mousehole.errors import MouseholeError
+from rich.console import Console
+
+SIZES = "# bytes, share\n1000 0.5\n20000 1\n"
+
+
+def scenario(**traffic: Any) -> dict[str, Any]:
+    return {
+        "warmup": "0s",
+        "duration": "4s",
+        "link": {"rate": "4mbit", "rtt": "40ms", "buffer": "30p"},
+        "traffic": traffic,
+    }
+
+
+MIX = [
+    {"model": "poisson", "load": 0.5},
+    {"model": "ftp", "params": {"endless": True, "direction": "both"}, "count": 1},
+    {"model": "voip", "name": "calls", "count": 2},
+]
+
+
+def test_run__names_sources_in_every_table() -> None:
+    done = mousehole.run(scenario(mix=MIX, gaming={"share": 1.0, "split": 2, "min_bytes": "20kB"}))
+    assert done.summary["sources"] == ["poisson", "ftp", "calls"]
+    assert set(done.transfers["source"]) == {"poisson"}
+    assert list(done.flows["source"]) == ["ftp"] * 4  # the two flows without end cheat too
+    assert done.flows["upload"].sum() == 2
+    assert list(done.datagrams["source"]) == ["calls"] * 4
+    assert (done.datagrams["received"] + done.datagrams["lost"] == done.datagrams["sent"]).all()
+    pieces = done.transfers.filter(done.transfers["cheats"])
+    assert len(pieces) > 0
+    assert pieces["bytes"].sum() * 2 == pieces["object_bytes"].sum()
+    document = json.loads(done.to_json())
+    assert len(document["datagrams"]) == 4
+    assert len(document["flows"]) == 4
+    assert document["summary"]["goodput_up_bps"] > 1e6
+
+
+def test_sizes__are_looked_for_beside_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "own.cdf").write_text(SIZES)
+    text = 'warmup = "0s"\nduration = "4s"\n[traffic]\nmodel = "sizes:own.cdf"\nload = 0.5\n'
+    (tmp_path / "scenario.toml").write_text(text)
+    done = mousehole.run(tmp_path / "scenario.toml")
+    assert done.transfers["bytes"].min() == 1000
+    assert done.transfers["bytes"].max() <= 20000
+    manifest = json.loads(done.to_json())["manifest"]
+    assert [entry["name"] for entry in manifest["inputs"]] == ["own.cdf"]
+    assert str(tmp_path) not in json.dumps(manifest)
+    saved = records.scenario_text(done.scenario, tmp_path)
+    assert 'model = "sizes:own.cdf"' in saved
+    assert 'sizes = "own.cdf"' in saved
+
+
+def test_sizes__of_a_mix_move_too() -> None:
+    section = {"mix": [{"model": "ftp", "params": {"sizes": "a.cdf"}}, {"model": "sizes:b.cdf"}]}
+    moved = sizefiles.moved(section, lambda name: f"x/{name}")
+    assert moved["mix"][0]["params"]["sizes"] == "x/a.cdf"
+    assert moved["mix"][1]["model"] == "sizes:x/b.cdf"
+    assert section["mix"][1]["model"] == "sizes:b.cdf"
+    assert [file.name for file in sizefiles.named(section)] == ["a.cdf", "b.cdf"]
+
+
+def test_sizes__faults_name_the_line(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.cdf"
+    bad.write_text("10 0.5\n20 zwei\n")
+    with pytest.raises(MouseholeError, match=r'bad\.cdf:2: "zwei" is no number'):
+        mousehole.run(scenario(model=f"sizes:{bad}"))
+    with pytest.raises(MouseholeError, match=r"no\.cdf: "):
+        mousehole.inspect(str(f"sizes:{tmp_path}/no.cdf"))
+
+
+def test_inspect__counts_applications(tmp_path: Path) -> None:
+    table = tmp_path / "flows.csv"
+    table.write_text("start,bytes,server_port\n0.5,10,22\n1,20,443\n2,30,873\n")
+    classes = mousehole.inspect(table)["classes"]
+    assert [classes[f"{name}_bytes"] for name in ("interactive", "web", "bulk")] == [10, 20, 30]
+
+
+def test_show__a_line_for_flows_and_datagrams() -> None:
+    done = mousehole.run(scenario(mix=MIX, bulk={"flows": 2}))
+    console = Console(record=True, width=100, file=io.StringIO())
+    show.print_records(console, done)
+    text = console.export_text()
+    for part in ("ftp up: 1 flows without end", "bulk down: 2 flows without end", "calls up: "):
+        assert part in text
+    assert "datagrams" in text
+
+
+def test_show__nothing_beside_transfers() -> None:
+    done = mousehole.run(scenario(model="poisson", load=0.5))
+    assert done.flows.is_empty()
+    assert list(show._beside_transfers(done)) == []

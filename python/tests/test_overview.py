@@ -1,0 +1,94 @@
+"""Many schemes at once: the table, the heat map, the quick look."""
+
+import io
+from pathlib import Path
+
+import mousehole
+import pytest
+from mousehole import _engine, overview
+from mousehole.plan import all_schemes
+from mousehole.report import print_report
+from mousehole.report_overview import change_text
+from rich.console import Console
+
+MANY = "droptail,red,fq-codel,sfd,p-sfd,s-sfd,s-sfd(k=2),s-sfd(k=8),sfd(mode=coupled)"
+
+
+def compared(**settings: object) -> mousehole.Comparison:
+    """A small comparison of nine schemes."""
+    chosen: dict[str, object] = {
+        "rate": "3mbit",
+        "load": 0.8,
+        "duration": "40s",
+        "warmup": "10s",
+        "schemes": MANY,
+    }
+    return mousehole.compare("web:sfd", **{**chosen, **settings})  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def quick() -> mousehole.Comparison:
+    """The quick look."""
+    return compared(quick=True)
+
+
+def shown(comparison: mousehole.Comparison) -> str:
+    """The report as text."""
+    console = Console(width=110, record=True, file=io.StringIO())
+    print_report(console, comparison)
+    return console.export_text()
+
+
+def test_quick__has_three_replications_and_says_that_it_finds_nothing(quick: mousehole.Comparison) -> None:
+    assert quick.plan.replications == 3
+    text = shown(quick)
+    assert "3 replications of 40s give no interval" in text
+    assert "better by" not in text
+
+
+def test_quick__gives_way_to_seeds() -> None:
+    assert compared(quick=True, seeds=2, schemes="droptail,sfd").plan.replications == 2
+
+
+def test_by_size__reference_is_fq_codel_and_does_not_change(quick: mousehole.Comparison) -> None:
+    rows = overview.by_size_rows(quick.results)
+    own = [row for row in rows if row["scheme"] == "fq-codel" and row["response_mean_change"] is not None]
+    assert {row["reference"] for row in rows} == {"fq-codel"}
+    assert own
+    assert all(row["response_mean_change"] == 0 for row in own)
+    assert not any(row["response_mean_change_is_interval"] for row in rows)
+
+
+def test_by_size__range_holds_the_mean(quick: mousehole.Comparison) -> None:
+    rows = [row for row in overview.by_size_rows(quick.results) if row["response_mean_change"] is not None]
+    for row in rows:
+        low, high = row["response_mean_change_low"], row["response_mean_change_high"]
+        assert low - 1e-12 <= row["response_mean_change"] <= high + 1e-12
+
+
+def test_report__groups_the_verdicts_of_many_schemes() -> None:
+    text = shown(compared(seeds=5))
+    assert "In parentheses 95 % intervals." in text
+    assert "Against fq-codel" in text
+    assert max(map(len, text.splitlines())) <= 110
+
+
+def test_single_fifo_schemes__never_reorder(quick: mousehole.Comparison) -> None:
+    for scheme in quick.plan.schemes:
+        assert not quick.results.scheme_values(quick.plan.cells[0], scheme, "reordered_share").any()
+
+
+def test_all_schemes__is_the_catalogue_without_witnesses() -> None:
+    names = {scheme["name"] for scheme in _engine.schemes() if not scheme["name"].startswith("ns2-")}
+    assert {name.split("(")[0] for name in all_schemes()} == names
+
+
+def test_change_text__is_red_or_green_only_when_the_ends_agree() -> None:
+    assert change_text(overview.Change(0.1, 0.05, 0.2, True)).style == "red"
+    assert change_text(overview.Change(-0.1, -0.2, -0.05, True)).style == "green"
+    assert change_text(overview.Change(-0.1, -0.2, 0.05, True)).style == ""
+
+
+def test_heatmap__draws_a_picture(quick: mousehole.Comparison, tmp_path: Path) -> None:
+    quick.heatmap(tmp_path / "heat.png")
+    assert (tmp_path / "heat.png").read_bytes().startswith(b"\x89PNG")

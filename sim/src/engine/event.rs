@@ -1,0 +1,84 @@
+//! Events, and their order at equal times.
+
+use super::World;
+use crate::packet::Packet;
+
+/// What happens, and the packet it happens to.
+///
+/// The packet comes first and what happens is no part of it, so that it is copied in the halves in which it was
+/// written. With a tag before it the halves are shifted against each other, and each copy waits until what was
+/// written has left the store buffer.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(super) struct Event {
+    /// Of no meaning for what happens to no packet.
+    pub packet: Packet,
+    pub what: What,
+}
+
+/// What can happen; every field is four bytes wide at least, so that all variants are copied alike.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum What {
+    /// The packet reaches the queue of its link.
+    Arrive,
+    /// The packet reaches its host.
+    Deliver,
+    /// A link's transmitter is free, or a shaper may send.
+    Serve(u32),
+    /// The slow step of the marker before a link's queue.
+    Control(u32),
+    /// Something of a connection is due.
+    Timer { slot: u32, generation: u32 },
+    /// The source asked to be woken.
+    Wake(u32),
+    /// A server has had its delay before the answer on this connection.
+    Ready(u32),
+    /// A server's CPU is done with a job.
+    Served(u32),
+    /// The measured window begins.
+    WindowBegins,
+    /// The measured window ends.
+    WindowEnds,
+    /// Nothing is waited for any longer.
+    Deadline,
+}
+
+/// Classes of events at equal times: departures first.
+pub(super) mod class {
+    pub const WINDOW: u64 = 0;
+    pub const SERVE: u64 = 1;
+    pub const ARRIVE: u64 = 2;
+    pub const DELIVER: u64 = 3;
+    pub const TIMER: u64 = 4;
+    pub const WAKE: u64 = 5;
+    pub const CONTROL: u64 = 6;
+}
+
+/// From so many connections on their state outgrows the first two levels of cache.
+const MANY: usize = 1000;
+
+/// Has the processor fetch what will be needed soon; changes nothing.
+#[inline(always)]
+fn prefetch<T>(item: &T) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..size_of::<T>() / 64 {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let start: *const i8 = std::ptr::from_ref(item).cast();
+        // SAFETY: a hint about an address within `item`, which is neither read nor written.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line * 64)) };
+    }
+}
+
+impl World {
+    /// Fetches the connection of the next event while the present one is handled; where there are many, each
+    /// is out of the caches by the time its next event comes.
+    #[inline]
+    pub(super) fn look_ahead(&self) {
+        if self.live.len() > MANY
+            && let Some(Event { packet, .. }) = self.wheel.upcoming()
+            && let Some(live) = self.live.get(packet.flow as usize)
+        {
+            prefetch(live);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Senders that cheat: a transfer in pieces so that each looks short, or a window hint that always says
+//! the same.
+//!
+//! Who cheats is drawn by the transfer's key, so it is the same under every scheme. A piece is a connection of
+//! its own; the source that wished the transfer hears of its end when the last piece has arrived.
+
+use super::connection::{Open, Payload};
+use super::slots::Slots;
+use super::source::{NO_TAG, Source, Wishes};
+use crate::rng::{Purpose, Stream, mix};
+use crate::traffic::Traffic;
+use crate::traffic::split;
+use crate::units::Time;
+use std::sync::Arc;
+
+/// How senders cheat.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rules {
+    /// Share of the transfers that are large enough, 0 to 1.
+    pub share: f64,
+    /// Number of pieces; 1 leaves the transfer whole.
+    pub split: u32,
+    /// All pieces at once, or one after the other.
+    pub parallel: bool,
+    /// The window hint every packet claims; 0 is the truth.
+    pub hint: u8,
+    /// Smaller transfers are left alone, payload bytes.
+    pub min_bytes: u64,
+    /// Sources whose transfers may cheat; all where it is empty.
+    pub sources: Vec<u16>,
+}
+
+/// A transfer whose source wants to hear of its end, or whose pieces are not all there.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    whole: Open,
+    bytes: u64,
+    /// Pieces opened, and pieces that have not arrived.
+    opened: u64,
+    left: u64,
+}
+
+/// A source some of whose senders cheat.
+pub struct Gaming {
+    inner: Source,
+    rules: Rules,
+    seed: u64,
+    traffic: Arc<Traffic>,
+    pending: Slots<Pending>,
+}
+
+impl Gaming {
+    /// `inner` with cheats by these rules; `traffic` holds the writes of its replayed connections.
+    pub fn new(inner: Source, rules: Rules, seed: u64, traffic: Arc<Traffic>) -> Gaming {
+        Gaming { inner, rules, seed, traffic, pending: Slots::default() }
+    }
+
+    /// Wishes before the first event.
+    pub fn begin(&mut self, wishes: &mut Wishes) {
+        self.ask(wishes, |inner, own| inner.begin(own));
+    }
+
+    /// A time the source asked for has come.
+    pub fn wake(&mut self, token: u32, now: Time, wishes: &mut Wishes) {
+        self.ask(wishes, |inner, own| inner.wake(token, now, own));
+    }
+
+    /// A connection has ended: the next piece follows, or the source is told.
+    pub fn finished(&mut self, slot: u32, now: Time, wishes: &mut Wishes) {
+        let Some(pending) = self.pending.get(slot) else { return };
+        pending.left -= 1;
+        let more = pending.opened < split::count(pending.bytes, self.rules.split);
+        if pending.whole.cheats && more {
+            let piece = piece(pending, self.rules.split, slot);
+            wishes.open.push(piece);
+        } else if pending.left == 0
+            && let Some(done) = self.pending.take(slot)
+            && done.whole.tag != NO_TAG
+        {
+            self.ask(wishes, |inner, own| inner.finished(done.whole.tag, now, own));
+        }
+    }
+
+    fn ask(&mut self, wishes: &mut Wishes, ask: impl FnOnce(&mut Source, &mut Wishes)) {
+        let mut own = wishes.apart(|own| ask(&mut self.inner, own));
+        wishes.wake.append(&mut own.wake);
+        own.open.into_iter().for_each(|open| self.admit(open, wishes));
+    }
+
+    fn admit(&mut self, mut open: Open, wishes: &mut Wishes) {
+        let Some(bytes) = self.bytes(&open, wishes).filter(|&bytes| self.cheats(&open, bytes)) else {
+            let tag = match open.tag {
+                NO_TAG => NO_TAG,
+                _ => self.pending.put(Pending { whole: open, bytes: 1, opened: 1, left: 1 }),
+            };
+            return wishes.open.push(Open { tag, ..open });
+        };
+        (open.cheats, open.hint) = (true, self.rules.hint);
+        match open.payload {
+            Payload::Single(_) => self.admit_pieces(open, bytes, wishes),
+            // Flows without end are as many flows without end.
+            Payload::Endless if self.rules.parallel => {
+                let copies = 0..u64::from(self.rules.split);
+                wishes.open.extend(copies.map(|k| Open { key: piece_key(open.key, k), ..open }));
+            }
+            _ => self.admit_pieces(open, 1, wishes),
+        }
+    }
+
+    /// Opens all pieces of a transfer, or the first; `bytes` 1 is a single piece.
+    fn admit_pieces(&mut self, whole: Open, bytes: u64, wishes: &mut Wishes) {
+        let pieces = split::count(bytes, self.rules.split);
+        let slot = self.pending.put(Pending { whole, bytes, opened: 0, left: pieces });
+        let now = if self.rules.parallel { pieces } else { 1 };
+        for _ in 0..now {
+            let Some(pending) = self.pending.get(slot) else { return };
+            wishes.open.push(piece(pending, self.rules.split, slot));
+        }
+    }
+
+    /// Payload of a connection, if it has a size; flows without end are larger than any.
+    fn bytes(&self, open: &Open, wishes: &Wishes) -> Option<u64> {
+        match open.payload {
+            Payload::Single(bytes) => Some(bytes),
+            Payload::Replayed(index) => Some(self.traffic.connections[index as usize].bytes()),
+            Payload::Scripted(index) => Some(wishes.scripts[index as usize].bytes()),
+            Payload::Endless => Some(u64::MAX),
+            Payload::Keystrokes(_) | Payload::Datagrams(_) => None,
+        }
+    }
+
+    fn cheats(&self, open: &Open, bytes: u64) -> bool {
+        let rules = &self.rules;
+        bytes >= rules.min_bytes
+            && (rules.sources.is_empty() || rules.sources.contains(&open.source))
+            && Stream::new(self.seed, Purpose::Cheat, open.key).uniform() < rules.share
+    }
+}
+
+/// The next piece of a transfer; its end comes back under `slot`.
+fn piece(pending: &mut Pending, pieces: u32, slot: u32) -> Open {
+    let number = pending.opened;
+    pending.opened += 1;
+    let whole = pending.whole;
+    if split::count(pending.bytes, pieces) == 1 {
+        return Open { tag: slot, ..whole };
+    }
+    Open {
+        key: piece_key(whole.key, number),
+        payload: Payload::Single(split::part(pending.bytes, pieces, number)),
+        tag: slot,
+        object_bytes: pending.bytes,
+        object_key: whole.key,
+        ..whole
+    }
+}
+
+/// The first piece keeps the transfer's key; the others' are as good as drawn.
+fn piece_key(whole: u64, number: u64) -> u64 {
+    match number {
+        0 => whole,
+        _ => mix(whole ^ mix(number)) | 1 << 62,
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::engine::source::Starts;
+
+    /// What is opened when a source wishes for connections of these payloads and all cheat.
+    fn opened(payloads: &[Payload], rules: Rules) -> Vec<Open> {
+        let opens = (0u64..)
+            .zip(payloads)
+            .map(|(key, &payload)| (Time::ZERO, Open { key, payload, ..Open::default() }));
+        let inner = Source::Starts(Starts::new(opens.collect()));
+        let mut gaming = Gaming::new(inner, rules, 1, Arc::default());
+        let mut wishes = Wishes::default();
+        gaming.begin(&mut wishes);
+        let (at, token) = wishes.wake[0];
+        gaming.wake(token, at, &mut wishes);
+        wishes.open
+    }
+
+    fn hint_of_one() -> Rules {
+        Rules { share: 1.0, split: 1, parallel: true, hint: 1, min_bytes: 1000, sources: Vec::new() }
+    }
+
+    #[test]
+    fn hint__is_claimed_by_large_transfers_and_flows_without_end() {
+        let payloads =
+            [Payload::Single(1000), Payload::Single(999), Payload::Endless, Payload::Keystrokes(0)];
+        let hints: Vec<(u64, u8, bool)> =
+            opened(&payloads, hint_of_one()).iter().map(|open| (open.key, open.hint, open.cheats)).collect();
+        assert_eq!(hints, [(0, 1, true), (1, 0, false), (2, 1, true), (3, 0, false)]);
+    }
+
+    #[test]
+    fn split__the_first_piece_keeps_the_key() {
+        let pieces = opened(&[Payload::Single(10_001)], Rules { split: 3, ..hint_of_one() });
+        let sizes: Vec<Payload> = pieces.iter().map(|piece| piece.payload).collect();
+        assert_eq!(sizes, [Payload::Single(3334), Payload::Single(3334), Payload::Single(3333)]);
+        assert_eq!(pieces[0].key, 0);
+        assert!(pieces[1].key != pieces[2].key && pieces[1].key != 0);
+        let next = opened(&[Payload::Single(10_001)], Rules { split: 3, parallel: false, ..hint_of_one() });
+        assert_eq!(next.len(), 1);
+    }
+}

@@ -1,0 +1,89 @@
+//! Several sources of traffic at once.
+//!
+//! Each source keeps its own tokens and tags; here they are exchanged for slots, so that no two can be
+//! mistaken for each other. Keys of source n > 0 carry n in their bits 56 to 61, so that the same transfer
+//! has the same key under every scheme and in every mix that has this source in this place; source 0 keeps
+//! its keys as they are.
+
+use super::connection::Open;
+use super::slots::Slots;
+use super::source::{NO_TAG, Source, Wishes};
+use crate::rng::mix;
+use crate::units::Time;
+
+/// Sources beside each other, at most this many beyond source 0.
+pub const MAX_SOURCES: usize = 63;
+
+const KEY_BITS: u32 = 56;
+
+/// Sources beside each other.
+pub struct Mix {
+    sources: Vec<(u16, Source)>,
+    wakes: Slots<(usize, u32)>,
+    tags: Slots<(usize, u32)>,
+}
+
+impl Mix {
+    /// The sources with their numbers, which records name and keys carry.
+    pub fn new(sources: Vec<(u16, Source)>) -> Mix {
+        Mix { sources, wakes: Slots::default(), tags: Slots::default() }
+    }
+
+    /// Wishes of all sources before the first event.
+    pub fn begin(&mut self, wishes: &mut Wishes) {
+        for place in 0..self.sources.len() {
+            self.ask(place, wishes, |source, own| source.begin(own));
+        }
+    }
+
+    /// A time that one of the sources asked for has come.
+    pub fn wake(&mut self, token: u32, now: Time, wishes: &mut Wishes) {
+        if let Some((place, token)) = self.wakes.take(token) {
+            self.ask(place, wishes, |source, own| source.wake(token, now, own));
+        }
+    }
+
+    /// A connection of one of the sources has ended.
+    pub fn finished(&mut self, tag: u32, now: Time, wishes: &mut Wishes) {
+        if let Some((place, tag)) = self.tags.take(tag) {
+            self.ask(place, wishes, |source, own| source.finished(tag, now, own));
+        }
+    }
+
+    fn ask(&mut self, place: usize, wishes: &mut Wishes, ask: impl FnOnce(&mut Source, &mut Wishes)) {
+        let (number, source) = &mut self.sources[place];
+        let before = wishes.scripts.len();
+        let own = wishes.apart(|own| ask(source, own));
+        for page in wishes.scripts[before..].iter_mut().flat_map(|script| &mut script.pages) {
+            page.key = page_key(*number, page.key);
+        }
+        for (at, token) in own.wake {
+            wishes.wake.push((at, self.wakes.put((place, token))));
+        }
+        for open in own.open {
+            let tag = if open.tag == NO_TAG { NO_TAG } else { self.tags.put((place, open.tag)) };
+            wishes.open.push(Open {
+                key: key(*number, open.key),
+                object_key: key(*number, open.object_key),
+                page: page_key(*number, open.page),
+                source: *number,
+                tag,
+                ..open
+            });
+        }
+    }
+}
+
+/// A source's own key in the mix; a key too long for the prefix is hashed to fit.
+fn key(number: u16, own: u64) -> u64 {
+    match (number, own >> KEY_BITS) {
+        (0, _) => own,
+        (_, 0) => u64::from(number) << KEY_BITS | own,
+        _ => u64::from(number) << KEY_BITS | mix(own) >> (64 - KEY_BITS),
+    }
+}
+
+/// The same for a page; 0 is none in every source.
+fn page_key(number: u16, own: u64) -> u64 {
+    if own == 0 { 0 } else { key(number, own) }
+}

@@ -1,0 +1,148 @@
+//! Adaptive RED: plain RED whose `max_p` follows the average queue.
+//!
+//! Floyd, Gummadi & Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active
+//! Queue Management", 2001. Every half second: an average above the target range adds `alpha`, one below
+//! multiplies by `beta`. Thresholds and weight may be set from the link's rate. RED itself is the policy's
+//! (`red.h`); only its parameter changes here.
+//!
+//! The average changes at arrivals only, so that the steps due are taken at the next arrival: the same
+//! result as with a timer.
+
+use crate::record::Series;
+use crate::units::{Dur, Rate, Time};
+use mousehole_policy::{Backlog, ParamError, Verdict, View, red};
+
+/// How `max_p` adapts; the defaults are the paper's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Adaptation {
+    /// Time between steps; longer than zero.
+    pub interval: Dur,
+    /// Most that is added at a step; a quarter of `max_p` if that is less.
+    pub alpha: f64,
+    /// What `max_p` is multiplied by to lower it, below 1.
+    pub beta: f64,
+    /// The target range of the average, as shares of the way from min to max.
+    pub target: (f64, f64),
+    /// `max_p` neither rises from above the second nor falls from below the first.
+    pub range: (f64, f64),
+}
+
+impl Default for Adaptation {
+    fn default() -> Adaptation {
+        Adaptation {
+            interval: Dur::from_millis(500),
+            alpha: 0.01,
+            beta: 0.9,
+            target: (0.4, 0.6),
+            range: (0.01, 0.5),
+        }
+    }
+}
+
+impl Adaptation {
+    /// `max_p` after one step at this average of a RED with these thresholds.
+    pub fn step(&self, max_p: f64, average: f64, min: f64, max: f64) -> f64 {
+        let at = |share: f64| min + share * (max - min);
+        if average > at(self.target.1) && max_p <= self.range.1 {
+            (max_p + self.alpha.min(max_p / 4.0)).min(1.0)
+        } else if average < at(self.target.0) && max_p >= self.range.0 {
+            max_p * self.beta
+        } else {
+            max_p
+        }
+    }
+}
+
+/// `spec` with the paper's automatic settings for a link: weight `1 − exp(−1/C)` for C packets/s, min the
+/// greater of 5 packets and half of `target_delay` at C, max three times that, gentle.
+pub fn automatic(spec: red::Spec, rate: Rate, target_delay: Dur) -> red::Spec {
+    let per_second = rate.0 as f64 / 8.0 / spec.mean_packet_bytes;
+    let min = (target_delay.as_secs() * per_second / 2.0).max(5.0);
+    red::Spec {
+        w_q: (-libm::expm1(-1.0 / per_second)).clamp(1e-6, 1.0),
+        min_packets: min,
+        max_packets: 3.0 * min,
+        gentle: true,
+        rate_bps: rate.0 as f64,
+        ..spec
+    }
+}
+
+/// RED with an adaptive `max_p`.
+#[derive(Clone)]
+pub struct AdaptiveRed {
+    spec: red::Spec,
+    params: red::Params,
+    state: red::State,
+    adaptation: Adaptation,
+    next_step: Time,
+    trajectory: Vec<(Time, f64)>,
+}
+
+impl AdaptiveRed {
+    /// RED of `spec`, whose `max_p` is where it starts.
+    ///
+    /// # Errors
+    /// [`ParamError`] naming the field of `spec` that is out of range.
+    pub fn new(spec: &red::Spec, adaptation: Adaptation) -> Result<AdaptiveRed, ParamError> {
+        Ok(AdaptiveRed {
+            spec: *spec,
+            params: red::Params::new(spec)?,
+            state: red::State::default(),
+            adaptation,
+            next_step: Time::ZERO + adaptation.interval,
+            trajectory: vec![(Time::ZERO, spec.max_p)],
+        })
+    }
+
+    /// The present `max_p`.
+    pub fn max_p(&self) -> f64 {
+        self.spec.max_p
+    }
+
+    /// The average in mean packets.
+    pub fn average(&self) -> f64 {
+        red::average(&self.params, &self.state)
+    }
+
+    /// Takes the steps due by `now`.
+    pub fn advance(&mut self, now: Time) {
+        while self.next_step <= now {
+            let at = self.next_step;
+            self.next_step += self.adaptation.interval;
+            if !self.step(at) {
+                let rest = now.since(self.next_step).0 / self.adaptation.interval.0;
+                self.next_step += Dur(rest * self.adaptation.interval.0);
+            }
+        }
+    }
+
+    /// Judges an arrival.
+    #[inline]
+    pub fn packet(&mut self, view: &View, backlog: &Backlog, now: Time, random: u32) -> Verdict {
+        if self.next_step <= now {
+            self.advance(now);
+        }
+        red::packet(&self.params, &mut self.state, view, backlog, now.0, random)
+    }
+
+    /// `max_p` over time.
+    pub fn series(&self) -> Series {
+        Series { link: String::new(), name: "max_p", points: self.trajectory.clone() }
+    }
+
+    /// One step; whether it changed anything. A value RED refuses (below 1e-9) is left where it was.
+    fn step(&mut self, at: Time) -> bool {
+        let red::Spec { max_p, min_packets, max_packets, .. } = self.spec;
+        let next = self.adaptation.step(max_p, self.average(), min_packets, max_packets);
+        let spec = red::Spec { max_p: next, ..self.spec };
+        match red::Params::new(&spec) {
+            Ok(params) if next != max_p => {
+                (self.spec, self.params) = (spec, params);
+                self.trajectory.push((at, next));
+                true
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! CAKE-like: a shaper, tins by priority, and in each DRR++ over COBALT queues, fair between hosts, then flows.
+//!
+//! Høiland-Jørgensen, Täht & Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
+//! Gateways", LANMAN 2018, and the manual page tc-cake(8). Facts only; a comparator, hence Rust.
+//!
+//! - Shaper: in deficit mode, no burst: a packet of L bytes holds the next one back for 8 L / rate.
+//! - Tins: one, or three (voice, best effort, bulk) with a quarter, all and a sixteenth of the rate as
+//!   thresholds; the best tin that is below its threshold goes first, else the one soonest below it.
+//! - Flows: 1024 queues per tin, 8-way set-associative; a collision needs nine flows in one set of eight.
+//! - Hosts: a flow's quantum is divided by the number of bulk flows of its source or destination host.
+//! - Overflow: the head of the longest queue is dropped, and its BLUE grows.
+//!
+//! Deviations: COBALT's (`cobalt.rs`); quanta are divided exactly, not by chance; overhead compensation, ACK
+//! filter, autorate and ingress mode are left out; thresholds and a target of at least 1.5 full packets go
+//! by the link's rate where nothing is shaped. Work per packet grows with the bulk flows of one host, as there;
+//! an overflow looks over all queues for the longest.
+
+use super::classify::{By, Classifier};
+use super::codel::Law;
+use super::lane::Total;
+use super::tin::{Hosts, Tin};
+use super::{Dequeued, Drop, Why};
+use crate::flow::Flow;
+use crate::packet::Packet;
+use crate::rng::{Purpose, Stream, mix};
+use crate::units::{Buffer, Dur, Rate, Time};
+
+/// Which hosts share fairly before flows do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Isolation {
+    /// None: flows alone.
+    Flows,
+    /// Hosts that send.
+    DualSource,
+    /// Hosts that receive.
+    DualDestination,
+    /// Both: the busier of the two counts.
+    #[default]
+    Triple,
+}
+
+/// Parameters; the defaults are those of tc-cake(8), with one tin.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Params {
+    /// Rate of the link, or the one to shape to.
+    pub rate: Rate,
+    /// Hold packets back to `rate`; else the link does.
+    pub shape: bool,
+    /// Round-trip time CoDel is set for: its interval; the target is a twentieth.
+    pub rtt: Dur,
+    /// Three tins by this, or one.
+    pub tins: Option<By>,
+    /// Which hosts share fairly before flows do.
+    pub isolation: Isolation,
+    /// Limit over all queues.
+    pub limit: Buffer,
+    /// Mark ECT packets instead of dropping them.
+    pub ecn: bool,
+}
+
+impl Params {
+    /// The defaults on a link of this rate.
+    pub fn new(rate: Rate) -> Params {
+        Params {
+            rate,
+            shape: false,
+            rtt: Dur::from_millis(100),
+            tins: None,
+            isolation: Isolation::default(),
+            limit: Buffer::Bytes(4 << 20),
+            ecn: true,
+        }
+    }
+
+    /// CoDel's parameters in a tin that has a part of the rate.
+    fn law(&self, rate: Rate) -> Law {
+        let target = Dur(self.rtt.0 / 20).max(Dur(rate.tx_time(FULL).0 * 3 / 2));
+        Law { target, interval: self.rtt.max(Dur(target.0 * 2)), ecn: self.ecn }
+    }
+}
+
+/// Bytes a lone flow may send per round: a packet, less at low rates, 300 at the least.
+fn quantum(rate: Rate) -> u32 {
+    (rate.0 >> 15).clamp(300, FULL) as u32
+}
+
+/// Bytes of a full packet.
+const FULL: u64 = 1514;
+
+/// Parts of the rate up to which the three tins have their rank: as shifts.
+const THRESHOLDS: [u32; 3] = [2, 0, 4];
+
+/// A CAKE-like queue.
+pub struct Cake {
+    params: Params,
+    perturbation: u64,
+    dice: Stream,
+    classifier: Option<Classifier>,
+    hosts: Hosts,
+    tins: Vec<Tin>,
+    total: Total,
+    /// The shaper lets nothing go before this.
+    next: Time,
+}
+
+impl Cake {
+    /// An empty queue; `perturbation` seeds its hash and BLUE's dice.
+    pub fn new(params: Params, perturbation: u64) -> Cake {
+        let shifts: &[u32] = if params.tins.is_some() { &THRESHOLDS } else { &[0] };
+        let tin = |shift: &u32| {
+            let rate = Rate((params.rate.0 >> shift).max(1));
+            Tin::new(rate, params.law(rate), quantum(rate))
+        };
+        Cake {
+            params,
+            perturbation,
+            dice: Stream::new(perturbation, Purpose::Queue, u64::MAX),
+            classifier: params.tins.map(Classifier::new),
+            hosts: Hosts::new(params.isolation),
+            tins: shifts.iter().map(tin).collect(),
+            total: Total::default(),
+            next: Time::ZERO,
+        }
+    }
+
+    /// A connection took over `slot`.
+    pub fn open(&mut self, slot: u32, flow: &Flow) {
+        self.hosts.open(slot, flow);
+        if let Some(classifier) = &mut self.classifier {
+            classifier.open(slot, flow);
+        }
+    }
+
+    /// Whether it must be told of every connection.
+    pub fn knows_flows(&self) -> bool {
+        self.params.isolation != Isolation::Flows
+            || self.classifier.as_ref().is_some_and(Classifier::knows_flows)
+    }
+
+    /// Packets and bytes waiting.
+    pub fn backlog(&self) -> (u32, u64) {
+        (self.total.packets, self.total.bytes)
+    }
+
+    /// Takes an arrival.
+    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Drop>) {
+        if self.total.packets == 0 {
+            self.next = self.next.max(now);
+        }
+        let tin = self.classifier.as_ref().map_or(0, |classifier| classifier.index(&packet));
+        let name = u64::from(packet.flow) * 2 + u64::from(packet.is_reverse());
+        let hash = mix(self.perturbation ^ name);
+        self.total.add(&packet);
+        self.tins[tin].enqueue(packet, hash, self.hosts.of(&packet), now);
+        while self.total.exceeds(self.params.limit) {
+            self.drop_from_longest(now, drops);
+        }
+    }
+
+    /// Gives the next packet, or the time at which the shaper lets one go.
+    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Drop>) -> Dequeued {
+        if self.params.shape && self.total.packets > 0 && now < self.next {
+            return Dequeued::WaitUntil(self.next);
+        }
+        while let Some(index) = self.choose(now) {
+            let tin = &mut self.tins[index];
+            let before = tin.total();
+            let head = tin.dequeue(&self.hosts, now, &mut self.dice, drops);
+            self.total.shrink(before, tin.total());
+            if let Some((packet, at)) = head {
+                // An idle shaper saves nothing up, one that is asked late makes good for it.
+                self.next += self.params.rate.tx_time(u64::from(packet.bytes));
+                return Dequeued::Packet(packet, at);
+            }
+        }
+        Dequeued::Empty
+    }
+
+    /// The best tin below its threshold, else the one that is soonest.
+    fn choose(&self, now: Time) -> Option<usize> {
+        let waiting = self.tins.iter().enumerate().filter(|(_, tin)| tin.total().packets > 0);
+        waiting.min_by_key(|(index, tin)| (tin.ready(now), *index)).map(|(index, _)| index)
+    }
+
+    fn drop_from_longest(&mut self, now: Time, drops: &mut Vec<Drop>) {
+        let longest = self.tins.iter().map(Tin::longest).enumerate();
+        let Some((index, (_, queue))) =
+            longest.max_by_key(|(index, (bytes, _))| (*bytes, usize::MAX - index))
+        else {
+            return;
+        };
+        if let Some(packet) = self.tins[index].drop_head(queue, now) {
+            self.total.remove(&packet);
+            drops.push(Drop { packet, why: Why::Forced });
+        }
+    }
+}

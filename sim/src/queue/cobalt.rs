@@ -1,0 +1,86 @@
+//! COBALT: CoDel for flows that listen and BLUE for those that do not, side by side on one queue.
+//!
+//! Palmei et al., "Design and Evaluation of COBALT Queue Discipline", LANMAN 2019; BLUE is that of Feng et
+//! al., "The BLUE Active Queue Management Algorithms", 2002: a probability that grows when the queue
+//! overflows and shrinks when it is found empty, at most once per target time. BLUE drops what is ECN-capable too.
+//!
+//! Deviation: CoDel is that of RFC 8289; Linux' COBALT lowers its count step by step when the delay falls.
+
+use super::codel::{Law, State};
+use super::lane::Lane;
+use super::{Drop, Why};
+use crate::packet::Packet;
+use crate::rng::Stream;
+use crate::units::Time;
+
+/// What BLUE adds at an overflow and takes off at an empty queue (Linux' values).
+const STEP_UP: f64 = 1.0 / 256.0;
+const STEP_DOWN: f64 = 1.0 / 4096.0;
+
+/// COBALT's state of one queue.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Cobalt {
+    codel: State,
+    blue: f64,
+    changed: Option<Time>,
+}
+
+impl Cobalt {
+    /// A packet was dropped for want of room.
+    pub fn overflowed(&mut self, law: &Law, now: Time) {
+        self.change(law, now, STEP_UP);
+    }
+
+    /// Gives the next packet of `lane`.
+    pub fn dequeue(
+        &mut self,
+        law: &Law,
+        lane: &mut Lane,
+        now: Time,
+        dice: &mut Stream,
+        drops: &mut Vec<Drop>,
+    ) -> Option<(Packet, Time)> {
+        while let Some((packet, at)) = self.codel.dequeue(law, lane, now, drops) {
+            if self.blue == 0.0 || dice.uniform() >= self.blue {
+                return Some((packet, at));
+            }
+            drops.push(Drop { packet, why: Why::Early });
+        }
+        if self.blue > 0.0 {
+            self.change(law, now, -STEP_DOWN);
+        }
+        None
+    }
+
+    fn change(&mut self, law: &Law, now: Time, by: f64) {
+        if self.changed.is_none_or(|changed| now.since(changed) > law.target) {
+            self.blue = (self.blue + by).clamp(0.0, 1.0);
+            self.changed = Some(now);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::rng::Purpose;
+
+    fn at(ms: u64) -> Time {
+        Time(ms * 1_000_000)
+    }
+
+    #[test]
+    fn blue__moves_once_per_target() {
+        let (law, mut cobalt, mut lane) = (Law::default(), Cobalt::default(), Lane::default());
+        let mut dice = Stream::new(1, Purpose::Queue, 0);
+        for ms in 1..=60 {
+            cobalt.overflowed(&law, at(ms));
+        }
+        assert_eq!(cobalt.blue, 10.0 / 256.0, "every 6 ms: strictly more than the target of 5 ms");
+        for ms in 66..=125 {
+            assert!(cobalt.dequeue(&law, &mut lane, at(ms), &mut dice, &mut Vec::new()).is_none());
+        }
+        assert_eq!(cobalt.blue, 10.0 / 256.0 - 10.0 / 4096.0);
+    }
+}

@@ -1,0 +1,90 @@
+//! A plain FIFO of packets with their arrival times: the piece every other discipline is built of.
+
+use crate::packet::Packet;
+use crate::units::{Buffer, Time};
+use std::collections::VecDeque;
+
+/// Packets of one flow or class in order of arrival.
+#[derive(Default)]
+pub(super) struct Lane {
+    packets: VecDeque<(Packet, Time)>,
+    bytes: u64,
+}
+
+/// What waits in a queue of several lanes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Total {
+    pub packets: u32,
+    pub bytes: u64,
+}
+
+impl Lane {
+    pub fn push(&mut self, packet: Packet, now: Time) {
+        self.bytes += u64::from(packet.bytes);
+        self.packets.push_back((packet, now));
+    }
+
+    pub fn pop(&mut self) -> Option<(Packet, Time)> {
+        let (packet, at) = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.bytes);
+        Some((packet, at))
+    }
+
+    /// Takes the packet that came last.
+    pub fn pop_tail(&mut self) -> Option<(Packet, Time)> {
+        let (packet, at) = self.packets.pop_back()?;
+        self.bytes -= u64::from(packet.bytes);
+        Some((packet, at))
+    }
+
+    pub fn head(&self) -> Option<&Packet> {
+        self.packets.front().map(|(packet, _)| packet)
+    }
+
+    pub fn tail(&self) -> Option<&Packet> {
+        self.packets.back().map(|(packet, _)| packet)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    pub fn total(&self) -> Total {
+        Total { packets: self.packets.len() as u32, bytes: self.bytes }
+    }
+}
+
+impl Total {
+    pub fn add(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.bytes);
+    }
+
+    /// One packet less.
+    pub fn remove(&mut self, packet: &Packet) {
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.bytes);
+    }
+
+    /// Takes over that one of its lanes shrank.
+    pub fn shrink(&mut self, before: Total, after: Total) {
+        self.packets -= before.packets - after.packets;
+        self.bytes -= before.bytes - after.bytes;
+    }
+
+    /// Whether more waits than `limit` allows.
+    pub fn exceeds(&self, limit: Buffer) -> bool {
+        match limit {
+            Buffer::Packets(limit) => self.packets > limit,
+            Buffer::Bytes(limit) => self.bytes > limit,
+        }
+    }
+
+    /// Whether `packet` finds no room under `limit`.
+    pub fn is_full_for(&self, packet: &Packet, limit: Buffer) -> bool {
+        match limit {
+            Buffer::Packets(limit) => self.packets >= limit,
+            Buffer::Bytes(limit) => self.bytes + u64::from(packet.bytes) > limit,
+        }
+    }
+}

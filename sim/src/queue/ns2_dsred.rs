@@ -1,0 +1,166 @@
+//! Multi-RED as ns-2.35's DiffServ queue has it (`oracle/semantics.md` 1.3), for comparisons with its runs only.
+//!
+//! Where the policy (`multi_red.h`) follows the papers instead: nothing is dropped by chance once
+//! `count * p_b > 1`, so that the next drop waits until the average is beyond max; an average of exactly max is
+//! not beyond it; an ECN-capable packet is marked, never dropped; each colour's part of a coupled average
+//! has that colour's weight; in total mode the queue counts as idle from the departure of the last packet
+//! of any colour to the next packet taken, although others wait; idle time counts again at every arrival
+//! that is dropped meanwhile; thresholds are whole packets; averages are 32-bit floats.
+
+use super::ns2_red::idle_slots;
+use crate::packet::Colour;
+use crate::units::Time;
+use mousehole_policy::multi_red::{self, Mode};
+use mousehole_policy::{ColourBacklog, ParamError, Verdict, red};
+use std::ops::Range;
+
+/// Decays counted one by one, as ns-2 rounds them; the rest of a very long idle time is a power.
+const ROUNDED_SLOTS: u64 = 10_000;
+
+/// Parameters and state.
+#[derive(Debug, Clone)]
+pub struct Ns2DsRed {
+    mode: Mode,
+    levels: Vec<Level>,
+}
+
+/// One virtual queue.
+#[derive(Debug, Clone)]
+struct Level {
+    spec: red::Spec,
+    average: f32,
+    count: i64,
+    idle_since: Option<Time>,
+}
+
+impl Ns2DsRed {
+    /// One virtual queue per level. Of each, the thresholds, `max_p`, `w_q`, mean packet, rate and ECN count.
+    ///
+    /// # Errors
+    /// [`ParamError`] naming the field that is out of range, such as `yellow.max_p`.
+    pub fn new(spec: &multi_red::Spec) -> Result<Ns2DsRed, ParamError> {
+        multi_red::Params::new(spec)?;
+        let levels = spec.levels.iter().map(|spec| Level {
+            spec: red::Spec {
+                min_packets: spec.min_packets.trunc(),
+                max_packets: spec.max_packets.trunc(),
+                ..*spec
+            },
+            average: 0.0,
+            count: 0,
+            idle_since: Some(Time::ZERO),
+        });
+        Ok(Ns2DsRed { mode: spec.mode, levels: levels.collect() })
+    }
+
+    /// The average by which `colour` is judged, in packets.
+    pub fn average(&self, colour: Colour) -> f64 {
+        f64::from(self.levels[self.updated(self.level(colour)).start].average)
+    }
+
+    /// Judges an arrival that finds `waiting`; `u` is uniform in [0, 1).
+    pub fn arrive(
+        &mut self,
+        colour: Colour,
+        ect: bool,
+        waiting: &ColourBacklog,
+        now: Time,
+        u: f64,
+    ) -> Verdict {
+        let own = self.level(colour);
+        for index in self.updated(own) {
+            self.update(index, waiting, now);
+        }
+        let average = self.average(colour);
+        let hit = self.levels[own].hit(average, u);
+        let verdict = if ect && self.levels[own].spec.ecn && hit.drops() { Verdict::Mark } else { hit };
+        if !verdict.drops() {
+            let range = self.updated(own);
+            self.levels[range].iter_mut().for_each(|level| level.idle_since = None);
+        }
+        verdict
+    }
+
+    /// A packet of `colour` started transmission and left `after` waiting.
+    pub fn departed(&mut self, colour: Colour, after: &ColourBacklog, now: Time) {
+        let own = self.level(colour);
+        let is_empty = |index: usize| self.length(index, after) == 0;
+        let idle = match self.mode {
+            _ if !is_empty(own) => 0..0,
+            Mode::Total => 0..1,
+            Mode::Decoupled => own..own + 1,
+            Mode::Coupled if !(0..own).all(is_empty) => 0..0,
+            Mode::Coupled => {
+                own..(own..self.levels.len()).find(|&index| !is_empty(index)).unwrap_or(self.levels.len())
+            }
+        };
+        self.levels[idle].iter_mut().for_each(|level| level.idle_since = Some(now));
+    }
+
+    fn level(&self, colour: Colour) -> usize {
+        colour.index().min(self.levels.len() - 1)
+    }
+
+    /// The averages that an arrival at a level belongs to; the first is the one that judges it.
+    fn updated(&self, own: usize) -> Range<usize> {
+        match self.mode {
+            Mode::Coupled => own..self.levels.len(),
+            Mode::Decoupled => own..own + 1,
+            Mode::Total => 0..1,
+        }
+    }
+
+    /// Packets of a level that wait; the last level has all colours beyond it too.
+    fn length(&self, index: usize, waiting: &ColourBacklog) -> u32 {
+        let of = |colour: &&Colour| self.level(**colour) == index;
+        Colour::ALL.iter().filter(of).map(|colour| waiting.packets[colour.index()]).sum()
+    }
+
+    fn update(&mut self, index: usize, waiting: &ColourBacklog, now: Time) {
+        let level = &self.levels[index];
+        let idle = level.idle_since.map_or(0, |since| idle_slots(&level.spec, now.since(since)));
+        let mut average = level.decayed(idle + 1);
+        let mut add = |w_q: f64, length: u32| {
+            average = (f64::from(average) + w_q * f64::from(length)) as f32;
+        };
+        match self.mode {
+            Mode::Decoupled => add(level.spec.w_q, self.length(index, waiting)),
+            Mode::Total => add(level.spec.w_q, waiting.packets.iter().sum()),
+            Mode::Coupled => {
+                (0..=index).for_each(|part| add(self.levels[part].spec.w_q, self.length(part, waiting)));
+            }
+        }
+        self.levels[index].average = average;
+    }
+}
+
+impl Level {
+    fn decayed(&self, slots: u64) -> f32 {
+        let keep = 1.0 - self.spec.w_q;
+        let rounded =
+            (0..slots.min(ROUNDED_SLOTS)).fold(self.average, |average, _| (f64::from(average) * keep) as f32);
+        match slots.saturating_sub(ROUNDED_SLOTS) {
+            0 => rounded,
+            rest => (f64::from(rounded) * libm::pow(keep, rest as f64)) as f32,
+        }
+    }
+
+    fn hit(&mut self, average: f64, u: f64) -> Verdict {
+        let red::Spec { min_packets: min, max_packets: max, max_p, .. } = self.spec;
+        if average <= min {
+            self.count = -1;
+            return Verdict::Pass;
+        }
+        if average > max {
+            self.count = 0;
+            return Verdict::Forced;
+        }
+        self.count += 1;
+        let base = max_p * (average - min) / (max - min);
+        if u > base / (1.0 - self.count as f64 * base) {
+            return Verdict::Pass;
+        }
+        self.count = 0;
+        Verdict::Early
+    }
+}

@@ -1,0 +1,126 @@
+//! RED as ns-2.35 has it (`oracle/semantics.md` 1.4, `use_mark_p_` off), for comparisons with its runs only.
+//!
+//! What it does beside the paper's rule, and the policy therefore does not: nothing is dropped early while at
+//! most one packet (or, counted in bytes, none) waits; the first arrival above min is never dropped and counts
+//! as 1; a drop for any reason restarts the count, a full buffer's too; bytes since the last drop count as
+//! whole mean packets, and a chance of 1 is not scaled with the packet's size; a queue judged in bytes is full
+//! at `limit` mean packets of bytes.
+
+use crate::units::{Buffer, Dur, Time};
+use mousehole_policy::{Backlog, ParamError, Verdict, red};
+
+/// Parameters and state.
+#[derive(Debug, Clone)]
+pub struct Ns2Red {
+    spec: red::Spec,
+    limit: Buffer,
+    /// In packets, or in bytes.
+    average: f64,
+    count: u64,
+    count_bytes: u64,
+    was_above: bool,
+    /// The idle time that began then is in the average.
+    counted: Time,
+}
+
+impl Ns2Red {
+    /// RED before a buffer of `limit`; `spare_below_packets` is not used.
+    ///
+    /// # Errors
+    /// [`ParamError`] naming the field that is out of range.
+    pub fn new(spec: red::Spec, limit: Buffer) -> Result<Ns2Red, ParamError> {
+        red::Params::new(&spec)?;
+        let counted = Time::NEVER;
+        Ok(Ns2Red { spec, limit, average: 0.0, count: 0, count_bytes: 0, was_above: false, counted })
+    }
+
+    /// Average length in mean packets.
+    pub fn average(&self) -> f64 {
+        self.average / self.unit()
+    }
+
+    /// Judges an arrival that finds `backlog`; `u` is uniform in [0, 1).
+    pub fn arrive(&mut self, bytes: u16, ect: bool, backlog: &Backlog, now: Time, u: f64) -> Verdict {
+        let length = if self.spec.queue_in_bytes { backlog.bytes } else { u64::from(backlog.packets) };
+        self.take(length, Time(backlog.idle_since_ns), now);
+        self.count += 1;
+        self.count_bytes += u64::from(bytes);
+        let verdict =
+            if self.is_full(backlog, bytes) { Verdict::Forced } else { self.judge(length, bytes, ect, u) };
+        if verdict != Verdict::Pass {
+            (self.count, self.count_bytes) = (0, 0);
+        }
+        verdict
+    }
+
+    fn take(&mut self, length: u64, idle_since: Time, now: Time) {
+        let is_idle = idle_since < now && idle_since != self.counted;
+        let slots = if is_idle { idle_slots(&self.spec, now.since(idle_since)) } else { 0 };
+        self.counted = idle_since;
+        let keep = 1.0 - self.spec.w_q;
+        self.average = self.average * libm::pow(keep, slots as f64 + 1.0) + self.spec.w_q * length as f64;
+    }
+
+    fn judge(&mut self, length: u64, bytes: u16, ect: bool, u: f64) -> Verdict {
+        let (average, red::Spec { min_packets, max_packets, gentle, .. }) = (self.average(), self.spec);
+        if average < min_packets || length <= 1 {
+            self.was_above = false;
+            return Verdict::Pass;
+        }
+        if average >= if gentle { 2.0 * max_packets } else { max_packets } {
+            return Verdict::Forced;
+        }
+        if !self.was_above {
+            self.was_above = true;
+            (self.count, self.count_bytes) = (1, u64::from(bytes));
+            return Verdict::Pass;
+        }
+        match u <= self.chance(self.base(average), bytes) {
+            false => Verdict::Pass,
+            true if self.spec.ecn && ect => Verdict::Mark,
+            true => Verdict::Early,
+        }
+    }
+
+    fn base(&self, average: f64) -> f64 {
+        let red::Spec { min_packets, max_packets, max_p, .. } = self.spec;
+        if average >= max_packets {
+            (1.0 - max_p) / max_packets * average + 2.0 * max_p - 1.0
+        } else {
+            max_p * (average - min_packets) / (max_packets - min_packets)
+        }
+    }
+
+    fn chance(&self, base: f64, bytes: u16) -> f64 {
+        let mean = self.spec.mean_packet_bytes;
+        let count = if self.spec.byte_mode { self.count_bytes / mean as u64 } else { self.count };
+        let expected = count as f64 * base;
+        let end = if self.spec.wait { 2.0 } else { 1.0 };
+        let spaced = match expected {
+            soon if self.spec.wait && soon < 1.0 => 0.0,
+            due if due >= end => 1.0,
+            _ => base / (end - expected),
+        };
+        if self.spec.byte_mode && spaced < 1.0 { spaced * f64::from(bytes) / mean } else { spaced }
+    }
+
+    fn is_full(&self, backlog: &Backlog, bytes: u16) -> bool {
+        match self.limit {
+            Buffer::Packets(limit) if self.spec.queue_in_bytes => {
+                backlog.bytes as f64 >= f64::from(limit) * self.spec.mean_packet_bytes
+            }
+            Buffer::Packets(limit) => backlog.packets >= limit,
+            Buffer::Bytes(limit) => backlog.bytes + u64::from(bytes) > limit,
+        }
+    }
+
+    fn unit(&self) -> f64 {
+        if self.spec.queue_in_bytes { self.spec.mean_packet_bytes } else { 1.0 }
+    }
+}
+
+/// How many mean packets could have been sent in a time.
+pub(super) fn idle_slots(spec: &red::Spec, idle: Dur) -> u64 {
+    let bits = u128::from(idle.0) * spec.rate_bps as u128;
+    (bits / (8_000_000_000 * spec.mean_packet_bytes as u128)) as u64
+}

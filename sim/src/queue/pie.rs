@@ -1,0 +1,268 @@
+//! PIE: drops arrivals with a probability that a controller steers by the queueing delay.
+//!
+//! RFC 8033: the basic scheme (its Appendix A) and, as options, ECN, the departure-rate estimate,
+//! de-randomised drops and the cap on steps (its Appendix B). Defaults are the RFC's; a comparator, hence Rust.
+//!
+//! The delay is the sojourn time of the packet that left last, zero when nothing waits (time stamps, which
+//! the RFC allows and Linux does), or bytes waiting over the estimated departure rate.
+//!
+//! The probability is due every 15 ms. Between two packets nothing it reads can change, so that steps are
+//! taken when the queue is next looked at: the same result as with a timer, which a test asserts.
+//!
+//! Deviations: the RFC's switching on and off with the queue's length is left out (PIE is always on); the
+//! RFC names no mean packet, ours is a 1500-byte one.
+
+use super::lane::Lane;
+use super::{Dequeued, Drop, Why};
+use crate::packet::{Packet, flag};
+use crate::rng::Stream;
+use crate::units::{Buffer, Dur, Time};
+
+/// How the queueing delay is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Delay {
+    /// Packets are stamped when they arrive.
+    #[default]
+    Timestamp,
+    /// Bytes waiting over the departure rate, measured over 16 KiB at a time.
+    DepartureRate,
+}
+
+/// Parameters (RFC 8033).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Params {
+    /// Delay to hold, `QDELAY_REF`.
+    pub target: Dur,
+    /// Time between steps of the controller, `T_UPDATE`; longer than zero.
+    pub period: Dur,
+    /// How long a burst goes unpunished, `MAX_BURST`.
+    pub burst: Dur,
+    /// Weight of the delay's distance from the target, per second.
+    pub alpha: f64,
+    /// Weight of the delay's change, per second.
+    pub beta: f64,
+    /// Two of these may always wait, `MEAN_PKTSIZE`, bytes.
+    pub mean_packet: u32,
+    /// Arrivals beyond this are dropped.
+    pub limit: Buffer,
+    /// Mark ECT packets while the probability is below `mark_ecnth`.
+    pub ecn: bool,
+    /// Probability from which ECT packets are dropped all the same.
+    pub mark_ecnth: f64,
+    /// How the delay is known.
+    pub delay: Delay,
+    /// Space drops evenly: none before the sum of probabilities is 0.85, one for certain at 8.5.
+    pub derandomise: bool,
+    /// From a probability of 0.1 let it rise by at most 0.02 at a step.
+    pub cap: bool,
+}
+
+impl Default for Params {
+    fn default() -> Params {
+        Params {
+            target: Dur::from_millis(15),
+            period: Dur::from_millis(15),
+            burst: Dur::from_millis(150),
+            alpha: 0.125,
+            beta: 1.25,
+            mean_packet: 1500,
+            limit: Buffer::Packets(1000),
+            ecn: true,
+            mark_ecnth: 0.1,
+            delay: Delay::Timestamp,
+            derandomise: false,
+            cap: false,
+        }
+    }
+}
+
+/// The controller's state: a probability, the last delay, and what is left of the burst allowance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Controller {
+    /// Probability that an arrival is dropped.
+    pub probability: f64,
+    /// Delay seen at the last step, in seconds.
+    pub delay_s: f64,
+    /// Time for which nothing is dropped.
+    pub burst: Dur,
+}
+
+impl Controller {
+    /// One step, `delay_s` being the delay now (RFC 8033, `calculate_drop_prob`).
+    pub fn step(&mut self, params: &Params, delay_s: f64) {
+        let off = delay_s - params.target.as_secs();
+        let mut change = params.alpha * off + params.beta * (delay_s - self.delay_s);
+        change *= scale(self.probability);
+        if params.cap && self.probability >= 0.1 {
+            change = change.min(0.02);
+        }
+        self.probability += change;
+        if delay_s == 0.0 && self.delay_s == 0.0 {
+            self.probability *= 0.98;
+        }
+        self.probability = self.probability.clamp(0.0, 1.0);
+        self.delay_s = delay_s;
+        self.burst = self.burst - params.period;
+    }
+
+    /// Congestion was over at the last step: no probability, and a delay below half the target.
+    fn is_calm(&self, params: &Params) -> bool {
+        self.probability == 0.0 && self.delay_s < params.target.as_secs() / 2.0
+    }
+}
+
+/// Small probabilities take small steps (RFC 8033: the auto-tuning table).
+fn scale(probability: f64) -> f64 {
+    const STEPS: [(f64, f64); 6] = [
+        (1e-6, 1.0 / 2048.0),
+        (1e-5, 1.0 / 512.0),
+        (1e-4, 1.0 / 128.0),
+        (1e-3, 1.0 / 32.0),
+        (1e-2, 1.0 / 8.0),
+        (1e-1, 1.0 / 2.0),
+    ];
+    STEPS.iter().find(|(below, _)| probability < *below).map_or(1.0, |(_, factor)| *factor)
+}
+
+/// The departure rate as time per 16 KiB (RFC 8033 section 5.2).
+#[derive(Debug, Clone, Copy, Default)]
+struct Rate {
+    since: Option<Time>,
+    bytes: u64,
+    average_s: f64,
+}
+
+const MEASURED: u64 = 1 << 14;
+
+impl Rate {
+    /// A packet of `bytes` leaves, `waiting` bytes were there with it.
+    fn departed(&mut self, bytes: u64, waiting: u64, now: Time) {
+        if self.since.is_none() && waiting >= MEASURED {
+            (self.since, self.bytes) = (Some(now), 0);
+        }
+        let Some(since) = self.since else { return };
+        self.bytes += bytes;
+        if self.bytes >= MEASURED {
+            let took = now.since(since).as_secs();
+            let weight = if self.average_s == 0.0 { 1.0 } else { 0.25 };
+            self.average_s += weight * (took - self.average_s);
+            let again = waiting - bytes >= MEASURED;
+            (self.since, self.bytes) = (again.then_some(now), 0);
+        }
+    }
+
+    fn delay_s(&self, waiting: u64) -> f64 {
+        waiting as f64 * self.average_s / MEASURED as f64
+    }
+}
+
+/// A FIFO under PIE.
+pub struct Pie {
+    params: Params,
+    lane: Lane,
+    controller: Controller,
+    next_step: Time,
+    sojourn_s: f64,
+    rate: Rate,
+    accumulated: f64,
+}
+
+impl Pie {
+    /// An empty queue; the first step is one period after the start.
+    pub fn new(params: Params) -> Pie {
+        Pie {
+            params,
+            lane: Lane::default(),
+            controller: Controller { probability: 0.0, delay_s: 0.0, burst: params.burst },
+            next_step: Time::ZERO + params.period,
+            sojourn_s: 0.0,
+            rate: Rate::default(),
+            accumulated: 0.0,
+        }
+    }
+
+    /// Packets and bytes waiting.
+    pub fn backlog(&self) -> (u32, u64) {
+        let total = self.lane.total();
+        (total.packets, total.bytes)
+    }
+
+    /// The controller, for traces and tests.
+    pub fn controller(&self) -> Controller {
+        self.controller
+    }
+
+    /// Takes the steps due by `now`; the other calls do so themselves.
+    pub fn advance(&mut self, now: Time) {
+        while self.next_step <= now {
+            let before = self.controller;
+            self.controller.step(&self.params, self.delay_s());
+            self.next_step += self.params.period;
+            if self.controller == before {
+                // At rest, and nothing happens before `now`: the remaining steps change nothing either.
+                let rest = now.since(self.next_step).0 / self.params.period.0;
+                self.next_step += Dur(rest * self.params.period.0);
+            }
+        }
+    }
+
+    /// Takes an arrival.
+    pub fn enqueue(&mut self, mut packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Drop>) {
+        self.advance(now);
+        let params = &self.params;
+        if self.controller.is_calm(params) && self.delay_s() < params.target.as_secs() / 2.0 {
+            self.controller.burst = params.burst;
+        }
+        let why = if self.lane.total().is_full_for(&packet, params.limit) {
+            Why::Forced
+        } else if self.controller.burst > Dur::ZERO || !self.hits(rng) {
+            return self.lane.push(packet, now);
+        } else if self.params.ecn
+            && packet.has(flag::ECT)
+            && self.controller.probability < self.params.mark_ecnth
+        {
+            packet.flags |= flag::CE;
+            return self.lane.push(packet, now);
+        } else {
+            Why::Early
+        };
+        self.accumulated = 0.0;
+        drops.push(Drop { packet, why });
+    }
+
+    /// Gives the next packet.
+    pub fn dequeue(&mut self, now: Time) -> Dequeued {
+        self.advance(now);
+        let waiting = self.lane.total().bytes;
+        let Some((packet, at)) = self.lane.pop() else { return Dequeued::Empty };
+        self.sojourn_s = now.since(at).as_secs();
+        self.rate.departed(u64::from(packet.bytes), waiting, now);
+        Dequeued::Packet(packet, at)
+    }
+
+    fn delay_s(&self) -> f64 {
+        match self.params.delay {
+            _ if self.lane.is_empty() => 0.0,
+            Delay::Timestamp => self.sojourn_s,
+            Delay::DepartureRate => self.rate.delay_s(self.lane.total().bytes),
+        }
+    }
+
+    /// Whether chance takes an arrival (RFC 8033, `drop_early`).
+    fn hits(&mut self, rng: &mut Stream) -> bool {
+        let Controller { probability, delay_s, .. } = self.controller;
+        let is_short = self.lane.total().bytes <= 2 * u64::from(self.params.mean_packet);
+        if is_short || (delay_s < self.params.target.as_secs() / 2.0 && probability < 0.2) {
+            return false;
+        }
+        if !self.params.derandomise {
+            return rng.uniform() < probability;
+        }
+        self.accumulated = if probability == 0.0 { 0.0 } else { self.accumulated + probability };
+        let takes = self.accumulated >= 8.5 || (self.accumulated >= 0.85 && rng.uniform() < probability);
+        if takes {
+            self.accumulated = 0.0;
+        }
+        takes
+    }
+}

@@ -1,0 +1,243 @@
+//! One tin of CAKE: set-associative flow queues under DRR++, with quanta divided among the flows of a host.
+
+use super::Drop;
+use super::cake::Isolation;
+use super::cobalt::Cobalt;
+use super::codel::Law;
+use super::lane::{Lane, Total};
+use super::lists::Lists;
+use crate::flow::Flow;
+use crate::packet::Packet;
+use crate::rng::Stream;
+use crate::units::{Rate, Time};
+use std::collections::BTreeMap;
+
+const QUEUES: usize = 1024;
+const WAYS: usize = 8;
+
+/// Lists a queue may be in: sparse ones go first.
+const SPARSE: usize = 0;
+const BULK: usize = 1;
+
+/// Deficits count 2^-16 of a byte, so that quanta divide exactly enough.
+const BYTE: i64 = 1 << 16;
+
+/// The hosts of connections, by slot, numbered densely.
+pub(super) struct Hosts {
+    isolation: Isolation,
+    numbers: BTreeMap<u32, u32>,
+    /// Client and server.
+    ends: Vec<[u32; 2]>,
+}
+
+impl Hosts {
+    pub fn new(isolation: Isolation) -> Hosts {
+        Hosts { isolation, numbers: BTreeMap::new(), ends: Vec::new() }
+    }
+
+    /// A connection took over `slot`.
+    pub fn open(&mut self, slot: u32, flow: &Flow) {
+        let slot = slot as usize;
+        self.ends.resize(self.ends.len().max(slot + 1), [0; 2]);
+        self.ends[slot] = [self.number(flow.client, 0), self.number(flow.server, 1)];
+    }
+
+    /// Source and destination of a packet.
+    pub fn of(&self, packet: &Packet) -> [u32; 2] {
+        let [client, server] = self.ends.get(packet.flow as usize).copied().unwrap_or_default();
+        if packet.is_reverse() { [client, server] } else { [server, client] }
+    }
+
+    /// Clients and servers are numbered apart: host 3 that asks is not host 3 that answers.
+    fn number(&mut self, host: u32, end: u32) -> u32 {
+        let next = self.numbers.len() as u32 * 2 + end;
+        match self.numbers.get(&host) {
+            Some(number) => number & !1 | end,
+            None => {
+                self.numbers.insert(host, next);
+                next
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Queue {
+    lane: Lane,
+    deficit: i64,
+    cobalt: Cobalt,
+    /// Source and destination, from when the queue became busy.
+    hosts: [u32; 2],
+}
+
+/// A tin.
+pub(super) struct Tin {
+    rate: Rate,
+    law: Law,
+    quantum: i64,
+    queues: Vec<Queue>,
+    tags: Vec<u64>,
+    /// Bytes per queue, for the search of the longest.
+    bytes: Vec<u64>,
+    lists: Lists,
+    /// Bulk flows per source and per destination.
+    loads: [Vec<u32>; 2],
+    total: Total,
+    /// Below its threshold from this time on.
+    clock: Time,
+}
+
+impl Tin {
+    pub fn new(rate: Rate, law: Law, quantum: u32) -> Tin {
+        let mut lists = Lists::new(2);
+        lists.reserve(QUEUES);
+        Tin {
+            rate,
+            law,
+            quantum: i64::from(quantum) * BYTE,
+            queues: (0..QUEUES).map(|_| Queue::default()).collect(),
+            tags: vec![u64::MAX; QUEUES],
+            bytes: vec![0; QUEUES],
+            lists,
+            loads: [Vec::new(), Vec::new()],
+            total: Total::default(),
+            clock: Time::ZERO,
+        }
+    }
+
+    pub fn total(&self) -> Total {
+        self.total
+    }
+
+    /// When it is below its threshold, `now` if it is.
+    pub fn ready(&self, now: Time) -> Time {
+        self.clock.max(now)
+    }
+
+    pub fn enqueue(&mut self, packet: Packet, hash: u64, hosts: [u32; 2], now: Time) {
+        if self.total.packets == 0 {
+            self.clock = self.clock.max(now);
+        }
+        let index = self.find(hash);
+        if self.lists.list_of(index as u32).is_none() {
+            self.queues[index].hosts = hosts;
+            for (loads, host) in self.loads.iter_mut().zip(hosts) {
+                loads.resize(loads.len().max(host as usize + 1), 0);
+            }
+            self.lists.push(SPARSE, index as u32);
+            self.queues[index].deficit = self.quantum;
+        }
+        self.total.add(&packet);
+        self.bytes[index] += u64::from(packet.bytes);
+        self.queues[index].lane.push(packet, now);
+    }
+
+    /// Gives the next packet by DRR++: sparse flows first, then bulk flows in turn.
+    pub fn dequeue(
+        &mut self,
+        hosts: &Hosts,
+        now: Time,
+        dice: &mut Stream,
+        drops: &mut Vec<Drop>,
+    ) -> Option<(Packet, Time)> {
+        loop {
+            let sparse = self.lists.first(SPARSE);
+            let index = sparse.or_else(|| self.lists.first(BULK))?;
+            let is_sparse = sparse.is_some();
+            if self.queues[index as usize].deficit <= 0 {
+                self.make_bulk(index, is_sparse);
+                self.queues[index as usize].deficit += self.share(hosts, index as usize);
+                continue;
+            }
+            if let Some((packet, at)) = self.serve(index as usize, now, dice, drops) {
+                self.queues[index as usize].deficit -= i64::from(packet.bytes) * BYTE;
+                self.clock += self.rate.tx_time(u64::from(packet.bytes));
+                return Some((packet, at));
+            }
+            // As in FQ-CoDel, a sparse flow that empties waits a round before it may be sparse again.
+            if is_sparse {
+                self.make_bulk(index, true);
+            } else {
+                self.retire(index);
+            }
+        }
+    }
+
+    /// The longest queue: its bytes and number.
+    pub fn longest(&self) -> (u64, usize) {
+        let most = self.bytes.iter().enumerate().max_by_key(|(index, bytes)| (**bytes, QUEUES - index));
+        most.map_or((0, 0), |(index, bytes)| (*bytes, index))
+    }
+
+    /// Drops the head of a queue for want of room.
+    pub fn drop_head(&mut self, index: usize, now: Time) -> Option<Packet> {
+        let queue = &mut self.queues[index];
+        let (packet, _) = queue.lane.pop()?;
+        queue.cobalt.overflowed(&self.law, now);
+        self.bytes[index] -= u64::from(packet.bytes);
+        self.total.remove(&packet);
+        Some(packet)
+    }
+
+    /// The queue of a flow: its own, a free one of its set, or the first choice if all eight are taken.
+    fn find(&mut self, hash: u64) -> usize {
+        let first = (hash >> 32) as usize % QUEUES;
+        let set = first - first % WAYS;
+        let way = |step: usize| set + (first + step) % WAYS;
+        if let Some(own) = (0..WAYS).map(way).find(|&index| self.tags[index] == hash) {
+            return own;
+        }
+        let free = (0..WAYS).map(way).find(|&index| self.lists.list_of(index as u32).is_none());
+        let index = free.unwrap_or(first);
+        self.tags[index] = hash;
+        index
+    }
+
+    fn serve(
+        &mut self,
+        index: usize,
+        now: Time,
+        dice: &mut Stream,
+        drops: &mut Vec<Drop>,
+    ) -> Option<(Packet, Time)> {
+        let queue = &mut self.queues[index];
+        let before = queue.lane.total();
+        let head = queue.cobalt.dequeue(&self.law, &mut queue.lane, now, dice, drops);
+        let after = queue.lane.total();
+        self.total.shrink(before, after);
+        self.bytes[index] = after.bytes;
+        head
+    }
+
+    /// Puts a flow at the end of the bulk flows; a new one counts at its hosts.
+    fn make_bulk(&mut self, index: u32, is_new: bool) {
+        self.lists.push(BULK, index);
+        if is_new {
+            self.count(index as usize, 1);
+        }
+    }
+
+    fn retire(&mut self, index: u32) {
+        self.lists.remove(index);
+        self.count(index as usize, -1);
+    }
+
+    fn count(&mut self, index: usize, by: i32) {
+        for (loads, host) in self.loads.iter_mut().zip(self.queues[index].hosts) {
+            loads[host as usize] = loads[host as usize].wrapping_add_signed(by);
+        }
+    }
+
+    /// A flow's part of the quantum.
+    fn share(&self, hosts: &Hosts, index: usize) -> i64 {
+        let [source, destination] = self.queues[index].hosts;
+        let load = |end: usize, host: u32| i64::from(self.loads[end][host as usize]);
+        let divisor = match hosts.isolation {
+            Isolation::Flows => 1,
+            Isolation::DualSource => load(0, source),
+            Isolation::DualDestination => load(1, destination),
+            Isolation::Triple => load(0, source).max(load(1, destination)),
+        };
+        self.quantum / divisor.max(1)
+    }
+}

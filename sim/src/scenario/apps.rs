@@ -1,0 +1,110 @@
+//! Sources of a run: each model's, those of a mix, and who cheats.
+
+use super::mix;
+use super::plan::Plan;
+use crate::engine::Apps;
+use crate::engine::connection::{Open, Payload};
+use crate::engine::ftp::Ftp;
+use crate::engine::gaming::Gaming;
+use crate::engine::mix::Mix;
+use crate::engine::source::{List, Source, Starts};
+use crate::flow::Class;
+use crate::rng::mix as hash;
+use crate::traffic::Traffic;
+use crate::traffic::model::Model;
+use crate::traffic::model::datagrams::Senders;
+use crate::traffic::model::ftp;
+use crate::traffic::model::telnet::{Keystrokes, Telnet};
+use crate::units::Time;
+use std::sync::Arc;
+
+/// The seed of source `number` of a run; source 0 has the run's own.
+pub fn seed_of(seed: u64, number: u16) -> u64 {
+    if number == 0 { seed } else { seed ^ hash(u64::from(number) | 1 << 20) }
+}
+
+/// Whatever the run plays, as one source: the mix beside the main source, and cheats over all.
+pub fn combined(
+    plan: &Plan,
+    main: Source,
+    entries: Vec<Source>,
+    traffic: &Arc<Traffic>,
+    seed: u64,
+) -> Source {
+    let spec = &plan.scenario.traffic;
+    let all = if entries.is_empty() {
+        main
+    } else {
+        let main = mix::has_main(spec).then_some((0, main));
+        Source::Mix(Mix::new(main.into_iter().chain((1..).zip(entries)).collect()))
+    };
+    match &plan.gaming {
+        Some(rules) => Source::Gaming(Box::new(Gaming::new(all, rules.clone(), seed, traffic.clone()))),
+        None => all,
+    }
+}
+
+/// A source that has nothing.
+pub fn nothing() -> Source {
+    Source::List(List::new(Arc::default()))
+}
+
+/// Users who fetch or send files, under a run's seed.
+pub fn files(model: &ftp::Ftp, seed: u64) -> Source {
+    Source::Ftp(Ftp::new(model.draws(seed)))
+}
+
+/// Remote logins; their rules are added to the run's.
+pub fn logins(plan: &Plan, model: &Telnet, seed: u64, apps: &mut Apps) -> Source {
+    let rules = Payload::Keystrokes(apps.keystrokes.len() as u32);
+    let (bytes, request_bytes) = keystroke(plan, model);
+    apps.keystrokes.push(Keystrokes { bytes, interval_s: model.interval_s, seed });
+    let session = |user: u32| {
+        let open = Open {
+            key: u64::from(user),
+            client: model.first_host + user,
+            server: model.first_host + user,
+            payload: rules,
+            class: Class::Interactive,
+            request_bytes,
+            ..Open::default()
+        };
+        (Time::ZERO + model.start(seed, user), open)
+    };
+    Source::Starts(Starts::new((0..model.users).map(session).collect()))
+}
+
+/// Payload of an echo and of a keystroke.
+pub fn keystroke(plan: &Plan, model: &Telnet) -> (u64, u16) {
+    let (echo, typed) = (model.packet_bytes - plan.params.header, model.packet_bytes - plan.params.ack_bytes);
+    (u64::from(echo), typed as u16)
+}
+
+/// Flows of datagrams; they are added to the run's.
+pub fn datagrams(senders: &Senders, seed: u64, apps: &mut Apps) -> Source {
+    let mut opens = Vec::new();
+    for (begin, stream) in senders.streams(seed) {
+        let open = Open {
+            key: u64::from(begin.flow),
+            client: begin.host,
+            server: begin.host,
+            payload: Payload::Datagrams(apps.streams.len() as u32),
+            class: begin.class,
+            upload: begin.upload,
+            ..Open::default()
+        };
+        apps.streams.push(stream);
+        opens.push((Time::ZERO + begin.at, open));
+    }
+    Source::Starts(Starts::new(opens))
+}
+
+impl Plan {
+    /// Payload of echo and keystroke, if source `number` is remote logins.
+    pub(super) fn keystroke_of(&self, number: u16) -> Option<(u64, u16)> {
+        self.models().find_map(|(known, model)| match model {
+            Model::Telnet(telnet) if known == number => Some(keystroke(self, telnet)),
+            _ => None,
+        })
+    }
+}

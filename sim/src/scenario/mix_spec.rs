@@ -1,0 +1,56 @@
+//! A scenario as text: the fields of a mix, and of senders that cheat.
+
+use serde::{Deserialize, Serialize};
+
+/// One model of a mix.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixSpec {
+    /// What records call it; the model's name if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Name of a traffic model.
+    pub model: String,
+    /// Parameters of the model that differ from its defaults.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub params: Option<serde_json::Value>,
+    /// Wire bytes over capacity, of models that arrive at a rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<f64>,
+    /// How many users, of models that have so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
+}
+
+/// Senders that cheat.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GamingSpec {
+    /// Share of the transfers that are large enough.
+    pub share: f64,
+    /// Number of pieces a transfer is sent in.
+    pub split: u32,
+    /// `parallel` or `consecutive`.
+    pub pieces: String,
+    /// The window hint every packet claims; 0 tells the truth.
+    pub hint: u8,
+    /// Smaller transfers are left alone.
+    pub min_bytes: String,
+    /// Names of the sources whose transfers may cheat; all where it is empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
+}
+
+impl Default for GamingSpec {
+    /// A tenth of all transfers of at least 100 kB in eight pieces at once.
+    fn default() -> Self {
+        GamingSpec {
+            share: 0.1,
+            split: 8,
+            pieces: "parallel".into(),
+            hint: 0,
+            min_bytes: "100kB".into(),
+            sources: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The `[tcp]` part of a scenario: a profile, and what is set beside it.
+
+use super::spec::TcpSpec;
+use crate::error::{Error, Result};
+use crate::tcp::profile::Opening;
+use crate::tcp::{Congestion, Params, Variant};
+use crate::traffic::read::Direction;
+use crate::units::{Dur, parse_dur};
+
+/// The parameters in force for data in `direction`.
+///
+/// # Errors
+/// [`Error::Field`] naming a field whose value is out of range, or not to be had with the profile.
+pub(super) fn params(spec: &TcpSpec, direction: Direction) -> Result<Params> {
+    let mut params = Params::profile(&spec.profile)?;
+    set_sizes(&mut params, spec)?;
+    set_ssthresh(&mut params, spec)?;
+    set_timers(&mut params, spec)?;
+    set_recovery(&mut params, spec)?;
+    params.opening = opening(params.opening, spec.syn, direction)?;
+    Ok(params)
+}
+
+/// Sizes and windows: numbers with a least and a greatest value.
+fn set_sizes(params: &mut Params, spec: &TcpSpec) -> Result<()> {
+    for (target, given, field, allowed) in [
+        (&mut params.mss, spec.mss, "tcp.mss", 1..=9000),
+        (&mut params.header, spec.header, "tcp.header", 0..=120),
+        (&mut params.request_bytes, spec.request_bytes, "tcp.request_bytes", 0..=9000),
+        (&mut params.initial_window, spec.initial_window, "tcp.initial_window", 1..=1000),
+        (&mut params.receive_window, spec.receive_window, "tcp.receive_window", 1..=65_535),
+    ] {
+        let Some(value) = given else { continue };
+        if !allowed.contains(&value) {
+            return Err(Error::field(field, value, format!("{} to {}", allowed.start(), allowed.end())));
+        }
+        *target = value;
+    }
+    Ok(())
+}
+
+/// A profile whose first threshold is the receive window keeps it so.
+fn set_ssthresh(params: &mut Params, spec: &TcpSpec) -> Result<()> {
+    if spec.initial_ssthresh == Some(0) {
+        return Err(Error::field("tcp.initial_ssthresh", 0, "at least 1 segment"));
+    }
+    if spec.receive_window.is_some() && params.initial_ssthresh.is_some() {
+        params.initial_ssthresh = Some(params.receive_window);
+    }
+    params.initial_ssthresh = spec.initial_ssthresh.or(params.initial_ssthresh);
+    Ok(())
+}
+
+fn set_timers(params: &mut Params, spec: &TcpSpec) -> Result<()> {
+    for (text, target, field) in [
+        (&spec.initial_rto, &mut params.initial_rto, "tcp.initial_rto"),
+        (&spec.min_rto, &mut params.min_rto, "tcp.min_rto"),
+        (&spec.tick, &mut params.tick, "tcp.tick"),
+    ] {
+        if let Some(text) = text {
+            *target = parse_dur(field, text)?;
+        }
+    }
+    if params.tick == Dur::ZERO || params.initial_rto == Dur::ZERO {
+        return Err(Error::field("tcp", "tick or initial_rto of zero", "times longer than zero"));
+    }
+    if let Some(phase) = spec.tick_phase_s.filter(|phase| !(0.0..=1e6).contains(phase)) {
+        return Err(Error::field("tcp.tick_phase_s", phase, "seconds, 0 or more"));
+    }
+    params.tick_phase = spec.tick_phase_s.map(Dur::from_secs).or(params.tick_phase);
+    match spec.delayed_ack.as_deref() {
+        Some("off") => params.delayed_ack = None,
+        Some(text) => params.delayed_ack = Some(parse_dur("tcp.delayed_ack", text)?),
+        None => {}
+    }
+    Ok(())
+}
+
+/// Variant, congestion control, and what belongs to them; PRR and RACK need SACK.
+fn set_recovery(params: &mut Params, spec: &TcpSpec) -> Result<()> {
+    params.variant = spec.variant.unwrap_or(params.variant);
+    if params.variant != Variant::Sack {
+        (params.prr, params.rack) = (false, false);
+    }
+    params.congestion = spec.congestion.unwrap_or(params.congestion);
+    if params.congestion == Congestion::Cubic && !params.rfc5681 {
+        return Err(Error::field("tcp.congestion", "\"cubic\"", "the ns2 profiles have reno only"));
+    }
+    params.limited_transmit = spec.limited_transmit.unwrap_or(params.limited_transmit);
+    params.ecn = spec.ecn.unwrap_or(params.ecn);
+    Ok(())
+}
+
+fn opening(of_profile: Opening, syn: Option<bool>, direction: Direction) -> Result<Opening> {
+    Ok(match (of_profile, syn, direction) {
+        (Opening::OneWaySyn | Opening::None, Some(true), _) => Opening::OneWaySyn,
+        (Opening::OneWaySyn | Opening::None, Some(false), _) => Opening::None,
+        (Opening::Request, Some(_), _) => {
+            return Err(Error::field("tcp.syn", "set", "only the ns2 profiles can do without"));
+        }
+        (Opening::Request, None, Direction::Up) => Opening::Sender,
+        (opening, ..) => opening,
+    })
+}

@@ -1,0 +1,313 @@
+//! A topology written out, or drawn by its kind: checked, numbered, and routed.
+
+use super::super::spec::{LinkSpec, Scenario};
+use super::kinds;
+use super::route::Router;
+use super::spec::{HostGroup, Role, TopologyLink, TopologySpec};
+use super::{MOST_PATHS, Network, PlannedLink, Routes, Runs};
+use crate::engine::graph::{Hops, Hosts};
+use crate::error::{Error, Result, did_you_mean};
+use crate::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// More one-way links than this are refused.
+const MOST_LINKS: usize = 20_000;
+
+const MOST_DELAY: Dur = Dur::from_millis(1_000_000);
+
+/// A one-way link between two nodes.
+#[derive(Debug, Clone)]
+struct Arc {
+    /// The table it was written in, for messages.
+    field: String,
+    from: String,
+    to: String,
+    rate: Rate,
+    delay: Dur,
+    buffer: Option<String>,
+    scheme: bool,
+    mark: bool,
+    /// It goes the way it was written.
+    is_forward: bool,
+}
+
+impl Arc {
+    fn name(&self) -> String {
+        format!("{}-{}", self.from, self.to)
+    }
+}
+
+/// The links and paths of a scenario with a topology.
+pub fn network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network> {
+    check_alone(scenario)?;
+    let spec = kinds::drawn(spec)?;
+    let mut arcs = arcs(&spec, scenario.both_directions)?;
+    let (clients, servers) = hosts(&spec, &arcs)?;
+    bottleneck_first(&mut arcs, spec.bottleneck.as_deref())?;
+    let hosts = numbers(&spec, clients.len(), servers.len())?;
+    let hops = routes(&arcs, hosts, &clients, &servers)?;
+    let own_rtt = spec.rtt.as_deref().map_or(Ok(Dur::ZERO), |text| parse_dur("topology.rtt", text))?;
+    let longest = hops.iter().map(|path| rtt(path, &arcs)).max().unwrap_or_default();
+    let unit = if own_rtt > Dur::ZERO { own_rtt } else { longest };
+    let links = arcs.iter().map(|arc| planned(arc, unit, scenario.link.overhead));
+    let links = links.collect::<Result<Vec<_>>>()?;
+    let recorded = recorded(&links, spec.all_queues);
+    let layout = Routes { hosts, hops, remark: spec.remark, recorded }.layout(&links);
+    Ok(Network { links, layout, rtt: unit, own_rtt })
+}
+
+/// The dumbbell's fields have no meaning beside a topology.
+fn check_alone(scenario: &Scenario) -> Result<()> {
+    let allowed = "the topology has links of its own; leave it out";
+    if let Some(access) = &scenario.access {
+        return Err(Error::field("access", format!("rate \"{}\"", access.rate), allowed));
+    }
+    let (given, none) = (&scenario.link, LinkSpec::default());
+    let uplink = given.uplink_rate.clone().unwrap_or_default();
+    for (field, value, default) in [
+        ("rate", &given.rate, &none.rate),
+        ("rtt", &given.rtt, &none.rtt),
+        ("delay", &given.delay, &none.delay),
+        ("buffer", &given.buffer, &none.buffer),
+        ("uplink_rate", &uplink, &String::new()),
+        ("uplink_buffer", &given.uplink_buffer, &none.uplink_buffer),
+    ] {
+        if value != default {
+            return Err(Error::field(format!("link.{field}"), format!("\"{value}\""), allowed));
+        }
+    }
+    Ok(())
+}
+
+/// Every one-way link, those of host groups last.
+fn arcs(spec: &TopologySpec, both_directions: bool) -> Result<Vec<Arc>> {
+    let mut arcs = Vec::new();
+    for (index, link) in spec.links.iter().enumerate() {
+        add(&mut arcs, link, format!("topology.links[{index}]"), both_directions)?;
+        check_count(arcs.len())?;
+    }
+    for (index, group) in spec.hosts.iter().enumerate() {
+        let field = format!("topology.hosts[{index}]");
+        if !(1..=10_000).contains(&group.count) {
+            return Err(Error::field(format!("{field}.count"), group.count, "1 to 10000"));
+        }
+        for number in 0..group.count {
+            add(&mut arcs, &host_link(group, number), field.clone(), both_directions)?;
+        }
+        check_count(arcs.len())?;
+    }
+    check_count(arcs.len())?;
+    check_arcs(&arcs)?;
+    Ok(arcs)
+}
+
+fn host_name(group: &HostGroup, number: u32) -> String {
+    format!("{}{number}", group.name)
+}
+
+fn host_link(group: &HostGroup, number: u32) -> TopologyLink {
+    TopologyLink {
+        from: host_name(group, number),
+        to: group.at.clone(),
+        rate: group.rate.clone(),
+        delay: group.delay.clone(),
+        buffer: group.buffer.clone(),
+        ..TopologyLink::default()
+    }
+}
+
+/// Adds a link, and the one back.
+fn add(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, both_directions: bool) -> Result<()> {
+    if link.from == link.to || link.from.is_empty() || link.to.is_empty() {
+        let value = format!("\"{}\" to \"{}\"", link.from, link.to);
+        return Err(Error::field(field, value, "a link leads from one named node to another"));
+    }
+    let forward = Arc {
+        from: link.from.clone(),
+        to: link.to.clone(),
+        rate: parse_rate(&format!("{field}.rate"), &link.rate)?,
+        delay: delay(&format!("{field}.delay"), &link.delay)?,
+        buffer: link.buffer.clone().filter(|buffer| buffer != "unlimited"),
+        scheme: link.scheme,
+        mark: link.mark.unwrap_or(link.scheme),
+        is_forward: true,
+        field,
+    };
+    if forward.scheme && link.buffer.as_deref() == Some("unlimited") {
+        let allowed = "a link with the scheme has a buffer: packets, bytes or bandwidth-delay products";
+        return Err(Error::field(format!("{}.buffer", forward.field), "\"unlimited\"", allowed));
+    }
+    let back = Arc {
+        from: forward.to.clone(),
+        to: forward.from.clone(),
+        scheme: forward.scheme && both_directions,
+        mark: forward.mark && both_directions,
+        is_forward: false,
+        ..forward.clone()
+    };
+    arcs.push(forward);
+    arcs.extend((!link.one_way).then_some(back));
+    Ok(())
+}
+
+/// A delay whose sum over any path stays a number.
+fn delay(field: &str, text: &str) -> Result<Dur> {
+    match parse_dur(field, text)? {
+        delay if delay <= MOST_DELAY => Ok(delay),
+        _ => Err(Error::field(field, format!("\"{text}\""), "at most 1000s")),
+    }
+}
+
+fn check_count(links: usize) -> Result<()> {
+    if (1..=MOST_LINKS).contains(&links) {
+        return Ok(());
+    }
+    let allowed = format!("1 to {MOST_LINKS}, one for each direction");
+    Err(Error::field("topology.links", format!("{links} links"), allowed))
+}
+
+/// Each link is there once, and one has the scheme.
+fn check_arcs(arcs: &[Arc]) -> Result<()> {
+    let mut names = BTreeSet::new();
+    for arc in arcs {
+        if !names.insert(arc.name()) {
+            let allowed = "it is there already; one link leads from a node to another (one_way = true leaves \
+                           the way back to a link of its own)";
+            return Err(Error::field(&arc.field, format!("\"{}\"", arc.name()), allowed));
+        }
+    }
+    if !arcs.iter().any(|arc| arc.scheme) {
+        return Err(Error::field("topology.links", "no scheme", "at least one link with scheme = true"));
+    }
+    Ok(())
+}
+
+/// Names of the clients' and the servers' nodes.
+fn hosts(spec: &TopologySpec, arcs: &[Arc]) -> Result<(Vec<String>, Vec<String>)> {
+    let nodes: BTreeSet<&str> = arcs.iter().flat_map(|arc| [arc.from.as_str(), arc.to.as_str()]).collect();
+    let of = |role: Role, field: &str, listed: &[String]| {
+        let groups = spec.hosts.iter().filter(|group| group.role == role);
+        let grouped = groups.flat_map(|group| (0..group.count).map(|number| host_name(group, number)));
+        let all: Vec<String> = listed.iter().cloned().chain(grouped).collect();
+        match all.iter().find(|name| !nodes.contains(name.as_str())) {
+            Some(unknown) => Err(unknown_name(field, unknown, "node of a link", nodes.iter().copied())),
+            None if all.is_empty() => Err(Error::field(field, "[]", "at least one node")),
+            None => Ok(all),
+        }
+    };
+    let clients = of(Role::Client, "topology.clients", &spec.clients)?;
+    let servers = of(Role::Server, "topology.servers", &spec.servers)?;
+    let serving: BTreeSet<&String> = servers.iter().collect();
+    if let Some(both) = clients.iter().find(|client| serving.contains(client)) {
+        let allowed = "a node is a client or a server; it is both";
+        return Err(Error::field("topology.clients", format!("\"{both}\""), allowed));
+    }
+    Ok((clients, servers))
+}
+
+fn unknown_name<'a>(
+    field: &str,
+    name: &str,
+    what: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Error {
+    let hint = did_you_mean(name, known.clone());
+    let first: Vec<&str> = known.take(8).collect();
+    Error::field(field, format!("\"{name}\""), format!("the name of a {what}: {}{hint}", first.join(", ")))
+}
+
+/// Puts the bottleneck first and the link back second.
+fn bottleneck_first(arcs: &mut Vec<Arc>, named: Option<&str>) -> Result<()> {
+    let field = "topology.bottleneck";
+    let number = match named {
+        Some(name) => arcs.iter().position(|arc| arc.name() == name).ok_or_else(|| {
+            let names: Vec<String> = arcs.iter().map(Arc::name).collect();
+            unknown_name(field, name, "link", names.iter().map(String::as_str))
+        })?,
+        None => {
+            let with_scheme = arcs.iter().enumerate().filter(|(_, arc)| arc.scheme && arc.is_forward);
+            with_scheme.min_by_key(|(_, arc)| arc.rate).map_or(0, |(number, _)| number)
+        }
+    };
+    let first = arcs.remove(number);
+    let is_back = |arc: &Arc| arc.from == first.to && arc.to == first.from;
+    let Some(back) = arcs.iter().position(is_back) else {
+        let allowed = "the bottleneck has a link back as well";
+        return Err(Error::field(field, format!("\"{}\"", first.name()), allowed));
+    };
+    let second = arcs.remove(back);
+    arcs.splice(0..0, [first, second]);
+    Ok(())
+}
+
+/// How the hosts' numbers give paths.
+fn numbers(spec: &TopologySpec, clients: usize, servers: usize) -> Result<Hosts> {
+    let paired = spec.paired.unwrap_or(false);
+    if paired && clients != servers {
+        let value = format!("true with {clients} clients and {servers} servers");
+        return Err(Error::field("topology.paired", value, "as many clients as servers"));
+    }
+    let hosts = Hosts { clients: clients as u32, servers: servers as u32, paired };
+    if hosts.paths() > MOST_PATHS {
+        let value = format!("{clients} clients and {servers} servers");
+        let allowed = format!("at most {MOST_PATHS} pairs; paired = true has one for each client");
+        return Err(Error::field("topology.hosts", value, allowed));
+    }
+    Ok(hosts)
+}
+
+/// The path of each pair of hosts.
+fn routes(arcs: &[Arc], hosts: Hosts, clients: &[String], servers: &[String]) -> Result<Vec<Hops>> {
+    let names: BTreeSet<&str> = arcs.iter().flat_map(|arc| [arc.from.as_str(), arc.to.as_str()]).collect();
+    let nodes: BTreeMap<&str, usize> = names.into_iter().enumerate().map(|(n, name)| (name, n)).collect();
+    let ends: Vec<(usize, usize)> =
+        arcs.iter().map(|arc| (nodes[arc.from.as_str()], nodes[arc.to.as_str()])).collect();
+    let numbers: BTreeMap<(usize, usize), u16> =
+        ends.iter().enumerate().map(|(number, &ends)| (ends, number as u16)).collect();
+    let opposites: Vec<Option<u16>> =
+        ends.iter().map(|&(from, to)| numbers.get(&(to, from)).copied()).collect();
+    let links = ends.iter().zip(arcs).map(|(&(from, to), arc)| (from, to, arc.delay));
+    let mut router = Router::new(nodes.len(), links);
+    let path = |number: usize| {
+        let (client, server) = hosts.ends(number as u32);
+        let (client, server) = (&clients[client as usize], &servers[server as usize]);
+        let mut way = |from: &str, to: &str| {
+            let links = router.path(nodes[from], nodes[to]).filter(|links| links.len() < 255);
+            links.ok_or_else(|| unreachable(from, to))
+        };
+        let data = way(server, client)?;
+        // Where every link has its opposite the way back is the same; else it is found like any other.
+        let same: Option<Vec<u16>> = data.iter().rev().map(|&link| opposites[usize::from(link)]).collect();
+        let back = same.map_or_else(|| way(client, server), Ok)?;
+        Ok(Hops { data, back })
+    };
+    (0..hosts.paths()).map(path).collect()
+}
+
+fn unreachable(from: &str, to: &str) -> Error {
+    let allowed = "every client and server reach each other, over fewer than 255 links";
+    Error::field("topology.links", format!("no way from \"{from}\" to \"{to}\""), allowed)
+}
+
+fn rtt(path: &Hops, arcs: &[Arc]) -> Dur {
+    Dur(path.data.iter().chain(&path.back).map(|&link| arcs[usize::from(link)].delay.0).sum())
+}
+
+fn planned(arc: &Arc, rtt: Dur, overhead: u32) -> Result<PlannedLink> {
+    let text = arc.buffer.as_deref().or(arc.scheme.then_some("1bdp"));
+    let field = format!("{}.buffer", arc.field);
+    let buffer = text.map_or(Ok(Buffer::Packets(u32::MAX)), |text| parse_buffer(&field, text, arc.rate, rtt));
+    Ok(PlannedLink {
+        buffer: buffer?,
+        overhead,
+        runs: if arc.scheme { Runs::Scheme } else { Runs::Fifo },
+        is_marked: arc.mark,
+        ..PlannedLink::plain(arc.name(), arc.rate, arc.delay)
+    })
+}
+
+/// The bottleneck both ways, then the other links with the scheme, or all.
+fn recorded(links: &[PlannedLink], all: bool) -> Vec<u16> {
+    let told = |&number: &usize| number < 2 || all || links[number].runs == Runs::Scheme;
+    (0..links.len()).filter(told).map(|number| number as u16).collect()
+}

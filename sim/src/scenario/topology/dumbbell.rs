@@ -1,0 +1,91 @@
+//! The dumbbell of `[link]` and `[access]`: one bottleneck, and hosts around it.
+
+use super::super::spec::{AccessSpec, LinkSpec, Scenario};
+use super::{Network, PlannedLink, access_rate};
+use crate::engine::layout::{Access, Layout};
+use crate::error::{Error, Result};
+use crate::units::{Dur, Rate, parse_buffer, parse_dur, parse_rate};
+
+/// The links and paths of a scenario without a topology.
+pub fn network(scenario: &Scenario) -> Result<Network> {
+    let link = &scenario.link;
+    let rate = parse_rate("link.rate", &link.rate)?;
+    let rtt = parse_dur("link.rtt", &link.rtt)?;
+    let delay = parse_dur("link.delay", &link.delay)?;
+    let (layout, shared) = layout(scenario.access.as_ref(), delay)?;
+    check_rtt(link, rtt, layout.base_rtt)?;
+    let uplink_rate =
+        link.uplink_rate.as_ref().map_or(Ok(rate), |text| parse_rate("link.uplink_rate", text))?;
+    let bottleneck = |name: &str, rate, buffer, has_scheme| {
+        let plain = PlannedLink::plain(name.into(), rate, delay);
+        let planned = PlannedLink { buffer, overhead: link.overhead, ..plain };
+        if has_scheme { planned.with_scheme() } else { planned }
+    };
+    let buffer = parse_buffer("link.buffer", &link.buffer, rate, rtt)?;
+    let uplink_buffer = parse_buffer("link.uplink_buffer", &link.uplink_buffer, uplink_rate, rtt)?;
+    let mut links = vec![
+        bottleneck("down", rate, buffer, true),
+        bottleneck("up", uplink_rate, uplink_buffer, scenario.both_directions),
+    ];
+    if let (Access::Shared { servers, clients }, Some((rate, delay))) = (&layout.access, shared) {
+        let access = |number| PlannedLink::plain(format!("access-{number}"), rate, delay);
+        links.extend((0..2 * (servers + clients)).map(access));
+    }
+    Ok(Network { links, layout, rtt, own_rtt: rtt })
+}
+
+fn check_rtt(link: &LinkSpec, rtt: Dur, base: Dur) -> Result<()> {
+    if rtt >= base && rtt > Dur::ZERO {
+        return Ok(());
+    }
+    let least = format!("a positive time, at least the {} ms of the links themselves", base.as_secs() * 1e3);
+    Err(Error::field("link.rtt", format!("\"{}\"", link.rtt), least))
+}
+
+/// The layout, and rate and delay of shared access links.
+fn layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate, Dur)>)> {
+    let base_rtt = Dur(2 * delay.0);
+    let none =
+        Layout { access: Access::Unlimited, base_rtt, server_delay: Dur::ZERO, client_delay: Dur::ZERO };
+    let Some(spec) = spec else { return Ok((none, None)) };
+    let server = access_rate("access.rate", &spec.rate)?;
+    let server_delay = parse_dur("access.delay", &spec.delay)?;
+    match (spec.servers, spec.clients) {
+        (None, None) => {
+            let client = spec
+                .client_rate
+                .as_ref()
+                .map_or(Ok(server), |text| access_rate("access.client_rate", text))?;
+            let client_delay = spec
+                .client_delay
+                .as_ref()
+                .map_or(Ok(server_delay), |text| parse_dur("access.client_delay", text))?;
+            let access = Access::Private { server, client };
+            let base_rtt = Dur(base_rtt.0 + 2 * server_delay.0 + 2 * client_delay.0);
+            Ok((Layout { access, base_rtt, server_delay, client_delay }, None))
+        }
+        (Some(servers @ 1..=10_000), Some(clients @ 1..=10_000)) => {
+            let rate = shared_rate(spec, server)?;
+            let base_rtt = Dur(base_rtt.0 + 4 * server_delay.0);
+            let access = Access::Shared { servers, clients };
+            Ok((Layout { access, base_rtt, ..none }, Some((rate, server_delay))))
+        }
+        (servers, clients) => {
+            let value = format!("servers {servers:?}, clients {clients:?}");
+            Err(Error::field("access", value, "both servers and clients from 1 to 10000, or neither"))
+        }
+    }
+}
+
+/// The rate of shared access links, which are all alike.
+fn shared_rate(spec: &AccessSpec, rate: Option<Rate>) -> Result<Rate> {
+    if let Some(text) = spec.client_rate.as_ref().or(spec.client_delay.as_ref()) {
+        let allowed = "shared access links are alike at servers and clients; leave it out";
+        return Err(Error::field(
+            "access.client_rate or access.client_delay",
+            format!("\"{text}\""),
+            allowed,
+        ));
+    }
+    rate.ok_or_else(|| Error::field("access.rate", "\"unlimited\"", "shared access links need a rate"))
+}

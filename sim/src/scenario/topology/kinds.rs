@@ -1,0 +1,89 @@
+//! Topologies with a name and a few parameters; each is drawn as the links and hosts one could write out.
+
+mod tree;
+mod two_tier;
+mod y;
+
+use super::spec::{HostGroup, Role, TopologyLink, TopologySpec};
+use crate::error::{Error, Result, did_you_mean, listing};
+use serde_json::Value;
+use std::borrow::Cow;
+
+const KINDS: [&str; 3] = ["two-tier", "y", "tree"];
+
+/// The topology written out: what its kind draws, with the fields given beside it.
+pub fn drawn(spec: &TopologySpec) -> Result<Cow<'_, TopologySpec>> {
+    let Some(kind) = spec.kind.as_deref() else {
+        return match &spec.params {
+            None => Ok(Cow::Borrowed(spec)),
+            Some(params) => Err(Error::field("topology.params", params, "only a topology.kind has them")),
+        };
+    };
+    if !(spec.links.is_empty() && spec.hosts.is_empty() && spec.clients.is_empty() && spec.servers.is_empty())
+    {
+        let allowed = "a kind has its own links, hosts, clients and servers; leave one or the other out";
+        return Err(Error::field("topology.kind", format!("\"{kind}\""), allowed));
+    }
+    let params = spec.params.as_ref().unwrap_or(&Value::Null);
+    let drawing = match kind {
+        "two-tier" => two_tier::draw(params)?,
+        "y" => y::draw(params)?,
+        "tree" => tree::draw(params)?,
+        _ => {
+            let allowed = format!("the kinds are {}{}", listing(KINDS), did_you_mean(kind, KINDS));
+            return Err(Error::field("topology.kind", format!("\"{kind}\""), allowed));
+        }
+    };
+    Ok(Cow::Owned(TopologySpec {
+        bottleneck: spec.bottleneck.clone().or(drawing.bottleneck),
+        rtt: spec.rtt.clone().or(drawing.rtt),
+        paired: spec.paired.or(drawing.paired),
+        remark: spec.remark,
+        all_queues: spec.all_queues,
+        ..drawing
+    }))
+}
+
+/// A drop-tail link; the buffer is unlimited where none is named.
+fn link(from: &str, to: &str, rate: &str, delay: &str, buffer: Option<&str>) -> TopologyLink {
+    TopologyLink {
+        from: from.into(),
+        to: to.into(),
+        rate: rate.into(),
+        delay: delay.into(),
+        buffer: buffer.map(str::to_string),
+        ..TopologyLink::default()
+    }
+}
+
+/// The same with the scheme's queue; the marker stands where packets enter.
+fn scheme(link: TopologyLink, mark: bool) -> TopologyLink {
+    TopologyLink { scheme: true, mark: Some(mark), ..link }
+}
+
+/// Hosts at a node, with links as [`link`] makes them.
+fn hosts(role: Role, name: &str, at: &str, count: u32, way: (&str, &str, Option<&str>)) -> HostGroup {
+    let (rate, delay, buffer) = way;
+    HostGroup {
+        name: name.into(),
+        at: at.into(),
+        count,
+        role,
+        rate: rate.into(),
+        delay: delay.into(),
+        buffer: buffer.map(str::to_string),
+    }
+}
+
+/// Refuses counts that no topology could have.
+fn check_counts(counts: &[(&str, u32)]) -> Result<()> {
+    match counts.iter().find(|(_, count)| !(1..=1000).contains(count)) {
+        Some((name, count)) => Err(Error::field(format!("topology.params.{name}"), count, "1 to 1000")),
+        None => Ok(()),
+    }
+}
+
+/// Nanoseconds as text.
+fn ns(span: u64) -> String {
+    format!("{span}ns")
+}

@@ -1,0 +1,72 @@
+//! RIO-PS's topology (Guo & Matta, section IV, Figure 6): an edge, and two sets of clients behind a
+//! bottleneck each.
+//!
+//! Servers – n0 – n3 – n1 – clients, and n3 – n2 – clients of the second set. n0 is the edge router that
+//! marks, the links n3–n1 and n3–n2 are the bottlenecks and run the scheme, the others lose nothing. The
+//! figure with its rates is lost: with the published buffers (in bandwidth-delay products) and goodputs,
+//! 10 Mb/s and 80 ms fit the first experiment, 6 Mb/s for each of both links the second.
+
+use super::super::spec::{Role, TopologyLink, TopologySpec};
+use super::{check_counts, hosts, link, ns, scheme};
+use crate::error::Result;
+use crate::traffic::model::with_params_of;
+use crate::units::parse_dur;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What can be chosen.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Y {
+    rate: String,
+    second_rate: String,
+    rtt: String,
+    buffer: String,
+    servers: u32,
+    clients: u32,
+    second_clients: u32,
+    access_rate: String,
+}
+
+impl Default for Y {
+    fn default() -> Self {
+        Y {
+            rate: "10mbit".into(),
+            second_rate: "10mbit".into(),
+            rtt: "80ms".into(),
+            buffer: "1.5bdp".into(),
+            servers: 10,
+            clients: 10,
+            second_clients: 10,
+            access_rate: "100mbit".into(),
+        }
+    }
+}
+
+/// Half of the way's delay lies on the bottleneck, a quarter before it, an eighth at each host.
+pub fn draw(params: &Value) -> Result<TopologySpec> {
+    let kind = with_params_of("topology.params", Y::default(), params)?;
+    check_counts(&[("servers", kind.servers), ("clients", kind.clients)])?;
+    let way = parse_dur("topology.params.rtt", &kind.rtt)?.0 / 2;
+    let ends = (kind.access_rate.as_str(), ns(way / 8));
+    let ends = (ends.0, ends.1.as_str(), None);
+    let buffer = Some(kind.buffer.as_str());
+    let edge = link("n0", "n3", &kind.access_rate, &ns(way / 4), None);
+    let mut drawing = TopologySpec {
+        bottleneck: Some("n3-n1".into()),
+        rtt: Some(kind.rtt.clone()),
+        links: vec![
+            TopologyLink { mark: Some(true), ..edge },
+            scheme(link("n3", "n1", &kind.rate, &ns(way / 2), buffer), false),
+            scheme(link("n3", "n2", &kind.second_rate, &ns(way / 2), buffer), false),
+        ],
+        hosts: vec![
+            hosts(Role::Server, "server", "n0", kind.servers, ends),
+            hosts(Role::Client, "first", "n1", kind.clients, ends),
+        ],
+        ..TopologySpec::default()
+    };
+    if kind.second_clients > 0 {
+        drawing.hosts.push(hosts(Role::Client, "second", "n2", kind.second_clients, ends));
+    }
+    Ok(drawing)
+}

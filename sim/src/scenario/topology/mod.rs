@@ -1,0 +1,160 @@
+//! Which links there are, and which of them a connection crosses: the dumbbell, or `[topology]`.
+
+mod draw;
+mod dumbbell;
+mod kinds;
+mod route;
+pub mod spec;
+mod stage;
+
+use super::spec::{FaultSpec, Scenario};
+use crate::engine::graph::{Graph, Hops, Hosts, Span};
+use crate::engine::layout::{Access, Layout};
+use crate::error::{Error, Result, did_you_mean};
+use crate::link::Fault;
+use crate::units::{Buffer, Dur, Rate, parse_rate};
+pub use kinds::drawn;
+use std::sync::Arc;
+
+/// More paths than this are refused: each pair of hosts has one, which is found before the run.
+const MOST_PATHS: usize = 250_000;
+
+/// A rate at which nothing takes time.
+const UNLIMITED: Rate = Rate(u64::MAX);
+
+/// What stands at a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runs {
+    /// A drop-tail queue.
+    Fifo,
+    /// The scheme's queue.
+    Scheme,
+    /// The scheme's queue at a sending host.
+    Host,
+}
+
+/// A one-way link before it is built.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedLink {
+    /// Name for reports.
+    pub name: String,
+    /// Rate of the transmitter.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Dur,
+    /// Buffer.
+    pub buffer: Buffer,
+    /// Its queue.
+    pub runs: Runs,
+    /// The scheme's marker stands before it.
+    pub is_marked: bool,
+    /// Extra bytes per packet on the wire.
+    pub overhead: u32,
+    /// Losses on purpose.
+    pub fault: Fault,
+}
+
+impl PlannedLink {
+    /// A link without limits, with an unlimited drop-tail queue.
+    fn plain(name: String, rate: Rate, delay: Dur) -> PlannedLink {
+        PlannedLink {
+            name,
+            rate,
+            delay,
+            buffer: Buffer::Packets(u32::MAX),
+            runs: Runs::Fifo,
+            is_marked: false,
+            overhead: 0,
+            fault: Fault::default(),
+        }
+    }
+
+    /// The same with the scheme's queue and marker.
+    fn with_scheme(self) -> PlannedLink {
+        PlannedLink { runs: Runs::Scheme, is_marked: true, ..self }
+    }
+}
+
+/// The links of a run and the paths over them.
+#[derive(Debug, Clone)]
+pub struct Network {
+    /// Links by number: the bottleneck in the data direction, then in the other, then the rest.
+    pub links: Vec<PlannedLink>,
+    /// Paths.
+    pub layout: Layout,
+    /// Round-trip time that `bdp` means.
+    pub rtt: Dur,
+    /// Round-trip time of connections without one of their own, unless their path's is longer.
+    pub own_rtt: Dur,
+}
+
+/// The paths of a graph before they are compiled.
+#[derive(Debug)]
+struct Routes {
+    hosts: Hosts,
+    hops: Vec<Hops>,
+    remark: bool,
+    recorded: Vec<u16>,
+}
+
+impl Routes {
+    fn layout(self, links: &[PlannedLink]) -> Layout {
+        let span =
+            |link: &PlannedLink| Span { rate: link.rate, delay: link.delay, is_marked: link.is_marked };
+        let spans: Vec<Span> = links.iter().map(span).collect();
+        let graph = Graph::new(self.hosts, &self.hops, &spans, self.remark, self.recorded);
+        Layout {
+            base_rtt: graph.longest_rtt(),
+            access: Access::Graph(Arc::new(graph)),
+            server_delay: Dur::ZERO,
+            client_delay: Dur::ZERO,
+        }
+    }
+}
+
+impl Network {
+    /// The links and paths of a scenario.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming the field of `link`, `access`, `topology`, `host_stage` or `faults`.
+    pub fn new(scenario: &Scenario) -> Result<Network> {
+        let mut network = match &scenario.topology {
+            None => dumbbell::network(scenario)?,
+            Some(spec) => draw::network(scenario, spec)?,
+        };
+        lose(&scenario.faults, &mut network.links, scenario.topology.is_some())?;
+        match &scenario.host_stage {
+            None => Ok(network),
+            Some(stage) => stage::before(network, stage, scenario.both_directions),
+        }
+    }
+}
+
+/// Puts the losses on purpose at their links.
+fn lose(specs: &[FaultSpec], links: &mut [PlannedLink], by_name: bool) -> Result<()> {
+    for spec in specs {
+        let number = match spec.link.as_str() {
+            "down" => 0,
+            "up" => 1,
+            name => links.iter().position(|link| by_name && link.name == name).ok_or_else(|| {
+                let names = links.iter().map(|link| link.name.as_str()).filter(|_| by_name);
+                let hint = did_you_mean(name, ["down", "up"].into_iter().chain(names));
+                let allowed = if by_name { "down, up or the name of a link" } else { "down or up" };
+                Error::field("faults.link", format!("\"{name}\""), format!("allowed: {allowed}{hint}"))
+            })?,
+        };
+        if !(0.0..=1.0).contains(&spec.bernoulli) {
+            return Err(Error::field("faults.bernoulli", spec.bernoulli, "a probability from 0 to 1"));
+        }
+        let fault = &mut links[number].fault;
+        fault.drop.extend(&spec.drop);
+        fault.drop.sort_unstable();
+        fault.bernoulli = 1.0 - (1.0 - fault.bernoulli) * (1.0 - spec.bernoulli);
+    }
+    Ok(())
+}
+
+/// A rate, or `None` for `unlimited`.
+fn access_rate(field: &str, text: &str) -> Result<Option<Rate>> {
+    if text == "unlimited" { Ok(None) } else { parse_rate(field, text).map(Some) }
+}

@@ -1,0 +1,121 @@
+//! A topology as text: the fields of `[topology]` and `[host_stage]`, with their defaults.
+
+use serde::{Deserialize, Serialize};
+
+/// Links and hosts in place of the dumbbell: a kind with its parameters, or written out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TopologySpec {
+    /// `two-tier`, `y` or `tree`; without it links and hosts are written out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Parameters of the kind that differ from its defaults.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub params: Option<serde_json::Value>,
+    /// Nodes whose hosts receive the measured data; client n of the traffic is number n modulo their count.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<String>,
+    /// Nodes whose hosts send it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<String>,
+    /// Client n talks to server n, whatever server the traffic names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paired: Option<bool>,
+    /// Link whose rate `load` and `1bdp` mean, as from-to; else the slowest one with the scheme.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bottleneck: Option<String>,
+    /// Round-trip time of connections without one of their own where their path is shorter, and the unit `bdp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<String>,
+    /// Every marker on a path gives colours anew; else the first one's are kept.
+    pub remark: bool,
+    /// Tell the queues of all links, not only of those with the scheme.
+    pub all_queues: bool,
+    /// The links.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<TopologyLink>,
+    /// Hosts with a link each, many at a time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostGroup>,
+}
+
+/// A link between two nodes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TopologyLink {
+    /// Node it begins at; for the scheme this is the upstream end.
+    pub from: String,
+    /// Node it leads to.
+    pub to: String,
+    /// Rate of each direction.
+    pub rate: String,
+    /// One-way propagation delay.
+    #[serde(default = "no_delay")]
+    pub delay: String,
+    /// Buffer of each direction, or `unlimited`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<String>,
+    /// Its queue is the scenario's scheme, in the direction written.
+    #[serde(default)]
+    pub scheme: bool,
+    /// The scheme's marker stands before its queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<bool>,
+    /// There is no link back.
+    #[serde(default)]
+    pub one_way: bool,
+}
+
+/// Hosts of one kind at one node, each with a link of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostGroup {
+    /// Name; the hosts are this with 0, 1, … behind it.
+    pub name: String,
+    /// Node their links lead to.
+    pub at: String,
+    /// How many.
+    pub count: u32,
+    /// What they do.
+    pub role: Role,
+    /// Rate of each link.
+    pub rate: String,
+    /// One-way propagation delay of each link.
+    #[serde(default = "no_delay")]
+    pub delay: String,
+    /// Buffer of each link, or `unlimited`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<String>,
+}
+
+/// What the hosts of a group do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// They receive the measured data.
+    Client,
+    /// They send it.
+    Server,
+}
+
+/// A queue for each user at the sending host, before its first link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostStageSpec {
+    /// So many users; a connection belongs to that of its client number modulo this.
+    pub users: u32,
+    /// Rate at which each user's queue is emptied.
+    #[serde(default = "unlimited")]
+    pub rate: String,
+    /// The scheme's marker stands before each user's queue.
+    #[serde(default)]
+    pub mark: bool,
+}
+
+fn no_delay() -> String {
+    "0ms".into()
+}
+
+fn unlimited() -> String {
+    "unlimited".into()
+}

@@ -1,0 +1,75 @@
+//! A queue for each user at the sending host, before the first link of every path.
+
+use super::spec::HostStageSpec;
+use super::{MOST_PATHS, Network, PlannedLink, Routes, Runs, UNLIMITED, access_rate};
+use crate::engine::graph::{Hops, Hosts};
+use crate::engine::layout::{Access, Layout};
+use crate::error::{Error, Result};
+use crate::units::Dur;
+
+/// The network with the users' queues before its first links.
+pub fn before(mut network: Network, spec: &HostStageSpec, both_directions: bool) -> Result<Network> {
+    if !(1..=10_000).contains(&spec.users) {
+        return Err(Error::field("host_stage.users", spec.users, "1 to 10000"));
+    }
+    let rate = access_rate("host_stage.rate", &spec.rate)?.unwrap_or(UNLIMITED);
+    let (layout, users) = (&network.layout, spec.users);
+    let old = hosts(layout)?;
+    let hosts = Hosts { clients: common_multiple(old.clients, users), ..old };
+    if hosts.paths() > MOST_PATHS {
+        let value = format!("{users} with {} clients and {} servers", old.clients, old.servers);
+        let allowed = format!("at most {MOST_PATHS} pairs of a client and user with a server");
+        return Err(Error::field("host_stage.users", value, allowed));
+    }
+    let first = network.links.len() as u32;
+    let path = |number: usize| {
+        let (client, server) = hosts.ends(number as u32);
+        let stage = (first + client % users) as u16;
+        let hops = hops(layout, layout.path(client, server));
+        let data = [stage].into_iter().chain(hops.data).collect();
+        let back = both_directions.then_some(stage + users as u16);
+        Hops { data, back: back.into_iter().chain(hops.back).collect() }
+    };
+    let (remark, recorded) = (layout.remarks(), layout.recorded().to_vec());
+    let routes = Routes { hosts, hops: (0..hosts.paths()).map(path).collect(), remark, recorded };
+    let ways: &[&str] = if both_directions { &["host", "client"] } else { &["host"] };
+    for way in ways {
+        let link = |user| PlannedLink {
+            runs: Runs::Host,
+            is_marked: spec.mark,
+            ..PlannedLink::plain(format!("{way}-{user}"), rate, Dur::ZERO)
+        };
+        network.links.extend((0..users).map(link));
+    }
+    network.layout = routes.layout(&network.links);
+    Ok(network)
+}
+
+/// How the hosts of a layout are numbered.
+fn hosts(layout: &Layout) -> Result<Hosts> {
+    match &layout.access {
+        Access::Unlimited => Ok(Hosts { clients: 1, servers: 1, paired: false }),
+        Access::Shared { servers, clients } => {
+            Ok(Hosts { clients: *clients, servers: *servers, paired: false })
+        }
+        Access::Graph(graph) => Ok(graph.hosts()),
+        Access::Private { .. } => {
+            let allowed = "hosts' queues stand before shared access links (access.servers and \
+                           access.clients), a topology's links or none";
+            Err(Error::field("host_stage", "given with private access links", allowed))
+        }
+    }
+}
+
+fn hops(layout: &Layout, path: u32) -> Hops {
+    let way = |reverse| (0..=u8::MAX).map_while(|hop| layout.link(hop, reverse, path)).collect();
+    Hops { data: way(false), back: way(true) }
+}
+
+fn common_multiple(one: u32, other: u32) -> u32 {
+    let (mut divisor, mut rest) = (one, other);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    one / divisor * other
+}

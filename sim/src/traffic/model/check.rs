@@ -1,0 +1,47 @@
+//! Checks and words that several models share.
+
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// Checks that each value lies in its range.
+///
+/// # Errors
+/// [`Error::Field`] naming `traffic.params.<name>` of the first that does not.
+pub fn ranges(fields: &[(&str, f64, RangeInclusive<f64>)]) -> Result<()> {
+    match fields.iter().find(|(_, value, range)| !range.contains(value)) {
+        None => Ok(()),
+        Some((name, value, range)) => {
+            let allowed = format!("from {} to {} is allowed", range.start(), range.end());
+            Err(Error::field(format!("traffic.params.{name}"), value, allowed))
+        }
+    }
+}
+
+/// Which way the data of a user's flows goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// From server to client.
+    Down,
+    /// From client to server.
+    Up,
+    /// Each user has a flow of either kind.
+    Both,
+}
+
+impl Way {
+    /// Flows that a user has.
+    pub fn flows(self) -> u32 {
+        if self == Way::Both { 2 } else { 1 }
+    }
+
+    /// The user whose flow this is, and whether it is an upload.
+    pub fn place(self, flow: u32) -> (u32, bool) {
+        match self {
+            Way::Down => (flow, false),
+            Way::Up => (flow, true),
+            Way::Both => (flow / 2, flow % 2 == 1),
+        }
+    }
+}

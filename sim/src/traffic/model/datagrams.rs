@@ -1,0 +1,283 @@
+//! Packets at a constant rate, all the time or in spurts, whatever the network does to them.
+//!
+//! `udp` is a sender that ignores loss. `voip` is a telephone call: 200 B every 20 ms, the packets of G.711 (160 B of
+//! sound and 40 B of IP, UDP and RTP headers), in talk spurts and pauses of exponential length with the means of ITU-T
+//! P.59.
+
+use super::check::{self, Way};
+use crate::error::Result;
+use crate::flow::Class;
+use crate::rng::{Purpose, Stream as Draws, mix};
+use crate::units::Dur;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `udp`; `traffic.params` of a scenario holds any of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Udp {
+    /// Senders, each between hosts of its own.
+    pub flows: u32,
+    /// Which way the packets go.
+    pub direction: Way,
+    /// Rate of each while it sends, bits of IP length per second.
+    pub rate_bps: f64,
+    /// IP length.
+    pub packet_bytes: u32,
+    /// Mean length of a spurt, exponential, s; 0 sends all the time.
+    pub on_s: f64,
+    /// Mean pause between spurts, exponential, s.
+    pub off_s: f64,
+    /// What schemes that know applications take it for.
+    pub class: Class,
+    /// Senders begin evenly at random within this time, s.
+    pub start_spread_s: f64,
+    /// Number of the first sender's client and server host.
+    pub first_host: u32,
+}
+
+/// Parameters of `voip`; `traffic.params` of a scenario holds any of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Voip {
+    /// Calls, each between hosts of its own, all through the run.
+    pub calls: u32,
+    /// Who is heard.
+    pub direction: Way,
+    /// IP length.
+    pub packet_bytes: u32,
+    /// Time from packet to packet within a spurt, s.
+    pub interval_s: f64,
+    /// Mean talk spurt, exponential, s; 0 talks all the time.
+    pub on_s: f64,
+    /// Mean pause, exponential, s.
+    pub off_s: f64,
+    /// Calls begin evenly at random within this time, s.
+    pub start_spread_s: f64,
+    /// Number of the first call's client and server host.
+    pub first_host: u32,
+}
+
+impl Default for Udp {
+    fn default() -> Self {
+        Udp {
+            flows: 1,
+            direction: Way::Down,
+            rate_bps: 1e6,
+            packet_bytes: 1000,
+            on_s: 0.0,
+            off_s: 0.0,
+            class: Class::Bulk,
+            start_spread_s: 1.0,
+            first_host: 0,
+        }
+    }
+}
+
+impl Default for Voip {
+    fn default() -> Self {
+        Voip {
+            calls: 10,
+            direction: Way::Both,
+            packet_bytes: 200,
+            interval_s: 0.02,
+            on_s: 1.004,
+            off_s: 1.587,
+            start_spread_s: 1.0,
+            first_host: 0,
+        }
+    }
+}
+
+impl Udp {
+    /// Checks every parameter.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Field`] naming `traffic.params.<field>`.
+    pub fn validate(&self) -> Result<()> {
+        check::ranges(&[
+            ("flows", f64::from(self.flows), 1.0..=100_000.0),
+            ("rate_bps", self.rate_bps, 1.0..=1e11),
+            ("packet_bytes", f64::from(self.packet_bytes), 28.0..=1500.0),
+            ("on_s", self.on_s, 0.0..=1e6),
+            ("off_s", self.off_s, 0.0..=1e6),
+            ("start_spread_s", self.start_spread_s, 0.0..=1e6),
+            ("first_host", f64::from(self.first_host), 0.0..=1e6),
+        ])
+    }
+
+    /// The flows' common form.
+    pub fn senders(&self) -> Senders {
+        Senders {
+            flows: self.flows,
+            direction: self.direction,
+            packet_bytes: self.packet_bytes as u16,
+            interval: Dur::from_secs(f64::from(self.packet_bytes) * 8.0 / self.rate_bps),
+            on_s: self.on_s,
+            off_s: self.off_s,
+            class: self.class,
+            start_spread_s: self.start_spread_s,
+            first_host: self.first_host,
+        }
+    }
+}
+
+impl Voip {
+    /// Checks every parameter.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Field`] naming `traffic.params.<field>`.
+    pub fn validate(&self) -> Result<()> {
+        check::ranges(&[
+            ("calls", f64::from(self.calls), 1.0..=100_000.0),
+            ("packet_bytes", f64::from(self.packet_bytes), 28.0..=1500.0),
+            ("interval_s", self.interval_s, 1e-4..=10.0),
+            ("on_s", self.on_s, 0.0..=1e6),
+            ("off_s", self.off_s, 0.0..=1e6),
+            ("start_spread_s", self.start_spread_s, 0.0..=1e6),
+            ("first_host", f64::from(self.first_host), 0.0..=1e6),
+        ])
+    }
+
+    /// The flows' common form.
+    pub fn senders(&self) -> Senders {
+        Senders {
+            flows: self.calls,
+            direction: self.direction,
+            packet_bytes: self.packet_bytes as u16,
+            interval: Dur::from_secs(self.interval_s),
+            on_s: self.on_s,
+            off_s: self.off_s,
+            class: Class::Interactive,
+            start_spread_s: self.start_spread_s,
+            first_host: self.first_host,
+        }
+    }
+}
+
+/// Senders of datagrams, of whatever application.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Senders {
+    flows: u32,
+    direction: Way,
+    packet_bytes: u16,
+    interval: Dur,
+    on_s: f64,
+    off_s: f64,
+    class: Class,
+    start_spread_s: f64,
+    first_host: u32,
+}
+
+/// Where one flow runs and when it begins.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Begin {
+    /// Number of the flow among its like.
+    pub flow: u32,
+    /// When.
+    pub at: Dur,
+    /// Host at both ends.
+    pub host: u32,
+    /// From client to server.
+    pub upload: bool,
+    /// What schemes that know applications take it for.
+    pub class: Class,
+}
+
+/// One flow of datagrams.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stream {
+    /// IP length.
+    pub packet_bytes: u16,
+    /// From packet to packet within a spurt.
+    pub interval: Dur,
+    on_s: f64,
+    off_s: f64,
+    seed: u64,
+    flow: u64,
+}
+
+impl Senders {
+    /// Every flow with its packets, drawn under `seed`.
+    pub fn streams(&self, seed: u64) -> Vec<(Begin, Stream)> {
+        (0..self.flows * self.direction.flows())
+            .map(|flow| (self.begin(seed, flow), self.stream(seed, flow)))
+            .collect()
+    }
+
+    fn begin(&self, seed: u64, flow: u32) -> Begin {
+        let (user, upload) = self.direction.place(flow);
+        let draw = Draws::new(seed, Purpose::Arrival, u64::from(flow)).uniform();
+        let at = Dur::from_secs(draw * self.start_spread_s);
+        Begin { flow, at, host: self.first_host + user, upload, class: self.class }
+    }
+
+    fn stream(&self, seed: u64, flow: u32) -> Stream {
+        Stream {
+            packet_bytes: self.packet_bytes,
+            interval: self.interval,
+            on_s: self.on_s,
+            off_s: self.off_s,
+            seed,
+            flow: u64::from(flow),
+        }
+    }
+
+    /// Load on `rate_bps` in one direction.
+    pub fn offered_load(&self, rate_bps: f64) -> f64 {
+        let active = if self.on_s > 0.0 { self.on_s / (self.on_s + self.off_s) } else { 1.0 };
+        let peak = f64::from(self.packet_bytes) * 8.0 / self.interval.as_secs();
+        f64::from(self.flows) * peak * active / rate_bps
+    }
+}
+
+impl Stream {
+    /// Packets of spurt `number`, at least one; without pauses there is a single spurt.
+    pub fn spurt_packets(&self, number: u64) -> u64 {
+        if self.on_s == 0.0 || self.off_s == 0.0 {
+            return u64::MAX;
+        }
+        let length = self.draws(Purpose::Count, number).exponential(self.on_s);
+        ((length / self.interval.as_secs()).round() as u64).max(1)
+    }
+
+    /// Pause before spurt `number`.
+    pub fn pause(&self, number: u64) -> Dur {
+        Dur::from_secs(self.draws(Purpose::Idle, number).exponential(self.off_s))
+    }
+
+    fn draws(&self, purpose: Purpose, number: u64) -> Draws {
+        Draws::new(self.seed, purpose, mix(self.flow << 32 ^ mix(number)))
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn voip__talks_as_much_as_it_says() {
+        let senders = Voip::default().senders();
+        let streams = senders.streams(9);
+        assert_eq!(streams.len(), 20);
+        let (mut packets, mut pauses, spurts) = (0u64, 0.0, 4000u64);
+        for (_, stream) in &streams {
+            packets += (0..spurts).map(|k| stream.spurt_packets(k)).sum::<u64>();
+            pauses += (0..spurts).map(|k| stream.pause(k).as_secs()).sum::<f64>();
+        }
+        let count = 20.0 * spurts as f64;
+        let talk = packets as f64 * 0.02 / count;
+        assert!((talk / 1.004 - 1.0).abs() < 0.02, "{talk}");
+        assert!((pauses / count / 1.587 - 1.0).abs() < 0.02, "{}", pauses / count);
+        let load = senders.offered_load(80_000.0 * 10.0);
+        assert!((load - 1.004 / 2.591).abs() < 1e-9, "{load}");
+    }
+
+    #[test]
+    fn udp__without_pauses_never_stops() {
+        let udp = Udp { rate_bps: 2e6, packet_bytes: 500, ..Udp::default() };
+        let [(begin, stream)] = &udp.senders().streams(1)[..] else { panic!("one flow") };
+        assert_eq!((stream.interval, stream.spurt_packets(0)), (Dur::from_millis(2), u64::MAX));
+        assert!(begin.at < Dur::from_millis(1000) && !begin.upload);
+    }
+}

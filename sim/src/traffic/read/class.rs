@@ -1,0 +1,122 @@
+//! What kind of application a connection belongs to, by the service a log names or by the server's port.
+//!
+//! Ports are IANA's service names and port numbers, and those that peer-to-peer clients take by default. What is
+//! in neither list is web: the web is most of it, and a wrong guess there costs least.
+
+use crate::flow::Class;
+use std::ops::RangeInclusive;
+
+/// Someone waits for every packet: ssh, telnet, names, time, remote desktops, calls and their set-up.
+const INTERACTIVE: &[RangeInclusive<u16>] = &[
+    22..=23,
+    53..=53,
+    123..=123,
+    513..=514,
+    853..=853,
+    1494..=1494,
+    3389..=3389,
+    3478..=3479,
+    5060..=5061,
+    5353..=5353,
+    5900..=5909,
+    6000..=6009,
+];
+
+/// Nobody waits: file transfer, mail, news, file services, backup, peer-to-peer.
+const BULK: &[RangeInclusive<u16>] = &[
+    20..=21,
+    25..=25,
+    110..=110,
+    119..=119,
+    137..=139,
+    143..=143,
+    445..=445,
+    465..=465,
+    563..=563,
+    587..=587,
+    873..=873,
+    989..=990,
+    993..=993,
+    995..=995,
+    2049..=2049,
+    4662..=4662,
+    6881..=6889,
+];
+
+/// Zeek's names of services that are not web.
+const INTERACTIVE_SERVICES: &[&str] = &[
+    "ssh", "telnet", "rlogin", "rsh", "dns", "ntp", "rdp", "rfb", "vnc", "sip", "irc", "xmpp", "stun", "mqtt",
+];
+const BULK_SERVICES: &[&str] = &[
+    "ftp",
+    "ftp-data",
+    "smtp",
+    "pop3",
+    "imap",
+    "nntp",
+    "smb",
+    "nfs",
+    "tftp",
+    "rsync",
+    "bittorrent",
+    "syslog",
+];
+
+/// The class of a server port.
+pub fn of_port(port: u16) -> Class {
+    let among = |ranges: &[RangeInclusive<u16>]| ranges.iter().any(|range| range.contains(&port));
+    match (among(INTERACTIVE), among(BULK)) {
+        (true, _) => Class::Interactive,
+        (_, true) => Class::Bulk,
+        _ => Class::Web,
+    }
+}
+
+/// The class of a log's service, which may be several separated by commas (`ssl,smtp`), else of its server port;
+/// texts that tell nothing are web.
+pub fn of(service: &[u8], port: &[u8]) -> Class {
+    let service = String::from_utf8_lossy(service).to_ascii_lowercase();
+    let among = |known: &[&str]| service.split(',').any(|name| known.contains(&name.trim()));
+    if among(INTERACTIVE_SERVICES) {
+        return Class::Interactive;
+    }
+    if among(BULK_SERVICES) {
+        return Class::Bulk;
+    }
+    // Only names that say nothing of the application leave the word to the port.
+    let is_silent =
+        service.split(',').all(|name| matches!(name.trim(), "" | "-" | "ssl" | "tls" | "(empty)"));
+    let port = std::str::from_utf8(port).ok().and_then(|text| text.trim().parse().ok());
+    match port {
+        Some(port) if is_silent => of_port(port),
+        _ => Class::Web,
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_port__lists_do_not_overlap() {
+        for port in 0..=u16::MAX {
+            let among =
+                |ranges: &[RangeInclusive<u16>]| ranges.iter().filter(|range| range.contains(&port)).count();
+            assert!(among(INTERACTIVE) + among(BULK) <= 1, "{port}");
+        }
+        assert_eq!([22, 23, 53, 3389, 5060].map(of_port), [Class::Interactive; 5]);
+        assert_eq!([20, 21, 25, 110, 143, 873, 6881, 6889].map(of_port), [Class::Bulk; 8]);
+        assert_eq!([80, 443, 8080, 6890, 0].map(of_port), [Class::Web; 5]);
+    }
+
+    #[test]
+    fn of__a_named_service_goes_before_the_port() {
+        assert_eq!(of(b"ssh", b"443"), Class::Interactive);
+        assert_eq!(of(b"http", b"22"), Class::Web);
+        assert_eq!(of(b"smtp,ssl", b"443"), Class::Bulk);
+        assert_eq!(of(b"-", b"22"), Class::Interactive);
+        assert_eq!(of(b"ssl", b"993"), Class::Bulk);
+        assert_eq!(of(b"", b"no port"), Class::Web);
+    }
+}

@@ -1,0 +1,40 @@
+//! A transfer in pieces: what SFD's L2S does to the model, and a cheating sender to the network.
+
+/// How many pieces `bytes` become when they are cut into `pieces` of equal size.
+pub fn count(bytes: u64, pieces: u32) -> u64 {
+    let size = size(bytes, pieces);
+    bytes.max(1).div_ceil(size)
+}
+
+/// Bytes of piece `number`: all are equal but the last, which has the rest.
+pub fn part(bytes: u64, pieces: u32, number: u64) -> u64 {
+    chunk(bytes, size(bytes, pieces), number)
+}
+
+/// Bytes of chunk `number` when `bytes` are cut into chunks of `size`.
+pub fn chunk(bytes: u64, size: u64, number: u64) -> u64 {
+    size.min(bytes - number * size)
+}
+
+fn size(bytes: u64, pieces: u32) -> u64 {
+    bytes.max(1).div_ceil(u64::from(pieces.max(1)))
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn part__pieces_make_the_whole() {
+        for bytes in [1u64, 2, 7, 10, 1000, 10_000_019] {
+            for pieces in [1u32, 2, 3, 8, 64] {
+                let count = count(bytes, pieces);
+                assert!(count <= u64::from(pieces) && count >= 1);
+                let parts: Vec<u64> = (0..count).map(|number| part(bytes, pieces, number)).collect();
+                assert_eq!(parts.iter().sum::<u64>(), bytes, "{bytes} in {pieces}: {parts:?}");
+                assert!(parts.iter().all(|&part| part >= 1));
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Topologies in few words.
+
+use super::{scenario, with_connections};
+use mousehole_sim::scenario::Scenario;
+use mousehole_sim::scenario::spec::ConnectionSpec;
+use mousehole_sim::scenario::topology::spec::{HostGroup, Role, TopologyLink, TopologySpec};
+
+/// A link without a scheme.
+pub fn link(from: &str, to: &str, rate: &str, delay: &str) -> TopologyLink {
+    TopologyLink {
+        from: from.into(),
+        to: to.into(),
+        rate: rate.into(),
+        delay: delay.into(),
+        ..TopologyLink::default()
+    }
+}
+
+/// The same with the scheme's queue of `buffer` and its marker.
+pub fn scheme(from: &str, to: &str, rate: &str, delay: &str, buffer: &str) -> TopologyLink {
+    TopologyLink { scheme: true, buffer: Some(buffer.into()), ..link(from, to, rate, delay) }
+}
+
+/// Hosts at a node.
+pub fn hosts(role: Role, name: &str, at: &str, count: u32, rate: &str, delay: &str) -> HostGroup {
+    let (name, at, rate, delay) = (name.into(), at.into(), rate.into(), delay.into());
+    HostGroup { name, at, count, role, rate, delay, buffer: None }
+}
+
+/// Links written out between these nodes' hosts.
+pub fn written(links: Vec<TopologyLink>, servers: &[&str], clients: &[&str]) -> TopologySpec {
+    let names = |all: &[&str]| all.iter().map(|name| name.to_string()).collect();
+    TopologySpec { links, servers: names(servers), clients: names(clients), ..TopologySpec::default() }
+}
+
+/// A kind with its defaults.
+pub fn kind(name: &str) -> TopologySpec {
+    TopologySpec { kind: Some(name.into()), ..TopologySpec::default() }
+}
+
+/// A tree of few hosts, so that tests are quick.
+pub fn small_tree() -> TopologySpec {
+    let params = serde_json::json!({ "users": 2, "first_routers": 2, "rate": "4mbit" });
+    TopologySpec { params: Some(params), ..kind("tree") }
+}
+
+/// `scheme` over a topology, otherwise as [`scenario`].
+pub fn over(topology: TopologySpec, scheme: &str) -> Scenario {
+    let base = scenario(scheme);
+    Scenario { link: Default::default(), topology: Some(topology), ..base }
+}
+
+/// The same with these connections.
+pub fn carrying(topology: TopologySpec, scheme: &str, connections: Vec<ConnectionSpec>) -> Scenario {
+    with_connections(over(topology, scheme), connections)
+}
