@@ -79,9 +79,10 @@ oracle: $(VENV)/.requirements ## random TCP cases in ns-2 and here, event by eve
 	@$(BIN)/python scripts/oracle.py --program "$${CARGO_TARGET_DIR:-target}/release/mousehole-trace" \
 		--cases $(or $(CASES),234) --seed $(or $(SEED),1)
 
-bench: $(VENV)/.requirements ## time the simulator, and ns-2 beside it where ns is installed; writes bench.json
+bench: $(ENGINE) ## time the simulator, ns-2 beside it where ns is installed, and every scheme; writes bench.json
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-bench
 	@$(BIN)/python scripts/bench.py
+	@$(BIN)/python scripts/bench_schemes.py
 
 instructions: $(VENV)/.requirements ## count the instructions of fixed cases (valgrind); fails when they rise
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-bench
@@ -120,7 +121,7 @@ lock: ## renew python/requirements.lock from requirements.in (needs the package 
 	@scripts/lock-requirements
 
 clean: ## remove what builds and tests leave, but not .venv
-	@rm -rf target build dist bench.json $(ENGINE) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf target build dist bench.json bench-schemes.json $(ENGINE) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
 
 distclean: clean ## remove .venv as well

@@ -1,10 +1,14 @@
-//! Compiles the C headers, through one shim of plain functions, into the crate.
+//! Compiles the C headers, through a shim of plain functions, into the crate.
+
+const SOURCES: [&str; 2] = ["src/shim.c", "src/shim_layout.c"];
 
 fn main() {
     println!("cargo::rerun-if-changed=include");
-    println!("cargo::rerun-if-changed=src/shim.c");
+    for source in SOURCES {
+        println!("cargo::rerun-if-changed={source}");
+    }
     cc::Build::new()
-        .file("src/shim.c")
+        .files(SOURCES)
         .include("include")
         .std("c11")
         .opt_level(3)

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from math import ceil, isfinite
 from typing import Any
 
+from mousehole import _engine
 from mousehole.manifest import CENSORED_SHARE
 from mousehole.plan import Cell
 from mousehole.sizes import size_text
@@ -159,6 +160,7 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
             f"The link is hardly loaded (load {load:.2g}; packets wait {wait_ms:.2g} ms on average): little "
             "or nothing will show. Give a load, such as --load 0.9, or a lower rate."
         )
+    notes += _without_effect(results, cell)
     unfinished = [scheme for scheme in results.plan.schemes if results.has_bounds(cell, scheme)]
     if unfinished:
         notes.append(
@@ -166,6 +168,29 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
             "the run ended; they count at their age, and such means are lower bounds (≥)."
         )
     return notes
+
+
+def _without_effect(results: Results, cell: Cell) -> list[str]:
+    """Which schemes with thresholds acted by them on less than 1 % of what the full buffer dropped."""
+    idle = [
+        scheme
+        for scheme in results.plan.schemes
+        if any(name.endswith("min") for name in _engine.scheme_parameters(scheme))
+        and _hardly_early([run.colours for run in results.runs(cell, scheme)])
+    ]
+    if not idle:
+        return []
+    return [
+        f"Under {', '.join(idle)} hardly anything was dropped early or marked: the thresholds lie above what "
+        f"a buffer of {cell.buffer} holds, and drop-tail did the work. Give more buffer, or thresholds in %."
+    ]
+
+
+def _hardly_early(colours: list[dict[str, dict[str, int]]]) -> bool:
+    counts = [count for run in colours for count in run.values()]
+    early, forced = (sum(count[name] for count in counts) for name in ("early", "forced"))
+    marked = sum(count["marked"] for count in counts)
+    return early + marked < 0.01 * forced
 
 
 def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint: Endpoint) -> Finding:

@@ -5,6 +5,7 @@
 //! - `mousehole-bench web 600`: Poisson web transfers at 70 % of 10 Mb/s plus 10 bulk flows
 //!   (`oracle/tcl/p_dumbbell.tcl s2`).
 //! - `mousehole-bench flows 1000 100 10`: 1000 bulk flows over 100 Mb/s, as `bulk` otherwise, buffer 1 BDP.
+//! - `mousehole-bench scheme bulk 10 fq-codel`: `bulk` or `web` under another scheme than their own.
 //! - `mousehole-bench threads 4 100`: four replications of `bulk`, each on a thread of its own.
 //!
 //! Full records and statistics are on.
@@ -19,8 +20,8 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-const USAGE: &str = "usage: mousehole-bench bulk|web SECONDS | flows FLOWS MBPS SECONDS | threads THREADS SECONDS; \
-                     all above 0";
+const USAGE: &str = "usage: mousehole-bench bulk|web SECONDS | scheme bulk|web SECONDS SCHEME | \
+                     flows FLOWS MBPS SECONDS | threads THREADS SECONDS; all above 0";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -43,6 +44,12 @@ fn main() -> ExitCode {
 /// The runs that the command line asks for; more than one are to run at once.
 fn scenarios(arguments: &[String]) -> Option<Vec<Scenario>> {
     let case = arguments.first()?;
+    if let [_, of, seconds, scheme] = arguments
+        && case == "scheme"
+    {
+        let own = scenarios(&[of.clone(), seconds.clone()])?;
+        return Some(own.into_iter().map(|own| Scenario { scheme: scheme.clone(), ..own }).collect());
+    }
     let numbers: Option<Vec<u32>> =
         arguments[1..].iter().map(|text| text.parse().ok().filter(|number| *number > 0)).collect();
     match (case.as_str(), &numbers?[..]) {

@@ -102,6 +102,14 @@ impl Marker {
         }
     }
 
+    /// The marker alone, as it stands at a host: what its shaper makes wait need not be policed.
+    pub fn unpoliced(self) -> Marker {
+        match self {
+            Marker::Policed(marker, _) => *marker,
+            other => other,
+        }
+    }
+
     /// Whether it must be told of every connection.
     pub fn knows_flows(&self) -> bool {
         !matches!(self, Marker::None | Marker::NoHint)

@@ -300,6 +300,9 @@ fn links(plan: &Plan, seed: u64) -> Result<Vec<Link>> {
 
 fn markers(plan: &Plan, seed: u64) -> Result<Vec<Marker>> {
     let marker = |(number, planned): (usize, &PlannedLink)| match planned.is_marked {
+        true if planned.runs == Runs::Host => {
+            Ok(plan.scheme.marker(place(planned, seed, number))?.unpoliced())
+        }
         true => plan.scheme.marker(place(planned, seed, number)),
         false => Ok(Marker::None),
     };

@@ -8,7 +8,7 @@ use super::red::line;
 use super::sfd::multi_red;
 use crate::error::Result;
 use crate::marker::{Aggregate, ClassMarker, Marker, Policer, WindowMarker};
-use crate::queue::Queue;
+use crate::queue::{HostScheduler, Queue, host_scheduler};
 use mousehole_policy::{aggregate_marker, policer, red, token_bucket, window_marker};
 
 const PAPER: &str = "Noureddine & Tobagi, section IV.A";
@@ -27,7 +27,7 @@ pub const APPL: SchemeDoc = SchemeDoc {
         Ok(Marker::Policed(Box::new(Marker::Class(ClassMarker::default())), contract(values)?))
     },
     queue,
-    host: None,
+    host: Some(host),
 };
 
 pub const TCP_DS: SchemeDoc = SchemeDoc {
@@ -36,11 +36,12 @@ pub const TCP_DS: SchemeDoc = SchemeDoc {
     source: "Noureddine & Tobagi, section VI",
     detail: "The sending host colours every segment: green while its window is at most high, or while it recovers from a \
              loss; yellow up to med; red beyond. Short transfers never get past green and yellow, and a long one gets \
-             help exactly when a loss would cost a timeout. Initial windows of 10 begin beyond both thresholds.",
-    parameters: &[WINDOW, QUEUE],
+             help exactly when a loss would cost a timeout. Initial windows of 10 begin beyond both thresholds. With \
+             a host_stage in the scenario, each user's host schedules and shapes what it sends to its contract.",
+    parameters: &[WINDOW, WIDER, QUEUE],
     marker: |values, place| window(values, place, false),
     queue,
-    host: None,
+    host: Some(host),
 };
 
 pub const TCP_DS_R: SchemeDoc = SchemeDoc {
@@ -60,18 +61,24 @@ pub const ER_TBM: SchemeDoc = SchemeDoc {
     detail: "What common DiffServ edges do: a user's packets are green while one bucket has tokens, yellow while the \
              second has, red beyond, whatever they carry. The paper's baseline: a user's own bulk transfer spends the \
              tokens that its web page needs.",
-    parameters: &[AGGREGATE, QUEUE],
+    parameters: &[WIDER, QUEUE],
     marker: aggregate,
     queue,
     host: None,
 };
 
-/// A user's contract.
-pub const CONTRACT: &[ParameterDoc] = &[
-    parameter("high", Kind::Rate, "250kbit", "a user's contract for green", "Noureddine & Tobagi, section V"),
-    parameter("med", Kind::Rate, "250kbit", "a user's contract for yellow", "Noureddine & Tobagi, section V"),
-    parameter("burst", Kind::Size, "6000B", "burst of each contract", "Noureddine & Tobagi, section V"),
-];
+/// A user's contract: what the policer allows, and what the shaper at a host sends.
+const CONTRACT: &[ParameterDoc] = &contract_of("250kbit", "Noureddine & Tobagi, section V");
+
+const WIDER: &[ParameterDoc] = &contract_of("500kbit", "Noureddine & Tobagi, section VI.C");
+
+const fn contract_of(med: &'static str, source: &'static str) -> [ParameterDoc; 3] {
+    [
+        parameter("high_rate", Kind::Rate, "250kbit", "a user's rate of green packets", source),
+        parameter("med_rate", Kind::Rate, med, "a user's rate of yellow packets", source),
+        parameter("burst", Kind::Size, "6000B", "burst of each", source),
+    ]
+}
 
 const WINDOW: &[ParameterDoc] = &[
     parameter(
@@ -88,12 +95,6 @@ const WINDOW: &[ParameterDoc] = &[
         "windows up to this are yellow, segments",
         "Noureddine & Tobagi, section VI",
     ),
-];
-
-const AGGREGATE: &[ParameterDoc] = &[
-    parameter("high", Kind::Rate, "250kbit", "a user's rate for green", "Noureddine & Tobagi, section VI.C"),
-    parameter("med", Kind::Rate, "500kbit", "a user's rate for yellow", "Noureddine & Tobagi, section VI.C"),
-    parameter("burst", Kind::Size, "6000B", "burst of each", "Noureddine & Tobagi, section VI.C"),
 ];
 
 /// Three coupled REDs whose thresholds are shares of the buffer.
@@ -130,13 +131,25 @@ pub const QUEUE: &[ParameterDoc] = &[
 ];
 
 fn contract(values: &Values) -> Result<Policer> {
-    let burst = burst(values)?;
-    let spec = policer::Spec {
-        green: token_bucket::Spec::bytes(values.rate("high")?.0 as f64, burst),
-        yellow: token_bucket::Spec::bytes(values.rate("med")?.0 as f64, burst),
-        ..policer::Spec::default()
-    };
+    let [green, yellow] = buckets(values)?;
+    let spec = policer::Spec { green, yellow, ..policer::Spec::default() };
     Ok(Policer::new(policer::Params::new(&spec).map_err(|error| values.reject(error))?))
+}
+
+/// The token buckets of a user's green and yellow packets.
+fn buckets(values: &Values) -> Result<[token_bucket::Spec; 2]> {
+    let burst = u32::try_from(values.size("burst")?);
+    let burst = burst.map_err(|_| values.refuse("burst", "allowed: at most 4 GB"))?;
+    let [high, med] = [values.rate("high_rate")?, values.rate("med_rate")?];
+    Ok([high, med].map(|rate| token_bucket::Spec::bytes(rate.0 as f64, burst)))
+}
+
+/// The host's scheduler and shaper, for scenarios with a stage at the hosts.
+fn host(values: &Values, place: Place) -> Result<Queue> {
+    let [green, yellow] = buckets(values)?;
+    let params =
+        host_scheduler::Params { green, yellow, limit: place.buffer, ..host_scheduler::Params::default() };
+    Ok(Queue::HostScheduler(Box::new(HostScheduler::new(params).map_err(|error| values.reject(error))?)))
 }
 
 fn window(values: &Values, place: Place, randomised: bool) -> Result<Marker> {
@@ -152,17 +165,9 @@ fn window(values: &Values, place: Place, randomised: bool) -> Result<Marker> {
 }
 
 fn aggregate(values: &Values, _: Place) -> Result<Marker> {
-    let burst = burst(values)?;
-    let spec = aggregate_marker::Spec {
-        green: token_bucket::Spec::bytes(values.rate("high")?.0 as f64, burst),
-        yellow: token_bucket::Spec::bytes(values.rate("med")?.0 as f64, burst),
-    };
-    let params = aggregate_marker::Params::new(&spec).map_err(|error| values.reject(error))?;
-    Ok(Marker::Aggregate(Aggregate::new(params)))
-}
-
-fn burst(values: &Values) -> Result<u32> {
-    u32::try_from(values.size("burst")?).map_err(|_| values.refuse("burst", "allowed: at most 4 GB"))
+    let [green, yellow] = buckets(values)?;
+    let params = aggregate_marker::Params::new(&aggregate_marker::Spec { green, yellow });
+    Ok(Marker::Aggregate(Aggregate::new(params.map_err(|error| values.reject(error))?)))
 }
 
 /// One FIFO with a coupled RED for each of three colours.
