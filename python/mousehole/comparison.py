@@ -140,6 +140,11 @@ class Comparison:
         return findings.findings(self.results)
 
     @cached_property
+    def groups(self) -> pl.DataFrame:
+        """One row per cell, scheme and figure of an application: sources of a mix, pages, calls, cheats."""
+        return _frame(tables.group_rows(self.results))
+
+    @cached_property
     def by_size(self) -> pl.DataFrame:
         """One row per cell, scheme and size bucket: change of the mean response time against FQ-CoDel."""
         return _frame(overview.by_size_rows(self.results))

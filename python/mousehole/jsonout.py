@@ -32,6 +32,7 @@ def comparison_document(comparison: "Comparison") -> dict[str, Any]:
         "by_size": overview.by_size_rows(results),
         "colours": tables.colour_rows(results),
         "curve": tables.curve_rows(results),
+        "groups": tables.group_rows(results),
         "scheme": tables.scheme_rows(results),
     }
     return {
@@ -78,7 +79,7 @@ def _scheme(results: tables.Results, rows: dict[str, Rows], cell: Cell, scheme: 
         )
         for role in ("short", "long")
     }
-    names = ("buckets", "by_size", "colours", "curve")
+    names = ("buckets", "by_size", "colours", "curve", "groups")
     nested = {name: _rows(rows[name], cell, scheme) for name in names}
     return {"scheme": scheme, **row, **per_replication, **nested}
 

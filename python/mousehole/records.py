@@ -35,6 +35,9 @@ class Records:
     datagrams: pl.DataFrame
     """One row per datagram flow: packets sent, received and lost, one-way delays, jitter."""
 
+    series: pl.DataFrame
+    """What is adaptive, over time: link, name (such as threshold_packets), time_s, value from then on."""
+
     def to_json(self) -> str:
         """The document of schema `mousehole.run/1`: manifest, summary and queues."""
         manifest = {
@@ -50,6 +53,7 @@ class Records:
             "queues": self.queues,
             "flows": self.flows.to_dicts(),
             "datagrams": self.datagrams.fill_nan(None).to_dicts(),
+            "series": self.series.to_dicts(),
         }
         return jsonout.dumps(document)
 
@@ -101,10 +105,10 @@ def run(scenario: str | Path | Json, **changes: Any) -> Records:
     trace = result.trace()
     frame = None if trace is None else pl.DataFrame(trace)
     inputs = (*files, *sizefiles.named(filled.get("traffic", {})))
-    transfers, flows, datagrams = (
-        pl.DataFrame(table) for table in (result.transfers(), result.flows(), result.datagrams())
-    )
-    return Records(filled, transfers, result.queues(), result.summary(), frame, inputs, flows, datagrams)
+    tables = (result.transfers(), result.flows(), result.datagrams(), result.series())
+    transfers, flows, datagrams, series = map(pl.DataFrame, tables)
+    records = (transfers, result.queues(), result.summary(), frame, inputs, flows, datagrams, series)
+    return Records(filled, *records)
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:

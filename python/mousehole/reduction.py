@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mousehole._engine import RunResult
+from mousehole.groups import Figures, figures
 from mousehole.sizes import CDF_TIMES_S, CURVE_EDGES_BYTES, Bucket
 from mousehole.statistics import jain_index
 
@@ -49,6 +50,8 @@ class RunFacts:
     colours: dict[str, dict[str, int]]
     """Packets of the loaded link by colour: arrived, early, forced, marked, sent."""
     load: dict[str, float | None]
+    groups: Figures
+    """Figures by application."""
     simulated_s: float
 
 
@@ -87,6 +90,7 @@ def reduce_run(result: RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
             name: _number(summary["load"].get(name))
             for name in ("target", "native", "copies", "dilation", "achieved")
         },
+        groups=figures(result),
         simulated_s=float(summary["simulated_s"]),
     )
 

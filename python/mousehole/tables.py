@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, nan
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,31 @@ def cdf_rows(results: Results) -> list[Row]:
         for scheme in results.plan.schemes
         for time, estimate in _cdf(results.runs(cell, scheme))
     ]
+
+
+def group_rows(results: Results) -> list[Row]:
+    """One row per cell, scheme and figure of an application: its mean and its change against the baseline."""
+    return [
+        {**_place(cell, scheme), **_group_row(results, cell, scheme, *key)}
+        for cell in results.plan.cells
+        for scheme in results.plan.schemes
+        for key in _group_keys(results, cell)
+    ]
+
+
+def _group_keys(results: Results, cell: Cell) -> list[tuple[str, str]]:
+    runs = [run for scheme in results.plan.schemes for run in results.runs(cell, scheme)]
+    return list(dict.fromkeys(key for run in runs for key in run.groups))
+
+
+def _group_row(results: Results, cell: Cell, scheme: str, group: str, what: str) -> Row:
+    own, base = (
+        [run.groups.get((group, what), nan) for run in results.runs(cell, name)]
+        for name in (scheme, results.plan.baseline)
+    )
+    row: Row = {"is_baseline": scheme == results.plan.baseline, "group": group, "what": what}
+    row |= estimate_fields("value", t_interval(own))
+    return row | estimate_fields("change", log_ratio(own, base).as_change())
 
 
 def load_row(results: Results, cell: Cell) -> Row:

@@ -99,6 +99,22 @@ impl RunResult {
         PyList::new(py, all)
     }
 
+    /// What markers and queues noted over time: one row per change of a value.
+    fn series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = &self.records.outcome.series;
+        let rows = || all.iter().flat_map(|series| series.points.iter().map(move |point| (series, point)));
+        let frame = PyDict::new(py);
+        frame.set_item(
+            "link",
+            PyList::new(py, rows().map(|(series, _)| series.link.as_str()).collect::<Vec<_>>())?,
+        )?;
+        frame
+            .set_item("name", PyList::new(py, rows().map(|(series, _)| series.name).collect::<Vec<_>>())?)?;
+        frame.set_item("time_s", column(py, rows().map(|(_, point)| point.0.as_secs())))?;
+        frame.set_item("value", column(py, rows().map(|(_, point)| point.1)))?;
+        Ok(frame)
+    }
+
     /// Load, goodput, and how much was simulated.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let outcome = &self.records.outcome;

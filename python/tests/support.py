@@ -31,7 +31,15 @@ class HandMadeRun:
     def transfers(self) -> dict[str, NDArray[Any]]:
         count = len(self.size)
         return {
+            "key": np.arange(count),
+            "object_key": np.arange(count),
+            "write": np.zeros(count, np.uint32),
+            "source": ["main"] * count,
+            "cheats": np.zeros(count, bool),
+            "page": np.zeros(count, np.uint64),
+            "page_transfers": np.zeros(count, np.uint32),
             "bytes": np.array(self.size, np.uint64),
+            "object_bytes": np.array(self.size, np.uint64),
             "start_s": np.zeros(count),
             "first_data_s": np.array(self.first_data_s or np.zeros(count)),
             "end_s": np.array(self.end_s, float),
@@ -51,6 +59,12 @@ class HandMadeRun:
             "conservation_ok": self.conserved, "end_s": self.stop_s, "simulated_s": self.stop_s, "load": load,
             "goodput_bps": 1e6, "reordered": 0, "packets": 100,
         }  # fmt: skip
+
+    def datagrams(self) -> dict[str, list[Any]]:
+        return {"source": [], "delay_p95_s": [], "sent": [], "lost": []}
+
+    def flows(self) -> dict[str, list[Any]]:
+        return {"source": [], "goodput_bps": []}
 
     def trace(self) -> None:
         return None

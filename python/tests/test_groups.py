@@ -1,0 +1,71 @@
+"""Figures by application: sources of a mix, cheats, calls."""
+
+import mousehole
+import polars as pl
+import pytest
+from mousehole import groups
+
+MIX = {
+    "schema": "mousehole.scenario/1",
+    "scheme": "droptail",
+    "warmup": "2s",
+    "duration": "20s",
+    "link": {"rate": "3mbit", "buffer": "50p"},
+    "traffic": {
+        "mix": [
+            {"model": "poisson", "load": 0.6},
+            {"name": "logins", "model": "telnet", "count": 3},
+            {"name": "calls", "model": "voip", "count": 2},
+            {"name": "backup", "model": "ftp", "params": {"endless": True}, "count": 1},
+        ]
+    },
+}
+
+
+class Ran:
+    """A run's records in the shape of the engine's, from `mousehole.run`."""
+
+    def __init__(self, scenario: dict[str, object]) -> None:
+        self.records = mousehole.run(scenario)
+
+    def summary(self) -> dict[str, object]:
+        return self.records.summary
+
+    def transfers(self) -> pl.DataFrame:
+        return self.records.transfers
+
+    def datagrams(self) -> pl.DataFrame:
+        return self.records.datagrams
+
+    def flows(self) -> pl.DataFrame:
+        return self.records.flows
+
+
+def test_figures__one_for_each_source_and_what_it_is() -> None:
+    ran = Ran(MIX)
+    found = groups.figures(ran)  # type: ignore[arg-type]
+    assert set(found) == {
+        ("poisson", "response_mean_s"), ("logins", "response_mean_s"),
+        ("calls", "delay_p95_s"), ("calls", "loss_share"), ("backup", "goodput_bps"),
+    }  # fmt: skip
+    logins = ran.transfers().filter(pl.col("source") == "logins")
+    expected = (logins["end_s"] - logins["start_s"]).mean()
+    assert found["logins", "response_mean_s"] == pytest.approx(expected)
+    assert 0 < found["backup", "goodput_bps"] < 3e6
+    assert 0 <= found["calls", "loss_share"] < 1
+
+
+def test_figures__pieces_of_a_cheat_are_one_object() -> None:
+    gaming = {"share": 0.5, "split": 4, "min_bytes": "20kB"}
+    ran = Ran({**MIX, "traffic": {"model": "poisson", "load": 0.7, "gaming": gaming}})
+    found = groups.figures(ran)  # type: ignore[arg-type]
+    cheats = ran.transfers().filter("cheats")
+    objects = cheats.group_by("object_key").agg(pl.col("end_s").max() - pl.col("start_s").min())
+    assert len(objects) * 4 == len(cheats)
+    assert found[groups.CHEATING, "response_mean_s"] == pytest.approx(objects["end_s"].mean())
+    assert found[groups.HONEST, "response_mean_s"] > 0
+
+
+def test_figures__nothing_to_tell_apart_in_one_source() -> None:
+    ran = Ran({**MIX, "traffic": {"model": "poisson", "load": 0.5}})
+    assert groups.figures(ran) == {}  # type: ignore[arg-type]
