@@ -22,6 +22,7 @@ TABLES = {
     "Scenario": "",
     "LinkSpec": "link.",
     "AccessSpec": "access.",
+    "ServerSpec": "server.",
     "TcpSpec": "tcp.",
     "TrafficSpec": "traffic.",
     "ConnectionSpec": "traffic.connections[].",
@@ -40,7 +41,7 @@ SPECS = (
     "sim/src/scenario/mix_spec.rs",
     "sim/src/scenario/topology/spec.rs",
 )
-NESTED = {"link", "access", "tcp", "traffic", "faults", "topology", "host_stage"}
+NESTED = {"link", "access", "server", "tcp", "traffic", "faults", "topology", "host_stage"}
 KINDS = ("two_tier", "y", "tree")
 # constant of columns.rs → first cell of its row in docs/traffic.md
 COLUMNS = {
@@ -157,7 +158,10 @@ def test_traffic__columns_are_the_readers(constant: str) -> None:
     assert listed == ", ".join(f"`{name}`" for name in known)
 
 
-@pytest.mark.parametrize("model", ["web:sfd", "poisson", "telnet", "ftp", "udp", "voip"])
+MODELS = ["web:sfd", "web:rio-ps", "web:http10", "web:http2", "web:shred", "web:packmime", "poisson"]
+
+
+@pytest.mark.parametrize("model", [*MODELS, "telnet", "ftp", "udp", "voip"])
 def test_traffic__parameters_are_the_models(model: str) -> None:
     filled = json.loads(_engine.validate(json.dumps({"traffic": {"model": model}})))["traffic"]["params"]
     table = {

@@ -46,6 +46,8 @@ impl RunResult {
         frame.set_item("retransmits", column(py, all.iter().map(|t| t.retransmits)))?;
         frame.set_item("timeouts", column(py, all.iter().map(|t| t.timeouts)))?;
         frame.set_item("is_quic", column(py, all.iter().map(|t| t.is_quic)))?;
+        frame.set_item("page", column(py, all.iter().map(|t| t.page)))?;
+        frame.set_item("page_transfers", column(py, all.iter().map(|t| t.page_transfers)))?;
         Ok(frame)
     }
 

@@ -66,6 +66,21 @@ def test_figures__pieces_of_a_cheat_are_one_object() -> None:
     assert found[groups.HONEST, "response_mean_s"] > 0
 
 
+def test_figures__pages_with_cheats_are_still_whole() -> None:
+    gaming = {"share": 1.0, "split": 4, "min_bytes": "20kB"}
+    params = {"users": 20, "objects_min": 3}
+    ran = Ran({**MIX, "traffic": {"model": "web:http10", "params": params, "gaming": gaming}})
+    names = pl.struct(pl.when("cheats").then("object_key").otherwise("key")).n_unique()
+    pages = ran.transfers().group_by("page").agg(
+        names.alias("objects"), pl.len().alias("records"), pl.col("page_transfers").first(),
+        (pl.col("end_s").max() - pl.col("start_s").min()).alias("page_s"),
+    )  # fmt: skip
+    whole = pages.filter(pl.col("objects") == pl.col("page_transfers"))
+    assert len(whole.filter(pl.col("records") > pl.col("objects"))) > 10
+    found = groups.figures(ran)["pages", "page_mean_s"]  # type: ignore[arg-type]
+    assert found == pytest.approx(whole["page_s"].mean())
+
+
 def test_figures__nothing_to_tell_apart_in_one_source() -> None:
     ran = Ran({**MIX, "traffic": {"model": "poisson", "load": 0.5}})
     assert groups.figures(ran) == {}  # type: ignore[arg-type]

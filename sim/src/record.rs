@@ -42,8 +42,24 @@ pub struct Transfer {
     pub timeouts: u32,
     /// Replayed QUIC.
     pub is_quic: bool,
-    /// Connection of the traffic it replays, where that has several writes.
-    pub template: Option<u32>,
+    /// What its connection carries, where that is several writes.
+    pub template: Option<Template>,
+    /// Names the page it belongs to; 0 for none. Equal across schemes like `key`.
+    pub page: u64,
+    /// How many transfers that page has in all, at most 65,535; 0 without a page. With fewer records the page
+    /// began before the measured window.
+    pub page_transfers: u16,
+    /// Time an idle server would have needed before the first byte, ns.
+    pub service_ns: u64,
+}
+
+/// Where the writes of a connection are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Template {
+    /// This connection of the run's traffic.
+    Trace(u32),
+    /// This script of the outcome.
+    Script(u32),
 }
 
 /// What one flow without end delivered within the measured window.

@@ -24,8 +24,14 @@ pub struct Open {
     pub class: Class,
     /// Replayed QUIC.
     pub is_quic: bool,
+    /// Writes of the page, if it belongs to one.
+    pub page_transfers: u16,
     /// Bytes of the object this connection carries a piece of; 0 when it carries whole writes.
     pub object_bytes: u64,
+    /// Names the page, 0 for none; of a connection of a trace, the copy it is from.
+    pub page: u64,
+    /// How long the server takes to answer a request, beside what it needs as a [`super::server::Servers`].
+    pub delay: Dur,
     /// Key of the connection that carries the object's first piece, if `object_bytes` is given.
     pub object_key: u64,
     /// Number of the source of traffic it belongs to.
@@ -52,7 +58,10 @@ impl Default for Open {
             tag: u32::MAX,
             class: Class::default(),
             is_quic: false,
+            page_transfers: 0,
             object_bytes: 0,
+            page: 0,
+            delay: Dur::ZERO,
             object_key: 0,
             source: 0,
             upload: false,
@@ -77,6 +86,8 @@ pub enum Payload {
     Single(u64),
     /// The writes of this connection of the run's traffic.
     Replayed(u32),
+    /// The writes of this script of the source's.
+    Scripted(u32),
     /// A write without end.
     Endless,
     /// Keystrokes by these rules of the run's applications, for ever.
@@ -107,8 +118,8 @@ pub(super) struct Progress {
     pub first_data: Time,
     /// Retransmissions and timeouts before it.
     pub losses: (u32, u32),
-    /// The sender has been told to send it.
-    pub is_sending: bool,
+    /// The server has been asked for it.
+    pub is_asked: bool,
     /// Its last byte has arrived.
     pub is_complete: bool,
     /// It counts among the measured transfers.

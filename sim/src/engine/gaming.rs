@@ -82,14 +82,13 @@ impl Gaming {
     }
 
     fn ask(&mut self, wishes: &mut Wishes, ask: impl FnOnce(&mut Source, &mut Wishes)) {
-        let mut own = Wishes::default();
-        ask(&mut self.inner, &mut own);
+        let mut own = wishes.apart(|own| ask(&mut self.inner, own));
         wishes.wake.append(&mut own.wake);
         own.open.into_iter().for_each(|open| self.admit(open, wishes));
     }
 
     fn admit(&mut self, mut open: Open, wishes: &mut Wishes) {
-        let Some(bytes) = self.bytes(&open).filter(|&bytes| self.cheats(&open, bytes)) else {
+        let Some(bytes) = self.bytes(&open, wishes).filter(|&bytes| self.cheats(&open, bytes)) else {
             let tag = match open.tag {
                 NO_TAG => NO_TAG,
                 _ => self.pending.put(Pending { whole: open, bytes: 1, opened: 1, left: 1 }),
@@ -120,10 +119,11 @@ impl Gaming {
     }
 
     /// Payload of a connection, if it has a size; flows without end are larger than any.
-    fn bytes(&self, open: &Open) -> Option<u64> {
+    fn bytes(&self, open: &Open, wishes: &Wishes) -> Option<u64> {
         match open.payload {
             Payload::Single(bytes) => Some(bytes),
             Payload::Replayed(index) => Some(self.traffic.connections[index as usize].bytes()),
+            Payload::Scripted(index) => Some(wishes.scripts[index as usize].bytes()),
             Payload::Endless => Some(u64::MAX),
             Payload::Keystrokes(_) | Payload::Datagrams(_) => None,
         }

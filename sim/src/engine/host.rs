@@ -4,23 +4,25 @@ use super::World;
 use super::connection::Payload;
 use super::event::{What, class};
 use crate::packet::{Kind, Packet, flag};
-use crate::record::{TraceEvent, Transfer};
+use crate::record::{Template, TraceEvent, Transfer};
 use crate::tcp::profile::Opening;
 use crate::tcp::receiver::{AckFields, Reply};
+use crate::traffic::connection::{PageOf, Write};
 use crate::units::Time;
 
 impl World {
     /// Asks for write `number` of the connection in `slot`.
     pub(super) fn begin_write(&mut self, slot: u32, number: u32) {
         let bytes = self.write_bytes(slot, number);
+        let is_measurable = self.live[slot as usize].open.payload.is_measurable();
+        let is_measured = is_measurable && self.is_measured(self.page_of(slot, number).key);
         let params = &self.setup.params;
         let live = &mut self.live[slot as usize];
         live.begin(number, bytes, self.now, params);
-        let (begin, end) = self.setup.window;
-        live.progress.is_measured = (begin..end).contains(&self.now) && live.open.payload.is_measurable();
-        self.outstanding += u64::from(live.progress.is_measured);
+        live.progress.is_measured = is_measured;
+        self.outstanding += u64::from(is_measured);
         match (live.opening(params), number) {
-            (Opening::None | Opening::OneWaySyn, _) => self.start_sending(slot),
+            (Opening::None | Opening::OneWaySyn, _) => self.ask(slot),
             (Opening::Request | Opening::Sender, 0) => {
                 let (kind, seq) = live.opener.open(self.now, params);
                 self.send_from_opener(slot, kind, seq);
@@ -162,7 +164,7 @@ impl World {
 
     fn request(&mut self, slot: u32, number: u32) {
         let live = &mut self.live[slot as usize];
-        if number != live.progress.number || live.progress.is_sending {
+        if number != live.progress.number || live.progress.is_asked {
             return;
         }
         if number == 0 {
@@ -171,14 +173,13 @@ impl World {
             let lost = repeated || self.now.since(sent) > self.setup.params.initial_rto;
             live.sender.handshake_sample(sent, self.now, lost, &self.setup.params);
         }
-        self.start_sending(slot);
+        self.ask(slot);
     }
 
     /// Hands the write now under way to its sender.
-    fn start_sending(&mut self, slot: u32) {
+    pub(super) fn start_sending(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         let (first, end) = live.progress.segments;
-        live.progress.is_sending = true;
         live.sender.write(end - first, self.now, &self.setup.params);
         self.pump(slot);
     }
@@ -248,7 +249,6 @@ impl World {
         if live.progress.is_measured {
             self.record(slot, now);
             self.outstanding -= 1;
-            self.is_over = self.window_is_over && self.outstanding == 0;
         }
         if self.writes(slot) == self.live[slot as usize].progress.number + 1 {
             self.live[slot as usize].is_finished = true;
@@ -260,29 +260,26 @@ impl World {
         } else if self.live[slot as usize].opening(&self.setup.params) != Opening::Sender {
             self.think(slot);
         }
+        // Only now: the end of one transfer may have begun another of its page.
+        self.is_over |= self.window_is_over && self.outstanding == 0;
     }
 
     /// Waits for the pause before the next write, if there is one.
     fn think(&mut self, slot: u32) {
+        let next = self.live[slot as usize].progress.number + 1;
+        let listed = self.listed(slot).and_then(|writes| writes.get(next as usize)).map(|write| write.idle);
         let live = &mut self.live[slot as usize];
-        let next = live.progress.number + 1;
-        match live.open.payload {
-            Payload::Replayed(index) => {
-                let writes = &self.setup.traffic.connections[index as usize].writes;
-                if let Some(write) = writes.get(next as usize) {
-                    live.think_until = self.now + write.idle;
-                }
-            }
-            Payload::Keystrokes(index) => {
-                let gap = self.setup.apps.keystrokes[index as usize].gap(live.open.key, next);
-                live.think_until = self.now.max(live.progress.start + gap);
-            }
-            Payload::Single(_) | Payload::Endless | Payload::Datagrams(_) => {}
+        if let Some(idle) = listed {
+            live.think_until = self.now + idle;
+        } else if let Payload::Keystrokes(index) = live.open.payload {
+            let gap = self.setup.apps.keystrokes[index as usize].gap(live.open.key, next);
+            live.think_until = self.now.max(live.progress.start + gap);
         }
     }
 
     pub(super) fn record(&mut self, slot: u32, end: Time) {
         let live = &self.live[slot as usize];
+        let page = self.page_of(slot, live.progress.number);
         let (progress, (retransmits, timeouts)) = (&live.progress, live.sender.losses());
         self.transfers.push(Transfer {
             key: live.open.key,
@@ -303,9 +300,13 @@ impl World {
             timeouts: timeouts - progress.losses.1,
             is_quic: live.open.is_quic,
             template: match live.open.payload {
-                Payload::Replayed(index) => Some(index),
+                Payload::Replayed(index) => Some(Template::Trace(index)),
+                Payload::Scripted(index) => Some(Template::Script(index)),
                 _ => None,
             },
+            page: page.key,
+            page_transfers: page.transfers,
+            service_ns: self.service(slot).0,
         });
     }
 
@@ -322,11 +323,32 @@ impl World {
         }
     }
 
+    /// Whether a transfer that begins now counts: in the window, or of a page that began there.
+    fn is_measured(&mut self, page: u64) -> bool {
+        let (begin, end) = self.setup.window;
+        let is_within = (begin..end).contains(&self.now);
+        if page == 0 {
+            return is_within;
+        }
+        if is_within {
+            self.pages.insert(page);
+        }
+        is_within || self.pages.contains(&page)
+    }
+
+    /// The writes of a connection that has a list of them.
+    fn listed(&self, slot: u32) -> Option<&[Write]> {
+        match self.live[slot as usize].open.payload {
+            Payload::Single(_) | Payload::Endless | Payload::Keystrokes(_) | Payload::Datagrams(_) => None,
+            Payload::Replayed(index) => Some(&self.setup.traffic.connections[index as usize].writes),
+            Payload::Scripted(index) => Some(&self.wishes.scripts[index as usize].writes),
+        }
+    }
+
     fn writes(&self, slot: u32) -> u32 {
         match self.live[slot as usize].open.payload {
-            Payload::Single(_) | Payload::Endless => 1,
             Payload::Keystrokes(_) | Payload::Datagrams(_) => u32::MAX,
-            Payload::Replayed(index) => self.setup.traffic.connections[index as usize].writes.len() as u32,
+            _ => self.listed(slot).map_or(1, |writes| writes.len() as u32),
         }
     }
 
@@ -335,9 +357,17 @@ impl World {
             Payload::Single(bytes) => bytes,
             Payload::Endless | Payload::Datagrams(_) => u64::MAX,
             Payload::Keystrokes(index) => self.setup.apps.keystrokes[index as usize].bytes,
-            Payload::Replayed(index) => {
-                self.setup.traffic.connections[index as usize].writes[number as usize].bytes
-            }
+            _ => self.listed(slot).map_or(0, |writes| writes[number as usize].bytes),
+        }
+    }
+
+    /// The page that write `number` belongs to.
+    fn page_of(&self, slot: u32, number: u32) -> PageOf {
+        let open = &self.live[slot as usize].open;
+        match open.payload {
+            Payload::Replayed(index) => self.setup.traffic.page(open.page, index, number),
+            Payload::Scripted(index) => self.wishes.scripts[index as usize].pages[number as usize],
+            _ => PageOf { key: open.page, transfers: open.page_transfers },
         }
     }
 }

@@ -52,8 +52,11 @@ impl Mix {
 
     fn ask(&mut self, place: usize, wishes: &mut Wishes, ask: impl FnOnce(&mut Source, &mut Wishes)) {
         let (number, source) = &mut self.sources[place];
-        let mut own = Wishes::default();
-        ask(source, &mut own);
+        let before = wishes.scripts.len();
+        let own = wishes.apart(|own| ask(source, own));
+        for page in wishes.scripts[before..].iter_mut().flat_map(|script| &mut script.pages) {
+            page.key = page_key(*number, page.key);
+        }
         for (at, token) in own.wake {
             wishes.wake.push((at, self.wakes.put((place, token))));
         }
@@ -62,6 +65,7 @@ impl Mix {
             wishes.open.push(Open {
                 key: key(*number, open.key),
                 object_key: key(*number, open.object_key),
+                page: page_key(*number, open.page),
                 source: *number,
                 tag,
                 ..open
@@ -77,4 +81,9 @@ fn key(number: u16, own: u64) -> u64 {
         (_, 0) => u64::from(number) << KEY_BITS | own,
         _ => u64::from(number) << KEY_BITS | mix(own) >> (64 - KEY_BITS),
     }
+}
+
+/// The same for a page; 0 is none in every source.
+fn page_key(number: u16, own: u64) -> u64 {
+    if own == 0 { 0 } else { key(number, own) }
 }

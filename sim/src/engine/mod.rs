@@ -6,6 +6,7 @@
 //! Order at equal times comes from the event's content (class, connection, number), so that no
 //! optimisation changes a result unseen; with `insertion_order` it is the order of scheduling, as in ns-2.
 
+pub mod arrivals;
 pub mod connection;
 mod course;
 pub mod datagrams;
@@ -17,6 +18,7 @@ mod host;
 pub mod layout;
 pub mod mix;
 mod outcome;
+pub mod server;
 pub mod sessions;
 mod setup;
 mod slots;
@@ -38,22 +40,8 @@ use layout::{DOWN, End, PrivateLinks};
 pub use outcome::{Balance, Outcome};
 pub use setup::{Apps, Setup};
 use source::{BULK, Wishes};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// From so many connections on their state outgrows the first two levels of cache.
-const MANY: usize = 1000;
-
-/// Has the processor fetch what will be needed soon; changes nothing.
-#[inline(always)]
-fn prefetch<T>(item: &T) {
-    #[cfg(target_arch = "x86_64")]
-    for line in 0..size_of::<T>() / 64 {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let start: *const i8 = std::ptr::from_ref(item).cast();
-        // SAFETY: a hint about an address within `item`, which is neither read nor written.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line * 64)) };
-    }
-}
 
 /// A run in progress.
 pub struct World {
@@ -67,6 +55,8 @@ pub struct World {
     ends: [(Dur, Option<Pace>); 4],
     wishes: Wishes,
     transfers: Vec<Transfer>,
+    /// Pages that began in the window.
+    pages: HashSet<u64>,
     trace: Vec<TraceRow>,
     course: Option<Course>,
     /// Links whose marker or queue is told of every connection.
@@ -110,6 +100,7 @@ impl World {
             }),
             wishes: Wishes::default(),
             transfers: Vec::new(),
+            pages: HashSet::new(),
             trace: Vec::new(),
             course: None,
             told: setup.told(),
@@ -173,18 +164,6 @@ impl World {
         Ok(self.finish())
     }
 
-    /// Fetches the connection of the next event while the present one is handled; where there are many, each
-    /// is out of the caches by the time its next event comes.
-    #[inline]
-    fn look_ahead(&self) {
-        if self.live.len() > MANY
-            && let Some(Event { packet, .. }) = self.wheel.upcoming()
-            && let Some(live) = self.live.get(packet.flow as usize)
-        {
-            prefetch(live);
-        }
-    }
-
     #[inline]
     fn handle(&mut self, event: Event) {
         match event.what {
@@ -200,6 +179,8 @@ impl World {
                 }
                 self.grant();
             }
+            What::Ready(slot) => self.ready(slot),
+            What::Served(server) => self.served(server),
             What::WindowBegins => self.open_window(),
             What::WindowEnds => self.close_window(),
             What::Deadline => self.is_over = true,

@@ -6,6 +6,7 @@ use super::layout::DOWN;
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::record::{Count, DatagramRecord, FlowRecord, QueueRecord, Series, TraceEvent, TraceRow, Transfer};
+use crate::traffic::connection::Script;
 use crate::units::Time;
 
 /// What a run leaves.
@@ -17,6 +18,8 @@ pub struct Outcome {
     pub queues: Vec<QueueRecord>,
     /// What markers and queues noted over time.
     pub series: Vec<Series>,
+    /// What connections of a model with several writes carried; see [`crate::record::Template`].
+    pub scripts: Vec<Script>,
     /// Packet trace, empty unless asked for.
     pub trace: Vec<TraceRow>,
     /// When each segment, and all before it, had arrived; only after [`World::follow`].
@@ -155,6 +158,7 @@ impl World {
             forward_packets: forward.iter().map(|colour| colour.sent.packets).sum(),
             balance: self.setup.links.iter_mut().map(|link| balance(link, now)).collect(),
             transfers: self.transfers,
+            scripts: self.wishes.scripts,
             queues: self.queues,
             series,
             trace: self.trace,

@@ -1,9 +1,14 @@
 //! Closed-loop web sessions: what a page holds is the model's, when it comes is the network's.
+//!
+//! One machine for all ways to fetch a page: objects at gaps of time, the index and then the rest on parallel
+//! connections, or everything on one connection.
 
 use super::connection::{Open, Payload};
 use super::source::Wishes;
 use crate::flow::Class;
-use crate::traffic::model::web_sfd::{Draws, Transform};
+use crate::traffic::connection::PageOf;
+use crate::traffic::model::closed_loop::PageDraws;
+use crate::traffic::model::users::Fetch;
 use crate::units::Time;
 
 /// Token of the next session's arrival; other tokens are sessions.
@@ -20,6 +25,7 @@ struct Session {
     objects: u32,
     launched: u32,
     outstanding: u32,
+    of: PageOf,
 }
 
 /// An object in transfer; long ones may come in parts.
@@ -33,7 +39,8 @@ struct Object {
 
 /// All sessions of a run.
 pub struct Sessions {
-    draws: Draws,
+    draws: PageDraws,
+    fetch: Fetch,
     arrived: u64,
     first_arrival: u64,
     sessions: Vec<Session>,
@@ -44,9 +51,10 @@ pub struct Sessions {
 
 impl Sessions {
     /// Sessions by these draws, none in progress yet.
-    pub fn new(draws: Draws) -> Sessions {
+    pub fn new(draws: PageDraws) -> Sessions {
         Sessions {
             first_arrival: draws.initial_sessions(),
+            fetch: draws.fetch(),
             draws,
             arrived: 0,
             sessions: Vec::new(),
@@ -62,7 +70,11 @@ impl Sessions {
             let slot = self.admit(name);
             wishes.wake.push((Time::ZERO + self.draws.residual_think(name), slot));
         }
-        wishes.wake.push((Time::ZERO + self.draws.session_gap(0), ARRIVAL));
+        self.await_arrival(Time::ZERO, wishes);
+    }
+
+    fn await_arrival(&self, now: Time, wishes: &mut Wishes) {
+        wishes.wake.extend(self.draws.session_gap(self.arrived).map(|gap| (now + gap, ARRIVAL)));
     }
 
     /// A session arrives, starts a page, or asks for its next object.
@@ -70,7 +82,7 @@ impl Sessions {
         if token == ARRIVAL {
             let slot = self.admit(self.first_arrival + self.arrived);
             self.arrived += 1;
-            wishes.wake.push((now + self.draws.session_gap(self.arrived), ARRIVAL));
+            self.await_arrival(now, wishes);
             return self.start_page(slot, now, wishes);
         }
         let session = &self.sessions[token as usize];
@@ -86,10 +98,28 @@ impl Sessions {
         if self.open_part(tag, wishes) {
             return;
         }
+        let slot = self.objects[tag as usize].session;
+        self.is_complete(tag, now, wishes);
+        if let Fetch::IndexFirst(parallel) = self.fetch {
+            self.launch_parallel(slot, parallel, now, wishes);
+        }
+    }
+
+    /// An object has come as a whole; perhaps its page has, too.
+    fn is_complete(&mut self, tag: u32, now: Time, wishes: &mut Wishes) {
         self.free_objects.push(tag);
         let slot = self.objects[tag as usize].session;
         self.sessions[slot as usize].outstanding -= 1;
         self.end_page(slot, now, wishes);
+    }
+
+    /// Asks for the objects behind the index, so many at once.
+    fn launch_parallel(&mut self, slot: u32, parallel: u32, now: Time, wishes: &mut Wishes) {
+        let session = &self.sessions[slot as usize];
+        let free = parallel.saturating_sub(session.outstanding);
+        for _ in 0..free.min(session.objects - session.launched) {
+            self.launch(slot, now, wishes);
+        }
     }
 
     fn admit(&mut self, name: u64) -> u32 {
@@ -102,6 +132,7 @@ impl Sessions {
             objects: 0,
             launched: 0,
             outstanding: 0,
+            of: PageOf::default(),
         };
         place(&mut self.sessions, &mut self.free_sessions, session)
     }
@@ -110,7 +141,23 @@ impl Sessions {
         let session = &mut self.sessions[slot as usize];
         let page = self.draws.page(session.name, session.page);
         (session.server, session.objects, session.launched) = (page.server, page.objects, 0);
-        self.launch(slot, now, wishes);
+        session.of = self.draws.page_of(session.name, session.page, page.objects);
+        match self.fetch {
+            Fetch::Pipelined => self.open_page(slot, wishes),
+            _ => self.launch(slot, now, wishes),
+        }
+    }
+
+    /// Opens the one connection of a page.
+    fn open_page(&mut self, slot: u32, wishes: &mut Wishes) {
+        let session = &mut self.sessions[slot as usize];
+        (session.launched, session.outstanding) = (session.objects, 1);
+        let (name, page, objects) = (session.name, session.page, session.objects);
+        let object = Object { session: slot, number: 0, bytes: 0, part: 0 };
+        let tag = place(&mut self.objects, &mut self.free_objects, object);
+        let payload = wishes.script(self.draws.script(name, page, objects));
+        let open = self.open(tag, payload);
+        wishes.open.push(open);
     }
 
     /// Asks for the session's next object, and for the one after it in due time.
@@ -123,36 +170,42 @@ impl Sessions {
         let bytes = self.draws.object(name, page, number).bytes;
         let object = Object { session: slot, number, bytes, part: 0 };
         let tag = place(&mut self.objects, &mut self.free_objects, object);
-        if more {
+        if more && self.fetch == Fetch::Paced {
             wishes.wake.push((now + self.draws.object(name, page, number + 1).gap, slot));
         }
         if !self.open_part(tag, wishes) {
-            self.free_objects.push(tag);
-            self.sessions[slot as usize].outstanding -= 1;
-            self.end_page(slot, now, wishes);
+            self.is_complete(tag, now, wishes);
         }
     }
 
     /// Opens the connection for an object's current part; `false` if there is none.
     fn open_part(&mut self, tag: u32, wishes: &mut Wishes) -> bool {
         let object = self.objects[tag as usize];
-        let Some(bytes) = self.draws.model().transfers(object.bytes).nth(object.part as usize) else {
+        let Some(bytes) = self.draws.part(object.bytes, object.part) else {
             return false;
         };
+        let open = self.open(tag, Payload::Single(bytes));
+        wishes.open.push(open);
+        true
+    }
+
+    /// A connection of this object's page and with its key.
+    fn open(&self, tag: u32, payload: Payload) -> Open {
+        let object = self.objects[tag as usize];
         let session = &self.sessions[object.session as usize];
-        let is_chopped = self.draws.model().transform == Transform::L2s;
-        wishes.open.push(Open {
+        Open {
             key: self.draws.key(session.name, session.page, object.number, object.part),
             client: session.client,
             server: session.server,
-            payload: Payload::Single(bytes),
+            payload,
             tag,
             class: Class::Web,
-            object_bytes: if is_chopped { object.bytes } else { 0 },
+            object_bytes: if self.draws.is_chopped() { object.bytes } else { 0 },
             object_key: self.draws.key(session.name, session.page, object.number, 0),
+            page: session.of.key,
+            page_transfers: session.of.transfers,
             ..Open::default()
-        });
-        true
+        }
     }
 
     /// If every object of the page has come, the user thinks, or the session ends.

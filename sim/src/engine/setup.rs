@@ -1,6 +1,7 @@
 //! What a run is made of.
 
 use super::layout::Layout;
+use super::server::Servers;
 use super::source::{List, Source};
 use crate::link::Link;
 use crate::marker::Marker;
@@ -36,6 +37,8 @@ pub struct Setup {
     pub bulk: Option<List>,
     /// The rules of keystrokes and datagrams.
     pub apps: Apps,
+    /// The servers' CPUs, if they have any.
+    pub servers: Option<Servers>,
     /// The writes of replayed connections.
     pub traffic: Arc<Traffic>,
     /// Round-trip time of connections without one of their own.

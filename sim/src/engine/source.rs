@@ -3,6 +3,7 @@
 //! A source is woken at times it asked for and told when its connections end; it answers with
 //! connections to open and times to be woken. It never sees packets.
 
+use super::arrivals::Arrivals;
 use super::connection::{Open, Payload};
 use super::ftp::Ftp;
 use super::gaming::Gaming;
@@ -10,7 +11,7 @@ use super::mix::Mix;
 use super::sessions::Sessions;
 use crate::record::FlowRecord;
 use crate::traffic::Traffic;
-use crate::traffic::connection::{Connection, Kind};
+use crate::traffic::connection::{Connection, Kind, PageOf, Script};
 use crate::traffic::model::poisson::PoissonDraws;
 use crate::traffic::overlay::Overlay;
 use crate::units::{Dur, Time};
@@ -29,6 +30,29 @@ pub struct Wishes {
     pub open: Vec<Open>,
     /// Times at which to wake the source, with a token of its own.
     pub wake: Vec<(Time, u32)>,
+    /// What [`Payload::Scripted`] connections carry, kept for the whole run.
+    pub scripts: Vec<Script>,
+}
+
+impl Wishes {
+    /// What a connection with this script is to carry.
+    pub fn script(&mut self, script: Script) -> Payload {
+        match script.writes[..] {
+            [only] => Payload::Single(only.bytes),
+            _ => {
+                self.scripts.push(script);
+                Payload::Scripted(self.scripts.len() as u32 - 1)
+            }
+        }
+    }
+
+    /// What `ask` wishes, by itself; its scripts are added to these, so that their numbers hold for the run.
+    pub fn apart(&mut self, ask: impl FnOnce(&mut Wishes)) -> Wishes {
+        let mut own = Wishes { scripts: std::mem::take(&mut self.scripts), ..Wishes::default() };
+        ask(&mut own);
+        self.scripts = std::mem::take(&mut own.scripts);
+        own
+    }
 }
 
 /// Every source of connections there is.
@@ -39,6 +63,8 @@ pub enum Source {
     List(List),
     /// Closed-loop web sessions.
     Sessions(Box<Sessions>),
+    /// Open-loop pages and connections of a model.
+    Arrivals(Box<Arrivals>),
     /// Open-loop transfers of a model.
     Poisson(Poisson),
     /// One connection after the other, each on an empty path.
@@ -60,6 +86,7 @@ impl Source {
             Source::Replay(replay) => replay.schedule(wishes),
             Source::List(list) => list.schedule(wishes),
             Source::Sessions(sessions) => sessions.begin(wishes),
+            Source::Arrivals(arrivals) => arrivals.begin(wishes),
             Source::Poisson(poisson) => poisson.schedule(Time::ZERO, wishes),
             Source::Alone(alone) => wishes.wake.push((Time::ZERO, alone.next)),
             Source::Ftp(ftp) => ftp.begin(wishes),
@@ -75,6 +102,7 @@ impl Source {
             Source::Replay(replay) => replay.open(wishes),
             Source::List(list) => list.open(now, wishes),
             Source::Sessions(sessions) => sessions.wake(token, now, wishes),
+            Source::Arrivals(arrivals) => arrivals.wake(token, now, wishes),
             Source::Poisson(poisson) => poisson.open(now, wishes),
             Source::Alone(alone) => alone.open(wishes),
             Source::Ftp(ftp) => ftp.wake(token, now, wishes),
@@ -92,7 +120,11 @@ impl Source {
             Source::Ftp(ftp) => ftp.finished(tag, now, wishes),
             Source::Mix(mix) => mix.finished(tag, now, wishes),
             Source::Gaming(gaming) => gaming.finished(tag, now, wishes),
-            Source::Replay(_) | Source::List(_) | Source::Poisson(_) | Source::Starts(_) => {}
+            Source::Replay(_)
+            | Source::List(_)
+            | Source::Poisson(_)
+            | Source::Arrivals(_)
+            | Source::Starts(_) => {}
         }
     }
 }
@@ -131,10 +163,18 @@ impl Replay {
     fn open(&mut self, wishes: &mut Wishes) {
         let arrival = self.overlay.arrivals()[self.cursor];
         let connection = &self.traffic.connections[arrival.connection as usize];
+        let copy = self.overlay.pages(&arrival, self.lap, connection.start);
+        let open = open_of(connection, arrival.connection);
+        let page = match open.payload {
+            Payload::Single(_) => self.traffic.page(copy, arrival.connection, 0),
+            _ => PageOf::new(copy, 0),
+        };
         wishes.open.push(Open {
             key: self.overlay.key(&arrival, self.lap),
             rtt: self.rtt.or(connection.rtt),
-            ..open_of(connection, arrival.connection)
+            page: page.key,
+            page_transfers: page.transfers,
+            ..open
         });
         self.cursor += 1;
         self.schedule(wishes);

@@ -9,17 +9,17 @@
 //! each round-trip time the longest transfer is followed, until its further course is plain
 //! ([`crate::engine::World::follow`]), and gives all shorter ones at once; connections of several
 //! writes have runs of their own. A last segment that is not full arrives
-//! earlier by the difference in transmission time.
+//! earlier by the difference in transmission time. The time of an idle server comes on top of each.
 
-use crate::engine::World;
+use crate::engine::{Outcome, World};
 use crate::error::Result;
 use crate::flow::Class;
-use crate::record::Transfer;
+use crate::record::{Template, Transfer};
 use crate::scenario::Plan;
 use crate::scenario::run::alone_setup;
 use crate::tcp::profile::Opening;
 use crate::traffic::Traffic;
-use crate::traffic::connection::{Connection, Kind, Write};
+use crate::traffic::connection::{Connection, Kind, Script, Write};
 use crate::units::{Dur, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,30 +57,26 @@ type Courses = BTreeMap<Way, (Time, Vec<Time>)>;
 ///
 /// # Errors
 /// [`crate::error::Error::Cancelled`] after a cancel.
-pub fn times(
-    plan: &Plan,
-    traffic: &Traffic,
-    transfers: &[Transfer],
-    cancel: &AtomicBool,
-) -> Result<Vec<f64>> {
+pub fn times(plan: &Plan, traffic: &Traffic, outcome: &Outcome, cancel: &AtomicBool) -> Result<Vec<f64>> {
+    let (transfers, scripts) = (&outcome.transfers, &outcome.scripts);
     let courses = followed(plan, transfers, cancel)?;
     let mut left: Vec<Case> = transfers
         .iter()
         .filter(|transfer| told(plan, &courses, transfer).is_none())
-        .map(|transfer| case(plan, transfer, traffic))
+        .map(|transfer| case(plan, transfer, traffic, scripts))
         .collect();
     left.sort_unstable();
     left.dedup();
     let known = played(plan, &left, cancel)?;
     let own = |transfer: &Transfer| {
-        let case = case(plan, transfer, traffic);
+        let case = case(plan, transfer, traffic, scripts);
         // Keystrokes after the first are all alike.
         let write = if case.request_bytes > 0 { transfer.write.min(1) } else { transfer.write };
         known.get(&(case, write)).copied()
     };
     let time = |transfer: &Transfer| {
         let found = told(plan, &courses, transfer).or_else(|| own(transfer));
-        found.unwrap_or(f64::NAN) - saved_s(plan, transfer)
+        found.unwrap_or(f64::NAN) - saved_s(plan, transfer) + transfer.service_ns as f64 / 1e9
     };
     Ok(transfers.iter().map(time).collect())
 }
@@ -138,13 +134,17 @@ fn is_single(plan: &Plan, transfer: &Transfer) -> bool {
     transfer.template.is_none() && plan.keystroke_of(transfer.source).is_none()
 }
 
-fn case(plan: &Plan, transfer: &Transfer, traffic: &Traffic) -> Case {
+fn case(plan: &Plan, transfer: &Transfer, traffic: &Traffic, scripts: &[Script]) -> Case {
     let way = way(transfer);
     if let Some((echo, request_bytes)) = plan.keystroke_of(transfer.source) {
         return Case { way, writes: vec![(0, echo), (SECOND, echo)], request_bytes };
     }
-    let writes = match transfer.template.and_then(|index| traffic.connections.get(index as usize)) {
-        Some(connection) => connection.writes.iter().map(|write| (write.idle.0, write.bytes)).collect(),
+    let listed = transfer.template.map(|template| match template {
+        Template::Trace(index) => &traffic.connections[index as usize].writes,
+        Template::Script(index) => &scripts[index as usize].writes,
+    });
+    let writes = match listed {
+        Some(writes) => writes.iter().map(|write| (write.idle.0, write.bytes)).collect(),
         None => vec![(0, full_segments(plan, transfer.bytes))],
     };
     Case { way, writes, request_bytes: 0 }
@@ -209,7 +209,7 @@ mod tests {
             let cancel = AtomicBool::new(false);
             let courses = followed(&plan, &transfers, &cancel).expect("a run");
             let cases: Vec<Case> =
-                transfers.iter().map(|transfer| case(&plan, transfer, &Traffic::default())).collect();
+                transfers.iter().map(|transfer| case(&plan, transfer, &Traffic::default(), &[])).collect();
             let own = played(&plan, &cases, &cancel).expect("a run");
             for (transfer, case) in transfers.iter().zip(cases) {
                 let time = told(&plan, &courses, transfer).expect("a course");
@@ -241,6 +241,9 @@ mod tests {
             timeouts: 0,
             is_quic: false,
             template: None,
+            page: 0,
+            page_transfers: 0,
+            service_ns: 0,
         }
     }
 }

@@ -11,6 +11,7 @@ pub mod plan;
 pub mod run;
 pub mod scheme;
 pub mod schemes;
+mod server;
 pub mod spec;
 mod tcp;
 pub mod topology;

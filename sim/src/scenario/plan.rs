@@ -2,11 +2,13 @@
 
 use super::mix::{self, Entry};
 use super::scheme::Scheme;
+use super::server::server;
 use super::spec::{BulkSpec, ConnectionSpec, SCHEMA, Scenario};
 use super::tcp;
 use super::topology::{Network, PlannedLink};
 use crate::engine::gaming::Rules;
 use crate::engine::layout::{DOWN, Layout, UP};
+use crate::engine::server::Order;
 use crate::error::{Error, Result};
 use crate::tcp::Params;
 use crate::traffic::Traffic;
@@ -44,6 +46,8 @@ pub struct Plan {
     pub direction: Direction,
     /// The traffic model, if there is one.
     pub model: Option<Model>,
+    /// Rate of each server's CPU and the order of its jobs, if servers have one.
+    pub server: Option<(Rate, Order)>,
     /// Sources of the mix, by number from 1.
     pub mix: Vec<Entry>,
     /// How senders cheat, if some do.
@@ -80,6 +84,7 @@ impl Plan {
             duration,
             direction,
             model: model(scenario)?,
+            server: scenario.server.as_ref().map(|spec| server(spec, direction)).transpose()?,
             mix: mix::entries(scenario, direction)?,
             gaming: mix::gaming(&scenario.traffic)?,
             scenario: scenario.clone(),

@@ -6,7 +6,7 @@ use super::topology::{PlannedLink, Runs};
 use super::{alone, apps, mix};
 use crate::engine::layout::{DOWN, UP};
 use crate::engine::source::{List, Poisson, Replay, Source};
-use crate::engine::{Apps, Outcome, Setup, World, sessions::Sessions};
+use crate::engine::{Apps, Outcome, Setup, World, arrivals::Arrivals, server::Servers, sessions::Sessions};
 use crate::error::{Error, Result};
 use crate::flow::Class;
 use crate::link::Link;
@@ -16,8 +16,11 @@ use crate::rng::{Purpose, Stream};
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
 use crate::traffic::model::Model;
+use crate::traffic::model::closed_loop::PageDraws;
+use crate::traffic::model::open_loop::OpenLoop;
+use crate::traffic::model::users::Users;
 use crate::traffic::overlay::Overlay;
-use crate::units::{Buffer, Dur, Time};
+use crate::units::{Buffer, Dur, Rate, Time};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -80,6 +83,7 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
         source,
         apps,
         bulk: bulk(plan, seed).map(|flows| List::endless(Arc::new(flows))),
+        servers: plan.server.map(|(rate, order)| Servers::new(rate, order)),
         traffic: traffic.clone(),
         rtt: plan.own_rtt,
         window: plan.window(),
@@ -88,7 +92,7 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
         trace: plan.scenario.trace,
     };
     let outcome = World::new(setup).run(cancel)?;
-    let alone_s = alone::times(plan, &traffic, &outcome.transfers, cancel)?;
+    let alone_s = alone::times(plan, &traffic, &outcome, cancel)?;
     let [goodput_bps, goodput_up_bps] = [outcome.goodput_bytes, outcome.goodput_up_bytes]
         .map(|bytes| bytes as f64 * 8.0 / plan.duration.as_secs());
     let sources = mix::names(&plan.scenario.traffic);
@@ -111,6 +115,7 @@ pub(crate) fn alone_setup(plan: &Plan, traffic: Arc<Traffic>, request_bytes: Vec
         source: Source::Alone(crate::engine::source::Alone::new(traffic.clone(), request_bytes)),
         apps: Apps::default(),
         bulk: None,
+        servers: None,
         traffic,
         rtt: plan.own_rtt,
         window: (Time::ZERO, Time(u64::MAX - 1)),
@@ -197,7 +202,31 @@ fn modelled(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut
                 load.target.map_or(Ok(web.clone()), |target| web.clone().with_load(target, rate, mss))?;
             load.achieved = Some(web.offered_load(rate, mss));
             load.session_rate = Some(1.0 / web.inter_session_s);
-            Ok(Source::Sessions(Box::new(Sessions::new(web.draws(seed, replication)))))
+            Ok(sessions(PageDraws::Sfd(web.draws(seed, replication))))
+        }
+        Model::RioPs(model) => {
+            Ok(sessions(PageDraws::Users(users(model.process(), rate, mss, load).draws(seed, replication))))
+        }
+        Model::Http(model) => {
+            Ok(sessions(PageDraws::Users(users(model.process(), rate, mss, load).draws(seed, replication))))
+        }
+        Model::Shred(model) => {
+            let model =
+                load.target.map_or_else(|| model.clone(), |target| model.clone().with_load(target, rate));
+            load.achieved = Some(model.offered_load(rate, mss));
+            Ok(arrivals(OpenLoop::Shred(model.draws(seed, replication))))
+        }
+        Model::PackMime(model) => {
+            let with = |target| model.clone().with_load(target, rate, mss);
+            let model = load.target.map_or_else(|| model.clone(), with);
+            load.achieved = Some(model.offered_load(rate, mss));
+            Ok(arrivals(OpenLoop::PackMime(Box::new(model.draws(seed, replication)))))
+        }
+        Model::Http2(model) => {
+            let with = |target| model.clone().with_load(target, rate, mss);
+            let model = load.target.map_or_else(|| model.clone(), with);
+            load.achieved = Some(model.offered_load(rate, mss));
+            Ok(arrivals(OpenLoop::Http2(model.draws(seed, replication))))
         }
         Model::Poisson(poisson) => {
             let poisson = load
@@ -211,6 +240,22 @@ fn modelled(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut
         Model::Udp(model) => Ok(apps::datagrams(&model.senders(), drawn, apps)),
         Model::Voip(model) => Ok(apps::datagrams(&model.senders(), drawn, apps)),
     }
+}
+
+fn sessions(draws: PageDraws) -> Source {
+    Source::Sessions(Box::new(Sessions::new(draws)))
+}
+
+fn arrivals(draws: OpenLoop) -> Source {
+    Source::Arrivals(Box::new(Arrivals::new(draws)))
+}
+
+/// As many users as the load needs.
+fn users(process: Users, rate: Rate, mss: u32, load: &mut Load) -> Users {
+    let wanted = load.target.map(|target| process.users_for_load(target, rate, mss));
+    let process = Users { users: wanted.unwrap_or(process.users), ..process };
+    load.achieved = Some(process.offered_load(rate, mss));
+    process
 }
 
 fn bulk(plan: &Plan, seed: u64) -> Option<Traffic> {

@@ -45,6 +45,9 @@ pub struct Scenario {
     pub tcp: TcpSpec,
     /// Traffic.
     pub traffic: TrafficSpec,
+    /// The servers' CPUs; without it a server answers at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerSpec>,
     /// Losses on purpose.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultSpec>,
@@ -98,6 +101,21 @@ pub struct AccessSpec {
     /// So many clients share their links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clients: Option<u32>,
+}
+
+/// The CPU of each server (SFD, section 4.6).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerSpec {
+    /// Bytes it prepares per second, such as `200kB/s`.
+    pub rate: String,
+    /// `fcfs` or `stf`.
+    #[serde(default = "fcfs")]
+    pub order: String,
+}
+
+fn fcfs() -> String {
+    "fcfs".into()
 }
 
 /// TCP: a profile, and departures from it.
@@ -270,6 +288,7 @@ impl Default for Scenario {
             host_stage: None,
             tcp: TcpSpec::default(),
             traffic: TrafficSpec::default(),
+            server: None,
             faults: Vec::new(),
             trace: false,
             slow_path: false,

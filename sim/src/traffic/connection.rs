@@ -66,3 +66,41 @@ impl Connection {
         self.writes.iter().fold(self.start, |at, write| at + write.idle)
     }
 }
+
+/// The page that a write belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct PageOf {
+    /// Names the page; 0 for none.
+    pub key: u64,
+    /// How many writes the page has in all, at most 65,535.
+    pub transfers: u16,
+}
+
+impl PageOf {
+    /// A page of so many writes.
+    pub fn new(key: u64, transfers: u64) -> PageOf {
+        PageOf { key, transfers: transfers.min(u64::from(u16::MAX)) as u16 }
+    }
+}
+
+/// What a model's connection carries, when that is more than one write.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Script {
+    /// The writes, at least one.
+    pub writes: Vec<Write>,
+    /// The page of each.
+    pub pages: Vec<PageOf>,
+}
+
+impl Script {
+    /// Payload bytes of all writes.
+    pub fn bytes(&self) -> u64 {
+        self.writes.iter().map(|write| write.bytes).sum()
+    }
+
+    /// Adds a write.
+    pub fn push(&mut self, idle: Dur, bytes: u64, page: PageOf) {
+        self.writes.push(Write { idle, bytes });
+        self.pages.push(page);
+    }
+}

@@ -10,7 +10,7 @@ pub mod read;
 pub mod split;
 pub mod summary;
 
-use connection::Connection;
+use connection::{Connection, PageOf};
 use serde::Serialize;
 
 /// Connections in order of their start, and an account of where they came from.
@@ -30,6 +30,44 @@ pub struct Traffic {
     pub clients: u32,
     /// Number of server hosts; servers are numbered from 0 by first appearance.
     pub servers: u32,
+    /// Which writes make up a page, where the source tells.
+    pub pages: Pages,
+}
+
+/// The pages of a traffic.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pages {
+    /// By connection the page of each write, from 1; 0 or nothing for none.
+    of: Vec<Box<[u32]>>,
+    /// How many writes each page has.
+    transfers: Vec<u16>,
+}
+
+impl Pages {
+    /// Pages of connections in their order: the page of each write, from 1.
+    pub fn new(of: impl Iterator<Item = Vec<u32>>) -> Pages {
+        let of: Vec<Box<[u32]>> = of.map(Vec::into_boxed_slice).collect();
+        let Some(last) = of.iter().flatten().max() else { return Pages::default() };
+        let mut transfers = vec![0u16; *last as usize + 1];
+        for &page in of.iter().flatten() {
+            transfers[page as usize] = transfers[page as usize].saturating_add(1);
+        }
+        Pages { of, transfers }
+    }
+
+    /// The page of a write, from 1, and how many writes it has; zeros for none.
+    pub fn of(&self, connection: u32, write: u32) -> (u32, u16) {
+        let pages = self.of.get(connection as usize);
+        match pages.and_then(|pages| pages.get(write as usize)) {
+            Some(&page @ 1..) => (page, self.transfers[page as usize]),
+            _ => (0, 0),
+        }
+    }
+
+    /// How many pages there are.
+    pub fn count(&self) -> usize {
+        self.transfers.iter().skip(1).filter(|&&transfers| transfers > 0).count()
+    }
 }
 
 /// One input file.
@@ -80,6 +118,14 @@ impl Traffic {
         let clients = connections.iter().map(|connection| connection.client + 1).max().unwrap_or(0);
         let servers = connections.iter().map(|connection| connection.server + 1).max().unwrap_or(0);
         Traffic { connections, clients, servers, ..Traffic::default() }
+    }
+
+    /// The page of a write in the `copy`-th copy of this traffic.
+    pub fn page(&self, copy: u64, connection: u32, write: u32) -> PageOf {
+        match self.pages.of(connection, write) {
+            (0, _) => PageOf::default(),
+            (page, transfers) => PageOf { key: copy << 32 | u64::from(page), transfers },
+        }
     }
 
     /// Wire bytes of all connections in the data direction; see [`Connection::wire_bytes`].

@@ -109,6 +109,13 @@ impl Overlay {
         Time(Stream::new(seed, Purpose::Window, u64::from(replication)).below(self.period.0))
     }
 
+    /// A number for the pages of an arrival's copy and lap, below 2^32 for any run; what was shifted beyond the
+    /// period's end belongs to the lap before. `start` is the connection's own.
+    pub fn pages(&self, arrival: &Arrival, lap: u64, start: Time) -> u64 {
+        let has_wrapped = arrival.at.0 < scale(start.0, self.dilation);
+        ((lap + 1 - u64::from(has_wrapped)) * u64::from(self.copies) + u64::from(arrival.copy)) & 0xffff_ffff
+    }
+
     /// A number that is unique per (connection, copy, lap) and equal under every scheme.
     pub fn key(&self, arrival: &Arrival, lap: u64) -> u64 {
         // At most 50 million arrivals a lap need 26 bits, which leaves 38 for laps.

@@ -2,11 +2,20 @@
 
 pub mod cdf;
 mod check;
+pub mod closed_loop;
 pub mod datagrams;
 pub mod ftp;
+pub mod http;
+pub mod http2;
+pub mod law;
+pub mod open_loop;
+pub mod packmime;
 pub mod poisson;
+pub mod rio_ps;
 mod sample;
+pub mod shred;
 pub mod telnet;
+pub mod users;
 pub mod web_sfd;
 
 use crate::error::{Error, Result, did_you_mean, listing};
@@ -14,9 +23,14 @@ use crate::units::Rate;
 use check::Way;
 use datagrams::{Udp, Voip};
 use ftp::Ftp;
+use http::Http;
+use http2::Http2;
+use packmime::PackMime;
 use poisson::Poisson;
+use rio_ps::RioPs;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
+use shred::Shred;
 use telnet::Telnet;
 use web_sfd::WebSfd;
 
@@ -25,6 +39,16 @@ use web_sfd::WebSfd;
 pub enum Model {
     /// Web sessions of the SFD paper.
     WebSfd(WebSfd),
+    /// Sessions of Guo and Matta.
+    RioPs(RioPs),
+    /// Browsers with HTTP/1.0 or HTTP/1.1.
+    Http(Http),
+    /// SHRED's pages at constant load.
+    Shred(Shred),
+    /// PackMime-HTTP.
+    PackMime(PackMime),
+    /// Pages over long HTTP/2 connections.
+    Http2(Http2),
     /// Open-loop transfers.
     Poisson(Poisson),
     /// Remote logins.
@@ -57,6 +81,38 @@ pub const MODELS: &[About] = &[
         summary: "the same with Table 2 taken literally: object counts rounded up, sizes uncapped up to 1 GB",
     },
     About {
+        name: "web:rio-ps",
+        summary: "web sessions of RIO-PS (Guo & Matta 2001), experiment 1: bounded Pareto sizes of 4 to 200,000 packets",
+    },
+    About {
+        name: "web:rio-ps-small",
+        summary: "the same, client set 1 of experiment 2: sizes of at most 500 packets",
+    },
+    About {
+        name: "web:rio-ps-large",
+        summary: "the same, client set 2 of experiment 2: few objects of at least 400 packets",
+    },
+    About {
+        name: "web:http10",
+        summary: "browsers of Noureddine & Tobagi (2002) with HTTP/1.0: the index first, then four connections at once",
+    },
+    About {
+        name: "web:http11",
+        summary: "the same with HTTP/1.1: one persistent, pipelined connection for each page",
+    },
+    About {
+        name: "web:http2",
+        summary: "pages over long connections with pauses between, as with HTTP/2; a download beside them if wanted",
+    },
+    About {
+        name: "web:shred",
+        summary: "web pages of SHRED (Hartling, Claypool & Kinicki 2002): open loop, constant load, all objects at once",
+    },
+    About {
+        name: "web:packmime",
+        summary: "PackMime-HTTP (Cao et al. 2004) with HTTP/1.0, as in LFP: open loop, one response per connection",
+    },
+    About {
         name: "poisson",
         summary: "open-loop transfers: Poisson arrivals, Pareto II sizes or a file of sizes, one connection each",
     },
@@ -80,12 +136,20 @@ pub fn by_name(name: &str, params: &Value) -> Result<Model> {
     match name {
         "web:sfd" => Ok(Model::WebSfd(WebSfd::default().with_params(params)?)),
         "web:sfd-literal" => Ok(Model::WebSfd(WebSfd::literal().with_params(params)?)),
-        "poisson" => poisson_with(params),
+        "web:rio-ps" => checked(RioPs::default(), params, RioPs::validate, Model::RioPs),
+        "web:rio-ps-small" => checked(RioPs::small(), params, RioPs::validate, Model::RioPs),
+        "web:rio-ps-large" => checked(RioPs::large(), params, RioPs::validate, Model::RioPs),
+        "web:http10" => checked(Http::http10(), params, Http::validate, Model::Http),
+        "web:http11" => checked(Http::http11(), params, Http::validate, Model::Http),
+        "web:http2" => checked(Http2::default(), params, Http2::validate, Model::Http2),
+        "web:shred" => checked(Shred::default(), params, Shred::validate, Model::Shred),
+        "web:packmime" => checked(PackMime::default(), params, PackMime::validate, Model::PackMime),
+        "poisson" => poisson_with(Poisson::default(), params),
         "ftp" => Ok(Model::Ftp(with_params(Ftp::default(), params)?.checked()?)),
-        "telnet" => checked(params, Telnet::validate).map(Model::Telnet),
-        "udp" => checked(params, Udp::validate).map(Model::Udp),
-        "voip" => checked(params, Voip::validate).map(Model::Voip),
-        _ if name.starts_with(SIZES) => poisson_of_sizes(&name[SIZES.len()..], params),
+        "telnet" => checked(Telnet::default(), params, Telnet::validate, Model::Telnet),
+        "udp" => checked(Udp::default(), params, Udp::validate, Model::Udp),
+        "voip" => checked(Voip::default(), params, Voip::validate, Model::Voip),
+        _ if name.starts_with(SIZES) => poisson_with(Poisson::of_sizes(&name[SIZES.len()..]), params),
         _ => {
             let names = || MODELS.iter().map(|about| about.name);
             let allowed = format!("the models are {}{}", listing(names()), did_you_mean(name, names()));
@@ -97,22 +161,20 @@ pub fn by_name(name: &str, params: &Value) -> Result<Model> {
 /// `sizes:FILE` is the model `poisson` with the sizes of a file.
 pub const SIZES: &str = "sizes:";
 
-fn poisson_with(params: &Value) -> Result<Model> {
-    with_params(Poisson::default(), params)?.checked().map(Model::Poisson)
+fn poisson_with(model: Poisson, params: &Value) -> Result<Model> {
+    with_params(model, params)?.checked().map(Model::Poisson)
 }
 
-fn poisson_of_sizes(file: &str, params: &Value) -> Result<Model> {
-    with_params(Poisson::of_sizes(file), params)?.checked().map(Model::Poisson)
-}
-
-/// A model with `params` over its defaults, checked.
-fn checked<T: Default + Serialize + DeserializeOwned>(
+/// A model with these parameters over its own, if they are allowed.
+fn checked<T: Serialize + DeserializeOwned>(
+    model: T,
     params: &Value,
-    validate: impl Fn(&T) -> Result<()>,
-) -> Result<T> {
-    let model = with_params(T::default(), params)?;
+    validate: fn(&T) -> Result<()>,
+    wrap: fn(T) -> Model,
+) -> Result<Model> {
+    let model = with_params(model, params)?;
     validate(&model)?;
-    Ok(model)
+    Ok(wrap(model))
 }
 
 /// `model` with the parameters of `params` (an object, or null) in place of its own.
@@ -169,6 +231,11 @@ impl Model {
         let bps = rate.0 as f64;
         match self {
             Model::WebSfd(model) => Some(model.offered_load(rate, mss)),
+            Model::RioPs(model) => Some(model.process().offered_load(rate, mss)),
+            Model::Http(model) => Some(model.process().offered_load(rate, mss)),
+            Model::Shred(model) => Some(model.offered_load(rate, mss)),
+            Model::PackMime(model) => Some(model.offered_load(rate, mss)),
+            Model::Http2(model) => Some(model.offered_load(rate, mss)),
             Model::Poisson(model) => Some(model.offered_load(rate, mss)),
             Model::Telnet(model) => Some(model.offered_load(bps)),
             Model::Ftp(model) => model.offered_load(bps, mss),
@@ -180,7 +247,8 @@ impl Model {
     /// Whether all its data goes from client to server.
     pub fn is_upload(&self) -> bool {
         match self {
-            Model::WebSfd(_) | Model::Telnet(_) => false,
+            Model::WebSfd(_) | Model::RioPs(_) | Model::Http(_) => false,
+            Model::Shred(_) | Model::PackMime(_) | Model::Http2(_) | Model::Telnet(_) => false,
             Model::Poisson(model) => model.upload,
             Model::Ftp(model) => model.direction == Way::Up,
             Model::Udp(model) => model.direction == Way::Up,
@@ -197,6 +265,12 @@ impl Model {
     pub fn name(&self) -> &'static str {
         match self {
             Model::WebSfd(_) => "web:sfd",
+            Model::RioPs(_) => "web:rio-ps",
+            Model::Http(model) if model.parallel == 0 => "web:http11",
+            Model::Http(_) => "web:http10",
+            Model::Shred(_) => "web:shred",
+            Model::PackMime(_) => "web:packmime",
+            Model::Http2(_) => "web:http2",
             Model::Poisson(_) => "poisson",
             Model::Telnet(_) => "telnet",
             Model::Ftp(_) => "ftp",
@@ -207,13 +281,19 @@ impl Model {
 
     /// All parameters, for a manifest.
     pub fn params(&self) -> Value {
-        match self {
-            Model::WebSfd(model) => serde_json::to_value(model).unwrap_or(Value::Null),
-            Model::Poisson(model) => serde_json::to_value(model).unwrap_or(Value::Null),
-            Model::Telnet(model) => serde_json::to_value(model).unwrap_or(Value::Null),
-            Model::Ftp(model) => serde_json::to_value(model).unwrap_or(Value::Null),
-            Model::Udp(model) => serde_json::to_value(model).unwrap_or(Value::Null),
-            Model::Voip(model) => serde_json::to_value(model).unwrap_or(Value::Null),
-        }
+        let value = match self {
+            Model::WebSfd(model) => serde_json::to_value(model),
+            Model::RioPs(model) => serde_json::to_value(model),
+            Model::Http(model) => serde_json::to_value(model),
+            Model::Shred(model) => serde_json::to_value(model),
+            Model::PackMime(model) => serde_json::to_value(model),
+            Model::Http2(model) => serde_json::to_value(model),
+            Model::Poisson(model) => serde_json::to_value(model),
+            Model::Telnet(model) => serde_json::to_value(model),
+            Model::Ftp(model) => serde_json::to_value(model),
+            Model::Udp(model) => serde_json::to_value(model),
+            Model::Voip(model) => serde_json::to_value(model),
+        };
+        value.unwrap_or(Value::Null)
     }
 }

@@ -1,10 +1,12 @@
 //! A model's traffic written out as if no page met a queue, for looking at it.
 
 use super::Model;
+use super::closed_loop::PageDraws;
 use super::ftp::Ftp;
+use super::open_loop::OpenLoop;
 use super::poisson::Poisson;
 use super::telnet::{Keystrokes, Telnet};
-use super::web_sfd::WebSfd;
+use super::users::Fetch;
 use crate::flow::Class;
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, HEADER_BYTES, Kind, Write};
@@ -14,8 +16,17 @@ impl Model {
     /// About `count` connections of replication 0 under `seed`; pages take the time the model assumes.
     pub fn sample(&self, seed: u64, count: usize) -> Traffic {
         let mut connections = match self {
-            Model::WebSfd(web) => web_sample(web, seed, count),
-            Model::Poisson(poisson) => poisson_sample(poisson, seed, count),
+            Model::Poisson(model) => poisson_sample(model, seed, count),
+            Model::WebSfd(model) => {
+                let draws = PageDraws::Sfd(model.draws(seed, 0));
+                let sessions = draws.initial_sessions().max(20);
+                closed_sample(&draws, sessions, model.mean_objects(), model.assumed_page_s, count)
+            }
+            Model::RioPs(model) => users_sample(&model.process(), seed, count),
+            Model::Http(model) => users_sample(&model.process(), seed, count),
+            Model::Shred(model) => open_sample(OpenLoop::Shred(model.draws(seed, 0)), count),
+            Model::PackMime(model) => open_sample(OpenLoop::PackMime(Box::new(model.draws(seed, 0))), count),
+            Model::Http2(model) => open_sample(OpenLoop::Http2(model.draws(seed, 0)), count),
             Model::Ftp(ftp) => ftp_sample(ftp, seed, count),
             Model::Telnet(telnet) => telnet_sample(telnet, seed, count),
             // Datagrams make no connections.
@@ -32,10 +43,29 @@ fn poisson_sample(model: &Poisson, seed: u64, count: usize) -> Vec<Connection> {
     (0..count as u64)
         .map(|number| {
             at += draws.gap(number);
-            let (client, server) = draws.hosts(number);
-            connection(at, client, server, draws.bytes(number))
+            connection(at, draws.hosts(number), single(draws.bytes(number)))
         })
         .collect()
+}
+
+fn open_sample(mut draws: OpenLoop, count: usize) -> Vec<Connection> {
+    let (mut at, mut planned, mut connections) = (Time::ZERO, Vec::new(), Vec::with_capacity(count));
+    for number in 0.. {
+        let gap = draws.arrival(number, &mut planned);
+        connections
+            .extend(planned.drain(..).map(|one| connection(at, (one.client, one.server), one.script.writes)));
+        at += gap;
+        if connections.len() >= count {
+            break;
+        }
+    }
+    connections
+}
+
+fn users_sample(process: &super::users::Users, seed: u64, count: usize) -> Vec<Connection> {
+    let draws = PageDraws::Users(process.draws(seed, 0));
+    let per_page = if process.fetch == Fetch::Pipelined { 1.0 } else { process.objects.mean() };
+    closed_sample(&draws, u64::from(process.users), per_page, process.assumed_page_s, count)
 }
 
 /// Files of finite users, as if each arrived at once; flows without end have no size to show.
@@ -47,7 +77,7 @@ fn ftp_sample(model: &Ftp, seed: u64, count: usize) -> Vec<Connection> {
         let (host, upload) = model.place(flow);
         let mut at = Time::ZERO + draws.start(flow);
         for number in 0..files {
-            let file = connection(at, host, host, draws.bytes(flow, number));
+            let file = connection(at, (host, host), single(draws.bytes(flow, number)));
             connections.push(Connection { class: Class::Bulk, upload, ..file });
             at += match model.period_s {
                 0.0 => draws.pause(flow, number + 1),
@@ -75,48 +105,62 @@ fn telnet_sample(model: &Telnet, seed: u64, count: usize) -> Vec<Connection> {
         let host = model.first_host + user;
         Connection {
             class: Class::Interactive,
-            writes: writes.collect(),
-            ..connection(Time::ZERO + model.start(seed, user), host, host, 1)
+            ..connection(Time::ZERO + model.start(seed, user), (host, host), writes.collect())
         }
     };
     (0..model.users).map(session).collect()
 }
 
 /// Sessions found in progress at the start, followed for as long as it takes to see `count` connections.
-fn web_sample(model: &WebSfd, seed: u64, count: usize) -> Vec<Connection> {
-    let draws = model.draws(seed, 0);
-    let sessions = draws.initial_sessions().max(20);
-    let pages = (count as f64 / sessions as f64 / model.mean_objects()).ceil() as u32 + 1;
+fn closed_sample(
+    draws: &PageDraws,
+    sessions: u64,
+    connections_per_page: f64,
+    assumed_page_s: f64,
+    count: usize,
+) -> Vec<Connection> {
+    let pages = (count as f64 / sessions as f64 / connections_per_page).ceil() as u32 + 1;
     let mut connections = Vec::with_capacity(count * 2);
     for session in 0..sessions {
         let mut at = Time::ZERO + draws.residual_think(session);
         for number in 0..pages {
-            let page = draws.page(session, number);
-            let mut request = at;
-            for index in 0..page.objects {
-                let object = draws.object(session, number, index);
-                request += object.gap;
-                let parts = model.transfers(object.bytes);
-                connections.extend(
-                    parts.map(|bytes| connection(request, draws.client(session), page.server, bytes)),
-                );
-            }
-            at = request + Dur::from_secs(model.assumed_page_s) + draws.think(session, number);
+            let end = page_sample(draws, session, number, at, &mut connections);
+            at = end + Dur::from_secs(assumed_page_s) + draws.think(session, number);
         }
     }
     connections.sort_by_key(|connection| connection.start);
     connections
 }
 
-fn connection(start: Time, client: u32, server: u32, bytes: u64) -> Connection {
-    Connection {
-        start,
-        client,
-        server,
-        rtt: None,
-        kind: Kind::Tcp,
-        class: Class::Web,
-        upload: false,
-        writes: vec![Write { idle: Dur::ZERO, bytes }],
+/// The connections of one page; returns when the last is opened.
+fn page_sample(
+    draws: &PageDraws,
+    session: u64,
+    number: u32,
+    at: Time,
+    connections: &mut Vec<Connection>,
+) -> Time {
+    let (client, page) = (draws.client(session), draws.page(session, number));
+    let hosts = (client, page.server);
+    if draws.fetch() == Fetch::Pipelined {
+        let script = draws.script(session, number, page.objects);
+        connections.push(connection(at, hosts, script.writes));
+        return at;
     }
+    let mut request = at;
+    for index in 0..page.objects {
+        let object = draws.object(session, number, index);
+        request += object.gap;
+        let parts = (0..).map_while(|part| draws.part(object.bytes, part));
+        connections.extend(parts.map(|bytes| connection(request, hosts, single(bytes))));
+    }
+    request
+}
+
+fn single(bytes: u64) -> Vec<Write> {
+    vec![Write { idle: Dur::ZERO, bytes }]
+}
+
+fn connection(start: Time, (client, server): (u32, u32), writes: Vec<Write>) -> Connection {
+    Connection { start, client, server, rtt: None, kind: Kind::Tcp, class: Class::Web, upload: false, writes }
 }

@@ -5,6 +5,7 @@ use super::assemble::{Collector, Draft};
 use super::input::Input;
 use super::ledger::{Ledger, reason};
 use super::lines::{Lines, shown};
+use super::pages::{self, Hits};
 use super::{Direction, RowResult, stamp};
 use crate::error::{Error, Result};
 use crate::flow::Class;
@@ -21,6 +22,10 @@ pub struct Entry<'a> {
     pub server: &'a [u8],
     pub date: &'a [u8],
     pub bytes: &'a [u8],
+    /// What was asked for.
+    pub url: &'a [u8],
+    /// Who referred to it; `None` in Common Log Format.
+    pub referrer: Option<&'a [u8]>,
 }
 
 /// Reads the whole log.
@@ -34,27 +39,47 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     }
     let mut lines = Lines::new(input);
     let first = collector.connections.len();
+    let (mut hits, mut places) = (Hits::default(), Vec::new());
     while let Some(line) = lines.advance() {
         if line.text.trim_ascii().is_empty() {
             continue;
         }
         ledger.rows += 1;
-        match draft(line.text, ledger, collector) {
-            Ok(Some(draft)) => collector.connections.push(draft),
+        match draft(line.text, ledger, collector, &mut hits) {
+            Ok(Some(draft)) => {
+                places.resize(hits.len(), None);
+                places.last_mut().into_iter().for_each(|place| *place = Some(collector.connections.len()));
+                collector.connections.push(draft);
+            }
             Ok(None) => ledger.skip(reason::NO_PAYLOAD, 1, 0),
             Err(problem) => ledger.fault(line.number, problem)?,
         }
+        places.resize(hits.len(), None);
+    }
+    let (found, last) = hits.pages(collector.last_page);
+    collector.last_page = last;
+    for (place, page) in places.into_iter().zip(found).filter(|(_, page)| *page > 0) {
+        place.into_iter().for_each(|place: usize| collector.connections[place].pages = vec![page]);
     }
     ledger.used += (collector.connections.len() - first) as u64;
     collector.spread_whole_seconds(first, ledger);
     Ok(())
 }
 
-fn draft(line: &[u8], ledger: &Ledger, collector: &mut Collector) -> RowResult<Option<Draft>> {
+fn draft(
+    line: &[u8],
+    ledger: &Ledger,
+    collector: &mut Collector,
+    hits: &mut Hits,
+) -> RowResult<Option<Draft>> {
     let entry = parse(line).ok_or_else(|| format!("\"{}\" is no line of Common Log Format", shown(line)))?;
     let at =
         stamp::access_log(entry.date).ok_or_else(|| format!("date \"{}\" is no date", shown(entry.date)))?;
     let bytes = stamp::bytes("bytes", entry.bytes)?.unwrap_or(0);
+    let client = collector.hosts.id(entry.client);
+    if let Some(referrer) = entry.referrer {
+        hits.add(client, at.ns, pages::without_host(entry.url), pages::without_host(referrer));
+    }
     if bytes == 0 {
         return Ok(None);
     }
@@ -62,12 +87,13 @@ fn draft(line: &[u8], ledger: &Ledger, collector: &mut Collector) -> RowResult<O
         start: at.ns,
         file: ledger.index,
         order: ledger.rows,
-        client: collector.hosts.id(entry.client),
+        client,
         server: collector.hosts.id(entry.server),
         rtt: None,
         kind: Kind::Tcp,
         class: Class::Web,
         writes: vec![Write { idle: Dur::ZERO, bytes }],
+        pages: Vec::new(),
     }))
 }
 
@@ -78,8 +104,9 @@ pub fn parse(line: &[u8]) -> Option<Entry<'_>> {
     let close = rest.iter().position(|&c| c == b']')?;
     let (date, rest) = (&rest[1..close], rest[close + 1..].trim_ascii_start());
     let (client, server) = hosts(names)?;
-    let bytes = after_request(rest.strip_prefix(b"\"")?)?;
-    Some(Entry { client, server, date, bytes })
+    let (request, bytes, tail) = request_and_size(rest.strip_prefix(b"\"")?)?;
+    let url = request.split(|&c| c == b' ').nth(1).unwrap_or(request);
+    Some(Entry { client, server, date, bytes, url, referrer: referrer(tail) })
 }
 
 fn hosts(names: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -94,18 +121,26 @@ fn hosts(names: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// The size after `request" status `. Old logs hold quotes inside the request, so each quote is
-/// tried as its end until a status and a size follow.
-fn after_request(rest: &[u8]) -> Option<&[u8]> {
+/// The request, the size after `request" status `, and the rest of the line. Old logs hold quotes inside the
+/// request, so each quote is tried as its end until a status and a size follow.
+fn request_and_size(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let quotes = (0..rest.len()).filter(|&at| rest[at] == b'"');
-    quotes.filter_map(|at| status_and_size(&rest[at + 1..])).next()
+    let whole = |at| status_and_size(&rest[at + 1..]).map(|(size, tail)| (&rest[..at], size, tail));
+    quotes.filter_map(whole).next()
 }
 
-fn status_and_size(rest: &[u8]) -> Option<&[u8]> {
-    let mut words = rest.strip_prefix(b" ")?.split(|&c| c == b' ');
+fn status_and_size(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut words = rest.strip_prefix(b" ")?.splitn(3, |&c| c == b' ');
     let status = words.next()?;
     let size = words.next()?;
-    (status.len() == 3 && is_number(status) && !size.is_empty()).then_some(size)
+    let is_whole = status.len() == 3 && is_number(status) && !size.is_empty();
+    is_whole.then(|| (size, words.next().unwrap_or(b"")))
+}
+
+/// The referrer of Combined Log Format, the first quoted text after the size.
+fn referrer(tail: &[u8]) -> Option<&[u8]> {
+    let text = tail.strip_prefix(b"\"")?;
+    text.iter().position(|&c| c == b'"').map(|end| &text[..end])
 }
 
 fn is_number(text: &[u8]) -> bool {
@@ -123,6 +158,7 @@ mod tests {
         let entry = parse(line).unwrap();
         assert_eq!((entry.client, entry.bytes), (&b"a.example"[..], &b"2326"[..]));
         assert_eq!(entry.date, b"10/Oct/2000:13:55:36 -0700");
+        assert_eq!((entry.url, entry.referrer), (&b"/x"[..], Some(&b"-"[..])));
     }
 
     #[test]

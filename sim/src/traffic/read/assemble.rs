@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::flow::Class;
 use crate::rng::{Purpose, Stream};
 use crate::traffic::connection::{Connection, Kind, Write};
-use crate::traffic::{Faults, Skipped, Source, Traffic};
+use crate::traffic::{Faults, Pages, Skipped, Source, Traffic};
 use crate::units::{Dur, Time};
 use std::collections::{BTreeMap, HashMap};
 
@@ -32,6 +32,8 @@ pub struct Draft {
     pub kind: Kind,
     pub class: Class,
     pub writes: Vec<Write>,
+    /// The page of each write, from 1; empty when none has one.
+    pub pages: Vec<u32>,
 }
 
 /// Names to numbers, by first appearance.
@@ -60,6 +62,8 @@ pub struct Collector {
     pub connections: Vec<Draft>,
     /// Zeek rows, which wait for their partners in other files.
     pub zeek: Store,
+    /// Pages found so far.
+    pub last_page: u32,
     notes: Vec<String>,
     /// Files some of whose stamps have a part of a second.
     fine_stamps: Vec<usize>,
@@ -74,6 +78,7 @@ impl Collector {
             hosts: Names::default(),
             connections: Vec::new(),
             zeek: Store::default(),
+            last_page: 0,
             notes: Vec::new(),
             fine_stamps: Vec::new(),
         }
@@ -110,7 +115,7 @@ impl Collector {
         }
         let shifts: Vec<i64> = self.connections[first..]
             .iter()
-            .map(|draft| self.within_second(draft.file, draft.order))
+            .map(|draft| self.within_second(draft.file, spread_together(draft)))
             .collect();
         for (draft, shift) in self.connections[first..].iter_mut().zip(shifts) {
             draft.start += shift;
@@ -143,6 +148,7 @@ impl Collector {
         let sources = self.ledgers.iter().map(source).collect();
         let (mut clients, mut servers) = (Dense::default(), Dense::default());
         let origin = self.connections[0].start;
+        let pages = Pages::new(self.connections.iter_mut().map(|draft| std::mem::take(&mut draft.pages)));
         let settle = |draft: Draft| Connection {
             start: Time((draft.start - origin) as u64),
             client: clients.number(draft.client),
@@ -155,7 +161,7 @@ impl Collector {
         };
         let connections = self.connections.into_iter().map(settle).collect();
         let (clients, servers) = (clients.count(), servers.count());
-        Ok(Traffic { connections, sources, skipped, notes: self.notes, faults, clients, servers })
+        Ok(Traffic { connections, sources, skipped, notes: self.notes, faults, clients, servers, pages })
     }
 
     /// Files whose times lie within a day of each other share a clock; groups of files further apart
@@ -238,6 +244,14 @@ impl Collector {
         let count = self.ledgers.iter().map(|ledger| ledger.faults).sum();
         let first = self.ledgers.iter().find_map(|ledger| ledger.first_fault.as_ref());
         Faults { count, first: first.map(without_folders) }
+    }
+}
+
+/// What is spread within a second together: a page, or else a connection.
+fn spread_together(draft: &Draft) -> u64 {
+    match draft.pages.first() {
+        Some(&page @ 1..) => 1 << 39 | u64::from(page),
+        _ => draft.order,
     }
 }
 

@@ -212,6 +212,7 @@ impl Flow {
             kind: self.kind,
             class: class::of_port(self.server.port),
             writes: self.writes,
+            pages: Vec::new(),
         }
     }
 }

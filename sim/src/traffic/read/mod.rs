@@ -23,6 +23,7 @@ mod flow;
 mod input;
 mod ledger;
 mod lines;
+mod pages;
 mod requests;
 mod sniff;
 mod stamp;

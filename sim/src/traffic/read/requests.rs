@@ -14,6 +14,8 @@ pub struct Request {
     pub busy: Dur,
     /// Payload bytes, at least 1.
     pub bytes: u64,
+    /// The page it belongs to, from 1; 0 for none.
+    pub page: u32,
 }
 
 /// Writes in order of time; the pause before each is what remains of the gap between the stamps after
@@ -38,7 +40,7 @@ mod tests {
 
     #[test]
     fn writes__are_ordered_and_spaced() {
-        let request = |at, busy, bytes| Request { at, depth: 0, busy: Dur(busy), bytes };
+        let request = |at, busy, bytes| Request { at, depth: 0, busy: Dur(busy), bytes, page: 0 };
         let mut requests = [request(700, 0, 3), request(100, 50, 1), request(200, 900, 2)];
         let expected = [(0, 1), (50, 2), (0, 3)].map(|(idle, bytes)| Write { idle: Dur(idle), bytes });
         assert_eq!(writes(&mut requests), expected);

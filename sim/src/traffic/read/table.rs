@@ -113,8 +113,9 @@ fn row(
         kind,
         class: class::of(named(record, columns.service, b""), named(record, columns.server_port, b"")),
         writes: Vec::new(),
+        pages: Vec::new(),
     };
-    let request = Request { at: at.ns, depth: ledger.rows, busy, bytes };
+    let request = Request { at: at.ns, depth: ledger.rows, busy, bytes, page: 0 };
     place(draft, request, named(record, columns.id, b""), collector, groups);
     Ok(Outcome::Used)
 }

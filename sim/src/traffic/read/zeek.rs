@@ -52,6 +52,9 @@ pub struct Row<'a> {
     pub missed: &'a [u8],
     pub rtt: &'a [u8],
     pub depth: &'a [u8],
+    pub host: &'a [u8],
+    pub uri: &'a [u8],
+    pub referrer: &'a [u8],
 }
 
 /// Takes one row in: keeps it for the join, or counts why not.
@@ -121,7 +124,18 @@ fn take_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Taken
     let (client, server) = (collector.hosts.id(row.client), collector.hosts.id(row.server));
     let uid = collector.zeek.uid(row.uid);
     let (file, order) = (ledger.index, ledger.rows);
-    collector.zeek.requests.push(HttpRow { file, order, at: at.ns, uid, depth, client, server, bytes });
+    collector.zeek.saw(client, at.ns, row);
+    collector.zeek.requests.push(HttpRow {
+        file,
+        order,
+        at: at.ns,
+        uid,
+        depth,
+        client,
+        server,
+        bytes,
+        page: 0,
+    });
     Ok(None)
 }
 
@@ -153,7 +167,7 @@ struct Layout {
     places: [Option<usize>; FIELDS],
 }
 
-const FIELDS: usize = 13;
+const FIELDS: usize = 16;
 
 /// Reads the whole log; logs pasted one after another are fine.
 ///
@@ -215,6 +229,9 @@ impl<'a> Row<'a> {
             rtt: at(10),
             depth: at(11),
             service: at(12),
+            host: at(13),
+            uri: at(14),
+            referrer: at(15),
         }
     }
 }
@@ -299,6 +316,9 @@ fn wanted(log: Log, direction: Direction) -> [&'static str; FIELDS] {
         "rtt",
         "trans_depth",
         "service",
+        "host",
+        "uri",
+        "referrer",
     ]
 }
 

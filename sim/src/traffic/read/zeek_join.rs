@@ -2,8 +2,10 @@
 
 use super::assemble::{Collector, Draft, Names, base};
 use super::ledger::{Ledger, reason};
+use super::pages::{self, Hits};
 use super::requests::{self, Request};
 use super::stamp;
+use super::zeek::Row;
 use crate::flow::Class;
 use crate::traffic::connection::{Kind, Write};
 use crate::units::Dur;
@@ -15,6 +17,9 @@ pub struct Store {
     uids: Names,
     pub conns: Vec<ConnRow>,
     pub requests: Vec<HttpRow>,
+    /// As many as requests.
+    hits: Hits,
+    has_referrers: bool,
 }
 
 /// A row of `conn.log`.
@@ -43,9 +48,29 @@ pub struct HttpRow {
     pub client: u32,
     pub server: u32,
     pub bytes: u64,
+    /// The page it belongs to, from 1; 0 for none.
+    pub page: u32,
 }
 
 impl Store {
+    /// Remembers a request for the search for pages.
+    pub fn saw(&mut self, client: u32, at: i64, row: &Row) {
+        let uri = pages::without_scheme(row.uri);
+        let url = if uri.starts_with(b"/") { [row.host, uri].concat() } else { uri.to_vec() };
+        self.has_referrers |= !stamp::unset(row.referrer);
+        self.hits.add(client, at, &url, pages::without_scheme(row.referrer));
+    }
+
+    /// Gives each request its page, if the log tells who referred to what.
+    fn find_pages(&mut self, last: &mut u32) {
+        if !self.has_referrers {
+            return;
+        }
+        let (pages, new_last) = self.hits.pages(*last);
+        *last = new_last;
+        self.requests.iter_mut().zip(pages).for_each(|(row, page)| row.page = page);
+    }
+
     /// The number of a uid; `None` when the row has none.
     pub fn uid(&mut self, text: &[u8]) -> Option<u32> {
         (!stamp::unset(text)).then(|| self.uids.id(text))
@@ -54,7 +79,8 @@ impl Store {
 
 /// Turns the collected rows into connections and closes the files' accounts.
 pub fn join(collector: &mut Collector) {
-    let store = std::mem::take(&mut collector.zeek);
+    let mut store = std::mem::take(&mut collector.zeek);
+    store.find_pages(&mut collector.last_page);
     let conn_of_uid = first_of_each_uid(&store.conns);
     let mut with_requests = HashSet::new();
     let (mut joined, mut alone, mut later) = (0u64, 0u64, 0u64);
@@ -101,7 +127,13 @@ fn from_requests(group: &[HttpRow], conn: Option<&ConnRow>, ledgers: &mut [Ledge
     }
     let loaded = group.iter().filter(|row| row.bytes > 0);
     let mut requests: Vec<Request> = loaded
-        .map(|row| Request { at: row.at, depth: row.depth, busy: Dur::ZERO, bytes: row.bytes })
+        .map(|row| Request {
+            at: row.at,
+            depth: row.depth,
+            busy: Dur::ZERO,
+            bytes: row.bytes,
+            page: row.page,
+        })
         .collect();
     if requests.is_empty() {
         conn.iter().for_each(|conn| ledgers[conn.file].skip(reason::NO_PAYLOAD, 1, 0));
@@ -121,6 +153,7 @@ fn from_requests(group: &[HttpRow], conn: Option<&ConnRow>, ledgers: &mut [Ledge
         // Requests of http.log are the web, whatever the port.
         class: Class::Web,
         writes,
+        pages: requests.iter().map(|request| request.page).collect(),
     })
 }
 
@@ -161,6 +194,7 @@ fn single(conn: &ConnRow) -> Draft {
         kind: conn.kind,
         class: conn.class,
         writes: vec![Write { idle: Dur::ZERO, bytes: conn.bytes }],
+        pages: Vec::new(),
     }
 }
 

@@ -52,6 +52,12 @@ struct Object<'a> {
     #[serde(borrow, default)]
     trans_depth: Text<'a>,
     #[serde(borrow, default)]
+    host: Text<'a>,
+    #[serde(borrow, default)]
+    uri: Text<'a>,
+    #[serde(borrow, default)]
+    referrer: Text<'a>,
+    #[serde(borrow, default)]
     request_body_len: Text<'a>,
     #[serde(borrow, default)]
     response_body_len: Text<'a>,
@@ -153,6 +159,9 @@ impl Object<'_> {
             missed: self.missed_bytes.bytes(),
             rtt: self.rtt.bytes(),
             depth: self.trans_depth.bytes(),
+            host: self.host.bytes(),
+            uri: self.uri.bytes(),
+            referrer: self.referrer.bytes(),
         }
     }
 }

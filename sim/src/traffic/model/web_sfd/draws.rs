@@ -107,12 +107,6 @@ impl Draws {
         self.think(session, u32::MAX)
     }
 
-    /// A number for the `part`-th transfer of an object that is the same under every scheme and unique
-    /// for up to 2^24 sessions.
-    pub fn key(&self, session: u64, page: u32, object: u32, part: u32) -> u64 {
-        session << 40 | u64::from(page) << 24 | u64::from(object) << 12 | u64::from(part)
-    }
-
     fn size(&self, mut stream: Stream) -> u64 {
         let drawn =
             stream.lomax(self.model.object_mean_bytes, self.model.shape).min(self.model.cap_bytes as f64);

@@ -1,0 +1,57 @@
+//! Open-loop models: each arrival brings connections and the time of the next.
+
+use super::connection::Open;
+use super::source::Wishes;
+use crate::flow::Class;
+use crate::traffic::model::open_loop::{OpenLoop, Planned};
+use crate::units::Time;
+
+/// Token of the next arrival; other tokens are numbers of arrivals before the start, and one.
+const NEXT: u32 = 0;
+
+/// The arrivals of a run.
+pub struct Arrivals {
+    draws: OpenLoop,
+    next: u64,
+    planned: Vec<Planned>,
+}
+
+impl Arrivals {
+    /// Arrivals by these draws.
+    pub fn new(draws: OpenLoop) -> Arrivals {
+        Arrivals { next: draws.initial(), draws, planned: Vec::new() }
+    }
+
+    /// What is in progress at the start goes on at times of its own, with a token of its own; others arrive.
+    pub fn begin(&mut self, wishes: &mut Wishes) {
+        for number in 0..self.next {
+            wishes.wake.push((Time::ZERO + self.draws.residual(number), number as u32 + 1));
+        }
+        self.wake(NEXT, Time::ZERO, wishes);
+    }
+
+    /// Opens the connections of an arrival; after the next one wishes to be woken for the one after it.
+    pub fn wake(&mut self, token: u32, now: Time, wishes: &mut Wishes) {
+        let number = if token == NEXT { self.next } else { u64::from(token) - 1 };
+        let gap = self.draws.arrival(number, &mut self.planned);
+        if token == NEXT {
+            self.next += 1;
+            wishes.wake.push((now + gap, NEXT));
+        }
+        for planned in self.planned.drain(..) {
+            let page = planned.script.pages[0];
+            let open = Open {
+                key: planned.key,
+                client: planned.client,
+                server: planned.server,
+                payload: wishes.script(planned.script),
+                class: Class::Web,
+                page: page.key,
+                page_transfers: page.transfers,
+                delay: planned.delay,
+                ..Open::default()
+            };
+            wishes.open.push(open);
+        }
+    }
+}

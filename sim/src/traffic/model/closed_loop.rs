@@ -1,0 +1,132 @@
+//! The closed-loop models behind one face: what the page machine of the engine asks of any of them.
+
+use super::users::{Fetch, UserDraws};
+use super::web_sfd::{Draws, Object, Page, Transform};
+use crate::traffic::connection::{PageOf, Script};
+use crate::units::Dur;
+
+/// Draws of a closed-loop model.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PageDraws {
+    /// Sessions that come and go.
+    Sfd(Draws),
+    /// Users who stay.
+    Users(UserDraws),
+}
+
+impl PageDraws {
+    /// Sessions in progress at the start.
+    pub fn initial_sessions(&self) -> u64 {
+        match self {
+            PageDraws::Sfd(draws) => draws.initial_sessions(),
+            PageDraws::Users(draws) => u64::from(draws.process().users),
+        }
+    }
+
+    /// From the arrival of the session before to the `k`-th; `None` when nobody else comes.
+    pub fn session_gap(&self, k: u64) -> Option<Dur> {
+        match self {
+            PageDraws::Sfd(draws) => Some(draws.session_gap(k)),
+            PageDraws::Users(_) => None,
+        }
+    }
+
+    /// The client host of a session.
+    pub fn client(&self, session: u64) -> u32 {
+        match self {
+            PageDraws::Sfd(draws) => draws.client(session),
+            PageDraws::Users(draws) => draws.client(session),
+        }
+    }
+
+    /// How many pages a session fetches.
+    pub fn pages(&self, session: u64) -> u32 {
+        match self {
+            PageDraws::Sfd(draws) => draws.pages(session),
+            PageDraws::Users(_) => u32::MAX - 1,
+        }
+    }
+
+    /// What page `page` of a session is.
+    pub fn page(&self, session: u64, page: u32) -> Page {
+        match self {
+            PageDraws::Sfd(draws) => draws.page(session, page),
+            PageDraws::Users(draws) => draws.page(session, page),
+        }
+    }
+
+    /// Object `object` of a page.
+    pub fn object(&self, session: u64, page: u32, object: u32) -> Object {
+        match self {
+            PageDraws::Sfd(draws) => draws.object(session, page, object),
+            PageDraws::Users(draws) => draws.object(session, page, object),
+        }
+    }
+
+    /// How long the user thinks after page `page` is complete.
+    pub fn think(&self, session: u64, page: u32) -> Dur {
+        match self {
+            PageDraws::Sfd(draws) => draws.think(session, page),
+            PageDraws::Users(draws) => draws.think(session, page),
+        }
+    }
+
+    /// How long the user of a session in progress at the start thinks before its page 0.
+    pub fn residual_think(&self, session: u64) -> Dur {
+        self.think(session, u32::MAX)
+    }
+
+    /// How pages are fetched.
+    pub fn fetch(&self) -> Fetch {
+        match self {
+            PageDraws::Sfd(_) => Fetch::Paced,
+            PageDraws::Users(draws) => draws.process().fetch,
+        }
+    }
+
+    /// The `part`-th transfer that an object of `bytes` becomes.
+    pub fn part(&self, bytes: u64, part: u32) -> Option<u64> {
+        match self {
+            PageDraws::Sfd(draws) => draws.model().transfers(bytes).nth(part as usize),
+            PageDraws::Users(_) => (part == 0).then_some(bytes),
+        }
+    }
+
+    /// Whether objects come in pieces.
+    pub fn is_chopped(&self) -> bool {
+        matches!(self, PageDraws::Sfd(draws) if draws.model().transform == Transform::L2s)
+    }
+
+    /// A number for the `part`-th transfer of an object, the same under every scheme. Unique for up to 2^24
+    /// sessions of 2^16 pages; the pages of a user beyond that, days later, have the numbers of its first.
+    pub fn key(&self, session: u64, page: u32, object: u32, part: u32) -> u64 {
+        session << 40 | u64::from(page & 0xffff) << 24 | u64::from(object) << 12 | u64::from(part)
+    }
+
+    /// The page as its transfers carry it.
+    pub fn page_of(&self, session: u64, page: u32, objects: u32) -> PageOf {
+        let transfers = match self {
+            PageDraws::Sfd(draws) if draws.model().transform != Transform::None => {
+                let parts =
+                    |object| draws.model().transfers(draws.object(session, page, object).bytes).count();
+                (0..objects).map(|object| parts(object) as u64).sum()
+            }
+            _ if self.fetch() == Fetch::Pipelined => u64::from(objects.min(2)),
+            _ => u64::from(objects),
+        };
+        PageOf::new(self.key(session, page, 0, 0) + 1, transfers)
+    }
+
+    /// A page on one connection: its index, then everything else back to back, which is one write.
+    pub fn script(&self, session: u64, page: u32, objects: u32) -> Script {
+        let of = self.page_of(session, page, objects);
+        let bytes = |object| self.object(session, page, object).bytes;
+        let mut script = Script::default();
+        script.push(Dur::ZERO, bytes(0), of);
+        let rest = (1..objects).map(bytes).sum();
+        if rest > 0 {
+            script.push(Dur::ZERO, rest, of);
+        }
+        script
+    }
+}

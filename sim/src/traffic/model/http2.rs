@@ -1,0 +1,210 @@
+//! Pages over one long HTTP/2 connection, and a download beside them in the same connection.
+//!
+//! Connections come as a Poisson process; each carries several pages with a user's pauses between. HTTP/2
+//! (RFC 9113) multiplexes the objects of a page over one connection, so they are complete nearly together: a
+//! page is its index and then one write with everything else. No paper gives the parameters; sizes and pauses
+//! are those of SFD's Table 2, the number of objects is that of a larger page of today.
+//!
+//! With `download_bytes` the connection carries a download as well: its bytes fill the time between pages in
+//! place of pauses, in equal portions, and while a page comes the server sends as many bytes of the download
+//! as of the page, in turn. A page's time then counts those bytes too. One simplification: a portion is over
+//! before the next page is asked for, so the download rests for that one round trip.
+
+use super::law::{Count, Law, Sizes, check};
+use super::open_loop::Planned;
+use crate::error::Result;
+use crate::rng::{Purpose, Stream, mix};
+use crate::traffic::connection::{HEADER_BYTES, PageOf, Script};
+use crate::units::{Dur, Rate};
+use serde::{Deserialize, Serialize};
+
+/// Most pages of a connection and objects of a page, far beyond what is drawn, so that keys are unique.
+const MOST: u32 = 1 << 12;
+
+/// Parameters; `traffic.params` of a scenario holds any of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Http2 {
+    /// Mean connections per second; a load replaces it.
+    pub connections_per_s: f64,
+    /// Mean of the exponential for pages of a connection, rounded up.
+    pub pages_per_connection: f64,
+    /// Mean pause from the end of a page to the next, s, exponential.
+    pub inter_page_s: f64,
+    /// Mean of the exponential for objects of a page, index included, rounded up.
+    pub objects_per_page: f64,
+    /// Mean of the Pareto II distribution of sizes, bytes, before the cap.
+    pub object_mean_bytes: f64,
+    /// Its shape.
+    pub shape: f64,
+    /// Larger objects are cut to this, bytes.
+    pub cap_bytes: u64,
+    /// Bytes of a download between the pages of the same connection; 0 for none.
+    pub download_bytes: u64,
+    /// Client hosts.
+    pub clients: u32,
+    /// Server hosts.
+    pub servers: u32,
+    /// Time that a page is taken to need when the connections in progress at the start are counted, s.
+    pub assumed_page_s: f64,
+}
+
+impl Default for Http2 {
+    fn default() -> Self {
+        Http2 {
+            connections_per_s: 0.5,
+            pages_per_connection: 10.0,
+            inter_page_s: 10.0,
+            objects_per_page: 30.0,
+            object_mean_bytes: 12_000.0,
+            shape: 1.2,
+            cap_bytes: 2_000_000,
+            download_bytes: 0,
+            clients: 100,
+            servers: 20,
+            assumed_page_s: 1.0,
+        }
+    }
+}
+
+impl Http2 {
+    /// Checks every parameter.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Field`] naming `traffic.params.<field>`.
+    pub fn validate(&self) -> Result<()> {
+        check(&[
+            ("connections_per_s", self.connections_per_s, 1e-6..=1e6),
+            ("pages_per_connection", self.pages_per_connection, 0.1..=150.0),
+            ("inter_page_s", self.inter_page_s, 0.0..=1e9),
+            ("objects_per_page", self.objects_per_page, 0.1..=150.0),
+            ("object_mean_bytes", self.object_mean_bytes, 1.0..=1e12),
+            ("shape", self.shape, 1.001..=100.0),
+            ("cap_bytes", self.cap_bytes as f64, 1.0..=2e9),
+            ("download_bytes", self.download_bytes as f64, 0.0..=1e12),
+            ("clients", f64::from(self.clients), 1.0..=1e6),
+            ("servers", f64::from(self.servers), 1.0..=1e6),
+            ("assumed_page_s", self.assumed_page_s, 0.0..=1e6),
+        ])
+    }
+
+    /// The model with the arrival rate that loads a link by `load`.
+    pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> Http2 {
+        let each = self.mean_wire(mss);
+        Http2 { connections_per_s: load * rate.0 as f64 / 8.0 / each, ..self }
+    }
+
+    /// The load on `rate` that the parameters offer.
+    pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
+        self.connections_per_s * self.mean_wire(mss) * 8.0 / rate.0 as f64
+    }
+
+    /// Expected wire bytes of a connection; segments are counted within half a segment per write.
+    pub fn mean_wire(&self, mss: u32) -> f64 {
+        let pages = self.pages().mean();
+        let page = self.objects().mean() * self.sizes().mean();
+        let shared = if self.download_bytes > 0 { (pages - 1.0) * page } else { 0.0 };
+        let payload = pages * page + shared + self.download_bytes as f64;
+        let portions = if self.download_bytes > 0 { (pages - 1.0).max(1.0) } else { 0.0 };
+        let writes = pages * (2.0 - self.only_index()) + portions;
+        payload + HEADER_BYTES as f64 * (payload / f64::from(mss.max(1)) + writes / 2.0 + 1.0)
+    }
+
+    /// Probability that a page is only its index.
+    fn only_index(&self) -> f64 {
+        -libm::expm1(-1.0 / self.objects_per_page)
+    }
+
+    fn pages(&self) -> Count {
+        Count::Exponential(self.pages_per_connection, MOST - 1)
+    }
+
+    fn objects(&self) -> Count {
+        Count::Exponential(self.objects_per_page, MOST - 1)
+    }
+
+    fn sizes(&self) -> Sizes {
+        let law = Law::Lomax { mean: self.object_mean_bytes, shape: self.shape };
+        Sizes { law, least: 1, cap: self.cap_bytes, unit: 1 }
+    }
+
+    /// The draws of one replication.
+    pub fn draws(&self, seed: u64, replication: u32) -> Http2Draws {
+        Http2Draws { model: self.clone(), seed: mix(seed ^ mix(u64::from(replication))) }
+    }
+}
+
+/// All draws of one replication, by number of the connection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Http2Draws {
+    model: Http2,
+    seed: u64,
+}
+
+impl Http2Draws {
+    /// Connections in progress at the start, numbered from 0: Poisson with mean rate × mean duration (Little's law).
+    /// Pages are geometric, so each has as many pages left as a new one in all, after [`Http2Draws::residual`].
+    pub fn initial(&self) -> u64 {
+        let model = &self.model;
+        let mean_s = model.pages().mean() * (model.inter_page_s + model.assumed_page_s);
+        self.stream(Purpose::Count, mix(u64::MAX)).poisson((model.connections_per_s * mean_s).min(1e5))
+    }
+
+    /// When the user of a connection in progress at the start asks for the next page.
+    pub fn residual(&self, number: u64) -> Dur {
+        let mut stream = self.stream(Purpose::Idle, number);
+        Dur::from_secs(stream.exponential(self.model.inter_page_s))
+    }
+
+    /// Connection `number`, and the time to the next.
+    pub fn connection(&self, number: u64, planned: &mut Vec<Planned>) -> Dur {
+        let mut hosts = self.stream(Purpose::Host, number);
+        let client = hosts.below(u64::from(self.model.clients)) as u32;
+        let server = hosts.below(u64::from(self.model.servers)) as u32;
+        planned.push(Planned::scripted(number << 12, client, server, self.script(number)));
+        let mean = 1.0 / self.model.connections_per_s;
+        Dur::from_secs(self.stream(Purpose::Arrival, number).exponential(mean))
+    }
+
+    /// The writes of connection `number`.
+    pub fn script(&self, number: u64) -> Script {
+        let pages = self.model.pages().draw(self.stream(Purpose::Count, number));
+        let portions = u64::from(pages - 1).max(1);
+        let mut script = Script::default();
+        for page in 0..pages {
+            let has_download = self.model.download_bytes > 0 && page > 0;
+            if has_download {
+                self.portion(&mut script, portions);
+            }
+            self.page(number, page, has_download, &mut script);
+        }
+        if pages == 1 && self.model.download_bytes > 0 {
+            self.portion(&mut script, portions);
+        }
+        script
+    }
+
+    fn portion(&self, script: &mut Script, portions: u64) {
+        script.push(Dur::ZERO, (self.model.download_bytes / portions).max(1), PageOf::default());
+    }
+
+    /// Index and the rest of a page, twice as many bytes while a download shares the connection.
+    fn page(&self, number: u64, page: u32, is_shared: bool, script: &mut Script) {
+        let entity = mix(mix(number) ^ u64::from(page));
+        let objects = self.model.objects().draw(self.stream(Purpose::Count, entity));
+        let sizes = self.model.sizes();
+        let size = |object| sizes.draw(self.stream(Purpose::Size, mix(entity) ^ u64::from(object)));
+        let factor = if is_shared { 2 } else { 1 };
+        let pause = self.stream(Purpose::Idle, entity).exponential(self.model.inter_page_s);
+        let idle = if page == 0 || is_shared { Dur::ZERO } else { Dur::from_secs(pause) };
+        let of = PageOf::new((number << 12 | u64::from(page)) + 1, u64::from(objects.min(2)));
+        script.push(idle, factor * size(0), of);
+        if objects > 1 {
+            script.push(Dur::ZERO, factor * (1..objects).map(size).sum::<u64>(), of);
+        }
+    }
+
+    fn stream(&self, purpose: Purpose, entity: u64) -> Stream {
+        Stream::new(self.seed, purpose, entity)
+    }
+}

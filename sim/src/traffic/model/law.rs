@@ -1,0 +1,209 @@
+//! Distributions of sizes and counts: draws, and the closed forms from which loads come.
+
+use crate::rng::Stream;
+use crate::traffic::connection::HEADER_BYTES;
+use serde::{Deserialize, Serialize};
+
+/// A continuous distribution of sizes, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum Law {
+    /// Pareto II (Lomax): P(X > x) = (1 + x/λ)^-shape with λ = mean·(shape − 1).
+    Lomax {
+        /// Mean before any clamp.
+        mean: f64,
+        /// Shape, above 1.
+        shape: f64,
+    },
+    /// Pareto I cut to [low, high]: P(X > x) = (low^a·x^-a − (low/high)^a) / (1 − (low/high)^a).
+    BoundedPareto {
+        /// Least value.
+        low: f64,
+        /// Greatest value.
+        high: f64,
+        /// Shape a, not 1.
+        shape: f64,
+    },
+}
+
+impl Law {
+    /// One draw.
+    pub fn draw(&self, stream: &mut Stream) -> f64 {
+        match *self {
+            Law::Lomax { mean, shape } => stream.lomax(mean, shape),
+            Law::BoundedPareto { low, high, shape } => {
+                let cut = libm::pow(low / high, shape);
+                low * libm::pow(1.0 - stream.uniform() * (1.0 - cut), -1.0 / shape)
+            }
+        }
+    }
+
+    /// P(X > x).
+    pub fn exceeds(&self, x: f64) -> f64 {
+        match *self {
+            Law::Lomax { mean, shape } => libm::pow(1.0 + x.max(0.0) / (mean * (shape - 1.0)), -shape),
+            Law::BoundedPareto { low, .. } if x <= low => 1.0,
+            Law::BoundedPareto { high, .. } if x >= high => 0.0,
+            Law::BoundedPareto { low, high, shape } => {
+                let cut = libm::pow(low / high, shape);
+                (libm::pow(low / x, shape) - cut) / (1.0 - cut)
+            }
+        }
+    }
+
+    /// ∫ P(X > t) dt from 0 to x: the mean of min(X, x).
+    pub fn mean_below(&self, x: f64) -> f64 {
+        match *self {
+            Law::Lomax { mean, shape } => {
+                let scale = mean * (shape - 1.0);
+                mean * (1.0 - libm::pow(1.0 + x.max(0.0) / scale, 1.0 - shape))
+            }
+            Law::BoundedPareto { low, .. } if x <= low => x,
+            Law::BoundedPareto { low, high, shape } => {
+                let (x, cut) = (x.min(high), libm::pow(low / high, shape));
+                let power = low * (libm::pow(x / low, 1.0 - shape) - 1.0) / (1.0 - shape);
+                low + (power - cut * (x - low)) / (1.0 - cut)
+            }
+        }
+    }
+}
+
+/// Whole sizes: a law clamped to [least, cap], then rounded up to whole units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sizes {
+    /// The law, in bytes.
+    pub law: Law,
+    /// Smaller sizes become this.
+    pub least: u64,
+    /// Larger sizes become this.
+    pub cap: u64,
+    /// Sizes are multiples of this, bytes.
+    pub unit: u64,
+}
+
+impl Sizes {
+    /// One draw, bytes.
+    pub fn draw(&self, mut stream: Stream) -> u64 {
+        let drawn = self.law.draw(&mut stream).clamp(self.least as f64, self.cap.max(self.least) as f64);
+        (drawn.ceil() as u64).max(1).next_multiple_of(self.unit)
+    }
+
+    /// P(size > bytes).
+    pub fn exceeds(&self, bytes: u64) -> f64 {
+        let whole = bytes / self.unit * self.unit;
+        if whole < self.least {
+            1.0
+        } else if whole >= self.cap {
+            0.0
+        } else {
+            self.law.exceeds(whole as f64)
+        }
+    }
+
+    /// Expected size, bytes: exact for units above one byte, half a byte added for rounding otherwise.
+    pub fn mean(&self) -> f64 {
+        if self.unit >= 100 {
+            return self.unit as f64 * self.sum_over(self.unit);
+        }
+        let (least, cap) = (self.least as f64, self.cap.max(self.least) as f64);
+        let rounding = if self.least >= self.cap { 0.0 } else { 0.5 };
+        least + self.law.mean_below(cap) - self.law.mean_below(least) + rounding
+    }
+
+    /// Expected segments of `mss` payload bytes.
+    pub fn mean_segments(&self, mss: u32) -> f64 {
+        self.sum_over(u64::from(mss.max(1)))
+    }
+
+    /// Expected wire bytes of a transfer on a connection of its own: payload, 40 B for each segment and
+    /// for the SYN-ACK.
+    pub fn mean_wire(&self, mss: u32) -> f64 {
+        self.mean() + HEADER_BYTES as f64 * (self.mean_segments(mss) + 1.0)
+    }
+
+    /// Σ P(size > n·step) over n ≥ 0.
+    fn sum_over(&self, step: u64) -> f64 {
+        let points = (0u64..).map(|n| n * step).take_while(|point| *point < self.cap.max(self.least));
+        points.map(|point| self.exceeds(point)).sum()
+    }
+}
+
+/// How many: objects of a page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Count {
+    /// Each number from the first to the second alike.
+    Uniform(u32, u32),
+    /// An exponential rounded up, cut at the second.
+    Exponential(f64, u32),
+    /// Pareto I of this mean and shape, rounded up and clamped to [least, most].
+    Pareto {
+        /// Mean before rounding.
+        mean: f64,
+        /// Shape, above 1.
+        shape: f64,
+        /// Least count.
+        least: u32,
+        /// Greatest count.
+        most: u32,
+    },
+}
+
+impl Count {
+    /// One draw, at least 1.
+    pub fn draw(&self, mut stream: Stream) -> u32 {
+        match *self {
+            Count::Uniform(least, most) => least + stream.below(u64::from(most - least) + 1) as u32,
+            Count::Exponential(mean, most) => (stream.exponential(mean).ceil() as u32).clamp(1, most),
+            Count::Pareto { mean, shape, least, most } => {
+                let low = mean * (shape - 1.0) / shape;
+                let drawn = low * libm::pow(1.0 - stream.uniform(), -1.0 / shape);
+                (drawn.ceil().min(f64::from(most)) as u32).clamp(least.max(1), most)
+            }
+        }
+    }
+
+    /// Expected count.
+    pub fn mean(&self) -> f64 {
+        match *self {
+            Count::Uniform(least, most) => f64::from(least + most) / 2.0,
+            Count::Exponential(mean, most) => (0..most).map(|n| libm::exp(-f64::from(n) / mean)).sum(),
+            Count::Pareto { mean, shape, least, most } => {
+                let low = mean * (shape - 1.0) / shape;
+                let exceeds = |n: u32| libm::pow(f64::from(n) / low, -shape).min(1.0);
+                f64::from(least.max(1)) + (least.max(1)..most).map(exceeds).sum::<f64>()
+            }
+        }
+    }
+}
+
+/// Allowed values of numeric parameters: name, value, range.
+pub type Ranges<'a> = &'a [(&'a str, f64, std::ops::RangeInclusive<f64>)];
+
+/// Checks parameters against their ranges.
+///
+/// # Errors
+/// [`crate::error::Error::Field`] naming `traffic.params.<field>`.
+pub fn check(ranges: Ranges) -> crate::error::Result<()> {
+    for (name, value, range) in ranges {
+        if !range.contains(value) {
+            let allowed = format!("from {} to {} is allowed", range.start(), range.end());
+            return Err(crate::error::Error::field(format!("traffic.params.{name}"), value, allowed));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a parameter is not above another.
+///
+/// # Errors
+/// [`crate::error::Error::Field`] naming the first.
+pub fn check_order(least: (&str, f64), most: (&str, f64)) -> crate::error::Result<()> {
+    if least.1 <= most.1 {
+        return Ok(());
+    }
+    let allowed = format!("at most {}, which is {}", most.0, most.1);
+    Err(crate::error::Error::field(format!("traffic.params.{}", least.0), least.1, allowed))
+}
+
+#[cfg(test)]
+#[path = "law_tests.rs"]
+mod tests;

@@ -1,0 +1,113 @@
+#![allow(non_snake_case)]
+use super::noise::{BLOCK, correlations};
+use super::*;
+
+fn near(value: f64, expected: f64, tolerance: f64) {
+    assert!((value / expected - 1.0).abs() < tolerance, "{value} for {expected}");
+}
+
+fn planned(model: &PackMime, count: u64) -> Vec<Planned> {
+    let mut draws = model.draws(3, 0);
+    let mut all = Vec::new();
+    (0..count).for_each(|number| {
+        draws.connection(number, &mut all);
+    });
+    all
+}
+
+/// TARGETS 3.4 and 3.5: means, median, share of short responses, share of cache validations.
+#[test]
+fn responses__have_the_known_figures() {
+    let model = PackMime::default();
+    near(model.validation_share(), 0.28, 0.02);
+    near(model.mean_download(), 11_000.0, 0.06);
+    near(model.mean_bytes(), 7900.0, 0.06);
+    near(1.0 / model.download_exceeds(2200.0), 2.0, 0.02);
+    let short = 1.0 - (1.0 - model.validation_share()) * model.download_exceeds(14_600.0);
+    assert!((short - 0.898).abs() < 0.005, "P(at most 10 packets of 1460 B) = 0.898, not {short}");
+    // The tail: bytes ÷ 2 exceeds 2^(1/0.8123) as often.
+    near(model.download_exceeds(1e6) / model.download_exceeds(2e6), libm::exp2(1.231), 0.001);
+}
+
+#[test]
+fn responses__drawn_agree_with_the_closed_forms() {
+    let model = PackMime { cap_bytes: 200_000, ..PackMime::default() };
+    let all = planned(&model, 100_000);
+    let sizes: Vec<f64> = all.iter().map(|one| one.script.writes[0].bytes as f64).collect();
+    near(sizes.iter().sum::<f64>() / 1e5, model.mean_bytes(), 0.02);
+    let wire = |bytes: &f64| bytes + 40.0 * ((bytes / 1460.0).ceil() + 1.0);
+    near(sizes.iter().map(wire).sum::<f64>() / 1e5, model.mean_wire(1460), 0.02);
+    for bytes in [400.0, 2000.0, 20_000.0, 100_000.0] {
+        let share = sizes.iter().filter(|size| **size > bytes).count() as f64 / 1e5;
+        let expected = (1.0 - model.validation_share()) * model.download_exceeds(bytes);
+        assert!((share - expected).abs() < 0.006, "P(> {bytes}) = {expected}, drawn {share}");
+    }
+    let validations = sizes.iter().filter(|size| **size <= 272.0).count() as f64 / 1e5;
+    assert!((validations - model.validation_share()).abs() < 0.01, "{validations}");
+}
+
+#[test]
+fn validations__have_the_known_median_and_mean() {
+    let mean = (0..10_000).map(|k| validation((f64::from(k) + 0.5) / 1e4)).sum::<f64>() / 1e4;
+    assert!((mean - 153.0).abs() < 0.1 && validation(0.5) == 141.0 && validation(1.0) == 272.0, "{mean}");
+}
+
+#[test]
+fn delays__have_the_known_median_and_cap() {
+    let all = planned(&PackMime::default(), 20_000);
+    let mut delays: Vec<f64> = all.iter().map(|one| one.delay.as_secs()).collect();
+    delays.sort_by(f64::total_cmp);
+    assert!((delays[10_000] - 0.006).abs() < 0.0005, "median of 6 ms, not {}", delays[10_000]);
+    assert!(delays[19_999] <= 0.1 + 1e-9);
+}
+
+/// Over many blocks: with long-range dependence the mean of one is far from certain.
+#[test]
+fn gaps__are_weibull_of_mean_one_over_the_rate() {
+    for (dependence, blocks, tolerance) in [(0.0, 30, 0.02), (0.33, 30, 0.06)] {
+        let model = PackMime { dependence, ..PackMime::default() };
+        let mut draws = model.draws(3, 0);
+        let numbers = (0..blocks * BLOCK as u64).step_by(16);
+        let gaps: Vec<f64> = numbers.map(|number| draws.gap(number).as_secs()).collect();
+        near(gaps.iter().sum::<f64>() / gaps.len() as f64, 0.1, tolerance);
+        let shape = model.gap_shape();
+        let scale = 0.1 / libm::tgamma(1.0 + 1.0 / shape);
+        for quantile in [0.1, 0.5, 0.9] {
+            let at = weibull(quantile, scale, shape);
+            let share = gaps.iter().filter(|gap| **gap < at).count() as f64 / gaps.len() as f64;
+            assert!((share - quantile).abs() < 0.02, "d = {dependence}: {share} for {quantile}");
+        }
+    }
+}
+
+/// The autocorrelation of drawn noise is the one aimed at, far out too.
+#[test]
+fn noise__has_its_correlations() {
+    let expected = correlations(0.33, 0.3, 1000);
+    let mut sums = [0.0; 4];
+    let lags = [0, 1, 10, 300];
+    let blocks = 24;
+    let mut noise = Noise::new(0.33, 0.3, 100);
+    for block in 0..blocks {
+        noise.uniform(block * BLOCK as u64);
+        let values = noise.values().to_vec();
+        for (sum, lag) in sums.iter_mut().zip(lags) {
+            let products = values.iter().zip(&values[lag..]).map(|(a, b)| a * b);
+            *sum += products.sum::<f64>() / (BLOCK - lag) as f64 / blocks as f64;
+        }
+    }
+    for (sum, lag) in sums.into_iter().zip(lags) {
+        assert!((sum - expected[lag]).abs() < 0.03, "lag {lag}: {sum} for {}", expected[lag]);
+    }
+    // FARIMA(0, d, ·) decays as k^(2d − 1).
+    near(expected[1000] / expected[500], libm::pow(2.0, 2.0 * 0.33 - 1.0), 0.01);
+}
+
+#[test]
+fn with_load__is_what_is_offered() {
+    let rate = Rate(2_000_000);
+    let model = PackMime::default().with_load(0.6, rate, 1460);
+    assert!((model.offered_load(rate, 1460) - 0.6).abs() < 1e-9);
+    // TARGETS 3.2: ten connections per second are near 0.63 Mb/s of HTTP data.
+    near(PackMime::default().mean_bytes() * 80.0, 628_000.0, 0.06);
+}

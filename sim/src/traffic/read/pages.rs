@@ -1,0 +1,164 @@
+//! Which requests of a log make up a page.
+//!
+//! The rule, by client and in order of time: a request for a document begins a page; a request for anything else
+//! belongs to the page of the request that its referrer names, if the last request of that page was not more than
+//! 30 s before. A request that no page claims has none. A document is what has no file extension, or one of
+//! `htm html shtml xhtml php asp aspx jsp cgi`; so frames are pages of their own, and a page whose parts lie at
+//! hosts that were not logged is smaller than it was.
+
+use super::assemble::Names;
+use std::collections::HashMap;
+
+/// A page is over when nothing was asked for so long, in nanoseconds.
+const REST: i64 = 30_000_000_000;
+
+const DOCUMENTS: [&[u8]; 9] = [b"htm", b"html", b"shtml", b"xhtml", b"php", b"asp", b"aspx", b"jsp", b"cgi"];
+
+/// A request of a log.
+#[derive(Debug, Clone, Copy)]
+struct Hit {
+    client: u32,
+    at: i64,
+    is_part: bool,
+    url: u32,
+    referrer: u32,
+}
+
+/// Requests as they are read.
+#[derive(Default)]
+pub struct Hits {
+    urls: Names,
+    hits: Vec<Hit>,
+}
+
+impl Hits {
+    /// Adds a request; its URL and its referrer must be written alike, without scheme.
+    pub fn add(&mut self, client: u32, at: i64, url: &[u8], referrer: &[u8]) {
+        let is_part = !is_document(url);
+        let (url, referrer) = (self.urls.id(without_fragment(url)), self.urls.id(without_fragment(referrer)));
+        self.hits.push(Hit { client, at, is_part, url, referrer });
+    }
+
+    /// How many requests there are.
+    pub fn len(&self) -> usize {
+        self.hits.len()
+    }
+
+    /// The page of each request in the order they were added, numbered on from `last`, and the new last; 0 for none.
+    pub fn pages(&self, last: u32) -> (Vec<u32>, u32) {
+        let mut order: Vec<usize> = (0..self.hits.len()).collect();
+        order.sort_by_key(|&place| {
+            let hit = &self.hits[place];
+            (hit.client, hit.at, hit.is_part)
+        });
+        let mut pages = vec![0; self.hits.len()];
+        let mut last = last;
+        // Of the client now looked at: the page of each URL, and when each page was last asked for something.
+        let (mut client, mut page_of, mut latest) = (None, HashMap::new(), HashMap::new());
+        for place in order {
+            let hit = &self.hits[place];
+            if client != Some(hit.client) {
+                (client, page_of, latest) = (Some(hit.client), HashMap::new(), HashMap::new());
+            }
+            let page = match hit.is_part {
+                false => {
+                    last += 1;
+                    last
+                }
+                true => {
+                    let claimed = page_of.get(&hit.referrer).copied();
+                    claimed.filter(|page| hit.at.saturating_sub(latest[page]) <= REST).unwrap_or(0)
+                }
+            };
+            if page > 0 {
+                page_of.insert(hit.url, page);
+                latest.insert(page, hit.at);
+            }
+            pages[place] = page;
+        }
+        (pages, last)
+    }
+}
+
+/// `host/path?query` of an absolute URL; anything else as it is.
+pub fn without_scheme(url: &[u8]) -> &[u8] {
+    let colon = url.windows(3).position(|part| part == b"://");
+    colon.map_or(url, |colon| &url[colon + 3..])
+}
+
+/// `/path?query` of an absolute URL; anything else as it is.
+pub fn without_host(url: &[u8]) -> &[u8] {
+    let rest = without_scheme(url);
+    if rest.len() == url.len() {
+        return url;
+    }
+    rest.iter().position(|&c| c == b'/').map_or(&b"/"[..], |slash| &rest[slash..])
+}
+
+fn without_fragment(url: &[u8]) -> &[u8] {
+    url.split(|&c| c == b'#').next().unwrap_or(url)
+}
+
+fn is_document(url: &[u8]) -> bool {
+    let path = url.split(|&c| c == b'?' || c == b'#').next().unwrap_or(url);
+    let name = path.rsplit(|&c| c == b'/').next().unwrap_or(path);
+    if name.len() == path.len() {
+        return true;
+    }
+    match name.iter().rposition(|&c| c == b'.') {
+        None => true,
+        Some(dot) => DOCUMENTS.iter().any(|known| name[dot + 1..].eq_ignore_ascii_case(known)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(non_snake_case)]
+    use super::*;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    fn pages(requests: &[(u32, i64, &str, &str)]) -> Vec<u32> {
+        let mut hits = Hits::default();
+        for (client, at_s, url, referrer) in requests {
+            hits.add(*client, at_s * SECOND, url.as_bytes(), without_host(referrer.as_bytes()));
+        }
+        hits.pages(0).0
+    }
+
+    #[test]
+    fn pages__are_documents_with_what_they_refer_to() {
+        let found = pages(&[
+            (1, 0, "/a.html", "-"),
+            (1, 0, "/x.css", "http://h/a.html#top"),
+            (1, 1, "/x.png", "http://h/x.css"),
+            (2, 1, "/y.png", "http://h/a.html"),
+            (1, 2, "/b/", "http://h/a.html"),
+            (1, 3, "/z.gif", "http://h/b/"),
+            (1, 40, "/late.gif", "http://h/a.html"),
+            (1, 41, "/alone.gif", "-"),
+        ]);
+        assert_eq!(found, [1, 1, 1, 0, 2, 2, 0, 0]);
+    }
+
+    #[test]
+    fn pages__do_not_depend_on_the_order_of_rows() {
+        let rows = [(1, 0, "/", "-"), (1, 0, "/i.png", "http://h/"), (1, 5, "/c?q=1.gif", "-")];
+        let mut turned = rows;
+        turned.reverse();
+        assert_eq!(pages(&rows), [1, 1, 2]);
+        assert_eq!(pages(&turned), [2, 1, 1]);
+    }
+
+    #[test]
+    fn documents__are_told_by_their_names() {
+        for url in ["/", "/a", "/a/b.HTML", "h.org/", "h.org", "/a.php?x=/y.gif"] {
+            assert!(is_document(url.as_bytes()), "{url}");
+        }
+        for url in ["/a.gif", "/b/c.js?v=1", "h.org/x.png"] {
+            assert!(!is_document(url.as_bytes()), "{url}");
+        }
+        assert_eq!(without_host(b"https://h.org"), b"/");
+        assert_eq!(without_scheme(b"http://h.org/a"), b"h.org/a");
+    }
+}
