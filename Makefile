@@ -30,7 +30,7 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps bpf-compile bpf-parity golden oracle bench \
-	instructions bless-instructions performance validation fuzz fuzz-brief papers witness wheel lock clean distclean
+	instructions bless-instructions performance validation negatives fuzz fuzz-brief papers witness wheel lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -99,6 +99,9 @@ performance: $(VENV)/.requirements ## renew docs/performance.md: costs by flows,
 validation: $(ENGINE) ## renew docs/validation.md from every comparison with something outside (several minutes)
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bins
 	@$(BIN)/python scripts/validation.py
+
+negatives: $(ENGINE) ## renew docs/when-it-does-not-help.md from its commands (a few minutes)
+	@$(BIN)/python scripts/negatives.py
 
 fuzz: ## fuzz every parser for MINUTES in all (default 10)
 	@scripts/fuzz $$(( $(MINUTES) * 60 / 8 ))

@@ -61,10 +61,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def section(number: int, case: Case, mousehole: str) -> str:
     """One case as markdown."""
     print(f"negatives: {number}. {case.title}", file=sys.stderr, flush=True)
-    parts = [f"## {number}. {case.title}\n\n{case.words.strip()}\n"]
-    for command in case.commands:
-        parts.append(f"```\nmousehole compare {command}\n```\n\n{table(ran(mousehole, command), case)}")
-    return "\n".join(parts)
+    runs = [
+        f"```\nmousehole compare {command}\n```\n\n{table(ran(mousehole, command), case)}"
+        for command in case.commands
+    ]
+    return "\n".join([f"## {number}. {case.title}\n\n{case.words.strip()}\n", *runs])
 
 
 def ran(mousehole: str, command: str) -> Document:
