@@ -19,9 +19,8 @@ Where packets do not wait, nobody can be let ahead. At a hundredth of the load n
     {
         "title": "A fast link",
         "words": """
-The same web traffic at 60 % of 1 Gb/s. What is gained is real and small: about ten milliseconds, of which a
-page has a few. The same load on a slow link gains ten times as much, because there a queue of one
-bandwidth-delay product, emptied slowly, is refilled by single transfers.
+The same web traffic at 60 % of 1 Gb/s. What is gained is real, a fifth of the time, and small: about ten
+milliseconds for a transfer; FQ-CoDel gains as much.
 """,
         "commands": (
             f"web:sfd --rate 1gbit --rtt 20ms --load 0.6 --duration 15s --warmup 5s --schemes {SOME}",
@@ -115,9 +114,9 @@ makes pages faster than drop-tail does, in either case; most make them slower.
 SFD (section 3.3) and SHRED (section 6) raise the question what a sender gains that splits its transfers,
 and what that costs others, and do not measure it. One user fetches 10 MB every minute beside web traffic;
 first honestly, then in twenty pieces at once. Splitting pays under every scheme, drop-tail included: the
-cheat needs two thirds of its time there and a third of it under SFD, whose honest long flows pay most. The
-web pays under all, under TCP-DS three times its time, under CAKE, where the cheat remains one host, an
-eighth more.
+cheat needs three quarters of its time there, and a third of it under SFD, whose honest long flows pay most.
+The web pays under all of them: under TCP-DS it takes three times as long, under CAKE, for which the cheat
+remains one host, an eighth longer.
 """,
         "commands": tuple(
             f'examples/negatives/gaming-{name}.toml --schemes "droptail,sfd(mode=coupled),s-sfd,p-sfd,pq-sfd,'
