@@ -93,7 +93,8 @@ def output(name: str, command: Sequence[str], *, reuse: bool) -> Output:
     try:
         done = subprocess.run(
             command,
-            cwd=ROOT,
+            # Figures are written where the command is run.
+            cwd=KEPT if command[0] == str(MOUSEHOLE) else ROOT,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

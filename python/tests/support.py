@@ -25,6 +25,7 @@ class HandMadeRun:
     stop_s: float = 100.0
     achieved: float = 0.9
     delay_s: float = 0.02
+    utilisation: float = 0.8
     conserved: bool = True
     colours: list[dict[str, Any]] = field(default_factory=lambda: [colour("green", 100, early=1, forced=2)])
 
@@ -50,7 +51,7 @@ class HandMadeRun:
 
     def queues(self) -> list[dict[str, Any]]:
         delays = {f"delay_{name}_s": self.delay_s for name in ("mean", "p50", "p95", "p99")}
-        both = {"utilisation": 0.8, "colours": self.colours, "mean_queue_packets": 3.0, **delays}
+        both = {"utilisation": self.utilisation, "colours": self.colours, "mean_queue_packets": 3.0, **delays}
         return [{"name": "down", **both}, {"name": "up", **both}]
 
     def summary(self) -> dict[str, Any]:
