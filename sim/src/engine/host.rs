@@ -35,7 +35,9 @@ impl World {
     }
 
     /// A packet has reached the host it was meant for.
-    pub(super) fn deliver(&mut self, packet: Packet) {
+    pub(super) fn deliver(&mut self, place: u32) {
+        let packet = self.wheel.event(place).packet;
+        self.wheel.free(place);
         let slot = packet.flow;
         self.live[slot as usize].in_flight -= 1;
         if self.setup.trace {
