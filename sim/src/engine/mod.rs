@@ -25,15 +25,15 @@ pub mod source;
 
 use crate::error::{Error, Result};
 use crate::link::Pace;
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet};
 use crate::record::{ColourCounts, FlowRecord, QueueRecord, TraceRow, Transfer};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Time};
-use crate::wheel::Wheel;
+use crate::wheel::{Wheel, prefetch};
 use connection::{Live, Open, Payload};
 use course::Course;
 use event::{Event, What, class};
-use layout::{DOWN, End, PrivateLinks};
+use layout::{DOWN, End, Road};
 pub use outcome::{Balance, Outcome};
 pub use setup::{Apps, Setup};
 use source::{BULK, Wishes};
@@ -42,18 +42,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// From so many connections on their state outgrows the first two levels of cache.
 const MANY: usize = 1000;
 
-/// Has the processor fetch what will be needed soon; changes nothing.
-#[inline(always)]
-fn prefetch<T>(item: &T) {
-    #[cfg(target_arch = "x86_64")]
-    for line in 0..size_of::<T>() / 64 {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let start: *const i8 = std::ptr::from_ref(item).cast();
-        // SAFETY: a hint about an address within `item`, which is neither read nor written.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line * 64)) };
-    }
-}
-
 /// A run in progress.
 pub struct World {
     setup: Setup,
@@ -61,7 +49,7 @@ pub struct World {
     now: Time,
     live: Vec<Live>,
     free: Vec<u32>,
-    private: Vec<PrivateLinks>,
+    roads: Vec<Road>,
     /// Delay and pace of the private access link at each end.
     ends: [(Dur, Option<Pace>); 4],
     wishes: Wishes,
@@ -92,7 +80,7 @@ pub struct World {
 
 impl World {
     /// Memory of one live connection with everything that belongs to its slot, bytes; scoreboards grow beyond it.
-    pub const BYTES_PER_CONNECTION: usize = size_of::<Live>() + size_of::<PrivateLinks>();
+    pub const BYTES_PER_CONNECTION: usize = size_of::<Live>() + size_of::<Road>();
 
     /// A world before its first event.
     pub fn new(mut setup: Setup) -> World {
@@ -102,7 +90,7 @@ impl World {
             now: Time::ZERO,
             live: Vec::new(),
             free: Vec::new(),
-            private: Vec::new(),
+            roads: Vec::new(),
             ends: End::ALL.map(|end| {
                 let (delay, rate) = setup.layout.private(end);
                 (delay, rate.map(Pace::new))
@@ -191,7 +179,9 @@ impl World {
     fn handle(&mut self, place: u32) {
         match self.wheel.event(place).what {
             What::Arrive => self.arrive(place),
-            What::Deliver => self.deliver(place),
+            What::Data => self.deliver(place, Kind::Data),
+            What::Ack => self.deliver(place, Kind::Ack),
+            What::Other => self.deliver(place, self.wheel.event(place).packet.kind),
             what => {
                 self.wheel.free(place);
                 self.happen(what);
@@ -202,7 +192,7 @@ impl World {
     #[inline]
     fn happen(&mut self, what: What) {
         match what {
-            What::Arrive | What::Deliver => unreachable!("what happens to a packet needs its place"),
+            What::Arrive | What::Data | What::Ack | What::Other => unreachable!("what happens to a packet needs its place"),
             What::Serve(link) => self.serve(link),
             What::Control(link) => self.control(link as usize),
             What::Timer { slot, generation } => self.timer(slot, generation),
@@ -269,13 +259,14 @@ impl World {
         });
         let slot = self.free.pop().unwrap_or(self.live.len() as u32);
         let generation = self.live.get(slot as usize).map_or(0, |old| old.generation + 1);
-        let live = Live { path, ..Live::new(open, &self.setup.params, phase, quarter, rtt, generation) };
+        let live = Live::new(open, &self.setup.params, phase, rtt, generation);
+        let road = Road { quarter, path, upload: open.upload, ..Road::default() };
         if slot as usize == self.live.len() {
             self.live.push(live);
-            self.private.push(PrivateLinks::default());
+            self.roads.push(road);
         } else {
             self.live[slot as usize] = live;
-            self.private[slot as usize] = PrivateLinks::default();
+            self.roads[slot as usize] = road;
         }
         let flow = open.flow();
         for &link in self.told.iter().filter(|&&link| self.setup.layout.crosses(path, link as u16)) {
@@ -296,7 +287,8 @@ impl World {
     /// Frees the slot of a connection that is over and has nothing left in the network or to acknowledge.
     fn release(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
-        let is_quiet = live.is_finished && live.in_flight == 0 && live.sender.is_done();
+        let is_quiet =
+            live.is_finished && self.roads[slot as usize].in_flight == 0 && live.sender.is_done();
         if live.is_open && is_quiet && live.receiver.poll_timeout() == Time::NEVER {
             live.is_open = false;
             self.free.push(slot);

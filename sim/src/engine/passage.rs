@@ -35,10 +35,10 @@ impl World {
     /// Sends off the new packet at `place`.
     fn start(&mut self, place: u32) {
         let packet = &mut self.wheel.event_mut(place).packet;
-        let live = &mut self.live[packet.flow as usize];
-        live.in_flight += 1;
-        packet.flags |= flag::when(live.open.upload, flag::UPLOAD);
-        let (path, quarter, upward) = (live.path, live.quarter, packet.is_upward());
+        let road = &mut self.roads[packet.flow as usize];
+        road.in_flight += 1;
+        packet.flags |= flag::when(road.upload, flag::UPLOAD);
+        let (path, quarter, upward) = (road.path, road.quarter, packet.is_upward());
         let first = self.setup.layout.link(0, upward, path);
         packet.link = first.expect("every path crosses a link");
         let (flow, bytes) = (packet.flow, packet.bytes);
@@ -56,16 +56,16 @@ impl World {
     fn onward(&mut self, place: u32, at: Time) {
         let packet = &mut self.wheel.event_mut(place).packet;
         packet.hop += 1;
-        let live = &self.live[packet.flow as usize];
-        let (path, quarter, upward) = (live.path, live.quarter, packet.is_upward());
+        let road = &self.roads[packet.flow as usize];
+        let (path, quarter, upward) = (road.path, road.quarter, packet.is_upward());
         if let Some(link) = self.setup.layout.link(packet.hop, upward, path) {
             packet.link = link;
             return self.file_packet(place, at, What::Arrive);
         }
         let end = if upward { End::ServerIn } else { End::ClientIn };
-        let (flow, bytes) = (packet.flow, packet.bytes);
+        let (flow, bytes, what) = (packet.flow, packet.bytes, What::deliver(packet.kind));
         let through = self.pass_private(flow, bytes, end, at);
-        self.file_packet(place, through + quarter, What::Deliver);
+        self.file_packet(place, through + quarter, what);
     }
 
     /// Crosses a private access link; returns when a packet of `bytes` reaches its far end.
@@ -73,7 +73,7 @@ impl World {
     fn pass_private(&mut self, flow: u32, bytes: u16, end: End, at: Time) -> Time {
         let (delay, pace) = self.ends[end as usize];
         let through = match pace {
-            Some(pace) => self.private[flow as usize].pass(end, at, bytes, pace),
+            Some(pace) => self.roads[flow as usize].links.pass(end, at, bytes, pace),
             None => at,
         };
         through + delay
@@ -84,9 +84,9 @@ impl World {
         let number = usize::from(packet.link);
         let marker = &mut self.setup.markers[number];
         if !matches!(marker, Marker::None) {
-            let live = &self.live[packet.flow as usize];
-            if self.setup.layout.marks(packet.hop, packet.is_upward(), live.path) {
-                marker.mark(packet, live.open.key, self.now);
+            let path = self.roads[packet.flow as usize].path;
+            if self.setup.layout.marks(packet.hop, packet.is_upward(), path) {
+                marker.mark(packet, self.live[packet.flow as usize].open.key, self.now);
             }
         }
         if self.setup.trace && packet.link == DOWN {
@@ -129,7 +129,7 @@ impl World {
         match served {
             Ok((packet, free, at)) => {
                 self.schedule(free, class::SERVE, u64::from(link), What::Serve(link));
-                let place = self.wheel.hold(Event { packet, what: What::Deliver });
+                let place = self.wheel.hold(Event { packet, what: What::Arrive });
                 self.onward(place, at);
             }
             Err(Some(again)) => self.schedule(again, class::SERVE, u64::from(link), What::Serve(link)),
@@ -143,7 +143,7 @@ impl World {
             if self.setup.trace && packet.link == DOWN {
                 self.note(TraceEvent::Drop, packet);
             }
-            self.live[packet.flow as usize].in_flight -= 1;
+            self.roads[packet.flow as usize].in_flight -= 1;
             if packet.kind == Kind::Datagram {
                 self.lost_datagram(&packet);
             }
