@@ -4,6 +4,7 @@ pub mod cdf;
 mod check;
 pub mod datagrams;
 pub mod ftp;
+mod pareto;
 pub mod poisson;
 mod sample;
 pub mod telnet;
