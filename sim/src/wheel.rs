@@ -12,7 +12,7 @@ use crate::units::{Dur, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-const SLOTS: u64 = 4096;
+const SLOTS: u64 = 8192;
 const WORDS: usize = (SLOTS / 64) as usize;
 const NONE: u32 = u32::MAX;
 
@@ -81,10 +81,11 @@ pub struct Wheel<E> {
 }
 
 impl<E: Copy> Wheel<E> {
-    /// A wheel for packets that take `packet` to send and arrive up to `horizon` later: slots are as wide
-    /// as a packet, or as it takes for the ring to reach that far.
+    /// A wheel for packets that take `packet` to send and arrive up to `horizon` later: slots are a quarter
+    /// as wide as a packet, as each packet makes four events or more and a slot with one event needs no sorting, or
+    /// as wide as it takes for the ring to reach that far.
     pub fn for_delays(packet: Dur, horizon: Dur) -> Wheel<E> {
-        Wheel::new(packet.max(Dur(horizon.0 / SLOTS)))
+        Wheel::new(Dur(packet.0 / 4).max(Dur(horizon.0 / SLOTS)))
     }
 
     /// A wheel whose slots are about `width` wide (rounded to a power of two nanoseconds).

@@ -192,7 +192,9 @@ impl World {
     #[inline]
     fn happen(&mut self, what: What) {
         match what {
-            What::Arrive | What::Data | What::Ack | What::Other => unreachable!("what happens to a packet needs its place"),
+            What::Arrive | What::Data | What::Ack | What::Other => {
+                unreachable!("what happens to a packet needs its place")
+            }
             What::Serve(link) => self.serve(link),
             What::Control(link) => self.control(link as usize),
             What::Timer { slot, generation } => self.timer(slot, generation),
@@ -287,8 +289,7 @@ impl World {
     /// Frees the slot of a connection that is over and has nothing left in the network or to acknowledge.
     fn release(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
-        let is_quiet =
-            live.is_finished && self.roads[slot as usize].in_flight == 0 && live.sender.is_done();
+        let is_quiet = live.is_finished && self.roads[slot as usize].in_flight == 0 && live.sender.is_done();
         if live.is_open && is_quiet && live.receiver.poll_timeout() == Time::NEVER {
             live.is_open = false;
             self.free.push(slot);
