@@ -16,15 +16,17 @@ pub(super) fn sum_of_survival(scale: f64, shape: f64, step: f64, end: f64) -> f6
     if terms <= PLAIN {
         return plain;
     }
-    let width = scale / step;
-    // Antiderivative, half the value, and the corrections at one end, each over the value there.
-    let tail = |n: f64| {
-        let inverse = 1.0 / (width + n);
-        let (first, third) = (-shape * inverse, -shape * (shape + 1.0) * (shape + 2.0) * inverse.powi(3));
-        let integral = -(width + n) / (shape - 1.0);
-        survival(n) * (integral - 0.5 + first / 12.0 - third / 720.0)
+    let (from, to) = (PLAIN as f64 + scale / step, terms as f64 + scale / step);
+    // By the difference of the logarithms: where the step is small beside the scale, that of the two powers would
+    // be lost in rounding.
+    let fall = -libm::expm1((1.0 - shape) * libm::log1p((to - from) / from));
+    let integral = survival(PLAIN as f64) * from / (shape - 1.0) * fall;
+    // Half the value and the corrections at one end.
+    let end = |n: f64, place: f64| {
+        let third = shape * (shape + 1.0) * (shape + 2.0) / place.powi(3);
+        survival(n) * (0.5 + shape / place / 12.0 - third / 720.0)
     };
-    plain + tail(terms as f64) - tail(PLAIN as f64)
+    plain + integral + end(PLAIN as f64, from) - end(terms as f64, to)
 }
 
 #[cfg(test)]
