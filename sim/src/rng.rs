@@ -67,6 +67,11 @@ impl Stream {
         value
     }
 
+    /// Passes over the next draw.
+    pub fn skip(&mut self) {
+        self.index += 1;
+    }
+
     /// The next 32 random bits, the form in which policies take chance (`u / 2^32`).
     pub fn bits32(&mut self) -> u32 {
         self.bits() as u32

@@ -12,9 +12,21 @@ use crate::units::{Dur, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-const SLOTS: u64 = 4096;
+const SLOTS: u64 = 8192;
 const WORDS: usize = (SLOTS / 64) as usize;
 const NONE: u32 = u32::MAX;
+
+/// Has the processor fetch what will be needed soon; changes nothing.
+#[inline(always)]
+pub(crate) fn prefetch<T>(item: &T) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..size_of::<T>() / 64 {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let start: *const i8 = std::ptr::from_ref(item).cast();
+        // SAFETY: a hint about an address within `item`, which is neither read nor written.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line * 64)) };
+    }
+}
 
 /// An event with its place in the order.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +40,7 @@ pub struct Scheduled<E> {
 }
 
 /// A waiting event and the next node of its slot's list, or of the free ones; a cache line for the engine's events.
+#[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Node<E> {
     event: E,
@@ -46,7 +59,8 @@ struct Turn {
 
 /// Future events in exact order of (time, key).
 ///
-/// An event is written once, into a node of one pool, and read once, when its turn has come; slots are lists
+/// An event is written once, into a node of one pool, and stays there until it is freed: one that leads to the
+/// next, as a packet's arrival at a link does, is changed in place and filed again. Slots are lists
 /// through that pool, whose freed places are used again at once, so that the memory in use is that of the
 /// events waiting. A vector per slot was slower: it walked through every slot's own memory once per turn of
 /// the ring.
@@ -54,7 +68,7 @@ pub struct Wheel<E> {
     shift: u32,
     /// Absolute number of the slot being emptied.
     cursor: u64,
-    /// That slot's events, latest first, so that the next one is popped from the end.
+    /// That slot's events, latest first, so that the next one is taken from the end.
     current: Vec<Turn>,
     /// First node of each slot.
     slots: Vec<u32>,
@@ -67,10 +81,11 @@ pub struct Wheel<E> {
 }
 
 impl<E: Copy> Wheel<E> {
-    /// A wheel for packets that take `packet` to send and arrive up to `horizon` later: slots are as wide
-    /// as a packet, or as it takes for the ring to reach that far.
+    /// A wheel for packets that take `packet` to send and arrive up to `horizon` later: slots are a quarter
+    /// as wide as a packet, as each packet makes four events or more and a slot with one event needs no sorting, or
+    /// as wide as it takes for the ring to reach that far.
     pub fn for_delays(packet: Dur, horizon: Dur) -> Wheel<E> {
-        Wheel::new(packet.max(Dur(horizon.0 / SLOTS)))
+        Wheel::new(Dur(packet.0 / 4).max(Dur(horizon.0 / SLOTS)))
     }
 
     /// A wheel whose slots are about `width` wide (rounded to a power of two nanoseconds).
@@ -100,29 +115,33 @@ impl<E: Copy> Wheel<E> {
     }
 
     /// Adds an event; `at` must not lie before the last popped event.
-    ///
-    /// Always inlined, so that the event is made in its node: built elsewhere field by field and then copied in
-    /// larger pieces, each copy waits until the fields have left the store buffer.
     #[inline(always)]
     pub fn push(&mut self, at: Time, key: u64, event: E) {
+        let place = self.hold(event);
+        self.file(place, at, key);
+    }
+
+    /// Files the event held at `place`; `at` must not lie before the last taken event.
+    #[inline(always)]
+    pub fn file(&mut self, place: u32, at: Time, key: u64) {
         self.len += 1;
+        let node = &mut self.nodes[place as usize];
+        (node.at, node.key) = (at, key);
         let slot = at.0 >> self.shift;
         // A slot before the cursor wraps to a great distance: its events belong to the present one.
         let ahead = slot.wrapping_sub(self.cursor);
         if ahead.wrapping_sub(1) < SLOTS - 1 {
             let index = (slot % SLOTS) as usize;
-            let next = self.slots[index];
-            self.slots[index] = self.hold(at, key, event, next);
+            node.next = std::mem::replace(&mut self.slots[index], place);
             self.occupied[index / 64] |= 1 << (index % 64);
         } else {
-            let place = self.hold(at, key, event, NONE);
-            self.push_elsewhere(Turn { at, key, place });
+            self.file_elsewhere(Turn { at, key, place });
         }
     }
 
     /// Files an event of the present slot, or of one beyond the ring.
     #[inline(never)]
-    fn push_elsewhere(&mut self, turn: Turn) {
+    fn file_elsewhere(&mut self, turn: Turn) {
         if turn.at.0 >> self.shift <= self.cursor {
             let place = self.current.partition_point(|other| *other > turn);
             self.current.insert(place, turn);
@@ -132,20 +151,54 @@ impl<E: Copy> Wheel<E> {
     }
 
     /// Removes the earliest event.
-    #[inline]
     pub fn pop(&mut self) -> Option<Scheduled<E>> {
+        let place = self.take()?;
+        let Node { at, key, event, .. } = self.nodes[place as usize];
+        self.free(place);
+        Some(Scheduled { at, key, event })
+    }
+
+    /// Takes the earliest event out of the order and leaves it at its place, to be filed again or freed.
+    #[inline]
+    pub fn take(&mut self) -> Option<u32> {
         loop {
-            if let Some(Turn { at, key, place }) = self.current.pop() {
+            if let Some(turn) = self.current.pop() {
                 self.len -= 1;
-                let node = &mut self.nodes[place as usize];
-                node.next = std::mem::replace(&mut self.free, place);
-                return Some(Scheduled { at, key, event: node.event });
+                return Some(turn.place);
             }
             if self.len == 0 {
                 return None;
             }
-            self.turn();
+            let only = self.turn();
+            if only != NONE {
+                self.len -= 1;
+                return Some(only);
+            }
         }
+    }
+
+    /// When the event at `place` happens.
+    #[inline]
+    pub fn time(&self, place: u32) -> Time {
+        self.nodes[place as usize].at
+    }
+
+    /// The event at `place`.
+    #[inline]
+    pub fn event(&self, place: u32) -> &E {
+        &self.nodes[place as usize].event
+    }
+
+    /// The event at `place`, to be changed.
+    #[inline]
+    pub fn event_mut(&mut self, place: u32) -> &mut E {
+        &mut self.nodes[place as usize].event
+    }
+
+    /// Gives back a place whose event was taken.
+    #[inline]
+    pub fn free(&mut self, place: u32) {
+        self.nodes[place as usize].next = std::mem::replace(&mut self.free, place);
     }
 
     /// The event after the last popped one, if it lies in the same slot.
@@ -154,20 +207,26 @@ impl<E: Copy> Wheel<E> {
         self.current.last().map(|turn| &self.nodes[turn.place as usize].event)
     }
 
-    /// Moves to the next slot that holds anything, and sorts it.
-    fn turn(&mut self) {
+    /// Moves to the next slot that holds anything, and sorts it; returns its event if that is the only one.
+    #[inline]
+    fn turn(&mut self) -> u32 {
         let near = self.next_occupied();
         let far = self.far.peek().map(|Reverse(turn)| turn.at.0 >> self.shift);
         let next = match (near, far) {
             (Some(near), Some(far)) => near.min(far),
             (Some(only), None) | (None, Some(only)) => only,
-            (None, None) => return,
+            (None, None) => return NONE,
         };
         self.cursor = next;
-        let index = (next % SLOTS) as usize;
         if near == Some(next) {
-            self.empty(index);
+            let index = (next % SLOTS) as usize;
+            let first = std::mem::replace(&mut self.slots[index], NONE);
             self.occupied[index / 64] &= !(1 << (index % 64));
+            self.look_ahead(index);
+            if far != Some(next) && self.nodes[first as usize].next == NONE {
+                return first;
+            }
+            self.list(first);
         }
         while self.far.peek().is_some_and(|Reverse(turn)| turn.at.0 >> self.shift <= next) {
             self.current.extend(self.far.pop().map(|Reverse(turn)| turn));
@@ -175,18 +234,22 @@ impl<E: Copy> Wheel<E> {
         if self.current.len() > 1 {
             self.current.sort_unstable_by(|a, b| b.cmp(a));
         }
+        NONE
     }
 
-    /// Puts a node into a free place.
+    /// Puts an event into a free place, to be filed there.
+    ///
+    /// Always inlined, so that the event is made in its node: built elsewhere field by field and then copied in
+    /// larger pieces, each copy waits until the fields have left the store buffer.
     #[inline(always)]
-    fn hold(&mut self, at: Time, key: u64, event: E, next: u32) -> u32 {
+    pub fn hold(&mut self, event: E) -> u32 {
         if self.free == NONE {
             self.grow(event);
         }
         let place = self.free;
         let node = &mut self.nodes[place as usize];
         self.free = node.next;
-        (node.at, node.key, node.event, node.next) = (at, key, event, next);
+        node.event = event;
         place
     }
 
@@ -198,9 +261,21 @@ impl<E: Copy> Wheel<E> {
         self.nodes.push(Node { event, next: NONE, at: Time::ZERO, key: 0 });
     }
 
-    /// Lists a slot's nodes among the current ones.
-    fn empty(&mut self, index: usize) {
-        let mut place = std::mem::replace(&mut self.slots[index], NONE);
+    /// Fetches the first node of the next slot, if that is near: it was written long ago.
+    #[inline]
+    fn look_ahead(&self, index: usize) {
+        // Bits below belong to the next round of the ring.
+        let word = self.occupied[index / 64] & (u64::MAX << (index % 64));
+        let next = index / 64 * 64 + word.trailing_zeros() as usize;
+        if word != 0
+            && let Some(node) = self.nodes.get(self.slots[next % SLOTS as usize] as usize)
+        {
+            prefetch(node);
+        }
+    }
+
+    /// Lists the nodes from `place` on among the current ones.
+    fn list(&mut self, mut place: u32) {
         while place != NONE {
             let node = &self.nodes[place as usize];
             self.current.push(Turn { at: node.at, key: node.key, place });

@@ -126,18 +126,15 @@ pub(super) struct Progress {
     pub is_measured: bool,
 }
 
-/// State of a connection in its slot.
+/// State of a connection in its slot; what its packets on the way need is in its [`Road`](super::layout::Road).
+#[repr(align(64))]
 pub(super) struct Live {
     pub open: Open,
     pub sender: Sender,
     pub receiver: Receiver,
     pub opener: Opener,
     pub progress: Progress,
-    /// One-way delay from host to bottleneck and from bottleneck to host, added to what links have.
-    pub quarter: Dur,
     pub rtt: Dur,
-    /// Number of its path in the layout.
-    pub path: u32,
     /// Last segment of the write before, and its payload: it may have to be sent again.
     pub last_before: (u32, u64),
     /// When the next write is asked for.
@@ -149,8 +146,6 @@ pub(super) struct Live {
     pub generation: u32,
     /// Colour of the last data packet received, which its acknowledgement takes over.
     pub answer: Colour,
-    /// Packets of this connection in the network.
-    pub in_flight: u32,
     pub is_open: bool,
     /// Every write has arrived.
     pub is_finished: bool,
@@ -158,23 +153,20 @@ pub(super) struct Live {
 
 impl Live {
     /// A connection that has not sent anything.
-    pub fn new(open: Open, params: &Params, phase: Dur, quarter: Dur, rtt: Dur, generation: u32) -> Live {
+    pub fn new(open: Open, params: &Params, phase: Dur, rtt: Dur, generation: u32) -> Live {
         Live {
             open,
             sender: Sender::new(params, phase),
             receiver: Receiver::default(),
             opener: Opener::default(),
             progress: Progress::default(),
-            quarter,
             rtt,
-            path: 0,
             last_before: (u32::MAX, 0),
             think_until: Time::NEVER,
             answered: (Time::ZERO, false),
             timer_at: Time::NEVER,
             generation,
             answer: Colour::Green,
-            in_flight: 0,
             is_open: true,
             is_finished: false,
         }

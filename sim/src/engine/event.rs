@@ -1,7 +1,8 @@
 //! Events, and their order at equal times.
 
 use super::World;
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet};
+use crate::wheel::prefetch;
 
 /// What happens, and the packet it happens to.
 ///
@@ -21,8 +22,12 @@ pub(super) struct Event {
 pub(super) enum What {
     /// The packet reaches the queue of its link.
     Arrive,
-    /// The packet reaches its host.
-    Deliver,
+    /// Data reaches its host.
+    Data,
+    /// An acknowledgement reaches its host.
+    Ack,
+    /// Any other packet reaches its host.
+    Other,
     /// A link's transmitter is free, or a shaper may send.
     Serve(u32),
     /// The slow step of the marker before a link's queue.
@@ -43,6 +48,18 @@ pub(super) enum What {
     Deadline,
 }
 
+impl What {
+    /// A packet of `kind` reaches its host: told apart when it is sent, so that one jump finds what to do.
+    #[inline(always)]
+    pub fn deliver(kind: Kind) -> What {
+        match kind {
+            Kind::Data => What::Data,
+            Kind::Ack => What::Ack,
+            _ => What::Other,
+        }
+    }
+}
+
 /// Classes of events at equal times: departures first.
 pub(super) mod class {
     pub const WINDOW: u64 = 0;
@@ -56,18 +73,6 @@ pub(super) mod class {
 
 /// From so many connections on their state outgrows the first two levels of cache.
 const MANY: usize = 1000;
-
-/// Has the processor fetch what will be needed soon; changes nothing.
-#[inline(always)]
-fn prefetch<T>(item: &T) {
-    #[cfg(target_arch = "x86_64")]
-    for line in 0..size_of::<T>() / 64 {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let start: *const i8 = std::ptr::from_ref(item).cast();
-        // SAFETY: a hint about an address within `item`, which is neither read nor written.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line * 64)) };
-    }
-}
 
 impl World {
     /// Fetches the connection of the next event while the present one is handled; where there are many, each

@@ -37,13 +37,16 @@ impl World {
     }
 
     /// A packet has reached the host it was meant for.
-    pub(super) fn deliver(&mut self, packet: Packet) {
+    #[inline(always)]
+    pub(super) fn deliver(&mut self, place: u32, kind: Kind) {
+        let packet = self.wheel.event(place).packet;
+        self.wheel.free(place);
         let slot = packet.flow;
-        self.live[slot as usize].in_flight -= 1;
+        self.roads[slot as usize].in_flight -= 1;
         if self.setup.trace {
-            self.note(if packet.kind == Kind::Ack { TraceEvent::Ack } else { TraceEvent::Receive }, packet);
+            self.note(if kind == Kind::Ack { TraceEvent::Ack } else { TraceEvent::Receive }, packet);
         }
-        match packet.kind {
+        match kind {
             Kind::Data => self.data(slot, &packet),
             Kind::Ack => self.ack(slot, &packet),
             Kind::Syn => self.syn(slot, &packet),
@@ -91,6 +94,7 @@ impl World {
         self.arm(slot);
     }
 
+    #[inline(always)]
     fn data(&mut self, slot: u32, packet: &Packet) {
         let params = &self.setup.params;
         let live = &mut self.live[slot as usize];
@@ -124,6 +128,7 @@ impl World {
         }
     }
 
+    #[inline(always)]
     fn ack(&mut self, slot: u32, packet: &Packet) {
         let fields = AckFields { next: packet.seq, sacks: packet.sacks, ece: packet.has(flag::ECE) };
         let live = &mut self.live[slot as usize];
@@ -137,6 +142,7 @@ impl World {
         }
     }
 
+    #[inline(never)]
     fn syn(&mut self, slot: u32, packet: &Packet) {
         let live = &mut self.live[slot as usize];
         live.answered = (self.now, live.answered.0 > Time::ZERO);
@@ -145,6 +151,7 @@ impl World {
         self.inject(answer);
     }
 
+    #[inline(never)]
     fn syn_ack(&mut self, slot: u32) {
         let (now, params) = (self.now, &self.setup.params);
         let live = &mut self.live[slot as usize];
@@ -162,6 +169,7 @@ impl World {
         }
     }
 
+    #[inline(never)]
     fn request(&mut self, slot: u32, number: u32) {
         let live = &mut self.live[slot as usize];
         if number != live.progress.number || live.progress.is_asked {
@@ -295,7 +303,7 @@ impl World {
             first_data: progress.first_data,
             end,
             rtt_ns: live.rtt.0,
-            path: self.setup.layout.alike(live.path),
+            path: self.setup.layout.alike(self.roads[slot as usize].path),
             retransmits: retransmits - progress.losses.0,
             timeouts: timeouts - progress.losses.1,
             is_quic: live.open.is_quic,

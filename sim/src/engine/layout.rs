@@ -196,3 +196,19 @@ impl PrivateLinks {
         through
     }
 }
+
+/// What a packet needs to know of its connection on its way: a cache line, all it touches between the hosts.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+pub(super) struct Road {
+    /// Its private access links.
+    pub links: PrivateLinks,
+    /// One-way delay from host to bottleneck and from bottleneck to host, added to what links have.
+    pub quarter: Dur,
+    /// Number of its path in the layout.
+    pub path: u32,
+    /// Packets of the connection in the network.
+    pub in_flight: u32,
+    /// Its data goes from client to server.
+    pub upload: bool,
+}

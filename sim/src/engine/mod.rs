@@ -18,6 +18,7 @@ mod host;
 pub mod layout;
 pub mod mix;
 mod outcome;
+mod passage;
 pub mod server;
 pub mod sessions;
 mod setup;
@@ -25,18 +26,16 @@ mod slots;
 pub mod source;
 
 use crate::error::{Error, Result};
-use crate::link::{Arrival, Pace};
-use crate::marker::Marker;
-use crate::packet::{Kind, Packet, flag};
-use crate::queue::Drop;
-use crate::record::{ColourCounts, FlowRecord, QueueRecord, TraceEvent, TraceRow, Transfer};
+use crate::link::Pace;
+use crate::packet::{Kind, Packet};
+use crate::record::{ColourCounts, FlowRecord, QueueRecord, TraceRow, Transfer};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
 use connection::{Live, Open, Payload};
 use course::Course;
 use event::{Event, What, class};
-use layout::{DOWN, End, PrivateLinks};
+use layout::{DOWN, End, Road};
 pub use outcome::{Balance, Outcome};
 pub use setup::{Apps, Setup};
 use source::{BULK, Wishes};
@@ -50,7 +49,7 @@ pub struct World {
     now: Time,
     live: Vec<Live>,
     free: Vec<u32>,
-    private: Vec<PrivateLinks>,
+    roads: Vec<Road>,
     /// Delay and pace of the private access link at each end.
     ends: [(Dur, Option<Pace>); 4],
     wishes: Wishes,
@@ -83,7 +82,7 @@ pub struct World {
 
 impl World {
     /// Memory of one live connection with everything that belongs to its slot, bytes; scoreboards grow beyond it.
-    pub const BYTES_PER_CONNECTION: usize = size_of::<Live>() + size_of::<PrivateLinks>();
+    pub const BYTES_PER_CONNECTION: usize = size_of::<Live>() + size_of::<Road>();
 
     /// A world before its first event.
     pub fn new(mut setup: Setup) -> World {
@@ -93,7 +92,7 @@ impl World {
             now: Time::ZERO,
             live: Vec::new(),
             free: Vec::new(),
-            private: Vec::new(),
+            roads: Vec::new(),
             ends: End::ALL.map(|end| {
                 let (delay, rate) = setup.layout.private(end);
                 (delay, rate.map(Pace::new))
@@ -151,24 +150,42 @@ impl World {
     /// [`Error::Cancelled`] soon after `cancel` was set.
     pub fn run(mut self, cancel: &AtomicBool) -> Result<Outcome> {
         while !self.is_over {
-            let Some(next) = self.wheel.pop() else { break };
-            debug_assert!(next.at >= self.now, "an event lies in the past");
-            self.now = next.at;
+            let Some(place) = self.wheel.take() else { break };
+            let at = self.wheel.time(place);
+            debug_assert!(at >= self.now, "an event lies in the past");
+            self.now = at;
             self.events += 1;
             if self.events.is_multiple_of(1 << 14) && cancel.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled);
             }
             self.look_ahead();
-            self.handle(next.event);
+            self.handle(place);
         }
         Ok(self.finish())
     }
 
+    /// Handles the event at `place` of the wheel. A packet stays there as long as it travels, and what happens to
+    /// it is changed in place: copied at each hop it would be read before the changes had left the store buffer.
     #[inline]
-    fn handle(&mut self, event: Event) {
-        match event.what {
-            What::Arrive => self.arrive(event.packet),
-            What::Deliver => self.deliver(event.packet),
+    fn handle(&mut self, place: u32) {
+        match self.wheel.event(place).what {
+            What::Arrive => self.arrive(place),
+            What::Data => self.deliver(place, Kind::Data),
+            What::Ack => self.deliver(place, Kind::Ack),
+            What::Other => self.deliver(place, self.wheel.event(place).packet.kind),
+            what => {
+                self.wheel.free(place);
+                self.happen(what);
+            }
+        }
+    }
+
+    #[inline]
+    fn happen(&mut self, what: What) {
+        match what {
+            What::Arrive | What::Data | What::Ack | What::Other => {
+                unreachable!("what happens to a packet needs its place")
+            }
             What::Serve(link) => self.serve(link),
             What::Control(link) => self.control(link as usize),
             What::Timer { slot, generation } => self.timer(slot, generation),
@@ -189,11 +206,12 @@ impl World {
 
     #[inline(always)]
     fn schedule(&mut self, at: Time, class: u64, content: u64, what: What) {
-        self.schedule_event(at, class, content, Event { packet: Packet::NONE, what });
+        let place = self.wheel.hold(Event { packet: Packet::NONE, what });
+        self.file(place, at, class, content);
     }
 
     #[inline(always)]
-    fn schedule_event(&mut self, at: Time, class: u64, content: u64, event: Event) {
+    fn file(&mut self, place: u32, at: Time, class: u64, content: u64) {
         // Departures come first even in insertion order: the fast path has no events for them.
         let key = if self.setup.params.insertion_order && class > class::SERVE {
             self.scheduled += 1;
@@ -201,102 +219,7 @@ impl World {
         } else {
             class << 60 | content
         };
-        self.wheel.push(at, key, event);
-    }
-
-    #[inline(always)]
-    fn schedule_packet(&mut self, at: Time, class: u64, packet: Packet) {
-        // A host may send packets of several kinds with the same number at once.
-        let flow = u64::from(packet.flow) & 0x01ff_ffff;
-        let content = flow << 35 | u64::from(packet.seq) << 3 | packet.kind as u64;
-        let what = if class == class::ARRIVE { What::Arrive } else { What::Deliver };
-        self.schedule_event(at, class, content, Event { packet, what });
-    }
-
-    /// Puts a packet of a host on its way.
-    fn inject(&mut self, mut packet: Packet) {
-        let live = &mut self.live[packet.flow as usize];
-        live.in_flight += 1;
-        packet.hop = 0;
-        packet.flags |= flag::when(live.open.upload, flag::UPLOAD);
-        let (path, quarter) = (live.path, live.quarter);
-        if self.setup.trace && !packet.is_reverse() {
-            self.note(TraceEvent::Send, packet);
-        }
-        let end = if packet.is_upward() { End::ClientOut } else { End::ServerOut };
-        let at = self.pass_private(&packet, end, self.now) + quarter;
-        let first = self.setup.layout.link(0, packet.is_upward(), path);
-        packet.link = first.expect("every path crosses a link");
-        self.schedule_packet(at, class::ARRIVE, packet);
-    }
-
-    /// A packet has crossed a link and reaches its far end at `at`.
-    #[inline(always)]
-    fn onward(&mut self, mut packet: Packet, at: Time) {
-        packet.hop += 1;
-        let live = &self.live[packet.flow as usize];
-        let (path, quarter) = (live.path, live.quarter);
-        if let Some(link) = self.setup.layout.link(packet.hop, packet.is_upward(), path) {
-            packet.link = link;
-            return self.schedule_packet(at, class::ARRIVE, packet);
-        }
-        let end = if packet.is_upward() { End::ServerIn } else { End::ClientIn };
-        let through = self.pass_private(&packet, end, at);
-        self.schedule_packet(through + quarter, class::DELIVER, packet);
-    }
-
-    /// Crosses a private access link; returns when the packet reaches its far end.
-    #[inline]
-    fn pass_private(&mut self, packet: &Packet, end: End, at: Time) -> Time {
-        let (delay, pace) = self.ends[end as usize];
-        let through = match pace {
-            Some(pace) => self.private[packet.flow as usize].pass(end, at, packet.bytes, pace),
-            None => at,
-        };
-        through + delay
-    }
-
-    fn arrive(&mut self, mut packet: Packet) {
-        let number = usize::from(packet.link);
-        let marker = &mut self.setup.markers[number];
-        if !matches!(marker, Marker::None) {
-            let live = &self.live[packet.flow as usize];
-            if self.setup.layout.marks(packet.hop, packet.is_upward(), live.path) {
-                marker.mark(&mut packet, live.open.key, self.now);
-            }
-        }
-        if self.setup.trace && packet.link == DOWN {
-            self.note(TraceEvent::Enqueue, packet);
-        }
-        match self.setup.links[number].arrive(&mut packet, self.now) {
-            Arrival::Arrives(at) => {
-                if self.setup.trace && packet.link == DOWN && packet.has(flag::CE) && !packet.was_marked {
-                    self.note(TraceEvent::Mark, packet);
-                }
-                self.onward(packet, at);
-            }
-            Arrival::Queued { serve } => {
-                self.bury(number);
-                if serve {
-                    self.serve(number as u32);
-                }
-            }
-            Arrival::Dropped => self.bury(number),
-        }
-    }
-
-    /// A link starts its next transmission.
-    fn serve(&mut self, link: u32) {
-        let served = self.setup.links[link as usize].serve(self.now);
-        self.bury(link as usize);
-        match served {
-            Ok((packet, free, at)) => {
-                self.schedule(free, class::SERVE, u64::from(link), What::Serve(link));
-                self.onward(packet, at);
-            }
-            Err(Some(again)) => self.schedule(again, class::SERVE, u64::from(link), What::Serve(link)),
-            Err(None) => {}
-        }
+        self.wheel.file(place, at, key);
     }
 
     /// A marker takes its slow step.
@@ -305,20 +228,6 @@ impl World {
         marker.control(self.now);
         if let Some(period) = marker.period() {
             self.schedule(self.now + period, class::CONTROL, link as u64, What::Control(link as u32));
-        }
-    }
-
-    /// Accounts for the packets a link has dropped.
-    fn bury(&mut self, link: usize) {
-        while let Some(Drop { packet, .. }) = self.setup.links[link].take_drop() {
-            if self.setup.trace && packet.link == DOWN {
-                self.note(TraceEvent::Drop, packet);
-            }
-            self.live[packet.flow as usize].in_flight -= 1;
-            if packet.kind == Kind::Datagram {
-                self.lost_datagram(&packet);
-            }
-            self.release(packet.flow);
         }
     }
 
@@ -345,13 +254,14 @@ impl World {
         });
         let slot = self.free.pop().unwrap_or(self.live.len() as u32);
         let generation = self.live.get(slot as usize).map_or(0, |old| old.generation + 1);
-        let live = Live { path, ..Live::new(open, &self.setup.params, phase, quarter, rtt, generation) };
+        let live = Live::new(open, &self.setup.params, phase, rtt, generation);
+        let road = Road { quarter, path, upload: open.upload, ..Road::default() };
         if slot as usize == self.live.len() {
             self.live.push(live);
-            self.private.push(PrivateLinks::default());
+            self.roads.push(road);
         } else {
             self.live[slot as usize] = live;
-            self.private[slot as usize] = PrivateLinks::default();
+            self.roads[slot as usize] = road;
         }
         let flow = open.flow();
         for &link in self.told.iter().filter(|&&link| self.setup.layout.crosses(path, link as u16)) {
@@ -372,7 +282,7 @@ impl World {
     /// Frees the slot of a connection that is over and has nothing left in the network or to acknowledge.
     fn release(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
-        let is_quiet = live.is_finished && live.in_flight == 0 && live.sender.is_done();
+        let is_quiet = live.is_finished && self.roads[slot as usize].in_flight == 0 && live.sender.is_done();
         if live.is_open && is_quiet && live.receiver.poll_timeout() == Time::NEVER {
             live.is_open = false;
             self.free.push(slot);

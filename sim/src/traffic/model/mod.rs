@@ -10,6 +10,7 @@ pub mod http2;
 pub mod law;
 pub mod open_loop;
 pub mod packmime;
+mod pareto;
 pub mod poisson;
 pub mod rio_ps;
 mod sample;

@@ -4,6 +4,7 @@
 
 use super::cdf::Cdf;
 use super::check;
+use super::pareto::sum_of_survival;
 use crate::error::Result;
 use crate::rng::{Purpose, Stream, mix};
 use crate::traffic::connection::HEADER_BYTES;
@@ -100,8 +101,7 @@ impl Poisson {
         let cap = self.cap_bytes as f64;
         let payload =
             scale / (self.shape - 1.0) * (1.0 - libm::pow(1.0 + cap / scale, 1.0 - self.shape)) + 0.5;
-        let points = (0u64..).map(|n| (n * u64::from(mss.max(1))) as f64).take_while(|point| *point < cap);
-        let segments: f64 = points.map(|point| libm::pow(1.0 + point / scale, -self.shape)).sum();
+        let segments = sum_of_survival(scale, self.shape, f64::from(mss.max(1)), cap);
         payload + HEADER_BYTES as f64 * (segments + 1.0)
     }
 

@@ -1,6 +1,7 @@
 //! Expected wire bytes of the model, and from them the session rate for a load.
 
 use super::super::super::connection::HEADER_BYTES;
+use super::super::pareto::sum_of_survival;
 use super::{CountRounding, SizeRounding, Transform, WebSfd};
 use crate::error::{Error, Result};
 use crate::units::Rate;
@@ -85,11 +86,18 @@ impl WebSfd {
         points.take_while(|point| *point < limit).map(|point| self.exceeds(point) - left_out).sum()
     }
 
+    /// The same over every multiple of `step`.
+    fn sum_of_steps(&self, step: f64) -> f64 {
+        let (limit, left_out) = self.limit();
+        let scale = self.object_mean_bytes * (self.shape - 1.0);
+        sum_of_survival(scale, self.shape, step, limit) - (limit / step).ceil() * left_out
+    }
+
     /// Expected payload of an object, after cap, rounding and transform.
     pub fn mean_payload(&self) -> f64 {
         let unit = f64::from(self.packet_bytes);
         match self.size_rounding {
-            SizeRounding::Packet => unit * self.sum_over((0u32..).map(|k| unit * f64::from(k))),
+            SizeRounding::Packet => unit * self.sum_of_steps(unit),
             SizeRounding::Byte => self.mean_unrounded() + 0.5 * (1.0 - self.limit().1),
         }
     }
@@ -111,6 +119,9 @@ impl WebSfd {
         };
         let mss = u64::from(mss.max(1));
         let part = if self.transform == Transform::L2s { self.short_bytes() } else { u64::MAX };
+        if part == u64::MAX && mss.is_multiple_of(unit) {
+            return self.sum_of_steps(mss as f64);
+        }
         let per_part = part.div_ceil(mss);
         let point = move |n: u64| n / per_part * part.min(u64::MAX / 2) + n % per_part * mss;
         self.sum_over((0..).map(move |n| (point(n) / unit * unit) as f64))
