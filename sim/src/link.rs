@@ -149,6 +149,13 @@ impl Link {
     }
 
     fn arrive_slowly(&mut self, packet: Packet, now: Time) -> Arrival {
+        let bytes = u32::from(packet.bytes);
+        let duration = self.tx_time(bytes);
+        if let Queue::Unshared(links) = &mut self.queue {
+            let start = links.pass(&packet, now, |start| start + duration);
+            self.counts.sent(packet.colour, packet.bytes, start.since(now).0);
+            return Arrival::Arrives(start + duration + self.delay);
+        }
         let first = self.drops.len();
         self.queue.enqueue(packet, now, &mut self.dice, &mut self.drops);
         self.count_drops(first);
@@ -216,7 +223,7 @@ impl Link {
 
     /// Whether a packet counts as sent at its arrival already (the fast path).
     pub fn promises_departures(&mut self) -> bool {
-        !self.slow && self.queue.as_fifo().is_some()
+        matches!(self.queue, Queue::Unshared(_)) || !self.slow && self.queue.as_fifo().is_some()
     }
 
     /// The queue, for traces and tests.

@@ -23,6 +23,7 @@ pub mod pie;
 pub mod priority;
 pub mod srpt;
 mod tin;
+pub mod unshared;
 pub mod wrr;
 
 use crate::flow::Flow;
@@ -42,6 +43,7 @@ pub use ns2_red::Ns2Red;
 pub use pie::Pie;
 pub use priority::Priority;
 pub use srpt::Srpt;
+pub use unshared::Unshared;
 pub use wrr::Wrr;
 
 /// Why a packet was dropped.
@@ -96,6 +98,8 @@ pub enum Queue {
     Srpt(Box<Srpt>),
     /// A sending host's scheduler and shaper.
     HostScheduler(Box<HostScheduler>),
+    /// Ideal: no queue, a link for every connection; the link passes its packets by itself.
+    Unshared(Unshared),
 }
 
 impl Queue {
@@ -106,6 +110,7 @@ impl Queue {
             Queue::Wrr(wrr) => wrr.open(slot, flow),
             Queue::Srpt(srpt) => srpt.open(slot, flow),
             Queue::HostScheduler(host) => host.open(slot, flow),
+            Queue::Unshared(links) => links.open(slot),
             Queue::Fifo(_) | Queue::FqCodel(_) | Queue::Codel(_) | Queue::Pie(_) | Queue::Priority(_) => {}
         }
     }
@@ -116,7 +121,7 @@ impl Queue {
             Queue::Cake(cake) => cake.knows_flows(),
             Queue::Wrr(wrr) => wrr.knows_flows(),
             Queue::Srpt(srpt) => srpt.knows_flows(),
-            Queue::HostScheduler(_) => true,
+            Queue::HostScheduler(_) | Queue::Unshared(_) => true,
             Queue::Fifo(_) | Queue::FqCodel(_) | Queue::Codel(_) | Queue::Pie(_) | Queue::Priority(_) => {
                 false
             }
@@ -143,6 +148,7 @@ impl Queue {
             Queue::Wrr(wrr) => wrr.enqueue(packet, now, rng, drops),
             Queue::Srpt(srpt) => srpt.enqueue(packet, now, drops),
             Queue::HostScheduler(host) => host.enqueue(packet, now, drops),
+            Queue::Unshared(_) => unreachable!("a link that nobody shares has no queue"),
         }
     }
 
@@ -158,6 +164,7 @@ impl Queue {
             Queue::Wrr(wrr) => wrr.dequeue(now),
             Queue::Srpt(srpt) => srpt.dequeue(),
             Queue::HostScheduler(host) => host.dequeue(now),
+            Queue::Unshared(_) => Dequeued::Empty,
         }
     }
 
@@ -181,6 +188,7 @@ impl Queue {
             Queue::Wrr(wrr) => wrr.backlog(now),
             Queue::Srpt(srpt) => srpt.backlog(),
             Queue::HostScheduler(host) => host.backlog(),
+            Queue::Unshared(_) => (0, 0),
         }
     }
 }

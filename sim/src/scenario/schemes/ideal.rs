@@ -1,9 +1,9 @@
-//! Ideals: the shortest remaining transfer first, which nobody can deploy, and the least served first.
+//! Ideals: the shortest remaining transfer first and the empty link, which nobody can deploy, and the least served first.
 
 use super::super::catalogue::{SchemeDoc, unmarked};
 use super::super::scheme::Place;
 use crate::queue::srpt::{Params, Rank};
-use crate::queue::{Queue, Srpt};
+use crate::queue::{Queue, Srpt, Unshared};
 
 pub const SRPT: SchemeDoc = SchemeDoc {
     name: "srpt",
@@ -25,6 +25,18 @@ pub const LAS: SchemeDoc = SchemeDoc {
              are short and few are long. A long connection of many short requests looks long: it has no idle timeout.",
     queue: |_, place| Ok(ranked(Rank::Attained, place)),
     ..SRPT
+};
+
+pub const EMPTY: SchemeDoc = SchemeDoc {
+    name: "empty",
+    summary: "ideal: the empty link; every connection has its whole rate to itself",
+    source: "SHRED section 5.1, \"uncongested\"",
+    detail: "Nobody waits for anybody and nothing is dropped: what remains is the path and TCP. It bounds what any scheme \
+             could do for anyone. Together the connections may send more than the link carries, so its use can pass 100 %.",
+    parameters: &[],
+    marker: unmarked,
+    queue: |_, _| Ok(Queue::Unshared(Unshared::default())),
+    host: None,
 };
 
 fn ranked(rank: Rank, place: Place) -> Queue {

@@ -45,4 +45,5 @@ pub const SCHEMES: &[SchemeDoc] = &[
     demotion::CT_BYTES,
     ideal::SRPT,
     ideal::LAS,
+    ideal::EMPTY,
 ];
