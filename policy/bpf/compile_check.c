@@ -132,6 +132,9 @@ EMIT u32 check_lfp(const struct mh_lfp_params *params, struct mh_lfp_flow *flow,
 	if (mh_lfp_expired(params, flow, now_ns))
 		mh_lfp_flow_end(params, state, flow->meter.packets);
 	return mh_lfp_packet(params, flow, state, view, now_ns);
+}
+#endif
+
 #ifdef CHECK_rio_ps
 #include "mousehole/rio_ps.h"
 
