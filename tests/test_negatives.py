@@ -1,0 +1,54 @@
+"""The page of negatives: scenarios are valid, commands name files that exist, tables say what JSON says."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import negative_cases
+import negatives
+import pytest
+from mousehole import records
+from mousehole.plan import normalised
+
+ROOT = Path(__file__).resolve().parent.parent
+SCENARIOS = sorted((ROOT / "examples" / "negatives").glob("*.toml"))
+CASES = [negatives.Case(**case) for case in negative_cases.CASES]
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_scenarios__are_valid(path: Path) -> None:
+    assert normalised(records.load_scenario(path))["schema"] == "mousehole.scenario/1"
+
+
+def test_scenarios__are_all_in_a_case() -> None:
+    named = {shlex.split(command)[0] for case in CASES for command in case.commands}
+    assert {str(path.relative_to(ROOT)) for path in SCENARIOS} == {name for name in named if "/" in name}
+
+
+def test_document__has_every_case_with_its_commands() -> None:
+    text = negatives.DOCUMENT.read_text(encoding="utf-8")
+    for number, case in enumerate(CASES, 1):
+        assert f"## {number}. {case.title}" in text
+        assert " ".join(case.words.split()) in " ".join(text.split())
+        for command in case.commands:
+            assert f"mousehole compare {command}" in text
+
+
+def test_table__shows_changes_against_the_baseline() -> None:
+    def scheme(name: str, change: float | None) -> dict[str, object]:
+        ends = None if change is None else change - 0.1
+        bucket = {
+            "role": "short", "response_mean_s": 0.5, "response_mean_change": change,
+            "response_mean_change_low": ends, "response_mean_change_high": change,
+        }  # fmt: skip
+        return {"scheme": name, "buckets": [bucket], "groups": []}
+
+    schemes = [scheme("droptail", 0.0), scheme("sfd", -0.25)]
+    document = {"cells": [{"schemes": schemes}], "manifest": {"baseline": "droptail"}}
+    case = negatives.Case("t", "w", (), ("short", ("calls", "loss_share")))
+    lines = negatives.table(json.loads(json.dumps(document)), case).splitlines()
+    assert lines[0] == "| scheme | transfers ≤ 15 kB | calls: lost |"
+    assert lines[2] == "| `droptail` | 500 ms | – |"
+    assert lines[3] == "| `sfd` | 500 ms, −25 % (−35…−25) | – |"
