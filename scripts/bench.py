@@ -97,7 +97,7 @@ class Program:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the cases, print a table, write bench.json."""
-    options = parse(arguments)
+    options = parser(__doc__, ROUNDS, "bench.json").parse_args(arguments)
     ns2 = shutil.which("ns")
     if not ns2:
         print("bench: NOT RUN: ns-2 (ns is not installed; `make deps` as root installs it)")
@@ -115,14 +115,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if missed else 0
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line; the defaults are what `make bench` uses."""
+def parser(document: str | None, rounds: int, output: str) -> argparse.ArgumentParser:
+    """The command line of a bench; the defaults are what `make bench` uses."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--binary", type=Path, default=target / "release" / "mousehole-bench")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--output", type=Path, default=ROOT / "bench.json")
-    return parser.parse_args(arguments)
+    found = argparse.ArgumentParser(description=document.splitlines()[0] if document else None)
+    found.add_argument("--binary", type=Path, default=target / "release" / "mousehole-bench")
+    found.add_argument("--rounds", type=int, default=rounds)
+    found.add_argument("--output", type=Path, default=ROOT / output)
+    return found
 
 
 def measure(case: Case, binary: Path, rounds: int, *, with_ns2: bool) -> tuple[Program, Program | None]:

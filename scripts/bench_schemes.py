@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
@@ -41,13 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line; the defaults are what `make bench` uses."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--binary", type=Path, default=target / "release" / "mousehole-bench")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    """The command line of bench.py, and which schemes."""
+    parser = bench.parser(__doc__, ROUNDS, "bench-schemes.json")
     parser.add_argument("--schemes", nargs="+", default=None)
-    parser.add_argument("--output", type=Path, default=ROOT / "bench-schemes.json")
     options = parser.parse_args(arguments)
     options.schemes = with_droptail(options.schemes or every_scheme())
     return options

@@ -30,9 +30,9 @@ milliseconds for a transfer; FQ-CoDel gains as much.
         "title": "FQ-CoDel is there already, and few bulk flows",
         "words": """
 A home link: pages at 30 % of 10 Mb/s beside three downloads without end. FQ-CoDel gives a flow that has
-sent little the first turn, without marks and thresholds, and divides the rest evenly. The virtual queues of
-SFD and RIO-PS do worse for both; strict priority wins a few milliseconds and takes a tenth of the
-downloads' goodput.
+sent little the first turn, without marks and thresholds, and divides the rest evenly. SFD's virtual queues
+do worse for both, RIO-PS's for short transfers; strict priority wins a few milliseconds and takes an eighth
+of the downloads' goodput; LFP comes out even.
 """,
         "commands": (
             "examples/negatives/few-bulk.toml --baseline fq-codel "
@@ -44,9 +44,9 @@ downloads' goodput.
         "title": "Interactive flows that last",
         "words": """
 A login or a call is short in what it needs and long in what it has sent. A call is beyond the threshold of
-SFD after two seconds and loses several times as many packets as with drop-tail, though it waits less. A
-typist who pauses for a second is new again and gains, but far less than with FQ-CoDel. A rule that counts
-bytes for as long as the connection lives delays both for good.
+SFD after a second and a half of talk and loses several times as many packets as with drop-tail, though it
+waits less. Logins gain under SFD, but far less than with FQ-CoDel. A rule that counts bytes for as long as
+the connection lives delays both for good.
 """,
         "commands": (
             "examples/negatives/interactive.toml "

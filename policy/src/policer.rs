@@ -55,9 +55,8 @@ impl Params {
     /// # Errors
     /// [`ParamError`] naming the field that is out of range, such as `green.rate`.
     pub fn new(spec: &Spec) -> Result<Params, ParamError> {
-        let green = token_bucket::Params::new(&spec.green).map_err(|error| error.within("green"))?;
-        let yellow = token_bucket::Params::new(&spec.yellow).map_err(|error| error.within("yellow"))?;
-        Ok(Params { bucket: [green, yellow], action: spec.action as u32, reserved: 0 })
+        let bucket = token_bucket::Params::of_colours(&spec.green, &spec.yellow)?;
+        Ok(Params { bucket, action: spec.action as u32, reserved: 0 })
     }
 }
 

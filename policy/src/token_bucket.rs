@@ -68,6 +68,15 @@ impl Params {
         })
     }
 
+    /// The buckets of green and of yellow packets.
+    ///
+    /// # Errors
+    /// [`ParamError`] naming the colour and the field, such as `green.rate`.
+    pub(crate) fn of_colours(green: &Spec, yellow: &Spec) -> Result<[Params; 2], ParamError> {
+        let named = |spec, colour| Params::new(spec).map_err(|error| error.within(colour));
+        Ok([named(green, "green")?, named(yellow, "yellow")?])
+    }
+
     /// The level in grains that is `percent` of the burst, rounded up to one; percent is taken to 2^-32.
     pub(crate) fn grains_at(&self, percent: f64) -> u64 {
         let percent_q32 = (percent * 4294967296.0).round() as u128;

@@ -68,7 +68,7 @@ def _draw_cell(axes: Axes, comparison: "Comparison", cell: Cell, rows: list[Row]
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.set_xlabel("transfer size")
-    axes.set_title(_panel_title(comparison, cell))
+    axes.set_title(_panel_title(comparison, cell, rows))
     return image
 
 
@@ -84,11 +84,11 @@ def _write(axes: Axes, column: int, line: int, row: Row, ends: float) -> None:
     axes.text(column, line, text, ha="center", va="center", fontsize=7.5, color=colour, fontweight=weight)
 
 
-def _panel_title(comparison: "Comparison", cell: Cell) -> str:
+def _panel_title(comparison: "Comparison", cell: Cell, rows: list[Row]) -> str:
     plan = comparison.plan
     words = f"Mean response time against {overview.heat_reference(plan)}, %"
-    some = next(iter(overview.by_size_rows(comparison.results)))
-    doubt = "95 % interval" if some["response_mean_change_is_interval"] else "range of replications"
+    interval = rows[0]["response_mean_change_is_interval"]
+    doubt = "95 % interval" if interval else "range of replications"
     place = "" if len(plan.cells) == 1 else f"  ·  buffer {cell.buffer}, load {cell.load or 'as it is'}"
     return f"{words}; faint where its {doubt} holds zero{place}"
 

@@ -149,10 +149,9 @@ impl Link {
     }
 
     fn arrive_slowly(&mut self, packet: Packet, now: Time) -> Arrival {
-        let bytes = u32::from(packet.bytes);
-        let duration = self.tx_time(bytes);
         if let Queue::Unshared(links) = &mut self.queue {
-            let start = links.pass(&packet, now, |start| start + duration);
+            let duration = self.pace.tx_time(u64::from(packet.bytes) + u64::from(self.overhead));
+            let start = links.pass(&packet, now, duration);
             self.counts.sent(packet.colour, packet.bytes, start.since(now).0);
             return Arrival::Arrives(start + duration + self.delay);
         }

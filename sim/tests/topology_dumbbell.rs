@@ -4,7 +4,7 @@
 mod common;
 
 use common::topology::{hosts, scheme, written};
-use common::{SCHEMES, play, scenario, with_connections, with_model, with_profile};
+use common::{play, scenario, schemes_of_graphs, with_connections, with_model, with_profile};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{AccessSpec, BulkSpec, LinkSpec};
 use mousehole_sim::scenario::topology::spec::{Role, TopologySpec};
@@ -91,7 +91,7 @@ fn check(base: &Scenario, case: &str) {
 
 #[test]
 fn dumbbell__is_a_graph_under_every_scheme() {
-    for scheme in SCHEMES {
+    for scheme in schemes_of_graphs() {
         for both_directions in [false, true] {
             let base =
                 Scenario { warmup: "1s".into(), duration: "5s".into(), max_windows: 2, ..scenario(scheme) };

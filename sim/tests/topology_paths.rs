@@ -4,7 +4,7 @@
 mod common;
 
 use common::topology::{carrying, hosts, kind, link, over, scheme, small_tree, written};
-use common::{SCHEMES, connection, play, transfers, with_model, with_profile};
+use common::{connection, play, schemes_of_graphs, transfers, with_model, with_profile};
 use mousehole_sim::scenario::spec::{ConnectionSpec, FaultSpec};
 use mousehole_sim::scenario::topology::spec::{Role, TopologyLink, TopologySpec};
 use mousehole_sim::scenario::topology::{drawn, spec::HostStageSpec};
@@ -163,7 +163,7 @@ fn laws__hold_on_every_link() {
         TopologySpec { hosts: groups, ..written(links, &[], &[]) }
     };
     let kinds = || [kind("two-tier"), kind("y"), small_tree()].into_iter();
-    let cases = SCHEMES.into_iter().map(|scheme| (scheme, meshed()));
+    let cases = schemes_of_graphs().map(|scheme| (scheme, meshed()));
     let of_kinds = ["sfd", "fq-codel"].into_iter().flat_map(|scheme| kinds().map(move |spec| (scheme, spec)));
     for (scheme, spec) in cases.chain(of_kinds) {
         let base = Scenario { duration: "2s".into(), max_windows: 2, ..over(spec, scheme) };

@@ -1,5 +1,6 @@
 //! SFD as ns-2.35 implements it.
 
+use super::table::grown;
 use crate::packet::Colour;
 use crate::units::{Dur, Time};
 
@@ -40,11 +41,7 @@ impl Ns2Sfd {
 
     /// A new flow id for the slot, as ns-2 gives every object its own.
     pub fn open(&mut self, slot: u32) {
-        let slot = slot as usize;
-        if slot >= self.names.len() {
-            self.names.resize(slot + 1, 0);
-        }
-        self.names[slot] = self.next_name;
+        *grown(&mut self.names, slot) = self.next_name;
         self.next_name += 1;
     }
 

@@ -1,11 +1,11 @@
 //! The link that nobody shares: every connection has its whole rate to itself, and nothing is dropped.
 //!
-//! An ideal that cannot be deployed: the time that remains is that of the path and of TCP. Packets of one
-//! direction of a connection still follow each other, as on a private link. It has no queue to be asked; the
+//! An ideal that cannot be deployed: the time that remains is that of the path and of TCP. Packets of a
+//! connection still follow each other, as on a private link. It has no queue to be asked; the
 //! link asks when a packet's transmission starts ([`Unshared::pass`]).
 
 use crate::packet::Packet;
-use crate::units::Time;
+use crate::units::{Dur, Time};
 
 /// Until when each connection's own link is busy, by slot.
 #[derive(Debug, Default)]
@@ -23,12 +23,12 @@ impl Unshared {
         self.free[slot] = Time::ZERO;
     }
 
-    /// When the transmission of a packet that arrives at `now` starts; `until` tells when one that starts at a time ends.
+    /// When the transmission of a packet that arrives at `now` and takes `duration` starts.
     #[inline]
-    pub fn pass(&mut self, packet: &Packet, now: Time, until: impl Fn(Time) -> Time) -> Time {
+    pub fn pass(&mut self, packet: &Packet, now: Time, duration: Dur) -> Time {
         let free = &mut self.free[packet.flow as usize];
         let start = now.max(*free);
-        *free = until(start);
+        *free = start + duration;
         start
     }
 }

@@ -1,8 +1,10 @@
 //! Several sources of traffic, and senders that cheat: their part of a scenario, checked.
 
 use super::plan::Plan;
+use super::scheme::Place;
 use super::spec::{MixSpec, Scenario, TrafficSpec};
 use crate::engine::gaming::Rules;
+use crate::engine::layout::Access;
 use crate::engine::mix::MAX_SOURCES;
 use crate::error::{Error, Result, did_you_mean, listing};
 use crate::tcp::profile::Opening;
@@ -192,7 +194,20 @@ impl Plan {
                 let allowed = "a packet longer than the headers of the TCP profile";
                 Err(Error::field("traffic.params.packet_bytes", telnet.packet_bytes, allowed))
             }
-            _ => Ok(self),
+            _ => self.with_an_edge_that_sees_both_directions(),
         }
+    }
+
+    /// An edge that learns from acknowledgements stands at the bottleneck's both ends; on a graph, where data may be
+    /// marked elsewhere and acknowledgements go other ways, it would take everything for outstanding.
+    fn with_an_edge_that_sees_both_directions(self) -> Result<Plan> {
+        let needs_both = self.scheme.marker(Place::EXAMPLE)?.other_direction().is_some();
+        if needs_both && matches!(self.layout.access, Access::Graph(_)) {
+            let value = format!("\"{}\"", self.scheme);
+            let allowed =
+                "its edge must see both directions; with a topology or a host stage give hint=sender";
+            return Err(Error::field("scheme", value, allowed));
+        }
+        Ok(self)
     }
 }

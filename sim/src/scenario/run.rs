@@ -195,7 +195,6 @@ fn modelled(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut
     let drawn = apps::seed_of(replication_seed(plan), number);
     let rate = if model.is_upload() { plan.uplink_rate } else { plan.rate };
     let mss = plan.params.mss;
-    load.achieved = model.offered_load(rate, mss);
     match model {
         Model::WebSfd(web) => {
             let web =
@@ -235,10 +234,22 @@ fn modelled(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut
             load.achieved = Some(poisson.offered_load(rate, mss));
             Ok(Source::Poisson(Poisson::new(poisson.draws(seed, replication))))
         }
-        Model::Ftp(model) => Ok(apps::files(model, drawn)),
-        Model::Telnet(model) => Ok(apps::logins(plan, model, drawn, apps)),
-        Model::Udp(model) => Ok(apps::datagrams(&model.senders(), drawn, apps)),
-        Model::Voip(model) => Ok(apps::datagrams(&model.senders(), drawn, apps)),
+        Model::Ftp(ftp) => {
+            load.achieved = model.offered_load(rate, mss);
+            Ok(apps::files(ftp, drawn))
+        }
+        Model::Telnet(telnet) => {
+            load.achieved = model.offered_load(rate, mss);
+            Ok(apps::logins(plan, telnet, drawn, apps))
+        }
+        Model::Udp(udp) => {
+            load.achieved = model.offered_load(rate, mss);
+            Ok(apps::datagrams(&udp.senders(), drawn, apps))
+        }
+        Model::Voip(voip) => {
+            load.achieved = model.offered_load(rate, mss);
+            Ok(apps::datagrams(&voip.senders(), drawn, apps))
+        }
     }
 }
 

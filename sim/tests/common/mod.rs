@@ -63,6 +63,11 @@ pub fn overtakes(scheme: &str) -> bool {
     ["pq-sfd", "lfp", "pias", "ct-bytes"].iter().any(|name| scheme.starts_with(name))
 }
 
+/// The schemes that may stand anywhere: one whose edge learns from acknowledgements is refused on a graph.
+pub fn schemes_of_graphs() -> impl Iterator<Item = &'static str> {
+    SCHEMES.into_iter().filter(|scheme| !scheme.contains("hint=edge"))
+}
+
 /// A file of `oracle/golden`.
 pub fn golden(file: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oracle/golden").join(file);

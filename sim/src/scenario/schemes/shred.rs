@@ -31,7 +31,13 @@ pub const SHRED: SchemeDoc = SchemeDoc {
 };
 
 const OWN: &[ParameterDoc] = &[
-    parameter("hint", HINTS, "sender", "who writes the window into packets", "SHRED sections 3.2 and 6"),
+    parameter(
+        "hint",
+        HINTS,
+        "sender",
+        "who writes the window into packets; an edge needs both directions: not with a topology or host stage",
+        "SHRED sections 3.2 and 6",
+    ),
     parameter(
         "min",
         Kind::Packets,
