@@ -2,8 +2,9 @@
 
 Instructions are not time, but they are the same on every run and every machine of a kind, so that a rise
 of a few per cent shows where clocks only show noise. `make instructions` compares, `make
-bless-instructions` renews the file. Ends with 1 when a case rose or fell beyond the bar, 2 when it could
-not count.
+bless-instructions` renews the file. Ends with 1 when a case rose beyond the bar, 2 when it could not
+count. A fall beyond the bar is told and fails nothing: it is no regression, but once it is recorded a
+rise back is.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def compare(now: Counts, then: Counts) -> Iterator[str]:
         if change > bar:
             yield f"FAILED   {name}: {change:+.1%}, at most {bar:+.0%} is allowed"
         elif change < -bar:
-            yield f"FAILED   {name}: {change:+.1%}: good; make bless-instructions records it"
+            print(f"{name}: {change:+.1%} is good; make bless-instructions records it")
 
 
 if __name__ == "__main__":
