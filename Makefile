@@ -103,8 +103,8 @@ validation: $(ENGINE) ## renew docs/validation.md from every comparison with som
 negatives: $(ENGINE) ## renew docs/when-it-does-not-help.md from its commands (a few minutes)
 	@$(BIN)/python scripts/negatives.py
 
-fuzz: ## fuzz every parser for MINUTES in all (default 10)
-	@scripts/fuzz $$(( $(MINUTES) * 60 / 8 ))
+fuzz: ## fuzz every parser and every scheme's settings for MINUTES in all (default 10)
+	@scripts/fuzz $$(( $(MINUTES) * 60 / $(words $(wildcard sim/fuzz/targets/*.rs)) ))
 
 fuzz-brief: ## the same for two seconds each
 	@scripts/fuzz 2

@@ -1,5 +1,6 @@
 //! What every fuzz target checks: a parser returns something sound or one line of complaint, and never panics.
 
+pub mod scheme;
 pub mod seeds;
 
 use mousehole_sim::error::Error;

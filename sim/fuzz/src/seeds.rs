@@ -2,6 +2,7 @@
 
 use etherparse::PacketBuilder;
 use flate2::{Compression, write::GzEncoder};
+use mousehole_sim::scenario::SCHEMES;
 use std::io::{Result, Write};
 
 /// A Zeek conn.log of two rows.
@@ -24,6 +25,16 @@ pub const TABLE: &str = "start_ms,client,server,bytes,rtt_ms,conn_id,duration,pr
 pub const SCENARIO: &str = "schema = \"mousehole.scenario/1\"\nscheme = \"s-sfd(th=15p,k=4,mode=coupled)\"\nduration = \"20s\"\n\
     [link]\nrate = \"5mbit\"\nrtt = \"80ms\"\nbuffer = \"0.5bdp\"\n[tcp]\nprofile = \"rfc\"\nvariant = \"sack\"\n\
     [traffic]\nmodel = \"web:sfd\"\nload = 0.9\n[[faults]]\nlink = \"down\"\ndrop = [3]\nbernoulli = 0.01\n";
+
+/// Scenarios of the repository's examples: a mix, a graph, a tree with host stage, senders that cheat.
+const EXAMPLES: [&str; 4] = [
+    include_str!("../../../examples/many-applications.toml"),
+    include_str!("../../../examples/own-topology.toml"),
+    include_str!("../../../examples/tree.toml"),
+    include_str!("../../../examples/cheating.toml"),
+];
+/// A table of flow sizes.
+pub const SIZES: &str = "4850.0\n# a tenth\n500 0.1\n1000, 0.5 // half\n1 1 0.6\n21000\t1\n";
 
 /// Writes a target's inputs into the folder that `MOUSEHOLE_SEEDS` names, if it names one.
 pub fn write(target: &str) {
@@ -50,11 +61,17 @@ pub fn corpora() -> Result<Vec<(&'static str, Vec<Vec<u8>>)>> {
         ("access_log", vec![access]),
         ("table", vec![table]),
         ("any_traffic", any),
-        (
-            "scenario",
-            vec![SCENARIO.as_bytes().to_vec(), b"s-sfd(th=15p,k=4,mode=coupled)".to_vec(), b"64kB".to_vec()],
-        ),
+        ("scenario", scenarios()),
+        // A choice that selects each scheme, and one more for what it is set to.
+        ("scheme", (0..SCHEMES.len() as u8).map(|number| vec![number, 1, 0, 1, 1, 2, 1, 3]).collect()),
+        ("sizes", vec![SIZES.into(), include_bytes!("../../../examples/own-sizes.cdf").to_vec()]),
     ])
+}
+
+/// Scenarios, every scheme by its name alone, and a unit.
+fn scenarios() -> Vec<Vec<u8>> {
+    let texts = [SCENARIO, "s-sfd(th=15p,k=4,mode=coupled)", "64kB"].into_iter().chain(EXAMPLES);
+    texts.chain(SCHEMES.iter().map(|doc| doc.name)).map(|text| text.as_bytes().to_vec()).collect()
 }
 
 /// A TCP connection's first packets, and a QUIC exchange over IPv6 with a VLAN tag.

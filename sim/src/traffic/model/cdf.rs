@@ -95,28 +95,21 @@ impl Cdf {
     /// Mean number of segments of at most `mss` bytes: the sum over n of the share of flows above n segments.
     pub fn mean_segments(&self, mss: u32) -> f64 {
         let mss = f64::from(mss.max(1));
-        let largest = self.points[self.points.len() - 1].0;
-        let mut place = 0;
-        let mut sum = 0.0;
-        let mut bytes = 0.0;
-        while bytes < largest {
-            while self.points[place].0 <= bytes {
-                place += 1;
-            }
-            sum += 1.0 - self.share_at(place, bytes);
-            bytes += mss;
-        }
-        sum.max(1.0)
+        let first = above(mss, (0.0, 0.0), (self.points[0].0, 0.0));
+        let between = self.points.windows(2).map(|pair| above(mss, pair[0], pair[1]));
+        (first + between.sum::<f64>()).max(1.0)
     }
+}
 
-    /// The share of flows of at most `bytes`, where `place` is the first point above.
-    fn share_at(&self, place: usize, bytes: f64) -> f64 {
-        let (to, above) = self.points[place];
-        match place.checked_sub(1).map(|before| self.points[before]) {
-            Some((from, below)) => below + (above - below) * (bytes - from) / (to - from),
-            None => 0.0,
-        }
+/// Sum of the share of flows above n · `mss` bytes over the n whose size lies in a stretch of the table, its start
+/// included: the share falls evenly there, so the mean of the first and the last stands for all.
+fn above(mss: f64, (from, below): (f64, f64), (to, above): (f64, f64)) -> f64 {
+    let (first, end) = ((from / mss).ceil(), (to / mss).ceil());
+    if first >= end {
+        return 0.0;
     }
+    let middle = (first + end - 1.0) / 2.0 * mss;
+    (end - first) * (1.0 - below - (above - below) * (middle - from) / (to - from))
 }
 
 /// A row's size and share; `None` for a row without any, `Some(None)` for a mean before the table.

@@ -56,6 +56,29 @@ fn means__agree_with_many_draws() {
 }
 
 #[test]
+fn mean_segments__is_the_sum_over_segments_of_the_share_of_larger_flows() {
+    let cdf = parse(TABLE);
+    let share_above = |bytes: f64| match bytes {
+        bytes if bytes < 500.0 => 1.0,
+        bytes if bytes < 1000.0 => 1.0 - 0.1 - 0.4 * (bytes - 500.0) / 500.0,
+        bytes => 0.4 * (21_000.0 - bytes) / 20_000.0,
+    };
+    for mss in [1, 7, 250, 500, 1000, 1460, 20_999] {
+        let starts = (0..).map(|n| f64::from(n * mss)).take_while(|bytes| *bytes < 21_000.0);
+        let expected: f64 = starts.map(share_above).sum();
+        let found = cdf.mean_segments(mss as u32);
+        assert!((found / expected - 1.0).abs() < 1e-12, "{mss}: {found} for {expected}");
+    }
+    assert_eq!(cdf.mean_segments(21_000), 1.0);
+}
+
+#[test]
+fn mean_segments__takes_no_longer_for_large_flows() {
+    let found = parse("1 0\n1e12 1\n").mean_segments(1);
+    assert!((found / 0.5e12 - 1.0).abs() < 1e-9, "{found}");
+}
+
+#[test]
 fn parse__faults_name_the_line() {
     let says = |text: &str, line: u64, part: &str| {
         let error = Cdf::parse("a/sizes.cdf", text, 1.0).expect_err(text).to_string();

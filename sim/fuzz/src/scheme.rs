@@ -1,0 +1,89 @@
+//! A scenario out of bytes: a scheme of the catalogue with settings of the right kind and at their edges, a link, a few
+//! connections. Bytes that happen to spell a scheme are rare, so here each byte is a choice.
+
+use mousehole_sim::scenario::catalogue::Kind;
+use mousehole_sim::scenario::spec::{ConnectionSpec, LinkSpec, WriteSpec};
+use mousehole_sim::scenario::{SCHEMES, Scenario};
+
+/// The bytes not used yet; when they are out every choice is the first.
+pub struct Choices<'a>(pub &'a [u8]);
+
+impl Choices<'_> {
+    fn of<'v, T: ?Sized>(&mut self, values: &[&'v T]) -> &'v T {
+        values[usize::from(self.byte()) % values.len()]
+    }
+
+    fn byte(&mut self) -> u8 {
+        let Some((first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        *first
+    }
+}
+
+/// The scenario that the choices make.
+pub fn scenario(choices: &mut Choices<'_>) -> Scenario {
+    let mut scenario = Scenario {
+        warmup: "0s".into(),
+        duration: "5s".into(),
+        scheme: scheme(choices),
+        both_directions: choices.byte() % 4 == 1,
+        link: LinkSpec {
+            rate: choices.of(&["5mbit", "64kbit", "1gbit", "100mbit", "1mbit"]).into(),
+            rtt: choices.of(&["80ms", "1ms", "600ms"]).into(),
+            buffer: choices
+                .of(&["50p", "1p", "2p", "3p", "7p", "1bdp", "0.1bdp", "1500B", "40kB", "9000p"])
+                .into(),
+            ..LinkSpec::default()
+        },
+        ..Scenario::default()
+    };
+    scenario.tcp.profile = choices.of(&["rfc", "linux", "ns2-2.35", "ns2-2001"]).into();
+    scenario.tcp.ecn = (choices.byte() % 3 == 1).then_some(true);
+    scenario.traffic.connections =
+        (0..1 + choices.byte() % 8).map(|number| connection(number, choices)).collect();
+    scenario
+}
+
+fn scheme(choices: &mut Choices<'_>) -> String {
+    let doc = &SCHEMES[usize::from(choices.byte()) % SCHEMES.len()];
+    let mut settings = Vec::new();
+    for parameter in doc.all_parameters() {
+        if choices.byte() % 4 == 1 {
+            settings.push(format!("{}={}", parameter.name, value(parameter.kind, choices)));
+        }
+    }
+    format!("{}({})", doc.name, settings.join(","))
+}
+
+fn value<'a>(kind: Kind, choices: &mut Choices<'a>) -> &'a str {
+    match kind {
+        Kind::Packets => choices.of(&["10p", "0p", "1p", "0.5p", "15%", "100%", "0%", "1000000p", "60%"]),
+        Kind::Threshold => choices.of(&["15kB", "0B", "1B", "1p", "15p", "4GB", "1TB"]),
+        Kind::Size => choices.of(&["1500B", "0B", "1B", "64kB", "4GB"]),
+        Kind::Buffer => choices.of(&["50p", "1p", "2p", "64kB", "1B", "1bdp", "50%"]),
+        Kind::Fraction => choices.of(&["0.1", "0", "1", "0.000001", "0.999999", "1.5", "0.002"]),
+        Kind::Number => choices.of(&["1", "0", "0.001", "4", "255", "1e9", "0.5"]),
+        Kind::Percent => choices.of(&["10", "0", "100", "250", "0.01"]),
+        Kind::Rate => choices.of(&["250kbit", "1bit", "10gbit", "0bit", "50%"]),
+        Kind::Time => choices.of(&["5ms", "0s", "1ns", "1s", "1h", "100s"]),
+        Kind::Count => choices.of(&["4", "1", "2", "0", "1000", "4000000000"]),
+        Kind::Flag => choices.of(&["true", "false", "maybe"]),
+        Kind::Choice(words) => choices.of(words),
+    }
+}
+
+fn connection(number: u8, choices: &mut Choices<'_>) -> ConnectionSpec {
+    let write = |choices: &mut Choices<'_>| WriteSpec {
+        idle_s: f64::from(choices.byte()) / 100.0,
+        bytes: [1, 1460, 15_000, 200_000][usize::from(choices.byte()) % 4],
+    };
+    ConnectionSpec {
+        start_s: f64::from(choices.byte()) / 100.0,
+        client: u32::from(number % 3),
+        server: u32::from(number % 2),
+        rtt_s: None,
+        class: Default::default(),
+        upload: choices.byte() % 4 == 1,
+        writes: (0..1 + choices.byte() % 3).map(|_| write(choices)).collect(),
+    }
+}
