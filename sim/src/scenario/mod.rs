@@ -5,6 +5,7 @@
 pub mod alone;
 mod apps;
 pub mod catalogue;
+mod empty_path;
 pub mod mix;
 mod mix_spec;
 pub mod plan;
