@@ -5,7 +5,7 @@ use super::scheme::Scheme;
 use super::server::server;
 use super::spec::{BulkSpec, ConnectionSpec, SCHEMA, Scenario};
 use super::tcp;
-use super::topology::{Network, PlannedLink};
+use super::topology::{self, Network, PlannedLink};
 use crate::engine::gaming::Rules;
 use crate::engine::layout::{DOWN, Layout, UP};
 use crate::engine::server::Order;
@@ -92,11 +92,14 @@ impl Plan {
         .consistent()
     }
 
-    /// The scenario with every parameter of its traffic model and both rates written out.
+    /// The scenario with every parameter of its traffic model and the bottleneck's rates written out.
     pub fn filled(&self) -> Scenario {
         let mut scenario = self.scenario.clone();
-        if scenario.topology.is_none() {
-            scenario.link.uplink_rate.get_or_insert_with(|| scenario.link.rate.clone());
+        match &mut scenario.topology {
+            None => {
+                scenario.link.uplink_rate.get_or_insert_with(|| scenario.link.rate.clone());
+            }
+            Some(spec) => topology::fill(spec, scenario.both_directions),
         }
         if let Some(model) = &self.model {
             scenario.traffic.params = Some(model.params());
