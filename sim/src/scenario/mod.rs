@@ -13,6 +13,7 @@ pub mod run;
 pub mod scheme;
 pub mod schemes;
 mod server;
+mod sources;
 pub mod spec;
 mod tcp;
 pub mod topology;

@@ -105,7 +105,8 @@ impl Plan {
             scenario.traffic.params = Some(model.params());
         }
         for (spec, entry) in scenario.traffic.mix.iter_mut().zip(&self.mix) {
-            spec.params = Some(entry.model.params());
+            spec.params = entry.model().map(Model::params);
+            spec.count = None;
             spec.name = Some(entry.name.clone());
         }
         scenario
@@ -170,7 +171,9 @@ fn model(scenario: &Scenario) -> Result<Option<Model>> {
         return Err(Error::field("traffic.load", load, "a number above 0, at most 2"));
     }
     if let (Some(load), true) = (traffic.load, traffic.files.is_empty() && traffic.model.is_none()) {
-        return Err(Error::field("traffic.load", load, "only files and models can be made to load the link"));
+        let allowed = "only traffic.files and traffic.model can be made to load the link; entries of a mix have \
+                       loads of their own";
+        return Err(Error::field("traffic.load", load, allowed));
     }
     traffic.bulk.as_ref().map_or(Ok(()), check_bulk)?;
     let params = traffic.params.as_ref().unwrap_or(&serde_json::Value::Null);
