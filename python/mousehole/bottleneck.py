@@ -1,4 +1,4 @@
-"""The bottleneck of a scenario: `[link]`, or a link of its topology, of which `[topology]` says the same beside the links."""
+"""The bottleneck of a scenario: `[link]`, or a link of its topology, of which `[topology]` tells."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def changed(scenario: Json, **fields: Any) -> Json:
 
 
 def facts(scenario: Json) -> Json:
-    """Rate, buffer and round-trip time (None where only the links' delays tell) of a filled scenario's bottleneck."""
+    """Rate, buffer and round-trip time of a filled scenario's bottleneck; None where only delays tell."""
     of = scenario.get("topology") or scenario["link"]
     return {name: of.get(name) for name in ("rate", "buffer", "rtt")}
 

@@ -54,8 +54,8 @@ def compare(
 
     `traffic` is a file, several files, a model such as `"web:sfd"`, a polars frame with columns start_s,
     client, server, bytes and perhaps rtt_s, a list of such dictionaries (with `bytes`, or with `writes`
-    of idle_s and bytes), or a scenario (a `.toml` file): then all that is not given here is as it says, and what
-    is said of the link here goes for the bottleneck of its topology if it has one.
+    of idle_s and bytes), or a scenario (a `.toml` file): then all that is not given here is as it says, and
+    what is said of the link here goes for the bottleneck of its topology if it has one.
     Without one `rate` is needed, `rtt` is 80ms, `buffer` 1bdp, `duration` 300s and `warmup` 30s. These and
     `short` and `long` are texts with units, as on the command line; lists in `buffer` and `load` give a grid.
     `schemes` may be `"all"`. `seeds` is the number of replications (10; 3 if `quick`, which is too few for
@@ -66,11 +66,10 @@ def compare(
     told = reporter or Silent()
     start = _start(traffic, direction, params)
     hosts = _given(profile=tcp) | ({"ecn": True} if ecn else {})
+    at_link = {"rate": rate, "rtt": rtt, "uplink_rate": uplink, "uplink_buffer": uplink_buffer}
+    of_links = {"overhead": overhead, "ignore_trace_rtt": True if ignore_trace_rtt else None}
     base = {
-        **bottleneck.changed(
-            start, rate=rate, rtt=rtt, uplink_rate=uplink, uplink_buffer=uplink_buffer, overhead=overhead,
-            ignore_trace_rtt=True if ignore_trace_rtt else None,
-        ),  # fmt: skip
+        **bottleneck.changed(start, **at_link, **of_links),
         **_given(seed=seed, warmup=warmup, duration=duration),
         "tcp": {**start["tcp"], **hosts},
     }
@@ -226,11 +225,11 @@ def _started(scenario: Json, direction: str | None, params: Json | None) -> Json
         raise field_error("params", json.dumps(params), "a scenario with traffic.model; this one has none")
     if params:
         section["params"] = {**(section.get("params") or {}), **params}
-    return {**scenario, "traffic": section}
+    return {**scenario, "traffic": section, "trace": False}
 
 
 def _with_buffers(base: Json, given: str | Sequence[str] | None) -> tuple[Json, tuple[str, ...]]:
-    """The scenario and the buffers of the grid; a topology's bottleneck is written out, so that it can have them."""
+    """The scenario and the buffers of the grid; a topology's bottleneck is written out, to have them."""
     buffers = None if given is None else text_list("buffer", given)
     if base.get("topology") is None:
         return base, buffers or text_list("buffer", base["link"]["buffer"])

@@ -1,4 +1,7 @@
-"""Files that a traffic section names beside `files`: flow sizes (parameter `sizes`, model `sizes:FILE`), traces of a mix."""
+"""Files that a traffic section names beside its own `files`.
+
+Flow sizes (parameter `sizes` of a model, model `sizes:FILE`), and the traces of a mix.
+"""
 
 from collections.abc import Callable
 from pathlib import Path

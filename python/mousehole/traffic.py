@@ -70,7 +70,13 @@ def is_model(name: str) -> bool:
 
 def is_scenario(source: Source) -> bool:
     """Whether the source is a scenario: one name that ends in .toml."""
-    return scenario_path(source).suffix.lower() == ".toml"
+    if scenario_path(source).suffix.lower() == ".toml":
+        return True
+    several = [] if isinstance(source, str | Path | pl.DataFrame) else list(source)
+    names = [str(item) for item in several if isinstance(item, str | Path)]
+    if any(Path(name).suffix.lower() == ".toml" for name in names):
+        raise MouseholeError(f"traffic: a scenario stands alone; {', '.join(names)} were given together")
+    return False
 
 
 def scenario_path(source: Source) -> Path:

@@ -1,4 +1,4 @@
-"""Options of `compare` with a scenario: what is said of the link goes for its bottleneck, whatever the paths are."""
+"""Options of `compare` with a scenario: what is said of the link goes for its bottleneck."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from mousehole import bottleneck, records
 from mousehole.cli import in_options
 from mousehole.errors import MouseholeError
+from support import SMALL
 
 Y = """
 warmup = "1s"
@@ -119,8 +120,19 @@ def test_scenario__direction_and_parameters(tmp_path: Path) -> None:
     assert refused(tmp_path, mixed, params={"users": 2}).startswith("params: ")
 
 
+def test_scenario__stands_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(Y)
+    for company in ([tmp_path / "a.toml"] * 2, [str(tmp_path / "a.toml"), "web:sfd"]):
+        with pytest.raises(MouseholeError, match="a scenario stands alone"):
+            mousehole.compare(company)
+
+
+def test_scenario__keeps_no_trace_for_a_comparison(tmp_path: Path) -> None:
+    assert compared(tmp_path, "trace = true\n" + Y).manifest["scenario"]["trace"] is False
+
+
 def test_model__direction() -> None:
-    small = {"rate": "5mbit", "load": 0.5, "duration": "4s", "warmup": "1s", "schemes": "droptail", "seeds": 1}
+    small = {**SMALL, "schemes": "droptail", "seeds": 1}
     done = mousehole.compare("poisson", direction="up", **small)
     assert done.manifest["scenario"]["traffic"]["direction"] == "up"
     with pytest.raises(MouseholeError, match="direction"):

@@ -93,7 +93,7 @@ impl EmptyPath {
         for stage in &mut self.stages {
             at = stage.leaves(at, bytes);
             stage.free = at;
-            at = at + stage.delay;
+            at += stage.delay;
         }
         at
     }
@@ -116,7 +116,7 @@ impl EmptyPath {
             if paced.all(|(stage, before)| stage.free.since(*before) == spacing) {
                 // One step later by the same everywhere: so are all that follow.
                 let rest = Dur(spacing.0 * (left - 1));
-                self.stages.iter_mut().for_each(|stage| stage.free = stage.free + rest);
+                self.stages.iter_mut().for_each(|stage| stage.free += rest);
                 return;
             }
         }

@@ -104,7 +104,7 @@ impl Pages {
 mod tests {
     use super::*;
     use crate::traffic::connection::{Kind, Write};
-    use crate::units::Time;
+    use crate::units::{Rate, Time};
 
     fn traffic(sizes: &[u64], pages: &[u32]) -> Traffic {
         let one = |(start, &bytes): (u64, &u64)| Connection {
@@ -132,6 +132,10 @@ mod tests {
         };
         assert_eq!((bytes(1), bytes(4)), ((0, vec![10, 20]), (2, vec![30, 40, 50])));
         assert_eq!(whole.part(4).expect("a part").span(), Dur(2_000_000_000));
+        assert!(
+            whole.summary(Some(Rate(1_000_000)), 1460).native_load.is_none(),
+            "each has a load of its own"
+        );
         assert_eq!((whole.clients, whole.connections[4].start), (3, Time(2_000_000_000)));
     }
 

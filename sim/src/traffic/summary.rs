@@ -139,8 +139,8 @@ impl Traffic {
             rtt_known: rtts.len() as u64,
             rtt_s: rtt_percentiles(&rtts),
             rate_bps: rate.map(|rate| rate.0),
-            // Traffics beside each other have a load each.
-            native_load: rate.filter(|_| self.parts.len() < 2).map(|rate| load_of(self, rate, mss)),
+            // The parts of a mix have loads of their own.
+            native_load: rate.filter(|_| self.parts.is_empty()).map(|rate| load_of(self, rate, mss)),
             kinds: self.kinds(),
             classes: self.classes(),
             skipped: self.skipped.clone(),
