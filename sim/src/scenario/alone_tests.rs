@@ -81,7 +81,7 @@ fn single_writes() -> impl Strategy<Value = Vec<(u64, bool)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn followed__equals_played_on_any_chain(
