@@ -36,12 +36,13 @@ app = typer.Typer(cls=Guarded, add_completion=False, no_args_is_help=True, rich_
 
 OPTION_OF_FIELD = {
     "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.uplink_rate": "--uplink",
-    "link.uplink_buffer": "--uplink-buffer", "link.overhead": "--overhead", "traffic.load": "--load",
-    "tcp.profile": "--tcp", "duration": "--duration", "warmup": "--warmup", "seed": "--seed",
-    "seeds": "--seeds",
-    "jobs": "--jobs", "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long",
-    "buffer": "--buffer", "load": "--load", "rate": "--rate", "direction": "--direction",
-    "replication": "--replication",
+    "link.uplink_buffer": "--uplink-buffer", "link.overhead": "--overhead", "topology.rate": "--rate",
+    "topology.rtt": "--rtt", "topology.buffer": "--buffer", "topology.uplink_rate": "--uplink",
+    "topology.uplink_buffer": "--uplink-buffer", "traffic.load": "--load",
+    "traffic.direction": "--direction", "tcp.profile": "--tcp", "duration": "--duration",
+    "warmup": "--warmup", "seed": "--seed", "seeds": "--seeds", "jobs": "--jobs", "scheme": "--schemes",
+    "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer", "load": "--load",
+    "rate": "--rate", "direction": "--direction", "replication": "--replication",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
@@ -119,7 +120,9 @@ def compare_command(
     overhead: Annotated[
         int | None, typer.Option(min=0, help="Link-layer bytes added to every packet (0).")
     ] = None,
-    direction: Direction = "down",
+    direction: Annotated[
+        str | None, typer.Option(help="down (server to client) or up; a scenario's own, else down.")
+    ] = None,
     strict: Strict = False,
     short: Annotated[str, typer.Option(help="Largest short transfer.")] = "15kB",
     long: Annotated[str, typer.Option(help="Transfers above this are long.")] = "150kB",

@@ -1,5 +1,6 @@
 """`mousehole.compare`: the same traffic through every scheme, and what comes of it."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -8,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from mousehole import _engine, findings, jsonout, output, overview, records, tables
+from mousehole import _engine, bottleneck, findings, jsonout, output, overview, records, tables
 from mousehole import traffic as traffics
-from mousehole.errors import MouseholeError
+from mousehole.errors import MouseholeError, field_error
 from mousehole.manifest import manifest
 from mousehole.options import load_list, positive_count, text_list
 from mousehole.plan import Cell, Json, Plan, checked, chosen_schemes, normalised, with_baseline
@@ -39,7 +40,7 @@ def compare(
     uplink: str | None = None,
     uplink_buffer: str | None = None,
     overhead: int | None = None,
-    direction: str = "down",
+    direction: str | None = None,
     strict: bool = False,
     short: str = "15kB",
     long: str = "150kB",
@@ -53,7 +54,8 @@ def compare(
 
     `traffic` is a file, several files, a model such as `"web:sfd"`, a polars frame with columns start_s,
     client, server, bytes and perhaps rtt_s, a list of such dictionaries (with `bytes`, or with `writes`
-    of idle_s and bytes), or a scenario (a `.toml` file): then all that is not given here is as it says.
+    of idle_s and bytes), or a scenario (a `.toml` file): then all that is not given here is as it says, and
+    what is said of the link here goes for the bottleneck of its topology if it has one.
     Without one `rate` is needed, `rtt` is 80ms, `buffer` 1bdp, `duration` 300s and `warmup` 30s. These and
     `short` and `long` are texts with units, as on the command line; lists in `buffer` and `load` give a grid.
     `schemes` may be `"all"`. `seeds` is the number of replications (10; 3 if `quick`, which is too few for
@@ -62,23 +64,24 @@ def compare(
     Raises `MouseholeError` for a fault in the input, before anything long is started, `Stopped` on Ctrl-C.
     """
     told = reporter or Silent()
-    start = _start(traffic)
-    link = _given(rate=rate, rtt=rtt, uplink_rate=uplink, uplink_buffer=uplink_buffer, overhead=overhead)
-    link |= {"ignore_trace_rtt": True} if ignore_trace_rtt else {}
+    start = _start(traffic, direction, params)
     hosts = _given(profile=tcp) | ({"ecn": True} if ecn else {})
+    at_link = {"rate": rate, "rtt": rtt, "uplink_rate": uplink, "uplink_buffer": uplink_buffer}
+    of_links = {"overhead": overhead, "ignore_trace_rtt": True if ignore_trace_rtt else None}
     base = {
-        **start,
+        **bottleneck.changed(start, **at_link, **of_links),
         **_given(seed=seed, warmup=warmup, duration=duration),
         "tcp": {**start["tcp"], **hosts},
-        "link": {**start["link"], **link},
     }
     if "rate" not in base["link"]:
         raise MouseholeError("rate: none was given; give one such as 10mbit, or a scenario that has one")
+    base, buffers = _with_buffers(base, buffer)
+    own_scheme = start["scheme"] if traffics.is_scenario(traffic) else None
     plan = Plan(
         base=base,
-        buffers=text_list("buffer", base["link"]["buffer"] if buffer is None else buffer),
+        buffers=buffers,
         loads=load_list("load", start["traffic"].get("load") if load is None else load),
-        schemes=with_baseline(chosen_schemes(schemes), baseline.strip()),
+        schemes=with_baseline(chosen_schemes(schemes, own_scheme), baseline.strip()),
         baseline=baseline.strip(),
         replications=positive_count("seeds", _replications(seeds, quick)),
         short_bytes=_engine.parse_size("short", short),
@@ -86,7 +89,7 @@ def compare(
     )
     jobs = positive_count("jobs", default_jobs() if jobs is None else jobs)
     checked(plan)  # with stand-in traffic, so that settings are refused before large files are read
-    loaded = _loaded(traffic, start, direction, strict, base["seed"], params)
+    loaded = _loaded(traffic, base, strict, params)
     return _compared(checked(replace(plan, base={**base, "traffic": loaded.section})), loaded, jobs, told)
 
 
@@ -200,10 +203,10 @@ class Comparison:
         return "\n".join([f"Comparison of {len(self.plan.schemes)} schemes on {self.label}", *primary])
 
 
-def _start(traffic: traffics.Source) -> Json:
+def _start(traffic: traffics.Source, direction: str | None, params: Json | None) -> Json:
     """What every scenario starts from: the user's, or defaults with a model in the place of the traffic."""
     if traffics.is_scenario(traffic):
-        return records.load_scenario(traffics.scenario_path(traffic))
+        return _started(records.load_scenario(traffics.scenario_path(traffic)), direction, params)
     return {
         "schema": SCENARIO_SCHEMA,
         "seed": 1,
@@ -211,16 +214,33 @@ def _start(traffic: traffics.Source) -> Json:
         "duration": "300s",
         "link": {"rtt": "80ms", "buffer": "1bdp"},
         "tcp": {"profile": "rfc"},
-        "traffic": {"model": "web:sfd"},
+        "traffic": {"model": "web:sfd", **_given(direction=direction)},
     }
 
 
-def _loaded(
-    traffic: traffics.Source, start: Json, direction: str, strict: bool, seed: int, params: Json | None
-) -> traffics.Loaded:
+def _started(scenario: Json, direction: str | None, params: Json | None) -> Json:
+    """A scenario with what is said here of its traffic."""
+    section = {**scenario["traffic"], **_given(direction=direction)}
+    if params and not section.get("model"):
+        raise field_error("params", json.dumps(params), "a scenario with traffic.model; this one has none")
+    if params:
+        section["params"] = {**(section.get("params") or {}), **params}
+    return {**scenario, "traffic": section, "trace": False}
+
+
+def _with_buffers(base: Json, given: str | Sequence[str] | None) -> tuple[Json, tuple[str, ...]]:
+    """The scenario and the buffers of the grid; a topology's bottleneck is written out, to have them."""
+    buffers = None if given is None else text_list("buffer", given)
+    if base.get("topology") is None:
+        return base, buffers or text_list("buffer", base["link"]["buffer"])
+    topology = normalised(bottleneck.changed(base, buffer=buffers[0] if buffers else None))["topology"]
+    return {**base, "topology": topology}, buffers or (topology["buffer"],)
+
+
+def _loaded(traffic: traffics.Source, base: Json, strict: bool, params: Json | None) -> traffics.Loaded:
     if traffics.is_scenario(traffic):
-        return traffics.of_scenario(start, traffics.scenario_path(traffic), strict)
-    return traffics.load(traffic, direction, strict, seed, params)
+        return traffics.of_scenario(base, traffics.scenario_path(traffic), strict)
+    return traffics.load(traffic, base["traffic"].get("direction", "down"), strict, base["seed"], params)
 
 
 def _replications(seeds: int | None, quick: bool) -> int:
@@ -228,7 +248,8 @@ def _replications(seeds: int | None, quick: bool) -> int:
 
 
 def _compared(plan: Plan, loaded: traffics.Loaded, jobs: int, told: Reporter) -> Comparison:
-    summary = interruptible(lambda: traffics.summary(loaded, plan.base["link"]["rate"]))
+    rate = bottleneck.facts(plan.base)["rate"]
+    summary = interruptible(lambda: traffics.summary(loaded, rate))
     _announce(plan, loaded, summary, jobs, told)
     facts = run_plan(plan, loaded.traffic, jobs, told)
     return Comparison(tables.Results(plan, facts), loaded, manifest(plan, loaded), summary)

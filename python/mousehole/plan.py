@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mousehole import _engine
+from mousehole import _engine, bottleneck
 from mousehole.errors import MouseholeError, field_error
 from mousehole.options import text_list
 from mousehole.sizes import Bucket, buckets
@@ -69,9 +69,8 @@ class Plan:
         traffic = dict(self.base["traffic"])
         if cell.load is not None:
             traffic["load"] = cell.load
-        link = {**self.base["link"], "buffer": cell.buffer}
-        changed = {"scheme": scheme, "replication": replication, "link": link, "traffic": traffic}
-        return {**self.base, **changed}
+        changed = {"scheme": scheme, "replication": replication, "traffic": traffic}
+        return {**bottleneck.changed(self.base, buffer=cell.buffer), **changed}
 
     def task_scenario(self, task: Task) -> Json:
         """The engine scenario of a task."""
@@ -107,10 +106,10 @@ def with_baseline(schemes: tuple[str, ...], baseline: str) -> tuple[str, ...]:
     return (baseline, *(scheme for scheme in schemes if scheme != baseline))
 
 
-def chosen_schemes(given: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The schemes to compare: the default ones, those named, or `all`."""
+def chosen_schemes(given: str | Sequence[str] | None, own: str | None = None) -> tuple[str, ...]:
+    """The schemes to compare: the default ones and a scenario's own, those named, or `all`."""
     if given is None:
-        return default_schemes()
+        return tuple(dict.fromkeys((*default_schemes(), *([own.strip()] if own else []))))
     named = text_list("schemes", given)
     return tuple(name for item in named for name in (all_schemes() if item == "all" else (item,)))
 

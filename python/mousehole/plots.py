@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator, PercentFormatter
 
-from mousehole import tables
+from mousehole import bottleneck, tables
 from mousehole.plan import Cell, Plan
 from mousehole.sizes import size_text
 
@@ -193,8 +193,7 @@ def _role_words(plan: Plan, role: str) -> str:
 
 def figure_title(comparison: "Comparison", cell: Cell | None) -> str:
     """Traffic, link and, for one cell, its buffer and load."""
-    link = comparison.manifest["scenario"]["link"]
-    parts = [comparison.label, f"{link['rate']}, RTT {link['rtt']}"]
+    parts = [comparison.label, bottleneck.words(comparison.manifest["scenario"])]
     if cell is not None:
         parts.append(f"buffer {cell.buffer}")
         achieved = tables.load_row(comparison.results, cell)["load_achieved"]

@@ -104,10 +104,9 @@ def run(scenario: str | Path | Json, **changes: Any) -> Records:
         cancel.cancel()
     trace = result.trace()
     frame = None if trace is None else pl.DataFrame(trace)
-    inputs = (*files, *sizefiles.named(filled.get("traffic", {})))
     tables = (result.transfers(), result.flows(), result.datagrams(), result.series())
     transfers, flows, datagrams, series = map(pl.DataFrame, tables)
-    records = (transfers, result.queues(), result.summary(), frame, inputs, flows, datagrams, series)
+    records = (transfers, result.queues(), result.summary(), frame, files, flows, datagrams, series)
     return Records(filled, *records)
 
 

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from mousehole import findings, tables
+from mousehole import bottleneck, findings, tables
 from mousehole.comparison import Comparison
 from mousehole.findings import BETTER, WORSE, Finding
 from mousehole.overview import MANY_SCHEMES
@@ -75,8 +75,8 @@ def change_text(row: Row, name: str = "response_mean_change") -> str:
 
 
 def _print_head(console: Console, comparison: Comparison) -> None:
-    plan, link = comparison.plan, comparison.manifest["scenario"]["link"]
-    console.print(Text(f"{comparison.label} over {link['rate']}, {link['rtt']} RTT", style="bold"))
+    plan, link = comparison.plan, bottleneck.words(comparison.manifest["scenario"])
+    console.print(Text(f"{comparison.label} over {link}", style="bold"))
     for cell in plan.cells:
         load = tables.load_row(comparison.results, cell)
         parts = [

@@ -1,4 +1,7 @@
-"""Files of flow sizes that a traffic section names: parameter `sizes` of a model, or model `sizes:FILE`."""
+"""Files that a traffic section names beside its own `files`.
+
+Flow sizes (parameter `sizes` of a model, model `sizes:FILE`), and the traces of a mix.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +15,7 @@ def moved(section: Json, move: Callable[[str], str]) -> Json:
     """The traffic section with every such file's name passed through `move`."""
     whole = _moved_entry(section, move)
     if section.get("mix"):
-        whole["mix"] = [_moved_entry(entry, move) for entry in section["mix"]]
+        whole["mix"] = [_moved_files(_moved_entry(entry, move), move) for entry in section["mix"]]
     return whole
 
 
@@ -26,6 +29,10 @@ def named(section: Json) -> tuple[Path, ...]:
 
     moved(section, note)
     return tuple(Path(name) for name in dict.fromkeys(found))
+
+
+def _moved_files(entry: Json, move: Callable[[str], str]) -> Json:
+    return {**entry, "files": [move(str(file)) for file in entry["files"]]} if entry.get("files") else entry
 
 
 def _moved_entry(entry: Json, move: Callable[[str], str]) -> Json:

@@ -44,14 +44,22 @@ def load(source: Source, direction: str = "down", strict: bool = False, seed: in
     if isinstance(source, str | Path):
         source = [source]
     if isinstance(source, pl.DataFrame):
-        return _from_connections(_connections_of_frame(source))
+        return _going(direction, _from_connections(_connections_of_frame(source)))
     items = list(source)
     if items and all(isinstance(item, Mapping) for item in items):
-        return _from_connections([dict(item) for item in items if isinstance(item, Mapping)])
+        connections = [dict(item) for item in items if isinstance(item, Mapping)]
+        return _going(direction, _from_connections(connections))
     names = [str(item) for item in items]
     if any(is_model(name) for name in names):
-        return _from_model(names, params)
+        return _going(direction, _from_model(names, params))
     return _from_files(names, direction, strict, seed)
+
+
+def _going(direction: str, loaded: Loaded) -> Loaded:
+    """The same with the direction that its payload goes; down is what a scenario takes for granted."""
+    if direction == "down":
+        return loaded
+    return replace(loaded, section={**loaded.section, "direction": direction})
 
 
 def is_model(name: str) -> bool:
@@ -62,7 +70,13 @@ def is_model(name: str) -> bool:
 
 def is_scenario(source: Source) -> bool:
     """Whether the source is a scenario: one name that ends in .toml."""
-    return scenario_path(source).suffix.lower() == ".toml"
+    if scenario_path(source).suffix.lower() == ".toml":
+        return True
+    several = [] if isinstance(source, str | Path | pl.DataFrame) else list(source)
+    names = [str(item) for item in several if isinstance(item, str | Path)]
+    if any(Path(name).suffix.lower() == ".toml" for name in names):
+        raise MouseholeError(f"traffic: a scenario stands alone; {', '.join(names)} were given together")
+    return False
 
 
 def scenario_path(source: Source) -> Path:
@@ -75,11 +89,29 @@ def scenario_path(source: Source) -> Path:
 
 
 def of_scenario(scenario: dict[str, Any], path: Path, strict: bool = False) -> Loaded:
-    """The traffic of a scenario that was read from `path`."""
-    section = scenario["traffic"]
+    """The traffic of a scenario that was read from `path`: its own, and the traces of its mix."""
+    section, seed = scenario["traffic"], scenario.get("seed", 1)
+    main = _main_of(section, path, strict, seed)
+    parts = [
+        (number, _read(entry, strict, seed), entry.get("direction") == "up")
+        for number, entry in enumerate(section.get("mix") or (), 1)
+        if entry.get("files")
+    ]
+    if parts:
+        own = [(0, main.traffic, False)] if section.get("files") and main.traffic else []
+        main = replace(main, traffic=_engine.beside([*own, *parts]))
+    return replace(main, files=(*main.files, *sizefiles.named(section)))
+
+
+def _read(entry: dict[str, Any], strict: bool, seed: int) -> _engine.Traffic:
+    names, direction = entry["files"], entry.get("direction") or "down"
+    return interruptible(lambda: _engine.read_traffic(names, direction, strict, seed))
+
+
+def _main_of(section: dict[str, Any], path: Path, strict: bool, seed: int) -> Loaded:
+    """What a scenario has beside its mix."""
     if section.get("files"):
-        files, seed = section["files"], scenario.get("seed", 1)
-        found = _from_files(files, section.get("direction", "down"), strict, seed)
+        found = _from_files(section["files"], section.get("direction", "down"), strict, seed)
         return replace(found, section={**section, **found.section}, label=path.name)
     if section.get("model"):
         traffic = _engine.model_traffic(section["model"], section.get("params"))

@@ -103,6 +103,16 @@ fn model_traffic(py: Python<'_>, name: &str, params: Option<Bound<'_, PyAny>>) -
     Ok(Traffic { connections: Arc::new(py.detach(|| model.sample(1, SAMPLE))), model: Some(model) })
 }
 
+/// Traffics beside each other: the number of the source each is for, what was read, and whether clients send it.
+#[pyfunction]
+fn beside(parts: Vec<(u16, PyRef<'_, Traffic>, bool)>) -> Traffic {
+    let own = |(number, part, is_upload): &(u16, PyRef<'_, Traffic>, bool)| {
+        let traffic = sim::Traffic::clone(&part.connections);
+        (*number, if *is_upload { traffic.uploaded() } else { traffic })
+    };
+    Traffic { connections: Arc::new(sim::Traffic::beside(parts.iter().map(own))), model: None }
+}
+
 /// Connections given as a JSON list, in the form of a scenario's `traffic.connections`.
 #[pyfunction]
 fn connections_traffic(py: Python<'_>, connections: &str) -> PyResult<Traffic> {
@@ -121,5 +131,6 @@ fn connections_traffic(py: Python<'_>, connections: &str) -> PyResult<Traffic> {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(model_traffic, module)?)?;
+    module.add_function(wrap_pyfunction!(beside, module)?)?;
     module.add_function(wrap_pyfunction!(connections_traffic, module)?)
 }

@@ -103,3 +103,71 @@ def test_show__nothing_beside_transfers() -> None:
     done = mousehole.run(scenario(model="poisson", load=0.5))
     assert done.flows.is_empty()
     assert list(show._beside_transfers(done)) == []
+
+
+TRACED = """
+warmup = "0s"
+duration = "6s"
+[link]
+rate = "4mbit"
+rtt = "40ms"
+buffer = "30p"
+[[traffic.connections]]
+start_s = 1.0
+writes = [{ bytes = 500000 }]
+[[traffic.mix]]
+files = ["own.csv"]
+load = 0.4
+[[traffic.mix]]
+name = "sent"
+files = ["up.csv"]
+direction = "up"
+load = 0.2
+[[traffic.mix]]
+model = "voip"
+count = 2
+"""
+
+
+def traced(folder: Path) -> Path:
+    rows = "".join(f"{0.3 * number},c{number % 4},{4000 + number}\n" for number in range(20))
+    (folder / "own.csv").write_text("start,client,bytes\n" + rows)
+    (folder / "up.csv").write_text("start,client,bytes_up\n0,a,3000\n2,b,9000\n")
+    (folder / "scenario.toml").write_text(TRACED)
+    return folder / "scenario.toml"
+
+
+def test_traces__stand_in_a_mix(tmp_path: Path) -> None:
+    done = mousehole.run(traced(tmp_path))
+    assert done.summary["sources"] == ["traffic", "own.csv", "sent", "voip"]
+    names = ("own.csv", "sent", "traffic")
+    of = {name: done.transfers.filter(done.transfers["source"] == name) for name in names}
+    assert of["own.csv"]["bytes"].is_between(4000, 4019).all()
+    assert set(of["sent"]["bytes"]) <= {3000, 9000}
+    assert of["traffic"]["bytes"].to_list() == [500000]
+    assert min(len(frame) for frame in of.values()) > 0
+    manifest = json.loads(done.to_json())["manifest"]
+    assert [entry["name"] for entry in manifest["inputs"]] == ["own.csv", "up.csv"]
+    assert manifest["scenario"]["traffic"]["mix"][0]["files"] == ["own.csv"]
+    assert str(tmp_path) not in json.dumps(manifest)
+    saved = records.scenario_text(done.scenario, tmp_path)
+    assert 'files = ["up.csv"]' in saved
+    (tmp_path / "again.toml").write_text(saved)
+    assert mousehole.run(tmp_path / "again.toml").transfers.equals(done.transfers, null_equal=True)
+
+
+def test_traces__are_compared(tmp_path: Path) -> None:
+    done = mousehole.compare(traced(tmp_path), schemes="droptail,sfd", seeds=1, rate="3mbit", ecn=True)
+    assert [entry["name"] for entry in done.manifest["inputs"]] == ["own.csv", "up.csv"]
+    told = set(done.groups["group"])
+    assert told >= {"own.csv", "sent", "voip"}
+
+
+def test_traces__faults_name_the_file(tmp_path: Path) -> None:
+    path = traced(tmp_path)
+    (tmp_path / "own.csv").unlink()
+    with pytest.raises(MouseholeError, match=r"own\.csv"):
+        mousehole.run(path)
+    path.write_text(TRACED.replace('"up"', '"sideways"'))
+    with pytest.raises(MouseholeError, match=r"traffic\.mix\[1\]\.direction"):
+        mousehole.run(path)

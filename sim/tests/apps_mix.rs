@@ -5,7 +5,7 @@ mod common;
 
 use common::{SCHEMES, complaint_about, entry, mixed, play, says, scenario, with_model};
 use mousehole_sim::scenario::spec::{GamingSpec, MixSpec, TrafficSpec};
-use mousehole_sim::scenario::{RunResult, Scenario};
+use mousehole_sim::scenario::{Plan, RunResult, Scenario};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -125,8 +125,22 @@ fn mix__faults_name_the_entry() {
     );
     says(
         &one(MixSpec { count: Some(5), ..entry("poisson", json!({})) }),
-        &["traffic.mix[0].count", "5", "no fixed number"],
+        &["traffic.mix[0].count", "5", "no fixed number", "params.transfers_per_s"],
     );
+    for (model, parameter) in [
+        ("web:sfd", "inter_session_s"),
+        ("web:shred", "load_bps"),
+        ("web:packmime", "connections_per_s"),
+        ("web:http2", "connections_per_s"),
+    ] {
+        let spec = MixSpec { count: Some(5), ..entry(model, json!({})) };
+        says(&one(spec), &["traffic.mix[0].count", model, "give it a load", parameter]);
+        assert!(Plan::new(&mixed(scenario("droptail"), vec![entry(model, json!({parameter: 7.0}))])).is_ok());
+    }
+    let both = MixSpec { count: Some(5), load: Some(0.5), ..entry("web:rio-ps", json!({})) };
+    says(&one(both), &["traffic.mix[0].count", "5", "load", "one of them"]);
+    let twice = MixSpec { count: Some(5), ..entry("web:http10", json!({"users": 4})) };
+    says(&one(twice), &["traffic.mix[0].count", "5", "params.users", "one of them"]);
     let twice = MixSpec { name: Some("a".into()), ..entry("telnet", json!({})) };
     says(&with(vec![twice.clone(), twice]), &["traffic.mix[0].name", "\"a\"", "no other source"]);
     says(&with(vec![entry("telnet", json!({})); 64]), &["traffic.mix", "64 entries", "at most 63"]);
@@ -141,6 +155,28 @@ fn mix__faults_name_the_entry() {
         ..scenario("droptail")
     };
     says(&complaint_about(&listed), &["traffic.load", "0.5", "voip", "takes no load"]);
+}
+
+/// Of models that have so many users, `count` says how many.
+#[test]
+fn count__is_the_parameter_that_says_how_many() {
+    for (model, parameter) in [
+        ("web:rio-ps", "sessions"),
+        ("web:rio-ps-small", "sessions"),
+        ("web:rio-ps-large", "sessions"),
+        ("web:http10", "users"),
+        ("web:http11", "users"),
+        ("telnet", "users"),
+        ("ftp", "users"),
+        ("udp", "flows"),
+        ("voip", "calls"),
+    ] {
+        let spec = MixSpec { count: Some(7), ..MixSpec { model: model.into(), ..MixSpec::default() } };
+        let plan =
+            Plan::new(&mixed(scenario("droptail"), vec![spec])).unwrap_or_else(|error| panic!("{error}"));
+        let filled = &plan.filled().traffic.mix[0];
+        assert_eq!(filled.params.as_ref().expect("filled in")[parameter], 7, "{model}");
+    }
 }
 
 #[test]
@@ -169,7 +205,7 @@ fn mix__toml_and_what_is_filled_in_read_the_same() {
     let text = "[traffic]\n[[traffic.mix]]\nmodel = \"ftp\"\ncount = 3\nparams = { endless = true }\n\
                 [[traffic.mix]]\nname = \"calls\"\nmodel = \"voip\"\n[traffic.gaming]\nhint = 1\nsplit = 1\n";
     let scenario = Scenario::from_toml(text, "mix.toml").unwrap_or_else(|error| panic!("{error}"));
-    let plan = mousehole_sim::scenario::Plan::new(&scenario).unwrap_or_else(|error| panic!("{error}"));
+    let plan = Plan::new(&scenario).unwrap_or_else(|error| panic!("{error}"));
     let filled = plan.filled();
     let again =
         Scenario::from_toml(&filled.to_toml(), "filled.toml").unwrap_or_else(|error| panic!("{error}"));

@@ -3,7 +3,10 @@
 
 mod common;
 
+use common::topology::{kind, over};
 use common::{connection, losing, play, scenario, transfers, with_connections, with_model, with_profile};
+use mousehole_sim::scenario::spec::ConnectionSpec;
+use mousehole_sim::scenario::topology::spec::{HostStageSpec, TopologySpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::{Rate, Time};
 
@@ -24,7 +27,7 @@ fn slowdowns(result: &RunResult) -> Vec<f64> {
 
 fn assert_all_one(result: &RunResult, what: &str) {
     for (slowdown, transfer) in slowdowns(result).into_iter().zip(&result.outcome.transfers) {
-        assert!((slowdown - 1.0).abs() < 1e-9, "{what}: slowdown {slowdown} of {transfer:?}");
+        assert!((slowdown - 1.0).abs() < 1e-12, "{what}: slowdown {slowdown} of {transfer:?}");
     }
 }
 
@@ -119,6 +122,36 @@ fn alone__slowdown_without_others_is_one_on_any_path() {
         let result = play(&scenario);
         assert_eq!(result.outcome.transfers.len(), 39);
         assert_all_one(&result, direction);
+    }
+}
+
+/// The same over several links, whichever is the slowest, with segments that are not full and uploads among them.
+#[test]
+fn alone__slowdown_without_others_is_one_over_several_links() {
+    let stage = HostStageSpec { users: 3, rate: "5mbit".into(), mark: false };
+    let roomy = |spec: TopologySpec| TopologySpec { buffer: Some("100000p".into()), ..spec };
+    let params = |spec: TopologySpec, params| TopologySpec { params: Some(params), ..spec };
+    let tier = params(kind("two-tier"), serde_json::json!({"buffer": "100000p"}));
+    let y = params(kind("y"), serde_json::json!({"buffer": "100000p", "second_rate": "3mbit"}));
+    let buffers = serde_json::json!({
+        "users": 2, "first_routers": 2, "rate": "4mbit", "user_buffer": "100000p", "first_buffer": "100000p",
+        "second_buffer": "100000p"
+    });
+    let tree = params(kind("tree"), buffers);
+    for (spec, stage) in [(tier.clone(), None), (roomy(y), None), (roomy(tree), None), (tier, Some(stage))] {
+        for profile in ["rfc", "linux"] {
+            let connections = (0..40u32).map(|index| ConnectionSpec {
+                client: index,
+                server: index / 3,
+                upload: index % 4 == 3,
+                ..connection(30.0 * f64::from(index), &[(0.0, 700 + u64::from(index * index) * 331)])
+            });
+            let base = over(spec.clone(), "droptail");
+            let base = Scenario { duration: "1200s".into(), host_stage: stage.clone(), ..base };
+            let result = play(&with_connections(with_profile(base, profile), connections.collect()));
+            assert_eq!(result.outcome.transfers.len(), 40);
+            assert_all_one(&result, &format!("{:?}, {profile}", spec.kind));
+        }
     }
 }
 

@@ -118,7 +118,7 @@ impl World {
         let next = live.receiver.next();
         let done = next >= live.progress.segments.1 && before < live.progress.segments.1;
         if self.course.is_some() {
-            self.follow_course(slot, next);
+            self.follow_course(slot);
         }
         if let Reply::Now(fields) = reply {
             self.send_ack(slot, fields);

@@ -102,13 +102,6 @@ impl Layout {
         }
     }
 
-    /// Rates of the links that data crosses on a path, where they have one; `rate` tells that of a link.
-    pub fn rates(&self, path: u32, upload: bool, rate: impl Fn(u16) -> Rate) -> impl Iterator<Item = Rate> {
-        let links = (0..=u8::MAX).map_while(move |hop| self.link(hop, upload, path)).map(rate);
-        let [server, client] = [End::ServerOut, End::ClientIn].map(|end| self.private(end).1);
-        server.into_iter().chain(links).chain(client)
-    }
-
     /// Round-trip propagation delay of the links of a path.
     pub fn base_rtt(&self, path: u32) -> Dur {
         match &self.access {

@@ -5,7 +5,7 @@
 //! has the same key under every scheme and in every mix that has this source in this place; source 0 keeps
 //! its keys as they are.
 
-use super::connection::Open;
+use super::connection::{Open, Payload};
 use super::slots::Slots;
 use super::source::{NO_TAG, Source, Wishes};
 use crate::rng::mix;
@@ -15,6 +15,8 @@ use crate::units::Time;
 pub const MAX_SOURCES: usize = 63;
 
 const KEY_BITS: u32 = 56;
+/// Bits of a page's number below those of its copy; see [`crate::traffic::Traffic::page`].
+const PAGE_BITS: u32 = 32;
 
 /// Sources beside each other.
 pub struct Mix {
@@ -65,7 +67,10 @@ impl Mix {
             wishes.open.push(Open {
                 key: key(*number, open.key),
                 object_key: key(*number, open.object_key),
-                page: page_key(*number, open.page),
+                page: match open.payload {
+                    Payload::Replayed(_) => copy_key(*number, open.page),
+                    _ => page_key(*number, open.page),
+                },
                 source: *number,
                 tag,
                 ..open
@@ -81,6 +86,11 @@ fn key(number: u16, own: u64) -> u64 {
         (_, 0) => u64::from(number) << KEY_BITS | own,
         _ => u64::from(number) << KEY_BITS | mix(own) >> (64 - KEY_BITS),
     }
+}
+
+/// The copy of a connection of a trace: the pages made of it have the keys that [`page_key`] gives.
+fn copy_key(number: u16, copy: u64) -> u64 {
+    u64::from(number) << (KEY_BITS - PAGE_BITS) | copy
 }
 
 /// The same for a page; 0 is none in every source.

@@ -8,7 +8,7 @@
 
 pub mod arrivals;
 pub mod connection;
-mod course;
+pub mod course;
 pub mod datagrams;
 mod event;
 pub mod ftp;
@@ -33,7 +33,7 @@ use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
 use connection::{Live, Open, Payload};
-use course::Course;
+use course::{Course, Plain};
 use event::{Event, What, class};
 use layout::{DOWN, End, Road};
 pub use outcome::{Balance, Outcome};
@@ -137,10 +137,10 @@ impl World {
         world
     }
 
-    /// Notes the course of the only connection there is, and ends when the rest of it is known; `upload` says that
-    /// its data crosses the uplink.
-    pub fn follow(mut self, upload: bool) -> World {
-        self.course = Some(Course::new(&self.setup.params, &self.setup.layout, &self.setup.links, upload));
+    /// Notes the course of the only connection there is, and ends when the rest of it is plain.
+    pub fn follow(mut self, plain: Option<Plain>) -> World {
+        self.course = Some(Course::until(plain));
+        self.setup.trace = true;
         self
     }
 

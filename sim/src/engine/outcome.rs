@@ -22,8 +22,8 @@ pub struct Outcome {
     pub scripts: Vec<Script>,
     /// Packet trace, empty unless asked for.
     pub trace: Vec<TraceRow>,
-    /// When each segment, and all before it, had arrived; only after [`World::follow`].
-    pub course: Vec<Time>,
+    /// What the only connection sent; empty but after [`World::follow`].
+    pub course: Course,
     /// Payload bytes that arrived at clients for the first time within the window.
     pub goodput_bytes: u64,
     /// The same at servers.
@@ -76,6 +76,9 @@ impl Balance {
 impl World {
     /// Adds a line to the packet trace.
     pub(super) fn note(&mut self, event: TraceEvent, packet: Packet) {
+        if let Some(course) = &mut self.course {
+            return course.note(event, &packet, self.now);
+        }
         let seq = i64::from(packet.seq) - i64::from(event == TraceEvent::Ack);
         let cwnd = self.live[packet.flow as usize].sender.cwnd();
         let row = TraceRow {
@@ -162,7 +165,7 @@ impl World {
             queues: self.queues,
             series,
             trace: self.trace,
-            course: self.course.map(Course::into_arrivals).unwrap_or_default(),
+            course: self.course.unwrap_or_default(),
             goodput_bytes: self.goodput_bytes,
             goodput_up_bytes: self.goodput_up_bytes,
             flows: self.flows,

@@ -185,13 +185,19 @@ impl Replay {
 pub struct List {
     traffic: Arc<Traffic>,
     next: usize,
+    end: usize,
     endless: bool,
 }
 
 impl List {
-    /// Plays the connections once.
+    /// Plays the connections of source 0 once.
     pub fn new(traffic: Arc<Traffic>) -> List {
-        List { traffic, next: 0, endless: false }
+        let end = traffic.part(0).map_or(0, |part| part.connections.len());
+        List { traffic, next: 0, end, endless: false }
+    }
+
+    fn following(&self) -> Option<&Connection> {
+        self.traffic.connections[..self.end].get(self.next)
     }
 
     /// Plays the connections with a write without end in place of their own.
@@ -201,15 +207,14 @@ impl List {
 
     /// Wishes to be woken for the next connection.
     pub fn schedule(&mut self, wishes: &mut Wishes) {
-        if let Some(connection) = self.traffic.connections.get(self.next) {
+        if let Some(connection) = self.following() {
             wishes.wake.push((connection.start, if self.endless { BULK } else { 0 }));
         }
     }
 
     /// Opens what is due.
     pub fn open(&mut self, now: Time, wishes: &mut Wishes) {
-        while let Some(connection) = self.traffic.connections.get(self.next).filter(|next| next.start <= now)
-        {
+        while let Some(connection) = self.following().filter(|next| next.start <= now) {
             let mut open = open_of(connection, self.next as u32);
             if self.endless {
                 open.payload = Payload::Endless;

@@ -4,13 +4,15 @@
 //! buffer belongs to what is compared, so it must not decide the measure.
 //!
 //! The simple way, a run for each distinct (round-trip time, writes), cost a third of a web run. But a
-//! single write of k segments goes just as the first k segments of a longer one: the sender does not
+//! single write of k segments is sent just as the first k segments of a longer one: the sender does not
 //! know the end before it comes, later segments queue behind earlier ones, and nothing is lost. So for
-//! each round-trip time the longest transfer is followed, until its further course is plain
-//! ([`crate::engine::World::follow`]), and gives all shorter ones at once; connections of several
-//! writes have runs of their own. A last segment that is not full arrives
-//! earlier by the difference in transmission time. The time of an idle server comes on top of each.
+//! each way the longest transfer is followed, until its further course is plain
+//! ([`crate::engine::World::follow`]), and tells when the segments of all shorter ones are sent; when the last
+//! one, full or not, arrives is arithmetic ([`super::empty_path`]). Connections of several
+//! writes have runs of their own. The time of an idle server comes on top of each.
 
+use super::empty_path::{EmptyPath, Way};
+use crate::engine::course::{Course, Plain, Sent};
 use crate::engine::{Outcome, World};
 use crate::error::Result;
 use crate::flow::Class;
@@ -21,18 +23,9 @@ use crate::tcp::profile::Opening;
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Script, Write};
 use crate::units::{Dur, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-/// The way that a transfer's data goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Way {
-    path: u32,
-    rtt_ns: u64,
-    /// Its data crosses the uplink.
-    upload: bool,
-}
 
 /// What decides how long a transfer takes alone: its way, and the writes of its connection.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,8 +43,8 @@ const SECOND: u64 = 1_000_000_000;
 /// Response times by case and number of the write, in seconds.
 type Times = BTreeMap<(Case, u32), f64>;
 
-/// When the longest single write of each way began, and when each of its segments had arrived.
-type Courses = BTreeMap<Way, (Time, Vec<Time>)>;
+/// Response times of single writes by way and payload.
+type Courses = BTreeMap<(Way, u64), Dur>;
 
 /// Response time alone of each transfer, in seconds.
 ///
@@ -76,37 +69,109 @@ pub fn times(plan: &Plan, traffic: &Traffic, outcome: &Outcome, cancel: &AtomicB
     };
     let time = |transfer: &Transfer| {
         let found = told(plan, &courses, transfer).or_else(|| own(transfer));
-        found.unwrap_or(f64::NAN) - saved_s(plan, transfer) + transfer.service_ns as f64 / 1e9
+        found.unwrap_or(f64::NAN) + transfer.service_ns as f64 / 1e9
     };
     Ok(transfers.iter().map(time).collect())
 }
 
-/// The course of the longest single write of each way.
+/// What the longest single write of each way tells of all.
 fn followed(plan: &Plan, transfers: &[Transfer], cancel: &AtomicBool) -> Result<Courses> {
     let mut courses = Courses::new();
     if plan.params.opening == Opening::OneWaySyn {
         return Ok(courses);
     }
-    let mut longest: BTreeMap<Way, u64> = BTreeMap::new();
+    let mut sizes: BTreeMap<Way, BTreeSet<u64>> = BTreeMap::new();
     for transfer in transfers.iter().filter(|transfer| is_single(plan, transfer)) {
-        let most = longest.entry(way(transfer)).or_default();
-        *most = transfer.bytes.max(*most);
+        sizes.entry(way(transfer)).or_default().insert(transfer.bytes);
     }
-    for (way, bytes) in longest {
-        let case = Case { way, writes: vec![(0, full_segments(plan, bytes))], request_bytes: 0 };
-        let setup = alone_setup(plan, Arc::new(traffic_of(plan, &[case])), Vec::new());
-        let outcome = World::new(setup).follow(way.upload).run(cancel)?;
-        let Some(transfer) = outcome.transfers.first() else { continue };
-        courses.insert(way, (transfer.start, outcome.course));
+    for (way, sizes) in sizes {
+        follow(plan, way, &sizes, &mut courses, cancel)?;
     }
     Ok(courses)
 }
 
-/// What the longest of its way tells of a single write, in seconds, its last segment filled up.
+/// Follows the longest of `sizes`; of a way that meets itself, or where something is sent twice, nothing is told.
+fn follow(
+    plan: &Plan,
+    way: Way,
+    sizes: &BTreeSet<u64>,
+    courses: &mut Courses,
+    cancel: &AtomicBool,
+) -> Result<()> {
+    let Some(longest) = sizes.last().filter(|_| EmptyPath::is_apart(plan, way)) else { return Ok(()) };
+    let case = Case { way, writes: vec![(0, full_segments(plan, *longest))], request_bytes: 0 };
+    let setup = alone_setup(plan, Arc::new(traffic_of(plan, &[case])), Vec::new());
+    let plain = EmptyPath::plain(plan, way);
+    let outcome = World::new(setup).follow(plain).run(cancel)?;
+    let Some(begin) = outcome.transfers.first().map(|transfer| transfer.start) else { return Ok(()) };
+    if outcome.course.has_repeats {
+        return Ok(());
+    }
+    let mut arrivals = Arrivals::new(plan, way, plain, &outcome.course);
+    courses.extend(sizes.iter().map(|&bytes| ((way, bytes), arrivals.of(bytes).since(begin))));
+    Ok(())
+}
+
+/// Arrivals of the last segments of ever longer transfers.
+struct Arrivals<'a> {
+    plan: &'a Plan,
+    path: EmptyPath,
+    sent: std::slice::Iter<'a, Sent>,
+    plain: Option<Plain>,
+    /// Segments of data that have passed.
+    passed: u64,
+    /// What was sent is through; the rest follows without a gap.
+    is_plain: bool,
+}
+
+impl Arrivals<'_> {
+    fn new<'a>(plan: &'a Plan, way: Way, plain: Option<Plain>, course: &'a Course) -> Arrivals<'a> {
+        let (path, sent) = (EmptyPath::of_data(plan, way), course.sent.iter());
+        Arrivals { plan, path, sent, plain, passed: 0, is_plain: false }
+    }
+
+    /// When a transfer of `bytes` is complete, which is no shorter than the one before.
+    fn of(&mut self, bytes: u64) -> Time {
+        let params = &self.plan.params;
+        let last = u64::from(params.segments(bytes)) - 1;
+        let rest = (bytes - last * u64::from(params.mss) + u64::from(params.header)) as u16;
+        match self.up_to(last) {
+            Some(sent) if params.whole_segments => self.path.arrival(sent.at, sent.bytes),
+            Some(sent) => self.path.arrival(sent.at, rest),
+            None if params.whole_segments => self.path.arrival(Time::ZERO, self.full()),
+            None => self.path.arrival(Time::ZERO, rest),
+        }
+    }
+
+    /// Lets all segments before `last` pass; what is known of that one's sending.
+    fn up_to(&mut self, last: u64) -> Option<Sent> {
+        while let Some(sent) = self.sent.as_slice().first().copied() {
+            if sent.is_data && self.passed == last {
+                return Some(sent);
+            }
+            self.sent.next();
+            self.path.pass(sent.at, sent.bytes);
+            self.passed += u64::from(sent.is_data);
+        }
+        if let (false, Some(plain)) = (self.is_plain, self.plain) {
+            self.path = self.path.clone().from(plain.link);
+            self.is_plain = true;
+        }
+        let full = self.full();
+        self.path.pass_many(last - self.passed, full);
+        self.passed = last;
+        None
+    }
+
+    fn full(&self) -> u16 {
+        (self.plan.params.mss + self.plan.params.header) as u16
+    }
+}
+
+/// What is told of a single write, in seconds.
 fn told(plan: &Plan, courses: &Courses, transfer: &Transfer) -> Option<f64> {
-    let (start, course) = courses.get(&way(transfer)).filter(|_| is_single(plan, transfer))?;
-    let last = plan.params.segments(transfer.bytes) as usize - 1;
-    Some(course[last].since(*start).as_secs())
+    let found = courses.get(&(way(transfer), transfer.bytes)).filter(|_| is_single(plan, transfer));
+    found.map(|time| time.as_secs())
 }
 
 /// Plays the cases one after the other.
@@ -145,7 +210,8 @@ fn case(plan: &Plan, transfer: &Transfer, traffic: &Traffic, scripts: &[Script])
     });
     let writes = match listed {
         Some(writes) => writes.iter().map(|write| (write.idle.0, write.bytes)).collect(),
-        None => vec![(0, full_segments(plan, transfer.bytes))],
+        None if plan.params.whole_segments => vec![(0, full_segments(plan, transfer.bytes))],
+        None => vec![(0, transfer.bytes)],
     };
     Case { way, writes, request_bytes: 0 }
 }
@@ -153,17 +219,6 @@ fn case(plan: &Plan, transfer: &Transfer, traffic: &Traffic, scripts: &[Script])
 /// Bytes with the last segment filled up.
 fn full_segments(plan: &Plan, bytes: u64) -> u64 {
     bytes.next_multiple_of(u64::from(plan.params.mss))
-}
-
-/// Transmission time that a last segment saves by not being full, over all links of the path, in seconds.
-fn saved_s(plan: &Plan, transfer: &Transfer) -> f64 {
-    if !is_single(plan, transfer) || plan.params.whole_segments {
-        return 0.0;
-    }
-    let missing = full_segments(plan, transfer.bytes) - transfer.bytes;
-    let rate = |link| plan.links[usize::from(link)].rate;
-    let rates = plan.layout.rates(transfer.path, transfer.upload, rate);
-    rates.map(|rate| missing as f64 * 8.0 / rate.0 as f64).sum()
 }
 
 fn traffic_of(plan: &Plan, cases: &[Case]) -> Traffic {
@@ -184,66 +239,6 @@ fn traffic_of(plan: &Plan, cases: &[Case]) -> Traffic {
 }
 
 #[cfg(test)]
+#[path = "alone_tests.rs"]
 #[allow(non_snake_case)]
-mod tests {
-    use super::*;
-    use crate::scenario::Scenario;
-
-    /// What the longest transfer tells equals what a run of its own tells.
-    #[test]
-    fn followed__equals_played() {
-        let mut scenario = Scenario::default();
-        scenario.traffic.model = Some("poisson".into());
-        for (rate, rtt, profile) in [
-            ("200kbit", "100ms", "rfc"),
-            ("3mbit", "40ms", "rfc"),
-            ("10mbit", "80ms", "rfc"),
-            ("10mbit", "20ms", "linux"),
-            ("50mbit", "20ms", "ns2-2001"),
-        ] {
-            (scenario.link.rate, scenario.link.rtt) = (rate.into(), rtt.into());
-            scenario.tcp.profile = profile.into();
-            let plan = Plan::new(&scenario).expect("a valid scenario");
-            let transfers: Vec<Transfer> =
-                (1..700).step_by(7).chain([3000]).map(|segments| transfer(&plan, segments)).collect();
-            let cancel = AtomicBool::new(false);
-            let courses = followed(&plan, &transfers, &cancel).expect("a run");
-            let cases: Vec<Case> =
-                transfers.iter().map(|transfer| case(&plan, transfer, &Traffic::default(), &[])).collect();
-            let own = played(&plan, &cases, &cancel).expect("a run");
-            for (transfer, case) in transfers.iter().zip(cases) {
-                let time = told(&plan, &courses, transfer).expect("a course");
-                let expected = own[&(case, 0)];
-                let bytes = transfer.bytes;
-                assert!((time - expected).abs() < 1e-9, "{rate} {bytes} B: {time} s, alone {expected} s");
-            }
-        }
-    }
-
-    fn transfer(plan: &Plan, segments: u64) -> Transfer {
-        let bytes = segments * u64::from(plan.params.mss);
-        Transfer {
-            path: 0,
-            key: 0,
-            client: 0,
-            write: 0,
-            bytes,
-            object_bytes: bytes,
-            object_key: 0,
-            source: 0,
-            upload: segments.is_multiple_of(2),
-            cheats: false,
-            start: Time::ZERO,
-            first_data: Time::ZERO,
-            end: Time::ZERO,
-            rtt_ns: plan.rtt.0,
-            retransmits: 0,
-            timeouts: 0,
-            is_quic: false,
-            template: None,
-            page: 0,
-            page_transfers: 0,
-            service_ns: 0,
-        }
-    }
-}
+mod tests;

@@ -13,15 +13,45 @@ use crate::traffic::read::Direction;
 use crate::units::parse_size;
 use serde_json::Value;
 
-/// One model of a mix.
+/// One source of a mix.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// What records call it.
     pub name: String,
-    /// The model.
-    pub model: Model,
+    /// What it plays.
+    pub plays: Plays,
     /// Load of its own.
     pub load: Option<f64>,
+}
+
+/// What a source of a mix plays.
+#[derive(Debug, Clone)]
+pub enum Plays {
+    /// A model.
+    Model(Model),
+    /// Files.
+    Trace {
+        /// What the clients sent.
+        upload: bool,
+    },
+}
+
+impl Entry {
+    /// The model, if it is one.
+    pub fn model(&self) -> Option<&Model> {
+        match &self.plays {
+            Plays::Model(model) => Some(model),
+            Plays::Trace { .. } => None,
+        }
+    }
+
+    /// Whether all its data goes from client to server.
+    pub fn is_upload(&self) -> bool {
+        match &self.plays {
+            Plays::Model(model) => model.is_upload(),
+            Plays::Trace { upload } => *upload,
+        }
+    }
 }
 
 /// Checks the entries of `traffic.mix`.
@@ -46,30 +76,64 @@ pub fn entries(scenario: &Scenario, direction: Direction) -> Result<Vec<Entry>> 
             let value = format!("\"{name}\"");
             return Err(Error::field(format!("{field}.name"), value, "a name that no other source has"));
         }
-        let (model, load) = entry(&field, spec).map_err(|error| within(error, &field))?;
-        Ok(Entry { name: name.clone(), model, load })
+        let plays = plays(&field, spec).map_err(|error| within(error, &field))?;
+        Ok(Entry { name: name.clone(), plays, load: spec.load })
     });
     checked.collect()
 }
 
-fn entry(field: &str, spec: &MixSpec) -> Result<(Model, Option<f64>)> {
-    let mut params = spec.params.clone().unwrap_or(Value::Null);
-    if let Some(count) = spec.count {
-        let Some(parameter) = model::count_parameter(&spec.model) else {
-            let allowed =
-                format!("model {} has no fixed number of users; give it a load or params", spec.model);
-            return Err(Error::field(format!("{field}.count"), count, allowed));
-        };
-        if params.is_null() {
-            params = Value::Object(serde_json::Map::new());
-        }
-        if let Some(table) = params.as_object_mut() {
-            table.insert(parameter.to_string(), count.into());
+fn plays(field: &str, spec: &MixSpec) -> Result<Plays> {
+    match (spec.model.is_empty(), spec.files.is_empty()) {
+        (false, true) => modelled(field, spec).map(Plays::Model),
+        (true, false) => trace(field, spec),
+        (false, false) => Err(Error::field(field, "model and files", "one of them; they may be two entries")),
+        (true, true) => Err(Error::field(field, "neither model nor files", "one of them")),
+    }
+}
+
+/// A trace has the connections it has.
+fn trace(field: &str, spec: &MixSpec) -> Result<Plays> {
+    for (name, is_given) in [("params", spec.params.is_some()), ("count", spec.count.is_some())] {
+        if is_given {
+            let allowed = "only models have it; load says how much of the link files are to take";
+            return Err(Error::field(format!("{field}.{name}"), "given with files", allowed));
         }
     }
-    let model = model::by_name(&spec.model, &params)?;
+    check_load(field, None, spec.load)?;
+    let name = spec.direction.as_deref().unwrap_or("down");
+    let direction = Direction::by_name(&format!("{field}.direction"), name)?;
+    Ok(Plays::Trace { upload: direction == Direction::Up })
+}
+
+fn modelled(field: &str, spec: &MixSpec) -> Result<Model> {
+    if let Some(direction) = &spec.direction {
+        let allowed = "only files have it; models have parameters (direction, upload)";
+        return Err(Error::field(format!("{field}.direction"), format!("\"{direction}\""), allowed));
+    }
+    let given = spec.params.clone().unwrap_or(Value::Null);
+    let mut model = model::by_name(&spec.model, &given)?;
+    if let Some(count) = spec.count {
+        model = model::by_name(&spec.model, &counted(field, spec, given, count)?)?;
+    }
     check_load(field, Some(&model), spec.load)?;
-    Ok((model, spec.load))
+    Ok(model)
+}
+
+/// The parameters with `count` among them.
+fn counted(field: &str, spec: &MixSpec, given: Value, count: u32) -> Result<Value> {
+    let refuse = |allowed: String| Err(Error::field(format!("{field}.count"), count, allowed));
+    let parameter = match model::count_parameter(&spec.model) {
+        Ok(parameter) => parameter,
+        Err(instead) => return refuse(instead),
+    };
+    let mut params = if let Value::Object(table) = given { table } else { serde_json::Map::new() };
+    if params.insert(parameter.to_string(), count.into()).is_some() {
+        return refuse(format!("it and params.{parameter} say the same; give one of them"));
+    }
+    if spec.load.is_some() {
+        return refuse("it and load both say how many; give one of them".into());
+    }
+    Ok(Value::Object(params))
 }
 
 /// A load is a number above 0, at most 2, and for models that can be scaled.
@@ -152,14 +216,23 @@ pub fn names(traffic: &TrafficSpec) -> Vec<(u16, String)> {
     }
     for (index, spec) in traffic.mix.iter().enumerate() {
         let taken = |name: &str| names.iter().any(|(_, known)| known == name) || name == "traffic";
+        let own = label(spec);
         let name = match &spec.name {
             Some(name) => name.clone(),
-            None if taken(&spec.model) => format!("{}-{}", spec.model, index + 1),
-            None => spec.model.clone(),
+            None if taken(own) => format!("{own}-{}", index + 1),
+            None => own.to_string(),
         };
         names.push((index as u16 + 1, name));
     }
     names
+}
+
+/// What an entry without a name is called: its model's name, or its first file's without folders.
+fn label(spec: &MixSpec) -> &str {
+    match spec.files.first() {
+        Some(file) if spec.model.is_empty() => file.rsplit('/').next().unwrap_or(file),
+        _ => &spec.model,
+    }
 }
 
 /// Whether there is a source beside the mix.
@@ -171,7 +244,8 @@ impl Plan {
     /// The models of all sources, by number.
     pub fn models(&self) -> impl Iterator<Item = (u16, &Model)> {
         let main = self.model.iter().map(|model| (0, model));
-        main.chain((1..).zip(self.mix.iter().map(|entry| &entry.model)))
+        let entries = (1..).zip(&self.mix).filter_map(|(number, entry)| Some((number, entry.model()?)));
+        main.chain(entries)
     }
 
     /// The plan, if its parts go together.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One model of a mix.
+/// One source of a mix: a model, or files.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MixSpec {
@@ -10,11 +10,18 @@ pub struct MixSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Name of a traffic model.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
+    /// Traffic files in its place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// Whose payload of the files is played: `down` (server to client) or `up`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<String>,
     /// Parameters of the model that differ from its defaults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub params: Option<serde_json::Value>,
-    /// Wire bytes over capacity, of models that arrive at a rate.
+    /// Wire bytes over capacity, of files and of models that arrive at a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
     /// How many users, of models that have so many.

@@ -5,6 +5,7 @@
 pub mod alone;
 mod apps;
 pub mod catalogue;
+mod empty_path;
 pub mod mix;
 mod mix_spec;
 pub mod plan;
@@ -12,6 +13,7 @@ pub mod run;
 pub mod scheme;
 pub mod schemes;
 mod server;
+mod sources;
 pub mod spec;
 mod tcp;
 pub mod topology;

@@ -5,7 +5,7 @@ use super::scheme::Scheme;
 use super::server::server;
 use super::spec::{BulkSpec, ConnectionSpec, SCHEMA, Scenario};
 use super::tcp;
-use super::topology::{Network, PlannedLink};
+use super::topology::{self, Network, PlannedLink};
 use crate::engine::gaming::Rules;
 use crate::engine::layout::{DOWN, Layout, UP};
 use crate::engine::server::Order;
@@ -92,17 +92,21 @@ impl Plan {
         .consistent()
     }
 
-    /// The scenario with every parameter of its traffic model and both rates written out.
+    /// The scenario with every parameter of its traffic model and the bottleneck's rates written out.
     pub fn filled(&self) -> Scenario {
         let mut scenario = self.scenario.clone();
-        if scenario.topology.is_none() {
-            scenario.link.uplink_rate.get_or_insert_with(|| scenario.link.rate.clone());
+        match &mut scenario.topology {
+            None => {
+                scenario.link.uplink_rate.get_or_insert_with(|| scenario.link.rate.clone());
+            }
+            Some(spec) => topology::fill(spec, scenario.both_directions),
         }
         if let Some(model) = &self.model {
             scenario.traffic.params = Some(model.params());
         }
         for (spec, entry) in scenario.traffic.mix.iter_mut().zip(&self.mix) {
-            spec.params = Some(entry.model.params());
+            spec.params = entry.model().map(Model::params);
+            spec.count = None;
             spec.name = Some(entry.name.clone());
         }
         scenario
@@ -167,7 +171,9 @@ fn model(scenario: &Scenario) -> Result<Option<Model>> {
         return Err(Error::field("traffic.load", load, "a number above 0, at most 2"));
     }
     if let (Some(load), true) = (traffic.load, traffic.files.is_empty() && traffic.model.is_none()) {
-        return Err(Error::field("traffic.load", load, "only files and models can be made to load the link"));
+        let allowed = "only traffic.files and traffic.model can be made to load the link; entries of a mix have \
+                       loads of their own";
+        return Err(Error::field("traffic.load", load, allowed));
     }
     traffic.bulk.as_ref().map_or(Ok(()), check_bulk)?;
     let params = traffic.params.as_ref().unwrap_or(&serde_json::Value::Null);

@@ -3,24 +3,16 @@
 use super::plan::Plan;
 use super::scheme::{Place, Scheme};
 use super::topology::{PlannedLink, Runs};
-use super::{alone, apps, mix};
+use super::{alone, mix, sources};
 use crate::engine::layout::{DOWN, UP};
-use crate::engine::source::{List, Poisson, Replay, Source};
-use crate::engine::{Apps, Outcome, Setup, World, arrivals::Arrivals, server::Servers, sessions::Sessions};
-use crate::error::{Error, Result};
-use crate::flow::Class;
+use crate::engine::source::{List, Source};
+use crate::engine::{Apps, Outcome, Setup, World, server::Servers};
+use crate::error::Result;
 use crate::link::Link;
 use crate::marker::Marker;
 use crate::queue::{Fifo, Policy, Queue};
-use crate::rng::{Purpose, Stream};
 use crate::traffic::Traffic;
-use crate::traffic::connection::{Connection, Kind, Write};
-use crate::traffic::model::Model;
-use crate::traffic::model::closed_loop::PageDraws;
-use crate::traffic::model::open_loop::OpenLoop;
-use crate::traffic::model::users::Users;
-use crate::traffic::overlay::Overlay;
-use crate::units::{Buffer, Dur, Rate, Time};
+use crate::units::{Buffer, Time};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -46,7 +38,7 @@ pub struct RunResult {
 pub struct Load {
     /// What was asked for, wire bytes over capacity.
     pub target: Option<f64>,
-    /// Load of the traffic as it is.
+    /// Load of the files as they are: the scenario's own, or the first ones of its mix.
     pub native: Option<f64>,
     /// Copies laid over each other.
     pub copies: u32,
@@ -56,6 +48,26 @@ pub struct Load {
     pub achieved: Option<f64>,
     /// Sessions per second, of closed-loop models.
     pub session_rate: Option<f64>,
+}
+
+impl Default for Load {
+    fn default() -> Self {
+        Load { target: None, native: None, copies: 1, dilation: 1.0, achieved: None, session_rate: None }
+    }
+}
+
+impl Load {
+    /// Adds what a source of a mix offers; the first files tell of copies if the scenario has none of its own.
+    pub(super) fn add(&mut self, own: &Load, is_upload: bool) {
+        if self.native.is_none() {
+            (self.native, self.copies, self.dilation) = (own.native, own.copies, own.dilation);
+        }
+        let offered = own.achieved.filter(|_| !is_upload);
+        self.achieved = match (self.achieved, offered) {
+            (None, None) => None,
+            (one, other) => Some(one.unwrap_or(0.0) + other.unwrap_or(0.0)),
+        };
+    }
 }
 
 impl RunResult {
@@ -72,9 +84,8 @@ impl RunResult {
 pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> Result<RunResult> {
     let seed = replication_seed(plan);
     let mut apps = Apps::default();
-    let (main, traffic, mut load) = source(plan, traffic, &mut apps)?;
-    let entries = entries(plan, &mut apps, &mut load)?;
-    let source = apps::combined(plan, main, entries, &traffic, seed);
+    let traffic = sources::inputs(plan, traffic)?;
+    let (source, load) = sources::all(plan, &traffic, &mut apps)?;
     let setup = Setup {
         params: plan.params.clone(),
         layout: plan.layout.clone(),
@@ -82,7 +93,7 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
         markers: markers(plan, seed)?,
         source,
         apps,
-        bulk: bulk(plan, seed).map(|flows| List::endless(Arc::new(flows))),
+        bulk: sources::bulk(plan, seed).map(|flows| List::endless(Arc::new(flows))),
         servers: plan.server.map(|(rate, order)| Servers::new(rate, order)),
         traffic: traffic.clone(),
         rtt: plan.own_rtt,
@@ -126,167 +137,9 @@ pub(crate) fn alone_setup(plan: &Plan, traffic: Arc<Traffic>, request_bytes: Vec
 }
 
 /// The seed of one replication: base seed and number, mixed.
-fn replication_seed(plan: &Plan) -> u64 {
+pub(super) fn replication_seed(plan: &Plan) -> u64 {
     crate::rng::mix(plan.scenario.seed)
         .wrapping_add(crate::rng::mix(u64::from(plan.scenario.replication) | 1 << 40))
-}
-
-fn source(
-    plan: &Plan,
-    traffic: Option<Arc<Traffic>>,
-    apps: &mut Apps,
-) -> Result<(Source, Arc<Traffic>, Load)> {
-    let spec = &plan.scenario.traffic;
-    let mut load = Load {
-        target: spec.load,
-        native: None,
-        copies: 1,
-        dilation: 1.0,
-        achieved: None,
-        session_rate: None,
-    };
-    if let Some(model) = &plan.model {
-        return Ok((modelled(plan, model, 0, apps, &mut load)?, Arc::default(), load));
-    }
-    if let Some(traffic) = traffic.filter(|_| !spec.files.is_empty()) {
-        let (base, replication) = (plan.scenario.seed, plan.scenario.replication);
-        let overlay = Overlay::new(&traffic, spec.load, plan.rate, plan.params.mss, base, replication)?;
-        load.native = Some(overlay.native);
-        load.copies = overlay.copies;
-        load.dilation = overlay.dilation;
-        load.achieved = Some(overlay.achieved);
-        let offset = overlay.window_offset(base, replication);
-        let rtt = plan.scenario.link.ignore_trace_rtt.then_some(plan.own_rtt);
-        let replay = Replay::new(traffic.clone(), overlay, offset, rtt);
-        return Ok((Source::Replay(Box::new(replay)), traffic, load));
-    }
-    if !spec.files.is_empty() {
-        return Err(Error::field(
-            "traffic.files",
-            spec.files.join(", "),
-            "the files must be read before the run",
-        ));
-    }
-    if !mix::has_main(spec) {
-        return Ok((apps::nothing(), Arc::default(), load));
-    }
-    let listed = Arc::new(plan.listed()?);
-    Ok((Source::List(List::new(listed.clone())), listed, load))
-}
-
-/// The sources of the mix; what they offer to clients is added to the load achieved.
-fn entries(plan: &Plan, apps: &mut Apps, load: &mut Load) -> Result<Vec<Source>> {
-    let sources = (1..).zip(&plan.mix).map(|(number, entry)| {
-        let mut own = Load { target: entry.load, achieved: None, ..*load };
-        let source = modelled(plan, &entry.model, number, apps, &mut own)?;
-        let offered = own.achieved.filter(|_| !entry.model.is_upload());
-        load.achieved = match (load.achieved, offered) {
-            (None, None) => None,
-            (one, other) => Some(one.unwrap_or(0.0) + other.unwrap_or(0.0)),
-        };
-        Ok(source)
-    });
-    sources.collect()
-}
-
-/// Source `number` of the run: a model's.
-fn modelled(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut Load) -> Result<Source> {
-    let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
-    let drawn = apps::seed_of(replication_seed(plan), number);
-    let rate = if model.is_upload() { plan.uplink_rate } else { plan.rate };
-    let mss = plan.params.mss;
-    match model {
-        Model::WebSfd(web) => {
-            let web =
-                load.target.map_or(Ok(web.clone()), |target| web.clone().with_load(target, rate, mss))?;
-            load.achieved = Some(web.offered_load(rate, mss));
-            load.session_rate = Some(1.0 / web.inter_session_s);
-            Ok(sessions(PageDraws::Sfd(web.draws(seed, replication))))
-        }
-        Model::RioPs(model) => {
-            Ok(sessions(PageDraws::Users(users(model.process(), rate, mss, load).draws(seed, replication))))
-        }
-        Model::Http(model) => {
-            Ok(sessions(PageDraws::Users(users(model.process(), rate, mss, load).draws(seed, replication))))
-        }
-        Model::Shred(model) => {
-            let model =
-                load.target.map_or_else(|| model.clone(), |target| model.clone().with_load(target, rate));
-            load.achieved = Some(model.offered_load(rate, mss));
-            Ok(arrivals(OpenLoop::Shred(model.draws(seed, replication))))
-        }
-        Model::PackMime(model) => {
-            let with = |target| model.clone().with_load(target, rate, mss);
-            let model = load.target.map_or_else(|| model.clone(), with);
-            load.achieved = Some(model.offered_load(rate, mss));
-            Ok(arrivals(OpenLoop::PackMime(Box::new(model.draws(seed, replication)))))
-        }
-        Model::Http2(model) => {
-            let with = |target| model.clone().with_load(target, rate, mss);
-            let model = load.target.map_or_else(|| model.clone(), with);
-            load.achieved = Some(model.offered_load(rate, mss));
-            Ok(arrivals(OpenLoop::Http2(model.draws(seed, replication))))
-        }
-        Model::Poisson(poisson) => {
-            let poisson = load
-                .target
-                .map_or_else(|| poisson.clone(), |target| poisson.clone().with_load(target, rate, mss));
-            load.achieved = Some(poisson.offered_load(rate, mss));
-            Ok(Source::Poisson(Poisson::new(poisson.draws(seed, replication))))
-        }
-        Model::Ftp(ftp) => {
-            load.achieved = model.offered_load(rate, mss);
-            Ok(apps::files(ftp, drawn))
-        }
-        Model::Telnet(telnet) => {
-            load.achieved = model.offered_load(rate, mss);
-            Ok(apps::logins(plan, telnet, drawn, apps))
-        }
-        Model::Udp(udp) => {
-            load.achieved = model.offered_load(rate, mss);
-            Ok(apps::datagrams(&udp.senders(), drawn, apps))
-        }
-        Model::Voip(voip) => {
-            load.achieved = model.offered_load(rate, mss);
-            Ok(apps::datagrams(&voip.senders(), drawn, apps))
-        }
-    }
-}
-
-fn sessions(draws: PageDraws) -> Source {
-    Source::Sessions(Box::new(Sessions::new(draws)))
-}
-
-fn arrivals(draws: OpenLoop) -> Source {
-    Source::Arrivals(Box::new(Arrivals::new(draws)))
-}
-
-/// As many users as the load needs.
-fn users(process: Users, rate: Rate, mss: u32, load: &mut Load) -> Users {
-    let wanted = load.target.map(|target| process.users_for_load(target, rate, mss));
-    let process = Users { users: wanted.unwrap_or(process.users), ..process };
-    load.achieved = Some(process.offered_load(rate, mss));
-    process
-}
-
-fn bulk(plan: &Plan, seed: u64) -> Option<Traffic> {
-    let spec = plan.scenario.traffic.bulk.as_ref()?;
-    let connections = (0..spec.flows).map(|flow| {
-        let share = f64::from(flow) / f64::from(spec.flows);
-        let draw = Stream::new(seed, Purpose::Host, u64::from(flow)).uniform();
-        let rtt = plan.rtt.as_secs() * (1.0 + spec.rtt_spread * (2.0 * draw - 1.0));
-        Connection {
-            start: Time(Dur::from_secs(share * spec.start_spread_s).0),
-            client: flow,
-            server: flow,
-            rtt: (spec.rtt_spread > 0.0).then_some(Dur::from_secs(rtt)),
-            kind: Kind::Tcp,
-            class: Class::Bulk,
-            upload: false,
-            writes: vec![Write { idle: Dur::ZERO, bytes: 1 }],
-        }
-    });
-    Some(Traffic { connections: connections.collect(), ..Traffic::default() })
 }
 
 const ENDLESS: Buffer = Buffer::Packets(u32::MAX);

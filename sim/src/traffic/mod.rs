@@ -6,6 +6,7 @@
 pub mod connection;
 pub mod model;
 pub mod overlay;
+pub mod part;
 pub mod read;
 pub mod split;
 pub mod summary;
@@ -32,6 +33,8 @@ pub struct Traffic {
     pub servers: u32,
     /// Which writes make up a page, where the source tells.
     pub pages: Pages,
+    /// Sources by number and where their connections stand, if this is several traffics; see [`part`].
+    pub parts: Vec<(u16, std::ops::Range<u32>)>,
 }
 
 /// The pages of a traffic.
@@ -130,6 +133,6 @@ impl Traffic {
 
     /// Wire bytes of all connections in the data direction; see [`Connection::wire_bytes`].
     pub fn wire_bytes(&self, mss: u32) -> u64 {
-        self.connections.iter().map(|connection| connection.wire_bytes(mss)).sum()
+        part::Part::from(self).wire_bytes(mss)
     }
 }

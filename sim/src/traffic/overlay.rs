@@ -7,7 +7,7 @@
 //! them, are dilated by n·ℓ/L ≥ 1. Pauses inside a connection are not dilated: they belong to user and
 //! server, and idle timeouts need them as they are. Without a target the traffic keeps its own times.
 
-use super::Traffic;
+use super::part::Part;
 use crate::error::{Error, Result};
 use crate::rng::{Purpose, Stream, mix};
 use crate::units::{Dur, Rate, Time};
@@ -43,6 +43,8 @@ pub struct Overlay {
     /// Length of one lap after dilation.
     pub period: Dur,
     connections: u32,
+    /// Where the first connection stands in the traffic.
+    first: u32,
     arrivals: Vec<Arrival>,
 }
 
@@ -51,14 +53,15 @@ impl Overlay {
     ///
     /// # Errors
     /// [`Error::Field`] for a target outside 0 < load ≤ 2 or one that takes over 50 million arrivals.
-    pub fn new(
-        traffic: &Traffic,
+    pub fn new<'a>(
+        traffic: impl Into<Part<'a>>,
         target: Option<f64>,
         rate: Rate,
         mss: u32,
         seed: u64,
         replication: u32,
     ) -> Result<Overlay> {
+        let traffic = traffic.into();
         let period = period_of(traffic);
         let native = load_of(traffic, rate, mss);
         let (copies, dilation) = match target {
@@ -74,6 +77,7 @@ impl Overlay {
             achieved: f64::from(copies) * native * period.0 as f64 / dilated as f64,
             period: Dur(dilated),
             connections: traffic.connections.len() as u32,
+            first: traffic.first,
             arrivals: Vec::with_capacity(copies as usize * traffic.connections.len()),
         };
         (0..copies).for_each(|copy| overlay.add_copy(traffic, copy, shifts.as_ref(), period));
@@ -81,8 +85,8 @@ impl Overlay {
         Ok(overlay)
     }
 
-    fn add_copy(&mut self, traffic: &Traffic, copy: u32, shifts: Option<&Shifts>, period: Dur) {
-        for (connection, place) in traffic.connections.iter().zip(0..) {
+    fn add_copy(&mut self, traffic: Part, copy: u32, shifts: Option<&Shifts>, period: Dur) {
+        for (connection, place) in traffic.connections.iter().zip(traffic.first..) {
             let shift = shifts.map_or(0, |shifts| shifts.of(copy, connection.client));
             // Dilation may round the last start up to the period itself.
             let at = scale((connection.start.0 + shift) % period.0, self.dilation).min(self.period.0 - 1);
@@ -109,17 +113,19 @@ impl Overlay {
         Time(Stream::new(seed, Purpose::Window, u64::from(replication)).below(self.period.0))
     }
 
-    /// A number for the pages of an arrival's copy and lap, below 2^32 for any run; what was shifted beyond the
+    /// A number for the pages of an arrival's copy and lap, below 2^24, so that a page's has 56 bits; what was shifted beyond the
     /// period's end belongs to the lap before. `start` is the connection's own.
     pub fn pages(&self, arrival: &Arrival, lap: u64, start: Time) -> u64 {
         let has_wrapped = arrival.at.0 < scale(start.0, self.dilation);
-        ((lap + 1 - u64::from(has_wrapped)) * u64::from(self.copies) + u64::from(arrival.copy)) & 0xffff_ffff
+        ((lap + 1 - u64::from(has_wrapped)) * u64::from(self.copies) + u64::from(arrival.copy)) & 0xff_ffff
     }
 
     /// A number that is unique per (connection, copy, lap) and equal under every scheme.
     pub fn key(&self, arrival: &Arrival, lap: u64) -> u64 {
         // At most 50 million arrivals a lap need 26 bits, which leaves 38 for laps.
-        lap << 26 | (u64::from(arrival.copy) * u64::from(self.connections) + u64::from(arrival.connection))
+        lap << 26
+            | (u64::from(arrival.copy) * u64::from(self.connections)
+                + u64::from(arrival.connection - self.first))
     }
 }
 
@@ -164,7 +170,8 @@ impl Shifts {
 }
 
 /// The period T of a traffic: span plus mean gap between starts, at least 1 s.
-pub fn period_of(traffic: &Traffic) -> Dur {
+pub fn period_of<'a>(traffic: impl Into<Part<'a>>) -> Dur {
+    let traffic = traffic.into();
     let starts = traffic.connections.iter().map(|connection| connection.start);
     let (first, last) = (starts.clone().min().unwrap_or_default(), starts.max().unwrap_or_default());
     let gaps = traffic.connections.len().saturating_sub(1).max(1) as u64;
@@ -172,7 +179,8 @@ pub fn period_of(traffic: &Traffic) -> Dur {
 }
 
 /// Wire bits of a traffic over what `rate` carries in its period.
-pub fn load_of(traffic: &Traffic, rate: Rate, mss: u32) -> f64 {
+pub fn load_of<'a>(traffic: impl Into<Part<'a>>, rate: Rate, mss: u32) -> f64 {
+    let traffic = traffic.into();
     traffic.wire_bytes(mss) as f64 / rate.bytes_in(period_of(traffic))
 }
 
@@ -183,7 +191,7 @@ fn check(target: f64) -> Result<f64> {
     Err(Error::field("traffic.load", target, "a load above 0 and at most 2 (1 fills the link)"))
 }
 
-fn plan(traffic: &Traffic, native: f64, target: f64) -> Result<(u32, f64)> {
+fn plan(traffic: Part, native: f64, target: f64) -> Result<(u32, f64)> {
     if native <= 0.0 {
         return Err(Error::field("traffic", "no connections", "give traffic with at least one connection"));
     }

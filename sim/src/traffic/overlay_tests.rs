@@ -1,5 +1,6 @@
 #![allow(non_snake_case)]
 use super::*;
+use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
 use proptest::prelude::*;
 use std::collections::HashSet;

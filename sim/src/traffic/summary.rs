@@ -1,7 +1,8 @@
 //! What was understood of a traffic, for `inspect` and for manifests.
 
-use super::connection::{Connection, Kind};
+use super::connection::Kind;
 use super::overlay::{load_of, period_of};
+use super::part::Part;
 use super::{Faults, Skipped, Source, Traffic};
 use crate::flow::Class;
 use crate::units::Rate;
@@ -138,7 +139,8 @@ impl Traffic {
             rtt_known: rtts.len() as u64,
             rtt_s: rtt_percentiles(&rtts),
             rate_bps: rate.map(|rate| rate.0),
-            native_load: rate.map(|rate| load_of(self, rate, mss)),
+            // The parts of a mix have loads of their own.
+            native_load: rate.filter(|_| self.parts.is_empty()).map(|rate| load_of(self, rate, mss)),
             kinds: self.kinds(),
             classes: self.classes(),
             skipped: self.skipped.clone(),
@@ -150,9 +152,7 @@ impl Traffic {
 
     /// From the first start to the last known activity.
     pub fn span(&self) -> crate::units::Dur {
-        let first = self.connections.iter().map(|connection| connection.start).min().unwrap_or_default();
-        let last = self.connections.iter().map(Connection::last_activity).max().unwrap_or_default();
-        last.since(first)
+        Part::from(self).span()
     }
 
     fn classes(&self) -> Classes {
@@ -221,7 +221,7 @@ fn ratio(part: u64, whole: u64) -> f64 {
 mod tests {
     #![allow(non_snake_case)]
     use super::*;
-    use crate::traffic::connection::Write;
+    use crate::traffic::connection::{Connection, Write};
     use crate::units::{Dur, Time};
 
     fn connection(start_s: u64, bytes: u64, rtt_ms: Option<u64>) -> Connection {

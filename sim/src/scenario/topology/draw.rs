@@ -1,6 +1,7 @@
 //! A topology written out, or drawn by its kind: checked, numbered, and routed.
 
 use super::super::spec::{LinkSpec, Scenario};
+use super::bottleneck;
 use super::kinds;
 use super::route::Router;
 use super::spec::{HostGroup, Role, TopologyLink, TopologySpec};
@@ -13,27 +14,44 @@ use std::collections::{BTreeMap, BTreeSet};
 /// More one-way links than this are refused.
 const MOST_LINKS: usize = 20_000;
 
+/// A buffer without end, as text.
+const UNLIMITED: &str = "unlimited";
+
 const MOST_DELAY: Dur = Dur::from_millis(1_000_000);
 
 /// A one-way link between two nodes.
 #[derive(Debug, Clone)]
-struct Arc {
-    /// The table it was written in, for messages.
-    field: String,
-    from: String,
-    to: String,
-    rate: Rate,
-    delay: Dur,
-    buffer: Option<String>,
-    scheme: bool,
-    mark: bool,
+pub(super) struct Arc {
+    /// The field that tells its buffer, for messages.
+    pub buffer_field: String,
+    pub from: String,
+    pub to: String,
+    pub rate: Rate,
+    pub delay: Dur,
+    pub buffer: Option<String>,
+    pub scheme: bool,
+    pub mark: bool,
     /// It goes the way it was written.
-    is_forward: bool,
+    pub is_forward: bool,
 }
 
 impl Arc {
-    fn name(&self) -> String {
+    pub fn name(&self) -> String {
         format!("{}-{}", self.from, self.to)
+    }
+
+    /// The buffer as text.
+    pub fn buffer_text(&self) -> &str {
+        self.buffer.as_deref().unwrap_or(if self.scheme { "1bdp" } else { UNLIMITED })
+    }
+
+    /// A buffer's text, `None` for an unlimited one, which a link with the scheme cannot have.
+    pub fn checked_buffer(&self, field: &str, text: Option<&str>) -> Result<Option<String>> {
+        if self.scheme && text == Some(UNLIMITED) {
+            let allowed = "a link with the scheme has a buffer: packets, bytes or bandwidth-delay products";
+            return Err(Error::field(field, "\"unlimited\"", allowed));
+        }
+        Ok(text.filter(|text| *text != UNLIMITED).map(str::to_string))
     }
 }
 
@@ -43,11 +61,12 @@ pub fn network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network> {
     let spec = kinds::drawn(spec)?;
     let mut arcs = arcs(&spec, scenario.both_directions)?;
     let (clients, servers) = hosts(&spec, &arcs)?;
-    bottleneck_first(&mut arcs, spec.bottleneck.as_deref())?;
+    bottleneck::first(&mut arcs, &spec)?;
     let hosts = numbers(&spec, clients.len(), servers.len())?;
     let hops = routes(&arcs, hosts, &clients, &servers)?;
-    let own_rtt = spec.rtt.as_deref().map_or(Ok(Dur::ZERO), |text| parse_dur("topology.rtt", text))?;
-    let longest = hops.iter().map(|path| rtt(path, &arcs)).max().unwrap_or_default();
+    let rtts = hops.iter().map(|path| rtt(path, &arcs));
+    let longest = rtts.clone().max().unwrap_or_default();
+    let own_rtt = own_rtt(spec.rtt.as_deref(), rtts.min().unwrap_or_default())?;
     let unit = if own_rtt > Dur::ZERO { own_rtt } else { longest };
     let links = arcs.iter().map(|arc| planned(arc, unit, scenario.link.overhead));
     let links = links.collect::<Result<Vec<_>>>()?;
@@ -56,9 +75,22 @@ pub fn network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network> {
     Ok(Network { links, layout, rtt: unit, own_rtt })
 }
 
+/// The round-trip time of connections without one of their own; zero where the links tell alone.
+fn own_rtt(text: Option<&str>, shortest: Dur) -> Result<Dur> {
+    let Some(text) = text else { return Ok(Dur::ZERO) };
+    match parse_dur("topology.rtt", text)? {
+        rtt if rtt >= shortest => Ok(rtt),
+        _ => {
+            let allowed =
+                format!("at least {}s, what the links of the shortest path need", shortest.as_secs());
+            Err(Error::field("topology.rtt", format!("\"{text}\""), allowed))
+        }
+    }
+}
+
 /// The dumbbell's fields have no meaning beside a topology.
 fn check_alone(scenario: &Scenario) -> Result<()> {
-    let allowed = "the topology has links of its own; leave it out";
+    let allowed = "the topology has links of its own; of its bottleneck topology.rate and the like tell";
     if let Some(access) = &scenario.access {
         return Err(Error::field("access", format!("rate \"{}\"", access.rate), allowed));
     }
@@ -80,7 +112,7 @@ fn check_alone(scenario: &Scenario) -> Result<()> {
 }
 
 /// Every one-way link, those of host groups last.
-fn arcs(spec: &TopologySpec, both_directions: bool) -> Result<Vec<Arc>> {
+pub(super) fn arcs(spec: &TopologySpec, both_directions: bool) -> Result<Vec<Arc>> {
     let mut arcs = Vec::new();
     for (index, link) in spec.links.iter().enumerate() {
         add(&mut arcs, link, format!("topology.links[{index}]"), both_directions)?;
@@ -122,21 +154,18 @@ fn add(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, both_directions:
         let value = format!("\"{}\" to \"{}\"", link.from, link.to);
         return Err(Error::field(field, value, "a link leads from one named node to another"));
     }
-    let forward = Arc {
+    let mut forward = Arc {
         from: link.from.clone(),
         to: link.to.clone(),
         rate: parse_rate(&format!("{field}.rate"), &link.rate)?,
         delay: delay(&format!("{field}.delay"), &link.delay)?,
-        buffer: link.buffer.clone().filter(|buffer| buffer != "unlimited"),
+        buffer: None,
         scheme: link.scheme,
         mark: link.mark.unwrap_or(link.scheme),
         is_forward: true,
-        field,
+        buffer_field: format!("{field}.buffer"),
     };
-    if forward.scheme && link.buffer.as_deref() == Some("unlimited") {
-        let allowed = "a link with the scheme has a buffer: packets, bytes or bandwidth-delay products";
-        return Err(Error::field(format!("{}.buffer", forward.field), "\"unlimited\"", allowed));
-    }
+    forward.buffer = forward.checked_buffer(&forward.buffer_field, link.buffer.as_deref())?;
     let back = Arc {
         from: forward.to.clone(),
         to: forward.from.clone(),
@@ -173,7 +202,8 @@ fn check_arcs(arcs: &[Arc]) -> Result<()> {
         if !names.insert(arc.name()) {
             let allowed = "it is there already; one link leads from a node to another (one_way = true leaves \
                            the way back to a link of its own)";
-            return Err(Error::field(&arc.field, format!("\"{}\"", arc.name()), allowed));
+            let field = arc.buffer_field.trim_end_matches(".buffer");
+            return Err(Error::field(field, format!("\"{}\"", arc.name()), allowed));
         }
     }
     if !arcs.iter().any(|arc| arc.scheme) {
@@ -205,7 +235,7 @@ fn hosts(spec: &TopologySpec, arcs: &[Arc]) -> Result<(Vec<String>, Vec<String>)
     Ok((clients, servers))
 }
 
-fn unknown_name<'a>(
+pub(super) fn unknown_name<'a>(
     field: &str,
     name: &str,
     what: &str,
@@ -214,30 +244,6 @@ fn unknown_name<'a>(
     let hint = did_you_mean(name, known.clone());
     let first: Vec<&str> = known.take(8).collect();
     Error::field(field, format!("\"{name}\""), format!("the name of a {what}: {}{hint}", first.join(", ")))
-}
-
-/// Puts the bottleneck first and the link back second.
-fn bottleneck_first(arcs: &mut Vec<Arc>, named: Option<&str>) -> Result<()> {
-    let field = "topology.bottleneck";
-    let number = match named {
-        Some(name) => arcs.iter().position(|arc| arc.name() == name).ok_or_else(|| {
-            let names: Vec<String> = arcs.iter().map(Arc::name).collect();
-            unknown_name(field, name, "link", names.iter().map(String::as_str))
-        })?,
-        None => {
-            let with_scheme = arcs.iter().enumerate().filter(|(_, arc)| arc.scheme && arc.is_forward);
-            with_scheme.min_by_key(|(_, arc)| arc.rate).map_or(0, |(number, _)| number)
-        }
-    };
-    let first = arcs.remove(number);
-    let is_back = |arc: &Arc| arc.from == first.to && arc.to == first.from;
-    let Some(back) = arcs.iter().position(is_back) else {
-        let allowed = "the bottleneck has a link back as well";
-        return Err(Error::field(field, format!("\"{}\"", first.name()), allowed));
-    };
-    let second = arcs.remove(back);
-    arcs.splice(0..0, [first, second]);
-    Ok(())
 }
 
 /// How the hosts' numbers give paths.
@@ -294,11 +300,12 @@ fn rtt(path: &Hops, arcs: &[Arc]) -> Dur {
 }
 
 fn planned(arc: &Arc, rtt: Dur, overhead: u32) -> Result<PlannedLink> {
-    let text = arc.buffer.as_deref().or(arc.scheme.then_some("1bdp"));
-    let field = format!("{}.buffer", arc.field);
-    let buffer = text.map_or(Ok(Buffer::Packets(u32::MAX)), |text| parse_buffer(&field, text, arc.rate, rtt));
+    let buffer = match arc.buffer_text() {
+        UNLIMITED => Buffer::Packets(u32::MAX),
+        text => parse_buffer(&arc.buffer_field, text, arc.rate, rtt)?,
+    };
     Ok(PlannedLink {
-        buffer: buffer?,
+        buffer,
         overhead,
         runs: if arc.scheme { Runs::Scheme } else { Runs::Fifo },
         is_marked: arc.mark,

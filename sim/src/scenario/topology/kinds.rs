@@ -35,12 +35,16 @@ pub fn drawn(spec: &TopologySpec) -> Result<Cow<'_, TopologySpec>> {
         }
     };
     Ok(Cow::Owned(TopologySpec {
+        kind: None,
+        params: None,
         bottleneck: spec.bottleneck.clone().or(drawing.bottleneck),
         rtt: spec.rtt.clone().or(drawing.rtt),
         paired: spec.paired.or(drawing.paired),
-        remark: spec.remark,
-        all_queues: spec.all_queues,
-        ..drawing
+        links: drawing.links,
+        hosts: drawing.hosts,
+        clients: drawing.clients,
+        servers: drawing.servers,
+        ..spec.clone()
     }))
 }
 

@@ -1,5 +1,6 @@
 //! Which links there are, and which of them a connection crosses: the dumbbell, or `[topology]`.
 
+mod bottleneck;
 mod draw;
 mod dumbbell;
 mod kinds;
@@ -13,6 +14,7 @@ use crate::engine::layout::{Access, Layout};
 use crate::error::{Error, Result, did_you_mean};
 use crate::link::Fault;
 use crate::units::{Buffer, Dur, Rate, parse_rate};
+pub use bottleneck::fill;
 pub use kinds::drawn;
 use std::sync::Arc;
 

@@ -24,6 +24,18 @@ pub struct TopologySpec {
     /// Link whose rate `load` and `1bdp` mean, as from-to; else the slowest one with the scheme.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<String>,
+    /// Rate of the bottleneck, in place of what its link says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<String>,
+    /// Buffer of the bottleneck, in place of what its link says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<String>,
+    /// Rate of the link back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uplink_rate: Option<String>,
+    /// Buffer of the link back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uplink_buffer: Option<String>,
     /// Round-trip time of connections without one of their own where their path is shorter, and the unit `bdp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt: Option<String>,

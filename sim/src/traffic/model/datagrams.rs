@@ -1,8 +1,8 @@
 //! Packets at a constant rate, all the time or in spurts, whatever the network does to them.
 //!
 //! `udp` is a sender that ignores loss. `voip` is a telephone call: 200 B every 20 ms, the packets of G.711 (160 B of
-//! sound and 40 B of IP, UDP and RTP headers), in talk spurts and pauses of exponential length with the means of ITU-T
-//! P.59.
+//! sound and 40 B of IP, UDP and RTP headers), in talk spurts and pauses of exponential length with the means of Recommendation
+//! ITU-T P.59 (03/93) for conversational speech.
 
 use super::check::{self, Way};
 use crate::error::Result;

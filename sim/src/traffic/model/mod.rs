@@ -215,14 +215,21 @@ fn unknown_parameter(field: &str, name: &str, all: &Value) -> Error {
     Error::field(field, format!("\"{name}\""), format!("the parameters are {}{hint}", listing(names)))
 }
 
-/// The parameter that says how many users a model has, where it has so many.
-pub fn count_parameter(model: &str) -> Option<&'static str> {
-    match model {
-        "telnet" | "ftp" => Some("users"),
-        "udp" => Some("flows"),
-        "voip" => Some("calls"),
-        _ => None,
-    }
+/// The parameter that says how many users a model has, where it has so many; else what to say instead.
+pub fn count_parameter(model: &str) -> std::result::Result<&'static str, String> {
+    let rate = match model {
+        "telnet" | "ftp" | "web:http10" | "web:http11" => return Ok("users"),
+        "web:rio-ps" | "web:rio-ps-small" | "web:rio-ps-large" => return Ok("sessions"),
+        "udp" => return Ok("flows"),
+        "voip" => return Ok("calls"),
+        "web:sfd" | "web:sfd-literal" => "inter_session_s",
+        "web:shred" => "load_bps",
+        "web:packmime" | "web:http2" => "connections_per_s",
+        _ => "transfers_per_s",
+    };
+    Err(format!(
+        "{model} has arrivals at a rate and no fixed number of users; give it a load, or params.{rate}"
+    ))
 }
 
 impl Model {
@@ -259,7 +266,7 @@ impl Model {
 
     /// Whether a load scales its arrivals; the others have so many users.
     pub fn takes_load(&self) -> bool {
-        count_parameter(self.name()).is_none()
+        !matches!(self, Model::Telnet(_) | Model::Ftp(_) | Model::Udp(_) | Model::Voip(_))
     }
 
     /// The name of its kind.

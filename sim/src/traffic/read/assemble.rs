@@ -161,7 +161,17 @@ impl Collector {
         };
         let connections = self.connections.into_iter().map(settle).collect();
         let (clients, servers) = (clients.count(), servers.count());
-        Ok(Traffic { connections, sources, skipped, notes: self.notes, faults, clients, servers, pages })
+        Ok(Traffic {
+            connections,
+            sources,
+            skipped,
+            notes: self.notes,
+            faults,
+            clients,
+            servers,
+            pages,
+            parts: Vec::new(),
+        })
     }
 
     /// Files whose times lie within a day of each other share a clock; groups of files further apart

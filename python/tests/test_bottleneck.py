@@ -1,0 +1,139 @@
+"""Options of `compare` with a scenario: what is said of the link goes for its bottleneck."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import mousehole
+import pytest
+from mousehole import bottleneck, records
+from mousehole.cli import in_options
+from mousehole.errors import MouseholeError
+from support import SMALL
+
+Y = """
+warmup = "1s"
+duration = "4s"
+scheme = "red"
+[topology]
+kind = "y"
+[traffic]
+model = "poisson"
+load = 0.5
+"""
+TWO = """
+warmup = "1s"
+duration = "4s"
+[topology]
+servers = ["a"]
+clients = ["d"]
+[[topology.links]]
+from = "a"
+to = "b"
+rate = "5mbit"
+delay = "10ms"
+scheme = true
+[[topology.links]]
+from = "b"
+to = "d"
+rate = "3mbit"
+delay = "10ms"
+scheme = true
+[traffic]
+model = "poisson"
+load = 0.5
+"""
+
+
+def compared(tmp_path: Path, text: str, **options: Any) -> mousehole.Comparison:
+    (tmp_path / "a.toml").write_text(text)
+    return mousehole.compare(tmp_path / "a.toml", **{"schemes": "droptail", "seeds": 1, **options})
+
+
+def refused(tmp_path: Path, text: str, **options: Any) -> str:
+    with pytest.raises(MouseholeError) as fault:
+        compared(tmp_path, text, **options)
+    return in_options(str(fault.value))
+
+
+def test_topology__as_it_is(tmp_path: Path) -> None:
+    done = compared(tmp_path, Y)
+    topology = done.manifest["scenario"]["topology"]
+    assert (topology["bottleneck"], topology["rate"], topology["buffer"]) == ("n3-n1", "10mbit", "1.5bdp")
+    assert [cell.buffer for cell in done.plan.cells] == ["1.5bdp"]
+    assert bottleneck.words(done.manifest["scenario"]) == "n3-n1, 10mbit, 80ms RTT"
+
+
+def test_topology__options_change_its_bottleneck(tmp_path: Path) -> None:
+    options = {"rate": "6mbit", "rtt": "120ms", "uplink": "1mbit", "uplink_buffer": "30p", "overhead": 20}
+    done = compared(tmp_path, Y, buffer="20p,40p", load="0.4,0.6", **options)
+    topology, link = (done.manifest["scenario"][name] for name in ("topology", "link"))
+    told = {"rate": "6mbit", "rtt": "120ms", "uplink_rate": "1mbit", "uplink_buffer": "30p", "buffer": "20p"}
+    assert told.items() <= topology.items()
+    assert link["overhead"] == 20
+    cells = [(cell.buffer, cell.load) for cell in done.plan.cells]
+    assert cells == [("20p", 0.4), ("40p", 0.4), ("20p", 0.6), ("40p", 0.6)]
+    assert done.scenario(cell=done.plan.cells[1])["topology"]["buffer"] == "40p"
+    again = mousehole.run(done.scenario(cell=done.plan.cells[1]))
+    assert again.queues[0]["capacity_bps"] == 6_000_000
+    assert again.queues[1]["capacity_bps"] == 1_000_000
+    assert again.transfers["rtt_s"].min() == pytest.approx(0.12)
+
+
+def test_topology__without_a_name_two_bottlenecks_are_refused(tmp_path: Path) -> None:
+    assert compared(tmp_path, TWO).manifest["scenario"]["topology"]["bottleneck"] == "b-d"
+    for option, value in {"rate": "2mbit", "buffer": "20p", "uplink": "1mbit"}.items():
+        complaint = refused(tmp_path, TWO, **{option: value})
+        assert complaint.startswith(f"--{option}: ")
+        assert "topology.bottleneck" in complaint
+    named = TWO.replace("[topology]\n", '[topology]\nbottleneck = "b-d"\n')
+    assert compared(tmp_path, named, rate="2mbit").manifest["scenario"]["topology"]["rate"] == "2mbit"
+    assert "--rtt: " in refused(tmp_path, TWO, rtt="30ms")
+
+
+def test_topology__a_saved_scenario_is_the_same_run(tmp_path: Path) -> None:
+    done = compared(tmp_path, Y, rate="6mbit", buffer="30p")
+    (tmp_path / "b.toml").write_text(records.scenario_text(done.scenario(), tmp_path))
+    assert tomllib.loads((tmp_path / "b.toml").read_text())["topology"]["rate"] == "6mbit"
+    same = compared(tmp_path, (tmp_path / "b.toml").read_text())
+    assert same.buckets.equals(done.buckets)
+
+
+def test_scenario__its_own_scheme_is_compared_too(tmp_path: Path) -> None:
+    own = Y.replace('"red"', '"red(gentle=false)"')
+    assert compared(tmp_path, own, schemes=None).plan.schemes[-1] == "red(gentle=false)"
+    assert compared(tmp_path, Y, schemes=None).plan.schemes.count("red") == 1
+
+
+def test_scenario__direction_and_parameters(tmp_path: Path) -> None:
+    dumbbell = Y.replace('[topology]\nkind = "y"\n', "")
+    up = compared(tmp_path, dumbbell, direction="up", params={"cap_bytes": 9000})
+    traffic = up.manifest["scenario"]["traffic"]
+    assert (traffic["direction"], traffic["params"]["cap_bytes"]) == ("up", 9000)
+    assert up.transfers("droptail")["bytes"].max() <= 9000
+    assert refused(tmp_path, dumbbell, direction="side").startswith("--direction: ")
+    mixed = dumbbell.replace('[traffic]\nmodel = "poisson"\nload = 0.5', '[[traffic.mix]]\nmodel = "ftp"')
+    assert "mix" in refused(tmp_path, mixed, direction="up")
+    assert "--load: " in refused(tmp_path, mixed, load=0.5)
+    assert refused(tmp_path, mixed, params={"users": 2}).startswith("params: ")
+
+
+def test_scenario__stands_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(Y)
+    for company in ([tmp_path / "a.toml"] * 2, [str(tmp_path / "a.toml"), "web:sfd"]):
+        with pytest.raises(MouseholeError, match="a scenario stands alone"):
+            mousehole.compare(company)
+
+
+def test_scenario__keeps_no_trace_for_a_comparison(tmp_path: Path) -> None:
+    assert compared(tmp_path, "trace = true\n" + Y).manifest["scenario"]["trace"] is False
+
+
+def test_model__direction() -> None:
+    small = {**SMALL, "schemes": "droptail", "seeds": 1}
+    done = mousehole.compare("poisson", direction="up", **small)
+    assert done.manifest["scenario"]["traffic"]["direction"] == "up"
+    with pytest.raises(MouseholeError, match="direction"):
+        mousehole.compare("poisson", direction="sideways", **small)

@@ -1,0 +1,162 @@
+use super::*;
+use crate::scenario::Scenario;
+use crate::scenario::spec::AccessSpec;
+use crate::scenario::topology::spec::{TopologyLink, TopologySpec};
+use proptest::prelude::*;
+
+/// What the longest transfer tells equals what a run of its own tells, to the nanosecond, and all are told.
+fn assert_told(plan: &Plan, transfers: &[Transfer], what: &str) {
+    let cancel = AtomicBool::new(false);
+    let courses = followed(plan, transfers, &cancel).expect("a run");
+    let case_of = |transfer: &Transfer| case(plan, transfer, &Traffic::default(), &[]);
+    let cases: Vec<Case> = transfers.iter().map(case_of).collect();
+    let own = played(plan, &cases, &cancel).expect("a run");
+    for (transfer, case) in transfers.iter().zip(cases) {
+        let time = told(plan, &courses, transfer).unwrap_or_else(|| panic!("{what}: nothing is told"));
+        let (expected, bytes, upload) = (own[&(case, 0)], transfer.bytes, transfer.upload);
+        let is_same = (time - expected).abs() < 5e-10;
+        assert!(is_same, "{what}: {bytes} B, upload {upload}: {time} s, alone {expected} s");
+    }
+}
+
+#[test]
+fn followed__equals_played() {
+    let mut scenario = Scenario::default();
+    scenario.traffic.model = Some("poisson".into());
+    for (rate, rtt, profile) in [
+        ("200kbit", "100ms", "rfc"),
+        ("3mbit", "40ms", "rfc"),
+        ("10mbit", "80ms", "rfc"),
+        ("10mbit", "20ms", "linux"),
+        ("50mbit", "20ms", "ns2-2001"),
+    ] {
+        (scenario.link.rate, scenario.link.rtt) = (rate.into(), rtt.into());
+        scenario.tcp.profile = profile.into();
+        let plan = Plan::new(&scenario).expect("a valid scenario");
+        let sizes = (1..700).step_by(7).chain([3000]);
+        let one = |segments: u64| {
+            let bytes = segments * u64::from(plan.params.mss) - segments % 5 * 97;
+            transfer(&plan, bytes, segments.is_multiple_of(2))
+        };
+        let transfers: Vec<Transfer> = sizes.map(one).collect();
+        assert_told(&plan, &transfers, rate);
+    }
+}
+
+/// A chain of links, each with a rate, a delay and perhaps an own rate back, of any overhead.
+fn chain() -> impl Strategy<Value = (TopologySpec, u32)> {
+    let link = (1u32..8000, 0u32..30_000, prop::option::of(1u32..8000));
+    (prop::collection::vec(link, 1..6), 0u32..60).prop_map(|(links, overhead)| {
+        let written = |(number, (rate, delay, back)): (usize, &(u32, u32, Option<u32>))| {
+            let there = TopologyLink {
+                from: format!("n{number}"),
+                to: format!("n{}", number + 1),
+                rate: format!("{}kbit", 100 + rate),
+                delay: format!("{delay}us"),
+                buffer: Some("50p".into()),
+                scheme: true,
+                one_way: back.is_some(),
+                ..TopologyLink::default()
+            };
+            let way_back = back.map(|rate| TopologyLink {
+                from: there.to.clone(),
+                to: there.from.clone(),
+                rate: format!("{}kbit", 100 + rate),
+                ..there.clone()
+            });
+            [there].into_iter().chain(way_back)
+        };
+        let spec = TopologySpec {
+            servers: vec!["n0".into()],
+            clients: vec![format!("n{}", links.len())],
+            links: links.iter().enumerate().flat_map(written).collect(),
+            ..TopologySpec::default()
+        };
+        (spec, overhead)
+    })
+}
+
+fn single_writes() -> impl Strategy<Value = Vec<(u64, bool)>> {
+    prop::collection::vec((prop_oneof![1u64..6000, 1u64..200_000, 1u64..900_000], any::<bool>()), 1..8)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn followed__equals_played_on_any_chain(
+        (spec, overhead) in chain(),
+        sizes in single_writes(),
+        own_rtt in prop::option::of(0u64..300_000_000),
+        profile in prop::sample::select(vec!["rfc", "linux", "ns2-2001"]),
+    ) {
+        let mut scenario = Scenario { topology: Some(spec), ..Scenario::default() };
+        scenario.traffic.model = Some("poisson".into());
+        scenario.link.overhead = overhead;
+        scenario.tcp.profile = profile.into();
+        assert_all_told(&scenario, &sizes, own_rtt);
+    }
+
+    #[test]
+    fn followed__equals_played_with_access_links(
+        rates in prop::collection::vec(100u32..20_000, 3),
+        delay in 0u32..20_000,
+        shared in any::<bool>(),
+        sizes in single_writes(),
+        own_rtt in prop::option::of(0u64..300_000_000),
+    ) {
+        let kbit = |rate: u32| format!("{rate}kbit");
+        let mut scenario = Scenario::default();
+        scenario.traffic.model = Some("poisson".into());
+        scenario.link.rate = kbit(rates[0]);
+        scenario.link.rtt = "200ms".into();
+        scenario.access = Some(AccessSpec {
+            rate: kbit(rates[1]),
+            delay: format!("{delay}us"),
+            client_rate: (!shared).then(|| kbit(rates[2])),
+            client_delay: None,
+            servers: shared.then_some(2),
+            clients: shared.then_some(3),
+        });
+        assert_all_told(&scenario, &sizes, own_rtt);
+    }
+}
+
+/// Where a timer fired although nothing was lost each transfer has a run of its own; else all are told.
+fn assert_all_told(scenario: &Scenario, sizes: &[(u64, bool)], own_rtt: Option<u64>) {
+    let plan = Plan::new(scenario).expect("a valid scenario");
+    let rtt = own_rtt.map_or(plan.own_rtt, Dur).max(plan.layout.base_rtt(0));
+    let one = |&(bytes, upload): &(u64, bool)| Transfer { rtt_ns: rtt.0, ..transfer(&plan, bytes, upload) };
+    let transfers: Vec<Transfer> = sizes.iter().map(one).collect();
+    let cancel = AtomicBool::new(false);
+    let courses = followed(&plan, &transfers, &cancel).expect("a run");
+    let known: Vec<Transfer> =
+        transfers.into_iter().filter(|one| told(&plan, &courses, one).is_some()).collect();
+    assert_told(&plan, &known, &scenario.to_toml());
+}
+
+fn transfer(plan: &Plan, bytes: u64, upload: bool) -> Transfer {
+    Transfer {
+        path: 0,
+        key: 0,
+        client: 0,
+        write: 0,
+        bytes,
+        object_bytes: bytes,
+        object_key: 0,
+        source: 0,
+        upload,
+        cheats: false,
+        start: Time::ZERO,
+        first_data: Time::ZERO,
+        end: Time::ZERO,
+        rtt_ns: plan.rtt.0,
+        retransmits: 0,
+        timeouts: 0,
+        is_quic: false,
+        template: None,
+        page: 0,
+        page_transfers: 0,
+        service_ns: 0,
+    }
+}

@@ -1,0 +1,194 @@
+//! Where the connections of a run come from: files, models, connections written out, and several of these.
+
+use super::apps;
+use super::mix::Plays;
+use super::plan::Plan;
+use super::run::{Load, replication_seed};
+use crate::engine::source::{List, Poisson, Replay, Source};
+use crate::engine::{Apps, arrivals::Arrivals, sessions::Sessions};
+use crate::error::{Error, Result};
+use crate::flow::Class;
+use crate::rng::{Purpose, Stream};
+use crate::traffic::Traffic;
+use crate::traffic::connection::{Connection, Kind, Write};
+use crate::traffic::model::Model;
+use crate::traffic::model::closed_loop::PageDraws;
+use crate::traffic::model::open_loop::OpenLoop;
+use crate::traffic::model::users::Users;
+use crate::traffic::overlay::Overlay;
+use crate::units::{Dur, Rate, Time};
+use std::sync::Arc;
+
+/// The connections that the run's sources replay: what was read from files, and those written out.
+///
+/// # Errors
+/// [`Error::Field`] when files were not read.
+pub(super) fn inputs(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Arc<Traffic>> {
+    let spec = &plan.scenario.traffic;
+    let read = read.unwrap_or_default();
+    let in_mix = (1..).zip(&spec.mix).map(|(number, entry)| (number, &entry.files));
+    let mut named = [(0, &spec.files)].into_iter().chain(in_mix).filter(|(_, files)| !files.is_empty());
+    if let Some((_, files)) = named.find(|(number, _)| read.part(*number).is_none()) {
+        return Err(Error::field("traffic.files", files.join(", "), "the files must be read before the run"));
+    }
+    match spec.connections.is_empty() {
+        true => Ok(read),
+        false if read.parts.is_empty() => Ok(Arc::new(plan.listed()?)),
+        false => Ok(Arc::new(read.with_main(plan.listed()?))),
+    }
+}
+
+/// All sources of the run as one, and what they offer.
+///
+/// # Errors
+/// [`Error::Field`] when a source cannot be played as asked.
+pub(super) fn all(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps) -> Result<(Source, Load)> {
+    let mut load = Load { target: plan.scenario.traffic.load, ..Load::default() };
+    let main = main(plan, traffic, apps, &mut load)?;
+    let entries = entries(plan, traffic, apps, &mut load)?;
+    Ok((apps::combined(plan, main, entries, traffic, replication_seed(plan)), load))
+}
+
+/// What the scenario has beside its mix.
+fn main(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Source> {
+    let spec = &plan.scenario.traffic;
+    match &plan.model {
+        Some(model) => modelled(plan, model, 0, apps, load),
+        None if !spec.files.is_empty() => replayed(plan, traffic, (0, false), load),
+        None if !spec.connections.is_empty() => Ok(Source::List(List::new(traffic.clone()))),
+        None => Ok(apps::nothing()),
+    }
+}
+
+/// The sources of the mix; what they offer to clients is added to the load achieved.
+fn entries(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Vec<Source>> {
+    let sources = (1..).zip(&plan.mix).map(|(number, entry)| {
+        let mut own = Load { target: entry.load, ..Load::default() };
+        let source = match &entry.plays {
+            Plays::Model(model) => modelled(plan, model, number, apps, &mut own)?,
+            Plays::Trace { upload } => replayed(plan, traffic, (number, *upload), &mut own)?,
+        };
+        load.add(&own, entry.is_upload());
+        Ok(source)
+    });
+    sources.collect()
+}
+
+/// The files of source `number`, laid over themselves.
+fn replayed(plan: &Plan, traffic: &Arc<Traffic>, source: (u16, bool), load: &mut Load) -> Result<Source> {
+    let (number, upload) = source;
+    let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
+    let part = traffic.part(number).ok_or_else(|| {
+        Error::field("traffic.files", format!("source {number}"), "the files must be read before the run")
+    })?;
+    let rate = if upload { plan.uplink_rate } else { plan.rate };
+    let overlay = Overlay::new(part, load.target, rate, plan.params.mss, seed, replication)?;
+    load.native = Some(overlay.native);
+    load.copies = overlay.copies;
+    load.dilation = overlay.dilation;
+    load.achieved = Some(overlay.achieved);
+    let offset = overlay.window_offset(seed, replication);
+    let rtt = plan.scenario.link.ignore_trace_rtt.then_some(plan.own_rtt);
+    Ok(Source::Replay(Box::new(Replay::new(traffic.clone(), overlay, offset, rtt))))
+}
+
+/// Source `number` of the run: a model's.
+fn modelled(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut Load) -> Result<Source> {
+    let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
+    let drawn = apps::seed_of(replication_seed(plan), number);
+    let rate = if model.is_upload() { plan.uplink_rate } else { plan.rate };
+    let mss = plan.params.mss;
+    match model {
+        Model::WebSfd(web) => {
+            let web =
+                load.target.map_or(Ok(web.clone()), |target| web.clone().with_load(target, rate, mss))?;
+            load.achieved = Some(web.offered_load(rate, mss));
+            load.session_rate = Some(1.0 / web.inter_session_s);
+            Ok(sessions(PageDraws::Sfd(web.draws(seed, replication))))
+        }
+        Model::RioPs(model) => {
+            Ok(sessions(PageDraws::Users(users(model.process(), rate, mss, load).draws(seed, replication))))
+        }
+        Model::Http(model) => {
+            Ok(sessions(PageDraws::Users(users(model.process(), rate, mss, load).draws(seed, replication))))
+        }
+        Model::Shred(model) => {
+            let model =
+                load.target.map_or_else(|| model.clone(), |target| model.clone().with_load(target, rate));
+            load.achieved = Some(model.offered_load(rate, mss));
+            Ok(arrivals(OpenLoop::Shred(model.draws(seed, replication))))
+        }
+        Model::PackMime(model) => {
+            let with = |target| model.clone().with_load(target, rate, mss);
+            let model = load.target.map_or_else(|| model.clone(), with);
+            load.achieved = Some(model.offered_load(rate, mss));
+            Ok(arrivals(OpenLoop::PackMime(Box::new(model.draws(seed, replication)))))
+        }
+        Model::Http2(model) => {
+            let with = |target| model.clone().with_load(target, rate, mss);
+            let model = load.target.map_or_else(|| model.clone(), with);
+            load.achieved = Some(model.offered_load(rate, mss));
+            Ok(arrivals(OpenLoop::Http2(model.draws(seed, replication))))
+        }
+        Model::Poisson(poisson) => {
+            let poisson = load
+                .target
+                .map_or_else(|| poisson.clone(), |target| poisson.clone().with_load(target, rate, mss));
+            load.achieved = Some(poisson.offered_load(rate, mss));
+            Ok(Source::Poisson(Poisson::new(poisson.draws(seed, replication))))
+        }
+        Model::Ftp(ftp) => {
+            load.achieved = model.offered_load(rate, mss);
+            Ok(apps::files(ftp, drawn))
+        }
+        Model::Telnet(telnet) => {
+            load.achieved = model.offered_load(rate, mss);
+            Ok(apps::logins(plan, telnet, drawn, apps))
+        }
+        Model::Udp(udp) => {
+            load.achieved = model.offered_load(rate, mss);
+            Ok(apps::datagrams(&udp.senders(), drawn, apps))
+        }
+        Model::Voip(voip) => {
+            load.achieved = model.offered_load(rate, mss);
+            Ok(apps::datagrams(&voip.senders(), drawn, apps))
+        }
+    }
+}
+
+fn sessions(draws: PageDraws) -> Source {
+    Source::Sessions(Box::new(Sessions::new(draws)))
+}
+
+fn arrivals(draws: OpenLoop) -> Source {
+    Source::Arrivals(Box::new(Arrivals::new(draws)))
+}
+
+/// As many users as the load needs.
+fn users(process: Users, rate: Rate, mss: u32, load: &mut Load) -> Users {
+    let wanted = load.target.map(|target| process.users_for_load(target, rate, mss));
+    let process = Users { users: wanted.unwrap_or(process.users), ..process };
+    load.achieved = Some(process.offered_load(rate, mss));
+    process
+}
+
+/// Flows without end, under a run's seed.
+pub(super) fn bulk(plan: &Plan, seed: u64) -> Option<Traffic> {
+    let spec = plan.scenario.traffic.bulk.as_ref()?;
+    let connections = (0..spec.flows).map(|flow| {
+        let share = f64::from(flow) / f64::from(spec.flows);
+        let draw = Stream::new(seed, Purpose::Host, u64::from(flow)).uniform();
+        let rtt = plan.rtt.as_secs() * (1.0 + spec.rtt_spread * (2.0 * draw - 1.0));
+        Connection {
+            start: Time(Dur::from_secs(share * spec.start_spread_s).0),
+            client: flow,
+            server: flow,
+            rtt: (spec.rtt_spread > 0.0).then_some(Dur::from_secs(rtt)),
+            kind: Kind::Tcp,
+            class: Class::Bulk,
+            upload: false,
+            writes: vec![Write { idle: Dur::ZERO, bytes: 1 }],
+        }
+    });
+    Some(Traffic { connections: connections.collect(), ..Traffic::default() })
+}

@@ -1,0 +1,115 @@
+//! The bottleneck of a topology: which link it is, and what is said of it beside the links.
+
+use super::draw::{Arc, arcs, unknown_name};
+use super::kinds;
+use super::spec::TopologySpec;
+use crate::error::{Error, Result};
+use crate::units::{Rate, parse_rate};
+
+/// Puts the bottleneck first and the link back second, as the fields beside the links say.
+///
+/// # Errors
+/// [`Error::Field`] naming `topology.bottleneck`, or the field that tells of it.
+pub fn first(arcs: &mut Vec<Arc>, spec: &TopologySpec) -> Result<()> {
+    check_named(arcs, spec)?;
+    let field = "topology.bottleneck";
+    let number = match spec.bottleneck.as_deref() {
+        Some(name) => arcs.iter().position(|arc| arc.name() == name).ok_or_else(|| {
+            let names: Vec<String> = arcs.iter().map(Arc::name).collect();
+            unknown_name(field, name, "link", names.iter().map(String::as_str))
+        })?,
+        None => {
+            let with_scheme = arcs.iter().enumerate().filter(|(_, arc)| has_scheme(arc));
+            with_scheme.min_by_key(|(_, arc)| arc.rate).map_or(0, |(number, _)| number)
+        }
+    };
+    let first = arcs.remove(number);
+    let is_back = |arc: &Arc| arc.from == first.to && arc.to == first.from;
+    let Some(back) = arcs.iter().position(is_back) else {
+        let allowed = "the bottleneck has a link back as well";
+        return Err(Error::field(field, format!("\"{}\"", first.name()), allowed));
+    };
+    let second = arcs.remove(back);
+    arcs.splice(0..0, [first, second]);
+    change(arcs, spec)
+}
+
+fn has_scheme(arc: &Arc) -> bool {
+    arc.scheme && arc.is_forward
+}
+
+/// The fields that tell of the bottleneck, and their values.
+fn said(spec: &TopologySpec) -> [(&'static str, Option<&str>); 4] {
+    [
+        ("topology.rate", spec.rate.as_deref()),
+        ("topology.buffer", spec.buffer.as_deref()),
+        ("topology.uplink_rate", spec.uplink_rate.as_deref()),
+        ("topology.uplink_buffer", spec.uplink_buffer.as_deref()),
+    ]
+}
+
+/// Whoever says something of the bottleneck must have said which link that is, if there are several.
+fn check_named(arcs: &[Arc], spec: &TopologySpec) -> Result<()> {
+    let is_clear = spec.bottleneck.is_some() || arcs.iter().filter(|arc| has_scheme(arc)).count() == 1;
+    match said(spec).into_iter().find(|(_, value)| value.is_some()) {
+        Some((field, Some(value))) if !is_clear => {
+            let allowed = "several links have the scheme; say in topology.bottleneck which one is meant";
+            Err(Error::field(field, format!("\"{value}\""), allowed))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Changes the first two links; the link back follows the first unless it was written out by itself.
+fn change(arcs: &mut [Arc], spec: &TopologySpec) -> Result<()> {
+    let back_follows = !(arcs[0].is_forward && arcs[1].is_forward);
+    let [rate, buffer, uplink_rate, uplink_buffer] = said(spec);
+    for (number, rates, buffers) in [
+        (0, vec![rate], vec![buffer]),
+        (1, following(back_follows, rate, uplink_rate), following(back_follows, buffer, uplink_buffer)),
+    ] {
+        let arc = &mut arcs[number];
+        if let Some((field, text)) = last_given(&rates) {
+            arc.rate = parse_rate(field, text)?;
+        }
+        if let Some((field, text)) = last_given(&buffers) {
+            arc.buffer = arc.checked_buffer(field, Some(text))?;
+            arc.buffer_field = field.into();
+        }
+    }
+    Ok(())
+}
+
+type Said<'a> = (&'static str, Option<&'a str>);
+
+fn following<'a>(follows: bool, first: Said<'a>, own: Said<'a>) -> Vec<Said<'a>> {
+    follows.then_some(first).into_iter().chain([own]).collect()
+}
+
+fn last_given<'a>(said: &[Said<'a>]) -> Option<(&'static str, &'a str)> {
+    said.iter().rev().find_map(|&(field, value)| value.map(|text| (field, text)))
+}
+
+/// Writes out which link of a checked topology is the bottleneck, its rates and buffers, and the round-trip time.
+pub fn fill(spec: &mut TopologySpec, both_directions: bool) {
+    let drawn = || -> Result<(Option<String>, Vec<Arc>)> {
+        let drawn = kinds::drawn(spec)?;
+        let mut arcs = arcs(&drawn, both_directions)?;
+        first(&mut arcs, &drawn)?;
+        Ok((drawn.rtt.clone(), arcs))
+    };
+    // What was accepted once is accepted again.
+    let Ok((rtt, arcs)) = drawn() else { return };
+    let (down, up) = (&arcs[0], &arcs[1]);
+    (spec.bottleneck, spec.rtt) = (Some(down.name()), rtt);
+    (spec.rate, spec.buffer) = (Some(text_of(down.rate)), Some(down.buffer_text().into()));
+    (spec.uplink_rate, spec.uplink_buffer) = (Some(text_of(up.rate)), Some(up.buffer_text().into()));
+}
+
+/// A rate in the largest unit that leaves a whole number.
+fn text_of(rate: Rate) -> String {
+    let units = [(1_000_000_000, "gbit"), (1_000_000, "mbit"), (1000, "kbit"), (1, "bit")];
+    let (factor, unit) =
+        units.into_iter().find(|(factor, _)| rate.0.is_multiple_of(*factor)).unwrap_or((1, "bit"));
+    format!("{}{unit}", rate.0 / factor)
+}

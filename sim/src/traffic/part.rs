@@ -1,0 +1,170 @@
+//! Several traffics in one, each the part of a source of its own.
+
+use super::connection::Connection;
+use super::{Faults, Pages, Traffic};
+use crate::units::Dur;
+
+/// Connections that stand beside each other in a traffic.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    /// The connections, by start.
+    pub connections: &'a [Connection],
+    /// Where the first of them stands.
+    pub first: u32,
+}
+
+impl Part<'_> {
+    /// From the first start to the last known activity.
+    pub fn span(&self) -> Dur {
+        let first = self.connections.iter().map(|connection| connection.start).min().unwrap_or_default();
+        let last = self.connections.iter().map(Connection::last_activity).max().unwrap_or_default();
+        last.since(first)
+    }
+
+    /// Wire bytes of all connections in the data direction; see [`Connection::wire_bytes`].
+    pub fn wire_bytes(&self, mss: u32) -> u64 {
+        self.connections.iter().map(|connection| connection.wire_bytes(mss)).sum()
+    }
+}
+
+impl<'a> From<&'a Traffic> for Part<'a> {
+    fn from(traffic: &'a Traffic) -> Part<'a> {
+        Part { connections: &traffic.connections, first: 0 }
+    }
+}
+
+impl Traffic {
+    /// Traffics beside each other, each with the number of the source it is for; see [`Traffic::part`].
+    pub fn beside(parts: impl IntoIterator<Item = (u16, Traffic)>) -> Traffic {
+        let mut whole = Traffic::default();
+        for (number, part) in parts {
+            let first = whole.connections.len() as u32;
+            whole.parts.push((number, first..first + part.connections.len() as u32));
+            whole.pages.append(first as usize, part.pages);
+            whole.connections.extend(part.connections);
+            whole.sources.extend(part.sources);
+            whole.skipped.extend(part.skipped);
+            whole.notes.extend(part.notes);
+            whole.faults = Faults {
+                count: whole.faults.count + part.faults.count,
+                first: whole.faults.first.or(part.faults.first),
+            };
+            whole.clients = whole.clients.max(part.clients);
+            whole.servers = whole.servers.max(part.servers);
+        }
+        whole
+    }
+
+    /// The connections of source `number`; a traffic that is not several is that of source 0.
+    pub fn part(&self, number: u16) -> Option<Part<'_>> {
+        if self.parts.is_empty() {
+            return (number == 0).then(|| self.into());
+        }
+        let (_, places) = self.parts.iter().find(|(known, _)| *known == number)?;
+        let connections = &self.connections[places.start as usize..places.end as usize];
+        Some(Part { connections, first: places.start })
+    }
+
+    /// These parts with connections of source 0, which have no pages, before them.
+    pub fn with_main(&self, main: Traffic) -> Traffic {
+        let shift = main.connections.len() as u32;
+        let mut whole = Traffic { parts: vec![(0, 0..shift)], ..main };
+        whole.connections.extend_from_slice(&self.connections);
+        whole.pages.append(shift as usize, self.pages.clone());
+        let shifted =
+            |(number, at): &(u16, std::ops::Range<u32>)| (*number, at.start + shift..at.end + shift);
+        whole.parts.extend(self.parts.iter().map(shifted));
+        whole
+    }
+
+    /// The same sent by the clients: its payload crosses the uplink.
+    pub fn uploaded(mut self) -> Traffic {
+        self.connections.iter_mut().for_each(|connection| connection.upload = true);
+        self
+    }
+}
+
+impl Pages {
+    /// Adds the pages of connections that stand from `first` on.
+    fn append(&mut self, first: usize, other: Pages) {
+        if other.of.is_empty() {
+            return;
+        }
+        self.of.resize(first, Box::default());
+        let before = self.transfers.len().max(1) as u32 - 1;
+        let moved = |page: &u32| if *page == 0 { 0 } else { page + before };
+        self.of.extend(other.of.iter().map(|pages| pages.iter().map(moved).collect::<Box<[u32]>>()));
+        self.transfers.resize(before as usize + 1, 0);
+        self.transfers.extend(other.transfers.into_iter().skip(1));
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::traffic::connection::{Kind, Write};
+    use crate::units::{Rate, Time};
+
+    fn traffic(sizes: &[u64], pages: &[u32]) -> Traffic {
+        let one = |(start, &bytes): (u64, &u64)| Connection {
+            start: Time(start * 1_000_000_000),
+            client: start as u32,
+            server: 0,
+            rtt: None,
+            kind: Kind::Tcp,
+            class: Default::default(),
+            upload: false,
+            writes: vec![Write { idle: Dur::ZERO, bytes }],
+        };
+        let connections = (0..).zip(sizes).map(one).collect();
+        let pages = Pages::new(pages.iter().map(|&page| vec![page]));
+        Traffic { pages, ..Traffic::from_connections(connections) }
+    }
+
+    #[test]
+    fn beside__parts_are_found_by_their_number() {
+        let whole = Traffic::beside([(1, traffic(&[10, 20], &[])), (4, traffic(&[30, 40, 50], &[]))]);
+        assert!(whole.part(0).is_none() && whole.part(2).is_none());
+        let bytes = |number| {
+            let part = whole.part(number).expect("a part");
+            (part.first, part.connections.iter().map(Connection::bytes).collect::<Vec<_>>())
+        };
+        assert_eq!((bytes(1), bytes(4)), ((0, vec![10, 20]), (2, vec![30, 40, 50])));
+        assert_eq!(whole.part(4).expect("a part").span(), Dur(2_000_000_000));
+        assert!(
+            whole.summary(Some(Rate(1_000_000)), 1460).native_load.is_none(),
+            "each has a load of its own"
+        );
+        assert_eq!((whole.clients, whole.connections[4].start), (3, Time(2_000_000_000)));
+    }
+
+    #[test]
+    fn beside__pages_keep_their_connections() {
+        let whole = Traffic::beside([
+            (0, traffic(&[1], &[])),
+            (1, traffic(&[10, 20, 30], &[1, 1, 2])),
+            (2, traffic(&[40, 50], &[0, 1])),
+        ]);
+        let pages: Vec<(u32, u16)> = (0..6).map(|connection| whole.pages.of(connection, 0)).collect();
+        assert_eq!(pages, [(0, 0), (1, 2), (1, 2), (2, 1), (0, 0), (3, 1)]);
+        assert_eq!(whole.pages.count(), 3);
+    }
+
+    #[test]
+    fn with_main__goes_before_the_parts() {
+        let parts = Traffic::beside([(2, traffic(&[10, 20], &[1, 1]))]);
+        let whole = parts.with_main(traffic(&[7], &[]));
+        assert_eq!(whole.part(0).map(|part| part.connections[0].bytes()), Some(7));
+        assert_eq!(whole.part(2).map(|part| (part.first, part.connections.len())), Some((1, 2)));
+        assert_eq!([0, 1, 2].map(|connection| whole.pages.of(connection, 0).0), [0, 1, 1]);
+    }
+
+    #[test]
+    fn part__of_a_single_traffic_is_all_of_it() {
+        let single = traffic(&[10, 20], &[]);
+        assert_eq!(single.part(0).map(|part| part.connections.len()), Some(2));
+        assert!(single.part(1).is_none());
+        assert!(single.uploaded().connections.iter().all(|connection| connection.upload));
+    }
+}
