@@ -1,4 +1,4 @@
-"""RIO-PS's figures beside ours: `mousehole paper rio-ps --figure 2`."""
+"""RIO-PS's figures and tables beside ours: `mousehole paper rio-ps --figure 2`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -29,6 +29,15 @@ SILENCE = 1.5
 """Round-trip times without a packet that mean a timeout."""
 
 figures = import_module(f"{__package__}.figures")  # the folder's hyphen keeps `from … import` away
+experiments = import_module(f"{__package__}.experiments")
+PARTS: dict[tuple[str, int | None], Any] = {
+    ("figure", 2): None,
+    ("figure", 7): experiments.figure_7,
+    ("table", 1): experiments.table_1,
+    ("table", 4): experiments.table_4,
+}
+"""What can be repeated; Figure 2 is of this file."""
+OFFERED = "--table 1, --table 4, --figure 2 and --figure 7"
 
 
 @dataclass(frozen=True)
@@ -83,18 +92,27 @@ def main(
     full: bool = False,
 ) -> int:
     """Runs what was asked for and prints it; 0 if it was done, whatever came out."""
-    if table is not None or figure not in (None, 2):
-        what = f"table {table}" if table is not None else f"figure {figure}"
-        raise MouseholeError(f"paper rio-ps: {what} is not reproduced; there is --figure 2")
-    if figure is None:
-        raise MouseholeError("paper rio-ps: give --figure 2")
+    wanted = {("table", table): table, ("figure", figure): figure}
+    asked = [what for what, number in wanted.items() if number is not None]
+    if len(asked) != 1:
+        raise MouseholeError(f"paper rio-ps: give one of {OFFERED}")
+    if asked[0] not in PARTS:
+        raise MouseholeError(
+            f"paper rio-ps: {asked[0][0]} {asked[0][1]} is not reproduced; there are {OFFERED}"
+        )
+    console, reporter = report_console(), ConsoleReporter(report_console(stderr=True))
+    part = PARTS[asked[0]]
+    if part is not None:
+        count = seeds or (experiments.FULL_SEEDS if full else experiments.QUICK_SEEDS)
+        part(experiments.Settings(full, count, jobs, console, reporter))
+        return 0
     settings = Settings(
         base=read_toml(HERE / "scenarios" / "lossy-link.toml"),
         path=tcp_model.Path(**read_toml(HERE / "published.toml")["figure_2"]["model"]),
         seeds=seeds or (FULL_SEEDS if full else QUICK_SEEDS),
         jobs=jobs,
-        console=report_console(),
-        reporter=ConsoleReporter(report_console(stderr=True)),
+        console=console,
+        reporter=reporter,
     )
     figure_2(settings)
     return 0

@@ -82,6 +82,20 @@ fn flow_meter__idle_must_exceed_the_timeout() {
     assert_eq!((meter.count(Unit::Bytes), meter.count(Unit::Packets)), (1000, 2));
 }
 
+/// SFD section 3.2: bytes "having been sent by each flow so far", so what is sent again counts again; and what is sent
+/// on the way back of data counts as what it is, a packet.
+#[test]
+fn flow_meter__counts_every_packet_whatever_it_carries() {
+    let params = flow_meter::Params::new(&flow_meter::Spec::default()).unwrap();
+    let mut meter = flow_meter::Meter::default();
+    let kinds = [0, View::RETRANSMISSION, View::IN_RECOVERY, View::ACK, View::REVERSE, View::ECT];
+    for (number, flags) in (1..).zip(kinds) {
+        flow_meter::packet(&params, &mut meter, &View::new(1000).with_flags(flags), number);
+        assert_eq!(meter.count(Unit::Packets), number as u32, "flags {flags}");
+        assert_eq!(meter.count(Unit::Bytes), number as u32 * 1000, "flags {flags}");
+    }
+}
+
 #[test]
 fn flow_meter__survives_a_clock_that_runs_back() {
     let params = flow_meter::Params::new(&flow_meter::Spec { timeout_ns: 10, syn_restarts: true }).unwrap();

@@ -10,8 +10,8 @@
  *   red:     passes; it needs no tokens
  *   a packet that does not pass is dropped, or becomes red; it takes no tokens
  *
- * A sender that shapes to the same profiles is never touched. The paper: 250 kb/s and 6000 B for green; 110 or
- * 250 kb/s and 6000 B for yellow.
+ * A sender that shapes to the same profiles is never touched. The paper, section V: 250 kb/s and 6000 B for green;
+ * 110 or 250 kb/s and 6000 B for yellow.
  *
  * Format, range and worst error: those of token_bucket.h, tokens being bytes of IP length. A super-packet is
  * judged as a whole.

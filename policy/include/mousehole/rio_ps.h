@@ -14,8 +14,8 @@
  * Too many short flows lower the threshold, which makes more of them long: the feedback is negative. The
  * caller keeps the table, sweeps it, counts with mh_rio_ps_is_short and calls mh_rio_ps_control.
  *
- * The paper: T_u = 1 s, T_c = 10 s, SLR = 3 (2 to 6 made no difference). Ours: L_t starts at 20 packets
- * and stays within 1 .. 1000; the paper gives none of these.
+ * The paper, Table III and section IV.A: T_u = 1 s, T_c = 10 s, SLR = 3 (2 to 6 made no difference). Ours: L_t
+ * starts at 20 packets and stays within 1 .. 1000; the paper gives none of these.
  *
  * Format: SLR is Q16, 2^-16 .. 65535, right to 2^-17; whole numbers are exact. The rest is plain integers:
  * packets, ns; 1 <= floor <= initial <= cap <= 2^32 - 2. cnt_s and cnt_l up to 2^32 - 1.
@@ -26,6 +26,9 @@
  * - SYNs and packets without payload are Short and not counted: the paper's simulator has one-way
  *   connections without either. A SYN makes its flow new, if `syn_restarts`.
  * - floor and cap.
+ * The paper leaves open whether a flow stays long when L_t rises beyond its count; here it is judged anew each time,
+ * so that packets and counts go by the same L_t. It also leaves open what happens to ECT packets in the gentle part
+ * of the line: multi_red.h marks up to max and drops by chance beyond; that paper's simulator marked there too.
  */
 #ifndef MOUSEHOLE_RIO_PS_H
 #define MOUSEHOLE_RIO_PS_H

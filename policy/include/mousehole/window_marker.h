@@ -13,8 +13,8 @@
  *
  * Randomised, H packets of a window are HIGH on average at every W > H, and M (1 - H/W) are MED at W > M. What goes
  * again after a timeout has W = 1 and is HIGH by its window. The thresholds are those of the packet's class: the
- * paper has H = 4, M = 8 for web and file transfers, and the largest window for Telnet, which is then always HIGH.
- * ACKs carry the colour of the data that they acknowledge: that is the caller's business, as is the shaper.
+ * paper has H = 4, M = 8 for web and file transfers (section VI.C), and the largest window for Telnet, which is then
+ * always HIGH. ACKs carry the colour of the data that they acknowledge: that is the caller's business, as is the shaper.
  *
  * Format: U * W < H and U * W^2 < H W + (W - H) M are compared in whole numbers of 2^-32: no division, and both
  * probabilities are right to 2^-32. Range: 0 <= H <= M <= 65535 packets; `window_hint` 1 .. 65535.

@@ -208,8 +208,7 @@ impl World {
                 claimed => claimed,
             };
             packet.remaining = live.unacknowledged();
-            // RFC 3168 section 6.1.5: what is sent again is not ECN-capable.
-            packet.flags = flag::when(params.ecn && !out.retransmission, flag::ECT)
+            packet.flags = flag::when(params.is_ecn_capable(out.seq, out.retransmission), flag::ECT)
                 | flag::when(out.retransmission, flag::RETRANSMISSION)
                 | flag::when(out.in_recovery, flag::IN_RECOVERY)
                 | flag::when(out.cwr, flag::CWR);

@@ -9,7 +9,9 @@ use mousehole_policy::{shred_edge, window_marker};
 
 /// TCP-DS's marker at the hosts: by window, SYN and recovery; interactive connections always green.
 ///
-/// Acknowledgements keep the colour of the data they acknowledge, which the receiver has put on them.
+/// Acknowledgements keep the colour of the data they acknowledge, which the receiver has put on them. The window that a
+/// packet tells is the congestion window alone. Where the receiver's is smaller (ns-2's congestion window grows past it)
+/// TCP-DS's colours are the same unless the receive window is below `med`; TCP-DS-R then marks fewer packets.
 pub struct WindowMarker {
     params: Box<window_marker::Params>,
     /// Parameters of interactive connections.

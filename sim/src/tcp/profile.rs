@@ -141,6 +141,13 @@ pub struct Params {
 pub const PROFILES: [&str; 4] = ["rfc", "linux", "ns2-2.35", "ns2-2001"];
 
 impl Params {
+    /// Whether a data segment is sent as ECN-capable. What is sent again is not (RFC 3168 section 6.1.5); nor is
+    /// segment 0 of a one-way connection, which negotiates ECN in ns-2, SYN or not.
+    pub fn is_ecn_capable(&self, seq: u32, is_retransmission: bool) -> bool {
+        let negotiates = seq == 0 && matches!(self.opening, Opening::None | Opening::OneWaySyn);
+        self.ecn && !is_retransmission && !negotiates
+    }
+
     /// The profile called `name`.
     ///
     /// # Errors

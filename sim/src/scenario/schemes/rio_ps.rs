@@ -31,7 +31,7 @@ pub const RIO_PS: SchemeDoc = SchemeDoc {
 };
 
 const MARKER: &[ParameterDoc] = &[
-    parameter("slr", Kind::Number, "3", "short flows to be had for each long one", "RIO-PS section III.B"),
+    parameter("slr", Kind::Number, "3", "short flows to be had for each long one", TABLE_III),
     parameter("t_c", Kind::Time, "10s", "the threshold moves so often", "RIO-PS section III.B"),
     parameter(
         "t_u",
@@ -79,14 +79,14 @@ const QUEUE: &[ParameterDoc] = &[
         "rise to certain drop between max and 2 max",
         "RIO-PS section III.C",
     ),
-    parameter("wait", Kind::Flag, "true", "space early drops evenly", "ns-2's default of 2001"),
+    parameter("wait", Kind::Flag, "true", "space early drops evenly", TABLE_III),
     parameter("mean", Kind::Size, "500B", "mean packet, for idle time and byte counts", TABLE_III),
     parameter(
         "ecn",
         Kind::Flag,
         "true",
         "mark ECN-capable packets instead of dropping them early",
-        "RIO-PS section IV",
+        TABLE_III,
     ),
 ];
 

@@ -76,7 +76,7 @@ const fn contract_of(med: &'static str, source: &'static str) -> [ParameterDoc; 
     [
         parameter("high_rate", Kind::Rate, "250kbit", "a user's rate of green packets", source),
         parameter("med_rate", Kind::Rate, med, "a user's rate of yellow packets", source),
-        parameter("burst", Kind::Size, "6000B", "burst of each", source),
+        parameter("burst", Kind::Size, "6000B", "burst of each", "Noureddine & Tobagi, section V"),
     ]
 }
 
@@ -86,14 +86,14 @@ const WINDOW: &[ParameterDoc] = &[
         Kind::Count,
         "4",
         "windows up to this are green, segments",
-        "Noureddine & Tobagi, section VI",
+        "Noureddine & Tobagi, section VI.C",
     ),
     parameter(
         "med",
         Kind::Count,
         "8",
         "windows up to this are yellow, segments",
-        "Noureddine & Tobagi, section VI",
+        "Noureddine & Tobagi, section VI.C",
     ),
 ];
 

@@ -43,6 +43,10 @@ pub struct Http {
     pub cap_bytes: u64,
     /// Client hosts.
     pub clients: u32,
+    /// Number of the first of them.
+    pub first_host: u32,
+    /// From the number of one to that of the next.
+    pub host_step: u32,
     /// Server hosts.
     pub servers: u32,
     /// Time that a page is taken to need when the load is computed, s.
@@ -66,6 +70,8 @@ impl Http {
             min_bytes: 1,
             cap_bytes: 20_000_000,
             clients: 200,
+            first_host: 0,
+            host_step: 1,
             servers: 200,
             assumed_page_s: 2.2,
         }
@@ -95,6 +101,8 @@ impl Http {
             ("min_bytes", self.min_bytes as f64, 1.0..=2e9),
             ("cap_bytes", self.cap_bytes as f64, 1.0..=2e9),
             ("clients", f64::from(self.clients), 1.0..=1e6),
+            ("first_host", f64::from(self.first_host), 0.0..=1e6),
+            ("host_step", f64::from(self.host_step), 1.0..=1e3),
             ("servers", f64::from(self.servers), 1.0..=1e6),
             ("assumed_page_s", self.assumed_page_s, 0.001..=1e6),
         ])?;
@@ -120,6 +128,8 @@ impl Http {
             sizes: Sizes { law, least: self.min_bytes, cap: self.cap_bytes, unit: 1 },
             index_bytes: self.index_bytes,
             clients: self.clients,
+            first_host: self.first_host,
+            host_step: self.host_step,
             servers: self.servers,
             assumed_page_s: self.assumed_page_s,
         }

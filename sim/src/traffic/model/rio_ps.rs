@@ -33,6 +33,10 @@ pub struct RioPs {
     pub packet_bytes: u32,
     /// Client hosts.
     pub clients: u32,
+    /// Number of the first of them.
+    pub first_host: u32,
+    /// From the number of one to that of the next.
+    pub host_step: u32,
     /// Server hosts.
     pub servers: u32,
     /// Time that a page is taken to need when the load is computed, s.
@@ -53,6 +57,8 @@ impl Default for RioPs {
             shape: 1.2,
             packet_bytes: 500,
             clients: 100,
+            first_host: 0,
+            host_step: 1,
             servers: 20,
             assumed_page_s: 3.0,
         }
@@ -95,6 +101,8 @@ impl RioPs {
             ("shape", self.shape, 1.001..=100.0),
             ("packet_bytes", f64::from(self.packet_bytes), 100.0..=65_535.0),
             ("clients", f64::from(self.clients), 1.0..=1e6),
+            ("first_host", f64::from(self.first_host), 0.0..=1e6),
+            ("host_step", f64::from(self.host_step), 1.0..=1e3),
             ("servers", f64::from(self.servers), 1.0..=1e6),
             ("assumed_page_s", self.assumed_page_s, 0.001..=1e6),
         ])?;
@@ -122,6 +130,8 @@ impl RioPs {
             },
             index_bytes: 0,
             clients: self.clients,
+            first_host: self.first_host,
+            host_step: self.host_step,
             servers: self.servers,
             assumed_page_s: self.assumed_page_s,
         }

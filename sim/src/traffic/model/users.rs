@@ -48,6 +48,10 @@ pub struct Users {
     pub index_bytes: u64,
     /// Client hosts.
     pub clients: u32,
+    /// Number of the first of them.
+    pub first_host: u32,
+    /// From the number of one to that of the next.
+    pub host_step: u32,
     /// Server hosts.
     pub servers: u32,
     /// Time that a page is taken to need when the load is computed, s.
@@ -112,7 +116,8 @@ impl UserDraws {
 
     /// The client host of a user.
     pub fn client(&self, user: u64) -> u32 {
-        (user % u64::from(self.process.clients)) as u32
+        let number = (user % u64::from(self.process.clients)) as u32;
+        self.process.first_host + self.process.host_step * number
     }
 
     /// What page `page` of a user is.

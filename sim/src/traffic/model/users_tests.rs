@@ -55,6 +55,17 @@ fn loads__for_one_user_are_near_the_papers() {
     near(http.offered_load(Rate(1_000_000), MSS), 0.0825, 0.2);
 }
 
+/// Users of one kind at every second host from the first on, another kind between them.
+#[test]
+fn client__is_where_the_parameters_place_it() {
+    let placed = Http { clients: 3, first_host: 1, host_step: 2, ..Http::http10() };
+    let draws = placed.process().draws(1, 0);
+    assert_eq!([0, 1, 2, 3, 4].map(|user| draws.client(user)), [1, 3, 5, 1, 3]);
+    let draws = RioPs { clients: 2, first_host: 10, ..RioPs::large() }.process().draws(1, 0);
+    assert_eq!([0, 1, 2].map(|user| draws.client(user)), [10, 11, 10]);
+    assert_eq!(RioPs::default().process().draws(1, 0).client(7), 7);
+}
+
 #[test]
 fn draws__have_their_means() {
     let mean = |of: &dyn Fn(u32) -> f64| (0..50_000).map(of).sum::<f64>() / 5e4;
