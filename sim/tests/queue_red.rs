@@ -7,18 +7,12 @@ use common::hop::{Hop, coloured, packet};
 use common::{golden, golden_rows};
 use mousehole_sim::packet::Colour;
 use mousehole_sim::queue::Queue;
-use mousehole_sim::scenario::Scheme;
-use mousehole_sim::scenario::scheme::Place;
 use mousehole_sim::units::{Buffer, Rate, Time};
 
 const RATE: Rate = Rate(3_000_000);
 
 fn hop(scheme: &str, rate: Rate, packets: u32, slow: bool) -> Hop {
-    let place = Place { rate, buffer: Buffer::Packets(packets), seed: 3, link: 0 };
-    let queue = Scheme::parse(scheme)
-        .and_then(|scheme| scheme.queue(place))
-        .unwrap_or_else(|error| panic!("{error}"));
-    Hop::new(rate, queue, slow)
+    Hop::of(scheme, rate, Buffer::Packets(packets), slow).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn averages(hop: &mut Hop) -> Vec<f64> {
@@ -62,6 +56,18 @@ fn averages__equal_ns2_on_both_paths() {
         assert_averages("red(min=1000,max=2000,maxp=0.02)", "RED", slow);
         assert_averages(&format!("sfd(mode=coupled,{two})"), "RIOC", slow);
         assert_averages(&format!("sfd(mode=decoupled,{two})"), "RIOD", slow);
+    }
+}
+
+/// What stands beside the policies to repeat ns-2's runs keeps the same averages.
+#[test]
+fn averages__of_ns2s_own_queues_equal_ns2_on_both_paths() {
+    let two = "in_min=1000,in_max=2000,out_min=1000,out_max=2000";
+    for slow in [false, true] {
+        assert_averages("red(min=1000,max=2000,maxp=0.02,ns2=true)", "RED", slow);
+        assert_averages(&format!("ns2-sfd(mode=coupled,{two})"), "RIOC", slow);
+        assert_averages(&format!("ns2-sfd(mode=decoupled,{two})"), "RIOD", slow);
+        assert_averages(&format!("ns2-rio({two})"), "RIO", slow);
     }
 }
 
