@@ -3,6 +3,9 @@
 Every send, arrival at the sink, drop and acknowledgement must be the same, in the same order, within 2 µs,
 given the phase of the sender's clock, which ns-2's script prints. Prints how many cases agree by variant and
 by feature, and where the others part first. Ends with 1 when a case parts without a reason in REASONS.
+
+`--traces DIR` compares with recorded traces instead, from their metadata alone, and needs no ns-2: a
+`summary.json` and a `NAME.events.csv` each, as in `oracle/golden/tcp`.
 """
 
 from __future__ import annotations
@@ -19,8 +22,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from oracle_cases import FEATURES, ROOT, VARIANTS, Case, draw
+from oracle_cases import FEATURES, IN_FORCE, ROOT, VARIANTS, Case, draw
 
 CLOSE_S = 2e-6
 # Times of ours that are equal but for rounding to nanoseconds at each hop.
@@ -41,7 +45,8 @@ class Played:
     events: list[Event]
     phase_s: float
     until_s: float
-    starts_us: frozenset[int]  # transmissions at the bottleneck
+    starts_us: frozenset[int] = frozenset()  # transmissions at the bottleneck
+    done_s: float | None = None
 
 
 def ns2(case: Case) -> Played:
@@ -52,9 +57,10 @@ def ns2(case: Case) -> Played:
         said = dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
         if done.returncode != 0 or "boot" not in said:
             raise SystemExit(f"oracle: ns failed: {' '.join(command)}\n{done.stderr}")
-        until = float(said["done"]) + 1.0 if "done" in said else NS2_END_S
+        done_s = float(said["done"]) if "done" in said else None
+        until = NS2_END_S if done_s is None else done_s + 1.0
         trace = (Path(folder) / "t.tr").read_text().splitlines()
-        return Played(parse_ns2(trace), float(said["boot"]), until, starts_us(trace))
+        return Played(parse_ns2(trace), float(said["boot"]), until, starts_us(trace), done_s)
 
 
 def parse_ns2(trace: Sequence[str]) -> list[Event]:
@@ -111,7 +117,7 @@ def scenario(case: Case, phase_s: float) -> dict[str, object]:
             "min_rto": f"{number('minrto') * 1e3}ms",
             "tick_phase_s": phase_s,
             "syn": number("syn") != 0,
-            "delayed_ack": "100ms" if number("delack") else "off",
+            "delayed_ack": "100ms" if case.delays_acks() else "off",
         },
         "traffic": {"connections": [{"start_s": 0, "writes": [{"bytes": int(number("n")) * 1000}]}]},
         "faults": faults(case),
@@ -130,6 +136,43 @@ def ours(program: Path, scenarios: Sequence[dict[str, object]]) -> list[list[Eve
         if name in {"send", "receive", "drop", "ack"}:
             events[int(number)].append((float(time), name, int(seq), int(size)))
     return events
+
+
+# --- recorded traces -------------------------------------------------------------------------------
+
+
+def recorded(folder: Path) -> list[tuple[Case, Played]]:
+    """The traces of a folder: what was asked of ns-2, and what it did."""
+    return [of_record(one, folder) for one in json.loads((folder / "summary.json").read_text())]
+
+
+def of_record(one: dict[str, Any], folder: Path) -> tuple[Case, Played]:
+    """An entry of `summary.json`; what it does not tell is as `a_tcp.tcl` sets it."""
+    in_force = one.get("in_force", {})
+    told = {name: in_force[key] for key, name in IN_FORCE.items() if key in in_force}
+    done_s = one.get("done")
+    until = NS2_END_S if done_s is None else done_s + 1.0
+    events = recorded_events(folder / f"{one['name']}.events.csv")
+    return Case(one["name"], one["params"] | told), Played(
+        events, float(one["tick_phase_s"]), until, done_s=done_s
+    )
+
+
+def recorded_events(table: Path) -> list[Event]:
+    """A recorded table's events in our words."""
+    named = {"rcv_at_sink": "receive"}
+    rows = [line.split(",") for line in table.read_text().splitlines()[1:]]
+    return [
+        (float(at), named.get(event, event), int(float(seq)), int(float(size)))
+        for at, event, seq, size, *_ in rows
+    ]
+
+
+def beside_record(ours: list[Event], played: Played) -> list[Event]:
+    """Ours without what follows a record that stops as the transfer is done, or just before its last ACK."""
+    rest, done_s = ours[len(played.events) :], played.done_s
+    ends = done_s is not None and all(event[0] >= done_s - CLOSE_S for event in rest)
+    return ours[: len(played.events)] if ends else ours
 
 
 # --- comparing -------------------------------------------------------------------------------------
@@ -255,14 +298,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--program", type=Path, required=True, help="the mousehole-trace binary")
     parser.add_argument("--cases", type=int, default=234, help="how many random cases (default 234)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the cases (default 1)")
+    parser.add_argument("--traces", type=Path, help="a folder of recorded traces to compare with instead")
     given = parser.parse_args(arguments)
-    if shutil.which("ns") is None:
+    if given.traces:
+        cases, theirs = map(list, zip(*recorded(given.traces), strict=True))
+    elif shutil.which("ns") is None:
         print("oracle: NOT RUN: ns-2 is not installed (as root: make deps)")
         return 1
-    cases = draw(given.cases, given.seed)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        theirs = list(pool.map(ns2, cases))
+    else:
+        cases = draw(given.cases, given.seed)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            theirs = list(pool.map(ns2, cases))
     mine = ours(given.program, [scenario(case, t.phase_s) for case, t in zip(cases, theirs, strict=True)])
+    if given.traces:
+        mine = [beside_record(m, t) for m, t in zip(mine, theirs, strict=True)]
     places = [parting(m, t) for m, t in zip(mine, theirs, strict=True)]
     lines, unexplained = report(cases, places)
     print("\n".join(lines))
