@@ -12,7 +12,7 @@ const SOURCE: &str = "ns-2.35 Queue/RED/RIO, oracle/semantics.md 1.5";
 
 pub const NS2_RIO: SchemeDoc = SchemeDoc {
     name: "ns2-rio",
-    summary: "ns-2.35's Queue/RED/RIO, with the marks of its SFD",
+    summary: "RIO as ns-2.35 ships it (Queue/RED/RIO), with the marks of ns2-sfd",
     source: SOURCE,
     detail: "IN is judged by the average of IN packets, OUT by the average of all, but OUT arrivals move neither average. \
              In ns-2 nothing can mark packets for this queue one by one; here ns2-sfd's marker does. A witness, not a \
