@@ -92,6 +92,7 @@ def faults(case: Case) -> list[dict[str, object]]:
 def scenario(case: Case, phase_s: float) -> dict[str, object]:
     """The case for the simulator."""
     delay_ms, number = case.number("d2"), case.number
+    write = {"bytes": int(number("n") * number("size"))}
     return {
         "warmup": "0s",
         "duration": f"{NS2_END_S}s",
@@ -108,6 +109,7 @@ def scenario(case: Case, phase_s: float) -> dict[str, object]:
         "tcp": {
             "profile": "ns2-2001" if case.get("era") == "old" else "ns2-2.35",
             "variant": VARIANTS[str(case.get("variant"))],
+            "mss": int(number("size")),
             "receive_window": int(number("win")),
             "tick": f"{number('tick') * 1e3}ms",
             "initial_window": int(number("iw")),
@@ -117,7 +119,7 @@ def scenario(case: Case, phase_s: float) -> dict[str, object]:
             "syn": number("syn") != 0,
             "delayed_ack": "100ms" if case.delays_acks() else "off",
         },
-        "traffic": {"connections": [{"start_s": 0, "writes": [{"bytes": int(number("n")) * 1000}]}]},
+        "traffic": {"connections": [{"start_s": 0, "writes": [write]}]},
         "faults": faults(case),
     }
 

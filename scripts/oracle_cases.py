@@ -55,6 +55,7 @@ DEFAULTS: dict[str, Value] = {
     "bw2": 2,
     "d2": 20,
     "delack": 0,
+    "size": 1000,
     "seed": 1,
 }
 # Under which names `summary.json` has the values in force.

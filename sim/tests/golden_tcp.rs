@@ -28,7 +28,8 @@ fn cases() -> Vec<Value> {
 }
 
 /// What `a_tcp.tcl` sets: its name there, its name in `in_force`, its default, its value in the old era.
-const SETTINGS: [(&str, &str, f64, Option<f64>); 10] = [
+const SETTINGS: [(&str, &str, f64, Option<f64>); 11] = [
+    ("size", "payload", 1000.0, None),
     ("win", "window", 64.0, None),
     ("syn", "syn", 0.0, Some(0.0)),
     ("iw", "iw", 2.0, Some(1.0)),
@@ -90,6 +91,7 @@ fn tcp(case: &Value) -> TcpSpec {
             Some("Sack1") => Variant::Sack,
             Some(other) => panic!("unknown variant {other}"),
         }),
+        mss: Some(setting(case, "size") as u32),
         receive_window: Some(setting(case, "win") as u32),
         tick: milliseconds("tick"),
         initial_window: Some(setting(case, "iw") as u32),
@@ -129,7 +131,7 @@ fn scenario(case: &Value) -> Scenario {
         trace: true,
         ..Scenario::default()
     };
-    with_connections(base, vec![connection(0.0, &[(0.0, segments * 1000)])])
+    with_connections(base, vec![connection(0.0, &[(0.0, segments * setting(case, "size") as u64)])])
 }
 
 /// The same flow with time in floats, where ns-2's order within an instant is known (`float_path.rs`).
