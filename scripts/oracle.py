@@ -30,7 +30,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from oracle_cases import FEATURES, IN_FORCE, ROOT, VARIANTS, Case, draw
+from oracle_cases import DRAWN, FEATURES, IN_FORCE, ROOT, VARIANTS, Case, draw
 
 CLOSE_S = 2e-6
 # ns-2 traces whole microseconds; a run ends 1 s after the transfer, or here.
@@ -283,6 +283,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--program", type=Path, required=True, help="the mousehole-trace binary")
     parser.add_argument("--cases", type=int, default=234, help="how many random cases (default 234)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the cases (default 1)")
+    parser.add_argument(
+        "--variant", choices=VARIANTS, help="one variant only; default: all but Tahoe, in turn"
+    )
     parser.add_argument("--traces", type=Path, help="a folder of recorded traces to compare with instead")
     given = parser.parse_args(arguments)
     if given.traces:
@@ -291,7 +294,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("oracle: NOT RUN: ns-2 is not installed (as root: make deps)")
         return 1
     else:
-        cases = draw(given.cases, given.seed)
+        cases = draw(given.cases, given.seed, [given.variant] if given.variant else DRAWN)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             theirs = list(pool.map(ns2, cases))
     lines, unexplained = report(compare(given.program, cases, theirs))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "oracle" / "tcl" / "a_tcp.tcl"
-VARIANTS = {"Reno": "reno", "Newreno": "newreno", "Sack1": "sack"}
+VARIANTS = {"Tahoe": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack"}
+# What is drawn unless one variant is asked for.
+DRAWN = ("Reno", "Newreno", "Sack1")
 
 Value = str | int | float
 
@@ -233,11 +235,11 @@ FEATURES: dict[str, Callable[[random.Random, int], dict[str, Value]]] = {
 }
 
 
-def draw(count: int, seed: int) -> list[Case]:
+def draw(count: int, seed: int, variants: Sequence[str] = DRAWN) -> list[Case]:
     """`count` cases, features and variants in turn; equal for equal seeds."""
     rng = random.Random(seed)  # noqa: S311 - not for secrets
     names = list(FEATURES)
-    return [case(rng, names[k % len(names)], list(VARIANTS)[k // len(names) % 3]) for k in range(count)]
+    return [case(rng, names[k % len(names)], variants[k // len(names) % len(variants)]) for k in range(count)]
 
 
 def case(rng: random.Random, feature: str, variant: str) -> Case:

@@ -24,7 +24,8 @@ def test_draw__equal_seeds_give_equal_cases_and_every_feature_meets_every_varian
     assert cases == oracle_cases.draw(234, 1)
     assert cases != oracle_cases.draw(234, 2)
     met = {(case.feature, case.get("variant")) for case in cases}
-    assert len(met) == len(oracle_cases.FEATURES) * len(oracle_cases.VARIANTS)
+    assert len(met) == len(oracle_cases.FEATURES) * len(oracle_cases.DRAWN)
+    assert {case.get("variant") for case in oracle_cases.draw(5, 1, ["Tahoe"])} == {"Tahoe"}
 
 
 def test_parting__none_within_two_microseconds_and_after_the_watch_ends() -> None:

@@ -86,6 +86,7 @@ fn tcp(case: &Value) -> TcpSpec {
     TcpSpec {
         profile: if case["params"]["era"] == "old" { "ns2-2001" } else { "ns2-2.35" }.into(),
         variant: Some(match case["params"]["variant"].as_str() {
+            Some("Tahoe") => Variant::Tahoe,
             Some("Reno") => Variant::Reno,
             Some("Newreno") | None => Variant::Newreno,
             Some("Sack1") => Variant::Sack,
