@@ -74,10 +74,10 @@ bpf-parity: ## as root: the policies in the kernel against the native build, rec
 golden: ## only the checks against the ns-2 tables in oracle/golden
 	@$(CARGO) test --quiet --locked golden
 
-oracle: $(VENV)/.requirements ## random TCP cases in ns-2 and here, event by event: CASES=234 SEED=1; needs ns
+oracle: $(VENV)/.requirements ## random TCP cases in ns-2 and here, event by event: CASES=234 SEED=1; needs ns, or TRACES=DIR of recorded ones
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-trace
 	@$(BIN)/python scripts/oracle.py --program "$${CARGO_TARGET_DIR:-target}/release/mousehole-trace" \
-		--cases $(or $(CASES),234) --seed $(or $(SEED),1)
+		--cases $(or $(CASES),234) --seed $(or $(SEED),1) $(if $(VARIANT),--variant $(VARIANT)) $(if $(TRACES),--traces $(TRACES))
 
 bench: $(ENGINE) ## time the simulator, ns-2 beside it where ns is installed, and every scheme; writes bench.json
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-bench

@@ -2,7 +2,15 @@
 
 Every send, arrival at the sink, drop and acknowledgement must be the same, in the same order, within 2 µs,
 given the phase of the sender's clock, which ns-2's script prints. Prints how many cases agree by variant and
-by feature, and where the others part first. Ends with 1 when a case parts without a reason in REASONS.
+by feature, and where the others part first.
+
+Two events may fall into one instant, where ns-2's order is that of rounding errors of its 64-bit floats and
+ours that of whole nanoseconds. A case that parts is therefore played again with our TCP on links that add up
+time as ns-2 does; if every event is the same then, the case was such a tie. Ends with 1 if a case parts in
+both.
+
+`--traces DIR` compares with recorded traces instead, from their metadata alone, and needs no ns-2: a
+`summary.json` and a `NAME.events.csv` each, as in `oracle/golden/tcp`.
 """
 
 from __future__ import annotations
@@ -15,16 +23,16 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
-from oracle_cases import FEATURES, ROOT, VARIANTS, Case, draw
+from oracle_cases import DRAWN, FEATURES, IN_FORCE, ROOT, VARIANTS, Case, draw
 
 CLOSE_S = 2e-6
-# Times of ours that are equal but for rounding to nanoseconds at each hop.
-INSTANT_S = 5e-9
 # ns-2 traces whole microseconds; a run ends 1 s after the transfer, or here.
 NS2_END_S = 400.0
 
@@ -41,7 +49,8 @@ class Played:
     events: list[Event]
     phase_s: float
     until_s: float
-    starts_us: frozenset[int]  # transmissions at the bottleneck
+    done_s: float | None = None
+    is_cut: bool = False  # a record may stop when the transfer is done
 
 
 def ns2(case: Case) -> Played:
@@ -52,9 +61,10 @@ def ns2(case: Case) -> Played:
         said = dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
         if done.returncode != 0 or "boot" not in said:
             raise SystemExit(f"oracle: ns failed: {' '.join(command)}\n{done.stderr}")
-        until = float(said["done"]) + 1.0 if "done" in said else NS2_END_S
+        done_s = float(said["done"]) if "done" in said else None
+        until = NS2_END_S if done_s is None else done_s + 1.0
         trace = (Path(folder) / "t.tr").read_text().splitlines()
-        return Played(parse_ns2(trace), float(said["boot"]), until, starts_us(trace))
+        return Played(parse_ns2(trace), float(said["boot"]), until, done_s)
 
 
 def parse_ns2(trace: Sequence[str]) -> list[Event]:
@@ -67,12 +77,6 @@ def parse_ns2(trace: Sequence[str]) -> list[Event]:
         if name:
             events.append((float(fields[1]), name, int(fields[10]), int(fields[5])))
     return events
-
-
-def starts_us(trace: Sequence[str]) -> frozenset[int]:
-    """When the bottleneck began to transmit a packet, in whole microseconds."""
-    fields = (line.split() for line in trace if line.startswith("-"))
-    return frozenset(round(float(f[1]) * 1e6) for f in fields if f[2:4] == ["1", "2"])
 
 
 def faults(case: Case) -> list[dict[str, object]]:
@@ -88,6 +92,7 @@ def faults(case: Case) -> list[dict[str, object]]:
 def scenario(case: Case, phase_s: float) -> dict[str, object]:
     """The case for the simulator."""
     delay_ms, number = case.number("d2"), case.number
+    write = {"bytes": int(number("n") * number("size"))}
     return {
         "warmup": "0s",
         "duration": f"{NS2_END_S}s",
@@ -104,6 +109,7 @@ def scenario(case: Case, phase_s: float) -> dict[str, object]:
         "tcp": {
             "profile": "ns2-2001" if case.get("era") == "old" else "ns2-2.35",
             "variant": VARIANTS[str(case.get("variant"))],
+            "mss": int(number("size")),
             "receive_window": int(number("win")),
             "tick": f"{number('tick') * 1e3}ms",
             "initial_window": int(number("iw")),
@@ -111,17 +117,18 @@ def scenario(case: Case, phase_s: float) -> dict[str, object]:
             "min_rto": f"{number('minrto') * 1e3}ms",
             "tick_phase_s": phase_s,
             "syn": number("syn") != 0,
-            "delayed_ack": "100ms" if number("delack") else "off",
+            "delayed_ack": "100ms" if case.delays_acks() else "off",
         },
-        "traffic": {"connections": [{"start_s": 0, "writes": [{"bytes": int(number("n")) * 1000}]}]},
+        "traffic": {"connections": [{"start_s": 0, "writes": [write]}]},
         "faults": faults(case),
     }
 
 
-def ours(program: Path, scenarios: Sequence[dict[str, object]]) -> list[list[Event]]:
-    """Plays all cases in the simulator."""
+def ours(program: Path, scenarios: Sequence[dict[str, object]], floats: bool = False) -> list[list[Event]]:
+    """Plays all cases in the simulator, or with its TCP on links that add up time in floats as ns-2 does."""
     lines = "".join(json.dumps(one) + "\n" for one in scenarios)
-    done = subprocess.run([str(program)], input=lines, capture_output=True, text=True, timeout=300)
+    command = [str(program), *(["--floats"] if floats else [])]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         raise SystemExit(f"oracle: {done.stderr.strip()}")
     events: list[list[Event]] = [[] for _ in scenarios]
@@ -132,22 +139,53 @@ def ours(program: Path, scenarios: Sequence[dict[str, object]]) -> list[list[Eve
     return events
 
 
+# --- recorded traces -------------------------------------------------------------------------------
+
+
+def recorded(folder: Path) -> list[tuple[Case, Played]]:
+    """The traces of a folder: what was asked of ns-2, and what it did."""
+    return [of_record(one, folder) for one in json.loads((folder / "summary.json").read_text())]
+
+
+def of_record(one: dict[str, Any], folder: Path) -> tuple[Case, Played]:
+    """An entry of `summary.json`; what it does not tell is as `a_tcp.tcl` sets it."""
+    in_force = one.get("in_force", {})
+    told = {name: in_force[key] for key, name in IN_FORCE.items() if key in in_force}
+    done_s = one.get("done")
+    until = NS2_END_S if done_s is None else done_s + 1.0
+    events = recorded_events(folder / f"{one['name']}.events.csv")
+    return Case(one["name"], one["params"] | told), Played(
+        events, float(one["tick_phase_s"]), until, done_s, is_cut=True
+    )
+
+
+def recorded_events(table: Path) -> list[Event]:
+    """A recorded table's events in our words."""
+    named = {"rcv_at_sink": "receive"}
+    rows = [line.split(",") for line in table.read_text().splitlines()[1:]]
+    return [
+        (float(at), named.get(event, event), int(float(seq)), int(float(size)))
+        for at, event, seq, size, *_ in rows
+    ]
+
+
+def beside_record(ours: list[Event], played: Played) -> list[Event]:
+    """Ours without what follows a record that stops as the transfer is done, or just before its last ACK."""
+    rest, done_s = ours[len(played.events) :], played.done_s
+    ends = played.is_cut and done_s is not None and all(event[0] >= done_s - CLOSE_S for event in rest)
+    return ours[: len(played.events)] if ends else ours
+
+
 # --- comparing -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Parting:
-    """The first event in which two runs differ; `None` where one has ended.
-
-    `is_tie`: two events of the same instant come in the other order, and all else is equal.
-    `at_full_queue`: one of the two dropped a packet that arrived in the instant in which another left.
-    """
+    """The first event in which two runs differ; `None` where one has ended."""
 
     number: int
     ours: Event | None
     theirs: Event | None
-    is_tie: bool = False
-    at_full_queue: bool = False
 
     def __str__(self) -> str:
         return f"event {self.number}: ours {spoken(self.ours)}, ns-2 {spoken(self.theirs)}"
@@ -164,54 +202,41 @@ def equal(a: Event | None, b: Event | None) -> bool:
 
 
 def parting(ours: Sequence[Event], played: Played) -> Parting | None:
-    """Where two runs part first; a tie only if nothing else differs."""
-    mine: list[Event | None] = [event for event in ours if event[0] <= played.until_s]
-    other: list[Event | None] = list(played.events)
-    length = max(len(mine), len(other))
-    mine += [None] * (length + 1 - len(mine))
-    other += [None] * (length + 1 - len(other))
-    tie = None
-    for k in range(length):
-        if equal(mine[k], other[k]):
-            continue
-        same = next((j for j in range(k + 1, length) if equal(mine[j], other[k])), None)
-        if same is None or not of_one_instant(mine[k : same + 1]):
-            return Parting(k, mine[k], other[k], at_full_queue=meets_departure((mine[k], other[k]), played))
-        tie = tie or Parting(k, mine[k], other[k], is_tie=True)
-        mine.insert(k, mine.pop(same))
-    return tie
-
-
-def meets_departure(pair: Sequence[Event | None], played: Played) -> bool:
-    """Whether the earlier of two events is a drop at the bottleneck in the instant of a departure there."""
-    first = min((event for event in pair if event is not None), default=None)
-    at_us = round(first[0] * 1e6) if first is not None and first[1] == "drop" else -9
-    return not played.starts_us.isdisjoint(range(at_us - 1, at_us + 2))
-
-
-def of_one_instant(events: Sequence[Event | None]) -> bool:
-    """Whether these events have one time, but for rounding."""
-    times = [event[0] for event in events if event is not None]
-    return max(times) - min(times) <= INSTANT_S
+    """Where two runs part first."""
+    mine = [event for event in ours if event[0] <= played.until_s]
+    for number, (a, b) in enumerate(zip_longest(mine, played.events)):
+        if not equal(a, b):
+            return Parting(number, a, b)
+    return None
 
 
 @dataclass(frozen=True)
-class Reason:
-    """Why a case may part, and how such a case is known. `oracle/semantics.md` section 1.6a has each."""
+class Outcome:
+    """How a case came out: where it parts, and whether also with time in floats."""
 
-    text: str
-    holds: Callable[[Case, Parting], bool]
+    case: Case
+    where: Parting | None
+    in_floats: Parting | None = None
+
+    @property
+    def is_tie(self) -> bool:
+        """Whether nothing but the order within an instant is behind the difference."""
+        return self.where is not None and self.in_floats is None
 
 
-REASONS = (
-    Reason("two events of one instant, in the other order", lambda _, where: where.is_tie),
-    Reason("a packet meets a full queue in the instant of a departure", lambda _, where: where.at_full_queue),
-)
+def compare(program: Path, cases: Sequence[Case], theirs: Sequence[Played]) -> list[Outcome]:
+    """Plays all cases in the engine, and those that part once more with time in floats."""
+    scenarios = [scenario(case, played.phase_s) for case, played in zip(cases, theirs, strict=True)]
+    places = partings(ours(program, scenarios), theirs)
+    parted = [k for k, where in enumerate(places) if where]
+    again = ours(program, [scenarios[k] for k in parted], floats=True)
+    in_floats = dict(zip(parted, partings(again, [theirs[k] for k in parted]), strict=True))
+    return [Outcome(case, places[k], in_floats.get(k)) for k, case in enumerate(cases)]
 
 
-def reason(case: Case, where: Parting) -> str | None:
-    """The documented reason why this case parts, if there is one."""
-    return next((known.text for known in REASONS if known.holds(case, where)), None)
+def partings(mine: Sequence[list[Event]], theirs: Sequence[Played]) -> list[Parting | None]:
+    """Where each run parts from ns-2's."""
+    return [parting(beside_record(m, t), t) for m, t in zip(mine, theirs, strict=True)]
 
 
 @dataclass
@@ -233,20 +258,23 @@ class Tally:
         return [f"  {n:22} {self.agree[n]:4} of {self.total[n]:4}" for n in names if self.total[n]]
 
 
-def report(cases: Sequence[Case], partings: Sequence[Parting | None]) -> tuple[list[str], int]:
-    """What is printed, and how many cases part without a documented reason."""
-    tally, told, unexplained = Tally(), [], 0
-    for case, where in zip(cases, partings, strict=True):
-        tally.add(case, where is None)
-        if where is not None:
-            why = reason(case, where)
-            unexplained += why is None
-            told += [f"parts ({why or 'NO KNOWN REASON'}): {case.feature}", f"  {where}"]
-            told.append("  " + " ".join(case.command()).replace(f"{ROOT}/", ""))
-    told += ["agreement with ns-2 2.35:", *tally.lines()]
-    told.append(f"oracle: {tally.agree['all']} of {len(cases)} cases agree event by event")
-    told[-1] += f"; {unexplained} part without a known reason"
-    return told, unexplained
+def report(outcomes: Sequence[Outcome]) -> tuple[list[str], int]:
+    """What is printed, and how many cases part for another reason than a tie."""
+    tally, told = Tally(), []
+    for one in outcomes:
+        tally.add(one.case, one.where is None)
+        if one.where is not None:
+            told += [f"parts ({'a tie' if one.is_tie else 'NO KNOWN REASON'}): {one.case.feature}"]
+            told += [f"  {one.where}", *([] if one.is_tie else [f"  with time in floats: {one.in_floats}"])]
+            told.append("  " + " ".join(one.case.command()).replace(f"{ROOT}/", ""))
+    ties = sum(one.is_tie for one in outcomes)
+    agree = tally.agree["all"] + ties
+    told += ["agreement with ns-2 2.35, ties apart:", *tally.lines()]
+    told.append(
+        f"oracle: {agree} of {len(outcomes)} cases agree event by event, {ties} of them with time in floats"
+    )
+    told[-1] += f" as ns-2 has it; {len(outcomes) - agree} part without a known reason"
+    return told, len(outcomes) - agree
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -255,16 +283,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--program", type=Path, required=True, help="the mousehole-trace binary")
     parser.add_argument("--cases", type=int, default=234, help="how many random cases (default 234)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the cases (default 1)")
+    parser.add_argument(
+        "--variant", choices=VARIANTS, help="one variant only; default: all but Tahoe, in turn"
+    )
+    parser.add_argument("--traces", type=Path, help="a folder of recorded traces to compare with instead")
     given = parser.parse_args(arguments)
-    if shutil.which("ns") is None:
+    if given.traces:
+        cases, theirs = map(list, zip(*recorded(given.traces), strict=True))
+    elif shutil.which("ns") is None:
         print("oracle: NOT RUN: ns-2 is not installed (as root: make deps)")
         return 1
-    cases = draw(given.cases, given.seed)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        theirs = list(pool.map(ns2, cases))
-    mine = ours(given.program, [scenario(case, t.phase_s) for case, t in zip(cases, theirs, strict=True)])
-    places = [parting(m, t) for m, t in zip(mine, theirs, strict=True)]
-    lines, unexplained = report(cases, places)
+    else:
+        cases = draw(given.cases, given.seed, [given.variant] if given.variant else DRAWN)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            theirs = list(pool.map(ns2, cases))
+    lines, unexplained = report(compare(given.program, cases, theirs))
     print("\n".join(lines))
     return 1 if unexplained else 0
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "oracle" / "tcl" / "a_tcp.tcl"
-VARIANTS = {"Reno": "reno", "Newreno": "newreno", "Sack1": "sack"}
+VARIANTS = {"Tahoe": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack"}
+# What is drawn unless one variant is asked for.
+DRAWN = ("Reno", "Newreno", "Sack1")
 
 Value = str | int | float
 
@@ -29,6 +31,10 @@ class Case:
         """The value in force as a number; the old era has its own."""
         old = OLD_ERA if self.get("era") == "old" else {}
         return float(old.get(name, self.get(name)))
+
+    def delays_acks(self) -> bool:
+        """Whether the sink delays ACKs; Sack1's does so only if told with 2."""
+        return self.number("delack") > (self.get("variant") == "Sack1")
 
     def command(self) -> list[str]:
         """What reproduces the ns-2 side."""
@@ -51,7 +57,20 @@ DEFAULTS: dict[str, Value] = {
     "bw2": 2,
     "d2": 20,
     "delack": 0,
+    "size": 1000,
     "seed": 1,
+}
+# Under which names `summary.json` has the values in force.
+IN_FORCE = {
+    "syn": "syn",
+    "window": "win",
+    "tick_s": "tick",
+    "iw": "iw",
+    "initial_rto_s": "rto0",
+    "min_rto_s": "minrto",
+    "bottleneck_mbit": "bw2",
+    "bottleneck_delay_ms": "d2",
+    "buffer": "qlim",
 }
 OLD_ERA: dict[str, Value] = {"syn": 0, "iw": 1, "tick": 0.1, "rto0": 6.0, "minrto": 1}
 
@@ -138,6 +157,61 @@ def path(rng: random.Random, n: int) -> dict[str, Value]:
     return {**rng.choice((scattered, burst, queue))(rng, n), **chosen}
 
 
+def long_bursts(rng: random.Random, n: int) -> dict[str, Value]:
+    """Most of a window is lost, or all of it, and perhaps what is sent for it."""
+    start = rng.randrange(max(1, n - 2))
+    lost = [start + k for k in range(rng.choice((12, 16, 24, 40)))]
+    return {"drops": listed(index for index in lost if rng.random() < rng.choice((0.6, 0.9, 1.0)))}
+
+
+def again_and_again(rng: random.Random, _: int) -> dict[str, Value]:
+    """The same few segments are lost time after time, so that the timer backs off."""
+    n, start = rng.randint(5, 60), rng.randint(1, 30)
+    return {
+        "n": n,
+        "drops": listed([*range(start, start + rng.randint(3, 30)), *range(60, 60 + rng.randint(0, 9))]),
+    }
+
+
+def tiny_queue(rng: random.Random, n: int) -> dict[str, Value]:
+    """A buffer of a few packets: every window overflows it."""
+    drops = scattered(rng, n) if rng.random() < 0.3 else {}
+    return {**drops, "n": rng.randint(20, 200), "qlim": rng.randint(2, 10)}
+
+
+def short_path(rng: random.Random, n: int) -> dict[str, Value]:
+    """A round trip far below the clock's tick."""
+    chosen = {"bw2": rng.choice((5, 10, 50)), "d2": rng.choice((0.1, 1, 3)), "tick": rng.choice((0.1, 0.5))}
+    return {**rng.choice((scattered, burst, queue, acks))(rng, n), **chosen, "era": "now"}
+
+
+def few(rng: random.Random, _: int) -> dict[str, Value]:
+    """A few segments, any of which may be the lost one, the last above all."""
+    n = rng.randint(1, 10)
+    ends = {"drops": listed([n - 1, *(rng.randrange(n + 2) for _ in range(rng.randint(0, 4)))])}
+    return {
+        **ends,
+        "n": n,
+        "delack": rng.choice((0, 0, 1)),
+        "syn": rng.choice((0, 1)),
+        "win": rng.choice((20, 64)),
+    }
+
+
+def all_at_once(rng: random.Random, n: int) -> dict[str, Value]:
+    """Whatever the others do, together."""
+    some = rng.choice((scattered, burst, long_bursts, retransmission, again_and_again, tiny_queue))(rng, n)
+    lossy = acks(rng, n)["ackdrops"] if rng.random() < 0.4 else "-"
+    clock = {"tick": rng.choice((0.01, 0.1, 0.5)), "rto0": rng.choice((1.0, 3.0, 6.0))}
+    more = {
+        "win": rng.choice((4, 10, 20, 20, 64, 200)),
+        "delack": rng.choice((0, 1)),
+        "syn": rng.choice((0, 1)),
+    }
+    place = {"bw2": rng.choice((0.3, 2, 3, 7, 20)), "d2": rng.choice((2, 20, 33, 100))}
+    return {**some, "ackdrops": lossy, **clock, **more, **place, "minrto": rng.choice((0.0, 0.2, 1.0))}
+
+
 FEATURES: dict[str, Callable[[random.Random, int], dict[str, Value]]] = {
     "scattered losses": scattered,
     "bursts of 4 and 8": burst,
@@ -152,14 +226,20 @@ FEATURES: dict[str, Callable[[random.Random, int], dict[str, Value]]] = {
     "timer settings": timers,
     "ACKs lost": acks,
     "other paths": path,
+    "bursts of 12 to 40": long_bursts,
+    "lost again and again": again_and_again,
+    "queue of 2 to 10": tiny_queue,
+    "round trip below a tick": short_path,
+    "1 to 10 segments": few,
+    "all at once": all_at_once,
 }
 
 
-def draw(count: int, seed: int) -> list[Case]:
+def draw(count: int, seed: int, variants: Sequence[str] = DRAWN) -> list[Case]:
     """`count` cases, features and variants in turn; equal for equal seeds."""
     rng = random.Random(seed)  # noqa: S311 - not for secrets
     names = list(FEATURES)
-    return [case(rng, names[k % len(names)], list(VARIANTS)[k // len(names) % 3]) for k in range(count)]
+    return [case(rng, names[k % len(names)], variants[k // len(names) % len(variants)]) for k in range(count)]
 
 
 def case(rng: random.Random, feature: str, variant: str) -> Case:
@@ -171,4 +251,6 @@ def case(rng: random.Random, feature: str, variant: str) -> Case:
     params |= FEATURES[feature](rng, n)
     if params["era"] == "old":  # a_tcp.tcl sets these itself
         params = {name: value for name, value in params.items() if name not in OLD_ERA}
+    if variant == "Sack1" and params.get("delack"):
+        params["delack"] = 2
     return Case(feature, {name: value for name, value in params.items() if value != DEFAULTS[name]})

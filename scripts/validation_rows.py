@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import oracle_cases
 
 import oracle
 
@@ -123,42 +120,27 @@ def random_cases(path: Path) -> int:
 
 def tcp_goldens(program: Path) -> Row:
     """Every golden trace played by ours: events that differ, and the largest difference in time."""
-    goldens = json.loads((TCP_GOLDENS / "summary.json").read_text())
-    cases = [oracle_cases.Case("golden", {**one["params"], "seed": 1}) for one in goldens]
-    scenarios = [oracle.scenario(case, one["tick_phase_s"]) for case, one in zip(cases, goldens, strict=True)]
+    goldens = oracle.recorded(TCP_GOLDENS)
+    scenarios = [oracle.scenario(case, played.phase_s) for case, played in goldens]
     events, worst_s, parted = 0, 0.0, []
-    for one, mine in zip(goldens, oracle.ours(program, scenarios), strict=True):
-        theirs = golden_events(one["name"])
-        events += len(theirs)
-        # Some traces end before the acknowledgement that completes the transfer.
-        same = [event[1:] for event in mine[: len(theirs)]] == [event[1:] for event in theirs]
-        if not same or len(mine) > len(theirs) + 1:
-            parted.append(one["name"])
-            continue
-        worst_s = max(worst_s, *(abs(a[0] - b[0]) for a, b in zip(mine, theirs, strict=False)))
+    for (case, played), mine in zip(goldens, oracle.ours(program, scenarios), strict=True):
+        events += len(played.events)
+        same = oracle.beside_record(mine, played)
+        if oracle.parting(same, played):
+            parted.append(case.feature)
+        apart = [abs(a[0] - b[0]) for a, b in zip(same, played.events, strict=False) if a[1:] == b[1:]]
+        worst_s = max(worst_s, *apart)
     result = f"{len(goldens) - len(parted)} of {len(goldens)} traces, {events:,} events: same order; "
     result += f"times at most {worst_s * 1e6:.2f} µs apart" + (
         f"; parted: {', '.join(parted)}" if parted else ""
     )
-    verdict = DIFFERS if parted or worst_s > oracle.CLOSE_S else AGREES
-    compared = "recorded ns-2 2.35 traces of Reno, NewReno and SACK"
     return Row(
         "One-way TCP sends, receives, drops and acknowledges as ns-2",
-        compared,
+        "recorded ns-2 2.35 traces of Reno, NewReno and SACK",
         result,
         "make golden",
-        verdict,
+        DIFFERS if parted else AGREES,
     )
-
-
-def golden_events(name: str) -> list[oracle.Event]:
-    """A golden table's events in the oracle's words."""
-    with (TCP_GOLDENS / f"{name}.events.csv").open() as file:
-        rows = list(csv.reader(file))[1:]
-    named = {"rcv_at_sink": "receive"}
-    return [
-        (float(at), named.get(event, event), int(float(seq)), int(size)) for at, event, seq, size, *_ in rows
-    ]
 
 
 def random_tcp(output: str, code: int) -> Row:
@@ -191,6 +173,7 @@ def overload(output: str) -> list[Row]:
         "RIOds": "multi-RED, coupled",
         "RIOdsD": "multi-RED, decoupled",
         "WREDds": "multi-RED, total",
+        "RIO": "RIO",
     }
     command = "mousehole-overload 5"
     lines = list(csv.DictReader(io.StringIO(output)))

@@ -1,11 +1,12 @@
 # Drop decisions one by one: prints every arrival with the uniform number that was there to be used.
-# usage: key=value  q RED|REDqib|RIOC|RIOD|WRED ; wait gentle bytes (RED) ; qlim ; n arrivals ; seed ; load
+# usage: key=value  q RED|REDqib|RIO|RIOC|RIOD|WRED ; wait gentle bytes (RED, RIO) ; qlim ; n arrivals ; seed ; load
 # Link 1 Mb/s, 1000-byte packets on average (a slot = 8 ms). The load swings from idle to overload.
 remove-all-packet-headers
 add-packet-header IP TCP Flags RTP
 array set o {q RED wait 0 gentle 0 bytes 0 qlim 40 n 1200 seed 1 sizes 0 share 0.5 load 1}
 foreach a $argv { regexp {^([^=]+)=(.*)$} $a -> k v; set o($k) $v }
-set isds [expr {![string match RED* $o(q)]}]
+set isrio [expr {$o(q)=="RIO"}]
+set isds [expr {!$isrio && ![string match RED* $o(q)]}]
 set qib [expr {$o(q)=="REDqib"}]
 set ns [new Simulator]
 set a [$ns node]; set b [$ns node]; set c [$ns node]
@@ -14,7 +15,13 @@ Queue/RED set thresh_ 5; Queue/RED set maxthresh_ 15; Queue/RED set linterm_ 10;
 Queue/RED set mean_pktsize_ 1000; Queue/RED set use_mark_p_ 0
 Queue/RED set bytes_ $o(bytes); Queue/RED set queue_in_bytes_ $qib
 Queue/RED set gentle_ $o(gentle); Queue/RED set wait_ $o(wait)
-$ns simplex-link $a $b 1Mb 20ms [expr {$isds ? "dsRED/edge" : "RED"}]
+# a flow id other than 0 is IN; out_linterm_ is far from linterm_, to show which of the two is used
+Queue/RED/RIO set in_thresh_ 8; Queue/RED/RIO set in_maxthresh_ 20; Queue/RED/RIO set in_linterm_ 20
+Queue/RED/RIO set out_thresh_ 4; Queue/RED/RIO set out_maxthresh_ 12; Queue/RED/RIO set out_linterm_ 50
+Queue/RED/RIO set linterm_ 5; Queue/RED/RIO set q_weight_ 0.05; Queue/RED/RIO set mean_pktsize_ 1000
+Queue/RED/RIO set gentle_ $o(gentle); Queue/RED/RIO set wait_ $o(wait)
+Queue/RED/RIO set use_mark_p_ 0; Queue/RED/RIO set priority_method_ 1
+$ns simplex-link $a $b 1Mb 20ms [expr {$isds ? "dsRED/edge" : $isrio ? "RED/RIO" : "RED"}]
 $ns simplex-link $b $a 1Mb 20ms DropTail
 $ns queue-limit $a $b $o(qlim)
 set q [[$ns link $a $b] queue]
@@ -43,14 +50,16 @@ set loads {1.2 0.9 0.75 0.6 0.9 0.5 3.0 0.8 0.95 0.7}
 proc drops {} { global q isds monitor
   if {$isds} { return [list [expr int([$q getStat edrops])] [expr int([$q getStat drops])]] }
   return [list 0 [$monitor set pdrops_]] }
-proc arrival {i class size seed} { global ns q isds agent twin monitor qib defaultRNG
+proc arrival {i class size seed} { global ns q isds isrio agent twin monitor qib defaultRNG
   $twin seed $seed; set u [$twin uniform 0.0 1.0]
   $defaultRNG seed $seed
   set waits [$monitor set pkts_]
   foreach {e0 d0} [drops] {}
   $agent($class) send $size
   foreach {e1 d1} [drops] {}
-  if {$isds} { set aves "[$q getAverageV 0 0],[$q getAverageV 0 1]" } else { set aves "[format %.6f [expr [$q set ave_]/($qib?1000.0:1.0)]]," }
+  if {$isds} { set aves "[$q getAverageV 0 0],[$q getAverageV 0 1]" } elseif {$isrio} {
+    set aves "[format %.6f [$q set in_ave_]],[format %.6f [$q set ave_]]"
+  } else { set aves "[format %.6f [expr [$q set ave_]/($qib?1000.0:1.0)]]," }
   set what [expr {$e1>$e0 ? "early" : $d1>$d0 ? [expr {$isds?"forced":"drop"}] : "pass"}]
   puts "[format %.6f [$ns now]],$class,$size,[format %.9f $u],$waits,$aves,$what" }
 puts "time,class,size,u,waiting,average0,average1,decision"

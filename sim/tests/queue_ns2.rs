@@ -1,4 +1,4 @@
-//! ns-2's RED and DiffServ RED, arrival by arrival: average, then drop or not, given the same random number
+//! ns-2's RED, RIO and DiffServ RED, arrival by arrival: average, then drop or not, given the same random number
 //! (`oracle/golden/drop-decisions`).
 #![allow(non_snake_case)]
 
@@ -7,7 +7,7 @@ mod common;
 use common::golden_rows;
 use mousehole_policy::{Backlog, ColourBacklog, Verdict, multi_red, red};
 use mousehole_sim::packet::Colour;
-use mousehole_sim::queue::{Ns2DsRed, Ns2Red};
+use mousehole_sim::queue::{Ns2DsRed, Ns2Red, Ns2Rio};
 use mousehole_sim::units::{Buffer, Rate, Time};
 use std::collections::VecDeque;
 
@@ -66,6 +66,22 @@ impl Judge for Ns2Red {
 
     fn averages(&self) -> Vec<f64> {
         vec![self.average()]
+    }
+
+    fn names(&self) -> [&'static str; 2] {
+        ["drop", "drop"]
+    }
+}
+
+impl Judge for Ns2Rio {
+    fn arrive(&mut self, arrival: &Arrival, found: &Found) -> Verdict {
+        let backlog = Backlog::new(found.packets, found.bytes, found.idle_since.0);
+        let packet = (arrival.colour, arrival.bytes, false);
+        Ns2Rio::arrive(self, packet, &found.waiting, &backlog, arrival.now, arrival.u)
+    }
+
+    fn averages(&self) -> Vec<f64> {
+        vec![self.average(Colour::Green), self.average(Colour::Yellow)]
     }
 
     fn names(&self) -> [&'static str; 2] {
@@ -179,6 +195,13 @@ fn assert_red(table: &str, limit: u32, spec: red::Spec) {
     assert_decisions(table, &mut red, 60);
 }
 
+fn assert_rio(table: &str, limit: u32, both: red::Spec) {
+    let inside = red::Spec { min_packets: 8.0, max_packets: 20.0, max_p: 0.05, ..both };
+    let out = red::Spec { min_packets: 4.0, max_packets: 12.0, max_p: 0.2, ..both };
+    let mut rio = Ns2Rio::new(inside, out, Buffer::Packets(limit)).expect("valid parameters");
+    assert_decisions(table, &mut rio, 60);
+}
+
 fn assert_dsred(table: &str, mode: multi_red::Mode) {
     let inside = red::Spec { min_packets: 8.0, max_packets: 20.0, max_p: 0.05, ..plain() };
     let out = red::Spec { min_packets: 4.0, max_packets: 12.0, max_p: 0.2, w_q: 0.03, ..plain() };
@@ -218,4 +241,22 @@ fn decisions__of_decoupled_multi_red_equal_ns2() {
 #[test]
 fn decisions__of_total_multi_red_equal_ns2() {
     assert_dsred("WRED", multi_red::Mode::Total);
+}
+
+#[test]
+fn decisions__of_rio_equal_ns2() {
+    assert_rio("RIO", LIMIT, plain());
+    assert_rio("RIO-in", LIMIT, plain());
+    assert_rio("RIO-wait", LIMIT, red::Spec { wait: true, ..plain() });
+    assert_rio("RIO-gentle-wait", LIMIT, red::Spec { gentle: true, wait: true, ..plain() });
+}
+
+#[test]
+fn decisions__of_rio_with_packets_of_many_sizes_equal_ns2() {
+    assert_rio("RIO-sizes", LIMIT, plain());
+}
+
+#[test]
+fn decisions__of_rio_at_a_full_buffer_equal_ns2() {
+    assert_rio("RIO-full", 10, red::Spec { gentle: true, wait: true, ..plain() });
 }

@@ -6,6 +6,7 @@ mod common;
 use common::{connection, transfers, with_connections};
 use mousehole_sim::scenario::spec::{AccessSpec, BulkSpec, ConnectionSpec, FaultSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, SCHEMES, Scenario, Scheme};
+use mousehole_sim::tcp::Variant;
 
 fn valid() -> Scenario {
     with_connections(common::scenario("sfd"), transfers(1, 0.0, 1000))
@@ -122,6 +123,7 @@ fn tcp__wrong_values() {
     says(&["tcp.receive_window", "70000", "65535"], |s| s.tcp.receive_window = Some(70_000));
     says(&["tcp.min_rto", "\"fast\""], |s| s.tcp.min_rto = Some("fast".into()));
     says(&["tcp", "zero"], |s| s.tcp.tick = Some("0ms".into()));
+    says(&["tcp.variant", "tahoe", "ns2 profiles"], |s| s.tcp.variant = Some(Variant::Tahoe));
     says(&["tcp.tick_phase_s", "-1"], |s| s.tcp.tick_phase_s = Some(-1.0));
     says(&["tcp.delayed_ack", "\"on\""], |s| s.tcp.delayed_ack = Some("on".into()));
     says(&["tcp.syn", "ns2"], |s| s.tcp.syn = Some(false));

@@ -109,6 +109,31 @@ fn sack_blocks__three_most_recent() {
     assert_eq!(blocks_of(&ear.hear(3).expect("out of order")), [(2, 5), (8, 9), (6, 7)]);
 }
 
+/// RFC 2018 section 4: filled up with what was reported last, not with what is highest.
+#[test]
+fn sack_blocks__the_third_is_the_third_last_reported() {
+    let mut ear = Ear::new(rfc(Variant::Sack));
+    for seq in [20, 2, 6, 10] {
+        ear.hear(seq);
+    }
+    assert_eq!(blocks_of(&ear.hear(11).expect("out of order")), [(10, 12), (6, 7), (2, 3)]);
+}
+
+/// ns-2's sink does not tell again what has once dropped out of the three (`oracle/semantics.md` 1.6).
+#[test]
+fn sack_blocks__of_ns2_leave_the_room_of_blocks_that_grew_together() {
+    let blocks = |params: Params| {
+        let mut ear = Ear::new(params);
+        for seq in [2, 4, 6, 8] {
+            ear.hear(seq);
+        }
+        blocks_of(&ear.hear(7).expect("out of order"))
+    };
+    let ns2 = Params { variant: Variant::Sack, ..Params::profile("ns2-2.35").expect("a profile") };
+    assert_eq!(blocks(ns2), [(6, 9), (4, 5)]);
+    assert_eq!(blocks(rfc(Variant::Sack)), [(6, 9), (4, 5), (2, 3)]);
+}
+
 /// RFC 6298 sections 2.1 to 2.4, with samples of 500 and 300 ms.
 #[test]
 fn rto__follows_the_estimator() {

@@ -14,8 +14,6 @@ use mousehole_sim::error::Result;
 use mousehole_sim::packet::Colour;
 use mousehole_sim::record::ColourCounts;
 use mousehole_sim::rng::{Purpose, Stream};
-use mousehole_sim::scenario::Scheme;
-use mousehole_sim::scenario::scheme::Place;
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 use std::collections::HashMap;
 use std::process::ExitCode;
@@ -108,6 +106,10 @@ impl Row<'_> {
             "REDds" => (format!("ns2-sfd(mode=decoupled,{})", self.line("out_")), self.red("guard=0")),
             "RIOds" => (format!("ns2-sfd(mode=coupled,wq={wq})"), format!("sfd(mode=coupled,wq={wq})")),
             "RIOdsD" => (format!("ns2-sfd(mode=decoupled,wq={wq})"), format!("sfd(mode=decoupled,wq={wq})")),
+            "RIO" => {
+                let how = format!("wq={wq},gentle={},wait={}", self.is_on("gentle"), self.is_on("wait"));
+                (format!("ns2-rio({how})"), format!("sfd(mode=coupled,{how})"))
+            }
             "WREDds" => (format!("ns2-sfd(mode=total,wq={wq})"), format!("sfd(mode=total,wq={wq})")),
             _ => return None,
         };
@@ -181,8 +183,7 @@ impl Source {
     }
 
     fn play(mut self, scheme: &str) -> Result<Overload> {
-        let place = Place { rate: RATE, buffer: Buffer::Packets(self.limit), seed: 3, link: 0 };
-        let mut hop = Hop::new(RATE, Scheme::parse(scheme)?.queue(place)?, false);
+        let mut hop = Hop::of(scheme, RATE, Buffer::Packets(self.limit), false)?;
         let mut now = Time::ZERO;
         let mut then = None;
         while now < END {

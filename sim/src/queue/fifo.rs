@@ -5,7 +5,7 @@
 //! packet will start transmission, keeps only sizes and start times, and forgets them lazily.
 
 use super::adaptive_red::AdaptiveRed;
-use super::{Dequeued, Drop, Ns2DsRed, Ns2Red, Why};
+use super::{Dequeued, Drop, Ns2DsRed, Ns2Red, Ns2Rio, Why};
 use crate::packet::{Colour, Packet, flag};
 use crate::record::Series;
 use crate::rng::Stream;
@@ -30,13 +30,18 @@ pub enum Policy {
     Ns2Red(Box<Ns2Red>),
     /// Multi-RED with ns-2's quirks.
     Ns2DsRed(Box<Ns2DsRed>),
+    /// RIO with ns-2's quirks.
+    Ns2Rio(Box<Ns2Rio>),
 }
 
 impl Policy {
     /// Whether it is asked, and its average moves, for packets that find the buffer full.
     #[inline]
     fn sees_full_buffers(&self) -> bool {
-        matches!(self, Policy::Red(..) | Policy::Ns2Red(_) | Policy::Adaptive(_) | Policy::Shred(..))
+        matches!(
+            self,
+            Policy::Red(..) | Policy::Adaptive(_) | Policy::Shred(..) | Policy::Ns2Red(_) | Policy::Ns2Rio(_)
+        )
     }
 }
 
@@ -180,6 +185,7 @@ impl Fifo {
             }
             Policy::Ns2Red(red) => vec![red.average()],
             Policy::Ns2DsRed(red) => Colour::ALL.iter().map(|&colour| red.average(colour)).collect(),
+            Policy::Ns2Rio(rio) => Colour::ALL.iter().map(|&colour| rio.average(colour)).collect(),
         }
     }
 
@@ -236,6 +242,11 @@ impl Fifo {
             }
             Policy::Ns2DsRed(red) => {
                 red.arrive(packet.colour, packet.has(flag::ECT), &self.waiting, now, rng.uniform())
+            }
+            Policy::Ns2Rio(rio) => {
+                let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
+                let arrival = (packet.colour, packet.bytes, packet.has(flag::ECT));
+                rio.arrive(arrival, &self.waiting, &backlog, now, rng.uniform())
             }
         };
         match verdict {

@@ -16,11 +16,29 @@ pub struct Ns2Red {
     limit: Buffer,
     /// In packets, or in bytes.
     average: f64,
+    spacing: Spacing,
+    /// The idle time that began then is in the average.
+    counted: Time,
+}
+
+/// What spaces the drops of one line: arrivals and bytes since the last drop.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Spacing {
     count: u64,
     count_bytes: u64,
     was_above: bool,
-    /// The idle time that began then is in the average.
-    counted: Time,
+}
+
+/// An arrival, and what it meets.
+pub(super) struct Arrival {
+    /// In mean packets.
+    pub average: f64,
+    /// Enough waits for an early drop.
+    pub crowded: bool,
+    pub bytes: u16,
+    pub ect: bool,
+    /// Uniform in [0, 1).
+    pub u: f64,
 }
 
 impl Ns2Red {
@@ -30,8 +48,7 @@ impl Ns2Red {
     /// [`ParamError`] naming the field that is out of range.
     pub fn new(spec: red::Spec, limit: Buffer) -> Result<Ns2Red, ParamError> {
         red::Params::new(&spec)?;
-        let counted = Time::NEVER;
-        Ok(Ns2Red { spec, limit, average: 0.0, count: 0, count_bytes: 0, was_above: false, counted })
+        Ok(Ns2Red { spec, limit, average: 0.0, spacing: Spacing::default(), counted: Time::NEVER })
     }
 
     /// Average length in mean packets.
@@ -43,12 +60,15 @@ impl Ns2Red {
     pub fn arrive(&mut self, bytes: u16, ect: bool, backlog: &Backlog, now: Time, u: f64) -> Verdict {
         let length = if self.spec.queue_in_bytes { backlog.bytes } else { u64::from(backlog.packets) };
         self.take(length, Time(backlog.idle_since_ns), now);
-        self.count += 1;
-        self.count_bytes += u64::from(bytes);
-        let verdict =
-            if self.is_full(backlog, bytes) { Verdict::Forced } else { self.judge(length, bytes, ect, u) };
+        self.spacing.count(bytes);
+        let arrival = Arrival { average: self.average(), crowded: length > 1, bytes, ect, u };
+        let verdict = if is_full(&self.spec, self.limit, backlog, bytes) {
+            Verdict::Forced
+        } else {
+            self.spacing.judge(&self.spec, &arrival)
+        };
         if verdict != Verdict::Pass {
-            (self.count, self.count_bytes) = (0, 0);
+            self.spacing.restart();
         }
         verdict
     }
@@ -61,13 +81,31 @@ impl Ns2Red {
         self.average = self.average * libm::pow(keep, slots as f64 + 1.0) + self.spec.w_q * length as f64;
     }
 
-    fn judge(&mut self, length: u64, bytes: u16, ect: bool, u: f64) -> Verdict {
-        let (average, red::Spec { min_packets, max_packets, gentle, .. }) = (self.average(), self.spec);
-        if average < min_packets || length <= 1 {
+    fn unit(&self) -> f64 {
+        if self.spec.queue_in_bytes { self.spec.mean_packet_bytes } else { 1.0 }
+    }
+}
+
+impl Spacing {
+    /// One more arrival.
+    pub fn count(&mut self, bytes: u16) {
+        self.count += 1;
+        self.count_bytes += u64::from(bytes);
+    }
+
+    /// The next drop is as far away as after a drop.
+    pub fn restart(&mut self) {
+        (self.count, self.count_bytes) = (0, 0);
+    }
+
+    /// Judges an arrival that was counted, by the line of `spec`; does not restart.
+    pub fn judge(&mut self, spec: &red::Spec, arrival: &Arrival) -> Verdict {
+        let &Arrival { average, crowded, bytes, ect, u } = arrival;
+        if average < spec.min_packets || !crowded {
             self.was_above = false;
             return Verdict::Pass;
         }
-        if average >= if gentle { 2.0 * max_packets } else { max_packets } {
+        if average >= if spec.gentle { 2.0 * spec.max_packets } else { spec.max_packets } {
             return Verdict::Forced;
         }
         if !self.was_above {
@@ -75,47 +113,44 @@ impl Ns2Red {
             (self.count, self.count_bytes) = (1, u64::from(bytes));
             return Verdict::Pass;
         }
-        match u <= self.chance(self.base(average), bytes) {
+        match u <= self.chance(spec, base(spec, average), bytes) {
             false => Verdict::Pass,
-            true if self.spec.ecn && ect => Verdict::Mark,
+            true if spec.ecn && ect => Verdict::Mark,
             true => Verdict::Early,
         }
     }
 
-    fn base(&self, average: f64) -> f64 {
-        let red::Spec { min_packets, max_packets, max_p, .. } = self.spec;
-        if average >= max_packets {
-            (1.0 - max_p) / max_packets * average + 2.0 * max_p - 1.0
-        } else {
-            max_p * (average - min_packets) / (max_packets - min_packets)
-        }
-    }
-
-    fn chance(&self, base: f64, bytes: u16) -> f64 {
-        let mean = self.spec.mean_packet_bytes;
-        let count = if self.spec.byte_mode { self.count_bytes / mean as u64 } else { self.count };
+    fn chance(&self, spec: &red::Spec, base: f64, bytes: u16) -> f64 {
+        let mean = spec.mean_packet_bytes;
+        let count = if spec.byte_mode { self.count_bytes / mean as u64 } else { self.count };
         let expected = count as f64 * base;
-        let end = if self.spec.wait { 2.0 } else { 1.0 };
+        let end = if spec.wait { 2.0 } else { 1.0 };
         let spaced = match expected {
-            soon if self.spec.wait && soon < 1.0 => 0.0,
+            soon if spec.wait && soon < 1.0 => 0.0,
             due if due >= end => 1.0,
             _ => base / (end - expected),
         };
-        if self.spec.byte_mode && spaced < 1.0 { spaced * f64::from(bytes) / mean } else { spaced }
+        if spec.byte_mode && spaced < 1.0 { spaced * f64::from(bytes) / mean } else { spaced }
     }
+}
 
-    fn is_full(&self, backlog: &Backlog, bytes: u16) -> bool {
-        match self.limit {
-            Buffer::Packets(limit) if self.spec.queue_in_bytes => {
-                backlog.bytes as f64 >= f64::from(limit) * self.spec.mean_packet_bytes
-            }
-            Buffer::Packets(limit) => backlog.packets >= limit,
-            Buffer::Bytes(limit) => backlog.bytes + u64::from(bytes) > limit,
+fn base(spec: &red::Spec, average: f64) -> f64 {
+    let &red::Spec { min_packets, max_packets, max_p, .. } = spec;
+    if average >= max_packets {
+        (1.0 - max_p) / max_packets * average + 2.0 * max_p - 1.0
+    } else {
+        max_p * (average - min_packets) / (max_packets - min_packets)
+    }
+}
+
+/// Whether an arrival of `bytes` finds no room.
+pub(super) fn is_full(spec: &red::Spec, limit: Buffer, backlog: &Backlog, bytes: u16) -> bool {
+    match limit {
+        Buffer::Packets(limit) if spec.queue_in_bytes => {
+            backlog.bytes as f64 >= f64::from(limit) * spec.mean_packet_bytes
         }
-    }
-
-    fn unit(&self) -> f64 {
-        if self.spec.queue_in_bytes { self.spec.mean_packet_bytes } else { 1.0 }
+        Buffer::Packets(limit) => backlog.packets >= limit,
+        Buffer::Bytes(limit) => backlog.bytes + u64::from(bytes) > limit,
     }
 }
 

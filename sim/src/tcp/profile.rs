@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Variant {
+    /// Fast retransmit, then slow start from the lost segment on (ns-2's `Agent/TCP`); the ns2 profiles only.
+    Tahoe,
     /// Fast retransmit and fast recovery that ends with the first new ACK (RFC 2001).
     Reno,
     /// Stays in recovery on partial ACKs (RFC 6582).

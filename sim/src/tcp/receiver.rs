@@ -10,8 +10,8 @@ use crate::units::Time;
 pub struct Receiver {
     next: u32,
     held: Ranges,
-    /// Starts of the two blocks reported before the latest one.
-    recent: [u32; 2],
+    /// Starts of the blocks reported last, most recent first; `u32::MAX` where there was none.
+    recent: [u32; 3],
     pending: u8,
     echo: bool,
     delayed_until: Time,
@@ -42,7 +42,7 @@ impl Default for Receiver {
         Receiver {
             next: 0,
             held: Ranges::new(),
-            recent: [0; 2],
+            recent: [u32::MAX; 3],
             pending: 0,
             echo: false,
             delayed_until: Time::NEVER,
@@ -123,21 +123,26 @@ impl Receiver {
     fn acknowledge(&mut self, trigger: u32, params: &Params) -> AckFields {
         self.pending = 0;
         self.delayed_until = Time::NEVER;
-        let sacks =
-            if params.variant == Variant::Sack { self.sack_blocks(trigger) } else { Default::default() };
+        let sacks = if params.variant == Variant::Sack {
+            self.sack_blocks(trigger, params)
+        } else {
+            Default::default()
+        };
         AckFields { next: self.next, sacks, ece: self.echo }
     }
 
     /// The block with the newest arrival first, then the most recently reported others (RFC 2018 section 4).
-    fn sack_blocks(&mut self, trigger: u32) -> [SackBlock; 3] {
+    /// Where these have grown together there is room for older ones, which ns-2 has forgotten.
+    fn sack_blocks(&mut self, trigger: u32, params: &Params) -> [SackBlock; 3] {
         let mut blocks = [SackBlock::default(); 3];
         if self.held.is_empty() {
+            self.recent = [u32::MAX; 3];
             return blocks;
         }
         let mut starts = [u32::MAX; 3];
         let mut used = 0;
         let first = self.held.find(trigger).map(|(from, _)| from);
-        let rest = self.held.iter().rev().map(|(from, _)| from);
+        let rest = self.held.iter().rev().map(|(from, _)| from).filter(|_| params.rfc5681);
         let recent = self.recent.map(|start| self.held.find(start).map(|(from, _)| from));
         for start in first.into_iter().chain(recent.into_iter().flatten()).chain(rest) {
             if used < 3 && !starts[..used].contains(&start) {
@@ -150,7 +155,7 @@ impl Receiver {
                 *block = SackBlock { offset: (from - self.next) as u16, length: (to - from) as u16 };
             }
         }
-        self.recent = [starts[0], if used > 1 { starts[1] } else { starts[0] }];
+        self.recent = starts;
         blocks
     }
 }

@@ -44,17 +44,20 @@ impl Sender {
                 return;
             }
             3 => {
-                if self.may_fast_retransmit(params) {
+                if params.variant == Variant::Tahoe {
+                    self.start_again(now, params);
+                } else if self.may_fast_retransmit(params) {
                     self.fast_retransmit(now, params);
                     self.dupwnd = 3;
                 } else if !params.inflate_only_in_recovery {
                     self.dupwnd = 3;
                 }
             }
+            _ if params.variant == Variant::Tahoe => {}
             _ if in_recovery || !params.inflate_only_in_recovery => self.dupwnd += 1,
             _ => {}
         }
-        let unlimited = params.recovery_burst == 0 || params.variant == Variant::Reno;
+        let unlimited = params.recovery_burst == 0 || params.variant != Variant::Newreno;
         self.burst = if unlimited { u32::MAX } else { params.recovery_burst };
     }
 
@@ -69,6 +72,19 @@ impl Sender {
         self.restart_timer(now, params);
         self.timing = false;
         self.forced = Some(self.una);
+    }
+
+    /// Tahoe: the lost segment and all after it, in slow start.
+    fn start_again(&mut self, now: Time, params: &Params) {
+        if !self.may_fast_retransmit(params) {
+            return;
+        }
+        self.recover = self.max;
+        self.halve(params);
+        self.cwnd = 1.0;
+        self.nxt = self.una;
+        self.timing = false;
+        self.restart_timer(now, params);
     }
 
     /// Halves the window and remembers how far recovery reaches.

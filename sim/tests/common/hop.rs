@@ -1,9 +1,12 @@
 //! One link driven by hand: packets in, departures out, on the slow path or the fast one.
 
+use mousehole_sim::error::Result;
 use mousehole_sim::link::{Arrival, Link};
 use mousehole_sim::packet::{Colour, Kind, Packet};
 use mousehole_sim::queue::{Drop, Queue};
-use mousehole_sim::units::{Dur, Rate, Time};
+use mousehole_sim::scenario::Scheme;
+use mousehole_sim::scenario::scheme::Place;
+use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
 /// A packet that left, when its transmission ended, and how long that took.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,6 +29,12 @@ impl Hop {
     pub fn new(rate: Rate, queue: Queue, slow: bool) -> Hop {
         let link = Link::new("hop", 0, rate, Dur::ZERO, queue, 7).with(Default::default(), 0, slow);
         Hop { link, left: Vec::new(), dropped: Vec::new(), rate, free: None }
+    }
+
+    /// The link before which a scheme's queue stands.
+    pub fn of(scheme: &str, rate: Rate, buffer: Buffer, slow: bool) -> Result<Hop> {
+        let place = Place { rate, buffer, seed: 3, link: 0 };
+        Ok(Hop::new(rate, Scheme::parse(scheme)?.queue(place)?, slow))
     }
 
     /// Starts every transmission due up to `now`; departures precede arrivals.

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// One of each scheme, and the variants that take a path of their own through the queue.
-pub const SCHEMES: [&str; 34] = [
+pub const SCHEMES: [&str; 35] = [
     "droptail",
     "droptail(ns2=true)",
     "red",
@@ -28,6 +28,7 @@ pub const SCHEMES: [&str; 34] = [
     "s-sfd(k=3)",
     "ns2-sfd",
     "ns2-sfd(selective=true,mode=decoupled)",
+    "ns2-rio(gentle=true)",
     "fq-codel(target=1ms,interval=20ms)",
     "ared",
     "codel(target=1ms,interval=20ms)",

@@ -11,6 +11,7 @@ pub mod fq_codel;
 pub mod ideal;
 pub mod lfp;
 pub mod multi_queue;
+pub mod ns2_rio;
 pub mod red;
 pub mod rio_ps;
 pub mod sfd;
@@ -28,6 +29,7 @@ pub const SCHEMES: &[SchemeDoc] = &[
     sfd::P_SFD,
     sfd::S_SFD,
     sfd::NS2_SFD,
+    ns2_rio::NS2_RIO,
     rio_ps::RIO_PS,
     shred::SHRED,
     lfp::LFP,

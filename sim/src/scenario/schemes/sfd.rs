@@ -131,7 +131,7 @@ const SELECTIVE: &[ParameterDoc] = &[parameter(
     "SFD section 4.3",
 )];
 
-const NS2_MARKER: &[ParameterDoc] = &[
+pub const NS2_MARKER: &[ParameterDoc] = &[
     parameter(
         "th",
         Kind::Size,

@@ -1,0 +1,285 @@
+//! One flow over the path of `oracle/tcl/a_tcp.tcl`, with time added up as ns-2 does it: in 64-bit floats.
+//!
+//! The engine counts nanoseconds and has one event a hop. Where two events fall into one instant, ns-2's order
+//! is that of rounding errors of 1e-16 s, which nanoseconds cannot know. Here are the same sender and receiver on
+//! links of ns-2's arithmetic: a transmission ends at `now + 8 size / rate`, its packet arrives at
+//! `now + (8 size / rate + delay)`, each an event, equal floats in the order of scheduling. What differs between
+//! the engine and ns-2, and not between this and ns-2, is such a tie and nothing else.
+
+use mousehole_sim::engine::layout::{DOWN, UP};
+use mousehole_sim::packet::{Kind, Packet};
+use mousehole_sim::record::TraceEvent;
+use mousehole_sim::scenario::Plan;
+use mousehole_sim::scenario::topology::PlannedLink;
+use mousehole_sim::tcp::profile::Opening;
+use mousehole_sim::tcp::receiver::{AckFields, Reply};
+use mousehole_sim::tcp::{Params, Receiver, Sender};
+use mousehole_sim::units::{Buffer, Dur, Rate, Time, parse_dur, parse_rate};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// Time in s, event, segment, bytes.
+pub type Row = (f64, TraceEvent, i64, u16);
+
+/// What can happen; links by number.
+#[derive(Debug, Clone, Copy)]
+enum What {
+    /// A packet has crossed a link.
+    Arrive(usize, Packet),
+    /// A transmitter is free.
+    Free(usize),
+    /// A timer of the sender, of the receiver; stale unless it is the latest.
+    Retransmit(u64),
+    Acknowledge(u64),
+}
+
+/// A drop-tail queue and a transmitter.
+struct Line {
+    rate: f64,
+    delay_s: f64,
+    /// Packets in the queue and in transmission.
+    limit: usize,
+    /// Arrivals to lose.
+    lost: Vec<u64>,
+    arrivals: u64,
+    waiting: VecDeque<Packet>,
+    busy: bool,
+}
+
+impl Line {
+    fn new(rate: Rate, delay: Dur) -> Line {
+        // ns-2 reads "20ms" as 20 times 0.001.
+        let delay_s = delay.0 as f64 / 1e6 * 1e-3;
+        let rate = rate.0 as f64;
+        Line {
+            rate,
+            delay_s,
+            limit: 10_000,
+            lost: Vec::new(),
+            arrivals: 0,
+            waiting: VecDeque::new(),
+            busy: false,
+        }
+    }
+
+    fn planned(link: &PlannedLink) -> Line {
+        let limit = match link.buffer {
+            Buffer::Packets(packets) => packets as usize,
+            Buffer::Bytes(_) => usize::MAX,
+        };
+        Line { limit, lost: link.fault.drop.clone(), ..Line::new(link.rate, link.delay) }
+    }
+
+    /// Whether an arrival is lost or finds no room.
+    fn refuses(&mut self) -> bool {
+        let number = self.arrivals;
+        self.arrivals += 1;
+        self.lost.contains(&number) || self.waiting.len() + 1 >= self.limit
+    }
+}
+
+/// Numbers of the lines: data over the first two, acknowledgements back over the others.
+const LAST: usize = 1;
+const BACK: usize = 2;
+const HOME: usize = 3;
+
+/// A timer: what it was set to in nanoseconds, and how often it was set.
+#[derive(Default)]
+struct Alarm {
+    deadline: Option<Time>,
+    set: u64,
+}
+
+/// The path, its two ends and the events to come.
+struct Path {
+    params: Params,
+    lines: [Line; 4],
+    sender: Sender,
+    receiver: Receiver,
+    retransmit: Alarm,
+    acknowledge: Alarm,
+    now: f64,
+    /// Bits of a time, which sort as the times do, and the order of scheduling.
+    turns: BinaryHeap<Reverse<(u64, usize)>>,
+    events: Vec<What>,
+    rows: Vec<Row>,
+}
+
+/// Plays the only connection of a plan until `end_s`.
+///
+/// # Errors
+/// What is wrong with the access links' texts.
+pub fn trace(plan: &Plan, bytes: u64, end_s: f64) -> mousehole_sim::error::Result<Vec<Row>> {
+    let access = plan.scenario.access.as_ref();
+    let rate = parse_rate("access.rate", access.map_or("100mbit", |access| &access.rate))?;
+    let delay = parse_dur("access.delay", access.map_or("1ms", |access| &access.delay))?;
+    let [down, up] = [DOWN, UP].map(|number| Line::planned(&plan.links[usize::from(number)]));
+    let params = plan.params.clone();
+    let mut path = Path {
+        lines: [Line::new(rate, delay), down, up, Line::new(rate, delay)],
+        sender: Sender::new(&params, params.tick_phase.unwrap_or_default()),
+        receiver: Receiver::default(),
+        retransmit: Alarm::default(),
+        acknowledge: Alarm::default(),
+        now: 0.0,
+        turns: BinaryHeap::new(),
+        events: Vec::new(),
+        rows: Vec::new(),
+        params,
+    };
+    let syn = u32::from(path.params.opening == Opening::OneWaySyn);
+    path.sender.write(path.params.segments(bytes) + syn, Time::ZERO, &path.params);
+    path.pump();
+    path.run(end_s);
+    Ok(path.rows)
+}
+
+impl Path {
+    fn run(&mut self, end_s: f64) {
+        while let Some(Reverse((bits, number))) = self.turns.pop() {
+            self.now = f64::from_bits(bits);
+            if self.now > end_s {
+                return;
+            }
+            self.happen(self.events[number]);
+        }
+    }
+
+    fn happen(&mut self, what: What) {
+        match what {
+            What::Free(line) => {
+                self.lines[line].busy = false;
+                self.transmit(line);
+            }
+            What::Arrive(LAST, packet) => self.data(&packet),
+            What::Arrive(HOME, packet) => self.ack(&packet),
+            What::Arrive(line, packet) => self.enqueue(line + 1, packet),
+            What::Retransmit(set) if set == self.retransmit.set => {
+                self.retransmit.deadline = None;
+                self.sender.handle_timeout(self.time(), &self.params);
+                self.pump();
+            }
+            What::Acknowledge(set) if set == self.acknowledge.set => {
+                self.acknowledge.deadline = None;
+                let fields = self.receiver.handle_timeout(&self.params);
+                self.reply(fields);
+            }
+            What::Retransmit(_) | What::Acknowledge(_) => {}
+        }
+    }
+
+    fn schedule(&mut self, after_s: f64, what: What) {
+        self.turns.push(Reverse(((self.now + after_s).to_bits(), self.events.len())));
+        self.events.push(what);
+    }
+
+    fn time(&self) -> Time {
+        Time((self.now * 1e9).round() as u64)
+    }
+
+    fn note(&mut self, event: TraceEvent, packet: &Packet) {
+        let seq = i64::from(packet.seq) - i64::from(event == TraceEvent::Ack);
+        self.rows.push((self.now, event, seq, packet.bytes));
+    }
+
+    fn enqueue(&mut self, line: usize, packet: Packet) {
+        if self.lines[line].refuses() {
+            if line == LAST {
+                self.note(TraceEvent::Drop, &packet);
+            }
+            return;
+        }
+        self.lines[line].waiting.push_back(packet);
+        if !self.lines[line].busy {
+            self.transmit(line);
+        }
+    }
+
+    fn transmit(&mut self, number: usize) {
+        let line = &mut self.lines[number];
+        let Some(packet) = line.waiting.pop_front() else { return };
+        line.busy = true;
+        let transmission_s = 8.0 * f64::from(packet.bytes) / line.rate;
+        let through_s = transmission_s + line.delay_s;
+        self.schedule(through_s, What::Arrive(number, packet));
+        self.schedule(transmission_s, What::Free(number));
+    }
+
+    /// Data reaches the sink.
+    fn data(&mut self, packet: &Packet) {
+        self.note(TraceEvent::Receive, packet);
+        match self.receiver.handle(packet, self.time(), &self.params) {
+            Reply::Now(fields) => self.reply(fields),
+            Reply::Later => self.arm_receiver(),
+        }
+    }
+
+    fn reply(&mut self, fields: AckFields) {
+        let blocks = fields.sacks.iter().filter(|block| block.length > 0).count() as u32;
+        let options =
+            if blocks > 0 { self.params.sack_bytes.0 + blocks * self.params.sack_bytes.1 } else { 0 };
+        let mut packet = Packet::new(0, Kind::Ack, fields.next, (self.params.ack_bytes + options) as u16);
+        packet.sacks = fields.sacks;
+        self.arm_receiver();
+        self.enqueue(BACK, packet);
+    }
+
+    /// An acknowledgement reaches the sender.
+    fn ack(&mut self, packet: &Packet) {
+        self.note(TraceEvent::Ack, packet);
+        let fields = AckFields { next: packet.seq, sacks: packet.sacks, ece: false };
+        self.sender.handle_ack(&fields, self.time(), &self.params);
+        self.pump();
+    }
+
+    /// Sends what may be sent; timers are set before packets are scheduled.
+    fn pump(&mut self) {
+        self.arm_sender();
+        while let Some(out) = self.sender.poll_transmit(self.time(), &self.params) {
+            self.arm_sender();
+            let packet = Packet::new(0, Kind::Data, out.seq, self.segment_bytes(out.seq));
+            self.note(TraceEvent::Send, &packet);
+            self.enqueue(0, packet);
+        }
+    }
+
+    fn segment_bytes(&self, seq: u32) -> u16 {
+        let params = &self.params;
+        let bytes = match seq {
+            0 if params.opening == Opening::OneWaySyn => params.ack_bytes,
+            0 if params.first_without_header => params.mss,
+            _ => params.mss + params.header,
+        };
+        bytes as u16
+    }
+
+    fn arm_sender(&mut self) {
+        let due = self.sender.poll_timeout();
+        if let Some(after_s) = self.retransmit.move_to(due, self.now, &self.params) {
+            self.schedule(after_s, What::Retransmit(self.retransmit.set));
+        }
+    }
+
+    fn arm_receiver(&mut self) {
+        let due = self.receiver.poll_timeout();
+        if let Some(after_s) = self.acknowledge.move_to(due, self.now, &self.params) {
+            self.schedule(after_s, What::Acknowledge(self.acknowledge.set));
+        }
+    }
+}
+
+impl Alarm {
+    /// Sets the timer to `due`; how long from `now_s` if it must be scheduled. ns-2 multiplies ticks.
+    fn move_to(&mut self, due: Time, now_s: f64, params: &Params) -> Option<f64> {
+        let due = Some(due).filter(|due| *due != Time::NEVER);
+        if due == self.deadline {
+            return None;
+        }
+        self.deadline = due;
+        self.set += 1;
+        let span = due?.since(Time((now_s * 1e9).round() as u64));
+        let (ticks, rest) = (span.0 / params.tick.0, span.0 % params.tick.0);
+        let tick_s = params.tick.0 as f64 / 1e9;
+        Some(if rest == 0 { ticks as f64 * tick_s } else { span.0 as f64 / 1e9 })
+    }
+}

@@ -1,0 +1,58 @@
+//! Packet traces for comparison with other simulators; `make oracle` calls it.
+//!
+//! Reads one scenario as JSON per line and prints its packet trace as CSV: number of the line from 0,
+//! time in s, event, segment, bytes of IP. An `ack` names the last segment acknowledged.
+//!
+//! `mousehole-trace --floats` plays the lines with time in floats ([`float_path`]): one flow from the start over
+//! private access links and drop-tail queues.
+
+mod float_path;
+
+use float_path::Row;
+use mousehole_sim::error::Result;
+use mousehole_sim::record::TRACE_EVENTS;
+use mousehole_sim::scenario::{Plan, Scenario, run};
+use std::io::{BufRead, BufWriter, Write, stdin, stdout};
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let trace = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => engine,
+        ["--floats"] => floats,
+        _ => {
+            eprintln!("usage: mousehole-trace [--floats] < SCENARIOS");
+            return ExitCode::from(2);
+        }
+    };
+    match print_all(trace) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("mousehole-trace: {problem}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn print_all(trace: fn(&str) -> Result<Vec<Row>>) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let mut out = BufWriter::new(stdout().lock());
+    for (number, line) in stdin().lock().lines().enumerate() {
+        for (at_s, event, seq, bytes) in trace(&line?)? {
+            writeln!(out, "{number},{at_s:.9},{},{seq},{bytes}", TRACE_EVENTS[event as usize])?;
+        }
+    }
+    Ok(out.flush()?)
+}
+
+fn engine(json: &str) -> Result<Vec<Row>> {
+    let scenario = Scenario { trace: true, ..Scenario::from_json(json)? };
+    let trace = run(&Plan::new(&scenario)?, None, &AtomicBool::new(false))?.outcome.trace;
+    Ok(trace.iter().map(|row| (row.at.as_secs(), row.event, row.seq, row.bytes)).collect())
+}
+
+fn floats(json: &str) -> Result<Vec<Row>> {
+    let plan = Plan::new(&Scenario::from_json(json)?)?;
+    let bytes = plan.scenario.traffic.connections.iter().flat_map(|one| &one.writes).map(|write| write.bytes);
+    float_path::trace(&plan, bytes.sum(), plan.deadline().as_secs())
+}

@@ -1,0 +1,99 @@
+//! RIO as ns-2.35's `Queue/RED/RIO` has it (`oracle/semantics.md` 1.5), for comparisons with its runs only.
+//!
+//! It is [`super::Ns2Red`]'s rule twice: IN by the average of IN packets, OUT by the average of all. What is its own:
+//! both averages move when an IN packet arrives and never when an OUT packet does, and so does the idle time they
+//! forget; IN's idle time runs from when the queue was last found empty, even if OUT packets have passed since; a drop
+//! of any kind restarts IN's count, but OUT's count only an early one; whether enough waits for an early drop is asked
+//! of IN packets for IN, of all for OUT. Packets are counted, never bytes.
+
+use super::ns2_red::{Arrival, Spacing, idle_slots, is_full};
+use crate::packet::Colour;
+use crate::units::{Buffer, Time};
+use mousehole_policy::{Backlog, ColourBacklog, ParamError, Verdict, red};
+
+/// Parameters and state.
+#[derive(Debug, Clone)]
+pub struct Ns2Rio {
+    limit: Buffer,
+    inside: Line,
+    out: Line,
+    /// When the queue was last found empty.
+    emptied: Time,
+}
+
+/// One of the two REDs.
+#[derive(Debug, Clone)]
+struct Line {
+    spec: red::Spec,
+    average: f64,
+    spacing: Spacing,
+    /// The idle time that began then is in the average.
+    counted: Time,
+}
+
+impl Ns2Rio {
+    /// RIO before a buffer of `limit`; all other colours than green are OUT. Of the REDs, `byte_mode`, `queue_in_bytes`
+    /// and `spare_below_packets` are not used.
+    ///
+    /// # Errors
+    /// [`ParamError`] naming the field that is out of range.
+    pub fn new(inside: red::Spec, out: red::Spec, limit: Buffer) -> Result<Ns2Rio, ParamError> {
+        let [inside, out] = [Line::new(inside)?, Line::new(out)?];
+        Ok(Ns2Rio { limit, inside, out, emptied: Time::ZERO })
+    }
+
+    /// The average by which `colour` is judged, in packets: of IN, or of all.
+    pub fn average(&self, colour: Colour) -> f64 {
+        if colour == Colour::Green { self.inside.average } else { self.out.average }
+    }
+
+    /// Judges an arrival that finds `waiting`, all colours together `backlog`; `u` is uniform in [0, 1).
+    pub fn arrive(
+        &mut self,
+        (colour, bytes, ect): (Colour, u16, bool),
+        waiting: &ColourBacklog,
+        backlog: &Backlog,
+        now: Time,
+        u: f64,
+    ) -> Verdict {
+        let idle_since = Time(backlog.idle_since_ns);
+        let is_idle = idle_since <= now;
+        if is_idle {
+            self.emptied = idle_since;
+        }
+        let is_in = colour == Colour::Green;
+        let in_waiting = waiting.packets[Colour::Green.index()];
+        if is_in {
+            self.inside.take(in_waiting, Some(self.emptied), now);
+            self.out.take(backlog.packets, is_idle.then_some(idle_since), now);
+        }
+        let (line, found) =
+            if is_in { (&mut self.inside, in_waiting) } else { (&mut self.out, backlog.packets) };
+        line.spacing.count(bytes);
+        let arrival = Arrival { average: line.average, crowded: found > 1, bytes, ect, u };
+        let judged = line.spacing.judge(&line.spec, &arrival);
+        let is_full = is_full(&line.spec, self.limit, backlog, bytes);
+        let verdict = if is_full && !judged.drops() { Verdict::Forced } else { judged };
+        if matches!(judged, Verdict::Early | Verdict::Mark) || is_in && verdict.drops() {
+            line.spacing.restart();
+        }
+        verdict
+    }
+}
+
+impl Line {
+    fn new(spec: red::Spec) -> Result<Line, ParamError> {
+        red::Params::new(&spec)?;
+        let spec = red::Spec { byte_mode: false, queue_in_bytes: false, ..spec };
+        Ok(Line { spec, average: 0.0, spacing: Spacing::default(), counted: Time::NEVER })
+    }
+
+    /// An arrival that counts: decays over an idle time not counted yet, and takes in the length found.
+    fn take(&mut self, length: u32, idle_since: Option<Time>, now: Time) {
+        let since = idle_since.filter(|since| *since != self.counted);
+        let slots = since.map_or(0, |since| idle_slots(&self.spec, now.since(since)));
+        self.counted = idle_since.unwrap_or(self.counted);
+        let keep = libm::pow(1.0 - self.spec.w_q, slots as f64 + 1.0);
+        self.average = self.average * keep + self.spec.w_q * f64::from(length);
+    }
+}
