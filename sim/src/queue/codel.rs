@@ -1,16 +1,16 @@
 //! CoDel: drops from the head when the delay has stayed above a target for an interval.
 //!
 //! RFC 8289, section 5; the control law of FQ-CoDel and of our COBALT is this one. Defaults are those of
-//! RFC 8289. A comparator, not a policy of ours, hence Rust. Deviations: none known; the RFC leaves ECN to
-//! RFC 8290, whose rule is taken: where a packet would be dropped, one that is ECN-capable is marked.
+//! RFC 8289. A comparator, not a policy of ours, hence Rust. Deviations: none known. ECN is not in its pseudo-code;
+//! as in Linux, an ECN-capable packet is marked where it would be dropped, and sent: one mark a dequeue at most.
 
 use super::lane::Lane;
 use super::{Dequeued, Drop, Why};
 use crate::packet::{Packet, flag};
 use crate::units::{Buffer, Dur, Time};
 
-/// A queue no longer than this is never CoDel's business (`maxpacket_`, RFC 8289 section 5.4), bytes.
-const MAX_PACKET: u64 = 1514;
+/// A queue no longer than this is never CoDel's business (`maxpacket`, RFC 8289 section 5.3: the MTU), bytes.
+const MAX_PACKET: u64 = 1500;
 
 /// What CoDel judges by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +30,7 @@ impl Default for Law {
     }
 }
 
-/// CoDel's state of one queue (RFC 8289 section 5.1).
+/// CoDel's state of one queue (RFC 8289 section 5.2).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct State {
     first_above: Option<Time>,
@@ -105,7 +105,8 @@ impl State {
         head
     }
 
-    /// Takes the head and tells whether its delay has stayed above the target for an interval.
+    /// Takes the head and tells whether its delay has stayed above the target for an interval (section 5.6,
+    /// `dodequeue`).
     fn take(&mut self, law: &Law, lane: &mut Lane, now: Time) -> (Head, bool) {
         let Some((packet, at)) = lane.pop() else {
             self.first_above = None;
@@ -141,7 +142,7 @@ fn mark(law: &Law, head: &mut Head) -> bool {
     }
 }
 
-/// `interval / sqrt(count)` (RFC 8289 section 5.3).
+/// `interval / sqrt(count)` (RFC 8289 section 5.6).
 fn control_law(interval: Dur, count: u32) -> Dur {
     Dur((interval.0 as f64 / f64::from(count.max(1)).sqrt()) as u64)
 }
