@@ -2,9 +2,11 @@
 //!
 //! Palmei et al., "Design and Evaluation of COBALT Queue Discipline", LANMAN 2019; BLUE is that of Feng et
 //! al., "The BLUE Active Queue Management Algorithms", 2002: a probability that grows when the queue
-//! overflows and shrinks when it is found empty, at most once per target time. BLUE drops what is ECN-capable too.
+//! overflows and shrinks when it is found empty, at most once per target time. BLUE drops what is ECN-capable too,
+//! but never the last packet of a queue.
 //!
-//! Deviation: CoDel is that of RFC 8289; Linux' COBALT lowers its count step by step when the delay falls.
+//! Deviations: CoDel is that of RFC 8289; Linux' COBALT lowers its count step by step when the delay falls, spares a
+//! delay of up to four packets' time where ours spares a last packet, and starts to drop when the queue overflows.
 
 use super::codel::{Law, State};
 use super::lane::Lane;
@@ -41,7 +43,7 @@ impl Cobalt {
         drops: &mut Vec<Drop>,
     ) -> Option<(Packet, Time)> {
         while let Some((packet, at)) = self.codel.dequeue(law, lane, now, drops) {
-            if self.blue == 0.0 || dice.uniform() >= self.blue {
+            if self.blue == 0.0 || lane.is_empty() || dice.uniform() >= self.blue {
                 return Some((packet, at));
             }
             drops.push(Drop { packet, why: Why::Early });
@@ -64,10 +66,22 @@ impl Cobalt {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
+    use crate::packet::Kind;
     use crate::rng::Purpose;
 
     fn at(ms: u64) -> Time {
         Time(ms * 1_000_000)
+    }
+
+    /// Linux: the last packet may be marked, not dropped.
+    #[test]
+    fn blue__spares_the_last_packet() {
+        let mut cobalt = Cobalt { blue: 1.0, ..Cobalt::default() };
+        let (mut lane, mut drops) = (Lane::default(), Vec::new());
+        (0..3).for_each(|seq| lane.push(Packet::new(1, Kind::Data, seq, 1000), at(0)));
+        let mut dice = Stream::new(1, Purpose::Queue, 0);
+        let head = cobalt.dequeue(&Law::default(), &mut lane, at(1), &mut dice, &mut drops);
+        assert_eq!((head.map(|(packet, _)| packet.seq), drops.len()), (Some(2), 2));
     }
 
     #[test]

@@ -68,6 +68,8 @@ struct Queue {
     cobalt: Cobalt,
     /// Source and destination, from when the queue became busy.
     hosts: [u32; 2],
+    /// Counted at its hosts; a flow that waits empty among the bulk flows is not.
+    is_bulk: bool,
 }
 
 /// A tin.
@@ -114,18 +116,15 @@ impl Tin {
         self.clock.max(now)
     }
 
-    pub fn enqueue(&mut self, packet: Packet, hash: u64, hosts: [u32; 2], now: Time) {
+    pub fn enqueue(&mut self, packet: Packet, hash: u64, hosts: &Hosts, now: Time) {
         if self.total.packets == 0 {
             self.clock = self.clock.max(now);
         }
         let index = self.find(hash);
-        if self.lists.list_of(index as u32).is_none() {
-            self.queues[index].hosts = hosts;
-            for (loads, host) in self.loads.iter_mut().zip(hosts) {
-                loads.resize(loads.len().max(host as usize + 1), 0);
-            }
-            self.lists.push(SPARSE, index as u32);
-            self.queues[index].deficit = self.quantum;
+        match self.lists.list_of(index as u32) {
+            None => self.admit(index, hosts, &packet),
+            Some(BULK) => self.make_bulk(index),
+            Some(_) => {}
         }
         self.total.add(&packet);
         self.bytes[index] += u64::from(packet.bytes);
@@ -145,7 +144,10 @@ impl Tin {
             let index = sparse.or_else(|| self.lists.first(BULK))?;
             let is_sparse = sparse.is_some();
             if self.queues[index as usize].deficit <= 0 {
-                self.make_bulk(index, is_sparse);
+                self.lists.push(BULK, index);
+                if !self.queues[index as usize].lane.is_empty() {
+                    self.make_bulk(index as usize);
+                }
                 self.queues[index as usize].deficit += self.share(hosts, index as usize);
                 continue;
             }
@@ -156,7 +158,7 @@ impl Tin {
             }
             // As in FQ-CoDel, a sparse flow that empties waits a round before it may be sparse again.
             if is_sparse {
-                self.make_bulk(index, true);
+                self.lists.push(BULK, index);
             } else {
                 self.retire(index);
             }
@@ -209,17 +211,29 @@ impl Tin {
         head
     }
 
-    /// Puts a flow at the end of the bulk flows; a new one counts at its hosts.
-    fn make_bulk(&mut self, index: u32, is_new: bool) {
-        self.lists.push(BULK, index);
-        if is_new {
-            self.count(index as usize, 1);
+    /// A queue becomes busy with a flow, which is sparse at first.
+    fn admit(&mut self, index: usize, hosts: &Hosts, packet: &Packet) {
+        let ends = hosts.of(packet);
+        for (loads, host) in self.loads.iter_mut().zip(ends) {
+            loads.resize(loads.len().max(host as usize + 1), 0);
+        }
+        self.queues[index].hosts = ends;
+        self.queues[index].deficit = self.share(hosts, index);
+        self.lists.push(SPARSE, index as u32);
+    }
+
+    /// A flow with something to send counts at its hosts.
+    fn make_bulk(&mut self, index: usize) {
+        if !std::mem::replace(&mut self.queues[index].is_bulk, true) {
+            self.count(index, 1);
         }
     }
 
     fn retire(&mut self, index: u32) {
         self.lists.remove(index);
-        self.count(index as usize, -1);
+        if std::mem::take(&mut self.queues[index as usize].is_bulk) {
+            self.count(index as usize, -1);
+        }
     }
 
     fn count(&mut self, index: usize, by: i32) {
