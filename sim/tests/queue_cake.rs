@@ -293,3 +293,19 @@ fn codel__is_that_of_the_rfc() {
     assert_eq!(marked, [105, 205, 276, 334, 384, 429, 469]);
     assert!(driven.drops.is_empty());
 }
+
+/// Forty flows of one packet each wait for 40 ms: they are marked, but the last packet of a queue is not dropped.
+#[test]
+fn codel__spares_the_last_packet_of_a_flow() {
+    for (flags, is_marked) in [(flag::ECT, true), (0, false)] {
+        let mut driven = Driven::new(flows());
+        (0..40).for_each(|flow| driven.put(Packet { flags, ..packet(flow, 0, 1000) }, ms(0)));
+        let mut marks = 0;
+        for now in 0..1000 {
+            let sent = driven.take(ms(now)).expect("40 flows wait");
+            marks += u32::from(sent.has(flag::CE));
+            driven.put(Packet { flags, ..packet(sent.flow, 0, 1000) }, ms(now));
+        }
+        assert_eq!((marks > 0, driven.drops.len()), (is_marked, 0));
+    }
+}

@@ -239,3 +239,17 @@ fn codel__resumes_near_its_last_rate() {
         "{gap} ms between the first two, {expected} expected; {lost:?}"
     );
 }
+
+/// RFC 8289 section 4.4: the backlog is that of all queues, so that many flows of one packet each are a standing queue.
+#[test]
+fn codel__counts_the_backlog_of_all_flows() {
+    let mut fair = Fair::new(params());
+    (0..40).for_each(|flow| fair.put(packet(flow, 0, 1514), ms(0)));
+    for now in 0..1000 {
+        let sent = fair.take(ms(now)).expect("40 flows wait");
+        // Whoever is served sends a quantum again at once.
+        fair.put(packet(sent.flow, 0, 1514), ms(now));
+    }
+    assert!(!fair.drops.is_empty(), "each waits for 40 ms");
+    assert!(fair.drops.iter().all(|drop| drop.why == Why::Early));
+}

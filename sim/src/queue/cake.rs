@@ -171,7 +171,8 @@ impl Cake {
         while let Some(index) = self.choose(now) {
             let tin = &mut self.tins[index];
             let before = tin.total();
-            let head = tin.dequeue(&self.hosts, now, &mut self.dice, drops);
+            let elsewhere = self.total.bytes - before.bytes;
+            let head = tin.dequeue(&self.hosts, elsewhere, now, &mut self.dice, drops);
             self.total.shrink(before, tin.total());
             if let Some((packet, at)) = head {
                 // An idle shaper saves nothing up, one that is asked late makes good for it.

@@ -9,7 +9,7 @@ use super::{Dequeued, Drop, Why};
 use crate::packet::{Packet, flag};
 use crate::units::{Buffer, Dur, Time};
 
-/// A queue no longer than this is never CoDel's business (`maxpacket`, RFC 8289 section 5.3: the MTU), bytes.
+/// A backlog no longer than this is never CoDel's business (`maxpacket`, RFC 8289 section 5.3: the MTU), bytes.
 const MAX_PACKET: u64 = 1500;
 
 /// What CoDel judges by.
@@ -40,19 +40,35 @@ pub(super) struct State {
     dropping: bool,
 }
 
+/// What stands around a queue that is one of many.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Around {
+    /// Bytes in the other queues of the link: they count as backlog too (RFC 8289 section 4.4).
+    pub elsewhere: u64,
+    /// The last packet of the queue is not dropped (COBALT).
+    pub spares_last: bool,
+}
+
 type Head = Option<(Packet, Time)>;
 
 impl State {
     /// Gives the next packet of `lane`, dropping and marking on the way (RFC 8289 section 5.5, `dequeue`).
-    pub fn dequeue(&mut self, law: &Law, lane: &mut Lane, now: Time, drops: &mut Vec<Drop>) -> Head {
-        let (head, ok_to_drop) = self.take(law, lane, now);
+    pub fn dequeue(
+        &mut self,
+        law: &Law,
+        lane: &mut Lane,
+        around: Around,
+        now: Time,
+        drops: &mut Vec<Drop>,
+    ) -> Head {
+        let (head, ok_to_drop) = self.take(law, lane, around, now);
         if head.is_none() || (self.dropping && !ok_to_drop) {
             self.dropping = false;
             return head;
         }
         match (self.dropping, ok_to_drop) {
-            (true, _) => self.keep_dropping(head, law, lane, now, drops),
-            (false, true) => self.start_dropping(head, law, lane, now, drops),
+            (true, _) => self.keep_dropping(head, law, lane, around, now, drops),
+            (false, true) => self.start_dropping(head, law, lane, around, now, drops),
             (false, false) => head,
         }
     }
@@ -62,18 +78,19 @@ impl State {
         mut head: Head,
         law: &Law,
         lane: &mut Lane,
+        around: Around,
         now: Time,
         drops: &mut Vec<Drop>,
     ) -> Head {
         while self.dropping && now >= self.drop_next {
             self.count += 1;
-            if mark(law, &mut head) {
+            if mark(law, &mut head) || (around.spares_last && lane.is_empty()) {
                 self.schedule(law);
                 return head;
             }
             drops.extend(head.map(|(packet, _)| Drop { packet, why: Why::Early }));
             let ok_to_drop;
-            (head, ok_to_drop) = self.take(law, lane, now);
+            (head, ok_to_drop) = self.take(law, lane, around, now);
             if ok_to_drop {
                 self.schedule(law);
             } else {
@@ -89,12 +106,13 @@ impl State {
         mut head: Head,
         law: &Law,
         lane: &mut Lane,
+        around: Around,
         now: Time,
         drops: &mut Vec<Drop>,
     ) -> Head {
-        if !mark(law, &mut head) {
+        if !mark(law, &mut head) && !(around.spares_last && lane.is_empty()) {
             drops.extend(head.map(|(packet, _)| Drop { packet, why: Why::Early }));
-            (head, _) = self.take(law, lane, now);
+            (head, _) = self.take(law, lane, around, now);
         }
         self.dropping = true;
         let delta = self.count.wrapping_sub(self.last_count);
@@ -107,12 +125,12 @@ impl State {
 
     /// Takes the head and tells whether its delay has stayed above the target for an interval (section 5.6,
     /// `dodequeue`).
-    fn take(&mut self, law: &Law, lane: &mut Lane, now: Time) -> (Head, bool) {
+    fn take(&mut self, law: &Law, lane: &mut Lane, around: Around, now: Time) -> (Head, bool) {
         let Some((packet, at)) = lane.pop() else {
             self.first_above = None;
             return (None, false);
         };
-        let is_low = now.since(at) < law.target || lane.total().bytes <= MAX_PACKET;
+        let is_low = now.since(at) < law.target || lane.total().bytes + around.elsewhere <= MAX_PACKET;
         let ok_to_drop = match (is_low, self.first_above) {
             (true, _) => {
                 self.first_above = None;
@@ -192,7 +210,7 @@ impl Codel {
 
     /// Gives the next packet.
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Drop>) -> Dequeued {
-        match self.state.dequeue(&self.params.law, &mut self.lane, now, drops) {
+        match self.state.dequeue(&self.params.law, &mut self.lane, Around::default(), now, drops) {
             Some((packet, at)) => Dequeued::Packet(packet, at),
             None => Dequeued::Empty,
         }

@@ -9,7 +9,7 @@
 //! 1514 bytes, which stand for the Ethernet header (section 5.2.4), are left after a full packet, so that a new
 //! flow's second full packet goes with its first; where the header is counted it does not.
 
-use super::codel::{Law, State};
+use super::codel::{Around, Law, State};
 use super::lane::{Lane, Total};
 use super::{Dequeued, Drop, Why};
 use crate::packet::Packet;
@@ -161,12 +161,13 @@ impl FqCodel {
         }
     }
 
-    /// CoDel at the head of one flow.
+    /// CoDel at the head of one flow; all that waits for the link is its backlog, as in Linux.
     fn codel_dequeue(&mut self, index: u32, now: Time, drops: &mut Vec<Drop>) -> Option<(Packet, Time)> {
         let Params { target, interval, ecn, .. } = self.params;
         let flow = &mut self.flows[index as usize];
         let before = flow.lane.total();
-        let head = flow.codel.dequeue(&Law { target, interval, ecn }, &mut flow.lane, now, drops);
+        let around = Around { elsewhere: self.total.bytes - before.bytes, spares_last: false };
+        let head = flow.codel.dequeue(&Law { target, interval, ecn }, &mut flow.lane, around, now, drops);
         self.total.shrink(before, flow.lane.total());
         head
     }

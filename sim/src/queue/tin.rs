@@ -131,10 +131,11 @@ impl Tin {
         self.queues[index].lane.push(packet, now);
     }
 
-    /// Gives the next packet by DRR++: sparse flows first, then bulk flows in turn.
+    /// Gives the next packet by DRR++: sparse flows first, then bulk flows in turn; `elsewhere` bytes are in other tins.
     pub fn dequeue(
         &mut self,
         hosts: &Hosts,
+        elsewhere: u64,
         now: Time,
         dice: &mut Stream,
         drops: &mut Vec<Drop>,
@@ -151,7 +152,7 @@ impl Tin {
                 self.queues[index as usize].deficit += self.share(hosts, index as usize);
                 continue;
             }
-            if let Some((packet, at)) = self.serve(index as usize, now, dice, drops) {
+            if let Some((packet, at)) = self.serve(index as usize, elsewhere, now, dice, drops) {
                 self.queues[index as usize].deficit -= i64::from(packet.bytes) * BYTE;
                 self.clock += self.rate.tx_time(u64::from(packet.bytes));
                 return Some((packet, at));
@@ -198,13 +199,15 @@ impl Tin {
     fn serve(
         &mut self,
         index: usize,
+        elsewhere: u64,
         now: Time,
         dice: &mut Stream,
         drops: &mut Vec<Drop>,
     ) -> Option<(Packet, Time)> {
         let queue = &mut self.queues[index];
         let before = queue.lane.total();
-        let head = queue.cobalt.dequeue(&self.law, &mut queue.lane, now, dice, drops);
+        let elsewhere = elsewhere + self.total.bytes - before.bytes;
+        let head = queue.cobalt.dequeue(&self.law, &mut queue.lane, elsewhere, now, dice, drops);
         let after = queue.lane.total();
         self.total.shrink(before, after);
         self.bytes[index] = after.bytes;
