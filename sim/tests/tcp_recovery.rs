@@ -277,3 +277,17 @@ fn sack__a_retransmission_on_suspicion_counts_twice() {
     assert_eq!(talk.sack(0, &[(8, 10), (1, 7)]), NOTHING);
     assert_eq!(talk.write(10), [10, 11], "window 5, in the pipe: 0 once and 7 twice");
 }
+
+/// RFC 6582 section 3.2 step 3, for SACK too: a partial ACK shows the next hole to be lost, so that it leaves the pipe.
+#[test]
+fn sack__a_partial_ack_tells_the_next_loss() {
+    let mut talk = talk(Variant::Sack);
+    talk.write(30);
+    // 0, 8 and 9 are lost.
+    assert_eq!(talk.sack(0, &[(1, 4)]), [0]);
+    (5..=6).for_each(|arrived| assert_eq!(talk.sack(0, &[(1, arrived)]), NOTHING));
+    assert_eq!(talk.sack(0, &[(1, 7)]), [10], "in the pipe: 7, 8, 9 and 0 again");
+    assert_eq!(talk.sack(0, &[(1, 8)]), [11]);
+    talk.wait(100);
+    assert_eq!(talk.ack(8), [8, 12], "in the pipe: 8 again, and 9 to 11");
+}

@@ -26,6 +26,8 @@ pub struct Scoreboard {
     rescue_rxt: u32,
     /// One more than the segment that the rescue sent.
     rescued: u32,
+    /// One more than the segment that a partial ACK showed to be lost.
+    presumed: u32,
     /// Segments in flight, estimated.
     pub(super) pipe: i64,
     /// ns-2: after a timeout duplicate ACKs tell nothing until new segments are acknowledged.
@@ -37,7 +39,7 @@ impl Scoreboard {
     pub(super) fn clear(&mut self, una: u32) {
         self.sacked.clear();
         self.high_rxt = una;
-        (self.rescue_rxt, self.rescued) = (una, 0);
+        (self.rescue_rxt, self.rescued, self.presumed) = (una, 0, 0);
     }
 
     /// The first segment from `seq` on that is not selectively acknowledged.
@@ -169,23 +171,22 @@ impl Sender {
             return;
         }
         self.board.high_rxt = self.board.high_rxt.max(self.una);
-        self.set_pipe();
         if advanced
             && self.board.rescued != self.una + 1
             && self.board.high_rxt == self.una
             && self.board.skip_sacked(self.una) == self.una
         {
             // A partial ACK shows that the next hole is lost even if three SACKs are not above it.
-            self.board.high_rxt = self.una + 1;
-            self.board.pipe += 1;
+            (self.board.high_rxt, self.board.presumed) = (self.una + 1, self.una + 1);
             self.force(self.una);
         }
+        self.set_pipe();
     }
 
     /// `SetPipe` (section 4): what was retransmitted without being lost counts twice.
     fn set_pipe(&mut self) {
         let board = &self.board;
-        let lost_below = board.lost_below().clamp(self.una, self.nxt);
+        let lost_below = board.lost_below().max(board.presumed).clamp(self.una, self.nxt);
         let outstanding = board.holes(lost_below, self.nxt);
         let retransmitted = board.holes(self.una, board.high_rxt);
         self.board.pipe = i64::from(outstanding + retransmitted);
