@@ -84,7 +84,7 @@ impl State {
     ) -> Head {
         while self.dropping && now >= self.drop_next {
             self.count += 1;
-            if mark(law, &mut head) || (around.spares_last && lane.is_empty()) {
+            if spare(law, &mut head, lane, around) {
                 self.schedule(law);
                 return head;
             }
@@ -110,7 +110,7 @@ impl State {
         now: Time,
         drops: &mut Vec<Drop>,
     ) -> Head {
-        if !mark(law, &mut head) && !(around.spares_last && lane.is_empty()) {
+        if !spare(law, &mut head, lane, around) {
             drops.extend(head.map(|(packet, _)| Drop { packet, why: Why::Early }));
             (head, _) = self.take(law, lane, around, now);
         }
@@ -148,6 +148,11 @@ impl State {
     fn schedule(&mut self, law: &Law) {
         self.drop_next += control_law(law.interval, self.count);
     }
+}
+
+/// Whether a packet that should be dropped is marked instead, or goes as the last of its queue.
+fn spare(law: &Law, head: &mut Head, lane: &Lane, around: Around) -> bool {
+    mark(law, head) || (around.spares_last && lane.is_empty())
 }
 
 fn mark(law: &Law, head: &mut Head) -> bool {

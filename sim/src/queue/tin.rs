@@ -131,7 +131,7 @@ impl Tin {
         self.queues[index].lane.push(packet, now);
     }
 
-    /// Gives the next packet by DRR++: sparse flows first, then bulk flows in turn; `elsewhere` bytes are in other tins.
+    /// Gives the next packet by DRR++: sparse flows first, then bulk flows in turn. Other tins hold `elsewhere` bytes.
     pub fn dequeue(
         &mut self,
         hosts: &Hosts,
