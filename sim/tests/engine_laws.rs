@@ -188,10 +188,11 @@ fn laws__a_backlogged_link_works_all_the_time() {
         scenario.traffic.bulk =
             Some(mousehole_sim::scenario::spec::BulkSpec { flows: 40, start_spread_s: 1.0, rtt_spread: 0.3 });
         let used = play(&scenario).outcome.queues[0].utilisation();
-        // Forty flows share some thirty packets; where a slow average drops on, many of them time out at once.
-        // So do those that strict priority starves.
-        let starving = ["ared", "pq-sfd", "lfp"];
-        let least = if starving.iter().any(|name| scheme.starts_with(name)) { 0.9 } else { 0.97 };
+        // Forty flows share some thirty packets; where a slow average drops on, many of them time out at once
+        // (0.87 to 0.98 with twelve seeds), or where bursts are punished at once (0.94 to 0.98). So do those that
+        // strict priority starves.
+        let starving = ["ared", "pie(burst=0s)", "pq-sfd", "lfp"];
+        let least = if starving.iter().any(|name| scheme.starts_with(name)) { 0.85 } else { 0.97 };
         assert!((least..=1.0005).contains(&used), "{scheme}: {used}");
     }
 }

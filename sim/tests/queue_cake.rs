@@ -177,6 +177,49 @@ fn hosts__are_forgotten_with_their_flows() {
     assert!((driven.shares(11, 400)[0] - 0.5).abs() < 0.02);
 }
 
+fn by_receiver() -> Driven {
+    Driven::new(Params {
+        isolation: Isolation::DualDestination,
+        limit: Buffer::Bytes(1 << 30),
+        ..Params::new(Rate(1_000_000_000))
+    })
+}
+
+/// A host that is busy with eight flows gains nothing by a ninth: its first quantum is divided too.
+#[test]
+fn hosts__a_new_flow_has_its_hosts_part_of_a_quantum() {
+    let mut driven = by_receiver();
+    (0..10).for_each(|slot| driven.open(slot, 1 + slot / 9, 7));
+    (0..8).for_each(|slot| (0..100).for_each(|seq| driven.put(packet(slot, seq, 1500), ms(0))));
+    assert!((0..40).all(|_| driven.take(ms(0)).is_some()));
+    let mut at_once = |slot: u32| {
+        (0..30).for_each(|seq| driven.put(packet(slot, seq, 100), ms(0)));
+        std::iter::from_fn(|| driven.take(ms(0))).take_while(|packet| packet.flow == slot).count()
+    };
+    assert_eq!([at_once(8), at_once(9)], [2, 16], "1514 / 8 bytes, and 1514");
+}
+
+/// Flows that have sent their one packet and wait a round do not count as bulk flows of their host.
+#[test]
+fn hosts__sparse_flows_do_not_count() {
+    let mut driven = by_receiver();
+    driven.open(0, 1, 7);
+    driven.open(1, 2, 7);
+    (0..2).for_each(|slot| (0..2000).for_each(|seq| driven.put(packet(slot, seq, 1500), ms(0))));
+    let mut bytes = [0.0; 2];
+    for slot in 2..1202 {
+        driven.open(slot, 1, 7);
+        driven.put(packet(slot, 0, 100), ms(0));
+        if slot % 4 == 1 {
+            let sent = (0..6).filter_map(|_| driven.take(ms(0))).collect::<Vec<_>>();
+            let bulk = sent.iter().filter(|packet| packet.flow < 2);
+            bulk.for_each(|packet| bytes[packet.flow as usize] += f64::from(packet.bytes));
+        }
+    }
+    let share = bytes[0] / (bytes[0] + bytes[1]);
+    assert!((share - 0.5).abs() < 0.02, "{share}");
+}
+
 /// Three tins at 8 Mbit/s: voice has the rank up to a quarter, bulk up to a sixteenth, best effort has the rest.
 #[test]
 fn tins__rank_up_to_their_thresholds() {
@@ -249,4 +292,20 @@ fn codel__is_that_of_the_rfc() {
     // 105 ms, then sums of 100 / sqrt(n): 205, 275.7, 333.4, 383.4, 428.2, 468.99.
     assert_eq!(marked, [105, 205, 276, 334, 384, 429, 469]);
     assert!(driven.drops.is_empty());
+}
+
+/// Forty flows of one packet each wait for 40 ms: they are marked, but the last packet of a queue is not dropped.
+#[test]
+fn codel__spares_the_last_packet_of_a_flow() {
+    for (flags, is_marked) in [(flag::ECT, true), (0, false)] {
+        let mut driven = Driven::new(flows());
+        (0..40).for_each(|flow| driven.put(Packet { flags, ..packet(flow, 0, 1000) }, ms(0)));
+        let mut marks = 0;
+        for now in 0..1000 {
+            let sent = driven.take(ms(now)).expect("40 flows wait");
+            marks += u32::from(sent.has(flag::CE));
+            driven.put(Packet { flags, ..packet(sent.flow, 0, 1000) }, ms(now));
+        }
+        assert_eq!((marks > 0, driven.drops.len()), (is_marked, 0));
+    }
 }

@@ -36,7 +36,7 @@ impl Reference {
         let _ = bytes;
         let left: f64 = self.queue.iter().map(|(_, bytes, _)| bytes).sum();
         let mut ok = false;
-        if now - at < 5e6 || left <= 1514.0 {
+        if now - at < 5e6 || left <= 1500.0 {
             self.first_above = 0.0;
         } else if self.first_above == 0.0 {
             self.first_above = now + 100e6;

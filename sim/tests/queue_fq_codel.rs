@@ -112,7 +112,7 @@ fn scheduler__an_emptied_new_flow_becomes_old() {
     assert_eq!(fair.flows(1, ms(0)), [2]);
 }
 
-/// RFC 8290 section 4.1.1 (overflow): the flow with most bytes loses, from its head, half or 64.
+/// RFC 8290 section 4.1: the flow with most bytes loses, from its head, half its packets or 64.
 #[test]
 fn overflow__drops_from_the_head_of_the_fattest() {
     let mut fair = Fair::new(Params { limit: Buffer::Packets(100), ..params() });
@@ -126,6 +126,18 @@ fn overflow__drops_from_the_head_of_the_fattest() {
     assert_eq!(dropped, expected, "30 kB of flow 2 are more than 16 kB of flow 1");
     assert!(fair.drops.iter().all(|drop| drop.why == Why::Forced));
     assert_eq!(fair.queue.backlog(), (91, 80 * 200 + 10 * 1500 + 100));
+}
+
+/// RFC 8290 section 4.1: half the number of packets, whatever their sizes.
+#[test]
+fn overflow__halves_packets_not_bytes() {
+    let mut fair = Fair::new(Params { limit: Buffer::Packets(100), ..params() });
+    fair.fill(1, 80, 90, ms(0));
+    fair.fill(2, 4, 1500, ms(0));
+    fair.fill(2, 16, 100, ms(0));
+    fair.put(packet(3, 0, 100), ms(0));
+    assert_eq!(fair.drops.len(), 10, "of 20 packets; half of 7600 bytes would be 3");
+    assert!(fair.drops.iter().all(|drop| drop.packet.flow == 2));
 }
 
 #[test]
@@ -185,7 +197,7 @@ fn codel__marks_what_is_ecn_capable() {
     assert_eq!((lost, marked.len()), (control_law_ms(105.0, 2000.0), 0));
 }
 
-/// RFC 8289 section 4.2: a delay below target even once starts the interval anew; a short queue is left alone.
+/// RFC 8289 section 5.6: a delay below target even once starts the interval anew; a short queue is left alone.
 #[test]
 fn codel__leaves_good_queues_alone() {
     let mut fair = Fair::new(params());
@@ -226,4 +238,18 @@ fn codel__resumes_near_its_last_rate() {
         (gap as f64 - expected).abs() <= 1.0,
         "{gap} ms between the first two, {expected} expected; {lost:?}"
     );
+}
+
+/// RFC 8289 section 4.4: the backlog is that of all queues, so that many flows of one packet each are a standing queue.
+#[test]
+fn codel__counts_the_backlog_of_all_flows() {
+    let mut fair = Fair::new(params());
+    (0..40).for_each(|flow| fair.put(packet(flow, 0, 1514), ms(0)));
+    for now in 0..1000 {
+        let sent = fair.take(ms(now)).expect("40 flows wait");
+        // Whoever is served sends a quantum again at once.
+        fair.put(packet(sent.flow, 0, 1514), ms(now));
+    }
+    assert!(!fair.drops.is_empty(), "each waits for 40 ms");
+    assert!(fair.drops.iter().all(|drop| drop.why == Why::Early));
 }

@@ -171,6 +171,24 @@ fn rto__doubles_and_takes_no_sample_of_what_was_sent_twice() {
     assert_eq!(talk.sender.losses(), (3, 3));
 }
 
+/// RFC 6298 section 5, at its end: after many doublings the estimate is forgotten, the next sample is a first one.
+#[test]
+fn rto__far_backoff_begins_anew() {
+    let mut talk = newreno();
+    talk.write(1);
+    talk.wait(100);
+    talk.ack(1);
+    talk.write(1);
+    (0..4).for_each(|_| drop(talk.time_out()));
+    assert_eq!(talk.timer_ms(), 16_000.0);
+    talk.ack(2);
+    talk.write(1);
+    talk.wait(1000);
+    talk.ack(3);
+    talk.write(1);
+    assert_eq!(talk.timer_ms(), 3000.0, "SRTT 1000, RTTVAR 500; 1262 with the old estimate");
+}
+
 #[test]
 fn rto__stops_at_60_s() {
     let mut talk = newreno();
@@ -189,7 +207,7 @@ fn rto__slow_start_from_one_segment() {
     assert_eq!(talk.time_out(), [0]);
     assert_eq!(talk.sender.cwnd(), 1.0);
     talk.wait(100);
-    assert_eq!(talk.ack(2), [2, 3], "one more per ACK after a timeout (RFC 3465 section 2.1)");
+    assert_eq!(talk.ack(2), [2, 3], "one more per ACK after a timeout (RFC 3465 section 2.3)");
     assert_eq!(talk.ack(4), [4, 5, 6]);
     assert_eq!(talk.ack(7), [7, 8, 9, 10]);
     talk.ack(9);
@@ -246,9 +264,9 @@ fn idle__initial_window_survives_the_loss_of_the_first_segment() {
     assert_eq!(talk.write(40).len(), 10);
 }
 
-/// RFC 6298 section 5.7 and RFC 5681 section 3.1.
+/// RFC 6298 section 5.7: a SYN was sent again, so the first RTO is 3 s.
 #[test]
-fn syn_loss__three_seconds_and_one_segment() {
+fn syn_loss__three_seconds() {
     let params = rfc(Variant::Sack);
     let mut opener = Opener::default();
     assert_eq!(opener.open(Time::ZERO, &params), (Kind::Syn, 0));
@@ -258,21 +276,28 @@ fn syn_loss__three_seconds_and_one_segment() {
     let second = opener.poll_timeout();
     assert_eq!(second, Time(3_000_000_000), "doubled");
     let answered = first + Dur::from_millis(80);
+    assert_eq!(opener.repeats(), 1);
     assert!(opener.handle_syn_ack(answered, &params));
     assert!(!opener.handle_syn_ack(answered, &params), "only once");
     opener.request(0, answered, &params);
     assert_eq!(opener.poll_timeout().since(answered), Dur::from_millis(3000));
+}
 
-    let mut talk = Talk::new(params);
-    talk.sender.handshake_sample(Time::ZERO, Time(80_000_000), true, &talk.params);
-    assert_eq!(talk.write(10), [0]);
-    assert_eq!(talk.timer_ms(), 3000.0);
+/// RFC 6928 section 2: one SYN or SYN-ACK sent again leaves the initial window as it is, more are a loss.
+#[test]
+fn syn_loss__the_second_costs_the_initial_window() {
+    for (again, first) in [(1, seqs(0, 10)), (2, vec![0])] {
+        let mut talk = newreno();
+        talk.sender.handshake_sample(Time::ZERO, Time(80_000_000), again, &talk.params);
+        assert_eq!(talk.write(20), first, "sent again {again} times");
+        assert_eq!(talk.timer_ms(), 3000.0);
+    }
 }
 
 #[test]
 fn handshake__gives_a_sample() {
     let mut talk = newreno();
-    talk.sender.handshake_sample(Time::ZERO, Time(600_000_000), false, &talk.params);
+    talk.sender.handshake_sample(Time::ZERO, Time(600_000_000), 0, &talk.params);
     talk.write(1);
     assert_eq!(talk.timer_ms(), 1800.0);
 }
@@ -294,6 +319,16 @@ fn ecn__halves_once_per_window() {
     assert_eq!(talk.sender.cwnd(), 5.0, "no second halving, no growth");
     talk.ack_with_echo(11);
     assert_eq!(talk.sender.cwnd(), 2.5, "a mark of the next window halves again");
+}
+
+/// RFC 3168 section 6.1.2: an echo never opens the window, not even one of a single segment.
+#[test]
+fn ecn__an_echo_opens_nothing() {
+    let mut talk = Talk::new(Params { initial_window: 1, ..with_ecn() });
+    talk.write(10);
+    talk.wait(100);
+    assert_eq!(talk.ack_with_echo(1), [1]);
+    assert_eq!(talk.sender.cwnd(), 1.0);
 }
 
 /// RFC 3168 section 6.1.2: whatever reduces the window is told, and one reduction per window is enough.

@@ -99,6 +99,17 @@ fn rack__finds_a_lost_retransmission() {
     assert_eq!(talk.sender.losses(), (2, 0));
 }
 
+/// Section 6.2 step 2: an answer sooner than any round trip was is for the original, and tells no other loss.
+#[test]
+fn rack__an_answer_too_soon_is_for_the_original() {
+    let mut talk = talk(12);
+    talk.wait(RTT);
+    assert_eq!(talk.sack(2, &[(3, 6)]), [2]);
+    talk.wait(10);
+    assert_eq!(talk.ack(6), NOTHING);
+    assert_eq!(talk.sender.losses(), (1, 0), "6 to 11 were sent before 2 was again, and are not lost");
+}
+
 /// Section 7.2: acknowledgements have stopped for two round trips: the last segment goes out again.
 #[test]
 fn tlp__probes_after_two_round_trips() {
@@ -173,6 +184,40 @@ fn tlp__a_needless_probe_costs_nothing() {
     talk.wait(RTT);
     talk.ack(7);
     assert!(talk.sender.cwnd() >= 10.0);
+}
+
+/// Section 7.1: recovery forgets the probe that started it; the loss costs one reduction.
+#[test]
+fn tlp__a_probe_that_starts_recovery_is_forgotten() {
+    let mut talk = talk(7);
+    assert_eq!(fire(&mut talk).1, [6]);
+    // 4 to 6 were lost.
+    talk.wait(RTT);
+    talk.sack(4, &[(6, 7)]);
+    talk.wait(RTT);
+    talk.ack(5);
+    talk.wait(RTT);
+    talk.ack(7);
+    assert_eq!(talk.sender.cwnd(), 5.0);
+    assert_eq!(talk.write(3), [7, 8, 9]);
+    talk.wait(RTT);
+    talk.ack(9);
+    assert!(talk.sender.cwnd() >= 5.0, "reduced again to {}", talk.sender.cwnd());
+}
+
+/// Section 7.3: no second probe before a round-trip time was measured.
+#[test]
+fn tlp__a_second_probe_needs_a_sample() {
+    let mut talk = talk(3);
+    assert_eq!(fire(&mut talk).1, [2]);
+    talk.ack(3);
+    talk.ack(3);
+    talk.write(2);
+    assert_eq!(talk.timer_ms(), 300.0, "the timeout: both ACKs may be for the original or for the probe");
+    talk.wait(RTT);
+    talk.ack(5);
+    talk.write(2);
+    assert_eq!(talk.timer_ms(), 200.0);
 }
 
 /// Section 6.3: after a timeout what SACK told stays known, and only what was sent long ago is lost.

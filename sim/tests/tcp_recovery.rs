@@ -75,7 +75,7 @@ fn newreno__partial_ack_retransmits_the_next_hole() {
     assert_eq!(talk.sender.losses(), (2, 0));
 }
 
-/// RFC 6582 section 3.2 step 4: the timer is restarted by the first partial ACK only ("impatient").
+/// RFC 6582 section 3.2 step 3: the timer is restarted by the first partial ACK only ("impatient").
 #[test]
 fn newreno__impatient_timer() {
     let mut talk = talk(Variant::Newreno);
@@ -89,7 +89,7 @@ fn newreno__impatient_timer() {
     assert_eq!(talk.sender.poll_timeout(), deadline);
 }
 
-/// RFC 6582 section 3.2 step 1: duplicate ACKs of what was sent before a timeout mean nothing.
+/// RFC 6582 section 3.2 steps 2 and 4: duplicate ACKs of what was sent before a timeout mean nothing.
 #[test]
 fn newreno__no_fast_retransmit_below_recover() {
     let mut talk = talk(Variant::Newreno);
@@ -179,6 +179,29 @@ fn sack__timeout_forgets_the_scoreboard() {
     assert_eq!(talk.ack(1), [1, 2]);
 }
 
+/// RFC 6675 section 5.1: after a timeout no recovery starts below what was out then.
+#[test]
+fn sack__no_recovery_below_the_recovery_point() {
+    let mut talk = talk(Variant::Sack);
+    talk.write(100);
+    assert_eq!(talk.time_out(), [0]);
+    for arrived in 2..=8 {
+        assert_eq!(talk.sack(0, &[(1, arrived)]), NOTHING);
+    }
+    assert_eq!((talk.sender.cwnd(), talk.sender.losses()), (1.0, (1, 1)));
+}
+
+/// RFC 6675 section 4, IsLost: three SACKed segments above tell a loss, together or apart.
+#[test]
+fn sack__three_segments_apart_tell_a_loss() {
+    let mut talk = talk(Variant::Sack);
+    talk.write(10);
+    // Every other segment is lost.
+    assert_eq!(talk.sack(0, &[(5, 6), (3, 4), (1, 2)]), [0]);
+    assert_eq!(talk.sack(0, &[(7, 8), (5, 6), (3, 4)]), NOTHING, "in the pipe: 4, 6, 8, 9 and 0 again");
+    assert_eq!(talk.sack(0, &[(9, 10), (7, 8), (5, 6)]), [2, 4], "in the pipe: 6, 8 and 0 again");
+}
+
 /// RFC 6298 section 3: a segment sent new in recovery, lost and sent again gives no sample.
 #[test]
 fn sack__no_sample_across_a_retransmission() {
@@ -205,4 +228,66 @@ fn sack__nothing_but_the_hole_is_sent_again() {
     let mut talk = talk(Variant::Sack);
     talk.write(10);
     assert_eq!(talk.sack(0, &[(1, 10)]), [0]);
+}
+
+/// RFC 6675 section 5 (4.3): no rescue while the first retransmission is out; its SACKs may yet tell a loss.
+#[test]
+fn sack__no_rescue_before_the_first_retransmission_arrives() {
+    let mut talk = talk(Variant::Sack);
+    talk.write(10);
+    // 0 and 9 are lost.
+    assert_eq!(talk.sack(0, &[(1, 4)]), [0]);
+    for arrived in 5..=9 {
+        assert_eq!(talk.sack(0, &[(1, arrived)]), NOTHING, "up to {arrived}");
+    }
+    talk.wait(100);
+    assert_eq!(talk.ack(9), [9]);
+}
+
+/// RFC 6675 section 4, NextSeg (4): the rescue is the highest segment outstanding, new data of this recovery too.
+#[test]
+fn sack__the_rescue_is_the_highest_outstanding() {
+    let mut talk = talk(Variant::Sack);
+    talk.write(13);
+    // 0, 8 and 12 are lost.
+    assert_eq!(talk.sack(0, &[(1, 2)]), [10]);
+    assert_eq!(talk.sack(0, &[(1, 3)]), [11]);
+    assert_eq!(talk.sack(0, &[(1, 4)]), [0]);
+    (5..=8).for_each(|arrived| assert_eq!(talk.sack(0, &[(1, arrived)]), NOTHING));
+    assert_eq!(talk.sack(0, &[(9, 10), (1, 8)]), [12], "NextSeg (2): new data, for 8 may be late");
+    assert_eq!(talk.sack(0, &[(9, 11), (1, 8)]), [8], "NextSeg (3): nothing new is left");
+    assert_eq!(talk.sack(0, &[(9, 12), (1, 8)]), NOTHING);
+    talk.wait(100);
+    assert_eq!(talk.sack(8, &[(9, 12)]), [12], "NextSeg (4)");
+    talk.ack(12);
+    talk.ack(13);
+    assert!(talk.sender.is_done());
+    assert_eq!(talk.sender.losses(), (3, 0));
+}
+
+/// RFC 6675 section 4, SetPipe: what was retransmitted without being lost counts twice.
+#[test]
+fn sack__a_retransmission_on_suspicion_counts_twice() {
+    let mut talk = talk(Variant::Sack);
+    talk.write(10);
+    // 0 is lost, 7 is late.
+    assert_eq!(talk.sack(0, &[(1, 4)]), [0]);
+    (5..=7).for_each(|arrived| assert_eq!(talk.sack(0, &[(1, arrived)]), NOTHING));
+    assert_eq!(talk.sack(0, &[(8, 9), (1, 7)]), [7], "NextSeg (3)");
+    assert_eq!(talk.sack(0, &[(8, 10), (1, 7)]), NOTHING);
+    assert_eq!(talk.write(10), [10, 11], "window 5, in the pipe: 0 once and 7 twice");
+}
+
+/// RFC 6582 section 3.2 step 3, for SACK too: a partial ACK shows the next hole to be lost, so that it leaves the pipe.
+#[test]
+fn sack__a_partial_ack_tells_the_next_loss() {
+    let mut talk = talk(Variant::Sack);
+    talk.write(30);
+    // 0, 8 and 9 are lost.
+    assert_eq!(talk.sack(0, &[(1, 4)]), [0]);
+    (5..=6).for_each(|arrived| assert_eq!(talk.sack(0, &[(1, arrived)]), NOTHING));
+    assert_eq!(talk.sack(0, &[(1, 7)]), [10], "in the pipe: 7, 8, 9 and 0 again");
+    assert_eq!(talk.sack(0, &[(1, 8)]), [11]);
+    talk.wait(100);
+    assert_eq!(talk.ack(8), [8, 12], "in the pipe: 8 again, and 9 to 11");
 }

@@ -139,8 +139,8 @@ pub(super) struct Live {
     pub last_before: (u32, u64),
     /// When the next write is asked for.
     pub think_until: Time,
-    /// When the answering side sent its SYN-ACK, and whether it had to repeat it.
-    pub answered: (Time, bool),
+    /// When the answering side sent its SYN-ACK, and how often again.
+    pub answered: (Time, u8),
     /// When the pending timer event fires; stale ones carry an older generation.
     pub timer_at: Time,
     pub generation: u32,
@@ -163,7 +163,7 @@ impl Live {
             rtt,
             last_before: (u32::MAX, 0),
             think_until: Time::NEVER,
-            answered: (Time::ZERO, false),
+            answered: (Time::ZERO, 0),
             timer_at: Time::NEVER,
             generation,
             answer: Colour::Green,

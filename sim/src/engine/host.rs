@@ -145,7 +145,8 @@ impl World {
     #[inline(never)]
     fn syn(&mut self, slot: u32, packet: &Packet) {
         let live = &mut self.live[slot as usize];
-        live.answered = (self.now, live.answered.0 > Time::ZERO);
+        let again = if live.answered.0 == Time::ZERO { 0 } else { live.answered.1.saturating_add(1) };
+        live.answered = (self.now, again);
         let mut answer = Packet::new(slot, Kind::SynAck, 0, self.setup.params.ack_bytes as u16);
         answer.flags = if packet.is_reverse() { 0 } else { flag::REVERSE };
         self.inject(answer);
@@ -155,13 +156,13 @@ impl World {
     fn syn_ack(&mut self, slot: u32) {
         let (now, params) = (self.now, &self.setup.params);
         let live = &mut self.live[slot as usize];
-        let lost = live.opener.syn_was_lost();
+        let again = live.opener.repeats();
         let sent = live.opener.sent();
         if !live.opener.handle_syn_ack(now, params) {
             return;
         }
         if live.opening(params) == Opening::Sender {
-            live.sender.handshake_sample(sent, now, lost, params);
+            live.sender.handshake_sample(sent, now, again, params);
             self.start_sending(slot);
         } else {
             let (kind, seq) = live.opener.request(0, now, params);
@@ -176,10 +177,10 @@ impl World {
             return;
         }
         if number == 0 {
-            let (sent, repeated) = live.answered;
+            let (sent, again) = live.answered;
             // After the initial RTO the answering side would have repeated its SYN-ACK itself.
-            let lost = repeated || self.now.since(sent) > self.setup.params.initial_rto;
-            live.sender.handshake_sample(sent, self.now, lost, &self.setup.params);
+            let again = again.max(u8::from(self.now.since(sent) > self.setup.params.initial_rto));
+            live.sender.handshake_sample(sent, self.now, again, &self.setup.params);
         }
         self.ask(slot);
     }

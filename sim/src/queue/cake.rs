@@ -7,13 +7,16 @@
 //! - Tins: one, or three (voice, best effort, bulk) with a quarter, all and a sixteenth of the rate as
 //!   thresholds; the best tin that is below its threshold goes first, else the one soonest below it.
 //! - Flows: 1024 queues per tin, 8-way set-associative; a collision needs nine flows in one set of eight.
-//! - Hosts: a flow's quantum is divided by the number of bulk flows of its source or destination host.
+//! - Hosts: a flow's quantum, its first too, is divided by the number of bulk flows of its source or destination
+//!   host. A flow is bulk once it has had its quantum and something waits; one that waits empty is not.
 //! - Overflow: the head of the longest queue is dropped, and its BLUE grows.
 //!
-//! Deviations: COBALT's (`cobalt.rs`); quanta are divided exactly, not by chance; overhead compensation, ACK
-//! filter, autorate and ingress mode are left out; thresholds and a target of at least 1.5 full packets go
-//! by the link's rate where nothing is shaped. Work per packet grows with the bulk flows of one host, as there;
-//! an overflow looks over all queues for the longest.
+//! Deviations from Linux: COBALT's (`cobalt.rs`); a sparse flow that empties waits a round before it is sparse
+//! again, as in FQ-CoDel, where Linux forgets it once its queue has nothing more to learn; quanta are divided
+//! exactly, not by chance; overhead compensation, ACK filter, autorate and ingress mode are left out; where nothing
+//! is shaped, the link's rate stands for the shaper's in thresholds, quantum and target (Linux: tins by deficit round
+//! robin, 1514 bytes, 5 ms). Work per packet grows with the bulk flows of one host, as there; an overflow looks
+//! over all queues for the longest.
 
 use super::classify::{By, Classifier};
 use super::codel::Law;
@@ -72,10 +75,13 @@ impl Params {
         }
     }
 
-    /// CoDel's parameters in a tin that has a part of the rate.
+    /// CoDel's parameters in a tin that has a part of the rate: a target stretched to one and a half full packets
+    /// stretches the interval by as much.
     fn law(&self, rate: Rate) -> Law {
-        let target = Dur(self.rtt.0 / 20).max(Dur(rate.tx_time(FULL).0 * 3 / 2));
-        Law { target, interval: self.rtt.max(Dur(target.0 * 2)), ecn: self.ecn }
+        let least = Dur(self.rtt.0 / 20);
+        let target = least.max(Dur(rate.tx_time(FULL).0 * 3 / 2));
+        let interval = (self.rtt + (target - least)).max(Dur(target.0.saturating_mul(2)));
+        Law { target, interval, ecn: self.ecn }
     }
 }
 
@@ -151,7 +157,7 @@ impl Cake {
         let name = u64::from(packet.flow) * 2 + u64::from(packet.is_reverse());
         let hash = mix(self.perturbation ^ name);
         self.total.add(&packet);
-        self.tins[tin].enqueue(packet, hash, self.hosts.of(&packet), now);
+        self.tins[tin].enqueue(packet, hash, &self.hosts, now);
         while self.total.exceeds(self.params.limit) {
             self.drop_from_longest(now, drops);
         }
@@ -165,7 +171,8 @@ impl Cake {
         while let Some(index) = self.choose(now) {
             let tin = &mut self.tins[index];
             let before = tin.total();
-            let head = tin.dequeue(&self.hosts, now, &mut self.dice, drops);
+            let elsewhere = self.total.bytes - before.bytes;
+            let head = tin.dequeue(&self.hosts, elsewhere, now, &mut self.dice, drops);
             self.total.shrink(before, tin.total());
             if let Some((packet, at)) = head {
                 // An idle shaper saves nothing up, one that is asked late makes good for it.
@@ -193,5 +200,29 @@ impl Cake {
             self.total.remove(&packet);
             drops.push(Drop { packet, why: Why::Forced });
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn law__a_slow_link_stretches_target_and_interval_alike() {
+        let law = |rate: u64| {
+            let Law { target, interval, .. } = Params::new(Rate(rate)).law(Rate(rate));
+            (target.0 / 1000, interval.0 / 1000)
+        };
+        assert_eq!(law(10_000_000), (5000, 100_000));
+        // 1.5 · 1514 bytes take 18.168 ms at 1 Mbit/s and 363.36 ms at 50 kbit/s.
+        assert_eq!(law(1_000_000), (18_168, 113_168));
+        assert_eq!(law(50_000), (363_360, 726_720));
+    }
+
+    #[test]
+    fn quantum__falls_with_the_rate() {
+        let of = |rate: u64| quantum(Rate(rate));
+        assert_eq!([of(1_000_000), of(32_768_000), of(1_000_000_000)], [300, 1000, 1514]);
     }
 }

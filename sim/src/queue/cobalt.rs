@@ -3,10 +3,12 @@
 //! Palmei et al., "Design and Evaluation of COBALT Queue Discipline", LANMAN 2019; BLUE is that of Feng et
 //! al., "The BLUE Active Queue Management Algorithms", 2002: a probability that grows when the queue
 //! overflows and shrinks when it is found empty, at most once per target time. BLUE drops what is ECN-capable too.
+//! Neither drops the last packet of a queue.
 //!
-//! Deviation: CoDel is that of RFC 8289; Linux' COBALT lowers its count step by step when the delay falls.
+//! Deviations: CoDel is that of RFC 8289; Linux' COBALT lowers its count step by step when the delay falls, spares a
+//! delay of up to four packets' time where ours spares a backlog of one packet, and drops from an overflow on.
 
-use super::codel::{Law, State};
+use super::codel::{Around, Law, State};
 use super::lane::Lane;
 use super::{Drop, Why};
 use crate::packet::Packet;
@@ -31,17 +33,19 @@ impl Cobalt {
         self.change(law, now, STEP_UP);
     }
 
-    /// Gives the next packet of `lane`.
+    /// Gives the next packet of `lane`, while `elsewhere` bytes wait in the link's other queues.
     pub fn dequeue(
         &mut self,
         law: &Law,
         lane: &mut Lane,
+        elsewhere: u64,
         now: Time,
         dice: &mut Stream,
         drops: &mut Vec<Drop>,
     ) -> Option<(Packet, Time)> {
-        while let Some((packet, at)) = self.codel.dequeue(law, lane, now, drops) {
-            if self.blue == 0.0 || dice.uniform() >= self.blue {
+        let around = Around { elsewhere, spares_last: true };
+        while let Some((packet, at)) = self.codel.dequeue(law, lane, around, now, drops) {
+            if self.blue == 0.0 || lane.is_empty() || dice.uniform() >= self.blue {
                 return Some((packet, at));
             }
             drops.push(Drop { packet, why: Why::Early });
@@ -64,10 +68,22 @@ impl Cobalt {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
+    use crate::packet::Kind;
     use crate::rng::Purpose;
 
     fn at(ms: u64) -> Time {
         Time(ms * 1_000_000)
+    }
+
+    /// Linux: the last packet may be marked, not dropped.
+    #[test]
+    fn blue__spares_the_last_packet() {
+        let mut cobalt = Cobalt { blue: 1.0, ..Cobalt::default() };
+        let (mut lane, mut drops) = (Lane::default(), Vec::new());
+        (0..3).for_each(|seq| lane.push(Packet::new(1, Kind::Data, seq, 1000), at(0)));
+        let mut dice = Stream::new(1, Purpose::Queue, 0);
+        let head = cobalt.dequeue(&Law::default(), &mut lane, 0, at(1), &mut dice, &mut drops);
+        assert_eq!((head.map(|(packet, _)| packet.seq), drops.len()), (Some(2), 2));
     }
 
     #[test]
@@ -79,7 +95,7 @@ mod tests {
         }
         assert_eq!(cobalt.blue, 10.0 / 256.0, "every 6 ms: strictly more than the target of 5 ms");
         for ms in 66..=125 {
-            assert!(cobalt.dequeue(&law, &mut lane, at(ms), &mut dice, &mut Vec::new()).is_none());
+            assert!(cobalt.dequeue(&law, &mut lane, 0, at(ms), &mut dice, &mut Vec::new()).is_none());
         }
         assert_eq!(cobalt.blue, 10.0 / 256.0 - 10.0 / 4096.0);
     }

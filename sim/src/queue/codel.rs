@@ -1,16 +1,16 @@
 //! CoDel: drops from the head when the delay has stayed above a target for an interval.
 //!
 //! RFC 8289, section 5; the control law of FQ-CoDel and of our COBALT is this one. Defaults are those of
-//! RFC 8289. A comparator, not a policy of ours, hence Rust. Deviations: none known; the RFC leaves ECN to
-//! RFC 8290, whose rule is taken: where a packet would be dropped, one that is ECN-capable is marked.
+//! RFC 8289. A comparator, not a policy of ours, hence Rust. Deviations: none known. ECN is not in its pseudo-code;
+//! as in Linux, an ECN-capable packet is marked where it would be dropped, and sent: one mark a dequeue at most.
 
 use super::lane::Lane;
 use super::{Dequeued, Drop, Why};
 use crate::packet::{Packet, flag};
 use crate::units::{Buffer, Dur, Time};
 
-/// A queue no longer than this is never CoDel's business (`maxpacket_`, RFC 8289 section 5.4), bytes.
-const MAX_PACKET: u64 = 1514;
+/// A backlog no longer than this is never CoDel's business (`maxpacket`, RFC 8289 section 5.3: the MTU), bytes.
+const MAX_PACKET: u64 = 1500;
 
 /// What CoDel judges by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +30,7 @@ impl Default for Law {
     }
 }
 
-/// CoDel's state of one queue (RFC 8289 section 5.1).
+/// CoDel's state of one queue (RFC 8289 section 5.2).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct State {
     first_above: Option<Time>,
@@ -40,19 +40,35 @@ pub(super) struct State {
     dropping: bool,
 }
 
+/// What stands around a queue that is one of many.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Around {
+    /// Bytes in the other queues of the link: they count as backlog too (RFC 8289 section 4.4).
+    pub elsewhere: u64,
+    /// The last packet of the queue is not dropped (COBALT).
+    pub spares_last: bool,
+}
+
 type Head = Option<(Packet, Time)>;
 
 impl State {
     /// Gives the next packet of `lane`, dropping and marking on the way (RFC 8289 section 5.5, `dequeue`).
-    pub fn dequeue(&mut self, law: &Law, lane: &mut Lane, now: Time, drops: &mut Vec<Drop>) -> Head {
-        let (head, ok_to_drop) = self.take(law, lane, now);
+    pub fn dequeue(
+        &mut self,
+        law: &Law,
+        lane: &mut Lane,
+        around: Around,
+        now: Time,
+        drops: &mut Vec<Drop>,
+    ) -> Head {
+        let (head, ok_to_drop) = self.take(law, lane, around, now);
         if head.is_none() || (self.dropping && !ok_to_drop) {
             self.dropping = false;
             return head;
         }
         match (self.dropping, ok_to_drop) {
-            (true, _) => self.keep_dropping(head, law, lane, now, drops),
-            (false, true) => self.start_dropping(head, law, lane, now, drops),
+            (true, _) => self.keep_dropping(head, law, lane, around, now, drops),
+            (false, true) => self.start_dropping(head, law, lane, around, now, drops),
             (false, false) => head,
         }
     }
@@ -62,18 +78,19 @@ impl State {
         mut head: Head,
         law: &Law,
         lane: &mut Lane,
+        around: Around,
         now: Time,
         drops: &mut Vec<Drop>,
     ) -> Head {
         while self.dropping && now >= self.drop_next {
             self.count += 1;
-            if mark(law, &mut head) {
+            if spare(law, &mut head, lane, around) {
                 self.schedule(law);
                 return head;
             }
             drops.extend(head.map(|(packet, _)| Drop { packet, why: Why::Early }));
             let ok_to_drop;
-            (head, ok_to_drop) = self.take(law, lane, now);
+            (head, ok_to_drop) = self.take(law, lane, around, now);
             if ok_to_drop {
                 self.schedule(law);
             } else {
@@ -89,12 +106,13 @@ impl State {
         mut head: Head,
         law: &Law,
         lane: &mut Lane,
+        around: Around,
         now: Time,
         drops: &mut Vec<Drop>,
     ) -> Head {
-        if !mark(law, &mut head) {
+        if !spare(law, &mut head, lane, around) {
             drops.extend(head.map(|(packet, _)| Drop { packet, why: Why::Early }));
-            (head, _) = self.take(law, lane, now);
+            (head, _) = self.take(law, lane, around, now);
         }
         self.dropping = true;
         let delta = self.count.wrapping_sub(self.last_count);
@@ -105,13 +123,14 @@ impl State {
         head
     }
 
-    /// Takes the head and tells whether its delay has stayed above the target for an interval.
-    fn take(&mut self, law: &Law, lane: &mut Lane, now: Time) -> (Head, bool) {
+    /// Takes the head and tells whether its delay has stayed above the target for an interval (section 5.6,
+    /// `dodequeue`).
+    fn take(&mut self, law: &Law, lane: &mut Lane, around: Around, now: Time) -> (Head, bool) {
         let Some((packet, at)) = lane.pop() else {
             self.first_above = None;
             return (None, false);
         };
-        let is_low = now.since(at) < law.target || lane.total().bytes <= MAX_PACKET;
+        let is_low = now.since(at) < law.target || lane.total().bytes + around.elsewhere <= MAX_PACKET;
         let ok_to_drop = match (is_low, self.first_above) {
             (true, _) => {
                 self.first_above = None;
@@ -131,6 +150,11 @@ impl State {
     }
 }
 
+/// Whether a packet that should be dropped is marked instead, or goes as the last of its queue.
+fn spare(law: &Law, head: &mut Head, lane: &Lane, around: Around) -> bool {
+    mark(law, head) || (around.spares_last && lane.is_empty())
+}
+
 fn mark(law: &Law, head: &mut Head) -> bool {
     match head {
         Some((packet, _)) if law.ecn && packet.has(flag::ECT) => {
@@ -141,7 +165,7 @@ fn mark(law: &Law, head: &mut Head) -> bool {
     }
 }
 
-/// `interval / sqrt(count)` (RFC 8289 section 5.3).
+/// `interval / sqrt(count)` (RFC 8289 section 5.6).
 fn control_law(interval: Dur, count: u32) -> Dur {
     Dur((interval.0 as f64 / f64::from(count.max(1)).sqrt()) as u64)
 }
@@ -191,7 +215,7 @@ impl Codel {
 
     /// Gives the next packet.
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Drop>) -> Dequeued {
-        match self.state.dequeue(&self.params.law, &mut self.lane, now, drops) {
+        match self.state.dequeue(&self.params.law, &mut self.lane, Around::default(), now, drops) {
             Some((packet, at)) => Dequeued::Packet(packet, at),
             None => Dequeued::Empty,
         }

@@ -3,9 +3,13 @@
 //! RFC 8290 (the scheduler, sections 4.1 and 4.2) and RFC 8289 (CoDel, section 5). Defaults are those
 //! of RFC 8290 section 5.2. This is a comparator, not a policy of ours, hence Rust.
 //!
-//! Flows are hashed by connection. Deviations: none known; the hash is a seeded mix, not Jenkins'.
+//! Flows are hashed by connection and direction. Deviations: the hash is a seeded mix, not Jenkins'; there is no CE
+//! threshold (section 5.2.7, off by default). A flow has had its quantum when no credit is left: section 4.2 says
+//! both "negative" and "at least a quantum", Linux has the latter. Sizes are IP lengths: 14 of the default quantum's
+//! 1514 bytes, which stand for the Ethernet header (section 5.2.4), are left after a full packet, so that a new
+//! flow's second full packet goes with its first; where the header is counted it does not.
 
-use super::codel::{Law, State};
+use super::codel::{Around, Law, State};
 use super::lane::{Lane, Total};
 use super::{Dequeued, Drop, Why};
 use crate::packet::Packet;
@@ -30,8 +34,8 @@ pub struct Params {
     pub ecn: bool,
 }
 
-/// At overflow at most this many packets leave the fattest flow (RFC 8290 section 4.1.2 note on batches).
-const BATCH: usize = 64;
+/// At overflow at most this many packets leave the fattest flow (RFC 8290 section 4.1).
+const BATCH: u32 = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum List {
@@ -119,20 +123,14 @@ impl FqCodel {
         ((hash * u64::from(self.params.flows)) >> 32) as u32
     }
 
-    /// Drops from the head of the flow with the most bytes, up to half of it or a batch of 64.
+    /// Drops half the packets of the flow with the most bytes, 64 at most, from its head.
     fn drop_from_fattest(&mut self, drops: &mut Vec<Drop>) {
         let fattest = (0..self.flows.len())
             .max_by_key(|&index| (self.flows[index].lane.total().bytes, std::cmp::Reverse(index)));
         let index = fattest.unwrap_or(0);
-        let enough = self.flows[index].lane.total().bytes / 2;
-        let mut dropped = 0;
-        for _ in 0..BATCH {
+        for _ in 0..self.flows[index].lane.total().packets.div_ceil(2).min(BATCH) {
             let Some((packet, _)) = self.take(index as u32) else { break };
-            dropped += u64::from(packet.bytes);
             drops.push(Drop { packet, why: Why::Forced });
-            if dropped >= enough {
-                break;
-            }
         }
     }
 
@@ -163,12 +161,13 @@ impl FqCodel {
         }
     }
 
-    /// CoDel at the head of one flow.
+    /// CoDel at the head of one flow; all that waits for the link is its backlog, as in Linux.
     fn codel_dequeue(&mut self, index: u32, now: Time, drops: &mut Vec<Drop>) -> Option<(Packet, Time)> {
         let Params { target, interval, ecn, .. } = self.params;
         let flow = &mut self.flows[index as usize];
         let before = flow.lane.total();
-        let head = flow.codel.dequeue(&Law { target, interval, ecn }, &mut flow.lane, now, drops);
+        let around = Around { elsewhere: self.total.bytes - before.bytes, spares_last: false };
+        let head = flow.codel.dequeue(&Law { target, interval, ecn }, &mut flow.lane, around, now, drops);
         self.total.shrink(before, flow.lane.total());
         head
     }

@@ -9,7 +9,9 @@
 //! The probability is due every 15 ms. Between two packets nothing it reads can change, so that steps are
 //! taken when the queue is next looked at: the same result as with a timer, which a test asserts.
 //!
-//! Deviations: the RFC's switching on and off with the queue's length is left out (PIE is always on); the
+//! Deviations: the RFC's switching on and off with the queue's length (section 5.3) is left out: PIE is always on,
+//! and decays as its Appendix A does. A delay is zero as soon as nothing waits, where Appendix A keeps the last
+//! packet's. De-randomisation starts to count when the burst allowance has ended, Appendix B counts during it. The
 //! RFC names no mean packet, ours is a 1500-byte one.
 
 use super::lane::Lane;
@@ -124,7 +126,7 @@ fn scale(probability: f64) -> f64 {
     STEPS.iter().find(|(below, _)| probability < *below).map_or(1.0, |(_, factor)| *factor)
 }
 
-/// The departure rate as time per 16 KiB (RFC 8033 section 5.2).
+/// The departure rate as time per 16 KiB (RFC 8033 section 5.2; the order of steps is that of its Appendix B).
 #[derive(Debug, Clone, Copy, Default)]
 struct Rate {
     since: Option<Time>,
@@ -135,19 +137,17 @@ struct Rate {
 const MEASURED: u64 = 1 << 14;
 
 impl Rate {
-    /// A packet of `bytes` leaves, `waiting` bytes were there with it.
+    /// A packet of `bytes` leaves and `waiting` bytes stay; a measurement that it starts does not count it.
     fn departed(&mut self, bytes: u64, waiting: u64, now: Time) {
-        if self.since.is_none() && waiting >= MEASURED {
-            (self.since, self.bytes) = (Some(now), 0);
-        }
-        let Some(since) = self.since else { return };
         self.bytes += bytes;
-        if self.bytes >= MEASURED {
+        if let Some(since) = self.since.filter(|_| self.bytes >= MEASURED) {
             let took = now.since(since).as_secs();
             let weight = if self.average_s == 0.0 { 1.0 } else { 0.25 };
             self.average_s += weight * (took - self.average_s);
-            let again = waiting - bytes >= MEASURED;
-            (self.since, self.bytes) = (again.then_some(now), 0);
+            self.since = None;
+        }
+        if self.since.is_none() && waiting >= MEASURED {
+            (self.since, self.bytes) = (Some(now), 0);
         }
     }
 
@@ -233,10 +233,9 @@ impl Pie {
     /// Gives the next packet.
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         self.advance(now);
-        let waiting = self.lane.total().bytes;
         let Some((packet, at)) = self.lane.pop() else { return Dequeued::Empty };
         self.sojourn_s = now.since(at).as_secs();
-        self.rate.departed(u64::from(packet.bytes), waiting, now);
+        self.rate.departed(u64::from(packet.bytes), self.lane.total().bytes, now);
         Dequeued::Packet(packet, at)
     }
 

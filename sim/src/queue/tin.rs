@@ -68,6 +68,8 @@ struct Queue {
     cobalt: Cobalt,
     /// Source and destination, from when the queue became busy.
     hosts: [u32; 2],
+    /// Counted at its hosts; a flow that waits empty among the bulk flows is not.
+    is_bulk: bool,
 }
 
 /// A tin.
@@ -114,28 +116,26 @@ impl Tin {
         self.clock.max(now)
     }
 
-    pub fn enqueue(&mut self, packet: Packet, hash: u64, hosts: [u32; 2], now: Time) {
+    pub fn enqueue(&mut self, packet: Packet, hash: u64, hosts: &Hosts, now: Time) {
         if self.total.packets == 0 {
             self.clock = self.clock.max(now);
         }
         let index = self.find(hash);
-        if self.lists.list_of(index as u32).is_none() {
-            self.queues[index].hosts = hosts;
-            for (loads, host) in self.loads.iter_mut().zip(hosts) {
-                loads.resize(loads.len().max(host as usize + 1), 0);
-            }
-            self.lists.push(SPARSE, index as u32);
-            self.queues[index].deficit = self.quantum;
+        match self.lists.list_of(index as u32) {
+            None => self.admit(index, hosts, &packet),
+            Some(BULK) => self.make_bulk(index),
+            Some(_) => {}
         }
         self.total.add(&packet);
         self.bytes[index] += u64::from(packet.bytes);
         self.queues[index].lane.push(packet, now);
     }
 
-    /// Gives the next packet by DRR++: sparse flows first, then bulk flows in turn.
+    /// Gives the next packet by DRR++: sparse flows first, then bulk flows in turn. Other tins hold `elsewhere` bytes.
     pub fn dequeue(
         &mut self,
         hosts: &Hosts,
+        elsewhere: u64,
         now: Time,
         dice: &mut Stream,
         drops: &mut Vec<Drop>,
@@ -145,18 +145,21 @@ impl Tin {
             let index = sparse.or_else(|| self.lists.first(BULK))?;
             let is_sparse = sparse.is_some();
             if self.queues[index as usize].deficit <= 0 {
-                self.make_bulk(index, is_sparse);
+                self.lists.push(BULK, index);
+                if !self.queues[index as usize].lane.is_empty() {
+                    self.make_bulk(index as usize);
+                }
                 self.queues[index as usize].deficit += self.share(hosts, index as usize);
                 continue;
             }
-            if let Some((packet, at)) = self.serve(index as usize, now, dice, drops) {
+            if let Some((packet, at)) = self.serve(index as usize, elsewhere, now, dice, drops) {
                 self.queues[index as usize].deficit -= i64::from(packet.bytes) * BYTE;
                 self.clock += self.rate.tx_time(u64::from(packet.bytes));
                 return Some((packet, at));
             }
             // As in FQ-CoDel, a sparse flow that empties waits a round before it may be sparse again.
             if is_sparse {
-                self.make_bulk(index, true);
+                self.lists.push(BULK, index);
             } else {
                 self.retire(index);
             }
@@ -196,30 +199,44 @@ impl Tin {
     fn serve(
         &mut self,
         index: usize,
+        elsewhere: u64,
         now: Time,
         dice: &mut Stream,
         drops: &mut Vec<Drop>,
     ) -> Option<(Packet, Time)> {
         let queue = &mut self.queues[index];
         let before = queue.lane.total();
-        let head = queue.cobalt.dequeue(&self.law, &mut queue.lane, now, dice, drops);
+        let elsewhere = elsewhere + self.total.bytes - before.bytes;
+        let head = queue.cobalt.dequeue(&self.law, &mut queue.lane, elsewhere, now, dice, drops);
         let after = queue.lane.total();
         self.total.shrink(before, after);
         self.bytes[index] = after.bytes;
         head
     }
 
-    /// Puts a flow at the end of the bulk flows; a new one counts at its hosts.
-    fn make_bulk(&mut self, index: u32, is_new: bool) {
-        self.lists.push(BULK, index);
-        if is_new {
-            self.count(index as usize, 1);
+    /// A queue becomes busy with a flow, which is sparse at first.
+    fn admit(&mut self, index: usize, hosts: &Hosts, packet: &Packet) {
+        let ends = hosts.of(packet);
+        for (loads, host) in self.loads.iter_mut().zip(ends) {
+            loads.resize(loads.len().max(host as usize + 1), 0);
+        }
+        self.queues[index].hosts = ends;
+        self.queues[index].deficit = self.share(hosts, index);
+        self.lists.push(SPARSE, index as u32);
+    }
+
+    /// A flow with something to send counts at its hosts.
+    fn make_bulk(&mut self, index: usize) {
+        if !std::mem::replace(&mut self.queues[index].is_bulk, true) {
+            self.count(index, 1);
         }
     }
 
     fn retire(&mut self, index: u32) {
         self.lists.remove(index);
-        self.count(index as usize, -1);
+        if std::mem::take(&mut self.queues[index as usize].is_bulk) {
+            self.count(index as usize, -1);
+        }
     }
 
     fn count(&mut self, index: usize, by: i32) {

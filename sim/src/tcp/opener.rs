@@ -57,9 +57,9 @@ impl Opener {
         self.sent
     }
 
-    /// Whether the packet now waiting for its answer had to be repeated.
-    pub fn syn_was_lost(&self) -> bool {
-        self.tries > 1
+    /// How often the packet now waiting for its answer was sent again.
+    pub fn repeats(&self) -> u8 {
+        self.tries.saturating_sub(1)
     }
 
     /// Sends the SYN.

@@ -115,9 +115,9 @@ pub struct Params {
     pub fractional_halving: bool,
     /// Segments sent at most per ACK in NewReno recovery; 0 means no limit.
     pub recovery_burst: u32,
-    /// NewReno: deflate the window by the amount a partial ACK covers (RFC 6582 section 3.2 step 5).
+    /// NewReno: deflate the window by the amount a partial ACK covers (RFC 6582 section 3.2 step 3).
     pub partial_deflation: bool,
-    /// NewReno: restart the timer on the first partial ACK only ("impatient", RFC 6582 section 4).
+    /// NewReno: restart the timer on the first partial ACK only (RFC 6582 section 3.2 step 3; RFC 3782: "impatient").
     pub impatient: bool,
     /// Fast retransmit is allowed when the very first segment was the last one acknowledged.
     pub early_fast_retransmit: bool,

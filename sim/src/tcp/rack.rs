@@ -38,6 +38,8 @@ pub(super) struct News {
     pub(super) delivered: u32,
     /// It carried SACK blocks.
     pub(super) has_blocks: bool,
+    /// It acknowledged a segment that was sent only once: a round-trip time without doubt.
+    pub(super) has_sample: bool,
 }
 
 /// Send times and what follows from them.
@@ -58,6 +60,9 @@ pub(super) struct Rack {
     fack: u32,
     /// Send time and number of the most recently sent segment that was delivered.
     latest: (Time, u32),
+    /// The same among those that the present acknowledgement delivers: their round-trip time is `rtt`.
+    newest: (Time, u32),
+    has_sample: bool,
     rtt: Dur,
     min_rtt: Option<Dur>,
     reordering_seen: bool,
@@ -106,6 +111,7 @@ impl Rack {
     /// Takes an acknowledgement (section 6.2 steps 1 to 3).
     pub(super) fn take(&mut self, ack: &AckFields, now: Time) -> News {
         let mut news = News::default();
+        (self.newest, self.has_sample) = ((Time::ZERO, 0), false);
         while self.base < ack.next
             && let Some(segment) = self.segments.pop_front()
         {
@@ -129,6 +135,7 @@ impl Rack {
             let from = ack.next + u32::from(block.offset);
             news.delivered += self.sack(from, from + u32::from(block.length), now);
         }
+        news.has_sample = self.has_sample;
         news
     }
 
@@ -158,6 +165,7 @@ impl Rack {
             State::Lost => self.lost -= 1,
             State::Sacked => {}
         }
+        self.has_sample |= !segment.again;
         self.reordering_seen |= seq + 1 < self.fack && !segment.again;
         self.fack = self.fack.max(seq + 1);
         let rtt = now.since(segment.sent);
@@ -166,7 +174,9 @@ impl Rack {
             return;
         }
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        self.rtt = rtt;
+        if (segment.sent, seq) >= self.newest {
+            (self.newest, self.rtt) = ((segment.sent, seq), rtt);
+        }
         self.latest = self.latest.max((segment.sent, seq));
     }
 
@@ -224,5 +234,35 @@ impl Rack {
             }
         }
         self.lost_from = self.base;
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::packet::SackBlock;
+
+    fn ms(ms: u64) -> Time {
+        Time(ms * 1_000_000)
+    }
+
+    fn ack(next: u32, (from, to): (u32, u32)) -> AckFields {
+        let block = SackBlock { offset: (from - next) as u16, length: (to - from) as u16 };
+        AckFields { next, sacks: [block, SackBlock::default(), SackBlock::default()], ece: false }
+    }
+
+    /// Section 6.2 step 2: in order of sending, so that the round-trip time is that of what was sent last.
+    #[test]
+    fn take__the_round_trip_is_that_of_the_segment_sent_last() {
+        let mut rack = Rack::default();
+        (0..4).for_each(|seq| rack.send(seq, ms(0)));
+        [(4, 40), (5, 50), (6, 90)].into_iter().for_each(|(seq, at)| rack.send(seq, ms(at)));
+        rack.take(&ack(0, (1, 4)), ms(100));
+        assert_eq!(rack.detect(ms(100), false, None).0, 1);
+        rack.send(0, ms(100));
+        // 0 took 100 ms, 5 took 150 ms: 4 and 6, sent before 0, are lost.
+        rack.take(&ack(4, (5, 6)), ms(200));
+        assert_eq!((rack.rtt, rack.detect(ms(200), true, None).0), (Dur::from_millis(100), 2));
     }
 }

@@ -122,7 +122,9 @@ impl Sender {
     /// An echo reduces the window once per window of data (RFC 3168 section 6.1.2).
     pub(super) fn handle_echo(&mut self, next: u32, params: &Params) {
         if next > self.ecn_recover && self.cut != Cut::FastRetransmit && self.max > 0 {
+            let before = self.cwnd;
             self.halve(params);
+            self.cwnd = self.cwnd.min(before);
             self.cut = if self.cut == Cut::Timeout { Cut::Timeout } else { Cut::Ecn };
             self.note_reduction(params);
         }

@@ -3,6 +3,9 @@
 //! With full-sized segments RFC 6675's byte rules become counts: a segment is lost when three
 //! segments above it have been selectively acknowledged (`IsLost`, section 4); `pipe` counts what is
 //! neither acknowledged nor lost, plus what was retransmitted (`SetPipe`).
+//!
+//! *Deviations*: a partial ACK has the next hole sent again at once, as NewReno has it (RFC 6582), where RFC 6675
+//! waits for three SACKs above it or an empty pipe; a rescue never repeats what this recovery has sent again.
 
 use super::profile::Params;
 use super::ranges::Ranges;
@@ -19,8 +22,12 @@ pub struct Scoreboard {
     sacked: Ranges,
     /// One more than the highest retransmitted segment of this recovery (`HighRxt` + 1).
     high_rxt: u32,
-    /// Rescue retransmission done (section 4, NextSeg rule 4).
-    rescued: bool,
+    /// A rescue must wait until more than this is acknowledged (`RescueRxt` + 1; section 4, NextSeg rule 4).
+    rescue_rxt: u32,
+    /// One more than the segment that the rescue sent.
+    rescued: u32,
+    /// One more than the segment that a partial ACK showed to be lost.
+    presumed: u32,
     /// Segments in flight, estimated.
     pub(super) pipe: i64,
     /// ns-2: after a timeout duplicate ACKs tell nothing until new segments are acknowledged.
@@ -32,7 +39,7 @@ impl Scoreboard {
     pub(super) fn clear(&mut self, una: u32) {
         self.sacked.clear();
         self.high_rxt = una;
-        self.rescued = false;
+        (self.rescue_rxt, self.rescued, self.presumed) = (una, 0, 0);
     }
 
     /// The first segment from `seq` on that is not selectively acknowledged.
@@ -147,7 +154,8 @@ impl Sender {
     fn start_recovery(&mut self, now: Time, params: &Params) {
         self.enter_recovery(params);
         self.board.high_rxt = self.una + 1;
-        self.board.rescued = false;
+        // Section 5 (4.3): no rescue before the first retransmission has arrived.
+        (self.board.rescue_rxt, self.board.rescued) = (self.una + 1, 0);
         self.force(self.una);
         self.restart_timer(now, params);
         self.set_pipe();
@@ -163,25 +171,24 @@ impl Sender {
             return;
         }
         self.board.high_rxt = self.board.high_rxt.max(self.una);
-        self.set_pipe();
-        let rescued = self.board.rescued && self.una + 1 == self.recover;
         if advanced
-            && !rescued
+            && self.board.rescued != self.una + 1
             && self.board.high_rxt == self.una
             && self.board.skip_sacked(self.una) == self.una
         {
             // A partial ACK shows that the next hole is lost even if three SACKs are not above it.
-            self.board.high_rxt = self.una + 1;
-            self.board.pipe += 1;
+            (self.board.high_rxt, self.board.presumed) = (self.una + 1, self.una + 1);
             self.force(self.una);
         }
+        self.set_pipe();
     }
 
+    /// `SetPipe` (section 4): what was retransmitted without being lost counts twice.
     fn set_pipe(&mut self) {
         let board = &self.board;
-        let lost_below = board.lost_below().clamp(self.una, self.nxt);
+        let lost_below = board.lost_below().max(board.presumed).clamp(self.una, self.nxt);
         let outstanding = board.holes(lost_below, self.nxt);
-        let retransmitted = board.holes(self.una, board.high_rxt.min(lost_below).max(self.una));
+        let retransmitted = board.holes(self.una, board.high_rxt);
         self.board.pipe = i64::from(outstanding + retransmitted);
     }
 
@@ -202,8 +209,9 @@ impl Sender {
         } else if within_sacked {
             self.board.high_rxt = hole + 1;
             hole
-        } else if let Some(last) = self.board.last_hole(self.recover).filter(|_| !self.board.rescued) {
-            self.board.rescued = true;
+        } else if let Some(last) = self.board.last_hole(self.nxt).filter(|_| self.una > self.board.rescue_rxt)
+        {
+            (self.board.rescue_rxt, self.board.rescued) = (self.recover, last + 1);
             last
         } else {
             return None;

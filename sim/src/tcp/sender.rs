@@ -117,14 +117,16 @@ impl Sender {
         }
     }
 
-    /// The handshake gave a round-trip sample from `sent` to `now`, or lost its SYN.
-    pub fn handshake_sample(&mut self, sent: Time, now: Time, lost: bool, params: &Params) {
-        if lost {
-            self.rto.after_syn_loss();
-            // RFC 5681 section 3.1: after a lost SYN the initial window is one segment.
-            self.cwnd = 1.0;
-        } else {
+    /// The handshake gave a round-trip sample from `sent` to `now`, or its packets were sent `again` so often.
+    pub fn handshake_sample(&mut self, sent: Time, now: Time, again: u8, params: &Params) {
+        if again == 0 {
             self.rto.sample(sent, now, params);
+            return;
+        }
+        self.rto.after_syn_loss();
+        // RFC 6928 section 2: one may be due to a long round trip; more are a loss, and the window is one segment.
+        if again > 1 {
+            self.cwnd = 1.0;
         }
     }
 

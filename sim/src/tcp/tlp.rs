@@ -43,11 +43,14 @@ pub(super) struct Tail {
     /// When to look for losses again.
     look_again: Time,
     probe: Option<Probe>,
+    /// A probe went out, and no round-trip time was measured since.
+    is_blind: bool,
 }
 
 impl Default for Tail {
     fn default() -> Tail {
-        Tail { alarm: Alarm::Timeout, timeout: Time::NEVER, look_again: Time::NEVER, probe: None }
+        let (alarm, probe) = (Alarm::Timeout, None);
+        Tail { alarm, timeout: Time::NEVER, look_again: Time::NEVER, probe, is_blind: false }
     }
 }
 
@@ -66,6 +69,7 @@ impl Sender {
         if has_advanced {
             self.advance(ack.next, now, params);
         }
+        self.extras().tail.is_blind &= !news.has_sample;
         self.end_probe(ack, news.has_blocks, has_advanced, params);
         let was_recovering = self.in_recovery();
         if was_recovering && self.una >= self.recover {
@@ -84,13 +88,14 @@ impl Sender {
         self.send_freely();
     }
 
-    /// Marks losses; the first of a window starts recovery.
+    /// Marks losses; the first of a window starts recovery, in which a probe is forgotten (section 7.1).
     fn find_losses(&mut self, now: Time, params: &Params) -> u32 {
         let (is_repairing, srtt) = (self.is_repairing(), self.smoothed(params));
         let (lost, look_again) = self.rack().detect(now, is_repairing, srtt);
         self.extras().tail.look_again = look_again;
         if lost > 0 && !is_repairing {
             self.enter_recovery(params);
+            self.extras().tail.probe = None;
             if !params.prr {
                 self.forced = self.rack().next_lost();
             }
@@ -163,9 +168,11 @@ impl Sender {
         let has_new = self.nxt < self.end && self.nxt < self.una.saturating_add(params.receive_window);
         let seq = if has_new { self.nxt } else { self.max - 1 };
         self.nxt = self.nxt.max(seq + 1);
-        self.extras().tail.probe = Some(Probe { end: self.nxt, is_retransmission: !has_new });
+        let (probe, timeout) =
+            (Probe { end: self.nxt, is_retransmission: !has_new }, now + self.rto.rto(params));
+        let tail = &mut self.extras().tail;
+        (tail.probe, tail.timeout, tail.is_blind) = (Some(probe), timeout, true);
         self.forced = Some(seq);
-        self.extras().tail.timeout = now + self.rto.rto(params);
         self.set_alarm(false, now, params);
         self.burst = 0;
     }
@@ -199,7 +206,9 @@ impl Sender {
         self.timing = false;
         let srtt = self.smoothed(params);
         self.rack().time_out(now, srtt);
-        self.extras().tail = Tail { timeout: now + self.rto.rto(params), ..Tail::default() };
+        let timeout = now + self.rto.rto(params);
+        let is_blind = self.extras().tail.is_blind;
+        self.extras().tail = Tail { timeout, is_blind, ..Tail::default() };
         self.forced = Some(self.una);
         self.set_alarm(false, now, params);
     }
@@ -212,11 +221,12 @@ impl Sender {
         let extras = self.extras();
         let (rack, tail) = (&extras.rack, &mut extras.tail);
         if is_idle {
-            *tail = Tail { probe: tail.probe, ..Tail::default() };
+            *tail = Tail { probe: tail.probe, is_blind: tail.is_blind, ..Tail::default() };
         } else if has_advanced || tail.timeout == Time::NEVER {
             tail.timeout = now + rto;
         }
-        let may_probe = may_probe && !is_idle && tail.probe.is_none() && rack.is_clean();
+        // Section 7.3: one probe at a time, and a round-trip time measured between two.
+        let may_probe = may_probe && !is_idle && tail.probe.is_none() && !tail.is_blind && rack.is_clean();
         let (alarm, due) = if tail.look_again < tail.timeout {
             (Alarm::Reordering, tail.look_again)
         } else if may_probe {

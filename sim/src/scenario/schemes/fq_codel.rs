@@ -21,29 +21,29 @@ pub const FQ_CODEL: SchemeDoc = SchemeDoc {
 };
 
 const PARAMETERS: &[ParameterDoc] = &[
-    parameter("flows", Kind::Count, "1024", "queues that flows are hashed into", "RFC 8290 section 5.2.4"),
-    parameter("quantum", Kind::Size, "1514B", "bytes a queue may send per round", "RFC 8290 section 5.2.3"),
+    parameter("flows", Kind::Count, "1024", "queues that flows are hashed into", "RFC 8290 section 5.2.5"),
+    parameter("quantum", Kind::Size, "1514B", "bytes a queue may send per round", "RFC 8290 section 5.2.4"),
     parameter("target", Kind::Time, "5ms", "acceptable standing delay", "RFC 8290 section 5.2.2"),
     parameter(
         "interval",
         Kind::Time,
         "100ms",
         "time the delay must stay above the target",
-        "RFC 8290 section 5.2.2",
+        "RFC 8290 section 5.2.1",
     ),
     parameter(
         "limit",
         Kind::Buffer,
         "10240p",
         "limit over all queues; not --buffer, because people install it so",
-        "RFC 8290 section 5.2.1",
+        "RFC 8290 section 5.2.3",
     ),
     parameter(
         "ecn",
         Kind::Flag,
         "true",
         "mark ECN-capable packets instead of dropping them",
-        "RFC 8290 section 5.2.5",
+        "RFC 8290 section 5.2.6",
     ),
 ];
 
