@@ -18,6 +18,13 @@ EXCLUDED_GAIN = 0.05
 UNLOADED = 0.3
 """Below this load little or nothing will show."""
 
+ONE_COLOUR = 0.99
+"""A marker that gives this share of the packets the same colour tells nothing apart."""
+LARGE_CONTRACT = 0.2
+"""A contract of this share of the link is more than a user's part: five users may claim all of it."""
+MARKED = {"th", "tau", "l_t", "first", "high", "high_rate"}
+"""Parameters of which every scheme with coloured packets has one."""
+
 BETTER, WORSE, NO_BENEFIT, UNDECIDED = "better", "worse", "no measurable benefit", "undecided"
 UNCLEAR = "no clear change"
 """Of an exploratory endpoint whose interval holds zero."""
@@ -158,7 +165,7 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
             f"The link is hardly loaded (load {load:.2g}; packets wait {wait_ms:.2g} ms on average): little "
             "or nothing will show. Give a load, such as --load 0.9, or a lower rate."
         )
-    notes += _without_effect(results, cell)
+    notes += _without_effect(results, cell) + _one_colour(results, cell) + _ill_fitting(results, cell)
     unfinished = [scheme for scheme in results.plan.schemes if results.has_bounds(cell, scheme)]
     if unfinished:
         notes.append(
@@ -182,6 +189,63 @@ def _without_effect(results: Results, cell: Cell) -> list[str]:
         f"Under {', '.join(idle)} hardly anything was dropped early or marked: the thresholds lie above what "
         f"a buffer of {cell.buffer} holds, and drop-tail did the work. Give more buffer, or thresholds in %."
     ]
+
+
+def _one_colour(results: Results, cell: Cell) -> list[str]:
+    """Which schemes with a marker gave nearly all packets the same colour."""
+    notes = []
+    for scheme in results.plan.schemes:
+        if not MARKED & _engine.scheme_parameters(scheme).keys():
+            continue
+        shares = _colour_shares([run.colours for run in results.runs(cell, scheme)])
+        colour = max(shares, key=lambda name: shares[name], default="")
+        if shares and shares[colour] >= ONE_COLOUR:
+            notes.append(
+                f"Under {scheme} {100 * shares[colour]:.3g} % of the packets were {colour}: its marker told hardly "
+                "anything apart, and its queue is one for all."
+            )
+    return notes
+
+
+def _ill_fitting(results: Results, cell: Cell) -> list[str]:
+    """Which contracts are out of proportion to the link, or to what users sent."""
+    rate_bps, notes = _rate_bps(results), []
+    for scheme in results.plan.schemes if rate_bps else ():
+        parameters = _engine.scheme_parameters(scheme)
+        if "high_rate" not in parameters:
+            continue
+        share = sum(_share_of(parameters[name], rate_bps) for name in ("high_rate", "med_rate"))
+        colours = [run.colours for run in results.runs(cell, scheme)]
+        beyond = _colour_shares(colours).get("red", 0.0)
+        by_tokens = "mode" in parameters and "high" not in parameters and "police" not in parameters
+        if share >= LARGE_CONTRACT:
+            why = f"{ceil(1 / share)} users may fill it with protected packets"
+        elif by_tokens and beyond > 1 - LARGE_CONTRACT:
+            why = f"{100 * beyond:.0f} % of the packets were beyond it"
+        else:
+            continue
+        notes.append(
+            f"Under {scheme} a user's contract is {parameters['high_rate']} of green and {parameters['med_rate']} of "
+            f"yellow, {100 * share:.3g} % of the link: {why}. The default is the paper's, for 400 users on 45 to 175 "
+            "Mbit/s; give shares of this link, such as high_rate=2%,med_rate=4%."
+        )
+    return notes
+
+
+def _colour_shares(colours: list[dict[str, dict[str, int]]]) -> dict[str, float]:
+    arrived = {name: sum(run[name]["arrived"] for run in colours) for name in colours[0]} if colours else {}
+    total = sum(arrived.values())
+    return {name: count / total for name, count in arrived.items()} if total else {}
+
+
+def _rate_bps(results: Results) -> float | None:
+    """Rate of the compared link; none where a topology has many."""
+    rate = results.plan.base.get("link", {}).get("rate")
+    return None if rate is None or results.plan.base.get("topology") else _engine.parse_rate("rate", rate)
+
+
+def _share_of(rate: str, whole_bps: float) -> float:
+    return float(rate[:-1]) / 100 if rate.endswith("%") else _engine.parse_rate("rate", rate) / whole_bps
 
 
 def _hardly_early(colours: list[dict[str, dict[str, int]]]) -> bool:

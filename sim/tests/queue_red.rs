@@ -14,7 +14,7 @@ use mousehole_sim::units::{Buffer, Rate, Time};
 const RATE: Rate = Rate(3_000_000);
 
 fn hop(scheme: &str, rate: Rate, packets: u32, slow: bool) -> Hop {
-    let place = Place { rate, buffer: Buffer::Packets(packets), seed: 3, link: 0 };
+    let place = Place { rate, bottleneck: rate, buffer: Buffer::Packets(packets), seed: 3, link: 0 };
     let queue = Scheme::parse(scheme)
         .and_then(|scheme| scheme.queue(place))
         .unwrap_or_else(|error| panic!("{error}"));

@@ -181,7 +181,8 @@ impl Source {
     }
 
     fn play(mut self, scheme: &str) -> Result<Overload> {
-        let place = Place { rate: RATE, buffer: Buffer::Packets(self.limit), seed: 3, link: 0 };
+        let place =
+            Place { rate: RATE, bottleneck: RATE, buffer: Buffer::Packets(self.limit), seed: 3, link: 0 };
         let mut hop = Hop::new(RATE, Scheme::parse(scheme)?.queue(place)?, false);
         let mut now = Time::ZERO;
         let mut then = None;
