@@ -217,10 +217,9 @@ def _ill_fitting(results: Results, cell: Cell) -> list[str]:
         share = sum(_share_of(parameters[name], rate_bps) for name in ("high_rate", "med_rate"))
         colours = [run.colours for run in results.runs(cell, scheme)]
         beyond = _colour_shares(colours).get("red", 0.0)
-        by_tokens = "mode" in parameters and "high" not in parameters and "police" not in parameters
         if share >= LARGE_CONTRACT:
             why = f"{ceil(1 / share)} users may fill it with protected packets"
-        elif by_tokens and beyond > 1 - LARGE_CONTRACT:
+        elif scheme.startswith("er-tbm") and beyond > 1 - LARGE_CONTRACT:
             why = f"{100 * beyond:.0f} % of the packets were beyond it"
         else:
             continue
