@@ -22,6 +22,14 @@ ONE_COLOUR = 0.99
 """A marker that gives this share of the packets the same colour tells nothing apart."""
 LARGE_CONTRACT = 0.2
 """A contract of this share of the link is more than a user's part: five users may claim all of it."""
+SMALL_CONTRACT = 0.5
+"""Where more than this share of the packets is beyond the contracts, they protect little."""
+USED_LESS, SHORT_QUEUE = 0.95, 0.25
+"""Shares of the baseline's use of the link and of its queue below which thresholds are said to be too low."""
+CONTRACT_NOTE = (
+    "The defaults are the paper's, for 400 users on 45 to 175 Mbit/s; by how many users yours has, give shares "
+    "of the link, such as high_rate=2%,med_rate=4%."
+)
 MARKED = {"th", "tau", "l_t", "first", "high", "high_rate"}
 """Parameters of which every scheme with coloured packets has one."""
 
@@ -165,7 +173,8 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
             f"The link is hardly loaded (load {load:.2g}; packets wait {wait_ms:.2g} ms on average): little "
             "or nothing will show. Give a load, such as --load 0.9, or a lower rate."
         )
-    notes += _without_effect(results, cell) + _one_colour(results, cell) + _ill_fitting(results, cell)
+    notes += _without_effect(results, cell) + _starving(results, cell)
+    notes += _one_colour(results, cell) + _ill_fitting(results, cell)
     unfinished = [scheme for scheme in results.plan.schemes if results.has_bounds(cell, scheme)]
     if unfinished:
         notes.append(
@@ -186,9 +195,40 @@ def _without_effect(results: Results, cell: Cell) -> list[str]:
     if not idle:
         return []
     return [
-        f"Under {', '.join(idle)} hardly anything was dropped early or marked: the thresholds lie above what "
-        f"a buffer of {cell.buffer} holds, and drop-tail did the work. Give more buffer, or thresholds in %."
+        f"Under {', '.join(idle)} hardly anything was dropped early or marked: with a buffer of {cell.buffer} the "
+        "average stays below the thresholds, and drop-tail did the work. Give more buffer, or lower thresholds "
+        "(in % of the buffer they scale with it)."
     ]
+
+
+def _starving(results: Results, cell: Cell) -> list[str]:
+    """Which schemes with thresholds in packets kept the queue so short that the link was idle for it."""
+
+    def mean(scheme: str, name: str) -> float:
+        values = results.scheme_values(cell, scheme, name)
+        return float(sum(values) / len(values))
+
+    whole, waiting = (mean(results.plan.baseline, name) for name in ("utilisation", "queue_mean_packets"))
+    low = [
+        f"{scheme} ({100 * mean(scheme, 'utilisation'):.0f} %)"
+        for scheme in results.plan.schemes
+        if _thresholds_in_packets(scheme)
+        and mean(scheme, "utilisation") < USED_LESS * whole
+        and mean(scheme, "queue_mean_packets") < SHORT_QUEUE * waiting
+    ]
+    if not low:
+        return []
+    return [
+        f"Under {', '.join(low)} the link was used less than under {results.plan.baseline} "
+        f"({100 * whole:.0f} %): thresholds in packets, which are the papers', keep the queue far below the buffer "
+        f"of {cell.buffer}. Give them in % of the buffer, such as min=15%,max=50%."
+    ]
+
+
+def _thresholds_in_packets(scheme: str) -> bool:
+    parameters = _engine.scheme_parameters(scheme)
+    upper = [value for name, value in parameters.items() if name == "max" or name.endswith("_max")]
+    return bool(upper) and not upper[0].endswith("%") and parameters.get("auto") != "true"
 
 
 def _one_colour(results: Results, cell: Cell) -> list[str]:
@@ -201,34 +241,42 @@ def _one_colour(results: Results, cell: Cell) -> list[str]:
         colour = max(shares, key=lambda name: shares[name], default="")
         if shares and shares[colour] >= ONE_COLOUR:
             notes.append(
-                f"Under {scheme} {100 * shares[colour]:.3g} % of the packets were {colour}: its marker told hardly "
-                "anything apart, and its queue is one for all."
+                f"Under {scheme} {100 * shares[colour]:.3g} % of the packets were {colour}: its marker told "
+                "hardly anything apart."
             )
     return notes
 
 
 def _ill_fitting(results: Results, cell: Cell) -> list[str]:
     """Which contracts are out of proportion to the link, or to what users sent."""
-    rate_bps, notes = _rate_bps(results), []
-    for scheme in results.plan.schemes if rate_bps else ():
+    rate_bps = _rate_bps(results)
+    if rate_bps is None:
+        return []
+    misfits = []
+    for scheme in results.plan.schemes:
         parameters = _engine.scheme_parameters(scheme)
         if "high_rate" not in parameters:
             continue
-        share = sum(_share_of(parameters[name], rate_bps) for name in ("high_rate", "med_rate"))
-        colours = [run.colours for run in results.runs(cell, scheme)]
-        beyond = _colour_shares(colours).get("red", 0.0)
-        if share >= LARGE_CONTRACT:
-            why = f"{ceil(1 / share)} users may fill it with protected packets"
-        elif scheme.startswith("er-tbm") and beyond > 1 - LARGE_CONTRACT:
-            why = f"{100 * beyond:.0f} % of the packets were beyond it"
-        else:
-            continue
-        notes.append(
-            f"Under {scheme} a user's contract is {parameters['high_rate']} of green and {parameters['med_rate']} of "
-            f"yellow, {100 * share:.3g} % of the link: {why}. The default is the paper's, for 400 users on 45 to 175 "
-            "Mbit/s; give shares of this link, such as high_rate=2%,med_rate=4%."
-        )
-    return notes
+        high, med = parameters["high_rate"], parameters["med_rate"]
+        share = _share_of(high, rate_bps) + _share_of(med, rate_bps)
+        red = _colour_shares([run.colours for run in results.runs(cell, scheme)]).get("red", 0.0)
+        if why := _misfit(scheme, share, red):
+            misfits.append(
+                f"{scheme} ({high} of green, {med} of yellow, {100 * share:.3g} % of the link): {why}"
+            )
+    return [f"A user's contract under {'; '.join(misfits)}. {CONTRACT_NOTE}"] if misfits else []
+
+
+def _misfit(scheme: str, share: float, red: float) -> str:
+    """Why a contract of `share` of the link does not suit it, if so; `red` is the share of such packets."""
+    if share >= LARGE_CONTRACT:
+        users = f"{ceil(1 / share)} users" if share < 1 else "a single user"
+        return f"{users} may fill it with protected packets"
+    if red > SMALL_CONTRACT:
+        # Only ER-TBM's red packets are all beyond the contract.
+        why = "beyond it" if scheme.startswith("er-tbm") else "red, beyond it or by the scheme's own rule"
+        return f"{100 * red:.0f} % of the packets were {why}"
+    return ""
 
 
 def _colour_shares(colours: list[dict[str, dict[str, int]]]) -> dict[str, float]:
