@@ -27,8 +27,8 @@ SMALL_CONTRACT = 0.5
 USED_LESS, SHORT_QUEUE = 0.95, 0.25
 """Shares of the baseline's use of the link and of its queue below which thresholds are said to be too low."""
 CONTRACT_NOTE = (
-    "The defaults are the paper's, for 400 users on 45 to 175 Mbit/s; by how many users yours has, give shares "
-    "of the link, such as high_rate=2%,med_rate=4%."
+    "The defaults are the paper's, for 400 users on 45 to 175 Mbit/s; give shares of the link by how many "
+    "users it has, such as high_rate=2%,med_rate=4%."
 )
 MARKED = {"th", "tau", "l_t", "first", "high", "high_rate"}
 """Parameters of which every scheme with coloured packets has one."""
@@ -195,9 +195,9 @@ def _without_effect(results: Results, cell: Cell) -> list[str]:
     if not idle:
         return []
     return [
-        f"Under {', '.join(idle)} hardly anything was dropped early or marked: with a buffer of {cell.buffer} the "
-        "average stays below the thresholds, and drop-tail did the work. Give more buffer, or lower thresholds "
-        "(in % of the buffer they scale with it)."
+        f"Under {', '.join(idle)} hardly anything was dropped early or marked: with a buffer of "
+        f"{cell.buffer} the average stays below the thresholds, and drop-tail did the work. Give more "
+        "buffer, or lower thresholds (in % of the buffer they scale with it)."
     ]
 
 
@@ -220,8 +220,8 @@ def _starving(results: Results, cell: Cell) -> list[str]:
         return []
     return [
         f"Under {', '.join(low)} the link was used less than under {results.plan.baseline} "
-        f"({100 * whole:.0f} %): thresholds in packets, which are the papers', keep the queue far below the buffer "
-        f"of {cell.buffer}. Give them in % of the buffer, such as min=15%,max=50%."
+        f"({100 * whole:.0f} %): thresholds in packets, which are the papers', keep the queue far below the "
+        f"buffer of {cell.buffer}. Give them in % of the buffer, such as min=15%,max=50%."
     ]
 
 
