@@ -22,7 +22,10 @@ const BESIDE: &[(&str, &str, &str, &str)] = &[
     ("rio-ps", "floor", "slr=0.1,t_c=50ms,l_t=9", "8"),
     ("rio-ps", "cap", "slr=100,t_c=50ms,l_t=2", "3"),
     ("lfp", "u", "h=20", "50"),
-    ("lfp", "memoryless", "h=20,u=50", "true"),
+    ("lfp", "memoryless", "h=3,u=60,timeout=100ms,tau=2", "true"),
+    ("lfp", "kappa", "omega=0.1,zeta=10,delta=10", "80"),
+    ("lfp", "min", "max=20,wq=0.1,maxp=0.3", "1"),
+    ("shred", "min", "max=100,wq=0.1", "10"),
     ("ns2-sfd", "mode", "wq=0.5", "decoupled"),
     // Acknowledgements are small: only a small contract makes them wait.
     ("*", "hold_acks", "high_rate=8kbit,med_rate=8kbit", "true"),
@@ -36,6 +39,21 @@ const BESIDE: &[(&str, &str, &str, &str)] = &[
     ("pq-sfd", "in_min", "in_maxp=1,wq=0.5", "0"),
     ("pq-sfd", "in_maxp", "in_min=0.5,in_max=4", "0.9"),
 ];
+
+/// Settings of a scheme under which its parameters show on a small link in seconds: thresholds that a buffer of 40
+/// packets reaches, an average that follows, buckets that run empty.
+const READY: &[(&str, &str)] = &[
+    ("rio-ps", "short_min=5%,wq=0.1"),
+    ("shred", "min=8,max=20,wq=0.1"),
+    ("lfp", "min=1,max=8,wq=0.1,maxp=0.3,omega=0.1,zeta=10"),
+];
+
+/// What is set beside a parameter of its scheme.
+fn ready(scheme: &str, parameter: &str) -> String {
+    let all = READY.iter().find(|(name, _)| *name == scheme).map_or("", |(_, all)| all);
+    let others = all.split(',').filter(|one| one.split('=').next() != Some(parameter));
+    others.collect::<Vec<_>>().join(",")
+}
 
 /// Beginnings of scenarios in which the parameters are to show: cheap, crowded, with every kind of traffic.
 fn situations() -> [(&'static str, Scenario); 3] {
@@ -106,7 +124,7 @@ fn trial(scheme: &str, parameter: &ParameterDoc) -> (String, Vec<String>) {
     // An upper threshold shows where the lower one is reached.
     match parameter.name.strip_suffix("max") {
         Some(colour) => (format!("{colour}min=1"), vec!["3".into()]),
-        None => (String::new(), others(parameter)),
+        None => (ready(scheme, parameter.name), others(parameter)),
     }
 }
 
