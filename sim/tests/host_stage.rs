@@ -92,7 +92,8 @@ fn policed(result: &RunResult) -> u64 {
 }
 
 /// Class E: a shaper never trips the policer of the same contract. The policer is at the network's edge and drops,
-/// so that one offence would show; the same users without shapers offend.
+/// so that one offence would show; the same users without shapers offend. Exact only where all packets take equally
+/// long from the one to the other, as here: at a host's finite rate small packets catch up with large ones.
 #[test]
 fn shaper__never_trips_the_policer_behind_it() {
     for scheme in ["appl", "tcp-ds", "tcp-ds-r"] {

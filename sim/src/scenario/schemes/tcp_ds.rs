@@ -38,7 +38,7 @@ pub const TCP_DS: SchemeDoc = SchemeDoc {
              loss; yellow up to med; red beyond. Short transfers never get past green and yellow, and a long one gets \
              help exactly when a loss would cost a timeout. Initial windows of 10 begin beyond both thresholds. The edge \
              polices each user's green and yellow by the contract; with a host_stage in the scenario, each user's host \
-             schedules and shapes what it sends to the same contract, so that the policer finds nothing to do.",
+             schedules and shapes what it sends to the same contract, which leaves the policer little or nothing to do.",
     parameters: &[WINDOW, WIDER, HELD, QUEUE],
     marker: |values, place| window(values, place, false),
     queue,
