@@ -16,7 +16,7 @@ from mousehole.statistics import Estimate, log_ratio, t_interval
 
 Row = dict[str, Any]
 
-COLOUR_COUNTS = ("arrived", "early", "forced", "marked", "sent")
+COLOUR_COUNTS = ("arrived", "early", "forced", "policed", "marked", "sent")
 LOAD_FACTS = ("native", "copies", "dilation", "achieved")
 
 
@@ -199,7 +199,7 @@ def _colour_rows(runs: list[RunFacts]) -> list[Row]:
     for colour in runs[0].colours:
         counts = {name: sum(run.colours[colour][name] for run in runs) for name in COLOUR_COUNTS}
         arrived = counts["arrived"]
-        lost = counts["early"] + counts["forced"]
+        lost = counts["early"] + counts["forced"] + counts["policed"]
         shares = {"loss_share": lost / arrived, "mark_share": counts["marked"] / arrived} if arrived else {}
         rows.append({"colour": colour, **counts, "loss_share": None, "mark_share": None, **shares})
     return rows

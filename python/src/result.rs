@@ -189,6 +189,7 @@ fn queue_dict<'py>(py: Python<'py>, queue: &QueueRecord) -> PyResult<Bound<'py, 
             ("early", counts.early),
             ("forced", counts.forced),
             ("fault", counts.fault),
+            ("policed", counts.policed),
             ("marked", counts.marked),
             ("sent", counts.sent),
         ] {

@@ -27,7 +27,9 @@ class HandMadeRun:
     delay_s: float = 0.02
     utilisation: float = 0.8
     conserved: bool = True
-    colours: list[dict[str, Any]] = field(default_factory=lambda: [colour("green", 100, early=1, forced=2)])
+    colours: list[dict[str, Any]] = field(
+        default_factory=lambda: [colour("green", 100, early=1, forced=2), colour("yellow", 50)]
+    )
 
     def transfers(self) -> dict[str, NDArray[Any]]:
         count = len(self.size)
@@ -71,7 +73,13 @@ class HandMadeRun:
         return None
 
 
-def colour(name: str, arrived: int, early: int = 0, forced: int = 0, marked: int = 0) -> dict[str, Any]:
-    sent = arrived - early - forced
-    counts = {"arrived": arrived, "early": early, "forced": forced, "marked": marked, "sent": sent}
+def two_colours() -> list[dict[str, Any]]:
+    return [colour("green", 100, early=1, forced=2), colour("yellow", 50)]
+
+
+def colour(
+    name: str, arrived: int, early: int = 0, forced: int = 0, marked: int = 0, policed: int = 0
+) -> dict[str, Any]:
+    lost = {"early": early, "forced": forced, "policed": policed}
+    counts = {"arrived": arrived, **lost, "marked": marked, "sent": arrived - sum(lost.values())}
     return {"name": name, **counts}

@@ -140,6 +140,28 @@ def test_cell_notes__unloaded_link() -> None:
     assert findings.cell_notes(loaded, loaded.plan.cells[0]) == []
 
 
+def test_misfit__contracts() -> None:
+    assert findings._misfit("tcp-ds", 0.25, 0.0) == "4 users may fill it with protected packets"
+    assert findings._misfit("appl", 1.5, 0.0) == "a single user may fill it with protected packets"
+    assert findings._misfit("er-tbm", 0.015, 0.77) == "77 % of the packets were beyond it"
+    assert findings._misfit("appl", 0.015, 0.77).endswith("by the scheme's own rule")
+    assert findings._misfit("er-tbm", 0.015, 0.3) == ""
+
+
+def test_colour_shares__are_of_what_arrived() -> None:
+    runs_of_two = [
+        {"green": {"arrived": 1}, "red": {"arrived": 2}},
+        {"green": {"arrived": 0}, "red": {"arrived": 1}},
+    ]
+    assert findings._colour_shares(runs_of_two) == {"green": 0.25, "red": 0.75}
+    assert findings._colour_shares([]) == {}
+
+
+def test_thresholds_in_packets() -> None:
+    given = {"red": True, "red(min=15%,max=50%)": False, "rio-ps": False, "ared": False, "droptail": False}
+    assert {scheme: findings._thresholds_in_packets(scheme) for scheme in given} == given
+
+
 def test_cell_notes__unfinished_transfers() -> None:
     found = results(runs(1.0, unfinished=2), runs(1.0))
     (note,) = findings.cell_notes(found, found.plan.cells[0])

@@ -202,6 +202,12 @@ impl Link {
         self.drops.pop()
     }
 
+    /// A policer dropped an arrival before the queue.
+    pub fn refuse(&mut self, packet: Packet) {
+        self.counts.arrived(packet.colour, packet.bytes);
+        self.note_drop(packet, Why::Policed);
+    }
+
     /// Packets and bytes waiting.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
         self.queue.backlog(now)

@@ -140,6 +140,8 @@ pub struct ColourCounts {
     pub forced: Count,
     /// Lost by a faulty link before the queue.
     pub fault: Count,
+    /// Dropped by a policer before the queue.
+    pub policed: Count,
     /// Admitted with a congestion mark.
     pub marked: Count,
     /// Left the queue for transmission.
@@ -154,6 +156,7 @@ impl ColourCounts {
             early: self.early.since(earlier.early),
             forced: self.forced.since(earlier.forced),
             fault: self.fault.since(earlier.fault),
+            policed: self.policed.since(earlier.policed),
             marked: self.marked.since(earlier.marked),
             sent: self.sent.since(earlier.sent),
         }
@@ -233,6 +236,7 @@ impl QueueCounts {
             Why::Early => counts.early.add(bytes),
             Why::Forced => counts.forced.add(bytes),
             Why::Fault => counts.fault.add(bytes),
+            Why::Policed => counts.policed.add(bytes),
         }
     }
 

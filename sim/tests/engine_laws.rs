@@ -6,7 +6,8 @@ mod common;
 use common::{
     SCHEMES, connection, overtakes, play, scenario, transfers, with_connections, with_model, with_profile,
 };
-use mousehole_sim::scenario::spec::{AccessSpec, ConnectionSpec, FaultSpec, LinkSpec, TcpSpec};
+use mousehole_sim::scenario::schemes as catalogue;
+use mousehole_sim::scenario::spec::{AccessSpec, BulkSpec, ConnectionSpec, FaultSpec, LinkSpec, TcpSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::tcp::Variant;
 use mousehole_sim::units::Time;
@@ -177,23 +178,120 @@ fn laws__nothing_is_retransmitted_where_nothing_is_lost() {
     assert!(result.outcome.transfers.iter().all(|one| one.end != Time::NEVER && one.retransmits == 0));
 }
 
-/// Under overload the link never rests: what it sends in the window is its capacity.
+/// Forty endless flows through `scheme`, seen once their common start is over: in the first seconds whole windows
+/// are lost at once, and a queue under strict priority can run empty while its flows wait for timeouts.
+fn full(scheme: &str) -> Scenario {
+    let base = Scenario { warmup: "30s".into(), duration: "10s".into(), max_windows: 1, ..scenario(scheme) };
+    let mut scenario = base;
+    scenario.link.buffer = "60p".into();
+    scenario.traffic.bulk = Some(BulkSpec { flows: 40, start_spread_s: 1.0, rtt_spread: 0.3 });
+    scenario
+}
+
+/// Under overload the link never rests: what it sends in the window is its capacity. One scheme is held to less, and
+/// has a test of its own.
 #[test]
 fn laws__a_backlogged_link_works_all_the_time() {
-    for scheme in SCHEMES {
-        let base =
-            Scenario { warmup: "3s".into(), duration: "5s".into(), max_windows: 1, ..scenario(scheme) };
-        let mut scenario = base;
-        scenario.link.buffer = "60p".into();
-        scenario.traffic.bulk =
-            Some(mousehole_sim::scenario::spec::BulkSpec { flows: 40, start_spread_s: 1.0, rtt_spread: 0.3 });
-        let used = play(&scenario).outcome.queues[0].utilisation();
-        // Forty flows share some thirty packets; where a slow average drops on, many of them time out at once
-        // (0.87 to 0.98 with twelve seeds), or where bursts are punished at once (0.94 to 0.98). So do those that
-        // strict priority starves.
-        let starving = ["ared", "pie(burst=0s)", "pq-sfd", "lfp"];
-        let least = if starving.iter().any(|name| scheme.starts_with(name)) { 0.85 } else { 0.97 };
-        assert!((least..=1.0005).contains(&used), "{scheme}: {used}");
+    for scheme in SCHEMES.into_iter().filter(|scheme| !scheme.starts_with("ared")) {
+        let used = play(&full(scheme)).outcome.queues[0].utilisation();
+        assert!((0.97..=1.0005).contains(&used), "{scheme}: {used}");
+    }
+}
+
+/// Adaptive RED keeps the queue at the middle of its thresholds, here 5 and 15 packets, and a queue that short runs
+/// empty now and then: with arrivals and sizes at random a mean of L waiting packets means a use of rho with
+/// `L = rho² / (1 - rho)`; 40 windows do no worse. With a target twice as long the link does not rest.
+#[test]
+fn laws__adaptive_red_rests_no_more_than_its_short_queue_explains() {
+    let short = &play(&full("ared")).outcome.queues[0];
+    let length = short.mean_packets();
+    assert!((9.0..12.0).contains(&length), "{length} packets wait");
+    let least = ((length * length + 4.0 * length).sqrt() - length) / 2.0;
+    assert!((least..0.99).contains(&short.utilisation()), "{} with {length} packets", short.utilisation());
+    let longer = play(&full("ared(delay=40ms)")).outcome.queues[0].utilisation();
+    assert!((0.97..=1.0005).contains(&longer), "{longer}");
+}
+
+/// How a scheme's queue may change the order of packets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Order {
+    /// One FIFO.
+    Fifo,
+    /// Several queues, but no connection is ever in two of them.
+    WithinConnections,
+    /// Queues by colour, and a connection's colour only ever gets worse: what is sent later waits longer.
+    Demoted,
+    /// Queues by colour, and a connection's colour may get better: later packets overtake earlier ones.
+    Promoted,
+}
+
+/// Every scheme, so that a new one must say where it belongs.
+const ORDER: [(&str, Order); 26] = [
+    ("droptail", Order::Fifo),
+    ("red", Order::Fifo),
+    ("ared", Order::Fifo),
+    ("sfd", Order::Fifo),
+    ("p-sfd", Order::Fifo),
+    ("s-sfd", Order::Fifo),
+    ("ns2-sfd", Order::Fifo),
+    ("ns2-rio", Order::Fifo),
+    ("rio-ps", Order::Fifo),
+    ("shred", Order::Fifo),
+    ("lfp", Order::Promoted),
+    ("appl", Order::Fifo),
+    ("tcp-ds", Order::Fifo),
+    ("tcp-ds-r", Order::Fifo),
+    ("er-tbm", Order::Fifo),
+    ("pq-sfd", Order::Promoted),
+    ("wrr", Order::WithinConnections),
+    ("codel", Order::Fifo),
+    ("pie", Order::Fifo),
+    ("fq-codel", Order::WithinConnections),
+    ("cake", Order::WithinConnections),
+    ("pias", Order::Demoted),
+    ("ct-bytes", Order::Demoted),
+    ("srpt", Order::WithinConnections),
+    ("las", Order::WithinConnections),
+    ("empty", Order::WithinConnections),
+];
+
+/// Flows that pass every threshold beside pages that keep the better queues busy.
+fn mice_and_elephants(scheme: &str) -> Scenario {
+    let base = Scenario { duration: "10s".into(), max_windows: 1, ..scenario(scheme) };
+    let mut scenario = with_model(base, "web:sfd", 0.6);
+    scenario.link.buffer = "60p".into();
+    scenario.traffic.bulk = Some(BulkSpec { flows: 5, start_spread_s: 5.0, rtt_spread: 0.3 });
+    scenario
+}
+
+/// Reordering is counted where a flow may come back to a better queue, and nowhere else does it happen.
+#[test]
+fn order__is_kept_by_every_scheme_but_those_that_promote_into_another_queue() {
+    let names: Vec<&str> = catalogue::SCHEMES.iter().map(|doc| doc.name).collect();
+    let mut classed = ORDER.map(|(name, _)| name).to_vec();
+    classed.sort_by_key(|name| names.iter().position(|other| other == name));
+    assert_eq!(classed, names, "every scheme has its class");
+    for (name, order) in ORDER {
+        // Thresholds that flows of ten seconds pass; a timeout after which flows are new while OUT still waits.
+        let scheme = match name {
+            "pias" => "pias(first=5kB,second=50kB)",
+            "ct-bytes" => "ct-bytes(th=20kB)",
+            "pq-sfd" => "pq-sfd(timeout=50ms)",
+            other => other,
+        };
+        assert_eq!(overtakes(name), order == Order::Promoted, "{name}");
+        let scenario = mice_and_elephants(scheme);
+        let result = play(&scenario);
+        // On an empty link for everybody the sum may pass the capacity.
+        if name != "empty" {
+            check_laws(&scenario, &result).unwrap_or_else(|error| panic!("{scheme}: {error}"));
+        }
+        let reordered = result.outcome.reordered;
+        assert_eq!(reordered > 0, order == Order::Promoted, "{name}: {order:?}, {reordered} reordered");
+        let colours = result.outcome.queues[0].colours;
+        let used = colours.iter().filter(|colour| colour.sent.packets > 0).count();
+        let needed = if matches!(order, Order::Demoted | Order::Promoted) { 2 } else { 1 };
+        assert!(used >= needed, "{name}: {used} colours");
     }
 }
 

@@ -69,7 +69,7 @@ fn paths__same_closed_loop() {
 }
 
 fn hop(scheme: &str, buffer: Buffer, slow: bool) -> Hop {
-    let place = Place { rate: Rate(1_000_000), buffer, seed: 5, link: 0 };
+    let place = Place { rate: Rate(1_000_000), bottleneck: Rate(1_000_000), buffer, seed: 5, link: 0 };
     let queue = Scheme::parse(scheme)
         .and_then(|scheme| scheme.queue(place))
         .unwrap_or_else(|error| panic!("{error}"));

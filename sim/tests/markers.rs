@@ -115,7 +115,7 @@ fn aggregate__spends_a_users_tokens_whatever_the_flow() {
 fn policer__recolours_what_exceeds_a_contract_and_leaves_red_alone() {
     let bucket = token_bucket::Spec::bytes(8_000.0, 2000);
     let spec = policer::Spec { green: bucket, yellow: bucket, ..policer::Spec::default() };
-    let policer = Policer::new(policer::Params::new(&spec).unwrap());
+    let policer = Policer::new(policer::Params::new(&spec).unwrap(), true);
     let mut marker = Marker::Policed(Box::new(Marker::None), policer);
     marker.open(0, &of_client(0, Class::Web));
     let sent = [Colour::Green, Colour::Green, Colour::Green, Colour::Yellow, Colour::Red];
@@ -123,4 +123,28 @@ fn policer__recolours_what_exceeds_a_contract_and_leaves_red_alone() {
     assert_eq!(got, [Colour::Green, Colour::Green, Colour::Red, Colour::Yellow, Colour::Red]);
     let Marker::Policed(_, policer) = &marker else { unreachable!() };
     assert_eq!(policer.exceeded(), 1);
+}
+
+#[test]
+fn policer__drops_what_exceeds_a_contract_if_asked_and_exempts_acknowledgements() {
+    let bucket = token_bucket::Spec::bytes(8_000.0, 2000);
+    let spec = policer::Spec { green: bucket, yellow: bucket, action: policer::Action::Drop };
+    for exempt in [true, false] {
+        let policer = Policer::new(policer::Params::new(&spec).unwrap(), exempt);
+        let mut marker = Marker::Policed(Box::new(Marker::None), policer);
+        marker.open(0, &of_client(0, Class::Web));
+        let mut send = |kind, colour| {
+            let mut packet = Packet { colour, ..Packet::new(0, kind, 0, 1000) };
+            (marker.mark(&mut packet, 0, at(0.0)), packet.colour)
+        };
+        assert_eq!(send(Kind::Data, Colour::Green), (true, Colour::Green));
+        assert_eq!(send(Kind::Data, Colour::Green), (true, Colour::Green));
+        assert_eq!(
+            send(Kind::Data, Colour::Green),
+            (false, Colour::Green),
+            "the third does not fit 2000 bytes"
+        );
+        assert_eq!(send(Kind::Data, Colour::Red), (true, Colour::Red), "red needs no tokens");
+        assert_eq!(send(Kind::Ack, Colour::Green), (exempt, Colour::Green));
+    }
 }

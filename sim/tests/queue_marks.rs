@@ -12,7 +12,13 @@ use mousehole_sim::scenario::scheme::Place;
 use mousehole_sim::units::{Buffer, Rate, Time};
 
 fn marker(scheme: &str) -> Marker {
-    let place = Place { rate: Rate(4_000_000), buffer: Buffer::Packets(50), seed: 3, link: 0 };
+    let place = Place {
+        rate: Rate(4_000_000),
+        bottleneck: Rate(4_000_000),
+        buffer: Buffer::Packets(50),
+        seed: 3,
+        link: 0,
+    };
     Scheme::parse(scheme).and_then(|scheme| scheme.marker(place)).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -21,6 +21,8 @@ pub struct Span {
     pub delay: Dur,
     /// A marker stands before its queue.
     pub is_marked: bool,
+    /// It is a host's own: what that marks, the next marked link polices.
+    pub is_host: bool,
 }
 
 /// Which path a connection takes by the numbers of its hosts, modulo those there are.
@@ -59,7 +61,11 @@ struct Way {
     hops: u8,
     /// Hop at which the first marker of this way stands.
     mark: u8,
+    /// Hop whose policer holds hosts that mark to their contract; [`NOWHERE`] if none do.
+    police: u8,
 }
+
+const NOWHERE: u8 = u8::MAX;
 
 #[derive(Debug, Clone, Copy)]
 struct Path {
@@ -101,9 +107,14 @@ impl Graph {
 
     fn way(&mut self, links: &[u16], spans: &[Span]) -> Way {
         let first = self.links.len() as u32;
-        let mark = links.iter().position(|&link| spans[usize::from(link)].is_marked);
+        let span = |hop: u8| spans[usize::from(links[usize::from(hop)])];
+        let hops = links.len() as u8;
+        let mut marked = (0..hops).filter(|&hop| span(hop).is_marked);
+        let mark = marked.next();
+        let edge = marked.find(|&hop| !span(hop).is_host);
+        let police = edge.filter(|_| mark.is_some_and(|hop| span(hop).is_host));
         self.links.extend_from_slice(links);
-        Way { first, hops: links.len() as u8, mark: mark.unwrap_or(0) as u8 }
+        Way { first, hops, mark: mark.unwrap_or(0), police: police.unwrap_or(NOWHERE) }
     }
 
     /// How hosts are numbered.
@@ -137,6 +148,12 @@ impl Graph {
     #[inline]
     pub fn marks(&self, hop: u8, reverse: bool, path: u32) -> bool {
         self.remark || self.way_of(path, reverse).mark == hop
+    }
+
+    /// Whether the policer at this hop holds to their contract the hosts that mark for themselves.
+    #[inline]
+    pub fn polices(&self, hop: u8, reverse: bool, path: u32) -> bool {
+        self.way_of(path, reverse).police == hop
     }
 
     /// Whether `path` crosses a link, in either direction.

@@ -89,6 +89,12 @@ impl Layout {
         }
     }
 
+    /// Whether the link at `hop` is the first whose policer meets what a host has marked.
+    #[inline]
+    pub fn polices(&self, hop: u8, reverse: bool, path: u32) -> bool {
+        matches!(&self.access, Access::Graph(graph) if graph.polices(hop, reverse, path))
+    }
+
     /// Whether every marker on a path gives colours, not the first alone.
     pub fn remarks(&self) -> bool {
         matches!(&self.access, Access::Graph(graph) if graph.remarks())

@@ -198,7 +198,7 @@ fn balance(link: &mut Link, now: Time) -> Balance {
     for colour in &link.counts.colours {
         add(&mut balance.arrived, colour.arrived);
         add(&mut balance.sent, colour.sent);
-        [colour.early, colour.forced, colour.fault]
+        [colour.early, colour.forced, colour.fault, colour.policed]
             .into_iter()
             .for_each(|part| add(&mut balance.dropped, part));
     }

@@ -85,8 +85,14 @@ impl World {
         let marker = &mut self.setup.markers[number];
         if !matches!(marker, Marker::None) {
             let path = self.roads[packet.flow as usize].path;
-            if self.setup.layout.marks(packet.hop, packet.is_upward(), path) {
-                marker.mark(packet, self.live[packet.flow as usize].open.key, self.now);
+            let (layout, hop, upward) = (&self.setup.layout, packet.hop, packet.is_upward());
+            let passes = if layout.marks(hop, upward, path) {
+                marker.mark(packet, self.live[packet.flow as usize].open.key, self.now)
+            } else {
+                !layout.polices(hop, upward, path) || marker.police(packet, self.now)
+            };
+            if !passes {
+                return self.refuse(place, number);
             }
         }
         if self.setup.trace && packet.link == DOWN {
@@ -112,6 +118,15 @@ impl World {
                 self.bury(number);
             }
         }
+    }
+
+    /// The policer before a link drops the packet at `place`.
+    #[cold]
+    fn refuse(&mut self, place: u32, link: usize) {
+        let packet = self.wheel.event(place).packet;
+        self.setup.links[link].refuse(packet);
+        self.wheel.free(place);
+        self.bury(link);
     }
 
     /// A packet was admitted; if it was marked, the trace tells.

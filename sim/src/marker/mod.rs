@@ -102,7 +102,7 @@ impl Marker {
         }
     }
 
-    /// The marker alone, as it stands at a host: what its shaper makes wait need not be policed.
+    /// The marker alone, as it stands at a host, which shapes; the network's edge polices.
     pub fn unpoliced(self) -> Marker {
         match self {
             Marker::Policed(marker, _) => *marker,
@@ -145,8 +145,16 @@ impl Marker {
         }
     }
 
-    /// Colours a packet. `identity` names the flow across schemes, for its dice.
-    pub fn mark(&mut self, packet: &mut Packet, identity: u64, now: Time) {
+    /// Holds a packet that its host has marked to its user's contract; false if it is dropped.
+    pub fn police(&mut self, packet: &mut Packet, now: Time) -> bool {
+        match self {
+            Marker::Policed(_, policer) => policer.passes(packet, now),
+            _ => true,
+        }
+    }
+
+    /// Colours a packet; false if it is dropped. `identity` names the flow across schemes, for its dice.
+    pub fn mark(&mut self, packet: &mut Packet, identity: u64, now: Time) -> bool {
         match self {
             Marker::None => {}
             Marker::Sfd { params, flows, seed } => {
@@ -164,10 +172,10 @@ impl Marker {
             Marker::Class(classes) => packet.colour = classes.colours[packet.flow as usize],
             Marker::Aggregate(edge) => edge.mark(packet, now),
             Marker::Policed(marker, policer) => {
-                marker.mark(packet, identity, now);
-                policer.mark(packet, now);
+                return marker.mark(packet, identity, now) && policer.passes(packet, now);
             }
         }
+        true
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::table::Users;
 use crate::flow::Flow;
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet};
 use crate::units::Time;
 use mousehole_policy::{aggregate_marker, policer};
 
@@ -30,17 +30,19 @@ impl Aggregate {
     }
 }
 
-/// A policer of each user's contract, which re-colours what exceeds it.
+/// A policer of each user's contract, which re-colours or drops what exceeds it.
 pub struct Policer {
     params: Box<policer::Params>,
     users: Users<policer::State>,
+    /// Pure acknowledgements pass and take no tokens.
+    exempt_acks: bool,
     exceeded: u64,
 }
 
 impl Policer {
     /// A policer that has seen nothing.
-    pub fn new(params: policer::Params) -> Policer {
-        Policer { params: Box::new(params), users: Users::new(), exceeded: 0 }
+    pub fn new(params: policer::Params, exempt_acks: bool) -> Policer {
+        Policer { params: Box::new(params), users: Users::new(), exempt_acks, exceeded: 0 }
     }
 
     /// A connection took over `slot`.
@@ -48,13 +50,16 @@ impl Policer {
         self.users.open(slot, flow);
     }
 
-    /// Re-colours a packet that exceeds its user's contract.
-    pub fn mark(&mut self, packet: &mut Packet, now: Time) {
-        let state = self.users.of(packet.flow);
-        if let Some(colour) = policer::packet(&self.params, state, &packet.view(), now.0) {
-            self.exceeded += u64::from(colour != packet.colour);
-            packet.colour = colour;
+    /// Whether a packet passes; if it exceeds its user's contract it is re-coloured, or does not.
+    pub fn passes(&mut self, packet: &mut Packet, now: Time) -> bool {
+        if self.exempt_acks && packet.kind == Kind::Ack {
+            return true;
         }
+        let state = self.users.of(packet.flow);
+        let colour = policer::packet(&self.params, state, &packet.view(), now.0);
+        self.exceeded += u64::from(colour != Some(packet.colour));
+        packet.colour = colour.unwrap_or(packet.colour);
+        colour.is_some()
     }
 
     /// Packets that exceeded a contract.

@@ -57,6 +57,8 @@ pub enum Why {
     Forced,
     /// A faulty link lost it before the queue.
     Fault,
+    /// A policer dropped it before the queue: its user's contract was used up.
+    Policed,
 }
 
 /// A dropped packet and why.

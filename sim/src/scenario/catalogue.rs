@@ -26,7 +26,7 @@ pub enum Kind {
     Number,
     /// A share of something in percent.
     Percent,
-    /// A rate.
+    /// A rate, or percent of the bottleneck's.
     Rate,
     /// A span of time.
     Time,
@@ -116,8 +116,8 @@ impl Kind {
             Kind::Buffer => "packets (50p) or bytes (64kB)".into(),
             Kind::Fraction => "a number above 0, at most 1".into(),
             Kind::Number => "a number, 0 or more".into(),
-            Kind::Percent => "percent, 0 or more".into(),
-            Kind::Rate => "a rate, such as 250kbit".into(),
+            Kind::Percent => "percent, 0 or more (20 or 20%)".into(),
+            Kind::Rate => "a rate (250kbit), or % of the bottleneck's rate (5%)".into(),
             Kind::Time => "a time, such as 5ms or 1s".into(),
             Kind::Count => "a whole number of at least 1".into(),
             Kind::Flag => "true or false".into(),

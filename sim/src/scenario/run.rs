@@ -150,7 +150,7 @@ fn fifo(buffer: Buffer) -> Queue {
 
 fn links(plan: &Plan, seed: u64) -> Result<Vec<Link>> {
     let link = |(number, planned): (usize, &PlannedLink)| {
-        let place = place(planned, seed, number);
+        let place = place(plan, planned, seed, number);
         let queue = match planned.runs {
             Runs::Fifo => fifo(planned.buffer),
             Runs::Scheme => plan.scheme.queue(place)?,
@@ -165,9 +165,9 @@ fn links(plan: &Plan, seed: u64) -> Result<Vec<Link>> {
 fn markers(plan: &Plan, seed: u64) -> Result<Vec<Marker>> {
     let marker = |(number, planned): (usize, &PlannedLink)| match planned.is_marked {
         true if planned.runs == Runs::Host => {
-            Ok(plan.scheme.marker(place(planned, seed, number))?.unpoliced())
+            Ok(plan.scheme.marker(place(plan, planned, seed, number))?.unpoliced())
         }
-        true => plan.scheme.marker(place(planned, seed, number)),
+        true => plan.scheme.marker(place(plan, planned, seed, number)),
         false => Ok(Marker::None),
     };
     let mut markers = plan.links.iter().enumerate().map(marker).collect::<Result<Vec<_>>>()?;
@@ -177,8 +177,9 @@ fn markers(plan: &Plan, seed: u64) -> Result<Vec<Marker>> {
     Ok(markers)
 }
 
-fn place(planned: &PlannedLink, seed: u64, number: usize) -> Place {
-    Place { rate: planned.rate, buffer: planned.buffer, seed, link: number as u64 }
+fn place(plan: &Plan, planned: &PlannedLink, seed: u64, number: usize) -> Place {
+    let bottleneck = plan.rate;
+    Place { rate: planned.rate, bottleneck, buffer: planned.buffer, seed, link: number as u64 }
 }
 
 /// Parameters of a scheme as text, for manifests.

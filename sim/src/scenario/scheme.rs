@@ -22,6 +22,8 @@ pub struct Scheme {
 pub struct Place {
     /// Rate of the link.
     pub rate: Rate,
+    /// Rate of the bottleneck in the data direction, of which contracts may be shares wherever they are held.
+    pub bottleneck: Rate,
     /// Buffer of the link.
     pub buffer: Buffer,
     /// Seed of its dice.
@@ -32,8 +34,13 @@ pub struct Place {
 
 impl Place {
     /// Some link, to try out a scheme's values at.
-    pub const EXAMPLE: Place =
-        Place { rate: Rate(10_000_000), buffer: Buffer::Packets(50), seed: 0, link: 0 };
+    pub const EXAMPLE: Place = Place {
+        rate: Rate(10_000_000),
+        bottleneck: Rate(10_000_000),
+        buffer: Buffer::Packets(50),
+        seed: 0,
+        link: 0,
+    };
 
     /// Seed of what a marker at this link leaves to chance.
     pub fn dice(&self) -> u64 {
@@ -57,6 +64,7 @@ impl Scheme {
         }
         scheme.queue(Place::EXAMPLE)?;
         scheme.marker(Place::EXAMPLE)?;
+        scheme.host_queue(Place::EXAMPLE)?;
         Ok(scheme)
     }
 
@@ -106,10 +114,14 @@ impl Scheme {
             return Err(Error::field("scheme", format!("\"{assignment}\""), allowed));
         };
         let (name, value) = (name.trim(), value.trim());
+        if let Some(before) = self.given.get(name) {
+            let value = format!("\"{before}\" and \"{value}\"");
+            return Err(Error::field(self.values().field(name), value, "allowed: one value"));
+        }
         let Some(parameter) = doc.all_parameters().into_iter().find(|parameter| parameter.name == name)
         else {
-            let allowed =
-                format!("parameters of {}: {}{}", doc.name, listing(names()), did_you_mean(name, names()));
+            let known = if names().next().is_none() { "none".to_string() } else { listing(names()) };
+            let allowed = format!("parameters of {}: {known}{}", doc.name, did_you_mean(name, names()));
             return Err(Error::field(
                 format!("scheme {}", doc.name),
                 format!("unknown parameter \"{name}\""),

@@ -33,7 +33,7 @@ impl Hop {
 
     /// The link before which a scheme's queue stands.
     pub fn of(scheme: &str, rate: Rate, buffer: Buffer, slow: bool) -> Result<Hop> {
-        let place = Place { rate, buffer, seed: 3, link: 0 };
+        let place = Place { rate, bottleneck: rate, buffer, seed: 3, link: 0 };
         Ok(Hop::new(rate, Scheme::parse(scheme)?.queue(place)?, slow))
     }
 

@@ -59,9 +59,10 @@ pub fn fifo_schemes() -> impl Iterator<Item = &'static str> {
     SCHEMES.into_iter().filter(move |scheme| !other.iter().any(|name| scheme.starts_with(name)))
 }
 
-/// Whether a scheme has queues that overtake each other, so that a flow that changes colour is reordered.
+/// Whether a flow of a scheme may come back to a better queue, and so be reordered; where it is only ever demoted
+/// what it sends later goes later.
 pub fn overtakes(scheme: &str) -> bool {
-    ["pq-sfd", "lfp", "pias", "ct-bytes"].iter().any(|name| scheme.starts_with(name))
+    ["pq-sfd", "lfp"].iter().any(|name| scheme.starts_with(name))
 }
 
 /// The schemes that may stand anywhere: one whose edge learns from acknowledgements is refused on a graph.

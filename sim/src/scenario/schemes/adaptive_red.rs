@@ -52,11 +52,17 @@ fn queue(values: &Values, place: Place) -> Result<Queue> {
         range: (values.number("lowest")?, values.number("highest")?),
         ..Adaptation::default()
     };
-    if adaptation.beta > 1.0 {
-        return Err(values.refuse("beta", "allowed: 0 to 1"));
+    if adaptation.range.0 > adaptation.range.1 {
+        let allowed = format!("allowed: at most highest, which is {}", values.text("highest"));
+        return Err(values.refuse("lowest", &allowed));
+    }
+    let automatically = values.flag("auto")?;
+    let idle: &[&str] = if automatically { &["min", "max", "wq", "gentle"] } else { &["delay"] };
+    if let Some(name) = idle.iter().find(|name| values.is_given(name)) {
+        return Err(values.refuse(name, &format!("allowed: only with auto={}", !automatically)));
     }
     let own = spec(values, "", place)?;
-    let own = if values.flag("auto")? { automatic(own, place.rate, values.time("delay")?) } else { own };
+    let own = if automatically { automatic(own, place.rate, values.time("delay")?) } else { own };
     let red = AdaptiveRed::new(&own, adaptation).map_err(|error| values.reject(error))?;
     Ok(Queue::Fifo(Fifo::new(place.buffer, Policy::Adaptive(Box::new(red)))))
 }

@@ -53,7 +53,7 @@ const PARAMETERS: &[ParameterDoc] = &[
 ];
 
 fn queue(values: &Values, place: Place) -> Result<Queue> {
-    let percent = values.number("shape")?;
+    let percent = values.percent("shape")?;
     if percent != 0.0 && !(1.0..=100.0).contains(&percent) {
         return Err(values.refuse("shape", "allowed: 0, or 1 to 100"));
     }

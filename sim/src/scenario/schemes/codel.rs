@@ -105,7 +105,10 @@ fn pie(values: &Values, place: Place) -> Result<Params> {
         burst: values.time("burst")?,
         alpha: values.number("alpha")?,
         beta: values.number("beta")?,
-        mean_packet: values.size("mean")?.min(u64::from(u32::MAX)) as u32,
+        mean_packet: match values.size("mean")? {
+            mean @ 1..=65_535 => mean as u32,
+            _ => return Err(values.refuse("mean", "allowed: 1 to 65535 bytes")),
+        },
         limit: limit(values, place)?,
         ecn: values.flag("ecn")?,
         mark_ecnth: values.number("mark_ecnth")?,

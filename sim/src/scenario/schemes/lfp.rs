@@ -3,6 +3,7 @@
 use super::super::catalogue::{Kind, ParameterDoc, SchemeDoc, parameter};
 use super::super::scheme::Place;
 use super::super::values::Values;
+use super::codel::positive;
 use super::multi_queue::{SHARED, strict_priority};
 use super::red::{COMMON, spec};
 use crate::error::Result;
@@ -34,7 +35,7 @@ const MARKER: &[ParameterDoc] = &[
     parameter("tau", Kind::Count, "10", "a flow's first packets are green, up to this count", PAPER),
     parameter(
         "omega",
-        Kind::Fraction,
+        Kind::Number,
         "0.5",
         "tokens per second over the link's rate in packets of 1500 B",
         OURS,
@@ -86,14 +87,20 @@ const QUEUE: &[ParameterDoc] = &[
 ];
 
 fn marker(values: &Values, place: Place) -> Result<Marker> {
-    let sizes = size_history::Spec { quantile: values.number("u")? / 100.0, flows: values.count("h")? };
+    let quantile = values.percent("u")? / 100.0;
+    if !(1e-6..=1.0).contains(&quantile) {
+        return Err(values.refuse("u", "allowed: 0.0001 to 100 percent"));
+    }
+    let sizes = size_history::Spec { quantile, flows: values.count("h")? };
+    // A host's own link may be without limit.
+    let rate = place.rate.min(place.bottleneck).0 as f64;
     let spec = lfp::Spec {
         threshold: values.count("tau")?,
-        timeout_ns: values.time("timeout")?.0,
-        rate: values.number("omega")? * place.rate.0 as f64 / (1500.0 * 8.0),
+        timeout_ns: positive(values, "timeout")?.0,
+        rate: values.number("omega")? * rate / (1500.0 * 8.0),
         burst: values.count("zeta")?,
-        set_point: values.number("kappa")?,
-        hysteresis: values.number("delta")?,
+        set_point: values.percent("kappa")?,
+        hysteresis: values.percent("delta")?,
         sizes,
         memoryless: values.flag("memoryless")?,
         ..lfp::Spec::default()

@@ -5,6 +5,7 @@
 pub mod adaptive_red;
 pub mod cake;
 pub mod codel;
+pub mod contract;
 pub mod demotion;
 pub mod droptail;
 pub mod fq_codel;

@@ -15,7 +15,7 @@ pub const PQ_SFD: SchemeDoc = SchemeDoc {
     summary: "SFD's marker before two physical REDs under strict priority to IN",
     source: "Chen & Heidemann, ISI-TR-2001-548, Figure 4 (b), PQ",
     detail: "The paper's other architecture, without results there: IN never waits for OUT, so that short flows gain more \
-             than with virtual queues, OUT may starve, and a flow that passes the threshold may be reordered.",
+             than with virtual queues, OUT may starve, and a flow that comes back after its timeout may overtake itself.",
     parameters: &[MARKER, REDS, SHARED, COMMON],
     queue: |values, place| {
         let levels = vec![spec(values, "in_", place)?, spec(values, "out_", place)?];
@@ -65,7 +65,7 @@ pub fn strict_priority(values: &Values, place: Place, levels: &[red::Spec]) -> R
 }
 
 fn weighted(values: &Values, place: Place) -> Result<Queue> {
-    let weight = values.number("weight")?;
+    let weight = values.percent("weight")?;
     if !(0.1..=99.9).contains(&weight) {
         return Err(values.refuse("weight", "allowed: 0.1 to 99.9"));
     }

@@ -95,7 +95,8 @@ const OWN: &[ParameterDoc] = &[
 ];
 
 fn queue(values: &Values, place: Place) -> Result<Queue> {
-    let guard = values.number("guard")?.min(f64::from(u32::MAX)) as u32;
+    let guard =
+        values.depth("guard", place, values.size("mean")? as f64)?.round().min(f64::from(u32::MAX)) as u32;
     let own = red::Spec { spare_below_packets: guard, ..spec(values, "", place)? };
     let policy = if values.flag("ns2")? {
         Ns2Red::new(own, place.buffer).map(|red| Policy::Ns2Red(Box::new(red)))
@@ -131,6 +132,10 @@ pub fn spec(values: &Values, prefix: &str, place: Place) -> Result<red::Spec> {
 pub fn line(values: &Values, prefix: &str, place: Place, mean: f64) -> Result<(f64, f64)> {
     let [min, max] = [format!("{prefix}min"), format!("{prefix}max")];
     let [low, high] = [values.depth(&min, place, mean)?, values.depth(&max, place, mean)?];
-    let is_share = [min, max].iter().any(|name| values.text(name).ends_with('%'));
-    Ok((low, if is_share { high.max(low + 1.0) } else { high }))
+    let shares = [&min, &max].map(|name| values.text(name).ends_with('%'));
+    if shares == [true, true] && high <= low && low > 0.0 {
+        let allowed = format!("allowed: more than {min}, which is {}", values.text(&min));
+        return Err(values.refuse(&max, &allowed));
+    }
+    Ok((low, if shares.contains(&true) { high.max(low + 1.0) } else { high }))
 }

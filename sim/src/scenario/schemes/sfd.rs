@@ -3,6 +3,7 @@
 use super::super::catalogue::{Kind, ParameterDoc, SchemeDoc, parameter};
 use super::super::scheme::Place;
 use super::super::values::Values;
+use super::codel::positive;
 use super::red::{COMMON, SFD_TABLE_1, spec};
 use crate::error::Result;
 use crate::marker::{Marker, Ns2Sfd};
@@ -156,7 +157,7 @@ const NS2_MODE: &[ParameterDoc] =
 
 fn marker(values: &Values, place: Place, promotion: promotion::Spec) -> Result<Marker> {
     let (threshold, unit) = values.threshold("th")?;
-    let timeout_ns = values.time("timeout")?.0;
+    let timeout_ns = positive(values, "timeout")?.0;
     let spec = sfd::Spec { threshold, unit, timeout_ns, promotion, ..sfd::Spec::default() };
     let params = Box::new(sfd::Params::new(&spec).map_err(|error| values.reject(error))?);
     let seed = (promotion == promotion::Spec::Probabilistic).then_some(place.dice());

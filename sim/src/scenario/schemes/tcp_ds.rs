@@ -4,12 +4,13 @@
 use super::super::catalogue::{Kind, ParameterDoc, SchemeDoc, parameter};
 use super::super::scheme::Place;
 use super::super::values::Values;
+use super::contract::{CONTRACT, HELD, WIDER, buckets, host, policed};
 use super::red::line;
 use super::sfd::multi_red;
 use crate::error::Result;
-use crate::marker::{Aggregate, ClassMarker, Marker, Policer, WindowMarker};
-use crate::queue::{HostScheduler, Queue, host_scheduler};
-use mousehole_policy::{aggregate_marker, policer, red, token_bucket, window_marker};
+use crate::marker::{Aggregate, ClassMarker, Marker, WindowMarker};
+use crate::queue::Queue;
+use mousehole_policy::{aggregate_marker, red, window_marker};
 
 const PAPER: &str = "Noureddine & Tobagi, section IV.A";
 const FIGURE_4: &str = "ours: the paper's Figure 4 is lost; staggered as its text asks";
@@ -19,13 +20,12 @@ pub const APPL: SchemeDoc = SchemeDoc {
     summary: "a colour by application: interactive first, web next, file transfer last; three coupled REDs",
     source: "Noureddine & Tobagi, section V",
     detail: "Telnet and its like are green, the web yellow, file transfer red, by what each connection is for. Each user's \
-             green and yellow are held to a contract of two token buckets; beyond it they become red. Interactive \
-             traffic loses nothing while it fits its contract; file transfer pays when the link is narrow. Traffic files \
-             tell the application by the server's port.",
-    parameters: &[CONTRACT, QUEUE],
-    marker: |values, _| {
-        Ok(Marker::Policed(Box::new(Marker::Class(ClassMarker::default())), contract(values)?))
-    },
+             green and yellow are held to a contract of two token buckets by a policer at the edge; beyond it they become \
+             red, or are dropped. Interactive traffic loses nothing while it fits its contract; file transfer pays when \
+             the link is narrow. Traffic files tell the application by the server's port. With a host_stage in the \
+             scenario each user's host shapes what it sends: packets beyond the contract wait there.",
+    parameters: &[CONTRACT, HELD, QUEUE],
+    marker: |values, place| policed(values, place, Marker::Class(ClassMarker::default())),
     queue,
     host: Some(host),
 };
@@ -36,9 +36,10 @@ pub const TCP_DS: SchemeDoc = SchemeDoc {
     source: "Noureddine & Tobagi, section VI",
     detail: "The sending host colours every segment: green while its window is at most high, or while it recovers from a \
              loss; yellow up to med; red beyond. Short transfers never get past green and yellow, and a long one gets \
-             help exactly when a loss would cost a timeout. Initial windows of 10 begin beyond both thresholds. With \
-             a host_stage in the scenario, each user's host schedules and shapes what it sends to its contract.",
-    parameters: &[WINDOW, WIDER, QUEUE],
+             help exactly when a loss would cost a timeout. Initial windows of 10 begin beyond both thresholds. The edge \
+             polices each user's green and yellow by the contract; with a host_stage in the scenario, each user's host \
+             schedules and shapes what it sends to the same contract, which leaves the policer little or nothing to do.",
+    parameters: &[WINDOW, WIDER, HELD, QUEUE],
     marker: |values, place| window(values, place, false),
     queue,
     host: Some(host),
@@ -66,19 +67,6 @@ pub const ER_TBM: SchemeDoc = SchemeDoc {
     queue,
     host: None,
 };
-
-/// A user's contract: what the policer allows, and what the shaper at a host sends.
-const CONTRACT: &[ParameterDoc] = &contract_of("250kbit", "Noureddine & Tobagi, section V");
-
-const WIDER: &[ParameterDoc] = &contract_of("500kbit", "Noureddine & Tobagi, section VI.C");
-
-const fn contract_of(med: &'static str, source: &'static str) -> [ParameterDoc; 3] {
-    [
-        parameter("high_rate", Kind::Rate, "250kbit", "a user's rate of green packets", source),
-        parameter("med_rate", Kind::Rate, med, "a user's rate of yellow packets", source),
-        parameter("burst", Kind::Size, "6000B", "burst of each", "Noureddine & Tobagi, section V"),
-    ]
-}
 
 const WINDOW: &[ParameterDoc] = &[
     parameter(
@@ -130,28 +118,6 @@ pub const QUEUE: &[ParameterDoc] = &[
     ),
 ];
 
-fn contract(values: &Values) -> Result<Policer> {
-    let [green, yellow] = buckets(values)?;
-    let spec = policer::Spec { green, yellow, ..policer::Spec::default() };
-    Ok(Policer::new(policer::Params::new(&spec).map_err(|error| values.reject(error))?))
-}
-
-/// The token buckets of a user's green and yellow packets.
-fn buckets(values: &Values) -> Result<[token_bucket::Spec; 2]> {
-    let burst = u32::try_from(values.size("burst")?);
-    let burst = burst.map_err(|_| values.refuse("burst", "allowed: at most 4 GB"))?;
-    let [high, med] = [values.rate("high_rate")?, values.rate("med_rate")?];
-    Ok([high, med].map(|rate| token_bucket::Spec::bytes(rate.0 as f64, burst)))
-}
-
-/// The host's scheduler and shaper, for scenarios with a stage at the hosts.
-fn host(values: &Values, place: Place) -> Result<Queue> {
-    let [green, yellow] = buckets(values)?;
-    let params =
-        host_scheduler::Params { green, yellow, limit: place.buffer, ..host_scheduler::Params::default() };
-    Ok(Queue::HostScheduler(Box::new(HostScheduler::new(params).map_err(|error| values.reject(error))?)))
-}
-
 fn window(values: &Values, place: Place, randomised: bool) -> Result<Marker> {
     let at = |name: &str| {
         u16::try_from(values.count(name)?).map_err(|_| values.refuse(name, "allowed: 1 to 65535 segments"))
@@ -161,11 +127,12 @@ fn window(values: &Values, place: Place, randomised: bool) -> Result<Marker> {
         [spec, window_marker::Spec::ALWAYS_GREEN].map(|spec| window_marker::Params::new(&spec));
     let reject = |error| values.reject(error);
     let seed = randomised.then_some(place.dice());
-    Ok(Marker::Window(WindowMarker::new(params.map_err(reject)?, always.map_err(reject)?, seed)))
+    let marker = WindowMarker::new(params.map_err(reject)?, always.map_err(reject)?, seed);
+    policed(values, place, Marker::Window(marker))
 }
 
-fn aggregate(values: &Values, _: Place) -> Result<Marker> {
-    let [green, yellow] = buckets(values)?;
+fn aggregate(values: &Values, place: Place) -> Result<Marker> {
+    let [green, yellow] = buckets(values, place)?;
     let params = aggregate_marker::Params::new(&aggregate_marker::Spec { green, yellow });
     Ok(Marker::Aggregate(Aggregate::new(params.map_err(|error| values.reject(error))?)))
 }

@@ -101,8 +101,12 @@ struct Routes {
 
 impl Routes {
     fn layout(self, links: &[PlannedLink]) -> Layout {
-        let span =
-            |link: &PlannedLink| Span { rate: link.rate, delay: link.delay, is_marked: link.is_marked };
+        let span = |link: &PlannedLink| Span {
+            rate: link.rate,
+            delay: link.delay,
+            is_marked: link.is_marked,
+            is_host: link.runs == Runs::Host,
+        };
         let spans: Vec<Span> = links.iter().map(span).collect();
         let graph = Graph::new(self.hosts, &self.hops, &spans, self.remark, self.recorded);
         Layout {
