@@ -3,6 +3,9 @@
 use crate::base::{Backlog, ParamError, Verdict, View, check, fixed};
 use crate::{ffi, red};
 
+/// MH_SHRED_RESTART.
+const RESTART: u32 = 16;
+
 /// SHRED in natural units; lengths are in mean packets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spec {
@@ -12,6 +15,8 @@ pub struct Spec {
     pub floor_packets: f64,
     /// w_c, weight of a new hint in the average; 1e-6 to 1.
     pub w_hint: f64,
+    /// A packet below its own line restarts the count since the last drop; else only one below RED's line does.
+    pub restart: bool,
 }
 
 impl Default for Spec {
@@ -23,11 +28,10 @@ impl Default for Spec {
             max_packets: 90.0,
             gentle: true,
             wait: true,
-            byte_mode: true,
             queue_in_bytes: true,
             ..red::Spec::default()
         };
-        Spec { red, floor_packets: 5.0, w_hint: 0.002 }
+        Spec { red, floor_packets: 5.0, w_hint: 0.002, restart: false }
     }
 }
 
@@ -55,7 +59,8 @@ impl Params {
     /// # Errors
     /// [`ParamError`] naming the field that is out of range.
     pub fn new(spec: &Spec) -> Result<Params, ParamError> {
-        let red = red::Params::new(&spec.red).map_err(|error| error.within("red"))?;
+        let mut red = red::Params::new(&spec.red).map_err(|error| error.within("red"))?;
+        red.options |= if spec.restart { RESTART } else { 0 };
         let red::Spec { min_packets: min, max_packets: max, max_p, .. } = spec.red;
         let floor = check("floor_packets", spec.floor_packets, 0.0..=min, "packets")?;
         check("red.max_p", max_p, 1e-9..=(max - min) / (max - floor), "")?;

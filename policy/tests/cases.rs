@@ -121,7 +121,8 @@ fn shred__cases() {
         let red = red::Spec { gentle: true, ..red_spec(case, "") };
         let base = shred::Spec::default();
         let floor_packets = case.number("floor_packets", base.floor_packets);
-        let spec = shred::Spec { red, floor_packets, w_hint: case.number("w_hint", base.w_hint) };
+        let w_hint = case.number("w_hint", base.w_hint);
+        let spec = shred::Spec { red, floor_packets, w_hint, restart: case.on("restart") };
         let params = shred::Params::new(&spec).unwrap();
         let mut state = shred::State::default();
         for step in &case.steps {

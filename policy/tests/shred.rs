@@ -34,7 +34,7 @@ fn random_spec(bits: &mut Bits) -> Spec {
         ecn: bits.below(2) == 1,
         ..red::Spec::default()
     };
-    Spec { red, floor_packets, w_hint: bits.spread(1e-5, 1.0) }
+    Spec { red, floor_packets, w_hint: bits.spread(1e-5, 1.0), restart: bits.below(2) == 1 }
 }
 
 /// min' and max_p' in floats, equations 3 and 4.
@@ -230,7 +230,9 @@ fn walk_spec(bits: &mut Bits) -> Spec {
     let max_packets = min_packets + 10.0 + f64::from(bits.below(20));
     let max_p = bits.spread(0.02, 0.5);
     let (w_q, rate_bps) = (bits.spread(0.002, 0.5), 10e6);
-    Spec { red: red::Spec { min_packets, max_packets, max_p, w_q, rate_bps, ..any }, ..Spec::default() }
+    let restart = bits.below(2) == 1;
+    let red = red::Spec { min_packets, max_packets, max_p, w_q, rate_bps, ..any };
+    Spec { red, restart, ..Spec::default() }
 }
 
 /// Decision for decision, average for average.
@@ -272,10 +274,18 @@ fn packet__gives_the_float_twins_verdicts() {
             let idle_ns = if backlog.packets == 0 { idle(&mut twin, idle_since, *now_ns) } else { 0 };
             twin.update(twin.length(backlog.packets, backlog.bytes), idle_ns);
             let mut now = twin.clone();
+            let spared = twin.count.map_or(0.0, |count| count + twin.weight(&view));
             (now.spec.min_packets, now.spec.max_p) = line(&spec, f64::from(hint) / mean);
             let p_a = now.chance(twin.avg, &view).unwrap_or(0.0);
             let expected = if draw < p_a { now.taken(twin.avg, &view) } else { Verdict::Pass };
-            twin.count = if got == Verdict::Pass { now.count } else { Some(0.0) };
+            let only_counts = !spec.restart && now.count.is_none() && twin.avg >= spec.red.min_packets;
+            twin.count = if got != Verdict::Pass {
+                Some(0.0)
+            } else if only_counts {
+                Some(spared)
+            } else {
+                now.count
+            };
             seen[got as usize] += 1;
             if got != expected {
                 ties += 1;

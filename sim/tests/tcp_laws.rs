@@ -247,3 +247,22 @@ fn rtt_unfairness__is_renos_more_than_cubics() {
     assert!((2.5..5.5).contains(&reno), "Reno: {reno}");
     assert!((1.1..0.8 * reno).contains(&cubic), "CUBIC: {cubic}, Reno: {reno}");
 }
+
+/// ns-2 counts packets; with `whole_segments` off its last packet is as short as the write, and the other way round.
+#[test]
+fn segments__are_whole_or_the_last_is_as_short_as_the_write() {
+    let sizes = |profile: &str, whole_segments| {
+        let mss = Some(1000);
+        let tcp = TcpSpec { profile: profile.into(), mss, whole_segments, ..TcpSpec::default() };
+        let one = with_connections(scenario("droptail"), vec![connection(0.0, &[(0.0, 2500)])]);
+        let result = play(&Scenario { tcp, trace: true, ..one });
+        assert!(result.is_conserved() && result.outcome.transfers[0].bytes == 2500);
+        let rows = result.outcome.trace.iter();
+        let sends = rows.filter(|row| row.event == TraceEvent::Send && row.bytes > 100);
+        sends.map(|row| row.bytes).collect::<Vec<_>>()
+    };
+    assert_eq!(sizes("ns2-2001", None), [1000, 1000, 1000]);
+    assert_eq!(sizes("ns2-2001", Some(false)), [1000, 1000, 500]);
+    assert_eq!(sizes("rfc", None), [1040, 1040, 540]);
+    assert_eq!(sizes("rfc", Some(true)), [1040, 1040, 1040]);
+}

@@ -9,13 +9,13 @@
  *   alpha = count <= tau                                                          section 2.1
  *   open  = fill >= kappa + delta,  or still open and fill >= kappa - delta       section 2.2, eq 8
  *   gamma = count >= Q(u) of the sizes of the last H flows (size_history.h)       section 2.3, eq 12
- *   colour = green (P_S)    if alpha; takes a token if there is one
+ *   colour = green (P_S)    if alpha; takes a token as far as there is one
  *          = red (P_down)   else if gamma held for an earlier packet of the flow, or holds now
  *          = green (P_up)   else if open and there is a token, which it takes
  *          = yellow (P_L)   otherwise
  *
  * fill is the level of one token bucket (token_bucket.h) in percent: rate omega, burst zeta, a token a packet on
- * the wire. It is read before the packet takes anything. The paper: tau = 10, u = 95 %; the rest is not given.
+ * the wire. The paper: tau = 10 (section 2), u = 95 % (section 2.4); the rest is not given.
  * The queue behind it is three priorities.
  *
  * Format: the limits of the fill in grains of the bucket, rounded up to one; the rest as in the parts.
@@ -27,9 +27,14 @@
  * - An elephant stays one until its state expires (Fig. 4's q2 has no way out); `memoryless` asks anew each time.
  * - gamma is false while no known size lies beyond the rank of Q(u), that is until 1 / (1 - u) flows have ended:
  *   20 at 95 %. With u = 100 % no flow is an elephant.
- * - A packet of a short flow takes what is there of its token (the paper's level would become negative).
- * - One bucket and one open/closed for all flows; the bucket starts full and therefore open, if its rate is not 0.
- *   With a rate of 0 it holds nothing and nothing is promoted.
+ * - A packet of a short flow takes what is there of its token, where eq 6 takes a whole one or none: so a
+ *   super-packet costs what its segments would. The difference is less than a token.
+ * - eq 8 asks for the fill at t_k, which by eqs 5 and 6 has what this packet takes in it, and that depends on the
+ *   answer; so it is read after the refill and before the packet. At kappa - delta itself promotion stays open
+ *   (eq 8), though the text closes it there.
+ * - One bucket and one open/closed for all flows: eq 8's beta names a flow, but all it asks is the bucket's fill. The
+ *   bucket starts full and therefore open, if its rate is not 0. With a rate of 0 it holds nothing and nothing
+ *   is promoted.
  * - A flow that comes back after its timeout, or with a SYN, has ended once and is entered into the history then,
  *   unless the caller has swept it before. When flows are swept thus decides when their sizes count.
  */

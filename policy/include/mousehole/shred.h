@@ -16,8 +16,10 @@
  * So below max the line is RED's moved right by (max - min)(1 - r). r = 1 is RED itself; r -> 0 drops nothing
  * below max; the penalty ends at r* = 1 + (min - floor) / (max - min), where min' = floor.
  *
- * The paper: w_c = 0.002, floor = 5 packets, thresholds in bytes. Ours, as it does not tell them: min 30,
- * max 90, max_p 0.1, w_q 0.002.
+ * The paper: w_c = 0.002 and w_q the same, floor = 5 packets (section 3.2), thresholds in bytes, all else as
+ * recommended by RED's author (section 4.3): max_p 0.1, max three times min ("Discussions of Setting Parameters",
+ * 1997). Where min lies stood in its Figure 3, which is lost; ours is 30. That drops depend on the size of a packet
+ * is not said, and was off in its simulator unless asked for: so it is here.
  *
  * Format: red.h's; hints and their average are packets in Q32, w_c is Q32. Ranges: red.h's, and floor 0 .. min;
  * max_p at most (max - min) / (max - floor), so that max_p' stays a probability; w_c 1e-6 .. 1.
@@ -27,10 +29,14 @@
  * costs two divisions.
  *
  * Left open by the paper:
- * - r uses the average that has this packet's hint in it. Dropped packets count as well.
+ * - r uses the average that has this packet's hint in it, the order of equations 2 and 3. Dropped packets count
+ *   as well: the router meets them before it drops them.
  * - Between max and 2 max the line starts at max_p', so that it has no step.
- * - A packet whose own min' is above the average starts the count since the last drop anew, as RED says of a
- *   packet that finds the average below min; with mixed windows drops are therefore spaced less evenly.
+ * - What the count since the last drop does at a packet whose own min' is above the average. "The remainder" is
+ *   RED's, and RED forgets the count where the average is below min, whoever arrives: so here, and such a packet
+ *   counts. With MH_SHRED_RESTART the count is forgotten below the packet's own min'. Then windows that differ
+ *   break nearly every run that `wait` needs before a drop, the queue grows into the gentle part, where small
+ *   windows are dropped too, and what the paper shows for 100 flows (Table 2) is lost: papers/shred.
  * Deviation from the paper: the floor counts mean packets, in byte mode too.
  */
 #ifndef MOUSEHOLE_SHRED_H
@@ -39,6 +45,9 @@
 #include "red.h"
 
 #define MH_SHRED_MAX_HINT 255
+
+/* A bit of `red.options`, beside red.h's. */
+enum { MH_SHRED_RESTART = 16 };
 
 struct mh_shred_params {
 	struct mh_red_params red; /* the line of r = 1 */
@@ -89,6 +98,14 @@ MH_FN u64 mh_shred_probability(const struct mh_shred_params *params, u64 avg_q32
 	return mh_red_probability(&line, avg_q32);
 }
 
+/* Whether the packet is below its own line but not below RED's, so that it passes and counts. */
+MH_FN u32 mh_shred_only_counts(const struct mh_shred_params *params, const struct mh_red_params *line, u64 avg_q32)
+{
+	if (params->red.options & MH_SHRED_RESTART)
+		return 0;
+	return avg_q32 < line->min_q32 && avg_q32 >= params->red.min_q32;
+}
+
 /* Takes an arrival into both averages and judges it. */
 MH_FN u32 mh_shred_packet(const struct mh_shred_params *params, struct mh_shred_state *state,
 			  const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns, u32 random)
@@ -102,6 +119,10 @@ MH_FN u32 mh_shred_packet(const struct mh_shred_params *params, struct mh_shred_
 	else if (hint)
 		state->hint_avg_q32 = hint << 32;
 	line = mh_shred_line(params, hint, state->hint_avg_q32);
+	if (mh_shred_only_counts(params, &line, state->red.avg_q32)) {
+		mh_red_count(&state->red, mh_red_weight(&line, view));
+		return MH_PASS;
+	}
 	return mh_red_verdict(&line, &state->red, view, backlog, random);
 }
 

@@ -163,6 +163,9 @@ pub struct TcpSpec {
     /// Limited transmit (RFC 3042).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
+    /// Every segment has full size, whatever the write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole_segments: Option<bool>,
     /// `off`, or the longest delay of an acknowledgement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<String>,
@@ -328,6 +331,7 @@ impl Default for TcpSpec {
             tick: None,
             tick_phase_s: None,
             limited_transmit: None,
+            whole_segments: None,
             delayed_ack: None,
             ecn: None,
             syn: None,

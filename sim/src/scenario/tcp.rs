@@ -90,6 +90,7 @@ fn set_recovery(params: &mut Params, spec: &TcpSpec) -> Result<()> {
         return Err(Error::field("tcp.congestion", "\"cubic\"", "the ns2 profiles have reno only"));
     }
     params.limited_transmit = spec.limited_transmit.unwrap_or(params.limited_transmit);
+    params.whole_segments = spec.whole_segments.unwrap_or(params.whole_segments);
     params.ecn = spec.ecn.unwrap_or(params.ecn);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! SHRED: RED with all its options, and hints.
 
-use super::red::{self, Red, level_spec, level_state};
+use super::red::{Red, level_spec, level_state};
 use crate::parity::case::{Policy, Record, Steps};
 use crate::parity::dice::Dice;
 use crate::parity::plain::{bytes, packed, value, word};
@@ -8,6 +8,9 @@ use mousehole_policy::shred::{self, Spec};
 use mousehole_policy::{ParamError, red::State};
 
 const ONE_Q32: f64 = 4294967296.0;
+
+/// RED's four, and whether a spared packet restarts the count.
+const OPTIONS: Steps = Steps::Bits(0b1_1111);
 
 /// Bytes of RED's part of the state.
 const RED: usize = size_of::<State>();
@@ -31,7 +34,7 @@ impl Policy for Shred {
         red.max_p = red.max_p.min((max - min) / (max - floor_packets));
         red.spare_below_packets = if dice.one_in(3) { dice.spread32(u32::MAX) } else { 0 };
         let weights = [1e-6, 0.002, 1.0, dice.real(1e-6, 1.0)];
-        Spec { red, floor_packets, w_hint: dice.pick(&weights) }
+        Spec { red, floor_packets, w_hint: dice.pick(&weights), restart: dice.one_in(2) }
     }
 
     fn params(spec: &Spec) -> Result<shred::Params, ParamError> {
@@ -62,6 +65,6 @@ impl Policy for Shred {
     }
 
     fn steps(field: &str) -> Steps {
-        if field == "options" { red::OPTIONS } else { Steps::Unit }
+        if field == "options" { OPTIONS } else { Steps::Unit }
     }
 }

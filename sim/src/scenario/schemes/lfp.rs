@@ -60,7 +60,7 @@ const MARKER: &[ParameterDoc] = &[
         Kind::Percent,
         "95",
         "a flow beyond this quantile of the last flows is an elephant, %",
-        PAPER,
+        "LFP section 2.4",
     ),
     parameter("h", Kind::Count, "1000", "so many last flows, at most 4096", OURS),
     parameter(
@@ -68,7 +68,7 @@ const MARKER: &[ParameterDoc] = &[
         Kind::Flag,
         "false",
         "an elephant may become an ordinary flow again",
-        "LFP section 2",
+        "off: LFP Fig. 4 has no way out of q2",
     ),
     parameter(
         "timeout",

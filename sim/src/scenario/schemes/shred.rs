@@ -13,6 +13,8 @@ use std::rc::Rc;
 
 const OURS: &str = "ours: the paper's Figure 3 is lost";
 const PAPER: &str = "SHRED section 3.2";
+const FLOYD: &str = "Floyd 1997, as SHRED section 4.3 says";
+const NS2: &str = "ns-2's default of 2002; the paper does not tell";
 const HINTS: Kind = Kind::Choice(&["sender", "edge", "none"]);
 const UNITS: Kind = Kind::Choice(&["packets", "bytes"]);
 
@@ -45,8 +47,14 @@ const OWN: &[ParameterDoc] = &[
         "average queue where early drops begin for an average window",
         OURS,
     ),
-    parameter("max", Kind::Packets, "90", "average queue where the gentle part begins", OURS),
-    parameter("maxp", Kind::Fraction, "0.1", "drop probability at max for an average window", OURS),
+    parameter(
+        "max",
+        Kind::Packets,
+        "90",
+        "average queue where the gentle part begins",
+        "ours: three times min, as Floyd 1997",
+    ),
+    parameter("maxp", Kind::Fraction, "0.1", "drop probability at max for an average window", FLOYD),
     parameter("floor", Kind::Packets, "5", "the line begins no earlier than this, or than min", PAPER),
     parameter("wc", Kind::Fraction, "0.002", "weight of the newest window in the average window", PAPER),
     parameter(
@@ -54,7 +62,7 @@ const OWN: &[ParameterDoc] = &[
         Kind::Fraction,
         "0.002",
         "weight of the newest queue length in the average",
-        "Floyd & Jacobson 1993",
+        "SHRED section 3.2, of RED",
     ),
     parameter(
         "gentle",
@@ -63,14 +71,21 @@ const OWN: &[ParameterDoc] = &[
         "rise to certain drop between max and 2 max",
         "SHRED section 2.1",
     ),
-    parameter("wait", Kind::Flag, "true", "space early drops evenly", "ns-2's default of 2002"),
-    parameter("byte", Kind::Flag, "true", "scale the drop probability with packet size", PAPER),
+    parameter("wait", Kind::Flag, "true", "space early drops evenly", NS2),
+    parameter(
+        "restart",
+        Kind::Flag,
+        "false",
+        "a packet below its own line starts the spacing of drops anew; else only the queue below min does",
+        "ours: the paper leaves it open; papers/shred tries both",
+    ),
+    parameter("byte", Kind::Flag, "false", "scale the drop probability with packet size", NS2),
     parameter(
         "unit",
         UNITS,
         "bytes",
         "measure the queue in packets, or in bytes over the mean packet",
-        PAPER,
+        "SHRED section 4.3",
     ),
 ];
 
@@ -89,7 +104,12 @@ fn marker(values: &Values, _: Place) -> Result<Marker> {
 fn queue(values: &Values, place: Place) -> Result<Queue> {
     let red = spec(values, "", place)?;
     let floor = values.depth("floor", place, red.mean_packet_bytes)?.min(red.min_packets);
-    let spec = shred::Spec { red, floor_packets: floor, w_hint: values.number("wc")? };
+    let spec = shred::Spec {
+        red,
+        floor_packets: floor,
+        w_hint: values.number("wc")?,
+        restart: values.flag("restart")?,
+    };
     let params = shred::Params::new(&spec).map_err(|error| values.reject(error))?;
     Ok(Queue::Fifo(Fifo::new(place.buffer, Policy::Shred(Box::new(params), shred::State::default()))))
 }
