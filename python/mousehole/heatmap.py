@@ -29,13 +29,12 @@ LEAST_TRANSFERS = 20
 def draw(comparison: "Comparison", path: Path) -> None:
     """Draws a panel for each cell of the grid, in the format that the path's ending says."""
     plan = comparison.plan
-    rows = overview.by_size_rows(comparison.results)
     with matplotlib.rc_context({**STYLE, "axes.grid": False}):
         height = len(plan.cells) * (1.5 + 0.3 * len(plan.schemes)) + 0.6
         figure = Figure(figsize=(9.5, height), layout="constrained")
         panels = figure.subplots(len(plan.cells), 1, squeeze=False)
         for axes, cell in zip(panels[:, 0], plan.cells, strict=True):
-            own = [row for row in rows if (row["buffer"], row["load"]) == (cell.buffer, cell.load)]
+            own = overview.by_size_rows(comparison.results, cell)
             image = _draw_cell(axes, comparison, cell, own)
         _draw_scale(figure, image, list(panels[:, 0]), overview.heat_reference(plan))
         title = figure_title(comparison, plan.cells[0] if len(plan.cells) == 1 else None)

@@ -21,8 +21,7 @@ ABREAST = 3
 
 def print_groups(console: Console, comparison: Comparison, cell: Cell) -> None:
     """The tables of one cell; nothing where there are no applications to tell apart."""
-    place = (cell.buffer, cell.load)
-    rows = [row for row in tables.group_rows(comparison.results) if (row["buffer"], row["load"]) == place]
+    rows = tables.group_rows(comparison.results, cell)
     keys = list(dict.fromkeys((row["group"], row["what"]) for row in rows))
     for first in range(0, len(keys), ABREAST):
         console.print(_table(comparison, rows, keys[first : first + ABREAST], first > 0))

@@ -31,7 +31,7 @@ def print_overview(console: Console, comparison: Comparison, cell: Cell) -> None
     console.print(_table(comparison, rows))
     _print_legend(console, comparison)
     console.print(Text(f"{_reordering_text(rows)}\n", style="dim"))
-    sizes = [row for row in overview.by_size_rows(comparison.results) if _is_at(row, cell)]
+    sizes = overview.by_size_rows(comparison.results, cell)
     console.print(_heat_table(comparison, sizes))
     if comparison.plan.replications >= LEAST_REPLICATIONS:
         _print_groups(console, comparison, cell)
@@ -137,7 +137,3 @@ def _print_groups(console: Console, comparison: Comparison, cell: Cell) -> None:
             line = Text(f"{outcome}: ", style=style) + Text(", ".join(schemes), style="not bold")
             console.print(Padding(line, (0, 0, 0, 2), expand=False))
     console.print(Text("--details prints every sentence.\n", style="dim"))
-
-
-def _is_at(row: Row, cell: Cell) -> bool:
-    return (row["buffer"], row["load"]) == (cell.buffer, cell.load)

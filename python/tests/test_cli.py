@@ -4,11 +4,14 @@ import os
 import re
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 
+import mousehole
 import polars as pl
 import pytest
 from mousehole.cli import main
+from mousehole.settings import Options, said
 from support import MODULE, SMALL_ARGUMENTS
 
 LOADED = ["--rate", "10mbit"]
@@ -110,6 +113,19 @@ def test_compare__bad_file(
         (["run", "none.toml", "--records", "out.txt"], ".parquet or .csv"),
         (["inspect", "none.pcap"], "none.pcap"),
         (["paper", "xyz"], 'paper: "xyz" is not known'),
+        (["compare"], "Missing argument 'TRAFFIC'"),
+        (["compare", "web:sfd", "--rate"], "--rate"),
+        (["compare", "web:sfd", "--rat", "3mbit"], "No such option: --rat"),
+        (["compare", "web:sfd", *LOADED, "--seeds", "x"], '--seeds: "x" is not allowed; a whole number'),
+        (["compare", "web:sfd", *LOADED, "--jobs", "1.5"], '--jobs: "1.5" is not allowed'),
+        (["compare", "web:sfd", *LOADED, "--seed", "-1"], "--seed: -1 is not allowed"),
+        (["compare", "web:sfd", *LOADED, "--overhead", "-1"], "--overhead: -1 is not allowed"),
+        (["compare", "web:sfd", *LOADED, "--plot", "x.xyz"], ".png, .svg or .pdf"),
+        (["comparre"], "Did you mean 'compare'?"),
+        (["inspect", "web:sfd", "--seed", "-1"], "--seed: -1"),
+        (["run", "none.toml", "--replication", "-1"], "--replication: -1"),
+        (["paper", "sfd", "--seeds", "0"], "--seeds: 0"),
+        (["schemes", "a", "b"], "unexpected extra argument"),
     ],
 )
 def test_commands__bad_input(
@@ -209,3 +225,40 @@ def test_report__fits_a_narrow_terminal(tmp_path: Path) -> None:
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", done.stdout)
     assert "too narrow for" in plain
     assert max(map(len, plain.splitlines())) <= 80
+
+
+def test_compare__every_option_is_of_the_library_too() -> None:
+    """The signature that `help` shows, the docstring and the command line have the same options."""
+    named = signature(mousehole.compare).parameters
+    shown = run("compare", "--help", cwd=Path()).stdout
+    for name in said(Options):
+        assert name in named
+        assert name in (mousehole.compare.__doc__ or "")
+        assert f"--{name.replace('_', '-')} " in shown
+    assert named["rate"].default is None
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_compare__a_closed_pipe_ends_quietly_after_the_files(tmp_path: Path) -> None:
+    command = " ".join([*MODULE, "compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "1", "--json", "a.json"])
+    shell = f"set -o pipefail; {command} | true; echo status $?"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert json.loads((tmp_path / "a.json").read_text())["schema"] == "mousehole.compare/1"
+
+
+def test_schemes__reads_in_a_terminal_that_knows_only_ascii(tmp_path: Path) -> None:
+    plain = {
+        **os.environ,
+        "LC_ALL": "C",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+        "PYTHONIOENCODING": "",
+    }
+    done = subprocess.run(
+        [*MODULE, "schemes", "sfd"], capture_output=True, cwd=tmp_path, env=plain, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"Traceback" not in done.stderr
+    done.stdout.decode("ascii")

@@ -1,10 +1,12 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import mousehole
 import polars as pl
 import pytest
+from mousehole import tables
 from mousehole.comparison import Comparison
 from support import SMALL
 
@@ -176,3 +178,12 @@ def test_compare__options_go_before_the_scenario(tmp_path: Path) -> None:
 def test_compare__without_a_rate_says_what_to_give() -> None:
     with pytest.raises(mousehole.MouseholeError, match="rate: none was given"):
         mousehole.compare("web:sfd")
+
+
+def test_rows__are_made_once_for_each_cell(grid: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(tables, "_bucket_row", lambda *_: made.append("") or {})
+    results = replace(grid.results, kept={})
+    for cell in [*grid.plan.cells, None]:
+        tables.bucket_rows(results, cell)
+    assert len(made) == len(grid.plan.cells) * len(grid.plan.schemes) * len(grid.plan.buckets)
