@@ -4,6 +4,8 @@ from dataclasses import asdict, dataclass
 from math import ceil, isfinite
 from typing import Any
 
+import numpy as np
+
 from mousehole import _engine
 from mousehole.manifest import CENSORED_SHARE
 from mousehole.plan import Cell
@@ -159,6 +161,7 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
             "or nothing will show. Give a load, such as --load 0.9, or a lower rate."
         )
     notes += _without_effect(results, cell)
+    notes += _same_as_baseline(results, cell)
     unfinished = [scheme for scheme in results.plan.schemes if results.has_bounds(cell, scheme)]
     if unfinished:
         notes.append(
@@ -181,6 +184,24 @@ def _without_effect(results: Results, cell: Cell) -> list[str]:
     return [
         f"Under {', '.join(idle)} hardly anything was dropped early or marked: the thresholds lie above what "
         f"a buffer of {cell.buffer} holds, and drop-tail did the work. Give more buffer, or thresholds in %."
+    ]
+
+
+def _same_as_baseline(results: Results, cell: Cell) -> list[str]:
+    """Which schemes gave every transfer exactly what the baseline gave it."""
+    baseline = results.plan.baseline
+    own = results.bucket_values(cell, baseline, "all", "response_mean_s")
+    same = [
+        scheme
+        for scheme in results.plan.schemes
+        if scheme != baseline
+        and np.array_equal(results.bucket_values(cell, scheme, "all", "response_mean_s"), own, equal_nan=True)
+    ]
+    if not same:
+        return []
+    return [
+        f"{', '.join(same)} did exactly as {baseline} in every replication: on this traffic and buffer "
+        "there was nothing to decide otherwise."
     ]
 
 

@@ -50,6 +50,8 @@ def _draw_cell(axes: Axes, comparison: "Comparison", cell: Cell, rows: list[Row]
         for row in rows
         if row["count"] >= LEAST_TRANSFERS and row["response_mean_change"] is not None
     }
+    few = [size for size in sizes if size not in {bucket for _, bucket in shown}]
+    sizes = [size for size in sizes if size not in few]
     logs = np.full((len(schemes), len(sizes)), np.nan)
     for (scheme, size), row in shown.items():
         logs[schemes.index(scheme), sizes.index(size)] = np.log2(1 + row["response_mean_change"])
@@ -66,7 +68,8 @@ def _draw_cell(axes: Axes, comparison: "Comparison", cell: Cell, rows: list[Row]
     axes.set_yticks(range(len(schemes)), schemes)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    axes.set_xlabel("transfer size")
+    left_out = f" (too few to tell: {', '.join(few)})" if few else ""
+    axes.set_xlabel(f"transfer size{left_out}")
     axes.set_title(_panel_title(comparison, cell, rows))
     return image
 

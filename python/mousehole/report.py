@@ -16,7 +16,7 @@ from mousehole.findings import BETTER, WORSE, Finding
 from mousehole.overview import MANY_SCHEMES
 from mousehole.plan import Cell, Plan
 from mousehole.report_groups import print_groups
-from mousehole.report_overview import print_overview
+from mousehole.report_overview import PAGES, print_overview
 from mousehole.sizes import size_text
 from mousehole.texts import rate_text, share_text, signed, time_text
 
@@ -53,7 +53,7 @@ def _print_cell(console: Console, comparison: Comparison, cell: Cell, details: b
         print_overview(console, comparison, cell)
     if details or not (many or len(comparison.plan.cells) > 1):
         _print_tables(console, comparison, cell, details)
-    print_groups(console, comparison, cell)
+    print_groups(console, comparison, cell, {PAGES} if many else set())
     if details or not many:
         _print_findings(console, comparison, cell)
     else:
