@@ -12,7 +12,16 @@ from mousehole import traffic as traffics
 from mousehole.errors import MouseholeError
 from mousehole.manifest import manifest
 from mousehole.options import least, load_list, text_list
-from mousehole.plan import Cell, Json, Plan, checked, chosen_schemes, normalised, with_baseline
+from mousehole.plan import (
+    Cell,
+    Json,
+    Plan,
+    checked,
+    chosen_schemes,
+    known_baseline,
+    normalised,
+    with_baseline,
+)
 from mousehole.pool import default_jobs, estimated_seconds, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
 from mousehole.settings import Options, taking
@@ -96,7 +105,7 @@ def _base(start: Json, options: Options) -> Json:
 
 def _plan(base: Json, own_load: float | None, options: Options) -> Plan:
     """Grid, schemes and replications."""
-    buffer, load, baseline = options.buffer, options.load, options.baseline.strip()
+    buffer, load, baseline = options.buffer, options.load, known_baseline(options.baseline)
     return Plan(
         base=base,
         buffers=text_list("buffer", base["link"]["buffer"] if buffer is None else buffer),
