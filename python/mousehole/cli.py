@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +52,8 @@ class Guarded(TyperGroup):
             _die(f"mousehole: {str(stop) or 'stopped; nothing was written'}", INTERRUPTED_STATUS)
         except BrokenPipeError:
             _leave(BROKEN_PIPE_STATUS)
+        except OSError as error:  # of standard output: files have their own sentence
+            _die(f"mousehole: error: cannot write standard output; {error.strerror}", USAGE_STATUS)
 
 
 app = typer.Typer(
@@ -65,9 +68,10 @@ OPTION_OF_FIELD = {
     "topology.uplink_buffer": "--uplink-buffer", "traffic.load": "--load",
     "traffic.direction": "--direction", "tcp.profile": "--tcp", "duration": "--duration",
     "warmup": "--warmup", "seed": "--seed", "seeds": "--seeds", "jobs": "--jobs", "scheme": "--schemes",
-    "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer", "load": "--load",
-    "rate": "--rate", "direction": "--direction", "replication": "--replication", "overhead": "--overhead",
-    "table": "--table", "figure": "--figure", "uplink_rate": "--uplink",
+    "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",
+    "load": "--load", "rate": "--rate", "direction": "--direction", "replication": "--replication",
+    "overhead": "--overhead", "table": "--table", "figure": "--figure", "uplink_rate": "--uplink",
+    "baseline": "--baseline",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
@@ -118,15 +122,18 @@ def compare_command(traffic: Traffic, options: Options, outputs: Outputs) -> Non
                "--save-scenario": outputs.save_scenario}  # fmt: skip
     output.check_outputs(written, [name for name in traffic if not traffics.is_model(name)])
     comparison = compare(traffic, **vars(replace(options, reporter=_reporter())))
-    # Files first: whoever reads the report may close the pipe before its end.
-    _write_comparison(comparison, outputs)
     to_stderr = "-" in (outputs.json, outputs.save_scenario)
-    report.print_report(report.report_console(stderr=to_stderr), comparison, outputs.details)
+    try:  # files first: whoever reads the report may close the pipe before its end
+        _write_comparison(comparison, outputs)
+    finally:  # and the report even if a disk is full: it took long to find
+        report.print_report(report.report_console(stderr=to_stderr), comparison, outputs.details)
 
 
 @app.command("inspect", cls=Sectioned)
 def inspect_command(
-    traffic: Traffic,
+    traffic: Annotated[
+        list[str], typer.Argument(metavar="TRAFFIC", help="Files, or a model such as web:sfd.")
+    ],
     rate: Annotated[
         str | None, typer.Option(metavar="RATE", help="Of a link, for the load the traffic puts on it.")
     ] = None,
@@ -212,16 +219,27 @@ def schemes_command(
 
 
 def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
-    if outputs.json is not None:
-        output.write_text(outputs.json, comparison.to_json())
-    if outputs.plot is not None:
-        comparison.plot(outputs.plot)
-    if outputs.heatmap is not None:
-        comparison.heatmap(outputs.heatmap)
-    if outputs.save_scenario is not None:
-        place = outputs.save_scenario
-        folder = Path.cwd() if place == "-" else Path(place).parent
-        output.write_text(place, records.scenario_text(comparison.scenario(), folder))
+    """Writes what was asked for; what cannot be written does not keep back the rest."""
+    writers: list[tuple[str | None, Callable[[str], None]]] = [
+        (outputs.json, lambda place: output.write_text(place, comparison.to_json())),
+        (outputs.plot, comparison.plot),
+        (outputs.heatmap, comparison.heatmap),
+        (outputs.save_scenario, lambda place: _save_scenario(comparison, place)),
+    ]
+    faults: list[MouseholeError] = []
+    for place, write in writers:
+        try:
+            if place is not None:
+                write(place)
+        except MouseholeError as error:
+            faults.append(error)
+    if faults:
+        raise faults[0]
+
+
+def _save_scenario(comparison: Comparison, place: str) -> None:
+    folder = Path.cwd() if place == "-" else Path(place).parent
+    output.write_text(place, records.scenario_text(comparison.scenario(), folder))
 
 
 def _reporter() -> Any:

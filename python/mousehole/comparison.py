@@ -14,7 +14,16 @@ from mousehole import traffic as traffics
 from mousehole.errors import MouseholeError, field_error
 from mousehole.manifest import manifest
 from mousehole.options import least, load_list, text_list
-from mousehole.plan import Cell, Json, Plan, checked, chosen_schemes, normalised, with_baseline
+from mousehole.plan import (
+    Cell,
+    Json,
+    Plan,
+    checked,
+    chosen_schemes,
+    known_baseline,
+    normalised,
+    with_baseline,
+)
 from mousehole.pool import default_jobs, estimated_seconds, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
 from mousehole.settings import Options, taking
@@ -99,7 +108,7 @@ def _base(start: Json, options: Options) -> Json:
 
 def _plan(base: Json, buffers: tuple[str, ...], own_scheme: str | None, options: Options) -> Plan:
     """Grid, schemes and replications."""
-    load, baseline = options.load, options.baseline.strip()
+    load, baseline = options.load, known_baseline(options.baseline)
     return Plan(
         base=base,
         buffers=buffers,

@@ -64,6 +64,9 @@ def load(source: Source, direction: str = "down", strict: bool = False, seed: in
         connections = [dict(item) for item in items if isinstance(item, Mapping)]
         return _going(direction, _from_connections(connections))
     names = [str(item) for item in items]
+    for name in names:
+        if name in ("", "-"):
+            raise field_error("traffic", name, "the name of a file or model; standard input is not read")
     if any(is_model(name) for name in names):
         return _going(direction, _from_model(names, params))
     return _from_files(names, direction, strict, seed)
@@ -154,6 +157,10 @@ def inspect(paths: Source, rate: str | None = None, direction: str = "down", str
     """What was understood of files or a model: counts, sizes, RTTs, native load on `rate`, skipped rows."""
     if rate is not None:
         _engine.parse_rate("rate", rate)
+    if is_scenario(paths):
+        raise MouseholeError(
+            f"{scenario_path(paths)}: a scenario; inspect shows traffic, mousehole run runs it"
+        )
     loaded = load(paths, direction, strict, seed)
     return interruptible(lambda: summary(loaded, rate))
 

@@ -1,3 +1,4 @@
+import doctest
 import gzip
 import json
 import os
@@ -11,6 +12,7 @@ import mousehole
 import polars as pl
 import pytest
 from mousehole.cli import main
+from mousehole.plan import all_schemes, chosen_schemes
 from mousehole.settings import Options, said
 from support import MODULE, SMALL_ARGUMENTS
 
@@ -36,7 +38,7 @@ BAD_OPTIONS = [
     ([*LOADED, "--schemes", "sfd(thh=15kB)"], "thh", "did you mean"),
     ([*LOADED, "--schemes", "red,,sfd"], "--schemes", "empty"),
     ([*LOADED, "--schemes", "red,red"], "--schemes", "twice"),
-    ([*LOADED, "--baseline", "dropptail"], "scheme", "did you mean"),
+    ([*LOADED, "--baseline", "dropptail"], "--baseline", "did you mean"),
     ([*LOADED, "--duration", "0s"], "duration", ""),
     ([*LOADED, "--duration", "long"], "--duration", "time"),
     ([*LOADED, "--short", "3zB"], "--short", "size"),
@@ -126,6 +128,14 @@ def test_compare__bad_file(
         (["run", "none.toml", "--replication", "-1"], "--replication: -1"),
         (["paper", "sfd", "--seeds", "0"], "--seeds: 0"),
         (["schemes", "a", "b"], "unexpected extra argument"),
+        (["compare", "-", *LOADED], 'traffic: "-" is not allowed; the name of a file'),
+        (["compare", "", *LOADED], 'traffic: "" is not allowed; the name of a file'),
+        (["compare", "web:sfd", *LOADED, "--json", ""], '--json: "" is not allowed; the name of a file'),
+        (["compare", "web:sfd", *LOADED, "--json", "-", "--save-scenario", "-"], "is already that of --json"),
+        (["compare", "web:sfd", *LOADED, "--baseline", ""], "--baseline: unknown scheme"),
+        (["compare", "web:sfd", *LOADED, "--seeds", "100000000"], "at most 1000000 runs"),
+        (["inspect", "some.toml"], "some.toml: a scenario; inspect shows traffic"),
+        (["schemes", "--json", "/dev/full"], "cannot write /dev/full; No space left on device"),
     ],
 )
 def test_commands__bad_input(
@@ -262,3 +272,52 @@ def test_schemes__reads_in_a_terminal_that_knows_only_ascii(tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     assert b"Traceback" not in done.stderr
     done.stdout.decode("ascii")
+
+
+def test_compare__a_full_disk_keeps_back_neither_report_nor_the_other_files(tmp_path: Path) -> None:
+    files = ["--json", "/dev/full", "--save-scenario", "a.toml"]
+    done = run("compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "1", *files, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "mousehole: error: cannot write /dev/full; No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Against droptail" in done.stdout
+    assert (tmp_path / "a.toml").read_text()
+
+
+def test_compare__all_with_a_name_is_all() -> None:
+    assert chosen_schemes("all,sfd") == all_schemes()
+    assert chosen_schemes("all,sfd(th=3kB)")[-1] == "sfd(th=3kB)"
+
+
+USER = """
+import mousehole
+
+found: mousehole.Comparison = mousehole.compare("web:sfd", rate="3mbit", load=[0.5, 0.9], seeds=5)
+rows: int = found.buckets.height
+finding: mousehole.Finding = found.finding_list[0]
+verdict: str = finding.verdict
+records = mousehole.run("a.toml", seed=3)
+print(rows, verdict, records.transfers["end_s"].mean())
+mousehole.compare("web:sfd", rat="3mbit")
+mousehole.compare("web:sfd", seeds="5")
+"""
+
+
+def test_library__is_typed_for_its_users(tmp_path: Path) -> None:
+    (tmp_path / "user.py").write_text(USER)
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-color-output", "user.py"],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+        env={**os.environ, "MYPYPATH": str(Path(mousehole.__file__).parents[1])},
+    )  # fmt: skip
+    faults = [line for line in checked.stdout.splitlines() if "error:" in line]
+    assert [line.split(":")[1] for line in faults] == ["10", "11"], checked.stdout
+    assert 'Unexpected keyword argument "rat"' in faults[0]
+    assert 'Argument "seeds"' in faults[1]
+
+
+def test_library__docstring_examples_are_true() -> None:
+    finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
+    (example,) = finder.find(mousehole.compare, "compare", globs={"compare": mousehole.compare})
+    assert runner.run(example).failed == 0
+    assert runner.tries > 0
