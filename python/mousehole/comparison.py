@@ -13,84 +13,112 @@ from mousehole import _engine, bottleneck, findings, jsonout, output, overview, 
 from mousehole import traffic as traffics
 from mousehole.errors import MouseholeError, field_error
 from mousehole.manifest import manifest
-from mousehole.options import load_list, positive_count, text_list
-from mousehole.plan import Cell, Json, Plan, checked, chosen_schemes, normalised, with_baseline
+from mousehole.options import least, load_list, text_list
+from mousehole.plan import (
+    Cell,
+    Json,
+    Plan,
+    checked,
+    chosen_schemes,
+    known_baseline,
+    normalised,
+    with_baseline,
+)
 from mousehole.pool import default_jobs, estimated_seconds, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
+from mousehole.settings import Options, taking
 
 SCENARIO_SCHEMA = "mousehole.scenario/1"
 REPLICATIONS, QUICK_REPLICATIONS = 10, 3
 
 
-def compare(
-    traffic: traffics.Source,
-    *,
-    rate: str | None = None,
-    rtt: str | None = None,
-    buffer: str | Sequence[str] | None = None,
-    load: str | float | Sequence[float] | None = None,
-    schemes: str | Sequence[str] | None = None,
-    baseline: str = "droptail",
-    duration: str | None = None,
-    warmup: str | None = None,
-    seeds: int | None = None,
-    quick: bool = False,
-    seed: int | None = None,
-    jobs: int | None = None,
-    uplink: str | None = None,
-    uplink_buffer: str | None = None,
-    overhead: int | None = None,
-    direction: str | None = None,
-    strict: bool = False,
-    short: str = "15kB",
-    long: str = "150kB",
-    tcp: str | None = None,
-    ecn: bool = False,
-    ignore_trace_rtt: bool = False,
-    params: dict[str, Any] | None = None,
-    reporter: Reporter | None = None,
-) -> "Comparison":
+@taking(Options)
+def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     """Replays `traffic` against every scheme and compares what short and long transfers get.
 
-    `traffic` is a file, several files, a model such as `"web:sfd"`, a polars frame with columns start_s,
-    client, server, bytes and perhaps rtt_s, a list of such dictionaries (with `bytes`, or with `writes`
-    of idle_s and bytes), or a scenario (a `.toml` file): then all that is not given here is as it says, and
-    what is said of the link here goes for the bottleneck of its topology if it has one.
-    Without one `rate` is needed, `rtt` is 80ms, `buffer` 1bdp, `duration` 300s and `warmup` 30s. These and
-    `short` and `long` are texts with units, as on the command line; lists in `buffer` and `load` give a grid.
-    `schemes` may be `"all"`. `seeds` is the number of replications (10; 3 if `quick`, which is too few for
-    intervals), `seed` the base of all draws.
+    `traffic` is a file or several (pcap, Zeek, access log, table), a model such as `"web:sfd"`, a polars or
+    pandas frame with columns start_s, client, server, bytes and perhaps rtt_s, a list of such dictionaries
+    (with `bytes`, or with `writes` of idle_s and bytes), or a scenario (a `.toml` file): then all that is not
+    given here is as it says, and what is said of the link goes for the bottleneck of its topology. Rates,
+    times and sizes are texts with units, as on the command line.
 
-    Raises `MouseholeError` for a fault in the input, before anything long is started, `Stopped` on Ctrl-C.
+    The link:
+      rate              such as "10mbit"; needed, except with a scenario
+      rtt               of connections whose traffic does not tell one ("80ms")
+      buffer            "50p", "64kB", "1bdp" (the default); several, as a list or with commas, give a grid
+      uplink, uplink_buffer   the link that carries the acknowledgements (as `rate`; "1000p")
+      overhead          link-layer bytes added to every packet (0)
+    The traffic:
+      load              wire bytes over capacity, at most 2 (the traffic's own); several give a grid
+      direction         "down" (server to client) or "up"
+      ignore_trace_rtt  `rtt` for all connections
+      strict            any faulty row of a file is an error
+      params            parameters of a model, over its defaults
+    The hosts:
+      tcp               profile: "rfc", "linux", "ns2-2.35" or "ns2-2001"
+      ecn               hosts use ECN (RFC 3168)
+    What is compared:
+      schemes           names, perhaps with parameters: "droptail,sfd(th=15kB)", a list of such, or "all"
+      baseline          what the others are compared with ("droptail")
+      short, long       transfers up to the one are short ("15kB"), above the other long ("150kB")
+    How much is run:
+      duration, warmup  the measured window and what goes before ("300s", "30s")
+      seeds             replications (10; 3 if `quick`); fewer than five give no intervals
+      quick             three replications: a look, without findings
+      seed              base of all random draws (1); the same seed gives the same result, on any machine
+      jobs              runs at a time (one per core); changes nothing in the result
+      reporter          is told how the work goes; nobody by default
+
+    Raises `MouseholeError` for a fault in the input, before anything long is started, and `Stopped` (a
+    `KeyboardInterrupt`) on Ctrl-C.
+
+    >>> found = compare("web:sfd", rate="3mbit", load=0.9, schemes="droptail,fq-codel",
+    ...                 duration="20s", warmup="5s", seeds=5)
+    >>> found.buckets.height, sorted(found.findings["scheme"].unique())
+    (20, ['fq-codel'])
     """
-    told = reporter or Silent()
-    start = _start(traffic, direction, params)
-    hosts = _given(profile=tcp) | ({"ecn": True} if ecn else {})
-    at_link = {"rate": rate, "rtt": rtt, "uplink_rate": uplink, "uplink_buffer": uplink_buffer}
-    of_links = {"overhead": overhead, "ignore_trace_rtt": True if ignore_trace_rtt else None}
+    start = _start(traffic, options)
+    base, buffers = _with_buffers(_base(start, options), options.buffer)
+    own_scheme = start["scheme"] if traffics.is_scenario(traffic) else None
+    plan = _plan(base, buffers, own_scheme, options)
+    jobs = least("jobs", default_jobs() if options.jobs is None else options.jobs, 1)
+    checked(plan)  # with stand-in traffic, so that settings are refused before large files are read
+    loaded = _loaded(traffic, base, options)
+    plan = checked(replace(plan, base={**base, "traffic": loaded.section}))
+    return _compared(plan, loaded, jobs, options.reporter or Silent())
+
+
+def _base(start: Json, options: Options) -> Json:
+    """The scenario that all runs share: what is given over what it starts from."""
+    at_link = {"rate": options.rate, "rtt": options.rtt, "uplink_rate": options.uplink,
+               "uplink_buffer": options.uplink_buffer, "overhead": options.overhead}  # fmt: skip
+    at_link |= {"ignore_trace_rtt": True} if options.ignore_trace_rtt else {}
+    hosts = _given(profile=options.tcp) | ({"ecn": True} if options.ecn else {})
+    for field, number in (("seed", options.seed), ("overhead", options.overhead)):
+        least(field, number or 0, 0)
     base = {
-        **bottleneck.changed(start, **at_link, **of_links),
-        **_given(seed=seed, warmup=warmup, duration=duration),
+        **bottleneck.changed(start, **at_link),
+        **_given(seed=options.seed, warmup=options.warmup, duration=options.duration),
         "tcp": {**start["tcp"], **hosts},
     }
     if "rate" not in base["link"]:
         raise MouseholeError("rate: none was given; give one such as 10mbit, or a scenario that has one")
-    base, buffers = _with_buffers(base, buffer)
-    own_scheme = start["scheme"] if traffics.is_scenario(traffic) else None
-    plan = Plan(
+    return base
+
+
+def _plan(base: Json, buffers: tuple[str, ...], own_scheme: str | None, options: Options) -> Plan:
+    """Grid, schemes and replications."""
+    load, baseline = options.load, known_baseline(options.baseline)
+    return Plan(
         base=base,
         buffers=buffers,
-        loads=load_list("load", start["traffic"].get("load") if load is None else load),
-        schemes=with_baseline(chosen_schemes(schemes, own_scheme), baseline.strip()),
-        baseline=baseline.strip(),
-        replications=positive_count("seeds", _replications(seeds, quick)),
-        short_bytes=_engine.parse_size("short", short),
-        long_bytes=_engine.parse_size("long", long),
+        loads=load_list("load", base["traffic"].get("load") if load is None else load),
+        schemes=with_baseline(chosen_schemes(options.schemes, own_scheme), baseline),
+        baseline=baseline,
+        replications=least("seeds", _replications(options.seeds, options.quick), 1),
+        short_bytes=_engine.parse_size("short", options.short),
+        long_bytes=_engine.parse_size("long", options.long),
     )
-    jobs = positive_count("jobs", default_jobs() if jobs is None else jobs)
-    checked(plan)  # with stand-in traffic, so that settings are refused before large files are read
-    loaded = _loaded(traffic, base, strict, params)
-    return _compared(checked(replace(plan, base={**base, "traffic": loaded.section})), loaded, jobs, told)
 
 
 class Comparison:
@@ -203,10 +231,10 @@ class Comparison:
         return "\n".join([f"Comparison of {len(self.plan.schemes)} schemes on {self.label}", *primary])
 
 
-def _start(traffic: traffics.Source, direction: str | None, params: Json | None) -> Json:
+def _start(traffic: traffics.Source, options: Options) -> Json:
     """What every scenario starts from: the user's, or defaults with a model in the place of the traffic."""
     if traffics.is_scenario(traffic):
-        return _started(records.load_scenario(traffics.scenario_path(traffic)), direction, params)
+        return _started(records.load_scenario(traffics.scenario_path(traffic)), options)
     return {
         "schema": SCENARIO_SCHEMA,
         "seed": 1,
@@ -214,13 +242,14 @@ def _start(traffic: traffics.Source, direction: str | None, params: Json | None)
         "duration": "300s",
         "link": {"rtt": "80ms", "buffer": "1bdp"},
         "tcp": {"profile": "rfc"},
-        "traffic": {"model": "web:sfd", **_given(direction=direction)},
+        "traffic": {"model": "web:sfd", **_given(direction=options.direction)},
     }
 
 
-def _started(scenario: Json, direction: str | None, params: Json | None) -> Json:
+def _started(scenario: Json, options: Options) -> Json:
     """A scenario with what is said here of its traffic."""
-    section = {**scenario["traffic"], **_given(direction=direction)}
+    params = options.params
+    section = {**scenario["traffic"], **_given(direction=options.direction)}
     if params and not section.get("model"):
         raise field_error("params", json.dumps(params), "a scenario with traffic.model; this one has none")
     if params:
@@ -237,10 +266,11 @@ def _with_buffers(base: Json, given: str | Sequence[str] | None) -> tuple[Json, 
     return {**base, "topology": topology}, buffers or (topology["buffer"],)
 
 
-def _loaded(traffic: traffics.Source, base: Json, strict: bool, params: Json | None) -> traffics.Loaded:
+def _loaded(traffic: traffics.Source, base: Json, options: Options) -> traffics.Loaded:
     if traffics.is_scenario(traffic):
-        return traffics.of_scenario(base, traffics.scenario_path(traffic), strict)
-    return traffics.load(traffic, base["traffic"].get("direction", "down"), strict, base["seed"], params)
+        return traffics.of_scenario(base, traffics.scenario_path(traffic), options.strict)
+    direction = base["traffic"].get("direction", "down")
+    return traffics.load(traffic, direction, options.strict, base["seed"], options.params)
 
 
 def _replications(seeds: int | None, quick: bool) -> int:

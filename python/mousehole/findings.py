@@ -4,6 +4,8 @@ from dataclasses import asdict, dataclass
 from math import ceil, isfinite
 from typing import Any
 
+import numpy as np
+
 from mousehole import _engine
 from mousehole.manifest import CENSORED_SHARE
 from mousehole.plan import Cell
@@ -175,6 +177,7 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
         )
     notes += _without_effect(results, cell) + _starving(results, cell)
     notes += _one_colour(results, cell) + _ill_fitting(results, cell)
+    notes += _same_as_baseline(results, cell)
     unfinished = [scheme for scheme in results.plan.schemes if results.has_bounds(cell, scheme)]
     if unfinished:
         notes.append(
@@ -293,6 +296,24 @@ def _rate_bps(results: Results) -> float | None:
 
 def _share_of(rate: str, whole_bps: float) -> float:
     return float(rate[:-1]) / 100 if rate.endswith("%") else _engine.parse_rate("rate", rate) / whole_bps
+
+
+def _same_as_baseline(results: Results, cell: Cell) -> list[str]:
+    """Which schemes gave every transfer exactly what the baseline gave it."""
+    baseline = results.plan.baseline
+    own = results.bucket_values(cell, baseline, "all", "response_mean_s")
+    same = [
+        scheme
+        for scheme in results.plan.schemes
+        if scheme != baseline
+        and np.array_equal(results.bucket_values(cell, scheme, "all", "response_mean_s"), own, equal_nan=True)
+    ]
+    if not same:
+        return []
+    return [
+        f"{', '.join(same)} did exactly as {baseline} in every replication: on this traffic and buffer "
+        "there was nothing to decide otherwise."
+    ]
 
 
 def _hardly_early(colours: list[dict[str, dict[str, int]]]) -> bool:

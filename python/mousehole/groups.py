@@ -3,13 +3,15 @@
 Every figure is one number per run under (group, what), so that comparison treats them all alike.
 """
 
+from collections.abc import Mapping
 from math import nan
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from mousehole._engine import RunResult
-
+Columns = Mapping[str, Any]
+"""A table of records as the engine gives it: an array or list for each column."""
 Figures = dict[tuple[str, str], float]
 """(group, what) → value; `what` is one of `FIGURES`."""
 
@@ -22,21 +24,31 @@ FIGURES = {
 }
 """What is measured, in words."""
 LESS_IS_BETTER = {name: name != "goodput_bps" for name in FIGURES}
+_OF_OBJECTS = ("object_key", "write", "source", "cheats", "object_bytes", "start_s", "end_s")
+_OF_PAGES = ("page", "page_transfers", "key", "object_key", "write", "cheats", "start_s", "end_s")
+"""The columns that objects and pages are made of."""
 CHEATING, HONEST = "cheating", "honest, as large"
 
 
-def figures(result: RunResult) -> Figures:
-    """The figures of one run; those that do not apply are left out."""
-    end_s = float(result.summary()["end_s"])
-    transfers = pl.DataFrame(result.transfers())
-    objects = _objects(transfers, end_s)
+def figures(transfers: Columns, datagrams: Columns, flows: Columns, end_s: float) -> Figures:
+    """The figures of one run that ended at `end_s` seconds; those that do not apply are left out."""
     return {
-        **_by_source(objects),
-        **_pages(transfers, end_s),
-        **_cheats(objects),
-        **_datagrams(pl.DataFrame(result.datagrams())),
-        **_endless(pl.DataFrame(result.flows())),
+        **_of_transfers(transfers, end_s),
+        **_datagrams(pl.DataFrame(datagrams)),
+        **_endless(pl.DataFrame(flows)),
     }
+
+
+def _of_transfers(transfers: Columns, end_s: float) -> Figures:
+    """Sources, pages and cheats; the columns are only looked at where there are any."""
+    several, cheats = len(set(transfers["source"])) > 1, bool(np.asarray(transfers["cheats"]).any())
+    found: Figures = {}
+    if several or cheats:
+        objects = _objects(pl.DataFrame({name: transfers[name] for name in _OF_OBJECTS}), end_s)
+        found |= _by_source(objects)
+    if np.asarray(transfers["page"]).any():
+        found |= _pages(pl.DataFrame({name: transfers[name] for name in _OF_PAGES}), end_s)
+    return found | _cheats(objects) if cheats else found
 
 
 def _objects(transfers: pl.DataFrame, end_s: float) -> pl.DataFrame:
@@ -65,8 +77,6 @@ def _pages(transfers: pl.DataFrame, end_s: float) -> Figures:
 
     The pieces of a sender that cheats count as the one transfer that the page knows of.
     """
-    if "page" not in transfers.columns:
-        return {}
     ended = pl.col("end_s").fill_nan(end_s)
     whole = pl.when("cheats").then("object_key").otherwise("key")
     pages = (
@@ -86,8 +96,6 @@ def _pages(transfers: pl.DataFrame, end_s: float) -> Figures:
 def _cheats(objects: pl.DataFrame) -> Figures:
     """Cheating senders, and honest ones with objects as large as the smallest of theirs."""
     cheating = objects.filter("cheats")
-    if cheating.is_empty():
-        return {}
     least = cheating["bytes"].min()
     honest = objects.filter(~pl.col("cheats") & (pl.col("bytes") >= least))
     small = objects.filter(~pl.col("cheats") & (pl.col("bytes") < least))

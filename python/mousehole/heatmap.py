@@ -29,13 +29,12 @@ LEAST_TRANSFERS = 20
 def draw(comparison: "Comparison", path: Path) -> None:
     """Draws a panel for each cell of the grid, in the format that the path's ending says."""
     plan = comparison.plan
-    rows = overview.by_size_rows(comparison.results)
     with matplotlib.rc_context({**STYLE, "axes.grid": False}):
         height = len(plan.cells) * (1.5 + 0.3 * len(plan.schemes)) + 0.6
         figure = Figure(figsize=(9.5, height), layout="constrained")
         panels = figure.subplots(len(plan.cells), 1, squeeze=False)
         for axes, cell in zip(panels[:, 0], plan.cells, strict=True):
-            own = [row for row in rows if (row["buffer"], row["load"]) == (cell.buffer, cell.load)]
+            own = overview.by_size_rows(comparison.results, cell)
             image = _draw_cell(axes, comparison, cell, own)
         _draw_scale(figure, image, list(panels[:, 0]), overview.heat_reference(plan))
         title = figure_title(comparison, plan.cells[0] if len(plan.cells) == 1 else None)
@@ -51,6 +50,8 @@ def _draw_cell(axes: Axes, comparison: "Comparison", cell: Cell, rows: list[Row]
         for row in rows
         if row["count"] >= LEAST_TRANSFERS and row["response_mean_change"] is not None
     }
+    few = [size for size in sizes if size not in {bucket for _, bucket in shown}]
+    sizes = [size for size in sizes if size not in few]
     logs = np.full((len(schemes), len(sizes)), np.nan)
     for (scheme, size), row in shown.items():
         logs[schemes.index(scheme), sizes.index(size)] = np.log2(1 + row["response_mean_change"])
@@ -67,7 +68,8 @@ def _draw_cell(axes: Axes, comparison: "Comparison", cell: Cell, rows: list[Row]
     axes.set_yticks(range(len(schemes)), schemes)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    axes.set_xlabel("transfer size")
+    left_out = f" (too few to tell: {', '.join(few)})" if few else ""
+    axes.set_xlabel(f"transfer size{left_out}")
     axes.set_title(_panel_title(comparison, cell, rows))
     return image
 

@@ -26,20 +26,11 @@ def dumps(document: dict[str, Any]) -> str:
 
 def comparison_document(comparison: "Comparison") -> dict[str, Any]:
     """Schema `mousehole.compare/1`."""
-    results = comparison.results
-    rows = {
-        "buckets": tables.bucket_rows(results),
-        "by_size": overview.by_size_rows(results),
-        "colours": tables.colour_rows(results),
-        "curve": tables.curve_rows(results),
-        "groups": tables.group_rows(results),
-        "scheme": tables.scheme_rows(results),
-    }
     return {
         "schema": COMPARE_SCHEMA,
         "manifest": comparison.manifest,
         "traffic": comparison.traffic_summary,
-        "cells": [_cell(comparison, rows, cell) for cell in comparison.plan.cells],
+        "cells": [_cell(comparison, cell) for cell in comparison.plan.cells],
         "notes": [findings.EXPLORATORY_NOTE, findings.OVERLAY_NOTE],
     }
 
@@ -55,7 +46,16 @@ def clean(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def _cell(comparison: "Comparison", rows: dict[str, Rows], cell: Cell) -> dict[str, Any]:
+def _cell(comparison: "Comparison", cell: Cell) -> dict[str, Any]:
+    results = comparison.results
+    rows = {
+        "buckets": tables.bucket_rows(results, cell),
+        "by_size": overview.by_size_rows(results, cell),
+        "colours": tables.colour_rows(results, cell),
+        "curve": tables.curve_rows(results, cell),
+        "groups": tables.group_rows(results, cell),
+        "scheme": tables.scheme_rows(results, cell),
+    }
     here = [
         finding
         for finding in comparison.finding_list
@@ -64,15 +64,15 @@ def _cell(comparison: "Comparison", rows: dict[str, Rows], cell: Cell) -> dict[s
     return {
         "buffer": cell.buffer,
         "load": cell.load,
-        **tables.load_row(comparison.results, cell),
-        "schemes": [_scheme(comparison.results, rows, cell, scheme) for scheme in comparison.plan.schemes],
+        **tables.load_row(results, cell),
+        "schemes": [_scheme(results, rows, cell, scheme) for scheme in comparison.plan.schemes],
         "findings": [_without_place(finding.as_row(), ("buffer", "load")) for finding in here],
         "notes": comparison.notes(cell),
     }
 
 
 def _scheme(results: tables.Results, rows: dict[str, Rows], cell: Cell, scheme: str) -> dict[str, Any]:
-    (row,) = _rows(rows["scheme"], cell, scheme)
+    (row,) = _rows(rows["scheme"], scheme)
     per_replication = {
         f"{role}_response_mean_per_replication_s": list(
             results.bucket_values(cell, scheme, role, "response_mean_s")
@@ -80,13 +80,12 @@ def _scheme(results: tables.Results, rows: dict[str, Rows], cell: Cell, scheme: 
         for role in ("short", "long")
     }
     names = ("buckets", "by_size", "colours", "curve", "groups")
-    nested = {name: _rows(rows[name], cell, scheme) for name in names}
+    nested = {name: _rows(rows[name], scheme) for name in names}
     return {"scheme": scheme, **row, **per_replication, **nested}
 
 
-def _rows(rows: Rows, cell: Cell, scheme: str) -> Rows:
-    place = (cell.buffer, cell.load, scheme)
-    return [_without_place(row, _PLACE) for row in rows if tuple(row[key] for key in _PLACE) == place]
+def _rows(rows: Rows, scheme: str) -> Rows:
+    return [_without_place(row, _PLACE) for row in rows if row["scheme"] == scheme]
 
 
 def _without_place(row: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Turns what people write on the command line or pass from Python into lists and numbers."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from mousehole.errors import field_error
@@ -54,8 +55,18 @@ def _load(field: str, item: str | float) -> float:
     return value
 
 
-def positive_count(field: str, value: int) -> int:
-    """`value` if it is at least 1."""
-    if isinstance(value, bool) or value < 1:
-        raise field_error(field, value, "a whole number of at least 1")
+def least(field: str, value: int, lowest: int) -> int:
+    """`value` if it is a whole number of at least `lowest`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
+        raise field_error(field, value, f"a whole number of at least {lowest}")
     return value
+
+
+def whole(field: str, text: str | None, lowest: int | None = None) -> int | None:
+    """The whole number that was typed, if one was."""
+    if text is None:
+        return None
+    allowed = "a whole number" if lowest is None else f"a whole number of at least {lowest}"
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
+        raise field_error(field, text, allowed)
+    return int(text) if lowest is None else least(field, int(text), lowest)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mousehole.errors import MouseholeError
+from mousehole.errors import MouseholeError, field_error
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 TABLE_SUFFIXES = (".parquet", ".csv")
@@ -18,9 +18,14 @@ def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str | Path] =
     `outputs` maps the option's name to the path given (`-` is standard output, None is not asked for).
     """
     taken: dict[Path, str] = {Path(name).resolve(): "an input file" for name in inputs}
+    streamed = [option for option, given in outputs.items() if given == "-"]
+    if len(streamed) > 1:
+        raise MouseholeError(f"{streamed[1]}: - is already that of {streamed[0]}; only one can have it")
     for option, given in outputs.items():
         if given is None or given == "-":
             continue
+        if not given:
+            raise field_error(option, given, "the name of a file")
         _check_writable(option, Path(given))
         place = Path(given).resolve()
         if place in taken and (place.is_file() or not place.exists()):
@@ -52,7 +57,10 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary file beside `path` that takes its place when the block ends well, and vanishes when not."""
     target = Path(path)
     if target.exists() and not target.is_file():  # a device or pipe cannot be replaced
-        yield target
+        try:
+            yield target
+        except OSError as error:
+            raise MouseholeError(f"cannot write {target}; {error.strerror}") from error
         return
     part = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
     try:

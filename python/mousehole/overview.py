@@ -9,7 +9,7 @@ import numpy as np
 from mousehole.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE, Finding
 from mousehole.plan import Cell, Plan
 from mousehole.statistics import Estimate, log_ratio
-from mousehole.tables import Results
+from mousehole.tables import Results, per_cell
 
 Row = dict[str, Any]
 
@@ -71,8 +71,9 @@ def overview_rows(results: Results, cell: Cell) -> list[Row]:
     ]
 
 
-def by_size_rows(results: Results) -> list[Row]:
-    """One row per cell, scheme and size bucket: the change of the mean response time against FQ-CoDel."""
+@per_cell
+def by_size_rows(results: Results, cell: Cell) -> list[Row]:
+    """One row per scheme and size bucket: the change of the mean response time against FQ-CoDel."""
     plan = results.plan
     reference = heat_reference(plan)
     sizes = [place for place, bucket in enumerate(plan.buckets) if bucket.role == "size"]
@@ -86,7 +87,6 @@ def by_size_rows(results: Results) -> list[Row]:
             "count": sum(int(run.count[place]) for run in results.runs(cell, scheme)),
             **_of_places(results, cell, scheme, reference, place).fields("response_mean_change"),
         }
-        for cell in plan.cells
         for scheme in plan.schemes
         for place in sizes
     ]

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from mousehole import _engine, bottleneck
@@ -11,6 +12,9 @@ from mousehole.options import text_list
 from mousehole.sizes import Bucket, buckets
 
 Json = dict[str, Any]
+
+MOST_RUNS = 1_000_000
+"""Runs of one comparison beyond which its own book-keeping would fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,9 @@ def checked(plan: Plan) -> Plan:
     if plan.long_bytes < plan.short_bytes:
         allowed = f"a size of at least that of short transfers ({plan.short_bytes} B)"
         raise field_error("long", plan.long_bytes, allowed)
+    runs = len(plan.schemes) * plan.replications * len(plan.buffers) * len(plan.loads)
+    if runs > MOST_RUNS:
+        raise field_error("seeds", plan.replications, f"at most {MOST_RUNS} runs; these are {runs}")
     filled = list(plan.validated())
     _refuse_twins(plan.schemes, [json.dumps(scenario["scheme"], sort_keys=True) for scenario in filled])
     return plan
@@ -111,7 +118,17 @@ def chosen_schemes(given: str | Sequence[str] | None, own: str | None = None) ->
     if given is None:
         return tuple(dict.fromkeys((*default_schemes(), *([own.strip()] if own else []))))
     named = text_list("schemes", given)
-    return tuple(name for item in named for name in (all_schemes() if item == "all" else (item,)))
+    each = (all_schemes() if item == "all" else (item,) for item in named)
+    return tuple(dict.fromkeys(chain.from_iterable(each)))
+
+
+def known_baseline(given: str) -> str:
+    """The baseline, if there is such a scheme."""
+    try:
+        _engine.scheme_parameters(given.strip())
+    except MouseholeError as error:
+        raise MouseholeError(f"baseline: {str(error).removeprefix('scheme: ')}") from None
+    return given.strip()
 
 
 def all_schemes() -> tuple[str, ...]:

@@ -11,11 +11,12 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator, PercentFormatter
 
-from mousehole import bottleneck, tables
+from mousehole import bottleneck, overview, tables
 from mousehole.plan import Cell, Plan
 from mousehole.sizes import size_text
+from mousehole.statistics import LEAST_REPLICATIONS
 
 if TYPE_CHECKING:
     from mousehole.comparison import Comparison
@@ -25,6 +26,11 @@ Row = dict[str, Any]
 COLOURS = ("#000000", "#E69F00", "#0072B2", "#56B4E9", "#009E73", "#D55E00", "#CC79A7", "#7F7F7F")
 LINES = ("-", (0, (5, 1.5)), "-", (0, (1, 1)), (0, (3, 1, 1, 1)), (0, (5, 1, 1, 1, 1, 1)), (0, (2, 2)), "--")
 MARKERS = ("o", "s", "^", "v", "D", "X", "P", "*")
+QUIET: Any = {"color": "#BBBBBB", "linestyle": "-", "marker": "", "linewidth": 0.9, "zorder": 1.5}
+"""The look of schemes that are not told apart, where there are many."""
+OTHERS = "other schemes (the heat map tells them apart)"
+SHARES = (0, -0.5, 1, -0.75, 3, 0.5, -0.3, -0.9, 9, 0.2, -0.2, 0.1, -0.1, 0.05, -0.05)
+"""Ticks of a scale of ratios, the most wanted first; those too close to others are left out."""
 LEAST_IN_BIN = 20
 """Transfers, over all replications, below which a size bin is not drawn."""
 
@@ -69,22 +75,33 @@ def _cell_figure(comparison: "Comparison") -> Figure:
     _draw_cdf(by_time, plan, tables.cdf_rows(results))
     _draw_changes(bottom, comparison)
     figure.suptitle(figure_title(comparison, cell), x=0.01, ha="left", fontsize=11, fontweight="bold")
-    handles, labels = by_size.get_legend_handles_labels()
+    handles, labels = _legend_entries(by_size)
     top.legend(handles, labels, loc="outside upper left", ncols=min(len(labels), 6), handlelength=3.2)
     return figure
 
 
+def _legend_entries(axes: Axes) -> tuple[list[Any], list[str]]:
+    """Every label once; that of the schemes not told apart stands last."""
+    entries = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    others = {label: entries.pop(label) for label in (OTHERS,) if label in entries}
+    entries |= others
+    return list(entries.values()), list(entries)
+
+
 def _draw_curves(axes: Axes, plan: Plan, rows: list[Row]) -> None:
     """Mean response time against size, with intervals as bands."""
-    for number, scheme in enumerate(plan.schemes):
+    for scheme in plan.schemes:
         own = [row for row in rows if row["scheme"] == scheme and row["count"] >= LEAST_IN_BIN]
         sizes = [(row["low_bytes"] * row["high_bytes"]) ** 0.5 for row in own]
-        axes.plot(sizes, [row["response_mean_s"] for row in own], label=scheme, markersize=4, **_look(number))
-        if own and all(row["response_mean_low_s"] is not None for row in own):
+        look = _look_of(plan, scheme)
+        means = [row["response_mean_s"] for row in own]
+        axes.plot(sizes, means, label=_label(plan, scheme), markersize=4, **look)
+        if look is not QUIET and own and all(row["response_mean_low_s"] is not None for row in own):
             low, high = ([row[f"response_mean_{end}_s"] for row in own] for end in ("low", "high"))
-            axes.fill_between(sizes, low, high, color=_look(number)["color"], alpha=0.15, linewidth=0)
+            axes.fill_between(sizes, low, high, color=look["color"], alpha=0.15, linewidth=0)
     axes.set(xscale="log", yscale="log", xlabel="transfer size", ylabel="mean response time")
-    axes.set_title("Response time by size, 95 % intervals")
+    intervals = ", 95 % intervals" if plan.replications >= LEAST_REPLICATIONS else ""
+    axes.set_title(f"Response time by size{intervals}")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: size_text(size)))
     _time_axis(axes, "y")
     for edge in (plan.short_bytes, plan.long_bytes):
@@ -101,7 +118,7 @@ def _draw_cdf(axes: Axes, plan: Plan, rows: list[Row]) -> None:
         times, shares = [row["response_s"] for row in own], [row["share"] for row in own]
         marks = [int(place) for place in np.searchsorted(shares, np.linspace(0.12, 0.92, 5) + 0.02 * number)]
         marks = [place for place in marks if place < len(shares)]
-        axes.plot(times, shares, label=scheme, markevery=marks, markersize=4, **_look(number))
+        axes.plot(times, shares, markevery=marks, markersize=4, **_look_of(plan, scheme))
         shown += [time for time, share in zip(times, shares, strict=True) if 0.002 < share < 0.998]
     axes.set(xscale="log", xlabel="response time", ylabel="share of transfers", ylim=(0, 1.01))
     if shown:
@@ -118,23 +135,53 @@ def _draw_changes(figure: Any, comparison: "Comparison") -> None:
     for axes, role in zip(panels, ("short", "long"), strict=True):
         own = {row["scheme"]: row for row in rows if row["role"] == role}
         for number, scheme in enumerate(plan.schemes):
-            _draw_interval(axes, number, -number, own[scheme])
+            _draw_interval(axes, plan, -number, own[scheme])
         axes.axvline(0, color="#444444", linewidth=0.9)
         axes.set_title(f"Mean response time of transfers {_role_words(plan, role)}, against {plan.baseline}")
         axes.set_yticks([-number for number in range(len(plan.schemes))], plan.schemes)
-        axes.margins(y=0.12 if len(plan.schemes) > 4 else 0.25)
+        axes.set_ylim(0.6 - len(plan.schemes), 0.6)
         axes.set_xlabel("← faster      slower →")
-        _change_axis(axes, "x")
+        _ratio_axis(axes)
 
 
-def _draw_interval(axes: Axes, number: int, height: float, row: Row) -> None:
-    change, low, high = (row[f"response_mean_change{end}"] for end in ("", "_low", "_high"))
-    if change is None:
+def _draw_interval(axes: Axes, plan: Plan, height: float, row: Row) -> None:
+    """A scheme's change and interval, on a scale of ratios: −50 % lies as far from 0 as +100 %."""
+    ends = [row[f"response_mean_change{end}"] for end in ("", "_low", "_high")]
+    if ends[0] is None:
         return
-    look = _look(number)
-    if low is not None:
-        axes.plot([low, high], [height, height], color=look["color"], linewidth=2.2, solid_capstyle="butt")
-    axes.plot([change], [height], marker=look["marker"], color=look["color"], markersize=6, linestyle="none")
+    look = _look_of(plan, row["scheme"])
+    colour, marker = ("#666666", "o") if look is QUIET else (look["color"], look["marker"])
+    change, *interval = (float(np.log2(1 + end)) for end in ends if end is not None)
+    if interval:
+        axes.plot(interval, [height, height], color=colour, linewidth=2.2, solid_capstyle="butt")
+    axes.plot([change], [height], marker=marker, color=colour, markersize=6, linestyle="none")
+
+
+def _ratio_axis(axes: Axes) -> None:
+    """Ticks in percent on an axis of log2 of the ratio."""
+    low, high = axes.get_xlim()
+    low, high = min(low, -0.1), max(high, 0.1)
+    axes.set_xlim(low, high)
+    kept: list[float] = []
+    for share in SHARES:
+        place = float(np.log2(1 + share))
+        if low <= place <= high and all(abs(place - other) >= 0.14 * (high - low) for other in kept):
+            kept.append(place)
+    axes.xaxis.set_major_locator(FixedLocator(kept))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda log, _: _change_text(2**log - 1)))
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _label(plan: Plan, scheme: str) -> str:
+    return OTHERS if _look_of(plan, scheme) is QUIET else scheme
+
+
+def _look_of(plan: Plan, scheme: str) -> dict[str, Any]:
+    """How a scheme is drawn; with many schemes only what they are set beside stands out."""
+    if len(plan.schemes) <= overview.MANY_SCHEMES:
+        return _look(plan.schemes.index(scheme))
+    shown = overview.references(plan)
+    return _look(shown.index(scheme)) if scheme in shown else QUIET
 
 
 def _grid_figure(comparison: "Comparison") -> Figure:
@@ -198,6 +245,7 @@ def figure_title(comparison: "Comparison", cell: Cell | None) -> str:
         parts.append(f"buffer {cell.buffer}")
         achieved = tables.load_row(comparison.results, cell)["load_achieved"]
         parts += [] if achieved is None else [f"load {achieved:.2g}"]
+    parts.append(f"{comparison.plan.replications} × {comparison.plan.base['duration']}")
     return "  ·  ".join(parts)
 
 
@@ -226,6 +274,8 @@ def _time_axis(axes: Axes, which: str) -> None:
 
 def _change_axis(axes: Axes, which: str) -> None:
     axis = axes.xaxis if which == "x" else axes.yaxis
-    axis.set_major_formatter(
-        FuncFormatter(lambda share, _: f"{100 * share:+.4g} %".replace("-", "−").replace("+0 %", "0 %"))
-    )
+    axis.set_major_formatter(FuncFormatter(lambda share, _: _change_text(share)))
+
+
+def _change_text(share: float) -> str:
+    return f"{100 * share:+.3g} %".replace("-", "−") if abs(share) > 1e-9 else "0 %"

@@ -73,7 +73,8 @@ def reduce_run(result: RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
         raise RuntimeError(
             "the engine lost or invented packets (a conservation law failed); please report this"
         )
-    times = _times(transfers, float(summary["end_s"]))
+    queues, end_s = result.queues(), float(summary["end_s"])
+    times = _times(transfers, end_s)
     masks = [bucket.mask(times.size) for bucket in buckets]
     roles = {bucket.role: mask for bucket, mask in zip(buckets, masks, strict=True)}
     count, mean = _curve(times)
@@ -84,13 +85,13 @@ def reduce_run(result: RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
         curve_count=count,
         curve_mean_s=mean,
         cdf=_cdf(times, roles["short"]),
-        scheme=_scheme_statistics(times, roles["long"], transfers, result.queues(), summary),
-        colours=_colours(result.queues()[0]),
+        scheme=_scheme_statistics(times, roles["long"], transfers, queues, summary),
+        colours=_colours(queues[0]),
         load={
             name: _number(summary["load"].get(name))
             for name in ("target", "native", "copies", "dilation", "achieved")
         },
-        groups=figures(result),
+        groups=figures(transfers, result.datagrams(), result.flows(), end_s),
         simulated_s=float(summary["simulated_s"]),
     )
 

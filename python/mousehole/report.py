@@ -16,7 +16,7 @@ from mousehole.findings import BETTER, WORSE, Finding
 from mousehole.overview import MANY_SCHEMES
 from mousehole.plan import Cell, Plan
 from mousehole.report_groups import print_groups
-from mousehole.report_overview import print_overview
+from mousehole.report_overview import PAGES, print_overview
 from mousehole.sizes import size_text
 from mousehole.texts import rate_text, share_text, signed, time_text
 
@@ -53,7 +53,7 @@ def _print_cell(console: Console, comparison: Comparison, cell: Cell, details: b
         print_overview(console, comparison, cell)
     if details or not (many or len(comparison.plan.cells) > 1):
         _print_tables(console, comparison, cell, details)
-    print_groups(console, comparison, cell)
+    print_groups(console, comparison, cell, {PAGES} if many else set())
     if details or not many:
         _print_findings(console, comparison, cell)
     else:
@@ -100,8 +100,8 @@ def _load_parts(load: Row) -> list[str]:
 
 def _print_tables(console: Console, comparison: Comparison, cell: Cell, details: bool) -> None:
     plan, results = comparison.plan, comparison.results
-    rows = _in_cell(tables.bucket_rows(results), cell)
-    links = {row["scheme"]: row for row in _in_cell(tables.scheme_rows(results), cell)}
+    rows = tables.bucket_rows(results, cell)
+    links = {row["scheme"]: row for row in tables.scheme_rows(results, cell)}
     by_role = {role: [row for row in rows if row["role"] == role] for role in ("short", "long", "size")}
     long_rows = [{**row, **_without(links[row["scheme"]], row)} for row in by_role["long"]]
     short, long = size_text(plan.short_bytes), size_text(plan.long_bytes)
@@ -219,7 +219,7 @@ def _from_bucket(name: str) -> Callable[[Row], str]:
 
 def _with_colours(comparison: Comparison, cell: Cell, links: list[Row]) -> list[Row]:
     """The link's rows with loss and marks by colour, `0.1 % green, 4 % yellow` where there are several."""
-    colours = _in_cell(tables.colour_rows(comparison.results), cell)
+    colours = tables.colour_rows(comparison.results, cell)
     return [
         {**link, "lost": _by_colour(own, "loss_share"), "marked": _by_colour(own, "mark_share")}
         for link in links
@@ -286,10 +286,6 @@ def _print_grid_table(console: Console, title: str, rows: list[Row], plan: Plan)
 
 def _change_at(buffer: str) -> Callable[[Row], str]:
     return lambda row: change_text(row[buffer])
-
-
-def _in_cell(rows: list[Row], cell: Cell) -> list[Row]:
-    return [row for row in rows if (row["buffer"], row["load"]) == (cell.buffer, cell.load)]
 
 
 def _without(row: Row, other: Row) -> Row:

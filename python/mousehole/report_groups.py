@@ -1,5 +1,6 @@
 """The figures of applications for people: a line for each scheme, a column for each figure."""
 
+from collections.abc import Container
 from typing import Any
 
 from rich import box
@@ -19,11 +20,13 @@ ABREAST = 3
 """Columns that fit beside each other."""
 
 
-def print_groups(console: Console, comparison: Comparison, cell: Cell) -> None:
-    """The tables of one cell; nothing where there are no applications to tell apart."""
-    place = (cell.buffer, cell.load)
-    rows = [row for row in tables.group_rows(comparison.results) if (row["buffer"], row["load"]) == place]
+def print_groups(
+    console: Console, comparison: Comparison, cell: Cell, elsewhere: Container[tuple[str, str]] = ()
+) -> None:
+    """The tables of one cell, without what stands elsewhere; nothing where there is nothing to tell apart."""
+    rows = tables.group_rows(comparison.results, cell)
     keys = list(dict.fromkeys((row["group"], row["what"]) for row in rows))
+    keys = [key for key in keys if key not in elsewhere]
     for first in range(0, len(keys), ABREAST):
         console.print(_table(comparison, rows, keys[first : first + ABREAST], first > 0))
 

@@ -1,21 +1,23 @@
 """The comparison of many schemes for people: one table, a heat map of sizes, verdicts in groups."""
 
+from collections.abc import Iterator
+from functools import cache
 from math import log2
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from mousehole import overview
+from mousehole import _engine, overview, tables
 from mousehole.comparison import Comparison
 from mousehole.findings import BETTER, WORSE
 from mousehole.overview import Change
 from mousehole.plan import Cell
 from mousehole.sizes import size_text
 from mousehole.statistics import LEAST_REPLICATIONS
+from mousehole.tabling import dense, print_fitting
 from mousehole.texts import share_text, signed, time_text
 
 Row = dict[str, Any]
@@ -25,54 +27,98 @@ FASTER, SLOWER = ("#f7f7f7", "#d8daeb", "#b2abd2", "#8073ac", "#542788"), (
 """Backgrounds from no change to a factor of four."""
 
 
+PAGES = ("pages", "page_mean_s")
+"""The figure by application that has a column here."""
+GIVE_WAY = ((), ("delay p95",), ("delay p95", "to red"))
+"""Columns that give way on a narrow terminal before the intervals do."""
+LAST_TO_GIVE_WAY = ("delay p95", "to red", "page")
+SIZES_GIVE_WAY = ("2–5 kB", "50–150 kB", "15–50 kB", "> 1 MB")
+
+
 def print_overview(console: Console, comparison: Comparison, cell: Cell) -> None:
     """The table, the heat map and the verdicts of one cell."""
     rows = overview.overview_rows(comparison.results, cell)
-    console.print(_table(comparison, rows))
+    pages = {
+        row["scheme"]: row["value"]
+        for row in tables.group_rows(comparison.results, cell)
+        if (row["group"], row["what"]) == PAGES
+    }
+    wide = [_cells(comparison, row, pages.get(row["scheme"])) for row in rows]
+    print_fitting(console, _forms(comparison, wide))
     _print_legend(console, comparison)
     console.print(Text(f"{_reordering_text(rows)}\n", style="dim"))
-    sizes = [row for row in overview.by_size_rows(comparison.results) if _is_at(row, cell)]
-    console.print(_heat_table(comparison, sizes))
+    print_fitting(console, _heat_forms(comparison, overview.by_size_rows(comparison.results, cell)))
     if comparison.plan.replications >= LEAST_REPLICATIONS:
         _print_groups(console, comparison, cell)
 
 
-def _table(comparison: Comparison, rows: list[Row]) -> Table:
+def _cells(comparison: Comparison, row: Row, page_s: float | None) -> dict[str, Change | Text | None]:
+    """The cells of a scheme's line by their headings."""
     plan = comparison.plan
-    references = overview.references(plan)
-    short, long = size_text(plan.short_bytes), size_text(plan.long_bytes)
-    table = _empty(
-        f"Mean response time of transfers ≤ {short}: change in % against others, and what long pay"
-    )
-    table.add_column("scheme", overflow="fold")
-    for heading in (
-        "mean",
-        *(f"to {name}" for name in references),
-        f"> {long} to {plan.baseline}",
-        "delay p95",
-    ):
-        table.add_column(heading, justify="right", no_wrap=True)
+    cells: dict[str, Change | Text | None] = {"mean": Text(time_text(row["short_response_mean_s"]))}
+    cells |= {f"to {name}": row["against"].get(name) for name in overview.references(plan)}
+    cells[f"> {size_text(plan.long_bytes)}"] = row["long"]
+    if page_s is not None:
+        cells["page"] = Text(time_text(page_s))
+    # On the empty link a packet waits for its own connection only.
+    own_queue = row["scheme"].split("(")[0] == "empty"
+    cells["delay p95"] = Text("–" if own_queue else time_text(row["queue_delay_p95_s"]))
+    return {"scheme": Text(marked(row["scheme"])), **cells}
+
+
+def marked(scheme: str) -> str:
+    """The scheme's name, with a star if it is an ideal."""
+    return f"{scheme}*" if scheme.split("(")[0] in ideals() else scheme
+
+
+@cache
+def ideals() -> frozenset[str]:
+    """Schemes that nobody can deploy, by the catalogue's word for it."""
+    return frozenset(entry["name"] for entry in _engine.schemes() if entry["summary"].startswith("ideal"))
+
+
+def _forms(comparison: Comparison, rows: list[dict[str, Any]]) -> Iterator[tuple[Table, str]]:
+    for with_ends in (True, False):
+        for left_out in GIVE_WAY if with_ends else (*GIVE_WAY, LAST_TO_GIVE_WAY):
+            dropped = [name for name in left_out if name in rows[0]]
+            said = [*dropped, *([] if with_ends else ["what is in parentheses"])]
+            yield _table(comparison, rows, dropped, with_ends), ", ".join(said)
+
+
+def _table(comparison: Comparison, rows: list[dict[str, Any]], left_out: list[str], with_ends: bool) -> Table:
+    plan = comparison.plan
+    table = dense(f"Transfers ≤ {size_text(plan.short_bytes)}: mean response time and its change, %")
+    names = [name for name in rows[0] if name not in left_out]
+    for name in names:
+        table.add_column(_heading(name, plan.baseline), justify="left" if name == "scheme" else "right",
+                         overflow="fold")  # fmt: skip
     for row in rows:
-        changes = [change_text(row["against"].get(name)) for name in references]
-        mean, delay = (Text(time_text(row[name])) for name in ("short_response_mean_s", "queue_delay_p95_s"))
-        table.add_row(Text(row["scheme"]), mean, *changes, change_text(row["long"]), delay)
+        cells = (row[name] for name in names)
+        table.add_row(*(cell if isinstance(cell, Text) else change_text(cell, with_ends) for cell in cells))
     return table
 
 
-def _empty(title: str) -> Table:
-    return Table(
-        title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )  # fmt: skip
+def _heading(name: str, baseline: str) -> str:
+    """The heading in two lines, so that it is no wider than what stands under it."""
+    if name.startswith(">"):
+        return f"{name}\nto {baseline}"
+    if name.startswith("to "):
+        return f"change\n{name}"
+    return {"delay p95": "delay\np95", "page": "page\nmean"}.get(name, f"\n{name}")
 
 
-def change_text(change: Change | None) -> Text:
-    """`−32 (−36…−28)`, green or red where the ends agree on the sign."""
+def change_text(change: Change | None, with_ends: bool = True) -> Text:
+    """`−32 (−36…−28)` in whole percent, green or red where the ends agree on the sign."""
     if change is None or change.mean != change.mean:
         return Text("–")
-    mean, low, high = (signed(value) for value in (change.mean, change.low, change.high))
+    mean, low, high = (_whole(value) for value in (change.mean, change.low, change.high))
     style = "green" if change.high < 0 else "red" if change.low > 0 else ""
-    return Text(f"{mean} ({low}…{high})", style=style)
+    return Text(f"{mean} ({low}…{high})" if with_ends else mean, style=style)
+
+
+def _whole(share: float) -> str:
+    text = f"{100 * share:+.0f}".replace("-", "−")
+    return "0" if text in ("+0", "−0") else text
 
 
 def _reordering_text(rows: list[Row]) -> str:
@@ -86,26 +132,35 @@ def _reordering_text(rows: list[Row]) -> str:
 
 def _print_legend(console: Console, comparison: Comparison) -> None:
     plan = comparison.plan
+    stars = [scheme for scheme in plan.schemes if scheme.split("(")[0] in ideals()]
+    ideal = f" * {', '.join(stars)}: ideals that nobody can deploy." if stars else ""
     if plan.replications >= LEAST_REPLICATIONS:
-        console.print(Text("In parentheses 95 % intervals.", style="dim"))
+        console.print(Text(f"In parentheses 95 % intervals.{ideal}", style="dim"))
         return
     few = (
         f"A quick look: {plan.replications} replications of {plan.base['duration']} give no interval. In "
-        "parentheses the least and the greatest replication; none of this is a finding."
+        f"parentheses the least and the greatest replication; none of this is a finding.{ideal}"
     )
     console.print(Text(few, style="yellow"))
 
 
-def _heat_table(comparison: Comparison, rows: list[Row]) -> Table:
+def _heat_forms(comparison: Comparison, rows: list[Row]) -> Iterator[tuple[Table, str]]:
+    sizes = list(dict.fromkeys(row["bucket"] for row in rows))
+    spare = [name for name in SIZES_GIVE_WAY if name in sizes]
+    for count in range(len(spare) + 1):
+        shown = [size for size in sizes if size not in spare[:count]]
+        yield _heat_table(comparison, rows, shown), ", ".join(spare[:count])
+
+
+def _heat_table(comparison: Comparison, rows: list[Row], sizes: list[str]) -> Table:
     reference = overview.heat_reference(comparison.plan)
-    title = f"Change of the mean response time against {reference} by transfer size, %"
-    table = _empty(title)
+    table = dense(f"By transfer size: change of the mean response time against {reference}, %")
     table.add_column("scheme", overflow="fold")
-    for size in dict.fromkeys(row["bucket"] for row in rows):
-        table.add_column(f" {size}", justify="right")
+    for size in sizes:
+        table.add_column(f" {size}", justify="right", no_wrap=True)
     for scheme in dict.fromkeys(row["scheme"] for row in rows):
-        cells = [_heat_cell(row) for row in rows if row["scheme"] == scheme]
-        table.add_row(Text(f"{scheme} "), *cells)
+        own = {row["bucket"]: row for row in rows if row["scheme"] == scheme}
+        table.add_row(Text(f"{marked(scheme)} "), *(_heat_cell(own[size]) for size in sizes))
     return table
 
 
@@ -137,7 +192,3 @@ def _print_groups(console: Console, comparison: Comparison, cell: Cell) -> None:
             line = Text(f"{outcome}: ", style=style) + Text(", ".join(schemes), style="not bold")
             console.print(Padding(line, (0, 0, 0, 2), expand=False))
     console.print(Text("--details prints every sentence.\n", style="dim"))
-
-
-def _is_at(row: Row, cell: Cell) -> bool:
-    return (row["buffer"], row["load"]) == (cell.buffer, cell.load)

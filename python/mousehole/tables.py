@@ -1,9 +1,10 @@
 """The facts of all runs put together: one row per bucket and per scheme, with intervals over replications."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import wraps
 from math import isfinite, nan
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -26,6 +27,8 @@ class Results:
 
     plan: Plan
     facts: Facts
+    kept: dict[tuple[str, Cell], list[Row]] = field(default_factory=dict, compare=False, repr=False)
+    """Rows that were made once, by the function that makes them and the cell."""
 
     def runs(self, cell: Cell, scheme: str) -> list[RunFacts]:
         """The replications of a scheme in a cell, in order."""
@@ -55,60 +58,82 @@ class Results:
         return bool(np.any(censored > CENSORED_SHARE * count))
 
 
-def bucket_rows(results: Results) -> list[Row]:
-    """One row per cell, scheme and bucket."""
+class Rows(Protocol):
+    """Gives the rows of one cell, or for None of all cells."""
+
+    def __call__(self, results: Results, cell: Cell | None = None) -> list[Row]:
+        """The rows."""
+
+
+def per_cell(make: Callable[[Results, Cell], list[Row]]) -> Rows:
+    """Makes a function of one cell's rows into one that keeps them, and that gives all cells' rows for None.
+
+    Nobody changes rows: table, plots and documents share them.
+    """
+
+    @wraps(make)
+    def rows(results: Results, cell: Cell | None = None) -> list[Row]:
+        if cell is None:
+            return [row for each in results.plan.cells for row in rows(results, each)]
+        key = (make.__qualname__, cell)
+        if key not in results.kept:
+            results.kept[key] = make(results, cell)
+        return results.kept[key]
+
+    return rows
+
+
+@per_cell
+def bucket_rows(results: Results, cell: Cell) -> list[Row]:
+    """One row per scheme and bucket."""
     return [
         {**_place(cell, scheme), **_bucket_row(results, cell, scheme, place)}
-        for cell in results.plan.cells
         for scheme in results.plan.schemes
         for place in range(len(results.plan.buckets))
     ]
 
 
-def scheme_rows(results: Results) -> list[Row]:
+@per_cell
+def scheme_rows(results: Results, cell: Cell) -> list[Row]:
     """One row per cell and scheme."""
-    return [
-        {**_place(cell, scheme), **_scheme_row(results, cell, scheme)}
-        for cell in results.plan.cells
-        for scheme in results.plan.schemes
-    ]
+    return [{**_place(cell, scheme), **_scheme_row(results, cell, scheme)} for scheme in results.plan.schemes]
 
 
-def colour_rows(results: Results) -> list[Row]:
-    """One row per cell, scheme and colour: packets at the loaded link, summed over replications."""
+@per_cell
+def colour_rows(results: Results, cell: Cell) -> list[Row]:
+    """One row per scheme and colour: packets at the loaded link, summed over replications."""
     return [
         {**_place(cell, scheme), **row}
-        for cell in results.plan.cells
         for scheme in results.plan.schemes
         for row in _colour_rows(results.runs(cell, scheme))
     ]
 
 
-def curve_rows(results: Results) -> list[Row]:
-    """Mean response time against size: one row per cell, scheme and size bin that holds transfers."""
+@per_cell
+def curve_rows(results: Results, cell: Cell) -> list[Row]:
+    """Mean response time against size: one row per scheme and size bin that holds transfers."""
     return [
         {**_place(cell, scheme), **row}
-        for cell in results.plan.cells
         for scheme in results.plan.schemes
         for row in _curve_rows(results.runs(cell, scheme))
     ]
 
 
-def cdf_rows(results: Results) -> list[Row]:
+@per_cell
+def cdf_rows(results: Results, cell: Cell) -> list[Row]:
     """Share of short transfers that responded within each time, with its interval over replications."""
     return [
         {**_place(cell, scheme), "response_s": float(time), **estimate_fields("share", estimate)}
-        for cell in results.plan.cells
         for scheme in results.plan.schemes
         for time, estimate in _cdf(results.runs(cell, scheme))
     ]
 
 
-def group_rows(results: Results) -> list[Row]:
-    """One row per cell, scheme and figure of an application: its mean and its change against the baseline."""
+@per_cell
+def group_rows(results: Results, cell: Cell) -> list[Row]:
+    """One row per scheme and figure of an application: its mean and its change against the baseline."""
     return [
         {**_place(cell, scheme), **_group_row(results, cell, scheme, *key)}
-        for cell in results.plan.cells
         for scheme in results.plan.schemes
         for key in _group_keys(results, cell)
     ]

@@ -6,15 +6,29 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import polars as pl
 
 from mousehole import _engine, sizefiles
 from mousehole.errors import MouseholeError, field_error
 from mousehole.pool import interruptible
 
-Source = str | Path | pl.DataFrame | Sequence[str | Path] | Sequence[Mapping[str, Any]]
+
+@runtime_checkable
+class FrameLike(Protocol):
+    """A data frame of any library: its columns by name, each a sequence of values."""
+
+    @property
+    def columns(self) -> Iterable[Any]:
+        """Names of the columns."""
+
+    def __getitem__(self, name: Any, /) -> Any:
+        """A column."""
+
+
+Source = str | Path | FrameLike | Sequence[str | Path] | Sequence[Mapping[str, Any]]
 
 IN_MEMORY = "(connections in memory)"
 """Stands for a file's name in scenarios whose traffic was given from Python."""
@@ -43,13 +57,16 @@ def load(source: Source, direction: str = "down", strict: bool = False, seed: in
     """Reads files, makes a model's traffic, or takes connections given as a frame or as dictionaries."""
     if isinstance(source, str | Path):
         source = [source]
-    if isinstance(source, pl.DataFrame):
+    if isinstance(source, FrameLike):
         return _going(direction, _from_connections(_connections_of_frame(source)))
     items = list(source)
     if items and all(isinstance(item, Mapping) for item in items):
         connections = [dict(item) for item in items if isinstance(item, Mapping)]
         return _going(direction, _from_connections(connections))
     names = [str(item) for item in items]
+    for name in names:
+        if name in ("", "-"):
+            raise field_error("traffic", name, "the name of a file or model; standard input is not read")
     if any(is_model(name) for name in names):
         return _going(direction, _from_model(names, params))
     return _from_files(names, direction, strict, seed)
@@ -72,7 +89,7 @@ def is_scenario(source: Source) -> bool:
     """Whether the source is a scenario: one name that ends in .toml."""
     if scenario_path(source).suffix.lower() == ".toml":
         return True
-    several = [] if isinstance(source, str | Path | pl.DataFrame) else list(source)
+    several = [] if isinstance(source, str | Path | FrameLike) else list(source)
     names = [str(item) for item in several if isinstance(item, str | Path)]
     if any(Path(name).suffix.lower() == ".toml" for name in names):
         raise MouseholeError(f"traffic: a scenario stands alone; {', '.join(names)} were given together")
@@ -83,7 +100,7 @@ def scenario_path(source: Source) -> Path:
     """The only name of a source as a path; an empty path if it is something else."""
     if isinstance(source, str | Path):
         return Path(source)
-    if isinstance(source, pl.DataFrame) or len(source) != 1 or isinstance(source[0], Mapping):
+    if isinstance(source, FrameLike) or len(source) != 1 or isinstance(source[0], Mapping):
         return Path()
     return Path(source[0])
 
@@ -140,6 +157,10 @@ def inspect(paths: Source, rate: str | None = None, direction: str = "down", str
     """What was understood of files or a model: counts, sizes, RTTs, native load on `rate`, skipped rows."""
     if rate is not None:
         _engine.parse_rate("rate", rate)
+    if is_scenario(paths):
+        raise MouseholeError(
+            f"{scenario_path(paths)}: a scenario; inspect shows traffic, mousehole run runs it"
+        )
     loaded = load(paths, direction, strict, seed)
     return interruptible(lambda: summary(loaded, rate))
 
@@ -173,15 +194,17 @@ def _from_connections(connections: list[dict[str, Any]]) -> Loaded:
     return Loaded(_engine.connections_traffic(text), {"files": [IN_MEMORY]}, label, (), entry)
 
 
-def _connections_of_frame(frame: pl.DataFrame) -> list[dict[str, Any]]:
-    missing = [name for name in _COLUMNS if name not in frame.columns]
+def _connections_of_frame(frame: FrameLike) -> list[dict[str, Any]]:
+    columns = [str(name) for name in frame.columns]
+    missing = [name for name in _COLUMNS if name not in columns]
     if missing:
-        found, wanted = ", ".join(frame.columns), ", ".join(_COLUMNS)
+        found, wanted = ", ".join(columns), ", ".join(_COLUMNS)
         raise MouseholeError(
             f"traffic: the data frame has no column {missing[0]}; needed are {wanted}, found were {found}"
         )
-    names = [*_COLUMNS, *(["rtt_s"] if "rtt_s" in frame.columns else [])]
-    return frame.select(names).sort("start_s", maintain_order=True).to_dicts()
+    names = [*_COLUMNS, *(["rtt_s"] if "rtt_s" in columns else [])]
+    own = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame({n: np.asarray(frame[n]) for n in names})
+    return own.select(names).sort("start_s", maintain_order=True).to_dicts()
 
 
 def _with_writes(number: int, connection: dict[str, Any]) -> dict[str, Any]:

@@ -1,14 +1,19 @@
+import doctest
 import gzip
 import json
 import os
 import re
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 
+import mousehole
 import polars as pl
 import pytest
 from mousehole.cli import main
+from mousehole.plan import all_schemes, chosen_schemes
+from mousehole.settings import Options, said
 from support import MODULE, SMALL_ARGUMENTS
 
 LOADED = ["--rate", "10mbit"]
@@ -33,7 +38,7 @@ BAD_OPTIONS = [
     ([*LOADED, "--schemes", "sfd(thh=15kB)"], "thh", "did you mean"),
     ([*LOADED, "--schemes", "red,,sfd"], "--schemes", "empty"),
     ([*LOADED, "--schemes", "red,red"], "--schemes", "twice"),
-    ([*LOADED, "--baseline", "dropptail"], "scheme", "did you mean"),
+    ([*LOADED, "--baseline", "dropptail"], "--baseline", "did you mean"),
     ([*LOADED, "--duration", "0s"], "duration", ""),
     ([*LOADED, "--duration", "long"], "--duration", "time"),
     ([*LOADED, "--short", "3zB"], "--short", "size"),
@@ -110,6 +115,27 @@ def test_compare__bad_file(
         (["run", "none.toml", "--records", "out.txt"], ".parquet or .csv"),
         (["inspect", "none.pcap"], "none.pcap"),
         (["paper", "xyz"], 'paper: "xyz" is not known'),
+        (["compare"], "Missing argument 'TRAFFIC'"),
+        (["compare", "web:sfd", "--rate"], "--rate"),
+        (["compare", "web:sfd", "--rat", "3mbit"], "No such option: --rat"),
+        (["compare", "web:sfd", *LOADED, "--seeds", "x"], '--seeds: "x" is not allowed; a whole number'),
+        (["compare", "web:sfd", *LOADED, "--jobs", "1.5"], '--jobs: "1.5" is not allowed'),
+        (["compare", "web:sfd", *LOADED, "--seed", "-1"], "--seed: -1 is not allowed"),
+        (["compare", "web:sfd", *LOADED, "--overhead", "-1"], "--overhead: -1 is not allowed"),
+        (["compare", "web:sfd", *LOADED, "--plot", "x.xyz"], ".png, .svg or .pdf"),
+        (["comparre"], "Did you mean 'compare'?"),
+        (["inspect", "web:sfd", "--seed", "-1"], "--seed: -1"),
+        (["run", "none.toml", "--replication", "-1"], "--replication: -1"),
+        (["paper", "sfd", "--seeds", "0"], "--seeds: 0"),
+        (["schemes", "a", "b"], "unexpected extra argument"),
+        (["compare", "-", *LOADED], 'traffic: "-" is not allowed; the name of a file'),
+        (["compare", "", *LOADED], 'traffic: "" is not allowed; the name of a file'),
+        (["compare", "web:sfd", *LOADED, "--json", ""], '--json: "" is not allowed; the name of a file'),
+        (["compare", "web:sfd", *LOADED, "--json", "-", "--save-scenario", "-"], "is already that of --json"),
+        (["compare", "web:sfd", *LOADED, "--baseline", ""], "--baseline: unknown scheme"),
+        (["compare", "web:sfd", *LOADED, "--seeds", "100000000"], "at most 1000000 runs"),
+        (["inspect", "some.toml"], "some.toml: a scenario; inspect shows traffic"),
+        (["schemes", "--json", "/dev/full"], "cannot write /dev/full; No space left on device"),
     ],
 )
 def test_commands__bad_input(
@@ -209,3 +235,89 @@ def test_report__fits_a_narrow_terminal(tmp_path: Path) -> None:
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", done.stdout)
     assert "too narrow for" in plain
     assert max(map(len, plain.splitlines())) <= 80
+
+
+def test_compare__every_option_is_of_the_library_too() -> None:
+    """The signature that `help` shows, the docstring and the command line have the same options."""
+    named = signature(mousehole.compare).parameters
+    shown = run("compare", "--help", cwd=Path()).stdout
+    for name in said(Options):
+        assert name in named
+        assert name in (mousehole.compare.__doc__ or "")
+        assert f"--{name.replace('_', '-')} " in shown
+    assert named["rate"].default is None
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_compare__a_closed_pipe_ends_quietly_after_the_files(tmp_path: Path) -> None:
+    command = " ".join([*MODULE, "compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "1", "--json", "a.json"])
+    shell = f"set -o pipefail; {command} | true; echo status $?"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert json.loads((tmp_path / "a.json").read_text())["schema"] == "mousehole.compare/1"
+
+
+def test_schemes__reads_in_a_terminal_that_knows_only_ascii(tmp_path: Path) -> None:
+    plain = {
+        **os.environ,
+        "LC_ALL": "C",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+        "PYTHONIOENCODING": "",
+    }
+    done = subprocess.run(
+        [*MODULE, "schemes", "sfd"], capture_output=True, cwd=tmp_path, env=plain, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"Traceback" not in done.stderr
+    done.stdout.decode("ascii")
+
+
+def test_compare__a_full_disk_keeps_back_neither_report_nor_the_other_files(tmp_path: Path) -> None:
+    files = ["--json", "/dev/full", "--save-scenario", "a.toml"]
+    done = run("compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "1", *files, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "mousehole: error: cannot write /dev/full; No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Against droptail" in done.stdout
+    assert (tmp_path / "a.toml").read_text()
+
+
+def test_compare__all_with_a_name_is_all() -> None:
+    assert chosen_schemes("all,sfd") == all_schemes()
+    assert chosen_schemes("all,sfd(th=3kB)")[-1] == "sfd(th=3kB)"
+
+
+USER = """
+import mousehole
+
+found: mousehole.Comparison = mousehole.compare("web:sfd", rate="3mbit", load=[0.5, 0.9], seeds=5)
+rows: int = found.buckets.height
+finding: mousehole.Finding = found.finding_list[0]
+verdict: str = finding.verdict
+records = mousehole.run("a.toml", seed=3)
+print(rows, verdict, records.transfers["end_s"].mean())
+mousehole.compare("web:sfd", rat="3mbit")
+mousehole.compare("web:sfd", seeds="5")
+"""
+
+
+def test_library__is_typed_for_its_users(tmp_path: Path) -> None:
+    (tmp_path / "user.py").write_text(USER)
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-color-output", "user.py"],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+        env={**os.environ, "MYPYPATH": str(Path(mousehole.__file__).parents[1])},
+    )  # fmt: skip
+    faults = [line for line in checked.stdout.splitlines() if "error:" in line]
+    assert [line.split(":")[1] for line in faults] == ["10", "11"], checked.stdout
+    assert 'Unexpected keyword argument "rat"' in faults[0]
+    assert 'Argument "seeds"' in faults[1]
+
+
+def test_library__docstring_examples_are_true() -> None:
+    finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
+    (example,) = finder.find(mousehole.compare, "compare", globs={"compare": mousehole.compare})
+    assert runner.run(example).failed == 0
+    assert runner.tries > 0

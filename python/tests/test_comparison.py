@@ -1,10 +1,13 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import mousehole
+import numpy as np
 import polars as pl
 import pytest
+from mousehole import tables
 from mousehole.comparison import Comparison
 from support import SMALL
 
@@ -176,3 +179,32 @@ def test_compare__options_go_before_the_scenario(tmp_path: Path) -> None:
 def test_compare__without_a_rate_says_what_to_give() -> None:
     with pytest.raises(mousehole.MouseholeError, match="rate: none was given"):
         mousehole.compare("web:sfd")
+
+
+def test_rows__are_made_once_for_each_cell(grid: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(tables, "_bucket_row", lambda *_: made.append("") or {})
+    results = replace(grid.results, kept={})
+    for cell in [*grid.plan.cells, None]:
+        tables.bucket_rows(results, cell)
+    assert len(made) == len(grid.plan.cells) * len(grid.plan.schemes) * len(grid.plan.buckets)
+
+
+class PandasLike:
+    """Columns by name, as pandas has them, without polars' methods."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.columns = list(rows[0])
+        self._rows = rows
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return np.array([row[name] for row in self._rows])
+
+
+def test_compare__takes_any_librarys_frame() -> None:
+    rows = [{"start_s": 0.05 * n, "client": n % 5, "server": 0, "bytes": 12_000} for n in range(200)]
+    settings: dict[str, Any] = {**SMALL, "load": 0.5, "seeds": 1, "schemes": "droptail"}
+    own = mousehole.compare(PandasLike(rows), **settings)
+    assert own.buckets.equals(mousehole.compare(pl.DataFrame(rows), **settings).buckets)
+    with pytest.raises(mousehole.MouseholeError, match="no column client"):
+        mousehole.compare(PandasLike([{"start_s": 0}]), **settings)

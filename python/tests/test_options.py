@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mousehole.errors import MouseholeError
-from mousehole.options import load_list, positive_count, split_list, text_list
+from mousehole.options import least, load_list, split_list, text_list, whole
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,15 @@ def test_load_list__refuses(value: str | float) -> None:
         load_list("load", value)
 
 
-def test_positive_count__refuses_zero() -> None:
-    assert positive_count("seeds", 1) == 1
+def test_least__refuses_what_is_below() -> None:
+    assert least("seeds", 1, 1) == 1
     with pytest.raises(MouseholeError, match="seeds: 0 is not allowed"):
-        positive_count("seeds", 0)
+        least("seeds", 0, 1)
+
+
+def test_whole__names_what_was_typed() -> None:
+    assert whole("seeds", " 12 ") == 12
+    assert whole("seeds", None) is None
+    for text in ("1.5", "x", "", "1e3", "9" * 30):
+        with pytest.raises(MouseholeError, match=r"seeds: .* is not allowed; a whole number of at least 1"):
+            whole("seeds", text, 1)

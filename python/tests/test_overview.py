@@ -8,7 +8,7 @@ import pytest
 from mousehole import _engine, overview
 from mousehole.plan import all_schemes
 from mousehole.report import print_report
-from mousehole.report_overview import change_text
+from mousehole.report_overview import change_text, marked
 from rich.console import Console
 
 MANY = "droptail,red,fq-codel,sfd,p-sfd,s-sfd,s-sfd(k=2),s-sfd(k=8),sfd(mode=coupled)"
@@ -92,3 +92,39 @@ def test_change_text__is_red_or_green_only_when_the_ends_agree() -> None:
 def test_heatmap__draws_a_picture(quick: mousehole.Comparison, tmp_path: Path) -> None:
     quick.heatmap(tmp_path / "heat.png")
     assert (tmp_path / "heat.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("width", [60, 80, 110])
+def test_report__names_schemes_and_fits_at_every_width(quick: mousehole.Comparison, width: int) -> None:
+    console = Console(width=width, record=True, file=io.StringIO())
+    print_report(console, quick)
+    lines = console.export_text().splitlines()
+    assert max(map(len, lines)) <= width
+    assert not any("…" in line and "(" not in line for line in lines), "something was cut off"
+    for scheme in ("droptail", "fq-codel", "s-sfd(k=8)"):
+        assert sum(line.strip().startswith(f"{scheme} ") for line in lines) >= 2, "table and heat map"
+
+
+def test_report__says_which_schemes_did_nothing() -> None:
+    found = compared(quick=True, schemes="droptail,wrr,fq-codel")
+    (note,) = [note for note in found.notes(found.plan.cells[0]) if "exactly" in note]
+    assert note.startswith("wrr did exactly as droptail")
+
+
+def test_marked__stars_the_ideals() -> None:
+    assert [marked(name) for name in ("srpt", "empty", "sfd", "fq-codel")] == [
+        "srpt*",
+        "empty*",
+        "sfd",
+        "fq-codel",
+    ]
+
+
+def test_plot__of_many_schemes_shows_what_they_are_set_beside(
+    quick: mousehole.Comparison, tmp_path: Path
+) -> None:
+    quick.plot(tmp_path / "many.svg")
+    text = (tmp_path / "many.svg").read_text()
+    assert "other schemes" in text
+    assert all(text.count(f">{scheme}<") >= 1 for scheme in quick.plan.schemes)
+    assert "95 % intervals" not in text, "three replications have none"

@@ -1,0 +1,106 @@
+"""Options of the command line from dataclasses, help under headings, and faults of usage in one line."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from mousehole.options import whole
+from mousehole.settings import Said, option, said, switch
+
+OUTPUT = "Output"
+WHERE = "FILE|-"
+PICTURE = "FILE.png|.svg|.pdf"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """Where the results of a comparison go, beside the report."""
+
+    json: str | None = option(None, "Everything for programs; - is standard output.", WHERE, OUTPUT)
+    plot: str | None = option(None, "Response time by size, its distribution, the changes.", PICTURE, OUTPUT)
+    heatmap: str | None = option(None, "Change by transfer size and scheme.", PICTURE, OUTPUT)
+    save_scenario: str | None = option(
+        None, "The baseline's first run as a scenario for mousehole run.", "FILE.toml|-", OUTPUT
+    )
+    details: bool = switch("Also print every table, sentence and size bucket.", OUTPUT)
+
+
+class Sectioned(TyperCommand):
+    """A command whose help has its options under headings."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Writes the arguments, then a section for each heading in the order in which they first appear."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                is_argument = param.param_type_name == "argument"
+                heading = "Arguments" if is_argument else getattr(param, "rich_help_panel", None) or "Options"
+                sections.setdefault(heading, []).append((_without_type(record[0]), record[1]))
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+def _without_type(name: str) -> str:
+    return name.partition(" <")[0]
+
+
+def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command the options of dataclasses; the function gets an object of each, under these names."""
+
+    def wrap(function: Callable[..., None]) -> Callable[..., None]:
+        def command(**given: Any) -> None:
+            made = {name: _made(kind, given) for name, kind in kinds.items()}
+            function(**{name: value for name, value in given.items() if name in own}, **made)
+
+        own = {
+            name: item for name, item in inspect.signature(function).parameters.items() if name not in kinds
+        }
+        added = [_parameter(name, *entry) for kind in kinds.values() for name, entry in said(kind).items()]
+        parameters = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in [*own.values(), *added]]
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {item.name: item.annotation for item in parameters}
+        command.__doc__ = function.__doc__
+        return command
+
+    return wrap
+
+
+def fault_of_usage(error: Exception) -> str | None:
+    """`--seeds: 'x' is not a valid integer` for what the parser of the command line raises; else None."""
+    context = getattr(error, "ctx", None)
+    if not hasattr(error, "format_message") or "Help" in type(error).__name__:
+        return None
+    names: list[str] = getattr(getattr(error, "param", None), "opts", [])
+    said_of_it = getattr(error, "message", "")
+    is_option = bool(names) and names[0].startswith("-") and bool(said_of_it)
+    fault = f"{names[0]}: {said_of_it}" if is_option else str(error.format_message())
+    command = context.command_path if context else "mousehole COMMAND"
+    fault = fault.rstrip(".")
+    return f"{fault}{' ' if fault.endswith('?') else '; '}{command} --help lists what there is"
+
+
+def _made(kind: type, given: dict[str, Any]) -> Any:
+    """An object of the class from what was typed."""
+    options = said(kind).items()
+    return kind(
+        **{
+            name: whole(name, given[name]) if words.kind is int else given[name]
+            for name, (_, words) in options
+        }
+    )
+
+
+def _parameter(name: str, default: Any, words: Said) -> inspect.Parameter:
+    kind = bool if words.kind is bool else str  # numbers are read here, so that faults name the value
+    optional: Any = kind if isinstance(default, str | bool) else kind | None
+    flag = f"--{name.replace('_', '-')}"
+    help_of = {"help": words.help, "rich_help_panel": words.group, "metavar": words.metavar or None}
+    told: Any = typer.Option(flag, show_default=isinstance(default, str), **help_of)  # type: ignore[arg-type]
+    annotation = Annotated[optional, told]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -1,0 +1,109 @@
+"""The options of a comparison, each written once, for `mousehole.compare` and the command line."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from mousehole.progress import Reporter
+
+P = ParamSpec("P")
+S = TypeVar("S")
+R = TypeVar("R")
+T = TypeVar("T")
+
+LINK, TRAFFIC, COMPARED, RUN, HOSTS = "Link", "Traffic", "What is compared", "How much is run", "Hosts"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the command line says of an option: one line, what stands for its value, under which heading."""
+
+    help: str
+    metavar: str
+    group: str
+    kind: type = str
+
+
+def option(default: T, text: str, metavar: str, group: str, kind: type = str) -> T:
+    """A field that is an option of the command line too."""
+    made: T = field(default=default, metadata={"said": Said(text, metavar, group, kind)})
+    return made
+
+
+def switch(text: str, group: str) -> bool:
+    """A field that is off unless it is named."""
+    return option(False, text, "", group, bool)
+
+
+def said(kind: type) -> dict[str, tuple[Any, Said]]:
+    """Default and words of every option of a class, in order; fields that only Python has are left out."""
+    return {
+        item.name: (item.default, item.metadata["said"]) for item in fields(kind) if "said" in item.metadata
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """All that can be said of a comparison beside its traffic; None is the scenario's or the default."""
+
+    rate: str | None = option(None, "Rate of the link, such as 10mbit.", "RATE", LINK)
+    rtt: str | None = option(None, "Round-trip time where the traffic does not tell (80ms).", "TIME", LINK)
+    buffer: str | Sequence[str] | None = option(
+        None, "Buffer in packets, bytes or bandwidth-delay products (1bdp); a list gives a grid.",
+        "50p|64kB|1bdp[,…]", LINK,
+    )  # fmt: skip
+    uplink: str | None = option(None, "Rate of the link for ACKs; as --rate by default.", "RATE", LINK)
+    uplink_buffer: str | None = option(None, "Buffer of that link (1000p).", "50p|64kB|1bdp", LINK)
+    overhead: int | None = option(None, "Link-layer bytes added to every packet (0).", "BYTES", LINK, int)
+    load: str | float | Sequence[float] | None = option(
+        None, "Wire bytes over capacity, at most 2 (the traffic's own); a list gives a grid.", "0.9[,…]",
+        TRAFFIC,
+    )  # fmt: skip
+    direction: str | None = option(
+        None, "down (server to client) or up; a scenario's own, else down.", "down|up", TRAFFIC
+    )
+    ignore_trace_rtt: bool = switch("Use --rtt for all connections.", TRAFFIC)
+    strict: bool = switch("Any faulty row of a file is an error.", TRAFFIC)
+    params: dict[str, Any] | None = None
+    tcp: str | None = option(None, "TCP profile (rfc): rfc, linux, ns2-2.35 or ns2-2001.", "PROFILE", HOSTS)
+    ecn: bool = switch("Hosts use ECN (RFC 3168).", HOSTS)
+    schemes: str | Sequence[str] | None = option(
+        None, "Comma-separated, or all; mousehole schemes lists them.", "NAME[(…)][,…]", COMPARED
+    )
+    baseline: str = option("droptail", "What the others are compared with.", "NAME[(…)]", COMPARED)
+    short: str = option("15kB", "Largest short transfer.", "SIZE", COMPARED)
+    long: str = option("150kB", "Transfers above this are long.", "SIZE", COMPARED)
+    duration: str | None = option(None, "Length of the measured window (300s).", "TIME", RUN)
+    warmup: str | None = option(None, "Time before the window (30s).", "TIME", RUN)
+    seeds: int | None = option(
+        None, "Replications (10, or 3 if --quick); five at least give intervals.", "N", RUN, int
+    )
+    quick: bool = switch("A look at many schemes: 3 replications, ranges, no findings.", RUN)
+    seed: int | None = option(None, "Base of all random draws (1).", "N", RUN, int)
+    jobs: int | None = option(None, "Runs at a time (one per core); changes no result.", "N", RUN, int)
+    reporter: Reporter | None = None
+
+
+def taking(options: Callable[P, S]) -> Callable[[Callable[[T, S], R]], Callable[Concatenate[T, P], R]]:
+    """Lets a function of something and one `options` object be called with the options as keywords.
+
+    Type checkers, `help` and `inspect.signature` see every keyword with its type and default.
+    """
+
+    def wrap(function: Callable[[T, S], R]) -> Callable[Concatenate[T, P], R]:
+        @wraps(function)
+        def called(first: T, /, *given: P.args, **named: P.kwargs) -> R:
+            return function(first, options(*given, **named))
+
+        called.__signature__ = _signature(function, options)  # type: ignore[attr-defined]
+        return called
+
+    return wrap
+
+
+def _signature(function: Callable[..., Any], options: Callable[..., Any]) -> Any:
+    own = signature(function)
+    first = next(iter(own.parameters.values())).replace(kind=Parameter.POSITIONAL_ONLY)
+    return own.replace(parameters=[first, *signature(options).parameters.values()])

@@ -1,0 +1,38 @@
+"""Tables that fit the terminal: the fullest of several forms that is not too wide."""
+
+from collections.abc import Iterable
+
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+UNBOUNDED = 1000
+
+
+def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> None:
+    """Prints the first table that fits, and under it what it leaves out; the last if none fits."""
+    chosen: tuple[Table, str] | None = None
+    for chosen in forms:
+        if natural_width(console, chosen[0]) <= console.width:
+            break
+    if chosen is None:
+        return
+    console.print(chosen[0])
+    if chosen[1]:
+        console.print(Text(f"(too narrow for: {chosen[1]})", style="dim"))
+    console.print()
+
+
+def natural_width(console: Console, table: Table) -> int:
+    """Columns of the terminal that the table takes without folding anything."""
+    return Measurement.get(console, console.options.update(max_width=UNBOUNDED), table).maximum
+
+
+def dense(title: str) -> Table:
+    """An empty table with little space between its columns."""
+    return Table(
+        title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0),
+        pad_edge=False, show_edge=False,
+    )  # fmt: skip
