@@ -161,7 +161,7 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
             "or nothing will show. Give a load, such as --load 0.9, or a lower rate."
         )
     notes += _without_effect(results, cell)
-    notes += _same_as_baseline(results, cell)
+    notes += _same_as_baseline(results, cell) if load >= UNLOADED else []  # else it goes without saying
     unfinished = [scheme for scheme in results.plan.schemes if results.has_bounds(cell, scheme)]
     if unfinished:
         notes.append(

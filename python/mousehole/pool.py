@@ -81,7 +81,7 @@ def run_all(
 
 
 def estimated_seconds(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> float:
-    """Wall time of the whole plan, from timing the baseline's first run or part of it, and parts of the others.
+    """Wall time of the whole plan, from timing the baseline's first run or part of it and parts of others.
 
     Parts four times as long are tried in turn, so that this takes a second or two however long a run is.
     """

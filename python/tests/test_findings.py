@@ -136,7 +136,7 @@ def test_cell_notes__unloaded_link() -> None:
     idle = runs(1.0, achieved=0.05, delay_s=1e-5, utilisation=0.05)
     quiet = results(idle, idle)
     assert "hardly loaded" in findings.cell_notes(quiet, quiet.plan.cells[0])[0]
-    loaded = results(runs(1.0), runs(1.0))
+    loaded = results(runs(1.1), runs(1.0))
     assert findings.cell_notes(loaded, loaded.plan.cells[0]) == []
 
 
