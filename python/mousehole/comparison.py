@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from mousehole import _engine, bottleneck, findings, jsonout, output, overview, records, tables
+from mousehole import _engine, bottleneck, findings, jsonout, notes, output, overview, records, tables
 from mousehole import traffic as traffics
 from mousehole.errors import MouseholeError, field_error
 from mousehole.manifest import manifest
@@ -187,7 +187,7 @@ class Comparison:
 
     def notes(self, cell: Cell) -> list[str]:
         """Remarks on a cell, such as that nothing will show on a link that is not loaded."""
-        return findings.cell_notes(self.results, cell)
+        return notes.cell_notes(self.results, cell)
 
     def transfers(self, scheme: str, replication: int = 0, cell: Cell | None = None) -> pl.DataFrame:
         """Every measured transfer of one run, one row each.
@@ -296,7 +296,7 @@ def _frame(rows: list[Json]) -> pl.DataFrame:
 def _announce(plan: Plan, loaded: traffics.Loaded, summary: Json, jobs: int, told: Reporter) -> None:
     """The estimated time, and a warning when the traffic alone cannot load the link."""
     native = summary.get("native_load")
-    if plan.loads == (None,) and native is not None and native < findings.UNLOADED:
+    if plan.loads == (None,) and native is not None and native < notes.UNLOADED:
         told.say(
             f"warning: {loaded.label} loads this link only to {native:.2g} by itself, so nothing will show; "
             "give --load (such as --load 0.9) to lay it over itself"

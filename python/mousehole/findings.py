@@ -1,12 +1,9 @@
 """One plain sentence per scheme: better, worse, no measurable benefit, or undecided."""
 
 from dataclasses import asdict, dataclass
-from math import ceil, isfinite
+from math import isfinite
 from typing import Any
 
-import numpy as np
-
-from mousehole import _engine
 from mousehole.manifest import CENSORED_SHARE
 from mousehole.plan import Cell
 from mousehole.sizes import size_text
@@ -17,24 +14,6 @@ TINY = 0.01
 """A change that lies within ±1 % with its whole interval is no benefit, however clear."""
 EXCLUDED_GAIN = 0.05
 """An interval around zero that excludes larger gains than this counts as no measurable benefit."""
-UNLOADED = 0.3
-"""Below this load little or nothing will show."""
-
-ONE_COLOUR = 0.99
-"""A marker that gives this share of the packets the same colour tells nothing apart."""
-LARGE_CONTRACT = 0.2
-"""A contract of this share of the link is more than a user's part: five users may claim all of it."""
-SMALL_CONTRACT = 0.5
-"""Where more than this share of the packets is beyond the contracts, they protect little."""
-USED_LESS, SHORT_QUEUE = 0.95, 0.25
-"""Shares of the baseline's use of the link and of its queue below which thresholds are said to be too low."""
-CONTRACT_NOTE = (
-    "The defaults are the paper's, for 400 users on 45 to 175 Mbit/s; give shares of the link by how many "
-    "users it has, such as high_rate=2%,med_rate=4%."
-)
-MARKED = {"th", "tau", "l_t", "first", "high", "high_rate"}
-"""Parameters of which every scheme with coloured packets has one."""
-
 BETTER, WORSE, NO_BENEFIT, UNDECIDED = "better", "worse", "no measurable benefit", "undecided"
 UNCLEAR = "no clear change"
 """Of an exploratory endpoint whose interval holds zero."""
@@ -163,164 +142,6 @@ def percent(share: float) -> str:
     value = 100 * share
     text = f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.1f}"
     return text.replace("-0.0", "0.0").replace("-", "−")
-
-
-def cell_notes(results: Results, cell: Cell) -> list[str]:
-    """Remarks on a cell: where nothing will show, and where transfers were left unfinished."""
-    runs, notes = results.runs(cell, results.plan.baseline), []
-    load = max(max(run.scheme["utilisation"], run.load["achieved"] or 0.0) for run in runs)
-    if load < UNLOADED:
-        wait_ms = 1000 * max(run.scheme["queue_delay_mean_s"] for run in runs)
-        notes.append(
-            f"The link is hardly loaded (load {load:.2g}; packets wait {wait_ms:.2g} ms on average): little "
-            "or nothing will show. Give a load, such as --load 0.9, or a lower rate."
-        )
-    notes += _without_effect(results, cell) + _starving(results, cell)
-    notes += _one_colour(results, cell) + _ill_fitting(results, cell)
-    notes += _same_as_baseline(results, cell)
-    unfinished = [scheme for scheme in results.plan.schemes if results.has_bounds(cell, scheme)]
-    if unfinished:
-        notes.append(
-            f"Under {', '.join(unfinished)} more than 1 % of the transfers of some size were unfinished when "
-            "the run ended; they count at their age, and such means are lower bounds (≥)."
-        )
-    return notes
-
-
-def _without_effect(results: Results, cell: Cell) -> list[str]:
-    """Which schemes with thresholds acted by them on less than 1 % of what the full buffer dropped."""
-    idle = [
-        scheme
-        for scheme in results.plan.schemes
-        if any(name.endswith("min") for name in _engine.scheme_parameters(scheme))
-        and _hardly_early([run.colours for run in results.runs(cell, scheme)])
-    ]
-    if not idle:
-        return []
-    return [
-        f"Under {', '.join(idle)} hardly anything was dropped early or marked: with a buffer of "
-        f"{cell.buffer} the average stays below the thresholds, and drop-tail did the work. Give more "
-        "buffer, or lower thresholds (in % of the buffer they scale with it)."
-    ]
-
-
-def _starving(results: Results, cell: Cell) -> list[str]:
-    """Which schemes with thresholds in packets kept the queue so short that the link was idle for it."""
-
-    def mean(scheme: str, name: str) -> float:
-        values = results.scheme_values(cell, scheme, name)
-        return float(sum(values) / len(values))
-
-    whole, waiting = (mean(results.plan.baseline, name) for name in ("utilisation", "queue_mean_packets"))
-    low = [
-        f"{scheme} ({100 * mean(scheme, 'utilisation'):.0f} %)"
-        for scheme in results.plan.schemes
-        if _thresholds_in_packets(scheme)
-        and mean(scheme, "utilisation") < USED_LESS * whole
-        and mean(scheme, "queue_mean_packets") < SHORT_QUEUE * waiting
-    ]
-    if not low:
-        return []
-    return [
-        f"Under {', '.join(low)} the link was used less than under {results.plan.baseline} "
-        f"({100 * whole:.0f} %): thresholds in packets, which are the papers', keep the queue far below the "
-        f"buffer of {cell.buffer}. Give them in % of the buffer, such as min=15%,max=50%."
-    ]
-
-
-def _thresholds_in_packets(scheme: str) -> bool:
-    parameters = _engine.scheme_parameters(scheme)
-    upper = [value for name, value in parameters.items() if name == "max" or name.endswith("_max")]
-    return bool(upper) and not upper[0].endswith("%") and parameters.get("auto") != "true"
-
-
-def _one_colour(results: Results, cell: Cell) -> list[str]:
-    """Which schemes with a marker gave nearly all packets the same colour."""
-    notes = []
-    for scheme in results.plan.schemes:
-        if not MARKED & _engine.scheme_parameters(scheme).keys():
-            continue
-        shares = _colour_shares([run.colours for run in results.runs(cell, scheme)])
-        colour = max(shares, key=lambda name: shares[name], default="")
-        if shares and shares[colour] >= ONE_COLOUR:
-            notes.append(
-                f"Under {scheme} {100 * shares[colour]:.3g} % of the packets were {colour}: its marker told "
-                "hardly anything apart."
-            )
-    return notes
-
-
-def _ill_fitting(results: Results, cell: Cell) -> list[str]:
-    """Which contracts are out of proportion to the link, or to what users sent."""
-    rate_bps = _rate_bps(results)
-    if rate_bps is None:
-        return []
-    misfits = []
-    for scheme in results.plan.schemes:
-        parameters = _engine.scheme_parameters(scheme)
-        if "high_rate" not in parameters:
-            continue
-        high, med = parameters["high_rate"], parameters["med_rate"]
-        share = _share_of(high, rate_bps) + _share_of(med, rate_bps)
-        red = _colour_shares([run.colours for run in results.runs(cell, scheme)]).get("red", 0.0)
-        if why := _misfit(scheme, share, red):
-            misfits.append(
-                f"{scheme} ({high} of green, {med} of yellow, {100 * share:.3g} % of the link): {why}"
-            )
-    return [f"A user's contract under {'; '.join(misfits)}. {CONTRACT_NOTE}"] if misfits else []
-
-
-def _misfit(scheme: str, share: float, red: float) -> str:
-    """Why a contract of `share` of the link does not suit it, if so; `red` is the share of such packets."""
-    if share >= LARGE_CONTRACT:
-        users = f"{ceil(1 / share)} users" if share < 1 else "a single user"
-        return f"{users} may fill it with protected packets"
-    if red > SMALL_CONTRACT:
-        # Only ER-TBM's red packets are all beyond the contract.
-        why = "beyond it" if scheme.startswith("er-tbm") else "red, beyond it or by the scheme's own rule"
-        return f"{100 * red:.0f} % of the packets were {why}"
-    return ""
-
-
-def _colour_shares(colours: list[dict[str, dict[str, int]]]) -> dict[str, float]:
-    arrived = {name: sum(run[name]["arrived"] for run in colours) for name in colours[0]} if colours else {}
-    total = sum(arrived.values())
-    return {name: count / total for name, count in arrived.items()} if total else {}
-
-
-def _rate_bps(results: Results) -> float | None:
-    """Rate of the compared link; none where a topology has many."""
-    rate = results.plan.base.get("link", {}).get("rate")
-    return None if rate is None or results.plan.base.get("topology") else _engine.parse_rate("rate", rate)
-
-
-def _share_of(rate: str, whole_bps: float) -> float:
-    return float(rate[:-1]) / 100 if rate.endswith("%") else _engine.parse_rate("rate", rate) / whole_bps
-
-
-def _same_as_baseline(results: Results, cell: Cell) -> list[str]:
-    """Which schemes gave every transfer exactly what the baseline gave it."""
-    baseline = results.plan.baseline
-    own = results.bucket_values(cell, baseline, "all", "response_mean_s")
-    same = [
-        scheme
-        for scheme in results.plan.schemes
-        if scheme != baseline
-        and np.array_equal(results.bucket_values(cell, scheme, "all", "response_mean_s"), own, equal_nan=True)
-    ]
-    if not same:
-        return []
-    return [
-        f"{', '.join(same)} did exactly as {baseline} in every replication: on this traffic and buffer "
-        "there was nothing to decide otherwise."
-    ]
-
-
-def _hardly_early(colours: list[dict[str, dict[str, int]]]) -> bool:
-    counts = [count for run in colours for count in run.values()]
-    early, forced = (sum(count[name] for count in counts) for name in ("early", "forced"))
-    marked = sum(count["marked"] for count in counts)
-    return early + marked < 0.01 * forced
 
 
 def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint: Endpoint) -> Finding:

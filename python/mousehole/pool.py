@@ -81,17 +81,20 @@ def run_all(
 
 
 def estimated_seconds(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> float:
-    """Wall time of the whole plan, from timing the first run or a part of it; good to a factor of about two.
+    """Wall time of the whole plan, from timing the baseline's first run or part of it and parts of others.
 
-    Parts four times as long are tried in turn, so that this takes a second or so however long a run is.
+    Parts four times as long are tried in turn, so that this takes a second or two however long a run is.
     """
     for share in SLICES:
-        seconds = _timed_slice(plan, traffic, share)
+        seconds = _timed_slice(plan, traffic, share, plan.baseline)
         if seconds > ENOUGH_S:
             break
+    part = share if seconds <= ENOUGH_S else share / 4
+    each = [_timed_slice(plan, traffic, part, scheme) for scheme in plan.schemes]
+    of_schemes = sum(each) / max(each[plan.schemes.index(plan.baseline)], 1e-6)
     first = plan.cells[0].load or 1.0
     cells = sum((cell.load or 1.0) / first for cell in plan.cells)
-    return seconds / share * cells * len(plan.schemes) * plan.replications / min(jobs, len(plan.tasks))
+    return seconds / share * cells * of_schemes * plan.replications / min(jobs, len(plan.tasks))
 
 
 def interruptible(work: Callable[[], T]) -> T:
@@ -144,11 +147,11 @@ def _what_was_finished(plan: Plan, facts: Facts) -> str:
     )
 
 
-def _timed_slice(plan: Plan, traffic: _engine.Traffic | None, share: float) -> float:
-    """Wall seconds of the first run with its warm-up and window cut down to a share."""
-    scenario = plan.scenario(plan.cells[0], plan.baseline)
+def _timed_slice(plan: Plan, traffic: _engine.Traffic | None, share: float, scheme: str) -> float:
+    """Wall seconds of a scheme's first run, reduced too, with its warm-up and window cut down to a share."""
+    scenario = plan.scenario(plan.cells[0], scheme)
     for field in ("warmup", "duration"):
         scenario[field] = f"{_engine.parse_duration(field, scenario[field]) * share:.9f}s"
     begin = time.perf_counter()
-    interruptible(lambda: run_one(scenario, traffic, _engine.Cancel()))
+    interruptible(lambda: reduce_run(run_one(scenario, traffic, _engine.Cancel()), plan.buckets))
     return time.perf_counter() - begin
