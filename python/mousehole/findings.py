@@ -1,7 +1,7 @@
 """One plain sentence per scheme: better, worse, no measurable benefit, or undecided."""
 
 from dataclasses import asdict, dataclass
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any
 
 from mousehole.manifest import CENSORED_SHARE

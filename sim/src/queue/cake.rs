@@ -90,8 +90,8 @@ fn quantum(rate: Rate) -> u32 {
     (rate.0 >> 15).clamp(300, FULL) as u32
 }
 
-/// Bytes of a full packet.
-const FULL: u64 = 1514;
+/// Bytes of a full packet; Linux counts Ethernet's header too, 1514.
+const FULL: u64 = 1500;
 
 /// Parts of the rate up to which the three tins have their rank: as shifts.
 const THRESHOLDS: [u32; 3] = [2, 0, 4];
@@ -215,14 +215,14 @@ mod tests {
             (target.0 / 1000, interval.0 / 1000)
         };
         assert_eq!(law(10_000_000), (5000, 100_000));
-        // 1.5 · 1514 bytes take 18.168 ms at 1 Mbit/s and 363.36 ms at 50 kbit/s.
-        assert_eq!(law(1_000_000), (18_168, 113_168));
-        assert_eq!(law(50_000), (363_360, 726_720));
+        // 1.5 · 1500 bytes take 18 ms at 1 Mbit/s and 360 ms at 50 kbit/s.
+        assert_eq!(law(1_000_000), (18_000, 113_000));
+        assert_eq!(law(50_000), (360_000, 720_000));
     }
 
     #[test]
     fn quantum__falls_with_the_rate() {
         let of = |rate: u64| quantum(Rate(rate));
-        assert_eq!([of(1_000_000), of(32_768_000), of(1_000_000_000)], [300, 1000, 1514]);
+        assert_eq!([of(1_000_000), of(32_768_000), of(1_000_000_000)], [300, 1000, 1500]);
     }
 }

@@ -5,9 +5,9 @@
 //!
 //! Flows are hashed by connection and direction. Deviations: the hash is a seeded mix, not Jenkins'; there is no CE
 //! threshold (section 5.2.7, off by default). A flow has had its quantum when no credit is left: section 4.2 says
-//! both "negative" and "at least a quantum", Linux has the latter. Sizes are IP lengths: 14 of the default quantum's
-//! 1514 bytes, which stand for the Ethernet header (section 5.2.4), are left after a full packet, so that a new
-//! flow's second full packet goes with its first; where the header is counted it does not.
+//! both "negative" and "at least a quantum", Linux has the latter. Sizes are IP lengths, so the default
+//! quantum is 1500 bytes, not 1514 with Ethernet's header (section 5.2.4): with the 14 bytes left over a new flow's
+//! second full packet would go with its first.
 
 use super::codel::{Around, Law, State};
 use super::lane::{Lane, Total};

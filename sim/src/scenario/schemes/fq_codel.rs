@@ -22,7 +22,13 @@ pub const FQ_CODEL: SchemeDoc = SchemeDoc {
 
 const PARAMETERS: &[ParameterDoc] = &[
     parameter("flows", Kind::Count, "1024", "queues that flows are hashed into", "RFC 8290 section 5.2.5"),
-    parameter("quantum", Kind::Size, "1514B", "bytes a queue may send per round", "RFC 8290 section 5.2.4"),
+    parameter(
+        "quantum",
+        Kind::Size,
+        "1500B",
+        "bytes a queue may send per round",
+        "RFC 8290 section 5.2.4, without the 14 bytes of Ethernet's header, as sizes are here",
+    ),
     parameter("target", Kind::Time, "5ms", "acceptable standing delay", "RFC 8290 section 5.2.2"),
     parameter(
         "interval",
