@@ -75,6 +75,7 @@ impl Balance {
 
 impl World {
     /// Adds a line to the packet trace.
+    #[cold]
     pub(super) fn note(&mut self, event: TraceEvent, packet: Packet) {
         let seq = i64::from(packet.seq) - i64::from(event == TraceEvent::Ack);
         let cwnd = self.live[packet.flow as usize].sender.cwnd();
