@@ -258,20 +258,14 @@ impl<E: Copy> Wheel<E> {
         let beyond = window >> WALKS;
         let ahead = WALKS + 1 + beyond.trailing_zeros() as usize;
         let slot = (self.cursor as usize + ahead) % SLOTS;
-        self.turn_to_walk();
-        self.fetch(if beyond != 0 { self.slots[slot] } else { NONE });
+        // By the slot, so that neighbours do not end each other's walk.
+        self.fetch(slot % WALKS, if beyond != 0 { self.slots[slot] } else { NONE });
     }
 
-    /// The next of the walks.
+    /// Fetches the node at `place`, the next of a walk.
     #[inline(always)]
-    fn turn_to_walk(&mut self) {
-        self.walk = (self.walk + 1) % WALKS;
-    }
-
-    /// Fetches the node at `place`, the next of the present walk.
-    #[inline(always)]
-    fn fetch(&mut self, place: u32) {
-        self.fetched[self.walk] = place;
+    fn fetch(&mut self, walk: usize, place: u32) {
+        self.fetched[walk] = place;
         if let Some(node) = self.nodes.get(place as usize) {
             prefetch(node);
         }
@@ -281,10 +275,10 @@ impl<E: Copy> Wheel<E> {
     /// the one fetched before, if there is one, which has arrived in the meantime: an event and when it happens.
     #[inline(always)]
     pub fn walk(&mut self) -> Option<(Time, &E)> {
-        self.turn_to_walk();
+        self.walk = (self.walk + 1) % WALKS;
         let before = self.fetched[self.walk];
         let next = self.nodes.get(before as usize)?.next;
-        self.fetch(next);
+        self.fetch(self.walk, next);
         self.nodes.get(before as usize).map(|node| (node.at, &node.event))
     }
 
