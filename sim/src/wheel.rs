@@ -20,6 +20,8 @@ const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
 /// Lists walked at a time: a round trip to memory takes as long as a few events.
 const WALKS: usize = 8;
+/// With so many nodes, of 64 bytes, lists are worth walking.
+const LARGE: usize = 4096;
 /// Number of a slot that never comes.
 const NEVER: u64 = u64::MAX;
 
@@ -251,13 +253,18 @@ impl<E: Copy> Wheel<E> {
         std::mem::replace(&mut self.slots[index], NONE)
     }
 
+    /// Whether the events waiting outgrow the caches next to the core.
+    #[inline(always)]
+    fn is_large(&self) -> bool {
+        self.nodes.len() > LARGE
+    }
+
     /// Begins to walk the list of the first slot beyond the next [`WALKS`] that holds anything, if it is in the
-    /// `window` on those after the cursor.
+    /// `window` on those after the cursor; in a small wheel of the one after the next, which is enough.
     #[inline(always)]
     fn begin_walk(&mut self, window: u64) {
-        let beyond = window >> WALKS;
-        let ahead = WALKS + 1 + beyond.trailing_zeros() as usize;
-        let slot = (self.cursor as usize + ahead) % SLOTS;
+        let beyond = if self.is_large() { window >> WALKS << WALKS } else { window & window.wrapping_sub(1) };
+        let slot = (self.cursor as usize + 1 + beyond.trailing_zeros() as usize) % SLOTS;
         // By the slot, so that neighbours do not end each other's walk.
         self.fetch(slot % WALKS, if beyond != 0 { self.slots[slot] } else { NONE });
     }
@@ -275,6 +282,9 @@ impl<E: Copy> Wheel<E> {
     /// the one fetched before, if there is one, which has arrived in the meantime: an event and when it happens.
     #[inline(always)]
     pub fn walk(&mut self) -> Option<(Time, &E)> {
+        if !self.is_large() {
+            return None;
+        }
         self.walk = (self.walk + 1) % WALKS;
         let before = self.fetched[self.walk];
         let next = self.nodes.get(before as usize)?.next;
