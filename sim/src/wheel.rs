@@ -1,20 +1,29 @@
 //! The event queue: an exact-order timing wheel.
 //!
 //! The near future is a ring of slots of equal width; each slot is sorted when its turn comes, so
-//! order is exact whatever the width. What lies beyond the ring waits in a heap. The ring should
-//! reach past the longest delay plus queueing: too short a ring is slow, never wrong. A binary heap
-//! over the same keys is the oracle of the tests.
+//! order is exact whatever the width. What lies beyond the ring waits in a list for each further lap of the
+//! ring, and is filed again when that lap begins. The ring should reach past the longest delay plus
+//! queueing: too short a ring is slow, never wrong. A binary heap over the same keys is the oracle of the tests.
+//!
+//! A slot is a list through the nodes of its events, and following a list through memory that has left the
+//! caches costs a round trip to memory for each event. So the lists of the next few slots are walked while
+//! events are taken, a step for each, so that several round trips are under way at once ([`Wheel::walk`]).
 //!
 //! Events at equal times are ordered by their key, which the engine makes from the event's content,
 //! so that no optimisation can change an order unseen.
 
 use crate::units::{Dur, Time};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
-const SLOTS: u64 = 8192;
-const WORDS: usize = (SLOTS / 64) as usize;
+const SLOTS: usize = 32_768;
+const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
+/// Lists walked at a time: a round trip to memory takes as long as a few events.
+const WALKS: usize = 8;
+/// With so many nodes, of 64 bytes, lists are worth walking.
+const LARGE: usize = 4096;
+/// Number of a slot that never comes.
+const NEVER: u64 = u64::MAX;
 
 /// Has the processor fetch what will be needed soon; changes nothing.
 #[inline(always)]
@@ -71,21 +80,27 @@ pub struct Wheel<E> {
     /// That slot's events, latest first, so that the next one is taken from the end.
     current: Vec<Turn>,
     /// First node of each slot.
-    slots: Vec<u32>,
+    slots: Box<[u32; SLOTS]>,
+    occupied: Box<[u64; WORDS]>,
     nodes: Vec<Node<E>>,
     /// First free node.
     free: u32,
-    occupied: [u64; WORDS],
-    far: BinaryHeap<Reverse<Turn>>,
-    len: usize,
+    /// The node fetched last in each walk along a coming slot's list.
+    fetched: [u32; WALKS],
+    /// The walk whose turn it is.
+    walk: usize,
+    /// First node of what lies beyond the ring, by lap.
+    far: BTreeMap<u64, u32>,
+    /// Absolute number of the slot in which the first of those laps begins.
+    far_slot: u64,
 }
 
 impl<E: Copy> Wheel<E> {
-    /// A wheel for packets that take `packet` to send and arrive up to `horizon` later: slots are a quarter
-    /// as wide as a packet, as each packet makes four events or more and a slot with one event needs no sorting, or
+    /// A wheel for packets that take `packet` to send and arrive up to `horizon` later: slots are an eighth as
+    /// wide as a packet, as each packet makes four events or more and a slot with one event needs no sorting, or
     /// as wide as it takes for the ring to reach that far.
     pub fn for_delays(packet: Dur, horizon: Dur) -> Wheel<E> {
-        Wheel::new(Dur(packet.0 / 4).max(Dur(horizon.0 / SLOTS)))
+        Wheel::new(Dur(packet.0 / 8).max(Dur(horizon.0 / SLOTS as u64)))
     }
 
     /// A wheel whose slots are about `width` wide (rounded to a power of two nanoseconds).
@@ -95,23 +110,15 @@ impl<E: Copy> Wheel<E> {
             shift,
             cursor: 0,
             current: Vec::new(),
-            slots: vec![NONE; SLOTS as usize],
+            slots: filled(NONE),
+            occupied: filled(0),
             nodes: Vec::new(),
             free: NONE,
-            occupied: [0; WORDS],
-            far: BinaryHeap::new(),
-            len: 0,
+            fetched: [NONE; WALKS],
+            walk: 0,
+            far: BTreeMap::new(),
+            far_slot: NEVER,
         }
-    }
-
-    /// Number of events waiting.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether nothing waits.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// Adds an event; `at` must not lie before the last popped event.
@@ -124,14 +131,13 @@ impl<E: Copy> Wheel<E> {
     /// Files the event held at `place`; `at` must not lie before the last taken event.
     #[inline(always)]
     pub fn file(&mut self, place: u32, at: Time, key: u64) {
-        self.len += 1;
         let node = &mut self.nodes[place as usize];
         (node.at, node.key) = (at, key);
         let slot = at.0 >> self.shift;
         // A slot before the cursor wraps to a great distance: its events belong to the present one.
         let ahead = slot.wrapping_sub(self.cursor);
-        if ahead.wrapping_sub(1) < SLOTS - 1 {
-            let index = (slot % SLOTS) as usize;
+        if ahead.wrapping_sub(1) < SLOTS as u64 {
+            let index = slot as usize % SLOTS;
             node.next = std::mem::replace(&mut self.slots[index], place);
             self.occupied[index / 64] |= 1 << (index % 64);
         } else {
@@ -142,11 +148,15 @@ impl<E: Copy> Wheel<E> {
     /// Files an event of the present slot, or of one beyond the ring.
     #[inline(never)]
     fn file_elsewhere(&mut self, turn: Turn) {
-        if turn.at.0 >> self.shift <= self.cursor {
+        let slot = turn.at.0 >> self.shift;
+        if slot <= self.cursor {
             let place = self.current.partition_point(|other| *other > turn);
             self.current.insert(place, turn);
         } else {
-            self.far.push(Reverse(turn));
+            let lap = slot / SLOTS as u64;
+            let first = self.far.entry(lap).or_insert(NONE);
+            self.nodes[turn.place as usize].next = std::mem::replace(first, turn.place);
+            self.far_slot = self.far_slot.min(lap * SLOTS as u64);
         }
     }
 
@@ -159,34 +169,27 @@ impl<E: Copy> Wheel<E> {
     }
 
     /// Takes the earliest event out of the order and leaves it at its place, to be filed again or freed.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self) -> Option<u32> {
-        loop {
-            if let Some(turn) = self.current.pop() {
-                self.len -= 1;
-                return Some(turn.place);
-            }
-            if self.len == 0 {
-                return None;
-            }
-            let only = self.turn();
-            if only != NONE {
-                self.len -= 1;
-                return Some(only);
-            }
+        match self.current.pop() {
+            Some(turn) => Some(turn.place),
+            None => self.turn(),
         }
     }
 
-    /// When the event at `place` happens.
-    #[inline]
-    pub fn time(&self, place: u32) -> Time {
-        self.nodes[place as usize].at
+    /// When the event at `place` happens, and the event.
+    #[inline(always)]
+    pub fn look(&self, place: u32) -> (Time, &E) {
+        let node = &self.nodes[place as usize];
+        (node.at, &node.event)
     }
 
-    /// The event at `place`.
-    #[inline]
-    pub fn event(&self, place: u32) -> &E {
-        &self.nodes[place as usize].event
+    /// Takes the event at `place`, which was taken out of the order, and gives its place back.
+    #[inline(always)]
+    pub fn release(&mut self, place: u32) -> E {
+        let node = &mut self.nodes[place as usize];
+        node.next = std::mem::replace(&mut self.free, place);
+        node.event
     }
 
     /// The event at `place`, to be changed.
@@ -201,40 +204,92 @@ impl<E: Copy> Wheel<E> {
         self.nodes[place as usize].next = std::mem::replace(&mut self.free, place);
     }
 
-    /// The event after the last popped one, if it lies in the same slot.
+    /// Moves to the next slot that holds anything, and takes its first event.
     #[inline]
-    pub fn upcoming(&self) -> Option<&E> {
-        self.current.last().map(|turn| &self.nodes[turn.place as usize].event)
+    fn turn(&mut self) -> Option<u32> {
+        let window = self.window();
+        let near = self.next_occupied(window);
+        self.begin_walk(window);
+        if near >= self.far_slot {
+            return self.turn_to_far();
+        }
+        self.cursor = near;
+        let first = self.empty(near);
+        if self.nodes[first as usize].next == NONE {
+            return Some(first);
+        }
+        self.list(first);
+        self.first_of_current()
     }
 
-    /// Moves to the next slot that holds anything, and sorts it; returns its event if that is the only one.
-    #[inline]
-    fn turn(&mut self) -> u32 {
-        let near = self.next_occupied();
-        let far = self.far.peek().map(|Reverse(turn)| turn.at.0 >> self.shift);
-        let next = match (near, far) {
-            (Some(near), Some(far)) => near.min(far),
-            (Some(only), None) | (None, Some(only)) => only,
-            (None, None) => return NONE,
-        };
-        self.cursor = next;
-        if near == Some(next) {
-            let index = (next % SLOTS) as usize;
-            let first = std::mem::replace(&mut self.slots[index], NONE);
-            self.occupied[index / 64] &= !(1 << (index % 64));
-            self.look_ahead(index);
-            if far != Some(next) && self.nodes[first as usize].next == NONE {
-                return first;
-            }
-            self.list(first);
+    /// The same where a lap begins before the next occupied slot: files its events in the ring, which they are
+    /// within as soon as the cursor stands right before them.
+    #[cold]
+    #[inline(never)]
+    fn turn_to_far(&mut self) -> Option<u32> {
+        let (_, mut place) = self.far.pop_first()?;
+        self.cursor = self.far_slot - 1;
+        self.far_slot = self.far.keys().next().map_or(NEVER, |lap| lap * SLOTS as u64);
+        while place != NONE {
+            let Node { next, at, key, .. } = self.nodes[place as usize];
+            self.file(place, at, key);
+            place = next;
         }
-        while self.far.peek().is_some_and(|Reverse(turn)| turn.at.0 >> self.shift <= next) {
-            self.current.extend(self.far.pop().map(|Reverse(turn)| turn));
+        self.turn()
+    }
+
+    /// Sorts the present slot's events and takes the first.
+    #[inline(always)]
+    fn first_of_current(&mut self) -> Option<u32> {
+        self.current.sort_unstable_by(|a, b| b.cmp(a));
+        self.current.pop().map(|turn| turn.place)
+    }
+
+    /// Takes the list out of a slot; returns its first node.
+    #[inline(always)]
+    fn empty(&mut self, slot: u64) -> u32 {
+        let index = slot as usize % SLOTS;
+        self.occupied[index / 64] &= !(1 << (index % 64));
+        std::mem::replace(&mut self.slots[index], NONE)
+    }
+
+    /// Whether the events waiting outgrow the caches next to the core.
+    #[inline(always)]
+    fn is_large(&self) -> bool {
+        self.nodes.len() > LARGE
+    }
+
+    /// Begins to walk the list of the first slot beyond the next [`WALKS`] that holds anything, if it is in the
+    /// `window` on those after the cursor; in a small wheel of the one after the next, which is enough.
+    #[inline(always)]
+    fn begin_walk(&mut self, window: u64) {
+        let beyond = if self.is_large() { window >> WALKS << WALKS } else { window & window.wrapping_sub(1) };
+        let slot = (self.cursor as usize + 1 + beyond.trailing_zeros() as usize) % SLOTS;
+        // By the slot, so that neighbours do not end each other's walk.
+        self.fetch(slot % WALKS, if beyond != 0 { self.slots[slot] } else { NONE });
+    }
+
+    /// Fetches the node at `place`, the next of a walk.
+    #[inline(always)]
+    fn fetch(&mut self, walk: usize, place: u32) {
+        self.fetched[walk] = place;
+        if let Some(node) = self.nodes.get(place as usize) {
+            prefetch(node);
         }
-        if self.current.len() > 1 {
-            self.current.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
+    /// Goes a step along one of the walks, taking turns: fetches the next node of a coming slot's list, and returns
+    /// the one fetched before, if there is one, which has arrived in the meantime: an event and when it happens.
+    #[inline(always)]
+    pub fn walk(&mut self) -> Option<(Time, &E)> {
+        if !self.is_large() {
+            return None;
         }
-        NONE
+        self.walk = (self.walk + 1) % WALKS;
+        let before = self.fetched[self.walk];
+        let next = self.nodes.get(before as usize)?.next;
+        self.fetch(self.walk, next);
+        self.nodes.get(before as usize).map(|node| (node.at, &node.event))
     }
 
     /// Puts an event into a free place, to be filed there.
@@ -261,19 +316,6 @@ impl<E: Copy> Wheel<E> {
         self.nodes.push(Node { event, next: NONE, at: Time::ZERO, key: 0 });
     }
 
-    /// Fetches the first node of the next slot, if that is near: it was written long ago.
-    #[inline]
-    fn look_ahead(&self, index: usize) {
-        // Bits below belong to the next round of the ring.
-        let word = self.occupied[index / 64] & (u64::MAX << (index % 64));
-        let next = index / 64 * 64 + word.trailing_zeros() as usize;
-        if word != 0
-            && let Some(node) = self.nodes.get(self.slots[next % SLOTS as usize] as usize)
-        {
-            prefetch(node);
-        }
-    }
-
     /// Lists the nodes from `place` on among the current ones.
     fn list(&mut self, mut place: u32) {
         while place != NONE {
@@ -283,20 +325,37 @@ impl<E: Copy> Wheel<E> {
         }
     }
 
-    /// Absolute number of the first occupied slot after the cursor.
-    fn next_occupied(&self) -> Option<u64> {
-        let start = ((self.cursor + 1) % SLOTS) as usize;
-        let first = self.occupied[start / 64] & (u64::MAX << (start % 64));
-        let found = if first != 0 {
-            start / 64 * 64 + first.trailing_zeros() as usize
-        } else {
-            let word =
-                (1..=WORDS).map(|step| (start / 64 + step) % WORDS).find(|&word| self.occupied[word] != 0)?;
-            word * 64 + self.occupied[word].trailing_zeros() as usize
-        };
-        let ahead = (found + SLOTS as usize - start) % SLOTS as usize;
-        Some(self.cursor + 1 + ahead as u64)
+    /// Which of the 64 slots after the cursor hold anything, the next in the lowest bit.
+    #[inline(always)]
+    fn window(&self) -> u64 {
+        let start = (self.cursor + 1) as usize % SLOTS;
+        let (low, high) = (self.occupied[start / 64], self.occupied[(start / 64 + 1) % WORDS]);
+        ((u128::from(high) << 64 | u128::from(low)) >> (start % 64)) as u64
     }
+
+    /// Absolute number of the first occupied slot after the cursor, or [`NEVER`]; `window` shows the next ones.
+    #[inline(always)]
+    fn next_occupied(&self, window: u64) -> u64 {
+        match window {
+            0 => self.occupied_beyond(),
+            _ => self.cursor + 1 + u64::from(window.trailing_zeros()),
+        }
+    }
+
+    /// The same where the next slots are empty.
+    #[inline(never)]
+    fn occupied_beyond(&self) -> u64 {
+        let start = (self.cursor + 1) as usize % SLOTS;
+        let mut words = (1..=WORDS).map(|step| (start / 64 + step) % WORDS);
+        let Some(word) = words.find(|&word| self.occupied[word] != 0) else { return NEVER };
+        let found = word * 64 + self.occupied[word].trailing_zeros() as usize;
+        self.cursor + 1 + ((found + SLOTS - start) % SLOTS) as u64
+    }
+}
+
+/// An array in a box, without a detour over the stack.
+fn filled<T: Copy + std::fmt::Debug, const N: usize>(item: T) -> Box<[T; N]> {
+    vec![item; N].into_boxed_slice().try_into().expect("as long as asked for")
 }
 
 #[cfg(test)]
@@ -304,6 +363,8 @@ impl<E: Copy> Wheel<E> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::cmp::Reverse;
+    use std::collections::BinaryHeap;
 
     proptest! {
         /// Any mixture of pushes and pops comes out as a binary heap would give it.
@@ -325,7 +386,7 @@ mod tests {
             while let Some(Reverse(expected)) = heap.pop() {
                 prop_assert_eq!(wheel.pop().map(|item| (item.at.0, item.key)), Some(expected));
             }
-            prop_assert!(wheel.is_empty());
+            prop_assert!(wheel.pop().is_none());
         }
     }
 }

@@ -75,14 +75,28 @@ pub(super) mod class {
 const MANY: usize = 1000;
 
 impl World {
-    /// Fetches the connection of the next event while the present one is handled; where there are many, each
-    /// is out of the caches by the time its next event comes.
-    #[inline]
-    pub(super) fn look_ahead(&self) {
-        if self.live.len() > MANY
-            && let Some(Event { packet, .. }) = self.wheel.upcoming()
-            && let Some(live) = self.live.get(packet.flow as usize)
-        {
+    /// Walks a step ahead in the wheel, and fetches the connection of the event found there; where there are many,
+    /// each is out of the caches by the time its next event comes.
+    #[inline(always)]
+    pub(super) fn look_ahead(&mut self) {
+        let Some((at, &Event { packet, what })) = self.wheel.walk() else { return };
+        // An event of the past has been handled since its list was walked.
+        if self.live.len() > MANY && at >= self.now {
+            let slot = match what {
+                What::Timer { slot, .. } => slot,
+                _ => packet.flow,
+            };
+            self.fetch(slot as usize, !matches!(what, What::Arrive));
+        }
+    }
+
+    /// Fetches what a packet needs of the connection in `slot` on its way, and all of it where it `ends`.
+    #[inline(always)]
+    fn fetch(&self, slot: usize, ends: bool) {
+        if let Some(road) = self.roads.get(slot) {
+            prefetch(road);
+        }
+        if let Some(live) = self.live.get(slot).filter(|_| ends) {
             prefetch(live);
         }
     }

@@ -36,11 +36,11 @@ impl World {
         self.arm(slot);
     }
 
-    /// A packet has reached the host it was meant for.
+    /// A packet has reached the host it was meant for; its kind, where that is known.
     #[inline(always)]
-    pub(super) fn deliver(&mut self, place: u32, kind: Kind) {
-        let packet = self.wheel.event(place).packet;
-        self.wheel.free(place);
+    pub(super) fn deliver(&mut self, place: u32, kind: Option<Kind>) {
+        let packet = self.wheel.release(place).packet;
+        let kind = kind.unwrap_or(packet.kind);
         let slot = packet.flow;
         self.roads[slot as usize].in_flight -= 1;
         if self.setup.trace {
@@ -56,6 +56,13 @@ impl World {
         }
         self.arm(slot);
         self.release(slot);
+    }
+
+    /// The same for what is neither data nor an acknowledgement, apart: it is rare, and the code of every event
+    /// has to fit the cache of instructions.
+    #[inline(never)]
+    pub(super) fn deliver_other(&mut self, place: u32) {
+        self.deliver(place, None);
     }
 
     /// The pending timer of a connection fired; it may be stale, or early.
@@ -319,16 +326,22 @@ impl World {
     }
 
     /// Schedules the connection's timer event if something is due before the pending one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arm(&mut self, slot: u32) {
-        let live = &mut self.live[slot as usize];
+        let live = &self.live[slot as usize];
         let due = live.next_due();
         if due < live.timer_at && live.is_open {
-            live.generation += 1;
-            live.timer_at = due;
-            let generation = live.generation;
-            self.schedule(due.max(self.now), class::TIMER, u64::from(slot), What::Timer { slot, generation });
+            self.rearm(slot, due);
         }
+    }
+
+    #[inline(never)]
+    fn rearm(&mut self, slot: u32, due: Time) {
+        let live = &mut self.live[slot as usize];
+        live.generation += 1;
+        live.timer_at = due;
+        let generation = live.generation;
+        self.schedule(due.max(self.now), class::TIMER, u64::from(slot), What::Timer { slot, generation });
     }
 
     /// Whether a transfer that begins now counts: in the window, or of a page that began there.

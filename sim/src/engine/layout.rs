@@ -196,6 +196,9 @@ impl PrivateLinks {
     }
 }
 
+/// Delay and pace of the private access link at each end, by [`End`].
+pub(super) type Ends = [(Dur, Option<Pace>); 4];
+
 /// What a packet needs to know of its connection on its way: a cache line, all it touches between the hosts.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
@@ -210,4 +213,17 @@ pub(super) struct Road {
     pub in_flight: u32,
     /// Its data goes from client to server.
     pub upload: bool,
+}
+
+impl Road {
+    /// Crosses the private access link at `end`; returns when a packet of `bytes` reaches its far end.
+    #[inline(always)]
+    pub fn pass(&mut self, ends: &Ends, end: End, at: Time, bytes: u16) -> Time {
+        let (delay, pace) = ends[end as usize];
+        let through = match pace {
+            Some(pace) => self.links.pass(end, at, bytes, pace),
+            None => at,
+        };
+        through + delay
+    }
 }

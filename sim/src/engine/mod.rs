@@ -35,7 +35,7 @@ use crate::wheel::Wheel;
 use connection::{Live, Open, Payload};
 use course::{Course, Plain};
 use event::{Event, What, class};
-use layout::{DOWN, End, Road};
+use layout::{DOWN, End, Ends, Road};
 pub use outcome::{Balance, Outcome};
 pub use setup::{Apps, Setup};
 use source::{BULK, Wishes};
@@ -51,7 +51,7 @@ pub struct World {
     free: Vec<u32>,
     roads: Vec<Road>,
     /// Delay and pace of the private access link at each end.
-    ends: [(Dur, Option<Pace>); 4],
+    ends: Ends,
     wishes: Wishes,
     transfers: Vec<Transfer>,
     /// Pages that began in the window.
@@ -151,7 +151,7 @@ impl World {
     pub fn run(mut self, cancel: &AtomicBool) -> Result<Outcome> {
         while !self.is_over {
             let Some(place) = self.wheel.take() else { break };
-            let at = self.wheel.time(place);
+            let (at, &Event { what, .. }) = self.wheel.look(place);
             debug_assert!(at >= self.now, "an event lies in the past");
             self.now = at;
             self.events += 1;
@@ -159,7 +159,7 @@ impl World {
                 return Err(Error::Cancelled);
             }
             self.look_ahead();
-            self.handle(place);
+            self.handle(place, what);
         }
         Ok(self.finish())
     }
@@ -167,12 +167,12 @@ impl World {
     /// Handles the event at `place` of the wheel. A packet stays there as long as it travels, and what happens to
     /// it is changed in place: copied at each hop it would be read before the changes had left the store buffer.
     #[inline]
-    fn handle(&mut self, place: u32) {
-        match self.wheel.event(place).what {
+    fn handle(&mut self, place: u32, what: What) {
+        match what {
             What::Arrive => self.arrive(place),
-            What::Data => self.deliver(place, Kind::Data),
-            What::Ack => self.deliver(place, Kind::Ack),
-            What::Other => self.deliver(place, self.wheel.event(place).packet.kind),
+            What::Data => self.deliver(place, Some(Kind::Data)),
+            What::Ack => self.deliver(place, Some(Kind::Ack)),
+            What::Other => self.deliver_other(place),
             what => {
                 self.wheel.free(place);
                 self.happen(what);
@@ -206,20 +206,20 @@ impl World {
 
     #[inline(always)]
     fn schedule(&mut self, at: Time, class: u64, content: u64, what: What) {
-        let place = self.wheel.hold(Event { packet: Packet::NONE, what });
-        self.file(place, at, class, content);
+        let key = self.key(class, content);
+        self.wheel.push(at, key, Event { packet: Packet::NONE, what });
     }
 
+    /// Place of an event among those of its time.
     #[inline(always)]
-    fn file(&mut self, place: u32, at: Time, class: u64, content: u64) {
+    fn key(&mut self, class: u64, content: u64) -> u64 {
         // Departures come first even in insertion order: the fast path has no events for them.
-        let key = if self.setup.params.insertion_order && class > class::SERVE {
+        if self.setup.params.insertion_order && class > class::SERVE {
             self.scheduled += 1;
             class::ARRIVE << 60 | self.scheduled
         } else {
             class << 60 | content
-        };
-        self.wheel.file(place, at, key);
+        }
     }
 
     /// A marker takes its slow step.
@@ -234,12 +234,15 @@ impl World {
     /// Carries out what the source wished.
     fn grant(&mut self) {
         while !(self.wishes.open.is_empty() && self.wishes.wake.is_empty()) {
-            for (at, token) in std::mem::take(&mut self.wishes.wake) {
+            let mut wakes = std::mem::take(&mut self.wishes.wake);
+            for (at, token) in wakes.drain(..) {
                 self.schedule(at, class::WAKE, u64::from(token), What::Wake(token));
             }
-            for open in std::mem::take(&mut self.wishes.open) {
+            let mut opens = std::mem::take(&mut self.wishes.open);
+            for open in opens.drain(..) {
                 self.open(open);
             }
+            self.wishes.reuse(opens, wakes);
         }
     }
 
@@ -280,9 +283,17 @@ impl World {
     }
 
     /// Frees the slot of a connection that is over and has nothing left in the network or to acknowledge.
+    #[inline(always)]
     fn release(&mut self, slot: u32) {
+        if self.live[slot as usize].is_finished {
+            self.release_finished(slot);
+        }
+    }
+
+    #[inline(never)]
+    fn release_finished(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
-        let is_quiet = live.is_finished && self.roads[slot as usize].in_flight == 0 && live.sender.is_done();
+        let is_quiet = self.roads[slot as usize].in_flight == 0 && live.sender.is_done();
         if live.is_open && is_quiet && live.receiver.poll_timeout() == Time::NEVER {
             live.is_open = false;
             self.free.push(slot);

@@ -75,6 +75,7 @@ impl Balance {
 
 impl World {
     /// Adds a line to the packet trace.
+    #[cold]
     pub(super) fn note(&mut self, event: TraceEvent, packet: Packet) {
         if let Some(course) = &mut self.course {
             return course.note(event, &packet, self.now);

@@ -4,7 +4,7 @@
 
 use super::World;
 use super::event::{Event, What, class};
-use super::layout::{DOWN, End};
+use super::layout::{DOWN, End, Ends, Layout, Road};
 use crate::link::Arrival;
 use crate::marker::Marker;
 use crate::packet::{Kind, Packet, flag};
@@ -12,73 +12,63 @@ use crate::queue::Drop;
 use crate::record::TraceEvent;
 use crate::units::Time;
 
+/// Order of packets of one time: a host may send some of several kinds with the same number at once.
+#[inline(always)]
+fn content(packet: &Packet) -> u64 {
+    u64::from(packet.flow & 0x01ff_ffff) << 35 | u64::from(packet.seq) << 3 | packet.kind as u64
+}
+
+/// Leads a packet that has crossed a link, and reaches its far end at `at`, to the next queue or to its host;
+/// returns when it gets there, and the class of that event.
+#[inline(always)]
+fn lead_on(event: &mut Event, road: &mut Road, layout: &Layout, ends: &Ends, at: Time) -> (Time, u64) {
+    let packet = &mut event.packet;
+    packet.hop += 1;
+    let upward = packet.is_upward();
+    if let Some(link) = layout.link(packet.hop, upward, road.path) {
+        packet.link = link;
+        event.what = What::Arrive;
+        return (at, class::ARRIVE);
+    }
+    event.what = What::deliver(packet.kind);
+    let end = if upward { End::ServerIn } else { End::ClientIn };
+    (road.pass(ends, end, at, packet.bytes) + road.quarter, class::DELIVER)
+}
+
 impl World {
-    /// Files the packet held at `place`, which reaches a queue or its host at `at`.
-    #[inline(always)]
-    fn file_packet(&mut self, place: u32, at: Time, what: What) {
-        let event = self.wheel.event_mut(place);
-        event.what = what;
-        // A host may send packets of several kinds with the same number at once.
-        let flow = u64::from(event.packet.flow) & 0x01ff_ffff;
-        let content = flow << 35 | u64::from(event.packet.seq) << 3 | event.packet.kind as u64;
-        let class = if matches!(what, What::Arrive) { class::ARRIVE } else { class::DELIVER };
-        self.file(place, at, class, content);
-    }
-
     /// Puts a packet of a host on its way.
+    ///
+    /// Always inlined, so that the packet is made where it stays and never read back.
     #[inline(always)]
-    pub(super) fn inject(&mut self, packet: Packet) {
-        let place = self.wheel.hold(Event { packet, what: What::Arrive });
-        self.start(place);
-    }
-
-    /// Sends off the new packet at `place`.
-    fn start(&mut self, place: u32) {
-        let packet = &mut self.wheel.event_mut(place).packet;
+    pub(super) fn inject(&mut self, mut packet: Packet) {
         let road = &mut self.roads[packet.flow as usize];
         road.in_flight += 1;
         packet.flags |= flag::when(road.upload, flag::UPLOAD);
-        let (path, quarter, upward) = (road.path, road.quarter, packet.is_upward());
-        let first = self.setup.layout.link(0, upward, path);
+        let upward = packet.is_upward();
+        let first = self.setup.layout.link(0, upward, road.path);
         packet.link = first.expect("every path crosses a link");
-        let (flow, bytes) = (packet.flow, packet.bytes);
+        let end = if upward { End::ClientOut } else { End::ServerOut };
+        let at = road.pass(&self.ends, end, self.now, packet.bytes) + road.quarter;
         if self.setup.trace && !packet.is_reverse() {
-            let packet = *packet;
             self.note(TraceEvent::Send, packet);
         }
-        let end = if upward { End::ClientOut } else { End::ServerOut };
-        let at = self.pass_private(flow, bytes, end, self.now) + quarter;
-        self.file_packet(place, at, What::Arrive);
+        let key = self.key(class::ARRIVE, content(&packet));
+        self.wheel.push(at, key, Event { packet, what: What::Arrive });
     }
 
     /// The packet at `place` has crossed a link and reaches its far end at `at`.
     #[inline(always)]
     fn onward(&mut self, place: u32, at: Time) {
-        let packet = &mut self.wheel.event_mut(place).packet;
-        packet.hop += 1;
-        let road = &self.roads[packet.flow as usize];
-        let (path, quarter, upward) = (road.path, road.quarter, packet.is_upward());
-        if let Some(link) = self.setup.layout.link(packet.hop, upward, path) {
-            packet.link = link;
-            return self.file_packet(place, at, What::Arrive);
-        }
-        let end = if upward { End::ServerIn } else { End::ClientIn };
-        let (flow, bytes, what) = (packet.flow, packet.bytes, What::deliver(packet.kind));
-        let through = self.pass_private(flow, bytes, end, at);
-        self.file_packet(place, through + quarter, what);
+        let event = self.wheel.event_mut(place);
+        let road = &mut self.roads[event.packet.flow as usize];
+        let (at, class) = lead_on(event, road, &self.setup.layout, &self.ends, at);
+        let content = content(&event.packet);
+        let key = self.key(class, content);
+        self.wheel.file(place, at, key);
     }
 
-    /// Crosses a private access link; returns when a packet of `bytes` reaches its far end.
-    #[inline]
-    fn pass_private(&mut self, flow: u32, bytes: u16, end: End, at: Time) -> Time {
-        let (delay, pace) = self.ends[end as usize];
-        let through = match pace {
-            Some(pace) => self.roads[flow as usize].links.pass(end, at, bytes, pace),
-            None => at,
-        };
-        through + delay
-    }
-
+    /// The packet at `place` has reached the queue of its link.
+    #[inline(always)]
     pub(super) fn arrive(&mut self, place: u32) {
         let packet = &mut self.wheel.event_mut(place).packet;
         let number = usize::from(packet.link);
@@ -95,17 +85,33 @@ impl World {
                 return self.refuse(place, number);
             }
         }
-        if self.setup.trace && packet.link == DOWN {
-            let packet = *packet;
+        if self.setup.trace {
+            return self.arrive_noted(place, number);
+        }
+        let arrival = self.setup.links[number].arrive(packet, self.now);
+        self.arrived(place, number, arrival);
+    }
+
+    /// The same with a packet trace.
+    #[inline(never)]
+    fn arrive_noted(&mut self, place: u32, number: usize) {
+        let packet = self.wheel.event_mut(place).packet;
+        if number == usize::from(DOWN) {
             self.note(TraceEvent::Enqueue, packet);
         }
-        match self.setup.links[number].arrive(&mut self.wheel.event_mut(place).packet, self.now) {
-            Arrival::Arrives(at) => {
-                if self.setup.trace {
-                    self.note_mark(place);
-                }
-                self.onward(place, at);
-            }
+        let packet = &mut self.wheel.event_mut(place).packet;
+        let arrival = self.setup.links[number].arrive(packet, self.now);
+        if matches!(arrival, Arrival::Arrives(_)) {
+            self.note_mark(place);
+        }
+        self.arrived(place, number, arrival);
+    }
+
+    /// What follows from the arrival of the packet at `place` at link `number`.
+    #[inline(always)]
+    fn arrived(&mut self, place: u32, number: usize, arrival: Arrival) {
+        match arrival {
+            Arrival::Arrives(at) => self.onward(place, at),
             Arrival::Queued { serve } => {
                 self.wheel.free(place);
                 self.bury(number);
@@ -131,7 +137,7 @@ impl World {
 
     /// A packet was admitted; if it was marked, the trace tells.
     fn note_mark(&mut self, place: u32) {
-        let packet = self.wheel.event(place).packet;
+        let packet = self.wheel.event_mut(place).packet;
         if packet.link == DOWN && packet.has(flag::CE) && !packet.was_marked {
             self.note(TraceEvent::Mark, packet);
         }

@@ -46,6 +46,16 @@ impl Wishes {
         }
     }
 
+    /// Gives back the memory of wishes that were granted, unless there are new ones.
+    pub(super) fn reuse(&mut self, open: Vec<Open>, wake: Vec<(Time, u32)>) {
+        if self.open.is_empty() {
+            self.open = open;
+        }
+        if self.wake.is_empty() {
+            self.wake = wake;
+        }
+    }
+
     /// What `ask` wishes, by itself; its scripts are added to these, so that their numbers hold for the run.
     pub fn apart(&mut self, ask: impl FnOnce(&mut Wishes)) -> Wishes {
         let mut own = Wishes { scripts: std::mem::take(&mut self.scripts), ..Wishes::default() };

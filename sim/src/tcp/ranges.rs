@@ -32,6 +32,11 @@ impl Ranges {
 
     /// Adds `[from, to)`; returns how many segments are new.
     pub fn insert(&mut self, from: u32, to: u32) -> u32 {
+        if let Some(last) = self.0.last_mut().filter(|last| last.1 == from) {
+            // In order but for a gap before: what nearly all insertions do.
+            last.1 = to;
+            return to - from;
+        }
         let first = self.0.partition_point(|&(_, end)| end < from);
         let last = first + self.0[first..].partition_point(|&(start, _)| start <= to);
         let held: u32 = self.0[first..last].iter().map(|&(a, b)| b.min(to).saturating_sub(a.max(from))).sum();
@@ -54,10 +59,11 @@ impl Ranges {
     /// Forgets everything below `floor`.
     pub fn trim(&mut self, floor: u32) {
         if self.0.first().is_some_and(|&(from, _)| from < floor) {
-            self.0.retain_mut(|range| {
-                range.0 = range.0.max(floor);
-                range.0 < range.1
-            });
+            let gone = self.0.partition_point(|&(_, to)| to <= floor);
+            self.0.drain(..gone);
+            if let Some(first) = self.0.first_mut() {
+                first.0 = first.0.max(floor);
+            }
         }
     }
 

@@ -120,6 +120,7 @@ impl Receiver {
         }
     }
 
+    #[inline]
     fn acknowledge(&mut self, trigger: u32, params: &Params) -> AckFields {
         self.pending = 0;
         self.delayed_until = Time::NEVER;

@@ -242,18 +242,23 @@ impl Sender {
     }
 
     /// The next segment to send now, if any.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Time, params: &Params) -> Option<Transmit> {
-        if let Some(seq) = self.forced.take() {
-            return Some(self.emit(seq, now, params));
-        }
+        let seq = match self.forced.take() {
+            Some(forced) => forced,
+            None => self.next_segment(params)?,
+        };
+        Some(self.emit(seq, now, params))
+    }
+
+    /// Number of the next segment that the window and recovery allow.
+    #[inline]
+    fn next_segment(&mut self, params: &Params) -> Option<u32> {
         if params.rack {
-            let seq = self.next_by_rack(params)?;
-            return Some(self.emit(seq, now, params));
+            return self.next_by_rack(params);
         }
         if params.variant == Variant::Sack && self.cut == Cut::FastRetransmit {
-            let seq =
-                if params.rfc5681 { self.next_by_sack(params)? } else { self.next_by_ns2_sack(params)? };
-            return Some(self.emit(seq, now, params));
+            return if params.rfc5681 { self.next_by_sack(params) } else { self.next_by_ns2_sack(params) };
         }
         if self.burst == 0 && !self.limited {
             return None;
@@ -269,9 +274,8 @@ impl Sender {
         self.burst = self.burst.saturating_sub(1);
         self.limited_sent += u32::from(self.limited);
         self.limited = false;
-        let seq = self.nxt;
         self.nxt += 1;
-        Some(self.emit(seq, now, params))
+        Some(self.nxt - 1)
     }
 
     /// Segments past `una` that may be in flight.
@@ -356,6 +360,7 @@ impl Sender {
         self.deadline = now + self.rto.rto(params);
     }
 
+    #[inline]
     fn emit(&mut self, seq: u32, now: Time, params: &Params) -> Transmit {
         let retransmission = seq < self.max;
         let was_idle = self.una == self.max;
