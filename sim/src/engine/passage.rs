@@ -129,7 +129,7 @@ impl World {
     /// The policer before a link drops the packet at `place`.
     #[cold]
     fn refuse(&mut self, place: u32, link: usize) {
-        let packet = self.wheel.event(place).packet;
+        let packet = self.wheel.event_mut(place).packet;
         self.setup.links[link].refuse(packet);
         self.wheel.free(place);
         self.bury(link);
