@@ -23,7 +23,7 @@ use crate::tcp::profile::Opening;
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Script, Write};
 use crate::units::{Dur, Time};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -43,63 +43,57 @@ const SECOND: u64 = 1_000_000_000;
 /// Response times by case and number of the write, in seconds.
 type Times = BTreeMap<(Case, u32), f64>;
 
-/// Response times of single writes by way and payload.
-type Courses = BTreeMap<(Way, u64), Dur>;
+/// A single write: its way, its payload, and its place among the transfers.
+type Single = (Way, u64, usize);
 
 /// Response time alone of each transfer, in seconds.
 ///
 /// # Errors
 /// [`crate::error::Error::Cancelled`] after a cancel.
 pub fn times(plan: &Plan, traffic: &Traffic, outcome: &Outcome, cancel: &AtomicBool) -> Result<Vec<f64>> {
-    let (transfers, scripts) = (&outcome.transfers, &outcome.scripts);
-    let courses = followed(plan, transfers, cancel)?;
-    let mut left: Vec<Case> = transfers
-        .iter()
-        .filter(|transfer| told(plan, &courses, transfer).is_none())
-        .map(|transfer| case(plan, transfer, traffic, scripts))
-        .collect();
-    left.sort_unstable();
-    left.dedup();
-    let known = played(plan, &left, cancel)?;
-    let own = |transfer: &Transfer| {
-        let case = case(plan, transfer, traffic, scripts);
+    let transfers = &outcome.transfers;
+    let mut times = followed(plan, transfers, cancel)?;
+    let case = |at: usize| case(plan, &transfers[at], traffic, &outcome.scripts);
+    let left: Vec<usize> = (0..times.len()).filter(|&at| times[at].is_nan()).collect();
+    let mut cases: Vec<Case> = left.iter().map(|&at| case(at)).collect();
+    cases.sort_unstable();
+    cases.dedup();
+    let known = played(plan, &cases, cancel)?;
+    for at in left {
+        let case = case(at);
         // Keystrokes after the first are all alike.
-        let write = if case.request_bytes > 0 { transfer.write.min(1) } else { transfer.write };
-        known.get(&(case, write)).copied()
-    };
-    let time = |transfer: &Transfer| {
-        let found = told(plan, &courses, transfer).or_else(|| own(transfer));
-        found.unwrap_or(f64::NAN) + transfer.service_ns as f64 / 1e9
-    };
-    Ok(transfers.iter().map(time).collect())
+        let write = if case.request_bytes > 0 { transfers[at].write.min(1) } else { transfers[at].write };
+        times[at] = known.get(&(case, write)).copied().unwrap_or(f64::NAN);
+    }
+    for (time, transfer) in times.iter_mut().zip(transfers) {
+        *time += transfer.service_ns as f64 / 1e9;
+    }
+    Ok(times)
 }
 
-/// What the longest single write of each way tells of all.
-fn followed(plan: &Plan, transfers: &[Transfer], cancel: &AtomicBool) -> Result<Courses> {
-    let mut courses = Courses::new();
+/// What the longest single write of each way tells of all, in seconds; of the others nothing is known.
+fn followed(plan: &Plan, transfers: &[Transfer], cancel: &AtomicBool) -> Result<Vec<f64>> {
+    let mut times = vec![f64::NAN; transfers.len()];
     if plan.params.opening == Opening::OneWaySyn {
-        return Ok(courses);
+        return Ok(times);
     }
-    let mut sizes: BTreeMap<Way, BTreeSet<u64>> = BTreeMap::new();
-    for transfer in transfers.iter().filter(|transfer| is_single(plan, transfer)) {
-        sizes.entry(way(transfer)).or_default().insert(transfer.bytes);
+    let among = transfers.iter().enumerate().filter(|(_, transfer)| is_single(plan, transfer));
+    let mut singles: Vec<Single> =
+        among.map(|(place, transfer)| (way(transfer), transfer.bytes, place)).collect();
+    singles.sort_unstable();
+    for alike in singles.chunk_by(|one, next| one.0 == next.0) {
+        follow(plan, alike, &mut times, cancel)?;
     }
-    for (way, sizes) in sizes {
-        follow(plan, way, &sizes, &mut courses, cancel)?;
-    }
-    Ok(courses)
+    Ok(times)
 }
 
-/// Follows the longest of `sizes`; of a way that meets itself, or where something is sent twice, nothing is told.
-fn follow(
-    plan: &Plan,
-    way: Way,
-    sizes: &BTreeSet<u64>,
-    courses: &mut Courses,
-    cancel: &AtomicBool,
-) -> Result<()> {
-    let Some(longest) = sizes.last().filter(|_| EmptyPath::is_apart(plan, way)) else { return Ok(()) };
-    let case = Case { way, writes: vec![(0, full_segments(plan, *longest))], request_bytes: 0 };
+/// Follows the longest of one way's writes, the last; of a way that meets itself, or where something is sent twice,
+/// nothing is told.
+fn follow(plan: &Plan, singles: &[Single], times: &mut [f64], cancel: &AtomicBool) -> Result<()> {
+    let Some(&(way, longest, _)) = singles.last().filter(|one| EmptyPath::is_apart(plan, one.0)) else {
+        return Ok(());
+    };
+    let case = Case { way, writes: vec![(0, full_segments(plan, longest))], request_bytes: 0 };
     let setup = alone_setup(plan, Arc::new(traffic_of(plan, &[case])), Vec::new());
     let plain = EmptyPath::plain(plan, way);
     let outcome = World::new(setup).follow(plain).run(cancel)?;
@@ -108,7 +102,9 @@ fn follow(
         return Ok(());
     }
     let mut arrivals = Arrivals::new(plan, way, plain, &outcome.course);
-    courses.extend(sizes.iter().map(|&bytes| ((way, bytes), arrivals.of(bytes).since(begin))));
+    for &(_, bytes, place) in singles {
+        times[place] = arrivals.of(bytes).since(begin).as_secs();
+    }
     Ok(())
 }
 
@@ -166,12 +162,6 @@ impl Arrivals<'_> {
     fn full(&self) -> u16 {
         (self.plan.params.mss + self.plan.params.header) as u16
     }
-}
-
-/// What is told of a single write, in seconds.
-fn told(plan: &Plan, courses: &Courses, transfer: &Transfer) -> Option<f64> {
-    let found = courses.get(&(way(transfer), transfer.bytes)).filter(|_| is_single(plan, transfer));
-    found.map(|time| time.as_secs())
 }
 
 /// Plays the cases one after the other.
