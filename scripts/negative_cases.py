@@ -30,9 +30,9 @@ milliseconds for a transfer; FQ-CoDel gains as much.
         "title": "FQ-CoDel is there already, and few bulk flows",
         "words": """
 A home link: pages at 30 % of 10 Mb/s beside three downloads without end. FQ-CoDel gives a flow that has
-sent little the first turn, without marks and thresholds, and divides the rest evenly. SFD's virtual queues
-do worse for both, RIO-PS's for short transfers; strict priority wins a few milliseconds and takes an eighth
-of the downloads' goodput; LFP comes out even.
+sent little the first turn, without marks and thresholds, and divides the rest evenly. SFD's virtual
+queues do worse for both, RIO-PS's for short transfers; strict priority wins ten milliseconds and takes
+a tenth of the downloads' goodput; LFP does a little better for both.
 """,
         "commands": (
             "examples/negatives/few-bulk.toml --baseline fq-codel "
@@ -63,9 +63,9 @@ the connection lives delays both for good.
         "title": "Downloads in thirty pieces",
         "words": """
 A download that comes as thirty connections at once has the initial window and the green bytes of a page
-thirty times over. First everybody is honest, then every download of at least 300 kB is cut. The others pay
-under every scheme, under drop-tail as well; FQ-CoDel, which divides by flows, keeps nothing of what it gave
-them, CAKE, which divides by hosts first, most.
+thirty times over. First everybody is honest, then every download of at least 300 kB is cut. The others
+pay under every scheme, under drop-tail as well; FQ-CoDel, which divides by flows, keeps a third of what
+it gave them, CAKE, which divides by hosts first, all.
 """,
         "commands": tuple(
             f"examples/negatives/{name}.toml --schemes {BESIDE}" for name in ("honest", "sharded")
@@ -77,7 +77,7 @@ them, CAKE, which divides by hosts first, most.
         "words": """
 TCP-DS colours by the window: green up to four segments, yellow up to eight. A sender that begins with ten
 is red from its first packet. First with two segments, as TCP was when the paper was written, then with ten:
-most of the gain is gone, where SFD, which counts bytes, keeps its own.
+half of the gain is gone, hardly any of the randomised form's, and SFD, which counts bytes, keeps its own.
 """,
         "commands": tuple(
             f"examples/negatives/initial-window-{window}.toml "
@@ -90,7 +90,7 @@ most of the gain is gone, where SFD, which counts bytes, keeps its own.
         "words": """
 The schemes that drop long flows first count on them to slow down. A stream at 60 % of the link that does
 not loses a seventh of its packets and goes on. Short transfers are shielded from it all the same; long
-ones, which share its colour, are not: they take five times as long as under fair queueing.
+ones, which share its colour, are not: they take four times as long as under fair queueing, and more.
 """,
         "commands": (f"examples/negatives/ignores-loss.toml --schemes {BESIDE}",),
         "columns": ("short", "long", ("stream", "loss_share"), ("stream", "delay_p95_s")),
@@ -111,12 +111,13 @@ makes pages faster than drop-tail does, in either case; most make them slower.
     {
         "title": "Gaming: 10 MB in twenty pieces",
         "words": """
-SFD (section 3.3) and SHRED (section 6) raise the question what a sender gains that splits its transfers,
-and what that costs others, and do not measure it. One user fetches 10 MB every minute beside web traffic;
-first honestly, then in twenty pieces at once. Splitting pays under every scheme, drop-tail included: the
-cheat needs three quarters of its time there, and a third of it under SFD, whose honest long flows pay most.
-The web pays under all of them: under TCP-DS it takes three times as long, under CAKE, for which the cheat
-remains one host, an eighth longer.
+SFD (section 3.3) and SHRED (section 6) raise the question what a sender gains that splits its
+transfers, and what that costs others, and do not measure it. One user fetches 10 MB every minute beside
+web traffic; first honestly, then in twenty pieces at once. Splitting pays under every scheme, drop-tail
+included, but for TCP-DS, where it is not clear: the cheat needs seven tenths of its time under drop-
+tail, and a third of it under SFD, whose honest long flows pay most. The web pays under all of them:
+under `ct-bytes` it takes nearly three times as long, under SHRED and FQ-CoDel twice, under CAKE, for
+which the cheat remains one host, a ninth longer.
 """,
         "commands": tuple(
             f'examples/negatives/gaming-{name}.toml --schemes "droptail,sfd(mode=coupled),s-sfd,p-sfd,pq-sfd,'
@@ -129,7 +130,7 @@ remains one host, an eighth longer.
         "title": "Gaming: a window of one that is not",
         "words": """
 A sender that always claims a window of one segment is the last that SHRED drops. First every sender tells
-the truth, then the one of the 10 MB lies: it gains a third of its time, and the web loses more than SHRED
+the truth, then the one of the 10 MB lies: it gains two fifths of its time, and the web loses more than SHRED
 had given it. An edge that reconstructs the window from what is outstanding believes neither.
 """,
         "commands": tuple(
