@@ -31,6 +31,13 @@ def interrupted(arguments: list[str], ready: str, cwd: Path) -> tuple[int, str, 
     return status, seen, time.monotonic() - begin
 
 
+def patience() -> float:
+    """A second, or five times what the command takes to start, on a machine that is so busy."""
+    begin = time.monotonic()
+    subprocess.run([*MODULE, "--version"], check=True, stdout=subprocess.DEVNULL)
+    return max(1.0, 5 * (time.monotonic() - begin))
+
+
 LONG = [
     "compare",
     "web:sfd",
@@ -49,7 +56,7 @@ LONG = [
 def test_compare__stops_within_a_second_and_says_what_was_finished(tmp_path: Path, jobs: str) -> None:
     status, said, seconds = interrupted([*LONG, "--jobs", jobs], "schemes ×", tmp_path)
     assert status == 130
-    assert seconds < 1.0
+    assert seconds < patience()
     assert re.search(r"mousehole: stopped (after \d+ of|before the first of) \d+ runs", said)
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
