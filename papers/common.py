@@ -1,12 +1,15 @@
-"""What all papers' folders share: reading their data, running their cases, printing their tables."""
+"""What all papers' folders share: what is asked for, reading data, running cases, printing tables."""
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from mousehole.errors import MouseholeError
 from mousehole.pool import RunResult, default_jobs, run_all
-from mousehole.progress import Reporter
+from mousehole.progress import ConsoleReporter, Reporter
+from mousehole.report import report_console
 from mousehole.statistics import Estimate
 from rich import box
 from rich.console import Console
@@ -15,6 +18,43 @@ from rich.text import Text
 
 Json = dict[str, Any]
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """How a reproduction is run, and where it prints."""
+
+    seeds: int
+    jobs: int | None
+    console: Console = field(default_factory=report_console)
+    reporter: Reporter = field(default_factory=lambda: ConsoleReporter(report_console(stderr=True)))
+
+    def replicate(self, cases: Mapping[str, Json], reduce: Callable[[RunResult], T]) -> dict[str, list[T]]:
+        """All cases in all replications."""
+        return replicate(cases, self.seeds, reduce, self.reporter, self.jobs)
+
+    def say(self, sentence: str) -> None:
+        """Prints one finding."""
+        self.console.print(Text(f"• {sentence}"))
+
+
+def chosen(
+    paper: str, table: int | None, figure: int | None, tables: Collection[int], figures: Collection[int]
+) -> tuple[str, int]:
+    """Which one of a paper's tables and figures is asked for, as ("table", 4).
+
+    Raises `MouseholeError` naming what there is, unless it is one of them.
+    """
+    there = {"table": tables, "figure": figures}
+    listed = {kind: ", ".join(str(number) for number in numbers) for kind, numbers in there.items()}
+    offered = " and ".join(f"--{kind} {numbers}" for kind, numbers in listed.items() if numbers)
+    asked = [(kind, n) for kind, n in (("table", table), ("figure", figure)) if n is not None]
+    if len(asked) != 1:
+        raise MouseholeError(f"paper {paper}: give one table or figure; there are {offered}")
+    ((kind, number),) = asked
+    if number not in there[kind]:
+        raise MouseholeError(f"paper {paper}: {kind} {number} is not reproduced; there are {offered}")
+    return kind, number
 
 
 def read_toml(path: Path) -> Json:

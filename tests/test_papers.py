@@ -39,7 +39,7 @@ def test_sfd_table_4__prints_published_beside_ours(
 def test_sfd__refuses_what_it_does_not_have() -> None:
     with pytest.raises(MouseholeError, match="table 6 is not reproduced"):
         reproduce.main(table=6)
-    with pytest.raises(MouseholeError, match="give one of"):
+    with pytest.raises(MouseholeError, match="give one table or figure"):
         reproduce.main()
 
 

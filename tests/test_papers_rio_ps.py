@@ -48,7 +48,7 @@ def test_refuses_what_it_does_not_have() -> None:
     with pytest.raises(MouseholeError, match="table 3 is not reproduced; there are --table 1"):
         reproduce.main(table=3)
     for both in ({}, {"table": 1, "figure": 2}):
-        with pytest.raises(MouseholeError, match="give one of"):
+        with pytest.raises(MouseholeError, match="give one table or figure"):
             reproduce.main(**both)
 
 

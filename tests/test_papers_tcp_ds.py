@@ -129,8 +129,9 @@ def test_figures_3_11_and_12__print_one_row_for_each_scheme(
 
 
 def test_tcp_ds__says_what_there_is() -> None:
-    with pytest.raises(MouseholeError, match="give one figure; there are --figure 2, 3, 7, 11 and 12"):
-        reproduce.main()
-    for wanted in ({"table": 1}, {"figure": 8}, {"table": 1, "figure": 2}):
+    for neither in ({}, {"table": 1, "figure": 2}):
+        with pytest.raises(MouseholeError, match="give one table or figure; there are --figure 2, 3, 7, 11"):
+            reproduce.main(**neither)
+    for wanted in ({"table": 1}, {"figure": 8}):
         with pytest.raises(MouseholeError, match="is not reproduced; there are --figure 2"):
             reproduce.main(**wanted)

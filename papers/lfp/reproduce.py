@@ -6,21 +6,16 @@ from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 
-from mousehole.errors import MouseholeError
-from mousehole.progress import ConsoleReporter
-from mousehole.report import report_console
 from mousehole.statistics import Estimate, t_interval
-from rich.console import Console
 from rich.text import Text
 
-from papers.common import Json, percent, print_table, read_toml, replicate, with_interval
+from papers.common import Json, Running, chosen, percent, print_table, read_toml, with_interval
 from papers.lfp.cases import SCHEMES, Variant, base, case, readings, schemes
 from papers.lfp.measures import SIZES, Measured, measure
 
 HERE = Path(__file__).parent
-FIGURES = (2, 5, 7, 8)
+TABLES, FIGURES = (1,), (2, 5, 7, 8)
 QUICK_SEEDS, FULL_SEEDS = 10, 20
-THERE_IS = "there are --table 1 and --figure 2, 5, 7 and 8"
 MEDIUM = 10.0
 COLUMNS = (
     ("utilisation", "U, %", 1), ("throughput", "throughput, Mb/s", 3), ("goodput", "goodput, Mb/s", 3),
@@ -32,19 +27,15 @@ Runs = dict[str, list[Measured]]
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Running):
     """How a reproduction is run."""
 
     base: Json
-    seeds: int
-    jobs: int | None
-    console: Console
-    reporter: ConsoleReporter
 
     def run(self, connections_per_s: float, of: dict[str, Variant]) -> Runs:
         """The schemes `of` names under one load, in all replications."""
         cases = {name: case(self.base, connections_per_s, variant) for name, variant in of.items()}
-        return replicate(cases, self.seeds, measure, self.reporter, self.jobs)
+        return self.replicate(cases, measure)
 
 
 def main(
@@ -55,15 +46,8 @@ def main(
     full: bool = False,
 ) -> int:
     """Runs what was asked for and prints it; 0 if it was done, whatever came out."""
-    if (table is None) == (figure is None):
-        raise MouseholeError(f"paper lfp: give one table or figure; {THERE_IS}")
-    if table not in (None, 1) or figure not in (None, *FIGURES):
-        what = f"table {table}" if figure is None else f"figure {figure}"
-        raise MouseholeError(f"paper lfp: {what} is not reproduced; {THERE_IS}")
-    count = seeds or (FULL_SEEDS if full else QUICK_SEEDS)
-    settings = Settings(
-        base(full), count, jobs, report_console(), ConsoleReporter(report_console(stderr=True))
-    )
+    chosen("lfp", table, figure, TABLES, FIGURES)
+    settings = Settings(base=base(full), seeds=seeds or (FULL_SEEDS if full else QUICK_SEEDS), jobs=jobs)
     settings.console.print(Text(_head(settings), style="dim"))
     said = read_toml(HERE / "published.toml")
     if table == 1:
@@ -92,7 +76,7 @@ def table_1(settings: Settings, said: Json) -> None:
         title = f"Table 1, {level}: R = {rate:g} connections/s (95 %)"
         print_table(settings.console, title, ["", *(heading for _, heading, _ in COLUMNS)], rows)
         for sentence in _claims_1(published, done):
-            settings.console.print(Text(f"• {sentence}"))
+            settings.say(sentence)
 
 
 def _claims_1(said: Json, done: Runs) -> list[str]:
@@ -180,10 +164,10 @@ def figure_7(settings: Settings, said: Json) -> None:
         means = [t_interval([run.latency_s[place] for run in runs]) for runs in done.values()]
         rows.append([_class(low, high), *(_number(mean, 3) for mean in means)])
     print_table(settings.console, "Figure 7: mean latency by size, s (95 %)", ["packets", *done], rows)
-    settings.console.print(Text(f"• Published: {said['figure_7']['says']}."))
+    settings.say(f"Published: {said['figure_7']['says']}.")
     for place, (low, high) in enumerate(SIZES):
         found = _order(done, ["RED", "LFP", "DT"], _latency_of(place))
-        settings.console.print(Text(f"• {_class(low, high)} packets: {found}."))
+        settings.say(f"{_class(low, high)} packets: {found}.")
     picture = Path("lfp-figure-7.png")
     figures.draw({name: done[name] for name in SCHEMES}, picture)
     settings.console.print(f"wrote {picture}")
@@ -208,7 +192,7 @@ def figure_8(settings: Settings, said: Json) -> None:
     columns = ["", "mean, s", "deviation, s", "short flows with drops", "long flows with drops"]
     print_table(settings.console, "Figures 8 and 10: short flows by load (95 %)", columns, rows)
     for sentence in [f"Published: {said['figure_8']['says']}.", *sentences]:
-        settings.console.print(Text(f"• {sentence}"))
+        settings.say(sentence)
 
 
 def _latency_of(place: int) -> Callable[[Measured], float]:

@@ -7,12 +7,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mousehole.pool import RunResult
-from mousehole.progress import ConsoleReporter
 from mousehole.statistics import Estimate, t_interval
-from rich.console import Console
-from rich.text import Text
 
-from papers.common import Json, merged, percent, print_table, read_toml, replicate, with_interval
+from papers.common import Json, Running, merged, percent, print_table, read_toml, with_interval
 
 T = TypeVar("T")
 HERE = Path(__file__).parent
@@ -24,22 +21,14 @@ measures = import_module(f"{__package__}.measures")  # the folder's hyphen keeps
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Running):
     """How the experiments are run."""
 
     full: bool
-    seeds: int
-    jobs: int | None
-    console: Console
-    reporter: ConsoleReporter
 
     def run(self, cases: Mapping[str, Json], reduce: Callable[[RunResult], T]) -> dict[str, list[T]]:
         """All cases in all replications."""
-        return replicate(cases, self.seeds, reduce, self.reporter, self.jobs)
-
-    def say(self, sentence: str) -> None:
-        """Prints one finding."""
-        self.console.print(Text(f"• {sentence}"))
+        return self.replicate(cases, reduce)
 
 
 def schemes(bdp_packets: float) -> dict[str, Json]:

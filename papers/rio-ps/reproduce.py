@@ -10,14 +10,11 @@ import numpy as np
 from mousehole import tcp_model
 from mousehole.errors import MouseholeError
 from mousehole.pool import RunResult
-from mousehole.progress import ConsoleReporter
-from mousehole.report import report_console
 from mousehole.statistics import Estimate, t_interval
 from numpy.typing import NDArray
-from rich.console import Console
 from rich.text import Text
 
-from papers.common import Json, merged, percent, print_table, read_toml, replicate
+from papers.common import Json, Running, chosen, merged, percent, print_table, read_toml
 
 HERE = Path(__file__).parent
 PICTURE = Path("rio-ps-figure-2.png")
@@ -30,37 +27,26 @@ SILENCE = 1.5
 
 figures = import_module(f"{__package__}.figures")  # the folder's hyphen keeps `from … import` away
 experiments = import_module(f"{__package__}.experiments")
-PARTS: dict[tuple[str, int | None], Any] = {
+PARTS: dict[tuple[str, int], Any] = {
     ("figure", 2): None,
     ("figure", 7): experiments.figure_7,
     ("table", 1): experiments.table_1,
     ("table", 4): experiments.table_4,
 }
 """What can be repeated; Figure 2 is of this file."""
-OFFERED = "--table 1, --table 4, --figure 2 and --figure 7"
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Running):
     """How a reproduction is run."""
 
     base: Json
     path: tcp_model.Path
-    seeds: int
-    jobs: int | None
-    console: Console
-    reporter: ConsoleReporter
 
     def run(self, cases: "Mapping[Cell, Json]") -> "dict[Cell, list[Measured]]":
         """All cases in all replications."""
         names = {str(cell): cell for cell in cases}
-        done = replicate(
-            {str(cell): scenario for cell, scenario in cases.items()},
-            self.seeds,
-            measure,
-            self.reporter,
-            self.jobs,
-        )
+        done = self.replicate({str(cell): scenario for cell, scenario in cases.items()}, measure)
         return {names[name]: runs for name, runs in done.items()}
 
 
@@ -92,30 +78,23 @@ def main(
     full: bool = False,
 ) -> int:
     """Runs what was asked for and prints it; 0 if it was done, whatever came out."""
-    wanted = {("table", table): table, ("figure", figure): figure}
-    asked = [what for what, number in wanted.items() if number is not None]
-    if len(asked) != 1:
-        raise MouseholeError(f"paper rio-ps: give one of {OFFERED}")
-    if asked[0] not in PARTS:
-        raise MouseholeError(
-            f"paper rio-ps: {asked[0][0]} {asked[0][1]} is not reproduced; there are {OFFERED}"
-        )
-    console, reporter = report_console(), ConsoleReporter(report_console(stderr=True))
-    part = PARTS[asked[0]]
+    part = PARTS[chosen("rio-ps", table, figure, *(_numbers(kind) for kind in ("table", "figure")))]
     if part is not None:
         count = seeds or (experiments.FULL_SEEDS if full else experiments.QUICK_SEEDS)
-        part(experiments.Settings(full, count, jobs, console, reporter))
+        part(experiments.Settings(full=full, seeds=count, jobs=jobs))
         return 0
     settings = Settings(
         base=read_toml(HERE / "scenarios" / "lossy-link.toml"),
         path=tcp_model.Path(**read_toml(HERE / "published.toml")["figure_2"]["model"]),
         seeds=seeds or (FULL_SEEDS if full else QUICK_SEEDS),
         jobs=jobs,
-        console=console,
-        reporter=reporter,
     )
     figure_2(settings)
     return 0
+
+
+def _numbers(kind: str) -> list[int]:
+    return [number for one, number in PARTS if one == kind]
 
 
 def figure_2(settings: Settings) -> None:
@@ -131,7 +110,7 @@ def figure_2(settings: Settings) -> None:
     _print_variation(settings, variation)
     _print_causes(settings, variants["cause"], transfers, times)
     for sentence in [*_agreement(settings, times), *_claims(settings, times, variation)]:
-        settings.console.print(Text(f"• {sentence}"))
+        settings.say(sentence)
     figures.draw(_columns(times, variation), settings.path, PICTURE)
     settings.console.print(f"wrote {PICTURE}")
 
@@ -236,7 +215,7 @@ def _print_causes(
     title = "Where they part, and why: simulated / once, one thing changed at a time"
     print_table(settings.console, title, columns, rows)
     for sentence in sentences:
-        settings.console.print(Text(f"• {sentence}"))
+        settings.say(sentence)
 
 
 def _changed_path(

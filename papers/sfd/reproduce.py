@@ -4,14 +4,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from mousehole.errors import MouseholeError
-from mousehole.progress import ConsoleReporter
-from mousehole.report import report_console
 from mousehole.statistics import Estimate, t_interval
-from rich.console import Console
 from rich.text import Text
 
-from papers.common import Json, merged, percent, print_table, read_toml, replicate, with_interval
+from papers.common import (
+    Json,
+    Running,
+    chosen,
+    merged,
+    percent,
+    print_table,
+    read_toml,
+    with_interval,
+)
 from papers.sfd.cases import inter_session_s, load_case, variant_case, variants
 from papers.sfd.measures import Measured, Reduction, measure, reduction
 
@@ -29,18 +34,14 @@ NO_LONG = "NL (no long flows)"
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Running):
     """How a reproduction is run."""
 
     base: Json
-    seeds: int
-    jobs: int | None
-    console: Console
-    reporter: ConsoleReporter
 
     def run(self, cases: dict[str, Json]) -> dict[str, list[Measured]]:
         """All cases in all replications."""
-        return replicate(cases, self.seeds, measure, self.reporter, self.jobs)
+        return self.replicate(cases, measure)
 
 
 def main(
@@ -51,20 +52,12 @@ def main(
     full: bool = False,
 ) -> int:
     """Runs what was asked for and prints it; 0 if it was done, whatever came out."""
-    if (table is None) == (figure is None):
-        raise MouseholeError("paper sfd: give one of --table 3, --table 4 and --figure 6")
-    if table not in (None, *TABLES) or figure not in (None, *FIGURES):
-        raise MouseholeError(
-            f"paper sfd: {'table' if figure is None else 'figure'} {table or figure} is not reproduced; "
-            "there are --table 3, --table 4 and --figure 6"
-        )
+    chosen("sfd", table, figure, TABLES, FIGURES)
     base = read_toml(HERE / "scenarios" / "simple.toml")
     settings = Settings(
         base=base if full else merged(base, QUICK),
         seeds=seeds or (FULL_SEEDS if full else QUICK_SEEDS),
         jobs=jobs,
-        console=report_console(),
-        reporter=ConsoleReporter(report_console(stderr=True)),
     )
     settings.console.print(Text(_head(settings, full), style="dim"))
     if figure == 6:
@@ -120,7 +113,7 @@ def table_4(settings: Settings) -> None:
     _buffers(settings, said)
     verdicts.append(_two_tier(settings, said))
     for verdict in verdicts:
-        settings.console.print(Text(f"• {verdict}"))
+        settings.say(verdict)
 
 
 def _two_tier(settings: Settings, said: Json) -> str:

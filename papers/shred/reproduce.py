@@ -4,39 +4,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from mousehole.errors import MouseholeError
-from mousehole.progress import ConsoleReporter
-from mousehole.report import report_console
 from mousehole.statistics import Estimate, t_interval
-from rich.console import Console
 from rich.text import Text
 
-from papers.common import Json, percent, print_table, read_toml, replicate, with_interval
+from papers.common import Json, Running, chosen, percent, print_table, read_toml, with_interval
 from papers.shred.cases import SCHEMES, Cell, base, case, cells, schemes
 from papers.shred.measures import Measured, benefit, measure, share
 
 HERE = Path(__file__).parent
 TABLES, FIGURES, BY_PAGE = (1, 2), (7, 11, 13, 14, 15), (14, 15)
 QUICK_SEEDS, FULL_SEEDS = 5, 20
-THERE_IS = "there are --table 1 and 2 and --figure 7, 11, 13, 14 and 15"
 Runs = dict[Cell, dict[str, list[Measured]]]
 """By cell and scheme, replications in order."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Running):
     """How a reproduction is run."""
-
-    seeds: int
-    jobs: int | None
-    console: Console
-    reporter: ConsoleReporter
 
     def run(self, mixes: list[Cell], of: dict[str, str]) -> Runs:
         """All mixes under the schemes `of` names, in all replications."""
         scenario = base()
         cases = {f"{mix} {name}": case(scenario, mix, text) for mix in mixes for name, text in of.items()}
-        done = replicate(cases, self.seeds, measure, self.reporter, self.jobs)
+        done = self.replicate(cases, measure)
         return {mix: {name: done[f"{mix} {name}"] for name in of} for mix in mixes}
 
 
@@ -48,13 +38,8 @@ def main(
     full: bool = False,
 ) -> int:
     """Runs what was asked for and prints it; 0 if it was done, whatever came out."""
-    if (table is None) == (figure is None):
-        raise MouseholeError(f"paper shred: give one table or figure; {THERE_IS}")
-    if table not in (None, *TABLES) or figure not in (None, *FIGURES):
-        what = f"table {table}" if figure is None else f"figure {figure}"
-        raise MouseholeError(f"paper shred: {what} is not reproduced; {THERE_IS}")
-    count = seeds or (FULL_SEEDS if full else QUICK_SEEDS)
-    settings = Settings(count, jobs, report_console(), ConsoleReporter(report_console(stderr=True)))
+    chosen("shred", table, figure, TABLES, FIGURES)
+    settings = Settings(seeds=seeds or (FULL_SEEDS if full else QUICK_SEEDS), jobs=jobs)
     settings.console.print(Text(_head(settings), style="dim"))
     said = read_toml(HERE / "published.toml")
     if figure is None:
@@ -85,7 +70,7 @@ def tables(settings: Settings, said: Json) -> None:
         columns = ["flows", *(f"{scheme} {whose}" for scheme in SCHEMES for whose in ("published", "ours"))]
         print_table(settings.console, title, columns, rows)
         worst = ", ".join(f"{scheme} {value:.{digits}f}" for scheme, value in off.items())
-        settings.console.print(Text(f"• Furthest from the published numbers: {worst}."))
+        settings.say(f"Furthest from the published numbers: {worst}.")
 
 
 def benefits(settings: Settings, said: Json, figure: int) -> None:
@@ -100,9 +85,9 @@ def benefits(settings: Settings, said: Json, figure: int) -> None:
                "published", "SHRED − RED (95 %)", "drops DT, RED, SHRED"]  # fmt: skip
     rows = [_row(mix, runs, said, of_pages) for mix, runs in done.items()]
     print_table(settings.console, f"Figure {figure}: benefit over drop-tail", columns, rows)
-    settings.console.print(Text(f"• Published: {said['says']}."))
+    settings.say(f"Published: {said['says']}.")
     for sentence in _verdicts(done, of_pages):
-        settings.console.print(Text(f"• {sentence}"))
+        settings.say(sentence)
     _what_is_open(settings, Cell(**grid["open"]), of_pages)
     picture = Path(f"shred-figure-{figure}.png")
     figures.draw(done, of_pages, picture, f"benefit over drop-tail: {unit} within 1 s")

@@ -9,18 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mousehole.errors import MouseholeError
-from mousehole.progress import ConsoleReporter
-from mousehole.report import report_console
 from mousehole.statistics import Estimate, t_interval
-from rich.console import Console
 from rich.text import Text
 
-from papers.common import Json, percent, print_table, read_toml, replicate, with_interval
+from papers.common import Json, Running, chosen, percent, print_table, read_toml, with_interval
 
 HERE = Path(__file__).parent
 QUICK_SEEDS, FULL_SEEDS = 5, 10
-OFFERED = "--figure 2, 3, 7, 11 and 12"
 
 cases = import_module(f"{__package__}.cases")  # the folder's hyphen keeps `from … import` away
 measures = import_module(f"{__package__}.measures")
@@ -29,23 +24,14 @@ Runs = Mapping[str, list[Any]]
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Running):
     """How a reproduction is run."""
 
     base: Json
-    seeds: int
-    jobs: int | None
-    console: Console
-    reporter: ConsoleReporter
 
     def run(self, of: Mapping[str, Json], rtt_s: float | None = None) -> dict[str, list[Any]]:
         """All cases in all replications."""
-        reduce = partial(measures.measure, rtt_s=rtt_s)
-        return replicate(of, self.seeds, reduce, self.reporter, self.jobs)
-
-    def say(self, sentence: str) -> None:
-        """Prints one finding."""
-        self.console.print(Text(f"• {sentence}"))
+        return self.replicate(of, partial(measures.measure, rtt_s=rtt_s))
 
 
 def main(
@@ -56,20 +42,14 @@ def main(
     full: bool = False,
 ) -> int:
     """Runs what was asked for and prints it; 0 if it was done, whatever came out."""
-    if table is None and figure is None:
-        raise MouseholeError(f"paper tcp-ds: give one figure; there are {OFFERED}")
-    if table is not None or figure not in FIGURES:
-        what = f"table {table}" if table is not None else f"figure {figure}"
-        raise MouseholeError(f"paper tcp-ds: {what} is not reproduced; there are {OFFERED}")
+    _, number = chosen("tcp-ds", table, figure, (), FIGURES)
     settings = Settings(
         base=cases.base(full),
         seeds=seeds or (FULL_SEEDS if full else QUICK_SEEDS),
         jobs=jobs,
-        console=report_console(),
-        reporter=ConsoleReporter(report_console(stderr=True)),
     )
     settings.console.print(Text(_head(settings), style="dim"))
-    FIGURES[figure](settings, read_toml(HERE / "published.toml")[f"figure_{figure}"])
+    FIGURES[number](settings, read_toml(HERE / "published.toml")[f"figure_{number}"])
     return 0
 
 
@@ -202,7 +182,7 @@ def by_scheme(settings: Settings, said: Json, figure: int) -> None:
     )
 
 
-FIGURES: dict[int | None, Callable[[Settings, Json], None]] = {
+FIGURES: dict[int, Callable[[Settings, Json], None]] = {
     2: figure_2,
     3: figure_3,
     7: figure_7,
