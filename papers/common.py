@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from math import nan
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -83,6 +84,13 @@ def replicate(
     scenarios = {(name, n): {**case, "replication": n} for n in numbers for name, case in cases.items()}
     done = run_all(scenarios, reduce, reporter, jobs or default_jobs())
     return {name: [done[name, number] for number in numbers] for name in cases}
+
+
+def drop_share(colours: list[dict[str, int]]) -> float:
+    """Dropped over arrived, of a link's packets of these colours; NaN where none arrived."""
+    arrived = sum(colour["arrived"] for colour in colours)
+    dropped = sum(colour[how] for colour in colours for how in ("early", "forced", "policed"))
+    return dropped / arrived if arrived else nan
 
 
 def percent(share: float, digits: int = 0) -> str:

@@ -6,6 +6,8 @@ import numpy as np
 from mousehole.pool import RunResult
 from numpy.typing import NDArray
 
+from papers.common import drop_share
+
 Floats = NDArray[np.float64]
 
 TAU = 10
@@ -57,7 +59,7 @@ def measure(result: RunResult) -> Measured:
         throughput=throughput,
         goodput=goodput,
         overhead=100 * (throughput - goodput) / throughput,
-        dropped=_drops(queue),
+        dropped=drop_share(queue["colours"]),
         hit=float(again.mean()),
         connections=float(np.nansum(latency)) / window_s,
         flows=(float(np.nansum(latency)) + TIMEOUT_S * latency.size) / window_s,
@@ -83,11 +85,6 @@ def _rates(result: RunResult, queue: dict[str, float]) -> tuple[float, float]:
         float(result.summary()["goodput_bps"]) / 1e6,
         float(queue["sent_bytes"]) * 8 / float(queue["window_s"]) / 1e6,
     )
-
-
-def _drops(queue: dict[str, list[dict[str, int]]]) -> float:
-    arrived = sum(colour["arrived"] for colour in queue["colours"])
-    return sum(colour["early"] + colour["forced"] for colour in queue["colours"]) / max(arrived, 1)
 
 
 def _quantile(result: RunResult) -> float:

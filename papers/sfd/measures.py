@@ -7,6 +7,8 @@ from mousehole.pool import RunResult
 from mousehole.statistics import Estimate, t_interval
 from numpy.typing import NDArray
 
+from papers.common import drop_share
+
 Floats = NDArray[np.float64]
 
 SIZES = np.arange(1, 16)
@@ -32,13 +34,11 @@ def measure(result: RunResult) -> Measured:
     packets = -(-transfers["object_bytes"].astype(np.int64) // PACKET_BYTES)
     of_size = [latency[(packets == size) & ~np.isnan(latency)] for size in SIZES]
     down = result.queues()[0]  # the bottleneck
-    arrived = sum(colour["arrived"] for colour in down["colours"])
-    dropped = sum(colour["early"] + colour["forced"] for colour in down["colours"])
     return Measured(
         mean_s=np.array([values.mean() if values.size else np.nan for values in of_size]),
         std_s=np.array([values.std() if values.size else np.nan for values in of_size]),
         utilisation=float(down["utilisation"]),
-        loss=dropped / arrived if arrived else 0.0,
+        loss=drop_share(down["colours"]),
         unfinished=float(np.isnan(latency).mean()) if latency.size else 0.0,
     )
 

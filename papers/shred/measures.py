@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from mousehole.pool import RunResult
-from mousehole.statistics import Estimate, t_interval
+from mousehole.statistics import Estimate, jain_index, t_interval
 from numpy.typing import NDArray
+
+from papers.common import drop_share
 
 Floats = NDArray[np.float64]
 
@@ -43,9 +45,9 @@ def measure(result: RunResult) -> Measured:
         objects_in_time=_in_time(seconds),
         pages_in_time=_in_time(_of_pages(seconds, transfers["page"])),
         active=float(np.nansum(seconds)) / length_s,
-        drops=_drops(result.queues()[0]),
+        drops=drop_share(result.queues()[0]["colours"]),
         goodput_mbps=float(rates.sum()) * WIRE / 1e6,
-        jain=jain(rates),
+        jain=jain_index(rates),
     )
 
 
@@ -60,17 +62,6 @@ def _of_pages(seconds: Floats, page: NDArray[np.uint64]) -> Floats:
     order = np.argsort(page, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(page[order]) != 0])
     return np.asarray(np.maximum.reduceat(seconds[order], starts), np.float64)
-
-
-def _drops(queue: dict[str, list[dict[str, int]]]) -> float:
-    arrived = sum(colour["arrived"] for colour in queue["colours"])
-    dropped = sum(colour["early"] + colour["forced"] for colour in queue["colours"])
-    return dropped / arrived if arrived else 0.0
-
-
-def jain(rates: Floats) -> float:
-    """Jain's fairness index: 1 if all are equal, 1/n if one has all."""
-    return float(rates.sum() ** 2 / (rates.size * (rates**2).sum())) if rates.any() else np.nan
 
 
 def benefit(scheme: list[Measured], baseline: list[Measured], of_pages: bool) -> Estimate:

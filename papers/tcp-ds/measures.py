@@ -7,6 +7,8 @@ import numpy as np
 from mousehole.pool import RunResult
 from numpy.typing import NDArray
 
+from papers.common import drop_share
+
 Floats = NDArray[np.float64]
 
 LATE_S = 10.0
@@ -107,18 +109,12 @@ def measure(result: RunResult, rtt_s: float | None = None) -> Measured:
         else np.full(HUNDREDTHS.size, np.nan),
         bad_echoes=float(np.mean(echoes > GOOD_ECHO_S)) if echoes.size else np.nan,
         slow_echoes=float(np.mean(echoes > SLOW_ECHO_S)) if echoes.size else np.nan,
-        loss=_loss(down["colours"]),
-        green_loss=_loss([green]) if is_coloured else np.nan,
+        loss=drop_share(down["colours"]),
+        green_loss=drop_share([green]) if is_coloured else np.nan,
         utilisation=float(down["utilisation"]),
         files_per_s=float(np.sum(np.isfinite(files))) / (until_s - begin_s),
         file_s=float(np.median(files)) if files.size else np.nan,
     )
-
-
-def _loss(colours: list[dict[str, Any]]) -> float:
-    arrived = sum(colour["arrived"] for colour in colours)
-    dropped = sum(colour["early"] + colour["forced"] for colour in colours)
-    return float(dropped / arrived) if arrived else np.nan
 
 
 def _echoes(

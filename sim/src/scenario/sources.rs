@@ -14,9 +14,8 @@ use crate::traffic::connection::{Connection, Kind, Write};
 use crate::traffic::model::Model;
 use crate::traffic::model::closed_loop::PageDraws;
 use crate::traffic::model::open_loop::OpenLoop;
-use crate::traffic::model::users::Users;
 use crate::traffic::overlay::Overlay;
-use crate::units::{Dur, Rate, Time};
+use crate::units::{Dur, Time};
 use std::sync::Arc;
 
 /// The connections that the run's sources replay: what was read from files, and those written out.
@@ -98,62 +97,27 @@ fn modelled(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut
     let drawn = apps::seed_of(replication_seed(plan), number);
     let rate = if model.is_upload() { plan.uplink_rate } else { plan.rate };
     let mss = plan.params.mss;
-    match model {
-        Model::WebSfd(web) => {
-            let web =
-                load.target.map_or(Ok(web.clone()), |target| web.clone().with_load(target, rate, mss))?;
-            load.achieved = Some(web.offered_load(rate, mss));
-            load.session_rate = Some(1.0 / web.inter_session_s);
-            Ok(sessions(PageDraws::Sfd(web.draws(seed, replication))))
-        }
-        Model::RioPs(model) => {
-            Ok(sessions(PageDraws::Users(users(model.process(), rate, mss, load).draws(seed, replication))))
-        }
-        Model::Http(model) => {
-            Ok(sessions(PageDraws::Users(users(model.process(), rate, mss, load).draws(seed, replication))))
-        }
-        Model::Shred(model) => {
-            let model =
-                load.target.map_or_else(|| model.clone(), |target| model.clone().with_load(target, rate));
-            load.achieved = Some(model.offered_load(rate, mss));
-            Ok(arrivals(OpenLoop::Shred(model.draws(seed, replication))))
-        }
-        Model::PackMime(model) => {
-            let with = |target| model.clone().with_load(target, rate, mss);
-            let model = load.target.map_or_else(|| model.clone(), with);
-            load.achieved = Some(model.offered_load(rate, mss));
-            Ok(arrivals(OpenLoop::PackMime(Box::new(model.draws(seed, replication)))))
-        }
-        Model::Http2(model) => {
-            let with = |target| model.clone().with_load(target, rate, mss);
-            let model = load.target.map_or_else(|| model.clone(), with);
-            load.achieved = Some(model.offered_load(rate, mss));
-            Ok(arrivals(OpenLoop::Http2(model.draws(seed, replication))))
-        }
-        Model::Poisson(poisson) => {
-            let poisson = load
-                .target
-                .map_or_else(|| poisson.clone(), |target| poisson.clone().with_load(target, rate, mss));
-            load.achieved = Some(poisson.offered_load(rate, mss));
-            Ok(Source::Poisson(Poisson::new(poisson.draws(seed, replication))))
-        }
-        Model::Ftp(ftp) => {
-            load.achieved = model.offered_load(rate, mss);
-            Ok(apps::files(ftp, drawn))
-        }
-        Model::Telnet(telnet) => {
-            load.achieved = model.offered_load(rate, mss);
-            Ok(apps::logins(plan, telnet, drawn, apps))
-        }
-        Model::Udp(udp) => {
-            load.achieved = model.offered_load(rate, mss);
-            Ok(apps::datagrams(&udp.senders(), drawn, apps))
-        }
-        Model::Voip(voip) => {
-            load.achieved = model.offered_load(rate, mss);
-            Ok(apps::datagrams(&voip.senders(), drawn, apps))
-        }
+    let model = match load.target {
+        Some(target) => model.clone().with_load(target, rate, mss)?,
+        None => model.clone(),
+    };
+    load.achieved = model.offered_load(rate, mss);
+    if let Model::WebSfd(web) = &model {
+        load.session_rate = Some(1.0 / web.inter_session_s);
     }
+    Ok(match &model {
+        Model::WebSfd(web) => sessions(PageDraws::Sfd(web.draws(seed, replication))),
+        Model::RioPs(model) => sessions(PageDraws::Users(model.process().draws(seed, replication))),
+        Model::Http(model) => sessions(PageDraws::Users(model.process().draws(seed, replication))),
+        Model::Shred(model) => arrivals(OpenLoop::Shred(model.draws(seed, replication))),
+        Model::PackMime(model) => arrivals(OpenLoop::PackMime(Box::new(model.draws(seed, replication)))),
+        Model::Http2(model) => arrivals(OpenLoop::Http2(model.draws(seed, replication))),
+        Model::Poisson(poisson) => Source::Poisson(Poisson::new(poisson.draws(seed, replication))),
+        Model::Ftp(ftp) => apps::files(ftp, drawn),
+        Model::Telnet(telnet) => apps::logins(plan, telnet, drawn, apps),
+        Model::Udp(udp) => apps::datagrams(&udp.senders(), drawn, apps),
+        Model::Voip(voip) => apps::datagrams(&voip.senders(), drawn, apps),
+    })
 }
 
 fn sessions(draws: PageDraws) -> Source {
@@ -162,14 +126,6 @@ fn sessions(draws: PageDraws) -> Source {
 
 fn arrivals(draws: OpenLoop) -> Source {
     Source::Arrivals(Box::new(Arrivals::new(draws)))
-}
-
-/// As many users as the load needs.
-fn users(process: Users, rate: Rate, mss: u32, load: &mut Load) -> Users {
-    let wanted = load.target.map(|target| process.users_for_load(target, rate, mss));
-    let process = Users { users: wanted.unwrap_or(process.users), ..process };
-    load.achieved = Some(process.offered_load(rate, mss));
-    process
 }
 
 /// Flows without end, under a run's seed.

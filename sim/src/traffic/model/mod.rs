@@ -264,6 +264,30 @@ impl Model {
         }
     }
 
+    /// The model with the arrivals, or as many users, as load a link of `rate` by `load`; those that take no load
+    /// are left as they are.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Field`] for a load that the model cannot offer.
+    pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> Result<Model> {
+        Ok(match self {
+            Model::WebSfd(model) => Model::WebSfd(model.with_load(load, rate, mss)?),
+            Model::RioPs(model) => {
+                let sessions = model.process().users_for_load(load, rate, mss);
+                Model::RioPs(RioPs { sessions, ..model })
+            }
+            Model::Http(model) => {
+                let users = model.process().users_for_load(load, rate, mss);
+                Model::Http(Http { users, ..model })
+            }
+            Model::Shred(model) => Model::Shred(model.with_load(load, rate)),
+            Model::PackMime(model) => Model::PackMime(model.with_load(load, rate, mss)),
+            Model::Http2(model) => Model::Http2(model.with_load(load, rate, mss)),
+            Model::Poisson(model) => Model::Poisson(model.with_load(load, rate, mss)),
+            Model::Telnet(_) | Model::Ftp(_) | Model::Udp(_) | Model::Voip(_) => self,
+        })
+    }
+
     /// Whether a load scales its arrivals; the others have so many users.
     pub fn takes_load(&self) -> bool {
         !matches!(self, Model::Telnet(_) | Model::Ftp(_) | Model::Udp(_) | Model::Voip(_))
