@@ -5,7 +5,7 @@
 //! rules (`rule` = ns2), then with the policy that is deployed (`rule` = policy); `mousehole-overload 5 ns2`
 //! prints one of the two. Ours are means over the seeds, the spreads are the largest less the smallest.
 
-#[path = "../../tests/common/hop.rs"]
+#[path = "../../tests/it/common/hop.rs"]
 #[allow(dead_code, reason = "shared with the tests")]
 mod hop;
 

@@ -1,0 +1,238 @@
+//! Logins, files either way and datagrams: exact times on an empty link, and what must be conserved.
+use crate::common::{SCHEMES, entry, mixed, play, scenario};
+use mousehole_sim::record::{FlowRecord, Transfer};
+use mousehole_sim::scenario::spec::{ConnectionSpec, MixSpec};
+use mousehole_sim::scenario::{RunResult, Scenario};
+use mousehole_sim::units::Time;
+use serde_json::{Value, json};
+
+fn alone(model: &str, params: Value) -> RunResult {
+    play(&mixed(scenario("droptail"), vec![entry(model, params)]))
+}
+
+fn near(value: f64, expected: f64, tolerance: f64) {
+    assert!((value / expected - 1.0).abs() <= tolerance, "{value} for {expected}");
+}
+
+/// 100 B at 4 Mbit/s take 0.2 ms each way on top of 40 ms.
+#[test]
+fn telnet__echo_delay_is_exact_on_an_empty_link() {
+    let result = alone("telnet", json!({"users": 1}));
+    let echoes = &result.outcome.transfers;
+    let undisturbed = echoes.iter().filter(|echo| echo.end.since(echo.start).0 == 40_400_000);
+    assert!(undisturbed.count() * 3 > echoes.len());
+    for (echo, alone_s) in echoes.iter().zip(&result.alone_s) {
+        let delay = echo.end.since(echo.start).0;
+        match echo.write {
+            // The SYN and its answer come first, 40 B each way.
+            0 => assert_eq!(delay, 40_400_000 + 40_160_000),
+            // Typed while the echo before is not acknowledged yet, it waits for that 40-byte ACK of its own.
+            _ => assert!([40_400_000, 40_480_000].contains(&delay), "{echo:?}"),
+        }
+        let expected = if echo.write == 0 { 0.080_56 } else { 0.040_4 };
+        assert!((alone_s - expected).abs() < 1e-9, "{alone_s}");
+    }
+    assert!(echoes.iter().all(|echo| echo.bytes == 60));
+}
+
+#[test]
+fn telnet__types_about_five_characters_a_second() {
+    let result = alone("telnet", json!({"users": 20}));
+    let typed = result.outcome.transfers.len() as f64 / 20.0 / 20.0;
+    // A keystroke waits for its predecessor's echo: the mean gap is E[max(X, 40.4 ms)] with X of mean 0.2 s.
+    let expected = 1.0 / (0.0404 + 0.2 * (-0.0404f64 / 0.2).exp());
+    near(typed, expected, 0.05);
+    assert!(result.outcome.queues[0].colours[0].sent.packets > 1000);
+}
+
+fn one_connection(upload: bool, bytes: u64) -> RunResult {
+    let one = ConnectionSpec { upload, ..crate::common::connection(0.0, &[(0.0, bytes)]) };
+    play(&crate::common::with_connections(scenario("droptail"), vec![one]))
+}
+
+/// SYN, SYN-ACK and the first window: an upload needs no request, so its data leaves with the handshake's last
+/// packet.
+#[test]
+fn upload__is_exact_on_an_empty_link() {
+    let result = one_connection(true, 14_600);
+    let [transfer] = result.outcome.transfers[..] else { panic!("one transfer") };
+    let (syn, answer, data) = (80_000, 80_000, 3_000_000);
+    assert_eq!(transfer.end.since(transfer.start).0, 60_000_000 + syn + answer + 10 * data);
+    assert!(transfer.upload);
+    let [down, up] = &result.outcome.queues[..] else { panic!("two queues") };
+    assert_eq!(up.colours[0].sent.packets, 11, "a SYN and ten segments");
+    assert!(down.colours[0].sent.bytes < 600, "nothing but a SYN-ACK and ACKs");
+    assert_eq!(result.outcome.goodput_bytes, 0);
+    assert_eq!(result.outcome.goodput_up_bytes, 14_600);
+}
+
+#[test]
+fn alone__is_what_an_upload_takes_on_an_empty_link() {
+    for upload in [false, true] {
+        for bytes in [1, 1_460, 5_000, 100_001, 300_000] {
+            let mut scenario = scenario("droptail");
+            scenario.link.uplink_rate = Some("2mbit".into());
+            (scenario.link.buffer, scenario.link.uplink_buffer) = ("100000p".into(), "100000p".into());
+            let one = ConnectionSpec { upload, ..crate::common::connection(0.0, &[(0.0, bytes)]) };
+            let result = play(&crate::common::with_connections(scenario, vec![one]));
+            let [transfer] = result.outcome.transfers[..] else { panic!("one transfer") };
+            let took = transfer.end.since(transfer.start).as_secs();
+            assert!(
+                (took - result.alone_s[0]).abs() < 1e-9,
+                "{upload} {bytes}: {took}, {}",
+                result.alone_s[0]
+            );
+        }
+    }
+}
+
+#[test]
+fn ftp__users_pause_and_go_on() {
+    let params = json!({"users": 4, "mean_bytes": 20000, "shape": 0, "off_s": 0.5, "direction": "both"});
+    let result = alone("ftp", params);
+    let transfers = &result.outcome.transfers;
+    assert!(transfers.iter().all(|one| one.bytes == 20_000 && one.end != Time::NEVER));
+    let (up, down): (Vec<&Transfer>, Vec<&Transfer>) = transfers.iter().partition(|one| one.upload);
+    // A cycle is a pause of 0.5 s and a transfer of less than 0.3 s.
+    for way in [&up, &down] {
+        assert!((70..=160).contains(&way.len()), "{}", way.len());
+    }
+    let bytes = |way: &[&Transfer]| way.len() as u64 * 20_000;
+    assert!(result.outcome.goodput_bytes.abs_diff(bytes(&down)) <= 80_000);
+    assert!(result.outcome.goodput_up_bytes.abs_diff(bytes(&up)) <= 80_000);
+}
+
+/// A period is kept whatever the network does: 8 users, a file each every 5 s, for 20 s.
+#[test]
+fn ftp__period_is_kept() {
+    let params = json!({"users": 8, "mean_bytes": 500_000, "shape": 0, "period_s": 5, "start_spread_s": 0});
+    let result = alone("ftp", params);
+    let mut starts: Vec<u64> = result.outcome.transfers.iter().map(|one| one.start.0).collect();
+    starts.sort_unstable();
+    assert_eq!(starts.len(), 32);
+    let seconds = [0u64, 5, 10, 15].into_iter().flat_map(|second| [second * 1_000_000_000; 8]);
+    assert!(starts.into_iter().eq(seconds));
+    near(
+        result.load.achieved.unwrap_or(f64::NAN),
+        8.0 * 500_000.0 * (1.0 + 40.0 / 1460.0) * 8.0 / 5.0 / 4e6,
+        0.01,
+    );
+}
+
+/// What flows without end deliver adds up to the goodput of each direction.
+#[test]
+fn ftp__without_end_fills_both_directions() {
+    let mut base = Scenario { warmup: "5s".into(), ..scenario("droptail") };
+    base.link.uplink_buffer = "30p".into();
+    let result =
+        play(&mixed(base, vec![entry("ftp", json!({"users": 3, "endless": true, "direction": "both"}))]));
+    assert!(result.outcome.transfers.is_empty());
+    let flows = &result.outcome.flows;
+    assert_eq!(flows.len(), 6);
+    for (upload, goodput) in [(false, result.outcome.goodput_bytes), (true, result.outcome.goodput_up_bytes)]
+    {
+        let sum: u64 = flows.iter().filter(|flow| flow.upload == upload).map(|flow| flow.bytes).sum();
+        near(sum as f64, goodput as f64, 0.03);
+        assert!(sum > 6_000_000, "{sum} B in 20 s at 4 Mbit/s");
+    }
+}
+
+#[test]
+fn bulk__flows_leave_their_goodput() {
+    let mut base = scenario("red");
+    base.traffic.bulk =
+        Some(mousehole_sim::scenario::spec::BulkSpec { flows: 3, start_spread_s: 0.0, rtt_spread: 0.0 });
+    let result = play(&base);
+    assert_eq!(result.outcome.flows.len(), 3);
+    assert!(result.outcome.flows.iter().all(|flow| flow.source == FlowRecord::BULK));
+    let sum: u64 = result.outcome.flows.iter().map(|flow| flow.bytes).sum();
+    near(sum as f64, result.outcome.goodput_bytes as f64, 0.03);
+}
+
+/// 1000 B at 4 Mbit/s take 2 ms on top of 20 ms one way; a packet every 10 ms never meets another.
+#[test]
+fn udp__delay_is_exact_on_an_empty_link() {
+    for direction in ["down", "up"] {
+        let result = alone("udp", json!({"rate_bps": 800_000, "direction": direction}));
+        let [flow] = result.outcome.datagrams[..] else { panic!("one flow") };
+        assert_eq!(flow.delay_s, [0.022; 4], "{direction}");
+        assert_eq!(flow.jitter_s, 0.0);
+        assert_eq!((flow.lost, flow.sent), (0, flow.received));
+        assert!((1900..=2000).contains(&flow.sent), "{}", flow.sent);
+        assert_eq!(flow.bytes, flow.received * 1000);
+        assert_eq!(flow.upload, direction == "up");
+    }
+}
+
+/// Twice the rate of the link: half is lost, and what arrives has waited for a full buffer.
+#[test]
+fn udp__ignores_loss() {
+    let result = alone("udp", json!({"rate_bps": 8_000_000}));
+    let [flow] = result.outcome.datagrams[..] else { panic!("one flow") };
+    assert_eq!(flow.sent, flow.received + flow.lost);
+    near(flow.lost as f64 / flow.sent as f64, 0.5, 0.01);
+    // 30 packets wait, one is in transmission: (30 + 1) × 2 ms at the most.
+    assert!((0.020 + 0.060..=0.020 + 0.062).contains(&flow.delay_s[1]), "{:?}", flow.delay_s);
+}
+
+#[test]
+fn voip__sends_as_often_as_it_talks() {
+    let result = alone("voip", json!({"calls": 25}));
+    assert_eq!(result.outcome.datagrams.len(), 50);
+    let sent: u64 = result.outcome.datagrams.iter().map(|flow| flow.sent).sum();
+    near(sent as f64, 50.0 * 20.0 * 50.0 * 1.004 / 2.591, 0.1);
+    for flow in &result.outcome.datagrams {
+        assert_eq!(flow.sent, flow.received + flow.lost);
+        assert!(flow.delay_s[0] >= 0.0204 - 1e-12 && flow.delay_s[1] <= flow.delay_s[3]);
+    }
+}
+
+/// One event per hop or two: the same records.
+#[test]
+fn paths__uploads_and_datagrams_are_the_same_on_both() {
+    let run = |slow_path| {
+        let base = Scenario { both_directions: true, duration: "6s".into(), slow_path, ..scenario("red") };
+        play(&mixed(
+            base,
+            vec![
+                entry("telnet", json!({"users": 3})),
+                entry("ftp", json!({"users": 2, "direction": "both", "off_s": 0.3})),
+                entry("voip", json!({"calls": 3})),
+                entry("udp", json!({"rate_bps": 700_000})),
+            ],
+        ))
+    };
+    let (fast, slow) = (run(false), run(true));
+    assert!(slow.outcome.events > fast.outcome.events);
+    assert_eq!(fast.outcome.transfers, slow.outcome.transfers);
+    assert_eq!(fast.outcome.datagrams, slow.outcome.datagrams);
+    assert!(fast.outcome.datagrams.iter().any(|flow| flow.lost > 0));
+}
+
+/// Everything at once, under every scheme: every link keeps its packets, every datagram is accounted for.
+#[test]
+fn conservation__with_uploads_and_datagrams() {
+    for scheme in SCHEMES {
+        let base =
+            Scenario { both_directions: true, duration: "6s".into(), max_windows: 40, ..scenario(scheme) };
+        let result = play(&mixed(
+            base,
+            vec![
+                MixSpec { load: Some(0.6), ..entry("poisson", json!({"upload": true})) },
+                entry("ftp", json!({"users": 2, "endless": true, "direction": "both"})),
+                entry("udp", json!({"flows": 2, "rate_bps": 1_000_000, "direction": "both"})),
+                entry("voip", json!({"calls": 2})),
+            ],
+        ));
+        assert!(result.is_conserved(), "{scheme}: {:?}", result.outcome.balance);
+        for flow in &result.outcome.datagrams {
+            assert_eq!(flow.sent, flow.received + flow.lost, "{scheme}");
+            assert!(flow.received > 0, "{scheme}: {flow:?}");
+        }
+        let lost: u64 = result.outcome.datagrams.iter().map(|flow| flow.lost).sum();
+        let all: u64 = result.outcome.balance.iter().map(|link| link.dropped.0).sum();
+        // Where packets without data go first, none of them is lost.
+        assert!(lost > 0 || scheme == "srpt", "{scheme}");
+        assert!(lost <= all, "{scheme}: {lost} of {all}");
+    }
+}

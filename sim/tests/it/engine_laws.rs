@@ -1,0 +1,303 @@
+//! What holds in every run: nothing is lost or made, order is kept, every byte arrives once.
+use crate::common::{
+    SCHEMES, connection, overtakes, play, scenario, transfers, with_connections, with_model, with_profile,
+};
+use mousehole_sim::scenario::schemes as catalogue;
+use mousehole_sim::scenario::spec::{AccessSpec, BulkSpec, ConnectionSpec, FaultSpec, LinkSpec, TcpSpec};
+use mousehole_sim::scenario::{RunResult, Scenario};
+use mousehole_sim::tcp::Variant;
+use mousehole_sim::units::Time;
+use proptest::prelude::*;
+
+const LONG: Time = Time(5_000_000_000_000);
+
+/// Checks the laws that need to know nothing of the scenario but its writes.
+fn check_laws(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseError> {
+    let outcome = &result.outcome;
+    for balance in &outcome.balance {
+        prop_assert!(balance.holds(), "{balance:?}");
+    }
+    if !overtakes(&scenario.scheme) {
+        prop_assert_eq!(outcome.reordered, 0, "order within a flow");
+    }
+    for queue in &outcome.queues {
+        prop_assert!(queue.utilisation() <= 1.001, "{} is used {} times", queue.name, queue.utilisation());
+    }
+    for transfer in outcome.transfers.iter().filter(|transfer| transfer.end != Time::NEVER) {
+        prop_assert!(
+            transfer.start <= transfer.first_data && transfer.first_data < transfer.end,
+            "{transfer:?}"
+        );
+        let least = transfer.rtt_ns / 2;
+        prop_assert!(transfer.end.since(transfer.start).0 >= least, "{transfer:?} is faster than its path");
+    }
+    prop_assert_eq!(result.alone_s.len(), outcome.transfers.len());
+    check_bytes(scenario, result)
+}
+
+/// Every written byte arrives once: the transfers are the writes, and goodput is their sum.
+fn check_bytes(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseError> {
+    let written: Vec<u64> = scenario
+        .traffic
+        .connections
+        .iter()
+        .flat_map(|one| one.writes.iter().map(|write| write.bytes))
+        .collect();
+    if written.is_empty() {
+        return Ok(());
+    }
+    for transfer in &result.outcome.transfers {
+        prop_assert!(transfer.end < LONG, "never finished: {transfer:?}");
+    }
+    let mut carried: Vec<u64> = result.outcome.transfers.iter().map(|transfer| transfer.bytes).collect();
+    carried.sort_unstable();
+    let mut sorted = written.clone();
+    sorted.sort_unstable();
+    prop_assert_eq!(carried, sorted);
+    if scenario.tcp.profile == "rfc" {
+        prop_assert_eq!(result.outcome.goodput_bytes, written.iter().sum::<u64>());
+    }
+    Ok(())
+}
+
+fn any_connection() -> impl Strategy<Value = ConnectionSpec> {
+    let writes = prop::collection::vec((0.0..0.5f64, 1u64..60_000), 1..4);
+    (0.0..3.0f64, writes, prop::option::of(0.03..0.3f64), 0u32..5).prop_map(
+        |(start_s, writes, rtt_s, host)| ConnectionSpec {
+            rtt_s,
+            client: host,
+            server: host / 2,
+            ..connection(start_s, &writes)
+        },
+    )
+}
+
+fn any_link() -> impl Strategy<Value = LinkSpec> {
+    let buffers = prop::sample::select(vec!["2p", "9p", "60p", "8kB", "1bdp", "0.5bdp"]);
+    (500u64..8000, 30u64..200, buffers, 0u32..40).prop_map(|(kbit, ms, buffer, overhead)| LinkSpec {
+        rate: format!("{kbit}kbit"),
+        rtt: format!("{}ms", ms + 100),
+        delay: "5ms".into(),
+        buffer: buffer.into(),
+        uplink_buffer: "20p".into(),
+        overhead,
+        ..LinkSpec::default()
+    })
+}
+
+fn any_access() -> impl Strategy<Value = Option<AccessSpec>> {
+    let spec = |rate: &str, shared: Option<u32>| AccessSpec {
+        rate: rate.into(),
+        delay: "1ms".into(),
+        client_rate: None,
+        client_delay: None,
+        servers: shared,
+        clients: shared,
+    };
+    prop::sample::select(vec![None, Some(spec("20mbit", None)), Some(spec("10mbit", Some(3)))])
+}
+
+fn any_tcp() -> impl Strategy<Value = TcpSpec> {
+    let profiles = prop::sample::select(vec!["rfc", "linux", "ns2-2.35", "ns2-2001"]);
+    let variants =
+        prop::sample::select(vec![None, Some(Variant::Reno), Some(Variant::Newreno), Some(Variant::Sack)]);
+    (profiles, variants, any::<bool>(), prop::option::of(2u32..40)).prop_map(
+        |(profile, variant, ecn, window)| TcpSpec {
+            profile: profile.into(),
+            variant,
+            ecn: Some(ecn),
+            receive_window: window,
+            ..TcpSpec::default()
+        },
+    )
+}
+
+fn any_faults() -> impl Strategy<Value = Vec<FaultSpec>> {
+    let links = prop::sample::select(vec!["down", "up"]);
+    let chances = prop::sample::select(vec![0.0, 0.01, 0.1]);
+    let fault = (links, prop::collection::vec(0u64..40, 0..4), chances);
+    prop::collection::vec(
+        fault.prop_map(|(link, drop, bernoulli)| FaultSpec { link: link.into(), drop, bernoulli }),
+        0..3,
+    )
+}
+
+fn any_scenario() -> impl Strategy<Value = Scenario> {
+    let parts = (
+        prop::sample::select(SCHEMES.to_vec()),
+        prop::collection::vec(any_connection(), 1..10),
+        (any_link(), any_access(), any_tcp(), any_faults()),
+        (any::<bool>(), any::<bool>(), any::<bool>()),
+    );
+    parts.prop_map(|(scheme, connections, (link, access, tcp, faults), (both_directions, up, slow_path))| {
+        // Long enough for every timeout to have its second, fourth and eighth try.
+        let (duration, max_windows) = (format!("{}s", LONG.0 / 1_000_000_000), 1);
+        let base = Scenario { duration, max_windows, ..scenario(scheme) };
+        let base = Scenario { link, access, tcp, faults, both_directions, slow_path, ..base };
+        let mut scenario = with_connections(base, connections);
+        scenario.traffic.direction = Some(if up { "up" } else { "down" }.into());
+        scenario
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn laws__hold_in_random_scenarios(scenario in any_scenario()) {
+        check_laws(&scenario, &play(&scenario))?;
+    }
+}
+
+#[test]
+fn laws__hold_under_every_scheme_and_load() {
+    for scheme in SCHEMES {
+        for (model, load, profile) in
+            [("web:sfd", 0.7, "rfc"), ("poisson", 1.2, "rfc"), ("poisson", 0.9, "ns2-2.35")]
+        {
+            let base =
+                Scenario { warmup: "2s".into(), duration: "5s".into(), max_windows: 2, ..scenario(scheme) };
+            let scenario = with_profile(with_model(base, model, load), profile);
+            check_laws(&scenario, &play(&scenario))
+                .unwrap_or_else(|error| panic!("{scheme}, {model}: {error}"));
+        }
+    }
+}
+
+/// Without losses every transfer ends, and no segment is sent twice.
+#[test]
+fn laws__nothing_is_retransmitted_where_nothing_is_lost() {
+    let roomy = LinkSpec { buffer: "10000p".into(), ..scenario("droptail").link };
+    let result =
+        play(&with_connections(Scenario { link: roomy, ..scenario("droptail") }, transfers(30, 0.2, 40_000)));
+    assert_eq!(result.outcome.transfers.len(), 30);
+    assert!(result.outcome.transfers.iter().all(|one| one.end != Time::NEVER && one.retransmits == 0));
+}
+
+/// Forty endless flows through `scheme`, seen once their common start is over: in the first seconds whole windows
+/// are lost at once, and a queue under strict priority can run empty while its flows wait for timeouts.
+fn full(scheme: &str) -> Scenario {
+    let base = Scenario { warmup: "30s".into(), duration: "10s".into(), max_windows: 1, ..scenario(scheme) };
+    let mut scenario = base;
+    scenario.link.buffer = "60p".into();
+    scenario.traffic.bulk = Some(BulkSpec { flows: 40, start_spread_s: 1.0, rtt_spread: 0.3 });
+    scenario
+}
+
+/// Under overload the link never rests: what it sends in the window is its capacity. One scheme is held to less, and
+/// has a test of its own.
+#[test]
+fn laws__a_backlogged_link_works_all_the_time() {
+    for scheme in SCHEMES.into_iter().filter(|scheme| !scheme.starts_with("ared")) {
+        let used = play(&full(scheme)).outcome.queues[0].utilisation();
+        assert!((0.97..=1.0005).contains(&used), "{scheme}: {used}");
+    }
+}
+
+/// Adaptive RED keeps the queue at the middle of its thresholds, here 5 and 15 packets, and under forty bursty flows a
+/// queue that short runs empty now and then. How often is a band around what came out; that the short target is the
+/// reason is the test: with one twice as long the link does not rest.
+#[test]
+fn laws__adaptive_red_rests_because_its_queue_is_short() {
+    let short = &play(&full("ared")).outcome.queues[0];
+    assert!((9.0..12.0).contains(&short.mean_packets()), "{} packets wait", short.mean_packets());
+    assert!((0.88..0.97).contains(&short.utilisation()), "{}", short.utilisation());
+    let longer = play(&full("ared(delay=40ms)")).outcome.queues[0].utilisation();
+    assert!((0.97..=1.0005).contains(&longer), "{longer}");
+}
+
+/// How a scheme's queue may change the order of packets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Order {
+    /// One FIFO.
+    Fifo,
+    /// Several queues, but no connection is ever in two of them.
+    WithinConnections,
+    /// Queues by colour, and a connection's colour only ever gets worse: what is sent later waits longer.
+    Demoted,
+    /// Queues by colour, and a connection's colour may get better: later packets overtake earlier ones.
+    Promoted,
+}
+
+/// Every scheme, so that a new one must say where it belongs.
+const ORDER: [(&str, Order); 26] = [
+    ("droptail", Order::Fifo),
+    ("red", Order::Fifo),
+    ("ared", Order::Fifo),
+    ("sfd", Order::Fifo),
+    ("p-sfd", Order::Fifo),
+    ("s-sfd", Order::Fifo),
+    ("ns2-sfd", Order::Fifo),
+    ("ns2-rio", Order::Fifo),
+    ("rio-ps", Order::Fifo),
+    ("shred", Order::Fifo),
+    ("lfp", Order::Promoted),
+    ("appl", Order::Fifo),
+    ("tcp-ds", Order::Fifo),
+    ("tcp-ds-r", Order::Fifo),
+    ("er-tbm", Order::Fifo),
+    ("pq-sfd", Order::Promoted),
+    ("wrr", Order::WithinConnections),
+    ("codel", Order::Fifo),
+    ("pie", Order::Fifo),
+    ("fq-codel", Order::WithinConnections),
+    ("cake", Order::WithinConnections),
+    ("pias", Order::Demoted),
+    ("ct-bytes", Order::Demoted),
+    ("srpt", Order::WithinConnections),
+    ("las", Order::WithinConnections),
+    ("empty", Order::WithinConnections),
+];
+
+/// Flows that pass every threshold beside pages that keep the better queues busy.
+fn mice_and_elephants(scheme: &str) -> Scenario {
+    let base = Scenario { duration: "10s".into(), max_windows: 1, ..scenario(scheme) };
+    let mut scenario = with_model(base, "web:sfd", 0.6);
+    scenario.link.buffer = "60p".into();
+    scenario.traffic.bulk = Some(BulkSpec { flows: 5, start_spread_s: 5.0, rtt_spread: 0.3 });
+    scenario
+}
+
+/// Reordering is counted where a flow may come back to a better queue, and nowhere else does it happen.
+#[test]
+fn order__is_kept_by_every_scheme_but_those_that_promote_into_another_queue() {
+    let names: Vec<&str> = catalogue::SCHEMES.iter().map(|doc| doc.name).collect();
+    let mut classed = ORDER.map(|(name, _)| name).to_vec();
+    classed.sort_by_key(|name| names.iter().position(|other| other == name));
+    assert_eq!(classed, names, "every scheme has its class");
+    for (name, order) in ORDER {
+        // Thresholds that flows of ten seconds pass; a timeout after which flows are new while OUT still waits.
+        let scheme = match name {
+            "pias" => "pias(first=5kB,second=50kB)",
+            "ct-bytes" => "ct-bytes(th=20kB)",
+            "pq-sfd" => "pq-sfd(timeout=50ms)",
+            other => other,
+        };
+        assert_eq!(overtakes(name), order == Order::Promoted, "{name}");
+        let scenario = mice_and_elephants(scheme);
+        let result = play(&scenario);
+        // On an empty link for everybody the sum may pass the capacity.
+        if name != "empty" {
+            check_laws(&scenario, &result).unwrap_or_else(|error| panic!("{scheme}: {error}"));
+        }
+        let reordered = result.outcome.reordered;
+        assert_eq!(reordered > 0, order == Order::Promoted, "{name}: {order:?}, {reordered} reordered");
+        let colours = result.outcome.queues[0].colours;
+        let used = colours.iter().filter(|colour| colour.sent.packets > 0).count();
+        let needed = if matches!(order, Order::Demoted | Order::Promoted) { 2 } else { 1 };
+        assert!(used >= needed, "{name}: {used} colours");
+    }
+}
+
+/// Faults of several entries for one link add up.
+#[test]
+fn faults__entries_add_up() {
+    let fault = |drop: Vec<u64>, bernoulli| FaultSpec { link: "down".into(), drop, bernoulli };
+    let base = scenario("droptail");
+    let one = with_connections(
+        Scenario { faults: vec![fault(vec![], 0.3), fault(vec![5], 0.0)], ..base },
+        transfers(10, 0.5, 20_000),
+    );
+    let lost: u64 = play(&one).outcome.queues[0].colours.iter().map(|colour| colour.fault.packets).sum();
+    assert!(lost > 20, "{lost} of more than 100 packets lost");
+}

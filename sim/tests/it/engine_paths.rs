@@ -1,0 +1,158 @@
+//! The fast path of a FIFO (departure known at the arrival) gives the same run as the slow one.
+use crate::common::hop::{Hop, coloured, packet};
+use crate::common::{
+    digest, fifo_schemes, play, scenario, transfers, with_connections, with_model, with_profile,
+};
+use mousehole_sim::packet::{Colour, Packet, flag};
+use mousehole_sim::scenario::scheme::Place;
+use mousehole_sim::scenario::{RunResult, Scenario, Scheme};
+use mousehole_sim::units::{Buffer, Rate, Time};
+use proptest::prelude::*;
+
+fn both_paths(scenario: &Scenario) -> [RunResult; 2] {
+    [false, true].map(|slow_path| play(&Scenario { slow_path, ..scenario.clone() }))
+}
+
+fn assert_same(fast: &RunResult, slow: &RunResult, case: &str) {
+    let (ours, theirs) = (&fast.outcome.transfers, &slow.outcome.transfers);
+    let first = ours.iter().zip(theirs).find(|(one, other)| one != other);
+    assert_eq!((first, ours.len()), (None, theirs.len()), "{case}");
+    for (one, other) in fast.outcome.queues.iter().zip(&slow.outcome.queues) {
+        assert_eq!(one.colours, other.colours, "{case}, {}", one.name);
+    }
+}
+
+/// All traffic lies within the window, so every number must agree.
+#[test]
+fn paths__same_records() {
+    for scheme in fifo_schemes() {
+        for profile in ["rfc", "ns2-2.35", "ns2-2001"] {
+            let mut connections = transfers(60, 0.0313, 31_234);
+            for (index, one) in connections.iter_mut().enumerate() {
+                // Odd nanoseconds, so that events at the same time are departures and arrivals of one link.
+                one.rtt_s = Some(0.041 + 0.001_370_127 * index as f64);
+            }
+            let base = Scenario {
+                both_directions: true,
+                duration: "1000s".into(),
+                max_windows: 1,
+                ..scenario(scheme)
+            };
+            let [fast, slow] = both_paths(&with_profile(with_connections(base, connections), profile));
+            assert_same(&fast, &slow, &format!("{scheme}, {profile}"));
+            assert_eq!(digest(&fast), digest(&slow), "{scheme}, {profile}");
+            assert!(slow.outcome.events > fast.outcome.events);
+        }
+    }
+}
+
+/// Packets that wait when the window opens or closes are counted alike: sent when transmission starts.
+#[test]
+fn paths__same_counts_within_the_window() {
+    for scheme in fifo_schemes() {
+        let base =
+            Scenario { warmup: "1.5s".into(), duration: "2s".into(), max_windows: 3, ..scenario(scheme) };
+        let [fast, slow] = both_paths(&with_model(base, "poisson", 1.3));
+        assert_same(&fast, &slow, scheme);
+    }
+}
+
+#[test]
+fn paths__same_closed_loop() {
+    for scheme in ["red", "p-sfd", "ns2-sfd"] {
+        let base = Scenario { duration: "10s".into(), max_windows: 2, ..scenario(scheme) };
+        let [fast, slow] = both_paths(&with_model(base, "web:sfd", 0.9));
+        assert_same(&fast, &slow, scheme);
+    }
+}
+
+fn hop(scheme: &str, buffer: Buffer, slow: bool) -> Hop {
+    let place = Place { rate: Rate(1_000_000), bottleneck: Rate(1_000_000), buffer, seed: 5, link: 0 };
+    let queue = Scheme::parse(scheme)
+        .and_then(|scheme| scheme.queue(place))
+        .unwrap_or_else(|error| panic!("{error}"));
+    Hop::new(Rate(1_000_000), queue, slow)
+}
+
+/// Gap before the arrival in µs, bytes, colour, ECN-capable.
+fn any_arrivals() -> impl Strategy<Value = Vec<(u64, Packet)>> {
+    let arrival =
+        (0u64..9000, 40u16..1500, any::<bool>(), any::<bool>()).prop_map(|(gap, bytes, green, ect)| {
+            let colour = if green { Colour::Green } else { Colour::Yellow };
+            // Gaps of whole multiples of 8 µs (one byte) make arrivals and departures fall together.
+            (
+                gap / 8 * 8,
+                Packet { flags: if ect { flag::ECT } else { 0 }, ..coloured(colour, packet(0, 0, bytes)) },
+            )
+        });
+    prop::collection::vec(arrival, 1..400)
+}
+
+/// One in transmission and as many waiting as the buffer holds; ns-2's drop-tail counts the first one too.
+#[test]
+fn hop__buffers_hold_what_they_say() {
+    let cases = [
+        ("droptail", Buffer::Packets(12), 13),
+        ("droptail(ns2=true)", Buffer::Packets(12), 12),
+        ("droptail", Buffer::Bytes(9000), 7),
+        ("droptail", Buffer::Bytes(8999), 6),
+        ("red(min=1000,max=2000)", Buffer::Packets(12), 13),
+        ("sfd(out_min=1000,out_max=2000,in_min=1000,in_max=2000)", Buffer::Packets(12), 13),
+    ];
+    for (scheme, buffer, taken) in cases {
+        for slow in [false, true] {
+            let mut hop = hop(scheme, buffer, slow);
+            (0..20).for_each(|seq| hop.arrive(packet(0, seq, 1500), Time(5)));
+            hop.finish();
+            assert_eq!(hop.left.len(), taken, "{scheme}, {buffer:?}, slow path {slow}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Same packets leave at the same times; the link works whenever something waits; order is kept.
+    #[test]
+    fn hop__fast_equals_slow(arrivals in any_arrivals(), bytes in any::<bool>()) {
+        let buffer = if bytes { Buffer::Bytes(9000) } else { Buffer::Packets(12) };
+        for scheme in fifo_schemes() {
+            let mut hops = [false, true].map(|slow| hop(scheme, buffer, slow));
+            let mut now = Time::ZERO;
+            for (number, (gap_us, packet)) in arrivals.iter().enumerate() {
+                now = Time(now.0 + gap_us * 1000);
+                let packet = Packet { seq: number as u32, ..*packet };
+                hops.iter_mut().for_each(|hop| hop.arrive(packet, now));
+                let [fast, slow] = hops.each_mut().map(|hop| hop.link.backlog(now));
+                prop_assert_eq!(fast, slow, "{}", scheme);
+            }
+            hops.iter_mut().for_each(Hop::finish);
+            let [fast, slow] = &hops;
+            prop_assert_eq!(&fast.left, &slow.left, "{}", scheme);
+            prop_assert_eq!(fast.dropped.len(), slow.dropped.len());
+            prop_assert_eq!(fast.link.counts.colours, slow.link.counts.colours);
+            check_work(&arrivals, slow)?;
+        }
+    }
+}
+
+/// A packet starts when it arrives or when the one before it has left, whichever is later.
+fn check_work(arrivals: &[(u64, Packet)], hop: &Hop) -> Result<(), TestCaseError> {
+    let times: Vec<u64> = arrivals
+        .iter()
+        .scan(0, |now, (gap_us, _)| {
+            *now += gap_us * 1000;
+            Some(*now)
+        })
+        .collect();
+    let mut free = 0;
+    let mut last = None;
+    for departure in &hop.left {
+        let seq = departure.packet.seq;
+        prop_assert!(last.is_none_or(|last| last < seq), "out of order");
+        prop_assert_eq!(departure.start.0, times[seq as usize].max(free));
+        (free, last) = (departure.end.0, Some(seq));
+    }
+    prop_assert_eq!(hop.left.len() + hop.dropped.len(), arrivals.len());
+    Ok(())
+}

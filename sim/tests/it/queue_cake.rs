@@ -1,0 +1,307 @@
+//! CAKE-like against the paper and tc-cake(8): shaper, flows, hosts, tins, overflow and BLUE.
+use crate::common::hop::{Hop, coloured, packet};
+use mousehole_sim::flow::{Class, Flow};
+use mousehole_sim::packet::{Colour, Packet, flag};
+use mousehole_sim::queue::cake::{Isolation, Params};
+use mousehole_sim::queue::{By, Cake, Dequeued, Drop, Queue, Why};
+use mousehole_sim::units::{Buffer, Dur, Rate, Time};
+
+const RATE: Rate = Rate(8_000_000);
+
+fn ms(ms: u64) -> Time {
+    Time(ms * 1_000_000)
+}
+
+fn flows() -> Params {
+    Params { isolation: Isolation::Flows, ..Params::new(RATE) }
+}
+
+struct Driven {
+    cake: Cake,
+    drops: Vec<Drop>,
+}
+
+impl Driven {
+    fn new(params: Params) -> Driven {
+        Driven { cake: Cake::new(params, 11), drops: Vec::new() }
+    }
+
+    fn put(&mut self, packet: Packet, now: Time) {
+        self.cake.enqueue(packet, now, &mut self.drops);
+    }
+
+    fn take(&mut self, now: Time) -> Option<Packet> {
+        match self.cake.dequeue(now, &mut self.drops) {
+            Dequeued::Packet(packet, _) => Some(packet),
+            _ => None,
+        }
+    }
+
+    /// Connection `slot` between these hosts.
+    fn open(&mut self, slot: u32, client: u32, server: u32) {
+        self.cake.open(slot, &Flow { client, server, ..Flow::default() });
+    }
+
+    /// Bytes sent of each flow, out of `count` packets.
+    fn shares(&mut self, flows: usize, count: usize) -> Vec<f64> {
+        let mut bytes = vec![0.0; flows];
+        for _ in 0..count {
+            let packet = self.take(ms(0)).expect("backlogged");
+            bytes[packet.flow as usize] += f64::from(packet.bytes);
+        }
+        let total: f64 = bytes.iter().sum();
+        bytes.iter().map(|bytes| bytes / total).collect()
+    }
+}
+
+/// Deficit mode: 1000 bytes at 8 Mbit/s every millisecond from the first packet on, no burst, on a fast link.
+#[test]
+fn shaper__spaces_packets_without_a_burst() {
+    let shaped = Params { shape: true, ..flows() };
+    let mut hop = Hop::new(Rate(1_000_000_000), Queue::Cake(Box::new(Cake::new(shaped, 1))), true);
+    (0..10).for_each(|seq| hop.arrive(packet(1, seq, 1000), ms(100)));
+    (10..13).for_each(|seq| hop.arrive(packet(1, seq, 500), ms(200)));
+    hop.finish();
+    let starts: Vec<f64> = hop.left.iter().map(|left| left.start.as_secs() * 1e3).collect();
+    let expected: Vec<f64> = (100..110).map(f64::from).chain([200.0, 200.5, 201.0]).collect();
+    assert!(starts.iter().zip(&expected).all(|(start, due)| (start - due).abs() < 1e-6), "{starts:?}");
+    assert_eq!(starts.len(), expected.len());
+}
+
+#[test]
+fn shaper__waits_and_an_arrival_does_not_hurry_it() {
+    let mut driven = Driven::new(Params { shape: true, ..flows() });
+    (0..2).for_each(|seq| driven.put(packet(1, seq, 1000), ms(5)));
+    assert!(driven.take(ms(5)).is_some());
+    driven.put(packet(2, 0, 100), ms(5));
+    assert!(
+        matches!(driven.cake.dequeue(ms(5), &mut driven.drops), Dequeued::WaitUntil(time) if time == ms(6))
+    );
+    assert_eq!(driven.take(ms(6)).map(|packet| packet.flow), Some(2), "the sparse flow first");
+    let mut idle = Driven::new(Params { shape: true, ..flows() });
+    assert!(matches!(idle.cake.dequeue(ms(1), &mut idle.drops), Dequeued::Empty));
+}
+
+/// Without a shaper nothing waits for anything but the link.
+#[test]
+fn unshaped__is_work_conserving() {
+    let mut hop = Hop::new(RATE, Queue::Cake(Box::new(Cake::new(flows(), 1))), true);
+    (0..50).for_each(|seq| hop.arrive(packet(seq % 5, seq, 1000), ms(0)));
+    hop.finish();
+    assert!(hop.left.iter().zip(0..).all(|(left, slot)| left.start == ms(slot)));
+}
+
+#[test]
+fn flows__share_bytes_and_sparse_ones_go_first() {
+    let mut driven = Driven::new(flows());
+    (0..400).for_each(|seq| driven.put(packet(0, seq, 1500), ms(0)));
+    (0..1500).for_each(|seq| driven.put(packet(1, seq, 300), ms(0)));
+    let shares = driven.shares(3, 1200);
+    assert!((shares[0] - 0.5).abs() < 0.01, "{shares:?}");
+    driven.put(packet(2, 0, 80), ms(0));
+    assert_eq!(driven.take(ms(0)).map(|packet| packet.flow), Some(2));
+}
+
+/// Eight ways: even 500 flows in 1024 queues hardly ever share one, where plain hashing makes hundreds share.
+#[test]
+fn hash__collisions_are_rare() {
+    let mut driven = Driven::new(flows());
+    for flow in 0..500 {
+        (0..4).for_each(|seq| driven.put(packet(flow, seq, 1500), ms(0)));
+    }
+    let shares = driven.shares(500, 1000);
+    let odd = shares.iter().filter(|share| (**share - 1.0 / 500.0).abs() > 0.6 / 500.0).count();
+    assert!(odd <= 5, "{odd} flows have less or more than their share");
+}
+
+/// One host opens 9 flows, another 1: with host isolation each host has half, without it 9 to 1.
+fn host_share(isolation: Isolation, by_client: bool, reverse: bool) -> f64 {
+    let mut driven = Driven::new(Params { isolation, limit: Buffer::Bytes(1 << 30), ..Params::new(RATE) });
+    for slot in 0..10 {
+        let host = if slot == 0 { 1 } else { 2 };
+        let (client, server) = if by_client { (host, 7) } else { (7, host) };
+        driven.open(slot, client, server);
+        let flags = flag::when(reverse, flag::REVERSE);
+        (0..1000).for_each(|seq| driven.put(Packet { flags, ..packet(slot, seq, 1500) }, ms(0)));
+    }
+    assert_eq!(driven.cake.knows_flows(), isolation != Isolation::Flows);
+    driven.shares(10, 1500)[0]
+}
+
+#[test]
+fn hosts__share_before_flows() {
+    let near = |share: f64, expected: f64| assert!((share - expected).abs() < 0.02, "{share} for {expected}");
+    near(host_share(Isolation::Flows, true, false), 0.1);
+    // Data goes from the server to the client: clients are destinations.
+    near(host_share(Isolation::DualDestination, true, false), 0.5);
+    near(host_share(Isolation::DualSource, true, false), 0.1);
+    near(host_share(Isolation::DualSource, false, false), 0.5);
+    // What clients send has them as sources.
+    near(host_share(Isolation::DualSource, true, true), 0.5);
+    near(host_share(Isolation::DualDestination, true, true), 0.1);
+}
+
+/// Triple isolation: the busier end of a flow counts, so that with one common server all flows are alike.
+#[test]
+fn hosts__triple_takes_the_busier_end() {
+    let near = |share: f64, expected: f64| assert!((share - expected).abs() < 0.02, "{share} for {expected}");
+    near(host_share(Isolation::Triple, true, false), 0.1);
+    let mut driven = Driven::new(Params { limit: Buffer::Bytes(1 << 30), ..Params::new(RATE) });
+    for slot in 0..10 {
+        driven.open(slot, u32::from(slot > 0), 100 + slot);
+        (0..1000).for_each(|seq| driven.put(packet(slot, seq, 1500), ms(0)));
+    }
+    near(driven.shares(10, 1500)[0], 0.5);
+}
+
+/// Hosts are let go of with their flows: after nine have ended the tenth shares evenly with the other host.
+#[test]
+fn hosts__are_forgotten_with_their_flows() {
+    let mut driven = Driven::new(Params {
+        isolation: Isolation::DualDestination,
+        limit: Buffer::Bytes(1 << 30),
+        ..Params::new(RATE)
+    });
+    (0..11).for_each(|slot| driven.open(slot, u32::from(slot == 0), 7));
+    for slot in 1..10 {
+        (0..10).for_each(|seq| driven.put(packet(slot, seq, 1500), ms(0)));
+    }
+    while driven.take(ms(0)).is_some() {}
+    for slot in [0, 10] {
+        (0..500).for_each(|seq| driven.put(packet(slot, seq, 1500), ms(0)));
+    }
+    assert!((driven.shares(11, 400)[0] - 0.5).abs() < 0.02);
+}
+
+fn by_receiver() -> Driven {
+    Driven::new(Params {
+        isolation: Isolation::DualDestination,
+        limit: Buffer::Bytes(1 << 30),
+        ..Params::new(Rate(1_000_000_000))
+    })
+}
+
+/// A host that is busy with eight flows gains nothing by a ninth: its first quantum is divided too.
+#[test]
+fn hosts__a_new_flow_has_its_hosts_part_of_a_quantum() {
+    let mut driven = by_receiver();
+    (0..10).for_each(|slot| driven.open(slot, 1 + slot / 9, 7));
+    (0..8).for_each(|slot| (0..100).for_each(|seq| driven.put(packet(slot, seq, 1500), ms(0))));
+    assert!((0..40).all(|_| driven.take(ms(0)).is_some()));
+    let mut at_once = |slot: u32| {
+        (0..30).for_each(|seq| driven.put(packet(slot, seq, 100), ms(0)));
+        std::iter::from_fn(|| driven.take(ms(0))).take_while(|packet| packet.flow == slot).count()
+    };
+    assert_eq!([at_once(8), at_once(9)], [2, 15], "1500 / 8 bytes, and 1500");
+}
+
+/// Flows that have sent their one packet and wait a round do not count as bulk flows of their host.
+#[test]
+fn hosts__sparse_flows_do_not_count() {
+    let mut driven = by_receiver();
+    driven.open(0, 1, 7);
+    driven.open(1, 2, 7);
+    (0..2).for_each(|slot| (0..2000).for_each(|seq| driven.put(packet(slot, seq, 1500), ms(0))));
+    let mut bytes = [0.0; 2];
+    for slot in 2..1202 {
+        driven.open(slot, 1, 7);
+        driven.put(packet(slot, 0, 100), ms(0));
+        if slot % 4 == 1 {
+            let sent = (0..6).filter_map(|_| driven.take(ms(0))).collect::<Vec<_>>();
+            let bulk = sent.iter().filter(|packet| packet.flow < 2);
+            bulk.for_each(|packet| bytes[packet.flow as usize] += f64::from(packet.bytes));
+        }
+    }
+    let share = bytes[0] / (bytes[0] + bytes[1]);
+    assert!((share - 0.5).abs() < 0.02, "{share}");
+}
+
+/// Three tins at 8 Mbit/s: voice has the rank up to a quarter, bulk up to a sixteenth, best effort has the rest.
+#[test]
+fn tins__rank_up_to_their_thresholds() {
+    for by in [By::Colour, By::Class] {
+        let params =
+            Params { tins: Some(by), limit: Buffer::Bytes(1 << 30), rtt: Dur(u64::MAX / 64), ..flows() };
+        let mut hop = Hop::new(RATE, Queue::Cake(Box::new(Cake::new(params, 1))), true);
+        for (flow, class) in [Class::Interactive, Class::Web, Class::Bulk].into_iter().enumerate() {
+            hop.link.queue().open(flow as u32, &Flow { class, ..Flow::default() });
+            let colour = if by == By::Colour { Colour::ALL[flow] } else { Colour::Green };
+            (0..4000).for_each(|seq| hop.arrive(coloured(colour, packet(flow as u32, seq, 1000)), ms(0)));
+        }
+        hop.advance(ms(4000));
+        let mut sent = [0.0f64; 3];
+        hop.left.iter().for_each(|left| sent[left.packet.flow as usize] += 1.0 / 4000.0);
+        assert!((sent[0] - 0.25).abs() < 0.02, "{sent:?}");
+        assert!(sent[1] > 0.65 && sent[2] < 0.08, "{sent:?}");
+    }
+}
+
+/// Under its threshold voice waits for the packet in transmission only.
+#[test]
+fn tins__voice_goes_first() {
+    let mut driven = Driven::new(Params { tins: Some(By::Colour), ..flows() });
+    (0..50).for_each(|seq| driven.put(coloured(Colour::Yellow, packet(1, seq, 1000)), ms(0)));
+    assert!((0..10).all(|_| driven.take(ms(0)).is_some()));
+    driven.put(packet(2, 0, 200), ms(10));
+    assert_eq!(driven.take(ms(10)).map(|packet| packet.flow), Some(2));
+}
+
+#[test]
+fn overflow__drops_the_head_of_the_longest() {
+    let mut driven = Driven::new(Params { limit: Buffer::Packets(30), ..flows() });
+    (0..20).for_each(|seq| driven.put(packet(1, seq, 1000), ms(0)));
+    (0..15).for_each(|seq| driven.put(packet(2, seq, 1500), ms(0)));
+    let lost: Vec<_> = driven.drops.iter().map(|drop| (drop.packet.flow, drop.packet.seq)).collect();
+    // With 11 and 12 packets flow 2 has 16.5 and 18 kB against 20 and 19 of flow 1; then 19.5 against 18.
+    assert_eq!(lost, [(1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]);
+    assert_eq!(driven.cake.backlog().0, 30);
+    assert!(driven.drops.iter().all(|drop| drop.why == Why::Forced));
+}
+
+/// A flow that ignores ECN and loss overflows the queue; BLUE learns to drop it at the head, marked or not.
+#[test]
+fn blue__drops_what_does_not_listen() {
+    let mut driven = Driven::new(Params { limit: Buffer::Packets(40), ..flows() });
+    let mut early = [0; 2];
+    for now in 0..20_000 {
+        (0..2).for_each(|_| driven.put(Packet { flags: flag::ECT, ..packet(1, 0, 1000) }, ms(now)));
+        driven.take(ms(now));
+        let by_blue = driven.drops.drain(..).filter(|drop| drop.why == Why::Early).count();
+        early[usize::from(now >= 10_000)] += by_blue;
+    }
+    assert!(early[1] > 1000, "{early:?}: ECT packets are dropped early by BLUE alone");
+}
+
+/// COBALT is CoDel for one flow that overflows nothing: the first marks come as RFC 8289 has them.
+#[test]
+fn codel__is_that_of_the_rfc() {
+    let mut driven = Driven::new(flows());
+    let (mut next, mut marked) = (0, Vec::new());
+    for now in 0..500 {
+        while driven.cake.backlog().0 < 20 {
+            driven.put(Packet { flags: flag::ECT, ..packet(1, next, 1000) }, ms(now));
+            next += 1;
+        }
+        let left = driven.take(ms(now)).expect("a standing queue");
+        marked.extend(left.has(flag::CE).then_some(now));
+    }
+    // 105 ms, then sums of 100 / sqrt(n): 205, 275.7, 333.4, 383.4, 428.2, 468.99.
+    assert_eq!(marked, [105, 205, 276, 334, 384, 429, 469]);
+    assert!(driven.drops.is_empty());
+}
+
+/// Forty flows of one packet each wait for 40 ms: they are marked, but the last packet of a queue is not dropped.
+#[test]
+fn codel__spares_the_last_packet_of_a_flow() {
+    for (flags, is_marked) in [(flag::ECT, true), (0, false)] {
+        let mut driven = Driven::new(flows());
+        (0..40).for_each(|flow| driven.put(Packet { flags, ..packet(flow, 0, 1000) }, ms(0)));
+        let mut marks = 0;
+        for now in 0..1000 {
+            let sent = driven.take(ms(now)).expect("40 flows wait");
+            marks += u32::from(sent.has(flag::CE));
+            driven.put(Packet { flags, ..packet(sent.flow, 0, 1000) }, ms(now));
+        }
+        assert_eq!((marks > 0, driven.drops.len()), (is_marked, 0));
+    }
+}

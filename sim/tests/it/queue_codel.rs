@@ -1,0 +1,147 @@
+//! CoDel against RFC 8289, by its pseudo-code written out anew.
+use crate::common::hop::packet;
+use mousehole_sim::packet::{Packet, flag};
+use mousehole_sim::queue::codel::{Law, Params};
+use mousehole_sim::queue::{Codel, Dequeued, Drop, Why};
+use mousehole_sim::rng::{Purpose, Stream};
+use mousehole_sim::units::{Buffer, Dur, Time};
+use std::collections::VecDeque;
+
+fn ms(ms: u64) -> Time {
+    Time(ms * 1_000_000)
+}
+
+/// RFC 8289 section 5 in whole nanoseconds, with no regard for ours: sizes and arrival times only.
+#[derive(Default)]
+struct Reference {
+    queue: VecDeque<(u32, f64, f64)>,
+    first_above: f64,
+    drop_next: f64,
+    count: f64,
+    last_count: f64,
+    dropping: bool,
+    dropped: Vec<u32>,
+}
+
+impl Reference {
+    fn do_dequeue(&mut self, now: f64) -> (Option<u32>, bool) {
+        let Some((seq, bytes, at)) = self.queue.pop_front() else {
+            self.first_above = 0.0;
+            return (None, false);
+        };
+        let _ = bytes;
+        let left: f64 = self.queue.iter().map(|(_, bytes, _)| bytes).sum();
+        let mut ok = false;
+        if now - at < 5e6 || left <= 1500.0 {
+            self.first_above = 0.0;
+        } else if self.first_above == 0.0 {
+            self.first_above = now + 100e6;
+        } else if now >= self.first_above {
+            ok = true;
+        }
+        (Some(seq), ok)
+    }
+
+    fn dequeue(&mut self, now: f64) -> Option<u32> {
+        let (mut seq, mut ok) = self.do_dequeue(now);
+        if self.dropping {
+            if !ok {
+                self.dropping = false;
+            }
+            while now >= self.drop_next && self.dropping {
+                self.dropped.extend(seq);
+                self.count += 1.0;
+                (seq, ok) = self.do_dequeue(now);
+                if ok {
+                    self.drop_next += (100e6 / self.count.sqrt()).floor();
+                } else {
+                    self.dropping = false;
+                }
+            }
+        } else if ok {
+            self.dropped.extend(seq);
+            (seq, _) = self.do_dequeue(now);
+            self.dropping = true;
+            let delta = self.count - self.last_count;
+            self.count = if delta > 1.0 && now - self.drop_next < 1600e6 { delta } else { 1.0 };
+            self.drop_next = now + (100e6 / self.count.sqrt()).floor();
+            self.last_count = self.count;
+        }
+        seq
+    }
+}
+
+fn take(codel: &mut Codel, now: Time, drops: &mut Vec<Drop>) -> Option<Packet> {
+    match codel.dequeue(now, drops) {
+        Dequeued::Packet(packet, _) => Some(packet),
+        _ => None,
+    }
+}
+
+/// Bursts of random length every few hundred ms, one packet a ms out: every drop is the pseudo-code's.
+#[test]
+fn dequeue__is_the_pseudo_code() {
+    let mut dice = Stream::new(5, Purpose::Arrival, 0);
+    let (mut codel, mut reference) =
+        (Codel::new(Params { limit: Buffer::Packets(100_000), ..Params::default() }), Reference::default());
+    let (mut drops, mut seq) = (Vec::new(), 0);
+    for now in 0..60_000 {
+        if dice.below(100) == 0 {
+            for _ in 0..dice.below(200) {
+                let bytes = 40 + dice.below(1461) as u16;
+                codel.enqueue(packet(1, seq, bytes), ms(now), &mut drops);
+                reference.queue.push_back((seq, f64::from(bytes), now as f64 * 1e6));
+                seq += 1;
+            }
+        }
+        let ours = take(&mut codel, ms(now), &mut drops).map(|packet| packet.seq);
+        assert_eq!(ours, reference.dequeue(now as f64 * 1e6), "at {now} ms");
+    }
+    let dropped: Vec<u32> = drops.iter().map(|drop| drop.packet.seq).collect();
+    assert_eq!(dropped, reference.dropped);
+    assert!(dropped.len() > 1000, "{} drops are few to compare", dropped.len());
+    assert!(drops.iter().all(|drop| drop.why == Why::Early));
+}
+
+#[test]
+fn enqueue__drops_the_tail_when_full() {
+    for (limit, held) in [(Buffer::Packets(3), 3), (Buffer::Bytes(3999), 3)] {
+        let mut codel = Codel::new(Params { limit, ..Params::default() });
+        let mut drops = Vec::new();
+        (0..5).for_each(|seq| codel.enqueue(packet(1, seq, 1000), ms(0), &mut drops));
+        assert_eq!(codel.backlog(), (held, u64::from(held) * 1000));
+        assert_eq!(drops.iter().map(|drop| drop.packet.seq).collect::<Vec<_>>(), [3, 4]);
+        assert!(drops.iter().all(|drop| drop.why == Why::Forced));
+    }
+}
+
+/// What would be dropped is marked, at the same times, and keeps its place.
+#[test]
+fn ecn__marks_where_it_would_drop() {
+    let times = |ecn: bool| {
+        let mut codel = Codel::new(Params { law: Law { ecn, ..Law::default() }, ..Params::default() });
+        let (mut drops, mut hits, mut next, mut out) = (Vec::new(), Vec::new(), 0, Vec::new());
+        for now in 0..1000 {
+            while codel.backlog().0 < 30 {
+                codel.enqueue(Packet { flags: flag::ECT, ..packet(1, next, 1000) }, ms(now), &mut drops);
+                next += 1;
+            }
+            let packet = take(&mut codel, ms(now), &mut drops).expect("a standing queue");
+            out.push(packet.seq);
+            hits.extend((packet.has(flag::CE) || !drops.is_empty()).then_some(now));
+            assert!(!ecn || drops.is_empty(), "nothing is lost that can be marked");
+            drops.clear();
+        }
+        assert!(out.is_sorted());
+        hits
+    };
+    let marked = times(true);
+    assert_eq!(marked, times(false));
+    assert_eq!(marked[..3], [105, 205, 276]);
+}
+
+#[test]
+fn law__defaults_are_the_rfcs() {
+    let law = Law::default();
+    assert_eq!((law.target, law.interval), (Dur::from_millis(5), Dur::from_millis(100)));
+}

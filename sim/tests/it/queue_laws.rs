@@ -1,0 +1,209 @@
+//! Laws every queue discipline keeps: nothing appears or vanishes, an idle link means an empty queue, and
+//! a single FIFO never reorders.
+use crate::common::hop::{Hop, coloured, packet};
+use mousehole_policy::red;
+use mousehole_sim::flow::{Class, Flow};
+use mousehole_sim::packet::{Colour, Packet, flag};
+use mousehole_sim::queue::{self, *};
+use mousehole_sim::units::{Buffer, Dur, Rate, Time};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+const RATE: Rate = Rate(10_000_000);
+
+/// What a discipline promises.
+#[derive(Clone, Copy, PartialEq)]
+struct Claims {
+    work_conserving: bool,
+    in_order: bool,
+}
+
+const FIFO: Claims = Claims { work_conserving: true, in_order: true };
+const MANY: Claims = Claims { work_conserving: true, in_order: false };
+const SHAPED: Claims = Claims { work_conserving: false, in_order: false };
+
+fn red_spec() -> red::Spec {
+    red::Spec {
+        min_packets: 3.0,
+        max_packets: 9.0,
+        w_q: 0.05,
+        rate_bps: RATE.0 as f64,
+        ecn: true,
+        ..red::Spec::default()
+    }
+}
+
+fn red_policy() -> Policy {
+    Policy::Red(Box::new(red::Params::new(&red_spec()).expect("good parameters")), red::State::default())
+}
+
+fn cake(limit: Buffer, change: impl Fn(&mut queue::cake::Params)) -> Queue {
+    let mut params = queue::cake::Params { limit, ..queue::cake::Params::new(RATE) };
+    change(&mut params);
+    Queue::Cake(Box::new(Cake::new(params, 5)))
+}
+
+fn priority(children: Vec<(Buffer, Policy)>, shared: Option<Buffer>) -> Queue {
+    Queue::Priority(Box::new(Priority::new(queue::priority::Params { children, shared })))
+}
+
+fn wrr(by: By, limit: Buffer) -> Queue {
+    let child = |weight, policy| queue::wrr::Child { weight, limit, policy };
+    let children = vec![child(1.0, Policy::DropTail), child(3.0, red_policy()), child(0.5, Policy::DropTail)];
+    Queue::Wrr(Box::new(Wrr::new(queue::wrr::Params { by, children })))
+}
+
+fn host(limit: Buffer) -> Queue {
+    let params = queue::host_scheduler::Params { limit, ..Default::default() };
+    Queue::HostScheduler(Box::new(HostScheduler::new(params).expect("good parameters")))
+}
+
+/// One of each discipline, with its claims. Limits are small so that overflow is common.
+fn disciplines(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
+    let law = codel::Law { target: Dur::from_millis(1), interval: Dur::from_millis(10), ecn: true };
+    let pie = pie::Params { limit, burst: Dur::ZERO, alpha: 10.0, beta: 100.0, ..pie::Params::default() };
+    let derandomised = pie::Params { derandomise: true, cap: true, delay: pie::Delay::DepartureRate, ..pie };
+    let adaptive = AdaptiveRed::new(&red_spec(), Default::default()).expect("good parameters");
+    let fair = fq_codel::Params {
+        flows: 16,
+        quantum: 1514,
+        target: law.target,
+        interval: law.interval,
+        limit,
+        ecn: true,
+    };
+    let srpt = |rank| Queue::Srpt(Box::new(Srpt::new(srpt::Params { rank, limit })));
+    let reds = || vec![(limit, red_policy()), (limit, red_policy()), (limit, Policy::DropTail)];
+    vec![
+        ("droptail", Queue::Fifo(Fifo::new(limit, Policy::DropTail)), FIFO),
+        ("red", Queue::Fifo(Fifo::new(limit, red_policy())), FIFO),
+        ("ared", Queue::Fifo(Fifo::new(limit, Policy::Adaptive(Box::new(adaptive)))), FIFO),
+        ("codel", Queue::Codel(Box::new(Codel::new(codel::Params { law, limit }))), FIFO),
+        ("pie", Queue::Pie(Box::new(Pie::new(pie))), FIFO),
+        ("pie-rate", Queue::Pie(Box::new(Pie::new(derandomised))), FIFO),
+        ("fq-codel", Queue::FqCodel(Box::new(FqCodel::new(fair, 5))), MANY),
+        ("cake", cake(limit, |_| {}), MANY),
+        ("cake-tins", cake(limit, |params| params.tins = Some(By::Class)), MANY),
+        ("cake-shaped", cake(limit, |params| (params.rate, params.shape) = (Rate(RATE.0 / 2), true)), SHAPED),
+        ("pq", priority(reds(), None), MANY),
+        ("pq-shared", priority(reds(), Some(limit)), MANY),
+        ("wrr", wrr(By::Class, limit), MANY),
+        ("wrr-colour", wrr(By::Colour, limit), MANY),
+        ("srpt", srpt(srpt::Rank::Remaining), MANY),
+        ("host", host(limit), SHAPED),
+        ("las", srpt(srpt::Rank::Attained), MANY),
+    ]
+}
+
+/// Gap in µs, then flow, size, colour, whether ECN-capable, whether backwards.
+type Arrival = (u64, u32, u16, usize, bool, bool);
+
+fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
+    let gap = prop_oneof![4 => 0u64..2_000, 1 => 0u64..60_000];
+    let one = (gap, 0u32..12, 40u16..=1500, 0usize..3, any::<bool>(), any::<bool>());
+    prop::collection::vec(one, 1..300)
+}
+
+fn limits() -> impl Strategy<Value = Buffer> {
+    prop_oneof![(1u32..40).prop_map(Buffer::Packets), (1500u64..40_000).prop_map(Buffer::Bytes)]
+}
+
+/// Plays arrivals to the end; packets are numbered in `seq`.
+fn play(queue: Queue, arrivals: &[Arrival], slow: bool) -> Hop {
+    let mut hop = Hop::new(RATE, queue, slow);
+    for slot in 0..12 {
+        let class = [Class::Interactive, Class::Web, Class::Bulk][slot as usize % 3];
+        let flow = Flow { key: u64::from(slot), client: slot % 4, server: slot % 3, class };
+        if hop.link.queue().knows_flows() {
+            hop.link.queue().open(slot, &flow);
+        }
+    }
+    let mut now = Time::ZERO;
+    for (seq, &(gap, flow, bytes, colour, ect, reverse)) in arrivals.iter().enumerate() {
+        now += Dur(gap * 1000);
+        let flags = flag::when(ect, flag::ECT) | flag::when(reverse, flag::REVERSE);
+        let remaining = (flow as u16 + 1) * 7;
+        let plain = coloured(Colour::ALL[colour], packet(flow, seq as u32, bytes));
+        hop.arrive(Packet { flags, remaining, ..plain }, now);
+    }
+    hop.finish();
+    hop
+}
+
+/// Everything is sent or dropped, once, and unchanged but for a mark on what is ECN-capable.
+fn conserves(name: &str, hop: &mut Hop, count: usize) -> Result<(), TestCaseError> {
+    let mut fates = BTreeMap::new();
+    for packet in hop.left.iter().map(|left| left.packet).chain(hop.dropped.iter().map(|drop| drop.packet)) {
+        prop_assert!(fates.insert(packet.seq, packet).is_none(), "{}: packet {} twice", name, packet.seq);
+        prop_assert!(!packet.has(flag::CE) || packet.has(flag::ECT), "{}: a mark on what knows none", name);
+    }
+    prop_assert_eq!(fates.len(), count, "{}", name);
+    prop_assert_eq!(hop.link.backlog(Time(u64::MAX - 1)), (0, 0), "{}", name);
+    Ok(())
+}
+
+/// The link works whenever something waits: departures are back to back from an arrival on.
+fn works(name: &str, hop: &Hop, arrivals: &[Arrival]) -> Result<(), TestCaseError> {
+    let mut times = Vec::new();
+    let mut now = Time::ZERO;
+    for (gap, ..) in arrivals {
+        now += Dur(gap * 1000);
+        times.push(now);
+    }
+    let mut free = Time::ZERO;
+    for left in &hop.left {
+        // Between the end of the last packet and the start of this one nothing may have waited: in a queue
+        // that may drop late, at least the packet that is sent must not have.
+        let arrived = times[left.packet.seq as usize];
+        prop_assert_eq!(left.start, free.max(arrived), "{}: packet {}", name, left.packet.seq);
+        free = left.end;
+    }
+    Ok(())
+}
+
+fn is_in_order(hop: &Hop) -> bool {
+    hop.left.windows(2).all(|pair| pair[0].packet.seq < pair[1].packet.seq)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn laws__hold_for_every_discipline(arrivals in arrivals(), limit in limits()) {
+        for (name, queue, claims) in disciplines(limit) {
+            let mut hop = play(queue, &arrivals, true);
+            conserves(name, &mut hop, arrivals.len())?;
+            if claims.work_conserving {
+                works(name, &hop, &arrivals)?;
+            }
+            prop_assert!(!claims.in_order || is_in_order(&hop), "{} reorders", name);
+        }
+    }
+
+    /// Where departures are known at the arrival, both paths do the same.
+    #[test]
+    fn paths__fast_equals_slow(arrivals in arrivals(), limit in limits()) {
+        let pairs = disciplines(limit).into_iter().zip(disciplines(limit));
+        for ((name, mut fast, _), (_, slow, _)) in pairs {
+            if fast.as_fifo().is_none() {
+                continue;
+            }
+            let (fast, slow) = (play(fast, &arrivals, false), play(slow, &arrivals, true));
+            prop_assert_eq!(&fast.left, &slow.left, "{}", name);
+        }
+    }
+
+    /// Fair queues, ideals and class queues keep the order within a direction of a connection.
+    #[test]
+    fn order__is_kept_within_flows_where_flows_are_queued(arrivals in arrivals(), limit in limits()) {
+        let keep = ["fq-codel", "cake", "cake-tins", "cake-shaped", "srpt", "las", "host"];
+        for (name, queue, _) in disciplines(limit).into_iter().filter(|(name, ..)| keep.contains(name)) {
+            let hop = play(queue, &arrivals, true);
+            let mut last = BTreeMap::new();
+            for packet in hop.left.iter().map(|left| left.packet) {
+                let before = last.insert((packet.flow, packet.is_reverse()), packet.seq);
+                prop_assert!(before.is_none_or(|before| before < packet.seq), "{} reorders", name);
+            }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! ns-2's RED, RIO and DiffServ RED, arrival by arrival: average, then drop or not, given the same random number
+//! (`oracle/golden/drop-decisions`).
+use crate::common::golden_rows;
+use mousehole_policy::{Backlog, ColourBacklog, Verdict, multi_red, red};
+use mousehole_sim::packet::Colour;
+use mousehole_sim::queue::{Ns2DsRed, Ns2Red, Ns2Rio};
+use mousehole_sim::units::{Buffer, Rate, Time};
+use std::collections::VecDeque;
+
+const RATE: Rate = Rate(1_000_000);
+const LIMIT: u32 = 40;
+
+/// One line of a table: `time,class,size,u,waiting,average0,average1,decision`.
+struct Arrival {
+    now: Time,
+    colour: Colour,
+    bytes: u16,
+    u: f64,
+    waiting: u32,
+    averages: Vec<f64>,
+    decision: String,
+}
+
+impl Arrival {
+    fn of(row: &[String]) -> Arrival {
+        let number = |index: usize| row[index].parse::<f64>().expect("a number");
+        Arrival {
+            now: Time((number(0) * 1e6).round() as u64 * 1000),
+            colour: if row[1] == "1" { Colour::Green } else { Colour::Yellow },
+            bytes: number(2) as u16,
+            u: number(3),
+            waiting: number(4) as u32,
+            averages: [5, 6].into_iter().filter(|&index| !row[index].is_empty()).map(number).collect(),
+            decision: row[7].clone(),
+        }
+    }
+}
+
+/// A queue under test.
+trait Judge {
+    fn arrive(&mut self, arrival: &Arrival, found: &Found) -> Verdict;
+    fn departed(&mut self, _: Colour, _: &ColourBacklog, _: Time) {}
+    fn averages(&self) -> Vec<f64>;
+    /// ns-2 tells early drops from forced ones only in its DiffServ queue.
+    fn names(&self) -> [&'static str; 2];
+}
+
+/// What an arrival finds.
+#[derive(Default)]
+struct Found {
+    waiting: ColourBacklog,
+    packets: u32,
+    bytes: u64,
+    idle_since: Time,
+}
+
+impl Judge for Ns2Red {
+    fn arrive(&mut self, arrival: &Arrival, found: &Found) -> Verdict {
+        let backlog = Backlog::new(found.packets, found.bytes, found.idle_since.0);
+        Ns2Red::arrive(self, arrival.bytes, false, &backlog, arrival.now, arrival.u)
+    }
+
+    fn averages(&self) -> Vec<f64> {
+        vec![self.average()]
+    }
+
+    fn names(&self) -> [&'static str; 2] {
+        ["drop", "drop"]
+    }
+}
+
+impl Judge for Ns2Rio {
+    fn arrive(&mut self, arrival: &Arrival, found: &Found) -> Verdict {
+        let backlog = Backlog::new(found.packets, found.bytes, found.idle_since.0);
+        let packet = (arrival.colour, arrival.bytes, false);
+        Ns2Rio::arrive(self, packet, &found.waiting, &backlog, arrival.now, arrival.u)
+    }
+
+    fn averages(&self) -> Vec<f64> {
+        vec![self.average(Colour::Green), self.average(Colour::Yellow)]
+    }
+
+    fn names(&self) -> [&'static str; 2] {
+        ["drop", "drop"]
+    }
+}
+
+impl Judge for Ns2DsRed {
+    fn arrive(&mut self, arrival: &Arrival, found: &Found) -> Verdict {
+        match found.packets >= LIMIT {
+            true => Verdict::Forced,
+            false => Ns2DsRed::arrive(self, arrival.colour, false, &found.waiting, arrival.now, arrival.u),
+        }
+    }
+
+    fn departed(&mut self, colour: Colour, after: &ColourBacklog, now: Time) {
+        Ns2DsRed::departed(self, colour, after, now);
+    }
+
+    fn averages(&self) -> Vec<f64> {
+        vec![self.average(Colour::Green), self.average(Colour::Yellow)]
+    }
+
+    fn names(&self) -> [&'static str; 2] {
+        ["early", "forced"]
+    }
+}
+
+/// A FIFO before a link: packets waiting with their start of transmission.
+struct Server {
+    promised: VecDeque<(Time, Colour, u16)>,
+    found: Found,
+    free: Time,
+}
+
+impl Server {
+    fn new() -> Server {
+        Server { promised: VecDeque::new(), found: Found::default(), free: Time::ZERO }
+    }
+
+    fn advance(&mut self, now: Time, judge: &mut impl Judge) {
+        while let Some(&(start, colour, bytes)) = self.promised.front().filter(|first| first.0 <= now) {
+            self.promised.pop_front();
+            self.found.waiting.remove(colour, bytes.into());
+            self.found.packets -= 1;
+            self.found.bytes -= u64::from(bytes);
+            judge.departed(colour, &self.found.waiting, start);
+        }
+        self.found.idle_since = if self.free <= now { self.free } else { Time::NEVER };
+    }
+
+    fn take(&mut self, arrival: &Arrival, judge: &mut impl Judge) {
+        let start = arrival.now.max(self.free);
+        self.free = start + RATE.tx_time(arrival.bytes.into());
+        self.found.waiting.add(arrival.colour, arrival.bytes.into());
+        self.found.packets += 1;
+        self.found.bytes += u64::from(arrival.bytes);
+        self.promised.push_back((start, arrival.colour, arrival.bytes));
+        self.advance(arrival.now, judge);
+    }
+}
+
+/// Plays a table; at least `drops` of its arrivals must be drops, so that there is something to compare.
+fn assert_decisions(table: &str, judge: &mut impl Judge, drops: usize) {
+    let mut server = Server::new();
+    let mut dropped = 0;
+    let rows = golden_rows(&format!("drop-decisions/{table}.csv"));
+    assert!(rows.len() >= 1000, "{table}: {} rows", rows.len());
+    for arrival in rows.iter().map(|row| Arrival::of(row)) {
+        let at = format!("{table} at {} s", arrival.now.as_secs());
+        server.advance(arrival.now, judge);
+        assert_eq!(server.found.packets, arrival.waiting, "{at}: packets found");
+        let verdict = judge.arrive(&arrival, &server.found);
+        for (ours, theirs) in judge.averages().into_iter().zip(&arrival.averages) {
+            // RED's average is printed to six digits, DiffServ RED's to six decimals.
+            assert!(
+                (ours - theirs).abs() < 2e-6 * theirs.max(1.0) * 3.0,
+                "{at}: average {ours}, ns-2 {theirs}"
+            );
+        }
+        let [early, forced] = judge.names();
+        let decision = match verdict {
+            Verdict::Pass | Verdict::Mark => "pass",
+            Verdict::Early => early,
+            Verdict::Forced => forced,
+        };
+        assert_eq!(decision, arrival.decision, "{at}: u {}, averages {:?}", arrival.u, arrival.averages);
+        match verdict.drops() {
+            true => dropped += 1,
+            false => server.take(&arrival, judge),
+        }
+    }
+    assert!(dropped >= drops, "{table}: {dropped} drops");
+}
+
+/// The settings of `oracle/tcl/q_drops.tcl`.
+fn plain() -> red::Spec {
+    red::Spec {
+        min_packets: 5.0,
+        max_packets: 15.0,
+        max_p: 0.1,
+        w_q: 0.05,
+        mean_packet_bytes: 1000.0,
+        rate_bps: RATE.0 as f64,
+        ..red::Spec::default()
+    }
+}
+
+fn assert_red(table: &str, limit: u32, spec: red::Spec) {
+    let mut red = Ns2Red::new(spec, Buffer::Packets(limit)).expect("valid parameters");
+    assert_decisions(table, &mut red, 60);
+}
+
+fn assert_rio(table: &str, limit: u32, both: red::Spec) {
+    let inside = red::Spec { min_packets: 8.0, max_packets: 20.0, max_p: 0.05, ..both };
+    let out = red::Spec { min_packets: 4.0, max_packets: 12.0, max_p: 0.2, ..both };
+    let mut rio = Ns2Rio::new(inside, out, Buffer::Packets(limit)).expect("valid parameters");
+    assert_decisions(table, &mut rio, 60);
+}
+
+fn assert_dsred(table: &str, mode: multi_red::Mode) {
+    let inside = red::Spec { min_packets: 8.0, max_packets: 20.0, max_p: 0.05, ..plain() };
+    let out = red::Spec { min_packets: 4.0, max_packets: 12.0, max_p: 0.2, w_q: 0.03, ..plain() };
+    let spec = multi_red::Spec { mode, levels: vec![inside, out] };
+    assert_decisions(table, &mut Ns2DsRed::new(&spec).expect("valid parameters"), 60);
+}
+
+#[test]
+fn decisions__of_red_equal_ns2() {
+    assert_red("RED", LIMIT, plain());
+    assert_red("RED-wait", LIMIT, red::Spec { wait: true, ..plain() });
+    assert_red("RED-gentle-wait", LIMIT, red::Spec { gentle: true, wait: true, ..plain() });
+}
+
+#[test]
+fn decisions__of_red_in_bytes_equal_ns2() {
+    let bytes = red::Spec { byte_mode: true, queue_in_bytes: true, ..plain() };
+    assert_red("RED-bytes", LIMIT, bytes);
+    assert_red("RED-bytes-gentle-wait", LIMIT, red::Spec { gentle: true, wait: true, ..bytes });
+}
+
+#[test]
+fn decisions__of_red_at_a_full_buffer_equal_ns2() {
+    assert_red("RED-full", 14, red::Spec { gentle: true, wait: true, ..plain() });
+}
+
+#[test]
+fn decisions__of_coupled_multi_red_equal_ns2() {
+    assert_dsred("RIOC", multi_red::Mode::Coupled);
+}
+
+#[test]
+fn decisions__of_decoupled_multi_red_equal_ns2() {
+    assert_dsred("RIOD", multi_red::Mode::Decoupled);
+}
+
+#[test]
+fn decisions__of_total_multi_red_equal_ns2() {
+    assert_dsred("WRED", multi_red::Mode::Total);
+}
+
+#[test]
+fn decisions__of_rio_equal_ns2() {
+    assert_rio("RIO", LIMIT, plain());
+    assert_rio("RIO-in", LIMIT, plain());
+    assert_rio("RIO-wait", LIMIT, red::Spec { wait: true, ..plain() });
+    assert_rio("RIO-gentle-wait", LIMIT, red::Spec { gentle: true, wait: true, ..plain() });
+}
+
+#[test]
+fn decisions__of_rio_with_packets_of_many_sizes_equal_ns2() {
+    assert_rio("RIO-sizes", LIMIT, plain());
+}
+
+#[test]
+fn decisions__of_rio_at_a_full_buffer_equal_ns2() {
+    assert_rio("RIO-full", 10, red::Spec { gentle: true, wait: true, ..plain() });
+}

@@ -1,0 +1,113 @@
+//! SRPT and LAS against a plain search over all that waits.
+use crate::common::hop::packet;
+use mousehole_sim::flow::Flow;
+use mousehole_sim::packet::{Kind, Packet};
+use mousehole_sim::queue::srpt::{Params, Rank};
+use mousehole_sim::queue::{Dequeued, Drop, Srpt};
+use mousehole_sim::units::{Buffer, Time};
+use proptest::prelude::*;
+
+fn data(flow: u32, seq: u32, remaining: u16) -> Packet {
+    Packet { remaining, ..packet(flow, seq, 1000) }
+}
+
+fn take(srpt: &mut Srpt) -> Option<(u32, u32)> {
+    match srpt.dequeue() {
+        Dequeued::Packet(packet, _) => Some((packet.flow, packet.seq)),
+        _ => None,
+    }
+}
+
+fn drain(srpt: &mut Srpt) -> Vec<(u32, u32)> {
+    std::iter::from_fn(|| take(srpt)).collect()
+}
+
+#[test]
+fn srpt__fewest_remaining_first() {
+    let mut srpt = Srpt::new(Params::default());
+    let mut drops = Vec::new();
+    for (flow, size) in [(1, 100), (2, 3), (3, 10)] {
+        (0..3).for_each(|seq| srpt.enqueue(data(flow, seq, size), Time::ZERO, &mut drops));
+    }
+    srpt.enqueue(Packet { kind: Kind::Syn, ..packet(4, 0, 40) }, Time::ZERO, &mut drops);
+    let order = drain(&mut srpt);
+    assert_eq!(order, [(4, 0), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2), (1, 0), (1, 1), (1, 2)]);
+}
+
+/// The newest packet tells how far its transfer got while the others waited.
+#[test]
+fn srpt__the_latest_knowledge_counts_and_order_is_kept() {
+    let mut srpt = Srpt::new(Params::default());
+    let mut drops = Vec::new();
+    srpt.enqueue(data(1, 0, 50), Time::ZERO, &mut drops);
+    srpt.enqueue(data(2, 0, 20), Time::ZERO, &mut drops);
+    srpt.enqueue(data(1, 1, 5), Time::ZERO, &mut drops);
+    // The next write on connection 1 does not hold back the end of the last one.
+    srpt.enqueue(data(1, 2, 900), Time::ZERO, &mut drops);
+    srpt.enqueue(data(3, 0, 40), Time::ZERO, &mut drops);
+    assert_eq!(drain(&mut srpt), [(2, 0), (3, 0), (1, 0), (1, 1), (1, 2)]);
+}
+
+#[test]
+fn overflow__drops_the_newest_of_the_largest() {
+    let mut srpt = Srpt::new(Params { limit: Buffer::Packets(4), ..Params::default() });
+    let mut drops: Vec<Drop> = Vec::new();
+    (0..3).for_each(|seq| srpt.enqueue(data(1, seq, 100), Time::ZERO, &mut drops));
+    (0..3).for_each(|seq| srpt.enqueue(data(2, seq, 3), Time::ZERO, &mut drops));
+    srpt.enqueue(data(3, 0, 500), Time::ZERO, &mut drops);
+    let lost: Vec<_> = drops.iter().map(|drop| (drop.packet.flow, drop.packet.seq)).collect();
+    assert_eq!(lost, [(1, 2), (1, 1), (3, 0)]);
+    assert_eq!(srpt.backlog(), (4, 4000));
+}
+
+/// LAS: a new flow is served until it has had as much as the others, then they take turns.
+#[test]
+fn las__least_served_first() {
+    let mut las = Srpt::new(Params { rank: Rank::Attained, ..Params::default() });
+    assert!(las.knows_flows());
+    let mut drops = Vec::new();
+    (0..20).for_each(|seq| las.enqueue(data(1, seq, 1), Time::ZERO, &mut drops));
+    (0..4).for_each(|_| assert_eq!(take(&mut las).map(|(flow, _)| flow), Some(1)));
+    las.open(2, &Flow::default());
+    (0..20).for_each(|seq| las.enqueue(data(2, seq, 999), Time::ZERO, &mut drops));
+    let flows: Vec<u32> = (0..8).filter_map(|_| take(&mut las)).map(|(flow, _)| flow).collect();
+    assert_eq!(flows, [2, 2, 2, 2, 1, 2, 1, 2]);
+    // The connection ends, another takes its slot and starts anew.
+    las.open(2, &Flow::default());
+    assert_eq!(take(&mut las).map(|(flow, _)| flow), Some(2));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Against a search over all flows: the best rank is served, its first packet, and the worst loses its last.
+    #[test]
+    fn ranks__equal_a_plain_search(steps in prop::collection::vec((0u32..8, 1u16..1000, any::<bool>()), 1..300)) {
+        let mut srpt = Srpt::new(Params { limit: Buffer::Packets(20), ..Params::default() });
+        let mut model: Vec<Vec<(u32, u16)>> = vec![Vec::new(); 8];
+        let rank = |flow: &Vec<(u32, u16)>| Some(flow.first()?.1.min(flow.last()?.1));
+        let mut drops: Vec<Drop> = Vec::new();
+        for (seq, (flow, remaining, serve)) in steps.into_iter().enumerate() {
+            if serve {
+                let best = model.iter().filter_map(rank).min();
+                match take(&mut srpt) {
+                    None => prop_assert!(best.is_none()),
+                    Some((flow, seq)) => {
+                        prop_assert_eq!(rank(&model[flow as usize]), best);
+                        prop_assert_eq!(model[flow as usize].remove(0).0, seq);
+                    }
+                }
+                continue;
+            }
+            srpt.enqueue(data(flow, seq as u32, remaining), Time::ZERO, &mut drops);
+            model[flow as usize].push((seq as u32, remaining));
+            for drop in drops.drain(..) {
+                let victim = drop.packet.flow as usize;
+                prop_assert_eq!(rank(&model[victim]), model.iter().filter_map(rank).max());
+                prop_assert_eq!(model[victim].pop().map(|(seq, _)| seq), Some(drop.packet.seq));
+            }
+            prop_assert_eq!(srpt.backlog().0 as usize, model.iter().map(Vec::len).sum::<usize>());
+            prop_assert!(srpt.backlog().0 <= 20);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The empty link as a scheme: everybody is as fast as alone.
+
+use crate::common::{connection, play, scenario, with_connections, with_model};
+use mousehole_sim::scenario::Scenario;
+
+/// Ten long transfers at once, each as fast as alone.
+#[test]
+fn empty__nobody_waits_for_anybody() {
+    let base = Scenario { warmup: "0s".into(), duration: "30s".into(), ..scenario("empty") };
+    let result = play(&with_connections(base, vec![connection(0.0, &[(0.0, 400_000)]); 10]));
+    assert_eq!(result.outcome.transfers.len(), 10);
+    assert!(result.is_conserved());
+    for (transfer, alone_s) in result.outcome.transfers.iter().zip(&result.alone_s) {
+        let took_s = transfer.end.since(transfer.start).as_secs();
+        // What they still share is the uplink.
+        assert!((-1e-9..0.01).contains(&(took_s - alone_s)), "{took_s} s, alone {alone_s} s");
+        assert_eq!(transfer.retransmits, 0);
+    }
+}
+
+/// Twice what the link carries, and still no loss; the slow path is the same.
+#[test]
+fn empty__carries_any_load() {
+    let base = Scenario { warmup: "1s".into(), duration: "5s".into(), ..scenario("empty") };
+    let heavy = with_model(base, "poisson", 2.0);
+    let [fast, slow] = [false, true].map(|slow_path| play(&Scenario { slow_path, ..heavy.clone() }));
+    assert!(fast.outcome.queues[0].utilisation() > 1.2);
+    assert_eq!(fast.outcome.transfers, slow.outcome.transfers);
+    assert!(fast.is_conserved() && slow.is_conserved());
+    let dropped: u64 = fast.outcome.balance.iter().map(|link| link.dropped.0).sum();
+    assert_eq!(dropped, 0);
+}

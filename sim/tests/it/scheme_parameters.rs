@@ -1,0 +1,260 @@
+//! Every parameter of every scheme does something, and what is wrong with a value is said in one line.
+use crate::common::{digest, play, scenario};
+use mousehole_sim::scenario::catalogue::{Kind, ParameterDoc};
+use mousehole_sim::scenario::spec::{BulkSpec, LinkSpec, MixSpec, TcpSpec, TrafficSpec};
+use mousehole_sim::scenario::topology::spec::HostStageSpec;
+use mousehole_sim::scenario::{Plan, SCHEMES, Scenario, Scheme};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// Parameters whose effect needs another one: scheme (`*` is any), parameter, what is set beside it, its value.
+const BESIDE: &[(&str, &str, &str, &str)] = &[
+    ("ared", "min", "auto=false", "2"),
+    ("ared", "max", "auto=false", "9"),
+    ("ared", "wq", "auto=false", "0.05"),
+    ("ared", "gentle", "auto=false", "false"),
+    ("rio-ps", "slr", "t_c=100ms", "0.1"),
+    ("rio-ps", "t_c", "slr=0.1", "50ms"),
+    ("rio-ps", "floor", "slr=0.1,t_c=50ms,l_t=9", "8"),
+    ("rio-ps", "cap", "slr=100,t_c=50ms,l_t=2", "3"),
+    ("lfp", "u", "h=20", "50"),
+    ("lfp", "memoryless", "h=3,u=60,timeout=100ms,tau=2", "true"),
+    ("lfp", "kappa", "omega=0.1,zeta=10,delta=10", "80"),
+    ("lfp", "min", "max=20,wq=0.1,maxp=0.3", "1"),
+    ("shred", "min", "max=100,wq=0.1", "10"),
+    ("ns2-sfd", "mode", "wq=0.5", "decoupled"),
+    // Where every packet is IN, the queue of IN packets is as long as the queue.
+    ("ns2-rio", "in_min", "th=1MB,wq=0.1", "1"),
+    ("ns2-rio", "in_maxp", "th=1MB,wq=0.1,in_min=1", "0.9"),
+    // Acknowledgements are small: only a small contract makes them wait.
+    ("*", "hold_acks", "high_rate=8kbit,med_rate=8kbit", "true"),
+    // Below 40 ms the least threshold of 5 packets holds at this rate.
+    ("ared", "delay", "", "100ms"),
+    // The average begins at zero, so that max_p falls first.
+    ("ared", "lowest", "auto=false,min=25,max=39,interval=50ms", "0.09"),
+    ("p-sfd", "gentle", "out_min=1,out_max=4", "true"),
+    ("s-sfd", "gentle", "out_min=1,out_max=4", "true"),
+    // IN never waits for OUT, so that its own queue stays short.
+    ("pq-sfd", "in_min", "in_maxp=1,wq=0.5", "0"),
+    ("pq-sfd", "in_maxp", "in_min=0.5,in_max=4", "0.9"),
+];
+
+/// Settings of a scheme under which its parameters show on a small link in seconds: thresholds that a buffer of 40
+/// packets reaches, an average that follows, buckets that run empty.
+const READY: &[(&str, &str)] = &[
+    ("rio-ps", "short_min=5%,wq=0.1"),
+    ("shred", "min=8,max=20,wq=0.1"),
+    ("lfp", "min=1,max=8,wq=0.1,maxp=0.3,omega=0.1,zeta=10"),
+];
+
+/// What is set beside a parameter of its scheme.
+fn ready(scheme: &str, parameter: &str) -> String {
+    let all = READY.iter().find(|(name, _)| *name == scheme).map_or("", |(_, all)| all);
+    let others = all.split(',').filter(|one| one.split('=').next() != Some(parameter));
+    others.collect::<Vec<_>>().join(",")
+}
+
+/// Beginnings of scenarios in which the parameters are to show: cheap, crowded, with every kind of traffic.
+fn situations() -> [(&'static str, Scenario); 3] {
+    let ecn = TcpSpec { ecn: Some(true), ..TcpSpec::default() };
+    let stage: HostStageSpec = serde_json::from_value(json!({"users": 3, "mark": true})).expect("a stage");
+    let kilobytes = LinkSpec { buffer: "30kB".into(), overhead: 18, ..crowded().link };
+    [
+        ("plain", crowded()),
+        ("ECN, buffer in bytes", Scenario { tcp: ecn, link: kilobytes, ..crowded() }),
+        ("shaped hosts, both ways", Scenario { host_stage: Some(stage), both_directions: true, ..crowded() }),
+    ]
+}
+
+/// Pages, logins, calls and endless flows on 2 Mbit/s.
+fn crowded() -> Scenario {
+    let entry = |model: &str, load: Option<f64>, count: Option<u32>| MixSpec {
+        model: model.into(),
+        load,
+        count,
+        ..MixSpec::default()
+    };
+    let mix =
+        vec![entry("web:sfd", Some(0.7), None), entry("telnet", None, Some(5)), entry("voip", None, Some(4))];
+    let bulk = Some(BulkSpec { flows: 5, start_spread_s: 1.0, rtt_spread: 0.3 });
+    let link = LinkSpec {
+        rate: "2mbit".into(),
+        rtt: "40ms".into(),
+        buffer: "40p".into(),
+        uplink_buffer: "10p".into(),
+        ..LinkSpec::default()
+    };
+    Scenario {
+        duration: "8s".into(),
+        max_windows: 1,
+        link,
+        traffic: TrafficSpec { mix, bulk, ..TrafficSpec::default() },
+        ..scenario("droptail")
+    }
+}
+
+/// Other values of a parameter, from the mild to the extreme; those that a scheme refuses are passed over.
+fn others(parameter: &ParameterDoc) -> Vec<String> {
+    let default = parameter.default;
+    let digits = default.trim_end_matches(|one: char| one.is_alphabetic() || one == '%');
+    let (number, unit) = (digits.parse::<f64>().unwrap_or(0.0), &default[digits.len()..]);
+    let scaled = |factors: &[f64]| factors.iter().map(|by| format!("{}{unit}", number * by)).collect();
+    let words =
+        |all: &[&str]| all.iter().filter(|word| **word != default).map(|word| word.to_string()).collect();
+    match parameter.kind {
+        Kind::Flag => words(&["true", "false"]),
+        Kind::Choice(all) => words(all),
+        Kind::Packets if number == 0.0 => vec!["5".into()],
+        Kind::Packets => scaled(&[0.5, 0.1, 2.0]),
+        Kind::Percent if number == 0.0 => vec!["50".into()],
+        Kind::Count => vec!["2".into(), format!("{}", (number / 50.0).ceil()), format!("{}", number * 3.0)],
+        Kind::Buffer => vec!["15p".into()],
+        Kind::Fraction | Kind::Number | Kind::Percent => scaled(&[0.25, 4.0, 0.02]),
+        Kind::Threshold | Kind::Size | Kind::Rate | Kind::Time => scaled(&[0.25, 4.0, 0.02]),
+    }
+}
+
+/// What is set beside a parameter, and the values to try.
+fn trial(scheme: &str, parameter: &ParameterDoc) -> (String, Vec<String>) {
+    let beside = BESIDE.iter().find(|(name, one, ..)| [scheme, "*"].contains(name) && *one == parameter.name);
+    if let Some((_, _, beside, value)) = beside {
+        return (beside.to_string(), vec![value.to_string()]);
+    }
+    // An upper threshold shows where the lower one is reached.
+    match parameter.name.strip_suffix("max") {
+        Some(colour) => (format!("{colour}min=1"), vec!["3".into()]),
+        None => (ready(scheme, parameter.name), others(parameter)),
+    }
+}
+
+/// The digests of runs, each made once.
+#[derive(Default)]
+struct Runs(BTreeMap<(String, usize), Option<u64>>);
+
+impl Runs {
+    /// Of the scheme in situation `number`; `None` if the scheme is refused.
+    fn digest(&mut self, scheme: &str, number: usize) -> Option<u64> {
+        let key = (scheme.to_string(), number);
+        *self.0.entry(key).or_insert_with(|| {
+            let [.., (_, base)] = &situations()[..=number] else { unreachable!() };
+            let scenario = Scenario { scheme: scheme.to_string(), ..base.clone() };
+            Plan::new(&scenario).ok().map(|_| digest(&play(&scenario)))
+        })
+    }
+
+    fn has_effect(&mut self, scheme: &str, parameter: &ParameterDoc) -> bool {
+        let (beside, values) = trial(scheme, parameter);
+        let with = |more: &str| format!("{scheme}({beside},{more})");
+        let trials =
+            values.iter().flat_map(|value| (0..situations().len()).map(move |number| (value, number)));
+        trials.into_iter().any(|(value, number)| {
+            let before = self.digest(&with(""), number);
+            let after = self.digest(&with(&format!("{}={value}", parameter.name)), number);
+            before.is_some() && after.is_some() && before != after
+        })
+    }
+}
+
+/// The parameters of the schemes from `first` to the one before `end` that change nothing whatever is tried.
+fn idle(first: &str, end: Option<&str>) -> Vec<String> {
+    let place = |name| SCHEMES.iter().position(|doc| doc.name == name).expect("a scheme's name");
+    let mut runs = Runs::default();
+    let mut idle = Vec::new();
+    for doc in &SCHEMES[place(first)..end.map_or(SCHEMES.len(), place)] {
+        for parameter in doc.all_parameters() {
+            if !runs.has_effect(doc.name, parameter) {
+                idle.push(format!("{}({})", doc.name, parameter.name));
+            }
+        }
+    }
+    idle
+}
+
+fn check(first: &str, end: Option<&str>) {
+    let idle = idle(first, end);
+    assert!(idle.is_empty(), "without effect: {idle:?}");
+}
+
+#[test]
+fn parameters__change_something__red_and_sfd() {
+    check("droptail", Some("rio-ps"));
+}
+
+#[test]
+fn parameters__change_something__rio_ps_shred_lfp() {
+    check("rio-ps", Some("appl"));
+}
+
+#[test]
+fn parameters__change_something__contracts() {
+    check("appl", Some("pq-sfd"));
+}
+
+#[test]
+fn parameters__change_something__the_rest() {
+    check("pq-sfd", None);
+}
+
+#[test]
+fn documentation__is_whole() {
+    for doc in SCHEMES {
+        assert!(doc.detail.len() > 80 && !doc.source.is_empty() && !doc.summary.is_empty(), "{}", doc.name);
+        for one in doc.all_parameters() {
+            let texts = [one.default, one.doc, one.source, &one.kind.describe()].map(str::len);
+            assert!(texts.iter().all(|length| *length > 0), "{}({})", doc.name, one.name);
+            let written = format!("{}({}={})", doc.name, one.name, one.default);
+            let beside =
+                if doc.name == "ared" { written.replace('(', "(auto=false,") } else { written.clone() };
+            let accepted = Scheme::parse(&written).or_else(|_| Scheme::parse(&beside));
+            assert!(accepted.is_ok(), "the default is not allowed: {written}");
+        }
+    }
+}
+
+/// What is wrong, and the parameter, the value and what is allowed, as the complaint names them.
+const WRONG: &[(&str, &str, &str, &str)] = &[
+    ("red(min=30,max=10)", "red(max)", "\"10\"", "31 to"),
+    ("red(min=-3)", "red(min)", "\"-3\"", "% of the buffer"),
+    ("red(min=20%,max=10%)", "red(max)", "\"10%\"", "more than min"),
+    ("red(min=8,min=9)", "red(min)", "\"8\" and \"9\"", "one value"),
+    ("red(maxp=0)", "red(maxp)", "\"0\"", "above 0, at most 1"),
+    ("red(maxp=0.1p)", "red(maxp)", "\"0.1p\"", "a number"),
+    ("red(mean=4GB)", "red(mean)", "\"4GB\"", "1 to 65535 bytes"),
+    ("red(unit=byte)", "red(unit)", "\"byte\"", "packets or bytes"),
+    ("red(gentle=yes)", "red(gentle)", "\"yes\"", "true or false"),
+    ("ared(min=10)", "ared(min)", "\"10\"", "auto=false"),
+    ("ared(auto=false,delay=9ms)", "ared(delay)", "\"9ms\"", "auto=true"),
+    ("ared(lowest=0.5,highest=0.1)", "ared(lowest)", "\"0.5\"", "at most highest"),
+    ("sfd(in_min=30)", "sfd(in_max)", "\"30\"", "31 to"),
+    ("sfd(out_min=30)", "sfd(out_max)", "\"24\"", "31 to"),
+    ("sfd(th=15)", "sfd(th)", "\"15\"", "unit"),
+    ("sfd(timeout=0s)", "sfd(timeout)", "\"0s\"", "longer than zero"),
+    ("rio-ps(l_t=5000)", "rio-ps(l_t)", "\"5000\"", "1 to 1000"),
+    ("rio-ps(slr=0)", "rio-ps(slr)", "\"0\"", "to 65535"),
+    ("rio-ps(long_min=60%)", "rio-ps(long_max)", "\"50%\"", "more than long_min"),
+    ("shred(wc=0)", "shred(wc)", "\"0\"", "above 0"),
+    ("lfp(kappa=10)", "lfp(delta)", "\"25\"", "0 to 10"),
+    ("lfp(u=101)", "lfp(u)", "\"101\"", "to 100 percent"),
+    ("lfp(h=5000)", "lfp(h)", "\"5000\"", "1 to 4096"),
+    ("appl(high_rate=1bit)", "appl(high_rate)", "\"1bit\"", "8bit"),
+    ("appl(med_rate=0%)", "appl(med_rate)", "\"0%\"", "% of the bottleneck"),
+    ("appl(burst=5GB)", "appl(burst)", "\"5GB\"", "1 GB"),
+    ("appl(police=shape)", "appl(police)", "\"shape\"", "remark, drop or none"),
+    ("tcp-ds(high=8,med=4)", "tcp-ds(high)", "\"8\"", "0 to 4"),
+    ("tcp-ds(low_min=50%)", "tcp-ds(low_max)", "\"40%\"", "more than low_min"),
+    ("wrr(weight=0%)", "wrr(weight)", "\"0%\"", "0.1 to 99.9"),
+    ("pias(first=2MB)", "pias(second)", "\"1MB\"", "2000000 to"),
+    ("pie(mean=5GB)", "pie(mean)", "\"5GB\"", "65535"),
+    ("fq-codel(flows=100000)", "fq-codel(flows)", "\"100000\"", "65536"),
+    ("srpt(x=1)", "scheme srpt", "\"x\"", "none"),
+    ("sfd(treshold=3)", "scheme sfd", "\"treshold\"", "th, timeout"),
+];
+
+#[test]
+fn faults__name_parameter_value_and_what_is_allowed() {
+    for (text, parameter, value, allowed) in WRONG {
+        let Err(error) = Scheme::parse(text) else { panic!("accepted: {text}") };
+        let complaint = error.to_string();
+        crate::common::says(&complaint, &[parameter, value, allowed]);
+    }
+}

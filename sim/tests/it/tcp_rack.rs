@@ -1,0 +1,293 @@
+//! RACK-TLP (RFC 8985) as dialogues: time, packet in, packet out.
+use crate::common::dialogue::{Ear, Talk};
+use mousehole_sim::scenario::spec::TcpSpec;
+use mousehole_sim::scenario::{Plan, Scenario};
+use mousehole_sim::tcp::{Congestion, Params, Variant};
+use mousehole_sim::units::Time;
+
+const NOTHING: [u32; 0] = [];
+const RTT: u64 = 100;
+
+fn linux() -> Params {
+    Params { congestion: Congestion::Reno, ..Params::profile("linux").expect("a known profile") }
+}
+
+/// A sender that knows its round-trip time of 100 ms; segments 0 and 1 are acknowledged, `written` are there.
+fn talk(written: u32) -> Talk {
+    let mut talk = Talk::new(linux());
+    talk.write(2);
+    talk.wait(RTT);
+    talk.ack(2);
+    talk.write(written - 2);
+    talk
+}
+
+/// Waits until the timer fires.
+fn fire(talk: &mut Talk) -> (f64, Vec<u32>) {
+    let before = talk.now;
+    let sent = talk.time_out();
+    (talk.now.since(before).as_secs() * 1e3, sent)
+}
+
+/// Section 6.2: three segments sent later have arrived, no reordering was seen: lost at once.
+#[test]
+fn rack__three_sacked_segments_tell_a_loss_at_once() {
+    let mut talk = talk(12);
+    talk.wait(RTT);
+    assert_eq!(talk.sack(2, &[(3, 4)]), NOTHING);
+    assert_eq!(talk.sack(2, &[(3, 5)]), NOTHING);
+    assert_eq!(talk.sack(2, &[(3, 6)]), [2]);
+    assert!(talk.last[0].retransmission && talk.last[0].in_recovery);
+}
+
+/// Section 6.2 step 4: with fewer, after a quarter of the least round-trip time.
+#[test]
+fn rack__one_sacked_segment_tells_it_after_the_reordering_window() {
+    let mut talk = talk(4);
+    talk.wait(RTT);
+    assert_eq!(talk.sack(2, &[(3, 4)]), NOTHING, "2 was sent with 3: it may be late");
+    assert_eq!(talk.timer_ms(), 25.0);
+    assert_eq!(fire(&mut talk), (25.0, vec![2]));
+    talk.wait(RTT);
+    talk.ack(4);
+    assert!(talk.sender.is_done());
+    assert_eq!(talk.sender.losses(), (1, 0), "duplicates would have waited for the timeout");
+}
+
+/// The late segment comes within the window: nothing was lost, and the window is not reduced.
+#[test]
+fn rack__reordering_within_the_window_is_no_loss() {
+    let mut talk = talk(4);
+    talk.wait(RTT);
+    talk.sack(2, &[(3, 4)]);
+    talk.wait(20);
+    talk.ack(4);
+    assert_eq!(talk.sender.poll_timeout(), Time::NEVER);
+    assert_eq!((talk.sender.losses(), talk.sender.cwnd()), ((0, 0), 10.0));
+}
+
+/// Section 6.2 step 3: once reordering was seen, three above a hole are no longer enough.
+#[test]
+fn rack__has_patience_once_reordering_was_seen() {
+    let mut talk = talk(30);
+    talk.wait(RTT);
+    talk.sack(2, &[(3, 4)]);
+    talk.ack(4);
+    assert_eq!(talk.sack(4, &[(5, 9)]), [16, 17, 18, 19], "four delivered above a hole: no retransmission");
+    assert_eq!(talk.timer_ms(), 25.0);
+    assert_eq!(fire(&mut talk).1[0], 4);
+}
+
+/// A loss is told by what was sent later, in whatever order: a lost retransmission is found in a round trip.
+#[test]
+fn rack__finds_a_lost_retransmission() {
+    let mut talk = talk(100);
+    talk.wait(RTT);
+    talk.sack(2, &[(3, 6)]);
+    let mut sent = Vec::new();
+    for arrived in 7..=12 {
+        talk.wait(1);
+        sent.extend(talk.sack(2, &[(3, arrived)]));
+    }
+    assert!(sent.contains(&13), "new data follows the retransmission: {sent:?}");
+    talk.wait(RTT);
+    assert_eq!(talk.sack(2, &[(3, 14)])[0], 2, "13 was sent after 2 was, and is here");
+    assert_eq!(talk.sender.losses(), (2, 0));
+}
+
+/// Section 6.2 step 2: an answer sooner than any round trip was is for the original, and tells no other loss.
+#[test]
+fn rack__an_answer_too_soon_is_for_the_original() {
+    let mut talk = talk(12);
+    talk.wait(RTT);
+    assert_eq!(talk.sack(2, &[(3, 6)]), [2]);
+    talk.wait(10);
+    assert_eq!(talk.ack(6), NOTHING);
+    assert_eq!(talk.sender.losses(), (1, 0), "6 to 11 were sent before 2 was again, and are not lost");
+}
+
+/// Section 7.2: acknowledgements have stopped for two round trips: the last segment goes out again.
+#[test]
+fn tlp__probes_after_two_round_trips() {
+    let mut talk = talk(7);
+    assert_eq!(talk.timer_ms(), 200.0);
+    assert_eq!(fire(&mut talk), (200.0, vec![6]));
+    assert!(talk.last[0].retransmission && !talk.last[0].in_recovery);
+    assert_eq!(talk.sender.cwnd(), 10.0);
+    // 4 to 6 were lost; the probe's SACK tells it.
+    talk.wait(RTT);
+    talk.sack(4, &[(6, 7)]);
+    let (_, sent) = if talk.last.is_empty() { fire(&mut talk) } else { (0.0, vec![4]) };
+    assert_eq!(sent[0], 4);
+    assert_eq!(talk.sender.losses().1, 0, "no timeout");
+}
+
+/// Section 7.2: a single segment's acknowledgement may be delayed, so the probe waits 200 ms more, and
+/// never beyond the retransmission timeout.
+#[test]
+fn tlp__waits_for_a_delayed_ack() {
+    let mut alone = talk(3);
+    assert_eq!(alone.timer_ms(), 300.0, "the timeout: 100 ms and at least 200 ms, before 2·100 + 200");
+    alone.params.min_rto = mousehole_sim::units::Dur::from_millis(1000);
+    let mut patient = Talk::new(alone.params.clone());
+    patient.write(2);
+    patient.wait(RTT);
+    patient.ack(2);
+    patient.write(1);
+    assert_eq!(patient.timer_ms(), 400.0);
+}
+
+/// Section 7.3: new data if there is any.
+#[test]
+fn tlp__prefers_new_data() {
+    let mut talk = talk(100);
+    let (_, sent) = fire(&mut talk);
+    assert_eq!(sent, [12], "beyond the window of ten");
+    assert!(!talk.last[0].retransmission);
+}
+
+/// Section 7.3: one probe; then the retransmission timeout.
+#[test]
+fn tlp__then_the_timeout() {
+    let mut talk = talk(5);
+    assert_eq!(fire(&mut talk), (200.0, vec![4]));
+    assert_eq!(fire(&mut talk), (300.0, vec![2]));
+    assert_eq!((talk.sender.losses(), talk.sender.cwnd()), ((2, 1), 1.0));
+}
+
+/// Section 7.4.2: the probe has repaired the loss by itself: the window is reduced all the same.
+#[test]
+fn tlp__a_repaired_loss_is_a_loss() {
+    let mut talk = talk(5);
+    assert_eq!(fire(&mut talk).1, [4]);
+    talk.wait(RTT);
+    talk.ack(5);
+    assert_eq!(talk.sender.cwnd(), 10.0, "the original may have been late");
+    talk.write(3);
+    talk.wait(RTT);
+    talk.ack(7);
+    assert_eq!(talk.sender.cwnd(), 5.0);
+}
+
+/// Section 7.4.2: the original arrived too: its acknowledgement, then a duplicate for the probe.
+#[test]
+fn tlp__a_needless_probe_costs_nothing() {
+    let mut talk = talk(5);
+    fire(&mut talk);
+    talk.ack(5);
+    talk.ack(5);
+    talk.write(3);
+    talk.wait(RTT);
+    talk.ack(7);
+    assert!(talk.sender.cwnd() >= 10.0);
+}
+
+/// Section 7.1: recovery forgets the probe that started it; the loss costs one reduction.
+#[test]
+fn tlp__a_probe_that_starts_recovery_is_forgotten() {
+    let mut talk = talk(7);
+    assert_eq!(fire(&mut talk).1, [6]);
+    // 4 to 6 were lost.
+    talk.wait(RTT);
+    talk.sack(4, &[(6, 7)]);
+    talk.wait(RTT);
+    talk.ack(5);
+    talk.wait(RTT);
+    talk.ack(7);
+    assert_eq!(talk.sender.cwnd(), 5.0);
+    assert_eq!(talk.write(3), [7, 8, 9]);
+    talk.wait(RTT);
+    talk.ack(9);
+    assert!(talk.sender.cwnd() >= 5.0, "reduced again to {}", talk.sender.cwnd());
+}
+
+/// Section 7.3: no second probe before a round-trip time was measured.
+#[test]
+fn tlp__a_second_probe_needs_a_sample() {
+    let mut talk = talk(3);
+    assert_eq!(fire(&mut talk).1, [2]);
+    talk.ack(3);
+    talk.ack(3);
+    talk.write(2);
+    assert_eq!(talk.timer_ms(), 300.0, "the timeout: both ACKs may be for the original or for the probe");
+    talk.wait(RTT);
+    talk.ack(5);
+    talk.write(2);
+    assert_eq!(talk.timer_ms(), 200.0);
+}
+
+/// Section 6.3: after a timeout what SACK told stays known, and only what was sent long ago is lost.
+#[test]
+fn timeout__keeps_what_was_delivered() {
+    let mut talk = talk(6);
+    talk.wait(RTT);
+    talk.sack(2, &[(4, 5)]);
+    fire(&mut talk);
+    let (_, sent) = fire(&mut talk);
+    assert_eq!(sent, [2]);
+    talk.wait(RTT);
+    assert_eq!(talk.ack(3), [3, 5], "4 is there");
+}
+
+/// A repeated timeout of the same data halves no further (RFC 5681 section 3.1).
+#[test]
+fn timeout__repeated_keeps_the_threshold() {
+    let mut talk = talk(100);
+    fire(&mut talk);
+    let waits: Vec<f64> = (0..4).map(|_| fire(&mut talk).0).collect();
+    assert_eq!(waits, [300.0, 600.0, 1200.0, 2400.0]);
+    talk.wait(RTT);
+    talk.ack(13);
+    for _ in 0..10 {
+        talk.wait(RTT);
+        let below = talk.sender.sent_below();
+        talk.ack(below);
+    }
+    assert!(talk.sender.cwnd() > 5.0, "slow start to 5, not to 2: {}", talk.sender.cwnd());
+}
+
+/// Linux's least RTO is a floor under four times the spread, so a steady path is never timed out early.
+#[test]
+fn rto__round_trip_and_at_least_200_ms() {
+    let mut talk = Talk::new(linux());
+    for next in 1..50 {
+        talk.write(1);
+        talk.wait(400);
+        talk.ack(next);
+    }
+    talk.write(1);
+    fire(&mut talk);
+    assert!((talk.timer_ms() - 600.0).abs() < 1.0, "{}", talk.timer_ms());
+}
+
+/// The first 16 segments are acknowledged at once, then every second one or after 40 ms.
+#[test]
+fn quick_acks__at_the_start() {
+    let mut ear = Ear::new(linux());
+    for seq in 0..16 {
+        assert_eq!(ear.hear(seq).map(|ack| ack.next), Some(seq + 1));
+    }
+    assert_eq!(ear.hear(16), None);
+    assert_eq!(ear.receiver.poll_timeout().since(ear.now).as_secs(), 0.04);
+    assert_eq!(ear.hear(17).map(|ack| ack.next), Some(18));
+}
+
+/// A scenario names the profile and departs from it; RACK-TLP and PRR need SACK, ns-2's profiles know no CUBIC.
+#[test]
+fn profile__is_named_by_a_scenario() {
+    let plan = |profile: &str, variant, congestion| {
+        let tcp = TcpSpec { profile: profile.into(), variant, congestion, ..TcpSpec::default() };
+        let base = crate::common::with_connections(
+            crate::common::scenario("droptail"),
+            crate::common::transfers(1, 0.0, 1000),
+        );
+        Plan::new(&Scenario { tcp, ..base }).map(|plan| plan.params)
+    };
+    let linux = plan("linux", None, None).expect("valid");
+    assert_eq!((linux.congestion, linux.prr, linux.rack), (Congestion::Cubic, true, true));
+    let plain = plan("linux", Some(Variant::Newreno), Some(Congestion::Reno)).expect("valid");
+    assert_eq!((plain.congestion, plain.prr, plain.rack), (Congestion::Reno, false, false));
+    assert_eq!(plan("rfc", None, Some(Congestion::Cubic)).expect("valid").congestion, Congestion::Cubic);
+    let error = plan("ns2-2001", None, Some(Congestion::Cubic)).expect_err("not in ns-2").to_string();
+    assert!(error.contains("tcp.congestion"), "{error}");
+}

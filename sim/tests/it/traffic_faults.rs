@@ -1,0 +1,83 @@
+//! Faults of files and of rows: one clear line each, and never a half-read file.
+use crate::traffic_common::*;
+use mousehole_sim::error::Error;
+use mousehole_sim::traffic::read::{Direction, ReadOptions, contents, files};
+
+#[test]
+fn gzip__is_recognised_and_may_have_members() {
+    let log = conn_log();
+    let (a, b) = log.as_bytes().split_at(200);
+    let zipped = [gzip(a), gzip(b)].concat();
+    assert_eq!(read_bytes(&zipped).connections, one(&log).connections);
+    assert_eq!(read_bytes(&gzip(&pcap(false, false, 74))).connections.len(), 3);
+}
+
+#[test]
+fn gzip__cut_short_is_an_error() {
+    let zipped = gzip(&pcap(false, false, 74));
+    let error =
+        contents(&[("p.gz", &zipped[..zipped.len() / 2])], &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.starts_with("p.gz: gzip data ends early after "), "{error}");
+    let error =
+        contents(&[("p.gz", &zipped[..zipped.len() - 3])], &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("ends early"), "{error}");
+}
+
+#[test]
+fn faults__are_counted_and_the_first_is_shown() {
+    let mut text = "start,client,bytes\n".to_string();
+    (0..40).for_each(|k| text += &format!("{k}.5,a,100\n"));
+    let traffic = one(&(text.clone() + "41.5,a,-5\n42.5,a,many\n"));
+    assert_eq!((traffic.faults.count, traffic.connections.len()), (2, 40));
+    let first = traffic.faults.first.unwrap();
+    assert!(first.starts_with("sample:42: ") && first.contains("\"-5\""), "{first}");
+    let strict = ReadOptions { strict: true, ..ReadOptions::default() };
+    let bad = text.clone() + "41.5,a,-5\n";
+    assert!(matches!(contents(&[("x", bad.as_bytes())], &strict), Err(Error::Row { line: 42, .. })));
+    let error = refuse(&(text + "1.5,a,-5\n1.5,a,x\n1.5,a,\n,a,4\n"));
+    assert!(error.contains("3 of 44 rows") && error.contains("5 %"), "{error}");
+}
+
+#[test]
+fn faults__of_zeek_and_access_logs() {
+    let good: String = (0..30).map(|k| conn_row(500, &format!("G{k}"), "a", "b", "9")).collect();
+    let traffic = one(&format!("{CONN_FIELDS}{good}{T0}.5\tshort\n"));
+    assert!(traffic.faults.first.unwrap().contains("2 fields where #fields names 9"));
+    let line = "h - - [14/Nov/2023:22:13:20 +0000] \"GET /\u{fffd} HTTP/1.1\" 200 500\n";
+    let mut bytes = line.repeat(30).into_bytes();
+    bytes.extend(b"\xff\xfe garbage\n");
+    assert_eq!(read_bytes(&bytes).faults.count, 1);
+}
+
+#[test]
+fn file_faults__say_what_and_what_is_known() {
+    assert_eq!(refuse(""), "dir/sample: the file is empty");
+    let unknown = refuse("%PDF-1.4 something\n");
+    assert!(
+        unknown.contains("begins with \"%PDF-1.4 something\"") && unknown.contains("pcapng"),
+        "{unknown}"
+    );
+    assert!(refuse("PK\x03\x04\0\0\0").contains("zip"));
+    assert!(refuse("alpha,beta\n1,2\n").contains("no column of the first line"));
+    assert!(refuse("start,byes\n1,2\n").contains("did you mean \"bytes\""));
+    assert!(!refuse("\"start,byes\n1,2\n").contains('\n'));
+    assert!(refuse("[{\"ts\":1}]").contains("JSON array"));
+    assert!(refuse("#separator \\x09\n#path\tdns\n#fields\tts\tquery\n1\tx\n").contains("kind \"dns\""));
+    let missing = files(&["/nonexistent/file.pcap".to_string()], &ReadOptions::default()).unwrap_err();
+    assert_eq!(missing.to_string(), "/nonexistent/file.pcap: no such file");
+    assert!(
+        files(&["/".to_string()], &ReadOptions::default()).unwrap_err().to_string().contains("directory")
+    );
+    assert!(files(&[], &ReadOptions::default()).is_err());
+}
+
+#[test]
+fn file_faults__nothing_usable_says_why_and_what_would_help() {
+    let only_up = format!("{CONN_FIELDS}{T0}.5\tX\ta\t1\tb\t80\ttcp\t100\t0\n");
+    let error = refuse(&only_up);
+    assert!(error.contains("1 skipped as no payload in this direction"), "{error}");
+    assert!(error.contains("with direction up there would be 100 bytes"), "{error}");
+    let up = ReadOptions { direction: Direction::Up, ..ReadOptions::default() };
+    assert_eq!(contents(&[("x", only_up.as_bytes())], &up).unwrap().connections[0].bytes(), 100);
+    assert!(refuse("start,bytes\n").contains("nothing usable: 0 rows"));
+}

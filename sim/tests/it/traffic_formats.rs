@@ -1,0 +1,167 @@
+//! The same traffic as text in every format that can be read.
+use crate::traffic_common::*;
+use mousehole_sim::traffic::connection::{Connection, Kind, Write};
+use mousehole_sim::traffic::read::{ReadOptions, contents};
+use mousehole_sim::units::{Dur, Time};
+
+#[test]
+fn zeek__http_and_conn_join_whatever_their_order() {
+    for named in [[("c", conn_log()), ("h", http_log())], [("h", http_log()), ("c", conn_log())]] {
+        let traffic = read(&[(named[0].0, &named[0].1), (named[1].0, &named[1].1)]).unwrap();
+        assert_eq!(traffic.connections, expected());
+        assert_eq!((traffic.clients, traffic.servers), (2, 2));
+        assert!(traffic.sources.iter().all(|source| source.used > 0));
+    }
+}
+
+#[test]
+fn zeek__http_alone_is_grouped_by_uid() {
+    let traffic = one(&http_log());
+    assert_eq!(traffic.connections, expected());
+    assert_eq!(traffic.sources[0].kind, "zeek-http");
+    assert_eq!((traffic.sources[0].rows, traffic.sources[0].used), (5, 4));
+    assert_eq!(traffic.skipped[0].rows, 1);
+}
+
+#[test]
+fn zeek__conn_alone_has_one_write_and_says_so() {
+    let traffic = one(&conn_log());
+    let sizes: Vec<u64> = traffic.connections.iter().map(Connection::bytes).collect();
+    assert_eq!(sizes, [12_000, 91_000, 1]);
+    assert!(traffic.connections.iter().all(|connection| connection.writes.len() == 1));
+    assert!(
+        traffic.notes.iter().any(|note| note.contains("conn.log does not tell pauses")),
+        "{:?}",
+        traffic.notes
+    );
+}
+
+#[test]
+fn zeek__conn_without_requests_stays_beside_joined_ones() {
+    let tls = conn_row(2_900, "T", "10.0.0.2", "s2", "5000");
+    let traffic = read(&[("c", &(conn_log() + &tls)), ("h", &http_log())]).unwrap();
+    assert_eq!(traffic.connections[..3], expected());
+    assert_eq!(traffic.connections[3], connection(2_900, 1, 1, &[(0, 5_000)]));
+}
+
+fn json(log: &str) -> String {
+    let mut lines = log.lines();
+    let fields = lines.by_ref().find_map(|line| line.strip_prefix("#fields\t")).unwrap();
+    let names: Vec<&str> = fields.split('\t').collect();
+    let number = |text: &str| text.parse::<f64>().is_ok();
+    let object = |line: &str| {
+        let pair = |(name, value): (&&str, &str)| {
+            if number(value) { format!("\"{name}\":{value}") } else { format!("\"{name}\":\"{value}\"") }
+        };
+        let pairs: Vec<String> = names.iter().zip(line.split('\t')).map(pair).collect();
+        format!("{{{}}}\n", pairs.join(","))
+    };
+    lines.filter(|line| !line.starts_with('#')).map(object).collect()
+}
+
+#[test]
+fn zeek__json_lines_equal_tsv() {
+    let traffic = read(&[("c.json", &json(&conn_log())), ("h.json", &json(&http_log()))]).unwrap();
+    assert_eq!(traffic.connections, expected());
+    assert_eq!([&*traffic.sources[0].kind, &*traffic.sources[1].kind], ["zeek-conn", "zeek-http"]);
+}
+
+#[test]
+fn zeek__json_takes_iso_times() {
+    let line = |second: u32, uid: &str| {
+        format!(
+            "{{\"ts\":\"2023-11-14T22:13:{second}.5Z\",\"uid\":\"{uid}\",\"id.orig_h\":\"a\",\"id.resp_h\":\"b\",\"proto\":\"tcp\",\"resp_bytes\":9}}\n"
+        )
+    };
+    let traffic = one(&(line(21, "X") + &line(20, "Y")));
+    assert_eq!(traffic.connections[1].start, Time(1_000_000_000));
+}
+
+#[test]
+fn zeek__udp_443_is_quic_and_the_rest_is_counted() {
+    let udp = |port: u32, bytes: u32| format!("{T0}.5\tU{port}\ta\t5000\tb\t{port}\tudp\t1\t{bytes}\n");
+    let icmp = format!("{T0}.5\tI\ta\t8\tb\t0\ticmp\t1\t64\n");
+    let empty = format!("{T0}.5\tE\ta\t8\tb\t80\ttcp\t50\t-\n");
+    let traffic = one(&format!("{CONN_FIELDS}{}{}{icmp}{empty}", udp(443, 1000), udp(53, 80)));
+    assert_eq!(traffic.connections.len(), 1);
+    assert_eq!(traffic.connections[0].kind, Kind::Quic);
+    let skipped: Vec<(&str, u64, u64)> =
+        traffic.skipped.iter().map(|skipped| (&*skipped.reason, skipped.rows, skipped.bytes)).collect();
+    let expected = [
+        ("UDP other than port 443", 1, 80),
+        ("neither TCP nor UDP", 1, 64),
+        ("no payload in this direction", 1, 0),
+    ];
+    assert_eq!(skipped, expected);
+}
+
+#[test]
+fn table__columns_and_delimiters_do_not_matter() {
+    let rows =
+        [("2.25", "c", "u", 1), ("0.0", "c", "t", 12_000), ("3.5", "d", "u", 90_000), ("1.5", "d", "u", 700)];
+    for delimiter in ["\t", ",", ";"] {
+        let mut text = ["start", "Client", "server", "bytes", "conn_id"].join(delimiter) + "\n";
+        for (place, (at, client, server, bytes)) in rows.iter().enumerate() {
+            let id = if *client == "d" { "7" } else { ["8", "9"][place % 2] };
+            text += &([at, client, server, &*bytes.to_string(), id].join(delimiter) + "\n");
+        }
+        assert_eq!(one(&text).connections, expected(), "{delimiter:?}");
+    }
+}
+
+#[test]
+fn table__duration_shortens_the_pause() {
+    let traffic = one("start,client,bytes,conn_id,duration\n0.0,a,10,1,0.75\n2.0,a,20,1,\n");
+    assert_eq!(traffic.connections[0].writes[1], Write { idle: Dur::from_millis(1250), bytes: 20 });
+}
+
+#[test]
+fn table__knows_rtt_and_protocol() {
+    let traffic = one(
+        "start,client,bytes,rtt_ms,proto,dport\n0.1,a,10,35.5,tcp,80\n0.2,a,20,,udp,443\n0.3,a,30,,udp,53\n",
+    );
+    assert_eq!(traffic.connections[0].rtt, Some(Dur(35_500_000)));
+    assert_eq!(traffic.connections[1].kind, Kind::Quic);
+    assert_eq!(traffic.skipped[0].bytes, 30);
+}
+
+#[test]
+fn access_log__whole_seconds_are_spread_by_seed() {
+    let line = |second: u32| {
+        format!("h{second} - - [14/Nov/2023:22:13:{second} +0000] \"GET / HTTP/1.1\" 200 500\n")
+    };
+    let text: String = (20..50).map(line).collect();
+    let traffic = one(&text);
+    assert_eq!((traffic.connections.len(), traffic.clients), (30, 30));
+    assert!(traffic.notes.iter().any(|note| note.contains("whole seconds")));
+    let seconds: Vec<u64> =
+        traffic.connections.iter().map(|connection| connection.start.0 / 1_000_000_000).collect();
+    assert!(seconds.windows(2).all(|pair| pair[0] <= pair[1]) && seconds[29] >= 28);
+    let fractions =
+        traffic.connections.iter().filter(|connection| connection.start.0 % 1_000_000_000 != 0).count();
+    assert!(fractions >= 28);
+    let other =
+        contents(&[("sample", text.as_bytes())], &ReadOptions { seed: 2, ..ReadOptions::default() }).unwrap();
+    assert_ne!(traffic.connections, other.connections);
+}
+
+#[test]
+fn source__has_the_name_and_hash_of_the_stored_file() {
+    let text = "start,bytes\n0.5,10\n";
+    let traffic = read(&[("x/t.csv", text), ("y/t.csv", text)]).unwrap();
+    assert_eq!(traffic.sources[0].name, "t.csv");
+    assert_eq!(traffic.sources[0].sha256, "ecd221a7a194b4dc6ba9f848b0f80fdbf464d3c36cad74edeeb6b1c62a3c428d");
+    assert!(traffic.notes.iter().any(|note| note.contains("given twice")));
+    let zipped = contents(&[("t.csv.gz", &gzip(text.as_bytes()))], &ReadOptions::default()).unwrap();
+    assert_ne!(zipped.sources[0].sha256, traffic.sources[0].sha256);
+}
+
+#[test]
+fn clocks__of_the_same_day_are_shared_and_others_aligned() {
+    let table = |start: f64| format!("start,client,bytes\n{start:.1},a,10\n{:.1},b,20\n", start + 5.0);
+    let same = read(&[("a", &table(1000.5)), ("b", &table(4000.5))]).unwrap();
+    assert_eq!(same.connections[2].start, Time(3_000_000_000_000));
+    let apart = read(&[("a", &table(1000.5)), ("b", &table(1_000_000.5))]).unwrap();
+    assert_eq!(apart.connections[3].start, Time(5_000_000_000));
+    assert!(apart.notes.iter().any(|note| note.contains("more than a day apart")));
+}
