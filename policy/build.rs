@@ -1,17 +1,79 @@
-//! Compiles the C headers, through a shim of plain functions, into the crate.
+//! Compiles the description of every policy header, and embeds the headers for users' own policies.
+//!
+//! A header in `include/mousehole` that ends in `MH_MARKER(name, …)` or `MH_DROPPER(name, …)` is a policy. Nothing
+//! else has to be told of it.
 
-const SOURCES: [&str; 2] = ["src/shim.c", "src/shim_layout.c"];
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 fn main() {
     println!("cargo::rerun-if-changed=include");
-    for source in SOURCES {
-        println!("cargo::rerun-if-changed={source}");
-    }
+    println!("cargo::rerun-if-changed=src/layout.c");
+    let headers = headers(Path::new("include/mousehole"));
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let registry = out.join("policies.c");
+    fs::write(&registry, registry_source(&headers)).expect("OUT_DIR can be written");
+    fs::write(out.join("headers.rs"), embedded(&headers)).expect("OUT_DIR can be written");
     cc::Build::new()
-        .files(SOURCES)
+        .file(registry)
+        .file("src/layout.c")
         .include("include")
         .std("c11")
         .opt_level(3)
-        .flags(["-Wall", "-Wextra", "-Wpedantic", "-Werror"])
+        .flags(["-Wall", "-Wextra", "-Wpedantic", "-Wno-missing-field-initializers", "-Werror"])
         .compile("mousehole_policy");
+}
+
+/// A header: its name without `.h`, its path and its text.
+struct Header {
+    name: String,
+    path: PathBuf,
+    text: String,
+}
+
+/// Returns all headers in a folder, in the order of their names.
+fn headers(folder: &Path) -> Vec<Header> {
+    let entries =
+        fs::read_dir(folder).expect("include/mousehole exists").map(|entry| entry.expect("an entry").path());
+    let mut paths: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|end| end == "h")).collect();
+    paths.sort();
+    let header = |path: PathBuf| Header {
+        name: path.file_stem().expect("a name").to_string_lossy().into_owned(),
+        text: fs::read_to_string(&path).expect("a header is text"),
+        path: fs::canonicalize(&path).expect("a header exists"),
+    };
+    paths.into_iter().map(header).collect()
+}
+
+/// Returns whether a header describes a policy of its own name.
+fn is_policy(header: &Header) -> bool {
+    ["MH_MARKER", "MH_DROPPER"].iter().any(|kind| header.text.contains(&format!("\n{kind}({},", header.name)))
+}
+
+/// Returns C source that includes every header with its description and lists the policies.
+fn registry_source(headers: &[Header]) -> String {
+    let mut source = String::from("#define MH_DESCRIBE\n#include \"mousehole/policy.h\"\n");
+    let policies: Vec<&Header> = headers.iter().filter(|header| is_policy(header)).collect();
+    for policy in &policies {
+        let _ = writeln!(source, "#include \"mousehole/{}.h\"", policy.name);
+    }
+    source.push_str("const struct mh_policy *const mh_policies[] = {\n");
+    for policy in &policies {
+        let _ = writeln!(source, "\t&mh_policy_{},", policy.name);
+    }
+    source.push_str("};\n");
+    let _ = writeln!(source, "const unsigned long mh_policy_count = {};", policies.len());
+    source
+}
+
+/// Returns Rust source of a table of (file name, text).
+fn embedded(headers: &[Header]) -> String {
+    let mut source = format!("pub(crate) const HEADERS: [(&str, &str); {}] = [\n", headers.len());
+    for header in headers {
+        let _ = writeln!(source, "    (\"{}.h\", include_str!({:?})),", header.name, header.path);
+    }
+    source.push_str("];\n");
+    source
 }

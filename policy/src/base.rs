@@ -1,7 +1,4 @@
-//! Mirrors of `base.h`, and the error for a parameter out of range.
-
-use std::fmt;
-use std::ops::RangeInclusive;
+//! Mirrors of `base.h`: colours, verdicts, and what a policy sees of a packet and of a queue.
 
 /// "Has not happened": an idle start while the transmitter is busy, a timeout that never comes.
 pub const NEVER: u64 = u64::MAX;
@@ -37,8 +34,9 @@ impl Colour {
         ["green", "yellow", "red"][self.index()]
     }
 
+    /// Returns the colour of a C value; what is beyond the last one counts as the last.
     #[inline]
-    pub(crate) fn from_c(value: u32) -> Colour {
+    pub fn from_c(value: u32) -> Colour {
         match value {
             0 => Colour::Green,
             1 => Colour::Yellow,
@@ -79,15 +77,19 @@ impl Verdict {
     }
 }
 
-/// In what flows are counted.
+/// What a connection is for, where the caller knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[repr(u32)]
-pub enum Unit {
-    /// Bytes of IP length.
+#[repr(u8)]
+pub enum Application {
+    /// Not known.
     #[default]
-    Bytes = 0,
-    /// Packets on the wire.
-    Packets = 1,
+    Unknown = 0,
+    /// Someone waits for every packet.
+    Interactive = 1,
+    /// Someone waits for the whole.
+    Web = 2,
+    /// Nobody waits.
+    Bulk = 3,
 }
 
 /// All that a policy may know of a packet.
@@ -104,7 +106,9 @@ pub struct View {
     pub colour: Colour,
     /// [`View::ECT`] and the like, or-ed.
     pub flags: u8,
-    pub(crate) reserved: u16,
+    /// What the connection is for.
+    pub application: Application,
+    pub(crate) reserved: u8,
     /// Where the packet's data ends, in the transport's unit; of a [`View::REVERSE`] packet, up to where it
     /// acknowledges. Wraps.
     pub sequence: u32,
@@ -148,6 +152,12 @@ impl View {
         View { window_hint, ..self }
     }
 
+    /// The same of a connection for this application.
+    #[inline]
+    pub fn with_application(self, application: Application) -> View {
+        View { application, ..self }
+    }
+
     /// The same at this position of the shaped direction's data.
     #[inline]
     pub fn with_sequence(self, sequence: u32) -> View {
@@ -169,90 +179,50 @@ pub struct Backlog {
     pub bytes: u64,
     /// When the queue went idle, [`NEVER`] while it is not.
     pub idle_since_ns: u64,
+    /// IP length of the packets waiting, by colour.
+    pub colour_bytes: [u64; COLOURS],
     /// Packets waiting.
     pub packets: u32,
-    pub(crate) reserved: u32,
+    /// Packets waiting, by colour.
+    pub colour_packets: [u32; COLOURS],
+}
+
+impl Default for Backlog {
+    /// An empty queue that is not idle.
+    fn default() -> Backlog {
+        Backlog {
+            bytes: 0,
+            idle_since_ns: NEVER,
+            colour_bytes: [0; COLOURS],
+            packets: 0,
+            colour_packets: [0; COLOURS],
+        }
+    }
 }
 
 impl Backlog {
-    /// So much waits; idle since then, or [`NEVER`].
+    /// Returns a queue in which so many green packets wait; idle since then, or [`NEVER`].
     #[inline]
     pub fn new(packets: u32, bytes: u64, idle_since_ns: u64) -> Backlog {
-        Backlog { bytes, idle_since_ns, packets, reserved: 0 }
+        let (colour_bytes, colour_packets) = ([bytes, 0, 0], [packets, 0, 0]);
+        Backlog { bytes, idle_since_ns, colour_bytes, packets, colour_packets }
     }
-}
 
-/// The same per colour, for queues that share one FIFO.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[repr(C)]
-pub struct ColourBacklog {
-    /// IP length of the packets waiting, by colour.
-    pub bytes: [u64; COLOURS],
-    /// Packets waiting, by colour.
-    pub packets: [u32; COLOURS],
-    pub(crate) reserved: u32,
-}
-
-impl ColourBacklog {
-    /// One more packet waits.
+    /// Adds a packet that waits.
     #[inline]
     pub fn add(&mut self, colour: Colour, ip_bytes: u32) {
-        self.packets[colour.index()] += 1;
-        self.bytes[colour.index()] += u64::from(ip_bytes);
+        self.packets += 1;
+        self.bytes += u64::from(ip_bytes);
+        self.colour_packets[colour.index()] += 1;
+        self.colour_bytes[colour.index()] += u64::from(ip_bytes);
     }
 
-    /// One packet less waits; it must have been added.
+    /// Removes a packet that was added.
     #[inline]
     pub fn remove(&mut self, colour: Colour, ip_bytes: u32) {
-        self.packets[colour.index()] -= 1;
-        self.bytes[colour.index()] -= u64::from(ip_bytes);
+        self.packets -= 1;
+        self.bytes -= u64::from(ip_bytes);
+        self.colour_packets[colour.index()] -= 1;
+        self.colour_bytes[colour.index()] -= u64::from(ip_bytes);
     }
-}
-
-/// A parameter out of its range; prints as one sentence.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParamError {
-    /// Name of the `Spec` field.
-    pub field: String,
-    /// The value given.
-    pub value: String,
-    /// What is allowed.
-    pub allowed: String,
-}
-
-impl ParamError {
-    pub(crate) fn new(field: &str, value: impl ToString, allowed: impl Into<String>) -> ParamError {
-        ParamError { field: field.to_string(), value: value.to_string(), allowed: allowed.into() }
-    }
-
-    pub(crate) fn within(self, prefix: &str) -> ParamError {
-        ParamError { field: format!("{prefix}.{}", self.field), ..self }
-    }
-}
-
-impl fmt::Display for ParamError {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}: {} is not allowed; {}", self.field, self.value, self.allowed)
-    }
-}
-
-impl std::error::Error for ParamError {}
-
-/// `value` if it is in `range`, else the error that says so.
-pub(crate) fn check(
-    field: &str,
-    value: f64,
-    range: RangeInclusive<f64>,
-    unit: &str,
-) -> Result<f64, ParamError> {
-    if range.contains(&value) {
-        return Ok(value);
-    }
-    let allowed = format!("{} to {} {unit}", range.start(), range.end());
-    Err(ParamError::new(field, value, allowed.trim_end()))
-}
-
-/// `round(value * 2^bits)`, stopping at the ends of 64 bits.
-pub(crate) fn fixed(value: f64, bits: i32) -> u64 {
-    (value * 2f64.powi(bits)).round() as u64
 }

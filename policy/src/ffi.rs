@@ -1,201 +1,207 @@
-//! The functions of `shim.c`. All are pure: they read and write only what their pointers name.
+//! Mirrors of `policy.h`: a policy's description as C lays it out. A test compares layout and constants with C's.
 
-use crate::base::{Backlog, ColourBacklog, View};
-use crate::{aggregate_marker, lfp, policer, size_history, token_bucket};
-use crate::{demotion, rio_ps, shred, shred_edge, window_marker};
-use crate::{flow_meter, multi_red, promotion, red, sfd, threshold_marker};
+use crate::base::{Backlog, View};
+use std::ffi::{c_char, c_void};
+
+/// `MH_POLICY_ABI`.
+pub(crate) const ABI: u32 = 1;
+pub(crate) const MARKER: u32 = 1;
+pub(crate) const DROPPER: u32 = 2;
+pub(crate) const PER_CONNECTION: u32 = 1;
+pub(crate) const PER_USER: u32 = 2;
+pub(crate) const RETURNS_HINT: u32 = 1;
+pub(crate) const LEAST_IS_STRICTEST: u32 = 1;
+pub(crate) const SEES_FULL_BUFFERS: u32 = 2;
+pub(crate) const AT_EDGE_ONLY: u32 = 4;
+/// `MH_DISCARD`.
+pub(crate) const DISCARD: u32 = 3;
+/// `MH_CLASSES`.
+pub(crate) const CLASSES: usize = 4;
+
+/// `struct mh_parameter`.
+#[repr(C)]
+pub(crate) struct RawParameter {
+    pub name: *const c_char,
+    pub value: *const c_char,
+    pub meaning: *const c_char,
+    pub source: *const c_char,
+    pub choices: *const c_char,
+    pub least: f64,
+    pub most: f64,
+    pub kind: u32,
+    pub bits: u32,
+    pub mask: u32,
+    pub offset: u32,
+    pub bytes: u32,
+    pub count: u32,
+    pub stride: u32,
+}
+
+/// `struct mh_place`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct RawPlace {
+    pub rate_bps: f64,
+    pub bottleneck_bps: f64,
+    pub buffer_bytes: u64,
+    pub buffer_packets: u64,
+    pub shares: u64,
+    pub parameters: *const RawParameter,
+    pub parameter_count: u64,
+}
+
+/// `struct mh_fault`.
+#[repr(C)]
+pub(crate) struct RawFault {
+    pub parameter: *const c_char,
+    pub allowed: *const c_char,
+}
+
+/// `struct mh_reading`.
+#[repr(C)]
+pub(crate) struct RawReading {
+    pub name: *const c_char,
+    pub value: unsafe extern "C" fn(*const c_void, *const c_void) -> f64,
+}
+
+/// `struct mh_counts`: flows by class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub struct Counts {
+    /// Flows of each class.
+    pub flows: [u32; CLASSES],
+}
+
+pub(crate) type SetupFn = unsafe extern "C" fn(*mut c_void, *const RawPlace) -> RawFault;
+pub(crate) type DrawsFn = unsafe extern "C" fn(*const c_void) -> u32;
+pub(crate) type MarkFn =
+    unsafe extern "C" fn(*const c_void, *mut c_void, *mut c_void, *const View, u64, u32) -> u32;
+pub(crate) type DropFn =
+    unsafe extern "C" fn(*const c_void, *mut c_void, *const View, *const Backlog, u64, u32) -> u32;
+pub(crate) type ExpiredFn = unsafe extern "C" fn(*const c_void, *const c_void, u64) -> u32;
+pub(crate) type FlowEndFn = unsafe extern "C" fn(*const c_void, *const c_void, *mut c_void);
+pub(crate) type PeriodFn = unsafe extern "C" fn(*const c_void) -> u64;
+pub(crate) type ClassifyFn = unsafe extern "C" fn(*const c_void, *const c_void, *const c_void) -> u32;
+pub(crate) type ControlFn = unsafe extern "C" fn(*const c_void, *mut c_void, *const Counts, u64) -> u32;
+pub(crate) type ShapeFn =
+    unsafe extern "C" fn(*const c_void, *mut c_void, *mut c_void, *const View, u64) -> u64;
+pub(crate) type DepartedFn = unsafe extern "C" fn(*const c_void, *mut c_void, u32, *const Backlog, u64);
+
+/// `struct mh_policy`.
+#[repr(C)]
+pub(crate) struct RawPolicy {
+    pub abi: u32,
+    pub kind: u32,
+    pub key: u32,
+    pub returns: u32,
+    pub flags: u32,
+    pub params_bytes: u32,
+    pub flow_bytes: u32,
+    pub state_bytes: u32,
+    pub parameter_count: u32,
+    pub reading_count: u32,
+    pub name: *const c_char,
+    pub summary: *const c_char,
+    pub source: *const c_char,
+    pub detail: *const c_char,
+    pub unread: *const c_char,
+    pub parameters: *const RawParameter,
+    pub readings: *const RawReading,
+    pub setup: Option<SetupFn>,
+    pub draws: Option<DrawsFn>,
+    pub mark: Option<MarkFn>,
+    pub drop: Option<DropFn>,
+    pub expired: Option<ExpiredFn>,
+    pub flow_end: Option<FlowEndFn>,
+    pub period: Option<PeriodFn>,
+    pub classify: Option<ClassifyFn>,
+    pub control: Option<ControlFn>,
+    pub shape: Option<ShapeFn>,
+    pub departed: Option<DepartedFn>,
+}
+
+// SAFETY: a description is constant data and functions that keep no state of their own.
+unsafe impl Sync for RawPolicy {}
+// SAFETY: as above.
+unsafe impl Send for RawPolicy {}
 
 unsafe extern "C" {
-    pub(crate) fn mh_shim_red_average(
-        params: &red::Params,
-        avg_q32: u64,
-        queue_q32: u64,
-        idle_ns: u64,
-    ) -> u64;
-    pub(crate) fn mh_shim_red_probability(params: &red::Params, avg_q32: u64) -> u64;
-    pub(crate) fn mh_shim_red_packet(
-        params: &red::Params,
-        state: &mut red::State,
-        view: &View,
-        backlog: &Backlog,
-        now_ns: u64,
-        random: u32,
-    ) -> u32;
-    pub(crate) fn mh_shim_multi_red_average(
-        params: &multi_red::Params,
-        state: &multi_red::State,
-        colour: u32,
-    ) -> u64;
-    pub(crate) fn mh_shim_multi_red_packet(
-        params: &multi_red::Params,
-        state: &mut multi_red::State,
-        view: &View,
-        backlog: &ColourBacklog,
-        now_ns: u64,
-        random: u32,
-    ) -> u32;
-    pub(crate) fn mh_shim_multi_red_departed(
-        params: &multi_red::Params,
-        state: &mut multi_red::State,
-        colour: u32,
-        after: &ColourBacklog,
-        now_ns: u64,
-    );
-    pub(crate) fn mh_shim_flow_meter_expired(
-        params: &flow_meter::Params,
-        meter: &flow_meter::Meter,
-        now_ns: u64,
-    ) -> u32;
-    pub(crate) fn mh_shim_flow_meter_packet(
-        params: &flow_meter::Params,
-        meter: &mut flow_meter::Meter,
-        view: &View,
-        now_ns: u64,
-    ) -> u32;
-    pub(crate) fn mh_shim_threshold_marker_colour(
-        params: &threshold_marker::Params,
-        meter: &flow_meter::Meter,
-    ) -> u32;
-    pub(crate) fn mh_shim_promotion_packet(
-        params: &promotion::Params,
-        state: &mut promotion::State,
-        threshold: u32,
-        count: u32,
-        random: u32,
-    ) -> u32;
-    pub(crate) fn mh_shim_sfd_expired(params: &sfd::Params, flow: &sfd::Flow, now_ns: u64) -> u32;
-    pub(crate) fn mh_shim_sfd_packet(
-        params: &sfd::Params,
-        flow: &mut sfd::Flow,
-        view: &View,
-        now_ns: u64,
-        random: u32,
-    ) -> u32;
-    pub(crate) fn mh_shim_token_bucket_refill(
-        params: &token_bucket::Params,
-        bucket: &mut token_bucket::State,
-        now_ns: u64,
-    );
-    pub(crate) fn mh_shim_token_bucket_conforms(
-        params: &token_bucket::Params,
-        bucket: &token_bucket::State,
-        tokens: u32,
-    ) -> u32;
-    pub(crate) fn mh_shim_token_bucket_take(
-        params: &token_bucket::Params,
-        bucket: &mut token_bucket::State,
-        tokens: u32,
-    );
-    pub(crate) fn mh_shim_token_bucket_take_clipped(
-        params: &token_bucket::Params,
-        bucket: &mut token_bucket::State,
-        tokens: u32,
-    );
-    pub(crate) fn mh_shim_token_bucket_packet(
-        params: &token_bucket::Params,
-        bucket: &mut token_bucket::State,
-        tokens: u32,
-        now_ns: u64,
-    ) -> u32;
-    pub(crate) fn mh_shim_token_bucket_wait_ns(
-        params: &token_bucket::Params,
-        bucket: &token_bucket::State,
-        tokens: u32,
-    ) -> u64;
-    pub(crate) fn mh_shim_token_bucket_percent_q16(
-        params: &token_bucket::Params,
-        bucket: &token_bucket::State,
-    ) -> u64;
-    pub(crate) fn mh_shim_policer_packet(
-        params: &policer::Params,
-        policer: &mut policer::State,
-        view: &View,
-        now_ns: u64,
-    ) -> u32;
-    pub(crate) fn mh_shim_aggregate_marker_packet(
-        params: &aggregate_marker::Params,
-        marker: &mut aggregate_marker::State,
-        view: &View,
-        now_ns: u64,
-    ) -> u32;
-    pub(crate) fn mh_shim_size_history_flow_end(
-        params: &size_history::Params,
-        history: &mut size_history::State,
-        size: u32,
-    );
-    pub(crate) fn mh_shim_lfp_packet(
-        params: &lfp::Params,
-        flow: &mut lfp::Flow,
-        state: &mut lfp::State,
-        view: &View,
-        now_ns: u64,
-    ) -> u32;
-    pub(crate) fn mh_shim_lfp_flow_end(params: &lfp::Params, state: &mut lfp::State, packets: u32);
-    pub(crate) fn mh_shim_lfp_expired(params: &lfp::Params, flow: &lfp::Flow, now_ns: u64) -> u32;
-    pub(crate) fn mh_shim_rio_ps_threshold(params: &rio_ps::Params, state: &rio_ps::State) -> u32;
-    pub(crate) fn mh_shim_rio_ps_is_short(
-        params: &rio_ps::Params,
-        state: &rio_ps::State,
-        flow: &flow_meter::Meter,
-    ) -> u32;
-    pub(crate) fn mh_shim_rio_ps_expired(
-        params: &rio_ps::Params,
-        flow: &flow_meter::Meter,
-        now_ns: u64,
-    ) -> u32;
-    pub(crate) fn mh_shim_rio_ps_packet(
-        params: &rio_ps::Params,
-        flow: &mut flow_meter::Meter,
-        state: &rio_ps::State,
-        view: &View,
-        now_ns: u64,
-    ) -> u32;
-    pub(crate) fn mh_shim_rio_ps_control(
-        params: &rio_ps::Params,
-        state: &mut rio_ps::State,
-        counts: &rio_ps::Counts,
-        now_ns: u64,
-    );
-    pub(crate) fn mh_shim_shred_probability(
-        params: &shred::Params,
-        avg_q32: u64,
-        hint: u64,
-        hint_avg_q32: u64,
-    ) -> u64;
-    pub(crate) fn mh_shim_shred_packet(
-        params: &shred::Params,
-        state: &mut shred::State,
-        view: &View,
-        backlog: &Backlog,
-        now_ns: u64,
-        random: u32,
-    ) -> u32;
-    pub(crate) fn mh_shim_shred_edge_packet(
-        params: &shred_edge::Params,
-        flow: &mut shred_edge::Flow,
-        view: &View,
-    ) -> u32;
-    pub(crate) fn mh_shim_window_marker_packet(
-        params: &window_marker::Params,
-        view: &View,
-        random: u32,
-    ) -> u32;
-    pub(crate) fn mh_shim_demotion_expired(
-        params: &demotion::Params,
-        flow: &flow_meter::Meter,
-        now_ns: u64,
-    ) -> u32;
-    pub(crate) fn mh_shim_demotion_packet(
-        params: &demotion::Params,
-        flow: &mut flow_meter::Meter,
-        view: &View,
-        now_ns: u64,
-    ) -> u32;
+    static mh_policies: [*const RawPolicy; 1]; // as long as `mh_policy_count` says
+    static mh_policy_count: std::ffi::c_ulong;
+}
+
+/// Returns the descriptions of the shipped policies.
+pub(crate) fn shipped() -> &'static [&'static RawPolicy] {
+    // SAFETY: build.rs makes a table of so many pointers to constant descriptions.
+    unsafe { std::slice::from_raw_parts((&raw const mh_policies).cast(), mh_policy_count as usize) }
 }
 
 #[cfg(test)]
-unsafe extern "C" {
-    pub(crate) fn mh_shim_mul_q64(a: u64, f_q64: u64) -> u64;
-    pub(crate) fn mh_shim_mul_q32(a: u64, f_q32: u64) -> u64;
-    pub(crate) fn mh_shim_pow_q64(base_q64: u64, exponent: u64) -> u64;
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::base::{Application, Colour, Verdict};
+    use std::mem::offset_of;
+
+    unsafe extern "C" {
+        static mh_layout: [u32; 1];
+        static mh_layout_length: u32;
+        static mh_constants: [u32; 1];
+        static mh_constants_length: u32;
+    }
+
+    macro_rules! layout {
+        ($type:ty: $($field:ident),+) => {
+            [vec![size_of::<$type>()], vec![$(offset_of!($type, $field)),+]].concat()
+        };
+    }
+
+    #[test]
+    fn layout__equals_c() {
+        // SAFETY: the table has so many entries.
+        let c = unsafe {
+            std::slice::from_raw_parts((&raw const mh_layout).cast::<u32>(), mh_layout_length as usize)
+        };
+        let rust = [
+            layout!(View: ip_bytes, segments, window_hint, colour, flags, application, sequence),
+            layout!(Backlog: bytes, idle_since_ns, colour_bytes, packets, colour_packets),
+            layout!(RawPlace: rate_bps, bottleneck_bps, buffer_bytes, buffer_packets, shares, parameters, parameter_count),
+            layout!(RawParameter: name, value, meaning, source, choices, least, most, kind, bits, mask, offset, bytes, count, stride),
+            layout!(RawPolicy: abi, kind, key, returns, flags, params_bytes, flow_bytes, state_bytes, parameter_count,
+                reading_count, name, summary, source, detail, unread, parameters, readings, setup, draws, mark, drop,
+                expired, flow_end, period, classify, control, shape, departed),
+        ]
+        .concat();
+        assert_eq!(c.iter().map(|&at| at as usize).collect::<Vec<_>>(), rust);
+    }
+
+    #[test]
+    fn constants__equal_c() {
+        // SAFETY: the table has so many entries.
+        let c = unsafe {
+            std::slice::from_raw_parts((&raw const mh_constants).cast::<u32>(), mh_constants_length as usize)
+        };
+        let colours = [Colour::Green as u32, Colour::Yellow as u32, Colour::Red as u32, DISCARD];
+        let verdicts =
+            [Verdict::Pass, Verdict::Mark, Verdict::Early, Verdict::Forced].map(|verdict| verdict as u32);
+        let flags = [View::ECT, View::SYN, View::RETRANSMISSION, View::IN_RECOVERY, View::REVERSE, View::ACK];
+        let units = [0, 1];
+        let applications =
+            [Application::Unknown, Application::Interactive, Application::Web, Application::Bulk];
+        let kinds: Vec<u32> = (0..12).collect();
+        let rest = [MARKER, DROPPER, 0, PER_CONNECTION, PER_USER, 0, RETURNS_HINT, LEAST_IS_STRICTEST];
+        let rust = [
+            &[ABI][..],
+            &colours,
+            &verdicts,
+            &flags.map(u32::from),
+            &units,
+            &applications.map(|application| application as u32),
+            &kinds,
+            &rest,
+            &[SEES_FULL_BUFFERS, AT_EDGE_ONLY, CLASSES as u32],
+        ]
+        .concat();
+        assert_eq!(c, rust);
+    }
 }

@@ -1,30 +1,21 @@
 //! The decisions of Mousehole: which colour a packet gets, and whether a queue takes it.
 //!
-//! Each algorithm is a C header in `include/mousehole/`, which the eBPF programs compile as well; this
-//! crate is a thin safe layer over them. A module has a `Spec` in natural units, `Params::new(&spec)`
-//! that checks it and converts to fixed point once, a state of fixed layout, and functions without clock,
-//! dice or allocation. The head of each header gives formula, source, ranges and errors.
+//! Each algorithm is one C header in `include/mousehole/`, which the programs for the kernel compile as well. The
+//! header describes itself (`policy.h`): its functions, its parameters and how they are set up. This crate finds the
+//! descriptions, turns text into parameters, and calls the functions. It holds nothing about any one policy. The head
+//! of each header gives formula, source, ranges and errors.
 
 mod base;
-pub mod demotion;
 mod ffi;
-pub mod flow_meter;
-#[cfg(test)]
-mod layout;
-pub mod multi_red;
-pub mod promotion;
-pub mod red;
-pub mod rio_ps;
-pub mod sfd;
-pub mod shred;
-pub mod shred_edge;
-pub mod threshold_marker;
-pub mod window_marker;
+mod load;
+mod parameter;
+mod params;
+mod policy;
+pub mod units;
 
-pub mod aggregate_marker;
-pub mod lfp;
-pub mod policer;
-pub mod size_history;
-pub mod token_bucket;
-
-pub use base::{Backlog, COLOURS, Colour, ColourBacklog, NEVER, ParamError, Unit, Verdict, View};
+pub use base::{Application, Backlog, COLOURS, Colour, NEVER, Verdict, View};
+pub use ffi::Counts;
+pub use load::{LoadError, c_compiler, headers_folder, load};
+pub use parameter::{Kind, Parameter, ParameterError, Value};
+pub use params::{Params, Place, Settings, State};
+pub use policy::{Answer, DropFn, Key, MarkFn, Origin, Policy, PolicyKind, find, policies};

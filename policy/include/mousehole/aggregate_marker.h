@@ -20,6 +20,7 @@
 
 struct mh_aggregate_marker_params {
 	struct mh_token_bucket_params bucket[2]; /* green's, yellow's */
+	struct mh_profile_settings settings;
 };
 
 /* All zero is two full buckets. */
@@ -27,15 +28,56 @@ struct mh_aggregate_marker {
 	struct mh_token_bucket bucket[2];
 };
 
-/* The colour of a packet; the one it comes with does not matter. */
-MH_FN u32 mh_aggregate_marker_packet(const struct mh_aggregate_marker_params *params,
-				     struct mh_aggregate_marker *marker, const struct mh_view *view, u64 now_ns)
+/* Returns 0: no colour depends on chance. */
+MH_FN u32 mh_aggregate_marker_draws(const struct mh_aggregate_marker_params *params)
 {
+	(void)params;
+	return 0;
+}
+
+/* Returns the colour of a packet, whatever colour it comes with. */
+MH_FN u32 mh_aggregate_marker_packet(const struct mh_aggregate_marker_params *params,
+				     struct mh_aggregate_marker *marker, struct mh_none *state,
+				     const struct mh_view *view, u64 now_ns, u32 random)
+{
+	(void)state;
+	(void)random;
 	if (mh_token_bucket_packet(&params->bucket[0], &marker->bucket[0], view->ip_bytes, now_ns))
 		return MH_GREEN;
 	if (mh_token_bucket_packet(&params->bucket[1], &marker->bucket[1], view->ip_bytes, now_ns))
 		return MH_YELLOW;
 	return MH_RED;
 }
+
+#ifdef MH_DESCRIBE
+
+static const struct mh_parameter mh_aggregate_marker_parameters[] = {
+	{ MH_FIELD(mh_aggregate_marker_params, settings.green_bps), .kind = MH_RATE, .name = "high_rate", .value = "250kbit",
+	  .least = 8, .most = 8e11, .meaning = "a user's rate of green packets", .source = "Noureddine & Tobagi, section VI.C" },
+	{ MH_FIELD(mh_aggregate_marker_params, settings.yellow_bps), .kind = MH_RATE, .name = "med_rate", .value = "500kbit",
+	  .least = 8, .most = 8e11, .meaning = "a user's rate of yellow packets", .source = "Noureddine & Tobagi, section VI.C" },
+	{ MH_FIELD(mh_aggregate_marker_params, settings.burst_bytes), .kind = MH_SIZE, .name = "burst", .value = "6000B",
+	  .least = 1, .most = 1e9, .meaning = "burst of each colour", .source = "Noureddine & Tobagi, section V" },
+};
+
+static inline struct mh_fault mh_aggregate_marker_setup(struct mh_aggregate_marker_params *params,
+							const struct mh_place *place)
+{
+	(void)place;
+	mh_profile_setup(params->bucket, &params->settings);
+	return MH_NO_FAULT;
+}
+
+#endif
+
+MH_SETUP(aggregate_marker)
+MH_DRAWS(aggregate_marker)
+MH_MARKER(aggregate_marker, mh_aggregate_marker_params, mh_aggregate_marker, mh_none, .key = MH_PER_USER,
+	  .summary = "all packets of a user are green, yellow or red by two token buckets (ER-TBM)",
+	  .source = "Noureddine & Tobagi, section VI.C",
+	  .detail = "What common DiffServ edges do: a user's packets are green while one bucket has tokens, yellow while "
+		    "the second has, red beyond, whatever they carry.",
+	  .unread = "bucket[0].most_tokens bucket[1].most_tokens",
+	  MH_TABLE_OF(aggregate_marker), MH_OFFERS(aggregate_marker, setup), MH_OFFERS(aggregate_marker, draws))
 
 #endif

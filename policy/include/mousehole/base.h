@@ -5,7 +5,8 @@
  * The headers compile unchanged natively and for the eBPF target. Hence: no libc, no floating point,
  * no signed division, no 128-bit integers, no loop without a constant bound, everything inlined, and an
  * index into an array bounded by a comparison (the kernel's verifier learns nothing from a remainder).
- * A policy has no clock and no dice of its own: `now_ns` and `random` are arguments, state is the caller's.
+ * A policy reads no clock and draws no random number: `now_ns` and `random` are arguments. The caller owns
+ * all state. policy.h lists the functions that a policy may offer and describes its parameters.
  *
  * Fixed point: a value x in Qn is stored as round(x * 2^n). Suffixes name unit and format
  * (`_ns`, `_bytes`, `_q32`). Probabilities are Q32 in a u64, so that 1 is exactly 2^32; `random` is 32
@@ -44,6 +45,23 @@ enum {
 /* Units in which flows are counted. */
 enum { MH_BYTES = 0, MH_PACKETS = 1 };
 
+/*
+ * The application a connection belongs to, where the caller knows it: a host from its socket, an edge
+ * from the server's port. 0 stands for unknown.
+ */
+enum { MH_UNKNOWN_APPLICATION = 0, MH_INTERACTIVE = 1, MH_WEB = 2, MH_BULK = 3 };
+
+/* A count of bytes or of packets. */
+struct mh_threshold {
+	u32 count;
+	u32 unit; /* MH_BYTES or MH_PACKETS */
+};
+
+/* The state of a policy that keeps none of that sort. */
+struct mh_none {
+	u8 unused;
+};
+
 /* All that a policy may know of a packet. A GSO super-packet is one packet of several segments. */
 struct mh_view {
 	u32 ip_bytes;    /* IP length, all segments together */
@@ -51,25 +69,20 @@ struct mh_view {
 	u16 window_hint; /* sender's congestion window in packets, 0 = unknown */
 	u8 colour;       /* MH_GREEN.., set by a marker */
 	u8 flags;        /* MH_ECT | MH_SYN | .. */
-	u16 reserved;
+	u8 application;  /* MH_INTERACTIVE, .. */
+	u8 reserved;
 	u32 sequence;    /* position in the shaped direction's data, in the transport's unit, wrapping: where this
 	                  * packet's data ends (of a SYN: where data will begin); with MH_REVERSE: up to where
 	                  * it acknowledges */
 };
 
-/* A queue as an arrival finds it, the packet in transmission not counted. */
+/* A queue as an arrival finds it. The packet in transmission is not counted. */
 struct mh_backlog {
-	u64 bytes;         /* IP length of the packets waiting */
-	u64 idle_since_ns; /* when the queue went idle, MH_NEVER while it is not */
-	u32 packets;       /* packets waiting */
-	u32 reserved;
-};
-
-/* The same per colour, for queues that share one FIFO. */
-struct mh_colour_backlog {
-	u64 bytes[MH_COLOURS];
-	u32 packets[MH_COLOURS];
-	u32 reserved;
+	u64 bytes;                    /* IP length of the packets waiting */
+	u64 idle_since_ns;            /* when the queue went idle, MH_NEVER while it is not */
+	u64 colour_bytes[MH_COLOURS]; /* the same bytes by colour */
+	u32 packets;                  /* packets waiting */
+	u32 colour_packets[MH_COLOURS];
 };
 
 #define MH_ONE_Q32 (1ULL << 32)

@@ -27,6 +27,7 @@
 #define MOUSEHOLE_DEMOTION_H
 
 #include "flow_meter.h"
+#include "policy.h"
 
 struct mh_demotion_params {
 	struct mh_flow_meter_params meter;
@@ -34,21 +35,68 @@ struct mh_demotion_params {
 	u32 second; /* bytes up to which it is yellow; 2^32 - 1 for ever */
 };
 
-/* Whether the flow may be forgotten. A flow's state is a mh_flow_meter. */
+/* Returns whether the flow may be forgotten. A flow's state is a mh_flow_meter. */
 MH_FN u32 mh_demotion_expired(const struct mh_demotion_params *params, const struct mh_flow_meter *flow,
 			      u64 now_ns)
 {
 	return mh_flow_meter_expired(&params->meter, flow, now_ns);
 }
 
-/* The colour of a packet of `flow`. */
-MH_FN u32 mh_demotion_packet(const struct mh_demotion_params *params, struct mh_flow_meter *flow,
-			     const struct mh_view *view, u64 now_ns)
+/* Returns 0: no colour depends on chance. */
+MH_FN u32 mh_demotion_draws(const struct mh_demotion_params *params)
 {
+	(void)params;
+	return 0;
+}
+
+/* Returns the colour of a packet of `flow`. */
+MH_FN u32 mh_demotion_packet(const struct mh_demotion_params *params, struct mh_flow_meter *flow,
+			     struct mh_none *state, const struct mh_view *view, u64 now_ns, u32 random)
+{
+	(void)state;
+	(void)random;
 	mh_flow_meter_packet(&params->meter, flow, view, now_ns);
 	if (flow->bytes <= params->first)
 		return MH_GREEN;
 	return flow->bytes <= params->second ? MH_YELLOW : MH_RED;
 }
+
+#ifdef MH_DESCRIBE
+
+static const struct mh_parameter mh_demotion_parameters[] = {
+	{ MH_FIELD(mh_demotion_params, first), .kind = MH_SIZE, .name = "first", .value = "20480B", .least = 0,
+	  .most = 4294967294.0, .meaning = "a flow is green up to this many bytes",
+	  .source = "PIAS, the authors' tagging module" },
+	{ MH_FIELD(mh_demotion_params, second), .kind = MH_SIZE, .name = "second", .value = "1MB", .least = 0,
+	  .most = 4294967295.0, .meaning = "a flow is yellow up to this many bytes and red beyond; 4294967295B is never",
+	  .source = "ours; PIAS computes it for a given traffic" },
+	{ MH_FIELD(mh_demotion_params, meter.timeout_ns), .kind = MH_TIMEOUT, .name = "timeout", .value = "never",
+	  .least = 1e-9, .most = 1e9, .meaning = "a flow that was silent for longer starts again at zero",
+	  .source = "PIAS, the authors' tagging module" },
+	{ MH_FIELD(mh_demotion_params, meter.syn_restarts), .kind = MH_FLAG, .mask = 1, .name = "syn",
+	  .value = "true", .meaning = "a SYN makes its flow new, so that a reused port does not inherit an old count",
+	  .source = "as connection tracking does" },
+};
+
+static inline struct mh_fault mh_demotion_setup(struct mh_demotion_params *params, const struct mh_place *place)
+{
+	(void)place;
+	if (params->second < params->first)
+		return MH_FAULT("second", "at least first");
+	return MH_NO_FAULT;
+}
+
+#endif
+
+MH_SETUP(demotion)
+MH_DRAWS(demotion)
+MH_EXPIRED(demotion)
+MH_MARKER(demotion, mh_demotion_params, mh_flow_meter, mh_none,
+	  .summary = "a flow falls from green to yellow to red with the bytes it has sent",
+	  .source = "Bai et al. (PIAS), NSDI 2015; `ct bytes` of nftables",
+	  .detail = "A flow begins green and falls at two thresholds of bytes sent. Without a timeout a connection that is "
+		    "used again stays where it was.",
+	  MH_TABLE_OF(demotion), MH_OFFERS(demotion, setup), MH_OFFERS(demotion, draws),
+	  MH_OFFERS(demotion, expired))
 
 #endif

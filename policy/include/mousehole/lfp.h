@@ -42,8 +42,18 @@
 #define MOUSEHOLE_LFP_H
 
 #include "flow_meter.h"
+#include "policy.h"
 #include "size_history.h"
 #include "token_bucket.h"
+
+struct mh_lfp_settings {
+	u64 omega_q32;            /* tokens per second, as a share of the link's rate in packets of 1500 B */
+	u64 kappa_percent_q32;    /* fill around which promotion opens and closes */
+	u64 delta_percent_q32;    /* half the width between both */
+	u64 quantile_percent_q32; /* u */
+	u32 burst;                /* zeta, packets */
+	u32 flows;                /* H */
+};
 
 struct mh_lfp_params {
 	struct mh_flow_meter_params meter;
@@ -53,6 +63,7 @@ struct mh_lfp_params {
 	u64 close_grains; /* and closes below this one, kappa - delta */
 	u32 threshold;    /* tau, packets */
 	u32 memoryless;   /* whether an elephant may cease to be one */
+	struct mh_lfp_settings settings;
 };
 
 /* All zero is a new flow. */
@@ -70,16 +81,25 @@ struct mh_lfp_state {
 	struct mh_size_history history;
 };
 
-/* Whether the flow may be forgotten; mh_lfp_flow_end() is to be told of it. */
+/* Returns whether the flow may be forgotten, after a call of mh_lfp_flow_end(). */
 MH_FN u32 mh_lfp_expired(const struct mh_lfp_params *params, const struct mh_lfp_flow *flow, u64 now_ns)
 {
 	return mh_flow_meter_expired(&params->meter, &flow->meter, now_ns);
 }
 
-/* A flow of so many packets has ended. */
-MH_FN void mh_lfp_flow_end(const struct mh_lfp_params *params, struct mh_lfp_state *state, u32 packets)
+/* Enters the size of a flow that has ended into the history. */
+MH_FN void mh_lfp_flow_end(const struct mh_lfp_params *params, const struct mh_lfp_flow *flow,
+			   struct mh_lfp_state *state)
 {
-	mh_size_history_flow_end(&params->history, &state->history, packets);
+	if (flow->meter.packets)
+		mh_size_history_flow_end(&params->history, &state->history, flow->meter.packets);
+}
+
+/* Returns how often the caller sweeps expired flows into the history: every second. */
+MH_FN u64 mh_lfp_period(const struct mh_lfp_params *params)
+{
+	(void)params;
+	return 1000000000ULL;
 }
 
 /* Counts the packet, and enters the flow's former life into the history if this is a new one. */
@@ -92,7 +112,7 @@ MH_FN void mh_lfp_meter(const struct mh_lfp_params *params, struct mh_lfp_flow *
 		return;
 	flow->elephant = 0;
 	if (before)
-		mh_lfp_flow_end(params, state, before);
+		mh_size_history_flow_end(&params->history, &state->history, before);
 }
 
 /* Refills the bucket and says whether promotion is open now. */
@@ -117,12 +137,20 @@ MH_FN u32 mh_lfp_is_elephant(const struct mh_lfp_params *params, const struct mh
 	       count >= mh_size_history_quantile(history);
 }
 
-/* The colour of a packet of `flow`. */
+/* Returns 0: no colour depends on chance. */
+MH_FN u32 mh_lfp_draws(const struct mh_lfp_params *params)
+{
+	(void)params;
+	return 0;
+}
+
+/* Returns the colour of a packet of `flow`. */
 MH_FN u32 mh_lfp_packet(const struct mh_lfp_params *params, struct mh_lfp_flow *flow,
-			struct mh_lfp_state *state, const struct mh_view *view, u64 now_ns)
+			struct mh_lfp_state *state, const struct mh_view *view, u64 now_ns, u32 random)
 {
 	u32 open, segments = mh_segments(view), keep = !params->memoryless;
 
+	(void)random;
 	mh_lfp_meter(params, flow, state, view, now_ns);
 	open = mh_lfp_open(params, state, now_ns);
 	if (flow->meter.packets <= params->threshold) {
@@ -138,5 +166,85 @@ MH_FN u32 mh_lfp_packet(const struct mh_lfp_params *params, struct mh_lfp_flow *
 	mh_token_bucket_take(&params->bucket, &state->bucket, segments);
 	return MH_GREEN;
 }
+
+#ifdef MH_DESCRIBE
+
+static const struct mh_parameter mh_lfp_parameters[] = {
+	{ MH_FIELD(mh_lfp_params, threshold), .kind = MH_COUNT, .name = "tau", .value = "10", .least = 0,
+	  .most = 4294967294.0, .meaning = "a flow's first packets are green, up to this count",
+	  .source = "LFP section 2" },
+	{ MH_FIELD(mh_lfp_params, settings.omega_q32), .kind = MH_NUMBER, .bits = 32, .name = "omega",
+	  .value = "0.5", .least = 0, .most = 1e6,
+	  .meaning = "tokens per second over the link's rate in packets of 1500 B",
+	  .source = "ours: the paper does not tell" },
+	{ MH_FIELD(mh_lfp_params, settings.burst), .kind = MH_COUNT, .name = "zeta", .value = "50", .least = 1,
+	  .most = 1e9, .meaning = "tokens in a full bucket", .source = "ours: the paper does not tell" },
+	{ MH_FIELD(mh_lfp_params, settings.kappa_percent_q32), .kind = MH_PERCENT, .name = "kappa", .value = "50",
+	  .least = 0, .most = 100, .meaning = "fill of the bucket around which promotion opens and closes, %",
+	  .source = "ours: the paper does not tell" },
+	{ MH_FIELD(mh_lfp_params, settings.delta_percent_q32), .kind = MH_PERCENT, .name = "delta", .value = "25",
+	  .least = 0, .most = 50, .meaning = "promotion opens at kappa + delta and closes below kappa - delta, %",
+	  .source = "ours: the paper does not tell" },
+	{ MH_FIELD(mh_lfp_params, settings.quantile_percent_q32), .kind = MH_PERCENT, .name = "u", .value = "95",
+	  .least = 0.0001, .most = 100, .meaning = "a flow beyond this quantile of the last flows is an elephant, %",
+	  .source = "LFP section 2.4" },
+	{ MH_FIELD(mh_lfp_params, settings.flows), .kind = MH_COUNT, .name = "h", .value = "1000", .least = 1,
+	  .most = MH_SIZE_HISTORY_MOST, .meaning = "how many of the last flows are remembered",
+	  .source = "ours: the paper does not tell" },
+	{ MH_FIELD(mh_lfp_params, memoryless), .kind = MH_FLAG, .mask = 1, .name = "memoryless", .value = "false",
+	  .meaning = "an elephant may become an ordinary flow again",
+	  .source = "off: LFP Fig. 4 has no way out of q2" },
+	{ MH_FIELD(mh_lfp_params, meter.timeout_ns), .kind = MH_TIMEOUT, .name = "timeout", .value = "5s",
+	  .least = 1e-9, .most = 1e9, .meaning = "a flow that was silent for longer starts again at zero",
+	  .source = "derived from LFP Table 1" },
+	{ MH_FIELD(mh_lfp_params, meter.syn_restarts), .kind = MH_FLAG, .mask = 1, .name = "syn", .value = "true",
+	  .meaning = "a SYN makes its flow new, so that a reused port does not inherit an old count",
+	  .source = "ours: the paper does not tell" },
+};
+
+static inline struct mh_fault mh_lfp_setup(struct mh_lfp_params *params, const struct mh_place *place)
+{
+	const struct mh_lfp_settings *settings = &params->settings;
+	u64 kappa = settings->kappa_percent_q32, delta = settings->delta_percent_q32;
+	double slowest = place->rate_bps < place->bottleneck_bps ? place->rate_bps : place->bottleneck_bps;
+	double rate = mh_from_q32(settings->omega_q32) * slowest / (1500.0 * 8);
+
+	if (delta > kappa || kappa + delta > 100ULL << 32)
+		return MH_FAULT("delta", "at most kappa, and at most 100 - kappa");
+	if (rate != 0 && (rate < 1 || rate > 1e11))
+		return MH_FAULT("omega", "0, or so much that the bucket gets from 1 to 1e11 tokens a second on this link");
+	mh_token_bucket_setup(&params->bucket, rate, settings->burst);
+	mh_size_history_setup(&params->history, settings->quantile_percent_q32, settings->flows);
+	params->open_grains = mh_token_bucket_grains_at(&params->bucket, kappa + delta);
+	params->close_grains = mh_token_bucket_grains_at(&params->bucket, kappa - delta);
+	return MH_NO_FAULT;
+}
+
+static inline double mh_lfp_elephant_packets(const void *params, const void *state)
+{
+	const struct mh_lfp_state *lfp = state;
+
+	(void)params;
+	return lfp->history.count ? mh_size_history_quantile(&lfp->history) : __builtin_nan("");
+}
+
+static const struct mh_reading mh_lfp_readings[] = { { "elephant_packets", mh_lfp_elephant_packets } };
+
+#endif
+
+MH_SETUP(lfp)
+MH_DRAWS(lfp)
+MH_EXPIRED(lfp)
+MH_FLOW_END(lfp)
+MH_PERIOD(lfp)
+MH_MARKER(lfp, mh_lfp_params, mh_lfp_flow, mh_lfp_state,
+	  .summary = "short flows are green, long ones too while tokens abound, else yellow; elephants are red",
+	  .source = "Alcaraz, Gilly, Juiz & Puigjaner, EPEW 2011, section 2",
+	  .detail = "The first tau packets of a flow are green. Green packets spend tokens. While the bucket is fuller than a "
+		    "set point, packets of longer flows are green as well, else yellow. A flow longer than the u-quantile of "
+		    "the last h flows is an elephant and red from then on.",
+	  .unread = "bucket.most_tokens",
+	  MH_TABLE_OF(lfp), MH_READINGS_OF(lfp), MH_OFFERS(lfp, setup), MH_OFFERS(lfp, draws),
+	  MH_OFFERS(lfp, expired), MH_OFFERS(lfp, flow_end), MH_OFFERS(lfp, period))
 
 #endif

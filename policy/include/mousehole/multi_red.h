@@ -48,13 +48,13 @@ struct mh_multi_red_state {
 	struct mh_red_state level[MH_COLOURS];
 };
 
-/* The level that judges `colour`: its own, the last one for colours beyond it. */
+/* Returns the level of `colour`: its own, or the last one for colours beyond it. */
 MH_FN u32 mh_multi_red_colour(const struct mh_multi_red_params *params, u32 colour)
 {
 	return (u32)mh_min(colour, mh_min(params->colours - 1, MH_COLOURS - 1));
 }
 
-/* Whether packets of `colour` are part of the length behind average `index`. */
+/* Returns whether packets of `colour` are part of the length behind average `index`. */
 MH_FN u32 mh_multi_red_counts(const struct mh_multi_red_params *params, u32 index, u32 colour)
 {
 	if (params->mode == MH_TOTAL)
@@ -64,32 +64,32 @@ MH_FN u32 mh_multi_red_counts(const struct mh_multi_red_params *params, u32 inde
 	return index == colour;
 }
 
-/* The length behind average `index`, as one queue. */
+/* Returns the length behind average `index`, as one queue. */
 MH_FN struct mh_backlog mh_multi_red_length(const struct mh_multi_red_params *params, u32 index,
-					    const struct mh_colour_backlog *backlog)
+					    const struct mh_backlog *backlog)
 {
-	struct mh_backlog sum = { 0, 0, 0, 0 };
+	struct mh_backlog sum = { 0, 0, { 0, 0, 0 }, 0, { 0, 0, 0 } };
 	u32 colour;
 
 	for (colour = 0; colour < MH_COLOURS; colour++) {
 		if (!mh_multi_red_counts(params, index, mh_multi_red_colour(params, colour)))
 			continue;
-		sum.packets += backlog->packets[colour];
-		sum.bytes += backlog->bytes[colour];
+		sum.packets += backlog->colour_packets[colour];
+		sum.bytes += backlog->colour_bytes[colour];
 	}
 	return sum;
 }
 
-/* The average by which `colour` is judged, mean packets in Q32. */
+/* Returns the average by which `colour` is judged, mean packets in Q32. */
 MH_FN u64 mh_multi_red_average(const struct mh_multi_red_params *params,
 			       const struct mh_multi_red_state *state, u32 colour)
 {
 	return state->level[params->mode == MH_TOTAL ? 0 : mh_multi_red_colour(params, colour)].avg_q32;
 }
 
-/* Takes an arrival into average `index`. */
+/* Updates average `index` for an arrival. */
 MH_FN void mh_multi_red_update(const struct mh_multi_red_params *params, struct mh_multi_red_state *state,
-			       u32 index, const struct mh_colour_backlog *backlog, u64 now_ns)
+			       u32 index, const struct mh_backlog *backlog, u64 now_ns)
 {
 	const struct mh_red_params *red = &params->level[index];
 	struct mh_red_state *level = &state->level[index];
@@ -104,9 +104,9 @@ MH_FN void mh_multi_red_update(const struct mh_multi_red_params *params, struct 
 	level->avg_q32 = mh_red_average(red, level->avg_q32, length_q32, idle_ns);
 }
 
-/* Takes an arrival into the averages it belongs to and judges it by its colour's. */
+/* Updates the averages an arrival belongs to. Returns the verdict on it by the average of its colour. */
 MH_FN u32 mh_multi_red_packet(const struct mh_multi_red_params *params, struct mh_multi_red_state *state,
-			      const struct mh_view *view, const struct mh_colour_backlog *backlog, u64 now_ns,
+			      const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns,
 			      u32 random)
 {
 	u32 colour = mh_multi_red_colour(params, view->colour);
@@ -115,13 +115,13 @@ MH_FN u32 mh_multi_red_packet(const struct mh_multi_red_params *params, struct m
 	for (index = 0; index < MH_COLOURS; index++)
 		if (mh_multi_red_counts(params, index, colour))
 			mh_multi_red_update(params, state, index, backlog, now_ns);
-	return mh_red_judge(&params->level[colour], &state->level[colour],
+	return mh_red_decide(&params->level[colour], &state->level[colour],
 			    mh_multi_red_average(params, state, colour), view, random);
 }
 
 /* Notes that a packet of `colour` started transmission and left `after` waiting: idle time may start. */
 MH_FN void mh_multi_red_departed(const struct mh_multi_red_params *params, struct mh_multi_red_state *state,
-				 u32 colour, const struct mh_colour_backlog *after, u64 now_ns)
+				 u32 colour, const struct mh_backlog *after, u64 now_ns)
 {
 	u32 own = mh_multi_red_colour(params, colour);
 	u32 index;
@@ -130,5 +130,85 @@ MH_FN void mh_multi_red_departed(const struct mh_multi_red_params *params, struc
 		if (mh_multi_red_counts(params, index, own) && !mh_multi_red_length(params, index, after).packets)
 			state->level[index].idle_from_ns = now_ns;
 }
+
+#ifdef MH_DESCRIBE
+
+#define MH_MULTI_RED_FIELD(field_) MH_FIELDS(mh_multi_red_params, level, field_, MH_COLOURS)
+
+/* The line of one colour. */
+#define MH_MULTI_RED_LINE(index_, colour_, min_, max_)                                                               \
+	{ MH_FIELD(mh_multi_red_params, level[index_].min_q32), .kind = MH_LENGTH, .name = colour_ "_min",           \
+	  .value = min_, .least = 0, .most = 1048575,                                                                \
+	  .meaning = colour_ ": average queue where early drops begin",                                              \
+	  .source = "ours, as Noureddine & Tobagi's lost Figure 4 staggers them" },                                  \
+	{ MH_FIELD(mh_multi_red_params, level[index_].max_q32), .kind = MH_LENGTH, .name = colour_ "_max",           \
+	  .value = max_, .least = 0, .most = 1048576,                                                                \
+	  .meaning = colour_ ": average queue where every packet is dropped, or where the gentle part begins",       \
+	  .source = "ours, as Noureddine & Tobagi's lost Figure 4 staggers them" },                                  \
+	{ MH_FIELD(mh_multi_red_params, level[index_].max_p_q32), .kind = MH_FRACTION, .name = colour_ "_maxp",      \
+	  .value = "0.1", .least = MH_RED_LEAST_MAX_P, .most = 1,                                                    \
+	  .meaning = colour_ ": drop probability just below " colour_ "_max",                                        \
+	  .source = "Noureddine & Tobagi, section IV.A" }
+
+static const struct mh_parameter mh_multi_red_parameters[] = {
+	{ MH_FIELD(mh_multi_red_params, colours), .kind = MH_COUNT, .name = "colours", .value = "3", .least = 1,
+	  .most = MH_COLOURS, .meaning = "how many colours have a line of their own; worse ones share the last",
+	  .source = "Clark & Fang 1998 have two, Noureddine & Tobagi three" },
+	{ MH_FIELD(mh_multi_red_params, mode), .kind = MH_CHOICE, .mask = 3, .name = "mode",
+	  .choices = "coupled decoupled total", .value = "coupled",
+	  .meaning = "a colour's average counts its own packets (decoupled), also better ones (coupled), or all (total)",
+	  .source = "Clark & Fang 1998, section III" },
+	MH_MULTI_RED_LINE(0, "green", "70%", "100%"),
+	MH_MULTI_RED_LINE(1, "yellow", "40%", "70%"),
+	MH_MULTI_RED_LINE(2, "red", "20%", "40%"),
+	MH_RED_COMMON(MH_MULTI_RED_FIELD, "0.02", "false", "false", "packets", "1000B", "as red"),
+};
+
+static inline struct mh_fault mh_multi_red_setup(struct mh_multi_red_params *params, const struct mh_place *place)
+{
+	static const char *const names[MH_COLOURS][2] = { { "green_min", "green_max" },
+							  { "yellow_min", "yellow_max" },
+							  { "red_min", "red_max" } };
+	struct mh_fault fault = MH_NO_FAULT;
+	u32 index;
+
+	for (index = 0; index < params->colours && !fault.parameter; index++)
+		fault = mh_red_setup_line(&params->level[index], place, names[index][0], names[index][1]);
+	return fault;
+}
+
+static inline double mh_multi_red_green_packets(const void *params, const void *state)
+{
+	return mh_from_q32(mh_multi_red_average(params, state, MH_GREEN));
+}
+
+static inline double mh_multi_red_yellow_packets(const void *params, const void *state)
+{
+	return mh_from_q32(mh_multi_red_average(params, state, MH_YELLOW));
+}
+
+static inline double mh_multi_red_red_packets(const void *params, const void *state)
+{
+	return mh_from_q32(mh_multi_red_average(params, state, MH_RED));
+}
+
+static const struct mh_reading mh_multi_red_readings[] = {
+	{ "green_average_packets", mh_multi_red_green_packets },
+	{ "yellow_average_packets", mh_multi_red_yellow_packets },
+	{ "red_average_packets", mh_multi_red_red_packets },
+};
+
+#endif
+
+MH_SETUP(multi_red)
+MH_DEPARTED(multi_red)
+MH_DROPPER(multi_red, mh_multi_red_params, mh_multi_red_state,
+	   .summary = "one FIFO with a RED for each colour (RIO, WRED)",
+	   .source = "Clark & Fang 1998, section III; SFD section 3.2; RIO-PS section III",
+	   .detail = "One FIFO holds all colours, with an average and thresholds for each, so that worse colours are dropped "
+		     "first and order is kept.",
+	   .unread = "level[0].spare_below_packets level[1].spare_below_packets level[2].spare_below_packets",
+	   MH_TABLE_OF(multi_red), MH_READINGS_OF(multi_red), MH_OFFERS(multi_red, setup),
+	   MH_OFFERS(multi_red, departed))
 
 #endif

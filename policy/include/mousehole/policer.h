@@ -23,13 +23,11 @@
 
 #include "token_bucket.h"
 
-/* Beside the colours: the packet is dropped. */
-enum { MH_POLICER_DROP = 3 };
-
 struct mh_policer_params {
 	struct mh_token_bucket_params bucket[2]; /* green's, yellow's */
-	u32 action;                              /* MH_RED or MH_POLICER_DROP: what happens beyond the profile */
-	u32 reserved;
+	u32 action;                              /* MH_RED or MH_DISCARD: what happens beyond the profile */
+	u32 hold_acks;                           /* whether pure acknowledgements need tokens as well */
+	struct mh_profile_settings settings;
 };
 
 /* All zero is two full buckets. */
@@ -37,17 +35,88 @@ struct mh_policer {
 	struct mh_token_bucket bucket[2];
 };
 
-/* The colour with which a packet passes, or MH_POLICER_DROP. */
-MH_FN u32 mh_policer_packet(const struct mh_policer_params *params, struct mh_policer *policer,
-			    const struct mh_view *view, u64 now_ns)
+/* Returns whether a packet leaves without tokens. */
+MH_FN u32 mh_policer_is_free(const struct mh_policer_params *params, const struct mh_view *view)
+{
+	return view->colour > MH_YELLOW || (view->flags & MH_ACK && !params->hold_acks);
+}
+
+/* Returns 0: no packet is policed by chance. */
+MH_FN u32 mh_policer_draws(const struct mh_policer_params *params)
+{
+	(void)params;
+	return 0;
+}
+
+/*
+ * Returns 0 if a packet may leave now, whose tokens it takes; else the time to wait for them, ns. A packet larger
+ * than the burst takes a full bucket, so that a shaper lets it go at last. For shapers.
+ */
+MH_FN u64 mh_policer_shape(const struct mh_policer_params *params, struct mh_policer *policer, struct mh_none *state,
+			   const struct mh_view *view, u64 now_ns)
+{
+	u32 colour = view->colour;
+	u64 tokens;
+
+	(void)state;
+	if (colour > MH_YELLOW || mh_policer_is_free(params, view))
+		return 0;
+	tokens = mh_min(view->ip_bytes, params->bucket[colour].burst_grains / params->bucket[colour].token_grains);
+	if (mh_token_bucket_packet(&params->bucket[colour], &policer->bucket[colour], (u32)tokens, now_ns))
+		return 0;
+	return mh_token_bucket_wait_ns(&params->bucket[colour], &policer->bucket[colour], (u32)tokens);
+}
+
+/* Returns the colour with which a packet passes, or MH_DISCARD. */
+MH_FN u32 mh_policer_packet(const struct mh_policer_params *params, struct mh_policer *policer, struct mh_none *state,
+			    const struct mh_view *view, u64 now_ns, u32 random)
 {
 	u32 colour = view->colour;
 
-	if (colour > MH_YELLOW)
-		return MH_RED;
+	(void)state;
+	(void)random;
+	if (colour > MH_YELLOW || mh_policer_is_free(params, view))
+		return (u32)mh_min(colour, MH_RED);
 	if (mh_token_bucket_packet(&params->bucket[colour], &policer->bucket[colour], view->ip_bytes, now_ns))
 		return colour;
 	return params->action;
 }
+
+#ifdef MH_DESCRIBE
+
+static const struct mh_parameter mh_policer_parameters[] = {
+	{ MH_FIELD(mh_policer_params, settings.green_bps), .kind = MH_RATE, .name = "high_rate", .value = "250kbit",
+	  .least = 8, .most = 8e11, .meaning = "a user's rate of green packets", .source = "Noureddine & Tobagi, section VI.C" },
+	{ MH_FIELD(mh_policer_params, settings.yellow_bps), .kind = MH_RATE, .name = "med_rate", .value = "500kbit",
+	  .least = 8, .most = 8e11, .meaning = "a user's rate of yellow packets", .source = "Noureddine & Tobagi, section VI.C" },
+	{ MH_FIELD(mh_policer_params, settings.burst_bytes), .kind = MH_SIZE, .name = "burst", .value = "6000B",
+	  .least = 1, .most = 1e9, .meaning = "burst of each colour", .source = "Noureddine & Tobagi, section V" },
+	{ MH_FIELD(mh_policer_params, action), .kind = MH_CHOICE, .mask = 3, .name = "police",
+	  .choices = "- - remark drop", .value = "remark",
+	  .meaning = "what happens to green and yellow packets beyond the profile: they become red, or are dropped",
+	  .source = "Noureddine & Tobagi, section IV.B, has both; ours: which" },
+	{ MH_FIELD(mh_policer_params, hold_acks), .kind = MH_FLAG, .mask = 1, .name = "hold_acks", .value = "false",
+	  .meaning = "pure acknowledgements need tokens as well", .source = "ours: the paper does not tell" },
+};
+
+static inline struct mh_fault mh_policer_setup(struct mh_policer_params *params, const struct mh_place *place)
+{
+	(void)place;
+	mh_profile_setup(params->bucket, &params->settings);
+	return MH_NO_FAULT;
+}
+
+#endif
+
+MH_SETUP(policer)
+MH_DRAWS(policer)
+MH_SHAPE(policer)
+MH_MARKER(policer, mh_policer_params, mh_policer, mh_none, .key = MH_PER_USER, .flags = MH_AT_EDGE_ONLY,
+	  .summary = "holds each user's green and yellow packets to a traffic profile of two token buckets",
+	  .source = "Noureddine & Tobagi, section IV.B",
+	  .detail = "Green and yellow packets beyond the profile become red, or are dropped. It stands behind a marker. With "
+		    "a host stage in the scenario each user's host shapes what it sends to the same profile.",
+	  .unread = "bucket[0].most_tokens bucket[1].most_tokens",
+	  MH_TABLE_OF(policer), MH_OFFERS(policer, setup), MH_OFFERS(policer, draws), MH_OFFERS(policer, shape))
 
 #endif

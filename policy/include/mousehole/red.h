@@ -44,7 +44,7 @@
 #ifndef MOUSEHOLE_RED_H
 #define MOUSEHOLE_RED_H
 
-#include "base.h"
+#include "policy.h"
 
 /* Bits of `mh_red_params.options`. Gentle has none: `forced_q32` says it. */
 enum { MH_RED_WAIT = 1, MH_RED_BYTE_MODE = 2, MH_RED_QUEUE_IN_BYTES = 4, MH_RED_ECN = 8 };
@@ -52,6 +52,11 @@ enum { MH_RED_WAIT = 1, MH_RED_BYTE_MODE = 2, MH_RED_QUEUE_IN_BYTES = 4, MH_RED_
 #define MH_RED_MAX_PACKETS (1ULL << 20)
 #define MH_RED_MAX_COUNT_Q24 (1ULL << 55)
 #define MH_RED_MAX_IDLE_NS (1ULL << 47)
+
+struct mh_red_settings {
+	u32 mean_packet_bytes; /* a typical packet: for idle time and for whatever is counted in bytes */
+	u32 gentle;            /* whether the probability rises to 1 between max and 2 max, not at max */
+};
 
 struct mh_red_params {
 	u64 min_q32;           /* min, mean packets */
@@ -66,6 +71,7 @@ struct mh_red_params {
 	u64 per_byte_q43;      /* 1 / mean packet, per byte; rounded up */
 	u32 options;           /* MH_RED_WAIT | .. */
 	u32 spare_below_packets;
+	struct mh_red_settings settings;
 };
 
 /* All zero is a queue that never saw a packet. */
@@ -77,13 +83,13 @@ struct mh_red_state {
 	u32 reserved;
 };
 
-/* Bytes as mean packets, Q32. */
+/* Returns bytes as mean packets, Q32. */
 MH_FN u64 mh_red_mean_packets(const struct mh_red_params *params, u64 bytes)
 {
 	return (mh_min(bytes, params->longest_bytes) * params->per_byte_q43 + (1ULL << 10)) >> 11;
 }
 
-/* The queue's length in mean packets, Q32, by whichever unit the queue is judged in. */
+/* Returns the queue's length in mean packets, Q32, from its packets or bytes as the options say. */
 MH_FN u64 mh_red_length(const struct mh_red_params *params, u64 packets, u64 bytes)
 {
 	if (params->options & MH_RED_QUEUE_IN_BYTES)
@@ -91,7 +97,7 @@ MH_FN u64 mh_red_length(const struct mh_red_params *params, u64 packets, u64 byt
 	return mh_min(packets, MH_RED_MAX_PACKETS) << 32;
 }
 
-/* The average after `idle_ns` in which nothing was sent. */
+/* Returns the average after `idle_ns` in which nothing was sent. */
 MH_FN u64 mh_red_decay(const struct mh_red_params *params, u64 avg_q32, u64 idle_ns)
 {
 	u64 slots = (mh_min(idle_ns, MH_RED_MAX_IDLE_NS) << 16) / params->slot_q16;
@@ -101,7 +107,7 @@ MH_FN u64 mh_red_decay(const struct mh_red_params *params, u64 avg_q32, u64 idle
 	return mh_mul_q64(avg_q32, mh_pow_q64(0 - (params->w_q32 << 32), slots)); /* 2^64 - w: 1 - w in Q64 */
 }
 
-/* The average after an arrival that found `queue_q32`, after `idle_ns` without any. */
+/* Returns the average after an arrival that found `queue_q32`, after an idle time of `idle_ns`. */
 MH_FN u64 mh_red_average(const struct mh_red_params *params, u64 avg_q32, u64 queue_q32, u64 idle_ns)
 {
 	if (idle_ns && avg_q32)
@@ -109,7 +115,7 @@ MH_FN u64 mh_red_average(const struct mh_red_params *params, u64 avg_q32, u64 qu
 	return mh_average(avg_q32, queue_q32, params->w_q32);
 }
 
-/* Idle time up to now that no average has counted, given when the queue went idle. */
+/* Returns the idle time up to now that no average has counted yet, given when the queue went idle. */
 MH_FN u64 mh_red_idle(const struct mh_red_state *state, u64 idle_since_ns, u64 now_ns)
 {
 	u64 from_ns = mh_max(idle_since_ns, state->idle_from_ns);
@@ -117,7 +123,7 @@ MH_FN u64 mh_red_idle(const struct mh_red_state *state, u64 idle_since_ns, u64 n
 	return now_ns > from_ns ? now_ns - from_ns : 0;
 }
 
-/* Base probability p_b of an average, Q32. */
+/* Returns the base probability p_b at an average, Q32. */
 MH_FN u64 mh_red_probability(const struct mh_red_params *params, u64 avg_q32)
 {
 	if (avg_q32 < params->min_q32)
@@ -130,8 +136,8 @@ MH_FN u64 mh_red_probability(const struct mh_red_params *params, u64 avg_q32)
 }
 
 /*
- * The denominator of p_a, Q32 in 0 .. 1: p_a = p_b / spacing, 1 when spacing is 0.
- * MH_NEVER when wait forbids a drop so soon after the last one.
+ * Returns the denominator of p_a, Q32 in 0 .. 1: p_a = p_b / spacing, and 1 when spacing is 0. Returns MH_NEVER when
+ * `wait` forbids a drop so soon after the last one.
  */
 MH_FN u64 mh_red_spacing(const struct mh_red_params *params, u64 base_q32, u64 since_drop_q24)
 {
@@ -146,7 +152,7 @@ MH_FN u64 mh_red_spacing(const struct mh_red_params *params, u64 base_q32, u64 s
 	return expected_q32 < end_q32 ? end_q32 - expected_q32 : 0;
 }
 
-/* Size of a packet in units of spacing, Q24: mean packets in byte mode (at most 2^8), else segments. */
+/* Returns what a packet counts towards spacing, Q24: mean packets in byte mode (at most 2^8), else segments. */
 MH_FN u64 mh_red_weight(const struct mh_red_params *params, const struct mh_view *view)
 {
 	if (params->options & MH_RED_BYTE_MODE)
@@ -154,8 +160,8 @@ MH_FN u64 mh_red_weight(const struct mh_red_params *params, const struct mh_view
 	return (u64)mh_segments(view) << 24;
 }
 
-/* Whether chance takes this packet: U < p_a, multiplied out so that nothing is divided. */
-MH_FN u32 mh_red_hit(const struct mh_red_params *params, u64 base_q32, u64 since_drop_q24, u64 weight_q24,
+/* Returns whether U < p_a, multiplied out so that nothing is divided. */
+MH_FN u32 mh_red_random_drop(const struct mh_red_params *params, u64 base_q32, u64 since_drop_q24, u64 weight_q24,
 		     u32 random)
 {
 	u64 spacing_q32 = mh_red_spacing(params, base_q32, since_drop_q24);
@@ -170,7 +176,7 @@ MH_FN u32 mh_red_hit(const struct mh_red_params *params, u64 base_q32, u64 since
 	return (u64)random * spacing_q32 < chance_q32 << 32;
 }
 
-/* Counts an arrival at or above min; the first of them has nothing before it. */
+/* Counts an arrival at or above min towards spacing. The first of them counts 0. */
 MH_FN void mh_red_count(struct mh_red_state *state, u64 weight_q24)
 {
 	if (state->above_min)
@@ -180,8 +186,8 @@ MH_FN void mh_red_count(struct mh_red_state *state, u64 weight_q24)
 	state->above_min = 1;
 }
 
-/* The verdict on a packet for which the average is `avg_q32`. */
-MH_FN u32 mh_red_judge(const struct mh_red_params *params, struct mh_red_state *state, u64 avg_q32,
+/* Returns the verdict on a packet at the average `avg_q32`, and updates the spacing of drops. */
+MH_FN u32 mh_red_decide(const struct mh_red_params *params, struct mh_red_state *state, u64 avg_q32,
 		       const struct mh_view *view, u32 random)
 {
 	u64 weight_q24;
@@ -196,7 +202,7 @@ MH_FN u32 mh_red_judge(const struct mh_red_params *params, struct mh_red_state *
 		state->since_drop_q24 = 0;
 		return MH_DROP_FORCED;
 	}
-	if (!mh_red_hit(params, mh_red_probability(params, avg_q32), state->since_drop_q24, weight_q24, random))
+	if (!mh_red_random_drop(params, mh_red_probability(params, avg_q32), state->since_drop_q24, weight_q24, random))
 		return MH_PASS;
 	state->since_drop_q24 = 0;
 	if (params->options & MH_RED_ECN && view->flags & MH_ECT && avg_q32 < params->max_q32)
@@ -204,8 +210,8 @@ MH_FN u32 mh_red_judge(const struct mh_red_params *params, struct mh_red_state *
 	return MH_DROP_EARLY;
 }
 
-/* Takes an arrival into the average. When idle time starts is the caller's convention. */
-MH_FN void mh_red_arrive(const struct mh_red_params *params, struct mh_red_state *state,
+/* Updates the average for an arrival. The caller decides when idle time starts. */
+MH_FN void mh_red_update_average(const struct mh_red_params *params, struct mh_red_state *state,
 			 const struct mh_backlog *backlog, u64 now_ns)
 {
 	u64 length_q32 = mh_red_length(params, backlog->packets, backlog->bytes);
@@ -218,23 +224,125 @@ MH_FN void mh_red_arrive(const struct mh_red_params *params, struct mh_red_state
 	state->avg_q32 = mh_red_average(params, state->avg_q32, length_q32, idle_ns);
 }
 
-/* The verdict on an arrival that is in the average already. */
-MH_FN u32 mh_red_verdict(const struct mh_red_params *params, struct mh_red_state *state,
+/* Returns the verdict on an arrival for which the average was updated already. */
+MH_FN u32 mh_red_admit(const struct mh_red_params *params, struct mh_red_state *state,
 			 const struct mh_view *view, const struct mh_backlog *backlog, u32 random)
 {
 	if (backlog->packets < params->spare_below_packets) {
 		state->above_min = 0;
 		return MH_PASS;
 	}
-	return mh_red_judge(params, state, state->avg_q32, view, random);
+	return mh_red_decide(params, state, state->avg_q32, view, random);
 }
 
-/* Takes an arrival into the average and judges it. */
+/* Updates the average for an arrival and returns the verdict on it. */
 MH_FN u32 mh_red_packet(const struct mh_red_params *params, struct mh_red_state *state,
 			const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns, u32 random)
 {
-	mh_red_arrive(params, state, backlog, now_ns);
-	return mh_red_verdict(params, state, view, backlog, random);
+	mh_red_update_average(params, state, backlog, now_ns);
+	return mh_red_admit(params, state, view, backlog, random);
 }
+
+#ifdef MH_DESCRIBE
+
+#define MH_RED_LEAST_MAX_P 1e-9
+
+/*
+ * Completes one line of RED: from min_q32, max_q32, max_p_q32, w_q32, options and settings. `names` are those of min
+ * and max, for faults. A buffer may be too small for thresholds that are shares of it: they are then kept one packet
+ * apart.
+ */
+static inline struct mh_fault mh_red_setup_line(struct mh_red_params *params, const struct mh_place *place,
+						const char *min_name, const char *max_name)
+{
+	const struct mh_red_settings *settings = &params->settings;
+	u32 min_share = mh_is_share(place, min_name), max_share = mh_is_share(place, max_name);
+	double mean = settings->mean_packet_bytes, max_p = mh_from_q32(params->max_p_q32), min, max;
+
+	if (min_share && max_share && params->max_q32 <= params->min_q32 && params->min_q32)
+		return MH_FAULT(max_name, "more than min");
+	if (min_share || max_share)
+		params->max_q32 = mh_max(params->max_q32, params->min_q32 + MH_ONE_Q32);
+	if (params->max_q32 < params->min_q32 + MH_ONE_Q32)
+		return MH_FAULT(max_name, "at least one packet more than min");
+	if (params->max_q32 > MH_RED_MAX_PACKETS << 32)
+		return MH_FAULT(max_name, "at most 1048576 packets");
+	if (place->rate_bps < 1e3 || place->rate_bps > 1e12)
+		return MH_FAULT("rate", "a link of 1kbit to 1000gbit");
+	min = mh_from_q32(params->min_q32);
+	max = mh_from_q32(params->max_q32);
+	params->forced_q32 = settings->gentle ? 2 * params->max_q32 : params->max_q32;
+	params->slope_q64 = mh_fixed(max_p / (max - min), 64);
+	params->gentle_slope_q64 = mh_fixed((1 - max_p) / max, 64);
+	params->slot_q16 = (u64)(mean * 8e9 / place->rate_bps * 65536);
+	params->longest_bytes = (u64)(1048576.0 * mean);
+	params->per_byte_q43 = (u64)(8796093022208.0 / mean);
+	params->per_byte_q43 += (double)params->per_byte_q43 < 8796093022208.0 / mean;
+	return MH_NO_FAULT;
+}
+
+/*
+ * The parameters that all lines of a RED share: FIELD(field) locates a field of struct mh_red_params, in one line or
+ * in several.
+ */
+#define MH_RED_COMMON(FIELD, w_q_, gentle_, wait_, unit_, mean_, source_)                                            \
+	{ FIELD(w_q32), .kind = MH_FRACTION, .name = "wq", .value = w_q_, .least = 1e-6, .most = 1,                  \
+	  .meaning = "weight of the newest queue length in the average", .source = source_ },                        \
+	{ FIELD(settings.gentle), .kind = MH_FLAG, .mask = 1, .name = "gentle", .value = gentle_,                    \
+	  .meaning = "rise to certain drop between max and 2 max instead of at max", .source = source_ },            \
+	{ FIELD(options), .kind = MH_FLAG, .mask = MH_RED_WAIT, .name = "wait", .value = wait_,                      \
+	  .meaning = "space early drops between 1/p and 2/p packets apart instead of 1 and 1/p",                     \
+	  .source = "Floyd & Jacobson 1993, section 7" },                                                            \
+	{ FIELD(options), .kind = MH_FLAG, .mask = MH_RED_BYTE_MODE, .name = "byte", .value = "false",               \
+	  .meaning = "scale the drop probability with packet size", .source = "Floyd & Jacobson 1993, section 7" },  \
+	{ FIELD(options), .kind = MH_CHOICE, .mask = MH_RED_QUEUE_IN_BYTES, .name = "unit",                          \
+	  .choices = "packets bytes", .value = unit_,                                                                \
+	  .meaning = "measure the queue in packets, or in bytes over the mean packet", .source = source_ },          \
+	{ FIELD(settings.mean_packet_bytes), .kind = MH_SIZE, .name = "mean", .value = mean_, .least = 1,            \
+	  .most = 65535, .meaning = "mean packet, for idle time and byte counts", .source = "ns-2's packet" },       \
+	{ FIELD(options), .kind = MH_FLAG, .mask = MH_RED_ECN, .name = "ecn", .value = "false",                      \
+	  .meaning = "mark ECN-capable packets instead of dropping them early", .source = "RFC 3168 section 7" }
+
+#define MH_RED_FIELD(field_) MH_FIELD(mh_red_params, field_)
+
+static const struct mh_parameter mh_red_parameters[] = {
+	{ MH_FIELD(mh_red_params, min_q32), .kind = MH_LENGTH, .name = "min", .value = "8", .least = 0,
+	  .most = 1048575, .meaning = "average queue where early drops begin, packets", .source = "SFD Table 1" },
+	{ MH_FIELD(mh_red_params, max_q32), .kind = MH_LENGTH, .name = "max", .value = "24", .least = 0,
+	  .most = 1048576, .meaning = "average queue where every packet is dropped, packets",
+	  .source = "SFD Table 1" },
+	{ MH_FIELD(mh_red_params, max_p_q32), .kind = MH_FRACTION, .name = "maxp", .value = "0.1",
+	  .least = MH_RED_LEAST_MAX_P, .most = 1, .meaning = "drop probability just below max",
+	  .source = "SFD Table 1" },
+	{ MH_FIELD(mh_red_params, spare_below_packets), .kind = MH_LENGTH, .name = "guard", .value = "0",
+	  .least = 0, .most = 4294967295.0,
+	  .meaning = "an arrival that finds fewer packets waiting is not dropped early (ns-2: 2)",
+	  .source = "off, as in Floyd & Jacobson 1993" },
+	MH_RED_COMMON(MH_RED_FIELD, "0.02", "false", "false", "packets", "1000B", "SFD Table 1"),
+};
+
+static inline struct mh_fault mh_red_setup(struct mh_red_params *params, const struct mh_place *place)
+{
+	return mh_red_setup_line(params, place, "min", "max");
+}
+
+static inline double mh_red_average_packets(const void *params, const void *state)
+{
+	(void)params;
+	return mh_from_q32(((const struct mh_red_state *)state)->avg_q32);
+}
+
+static const struct mh_reading mh_red_readings[] = { { "average_packets", mh_red_average_packets } };
+
+#endif
+
+MH_SETUP(red)
+MH_DROPPER(red, mh_red_params, mh_red_state, .flags = MH_LEAST_IS_STRICTEST | MH_SEES_FULL_BUFFERS,
+	   .summary = "Random Early Detection, without colours",
+	   .source = "Floyd & Jacobson 1993",
+	   .detail = "Drops at random as the average queue rises from min to max, so that flows back off before the buffer "
+		     "is full. It knows nothing of short and long: a short flow's first packet is dropped as readily as "
+		     "any.",
+	   MH_TABLE_OF(red), MH_READINGS_OF(red), MH_OFFERS(red, setup))
 
 #endif

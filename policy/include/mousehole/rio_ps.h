@@ -12,7 +12,7 @@
  *             L_t <- L_t - 1 if cnt_s > SLR * cnt_l, else L_t + 1, within floor .. cap
  *
  * Too many short flows lower the threshold, which makes more of them long: the feedback is negative. The
- * caller keeps the table, sweeps it, counts with mh_rio_ps_is_short and calls mh_rio_ps_control.
+ * caller keeps the table, sweeps it, counts flows by mh_rio_ps_classify and calls mh_rio_ps_control.
  *
  * The paper, Table III and section IV.A: T_u = 1 s, T_c = 10 s, SLR = 3 (2 to 6 made no difference). Ours: L_t
  * starts at 20 packets and stays within 1 .. 1000; the paper gives none of these.
@@ -34,6 +34,7 @@
 #define MOUSEHOLE_RIO_PS_H
 
 #include "flow_meter.h"
+#include "policy.h"
 
 struct mh_rio_ps_params {
 	struct mh_flow_meter_params meter; /* timeout T_u */
@@ -51,11 +52,8 @@ struct mh_rio_ps_state {
 	u32 reserved;
 };
 
-/* Active flows by length. */
-struct mh_rio_ps_counts {
-	u32 short_flows; /* cnt_s */
-	u32 long_flows;  /* cnt_l */
-};
+/* Classes in which active flows are counted. */
+enum { MH_RIO_PS_SHORT = 0, MH_RIO_PS_LONG = 1 };
 
 /* L_t, packets. */
 MH_FN u32 mh_rio_ps_threshold(const struct mh_rio_ps_params *params, const struct mh_rio_ps_state *state)
@@ -63,23 +61,46 @@ MH_FN u32 mh_rio_ps_threshold(const struct mh_rio_ps_params *params, const struc
 	return state->threshold ? state->threshold : params->initial;
 }
 
-/* Whether the flow counts as short now; for the caller that sweeps. */
+/* Returns whether a flow of so many packets counts as short now. */
 MH_FN u32 mh_rio_ps_is_short(const struct mh_rio_ps_params *params, const struct mh_rio_ps_state *state,
 			     const struct mh_flow_meter *flow)
 {
 	return flow->packets <= mh_rio_ps_threshold(params, state);
 }
 
-/* Whether the flow may be forgotten. */
+/* Returns the class in which `control` counts the flow; none for a flow that sent no counted packet. */
+MH_FN u32 mh_rio_ps_classify(const struct mh_rio_ps_params *params, const struct mh_flow_meter *flow,
+			     const struct mh_rio_ps_state *state)
+{
+	if (!flow->packets)
+		return MH_CLASSES;
+	return mh_rio_ps_is_short(params, state, flow) ? MH_RIO_PS_SHORT : MH_RIO_PS_LONG;
+}
+
+/* Returns how often the caller sweeps its table: every T_u. */
+MH_FN u64 mh_rio_ps_period(const struct mh_rio_ps_params *params)
+{
+	return params->meter.timeout_ns;
+}
+
+/* Returns whether the flow may be forgotten. */
 MH_FN u32 mh_rio_ps_expired(const struct mh_rio_ps_params *params, const struct mh_flow_meter *flow, u64 now_ns)
 {
 	return mh_flow_meter_expired(&params->meter, flow, now_ns);
 }
 
-/* The colour of a packet of `flow`. */
-MH_FN u32 mh_rio_ps_packet(const struct mh_rio_ps_params *params, struct mh_flow_meter *flow,
-			   const struct mh_rio_ps_state *state, const struct mh_view *view, u64 now_ns)
+/* Returns 0: no colour depends on chance. */
+MH_FN u32 mh_rio_ps_draws(const struct mh_rio_ps_params *params)
 {
+	(void)params;
+	return 0;
+}
+
+/* Returns the colour of a packet of `flow`. */
+MH_FN u32 mh_rio_ps_packet(const struct mh_rio_ps_params *params, struct mh_flow_meter *flow,
+			   struct mh_rio_ps_state *state, const struct mh_view *view, u64 now_ns, u32 random)
+{
+	(void)random;
 	if (view->flags & MH_SYN && params->meter.syn_restarts) {
 		flow->bytes = flow->packets = 0;
 		flow->last_seen_ns = mh_max(flow->last_seen_ns, now_ns);
@@ -90,21 +111,84 @@ MH_FN u32 mh_rio_ps_packet(const struct mh_rio_ps_params *params, struct mh_flow
 	return mh_rio_ps_is_short(params, state, flow) ? MH_GREEN : MH_YELLOW;
 }
 
-/* Adapts the threshold to the flows counted; earlier than T_c after the last step it does nothing. */
-MH_FN void mh_rio_ps_control(const struct mh_rio_ps_params *params, struct mh_rio_ps_state *state,
-			     const struct mh_rio_ps_counts *counts, u64 now_ns)
+/*
+ * Adapts the threshold to the flows counted. Returns 1 if it took a step, 0 if T_c has not passed since the last
+ * one, which it then leaves alone.
+ */
+MH_FN u32 mh_rio_ps_control(const struct mh_rio_ps_params *params, struct mh_rio_ps_state *state,
+			    const struct mh_counts *counts, u64 now_ns)
 {
 	u32 threshold = mh_rio_ps_threshold(params, state);
+	u32 short_flows = counts->flows[MH_RIO_PS_SHORT], long_flows = counts->flows[MH_RIO_PS_LONG];
 
 	if (now_ns < state->next_ns)
-		return;
+		return 0;
 	state->next_ns = now_ns + mh_min(params->period_ns, MH_NEVER - now_ns);
-	if (!counts->short_flows && !counts->long_flows)
-		return;
-	if ((u64)counts->short_flows << 16 > (u64)counts->long_flows * params->ratio_q16)
+	if (!short_flows && !long_flows)
+		return 1;
+	if ((u64)short_flows << 16 > (u64)long_flows * params->ratio_q16)
 		state->threshold = (u32)mh_max(threshold - 1, params->floor);
 	else
 		state->threshold = (u32)mh_min(threshold + 1, params->cap);
+	return 1;
 }
+
+#ifdef MH_DESCRIBE
+
+static const struct mh_parameter mh_rio_ps_parameters[] = {
+	{ MH_FIELD(mh_rio_ps_params, ratio_q16), .kind = MH_NUMBER, .bits = 16, .name = "slr", .value = "3",
+	  .least = 1.0 / 65536, .most = 65535, .meaning = "short flows to be had for each long one",
+	  .source = "RIO-PS Table III" },
+	{ MH_FIELD(mh_rio_ps_params, period_ns), .kind = MH_TIME, .name = "t_c", .value = "10s", .least = 1e-3,
+	  .most = 1e9, .meaning = "time between two steps of the threshold", .source = "RIO-PS section III.B" },
+	{ MH_FIELD(mh_rio_ps_params, meter.timeout_ns), .kind = MH_TIME, .name = "t_u", .value = "1s",
+	  .least = 1e-3, .most = 1e9,
+	  .meaning = "a flow that was silent for longer is forgotten; the table is swept this often",
+	  .source = "RIO-PS section III.B" },
+	{ MH_FIELD(mh_rio_ps_params, initial), .kind = MH_COUNT, .name = "l_t", .value = "20", .least = 1,
+	  .most = 4294967294.0, .meaning = "first threshold, packets", .source = "ours: the paper does not tell" },
+	{ MH_FIELD(mh_rio_ps_params, floor), .kind = MH_COUNT, .name = "floor", .value = "1", .least = 1,
+	  .most = 4294967294.0, .meaning = "least threshold, packets", .source = "ours: the paper does not tell" },
+	{ MH_FIELD(mh_rio_ps_params, cap), .kind = MH_COUNT, .name = "cap", .value = "1000", .least = 1,
+	  .most = 4294967294.0, .meaning = "greatest threshold, packets", .source = "ours: the paper does not tell" },
+	{ MH_FIELD(mh_rio_ps_params, meter.syn_restarts), .kind = MH_FLAG, .mask = 1, .name = "syn",
+	  .value = "true", .meaning = "a SYN makes its flow new, so that a reused port does not inherit an old count",
+	  .source = "ours: the paper's simulator has no SYNs" },
+};
+
+static inline struct mh_fault mh_rio_ps_setup(struct mh_rio_ps_params *params, const struct mh_place *place)
+{
+	(void)place;
+	if (params->cap < params->floor)
+		return MH_FAULT("cap", "at least floor");
+	if (params->initial < params->floor || params->initial > params->cap)
+		return MH_FAULT("l_t", "from floor to cap");
+	return MH_NO_FAULT;
+}
+
+static inline double mh_rio_ps_threshold_packets(const void *params, const void *state)
+{
+	return mh_rio_ps_threshold(params, state);
+}
+
+static const struct mh_reading mh_rio_ps_readings[] = { { "threshold_packets", mh_rio_ps_threshold_packets } };
+
+#endif
+
+MH_SETUP(rio_ps)
+MH_DRAWS(rio_ps)
+MH_EXPIRED(rio_ps)
+MH_PERIOD(rio_ps)
+MH_CLASSIFY(rio_ps)
+MH_CONTROL(rio_ps)
+MH_MARKER(rio_ps, mh_rio_ps_params, mh_flow_meter, mh_rio_ps_state,
+	  .summary = "the first packets of a flow are green (Short), by a threshold that follows the flows",
+	  .source = "Guo & Matta, BU-CS-2001-005, section III.B, appendix I.A",
+	  .detail = "The edge counts each flow's packets. Packets up to a threshold are green, packets beyond it yellow. "
+		    "Every t_c it moves the threshold by one packet, so that short flows stay about slr times as many as "
+		    "long ones.",
+	  MH_TABLE_OF(rio_ps), MH_READINGS_OF(rio_ps), MH_OFFERS(rio_ps, setup), MH_OFFERS(rio_ps, draws),
+	  MH_OFFERS(rio_ps, expired), MH_OFFERS(rio_ps, period), MH_OFFERS(rio_ps, classify),
+	  MH_OFFERS(rio_ps, control))
 
 #endif

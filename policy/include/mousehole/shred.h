@@ -62,7 +62,7 @@ struct mh_shred_state {
 	u64 hint_avg_q32; /* average hint, packets; 0 before the first */
 };
 
-/* (max - min) * r, at most max - floor: how far min' is below max; mean packets, Q32. */
+/* Returns (max - min) * r, at most max - floor: how far min' is below max, mean packets in Q32. */
 MH_FN u64 mh_shred_reach(const struct mh_shred_params *params, u64 hint, u64 hint_avg_q32)
 {
 	u64 most_q32 = params->red.max_q32 - params->floor_q32;
@@ -75,7 +75,7 @@ MH_FN u64 mh_shred_reach(const struct mh_shred_params *params, u64 hint, u64 hin
 	return mh_min((whole << 32) + (((rest << 24) / hint_avg_q32) << 8), most_q32);
 }
 
-/* The line by which a packet with this hint is judged, 0 for none. */
+/* Returns the line by which a packet with this hint is judged; a hint of 0 is none. */
 MH_FN struct mh_red_params mh_shred_line(const struct mh_shred_params *params, u64 hint, u64 hint_avg_q32)
 {
 	struct mh_red_params line = params->red;
@@ -90,7 +90,7 @@ MH_FN struct mh_red_params mh_shred_line(const struct mh_shred_params *params, u
 	return line;
 }
 
-/* Base probability p_b of an average, Q32, for a packet with this hint. */
+/* Returns the base probability p_b at an average, Q32, for a packet with this hint. */
 MH_FN u64 mh_shred_probability(const struct mh_shred_params *params, u64 avg_q32, u64 hint, u64 hint_avg_q32)
 {
 	struct mh_red_params line = mh_shred_line(params, hint, hint_avg_q32);
@@ -98,7 +98,7 @@ MH_FN u64 mh_shred_probability(const struct mh_shred_params *params, u64 avg_q32
 	return mh_red_probability(&line, avg_q32);
 }
 
-/* Whether the packet is below its own line but not below RED's, so that it passes and counts. */
+/* Returns whether the packet is below its own line but not below RED's, so that it passes and counts. */
 MH_FN u32 mh_shred_only_counts(const struct mh_shred_params *params, const struct mh_red_params *line, u64 avg_q32)
 {
 	if (params->red.options & MH_SHRED_RESTART)
@@ -106,14 +106,14 @@ MH_FN u32 mh_shred_only_counts(const struct mh_shred_params *params, const struc
 	return avg_q32 < line->min_q32 && avg_q32 >= params->red.min_q32;
 }
 
-/* Takes an arrival into both averages and judges it. */
+/* Updates both averages for an arrival and returns the verdict on it. */
 MH_FN u32 mh_shred_packet(const struct mh_shred_params *params, struct mh_shred_state *state,
 			  const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns, u32 random)
 {
 	u64 hint = mh_min(view->window_hint, MH_SHRED_MAX_HINT);
 	struct mh_red_params line;
 
-	mh_red_arrive(&params->red, &state->red, backlog, now_ns);
+	mh_red_update_average(&params->red, &state->red, backlog, now_ns);
 	if (hint && state->hint_avg_q32)
 		state->hint_avg_q32 = mh_average(state->hint_avg_q32, hint << 32, params->w_hint_q32);
 	else if (hint)
@@ -123,7 +123,74 @@ MH_FN u32 mh_shred_packet(const struct mh_shred_params *params, struct mh_shred_
 		mh_red_count(&state->red, mh_red_weight(&line, view));
 		return MH_PASS;
 	}
-	return mh_red_verdict(&line, &state->red, view, backlog, random);
+	return mh_red_admit(&line, &state->red, view, backlog, random);
 }
+
+#ifdef MH_DESCRIBE
+
+#define MH_SHRED_FIELD(field_) MH_FIELD(mh_shred_params, red.field_)
+
+static const struct mh_parameter mh_shred_parameters[] = {
+	{ MH_FIELD(mh_shred_params, red.min_q32), .kind = MH_LENGTH, .name = "min", .value = "30", .least = 0,
+	  .most = 1048575, .meaning = "average queue where early drops begin for an average window",
+	  .source = "ours: the paper's Figure 3 is lost" },
+	{ MH_FIELD(mh_shred_params, red.max_q32), .kind = MH_LENGTH, .name = "max", .value = "90", .least = 0,
+	  .most = 1048576, .meaning = "average queue where the gentle part begins",
+	  .source = "ours: three times min, as Floyd 1997" },
+	{ MH_FIELD(mh_shred_params, red.max_p_q32), .kind = MH_FRACTION, .name = "maxp", .value = "0.1",
+	  .least = MH_RED_LEAST_MAX_P, .most = 1, .meaning = "drop probability at max for an average window",
+	  .source = "Floyd 1997, as SHRED section 4.3 says" },
+	{ MH_FIELD(mh_shred_params, floor_q32), .kind = MH_LENGTH, .name = "floor", .value = "5", .least = 0,
+	  .most = 1048575, .meaning = "the line begins no earlier than this, or than min",
+	  .source = "SHRED section 3.2" },
+	{ MH_FIELD(mh_shred_params, w_hint_q32), .kind = MH_FRACTION, .name = "wc", .value = "0.002", .least = 1e-6,
+	  .most = 1, .meaning = "weight of the newest window in the average window", .source = "SHRED section 3.2" },
+	{ MH_SHRED_FIELD(options), .kind = MH_FLAG, .mask = MH_SHRED_RESTART, .name = "restart", .value = "false",
+	  .meaning = "a packet below its own line starts the spacing of drops anew; else only the queue below min does",
+	  .source = "ours: the paper leaves it open; papers/shred tries both" },
+	MH_RED_COMMON(MH_SHRED_FIELD, "0.002", "true", "true", "bytes", "1000B", "SHRED sections 2.1, 3.2 and 4.3"),
+};
+
+static inline struct mh_fault mh_shred_setup(struct mh_shred_params *params, const struct mh_place *place)
+{
+	struct mh_red_params *red = &params->red;
+	struct mh_fault fault = mh_red_setup_line(red, place, "min", "max");
+	double min = mh_from_q32(red->min_q32), max = mh_from_q32(red->max_q32), floor;
+
+	if (fault.parameter)
+		return fault;
+	params->floor_q32 = mh_min(params->floor_q32, red->min_q32);
+	floor = mh_from_q32(params->floor_q32);
+	if (mh_from_q32(red->max_p_q32) > (max - min) / (max - floor))
+		return MH_FAULT("maxp", "at most (max - min) / (max - floor), so that no window's probability passes 1");
+	params->per_max_q64 = mh_fixed(1 / max, 64);
+	return MH_NO_FAULT;
+}
+
+static inline double mh_shred_average_packets(const void *params, const void *state)
+{
+	(void)params;
+	return mh_from_q32(((const struct mh_shred_state *)state)->red.avg_q32);
+}
+
+static inline double mh_shred_hint_packets(const void *params, const void *state)
+{
+	(void)params;
+	return mh_from_q32(((const struct mh_shred_state *)state)->hint_avg_q32);
+}
+
+static const struct mh_reading mh_shred_readings[] = { { "average_packets", mh_shred_average_packets },
+							{ "average_hint_packets", mh_shred_hint_packets } };
+
+#endif
+
+MH_SETUP(shred)
+MH_DROPPER(shred, mh_shred_params, mh_shred_state, .flags = MH_SEES_FULL_BUFFERS,
+	   .summary = "RED that drops a packet the less, the smaller its sender's window against the average one",
+	   .source = "Hartling, Claypool & Kinicki 2002, section 3.2",
+	   .detail = "Every data packet carries its sender's window, 1 to 255 segments. The queue keeps the average window and "
+		     "moves RED's line for each packet: a window of half the average meets a line that begins half-way to "
+		     "max. With a buffer below min it is a drop-tail queue.",
+	   MH_TABLE_OF(shred), MH_READINGS_OF(shred), MH_OFFERS(shred, setup))
 
 #endif

@@ -27,7 +27,7 @@
 #ifndef MOUSEHOLE_SHRED_EDGE_H
 #define MOUSEHOLE_SHRED_EDGE_H
 
-#include "base.h"
+#include "policy.h"
 
 #define MH_SHRED_EDGE_MAX_HINT 255
 
@@ -42,7 +42,7 @@ struct mh_shred_edge {
 	u32 known;        /* whether it is */
 };
 
-/* Whether position `a` comes after `b`. */
+/* Returns whether position `a` comes after `b`. */
 MH_FN u32 mh_shred_edge_is_after(u32 a, u32 b)
 {
 	return a != b && a - b < 1U << 31;
@@ -56,12 +56,22 @@ MH_FN void mh_shred_edge_acknowledge(struct mh_shred_edge *flow, u32 to)
 	flow->known = 1;
 }
 
-/* Takes note of a packet of either direction; the hint that it should carry. */
+/* Returns 0: no hint depends on chance. */
+MH_FN u32 mh_shred_edge_draws(const struct mh_shred_edge_params *params)
+{
+	(void)params;
+	return 0;
+}
+
+/* Notes a packet of either direction. Returns the hint that it should carry, 1 to 255. */
 MH_FN u32 mh_shred_edge_packet(const struct mh_shred_edge_params *params, struct mh_shred_edge *flow,
-			       const struct mh_view *view)
+			       struct mh_none *state, const struct mh_view *view, u64 now_ns, u32 random)
 {
 	u32 ahead;
 
+	(void)state;
+	(void)now_ns;
+	(void)random;
 	if (view->flags & MH_REVERSE) {
 		if (!(view->flags & MH_SYN))
 			mh_shred_edge_acknowledge(flow, view->sequence);
@@ -81,5 +91,24 @@ MH_FN u32 mh_shred_edge_packet(const struct mh_shred_edge_params *params, struct
 	ahead = view->sequence - flow->acknowledged;
 	return (u32)mh_min((ahead - 1) / params->packet + 1, MH_SHRED_EDGE_MAX_HINT);
 }
+
+#ifdef MH_DESCRIBE
+
+static const struct mh_parameter mh_shred_edge_parameters[] = {
+	{ MH_FIELD(mh_shred_edge_params, packet), .kind = MH_COUNT, .name = "packet", .value = "1460", .least = 1,
+	  .most = 4294967295.0,
+	  .meaning = "data of a full packet in the transport's unit: bytes of payload, or 1 where it counts segments",
+	  .source = "TCP on Ethernet" },
+};
+
+#endif
+
+MH_DRAWS(shred_edge)
+MH_MARKER(shred_edge, mh_shred_edge_params, mh_shred_edge, mh_none, .key = MH_PER_CONNECTION, .returns = MH_HINT,
+	  .summary = "writes into each packet how much data its flow has outstanding, as a window for SHRED",
+	  .source = "Hartling, Claypool & Kinicki 2002, section 6; the rule is ours",
+	  .detail = "An edge that sees both directions of a connection reconstructs the sender's window from the "
+		    "acknowledgements, for senders that do not write it into their packets.",
+	  MH_TABLE_OF(shred_edge), MH_OFFERS(shred_edge, draws))
 
 #endif

@@ -21,7 +21,7 @@
 #ifndef MOUSEHOLE_SIZE_HISTORY_H
 #define MOUSEHOLE_SIZE_HISTORY_H
 
-#include "base.h"
+#include "policy.h"
 
 enum {
 	MH_SIZE_HISTORY_MOST = 4096,   /* flows */
@@ -121,5 +121,16 @@ MH_FN u32 mh_size_history_quantile(const struct mh_size_history *history)
 {
 	return history->quantile;
 }
+
+#ifdef MH_DESCRIBE
+
+/* Fills a history's parameters: the quantile in percent Q32, and how many flows are remembered, 1 .. 4096. */
+static inline void mh_size_history_setup(struct mh_size_history_params *params, u64 percent_q32, u32 flows)
+{
+	params->u_q32 = percent_q32 / 100;
+	params->length = flows;
+}
+
+#endif
 
 #endif

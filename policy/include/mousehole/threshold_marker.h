@@ -21,17 +21,16 @@
 #include "flow_meter.h"
 
 struct mh_threshold_marker_params {
-	u32 threshold; /* bytes or packets */
-	u32 unit;      /* MH_BYTES or MH_PACKETS */
-	u32 within;    /* colour up to the threshold */
-	u32 beyond;    /* colour after it */
+	struct mh_threshold threshold;
+	u32 within; /* colour up to the threshold */
+	u32 beyond; /* colour after it */
 };
 
 /* The colour of a packet that has just been metered. */
 MH_FN u32 mh_threshold_marker_colour(const struct mh_threshold_marker_params *params,
 				     const struct mh_flow_meter *meter)
 {
-	return mh_flow_meter_count(meter, params->unit) <= params->threshold ? params->within : params->beyond;
+	return mh_flow_meter_count(meter, params->threshold.unit) <= params->threshold.count ? params->within : params->beyond;
 }
 
 #endif

@@ -27,13 +27,20 @@
 #ifndef MOUSEHOLE_TOKEN_BUCKET_H
 #define MOUSEHOLE_TOKEN_BUCKET_H
 
-#include "base.h"
+#include "policy.h"
 
 struct mh_token_bucket_params {
 	u64 rate_grains;  /* per ns */
 	u64 burst_grains; /* below 2^61 */
 	u64 token_grains; /* grains in a token */
 	u64 most_tokens;  /* 2^62 / token_grains: more are not charged at once, and never conform */
+};
+
+/* A user's profile of green and of yellow packets. */
+struct mh_profile_settings {
+	u64 green_bps;    /* bit/s of IP length */
+	u64 yellow_bps;
+	u64 burst_bytes;  /* of each */
 };
 
 /* All zero is a full bucket. */
@@ -133,5 +140,45 @@ MH_FN u64 mh_token_bucket_percent_q16(const struct mh_token_bucket_params *param
 		return 0;
 	return (mh_token_bucket_level(params, bucket) >> 20) * (100 << 16) / burst;
 }
+
+#ifdef MH_DESCRIBE
+
+/* Fills a bucket's parameters: tokens per second, 0 or 1 .. 1e11, and tokens in a full bucket, 1 .. 1e9. */
+static inline void mh_token_bucket_setup(struct mh_token_bucket_params *params, double rate, u32 burst)
+{
+	u64 room = (1ULL << 61) / 1000000000ULL / mh_max(burst, 1ULL << 20);
+	u32 shift = 0;
+
+	while (room >> (shift + 1))
+		shift++;
+	params->rate_grains = mh_fixed(rate, shift);
+	params->token_grains = 1000000000ULL << shift;
+	params->burst_grains = rate > 0 ? burst * params->token_grains : 0;
+	params->most_tokens = (1ULL << 62) / params->token_grains;
+}
+
+/*
+ * Returns ceil(percent * burst / 100), the level in grains at this percentage of the burst. Percent is Q32, at most
+ * 100. The burst is split into hundreds, a hundred into 32-bit halves, so that no product passes 64 bits.
+ */
+static inline u64 mh_token_bucket_grains_at(const struct mh_token_bucket_params *params, u64 percent_q32)
+{
+	u64 hundreds = params->burst_grains / 100, rest = params->burst_grains % 100;
+	u64 whole = percent_q32 >> 32, part = percent_q32 & 0xffffffffULL;
+	u64 low = part * (hundreds & 0xffffffffULL);
+	u64 fraction_q32 = (low & 0xffffffffULL) + (percent_q32 * rest + 99) / 100;
+
+	return whole * hundreds + part * (hundreds >> 32) + (low >> 32) + ((fraction_q32 + 0xffffffffULL) >> 32);
+}
+
+/* Fills the buckets of green and of yellow packets; tokens are bytes. */
+static inline void mh_profile_setup(struct mh_token_bucket_params bucket[2],
+				    const struct mh_profile_settings *settings)
+{
+	mh_token_bucket_setup(&bucket[0], (double)settings->green_bps / 8, (u32)settings->burst_bytes);
+	mh_token_bucket_setup(&bucket[1], (double)settings->yellow_bps / 8, (u32)settings->burst_bytes);
+}
+
+#endif
 
 #endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * How a policy header describes itself: its functions, its parameters and how they are set up.
+ *
+ * A policy is one header. Its structs and functions serve the simulator and the kernel alike. Below them, under
+ * `#ifdef MH_DESCRIBE`, stand a table of parameters and a set-up function, which only user space compiles and
+ * which may use floating point. At the end, macros name the functions that the policy offers. From this
+ * description come the command line's parser and its errors, the documentation, the JSON manifest, the random
+ * parameters of the tests and the test programs for the kernel. Nothing about a policy is written elsewhere.
+ *
+ * A policy is of one of two kinds. Its functions are named after it; `name` stands for the header's name.
+ *
+ *   marker   gives a packet a colour, before it reaches a queue:
+ *     u32 mh_name_packet(const params *, flow *, state *, const struct mh_view *, u64 now_ns, u32 random)
+ *       Returns MH_GREEN, MH_YELLOW, MH_RED, or MH_DISCARD to drop the packet. With `.returns = MH_HINT`
+ *       it returns the window hint to write into the packet instead, 0 to 255.
+ *
+ *   dropper  decides whether a queue takes a packet:
+ *     u32 mh_name_packet(const params *, state *, const struct mh_view *, const struct mh_backlog *,
+ *                        u64 now_ns, u32 random)
+ *       Returns MH_PASS, MH_MARK, MH_DROP_EARLY or MH_DROP_FORCED.
+ *
+ * Both may offer, each named by its macro:
+ *   MH_SETUP(name)     struct mh_fault mh_name_setup(params *, const struct mh_place *)
+ *     Computes what depends on other parameters, on the link's rate or on its buffer. User space calls it once,
+ *     after the table has been applied. Returns MH_NO_FAULT, or the parameter at fault and what is allowed.
+ *   MH_DRAWS(name)     u32 mh_name_draws(const params *)
+ *     Returns whether `packet` reads `random` with these parameters. Without it the caller always draws.
+ *   A marker may offer:
+ *   MH_EXPIRED(name)   u32 mh_name_expired(const params *, const flow *, u64 now_ns)
+ *     Returns whether the flow's state may be forgotten. The caller sweeps its table.
+ *   MH_FLOW_END(name)  void mh_name_flow_end(const params *, const flow *, state *)
+ *     The caller calls it for each expired flow, before it forgets it.
+ *   MH_PERIOD(name)    u64 mh_name_period(const params *)
+ *     Returns how often the caller sweeps its table and calls `control`, ns. Without it the table is never swept.
+ *   MH_CLASSIFY(name)  u32 mh_name_classify(const params *, const flow *, const state *)
+ *     Returns the class in which `control` wants this flow counted, 0 .. MH_CLASSES - 1, or more for none.
+ *   MH_CONTROL(name)   u32 mh_name_control(const params *, state *, const struct mh_counts *, u64 now_ns)
+ *     Adapts the state to the flows in the table; called after each sweep, and once at the start, at time 0.
+ *     Returns 1 if it took a step, 0 if it was called too early to.
+ *   MH_SHAPE(name)     u64 mh_name_shape(const params *, flow *, state *, const struct mh_view *, u64 now_ns)
+ *     Returns 0 if a packet may leave now, whose tokens it takes; else the time to wait for them, ns, or MH_NEVER.
+ *   A dropper may offer:
+ *   MH_DEPARTED(name)  void mh_name_departed(const params *, state *, u32 colour, const struct mh_backlog *after,
+ *                                            u64 now_ns)
+ *     A packet of this colour started transmission and left `after` waiting.
+ *
+ * An all-zero flow or state is a fresh one. Structs have no hidden padding. Words named `reserved` are 0 and not
+ * read, and a member `settings` holds what only the set-up function reads.
+ *
+ * A program in C that wants a policy without any of Mousehole's code fills the parameters' struct with values in
+ * the units given by their comments, defines MH_DESCRIBE, and calls mh_name_setup() itself.
+ */
+#ifndef MOUSEHOLE_POLICY_H
+#define MOUSEHOLE_POLICY_H
+
+#include "base.h"
+
+/* A marker's answer beside the colours: the packet is dropped. */
+enum { MH_DISCARD = 3 };
+
+/* Flows counted by class, for `control`. */
+enum { MH_CLASSES = 4 };
+struct mh_counts {
+	u32 flows[MH_CLASSES];
+};
+
+#ifdef MH_DESCRIBE
+
+#include <stddef.h>
+
+/* Changes with the layout of the structs below. */
+#define MH_POLICY_ABI 1
+
+/* What a parameter's text may be, and the format of the field that it sets. */
+enum mh_kind {
+	MH_TIME = 0,      /* 5ms, 1s           u64: ns */
+	MH_SIZE = 1,      /* 1500B, 15kB       u32 or u64: bytes */
+	MH_THRESHOLD = 2, /* 15kB or 15p       struct mh_threshold */
+	MH_FRACTION = 3,  /* 0.02              u64: Q32 */
+	MH_LENGTH = 4,    /* 30p or 15%        u64: packets in Q32; u32: whole packets. % is of the link's buffer. A
+			   * buffer in bytes holds packets of the parameter `mean`, or of 1000 B without one. */
+	MH_RATE = 5,      /* 250kbit or 5%     u64: bit/s. % is of the bottleneck's rate. */
+	MH_COUNT = 6,     /* 4                 u32 or u64 */
+	MH_NUMBER = 7,    /* 0.5               u32 or u64: fixed point with `bits` bits after the point */
+	MH_PERCENT = 8,   /* 95 or 95%         u64: percent in Q32 */
+	MH_FLAG = 9,      /* true or false     u32: the bits of `mask` */
+	MH_CHOICE = 10,   /* one word          u32: its position in `choices`, times the lowest bit of `mask`; a `-` in
+			   * `choices` is a position without a word */
+	MH_TIMEOUT = 11   /* 5s or never       u64: ns, MH_NEVER */
+};
+
+/* One parameter of a policy. Times are in s, sizes in bytes, rates in bit/s wherever they are numbers here. */
+struct mh_parameter {
+	const char *name;    /* as written in `policy(name=value)` */
+	const char *value;   /* default, as text */
+	const char *meaning; /* one sentence without a full stop */
+	const char *source;  /* where the default comes from */
+	const char *choices; /* of MH_CHOICE: words, separated by spaces; else null */
+	double least, most;  /* allowed range, both ends included */
+	u32 kind;            /* enum mh_kind */
+	u32 bits;            /* of MH_NUMBER */
+	u32 mask;            /* of MH_FLAG and MH_CHOICE */
+	u32 offset, bytes;   /* of the field in the parameters' struct */
+	u32 count, stride;   /* the value is written `count` times, `stride` bytes apart */
+};
+
+/* Where a policy is put: what its parameters may depend on. */
+struct mh_place {
+	double rate_bps;       /* of the link */
+	double bottleneck_bps; /* of the slowest link in the data direction */
+	u64 buffer_bytes;      /* of the link, if its limit is in bytes; else 0 */
+	u64 buffer_packets;    /* if it is in packets; else 0 */
+	u64 shares;            /* bit i: the i-th parameter was given in % of the buffer or rate */
+	const struct mh_parameter *parameters;
+	u64 parameter_count;
+};
+
+/* What set-up finds wrong. */
+struct mh_fault {
+	const char *parameter; /* null if nothing is wrong */
+	const char *allowed;   /* such as "more than min" */
+};
+
+/* A number that a policy shows of its state, for traces and plots. NaN stands for none yet. */
+struct mh_reading {
+	const char *name;
+	double (*value)(const void *params, const void *state);
+};
+
+enum mh_policy_kind { MH_MARKER_POLICY = 1, MH_DROPPER_POLICY = 2 };
+
+/* Whose state a marker's `flow` is. */
+enum mh_key {
+	MH_PER_FLOW = 0,       /* the 5-tuple of one direction */
+	MH_PER_CONNECTION = 1, /* both directions of a connection; the marker sees the packets of both */
+	MH_PER_USER = 2        /* all connections of one client host */
+};
+
+enum mh_returns { MH_COLOUR = 0, MH_HINT = 1 };
+
+/* Bits of `mh_policy.flags`. */
+enum {
+	MH_LEAST_IS_STRICTEST = 1, /* dropper: `random` 0 drops whatever any value drops, and a packet that passes
+				    * with 0 leaves the same state with any value */
+	MH_SEES_FULL_BUFFERS = 2,  /* dropper: it is asked, and its average moves, also when the buffer is full */
+	MH_AT_EDGE_ONLY = 4        /* marker: it acts at the network's edge, not in hosts, even where hosts mark */
+};
+
+/* A policy as user space sees it. Functions are null where the policy does not offer them. */
+struct mh_policy {
+	u32 abi;  /* MH_POLICY_ABI */
+	u32 kind; /* enum mh_policy_kind */
+	u32 key;  /* enum mh_key, of a marker */
+	u32 returns;
+	u32 flags;
+	u32 params_bytes, flow_bytes, state_bytes;
+	u32 parameter_count, reading_count;
+	const char *name;    /* of the header, words joined by `_` */
+	const char *summary; /* one line for lists */
+	const char *source;  /* paper or RFC */
+	const char *detail;  /* how it works, who gains and who pays: a few sentences for its page */
+	const char *unread;  /* fields of the parameters that the functions do not read, separated by spaces */
+	const struct mh_parameter *parameters;
+	const struct mh_reading *readings;
+	struct mh_fault (*setup)(void *params, const struct mh_place *place);
+	u32 (*draws)(const void *params);
+	u32 (*mark)(const void *params, void *flow, void *state, const struct mh_view *view, u64 now_ns, u32 random);
+	u32 (*drop)(const void *params, void *state, const struct mh_view *view, const struct mh_backlog *backlog,
+		    u64 now_ns, u32 random);
+	u32 (*expired)(const void *params, const void *flow, u64 now_ns);
+	void (*flow_end)(const void *params, const void *flow, void *state);
+	u64 (*period)(const void *params);
+	u32 (*classify)(const void *params, const void *flow, const void *state);
+	u32 (*control)(const void *params, void *state, const struct mh_counts *counts, u64 now_ns);
+	u64 (*shape)(const void *params, void *flow, void *state, const struct mh_view *view, u64 now_ns);
+	void (*departed)(const void *params, void *state, u32 colour, const struct mh_backlog *after, u64 now_ns);
+};
+
+#define MH_NO_FAULT ((struct mh_fault){ 0, 0 })
+#define MH_FAULT(parameter_, allowed_) ((struct mh_fault){ parameter_, allowed_ })
+
+/* The field of a parameter: where it is and how wide. A field that does not exist does not compile. */
+#define MH_FIELD(params_t, field_) \
+	.offset = offsetof(struct params_t, field_), .bytes = sizeof(((struct params_t *)0)->field_), .count = 1
+/* The same field in each of `count_` elements of an array that begins the struct. */
+#define MH_FIELDS(params_t, array_, field_, count_)                            \
+	.offset = offsetof(struct params_t, array_[0].field_),                 \
+	.bytes = sizeof(((struct params_t *)0)->array_[0].field_), .count = count_, \
+	.stride = sizeof(((struct params_t *)0)->array_[0])
+
+#define MH_TABLE_OF(name_) .parameters = mh_##name_##_parameters, \
+	.parameter_count = sizeof(mh_##name_##_parameters) / sizeof(mh_##name_##_parameters[0])
+#define MH_READINGS_OF(name_) .readings = mh_##name_##_readings, \
+	.reading_count = sizeof(mh_##name_##_readings) / sizeof(mh_##name_##_readings[0])
+
+/* A struct's bytes in the caller's tables; mh_none takes none. */
+#define MH_STATE_BYTES(type_) (sizeof(struct type_) == sizeof(struct mh_none) ? 0 : sizeof(struct type_))
+
+/* round(value * 2^bits) of a value that is not negative, at most 2^64 - 1. */
+static inline u64 mh_fixed(double value, u32 bits)
+{
+	double scaled = value;
+
+	while (bits--)
+		scaled *= 2;
+	return scaled >= 18446744073709551615.0 ? ~0ULL : (u64)(scaled + (scaled < 4503599627370496.0 ? 0.5 : 0));
+}
+
+/* A number in Q32 as a double. */
+static inline double mh_from_q32(u64 value_q32)
+{
+	return (double)value_q32 / 4294967296.0;
+}
+
+/* Returns whether the parameter of this name was given in % of the buffer or rate. */
+static inline u32 mh_is_share(const struct mh_place *place, const char *name)
+{
+	u64 index;
+	u32 at;
+
+	for (index = 0; index < place->parameter_count; index++) {
+		for (at = 0; name[at] && name[at] == place->parameters[index].name[at]; at++)
+			;
+		if (name[at] == place->parameters[index].name[at])
+			return place->shares >> index & 1;
+	}
+	return 0;
+}
+
+#define MH_SETUP(name_) \
+	static struct mh_fault mh_##name_##_setup_entry(void *p, const struct mh_place *place) \
+	{ return mh_##name_##_setup(p, place); }
+#define MH_DRAWS(name_) \
+	static u32 mh_##name_##_draws_entry(const void *p) { return mh_##name_##_draws(p); }
+#define MH_EXPIRED(name_) \
+	static u32 mh_##name_##_expired_entry(const void *p, const void *f, u64 now_ns) \
+	{ return mh_##name_##_expired(p, f, now_ns); }
+#define MH_FLOW_END(name_) \
+	static void mh_##name_##_flow_end_entry(const void *p, const void *f, void *s) \
+	{ mh_##name_##_flow_end(p, f, s); }
+#define MH_PERIOD(name_) \
+	static u64 mh_##name_##_period_entry(const void *p) { return mh_##name_##_period(p); }
+#define MH_CLASSIFY(name_) \
+	static u32 mh_##name_##_classify_entry(const void *p, const void *f, const void *s) \
+	{ return mh_##name_##_classify(p, f, s); }
+#define MH_CONTROL(name_) \
+	static u32 mh_##name_##_control_entry(const void *p, void *s, const struct mh_counts *counts, u64 now_ns) \
+	{ return mh_##name_##_control(p, s, counts, now_ns); }
+#define MH_SHAPE(name_) \
+	static u64 mh_##name_##_shape_entry(const void *p, void *f, void *s, const struct mh_view *view, u64 now_ns) \
+	{ return mh_##name_##_shape(p, f, s, view, now_ns); }
+#define MH_DEPARTED(name_) \
+	static void mh_##name_##_departed_entry(const void *p, void *s, u32 colour, \
+						const struct mh_backlog *after, u64 now_ns) \
+	{ mh_##name_##_departed(p, s, colour, after, now_ns); }
+
+/* Names an optional function in a description: `MH_OFFERS(sfd, expired)`. */
+#define MH_OFFERS(name_, function_) .function_ = mh_##name_##_##function_##_entry
+
+/* Describes a marker; what follows the structs are fields of struct mh_policy. */
+#define MH_MARKER(name_, params_t, flow_t, state_t, ...)                                                     \
+	static u32 mh_##name_##_entry(const void *p, void *f, void *s, const struct mh_view *view, u64 now_ns, \
+				      u32 random)                                                            \
+	{                                                                                                    \
+		return mh_##name_##_packet(p, f, s, view, now_ns, random);                                   \
+	}                                                                                                    \
+	const struct mh_policy mh_policy_##name_ = {                                                         \
+		.abi = MH_POLICY_ABI, .kind = MH_MARKER_POLICY, .name = #name_,                              \
+		.params_bytes = sizeof(struct params_t), .flow_bytes = MH_STATE_BYTES(flow_t),               \
+		.state_bytes = MH_STATE_BYTES(state_t), .mark = mh_##name_##_entry, __VA_ARGS__              \
+	};
+
+/* Describes a dropper. */
+#define MH_DROPPER(name_, params_t, state_t, ...)                                                            \
+	static u32 mh_##name_##_entry(const void *p, void *s, const struct mh_view *view,                    \
+				      const struct mh_backlog *backlog, u64 now_ns, u32 random)              \
+	{                                                                                                    \
+		return mh_##name_##_packet(p, s, view, backlog, now_ns, random);                             \
+	}                                                                                                    \
+	const struct mh_policy mh_policy_##name_ = {                                                         \
+		.abi = MH_POLICY_ABI, .kind = MH_DROPPER_POLICY, .name = #name_,                             \
+		.params_bytes = sizeof(struct params_t), .state_bytes = MH_STATE_BYTES(state_t),             \
+		.drop = mh_##name_##_entry, __VA_ARGS__                                                      \
+	};
+
+#elif !defined(MH_MARKER) /* neither a description nor a program of the kernel test is being made */
+
+#define MH_SETUP(name_)
+#define MH_DRAWS(name_)
+#define MH_EXPIRED(name_)
+#define MH_FLOW_END(name_)
+#define MH_PERIOD(name_)
+#define MH_CLASSIFY(name_)
+#define MH_CONTROL(name_)
+#define MH_SHAPE(name_)
+#define MH_DEPARTED(name_)
+#define MH_MARKER(name_, params_t, flow_t, state_t, ...)
+#define MH_DROPPER(name_, params_t, state_t, ...)
+
+#endif
+#endif

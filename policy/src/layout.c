@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * The layout of the structs that every policy is called with, for the checks in src/ffi.rs.
+ */
+#define MH_DESCRIBE
+#include "mousehole/policy.h"
+
+/* Size and offsets of each struct's members, in their order; a struct begins with its size. */
+const unsigned int mh_layout[] = {
+	sizeof(struct mh_view), offsetof(struct mh_view, ip_bytes), offsetof(struct mh_view, segments),
+	offsetof(struct mh_view, window_hint), offsetof(struct mh_view, colour), offsetof(struct mh_view, flags),
+	offsetof(struct mh_view, application), offsetof(struct mh_view, sequence),
+
+	sizeof(struct mh_backlog), offsetof(struct mh_backlog, bytes), offsetof(struct mh_backlog, idle_since_ns),
+	offsetof(struct mh_backlog, colour_bytes), offsetof(struct mh_backlog, packets),
+	offsetof(struct mh_backlog, colour_packets),
+
+	sizeof(struct mh_place), offsetof(struct mh_place, rate_bps), offsetof(struct mh_place, bottleneck_bps),
+	offsetof(struct mh_place, buffer_bytes), offsetof(struct mh_place, buffer_packets),
+	offsetof(struct mh_place, shares), offsetof(struct mh_place, parameters),
+	offsetof(struct mh_place, parameter_count),
+
+	sizeof(struct mh_parameter), offsetof(struct mh_parameter, name), offsetof(struct mh_parameter, value),
+	offsetof(struct mh_parameter, meaning), offsetof(struct mh_parameter, source),
+	offsetof(struct mh_parameter, choices), offsetof(struct mh_parameter, least),
+	offsetof(struct mh_parameter, most), offsetof(struct mh_parameter, kind),
+	offsetof(struct mh_parameter, bits), offsetof(struct mh_parameter, mask),
+	offsetof(struct mh_parameter, offset), offsetof(struct mh_parameter, bytes),
+	offsetof(struct mh_parameter, count), offsetof(struct mh_parameter, stride),
+
+	sizeof(struct mh_policy), offsetof(struct mh_policy, abi), offsetof(struct mh_policy, kind),
+	offsetof(struct mh_policy, key), offsetof(struct mh_policy, returns), offsetof(struct mh_policy, flags),
+	offsetof(struct mh_policy, params_bytes), offsetof(struct mh_policy, flow_bytes),
+	offsetof(struct mh_policy, state_bytes), offsetof(struct mh_policy, parameter_count),
+	offsetof(struct mh_policy, reading_count), offsetof(struct mh_policy, name),
+	offsetof(struct mh_policy, summary), offsetof(struct mh_policy, source), offsetof(struct mh_policy, detail),
+	offsetof(struct mh_policy, unread), offsetof(struct mh_policy, parameters),
+	offsetof(struct mh_policy, readings), offsetof(struct mh_policy, setup), offsetof(struct mh_policy, draws),
+	offsetof(struct mh_policy, mark), offsetof(struct mh_policy, drop), offsetof(struct mh_policy, expired),
+	offsetof(struct mh_policy, flow_end), offsetof(struct mh_policy, period),
+	offsetof(struct mh_policy, classify), offsetof(struct mh_policy, control), offsetof(struct mh_policy, shape),
+	offsetof(struct mh_policy, departed),
+};
+const unsigned int mh_layout_length = sizeof(mh_layout) / sizeof(mh_layout[0]);
+
+/* Values of the constants that Rust mirrors, in the order of the test in src/ffi.rs. */
+const unsigned int mh_constants[] = {
+	MH_POLICY_ABI, MH_GREEN, MH_YELLOW, MH_RED, MH_DISCARD, MH_PASS, MH_MARK, MH_DROP_EARLY, MH_DROP_FORCED,
+	MH_ECT, MH_SYN, MH_RETRANSMISSION, MH_IN_RECOVERY, MH_REVERSE, MH_ACK, MH_BYTES, MH_PACKETS,
+	MH_UNKNOWN_APPLICATION, MH_INTERACTIVE, MH_WEB, MH_BULK, MH_TIME, MH_SIZE, MH_THRESHOLD, MH_FRACTION,
+	MH_LENGTH, MH_RATE, MH_COUNT, MH_NUMBER, MH_PERCENT, MH_FLAG, MH_CHOICE, MH_TIMEOUT, MH_MARKER_POLICY,
+	MH_DROPPER_POLICY, MH_PER_FLOW, MH_PER_CONNECTION, MH_PER_USER, MH_COLOUR, MH_HINT, MH_LEAST_IS_STRICTEST,
+	MH_SEES_FULL_BUFFERS, MH_AT_EDGE_ONLY, MH_CLASSES,
+};
+const unsigned int mh_constants_length = sizeof(mh_constants) / sizeof(mh_constants[0]);

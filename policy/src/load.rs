@@ -1,0 +1,252 @@
+//! Users' own policies: a header is compiled to a shared object and loaded.
+//!
+//! The shipped headers are embedded in this library and written to the user's cache, so that a user's header may
+//! include them and needs nothing but a C compiler. A compiled header is kept in the cache under its SHA-256.
+
+use crate::ffi::{ABI, DROPPER, MARKER, RawPolicy};
+use crate::parameter::ParameterError;
+use crate::params::{Place, Settings};
+use crate::policy::{Origin, Policy, find, register};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, id};
+use std::{env, fs, io};
+
+include!(concat!(env!("OUT_DIR"), "/headers.rs"));
+
+/// A header that cannot be loaded.
+#[derive(Debug)]
+pub struct LoadError {
+    /// The header.
+    pub path: PathBuf,
+    /// What is wrong, one sentence without the header's name; a compiler's messages follow on lines of their own.
+    pub problem: String,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.problem)
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// Compiles a header natively, loads it, checks its description and makes its policy known under its name.
+///
+/// # Errors
+/// [`LoadError`] when the file cannot be read, does not compile, or does not describe a policy of its own name.
+pub fn load(path: &Path) -> Result<&'static Policy, LoadError> {
+    let fault = |problem: String| LoadError { path: path.to_path_buf(), problem };
+    let name = c_name(path).map_err(fault)?;
+    let header = fs::read(path).map_err(|error| fault(format!("cannot be read; {error}")))?;
+    let sha256 = hex(&Sha256::digest(&header));
+    let option_name = name.replace('_', "-");
+    if let Some(known) = find(&option_name) {
+        match known.origin() {
+            Origin::Header { sha256: old, .. } if *old == sha256 => return Ok(known),
+            Origin::Shipped => {
+                return Err(fault(format!(
+                    "a policy named {option_name} is shipped already; give the header another name"
+                )));
+            }
+            Origin::Header { .. } => {}
+        }
+    }
+    let object = compile(path, &name).map_err(fault)?;
+    // SAFETY: the object was just made from the user's header, whose initialisers are constants.
+    let library = unsafe { libloading::Library::new(&object) };
+    let library = library.map_err(|error| fault(format!("the compiled header cannot be loaded; {error}")))?;
+    let symbol = format!("mh_policy_{name}");
+    // SAFETY: the symbol, where it exists, is the description that the macros of policy.h define.
+    let raw = unsafe { library.get::<*const RawPolicy>(symbol.as_bytes()) }.map(|symbol| *symbol);
+    let raw = raw.map_err(|_| {
+        fault(format!(
+            "describes no policy {name}; it must end in MH_MARKER({name}, …) or MH_DROPPER({name}, …)"
+        ))
+    })?;
+    std::mem::forget(library); // its functions may be called until the program ends
+    // SAFETY: as above; the description is constant and stays loaded.
+    let raw: &'static RawPolicy = unsafe { &*raw };
+    check_description(raw).map_err(fault)?;
+    let origin = Origin::Header { path: path.to_path_buf(), sha256 };
+    let policy = Policy::new(raw, origin);
+    check_parameters(policy).map_err(fault)?;
+    register(policy);
+    Ok(policy)
+}
+
+/// Returns the folder to give a compiler by `-I` so that `#include "mousehole/policy.h"` is found. The shipped headers
+/// are written there if they are not there yet.
+///
+/// # Errors
+/// When the user's cache cannot be written.
+pub fn headers_folder() -> io::Result<PathBuf> {
+    let mut digest = Sha256::new();
+    for (name, content) in HEADERS {
+        digest.update(name);
+        digest.update(content);
+    }
+    let folder = cache().join(format!("include-{}", &hex(&digest.finalize())[..16]));
+    let inside = folder.join("mousehole");
+    if !inside.is_dir() {
+        let part = cache().join(format!("include-{}.part", id()));
+        fs::create_dir_all(part.join("mousehole"))?;
+        for (name, content) in HEADERS {
+            fs::write(part.join("mousehole").join(name), content)?;
+        }
+        if fs::rename(&part, &folder).is_err() {
+            fs::remove_dir_all(&part)?; // another process was faster
+        }
+    }
+    Ok(folder)
+}
+
+/// Returns the command of a C compiler: `$CC`, or the first of cc, gcc and clang that runs.
+pub fn c_compiler() -> Option<String> {
+    let runs = |command: &String| {
+        Command::new(command).arg("--version").output().is_ok_and(|done| done.status.success())
+    };
+    let given = env::var("CC").ok().filter(|command| !command.is_empty());
+    given.into_iter().chain(["cc", "gcc", "clang"].map(String::from)).find(runs)
+}
+
+/// Returns the name of a header's policy in C: its file's name, with underscores.
+fn c_name(path: &Path) -> Result<String, String> {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().replace('-', "_")).unwrap_or_default();
+    let is_name = stem.starts_with(|c: char| c.is_ascii_lowercase())
+        && stem.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if !is_name || path.extension().is_none_or(|end| end != "h") {
+        return Err(
+            "a policy's file is named after it, in lower-case letters, digits and hyphens: my-marker.h"
+                .into(),
+        );
+    }
+    Ok(stem)
+}
+
+/// Compiles a header to a shared object in a folder of this process's own, and returns the object.
+fn compile(path: &Path, name: &str) -> Result<PathBuf, String> {
+    let compiler = c_compiler()
+        .ok_or("needs a C compiler, and none of cc, gcc and clang is installed; CC=… names another")?;
+    let cannot = |error: io::Error| format!("cannot be compiled, for the cache cannot be written; {error}");
+    let include = headers_folder().map_err(cannot)?;
+    let folder = cache().join(format!("policy-{}", id()));
+    fs::create_dir_all(&folder).map_err(cannot)?;
+    let source = folder.join(format!("{name}.c"));
+    let header = fs::canonicalize(path).map_err(|error| format!("cannot be read; {error}"))?;
+    fs::write(&source, format!("#define MH_DESCRIBE\n#include \"{}\"\n", header.display()))
+        .map_err(cannot)?;
+    let object = folder.join(format!("{name}-{}.so", unique()));
+    let done = Command::new(&compiler)
+        .args([
+            "-std=gnu11",
+            "-O3",
+            "-g",
+            "-shared",
+            "-fPIC",
+            "-Wall",
+            "-Wextra",
+            "-Wno-missing-field-initializers",
+        ])
+        .arg("-I")
+        .arg(&include)
+        .arg("-o")
+        .args([&object, &source])
+        .output()
+        .map_err(|error| format!("cannot be compiled, for {compiler} cannot be started; {error}"))?;
+    match done.status.success() {
+        true => Ok(object),
+        false => Err(format!("does not compile:\n{}", String::from_utf8_lossy(&done.stderr).trim_end())),
+    }
+}
+
+fn check_description(raw: &RawPolicy) -> Result<(), String> {
+    if raw.abi != ABI {
+        return Err(format!("was made for version {} of policy.h; this is version {ABI}", raw.abi));
+    }
+    let has_function = match raw.kind {
+        MARKER => raw.mark.is_some(),
+        DROPPER => raw.drop.is_some(),
+        _ => false,
+    };
+    if !has_function {
+        return Err(
+            "describes neither a marker nor a dropper; end it with MH_MARKER(…) or MH_DROPPER(…)".into()
+        );
+    }
+    if raw.control.is_some() && raw.period.is_none() {
+        return Err("offers control but no period, so that nobody would call it; add MH_PERIOD(…)".into());
+    }
+    if raw.params_bytes == 0
+        || raw.params_bytes > 1 << 16
+        || raw.flow_bytes > 1 << 16
+        || raw.state_bytes > 1 << 24
+    {
+        return Err("has structs of an unlikely size; parameters have 1 to 65,536 bytes".into());
+    }
+    Ok(())
+}
+
+/// Checks the table: names, fields inside the struct, and defaults that are allowed, also together.
+fn check_parameters(policy: &'static Policy) -> Result<(), String> {
+    let size = policy.sizes().0;
+    for (raw, parameter) in policy.raw_parameters().iter().zip(policy.parameters()) {
+        let name = parameter.name;
+        if name.is_empty() || name.contains(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
+            return Err(format!(
+                "has a parameter named \"{name}\"; allowed: letters, digits and underscores"
+            ));
+        }
+        let last =
+            raw.offset as usize + (raw.count.max(1) - 1) as usize * raw.stride as usize + raw.bytes as usize;
+        if raw.count == 0 || last > size {
+            return Err(format!(
+                "parameter {name}: its field is outside the struct; locate it by MH_FIELD(…)"
+            ));
+        }
+        let widths: &[u32] = match raw.kind {
+            0 | 3 | 5 | 8 | 11 => &[8],
+            2 => &[8],
+            9 | 10 => &[4],
+            _ => &[4, 8],
+        };
+        if !widths.contains(&raw.bytes) || !raw.offset.is_multiple_of(4) {
+            return Err(format!(
+                "parameter {name}: its field has {} bytes; its kind takes {widths:?}",
+                raw.bytes
+            ));
+        }
+        if matches!(raw.kind, 9 | 10) && raw.mask == 0 {
+            return Err(format!("parameter {name}: a flag or choice needs a mask of its bits"));
+        }
+        parameter
+            .parse(parameter.default)
+            .map_err(|error| format!("has a default that is not allowed; {error}"))?;
+        if policy.parameters().iter().filter(|other| other.name == name).count() > 1 {
+            return Err(format!("has two parameters named {name}"));
+        }
+    }
+    let complete = Settings::new(policy).at(&Place::EXAMPLE);
+    complete
+        .map(drop)
+        .map_err(|error: ParameterError| format!("has defaults that do not fit each other; {error}"))
+}
+
+/// Returns the user's cache folder for this program.
+fn cache() -> PathBuf {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
+    base.unwrap_or_else(env::temp_dir).join("mousehole")
+}
+
+/// Returns a number that no other call in this process returns: a library is loaded once under each name.
+fn unique() -> u64 {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,247 @@
+//! Parameters: what a header's table says of them, and text as their values.
+
+use crate::units;
+use std::fmt;
+
+/// What a parameter's text may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A span of time.
+    Time,
+    /// A span of time, or `never`.
+    Timeout,
+    /// A size in bytes.
+    Size,
+    /// A threshold: bytes (15kB) or packets (15p).
+    Threshold,
+    /// A probability or weight.
+    Fraction,
+    /// A queue's length: packets, not necessarily whole, or percent of the buffer.
+    Length,
+    /// A rate, or percent of the bottleneck's.
+    Rate,
+    /// A whole number.
+    Count,
+    /// Any other number.
+    Number,
+    /// A share of something in percent.
+    Percent,
+    /// `true` or `false`.
+    Flag,
+    /// One of these words; `-` stands for a position that has none.
+    Choice(&'static [&'static str]),
+    /// A buffer: packets or bytes.
+    Buffer,
+}
+
+/// One parameter of a policy, or of anything else that is set up as a policy is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parameter {
+    /// Name as written in `policy(name=value)`.
+    pub name: &'static str,
+    /// What its text may be.
+    pub kind: Kind,
+    /// Default, as text.
+    pub default: &'static str,
+    /// Least value allowed, in seconds, bytes, bit/s, packets or as it is.
+    pub least: f64,
+    /// Greatest value allowed.
+    pub most: f64,
+    /// What it does, one sentence without a full stop.
+    pub meaning: &'static str,
+    /// Where the default comes from.
+    pub source: &'static str,
+}
+
+/// The value of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value {
+    /// In seconds, bytes, bit/s, packets, percent or as it is.
+    Number(f64),
+    /// A time that never comes.
+    Never,
+    /// Percent of the buffer or of the bottleneck's rate.
+    Share(f64),
+    /// A number of packets where bytes are possible as well.
+    Packets(f64),
+    /// `true` or `false`.
+    Flag(bool),
+    /// Position of a word among the choices.
+    Choice(u32),
+}
+
+/// A parameter that cannot be as it was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParameterError {
+    /// Name of the parameter.
+    pub parameter: String,
+    /// The value as it was given.
+    pub value: String,
+    /// What is allowed, such as "a time, such as 5ms or 1s".
+    pub allowed: String,
+}
+
+impl fmt::Display for ParameterError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}: \"{}\" is not allowed; allowed: {}", self.parameter, self.value, self.allowed)
+    }
+}
+
+impl std::error::Error for ParameterError {}
+
+impl Parameter {
+    /// Returns an entry of a table for any value that its kind allows.
+    pub const fn new(
+        name: &'static str,
+        kind: Kind,
+        default: &'static str,
+        meaning: &'static str,
+        source: &'static str,
+    ) -> Parameter {
+        let (least, most) = match kind {
+            Kind::Time | Kind::Timeout => (0.0, 1e9),
+            Kind::Size => (1.0, 1e15),
+            Kind::Threshold => (0.0, 4294967294.0),
+            Kind::Fraction => (f64::MIN_POSITIVE, 1.0),
+            Kind::Rate => (1.0, 1e12),
+            Kind::Count => (1.0, 4294967295.0),
+            _ => (0.0, f64::INFINITY),
+        };
+        Parameter { name, kind, default, least, most, meaning, source }
+    }
+
+    /// Returns the same with this range, both ends included.
+    pub const fn within(self, least: f64, most: f64) -> Parameter {
+        Parameter { least, most, ..self }
+    }
+
+    /// Returns the same with another default and its source.
+    pub const fn with_default(self, default: &'static str, source: &'static str) -> Parameter {
+        Parameter { default, source, ..self }
+    }
+
+    /// Returns the value that a text stands for.
+    ///
+    /// # Errors
+    /// [`ParameterError`] with what is allowed.
+    pub fn parse(&self, text: &str) -> Result<Value, ParameterError> {
+        let text = text.trim();
+        let value = self.read(text).ok_or_else(|| self.refuse(text))?;
+        match value {
+            Value::Number(number) | Value::Packets(number) if !(self.least..=self.most).contains(&number) => {
+                Err(self.refuse(text))
+            }
+            Value::Share(percent) if percent > 1000.0 => Err(self.refuse(text)),
+            _ => Ok(value),
+        }
+    }
+
+    /// Returns the error for a text that is not allowed.
+    pub fn refuse(&self, text: &str) -> ParameterError {
+        ParameterError { parameter: self.name.into(), value: text.into(), allowed: self.allowed() }
+    }
+
+    /// Returns what is allowed: form and range, for errors and documentation.
+    pub fn allowed(&self) -> String {
+        let form = self.kind.describe();
+        match self.range() {
+            Some(range) => format!("{form}; {range}"),
+            None => form,
+        }
+    }
+
+    /// Returns the allowed range in words, unless the form says it already.
+    fn range(&self) -> Option<String> {
+        if matches!(self.kind, Kind::Flag | Kind::Choice(_) | Kind::Buffer) {
+            return None;
+        }
+        let unit = match self.kind {
+            Kind::Time | Kind::Timeout => " s",
+            Kind::Size => " B",
+            Kind::Rate => " bit/s",
+            Kind::Length => " packets",
+            Kind::Percent => " %",
+            _ => "",
+        };
+        let (least, most) = (plain(self.least), plain(self.most));
+        match (self.least <= f64::MIN_POSITIVE, self.most.is_infinite()) {
+            (_, true) if self.least <= 0.0 => None,
+            (_, true) => Some(format!("at least {least}{unit}")),
+            (true, false) if self.least > 0.0 => Some(format!("above 0, at most {most}{unit}")),
+            _ => Some(format!("{least} to {most}{unit}")),
+        }
+    }
+
+    fn read(&self, text: &str) -> Option<Value> {
+        let bare = |suffix: &str| text.strip_suffix(suffix).map(str::trim_end);
+        let share = || bare("%").map(|percent| units::number(percent).map(Value::Share));
+        match self.kind {
+            Kind::Timeout if text == "never" => Some(Value::Never),
+            Kind::Time | Kind::Timeout => units::with_unit(text, units::TIME).map(Value::Number),
+            Kind::Size => units::with_unit(text, units::SIZE).map(|bytes| Value::Number(bytes.round())),
+            Kind::Threshold => match bare("p") {
+                Some(packets) => packets.parse::<u32>().ok().map(|packets| Value::Packets(packets.into())),
+                None => units::with_unit(text, units::SIZE).map(|bytes| Value::Number(bytes.round())),
+            },
+            Kind::Fraction | Kind::Number => units::number(text).map(Value::Number),
+            Kind::Length => {
+                share().unwrap_or_else(|| units::number(bare("p").unwrap_or(text)).map(Value::Number))
+            }
+            Kind::Rate => {
+                share().map(|value| value.filter(|value| *value != Value::Share(0.0))).unwrap_or_else(|| {
+                    units::with_unit(text, units::RATE).map(|rate| Value::Number(rate.round()))
+                })
+            }
+            Kind::Count => text.parse::<u64>().ok().map(|count| Value::Number(count as f64)),
+            Kind::Percent => units::number(bare("%").unwrap_or(text)).map(Value::Number),
+            Kind::Flag => text.parse().ok().map(Value::Flag),
+            Kind::Choice(words) if text != "-" => {
+                words.iter().position(|word| *word == text).map(|index| Value::Choice(index as u32))
+            }
+            Kind::Choice(_) => None,
+            Kind::Buffer => {
+                let packets =
+                    bare("p").and_then(|packets| packets.parse::<u32>().ok()).filter(|packets| *packets > 0);
+                match packets {
+                    Some(packets) => Some(Value::Packets(packets.into())),
+                    None => units::with_unit(text, units::SIZE).map(|bytes| Value::Number(bytes.round())),
+                }
+            }
+        }
+    }
+}
+
+/// Returns a number without an exponent where that is short.
+fn plain(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".into(),
+        size if !(1e-3..1e12).contains(&size) => format!("{value:e}"),
+        _ => format!("{value}"),
+    }
+}
+
+impl Kind {
+    /// Returns the unit or form, for documentation and errors.
+    pub fn describe(self) -> String {
+        match self {
+            Kind::Length => "packets (30p), or % of the buffer (15%)".into(),
+            Kind::Threshold => "bytes (15kB) or packets (15p)".into(),
+            Kind::Size => "a size, such as 1500B or 15kB".into(),
+            Kind::Buffer => "packets (50p) or bytes (64kB)".into(),
+            Kind::Fraction | Kind::Number => "a number".into(),
+            Kind::Percent => "percent (20 or 20%)".into(),
+            Kind::Rate => "a rate (250kbit), or % of the bottleneck's rate (5%)".into(),
+            Kind::Time => "a time, such as 5ms or 1s".into(),
+            Kind::Timeout => "a time, such as 5ms or 1s, or never".into(),
+            Kind::Count => "a whole number".into(),
+            Kind::Flag => "true or false".into(),
+            Kind::Choice(words) => {
+                let words: Vec<&str> = words.iter().copied().filter(|word| *word != "-").collect();
+                match words.split_last() {
+                    Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+                    _ => words.concat(),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! Parameters of a policy: values by name, and the C struct they fill at a place.
+
+use crate::ffi::{RawParameter, RawPlace};
+use crate::parameter::{Kind, ParameterError, Value};
+use crate::policy::{Policy, text};
+use std::ffi::c_void;
+
+/// Where a policy is put: what its parameters may depend on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    /// Rate of the link, bit/s.
+    pub rate_bps: f64,
+    /// Rate of the slowest link in the data direction, bit/s.
+    pub bottleneck_bps: f64,
+    /// Limit of the link's buffer in packets, if it has one; else 0.
+    pub buffer_packets: u64,
+    /// Limit of the link's buffer in bytes, if it has one; else 0.
+    pub buffer_bytes: u64,
+}
+
+impl Place {
+    /// Some link, to try parameters at: 10 Mbit/s, 50 packets.
+    pub const EXAMPLE: Place =
+        Place { rate_bps: 1e7, bottleneck_bps: 1e7, buffer_packets: 50, buffer_bytes: 0 };
+}
+
+/// The values of a policy's parameters, given or by default.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    policy: &'static Policy,
+    values: Vec<Value>,
+}
+
+impl Settings {
+    /// Returns the defaults.
+    ///
+    /// # Panics
+    /// When a default does not parse, which is the header's fault; loading a header checks it.
+    pub fn new(policy: &'static Policy) -> Settings {
+        let values = policy
+            .parameters()
+            .iter()
+            .map(|one| one.parse(one.default).unwrap_or_else(|error| panic!("{error}")));
+        Settings { policy, values: values.collect() }
+    }
+
+    /// Sets a parameter from text.
+    ///
+    /// # Errors
+    /// [`ParameterError`] when the value is not allowed.
+    ///
+    /// # Panics
+    /// When the policy has no parameter of that name.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParameterError> {
+        let index = index_of(self.policy, name);
+        self.values[index] = self.policy.parameters()[index].parse(value)?;
+        Ok(())
+    }
+
+    /// Returns the parameters' struct at a place.
+    ///
+    /// # Errors
+    /// [`ParameterError`] when a value does not fit the place or another value; its `value` is empty.
+    pub fn at(&self, place: &Place) -> Result<Params, ParameterError> {
+        let mut params = Params {
+            policy: self.policy,
+            words: vec![0; self.policy.sizes().0.div_ceil(8)].into(),
+            place: *place,
+            shares: 0,
+        };
+        for (index, value) in self.values.iter().enumerate() {
+            if let Value::Share(_) = value {
+                params.shares |= 1 << index;
+            }
+            let number = params.resolve(index, *value, &self.values);
+            params.write(index, number)?;
+        }
+        params.set_up()?;
+        Ok(params)
+    }
+}
+
+/// The C struct of a policy's parameters, complete.
+#[derive(Debug, Clone)]
+pub struct Params {
+    policy: &'static Policy,
+    words: Box<[u64]>,
+    place: Place,
+    shares: u64,
+}
+
+/// A value without reference to a place.
+enum Absolute {
+    Number(f64),
+    Packets(f64),
+    Never,
+    Bits(u32),
+}
+
+impl Params {
+    /// Returns the policy whose parameters they are.
+    pub fn policy(&self) -> &'static Policy {
+        self.policy
+    }
+
+    /// Returns the defaults with some of them changed, given as text, at a place. For tests and callers in Rust.
+    ///
+    /// # Errors
+    /// [`ParameterError`] when a value is not allowed.
+    pub fn of(
+        policy: &'static Policy,
+        given: &[(&str, &str)],
+        place: &Place,
+    ) -> Result<Params, ParameterError> {
+        let mut settings = Settings::new(policy);
+        for (name, value) in given {
+            settings.set(name, value)?;
+        }
+        settings.at(place)
+    }
+
+    /// Sets a parameter to a number in its natural unit (s, bytes, packets, bit/s) and completes the struct anew. If
+    /// that is refused, nothing changes.
+    ///
+    /// # Errors
+    /// [`ParameterError`] when the number is not allowed.
+    ///
+    /// # Panics
+    /// When the policy has no parameter of that name.
+    pub fn set_number(&mut self, name: &str, number: f64) -> Result<(), ParameterError> {
+        let index = index_of(self.policy, name);
+        let mut changed = self.clone();
+        changed.shares &= !(1 << index);
+        changed.write(index, Absolute::Number(number))?;
+        changed.set_up()?;
+        *self = changed;
+        Ok(())
+    }
+
+    /// Returns a parameter as a number in its natural unit, read back from the struct; thresholds as their count,
+    /// flags as 0 or 1, choices as their position.
+    ///
+    /// # Panics
+    /// When the policy has no parameter of that name.
+    pub fn number(&self, name: &str) -> f64 {
+        let index = index_of(self.policy, name);
+        let raw = &self.policy.raw_parameters()[index];
+        let word = self.field(raw.offset as usize, if raw.kind == 2 { 4 } else { raw.bytes as usize });
+        let fixed = |bits: i32| word as f64 / 2f64.powi(bits);
+        match self.policy.parameters()[index].kind {
+            Kind::Time | Kind::Timeout => word as f64 / 1e9,
+            Kind::Fraction | Kind::Percent => fixed(32),
+            Kind::Length if raw.bytes == 8 => fixed(32),
+            Kind::Number => fixed(raw.bits as i32),
+            Kind::Flag => f64::from(word as u32 & raw.mask != 0),
+            Kind::Choice(_) => f64::from((word as u32 & raw.mask) >> raw.mask.trailing_zeros()),
+            _ => word as f64,
+        }
+    }
+
+    /// Returns the parameters of another policy whose struct stands inside this one, at `offset` bytes.
+    ///
+    /// # Panics
+    /// When it does not fit in there.
+    pub fn part(&self, policy: &'static Policy, offset: usize) -> Params {
+        let words = policy.sizes().0.div_ceil(8);
+        assert!(offset.is_multiple_of(8) && offset / 8 + words <= self.words.len(), "{policy:?} is no part");
+        Params { policy, words: self.words[offset / 8..][..words].into(), place: self.place, shares: 0 }
+    }
+
+    /// Returns the struct's bytes, as C has them.
+    pub fn bytes(&self) -> Vec<u8> {
+        let bytes = self.words.iter().flat_map(|word| word.to_ne_bytes());
+        bytes.take(self.policy.sizes().0).collect()
+    }
+
+    /// Returns the same with other bytes in the struct, for tests that change single fields.
+    ///
+    /// # Panics
+    /// When there are not as many bytes as the struct has.
+    pub fn with_bytes(&self, bytes: &[u8]) -> Params {
+        assert_eq!(bytes.len(), self.policy.sizes().0, "{:?}", self.policy);
+        Params { words: words_of(bytes), ..self.clone() }
+    }
+
+    #[inline]
+    pub(crate) fn pointer(&self) -> *const c_void {
+        self.words.as_ptr().cast()
+    }
+
+    /// Returns what a value is at this place.
+    fn resolve(&self, index: usize, value: Value, all: &[Value]) -> Absolute {
+        match value {
+            Value::Number(number) => Absolute::Number(number),
+            Value::Packets(packets) => Absolute::Packets(packets),
+            Value::Never => Absolute::Never,
+            Value::Flag(on) => Absolute::Bits(if on { u32::MAX } else { 0 }),
+            Value::Choice(position) => Absolute::Bits(position),
+            Value::Share(percent) if self.policy.parameters()[index].kind == Kind::Rate => {
+                Absolute::Number((self.place.bottleneck_bps * percent / 100.0).round().max(1.0))
+            }
+            Value::Share(percent) => {
+                let mean =
+                    self.policy.parameters().iter().position(|one| one.name == "mean").map(|at| all[at]);
+                let mean = if let Some(Value::Number(bytes)) = mean { bytes } else { 1000.0 };
+                let packets = match self.place.buffer_packets {
+                    0 => self.place.buffer_bytes as f64 / mean,
+                    packets => packets as f64,
+                };
+                Absolute::Number(percent / 100.0 * packets)
+            }
+        }
+    }
+
+    /// Writes a value into its fields.
+    fn write(&mut self, index: usize, value: Absolute) -> Result<(), ParameterError> {
+        let (raw, parameter) = (&self.policy.raw_parameters()[index], &self.policy.parameters()[index]);
+        if let Absolute::Number(number) | Absolute::Packets(number) = value
+            && !matches!(parameter.kind, Kind::Flag | Kind::Choice(_))
+            && !(parameter.least..=parameter.most).contains(&number)
+        {
+            return Err(ParameterError { value: format!("{number}"), ..parameter.refuse("") });
+        }
+        for at in 0..raw.count as usize {
+            self.write_field(raw, parameter.kind, raw.offset as usize + at * raw.stride as usize, &value);
+        }
+        Ok(())
+    }
+
+    fn write_field(&mut self, raw: &RawParameter, kind: Kind, offset: usize, value: &Absolute) {
+        let width = raw.bytes as usize;
+        match (kind, value) {
+            (Kind::Threshold, Absolute::Number(count) | Absolute::Packets(count)) => {
+                self.set_field(offset, 4, *count as u64);
+                self.set_field(offset + 4, 4, u64::from(matches!(value, Absolute::Packets(_))));
+            }
+            (Kind::Flag, Absolute::Bits(bits)) => self.set_bits(offset, raw.mask, *bits),
+            (Kind::Flag, Absolute::Number(on)) => {
+                self.set_bits(offset, raw.mask, if *on == 0.0 { 0 } else { u32::MAX })
+            }
+            (Kind::Choice(_), Absolute::Bits(position)) => {
+                self.set_bits(offset, raw.mask, position << raw.mask.trailing_zeros());
+            }
+            (_, Absolute::Never) => self.set_field(offset, width, u64::MAX),
+            (Kind::Time | Kind::Timeout, Absolute::Number(seconds)) => {
+                self.set_field(offset, width, (seconds * 1e9).round() as u64);
+            }
+            (Kind::Fraction | Kind::Percent, Absolute::Number(number)) => {
+                self.set_field(offset, width, fixed(*number, 32))
+            }
+            (Kind::Length, Absolute::Number(packets)) if width == 8 => {
+                self.set_field(offset, width, fixed(*packets, 32))
+            }
+            (Kind::Number, Absolute::Number(number)) => {
+                self.set_field(offset, width, fixed(*number, raw.bits as i32))
+            }
+            (_, Absolute::Number(number) | Absolute::Packets(number)) => {
+                self.set_field(offset, width, number.round() as u64);
+            }
+            (_, Absolute::Bits(bits)) => self.set_field(offset, width, u64::from(*bits)),
+        }
+    }
+
+    /// Computes what the header's set-up function computes.
+    fn set_up(&mut self) -> Result<(), ParameterError> {
+        let Some(set_up) = self.policy.raw().setup else { return Ok(()) };
+        let place = RawPlace {
+            rate_bps: self.place.rate_bps,
+            bottleneck_bps: self.place.bottleneck_bps,
+            buffer_bytes: self.place.buffer_bytes,
+            buffer_packets: self.place.buffer_packets,
+            shares: self.shares,
+            parameters: self.policy.raw().parameters,
+            parameter_count: u64::from(self.policy.raw().parameter_count),
+        };
+        // SAFETY: the struct is this policy's, and the function keeps neither pointer.
+        let fault = unsafe { set_up(self.words.as_mut_ptr().cast(), &place) };
+        match text(fault.parameter) {
+            "" => Ok(()),
+            parameter => Err(ParameterError {
+                parameter: parameter.into(),
+                value: String::new(),
+                allowed: text(fault.allowed).into(),
+            }),
+        }
+    }
+
+    fn field(&self, offset: usize, width: usize) -> u64 {
+        let word = self.words[offset / 8];
+        if width == 8 { word } else { u64::from((word >> (offset % 8 * 8)) as u32) }
+    }
+
+    fn set_field(&mut self, offset: usize, width: usize, value: u64) {
+        let word = &mut self.words[offset / 8];
+        if width == 8 {
+            *word = value;
+        } else {
+            let shift = offset % 8 * 8;
+            *word = *word & !(0xffff_ffff << shift)
+                | u64::from(u32::try_from(value).unwrap_or(u32::MAX)) << shift;
+        }
+    }
+
+    fn set_bits(&mut self, offset: usize, mask: u32, bits: u32) {
+        let old = self.field(offset, 4) as u32;
+        self.set_field(offset, 4, u64::from(old & !mask | bits & mask));
+    }
+}
+
+/// Returns the position of a parameter.
+fn index_of(policy: &Policy, name: &str) -> usize {
+    let found = policy.parameters().iter().position(|one| one.name == name);
+    found.unwrap_or_else(|| panic!("{} has no parameter {name}", policy.name()))
+}
+
+/// Returns `round(value * 2^bits)`, at most what 64 bits hold.
+fn fixed(value: f64, bits: i32) -> u64 {
+    (value * 2f64.powi(bits)).round() as u64
+}
+
+/// A state of a policy: of a flow, or shared by all flows. All zero is a fresh one. A state without bytes is allowed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct State(Box<[u64]>);
+
+impl State {
+    /// Returns a fresh state of so many bytes.
+    pub fn new(bytes: usize) -> State {
+        State(vec![0; bytes.div_ceil(8)].into())
+    }
+
+    /// Returns a state from its bytes, as C has them.
+    pub fn from_bytes(bytes: &[u8]) -> State {
+        State(words_of(bytes))
+    }
+
+    /// Returns its bytes, as C has them.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.0.iter().flat_map(|word| word.to_ne_bytes()).collect()
+    }
+}
+
+impl std::ops::Deref for State {
+    type Target = [u64];
+
+    #[inline]
+    fn deref(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for State {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u64] {
+        &mut self.0
+    }
+}
+
+/// Returns bytes as words, the last one filled up with zeros.
+fn words_of(bytes: &[u8]) -> Box<[u64]> {
+    let word = |chunk: &[u8]| {
+        let mut whole = [0; 8];
+        whole[..chunk.len()].copy_from_slice(chunk);
+        u64::from_ne_bytes(whole)
+    };
+    bytes.chunks(8).map(word).collect()
+}

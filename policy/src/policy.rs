@@ -1,0 +1,445 @@
+//! A policy as its header describes it, shipped or loaded.
+
+use crate::base::{Backlog, Colour, Verdict, View};
+use crate::ffi::{self, Counts, RawParameter, RawPolicy};
+use crate::parameter::{Kind, Parameter};
+use crate::params::{Params, State};
+use std::ffi::{CStr, c_char};
+use std::path::PathBuf;
+use std::sync::{LazyLock, RwLock};
+
+/// What a policy decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PolicyKind {
+    /// The colour of a packet, before a queue.
+    Marker,
+    /// Whether a queue takes a packet.
+    Dropper,
+}
+
+/// Whose state a marker keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    /// Of the 5-tuple of one direction.
+    Flow,
+    /// Of both directions of a connection.
+    Connection,
+    /// Of all connections of a client host.
+    User,
+}
+
+/// Where a policy comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Compiled into this library.
+    Shipped,
+    /// Compiled from a header when it was asked for.
+    Header {
+        /// The header.
+        path: PathBuf,
+        /// SHA-256 of the header's text, in hexadecimal digits.
+        sha256: String,
+    },
+}
+
+/// What a marker says of a packet. States are words, as many as [`Policy::flow_words`] or [`Policy::state_words`] says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// It gets this colour.
+    Colour(Colour),
+    /// Its window hint becomes this.
+    Hint(u8),
+    /// It is dropped.
+    Discard,
+}
+
+/// A policy: its description, and where it comes from.
+#[derive(Debug)]
+pub struct Policy {
+    raw: &'static RawPolicy,
+    name: String,
+    parameters: Vec<Parameter>,
+    origin: Origin,
+}
+
+impl std::fmt::Debug for RawPolicy {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "{}", text(self.name))
+    }
+}
+
+impl Policy {
+    /// Returns the policy of a description; never freed, as a policy may be used until the program ends.
+    pub(crate) fn new(raw: &'static RawPolicy, origin: Origin) -> &'static Policy {
+        // SAFETY: a description's table has as many entries as it says.
+        let table = unsafe { std::slice::from_raw_parts(raw.parameters, raw.parameter_count as usize) };
+        let parameters = table.iter().map(parameter).collect();
+        Box::leak(Box::new(Policy { raw, name: text(raw.name).replace('_', "-"), parameters, origin }))
+    }
+
+    /// Returns its name as written in schemes: the header's, with hyphens.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns its name in C: the header's, with underscores.
+    pub fn c_name(&self) -> &'static str {
+        text(self.raw.name)
+    }
+
+    /// Returns what it decides.
+    pub fn kind(&self) -> PolicyKind {
+        if self.raw.kind == ffi::MARKER { PolicyKind::Marker } else { PolicyKind::Dropper }
+    }
+
+    /// Returns whose state it keeps, of a marker.
+    pub fn key(&self) -> Key {
+        match self.raw.key {
+            ffi::PER_CONNECTION => Key::Connection,
+            ffi::PER_USER => Key::User,
+            _ => Key::Flow,
+        }
+    }
+
+    /// Returns one line for lists.
+    pub fn summary(&self) -> &'static str {
+        text(self.raw.summary)
+    }
+
+    /// Returns the paper or RFC.
+    pub fn source(&self) -> &'static str {
+        text(self.raw.source)
+    }
+
+    /// Returns a few sentences for its page.
+    pub fn detail(&self) -> &'static str {
+        text(self.raw.detail)
+    }
+
+    /// Returns where it comes from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Returns its parameters, in the header's order.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// Returns the names of the numbers that it shows of its state.
+    pub fn readings(&self) -> Vec<&'static str> {
+        self.raw_readings().iter().map(|reading| text(reading.name)).collect()
+    }
+
+    /// Returns the fields of its parameters that its functions do not read, by its own word.
+    pub fn unread(&self) -> Vec<&'static str> {
+        text(self.raw.unread).split_whitespace().collect()
+    }
+
+    /// Returns the sizes of its parameters, a flow's state and the shared state, in bytes.
+    pub fn sizes(&self) -> (usize, usize, usize) {
+        (self.raw.params_bytes as usize, self.raw.flow_bytes as usize, self.raw.state_bytes as usize)
+    }
+
+    /// Returns how many words a flow's state has; all zero is a fresh flow.
+    pub fn flow_words(&self) -> usize {
+        self.raw.flow_bytes.div_ceil(8) as usize
+    }
+
+    /// Returns how many words the state has that all packets share; all zero is a fresh one.
+    pub fn state_words(&self) -> usize {
+        self.raw.state_bytes.div_ceil(8) as usize
+    }
+
+    /// Returns a fresh shared state.
+    pub fn new_state(&self) -> State {
+        State::new(self.raw.state_bytes as usize)
+    }
+
+    /// Returns a fresh state of a flow.
+    pub fn new_flow(&self) -> State {
+        State::new(self.raw.flow_bytes as usize)
+    }
+
+    /// Returns whether a marker writes a window hint in place of a colour.
+    pub fn returns_hint(&self) -> bool {
+        self.raw.returns == ffi::RETURNS_HINT
+    }
+
+    /// Returns whether random 0 is a dropper's strictest draw (`MH_LEAST_IS_STRICTEST`).
+    pub fn least_is_strictest(&self) -> bool {
+        self.raw.flags & ffi::LEAST_IS_STRICTEST != 0
+    }
+
+    /// Returns whether a dropper is asked for packets that find the buffer full.
+    pub fn sees_full_buffers(&self) -> bool {
+        self.raw.flags & ffi::SEES_FULL_BUFFERS != 0
+    }
+
+    /// Returns whether a marker acts at the network's edge only, not in hosts.
+    pub fn is_at_edge_only(&self) -> bool {
+        self.raw.flags & ffi::AT_EDGE_ONLY != 0
+    }
+
+    /// Returns whether a dropper wants to know of departures.
+    pub fn tracks_departures(&self) -> bool {
+        self.raw.departed.is_some()
+    }
+
+    /// Returns whether a marker's flows expire.
+    pub fn expires(&self) -> bool {
+        self.raw.expired.is_some()
+    }
+
+    /// Returns whether a marker can shape.
+    pub fn shapes(&self) -> bool {
+        self.raw.shape.is_some()
+    }
+
+    /// Returns whether a marker adapts to the flows in its table.
+    pub fn adapts(&self) -> bool {
+        self.raw.control.is_some()
+    }
+
+    /// Returns the function that colours a packet; `None` of a dropper.
+    pub fn marker(&'static self) -> Option<MarkFn> {
+        self.raw.mark.map(|function| MarkFn { function, returns_hint: self.returns_hint() })
+    }
+
+    /// Returns the function that judges a packet; `None` of a marker.
+    pub fn dropper(&'static self) -> Option<DropFn> {
+        self.raw.drop.map(DropFn)
+    }
+
+    /// Returns whether it reads its random number with these parameters.
+    pub fn draws(&self, params: &Params) -> bool {
+        // SAFETY: the parameters are this policy's.
+        self.raw.draws.is_none_or(|draws| unsafe { draws(params.pointer()) != 0 })
+    }
+
+    /// Returns whether a flow's state may be forgotten; `false` of a policy whose flows never expire.
+    pub fn expired(&self, params: &Params, flow: &[u64], now_ns: u64) -> bool {
+        // SAFETY: parameters and state are this policy's.
+        self.raw
+            .expired
+            .is_some_and(|expired| unsafe { expired(params.pointer(), flow.as_ptr().cast(), now_ns) != 0 })
+    }
+
+    /// Tells the policy that a flow has expired and will be forgotten.
+    pub fn flow_end(&self, params: &Params, flow: &[u64], state: &mut [u64]) {
+        if let Some(flow_end) = self.raw.flow_end {
+            // SAFETY: parameters and states are this policy's.
+            unsafe { flow_end(params.pointer(), flow.as_ptr().cast(), state.as_mut_ptr().cast()) }
+        }
+    }
+
+    /// Returns how often its table is to be swept, ns; `None` if never.
+    pub fn period_ns(&self, params: &Params) -> Option<u64> {
+        // SAFETY: the parameters are this policy's.
+        self.raw.period.map(|period| unsafe { period(params.pointer()) })
+    }
+
+    /// Counts a flow into its class.
+    pub fn count(&self, params: &Params, flow: &[u64], state: &[u64], counts: &mut Counts) {
+        if let Some(classify) = self.raw.classify {
+            // SAFETY: parameters and states are this policy's.
+            let class = unsafe { classify(params.pointer(), flow.as_ptr().cast(), state.as_ptr().cast()) };
+            if let Some(flows) = counts.flows.get_mut(class as usize) {
+                *flows += 1;
+            }
+        }
+    }
+
+    /// Adapts the state to the flows counted. Returns whether it took a step.
+    pub fn control(&self, params: &Params, state: &mut [u64], counts: &Counts, now_ns: u64) -> bool {
+        // SAFETY: parameters and state are this policy's.
+        let step = |control: ffi::ControlFn| unsafe {
+            control(params.pointer(), state.as_mut_ptr().cast(), counts, now_ns) != 0
+        };
+        self.raw.control.is_some_and(step)
+    }
+
+    /// Returns 0 if a packet may leave now, whose tokens it takes; else the time to wait, ns, or [`crate::NEVER`]. A
+    /// policy that does not shape lets everything go.
+    pub fn shape(
+        &self,
+        params: &Params,
+        flow: &mut [u64],
+        state: &mut [u64],
+        view: &View,
+        now_ns: u64,
+    ) -> u64 {
+        // SAFETY: parameters and states are this policy's.
+        let wait = |shape: ffi::ShapeFn| unsafe {
+            shape(params.pointer(), flow.as_mut_ptr().cast(), state.as_mut_ptr().cast(), view, now_ns)
+        };
+        self.raw.shape.map_or(0, wait)
+    }
+
+    /// Tells a dropper that a packet started transmission and left `after` waiting.
+    #[inline]
+    pub fn departed(&self, params: &Params, state: &mut [u64], colour: Colour, after: &Backlog, now_ns: u64) {
+        if let Some(departed) = self.raw.departed {
+            // SAFETY: parameters and state are this policy's.
+            unsafe { departed(params.pointer(), state.as_mut_ptr().cast(), colour as u32, after, now_ns) }
+        }
+    }
+
+    /// Returns the numbers it shows of its state, in the order of [`Policy::readings`]; NaN for none yet.
+    pub fn read(&self, params: &Params, state: &[u64]) -> Vec<f64> {
+        // SAFETY: parameters and state are this policy's.
+        let value =
+            |reading: &ffi::RawReading| unsafe { (reading.value)(params.pointer(), state.as_ptr().cast()) };
+        self.raw_readings().iter().map(value).collect()
+    }
+
+    pub(crate) fn raw(&self) -> &'static RawPolicy {
+        self.raw
+    }
+
+    pub(crate) fn raw_parameters(&self) -> &'static [RawParameter] {
+        // SAFETY: a description's table has as many entries as it says.
+        unsafe { std::slice::from_raw_parts(self.raw.parameters, self.raw.parameter_count as usize) }
+    }
+
+    fn raw_readings(&self) -> &'static [ffi::RawReading] {
+        match self.raw.reading_count {
+            0 => &[],
+            // SAFETY: a description's table has as many entries as it says.
+            count => unsafe { std::slice::from_raw_parts(self.raw.readings, count as usize) },
+        }
+    }
+}
+
+/// A marker's function for packets.
+#[derive(Debug, Clone, Copy)]
+pub struct MarkFn {
+    function: ffi::MarkFn,
+    returns_hint: bool,
+}
+
+impl MarkFn {
+    /// Returns what the marker says of a packet of `flow`; `random` is 32 uniform bits.
+    #[inline]
+    pub fn call(
+        &self,
+        params: &Params,
+        flow: &mut [u64],
+        state: &mut [u64],
+        view: &View,
+        now_ns: u64,
+        random: u32,
+    ) -> Answer {
+        match self.raw(params, flow, state, view, now_ns, random) {
+            hint if self.returns_hint => Answer::Hint(hint.min(255) as u8),
+            ffi::DISCARD => Answer::Discard,
+            colour => Answer::Colour(Colour::from_c(colour)),
+        }
+    }
+
+    /// Returns the same as C does.
+    #[inline]
+    pub fn raw(
+        &self,
+        params: &Params,
+        flow: &mut [u64],
+        state: &mut [u64],
+        view: &View,
+        now_ns: u64,
+        random: u32,
+    ) -> u32 {
+        // SAFETY: parameters and states are of the policy whose function this is; it touches nothing else.
+        unsafe {
+            (self.function)(
+                params.pointer(),
+                flow.as_mut_ptr().cast(),
+                state.as_mut_ptr().cast(),
+                view,
+                now_ns,
+                random,
+            )
+        }
+    }
+}
+
+/// A dropper's function for packets.
+#[derive(Debug, Clone, Copy)]
+pub struct DropFn(ffi::DropFn);
+
+impl DropFn {
+    /// Returns the verdict on an arrival that finds `backlog`; `random` is 32 uniform bits.
+    #[inline]
+    pub fn call(
+        &self,
+        params: &Params,
+        state: &mut [u64],
+        view: &View,
+        backlog: &Backlog,
+        now_ns: u64,
+        random: u32,
+    ) -> Verdict {
+        // SAFETY: parameters and state are of the policy whose function this is; it touches nothing else.
+        Verdict::from_c(unsafe {
+            (self.0)(params.pointer(), state.as_mut_ptr().cast(), view, backlog, now_ns, random)
+        })
+    }
+}
+
+static POLICIES: LazyLock<RwLock<Vec<&'static Policy>>> = LazyLock::new(|| {
+    RwLock::new(ffi::shipped().iter().map(|raw| Policy::new(raw, Origin::Shipped)).collect())
+});
+
+/// Returns every policy: the shipped ones in the order of their names, then those loaded.
+pub fn policies() -> Vec<&'static Policy> {
+    POLICIES.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+}
+
+/// Returns the policy of this name, with hyphens.
+pub fn find(name: &str) -> Option<&'static Policy> {
+    policies().into_iter().find(|policy| policy.name() == name)
+}
+
+/// Adds a policy, in the place of one of the same name that was loaded before.
+pub(crate) fn register(policy: &'static Policy) {
+    let mut all = POLICIES.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+    all.retain(|old| old.name() != policy.name());
+    all.push(policy);
+}
+
+/// Returns a C string that lives for ever; empty where there is none.
+pub(crate) fn text(pointer: *const c_char) -> &'static str {
+    if pointer.is_null() {
+        return "";
+    }
+    // SAFETY: descriptions hold constant strings.
+    unsafe { CStr::from_ptr(pointer) }.to_str().unwrap_or("?")
+}
+
+fn parameter(raw: &RawParameter) -> Parameter {
+    Parameter {
+        name: text(raw.name),
+        kind: kind(raw),
+        default: text(raw.value),
+        least: raw.least,
+        most: raw.most,
+        meaning: text(raw.meaning),
+        source: text(raw.source),
+    }
+}
+
+fn kind(raw: &RawParameter) -> Kind {
+    match raw.kind {
+        0 => Kind::Time,
+        1 => Kind::Size,
+        2 => Kind::Threshold,
+        3 => Kind::Fraction,
+        4 => Kind::Length,
+        5 => Kind::Rate,
+        6 => Kind::Count,
+        7 => Kind::Number,
+        8 => Kind::Percent,
+        9 => Kind::Flag,
+        10 => Kind::Choice(text(raw.choices).split(' ').collect::<Vec<_>>().leak()),
+        _ => Kind::Timeout,
+    }
+}

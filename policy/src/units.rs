@@ -1,0 +1,49 @@
+//! Text such as `10mbit`, `80ms` or `15kB` as numbers. KB = 1000 B, as in the papers.
+
+/// Names of units and what one is worth.
+pub type Units = &'static [(&'static str, f64)];
+
+/// Rates in bit/s; the `bps` family counts bytes, as in tc.
+pub const RATE: Units = &[
+    ("bit", 1.0),
+    ("kbit", 1e3),
+    ("mbit", 1e6),
+    ("gbit", 1e9),
+    ("bps", 8.0),
+    ("kbps", 8e3),
+    ("mbps", 8e6),
+    ("gbps", 8e9),
+];
+/// Times in seconds.
+pub const TIME: Units = &[("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
+/// Sizes in bytes.
+pub const SIZE: Units = &[
+    ("b", 1.0),
+    ("kb", 1e3),
+    ("mb", 1e6),
+    ("gb", 1e9),
+    ("kib", 1024.0),
+    ("mib", 1048576.0),
+    ("gib", 1073741824.0),
+];
+
+/// Returns a number that is finite and not negative.
+pub fn number(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0)
+}
+
+/// Splits `15kB` into `15` and `kB`.
+pub fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end =
+        text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))).unwrap_or(text.len());
+    (&text[..end], text[end..].trim())
+}
+
+/// Returns the value of a number with one of `units`, in the unit that is worth 1.
+pub fn with_unit(text: &str, units: Units) -> Option<f64> {
+    let (value, unit) = split(text);
+    let lower = unit.to_ascii_lowercase();
+    let (_, scale) = units.iter().find(|(name, _)| *name == lower)?;
+    number(value).map(|value| value * scale)
+}
