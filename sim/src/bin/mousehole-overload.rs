@@ -101,9 +101,9 @@ impl Row<'_> {
     fn schemes(&self) -> Option<[String; 2]> {
         let wq = self.number("wq");
         let (ns2, policy) = match self.text("q") {
-            "RED" => (self.red("ns2=true"), self.red("guard=2")),
+            "RED" => (self.red("ns2-red", ""), self.red("red", ",guard=2")),
             // One precedence: all packets are OUT.
-            "REDds" => (format!("ns2-sfd(mode=decoupled,{})", self.line("out_")), self.red("guard=0")),
+            "REDds" => (format!("ns2-sfd(mode=decoupled,{})", self.line("out_")), self.red("red", "")),
             "RIOds" => (format!("ns2-sfd(mode=coupled,wq={wq})"), format!("sfd(mode=coupled,wq={wq})")),
             "RIOdsD" => (format!("ns2-sfd(mode=decoupled,wq={wq})"), format!("sfd(mode=decoupled,wq={wq})")),
             "RIO" => {
@@ -121,13 +121,13 @@ impl Row<'_> {
         format!("{prefix}min={min},{prefix}max={max},{prefix}maxp={maxp},wq={}", self.number("wq"))
     }
 
-    fn red(&self, quirks: &str) -> String {
+    fn red(&self, scheme: &str, more: &str) -> String {
         let is_plain = self.text("q") == "RED";
         let on = |column: &str| is_plain && self.is_on(column);
         let unit = if on("qib") { "bytes" } else { "packets" };
         let how =
-            format!("gentle={},wait={},byte={},unit={unit},{quirks}", on("gentle"), on("wait"), on("bytes"));
-        format!("red({},{how})", self.line(""))
+            format!("gentle={},wait={},byte={},unit={unit}{more}", on("gentle"), on("wait"), on("bytes"));
+        format!("{scheme}({},{how})", self.line(""))
     }
 
     fn theirs(&self) -> Overload {

@@ -18,6 +18,7 @@ pub const NATIVE_PARTS: &[&NativePart] = &[
     &droptail::DROPTAIL,
     &adaptive_red::ARED,
     &multi_queue::PRIORITY,
+    &multi_queue::PRIORITY_RED,
     &multi_queue::WRR,
     &codel::CODEL,
     &codel::PIE,

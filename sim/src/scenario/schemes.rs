@@ -57,7 +57,7 @@ pub const SCHEMES: &[NamedScheme] = &[
         "As sfd, but a long flow's packets are IN with a probability that falls as the flow grows, which takes most of \
          the penalty from flows just above the threshold.",
         &[
-            Preset { part: "sfd", settings: &[fixed(&["promotion"], "probabilistic"), fixed(&["k"], "4")] },
+            Preset { part: "sfd", settings: &[fixed(&["promotion"], "probabilistic"), fixed(&["k"], "4"), NO_SYN] },
             Preset { part: "multi-red", settings: SFD_QUEUE },
         ],
     ),
@@ -68,7 +68,7 @@ pub const SCHEMES: &[NamedScheme] = &[
         "As sfd, but every k-th packet of a long flow is IN, however long it is. The paper's results from section 4.3 on \
          are of this variant, with k = 4.",
         &[
-            Preset { part: "sfd", settings: &[fixed(&["promotion"], "one-of-k")] },
+            Preset { part: "sfd", settings: &[fixed(&["promotion"], "one-of-k"), NO_SYN] },
             Preset { part: "multi-red", settings: SFD_QUEUE },
         ],
     ),
@@ -94,7 +94,7 @@ pub const SCHEMES: &[NamedScheme] = &[
         "The edge counts each flow's packets; up to a threshold they are Short. Every t_c it moves the threshold by one \
          packet so that short flows stay about slr times as many as long ones. The queue drops Short by the number of \
          Short packets alone and Long by all, gently, and marks where hosts use ECN.",
-        &[Preset { part: "rio-ps", settings: &[] }, Preset { part: "multi-red", settings: RIO_PS_QUEUE }],
+        &[Preset { part: "rio-ps", settings: &[NO_SYN] }, Preset { part: "multi-red", settings: RIO_PS_QUEUE }],
     ),
     alone(
         "shred",
@@ -115,7 +115,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          packets of longer flows are green as well, else yellow. A flow longer than the u-quantile of the last h flows is \
          an elephant: red from then on. The colours are physical queues under strict priority, so a flow that changes \
          colour is reordered and red may starve.",
-        &[Preset { part: "lfp", settings: &[] }, Preset { part: "priority", settings: LFP_QUEUE }],
+        &[Preset { part: "lfp", settings: &[NO_SYN] }, Preset { part: "priority-red", settings: LFP_QUEUE }],
     ),
     alone(
         "appl",
@@ -127,7 +127,7 @@ pub const SCHEMES: &[NamedScheme] = &[
          the link is narrow. Traffic files tell the application by the server's port. With a host_stage in the scenario \
          each user's host shapes what it sends: packets beyond the profile wait there.",
         &[
-            Preset { part: "application", settings: &[] },
+            Preset { part: "application", settings: &[fixed(&["unknown"], "yellow")] },
             Preset {
                 part: "policer",
                 settings: &[
@@ -183,7 +183,7 @@ pub const SCHEMES: &[NamedScheme] = &[
         "Chen & Heidemann, ISI-TR-2001-548, Figure 4 (b), PQ",
         "The paper's other architecture, without results there: IN never waits for OUT, so that short flows gain more \
          than with virtual queues, OUT may starve, and a flow that comes back after its timeout may overtake itself.",
-        &[Preset { part: "sfd", settings: SFD_MARKER }, Preset { part: "priority", settings: PQ_SFD_QUEUE }],
+        &[Preset { part: "sfd", settings: SFD_MARKER }, Preset { part: "priority-red", settings: PQ_SFD_QUEUE }],
     ),
     alone(
         "wrr",
@@ -235,8 +235,8 @@ pub const SCHEMES: &[NamedScheme] = &[
          demoted at thresholds of bytes. No idle timeout: a connection that is used again stays where it was. Its \
          thresholds were meant for 10 Gb/s.",
         &[
-            Preset { part: "demotion", settings: &[] },
-            Preset { part: "priority", settings: &[fixed(&["colours"], "3"), fixed(&["drop"], "none")] },
+            Preset { part: "demotion", settings: &[NO_SYN] },
+            Preset { part: "priority", settings: &[fixed(&["colours"], "3"), fixed(&["shared"], "true")] },
         ],
     ),
     alone(
@@ -257,9 +257,11 @@ pub const SCHEMES: &[NamedScheme] = &[
                         "a common choice in such rules; ours",
                     ),
                     fixed(&["second"], "4294967295B"),
+                    fixed(&["timeout"], "never"),
+                    NO_SYN,
                 ],
             },
-            Preset { part: "priority", settings: &[fixed(&["colours"], "2"), fixed(&["drop"], "none")] },
+            Preset { part: "priority", settings: &[fixed(&["colours"], "2"), fixed(&["shared"], "true")] },
         ],
     ),
     alone(
@@ -299,7 +301,9 @@ const fn alone(
     NamedScheme { name, summary, source, detail, stages }
 }
 
-const SFD_MARKER: &[Setting] = &[fixed(&["promotion"], "none"), fixed(&["k"], "4")];
+/// In the simulator a new connection is a new flow anyway.
+const NO_SYN: Setting = fixed(&["syn"], "true");
+const SFD_MARKER: &[Setting] = &[fixed(&["promotion"], "none"), fixed(&["k"], "4"), NO_SYN];
 
 const IN_MIN: Setting =
     named("in_min", &["green_min"], "10", "IN: average queue where early drops begin, packets", SFD_TABLE_1);
@@ -353,7 +357,6 @@ const PQ_SFD_QUEUE: &[Setting] = &[
     OUT_MAX,
     OUT_MAXP,
     SFD_WQ,
-    fixed(&["drop"], "red"),
     fixed(&["colours"], "2"),
     NO_RED_LINE,
     fixed(&["red_maxp"], "0.1"),
@@ -418,6 +421,5 @@ const LFP_QUEUE: &[Setting] = &[
         LFP_3,
     ),
     default(&["wq"], "0.001", LFP_3),
-    fixed(&["drop"], "red"),
     fixed(&["colours"], "3"),
 ];

@@ -220,9 +220,10 @@ enum Order {
 }
 
 /// Every scheme, so that a new one must say where it belongs.
-const ORDER: [(&str, Order); 26] = [
+const ORDER: [(&str, Order); 27] = [
     ("droptail", Order::Fifo),
     ("red", Order::Fifo),
+    ("ns2-red", Order::Fifo),
     ("ared", Order::Fifo),
     ("sfd", Order::Fifo),
     ("p-sfd", Order::Fifo),

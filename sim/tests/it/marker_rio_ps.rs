@@ -1,19 +1,19 @@
 //! RIO-PS's edge at work (Guo & Matta, BU-CS-2001-005, section III.B): which flows are in the table when it counts, and
 //! when it counts.
 
-use mousehole_policy::{Colour, rio_ps};
+use crate::common::params;
+use mousehole_policy::Colour;
 use mousehole_sim::flow::Flow;
-use mousehole_sim::marker::{Marker, RioPs};
+use mousehole_sim::marker::{Marker, PolicyMarker};
 use mousehole_sim::packet::{Kind, Packet};
-use mousehole_sim::units::{Dur, Time};
+use mousehole_sim::units::Time;
 
 const SECOND: u64 = 1_000_000_000;
 
 /// T_u = 1 s and T_c = 10 s, L_t = 2 at first; `ratio` is SLR.
 fn edge(ratio: f64) -> Marker {
-    let spec = rio_ps::Spec { initial: 2, ratio, ..rio_ps::Spec::default() };
-    let params = rio_ps::Params::new(&spec).expect("good parameters");
-    Marker::RioPs(RioPs::new(params, Dur(SECOND), Dur(10 * SECOND)))
+    let given = [("l_t", "2"), ("slr", &ratio.to_string()), ("t_u", "1s"), ("t_c", "10s")];
+    Marker::of(PolicyMarker::new(params("rio-ps", &given, 1e7), 1))
 }
 
 /// A new connection in `slot` sends so many packets at `at_ms`; their colours.
@@ -45,7 +45,7 @@ fn mark__counts_packets_by_flow() {
 #[test]
 fn control__moves_once_per_t_c() {
     let mut edge = edge(3.0);
-    assert_eq!(edge.period(), Some(Dur(SECOND)));
+    assert_eq!(edge.control_due(), Some(Time(SECOND)));
     send(&mut edge, 0, 5, 0);
     for second in 1..=39 {
         let mut packet = Packet::new(0, Kind::Data, 9, 500);

@@ -1,8 +1,9 @@
 //! Markers with tables and control steps, as an edge router would run them.
 
-use mousehole_policy::{Colour, aggregate_marker, lfp, policer, size_history, token_bucket};
+use crate::common::params;
+use mousehole_policy::Colour;
 use mousehole_sim::flow::{Class, Flow};
-use mousehole_sim::marker::{Aggregate, ClassMarker, Lfp, Marker, Policer};
+use mousehole_sim::marker::{Marker, PolicyMarker};
 use mousehole_sim::packet::{Kind, Packet};
 use mousehole_sim::units::Time;
 
@@ -26,10 +27,15 @@ fn colour_of(marker: &mut Marker, slot: u32, seconds: f64, before: Colour) -> Co
     packet.colour
 }
 
+/// Returns the marker of a policy on a link of 12 kbit/s, one packet of 1500 bytes per second.
+fn marker(policy: &str, given: &[(&str, &str)]) -> Marker {
+    Marker::of(PolicyMarker::new(params(policy, given, 12e3), 1))
+}
+
+/// Returns LFP's marker with a bucket of `burst` tokens that gets `rate` a second.
 fn lfp(rate: f64, burst: u32, flows: u32) -> Marker {
-    let sizes = size_history::Spec { quantile: 0.95, flows };
-    let spec = lfp::Spec { rate, burst, sizes, ..lfp::Spec::default() };
-    Marker::Lfp(Lfp::new(lfp::Params::new(&spec).unwrap()))
+    let (rate, burst, flows) = (rate.to_string(), burst.to_string(), flows.to_string());
+    marker("lfp", &[("omega", &rate), ("zeta", &burst), ("h", &flows)])
 }
 
 /// Sends `count` packets of a new connection in `slot` within a tenth of a second; returns their colours.
@@ -85,7 +91,7 @@ fn lfp__an_idle_flow_is_new_again_and_its_first_part_counts_as_a_flow() {
 
 #[test]
 fn class__colours_by_application() {
-    let mut marker = Marker::Class(ClassMarker::default());
+    let mut marker = marker("application", &[]);
     for (slot, class) in [Class::Interactive, Class::Web, Class::Bulk].into_iter().enumerate() {
         marker.open(slot as u32, &of_client(0, class));
         assert_eq!(colour(&mut marker, slot as u32, 0.0), Colour::ALL[slot]);
@@ -94,42 +100,40 @@ fn class__colours_by_application() {
 
 #[test]
 fn aggregate__spends_a_users_tokens_whatever_the_flow() {
-    let spec = aggregate_marker::Spec {
-        green: token_bucket::Spec::bytes(8_000.0, 2000),
-        yellow: token_bucket::Spec::bytes(8_000.0, 3000),
-    };
-    let mut marker = Marker::Aggregate(Aggregate::new(aggregate_marker::Params::new(&spec).unwrap()));
+    let mut marker =
+        marker("aggregate-marker", &[("high_rate", "8kbit"), ("med_rate", "8kbit"), ("burst", "2000B")]);
     (0..2).for_each(|slot| marker.open(slot, &of_client(7, Class::Web)));
     marker.open(2, &of_client(8, Class::Web));
     let colours: Vec<Colour> =
-        [0, 1, 0, 1, 0, 1].into_iter().map(|slot| colour(&mut marker, slot, 0.0)).collect();
+        [0, 1, 0, 1, 0].into_iter().map(|slot| colour(&mut marker, slot, 0.0)).collect();
     assert_eq!(colours[..2], [Colour::Green; 2]);
-    assert_eq!(colours[2..5], [Colour::Yellow; 3]);
-    assert_eq!(colours[5], Colour::Red);
+    assert_eq!(colours[2..4], [Colour::Yellow; 2]);
+    assert_eq!(colours[4], Colour::Red);
     assert_eq!(colour(&mut marker, 2, 0.0), Colour::Green, "another user has tokens of its own");
 }
 
 #[test]
-fn policer__recolours_what_exceeds_a_contract_and_leaves_red_alone() {
-    let bucket = token_bucket::Spec::bytes(8_000.0, 2000);
-    let spec = policer::Spec { green: bucket, yellow: bucket, ..policer::Spec::default() };
-    let policer = Policer::new(policer::Params::new(&spec).unwrap(), true);
-    let mut marker = Marker::Policed(Box::new(Marker::None), policer);
+fn policer__recolours_packets_beyond_a_profile_and_leaves_red_alone() {
+    let mut marker = marker("policer", &[("high_rate", "8kbit"), ("med_rate", "8kbit"), ("burst", "2000B")]);
     marker.open(0, &of_client(0, Class::Web));
     let sent = [Colour::Green, Colour::Green, Colour::Green, Colour::Yellow, Colour::Red];
     let got = sent.map(|before| colour_of(&mut marker, 0, 0.0, before));
     assert_eq!(got, [Colour::Green, Colour::Green, Colour::Red, Colour::Yellow, Colour::Red]);
-    let Marker::Policed(_, policer) = &marker else { unreachable!() };
-    assert_eq!(policer.exceeded(), 1);
 }
 
 #[test]
-fn policer__drops_what_exceeds_a_contract_if_asked_and_exempts_acknowledgements() {
-    let bucket = token_bucket::Spec::bytes(8_000.0, 2000);
-    let spec = policer::Spec { green: bucket, yellow: bucket, action: policer::Action::Drop };
+fn policer__lets_everything_pass_if_asked() {
+    let mut marker = marker("policer", &[("burst", "1000B"), ("police", "none")]);
+    marker.open(0, &of_client(0, Class::Web));
+    assert_eq!([0; 5].map(|_| colour_of(&mut marker, 0, 0.0, Colour::Green)), [Colour::Green; 5]);
+}
+
+#[test]
+fn policer__drops_packets_beyond_a_profile_if_asked_and_exempts_acknowledgements() {
     for exempt in [true, false] {
-        let policer = Policer::new(policer::Params::new(&spec).unwrap(), exempt);
-        let mut marker = Marker::Policed(Box::new(Marker::None), policer);
+        let hold_acks = (!exempt).to_string();
+        let given = [("high_rate", "8kbit"), ("med_rate", "8kbit"), ("burst", "2000B"), ("police", "drop")];
+        let mut marker = marker("policer", &[&given[..], &[("hold_acks", &hold_acks)]].concat());
         marker.open(0, &of_client(0, Class::Web));
         let mut send = |kind, colour| {
             let mut packet = Packet { colour, ..Packet::new(0, kind, 0, 1000) };
@@ -145,4 +149,22 @@ fn policer__drops_what_exceeds_a_contract_if_asked_and_exempts_acknowledgements(
         assert_eq!(send(Kind::Data, Colour::Red), (true, Colour::Red), "red needs no tokens");
         assert_eq!(send(Kind::Ack, Colour::Green), (exempt, Colour::Green));
     }
+}
+
+#[test]
+fn chain__applies_markers_in_order_and_hosts_leave_the_policer_out() {
+    let policed = || {
+        let policer = marker("policer", &[("high_rate", "8kbit"), ("med_rate", "8kbit"), ("burst", "1000B")]);
+        Marker::chain(vec![marker("application", &[]), policer])
+    };
+    let (mut edge, mut host) = (policed(), policed().at_host());
+    for marker in [&mut edge, &mut host] {
+        marker.open(0, &of_client(0, Class::Web));
+    }
+    let colours = |marker: &mut Marker| [0; 2].map(|_| colour(marker, 0, 0.0));
+    assert_eq!(colours(&mut edge), [Colour::Yellow, Colour::Red], "the second exceeds the profile");
+    assert_eq!(colours(&mut host), [Colour::Yellow, Colour::Yellow]);
+    let mut packet = Packet { colour: Colour::Green, ..Packet::new(0, Kind::Data, 0, 1000) };
+    assert!(edge.police(&mut packet, 0, at(0.0)));
+    assert_eq!(packet.colour, Colour::Green, "policing keeps the host's colour where the profile allows it");
 }

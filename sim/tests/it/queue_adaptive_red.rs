@@ -1,13 +1,20 @@
 //! Adaptive RED against Floyd, Gummadi & Shenker (2001): steps, bounds, automatic settings, steps taken late.
 use crate::common::hop::{Hop, packet};
-use mousehole_policy::red;
-use mousehole_sim::queue::adaptive_red::{Adaptation, automatic};
+use crate::common::params;
+use mousehole_policy::Params;
+use mousehole_sim::queue::adaptive_red::{Adaptation, set_automatically};
 use mousehole_sim::queue::{AdaptiveRed, Fifo, Policy, Queue};
 use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
-fn spec() -> red::Spec {
-    red::Spec { min_packets: 5.0, max_packets: 15.0, max_p: 0.1, gentle: true, ..red::Spec::default() }
+fn red(rate_bps: f64) -> Params {
+    params("red", &[("min", "5"), ("max", "15"), ("wq", "0.002"), ("gentle", "true")], rate_bps)
+}
+
+fn automatic(rate_bps: u64) -> Params {
+    let mut red = red(rate_bps as f64);
+    set_automatically(&mut red, Rate(rate_bps), Dur::from_millis(5)).expect("good parameters");
+    red
 }
 
 /// Thresholds 5 and 15: the target range is 9 to 11 packets.
@@ -28,17 +35,17 @@ fn step__is_the_papers_aimd() {
 /// 10 Mbit/s of 1000-byte packets: C = 1250 packets/s, w = 1 − exp(−1/1250); a delay of 5 ms is 3 packets, so min is 5.
 #[test]
 fn automatic__settings_of_the_paper() {
-    let slow = automatic(red::Spec::default(), Rate(10_000_000), Dur::from_millis(5));
-    assert!((slow.w_q - (1.0 - (-1.0f64 / 1250.0).exp())).abs() < 1e-12);
-    assert_eq!((slow.min_packets, slow.max_packets, slow.gentle), (5.0, 15.0, true));
-    let fast = automatic(red::Spec::default(), Rate(100_000_000), Dur::from_millis(5));
-    assert_eq!((fast.min_packets, fast.max_packets), (31.25, 93.75));
+    let read = |red: &Params| ["min", "max", "gentle"].map(|name| red.number(name));
+    let slow = automatic(10_000_000);
+    assert!((slow.number("wq") - (1.0 - (-1.0f64 / 1250.0).exp())).abs() < 1e-9);
+    assert_eq!(read(&slow), [5.0, 15.0, 1.0]);
+    assert_eq!(read(&automatic(100_000_000)), [31.25, 93.75, 1.0]);
 }
 
 fn hop(slow: bool, automatically: bool) -> Hop {
     let rate = Rate(10_000_000);
-    let spec = if automatically { automatic(spec(), rate, Dur::from_millis(5)) } else { spec() };
-    let red = AdaptiveRed::new(&spec, Adaptation::default()).expect("good parameters");
+    let params = if automatically { automatic(rate.0) } else { red(rate.0 as f64) };
+    let red = AdaptiveRed::new(params, 0.1, Adaptation::default()).expect("good parameters");
     Hop::new(rate, Queue::Fifo(Fifo::new(Buffer::Packets(100), Policy::Adaptive(Box::new(red)))), slow)
 }
 

@@ -1,9 +1,9 @@
 //! The host scheduler of Noureddine & Tobagi against its rules: classes, colours, blocking, tokens, turns.
 use crate::common::hop::{Hop, coloured, packet};
-use mousehole_policy::token_bucket::{self, Spec};
+use crate::common::params;
+use mousehole_policy::{Answer, Params};
 use mousehole_sim::flow::{Class, Flow};
 use mousehole_sim::packet::{Colour, Kind, Packet};
-use mousehole_sim::queue::host_scheduler::Params;
 use mousehole_sim::queue::{Dequeued, Drop, HostScheduler, Queue};
 use mousehole_sim::units::{Buffer, Rate, Time};
 use proptest::prelude::*;
@@ -17,7 +17,11 @@ fn ms(ms: u64) -> Time {
 
 /// Connection `n` is of class `n % 3`.
 fn scheduler(params: Params) -> HostScheduler {
-    let mut scheduler = HostScheduler::new(params).expect("good parameters");
+    limited(params, true, 1000)
+}
+
+fn limited(params: Params, exempts_acks: bool, packets: u32) -> HostScheduler {
+    let mut scheduler = HostScheduler::new(params, exempts_acks, Buffer::Packets(packets));
     (0..12).for_each(|slot| {
         scheduler.open(slot, &Flow { class: CLASSES[slot as usize % 3], ..Flow::default() })
     });
@@ -25,9 +29,14 @@ fn scheduler(params: Params) -> HostScheduler {
 }
 
 /// 1000 bytes of tokens per ms and a burst of 1500, for each colour.
-fn small() -> Params {
-    let spec = Spec { rate: 1e6, burst: 1500 };
-    Params { green: spec, yellow: spec, ..Params::default() }
+fn small(more: &[(&str, &str)]) -> Params {
+    let profile = [("high_rate", "8mbit"), ("med_rate", "8mbit"), ("burst", "1500B")];
+    params("policer", &[&profile, more].concat(), 1e7)
+}
+
+/// The profile of the paper's TCP-state experiments.
+fn published() -> Params {
+    params("policer", &[], 1e7)
 }
 
 fn put(scheduler: &mut HostScheduler, flow: u32, colour: Colour, seq: u32, bytes: u16) {
@@ -45,7 +54,7 @@ fn take(scheduler: &mut HostScheduler, now: Time) -> Option<(u32, u32)> {
 
 #[test]
 fn order__classes_then_colours() {
-    let mut scheduler = scheduler(Params::default());
+    let mut scheduler = scheduler(published());
     let colours = [Colour::Red, Colour::Yellow, Colour::Green];
     for flow in [2, 1, 0] {
         (0..3).for_each(|extra| put(&mut scheduler, flow + 3 * extra, colours[extra as usize], 0, 100));
@@ -57,7 +66,7 @@ fn order__classes_then_colours() {
 /// A green packet that lacks tokens blocks green in the classes below, however small; other colours go on.
 #[test]
 fn tokens__a_blocked_colour_is_blocked_below() {
-    let mut scheduler = scheduler(small());
+    let mut scheduler = scheduler(small(&[]));
     put(&mut scheduler, 0, Colour::Green, 0, 1000);
     put(&mut scheduler, 0, Colour::Green, 1, 1000);
     put(&mut scheduler, 1, Colour::Green, 0, 40);
@@ -79,7 +88,7 @@ fn tokens__a_blocked_colour_is_blocked_below() {
 /// Only heads may go: a red packet behind a green one of its connection waits with it.
 #[test]
 fn order__is_kept_within_a_connection() {
-    let mut scheduler = scheduler(small());
+    let mut scheduler = scheduler(small(&[]));
     for (seq, colour) in [Colour::Green, Colour::Green, Colour::Red].into_iter().enumerate() {
         put(&mut scheduler, 0, colour, seq as u32, 1500);
     }
@@ -91,7 +100,7 @@ fn order__is_kept_within_a_connection() {
 
 #[test]
 fn turns__connections_of_a_class_alternate() {
-    let mut scheduler = scheduler(Params::default());
+    let mut scheduler = scheduler(published());
     for flow in [1, 4, 7] {
         (0..4).for_each(|seq| put(&mut scheduler, flow, Colour::Red, seq, 1500));
     }
@@ -102,7 +111,8 @@ fn turns__connections_of_a_class_alternate() {
 #[test]
 fn acks__are_exempt_if_asked() {
     for exempt_acks in [true, false] {
-        let mut scheduler = scheduler(Params { exempt_acks, ..small() });
+        let hold_acks = (!exempt_acks).to_string();
+        let mut scheduler = limited(small(&[("hold_acks", &hold_acks)]), exempt_acks, 1000);
         put(&mut scheduler, 0, Colour::Green, 0, 1500);
         take(&mut scheduler, ms(0));
         let ack = Packet::new(3, Kind::Ack, 9, 40);
@@ -112,21 +122,18 @@ fn acks__are_exempt_if_asked() {
 }
 
 #[test]
-fn limits__and_parameters() {
-    let mut scheduler = scheduler(Params { limit: Buffer::Packets(2), ..Params::default() });
+fn limits__drop_arrivals() {
+    let mut scheduler = limited(published(), true, 2);
     let mut drops: Vec<Drop> = Vec::new();
     (0..3).for_each(|seq| scheduler.enqueue(packet(0, seq, 100), ms(0), &mut drops));
     assert_eq!((drops.len(), scheduler.backlog()), (1, (2, 200)));
-    let none = Params { yellow: Spec { rate: 0.0, burst: 6000 }, ..Params::default() };
-    let error = HostScheduler::new(none).err().expect("no packet would ever leave");
-    assert_eq!(error.field, "yellow.rate");
 }
 
 /// Class E: what a shaper lets go conforms to a policer with the same profile, packet by packet.
 #[test]
 fn shaper__never_trips_its_policer() {
     let mut hop =
-        Hop::new(Rate(10_000_000), Queue::HostScheduler(Box::new(scheduler(Params::default()))), true);
+        Hop::new(Rate(10_000_000), Queue::HostScheduler(Box::new(scheduler(published()))), true);
     for seq in 0..3000u32 {
         let bytes = 40 + (seq * 7919 % 1461) as u16;
         let colour = if seq % 3 == 0 { Colour::Yellow } else { Colour::Green };
@@ -135,14 +142,14 @@ fn shaper__never_trips_its_policer() {
     hop.finish();
     assert!(hop.left.iter().any(|left| left.packet.colour == Colour::Yellow));
     assert_eq!(hop.left.len() + hop.dropped.len(), 3000);
-    let specs = [Params::default().green, Params::default().yellow];
-    let params = specs.map(|spec| token_bucket::Params::new(&spec).expect("good parameters"));
-    let mut states = [token_bucket::State::default(); 2];
+    let params = published();
+    let policy = params.policy();
+    let (police, mut user, mut state) = (policy.marker().unwrap(), policy.new_flow(), policy.new_state());
     let mut waited = 0;
     for left in &hop.left {
-        let index = left.packet.colour.index();
-        let bytes = u32::from(left.packet.bytes);
-        assert!(token_bucket::packet(&params[index], &mut states[index], bytes, left.start.0));
+        let view = left.packet.view();
+        let answer = police.call(&params, &mut user, &mut state, &view, left.start.0, 0);
+        assert_eq!(answer, Answer::Colour(left.packet.colour));
         waited += u32::from(left.start.0 > u64::from(left.packet.seq) * 10_000_000 + 50_000_000);
     }
     assert!(waited > 500, "the profile is the bottleneck: {waited}");
@@ -199,7 +206,7 @@ proptest! {
     /// Whole microseconds and bytes keep the floats exact.
     #[test]
     fn dequeue__is_the_pseudo_code(steps in prop::collection::vec((0u64..800, 0usize..12, 0usize..3, 1u16..=1500, 0u8..5), 1..200)) {
-        let mut scheduler = scheduler(small());
+        let mut scheduler = scheduler(small(&[]));
         let mut reference =
             Reference { lanes: vec![VecDeque::new(); 12], turn: Vec::new(), tokens: [1500.0; 2], last_ns: 0 };
         let mut now = 0;

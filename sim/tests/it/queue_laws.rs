@@ -1,7 +1,7 @@
 //! Laws every queue discipline keeps: nothing appears or vanishes, an idle link means an empty queue, and
 //! a single FIFO never reorders.
 use crate::common::hop::{Hop, coloured, packet};
-use mousehole_policy::red;
+use crate::common::params;
 use mousehole_sim::flow::{Class, Flow};
 use mousehole_sim::packet::{Colour, Packet, flag};
 use mousehole_sim::queue::{self, *};
@@ -22,19 +22,12 @@ const FIFO: Claims = Claims { work_conserving: true, in_order: true };
 const MANY: Claims = Claims { work_conserving: true, in_order: false };
 const SHAPED: Claims = Claims { work_conserving: false, in_order: false };
 
-fn red_spec() -> red::Spec {
-    red::Spec {
-        min_packets: 3.0,
-        max_packets: 9.0,
-        w_q: 0.05,
-        rate_bps: RATE.0 as f64,
-        ecn: true,
-        ..red::Spec::default()
-    }
+fn red() -> mousehole_policy::Params {
+    params("red", &[("min", "3"), ("max", "9"), ("wq", "0.05"), ("ecn", "true")], RATE.0 as f64)
 }
 
 fn red_policy() -> Policy {
-    Policy::Red(Box::new(red::Params::new(&red_spec()).expect("good parameters")), red::State::default())
+    Policy::Dropper(Box::new(Dropper::new(red())))
 }
 
 fn cake(limit: Buffer, change: impl Fn(&mut queue::cake::Params)) -> Queue {
@@ -54,8 +47,8 @@ fn wrr(by: By, limit: Buffer) -> Queue {
 }
 
 fn host(limit: Buffer) -> Queue {
-    let params = queue::host_scheduler::Params { limit, ..Default::default() };
-    Queue::HostScheduler(Box::new(HostScheduler::new(params).expect("good parameters")))
+    let profile = params("policer", &[], RATE.0 as f64);
+    Queue::HostScheduler(Box::new(HostScheduler::new(profile, true, limit)))
 }
 
 /// One of each discipline, with its claims. Limits are small so that overflow is common.
@@ -63,7 +56,7 @@ fn disciplines(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
     let law = codel::Law { target: Dur::from_millis(1), interval: Dur::from_millis(10), ecn: true };
     let pie = pie::Params { limit, burst: Dur::ZERO, alpha: 10.0, beta: 100.0, ..pie::Params::default() };
     let derandomised = pie::Params { derandomise: true, cap: true, delay: pie::Delay::DepartureRate, ..pie };
-    let adaptive = AdaptiveRed::new(&red_spec(), Default::default()).expect("good parameters");
+    let adaptive = AdaptiveRed::new(red(), 0.1, Default::default()).expect("good parameters");
     let fair = fq_codel::Params {
         flows: 16,
         quantum: 1514,

@@ -1,9 +1,10 @@
 //! ns-2's RED, RIO and DiffServ RED, arrival by arrival: average, then drop or not, given the same random number
 //! (`oracle/golden/drop-decisions`).
 use crate::common::golden_rows;
-use mousehole_policy::{Backlog, ColourBacklog, Verdict, multi_red, red};
+use mousehole_policy::{Backlog, Verdict};
 use mousehole_sim::packet::Colour;
-use mousehole_sim::queue::{Ns2DsRed, Ns2Red, Ns2Rio};
+use mousehole_sim::queue::ns2_dsred::Mode;
+use mousehole_sim::queue::{Ns2DsRed, Ns2Red, Ns2Rio, RedLine};
 use mousehole_sim::units::{Buffer, Rate, Time};
 use std::collections::VecDeque;
 
@@ -38,26 +39,16 @@ impl Arrival {
 
 /// A queue under test.
 trait Judge {
-    fn arrive(&mut self, arrival: &Arrival, found: &Found) -> Verdict;
-    fn departed(&mut self, _: Colour, _: &ColourBacklog, _: Time) {}
+    fn arrive(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict;
+    fn departed(&mut self, _: Colour, _: &Backlog, _: Time) {}
     fn averages(&self) -> Vec<f64>;
     /// ns-2 tells early drops from forced ones only in its DiffServ queue.
     fn names(&self) -> [&'static str; 2];
 }
 
-/// What an arrival finds.
-#[derive(Default)]
-struct Found {
-    waiting: ColourBacklog,
-    packets: u32,
-    bytes: u64,
-    idle_since: Time,
-}
-
 impl Judge for Ns2Red {
-    fn arrive(&mut self, arrival: &Arrival, found: &Found) -> Verdict {
-        let backlog = Backlog::new(found.packets, found.bytes, found.idle_since.0);
-        Ns2Red::arrive(self, arrival.bytes, false, &backlog, arrival.now, arrival.u)
+    fn arrive(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict {
+        Ns2Red::arrive(self, arrival.bytes, false, found, arrival.now, arrival.u)
     }
 
     fn averages(&self) -> Vec<f64> {
@@ -70,10 +61,9 @@ impl Judge for Ns2Red {
 }
 
 impl Judge for Ns2Rio {
-    fn arrive(&mut self, arrival: &Arrival, found: &Found) -> Verdict {
-        let backlog = Backlog::new(found.packets, found.bytes, found.idle_since.0);
+    fn arrive(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict {
         let packet = (arrival.colour, arrival.bytes, false);
-        Ns2Rio::arrive(self, packet, &found.waiting, &backlog, arrival.now, arrival.u)
+        Ns2Rio::arrive(self, packet, found, arrival.now, arrival.u)
     }
 
     fn averages(&self) -> Vec<f64> {
@@ -86,14 +76,14 @@ impl Judge for Ns2Rio {
 }
 
 impl Judge for Ns2DsRed {
-    fn arrive(&mut self, arrival: &Arrival, found: &Found) -> Verdict {
+    fn arrive(&mut self, arrival: &Arrival, found: &Backlog) -> Verdict {
         match found.packets >= LIMIT {
             true => Verdict::Forced,
-            false => Ns2DsRed::arrive(self, arrival.colour, false, &found.waiting, arrival.now, arrival.u),
+            false => Ns2DsRed::arrive(self, arrival.colour, false, found, arrival.now, arrival.u),
         }
     }
 
-    fn departed(&mut self, colour: Colour, after: &ColourBacklog, now: Time) {
+    fn departed(&mut self, colour: Colour, after: &Backlog, now: Time) {
         Ns2DsRed::departed(self, colour, after, now);
     }
 
@@ -109,32 +99,28 @@ impl Judge for Ns2DsRed {
 /// A FIFO before a link: packets waiting with their start of transmission.
 struct Server {
     promised: VecDeque<(Time, Colour, u16)>,
-    found: Found,
+    found: Backlog,
     free: Time,
 }
 
 impl Server {
     fn new() -> Server {
-        Server { promised: VecDeque::new(), found: Found::default(), free: Time::ZERO }
+        Server { promised: VecDeque::new(), found: Backlog { idle_since_ns: 0, ..Backlog::default() }, free: Time::ZERO }
     }
 
     fn advance(&mut self, now: Time, judge: &mut impl Judge) {
         while let Some(&(start, colour, bytes)) = self.promised.front().filter(|first| first.0 <= now) {
             self.promised.pop_front();
-            self.found.waiting.remove(colour, bytes.into());
-            self.found.packets -= 1;
-            self.found.bytes -= u64::from(bytes);
-            judge.departed(colour, &self.found.waiting, start);
+            self.found.remove(colour, bytes.into());
+            judge.departed(colour, &self.found, start);
         }
-        self.found.idle_since = if self.free <= now { self.free } else { Time::NEVER };
+        self.found.idle_since_ns = if self.free <= now { self.free.0 } else { Time::NEVER.0 };
     }
 
     fn take(&mut self, arrival: &Arrival, judge: &mut impl Judge) {
         let start = arrival.now.max(self.free);
         self.free = start + RATE.tx_time(arrival.bytes.into());
-        self.found.waiting.add(arrival.colour, arrival.bytes.into());
-        self.found.packets += 1;
-        self.found.bytes += u64::from(arrival.bytes);
+        self.found.add(arrival.colour, arrival.bytes.into());
         self.promised.push_back((start, arrival.colour, arrival.bytes));
         self.advance(arrival.now, judge);
     }
@@ -174,77 +160,76 @@ fn assert_decisions(table: &str, judge: &mut impl Judge, drops: usize) {
 }
 
 /// The settings of `oracle/tcl/q_drops.tcl`.
-fn plain() -> red::Spec {
-    red::Spec {
+fn plain() -> RedLine {
+    RedLine {
         min_packets: 5.0,
         max_packets: 15.0,
         max_p: 0.1,
         w_q: 0.05,
         mean_packet_bytes: 1000.0,
         rate_bps: RATE.0 as f64,
-        ..red::Spec::default()
+        ..RedLine::default()
     }
 }
 
-fn assert_red(table: &str, limit: u32, spec: red::Spec) {
-    let mut red = Ns2Red::new(spec, Buffer::Packets(limit)).expect("valid parameters");
+fn assert_red(table: &str, limit: u32, spec: RedLine) {
+    let mut red = Ns2Red::new(spec, Buffer::Packets(limit));
     assert_decisions(table, &mut red, 60);
 }
 
-fn assert_rio(table: &str, limit: u32, both: red::Spec) {
-    let inside = red::Spec { min_packets: 8.0, max_packets: 20.0, max_p: 0.05, ..both };
-    let out = red::Spec { min_packets: 4.0, max_packets: 12.0, max_p: 0.2, ..both };
-    let mut rio = Ns2Rio::new(inside, out, Buffer::Packets(limit)).expect("valid parameters");
+fn assert_rio(table: &str, limit: u32, both: RedLine) {
+    let inside = RedLine { min_packets: 8.0, max_packets: 20.0, max_p: 0.05, ..both };
+    let out = RedLine { min_packets: 4.0, max_packets: 12.0, max_p: 0.2, ..both };
+    let mut rio = Ns2Rio::new(inside, out, Buffer::Packets(limit));
     assert_decisions(table, &mut rio, 60);
 }
 
-fn assert_dsred(table: &str, mode: multi_red::Mode) {
-    let inside = red::Spec { min_packets: 8.0, max_packets: 20.0, max_p: 0.05, ..plain() };
-    let out = red::Spec { min_packets: 4.0, max_packets: 12.0, max_p: 0.2, w_q: 0.03, ..plain() };
-    let spec = multi_red::Spec { mode, levels: vec![inside, out] };
-    assert_decisions(table, &mut Ns2DsRed::new(&spec).expect("valid parameters"), 60);
+fn assert_dsred(table: &str, mode: Mode) {
+    let inside = RedLine { min_packets: 8.0, max_packets: 20.0, max_p: 0.05, ..plain() };
+    let out = RedLine { min_packets: 4.0, max_packets: 12.0, max_p: 0.2, w_q: 0.03, ..plain() };
+    assert_decisions(table, &mut Ns2DsRed::new(mode, &[inside, out]), 60);
 }
 
 #[test]
 fn decisions__of_red_equal_ns2() {
     assert_red("RED", LIMIT, plain());
-    assert_red("RED-wait", LIMIT, red::Spec { wait: true, ..plain() });
-    assert_red("RED-gentle-wait", LIMIT, red::Spec { gentle: true, wait: true, ..plain() });
+    assert_red("RED-wait", LIMIT, RedLine { wait: true, ..plain() });
+    assert_red("RED-gentle-wait", LIMIT, RedLine { gentle: true, wait: true, ..plain() });
 }
 
 #[test]
 fn decisions__of_red_in_bytes_equal_ns2() {
-    let bytes = red::Spec { byte_mode: true, queue_in_bytes: true, ..plain() };
+    let bytes = RedLine { byte_mode: true, queue_in_bytes: true, ..plain() };
     assert_red("RED-bytes", LIMIT, bytes);
-    assert_red("RED-bytes-gentle-wait", LIMIT, red::Spec { gentle: true, wait: true, ..bytes });
+    assert_red("RED-bytes-gentle-wait", LIMIT, RedLine { gentle: true, wait: true, ..bytes });
 }
 
 #[test]
 fn decisions__of_red_at_a_full_buffer_equal_ns2() {
-    assert_red("RED-full", 14, red::Spec { gentle: true, wait: true, ..plain() });
+    assert_red("RED-full", 14, RedLine { gentle: true, wait: true, ..plain() });
 }
 
 #[test]
 fn decisions__of_coupled_multi_red_equal_ns2() {
-    assert_dsred("RIOC", multi_red::Mode::Coupled);
+    assert_dsred("RIOC", Mode::Coupled);
 }
 
 #[test]
 fn decisions__of_decoupled_multi_red_equal_ns2() {
-    assert_dsred("RIOD", multi_red::Mode::Decoupled);
+    assert_dsred("RIOD", Mode::Decoupled);
 }
 
 #[test]
 fn decisions__of_total_multi_red_equal_ns2() {
-    assert_dsred("WRED", multi_red::Mode::Total);
+    assert_dsred("WRED", Mode::Total);
 }
 
 #[test]
 fn decisions__of_rio_equal_ns2() {
     assert_rio("RIO", LIMIT, plain());
     assert_rio("RIO-in", LIMIT, plain());
-    assert_rio("RIO-wait", LIMIT, red::Spec { wait: true, ..plain() });
-    assert_rio("RIO-gentle-wait", LIMIT, red::Spec { gentle: true, wait: true, ..plain() });
+    assert_rio("RIO-wait", LIMIT, RedLine { wait: true, ..plain() });
+    assert_rio("RIO-gentle-wait", LIMIT, RedLine { gentle: true, wait: true, ..plain() });
 }
 
 #[test]
@@ -254,5 +239,5 @@ fn decisions__of_rio_with_packets_of_many_sizes_equal_ns2() {
 
 #[test]
 fn decisions__of_rio_at_a_full_buffer_equal_ns2() {
-    assert_rio("RIO-full", 10, red::Spec { gentle: true, wait: true, ..plain() });
+    assert_rio("RIO-full", 10, RedLine { gentle: true, wait: true, ..plain() });
 }

@@ -1,9 +1,9 @@
 //! Strict priority: order, own and shared limits, children that are REDs.
 use crate::common::hop::{Hop, coloured, packet};
-use mousehole_policy::red;
+use crate::common::params;
 use mousehole_sim::packet::Colour;
 use mousehole_sim::queue::priority::Params;
-use mousehole_sim::queue::{Fifo, Policy, Priority, Queue, Why};
+use mousehole_sim::queue::{Dropper, Fifo, Policy, Priority, Queue, Why};
 use mousehole_sim::units::{Buffer, Rate, Time};
 
 const RATE: Rate = Rate(8_000_000);
@@ -79,15 +79,9 @@ fn limits__own_and_shared() {
 }
 
 fn reds(count: usize) -> Vec<(Buffer, Policy)> {
-    let spec = red::Spec {
-        min_packets: 3.0,
-        max_packets: 9.0,
-        w_q: 0.02,
-        rate_bps: RATE.0 as f64,
-        ..red::Spec::default()
-    };
-    let params = red::Params::new(&spec).expect("good parameters");
-    (0..count).map(|_| (Buffer::Packets(50), Policy::Red(Box::new(params), red::State::default()))).collect()
+    let params = params("red", &[("min", "3"), ("max", "9"), ("wq", "0.02")], RATE.0 as f64);
+    let policy = Policy::Dropper(Box::new(Dropper::new(params)));
+    (0..count).map(|_| (Buffer::Packets(50), policy.clone())).collect()
 }
 
 /// Class E: all of one colour, the queue is plain RED, drop for drop, with one shared limit or several.

@@ -65,12 +65,12 @@ fn averages__equal_ns2_on_both_paths() {
 fn averages__of_ns2s_own_queues_equal_ns2_on_both_paths() {
     let two = "in_min=1000,in_max=2000,out_min=1000,out_max=2000";
     for slow in [false, true] {
-        assert_averages("red(min=1000,max=2000,maxp=0.02,ns2=true)", "RED", slow);
+        assert_averages("ns2-red(min=1000,max=2000,maxp=0.02)", "RED", slow);
         assert_averages(&format!("ns2-sfd(mode=coupled,{two})"), "RIOC", slow);
         assert_averages(&format!("ns2-sfd(mode=decoupled,{two})"), "RIOD", slow);
         assert_averages(&format!("ns2-sfd(mode=total,{two})"), "WRED", slow);
         assert_averages(&format!("ns2-rio({two})"), "RIO", slow);
-        assert_averages("red(min=1000,max=2000,unit=bytes,ns2=true)", "REDqib", slow);
+        assert_averages("ns2-red(min=1000,max=2000,unit=bytes)", "REDqib", slow);
     }
 }
 

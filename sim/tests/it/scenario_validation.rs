@@ -43,24 +43,23 @@ fn schemes__wrong_names_and_values() {
         ("sfd(th=15kB", &["parentheses"]),
         ("sfd(tH=15kB)", &["scheme sfd", "\"tH\"", "did you mean \"th\""]),
         ("sfd(15kB)", &["\"15kB\"", "parameter=value"]),
-        ("sfd(th=15)", &["scheme sfd(th)", "\"15\"", "no unit", "15kB"]),
-        ("sfd(th=15qB)", &["scheme sfd(th)", "\"15qB\"", "unknown unit"]),
-        ("sfd(th=0B)", &["scheme sfd(th)", "at least 1 byte"]),
-        ("sfd(th=5GB)", &["scheme sfd(th)", "\"5GB\"", "4 GB"]),
-        ("sfd(timeout=1)", &["scheme sfd(timeout)", "80ms"]),
+        ("sfd(th=15)", &["scheme sfd(th)", "\"15\"", "bytes (15kB) or packets (15p)"]),
+        ("sfd(th=15qB)", &["scheme sfd(th)", "\"15qB\"", "bytes (15kB)"]),
+        ("sfd(th=5GB)", &["scheme sfd(th)", "\"5GB\"", "0 to 4294967294"]),
+        ("sfd(timeout=1)", &["scheme sfd(timeout)", "5ms or 1s, or never"]),
         (
             "sfd(mode=couple)",
-            &["scheme sfd(mode)", "\"couple\"", "decoupled, coupled or total", "did you mean \"coupled\""],
+            &["scheme sfd(mode)", "\"couple\"", "coupled, decoupled or total", "did you mean \"coupled\""],
         ),
         ("sfd(gentle=yes)", &["scheme sfd(gentle)", "\"yes\"", "true or false"]),
-        ("sfd(wq=2)", &["scheme sfd(wq)", "2", "above 0, at most 1"]),
-        ("sfd(in_maxp=0)", &["scheme sfd(in_maxp)", "\"0\"", "above 0"]),
+        ("sfd(wq=2)", &["scheme sfd(wq)", "2", "to 1"]),
+        ("sfd(in_maxp=0)", &["scheme sfd(in_maxp)", "\"0\"", "to 1"]),
         ("sfd(in_min=30,in_max=10)", &["scheme sfd(in_max)", "10"]),
         ("red(min=-1)", &["scheme red(min)", "\"-1\"", "packets (30p)"]),
         ("red(max=NaN)", &["scheme red(max)", "\"NaN\""]),
-        ("s-sfd(k=0)", &["scheme s-sfd(k)", "\"0\"", "at least 1"]),
+        ("s-sfd(k=0)", &["scheme s-sfd(k)", "\"0\"", "1 to 4294967295"]),
         ("s-sfd(k=2.5)", &["scheme s-sfd(k)", "\"2.5\"", "whole number"]),
-        ("fq-codel(limit=0p)", &["scheme fq-codel(limit)", "\"0p\"", "at least one packet"]),
+        ("fq-codel(limit=0p)", &["scheme fq-codel(limit)", "\"0p\"", "at least one 1500-byte packet"]),
         ("fq-codel(flows=100000)", &["scheme fq-codel(flows)", "\"100000\"", "65536"]),
         ("fq-codel(quantum=2GB)", &["scheme fq-codel(quantum)", "\"2GB\"", "1 GB"]),
         ("fq-codel(interval=0ms)", &["scheme fq-codel(interval)", "\"0ms\"", "longer than zero"]),
@@ -84,7 +83,7 @@ fn link__wrong_values() {
     says(&["link.rtt", "\"0ms\"", "positive"], |s| s.link.rtt = "0ms".into());
     says(&["link.rtt", "\"40ms\"", "60 ms"], |s| s.link.delay = "30ms".into());
     says(&["link.delay", "\"x\""], |s| s.link.delay = "x".into());
-    says(&["link.buffer", "\"0p\"", "at least one packet"], |s| s.link.buffer = "0p".into());
+    says(&["link.buffer", "\"0p\"", "at least one 1500-byte packet"], |s| s.link.buffer = "0p".into());
     says(&["link.buffer", "\"1.5p\""], |s| s.link.buffer = "1.5p".into());
     says(&["link.buffer", "\"100B\"", "1500-byte"], |s| s.link.buffer = "100B".into());
     says(&["link.buffer", "\"0.001bdp\"", "20 B at this rate"], |s| s.link.buffer = "0.001bdp".into());
@@ -115,7 +114,7 @@ fn tcp__wrong_values() {
     says(&["tcp.mss", "0", "1 to 9000"], |s| s.tcp.mss = Some(0));
     says(&["tcp.header", "200", "0 to 120"], |s| s.tcp.header = Some(200));
     says(&["tcp.initial_window", "0"], |s| s.tcp.initial_window = Some(0));
-    says(&["tcp.initial_ssthresh", "0", "at least 1"], |s| s.tcp.initial_ssthresh = Some(0));
+    says(&["tcp.initial_ssthresh", "0", "1 to 4294967295"], |s| s.tcp.initial_ssthresh = Some(0));
     says(&["tcp.receive_window", "70000", "65535"], |s| s.tcp.receive_window = Some(70_000));
     says(&["tcp.min_rto", "\"fast\""], |s| s.tcp.min_rto = Some("fast".into()));
     says(&["tcp", "zero"], |s| s.tcp.tick = Some("0ms".into()));

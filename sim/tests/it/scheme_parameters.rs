@@ -1,9 +1,9 @@
 //! Every parameter of every scheme does something, and what is wrong with a value is said in one line.
 use crate::common::{digest, play, scenario};
-use mousehole_sim::scenario::catalogue::{Kind, ParameterDoc};
+use mousehole_sim::scenario::catalogue::{Kind, Parameter, Visible};
 use mousehole_sim::scenario::spec::{BulkSpec, LinkSpec, MixSpec, TcpSpec, TrafficSpec};
 use mousehole_sim::scenario::topology::spec::HostStageSpec;
-use mousehole_sim::scenario::{Plan, SCHEMES, Scenario, Scheme};
+use mousehole_sim::scenario::{Part, Plan, Role, SCHEMES, Scenario, Scheme};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ fn crowded() -> Scenario {
 }
 
 /// Other values of a parameter, from the mild to the extreme; those that a scheme refuses are passed over.
-fn others(parameter: &ParameterDoc) -> Vec<String> {
+fn others(parameter: &Parameter) -> Vec<String> {
     let default = parameter.default;
     let digits = default.trim_end_matches(|one: char| one.is_alphabetic() || one == '%');
     let (number, unit) = (digits.parse::<f64>().unwrap_or(0.0), &default[digits.len()..]);
@@ -104,18 +104,19 @@ fn others(parameter: &ParameterDoc) -> Vec<String> {
     match parameter.kind {
         Kind::Flag => words(&["true", "false"]),
         Kind::Choice(all) => words(all),
-        Kind::Packets if number == 0.0 => vec!["5".into()],
-        Kind::Packets => scaled(&[0.5, 0.1, 2.0]),
+        Kind::Length if number == 0.0 => vec!["5".into()],
+        Kind::Length => scaled(&[0.5, 0.1, 2.0]),
         Kind::Percent if number == 0.0 => vec!["50".into()],
         Kind::Count => vec!["2".into(), format!("{}", (number / 50.0).ceil()), format!("{}", number * 3.0)],
         Kind::Buffer => vec!["15p".into()],
         Kind::Fraction | Kind::Number | Kind::Percent => scaled(&[0.25, 4.0, 0.02]),
-        Kind::Threshold | Kind::Size | Kind::Rate | Kind::Time => scaled(&[0.25, 4.0, 0.02]),
+        Kind::Timeout if default == "never" => vec!["100ms".into()],
+        Kind::Threshold | Kind::Size | Kind::Rate | Kind::Time | Kind::Timeout => scaled(&[0.25, 4.0, 0.02]),
     }
 }
 
 /// What is set beside a parameter, and the values to try.
-fn trial(scheme: &str, parameter: &ParameterDoc) -> (String, Vec<String>) {
+fn trial(scheme: &str, parameter: &Parameter) -> (String, Vec<String>) {
     let beside = BESIDE.iter().find(|(name, one, ..)| [scheme, "*"].contains(name) && *one == parameter.name);
     if let Some((_, _, beside, value)) = beside {
         return (beside.to_string(), vec![value.to_string()]);
@@ -142,7 +143,7 @@ impl Runs {
         })
     }
 
-    fn has_effect(&mut self, scheme: &str, parameter: &ParameterDoc) -> bool {
+    fn has_effect(&mut self, scheme: &str, parameter: &Parameter) -> bool {
         let (beside, values) = trial(scheme, parameter);
         let with = |more: &str| format!("{scheme}({beside},{more})");
         let trials =
@@ -161,8 +162,8 @@ fn idle(first: &str, end: Option<&str>) -> Vec<String> {
     let mut runs = Runs::default();
     let mut idle = Vec::new();
     for doc in &SCHEMES[place(first)..end.map_or(SCHEMES.len(), place)] {
-        for parameter in doc.all_parameters() {
-            if !runs.has_effect(doc.name, parameter) {
+        for Visible { parameter, .. } in doc.visible() {
+            if !runs.has_effect(doc.name, &parameter) {
                 idle.push(format!("{}({})", doc.name, parameter.name));
             }
         }
@@ -199,8 +200,8 @@ fn parameters__change_something__the_rest() {
 fn documentation__is_whole() {
     for doc in SCHEMES {
         assert!(doc.detail.len() > 80 && !doc.source.is_empty() && !doc.summary.is_empty(), "{}", doc.name);
-        for one in doc.all_parameters() {
-            let texts = [one.default, one.doc, one.source, &one.kind.describe()].map(str::len);
+        for Visible { parameter: one, .. } in doc.visible() {
+            let texts = [one.default, one.meaning, one.source, &one.allowed()].map(str::len);
             assert!(texts.iter().all(|length| *length > 0), "{}({})", doc.name, one.name);
             let written = format!("{}({}={})", doc.name, one.name, one.default);
             let beside =
@@ -213,39 +214,40 @@ fn documentation__is_whole() {
 
 /// What is wrong, and the parameter, the value and what is allowed, as the complaint names them.
 const WRONG: &[(&str, &str, &str, &str)] = &[
-    ("red(min=30,max=10)", "red(max)", "\"10\"", "31 to"),
+    ("red(min=30,max=10)", "red(max)", "\"10\"", "at least one packet more than min"),
     ("red(min=-3)", "red(min)", "\"-3\"", "% of the buffer"),
     ("red(min=20%,max=10%)", "red(max)", "\"10%\"", "more than min"),
     ("red(min=8,min=9)", "red(min)", "\"8\" and \"9\"", "one value"),
-    ("red(maxp=0)", "red(maxp)", "\"0\"", "above 0, at most 1"),
+    ("red(maxp=0)", "red(maxp)", "\"0\"", "to 1"),
     ("red(maxp=0.1p)", "red(maxp)", "\"0.1p\"", "a number"),
-    ("red(mean=4GB)", "red(mean)", "\"4GB\"", "1 to 65535 bytes"),
+    ("red(mean=4GB)", "red(mean)", "\"4GB\"", "1 to 65535 B"),
     ("red(unit=byte)", "red(unit)", "\"byte\"", "packets or bytes"),
     ("red(gentle=yes)", "red(gentle)", "\"yes\"", "true or false"),
     ("ared(min=10)", "ared(min)", "\"10\"", "auto=false"),
     ("ared(auto=false,delay=9ms)", "ared(delay)", "\"9ms\"", "auto=true"),
     ("ared(lowest=0.5,highest=0.1)", "ared(lowest)", "\"0.5\"", "at most highest"),
-    ("sfd(in_min=30)", "sfd(in_max)", "\"30\"", "31 to"),
-    ("sfd(out_min=30)", "sfd(out_max)", "\"24\"", "31 to"),
-    ("sfd(th=15)", "sfd(th)", "\"15\"", "unit"),
-    ("sfd(timeout=0s)", "sfd(timeout)", "\"0s\"", "longer than zero"),
-    ("rio-ps(l_t=5000)", "rio-ps(l_t)", "\"5000\"", "1 to 1000"),
+    ("sfd(in_min=30)", "sfd(in_max)", "\"30\"", "at least one packet more than min"),
+    ("sfd(out_min=30)", "sfd(out_max)", "\"24\"", "at least one packet more than min"),
+    ("sfd(th=15)", "sfd(th)", "\"15\"", "bytes (15kB) or packets (15p)"),
+    ("sfd(timeout=0s)", "sfd(timeout)", "\"0s\"", "to 1000000000 s"),
+    ("rio-ps(l_t=5000)", "rio-ps(l_t)", "\"5000\"", "from floor to cap"),
     ("rio-ps(slr=0)", "rio-ps(slr)", "\"0\"", "to 65535"),
-    ("rio-ps(long_min=60%)", "rio-ps(long_max)", "\"50%\"", "more than long_min"),
-    ("shred(wc=0)", "shred(wc)", "\"0\"", "above 0"),
-    ("lfp(kappa=10)", "lfp(delta)", "\"25\"", "0 to 10"),
-    ("lfp(u=101)", "lfp(u)", "\"101\"", "to 100 percent"),
+    ("rio-ps(long_min=60%)", "rio-ps(long_max)", "\"50%\"", "more than min"),
+    ("shred(wc=0)", "shred(wc)", "\"0\"", "to 1"),
+    ("lfp(kappa=10)", "lfp(delta)", "\"25\"", "at most kappa"),
+    ("lfp(u=101)", "lfp(u)", "\"101\"", "to 100 %"),
     ("lfp(h=5000)", "lfp(h)", "\"5000\"", "1 to 4096"),
-    ("appl(high_rate=1bit)", "appl(high_rate)", "\"1bit\"", "8bit"),
+    ("appl(high_rate=1bit)", "appl(high_rate)", "\"1bit\"", "8 to"),
     ("appl(med_rate=0%)", "appl(med_rate)", "\"0%\"", "% of the bottleneck"),
-    ("appl(burst=5GB)", "appl(burst)", "\"5GB\"", "1 GB"),
-    ("appl(police=shape)", "appl(police)", "\"shape\"", "remark, drop or none"),
-    ("tcp-ds(high=8,med=4)", "tcp-ds(high)", "\"8\"", "0 to 4"),
-    ("tcp-ds(low_min=50%)", "tcp-ds(low_max)", "\"40%\"", "more than low_min"),
+    ("appl(burst=5GB)", "appl(burst)", "\"5GB\"", "1000000000 B"),
+    ("appl(police=shape)", "appl(police)", "\"shape\"", "none, remark or drop"),
+    ("tcp-ds(high=8,med=4)", "tcp-ds(high)", "\"8\"", "at most med"),
+    ("tcp-ds(low_min=50%)", "tcp-ds(low_max)", "\"40%\"", "more than min"),
     ("wrr(weight=0%)", "wrr(weight)", "\"0%\"", "0.1 to 99.9"),
-    ("pias(first=2MB)", "pias(second)", "\"1MB\"", "2000000 to"),
+    ("pias(first=2MB)", "pias(second)", "\"1MB\"", "at least first"),
     ("pie(mean=5GB)", "pie(mean)", "\"5GB\"", "65535"),
     ("fq-codel(flows=100000)", "fq-codel(flows)", "\"100000\"", "65536"),
+    ("sfd|cake(tins=color)", "cake(tins)", "\"color\"", "did you mean \"colour\""),
     ("srpt(x=1)", "scheme srpt", "\"x\"", "none"),
     ("sfd(treshold=3)", "scheme sfd", "\"treshold\"", "th, timeout"),
 ];
@@ -256,5 +258,62 @@ fn faults__name_parameter_value_and_what_is_allowed() {
         let Err(error) = Scheme::parse(text) else { panic!("accepted: {text}") };
         let complaint = error.to_string();
         crate::common::says(&complaint, &[parameter, value, allowed]);
+    }
+}
+
+/// What is said of a scheme whose parts do not fit together.
+const MISFITS: &[(&str, &[&str])] = &[
+    ("sfd|window-marker", &["unknown queue", "window-marker", "multi-red"]),
+    ("droptail|sfd", &["unknown marker", "droptail", "rio-ps"]),
+    ("policer", &["is a marker", "queue behind it"]),
+    ("sfd|", &["unknown queue"]),
+    ("sfdd|droptail", &["unknown marker", "did you mean \"sfd\""]),
+    ("sfd|multi-red(green_mim=3)", &["multi-red", "green_mim", "did you mean \"green_min\""]),
+];
+
+#[test]
+fn faults__of_parts_that_do_not_fit() {
+    for (text, parts) in MISFITS {
+        let Err(error) = Scheme::parse(text) else { panic!("accepted: {text}") };
+        crate::common::says(&error.to_string(), parts);
+    }
+}
+
+/// Every marker goes with every queue.
+#[test]
+fn schemes__any_marker_with_any_queue() {
+    let of = |role| Part::all().into_iter().filter(move |part| part.role() == role).map(|part| part.name());
+    for marker in of(Role::Marker) {
+        for queue in of(Role::Queue) {
+            let text = format!("{marker}|{queue}");
+            let scheme = Scheme::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!((scheme.to_string(), scheme.name()), (text.clone(), text));
+        }
+    }
+}
+
+/// A named scheme's parts under their own names, with the scheme's values, are the scheme.
+#[test]
+fn schemes__named_ones_are_their_parts() {
+    let same = [
+        ("s-sfd(th=5kB)", "sfd(promotion=one-of-k,th=5kB)|multi-red(colours=2,mode=decoupled,green_min=10,green_max=30,green_maxp=0.02,yellow_min=8,yellow_max=24)"),
+        ("pias(first=5kB)", "demotion(first=5kB)|priority"),
+        ("tcp-ds", "window-marker|policer|tcp-ds"),
+        ("rio-ps", "rio-ps|rio-ps"),
+    ];
+    for (named, parts) in same {
+        let digest = |text: &str| digest(&play(&Scenario { scheme: text.into(), ..crowded() }));
+        assert_eq!(digest(named), digest(parts), "{named}");
+    }
+}
+
+#[test]
+fn remarks__say_what_a_queue_ignores() {
+    let remarks = |text: &str| Scheme::parse(text).unwrap().remarks();
+    assert!(remarks("sfd|droptail")[0].contains("droptail ignores colours"));
+    assert!(remarks("sfd|cake")[0].contains("cake ignores colours"));
+    assert!(remarks("shred-edge|red")[0].contains("red ignores window hints"));
+    for fitting in ["sfd|cake(tins=colour)", "sfd|priority", "lfp|multi-red", "shred-edge|shred", "fq-codel", "sfd"] {
+        assert_eq!(remarks(fitting), [""; 0], "{fitting}");
     }
 }

@@ -181,8 +181,8 @@ fn toml__unknown_fields() {
 /// SHRED's edge learns from acknowledgements, which on a graph may pass elsewhere.
 #[test]
 fn an_edge_that_sees_one_direction_is_refused() {
-    let on_a_graph = Scenario { scheme: "shred(hint=edge)".into(), ..scenario(valid()) };
-    refused(&on_a_graph, &["scheme", "shred(hint=edge)", "hint=sender"]);
+    let on_a_graph = Scenario { scheme: "shred-edge|shred".into(), ..scenario(valid()) };
+    refused(&on_a_graph, &["scheme", "shred-edge|shred", "both directions"]);
     let told_by_senders = Scenario { scheme: "shred".into(), ..scenario(valid()) };
     Plan::new(&told_by_senders).expect("senders may tell");
 }

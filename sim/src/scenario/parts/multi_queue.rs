@@ -10,12 +10,29 @@ use mousehole_policy::{Params, find};
 
 pub static PRIORITY: NativePart = NativePart {
     name: "priority",
-    summary: "a physical queue for each colour under strict priority, drop-tail or RED",
-    source: "SFD Figure 4 (b); LFP section 2; prio of tc",
+    summary: "a drop-tail queue for each colour under strict priority",
+    source: "prio of tc; PIAS",
     detail: "A worse colour is served when no better one waits, so that it may starve, and a flow that changes colour may \
              be reordered. The queues share the link's buffer, or each has as much.",
-    parameters: priority_parameters,
-    build: Build::Queue(strict_priority, |_| true),
+    parameters: || own_parameters().to_vec(),
+    build: Build::Queue(
+        |values, place| {
+            Ok(strict_priority(values, place, vec![Policy::DropTail; values.count("colours") as usize]))
+        },
+        |_| true,
+    ),
+};
+
+pub static PRIORITY_RED: NativePart = NativePart {
+    name: "priority-red",
+    summary: "a queue with RED for each colour under strict priority",
+    source: "SFD Figure 4 (b); LFP section 2",
+    detail: "As priority, and each queue drops early by a RED of its own. The lines are multi-red's.",
+    parameters: || {
+        let lines = find("multi-red").expect("multi-RED is shipped").parameters().iter().copied();
+        own_parameters().into_iter().chain(lines.filter(|one| is_of_red(one.name))).collect()
+    },
+    build: Build::Queue(|values, place| Ok(strict_priority(values, place, lines(values, place)?)), |_| true),
 };
 
 pub static WRR: NativePart = NativePart {
@@ -32,22 +49,15 @@ pub static WRR: NativePart = NativePart {
     build: Build::Queue(weighted, |_| false),
 };
 
-/// Parameters of the queues' REDs, which are those of multi-RED but for the coupling.
+/// Returns whether a parameter is of the queues' REDs: those of multi-RED but for the coupling.
 fn is_of_red(name: &str) -> bool {
-    !["colours", "mode", "drop", "shared"].contains(&name)
+    !["colours", "mode", "shared"].contains(&name)
 }
 
-fn priority_parameters() -> Vec<Parameter> {
-    let own = [
+fn own_parameters() -> [Parameter; 2] {
+    [
         Parameter::new("colours", Kind::Count, "3", "how many queues; worse colours share the last", "ours")
             .within(1.0, 3.0),
-        Parameter::new(
-            "drop",
-            Kind::Choice(&["none", "red"]),
-            "none",
-            "drop policy of each queue beside its limit; the parameters of lines are read with red",
-            "prio of tc has none",
-        ),
         Parameter::new(
             "shared",
             Kind::Flag,
@@ -55,31 +65,23 @@ fn priority_parameters() -> Vec<Parameter> {
             "the queues share the link's buffer, or each has as much",
             "ours: the same memory as with virtual queues",
         ),
-    ];
-    let lines = find("multi-red").expect("multi-RED is shipped").parameters().iter().copied();
-    own.into_iter().chain(lines.filter(|one| is_of_red(one.name))).collect()
+    ]
 }
 
-fn strict_priority(values: &Values, place: Place) -> Result<Queue> {
-    let count = values.count("colours") as usize;
-    let policies = match values.text("drop") {
-        "red" => lines(values, place, count)?,
-        _ => vec![Policy::DropTail; count],
-    };
+fn strict_priority(values: &Values, place: Place, policies: Vec<Policy>) -> Queue {
     let children = policies.into_iter().map(|policy| (place.buffer, policy)).collect();
     let shared = values.flag("shared").then_some(place.buffer);
-    Ok(Queue::Priority(Box::new(Priority::new(priority::Params { children, shared }))))
+    Queue::Priority(Box::new(Priority::new(priority::Params { children, shared })))
 }
 
 /// Returns a RED for each colour: multi-RED's parameters begin with one line of RED per colour.
-fn lines(values: &Values, place: Place, count: usize) -> Result<Vec<Policy>> {
+fn lines(values: &Values, place: Place) -> Result<Vec<Policy>> {
     let (multi_red, red) = (find("multi-red").expect("shipped"), find("red").expect("shipped"));
-    let colours = count.to_string();
     let mut given = values.texts(is_of_red);
-    given.push(("colours", &colours));
+    given.push(("colours", values.text("colours")));
     let all = values.accept(Params::of(multi_red, &given, &place.of_policy()))?;
     let line = |index: usize| Policy::Dropper(Box::new(Dropper::new(all.part(red, index * red.sizes().0))));
-    Ok((0..count).map(line).collect())
+    Ok((0..values.count("colours") as usize).map(line).collect())
 }
 
 fn weighted(values: &Values, place: Place) -> Result<Queue> {

@@ -13,8 +13,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+/// Returns the parameters of a policy, given as text, at a link of this rate with a buffer of 50 packets.
+pub fn params(policy: &str, given: &[(&str, &str)], rate_bps: f64) -> mousehole_policy::Params {
+    let place = mousehole_policy::Place { rate_bps, bottleneck_bps: rate_bps, buffer_packets: 50, buffer_bytes: 0 };
+    let policy = mousehole_policy::find(policy).unwrap_or_else(|| panic!("there is no policy {policy}"));
+    mousehole_policy::Params::of(policy, given, &place).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// One of each scheme, and the variants that take a path of their own through the queue.
-pub const SCHEMES: [&str; 35] = [
+pub const SCHEMES: [&str; 38] = [
     "droptail",
     "droptail(ns2=true)",
     "red",
@@ -41,7 +48,7 @@ pub const SCHEMES: [&str; 35] = [
     "pq-sfd",
     "rio-ps(t_c=1s,t_u=200ms)",
     "shred(min=30%,max=90%)",
-    "shred(hint=edge,min=20,max=50)",
+    "shred-edge|shred(min=20,max=50)",
     "lfp(h=20,timeout=1s)",
     "lfp(shared=false,omega=0.05)",
     "appl",
@@ -50,24 +57,29 @@ pub const SCHEMES: [&str; 35] = [
     "er-tbm",
     "pias",
     "ct-bytes(th=20kB)",
+    "sfd(th=8p)|priority(colours=2)",
+    "rio-ps(t_c=1s,t_u=200ms)|cake(tins=colour)",
+    "lfp(h=20,timeout=1s)|multi-red",
 ];
 
 /// The schemes whose queue is a single FIFO that decides at the arrival.
 pub fn fifo_schemes() -> impl Iterator<Item = &'static str> {
     let other =
-        ["fq-codel", "codel", "pie", "cake", "srpt", "las", "wrr", "pq-sfd", "lfp", "pias", "ct-bytes"];
-    SCHEMES.into_iter().filter(move |scheme| !other.iter().any(|name| scheme.starts_with(name)))
+        ["fq-codel", "codel", "pie", "cake", "srpt", "las", "wrr", "pq-sfd", "lfp", "pias", "ct-bytes", "sfd(th=8p)|"];
+    let is_other = move |scheme: &str| other.iter().any(|name| scheme.starts_with(name)) || scheme.contains("|cake");
+    SCHEMES.into_iter().filter(move |scheme| !is_other(scheme) || scheme.ends_with("|multi-red"))
 }
 
 /// Whether a flow of a scheme may come back to a better queue, and so be reordered; where it is only ever demoted
 /// what it sends later goes later.
 pub fn overtakes(scheme: &str) -> bool {
-    ["pq-sfd", "lfp"].iter().any(|name| scheme.starts_with(name))
+    ["pq-sfd", "lfp", "sfd(th=8p)|", "rio-ps(t_c=1s,t_u=200ms)|"].iter().any(|name| scheme.starts_with(name))
+        && !scheme.ends_with("|multi-red")
 }
 
 /// The schemes that may stand anywhere: one whose edge learns from acknowledgements is refused on a graph.
 pub fn schemes_of_graphs() -> impl Iterator<Item = &'static str> {
-    SCHEMES.into_iter().filter(|scheme| !scheme.contains("hint=edge"))
+    SCHEMES.into_iter().filter(|scheme| !scheme.contains("shred-edge"))
 }
 
 /// A file of `oracle/golden`.
