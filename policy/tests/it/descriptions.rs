@@ -1,6 +1,7 @@
 //! What every header says of itself.
 
-use mousehole_policy::{Params, Place, PolicyKind, Settings, policies};
+use crate::common::shipped;
+use mousehole_policy::{Params, Place, PolicyKind, Settings};
 
 #[test]
 fn policies__are_found_by_themselves() {
@@ -9,13 +10,13 @@ fn policies__are_found_by_themselves() {
         let text = std::fs::read_to_string(entry.as_ref().unwrap().path()).unwrap();
         text.contains("\nMH_MARKER(") || text.contains("\nMH_DROPPER(")
     });
-    assert_eq!(policies().len(), described.count());
-    assert!(policies().iter().any(|policy| policy.kind() == PolicyKind::Dropper));
+    assert_eq!(shipped().len(), described.count());
+    assert!(shipped().iter().any(|policy| policy.kind() == PolicyKind::Dropper));
 }
 
 #[test]
 fn defaults__are_allowed_and_read_back() {
-    for policy in policies() {
+    for policy in shipped() {
         let params = Settings::new(policy)
             .at(&Place::EXAMPLE)
             .unwrap_or_else(|error| panic!("{}: {error}", policy.name()));

@@ -1,4 +1,6 @@
-//! Integration tests of the policies: one binary.
+//! Integration tests of the policies: one binary, so that the crate is linked once.
 #![allow(non_snake_case)]
 
+mod cases;
+mod common;
 mod descriptions;
