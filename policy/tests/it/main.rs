@@ -4,6 +4,14 @@
 mod arithmetic;
 mod cases;
 mod common;
+mod demotion;
 mod descriptions;
 mod golden;
+mod properties;
 mod reference_models;
+mod rio_ps;
+mod shred;
+mod shred_edge;
+mod size_history;
+mod token_buckets;
+mod window_marker;
