@@ -7,6 +7,7 @@ mod common;
 mod demotion;
 mod descriptions;
 mod golden;
+mod lfp;
 mod properties;
 mod reference_models;
 mod rio_ps;
