@@ -11,6 +11,7 @@ mod lfp;
 mod properties;
 mod reference_models;
 mod rio_ps;
+mod setup;
 mod shred;
 mod shred_edge;
 mod size_history;

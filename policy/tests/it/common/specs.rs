@@ -78,7 +78,7 @@ impl Red {
     }
 
     /// Returns the parameters that all lines of a RED share, by name.
-    fn common(&self) -> Vec<(&'static str, String)> {
+    pub fn common(&self) -> Vec<(&'static str, String)> {
         vec![
             ("wq", self.w_q.to_string()),
             ("gentle", self.gentle.to_string()),
