@@ -13,6 +13,8 @@ pub(crate) const RETURNS_HINT: u32 = 1;
 pub(crate) const LEAST_IS_STRICTEST: u32 = 1;
 pub(crate) const SEES_FULL_BUFFERS: u32 = 2;
 pub(crate) const AT_EDGE_ONLY: u32 = 4;
+pub(crate) const READS_COLOURS: u32 = 8;
+pub(crate) const READS_HINTS: u32 = 16;
 /// `MH_DISCARD`.
 pub(crate) const DISCARD: u32 = 3;
 /// `MH_CLASSES`.
@@ -199,7 +201,7 @@ mod tests {
             &applications.map(|application| application as u32),
             &kinds,
             &rest,
-            &[SEES_FULL_BUFFERS, AT_EDGE_ONLY, CLASSES as u32],
+            &[SEES_FULL_BUFFERS, AT_EDGE_ONLY, READS_COLOURS, READS_HINTS, CLASSES as u32],
         ]
         .concat();
         assert_eq!(c, rust);

@@ -181,6 +181,16 @@ impl Policy {
         self.raw.flags & ffi::AT_EDGE_ONLY != 0
     }
 
+    /// Returns whether a dropper's verdicts depend on colours.
+    pub fn reads_colours(&self) -> bool {
+        self.raw.flags & ffi::READS_COLOURS != 0
+    }
+
+    /// Returns whether a dropper's verdicts depend on window hints.
+    pub fn reads_hints(&self) -> bool {
+        self.raw.flags & ffi::READS_HINTS != 0
+    }
+
     /// Returns whether a dropper wants to know of departures.
     pub fn tracks_departures(&self) -> bool {
         self.raw.departed.is_some()

@@ -25,7 +25,7 @@
 
 struct mh_policer_params {
 	struct mh_token_bucket_params bucket[2]; /* green's, yellow's */
-	u32 action;                              /* MH_RED or MH_DISCARD: what happens beyond the profile */
+	u32 action;                              /* beyond the profile: MH_RED, MH_DISCARD, or 0 for nothing */
 	u32 hold_acks;                           /* whether pure acknowledgements need tokens as well */
 	struct mh_profile_settings settings;
 };
@@ -75,7 +75,7 @@ MH_FN u32 mh_policer_packet(const struct mh_policer_params *params, struct mh_po
 
 	(void)state;
 	(void)random;
-	if (colour > MH_YELLOW || mh_policer_is_free(params, view))
+	if (!params->action || colour > MH_YELLOW || mh_policer_is_free(params, view))
 		return (u32)mh_min(colour, MH_RED);
 	if (mh_token_bucket_packet(&params->bucket[colour], &policer->bucket[colour], view->ip_bytes, now_ns))
 		return colour;
@@ -92,8 +92,8 @@ static const struct mh_parameter mh_policer_parameters[] = {
 	{ MH_FIELD(mh_policer_params, settings.burst_bytes), .kind = MH_SIZE, .name = "burst", .value = "6000B",
 	  .least = 1, .most = 1e9, .meaning = "burst of each colour", .source = "Noureddine & Tobagi, section V" },
 	{ MH_FIELD(mh_policer_params, action), .kind = MH_CHOICE, .mask = 3, .name = "police",
-	  .choices = "- - remark drop", .value = "remark",
-	  .meaning = "what happens to green and yellow packets beyond the profile: they become red, or are dropped",
+	  .choices = "none - remark drop", .value = "remark",
+	  .meaning = "what happens to green and yellow packets beyond the profile: nothing, they become red, or are dropped",
 	  .source = "Noureddine & Tobagi, section IV.B, has both; ours: which" },
 	{ MH_FIELD(mh_policer_params, hold_acks), .kind = MH_FLAG, .mask = 1, .name = "hold_acks", .value = "false",
 	  .meaning = "pure acknowledgements need tokens as well", .source = "ours: the paper does not tell" },

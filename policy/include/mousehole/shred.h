@@ -185,7 +185,7 @@ static const struct mh_reading mh_shred_readings[] = { { "average_packets", mh_s
 #endif
 
 MH_SETUP(shred)
-MH_DROPPER(shred, mh_shred_params, mh_shred_state, .flags = MH_SEES_FULL_BUFFERS,
+MH_DROPPER(shred, mh_shred_params, mh_shred_state, .flags = MH_SEES_FULL_BUFFERS | MH_READS_HINTS,
 	   .summary = "RED that drops a packet the less, the smaller its sender's window against the average one",
 	   .source = "Hartling, Claypool & Kinicki 2002, section 3.2",
 	   .detail = "Every data packet carries its sender's window, 1 to 255 segments. The queue keeps the average window and "

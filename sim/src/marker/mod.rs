@@ -1,186 +1,154 @@
-//! Markers at work: per-flow state of the policies, and what is only ns-2's.
+//! Markers at work. A marker stands at the edge, before the queue of a link; it sees every packet of its direction.
 //!
-//! A marker stands at the edge, before the queue of a link; it sees every packet of its direction.
+//! What a marker decides stands in a policy header. One host serves them all ([`PolicyMarker`]).
 
-mod demotion;
-mod lfp;
+mod host;
 mod ns2_sfd;
-mod rio_ps;
 mod table;
-mod users;
-mod window;
 
-use crate::flow::{Class, Flow};
-use crate::packet::{Colour, Packet};
+use crate::flow::Flow;
+use crate::packet::Packet;
 use crate::record::Series;
 use crate::rng::{Purpose, Stream};
-use crate::units::{Dur, Time};
-pub use demotion::Demotion;
-pub use lfp::Lfp;
-use mousehole_policy::sfd;
+use crate::units::Time;
+pub use host::PolicyMarker;
+use mousehole_policy::Key;
 pub use ns2_sfd::Ns2Sfd;
-pub use rio_ps::RioPs;
 use std::cell::RefCell;
 use std::rc::Rc;
-use table::grown;
-pub use users::{Aggregate, Policer};
-pub use window::{ShredEdge, WindowMarker};
 
 /// Every marker there is, with its state.
 pub enum Marker {
     /// Leaves every packet as it is.
     None,
-    /// SFD and its promotions; one flow per connection slot.
-    Sfd {
-        /// Parameters of the policy.
-        params: Box<sfd::Params>,
-        /// State by connection slot.
-        flows: Vec<sfd::Flow>,
-        /// Seed of the promotion dice; `None` where nothing is left to chance.
-        seed: Option<u64>,
-    },
+    /// A policy that keeps its states by flow or by user.
+    Policy(Box<PolicyMarker>),
+    /// A policy that sees both directions of a link.
+    Shared(Rc<RefCell<PolicyMarker>>),
     /// SFD as ns-2.35 implements it.
     Ns2Sfd(Ns2Sfd),
-    /// LFP's meter, promotion and elephant detector.
-    Lfp(Lfp),
-    /// RIO-PS's meter with its adaptive threshold.
-    RioPs(RioPs),
-    /// Demotion by bytes sent.
-    Demotion(Demotion),
-    /// TCP-DS's, by the sender's window.
-    Window(WindowMarker),
-    /// SHRED's edge, shared by both directions of a link.
-    ShredEdge(Rc<RefCell<ShredEdge>>),
-    /// Takes the window out of every packet: senders that do not tell.
+    /// Takes the window out of every packet, as if senders wrote none.
     NoHint,
-    /// A colour by application class: interactive, web, bulk.
-    Class(ClassMarker),
-    /// Token buckets over a user's aggregate.
-    Aggregate(Aggregate),
-    /// A marker whose colours are policed by each user's contract.
-    Policed(Box<Marker>, Policer),
-}
-
-/// APPL's marker: green for interactive, yellow for web, red for bulk connections.
-#[derive(Debug, Default)]
-pub struct ClassMarker {
-    colours: Vec<Colour>,
-}
-
-impl ClassMarker {
-    fn open(&mut self, slot: u32, class: Class) {
-        *grown(&mut self.colours, slot) = Colour::ALL[class as usize];
-    }
+    /// Several markers, one behind the other.
+    Chain(Vec<Marker>),
 }
 
 impl Marker {
-    /// A connection took over `slot`: its 5-tuple is new.
-    pub fn open(&mut self, slot: u32, flow: &Flow) {
-        match self {
-            Marker::None | Marker::NoHint => {}
-            Marker::Sfd { flows, .. } => *grown(flows, slot) = sfd::Flow::default(),
-            Marker::RioPs(edge) => edge.open(slot),
-            Marker::Demotion(edge) => edge.open(slot),
-            Marker::Window(hosts) => hosts.open(slot, flow),
-            Marker::ShredEdge(edge) => edge.borrow_mut().open(slot),
-            Marker::Ns2Sfd(table) => table.open(slot),
-            Marker::Lfp(edge) => edge.open(slot),
-            Marker::Class(classes) => classes.open(slot, flow.class),
-            Marker::Aggregate(edge) => edge.open(slot, flow),
-            Marker::Policed(marker, policer) => {
-                marker.open(slot, flow);
-                policer.open(slot, flow);
-            }
+    /// Returns the host of a policy.
+    pub fn of(policy: PolicyMarker) -> Marker {
+        match policy.policy().key() {
+            Key::Connection => Marker::Shared(Rc::new(RefCell::new(policy))),
+            Key::Flow | Key::User => Marker::Policy(Box::new(policy)),
         }
     }
 
-    /// The part of it that stands before the other direction's queue, if it must see both.
+    /// Returns one marker for several, one behind the other.
+    pub fn chain(mut all: Vec<Marker>) -> Marker {
+        match all.len() {
+            0 => Marker::None,
+            1 => all.remove(0),
+            _ => Marker::Chain(all),
+        }
+    }
+
+    /// Notes that a new connection uses `slot`: its 5-tuple is new.
+    pub fn open(&mut self, slot: u32, flow: &Flow) {
+        match self {
+            Marker::None | Marker::NoHint => {}
+            Marker::Policy(policy) => policy.open(slot, flow),
+            Marker::Shared(policy) => policy.borrow_mut().open(slot, flow),
+            Marker::Ns2Sfd(table) => table.open(slot),
+            Marker::Chain(all) => all.iter_mut().for_each(|marker| marker.open(slot, flow)),
+        }
+    }
+
+    /// Returns the part of it that stands before the other direction's queue, if it must see both directions.
     pub fn other_direction(&self) -> Option<Marker> {
         match self {
-            Marker::ShredEdge(edge) => Some(Marker::ShredEdge(edge.clone())),
+            Marker::Shared(policy) => Some(Marker::Shared(policy.clone())),
+            Marker::Chain(all) => {
+                let both: Vec<Marker> = all.iter().filter_map(Marker::other_direction).collect();
+                (!both.is_empty()).then(|| Marker::chain(both))
+            }
             _ => None,
         }
     }
 
-    /// The marker alone, as it stands at a host, which shapes; the network's edge polices.
-    pub fn unpoliced(self) -> Marker {
+    /// Returns what of it stands at a host: all but what acts at the network's edge only.
+    pub fn at_host(self) -> Marker {
         match self {
-            Marker::Policed(marker, _) => *marker,
+            Marker::Chain(all) => Marker::chain(all.into_iter().filter(|marker| !marker.is_at_edge_only()).collect()),
+            other if other.is_at_edge_only() => Marker::None,
             other => other,
         }
     }
 
-    /// Whether it must be told of every connection.
-    pub fn knows_flows(&self) -> bool {
+    /// Returns whether it must be told of every connection.
+    pub fn is_flow_aware(&self) -> bool {
         !matches!(self, Marker::None | Marker::NoHint)
     }
 
-    /// How often [`Marker::control`] is to be called, if at all.
-    pub fn period(&self) -> Option<Dur> {
+    /// Returns when [`Marker::control`] is to be called next, if ever.
+    pub fn control_due(&self) -> Option<Time> {
         match self {
-            Marker::Lfp(_) => Some(lfp::SWEEP),
-            Marker::RioPs(edge) => Some(edge.period()),
-            Marker::Policed(marker, _) => marker.period(),
-            _ => None,
+            Marker::Policy(policy) => policy.control_due(),
+            Marker::Shared(policy) => policy.borrow().control_due(),
+            Marker::Chain(all) => all.iter().filter_map(Marker::control_due).min(),
+            Marker::None | Marker::NoHint | Marker::Ns2Sfd(_) => None,
         }
     }
 
-    /// The slow step: sweeps the table and adapts what is adaptive.
+    /// Takes the slow steps that are due: sweeps tables and adapts what is adaptive.
     pub fn control(&mut self, now: Time) {
         match self {
-            Marker::Lfp(edge) => edge.control(now),
-            Marker::RioPs(edge) => edge.control(now),
-            Marker::Policed(marker, _) => marker.control(now),
-            _ => {}
+            Marker::Policy(policy) => policy.control(now),
+            Marker::Shared(policy) => policy.borrow_mut().control(now),
+            Marker::Chain(all) => all.iter_mut().for_each(|marker| marker.control(now)),
+            Marker::None | Marker::NoHint | Marker::Ns2Sfd(_) => {}
         }
     }
 
-    /// What it noted over time.
+    /// Returns what it noted over time.
     pub fn series(&mut self) -> Vec<Series> {
         match self {
-            Marker::Lfp(edge) => edge.series(),
-            Marker::RioPs(edge) => edge.series(),
-            Marker::Policed(marker, _) => marker.series(),
-            _ => Vec::new(),
+            Marker::Policy(policy) => policy.series(),
+            Marker::Shared(policy) => policy.borrow_mut().series(),
+            Marker::Chain(all) => all.iter_mut().flat_map(Marker::series).collect(),
+            Marker::None | Marker::NoHint | Marker::Ns2Sfd(_) => Vec::new(),
         }
     }
 
-    /// Holds a packet that its host has marked to its user's contract; false if it is dropped.
-    pub fn police(&mut self, packet: &mut Packet, now: Time) -> bool {
+    /// Applies to a packet that its host has marked already what acts at the network's edge only: policers. Returns
+    /// false if the packet is dropped.
+    pub fn police(&mut self, packet: &mut Packet, identity: u64, now: Time) -> bool {
         match self {
-            Marker::Policed(_, policer) => policer.passes(packet, now),
+            Marker::Chain(all) => all.iter_mut().all(|marker| marker.police(packet, identity, now)),
+            marker if marker.is_at_edge_only() => marker.mark(packet, identity, now),
             _ => true,
         }
     }
 
-    /// Colours a packet; false if it is dropped. `identity` names the flow across schemes, for its dice.
+    /// Colours a packet. Returns false if it is dropped. `identity` names the flow across schemes, for its random
+    /// numbers.
     pub fn mark(&mut self, packet: &mut Packet, identity: u64, now: Time) -> bool {
         match self {
             Marker::None => {}
-            Marker::Sfd { params, flows, seed } => {
-                let flow = &mut flows[packet.flow as usize];
-                let random = seed.map_or(0, |seed| dice(seed, identity, packet, now));
-                packet.colour = sfd::packet(params, flow, &packet.view(), now.0, random);
-            }
+            Marker::Policy(policy) => return policy.mark(packet, identity, now),
+            Marker::Shared(policy) => return policy.borrow_mut().mark(packet, identity, now),
             Marker::Ns2Sfd(table) => packet.colour = table.mark(packet.flow, u32::from(packet.bytes), now),
-            Marker::Lfp(edge) => edge.mark(packet, now),
-            Marker::RioPs(edge) => edge.mark(packet, now),
-            Marker::Demotion(edge) => edge.mark(packet, now),
-            Marker::Window(hosts) => hosts.mark(packet, identity, now),
-            Marker::ShredEdge(edge) => edge.borrow_mut().mark(packet),
             Marker::NoHint => packet.window_hint = 0,
-            Marker::Class(classes) => packet.colour = classes.colours[packet.flow as usize],
-            Marker::Aggregate(edge) => edge.mark(packet, now),
-            Marker::Policed(marker, policer) => {
-                return marker.mark(packet, identity, now) && policer.passes(packet, now);
-            }
+            Marker::Chain(all) => return all.iter_mut().all(|marker| marker.mark(packet, identity, now)),
         }
         true
     }
+
+    fn is_at_edge_only(&self) -> bool {
+        matches!(self, Marker::Policy(policy) if policy.policy().is_at_edge_only())
+    }
 }
 
-/// 32 uniform bits for one packet of a flow, the same under every scheme.
-fn dice(seed: u64, identity: u64, packet: &Packet, now: Time) -> u32 {
+/// Returns 32 uniform bits for one packet of a flow, the same under every scheme.
+fn random_bits(seed: u64, identity: u64, packet: &Packet, now: Time) -> u32 {
     let index = u64::from(packet.seq) << 32 ^ now.0;
     Stream::new(seed, Purpose::Marker, identity).at(index) as u32
 }

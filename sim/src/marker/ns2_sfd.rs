@@ -69,12 +69,12 @@ impl Ns2Sfd {
     fn find(&mut self, name: u64, now: Time) -> usize {
         let own = self.entries.iter().position(|entry| entry.name == name).unwrap_or(self.entries.len());
         let timeout = self.timeout;
-        let mut place = 0;
+        let mut position = 0;
         let mut kept = 0;
         self.entries.retain(|entry| {
-            let keep = place >= own || entry.last + timeout >= now;
-            kept += usize::from(keep && place < own);
-            place += 1;
+            let keep = position >= own || entry.last + timeout >= now;
+            kept += usize::from(keep && position < own);
+            position += 1;
             keep
         });
         if kept == self.entries.len() {

@@ -1,8 +1,9 @@
-//! State by flow, and by user: what an edge router would keep in its tables.
+//! A marker's table: states by flow, by connection or by user, as an edge router would keep them.
 
 use crate::flow::Flow;
+use mousehole_policy::{Key, Policy};
 
-/// The entry of `slot`, in a list that grows to hold it.
+/// Returns the entry of `slot`, in a list that grows to hold it.
 pub fn grown<T: Default>(list: &mut Vec<T>, slot: u32) -> &mut T {
     let slot = slot as usize;
     if slot >= list.len() {
@@ -11,88 +12,89 @@ pub fn grown<T: Default>(list: &mut Vec<T>, slot: u32) -> &mut T {
     &mut list[slot]
 }
 
-/// States of flows by connection slot.
+/// States of a policy, each of `width` words. All zero is a fresh state.
 ///
-/// A slot is taken over by the next connection while its old flow is still remembered, as a table keyed by
-/// 5-tuple would: such flows linger until they expire, since schemes count the flows in their table.
-#[derive(Debug)]
-pub struct Flows<F> {
-    slots: Vec<F>,
-    lingering: Vec<F>,
-    is_used: fn(&F) -> bool,
+/// A connection slot is reused while its old flow is still remembered, as a table keyed by 5-tuple would remember it.
+/// If the policy counts the flows in its table, such flows linger until they expire.
+#[derive(Debug, Clone)]
+pub struct Table {
+    width: usize,
+    key: Key,
+    /// Whether flows linger after their connection has ended.
+    lingers: bool,
+    states: Vec<u64>,
+    lingering: Vec<u64>,
+    /// The user of each slot, where states are kept by user.
+    users: Vec<u32>,
 }
 
-impl<F: Default> Flows<F> {
-    /// An empty table; `is_used` tells a flow that has sent packets from one that has not.
-    pub fn new(is_used: fn(&F) -> bool) -> Flows<F> {
-        Flows { slots: Vec::new(), lingering: Vec::new(), is_used }
-    }
-
-    /// A connection took over `slot`.
-    pub fn open(&mut self, slot: u32) {
-        let old = std::mem::take(grown(&mut self.slots, slot));
-        if (self.is_used)(&old) {
-            self.lingering.push(old);
+impl Table {
+    /// Returns an empty table for a policy.
+    pub fn new(policy: &Policy, lingers: bool) -> Table {
+        Table {
+            width: policy.flow_words(),
+            key: policy.key(),
+            lingers,
+            states: Vec::new(),
+            lingering: Vec::new(),
+            users: Vec::new(),
         }
     }
 
-    /// The state of the connection in `slot`.
-    #[inline]
-    pub fn of(&mut self, slot: u32) -> &mut F {
-        &mut self.slots[slot as usize]
-    }
-
-    /// Forgets the flows that are `expired`, telling `ended` of each; in an order that does not depend on slots reused.
-    pub fn sweep(&mut self, expired: impl Fn(&F) -> bool, mut ended: impl FnMut(&F)) {
-        for flow in &mut self.slots {
-            if (self.is_used)(flow) && expired(flow) {
-                ended(flow);
-                *flow = F::default();
-            }
-        }
-        self.lingering.retain(|flow| {
-            let over = expired(flow);
-            if over {
-                ended(flow);
-            }
-            !over
-        });
-    }
-
-    /// Every flow that has sent packets and is not forgotten.
-    pub fn active(&self) -> impl Iterator<Item = &F> {
-        self.slots.iter().filter(|flow| (self.is_used)(flow)).chain(&self.lingering)
-    }
-}
-
-/// States of users, a user being a client host, by the slots of their connections.
-#[derive(Debug)]
-pub struct Users<S> {
-    of_slot: Vec<u32>,
-    states: Vec<S>,
-}
-
-impl<S: Default> Users<S> {
-    /// No user yet.
-    pub fn new() -> Users<S> {
-        Users { of_slot: Vec::new(), states: Vec::new() }
-    }
-
-    /// A connection of `flow.client` took over `slot`.
+    /// Starts a fresh flow in `slot`, whose connection is new. A user keeps the state of earlier connections.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
-        *grown(&mut self.of_slot, slot) = flow.client;
-        grown(&mut self.states, flow.client);
+        if self.key == Key::User {
+            *grown(&mut self.users, slot) = flow.client;
+            self.grow(flow.client);
+            return;
+        }
+        self.grow(slot);
+        let at = slot as usize * self.width;
+        let state = &mut self.states[at..at + self.width];
+        if self.lingers && state.iter().any(|word| *word != 0) {
+            self.lingering.extend_from_slice(state);
+        }
+        state.fill(0);
     }
 
-    /// The state of the user of the connection in `slot`.
+    /// Returns the state of the flow, connection or user of `slot`.
     #[inline]
-    pub fn of(&mut self, slot: u32) -> &mut S {
-        &mut self.states[self.of_slot[slot as usize] as usize]
+    pub fn state(&mut self, slot: u32) -> &mut [u64] {
+        let index = if self.key == Key::User { self.users[slot as usize] } else { slot } as usize;
+        &mut self.states[index * self.width..][..self.width]
     }
-}
 
-impl<S: Default> Default for Users<S> {
-    fn default() -> Self {
-        Users::new()
+    /// Forgets the flows for which `is_over` returns true. The order in which it is asked does not depend on which
+    /// slots were reused.
+    pub fn sweep(&mut self, mut is_over: impl FnMut(&[u64]) -> bool) {
+        if self.width == 0 {
+            return;
+        }
+        for state in self.states.chunks_exact_mut(self.width) {
+            if state.iter().any(|word| *word != 0) && is_over(state) {
+                state.fill(0);
+            }
+        }
+        let mut kept = 0;
+        for start in (0..self.lingering.len()).step_by(self.width) {
+            if !is_over(&self.lingering[start..start + self.width]) {
+                self.lingering.copy_within(start..start + self.width, kept);
+                kept += self.width;
+            }
+        }
+        self.lingering.truncate(kept);
+    }
+
+    /// Returns every state in the table, fresh ones included.
+    pub fn states(&self) -> impl Iterator<Item = &[u64]> {
+        let width = self.width.max(1);
+        self.states.chunks_exact(width).chain(self.lingering.chunks_exact(width))
+    }
+
+    fn grow(&mut self, index: u32) {
+        let needed = (index as usize + 1) * self.width;
+        if needed > self.states.len() {
+            self.states.resize(needed, 0);
+        }
     }
 }

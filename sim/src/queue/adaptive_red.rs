@@ -8,9 +8,10 @@
 //! The average changes at arrivals only, so that the steps due are taken at the next arrival: the same
 //! result as with a timer.
 
+use super::Dropper;
 use crate::record::Series;
 use crate::units::{Dur, Rate, Time};
-use mousehole_policy::{Backlog, ParamError, Verdict, View, red};
+use mousehole_policy::{Backlog, ParameterError, Params, Verdict, View};
 
 /// How `max_p` adapts; the defaults are the paper's.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,56 +54,55 @@ impl Adaptation {
     }
 }
 
-/// `spec` with the paper's automatic settings for a link: weight `1 − exp(−1/C)` for C packets/s, min the
-/// greater of 5 packets and half of `target_delay` at C, max three times that, gentle.
-pub fn automatic(spec: red::Spec, rate: Rate, target_delay: Dur) -> red::Spec {
-    let per_second = rate.0 as f64 / 8.0 / spec.mean_packet_bytes;
+/// Sets the parameters of a RED as the paper does for a link: weight `1 − exp(−1/C)` for C packets/s, min the greater
+/// of 5 packets and half of `target_delay` at C, max three times that, gentle.
+///
+/// # Errors
+/// [`ParameterError`] naming the parameter that gets out of range.
+pub fn set_automatically(params: &mut Params, rate: Rate, target_delay: Dur) -> Result<(), ParameterError> {
+    let per_second = rate.0 as f64 / 8.0 / params.number("mean");
     let min = (target_delay.as_secs() * per_second / 2.0).max(5.0);
-    red::Spec {
-        w_q: (-libm::expm1(-1.0 / per_second)).clamp(1e-6, 1.0),
-        min_packets: min,
-        max_packets: 3.0 * min,
-        gentle: true,
-        rate_bps: rate.0 as f64,
-        ..spec
-    }
+    params.set_number("wq", (-libm::expm1(-1.0 / per_second)).clamp(1e-6, 1.0))?;
+    params.set_number("max", 1_048_576.0)?;
+    params.set_number("min", min)?;
+    params.set_number("max", 3.0 * min)?;
+    params.set_number("gentle", 1.0)
 }
 
 /// RED with an adaptive `max_p`.
 #[derive(Clone)]
 pub struct AdaptiveRed {
-    spec: red::Spec,
-    params: red::Params,
-    state: red::State,
+    red: Dropper,
+    max_p: f64,
     adaptation: Adaptation,
     next_step: Time,
     trajectory: Vec<(Time, f64)>,
 }
 
 impl AdaptiveRed {
-    /// RED of `spec`, whose `max_p` is where it starts.
+    /// Returns the RED of `params`, whose `max_p` starts at `max_p`.
     ///
     /// # Errors
-    /// [`ParamError`] naming the field of `spec` that is out of range.
-    pub fn new(spec: &red::Spec, adaptation: Adaptation) -> Result<AdaptiveRed, ParamError> {
+    /// [`ParameterError`] when `max_p` is out of range.
+    pub fn new(mut params: Params, max_p: f64, adaptation: Adaptation) -> Result<AdaptiveRed, ParameterError> {
+        params.set_number("maxp", max_p)?;
         Ok(AdaptiveRed {
-            spec: *spec,
-            params: red::Params::new(spec)?,
-            state: red::State::default(),
+            red: Dropper::new(params),
+            max_p,
             adaptation,
             next_step: Time::ZERO + adaptation.interval,
-            trajectory: vec![(Time::ZERO, spec.max_p)],
+            trajectory: vec![(Time::ZERO, max_p)],
         })
     }
 
     /// The present `max_p`.
     pub fn max_p(&self) -> f64 {
-        self.spec.max_p
+        self.max_p
     }
 
     /// The average in mean packets.
     pub fn average(&self) -> f64 {
-        red::average(&self.params, &self.state)
+        self.red.readings()[0]
     }
 
     /// Takes the steps due by `now`.
@@ -123,7 +123,7 @@ impl AdaptiveRed {
         if self.next_step <= now {
             self.advance(now);
         }
-        red::packet(&self.params, &mut self.state, view, backlog, now.0, random)
+        self.red.judge_with(view, backlog, now, random)
     }
 
     /// `max_p` over time.
@@ -133,16 +133,13 @@ impl AdaptiveRed {
 
     /// One step; whether it changed anything. A value RED refuses (below 1e-9) is left where it was.
     fn step(&mut self, at: Time) -> bool {
-        let red::Spec { max_p, min_packets, max_packets, .. } = self.spec;
-        let next = self.adaptation.step(max_p, self.average(), min_packets, max_packets);
-        let spec = red::Spec { max_p: next, ..self.spec };
-        match red::Params::new(&spec) {
-            Ok(params) if next != max_p => {
-                (self.spec, self.params) = (spec, params);
-                self.trajectory.push((at, next));
-                true
-            }
-            _ => false,
+        let [min, max] = ["min", "max"].map(|name| self.red.params().number(name));
+        let next = self.adaptation.step(self.max_p, self.average(), min, max);
+        if next == self.max_p || self.red.params_mut().set_number("maxp", next).is_err() {
+            return false;
         }
+        self.max_p = next;
+        self.trajectory.push((at, next));
+        true
     }
 }

@@ -5,25 +5,21 @@
 //! packet will start transmission, keeps only sizes and start times, and forgets them lazily.
 
 use super::adaptive_red::AdaptiveRed;
-use super::{Dequeued, Drop, Ns2DsRed, Ns2Red, Ns2Rio, Why};
+use super::{Dequeued, Drop, Dropper, Ns2DsRed, Ns2Red, Ns2Rio, Why};
 use crate::packet::{Colour, Packet, flag};
 use crate::record::Series;
 use crate::rng::Stream;
 use crate::units::{Buffer, Time};
-use mousehole_policy::{Backlog, ColourBacklog, Verdict, multi_red, red, shred};
+use mousehole_policy::{Backlog, NEVER, Verdict};
 use std::collections::VecDeque;
 
-/// How a FIFO decides whom to drop; RED and multi-RED come from the policy room.
+/// How a FIFO decides whom to drop.
 #[derive(Clone)]
 pub enum Policy {
     /// Only the buffer's limit.
     DropTail,
-    /// RED for all packets alike.
-    Red(Box<red::Params>, red::State),
-    /// One virtual RED per colour.
-    MultiRed(Box<multi_red::Params>, multi_red::State),
-    /// RED whose line moves with the window of a packet's sender.
-    Shred(Box<shred::Params>, shred::State),
+    /// A policy header's rule: RED, multi-RED, SHRED, a user's own.
+    Dropper(Box<Dropper>),
     /// RED whose `max_p` adapts.
     Adaptive(Box<AdaptiveRed>),
     /// RED with ns-2's quirks.
@@ -35,13 +31,22 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Whether it is asked, and its average moves, for packets that find the buffer full.
-    #[inline]
+    /// Returns whether it is asked, and its average moves, for packets that find the buffer full.
     fn sees_full_buffers(&self) -> bool {
-        matches!(
-            self,
-            Policy::Red(..) | Policy::Adaptive(_) | Policy::Shred(..) | Policy::Ns2Red(_) | Policy::Ns2Rio(_)
-        )
+        match self {
+            Policy::DropTail | Policy::Ns2DsRed(_) => false,
+            Policy::Dropper(dropper) => dropper.policy().sees_full_buffers(),
+            Policy::Adaptive(_) | Policy::Ns2Red(_) | Policy::Ns2Rio(_) => true,
+        }
+    }
+
+    /// Returns whether it wants to know of departures.
+    fn tracks_departures(&self) -> bool {
+        match self {
+            Policy::Dropper(dropper) => dropper.policy().tracks_departures(),
+            Policy::Ns2DsRed(_) => true,
+            Policy::DropTail | Policy::Adaptive(_) | Policy::Ns2Red(_) | Policy::Ns2Rio(_) => false,
+        }
     }
 }
 
@@ -53,29 +58,14 @@ struct Promise {
     colour: Colour,
 }
 
-/// A verdict by chance, with the next draw of `rng`, which takes longer than to judge: most packets pass whatever
-/// it is. The least draw takes every packet that any draw takes; what passes with it need not know the draw.
-#[inline(always)]
-fn by_chance<S: Copy>(state: &mut S, rng: &mut Stream, judge: impl Fn(&mut S, u32) -> Verdict) -> Verdict {
-    let mut with_least = *state;
-    if judge(&mut with_least, 0) == Verdict::Pass {
-        *state = with_least;
-        rng.skip();
-        return Verdict::Pass;
-    }
-    judge(state, rng.bits32())
-}
-
 /// A FIFO queue.
 pub struct Fifo {
     limit: Buffer,
     policy: Policy,
     /// The policy's averages move when packets leave.
     hears_departures: bool,
-    waiting: ColourBacklog,
-    packets: u32,
-    bytes: u64,
-    idle_since: Time,
+    sees_full_buffers: bool,
+    waiting: Backlog,
     stored: VecDeque<(Packet, Time)>,
     promised: VecDeque<Promise>,
 }
@@ -85,12 +75,10 @@ impl Fifo {
     pub fn new(limit: Buffer, policy: Policy) -> Fifo {
         Fifo {
             limit,
-            hears_departures: matches!(policy, Policy::MultiRed(..) | Policy::Ns2DsRed(_)),
+            hears_departures: policy.tracks_departures(),
+            sees_full_buffers: policy.sees_full_buffers(),
             policy,
-            waiting: ColourBacklog::default(),
-            packets: 0,
-            bytes: 0,
-            idle_since: Time::ZERO,
+            waiting: Backlog { idle_since_ns: 0, ..Backlog::default() },
             stored: VecDeque::new(),
             promised: VecDeque::new(),
         }
@@ -111,12 +99,12 @@ impl Fifo {
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         match self.stored.pop_front() {
             Some((packet, at)) => {
-                self.idle_since = Time::NEVER;
+                self.waiting.idle_since_ns = NEVER;
                 self.remove(packet.bytes, packet.colour, now);
                 Dequeued::Packet(packet, at)
             }
             None => {
-                self.idle_since = now;
+                self.waiting.idle_since_ns = now.0;
                 Dequeued::Empty
             }
         }
@@ -133,7 +121,7 @@ impl Fifo {
         rng: &mut Stream,
     ) -> Result<Time, Why> {
         self.settle(now);
-        self.idle_since = if busy_until <= now { busy_until } else { Time::NEVER };
+        self.waiting.idle_since_ns = if busy_until <= now { busy_until.0 } else { NEVER };
         if let Some(why) = self.admit(packet, now, rng) {
             return Err(why);
         }
@@ -146,11 +134,11 @@ impl Fifo {
     /// Packets and bytes waiting at `now`.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
         self.settle(now);
-        (self.packets, self.bytes)
+        (self.waiting.packets, self.waiting.bytes)
     }
 
     /// What waits at `now`, by colour.
-    pub fn waiting(&mut self, now: Time) -> ColourBacklog {
+    pub fn waiting(&mut self, now: Time) -> Backlog {
         self.settle(now);
         self.waiting
     }
@@ -173,16 +161,12 @@ impl Fifo {
         }
     }
 
-    /// Averages of the policy in packets, one per colour, for traces and tests.
+    /// Returns what the policy shows of its state, averages in packets, for traces and tests.
     pub fn averages(&self) -> Vec<f64> {
         match &self.policy {
             Policy::DropTail => Vec::new(),
-            Policy::Red(params, state) => vec![red::average(params, state)],
+            Policy::Dropper(dropper) => dropper.readings(),
             Policy::Adaptive(red) => vec![red.average()],
-            Policy::Shred(params, state) => vec![shred::average(params, state)],
-            Policy::MultiRed(params, state) => {
-                Colour::ALL.iter().map(|&colour| multi_red::average(params, state, colour)).collect()
-            }
             Policy::Ns2Red(red) => vec![red.average()],
             Policy::Ns2DsRed(red) => Colour::ALL.iter().map(|&colour| red.average(colour)).collect(),
             Policy::Ns2Rio(rio) => Colour::ALL.iter().map(|&colour| rio.average(colour)).collect(),
@@ -205,48 +189,27 @@ impl Fifo {
     #[inline(always)]
     fn admit(&mut self, packet: &mut Packet, now: Time, rng: &mut Stream) -> Option<Why> {
         let full = match self.limit {
-            Buffer::Packets(limit) => self.packets >= limit,
-            Buffer::Bytes(limit) => self.bytes + u64::from(packet.bytes) > limit,
+            Buffer::Packets(limit) => self.waiting.packets >= limit,
+            Buffer::Bytes(limit) => self.waiting.bytes + u64::from(packet.bytes) > limit,
         };
         // ns-2's conventions: DiffServ RED leaves its averages alone at a full buffer, plain RED does not.
-        if full && !self.policy.sees_full_buffers() {
+        if full && !self.sees_full_buffers {
             return Some(Why::Forced);
         }
-        // Ahead of the jump over all policies, as it is the commonest and leaves nothing to do.
-        if matches!(self.policy, Policy::DropTail) {
-            return None;
-        }
         let verdict = match &mut self.policy {
-            Policy::DropTail => Verdict::Pass,
-            Policy::Red(params, state) => {
-                let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
-                let view = packet.view();
-                by_chance(state, rng, |state, random| {
-                    red::packet(params, state, &view, &backlog, now.0, random)
-                })
-            }
-            Policy::Adaptive(red) => {
-                let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
-                red.packet(&packet.view(), &backlog, now, rng.bits32())
-            }
-            Policy::Shred(params, state) => {
-                let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
-                shred::packet(params, state, &packet.view(), &backlog, now.0, rng.bits32())
-            }
-            Policy::MultiRed(params, state) => {
-                multi_red::packet(params, state, &packet.view(), &self.waiting, now.0, rng.bits32())
-            }
+            // First, as it is the commonest and leaves nothing to do.
+            Policy::DropTail => return None,
+            Policy::Dropper(dropper) => dropper.judge(&packet.view(), &self.waiting, now, rng),
+            Policy::Adaptive(red) => red.packet(&packet.view(), &self.waiting, now, rng.bits32()),
             Policy::Ns2Red(red) => {
-                let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
-                red.arrive(packet.bytes, packet.has(flag::ECT), &backlog, now, rng.uniform())
+                red.arrive(packet.bytes, packet.has(flag::ECT), &self.waiting, now, rng.uniform())
             }
             Policy::Ns2DsRed(red) => {
                 red.arrive(packet.colour, packet.has(flag::ECT), &self.waiting, now, rng.uniform())
             }
             Policy::Ns2Rio(rio) => {
-                let backlog = Backlog::new(self.packets, self.bytes, self.idle_since.0);
                 let arrival = (packet.colour, packet.bytes, packet.has(flag::ECT));
-                rio.arrive(arrival, &self.waiting, &backlog, now, rng.uniform())
+                rio.arrive(arrival, &self.waiting, now, rng.uniform())
             }
         };
         match verdict {
@@ -262,14 +225,10 @@ impl Fifo {
     }
 
     fn add(&mut self, bytes: u16, colour: Colour) {
-        self.packets += 1;
-        self.bytes += u64::from(bytes);
         self.waiting.add(colour, u32::from(bytes));
     }
 
     fn remove(&mut self, bytes: u16, colour: Colour, now: Time) {
-        self.packets -= 1;
-        self.bytes -= u64::from(bytes);
         self.waiting.remove(colour, u32::from(bytes));
         if self.hears_departures {
             self.departed(colour, now);
@@ -279,9 +238,7 @@ impl Fifo {
     #[inline(never)]
     fn departed(&mut self, colour: Colour, now: Time) {
         match &mut self.policy {
-            Policy::MultiRed(params, state) => {
-                multi_red::departed(params, state, colour, &self.waiting, now.0);
-            }
+            Policy::Dropper(dropper) => dropper.departed(colour, &self.waiting, now),
             Policy::Ns2DsRed(red) => red.departed(colour, &self.waiting, now),
             _ => {}
         }

@@ -17,91 +17,63 @@ use super::{Dequeued, Drop, Why};
 use crate::flow::Flow;
 use crate::packet::{Colour, Kind, Packet};
 use crate::units::{Buffer, Time};
-use mousehole_policy::{ParamError, token_bucket};
-
-/// Parameters; the defaults are the profiles of the paper's TCP-state experiments.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Params {
-    /// Tokens of green packets, in bytes.
-    pub green: token_bucket::Spec,
-    /// Tokens of yellow packets, in bytes.
-    pub yellow: token_bucket::Spec,
-    /// Pure acknowledgements need no tokens.
-    pub exempt_acks: bool,
-    /// Arrivals beyond this are dropped.
-    pub limit: Buffer,
-}
-
-impl Default for Params {
-    /// 250 kb/s and 500 kb/s with bursts of 6000 bytes; acknowledgements exempt; 1000 packets.
-    fn default() -> Params {
-        Params {
-            green: token_bucket::Spec::bytes(250e3, 6000),
-            yellow: token_bucket::Spec::bytes(500e3, 6000),
-            exempt_acks: true,
-            limit: Buffer::Packets(1000),
-        }
-    }
-}
+use mousehole_policy::{NEVER, Params, State};
 
 const CLASSES: usize = 3;
 const COLOURS: usize = 3;
 const RED: usize = Colour::Red as usize;
 
-struct Bucket {
-    params: token_bucket::Params,
-    state: token_bucket::State,
-    burst: u32,
+/// The shaper of a user: a policy that says when a packet has its tokens.
+struct Shaper {
+    params: Params,
+    user: State,
+    state: State,
 }
 
-impl Bucket {
-    fn new(name: &str, spec: &token_bucket::Spec) -> Result<Bucket, ParamError> {
-        let named = |error: ParamError| ParamError { field: format!("{name}.{}", error.field), ..error };
-        if spec.rate == 0.0 {
-            let allowed = "1 to 100000000000 bytes/s, for a shaper without tokens never sends".to_string();
-            return Err(ParamError { field: format!("{name}.rate"), value: "0".into(), allowed });
-        }
-        let params = token_bucket::Params::new(spec).map_err(named)?;
-        Ok(Bucket { params, state: token_bucket::State::default(), burst: spec.burst })
-    }
-
-    /// Takes the tokens of a packet, or tells when they will be there.
+impl Shaper {
+    /// Takes the tokens of a packet, or returns when they will be there.
     fn take(&mut self, packet: &Packet, now: Time) -> Result<(), Time> {
-        let tokens = u32::from(packet.bytes).min(self.burst);
-        if token_bucket::packet(&self.params, &mut self.state, tokens, now.0) {
-            return Ok(());
+        let policy = self.params.policy();
+        match policy.shape(&self.params, &mut self.user, &mut self.state, &packet.view(), now.0) {
+            0 => Ok(()),
+            NEVER => Err(Time::NEVER),
+            wait => Err(Time(now.0 + wait)),
         }
-        let wait = token_bucket::wait_ns(&self.params, &self.state, tokens);
-        Err(wait.map_or(Time::NEVER, |wait| Time(now.0 + wait)))
     }
 }
 
 /// A host's scheduler and shaper.
 pub struct HostScheduler {
-    params: Params,
+    limit: Buffer,
+    /// Whether pure acknowledgements need no tokens.
+    exempts_acks: bool,
     classifier: Classifier,
     /// By connection and direction.
     lanes: Vec<Lane>,
     /// Connections by class and colour of their head, the one whose turn it is first.
     turns: Lists,
-    buckets: [Bucket; 2],
+    shaper: Shaper,
     total: Total,
 }
 
 impl HostScheduler {
-    /// An empty queue with full buckets.
+    /// Returns an empty queue with full buckets, shaped by a policy's parameters. Arrivals beyond `limit` are dropped.
+    /// `exempts_acks` says whether pure acknowledgements need no tokens; the policy must say the same.
     ///
-    /// # Errors
-    /// [`ParamError`] naming the field that is out of range, such as `green.rate`.
-    pub fn new(params: Params) -> Result<HostScheduler, ParamError> {
-        Ok(HostScheduler {
+    /// # Panics
+    /// When the policy does not shape.
+    pub fn new(params: Params, exempts_acks: bool, limit: Buffer) -> HostScheduler {
+        let policy = params.policy();
+        assert!(policy.shapes(), "{} does not shape", policy.name());
+        HostScheduler {
+            limit,
+            exempts_acks,
             classifier: Classifier::new(By::Class),
             lanes: Vec::new(),
             turns: Lists::new(CLASSES * COLOURS),
-            buckets: [Bucket::new("green", &params.green)?, Bucket::new("yellow", &params.yellow)?],
+            shaper: Shaper { user: policy.new_flow(), state: policy.new_state(), params },
             total: Total::default(),
-            params,
-        })
+        }
     }
 
     /// A connection took over `slot`.
@@ -116,7 +88,7 @@ impl HostScheduler {
 
     /// Takes an arrival.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Drop>) {
-        if self.total.is_full_for(&packet, self.params.limit) {
+        if self.total.is_full_for(&packet, self.limit) {
             drops.push(Drop { packet, why: Why::Forced });
             return;
         }
@@ -152,8 +124,8 @@ impl HostScheduler {
     }
 
     fn try_tokens(&mut self, index: u32, colour: usize, now: Time) -> Result<(), Time> {
-        match (self.buckets.get_mut(colour), self.lanes[index as usize].head()) {
-            (Some(bucket), Some(head)) => bucket.take(head, now),
+        match self.lanes[index as usize].head() {
+            Some(head) if colour != RED => self.shaper.take(head, now),
             _ => Ok(()),
         }
     }
@@ -169,7 +141,7 @@ impl HostScheduler {
     fn take_turn(&mut self, index: u32) {
         match self.lanes[index as usize].head() {
             Some(head) => {
-                let is_free = self.params.exempt_acks && head.kind == Kind::Ack;
+                let is_free = self.exempts_acks && head.kind == Kind::Ack;
                 let colour = if is_free { RED } else { head.colour.index() };
                 self.turns.push(self.classifier.index(head) * COLOURS + colour, index);
             }

@@ -7,15 +7,26 @@
 //! of any colour to the next packet taken, although others wait; idle time counts again at every arrival
 //! that is dropped meanwhile; thresholds are whole packets; averages are 32-bit floats.
 
+use super::RedLine;
 use super::ns2_red::idle_slots;
 use crate::packet::Colour;
 use crate::units::Time;
-use mousehole_policy::multi_red::{self, Mode};
-use mousehole_policy::{ColourBacklog, ParamError, Verdict, red};
+use mousehole_policy::{Backlog, Verdict};
 use std::ops::Range;
 
 /// Decays counted one by one, as ns-2 rounds them; the rest of a very long idle time is a power.
 const ROUNDED_SLOTS: u64 = 10_000;
+
+/// By which length a colour is judged; the same as `mode` of `multi_red.h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// By what waits of it and of better colours (RIO-C).
+    Coupled,
+    /// By what waits of it alone (RIO-D).
+    Decoupled,
+    /// By all that waits, one average for all (WRED).
+    Total,
+}
 
 /// Parameters and state.
 #[derive(Debug, Clone)]
@@ -27,21 +38,18 @@ pub struct Ns2DsRed {
 /// One virtual queue.
 #[derive(Debug, Clone)]
 struct Level {
-    spec: red::Spec,
+    spec: RedLine,
     average: f32,
     count: i64,
     idle_since: Option<Time>,
 }
 
 impl Ns2DsRed {
-    /// One virtual queue per level. Of each, the thresholds, `max_p`, `w_q`, mean packet, rate and ECN count.
-    ///
-    /// # Errors
-    /// [`ParamError`] naming the field that is out of range, such as `yellow.max_p`.
-    pub fn new(spec: &multi_red::Spec) -> Result<Ns2DsRed, ParamError> {
-        multi_red::Params::new(spec)?;
-        let levels = spec.levels.iter().map(|spec| Level {
-            spec: red::Spec {
+    /// Returns one virtual queue for each line, best colour first; one to three. Of a line, the thresholds, `max_p`,
+    /// `w_q`, mean packet, rate and ECN count.
+    pub fn new(mode: Mode, lines: &[RedLine]) -> Ns2DsRed {
+        let levels = lines.iter().map(|spec| Level {
+            spec: RedLine {
                 min_packets: spec.min_packets.trunc(),
                 max_packets: spec.max_packets.trunc(),
                 ..*spec
@@ -50,7 +58,7 @@ impl Ns2DsRed {
             count: 0,
             idle_since: Some(Time::ZERO),
         });
-        Ok(Ns2DsRed { mode: spec.mode, levels: levels.collect() })
+        Ns2DsRed { mode, levels: levels.collect() }
     }
 
     /// The average by which `colour` is judged, in packets.
@@ -63,7 +71,7 @@ impl Ns2DsRed {
         &mut self,
         colour: Colour,
         ect: bool,
-        waiting: &ColourBacklog,
+        waiting: &Backlog,
         now: Time,
         u: f64,
     ) -> Verdict {
@@ -82,7 +90,7 @@ impl Ns2DsRed {
     }
 
     /// A packet of `colour` started transmission and left `after` waiting.
-    pub fn departed(&mut self, colour: Colour, after: &ColourBacklog, now: Time) {
+    pub fn departed(&mut self, colour: Colour, after: &Backlog, now: Time) {
         let own = self.level(colour);
         let is_empty = |index: usize| self.length(index, after) == 0;
         let idle = match self.mode {
@@ -111,12 +119,12 @@ impl Ns2DsRed {
     }
 
     /// Packets of a level that wait; the last level has all colours beyond it too.
-    fn length(&self, index: usize, waiting: &ColourBacklog) -> u32 {
+    fn length(&self, index: usize, waiting: &Backlog) -> u32 {
         let of = |colour: &&Colour| self.level(**colour) == index;
-        Colour::ALL.iter().filter(of).map(|colour| waiting.packets[colour.index()]).sum()
+        Colour::ALL.iter().filter(of).map(|colour| waiting.colour_packets[colour.index()]).sum()
     }
 
-    fn update(&mut self, index: usize, waiting: &ColourBacklog, now: Time) {
+    fn update(&mut self, index: usize, waiting: &Backlog, now: Time) {
         let level = &self.levels[index];
         let idle = level.idle_since.map_or(0, |since| idle_slots(&level.spec, now.since(since)));
         let mut average = level.decayed(idle + 1);
@@ -125,7 +133,7 @@ impl Ns2DsRed {
         };
         match self.mode {
             Mode::Decoupled => add(level.spec.w_q, self.length(index, waiting)),
-            Mode::Total => add(level.spec.w_q, waiting.packets.iter().sum()),
+            Mode::Total => add(level.spec.w_q, waiting.packets),
             Mode::Coupled => {
                 (0..=index).for_each(|part| add(self.levels[part].spec.w_q, self.length(part, waiting)));
             }
@@ -146,7 +154,7 @@ impl Level {
     }
 
     fn hit(&mut self, average: f64, u: f64) -> Verdict {
-        let red::Spec { min_packets: min, max_packets: max, max_p, .. } = self.spec;
+        let RedLine { min_packets: min, max_packets: max, max_p, .. } = self.spec;
         if average <= min {
             self.count = -1;
             return Verdict::Pass;

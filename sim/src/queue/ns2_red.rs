@@ -6,13 +6,14 @@
 //! whole mean packets, and a chance of 1 is not scaled with the packet's size; a queue judged in bytes is full
 //! at `limit` mean packets of bytes.
 
+use super::RedLine;
 use crate::units::{Buffer, Dur, Time};
-use mousehole_policy::{Backlog, ParamError, Verdict, red};
+use mousehole_policy::{Backlog, Verdict};
 
 /// Parameters and state.
 #[derive(Debug, Clone)]
 pub struct Ns2Red {
-    spec: red::Spec,
+    spec: RedLine,
     limit: Buffer,
     /// In packets, or in bytes.
     average: f64,
@@ -42,13 +43,9 @@ pub(super) struct Arrival {
 }
 
 impl Ns2Red {
-    /// RED before a buffer of `limit`; `spare_below_packets` is not used.
-    ///
-    /// # Errors
-    /// [`ParamError`] naming the field that is out of range.
-    pub fn new(spec: red::Spec, limit: Buffer) -> Result<Ns2Red, ParamError> {
-        red::Params::new(&spec)?;
-        Ok(Ns2Red { spec, limit, average: 0.0, spacing: Spacing::default(), counted: Time::NEVER })
+    /// Returns RED before a buffer of `limit`.
+    pub fn new(spec: RedLine, limit: Buffer) -> Ns2Red {
+        Ns2Red { spec, limit, average: 0.0, spacing: Spacing::default(), counted: Time::NEVER }
     }
 
     /// Average length in mean packets.
@@ -99,7 +96,7 @@ impl Spacing {
     }
 
     /// Judges an arrival that was counted, by the line of `spec`; does not restart.
-    pub fn judge(&mut self, spec: &red::Spec, arrival: &Arrival) -> Verdict {
+    pub fn judge(&mut self, spec: &RedLine, arrival: &Arrival) -> Verdict {
         let &Arrival { average, crowded, bytes, ect, u } = arrival;
         if average < spec.min_packets || !crowded {
             self.was_above = false;
@@ -120,7 +117,7 @@ impl Spacing {
         }
     }
 
-    fn chance(&self, spec: &red::Spec, base: f64, bytes: u16) -> f64 {
+    fn chance(&self, spec: &RedLine, base: f64, bytes: u16) -> f64 {
         let mean = spec.mean_packet_bytes;
         let count = if spec.byte_mode { self.count_bytes / mean as u64 } else { self.count };
         let expected = count as f64 * base;
@@ -134,8 +131,8 @@ impl Spacing {
     }
 }
 
-fn base(spec: &red::Spec, average: f64) -> f64 {
-    let &red::Spec { min_packets, max_packets, max_p, .. } = spec;
+fn base(spec: &RedLine, average: f64) -> f64 {
+    let &RedLine { min_packets, max_packets, max_p, .. } = spec;
     if average >= max_packets {
         (1.0 - max_p) / max_packets * average + 2.0 * max_p - 1.0
     } else {
@@ -144,7 +141,7 @@ fn base(spec: &red::Spec, average: f64) -> f64 {
 }
 
 /// Whether an arrival of `bytes` finds no room.
-pub(super) fn is_full(spec: &red::Spec, limit: Buffer, backlog: &Backlog, bytes: u16) -> bool {
+pub(super) fn is_full(spec: &RedLine, limit: Buffer, backlog: &Backlog, bytes: u16) -> bool {
     match limit {
         Buffer::Packets(limit) if spec.queue_in_bytes => {
             backlog.bytes as f64 >= f64::from(limit) * spec.mean_packet_bytes
@@ -155,7 +152,7 @@ pub(super) fn is_full(spec: &red::Spec, limit: Buffer, backlog: &Backlog, bytes:
 }
 
 /// How many mean packets could have been sent in a time.
-pub(super) fn idle_slots(spec: &red::Spec, idle: Dur) -> u64 {
+pub(super) fn idle_slots(spec: &RedLine, idle: Dur) -> u64 {
     let bits = u128::from(idle.0) * spec.rate_bps as u128;
     (bits / (8_000_000_000 * spec.mean_packet_bytes as u128)) as u64
 }

@@ -6,10 +6,11 @@
 //! of any kind restarts IN's count, but OUT's count only an early one; whether enough waits for an early drop is asked
 //! of IN packets for IN, of all for OUT. Packets are counted, never bytes.
 
+use super::RedLine;
 use super::ns2_red::{Arrival, Spacing, idle_slots, is_full};
 use crate::packet::Colour;
 use crate::units::{Buffer, Time};
-use mousehole_policy::{Backlog, ColourBacklog, ParamError, Verdict, red};
+use mousehole_policy::{Backlog, Verdict};
 
 /// Parameters and state.
 #[derive(Debug, Clone)]
@@ -24,7 +25,7 @@ pub struct Ns2Rio {
 /// One of the two REDs.
 #[derive(Debug, Clone)]
 struct Line {
-    spec: red::Spec,
+    spec: RedLine,
     average: f64,
     spacing: Spacing,
     /// The idle time that began then is in the average.
@@ -32,14 +33,10 @@ struct Line {
 }
 
 impl Ns2Rio {
-    /// RIO before a buffer of `limit`; all other colours than green are OUT. Of the REDs, `byte_mode`, `queue_in_bytes`
-    /// and `spare_below_packets` are not used.
-    ///
-    /// # Errors
-    /// [`ParamError`] naming the field that is out of range.
-    pub fn new(inside: red::Spec, out: red::Spec, limit: Buffer) -> Result<Ns2Rio, ParamError> {
-        let [inside, out] = [Line::new(inside)?, Line::new(out)?];
-        Ok(Ns2Rio { limit, inside, out, emptied: Time::ZERO })
+    /// Returns RIO before a buffer of `limit`; all other colours than green are OUT. Of the lines, `byte_mode` and
+    /// `queue_in_bytes` are not used.
+    pub fn new(inside: RedLine, out: RedLine, limit: Buffer) -> Ns2Rio {
+        Ns2Rio { limit, inside: Line::new(inside), out: Line::new(out), emptied: Time::ZERO }
     }
 
     /// The average by which `colour` is judged, in packets: of IN, or of all.
@@ -47,11 +44,10 @@ impl Ns2Rio {
         if colour == Colour::Green { self.inside.average } else { self.out.average }
     }
 
-    /// Judges an arrival that finds `waiting`, all colours together `backlog`; `u` is uniform in [0, 1).
+    /// Judges an arrival that finds `backlog`; `u` is uniform in [0, 1).
     pub fn arrive(
         &mut self,
         (colour, bytes, ect): (Colour, u16, bool),
-        waiting: &ColourBacklog,
         backlog: &Backlog,
         now: Time,
         u: f64,
@@ -62,7 +58,7 @@ impl Ns2Rio {
             self.emptied = idle_since;
         }
         let is_in = colour == Colour::Green;
-        let in_waiting = waiting.packets[Colour::Green.index()];
+        let in_waiting = backlog.colour_packets[Colour::Green.index()];
         if is_in {
             self.inside.take(in_waiting, Some(self.emptied), now);
             self.out.take(backlog.packets, is_idle.then_some(idle_since), now);
@@ -82,10 +78,9 @@ impl Ns2Rio {
 }
 
 impl Line {
-    fn new(spec: red::Spec) -> Result<Line, ParamError> {
-        red::Params::new(&spec)?;
-        let spec = red::Spec { byte_mode: false, queue_in_bytes: false, ..spec };
-        Ok(Line { spec, average: 0.0, spacing: Spacing::default(), counted: Time::NEVER })
+    fn new(spec: RedLine) -> Line {
+        let spec = RedLine { byte_mode: false, queue_in_bytes: false, ..spec };
+        Line { spec, average: 0.0, spacing: Spacing::default(), counted: Time::NEVER }
     }
 
     /// An arrival that counts: decays over an idle time not counted yet, and takes in the length found.

@@ -1,0 +1,130 @@
+//! The host of any marker policy: it keeps the table of flows, sweeps it, and takes the policy's slow step.
+
+use super::random_bits;
+use super::table::{Table, grown};
+use crate::flow::{Class, Flow};
+use crate::packet::Packet;
+use crate::record::Series;
+use crate::units::{Dur, Time};
+use mousehole_policy::{Answer, Application, Counts, MarkFn, Params, Policy, State};
+
+/// A marker policy at work.
+#[derive(Clone)]
+pub struct PolicyMarker {
+    params: Params,
+    mark: MarkFn,
+    state: State,
+    table: Table,
+    /// What each slot's connection is for.
+    applications: Vec<Application>,
+    /// Seed of the random numbers; `None` where the policy reads none.
+    seed: Option<u64>,
+    /// How often the table is swept, and when next.
+    period: Option<Dur>,
+    due: Time,
+    /// What the policy showed of its state over time, by reading.
+    readings: Vec<Vec<(Time, f64)>>,
+}
+
+impl PolicyMarker {
+    /// Returns a marker that has seen nothing. `seed` is that of its random numbers.
+    ///
+    /// # Panics
+    /// When the parameters are not those of a marker.
+    pub fn new(params: Params, seed: u64) -> PolicyMarker {
+        let policy = params.policy();
+        let period = policy.period_ns(&params).map(Dur);
+        let mut marker = PolicyMarker {
+            mark: policy.marker().expect("a marker's parameters"),
+            state: policy.new_state(),
+            table: Table::new(policy, period.is_some()),
+            applications: Vec::new(),
+            seed: policy.draws(&params).then_some(seed),
+            period,
+            due: Time::ZERO + period.unwrap_or(Dur::ZERO),
+            readings: vec![Vec::new(); policy.readings().len()],
+            params,
+        };
+        if period.is_some() {
+            marker.adapt(Time::ZERO);
+        }
+        marker
+    }
+
+    /// Returns the policy.
+    pub fn policy(&self) -> &'static Policy {
+        self.params.policy()
+    }
+
+    /// Notes that a new connection uses `slot`.
+    pub fn open(&mut self, slot: u32, flow: &Flow) {
+        self.table.open(slot, flow);
+        *grown(&mut self.applications, slot) = match flow.class {
+            Class::Interactive => Application::Interactive,
+            Class::Web => Application::Web,
+            Class::Bulk => Application::Bulk,
+        };
+    }
+
+    /// Returns when [`PolicyMarker::control`] is to be called next, if ever.
+    pub fn control_due(&self) -> Option<Time> {
+        self.period.map(|_| self.due)
+    }
+
+    /// Colours a packet, or writes its window hint. Returns false if the policy drops it. `identity` names the flow
+    /// across schemes, for its random numbers.
+    #[inline]
+    pub fn mark(&mut self, packet: &mut Packet, identity: u64, now: Time) -> bool {
+        let view = packet.view().with_application(self.applications[packet.flow as usize]);
+        let random = self.seed.map_or(0, |seed| random_bits(seed, identity, packet, now));
+        let flow = self.table.state(packet.flow);
+        match self.mark.call(&self.params, flow, &mut self.state, &view, now.0, random) {
+            Answer::Colour(colour) => packet.colour = colour,
+            Answer::Hint(hint) if !packet.is_reverse() => packet.window_hint = hint,
+            Answer::Hint(_) => {}
+            Answer::Discard => return false,
+        }
+        true
+    }
+
+    /// Forgets expired flows and takes the policy's slow step, if they are due.
+    pub fn control(&mut self, now: Time) {
+        let Some(period) = self.period.filter(|_| self.due <= now) else { return };
+        self.due = now + period;
+        let (policy, params, state) = (self.params.policy(), &self.params, &mut self.state);
+        self.table.sweep(|flow| {
+            let is_over = policy.expired(params, flow, now.0);
+            if is_over {
+                policy.flow_end(params, flow, state);
+            }
+            is_over
+        });
+        self.adapt(now);
+    }
+
+    /// Returns what the policy showed over time.
+    pub fn series(&mut self) -> Vec<Series> {
+        let names = self.policy().readings();
+        let points = self.readings.iter_mut().map(std::mem::take);
+        let series = names.into_iter().zip(points).map(|(name, points)| Series { link: String::new(), name, points });
+        series.collect()
+    }
+
+    /// Takes the policy's slow step, and notes its readings if it did or if they have changed.
+    fn adapt(&mut self, now: Time) {
+        let policy = self.params.policy();
+        let mut counts = Counts::default();
+        if policy.adapts() {
+            for flow in self.table.states() {
+                policy.count(&self.params, flow, &self.state, &mut counts);
+            }
+        }
+        let stepped = policy.control(&self.params, &mut self.state, &counts, now.0);
+        for (points, value) in self.readings.iter_mut().zip(policy.read(&self.params, &self.state)) {
+            let is_new = points.last().is_none_or(|&(_, last)| last != value);
+            if !value.is_nan() && (stepped || is_new) {
+                points.push((now, value));
+            }
+        }
+    }
+}
