@@ -8,6 +8,7 @@ mod demotion;
 mod descriptions;
 mod golden;
 mod lfp;
+mod load;
 mod properties;
 mod reference_models;
 mod rio_ps;

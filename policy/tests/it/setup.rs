@@ -321,6 +321,7 @@ fn number__reads_back_what_was_given() {
         ("red", "wait", "true", 1.0),
         ("lfp", "u", "75%", 75.0),
         ("rio-ps", "slr", "2.5", 2.5),
+        ("policer", "police", "none", 0.0),
         ("policer", "police", "drop", 3.0),
         ("demotion", "second", "2MiB", 2097152.0),
         ("multi-red", "ecn", "true", 1.0),

@@ -367,7 +367,7 @@ fn params__name_parameter_value_and_what_is_allowed() {
     }
     assert_eq!(
         refused("policer", &[("police", "shoot")]),
-        "police: \"shoot\" is not allowed; allowed: remark or drop"
+        "police: \"shoot\" is not allowed; allowed: none, remark or drop"
     );
     assert!(refused("policer", &[("police", "-")]).starts_with("police: \"-\" is not allowed"));
 }
