@@ -207,7 +207,10 @@ impl Parameter {
                     bare("p").and_then(|packets| packets.parse::<u32>().ok()).filter(|packets| *packets > 0);
                 match packets {
                     Some(packets) => Some(Value::Packets(packets.into())),
-                    None => units::with_unit(text, units::SIZE).map(|bytes| Value::Number(bytes.round())),
+                    None => {
+                        let bytes = units::with_unit(text, units::SIZE)?;
+                        (1500.0..=1e12).contains(&bytes).then_some(Value::Number(bytes.round()))
+                    }
                 }
             }
         }
@@ -230,7 +233,7 @@ impl Kind {
             Kind::Length => "packets (30p), or % of the buffer (15%)".into(),
             Kind::Threshold => "bytes (15kB) or packets (15p)".into(),
             Kind::Size => "a size, such as 1500B or 15kB".into(),
-            Kind::Buffer => "packets (50p) or bytes (64kB)".into(),
+            Kind::Buffer => "packets (50p) or bytes (64kB), at least one 1500-byte packet".into(),
             Kind::Fraction | Kind::Number => "a number".into(),
             Kind::Percent => "percent (20 or 20%)".into(),
             Kind::Rate => "a rate (250kbit), or % of the bottleneck's rate (5%)".into(),

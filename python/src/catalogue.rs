@@ -1,36 +1,105 @@
 //! Schemes and units, for front ends that list and parse them.
 
 use crate::errors::to_python;
-use mousehole_sim::scenario::{SCHEMES, Scheme, SchemeDoc};
+use mousehole_policy::{Origin, Parameter, Policy};
+use mousehole_sim::scenario::{self, Part, Role, SCHEMES, Scheme};
 use mousehole_sim::traffic::model::MODELS;
 use mousehole_sim::units::{parse_dur, parse_rate, parse_size};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Every scheme with its parameters: name, summary, source, detail, params.
+/// Returns every named scheme: name, summary, source, detail, stages and params.
 #[pyfunction]
 fn schemes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    let all = SCHEMES.iter().map(|doc| scheme(py, doc)).collect::<PyResult<Vec<_>>>()?;
-    PyList::new(py, all)
+    let all = SCHEMES.iter().map(|scheme| {
+        let parameters = scheme.visible().into_iter().map(|one| one.parameter).collect();
+        let entry = entry(py, scheme.name, [scheme.summary, scheme.source, scheme.detail], parameters)?;
+        entry.set_item("stages", scheme.stages.iter().map(|preset| preset.part).collect::<Vec<_>>())?;
+        Ok(entry)
+    });
+    PyList::new(py, all.collect::<PyResult<Vec<_>>>()?)
 }
 
-fn scheme<'py>(py: Python<'py>, doc: &SchemeDoc) -> PyResult<Bound<'py, PyDict>> {
-    let params = doc.all_parameters().into_iter().map(|parameter| {
+/// Returns every part that schemes may be made of: as [`schemes`] does, with its role, and of a user's own policy its
+/// header and that header's SHA-256.
+#[pyfunction]
+fn parts(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let all = Part::all().into_iter().map(|part| {
+        let entry = entry(py, part.name(), part.texts(), part.parameters())?;
+        entry.set_item("role", if part.role() == Role::Marker { "marker" } else { "queue" })?;
+        let policy = if let Part::Policy(policy) = part { Some(policy) } else { None };
+        entry.set_item("is_policy", policy.is_some())?;
+        entry.set_item("header", policy.map(header).unwrap_or_default())?;
+        entry.set_item("sha256", policy.map(sha256).unwrap_or_default())?;
+        Ok(entry)
+    });
+    PyList::new(py, all.collect::<PyResult<Vec<_>>>()?)
+}
+
+fn entry<'py>(
+    py: Python<'py>,
+    name: &str,
+    [summary, source, detail]: [&str; 3],
+    parameters: Vec<Parameter>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let params = parameters.into_iter().map(|parameter| {
         let entry = PyDict::new(py);
         entry.set_item("name", parameter.name)?;
         entry.set_item("default", parameter.default)?;
-        entry.set_item("unit", parameter.kind.describe())?;
-        entry.set_item("doc", parameter.doc)?;
+        entry.set_item("unit", parameter.allowed())?;
+        entry.set_item("doc", parameter.meaning)?;
         entry.set_item("source", parameter.source)?;
         Ok(entry)
     });
     let entry = PyDict::new(py);
-    entry.set_item("name", doc.name)?;
-    entry.set_item("summary", doc.summary)?;
-    entry.set_item("source", doc.source)?;
-    entry.set_item("detail", doc.detail)?;
+    entry.set_item("name", name)?;
+    entry.set_item("summary", summary)?;
+    entry.set_item("source", source)?;
+    entry.set_item("detail", detail)?;
     entry.set_item("params", params.collect::<PyResult<Vec<_>>>()?)?;
     Ok(entry)
+}
+
+fn header(policy: &Policy) -> Option<String> {
+    match policy.origin() {
+        Origin::Header { path, .. } => Some(path.display().to_string()),
+        Origin::Shipped => None,
+    }
+}
+
+fn sha256(policy: &Policy) -> Option<String> {
+    match policy.origin() {
+        Origin::Header { sha256, .. } => Some(sha256.clone()),
+        Origin::Shipped => None,
+    }
+}
+
+/// Compiles and loads a user's policy header; returns the policy's name.
+#[pyfunction]
+fn load_policy(py: Python<'_>, path: std::path::PathBuf) -> PyResult<String> {
+    let policy = py.detach(|| scenario::load_policy(&path)).map_err(|error| to_python(py, error))?;
+    Ok(policy.name().to_string())
+}
+
+/// Returns the user's own policies in a scheme: name, header and SHA-256 of the header.
+#[pyfunction]
+fn scheme_policies<'py>(py: Python<'py>, scheme: &str) -> PyResult<Bound<'py, PyList>> {
+    let parsed = Scheme::parse(scheme).map_err(|error| to_python(py, error))?;
+    let own =
+        parsed.policies().into_iter().filter(|policy| *policy.origin() != Origin::Shipped).map(|policy| {
+            let entry = PyDict::new(py);
+            entry.set_item("name", policy.name())?;
+            entry.set_item("header", header(policy))?;
+            entry.set_item("sha256", sha256(policy))?;
+            Ok(entry)
+        });
+    PyList::new(py, own.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Returns a sentence for each part of a scheme that changes nothing where it stands.
+#[pyfunction]
+fn scheme_remarks(py: Python<'_>, scheme: &str) -> PyResult<Vec<String>> {
+    Scheme::parse(scheme).map(|parsed| parsed.remarks()).map_err(|error| to_python(py, error))
 }
 
 /// Names of the traffic models, each with one line about it.
@@ -46,8 +115,8 @@ fn models(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 fn scheme_parameters<'py>(py: Python<'py>, scheme: &str) -> PyResult<Bound<'py, PyDict>> {
     let parsed = Scheme::parse(scheme).map_err(|error| to_python(py, error))?;
     let values = PyDict::new(py);
-    for (doc, value) in parsed.parameters() {
-        values.set_item(doc.name, value)?;
+    for (name, _, value) in parsed.parameters() {
+        values.set_item(name, value)?;
     }
     Ok(values)
 }
@@ -73,6 +142,14 @@ fn size(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
 /// Registers this module's functions.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schemes, module)?)?;
+    for function in [
+        wrap_pyfunction!(parts, module)?,
+        wrap_pyfunction!(load_policy, module)?,
+        wrap_pyfunction!(scheme_policies, module)?,
+        wrap_pyfunction!(scheme_remarks, module)?,
+    ] {
+        module.add_function(function)?;
+    }
     module.add_function(wrap_pyfunction!(models, module)?)?;
     module.add_function(wrap_pyfunction!(scheme_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(rate, module)?)?;

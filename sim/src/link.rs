@@ -219,8 +219,8 @@ impl Link {
         if let Some(fifo) = self.queue.as_fifo().filter(|_| !self.slow) {
             let waiting = fifo.waiting(now);
             for (index, counts) in colours.iter_mut().enumerate() {
-                counts.sent.packets -= u64::from(waiting.packets[index]);
-                counts.sent.bytes -= waiting.bytes[index];
+                counts.sent.packets -= u64::from(waiting.colour_packets[index]);
+                counts.sent.bytes -= waiting.colour_bytes[index];
             }
         }
         colours

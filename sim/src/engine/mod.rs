@@ -125,8 +125,8 @@ impl World {
         world.schedule(end, class::WINDOW, 1, What::WindowEnds);
         world.schedule(world.setup.deadline, class::WINDOW, 2, What::Deadline);
         for link in 0..world.setup.links.len() {
-            if let Some(period) = world.setup.markers[link].period() {
-                world.schedule(Time::ZERO + period, class::CONTROL, link as u64, What::Control(link as u32));
+            if let Some(due) = world.setup.markers[link].control_due() {
+                world.schedule(due, class::CONTROL, link as u64, What::Control(link as u32));
             }
         }
         if let Some(bulk) = &mut world.setup.bulk {
@@ -226,8 +226,8 @@ impl World {
     fn control(&mut self, link: usize) {
         let marker = &mut self.setup.markers[link];
         marker.control(self.now);
-        if let Some(period) = marker.period() {
-            self.schedule(self.now + period, class::CONTROL, link as u64, What::Control(link as u32));
+        if let Some(due) = marker.control_due() {
+            self.schedule(due, class::CONTROL, link as u64, What::Control(link as u32));
         }
     }
 

@@ -76,10 +76,11 @@ impl World {
         if !matches!(marker, Marker::None) {
             let path = self.roads[packet.flow as usize].path;
             let (layout, hop, upward) = (&self.setup.layout, packet.hop, packet.is_upward());
+            let identity = self.live[packet.flow as usize].open.key;
             let passes = if layout.marks(hop, upward, path) {
-                marker.mark(packet, self.live[packet.flow as usize].open.key, self.now)
+                marker.mark(packet, identity, self.now)
             } else {
-                !layout.polices(hop, upward, path) || marker.police(packet, self.now)
+                !layout.polices(hop, upward, path) || marker.police(packet, identity, self.now)
             };
             if !passes {
                 return self.refuse(place, number);

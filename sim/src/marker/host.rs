@@ -106,7 +106,8 @@ impl PolicyMarker {
     pub fn series(&mut self) -> Vec<Series> {
         let names = self.policy().readings();
         let points = self.readings.iter_mut().map(std::mem::take);
-        let series = names.into_iter().zip(points).map(|(name, points)| Series { link: String::new(), name, points });
+        let series =
+            names.into_iter().zip(points).map(|(name, points)| Series { link: String::new(), name, points });
         series.collect()
     }
 

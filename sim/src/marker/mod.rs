@@ -77,7 +77,9 @@ impl Marker {
     /// Returns what of it stands at a host: all but what acts at the network's edge only.
     pub fn at_host(self) -> Marker {
         match self {
-            Marker::Chain(all) => Marker::chain(all.into_iter().filter(|marker| !marker.is_at_edge_only()).collect()),
+            Marker::Chain(all) => {
+                Marker::chain(all.into_iter().filter(|marker| !marker.is_at_edge_only()).collect())
+            }
             other if other.is_at_edge_only() => Marker::None,
             other => other,
         }

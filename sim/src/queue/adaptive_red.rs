@@ -84,7 +84,11 @@ impl AdaptiveRed {
     ///
     /// # Errors
     /// [`ParameterError`] when `max_p` is out of range.
-    pub fn new(mut params: Params, max_p: f64, adaptation: Adaptation) -> Result<AdaptiveRed, ParameterError> {
+    pub fn new(
+        mut params: Params,
+        max_p: f64,
+        adaptation: Adaptation,
+    ) -> Result<AdaptiveRed, ParameterError> {
         params.set_number("maxp", max_p)?;
         Ok(AdaptiveRed {
             red: Dropper::new(params),

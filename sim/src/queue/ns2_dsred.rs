@@ -67,14 +67,7 @@ impl Ns2DsRed {
     }
 
     /// Judges an arrival that finds `waiting`; `u` is uniform in [0, 1).
-    pub fn arrive(
-        &mut self,
-        colour: Colour,
-        ect: bool,
-        waiting: &Backlog,
-        now: Time,
-        u: f64,
-    ) -> Verdict {
+    pub fn arrive(&mut self, colour: Colour, ect: bool, waiting: &Backlog, now: Time, u: f64) -> Verdict {
         let own = self.level(colour);
         for index in self.updated(own) {
             self.update(index, waiting, now);

@@ -1,61 +1,29 @@
-//! What a scheme's entry says: its name, parameters, units, defaults and sources, and how to build it.
+//! What schemes are made of. A scheme is one marker or several, and a queue, each set up by parameters.
 //!
-//! The entries themselves are in [`super::schemes`]; they are what `--schemes` accepts, what errors
-//! suggest and what documentation prints.
+//! Parts are policies, which describe themselves in their headers, or native: queues and markers of the simulator
+//! alone. A named scheme is data: which parts, with which defaults, under the parameter names of its paper.
 
+use super::parts::NATIVE_PARTS;
 use super::scheme::Place;
 use super::values::Values;
 use crate::error::Result;
 use crate::marker::Marker;
 use crate::queue::Queue;
+pub use mousehole_policy::{Kind, Parameter};
+use mousehole_policy::{Policy, PolicyKind};
 
-/// What a parameter's text may be.
+/// What a part does in a scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A queue's length: packets, not necessarily whole, or percent of the buffer.
-    Packets,
-    /// A threshold: bytes (15kB) or packets (15p).
-    Threshold,
-    /// A size in bytes.
-    Size,
-    /// A buffer: packets or bytes.
-    Buffer,
-    /// A probability or weight, 0 to 1.
-    Fraction,
-    /// Any other number.
-    Number,
-    /// A share of something in percent.
-    Percent,
-    /// A rate, or percent of the bottleneck's.
-    Rate,
-    /// A span of time.
-    Time,
-    /// A whole number of at least 1.
-    Count,
-    /// `true` or `false`.
-    Flag,
-    /// One of these words.
-    Choice(&'static [&'static str]),
+pub enum Role {
+    /// It colours packets before a queue, or drops them there.
+    Marker,
+    /// It is the queue.
+    Queue,
 }
 
-/// One parameter of a scheme.
-#[derive(Debug, Clone, Copy)]
-pub struct ParameterDoc {
-    /// Name as written in `scheme(name=value)`.
-    pub name: &'static str,
-    /// What its text may be.
-    pub kind: Kind,
-    /// Default, as text.
-    pub default: &'static str,
-    /// What it does.
-    pub doc: &'static str,
-    /// Where the default comes from.
-    pub source: &'static str,
-}
-
-/// One scheme: marker, queue and host settings under a name.
-#[derive(Debug, Clone, Copy)]
-pub struct SchemeDoc {
+/// A queue or marker that is not a policy: it is of the simulator alone.
+#[derive(Debug)]
+pub struct NativePart {
     /// Name, lower case.
     pub name: &'static str,
     /// One line for lists.
@@ -64,64 +32,196 @@ pub struct SchemeDoc {
     pub source: &'static str,
     /// How it works, who gains and who pays, what to watch: a few sentences for its page.
     pub detail: &'static str,
-    /// Its parameters.
-    pub parameters: &'static [&'static [ParameterDoc]],
-    /// Its marker before a link's queue.
-    pub marker: Build<Marker>,
-    /// Its queue at a link.
-    pub queue: Build<Queue>,
-    /// Its queue for one user at the sending host, where it acts there.
-    pub host: Option<Build<Queue>>,
+    /// Returns its parameters.
+    pub parameters: fn() -> Vec<Parameter>,
+    /// How it is built.
+    pub build: Build,
 }
 
-/// Builds a part of a scheme from the parameters' values, at a place.
-pub type Build<T> = fn(&Values, Place) -> Result<T>;
-
-/// The marker of schemes that have none.
-pub fn unmarked(_: &Values, _: Place) -> Result<Marker> {
-    Ok(Marker::None)
+/// How a native part is built from its parameters' values, at a place.
+#[derive(Debug, Clone, Copy)]
+pub enum Build {
+    /// A marker.
+    Marker(fn(&Values, Place) -> Result<Marker>),
+    /// A queue, and whether it treats colours differently with these values.
+    Queue(fn(&Values, Place) -> Result<Queue>, fn(&Values) -> bool),
 }
 
-/// An entry of a table of parameters.
-pub const fn parameter(
-    name: &'static str,
-    kind: Kind,
-    default: &'static str,
-    doc: &'static str,
-    source: &'static str,
-) -> ParameterDoc {
-    ParameterDoc { name, kind, default, doc, source }
+/// A part of a scheme.
+#[derive(Debug, Clone, Copy)]
+pub enum Part {
+    /// A policy header's rule.
+    Policy(&'static Policy),
+    /// One of the simulator alone.
+    Native(&'static NativePart),
 }
 
-impl SchemeDoc {
-    /// The parameters in order; where a name occurs twice the first one counts.
-    pub fn all_parameters(&self) -> Vec<&'static ParameterDoc> {
-        let mut all: Vec<&ParameterDoc> = Vec::new();
-        for one in self.parameters.iter().copied().flatten() {
-            if !all.iter().any(|known| known.name == one.name) {
-                all.push(one);
+/// Defaults of policies that are others in the simulator: policy, parameter, value, reason.
+const SIMULATOR_DEFAULTS: &[(&str, &str, &str, &str)] =
+    &[("shred-edge", "packet", "1", "the simulator's TCP counts segments")];
+
+impl Part {
+    /// Returns the part of this name.
+    pub fn find(name: &str) -> Option<Part> {
+        Part::all().into_iter().find(|part| part.name() == name)
+    }
+
+    /// Returns every part: native ones, then policies, a user's own last.
+    pub fn all() -> Vec<Part> {
+        let native = NATIVE_PARTS.iter().copied().map(Part::Native);
+        native.chain(mousehole_policy::policies().into_iter().map(Part::Policy)).collect()
+    }
+
+    /// Returns its name as written in schemes.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Part::Policy(policy) => policy.name(),
+            Part::Native(native) => native.name,
+        }
+    }
+
+    /// Returns what it does in a scheme.
+    pub fn role(&self) -> Role {
+        match self {
+            Part::Policy(policy) if policy.kind() == PolicyKind::Dropper => Role::Queue,
+            Part::Native(NativePart { build: Build::Queue(..), .. }) => Role::Queue,
+            Part::Policy(_) | Part::Native(_) => Role::Marker,
+        }
+    }
+
+    /// Returns one line for lists, the source, and a few sentences for its page.
+    pub fn texts(&self) -> [&'static str; 3] {
+        match self {
+            Part::Policy(policy) => [policy.summary(), policy.source(), policy.detail()],
+            Part::Native(native) => [native.summary, native.source, native.detail],
+        }
+    }
+
+    /// Returns its parameters with the simulator's defaults.
+    pub fn parameters(&self) -> Vec<Parameter> {
+        let Part::Policy(policy) = self else {
+            let Part::Native(native) = self else { unreachable!("a part is a policy or native") };
+            return (native.parameters)();
+        };
+        let mut all = policy.parameters().to_vec();
+        for (_, name, value, source) in SIMULATOR_DEFAULTS.iter().filter(|(part, ..)| *part == policy.name())
+        {
+            let own = all.iter_mut().find(|parameter| parameter.name == *name);
+            if let Some(own) = own {
+                *own = own.with_default(value, source);
             }
         }
         all
     }
 }
 
-impl Kind {
-    /// Unit or form, for documentation and errors.
-    pub fn describe(self) -> String {
-        match self {
-            Kind::Packets => "packets (30p), or % of the buffer (15%)".into(),
-            Kind::Threshold => "bytes (15kB) or packets (15p)".into(),
-            Kind::Size => "a size, such as 1500B or 15kB".into(),
-            Kind::Buffer => "packets (50p) or bytes (64kB)".into(),
-            Kind::Fraction => "a number above 0, at most 1".into(),
-            Kind::Number => "a number, 0 or more".into(),
-            Kind::Percent => "percent, 0 or more (20 or 20%)".into(),
-            Kind::Rate => "a rate (250kbit), or % of the bottleneck's rate (5%)".into(),
-            Kind::Time => "a time, such as 5ms or 1s".into(),
-            Kind::Count => "a whole number of at least 1".into(),
-            Kind::Flag => "true or false".into(),
-            Kind::Choice(words) => crate::error::listing(words.iter().copied()),
-        }
+/// A scheme under a name of its own.
+#[derive(Debug)]
+pub struct NamedScheme {
+    /// Name, lower case.
+    pub name: &'static str,
+    /// One line for lists.
+    pub summary: &'static str,
+    /// Paper or RFC.
+    pub source: &'static str,
+    /// How it works, who gains and who pays, what to watch: a few sentences for its page.
+    pub detail: &'static str,
+    /// Its markers in order, and its queue last.
+    pub stages: &'static [Preset],
+}
+
+/// A part of a named scheme, and how the scheme sets it up.
+#[derive(Debug)]
+pub struct Preset {
+    /// Name of the part.
+    pub part: &'static str,
+    /// What the scheme says of its parameters; the others keep name and default.
+    pub settings: &'static [Setting],
+}
+
+/// What a named scheme says of parameters of a part.
+#[derive(Debug)]
+pub struct Setting {
+    /// Parameters of the part that it sets.
+    pub sets: &'static [&'static str],
+    /// Its name in the scheme; `None` where users cannot change it.
+    pub name: Option<&'static str>,
+    /// Its value, or its default.
+    pub value: &'static str,
+    /// What it does; empty for the words of the part.
+    pub meaning: &'static str,
+    /// Where the default comes from; empty for the part's.
+    pub source: &'static str,
+}
+
+/// Returns a setting that users cannot change.
+pub const fn fixed(sets: &'static [&'static str], value: &'static str) -> Setting {
+    Setting { sets, name: None, value, meaning: "", source: "" }
+}
+
+/// Returns another default for a parameter that keeps its name.
+pub const fn default(sets: &'static [&'static str], value: &'static str, source: &'static str) -> Setting {
+    Setting { sets, name: Some(sets[0]), value, meaning: "", source }
+}
+
+/// Returns a parameter that has another name in the scheme, and may set several of the part.
+pub const fn named(
+    name: &'static str,
+    sets: &'static [&'static str],
+    value: &'static str,
+    meaning: &'static str,
+    source: &'static str,
+) -> Setting {
+    Setting { sets, name: Some(name), value, meaning, source }
+}
+
+/// A parameter of a scheme as users see it, and the parameters of parts that it sets.
+#[derive(Debug, Clone)]
+pub struct Visible {
+    /// Name, kind, default and words.
+    pub parameter: Parameter,
+    /// Number of the stage.
+    pub stage: usize,
+    /// Parameters of the stage's part.
+    pub sets: Vec<&'static str>,
+}
+
+impl NamedScheme {
+    /// Returns the parameters that users may set, stage by stage.
+    ///
+    /// # Panics
+    /// When a stage names a part or parameter that does not exist; a test looks.
+    pub fn visible(&self) -> Vec<Visible> {
+        self.stages.iter().enumerate().flat_map(|(number, preset)| preset.visible(number)).collect()
+    }
+}
+
+impl Preset {
+    /// Returns the part.
+    ///
+    /// # Panics
+    /// When there is none of that name.
+    pub fn found(&self) -> Part {
+        Part::find(self.part).unwrap_or_else(|| panic!("there is no part {}", self.part))
+    }
+
+    /// Returns the parameters that users may set of this stage: the scheme's own first.
+    pub fn visible(&self, stage: usize) -> Vec<Visible> {
+        let all = self.found().parameters();
+        let of_part = |name: &str| {
+            let found = all.iter().find(|one| one.name == name);
+            *found.unwrap_or_else(|| panic!("{} has no parameter {name}", self.part))
+        };
+        let own = self.settings.iter().filter_map(|setting| {
+            let part = of_part(setting.sets[0]);
+            let or = |own: &'static str, otherwise| if own.is_empty() { otherwise } else { own };
+            let (meaning, source) = (or(setting.meaning, part.meaning), or(setting.source, part.source));
+            let parameter =
+                Parameter { name: setting.name?, default: setting.value, meaning, source, ..part };
+            Some(Visible { parameter, stage, sets: setting.sets.to_vec() })
+        });
+        let is_set = |name: &str| self.settings.iter().any(|setting| setting.sets.contains(&name));
+        let kept = all.iter().filter(|one| !is_set(one.name));
+        own.chain(kept.map(|one| Visible { parameter: *one, stage, sets: vec![one.name] })).collect()
     }
 }

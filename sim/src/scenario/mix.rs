@@ -279,7 +279,7 @@ impl Plan {
         if needs_both && matches!(self.layout.access, Access::Graph(_)) {
             let value = format!("\"{}\"", self.scheme);
             let allowed =
-                "its edge must see both directions; with a topology or a host stage give hint=sender";
+                "its marker must see both directions, which a topology or a host stage does not let it";
             return Err(Error::field("scheme", value, allowed));
         }
         Ok(self)

@@ -165,7 +165,7 @@ fn links(plan: &Plan, seed: u64) -> Result<Vec<Link>> {
 fn markers(plan: &Plan, seed: u64) -> Result<Vec<Marker>> {
     let marker = |(number, planned): (usize, &PlannedLink)| match planned.is_marked {
         true if planned.runs == Runs::Host => {
-            Ok(plan.scheme.marker(place(plan, planned, seed, number))?.unpoliced())
+            Ok(plan.scheme.marker(place(plan, planned, seed, number))?.at_host())
         }
         true => plan.scheme.marker(place(plan, planned, seed, number)),
         false => Ok(Marker::None),
@@ -184,5 +184,5 @@ fn place(plan: &Plan, planned: &PlannedLink, seed: u64, number: usize) -> Place 
 
 /// Parameters of a scheme as text, for manifests.
 pub fn scheme_parameters(scheme: &Scheme) -> Vec<(String, String)> {
-    scheme.parameters().into_iter().map(|(doc, value)| (doc.name.to_string(), value)).collect()
+    scheme.parameters().into_iter().map(|(name, _, value)| (name, value)).collect()
 }

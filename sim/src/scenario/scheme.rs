@@ -1,20 +1,37 @@
-//! From `s-sfd(th=15kB,k=4)` to a marker and a queue.
+//! From `s-sfd(th=15kB,k=4)` or `sfd(th=15kB)|cake(tins=colour)` to markers and a queue.
 
-use super::catalogue::{ParameterDoc, SchemeDoc};
+use super::catalogue::{Build, NamedScheme, Parameter, Part, Role, Visible};
 use super::schemes::SCHEMES;
 use super::values::Values;
 use crate::error::{Error, Result, did_you_mean, listing};
-use crate::marker::Marker;
-use crate::queue::Queue;
+use crate::marker::{Marker, PolicyMarker};
+use crate::queue::{Dropper, Fifo, HostScheduler, Policy as DropPolicy, Queue};
 use crate::units::{Buffer, Rate};
+use mousehole_policy::{Params, Policy, Settings};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// A scheme with every parameter set, by the user or by default.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Scheme {
-    doc_index: usize,
+    /// Between the bars of `a|b`: the markers in order, the queue last; or a named scheme alone.
+    items: Vec<Item>,
+}
+
+/// What stands between two bars: a part, a named scheme, or a named scheme's markers or queue.
+#[derive(Debug, Clone)]
+struct Item {
+    name: &'static str,
+    visible: Vec<Visible>,
     given: BTreeMap<&'static str, String>,
+    stages: Vec<Stage>,
+}
+
+/// A part with the values that are not its own defaults.
+#[derive(Debug, Clone)]
+struct Stage {
+    part: Part,
+    values: BTreeMap<&'static str, String>,
 }
 
 /// Where a scheme is put: what its parts need to know of the link.
@@ -22,11 +39,11 @@ pub struct Scheme {
 pub struct Place {
     /// Rate of the link.
     pub rate: Rate,
-    /// Rate of the bottleneck in the data direction, of which contracts may be shares wherever they are held.
+    /// Rate of the bottleneck in the data direction, of which profiles may be shares wherever they are held.
     pub bottleneck: Rate,
     /// Buffer of the link.
     pub buffer: Buffer,
-    /// Seed of its dice.
+    /// Seed of its random numbers.
     pub seed: u64,
     /// Number of the link.
     pub link: u64,
@@ -42,106 +59,361 @@ impl Place {
         link: 0,
     };
 
-    /// Seed of what a marker at this link leaves to chance.
-    pub fn dice(&self) -> u64 {
+    /// Returns the seed of a marker's random numbers at this link.
+    pub fn marker_seed(&self) -> u64 {
         self.seed ^ self.link << 32
+    }
+
+    /// Returns the place as policies know it.
+    pub fn of_policy(&self) -> mousehole_policy::Place {
+        let (buffer_packets, buffer_bytes) = match self.buffer {
+            Buffer::Packets(packets) => (u64::from(packets), 0),
+            Buffer::Bytes(bytes) => (0, bytes),
+        };
+        mousehole_policy::Place {
+            rate_bps: self.rate.0 as f64,
+            bottleneck_bps: self.bottleneck.0 as f64,
+            buffer_packets,
+            buffer_bytes,
+        }
     }
 }
 
 impl Scheme {
-    /// Parses `name` or `name(parameter=value,…)`.
+    /// Parses `name`, `name(parameter=value,…)`, or parts joined by `|`: markers, then a queue.
     ///
     /// # Errors
     /// [`Error::Field`] naming the scheme or parameter, with a suggestion.
     pub fn parse(text: &str) -> Result<Scheme> {
-        let text = text.trim();
-        let (name, inside) = split_call(text)?;
-        let doc_index =
-            SCHEMES.iter().position(|doc| doc.name == name).ok_or_else(|| unknown_scheme(name))?;
-        let mut scheme = Scheme { doc_index, given: BTreeMap::new() };
-        for assignment in inside.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            scheme.assign(assignment)?;
-        }
+        let texts: Vec<&str> = text.split('|').map(str::trim).collect();
+        let last = texts.len() - 1;
+        let item = |(number, text): (usize, &&str)| match number {
+            _ if last == 0 => Item::parse(text, Item::alone),
+            number if number == last => Item::parse(text, Item::queue),
+            _ => Item::parse(text, Item::markers),
+        };
+        let scheme = Scheme { items: texts.iter().enumerate().map(item).collect::<Result<_>>()? };
         scheme.queue(Place::EXAMPLE)?;
         scheme.marker(Place::EXAMPLE)?;
         scheme.host_queue(Place::EXAMPLE)?;
         Ok(scheme)
     }
 
-    /// The scheme's entry in the catalogue.
-    pub fn doc(&self) -> &'static SchemeDoc {
-        &SCHEMES[self.doc_index]
+    /// Returns the scheme's name without parameters, such as `sfd` or `sfd|cake`.
+    pub fn name(&self) -> String {
+        self.items.iter().map(|item| item.name).collect::<Vec<_>>().join("|")
     }
 
-    /// Every parameter with its value as text.
-    pub fn parameters(&self) -> Vec<(&'static ParameterDoc, String)> {
-        self.values().parameters()
+    /// Returns every parameter that users may set, with its value as text. In a scheme of several parts a name begins
+    /// with its part's: `sfd.th`.
+    pub fn parameters(&self) -> Vec<(String, Parameter, String)> {
+        let is_alone = self.items.len() == 1;
+        let name = |item: &Item, one: &Parameter| match is_alone {
+            true => one.name.to_string(),
+            false => format!("{}.{}", item.name, one.name),
+        };
+        let all =
+            self.items.iter().flat_map(|item| item.parameters().map(move |(one, value)| (item, one, value)));
+        all.map(|(item, one, value)| (name(item, &one), one, value)).collect()
     }
 
-    /// The marker before the queue.
+    /// Returns the policies in it, in order.
+    pub fn policies(&self) -> Vec<&'static Policy> {
+        let policy = |stage: &Stage| match stage.part {
+            Part::Policy(policy) => Some(policy),
+            Part::Native(_) => None,
+        };
+        self.stages().filter_map(|(_, stage)| policy(stage)).collect()
+    }
+
+    /// Returns a sentence for each part that cannot work as it stands in this scheme.
+    pub fn remarks(&self) -> Vec<String> {
+        let queue = self.stages().find(|(_, stage)| stage.part.role() == Role::Queue);
+        let colours = self.stages().any(|(_, stage)| match stage.part {
+            Part::Policy(policy) => stage.part.role() == Role::Marker && !policy.returns_hint(),
+            Part::Native(part) => part.name == "ns2-sfd",
+        });
+        let hints = self.policies().iter().any(|policy| policy.returns_hint());
+        let Some((item, queue)) = queue else { return Vec::new() };
+        let name = queue.part.name();
+        let mut remarks = Vec::new();
+        if colours && !queue.reads_colours(item.name) {
+            remarks.push(format!(
+                "the queue {name} ignores colours, so that the marker before it changes nothing"
+            ));
+        }
+        if hints && !matches!(queue.part, Part::Policy(policy) if policy.reads_hints()) {
+            remarks.push(format!(
+                "the queue {name} ignores window hints, so that the marker before it changes nothing"
+            ));
+        }
+        remarks
+    }
+
+    /// Returns the marker before the queue.
     ///
     /// # Errors
     /// [`Error::Field`] when a value is out of range.
     pub fn marker(&self, place: Place) -> Result<Marker> {
-        (self.doc().marker)(&self.values(), place)
+        let markers = self.stages().filter(|(_, stage)| stage.part.role() == Role::Marker);
+        Ok(Marker::chain(markers.map(|(item, stage)| item.marker(stage, place)).collect::<Result<_>>()?))
     }
 
-    /// The queue.
+    /// Returns the queue.
     ///
     /// # Errors
     /// [`Error::Field`] when a value is out of range.
     pub fn queue(&self, place: Place) -> Result<Queue> {
-        (self.doc().queue)(&self.values(), place)
+        let queue = self.stages().find(|(_, stage)| stage.part.role() == Role::Queue);
+        let (item, stage) = queue.expect("parsing ends in a queue");
+        match stage.part {
+            Part::Policy(policy) => {
+                let dropper = Dropper::new(item.params(stage, policy, place)?);
+                Ok(Queue::Fifo(Fifo::new(place.buffer, DropPolicy::Dropper(Box::new(dropper)))))
+            }
+            Part::Native(part) => match part.build {
+                Build::Queue(build, _) => build(&stage.values(item.name), place),
+                Build::Marker(_) => unreachable!("a queue's role is Queue"),
+            },
+        }
     }
 
-    /// The queue of one user at the sending host, for schemes that act there; the others leave a FIFO.
+    /// Returns the queue of one user at the sending host, for schemes with a profile to shape to; the others leave a
+    /// FIFO.
     ///
     /// # Errors
     /// [`Error::Field`] when a value is out of range.
     pub fn host_queue(&self, place: Place) -> Result<Option<Queue>> {
-        self.doc().host.map(|build| build(&self.values(), place)).transpose()
+        let shaper = self.stages().find_map(|(item, stage)| match stage.part {
+            Part::Policy(policy) if policy.shapes() => Some((item, stage, policy)),
+            _ => None,
+        });
+        let Some((item, stage, policy)) = shaper else { return Ok(None) };
+        let params = item.params(stage, policy, place)?;
+        let holds_acks = policy.parameters().iter().any(|one| one.name == "hold_acks")
+            && params.number("hold_acks") != 0.0;
+        Ok(Some(Queue::HostScheduler(Box::new(HostScheduler::new(params, !holds_acks, place.buffer)))))
     }
 
-    fn values(&self) -> Values<'_> {
-        Values::new(self.doc(), &self.given)
+    fn stages(&self) -> impl Iterator<Item = (&Item, &Stage)> {
+        self.items.iter().flat_map(|item| item.stages.iter().map(move |stage| (item, stage)))
+    }
+}
+
+impl PartialEq for Scheme {
+    fn eq(&self, other: &Scheme) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Item {
+    /// Parses `name(parameter=value,…)`; `find` returns what the name stands for where it stands.
+    fn parse(text: &str, find: fn(&str) -> Result<Item>) -> Result<Item> {
+        let (name, inside) = split_call(text)?;
+        let mut item = find(name)?;
+        for assignment in inside.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            item.assign(assignment)?;
+        }
+        Ok(item)
+    }
+
+    /// Returns a scheme that stands alone: a named one, or a queue without a marker.
+    fn alone(name: &str) -> Result<Item> {
+        match (named_scheme(name), Part::find(name)) {
+            (Some(scheme), _) => Ok(Item::of_named(scheme, |_| true)),
+            (None, Some(part)) if part.role() == Role::Queue => Ok(Item::of_part(part)),
+            (None, Some(_)) => Err(Error::field(
+                "scheme",
+                format!("\"{name}\""),
+                format!("{name} is a marker and needs a queue behind it, such as {name}|multi-red"),
+            )),
+            (None, None) => Err(unknown(name, "scheme", known(|_| true))),
+        }
+    }
+
+    /// Returns what stands last: a queue, or a named scheme's queue.
+    fn queue(name: &str) -> Result<Item> {
+        Item::in_role(name, Role::Queue)
+    }
+
+    /// Returns what stands before the queue: a marker, or a named scheme's markers.
+    fn markers(name: &str) -> Result<Item> {
+        Item::in_role(name, Role::Marker)
+    }
+
+    fn in_role(name: &str, role: Role) -> Result<Item> {
+        if let Some(part) = Part::find(name).filter(|part| part.role() == role) {
+            return Ok(Item::of_part(part));
+        }
+        let scheme = named_scheme(name).map(|scheme| Item::of_named(scheme, |part| part.role() == role));
+        if let Some(item) = scheme.filter(|item| !item.stages.is_empty()) {
+            return Ok(item);
+        }
+        let what = if role == Role::Queue { "queue" } else { "marker" };
+        Err(unknown(name, what, known(|part| part.role() == role)))
+    }
+
+    fn of_part(part: Part) -> Item {
+        let visible = part.parameters().into_iter().map(|parameter| Visible {
+            sets: vec![parameter.name],
+            parameter,
+            stage: 0,
+        });
+        let visible = visible.collect();
+        Item {
+            name: part.name(),
+            visible,
+            given: BTreeMap::new(),
+            stages: vec![Stage { part, values: BTreeMap::new() }],
+        }
+    }
+
+    /// Returns the parts of a named scheme that are `wanted`, set up as the scheme says.
+    fn of_named(scheme: &'static NamedScheme, wanted: impl Fn(Part) -> bool) -> Item {
+        let chosen: Vec<_> = scheme.stages.iter().filter(|preset| wanted(preset.found())).collect();
+        let visible = chosen.iter().enumerate().flat_map(|(number, preset)| preset.visible(number)).collect();
+        let stage = |preset: &&super::catalogue::Preset| {
+            let set = preset.settings.iter();
+            let values =
+                set.flat_map(|setting| setting.sets.iter().map(|name| (*name, setting.value.to_string())));
+            Stage { part: preset.found(), values: values.collect() }
+        };
+        let stages = chosen.iter().map(stage).collect();
+        Item { name: scheme.name, visible, given: BTreeMap::new(), stages }
+    }
+
+    fn parameters(&self) -> impl Iterator<Item = (Parameter, String)> {
+        self.visible.iter().map(|one| {
+            let given = self.given.get(one.parameter.name);
+            (one.parameter, given.cloned().unwrap_or_else(|| one.parameter.default.to_string()))
+        })
     }
 
     fn assign(&mut self, assignment: &str) -> Result<()> {
-        let doc = self.doc();
-        let names = || doc.all_parameters().into_iter().map(|parameter| parameter.name);
+        let names = || self.visible.iter().map(|one| one.parameter.name);
         let Some((name, value)) = assignment.split_once('=') else {
-            let allowed = format!("write {}(parameter=value,…); parameters: {}", doc.name, listing(names()));
+            let allowed = format!("write {}(parameter=value,…); parameters: {}", self.name, listing(names()));
             return Err(Error::field("scheme", format!("\"{assignment}\""), allowed));
         };
         let (name, value) = (name.trim(), value.trim());
         if let Some(before) = self.given.get(name) {
             let value = format!("\"{before}\" and \"{value}\"");
-            return Err(Error::field(self.values().field(name), value, "allowed: one value"));
+            return Err(Error::field(self.field(name), value, "allowed: one value"));
         }
-        let Some(parameter) = doc.all_parameters().into_iter().find(|parameter| parameter.name == name)
-        else {
+        let Some(found) = self.visible.iter().find(|one| one.parameter.name == name) else {
             let known = if names().next().is_none() { "none".to_string() } else { listing(names()) };
-            let allowed = format!("parameters of {}: {known}{}", doc.name, did_you_mean(name, names()));
+            let allowed = format!("parameters of {}: {known}{}", self.name, did_you_mean(name, names()));
             return Err(Error::field(
-                format!("scheme {}", doc.name),
+                format!("scheme {}", self.name),
                 format!("unknown parameter \"{name}\""),
                 allowed,
             ));
         };
-        self.given.insert(parameter.name, value.to_string());
-        self.values().check(parameter)
+        found.parameter.parse(value).map_err(|error| {
+            let hint = match found.parameter.kind {
+                mousehole_policy::Kind::Choice(words) => did_you_mean(value, words.iter().copied()),
+                _ => String::new(),
+            };
+            Error::field(
+                self.field(name),
+                format!("\"{value}\""),
+                format!("allowed: {}{hint}", error.allowed),
+            )
+        })?;
+        for target in &found.sets {
+            self.stages[found.stage].values.insert(target, value.to_string());
+        }
+        self.given.insert(found.parameter.name, value.to_string());
+        Ok(())
+    }
+
+    fn marker(&self, stage: &Stage, place: Place) -> Result<Marker> {
+        match stage.part {
+            Part::Policy(policy) => {
+                Ok(Marker::of(PolicyMarker::new(self.params(stage, policy, place)?, place.marker_seed())))
+            }
+            Part::Native(part) => match part.build {
+                Build::Marker(build) => build(&stage.values(self.name), place),
+                Build::Queue(..) => unreachable!("a marker's role is Marker"),
+            },
+        }
+    }
+
+    /// Returns a policy's parameters at a place, with errors in the names that users write.
+    fn params(&self, stage: &Stage, policy: &'static Policy, place: Place) -> Result<Params> {
+        let mut settings = Settings::new(policy);
+        let result = stage.all_values().iter().try_for_each(|(name, value)| settings.set(name, value));
+        result.and_then(|()| settings.at(&place.of_policy())).map_err(|error| {
+            let shown = self.visible.iter().find(|one| one.sets.contains(&error.parameter.as_str()));
+            let name = shown.map_or(error.parameter.as_str(), |one| one.parameter.name);
+            let text = stage.all_values().get(error.parameter.as_str()).cloned().unwrap_or(error.value);
+            Error::field(self.field(name), format!("\"{text}\""), format!("allowed: {}", error.allowed))
+        })
+    }
+
+    /// Returns how errors name a parameter.
+    fn field(&self, name: &str) -> String {
+        format!("scheme {}({name})", self.name)
+    }
+}
+
+impl Stage {
+    fn values<'a>(&'a self, name: &'a str) -> Values<'a> {
+        Values::new(name, self.part.parameters(), &self.values)
+    }
+
+    /// Returns every parameter's value as text.
+    fn all_values(&self) -> BTreeMap<&'static str, String> {
+        let defaults = self.part.parameters().into_iter().map(|one| (one.name, one.default.to_string()));
+        defaults.chain(self.values.clone()).collect()
+    }
+
+    fn reads_colours(&self, name: &str) -> bool {
+        match self.part {
+            Part::Policy(policy) => policy.reads_colours(),
+            Part::Native(part) => match part.build {
+                Build::Queue(_, reads) => reads(&self.values(name)),
+                Build::Marker(_) => true,
+            },
+        }
     }
 }
 
 impl fmt::Display for Scheme {
     /// The shortest text that parses to the same scheme.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let given: Vec<String> = self.given.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        match given.is_empty() {
-            true => write!(f, "{}", self.doc().name),
-            false => write!(f, "{}({})", self.doc().name, given.join(",")),
+        for (number, item) in self.items.iter().enumerate() {
+            let given: Vec<String> =
+                item.given.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let bar = if number == 0 { "" } else { "|" };
+            match given.is_empty() {
+                true => write!(f, "{bar}{}", item.name)?,
+                false => write!(f, "{bar}{}({})", item.name, given.join(","))?,
+            }
         }
+        Ok(())
     }
+}
+
+/// Compiles and loads a user's policy header, so that schemes may name it.
+///
+/// # Errors
+/// [`Error::File`] when it does not compile, describes no policy, or bears the name of another scheme or part.
+pub fn load_policy(path: &std::path::Path) -> Result<&'static Policy> {
+    let fault = |problem: String| Error::file(path.display().to_string(), problem);
+    let policy = mousehole_policy::load(path).map_err(|error| fault(error.problem))?;
+    let name = policy.name();
+    let is_taken =
+        named_scheme(name).is_some() || super::parts::NATIVE_PARTS.iter().any(|part| part.name == name);
+    match is_taken {
+        true => Err(fault(format!("a scheme named {name} exists already; give the header another name"))),
+        false => Ok(policy),
+    }
+}
+
+/// Returns the named scheme of this name.
+pub fn named_scheme(name: &str) -> Option<&'static NamedScheme> {
+    SCHEMES.iter().find(|scheme| scheme.name == name)
 }
 
 fn split_call(text: &str) -> Result<(&str, &str)> {
@@ -156,11 +428,25 @@ fn split_call(text: &str) -> Result<(&str, &str)> {
     }
 }
 
-fn unknown_scheme(name: &str) -> Error {
-    let names = || SCHEMES.iter().map(|doc| doc.name);
+/// Returns the names of the schemes and parts that are `wanted`, each once.
+fn known(wanted: impl Fn(Part) -> bool) -> Vec<&'static str> {
+    let has = |scheme: &NamedScheme| scheme.stages.iter().any(|preset| wanted(preset.found()));
+    let mut names: Vec<&str> =
+        SCHEMES.iter().filter(|scheme| has(scheme)).map(|scheme| scheme.name).collect();
+    let parts = Part::all().into_iter().filter(|part| wanted(*part)).map(|part| part.name());
+    for name in parts {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn unknown(name: &str, what: &str, known: Vec<&'static str>) -> Error {
+    let hint = did_you_mean(name, known.iter().copied());
     Error::field(
         "scheme",
-        format!("unknown scheme \"{name}\""),
-        format!("known: {}{}", listing(names()), did_you_mean(name, names())),
+        format!("unknown {what} \"{name}\""),
+        format!("known: {}{hint}", listing(known.iter().copied())),
     )
 }

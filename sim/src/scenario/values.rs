@@ -1,247 +1,139 @@
-//! The values of a scheme's parameters, given or by default, as the types that builders need.
+//! The values of a native part's parameters, as the types that builders need.
 
-use super::catalogue::{Kind, ParameterDoc, SchemeDoc};
 use super::scheme::Place;
-use crate::error::{Error, Result, did_you_mean};
-use crate::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
-use mousehole_policy::{ParamError, Unit};
+use crate::error::{Error, Result};
+use crate::units::{Buffer, Dur, Rate};
+use mousehole_policy::{Parameter, Value};
 use std::collections::BTreeMap;
 
-/// The values of one scheme's parameters.
-#[derive(Debug, Clone, Copy)]
+/// The values of one part's parameters, each checked by its kind and range already.
+#[derive(Debug)]
 pub struct Values<'a> {
-    doc: &'static SchemeDoc,
+    name: &'a str,
+    parameters: Vec<Parameter>,
     given: &'a BTreeMap<&'static str, String>,
 }
 
 impl<'a> Values<'a> {
-    /// The given values over the defaults of `doc`.
-    pub fn new(doc: &'static SchemeDoc, given: &'a BTreeMap<&'static str, String>) -> Values<'a> {
-        Values { doc, given }
+    /// Returns the given values over the defaults. `name` is the scheme's, for errors.
+    pub fn new(
+        name: &'a str,
+        parameters: Vec<Parameter>,
+        given: &'a BTreeMap<&'static str, String>,
+    ) -> Values<'a> {
+        Values { name, parameters, given }
     }
 
-    /// Every parameter with its value as text.
-    pub fn parameters(&self) -> Vec<(&'static ParameterDoc, String)> {
-        let value =
-            |doc: &ParameterDoc| self.given.get(doc.name).cloned().unwrap_or_else(|| doc.default.to_string());
-        self.doc.all_parameters().into_iter().map(|doc| (doc, value(doc))).collect()
-    }
-
-    /// Whether the value of a parameter is what its kind asks for.
+    /// Returns the value of a parameter as text.
     ///
-    /// # Errors
-    /// [`Error::Field`] naming the parameter and what is allowed.
-    pub fn check(&self, parameter: &ParameterDoc) -> Result<()> {
-        let name = parameter.name;
-        match parameter.kind {
-            Kind::Packets => self.depth(name, Place::EXAMPLE, 1.0).map(drop),
-            Kind::Fraction => self.fraction(name),
-            Kind::Number => self.number(name).map(drop),
-            Kind::Percent => self.percent(name).map(drop),
-            Kind::Threshold => self.threshold(name).map(drop),
-            Kind::Size => self.size(name).map(drop),
-            Kind::Buffer => parse_buffer(&self.field(name), &self.text(name), Rate(1), Dur::ZERO).map(drop),
-            Kind::Rate => self.rate_at(name, Place::EXAMPLE).map(drop),
-            Kind::Time => self.time(name).map(drop),
-            Kind::Count => self.count(name).map(drop),
-            Kind::Flag => self.flag(name).map(drop),
-            Kind::Choice(words) if words.contains(&self.text(name).as_str()) => Ok(()),
-            Kind::Choice(words) => {
-                let text = self.text(name);
-                let hint = did_you_mean(&text, words.iter().copied());
-                Err(self.refuse(name, &format!("allowed: {}{hint}", parameter.kind.describe())))
-            }
+    /// # Panics
+    /// When the part has no such parameter.
+    pub fn text(&self, name: &str) -> &str {
+        self.given.get(name).map_or(self.parameter(name).default, String::as_str)
+    }
+
+    /// Returns a number: plain, a fraction, percent or a count.
+    pub fn number(&self, name: &str) -> f64 {
+        match self.value(name) {
+            Value::Number(number) | Value::Packets(number) | Value::Share(number) => number,
+            other => panic!("{name} is {other:?}, not a number"),
         }
     }
 
-    /// The value of a parameter as text; empty if the scheme has none of that name.
-    pub fn text(&self, name: &str) -> String {
-        let found = self.parameters().into_iter().find(|(doc, _)| doc.name == name);
-        found.map(|(_, value)| value).unwrap_or_default()
+    /// Returns a queue's length in packets: given so, or in percent of the buffer at `place`, whose packets are `mean`
+    /// bytes.
+    pub fn depth(&self, name: &str, place: Place, mean: f64) -> f64 {
+        match self.value(name) {
+            Value::Share(percent) => percent / 100.0 * place.buffer_packets(mean),
+            _ => self.number(name),
+        }
     }
 
-    /// A number, 0 or more.
-    ///
-    /// # Errors
-    /// [`Error::Field`] naming the parameter.
-    pub fn number(&self, name: &str) -> Result<f64> {
-        not_negative(&self.text(name)).ok_or_else(|| self.refuse(name, "allowed: a number, 0 or more"))
+    /// Returns a whole number.
+    pub fn count(&self, name: &str) -> u32 {
+        self.number(name) as u32
     }
 
-    /// Percent, 0 or more; the sign may follow.
-    ///
-    /// # Errors
-    /// [`Error::Field`] naming the parameter.
-    pub fn percent(&self, name: &str) -> Result<f64> {
-        let text = self.text(name);
-        let percent = not_negative(text.strip_suffix('%').unwrap_or(&text).trim_end());
-        percent.ok_or_else(|| self.refuse(name, "allowed: percent, 0 or more (20 or 20%)"))
+    /// Returns a flag.
+    pub fn flag(&self, name: &str) -> bool {
+        self.value(name) == Value::Flag(true)
     }
 
-    fn fraction(&self, name: &str) -> Result<()> {
-        let share = self.number(name)?;
-        let is_fraction = share > 0.0 && share <= 1.0;
-        is_fraction.then_some(()).ok_or_else(|| self.refuse(name, "allowed: a number above 0, at most 1"))
+    /// Returns a size in bytes.
+    pub fn size(&self, name: &str) -> u64 {
+        self.number(name) as u64
     }
 
-    /// A queue's length in packets: given so, or in percent of the buffer at `place`, whose packets are `mean` bytes.
-    ///
-    /// # Errors
-    /// [`Error::Field`] naming the parameter.
-    pub fn depth(&self, name: &str, place: Place, mean: f64) -> Result<f64> {
-        let text = self.text(name);
-        let refused = || self.refuse(name, "allowed: packets (30p), or % of the buffer (15%)");
-        let Some(percent) = text.strip_suffix('%') else {
-            return not_negative(text.strip_suffix('p').unwrap_or(&text)).ok_or_else(refused);
-        };
-        let share = not_negative(percent.trim()).filter(|share| *share <= 1000.0).ok_or_else(refused)?;
-        let buffer = match place.buffer {
-            Buffer::Packets(packets) => f64::from(packets),
-            Buffer::Bytes(bytes) => bytes as f64 / mean,
-        };
-        Ok(share / 100.0 * buffer)
+    /// Returns a span of time.
+    pub fn time(&self, name: &str) -> Dur {
+        Dur::from_secs(self.number(name))
     }
 
-    /// A whole number of at least 1.
-    ///
-    /// # Errors
-    /// [`Error::Field`] naming the parameter.
-    pub fn count(&self, name: &str) -> Result<u32> {
-        let value = self.text(name).parse::<u32>().ok().filter(|value| *value >= 1);
-        value.ok_or_else(|| self.refuse(name, "allowed: a whole number of at least 1"))
+    /// Returns a buffer.
+    pub fn buffer(&self, name: &str) -> Buffer {
+        match self.value(name) {
+            Value::Packets(packets) => Buffer::Packets(packets as u32),
+            _ => Buffer::Bytes(self.size(name)),
+        }
     }
 
-    /// `true` or `false`.
-    ///
-    /// # Errors
-    /// [`Error::Field`] naming the parameter.
-    pub fn flag(&self, name: &str) -> Result<bool> {
-        self.text(name).parse().map_err(|_| self.refuse(name, "allowed: true or false"))
+    /// Returns whether the part has a parameter.
+    pub fn has(&self, name: &str) -> bool {
+        self.parameters.iter().any(|one| one.name == name)
     }
 
-    /// Whether the user set a parameter.
+    /// Returns whether the user set a parameter.
     pub fn is_given(&self, name: &str) -> bool {
         self.given.contains_key(name)
     }
 
-    /// A flag that not every scheme has; `false` where there is none.
-    ///
-    /// # Errors
-    /// [`Error::Field`] naming the parameter.
-    pub fn is_set(&self, name: &str) -> Result<bool> {
-        let known = self.doc.all_parameters().into_iter().any(|parameter| parameter.name == name);
-        if known { self.flag(name) } else { Ok(false) }
-    }
-
-    /// A size of at least 1 byte.
-    ///
-    /// # Errors
-    /// [`Error::Field`] naming the parameter.
-    pub fn size(&self, name: &str) -> Result<u64> {
-        match parse_size(&self.field(name), &self.text(name))? {
-            0 => Err(self.refuse(name, "allowed: at least 1 byte")),
-            bytes => Ok(bytes),
-        }
-    }
-
-    /// A span of time.
-    ///
-    /// # Errors
-    /// [`Error::Field`] naming the parameter.
-    pub fn time(&self, name: &str) -> Result<Dur> {
-        parse_dur(&self.field(name), &self.text(name))
-    }
-
-    /// A rate: given so, or in percent of the bottleneck's.
-    ///
-    /// # Errors
-    /// [`Error::Field`] naming the parameter.
-    pub fn rate_at(&self, name: &str, place: Place) -> Result<Rate> {
-        let text = self.text(name);
-        let Some(percent) = text.strip_suffix('%') else { return parse_rate(&self.field(name), &text) };
-        let share = not_negative(percent.trim()).filter(|share| *share > 0.0 && *share <= 1000.0);
-        let share = share.ok_or_else(|| {
-            self.refuse(
-                name,
-                "allowed: a rate (250kbit), or % of the bottleneck's rate (5%), above 0, at most 1000",
-            )
-        })?;
-        Ok(Rate((place.bottleneck.0 as f64 * share / 100.0).round().max(1.0) as u64))
-    }
-
-    /// A threshold and what it counts: `15kB` or `15p`.
-    ///
-    /// # Errors
-    /// [`Error::Field`] naming the parameter.
-    pub fn threshold(&self, name: &str) -> Result<(u32, Unit)> {
-        let text = self.text(name);
-        if let Some(packets) = text.strip_suffix('p').and_then(|number| number.parse::<u32>().ok()) {
-            return Ok((packets, Unit::Packets));
-        }
-        let bytes = self.size(name)?;
-        let bytes = u32::try_from(bytes).map_err(|_| self.refuse(name, "allowed: at most 4 GB"))?;
-        Ok((bytes, Unit::Bytes))
-    }
-
-    /// How errors name a parameter.
-    pub fn field(&self, name: &str) -> String {
-        format!("scheme {}({name})", self.doc.name)
-    }
-
-    /// The error for a value that is not allowed.
+    /// Returns the error for a value that is not allowed beside others.
     pub fn refuse(&self, name: &str, allowed: &str) -> Error {
-        Error::field(self.field(name), format!("\"{}\"", self.text(name)), allowed)
+        let field = format!("scheme {}({name})", self.name);
+        Error::field(field, format!("\"{}\"", self.text(name)), format!("allowed: {allowed}"))
     }
 
-    /// A policy's complaint, in the words of the scheme's parameters.
-    pub fn reject(&self, error: ParamError) -> Error {
-        let allowed = format!("allowed: {}", error.allowed.trim_start_matches("allowed: "));
-        match self.parameter_of(&error.field) {
-            Some(name) => Error::field(self.field(name), format!("\"{}\"", self.text(name)), allowed),
-            None => Error::field(format!("scheme {}: {}", self.doc.name, error.field), error.value, allowed),
-        }
+    /// Returns the values of the named parameters as text, for a policy inside this part.
+    pub fn texts(&self, names: impl Fn(&str) -> bool) -> Vec<(&'static str, &str)> {
+        let chosen = self.parameters.iter().filter(|one| names(one.name));
+        chosen.map(|one| (one.name, self.given.get(one.name).map_or(one.default, String::as_str))).collect()
     }
 
-    /// The parameter that sets a policy's field, such as `out_max` for `yellow.max_packets`.
-    fn parameter_of(&self, field: &str) -> Option<&'static str> {
-        let (path, last) = field.rsplit_once('.').unwrap_or(("", field));
-        let colour = path.rsplit('.').next().unwrap_or_default();
-        let prefixes = LEVELS.iter().find(|(name, _)| *name == colour).map_or(&[""][..], |(_, all)| all);
-        let suffixes = FIELDS.iter().find(|(name, _)| *name == last).map_or(&[][..], |(_, all)| all);
-        let own = [last];
-        let mut names = suffixes
-            .iter()
-            .chain(&own)
-            .flat_map(|suffix| prefixes.iter().chain(&[""]).map(move |prefix| format!("{prefix}{suffix}")));
-        let known = self.doc.all_parameters();
-        names.find_map(|name| known.iter().find(|one| one.name == name).map(|one| one.name))
+    /// Returns the result of setting up a policy inside this part, with its error in this part's words.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming the parameter.
+    pub fn accept<T>(&self, result: std::result::Result<T, mousehole_policy::ParameterError>) -> Result<T> {
+        result.map_err(|error| match self.parameters.iter().any(|one| one.name == error.parameter) {
+            true => self.refuse(&error.parameter, &error.allowed),
+            false => {
+                Error::field(format!("scheme {}: {}", self.name, error.parameter), error.value, error.allowed)
+            }
+        })
+    }
+
+    fn parameter(&self, name: &str) -> &Parameter {
+        let found = self.parameters.iter().find(|one| one.name == name);
+        found.unwrap_or_else(|| panic!("{} has no parameter {name}", self.name))
+    }
+
+    fn value(&self, name: &str) -> Value {
+        let text = self.text(name);
+        self.parameter(name).parse(text).unwrap_or_else(|error| panic!("{error}"))
     }
 }
 
-/// What begins the names of a colour's parameters.
-const LEVELS: &[(&str, &[&str])] =
-    &[("green", &["in_", "short_", "high_"]), ("yellow", &["out_", "long_", "med_"]), ("red", &["low_"])];
+impl Place {
+    /// Returns how many packets of `mean` bytes the buffer holds.
+    pub fn buffer_packets(&self, mean: f64) -> f64 {
+        match self.buffer {
+            Buffer::Packets(packets) => f64::from(packets),
+            Buffer::Bytes(bytes) => bytes as f64 / mean,
+        }
+    }
 
-/// What a policy's field is called among the parameters of schemes.
-const FIELDS: &[(&str, &[&str])] = &[
-    ("min_packets", &["min"]),
-    ("max_packets", &["max"]),
-    ("max_p", &["maxp"]),
-    ("w_q", &["wq"]),
-    ("mean_packet_bytes", &["mean"]),
-    ("floor_packets", &["floor"]),
-    ("w_hint", &["wc"]),
-    ("threshold", &["th", "tau"]),
-    ("initial", &["l_t"]),
-    ("ratio", &["slr"]),
-    ("set_point", &["kappa"]),
-    ("hysteresis", &["delta"]),
-    ("flows", &["h"]),
-    ("burst", &["zeta"]),
-    ("rate", &["omega"]),
-    ("medium", &["med"]),
-];
-
-fn not_negative(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0)
+    /// Returns the slower of the link's rate and the bottleneck's.
+    pub fn slowest(&self) -> Rate {
+        self.rate.min(self.bottleneck)
+    }
 }

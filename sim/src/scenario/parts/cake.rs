@@ -1,80 +1,78 @@
 //! A CAKE-like, what people with a router of their own install.
 
-use super::super::catalogue::{Kind, ParameterDoc, SchemeDoc, parameter, unmarked};
-use super::super::scheme::Place;
-use super::super::values::Values;
-use super::codel::{limit, positive};
 use crate::error::Result;
 use crate::queue::cake::{Isolation, Params};
 use crate::queue::{By, Cake, Queue};
 use crate::rng::{Purpose, Stream};
+use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
+use crate::scenario::scheme::Place;
+use crate::scenario::values::Values;
 use crate::units::Rate;
 
-pub const CAKE: SchemeDoc = SchemeDoc {
+pub static CAKE: NativePart = NativePart {
     name: "cake",
     summary: "fair between hosts, then between flows, each flow under CoDel and BLUE; a shaper if asked for",
     source: "Høiland-Jørgensen et al. 2018; tc-cake(8)",
     detail: "Like fq-codel every flow has a queue and flows that send little go first; in addition hosts share before \
              flows do, so that nobody gains by many connections. Hosts are known by the connections' ends. Overhead \
              compensation and the ACK filter are left out.",
-    parameters: &[PARAMETERS],
-    marker: unmarked,
-    queue,
-    host: None,
+    parameters: || [PARAMETERS.to_vec()].concat(),
+    build: Build::Queue(queue, |values| values.text("tins") == "colour"),
 };
 
 const MAN: &str = "tc-cake(8)";
 
-const PARAMETERS: &[ParameterDoc] = &[
-    parameter(
+const PARAMETERS: &[Parameter] = &[
+    Parameter::new(
         "hosts",
         Kind::Choice(&["triple-isolate", "dual-srchost", "dual-dsthost", "flows"]),
         "triple-isolate",
         "hosts that share before flows do: both ends, senders, receivers or none",
         MAN,
     ),
-    parameter("rtt", Kind::Time, "100ms", "CoDel's interval; its target is a twentieth", MAN),
-    parameter(
+    Parameter::new("rtt", Kind::Time, "100ms", "CoDel's interval; its target is a twentieth", MAN)
+        .within(1e-9, 1e9),
+    Parameter::new(
         "shape",
         Kind::Percent,
         "0",
         "hold packets back to this part of the link's rate, %; 0 is no shaper",
         "tc-cake(8): unlimited",
     ),
-    parameter(
+    Parameter::new(
         "tins",
         Kind::Choice(&["besteffort", "class", "colour"]),
         "besteffort",
         "one tin, or three by application or colour: a quarter, all and a sixteenth of the rate",
         "ours: tc-cake(8) sorts by DSCP, which traffic files lack",
     ),
-    parameter("limit", Kind::Buffer, "4MiB", "limit over all queues; not --buffer", "Linux' default"),
-    parameter("ecn", Kind::Flag, "true", "mark ECN-capable packets instead of dropping them", MAN),
+    Parameter::new("limit", Kind::Buffer, "4MiB", "limit over all queues; not --buffer", "Linux' default"),
+    Parameter::new("ecn", Kind::Flag, "true", "mark ECN-capable packets instead of dropping them", MAN),
 ];
 
 fn queue(values: &Values, place: Place) -> Result<Queue> {
-    let percent = values.percent("shape")?;
+    let percent = values.number("shape");
     if percent != 0.0 && !(1.0..=100.0).contains(&percent) {
-        return Err(values.refuse("shape", "allowed: 0, or 1 to 100"));
+        return Err(values.refuse("shape", "0, or 1 to 100 %"));
     }
     let rate = if percent == 0.0 { place.rate.0 as f64 } else { place.rate.0 as f64 * percent / 100.0 };
     let params = Params {
         rate: Rate(rate.round().max(1.0) as u64),
         shape: percent != 0.0,
-        rtt: positive(values, "rtt")?,
-        tins: match values.text("tins").as_str() {
+        rtt: values.time("rtt"),
+        tins: match values.text("tins") {
             "class" => Some(By::Class),
             "colour" => Some(By::Colour),
             _ => None,
         },
-        isolation: match values.text("hosts").as_str() {
+        isolation: match values.text("hosts") {
             "dual-srchost" => Isolation::DualSource,
             "dual-dsthost" => Isolation::DualDestination,
             "flows" => Isolation::Flows,
             _ => Isolation::Triple,
         },
-        limit: limit(values, place)?,
-        ecn: values.flag("ecn")?,
+        limit: values.buffer("limit"),
+        ecn: values.flag("ecn"),
     };
     let hash = Stream::new(place.seed, Purpose::Hash, place.link).at(0);
     Ok(Queue::Cake(Box::new(Cake::new(params, hash))))

@@ -1,0 +1,34 @@
+//! The native parts: queues and markers of the simulator alone, one file for each family.
+//!
+//! They are what people would install instead, ideals that nobody can deploy, and witnesses of ns-2.
+
+mod adaptive_red;
+mod cake;
+mod codel;
+mod droptail;
+mod fq_codel;
+mod ideal;
+mod multi_queue;
+mod ns2;
+
+use super::catalogue::NativePart;
+
+/// Every native part.
+pub const NATIVE_PARTS: &[&NativePart] = &[
+    &droptail::DROPTAIL,
+    &adaptive_red::ARED,
+    &multi_queue::PRIORITY,
+    &multi_queue::WRR,
+    &codel::CODEL,
+    &codel::PIE,
+    &fq_codel::FQ_CODEL,
+    &cake::CAKE,
+    &ideal::SRPT,
+    &ideal::LAS,
+    &ideal::EMPTY,
+    &ns2::NO_HINT,
+    &ns2::NS2_SFD,
+    &ns2::NS2_RED,
+    &ns2::NS2_DSRED,
+    &ns2::NS2_RIO,
+];

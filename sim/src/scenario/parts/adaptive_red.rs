@@ -1,0 +1,77 @@
+//! Adaptive RED: RED that finds its own `max_p`, and its thresholds from the link's rate.
+
+use super::ns2::of_red;
+use crate::error::Result;
+use crate::queue::adaptive_red::{Adaptation, set_automatically};
+use crate::queue::{AdaptiveRed, Fifo, Policy, Queue};
+use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
+use crate::scenario::scheme::Place;
+use crate::scenario::values::Values;
+use mousehole_policy::{Params, find};
+
+const PAPER: &str = "Floyd, Gummadi & Shenker 2001";
+
+pub static ARED: NativePart = NativePart {
+    name: "ared",
+    summary: "RED whose max_p follows the average queue, with thresholds set from the link's rate",
+    source: PAPER,
+    detail: "Twice a second max_p grows when the average is above the middle of min and max, and shrinks when it is below: \
+             the average stays in the middle at every load. No colours; the fairest RED to compare with.",
+    parameters: || [OWN.to_vec(), of_red(&["wait", "byte", "unit", "mean", "ecn"])].concat(),
+    build: Build::Queue(queue, |_| false),
+};
+
+const OWN: &[Parameter] = &[
+    Parameter::new("auto", Kind::Flag, "true", "set min, max, wq and gentle from the link's rate", PAPER),
+    Parameter::new("delay", Kind::Time, "5ms", "auto: delay at min, at least 5 packets", PAPER),
+    Parameter::new("min", Kind::Length, "5", "not auto: average where early drops begin, packets", PAPER),
+    Parameter::new("max", Kind::Length, "15", "not auto: average where max_p is reached, packets", PAPER),
+    Parameter::new(
+        "wq",
+        Kind::Fraction,
+        "0.002",
+        "not auto: weight of the newest queue length",
+        "Floyd & Jacobson 1993",
+    ),
+    Parameter::new("gentle", Kind::Flag, "true", "rise to certain drop between max and 2 max", PAPER),
+    Parameter::new("maxp", Kind::Fraction, "0.1", "where max_p starts", "Floyd & Jacobson 1993"),
+    Parameter::new("interval", Kind::Time, "500ms", "time between steps", PAPER).within(1e-9, 1e9),
+    Parameter::new(
+        "alpha",
+        Kind::Fraction,
+        "0.01",
+        "most that a step adds; a quarter of max_p if less",
+        PAPER,
+    ),
+    Parameter::new("beta", Kind::Fraction, "0.9", "what a step multiplies by to lower max_p", PAPER),
+    Parameter::new("lowest", Kind::Fraction, "0.01", "from below this max_p falls no more", PAPER),
+    Parameter::new("highest", Kind::Fraction, "0.5", "from above this max_p rises no more", PAPER),
+];
+
+fn queue(values: &Values, place: Place) -> Result<Queue> {
+    let adaptation = Adaptation {
+        interval: values.time("interval"),
+        alpha: values.number("alpha"),
+        beta: values.number("beta"),
+        range: (values.number("lowest"), values.number("highest")),
+        ..Adaptation::default()
+    };
+    if adaptation.range.0 > adaptation.range.1 {
+        return Err(values.refuse("lowest", &format!("at most highest, which is {}", values.text("highest"))));
+    }
+    let automatically = values.flag("auto");
+    let idle: &[&str] = if automatically { &["min", "max", "wq", "gentle"] } else { &["delay"] };
+    if let Some(name) = idle.iter().find(|name| values.is_given(name)) {
+        return Err(values.refuse(name, &format!("only with auto={}", !automatically)));
+    }
+    let given = values.texts(|name| OF_RED.contains(&name));
+    let mut params = values.accept(Params::of(find("red").expect("shipped"), &given, &place.of_policy()))?;
+    if automatically {
+        values.accept(set_automatically(&mut params, place.rate, values.time("delay")))?;
+    }
+    let red = values.accept(AdaptiveRed::new(params, values.number("maxp"), adaptation))?;
+    Ok(Queue::Fifo(Fifo::new(place.buffer, Policy::Adaptive(Box::new(red)))))
+}
+
+/// Parameters that are RED's own.
+const OF_RED: &[&str] = &["min", "max", "maxp", "wq", "gentle", "wait", "byte", "unit", "mean", "ecn"];

@@ -1,0 +1,133 @@
+//! CoDel and PIE: one FIFO whose delay is held to a target, what routers and modems ship.
+
+use crate::queue::pie::{Delay, Params};
+use crate::queue::{Codel, Pie, Queue, codel};
+use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
+use crate::scenario::values::Values;
+
+pub static CODEL: NativePart = NativePart {
+    name: "codel",
+    summary: "one FIFO that drops from its head when the delay stays above a target",
+    source: "RFC 8289",
+    detail: "Every packet is stamped; when the delay has stayed above target for an interval, the head is dropped, and \
+             then ever more often until the delay falls. All flows wait in one queue, so that short ones gain by the \
+             queue's being short, and by nothing else.",
+    parameters: || [CODEL_LAW.to_vec(), LIMIT.to_vec()].concat(),
+    build: Build::Queue(
+        |values, _| {
+            let law = codel::Law {
+                target: values.time("target"),
+                interval: values.time("interval"),
+                ecn: values.flag("ecn"),
+            };
+            Ok(Queue::Codel(Box::new(Codel::new(codel::Params { law, limit: values.buffer("limit") }))))
+        },
+        |_| false,
+    ),
+};
+
+pub static PIE: NativePart = NativePart {
+    name: "pie",
+    summary: "one FIFO that drops arrivals with a probability steered by the delay",
+    source: "RFC 8033",
+    detail: "Every 15 ms a controller raises or lowers the probability by the delay's distance from the target and by its \
+             change; bursts pass unpunished. Like CoDel it keeps one queue short for all and knows nothing of flows.",
+    parameters: || [CONTROLLER.to_vec(), LIMIT.to_vec()].concat(),
+    build: Build::Queue(|values, _| Ok(Queue::Pie(Box::new(Pie::new(pie(values))))), |_| false),
+};
+
+const CODEL_LAW: &[Parameter] = &[
+    Parameter::new("target", Kind::Time, "5ms", "acceptable standing delay", "RFC 8289"),
+    Parameter::new("interval", Kind::Time, "100ms", "time the delay must stay above the target", "RFC 8289")
+        .within(1e-9, 1e9),
+    Parameter::new(
+        "ecn",
+        Kind::Flag,
+        "true",
+        "mark ECN-capable packets instead of dropping them",
+        "as fq-codel",
+    ),
+];
+
+const LIMIT: &[Parameter] = &[Parameter::new(
+    "limit",
+    Kind::Buffer,
+    "1000p",
+    "limit of the queue; not --buffer, because people install it so",
+    "Linux' default, which the RFC leaves open",
+)];
+
+const CONTROLLER: &[Parameter] = &[
+    Parameter::new("target", Kind::Time, "15ms", "delay to hold, QDELAY_REF", "RFC 8033"),
+    Parameter::new(
+        "period",
+        Kind::Time,
+        "15ms",
+        "time between steps of the controller, T_UPDATE",
+        "RFC 8033",
+    )
+    .within(1e-9, 1e9),
+    Parameter::new("burst", Kind::Time, "150ms", "time for which a burst passes, MAX_BURST", "RFC 8033"),
+    Parameter::new("alpha", Kind::Number, "0.125", "weight of the distance from the target, 1/s", "RFC 8033"),
+    Parameter::new("beta", Kind::Number, "1.25", "weight of the delay's change, 1/s", "RFC 8033"),
+    Parameter::new(
+        "ecn",
+        Kind::Flag,
+        "true",
+        "mark ECN-capable packets while the probability is below mark_ecnth",
+        "as fq-codel",
+    ),
+    Parameter::new(
+        "mark_ecnth",
+        Kind::Fraction,
+        "0.1",
+        "probability from which ECN-capable packets are dropped too",
+        "RFC 8033",
+    ),
+    Parameter::new(
+        "delay",
+        Kind::Choice(&["timestamp", "rate"]),
+        "timestamp",
+        "the last packet's own delay, or the queue over the measured departure rate",
+        "Linux; the RFC allows both",
+    ),
+    Parameter::new(
+        "derandomise",
+        Kind::Flag,
+        "false",
+        "space drops between 0.85/p and 8.5/p packets apart",
+        "RFC 8033, optional",
+    ),
+    Parameter::new(
+        "cap",
+        Kind::Flag,
+        "false",
+        "rise by at most 0.02 a step from 0.1 on",
+        "RFC 8033, optional",
+    ),
+    Parameter::new(
+        "mean",
+        Kind::Size,
+        "1500B",
+        "mean packet; two may always wait",
+        "ours: the RFC leaves it open",
+    )
+    .within(1.0, 65535.0),
+];
+
+fn pie(values: &Values) -> Params {
+    Params {
+        target: values.time("target"),
+        period: values.time("period"),
+        burst: values.time("burst"),
+        alpha: values.number("alpha"),
+        beta: values.number("beta"),
+        mean_packet: values.count("mean"),
+        limit: values.buffer("limit"),
+        ecn: values.flag("ecn"),
+        mark_ecnth: values.number("mark_ecnth"),
+        delay: if values.text("delay") == "rate" { Delay::DepartureRate } else { Delay::Timestamp },
+        derandomise: values.flag("derandomise"),
+        cap: values.flag("cap"),
+    }
+}

@@ -1,0 +1,31 @@
+//! Drop-tail, the default of most links.
+
+use crate::queue::{Fifo, Policy, Queue};
+use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
+use crate::units::Buffer;
+
+pub static DROPTAIL: NativePart = NativePart {
+    name: "droptail",
+    summary: "one FIFO that drops what does not fit",
+    source: "the default of most links",
+    detail: "Every packet is taken while there is room and dropped when there is none.",
+    parameters: || {
+        vec![Parameter::new(
+            "ns2",
+            Kind::Flag,
+            "false",
+            "count the packet in transmission towards a packet limit, as ns-2's drop-tail queue does",
+            "oracle/semantics.md 1.1",
+        )]
+    },
+    build: Build::Queue(
+        |values, place| {
+            let limit = match place.buffer {
+                Buffer::Packets(packets) if values.flag("ns2") => Buffer::Packets(packets.saturating_sub(1)),
+                other => other,
+            };
+            Ok(Queue::Fifo(Fifo::new(limit, Policy::DropTail)))
+        },
+        |_| false,
+    ),
+};

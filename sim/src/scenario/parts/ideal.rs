@@ -1,0 +1,37 @@
+//! Ideals: the shortest remaining transfer first and the empty link, which nobody can deploy, and the least served first.
+
+use crate::queue::srpt::{Params, Rank};
+use crate::queue::{Queue, Srpt, Unshared};
+use crate::scenario::catalogue::{Build, NativePart};
+use crate::scenario::scheme::Place;
+
+pub static SRPT: NativePart = NativePart {
+    name: "srpt",
+    summary: "ideal: the transfer with the fewest segments left goes first; sizes must be known",
+    source: "Schrage 1968",
+    detail: "Every packet tells how much of its transfer is left. When the buffer is full the largest transfer loses.",
+    parameters: Vec::new,
+    build: Build::Queue(|_, place| Ok(ranked(Rank::Remaining, place)), |_| false),
+};
+
+pub static LAS: NativePart = NativePart {
+    name: "las",
+    summary: "the connection that has been served least goes first; no sizes needed",
+    source: "Kleinrock 1976, foreground-background",
+    detail: "Counts the packets served of every connection; the one with fewest goes first.",
+    parameters: Vec::new,
+    build: Build::Queue(|_, place| Ok(ranked(Rank::Attained, place)), |_| false),
+};
+
+pub static EMPTY: NativePart = NativePart {
+    name: "empty",
+    summary: "ideal: the empty link; every connection has its whole rate to itself",
+    source: "SHRED section 5.1, \"uncongested\"",
+    detail: "Nobody waits for anybody and nothing is dropped: what remains is the path and TCP.",
+    parameters: Vec::new,
+    build: Build::Queue(|_, _| Ok(Queue::Unshared(Unshared::default())), |_| false),
+};
+
+fn ranked(rank: Rank, place: Place) -> Queue {
+    Queue::Srpt(Box::new(Srpt::new(Params { rank, limit: place.buffer })))
+}

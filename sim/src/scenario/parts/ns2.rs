@@ -1,0 +1,173 @@
+//! Witnesses: markers and queues as ns-2.35 ships them, to repeat its runs; and the absence of a hint.
+
+use crate::error::Result;
+use crate::marker::{Marker, Ns2Sfd};
+use crate::queue::ns2_dsred::Mode;
+use crate::queue::{Fifo, Ns2DsRed, Ns2Red, Ns2Rio, Policy, Queue, RedLine};
+use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
+use crate::scenario::scheme::Place;
+use crate::scenario::values::Values;
+use mousehole_policy::find;
+
+const SFD_TABLE_1: &str = "SFD Table 1";
+
+pub static NO_HINT: NativePart = NativePart {
+    name: "no-hint",
+    summary: "takes the window out of every packet, as if senders wrote none",
+    source: "SHRED section 6",
+    detail: "Shows what remains of SHRED where neither hosts nor an edge write hints.",
+    parameters: Vec::new,
+    build: Build::Marker(|_, _| Ok(Marker::NoHint)),
+};
+
+pub static NS2_SFD: NativePart = NativePart {
+    name: "ns2-sfd",
+    summary: "SFD's marker as ns-2.35 ships it: 5 s lazy timeout, 5 OUT then 1 IN",
+    source: "ns-2.35 SFDPolicy, oracle/semantics.md 1.2",
+    detail: "What the authors' code does where it differs from their paper; a witness, not a proposal.",
+    parameters: || {
+        vec![
+            Parameter::new(
+                "th",
+                Kind::Size,
+                "15kB",
+                "a flow's packets are IN up to this count of bytes",
+                "ns-2.35 SFDPolicy",
+            )
+            .within(1.0, 4294967295.0),
+            Parameter::new(
+                "selective",
+                Kind::Flag,
+                "false",
+                "promote one packet after every five OUT ones",
+                "ns-2.35 SFDPolicy",
+            ),
+        ]
+    },
+    build: Build::Marker(|values, _| {
+        Ok(Marker::Ns2Sfd(Ns2Sfd::new(values.size("th") as u32, values.flag("selective"))))
+    }),
+};
+
+pub static NS2_RED: NativePart = NativePart {
+    name: "ns2-red",
+    summary: "RED with spacing, guard and full buffer as in ns-2.35's",
+    source: "oracle/semantics.md 1.4",
+    detail: "What ns-2's code does where it differs from its paper; a witness, not a proposal.",
+    parameters: || of_red(&["min", "max", "maxp", "wq", "gentle", "wait", "byte", "unit", "mean", "ecn"]),
+    build: Build::Queue(
+        |values, place| {
+            let line = line(values, "", place)?;
+            Ok(fifo(place, Policy::Ns2Red(Box::new(Ns2Red::new(line, place.buffer)))))
+        },
+        |_| false,
+    ),
+};
+
+pub static NS2_DSRED: NativePart = NativePart {
+    name: "ns2-dsred",
+    summary: "multi-RED of two colours as ns-2.35's DiffServ queue has it",
+    source: "ns-2.35 dsRED, oracle/semantics.md 1.3",
+    detail: "What ns-2's code does where it differs from the papers; a witness, not a proposal.",
+    parameters: || {
+        let mode = Parameter::new(
+            "mode",
+            Kind::Choice(&["coupled", "decoupled", "total"]),
+            "coupled",
+            "as for sfd; ns-2's own default is coupled",
+            "ns-2.35 dsRED",
+        );
+        [vec![mode], in_and_out(), of_red(&["wq", "mean", "ecn"])].concat()
+    },
+    build: Build::Queue(
+        |values, place| {
+            let lines = [line(values, "in_", place)?, line(values, "out_", place)?];
+            let mode = match values.text("mode") {
+                "decoupled" => Mode::Decoupled,
+                "total" => Mode::Total,
+                _ => Mode::Coupled,
+            };
+            Ok(fifo(place, Policy::Ns2DsRed(Box::new(Ns2DsRed::new(mode, &lines)))))
+        },
+        |_| true,
+    ),
+};
+
+pub static NS2_RIO: NativePart = NativePart {
+    name: "ns2-rio",
+    summary: "RIO as ns-2.35 ships it (Queue/RED/RIO)",
+    source: "ns-2.35 Queue/RED/RIO, oracle/semantics.md 1.5",
+    detail: "IN is judged by the average of IN packets, OUT by the average of all, but OUT arrivals move neither average.",
+    parameters: || {
+        let wait =
+            of_red(&["wait"])[0].with_default("true", "ns-2.35 Queue/RED/RIO, oracle/semantics.md 1.5");
+        [in_and_out(), vec![wait], of_red(&["wq", "gentle", "mean", "ecn"])].concat()
+    },
+    build: Build::Queue(
+        |values, place| {
+            let (inside, out) = (line(values, "in_", place)?, line(values, "out_", place)?);
+            Ok(fifo(place, Policy::Ns2Rio(Box::new(Ns2Rio::new(inside, out, place.buffer)))))
+        },
+        |_| true,
+    ),
+};
+
+/// Returns these parameters of RED, as its header describes them.
+pub fn of_red(names: &[&str]) -> Vec<Parameter> {
+    let red = find("red").expect("RED is shipped");
+    let all = names.iter().map(|name| red.parameters().iter().find(|one| one.name == *name));
+    all.map(|one| *one.expect("a parameter of RED")).collect()
+}
+
+/// Returns the lines of IN and OUT as SFD's Table 1 has them.
+fn in_and_out() -> Vec<Parameter> {
+    let named = |name, from: &str, default, meaning| Parameter {
+        name,
+        default,
+        meaning,
+        source: SFD_TABLE_1,
+        ..of_red(&[from])[0]
+    };
+    vec![
+        named("in_min", "min", "10", "IN: average queue where early drops begin, packets"),
+        named("in_max", "max", "30", "IN: average queue where every packet is dropped, packets"),
+        named("in_maxp", "maxp", "0.02", "IN: drop probability just below in_max"),
+        named("out_min", "min", "8", "OUT: average queue where early drops begin, packets"),
+        named("out_max", "max", "24", "OUT: average queue where every packet is dropped, packets"),
+        named("out_maxp", "maxp", "0.1", "OUT: drop probability just below out_max"),
+    ]
+}
+
+/// Returns the line whose own parameters begin with `prefix`. Thresholds that are shares of a small buffer are kept a
+/// packet apart, as `mh_red_setup_line` does.
+fn line(values: &Values, prefix: &str, place: Place) -> Result<RedLine> {
+    let [min, max, max_p] = ["min", "max", "maxp"].map(|name| format!("{prefix}{name}"));
+    let mean = values.size("mean") as f64;
+    let [low, high] = [&min, &max].map(|name| values.depth(name, place, mean));
+    let shares = [&min, &max].map(|name| values.text(name).ends_with('%'));
+    if shares == [true, true] && high <= low && low > 0.0 {
+        return Err(values.refuse(&max, &format!("more than {min}")));
+    }
+    let high = if shares.contains(&true) { high.max(low + 1.0) } else { high };
+    if high < low + 1.0 {
+        return Err(values.refuse(&max, &format!("at least one packet more than {min}")));
+    }
+    let is_set = |name: &str| values.has(name) && values.flag(name);
+    Ok(RedLine {
+        min_packets: low,
+        max_packets: high,
+        max_p: values.number(&max_p),
+        w_q: values.number("wq"),
+        mean_packet_bytes: mean,
+        rate_bps: place.rate.0 as f64,
+        gentle: is_set("gentle"),
+        wait: is_set("wait"),
+        byte_mode: is_set("byte"),
+        queue_in_bytes: values.has("unit") && values.text("unit") == "bytes",
+        ecn: values.flag("ecn"),
+    })
+}
+
+fn fifo(place: Place, policy: Policy) -> Queue {
+    Queue::Fifo(Fifo::new(place.buffer, policy))
+}

@@ -1,0 +1,423 @@
+//! Every named scheme: which markers and queue, with which defaults, under the parameter names of its paper.
+
+use super::catalogue::{NamedScheme, Preset, Setting, default, fixed, named};
+
+const SFD_TABLE_1: &str = "SFD Table 1";
+const TABLE_III: &str = "RIO-PS Table III";
+const FIGURE_4: &str = "ours: the paper's Figure 4 is lost; staggered as its text asks";
+const LFP_3: &str = "LFP section 3";
+const SOURCE_2_35: &str = "ns-2.35 Queue/RED/RIO, oracle/semantics.md 1.5";
+
+/// Every scheme, baselines first.
+pub const SCHEMES: &[NamedScheme] = &[
+    alone(
+        "droptail",
+        "one FIFO that drops what does not fit",
+        "the default of most links",
+        "Every packet is taken while there is room and dropped when there is none. Long flows keep the buffer full, so \
+         that everybody waits behind it and short flows lose whole windows at once. The baseline of every paper here.",
+        &[Preset { part: "droptail", settings: &[] }],
+    ),
+    alone(
+        "red",
+        "Random Early Detection, no colours",
+        "Floyd & Jacobson 1993; parameters of SFD Table 1, OUT",
+        "Drops at random as the average queue rises from min to max, so that flows back off before the buffer is full. It \
+         knows nothing of short and long: a short flow's first packet is dropped as readily as any.",
+        &[Preset { part: "red", settings: &[] }],
+    ),
+    alone(
+        "ns2-red",
+        "RED with spacing, guard and full buffer as in ns-2.35's, to repeat its runs",
+        "oracle/semantics.md 1.4",
+        "What ns-2's code does where it differs from its paper; a witness, not a proposal.",
+        &[Preset { part: "ns2-red", settings: &[] }],
+    ),
+    alone(
+        "ared",
+        "RED whose max_p follows the average queue, with thresholds set from the link's rate",
+        "Floyd, Gummadi & Shenker 2001",
+        "Twice a second max_p grows when the average is above the middle of min and max, and shrinks when it is below: \
+         the average stays in the middle at every load. No colours; the fairest RED to compare with.",
+        &[Preset { part: "ared", settings: &[] }],
+    ),
+    alone(
+        "sfd",
+        "short-flow differentiating: a flow's first bytes are IN, the rest OUT; two virtual REDs",
+        "Chen & Heidemann, ISI-TR-2001-548, section 3.2",
+        "The edge counts each flow's bytes; up to th they are IN, beyond OUT. One FIFO holds both, with an average and \
+         thresholds for each colour, so that OUT is dropped first and order is kept. Short flows gain by fewer losses \
+         and a shorter queue; long flows pay.",
+        &[Preset { part: "sfd", settings: SFD_MARKER }, Preset { part: "multi-red", settings: SFD_QUEUE }],
+    ),
+    alone(
+        "p-sfd",
+        "SFD that promotes OUT packets with probability threshold / bytes sent",
+        "Chen & Heidemann, ISI-TR-2001-548, section 3.3",
+        "As sfd, but a long flow's packets are IN with a probability that falls as the flow grows, which takes most of \
+         the penalty from flows just above the threshold.",
+        &[
+            Preset { part: "sfd", settings: &[fixed(&["promotion"], "probabilistic"), fixed(&["k"], "4")] },
+            Preset { part: "multi-red", settings: SFD_QUEUE },
+        ],
+    ),
+    alone(
+        "s-sfd",
+        "SFD that promotes every k-th OUT packet of a flow",
+        "Chen & Heidemann, ISI-TR-2001-548, section 3.3",
+        "As sfd, but every k-th packet of a long flow is IN, however long it is. The paper's results from section 4.3 on \
+         are of this variant, with k = 4.",
+        &[
+            Preset { part: "sfd", settings: &[fixed(&["promotion"], "one-of-k")] },
+            Preset { part: "multi-red", settings: SFD_QUEUE },
+        ],
+    ),
+    alone(
+        "ns2-sfd",
+        "SFD as ns-2.35 ships it: 5 s lazy timeout, 5 OUT then 1 IN, drops spaced its way",
+        "ns-2.35 SFDPolicy and dsRED, oracle/semantics.md 1.2, 1.3",
+        "What the authors' code does where it differs from their paper; a witness, not a proposal.",
+        &[Preset { part: "ns2-sfd", settings: &[] }, Preset { part: "ns2-dsred", settings: &[] }],
+    ),
+    alone(
+        "ns2-rio",
+        "RIO as ns-2.35 ships it (Queue/RED/RIO), with the marks of ns2-sfd",
+        SOURCE_2_35,
+        "IN is judged by the average of IN packets, OUT by the average of all, but OUT arrivals move neither average. In \
+         ns-2 nothing can mark packets for this queue one by one; here ns2-sfd's marker does. A witness, not a proposal.",
+        &[Preset { part: "ns2-sfd", settings: &[] }, Preset { part: "ns2-rio", settings: &[] }],
+    ),
+    alone(
+        "rio-ps",
+        "a flow's first packets are Short, by a threshold that keeps a ratio of short to long flows",
+        "Guo & Matta, BU-CS-2001-005",
+        "The edge counts each flow's packets; up to a threshold they are Short. Every t_c it moves the threshold by one \
+         packet so that short flows stay about slr times as many as long ones. The queue drops Short by the number of \
+         Short packets alone and Long by all, gently, and marks where hosts use ECN.",
+        &[Preset { part: "rio-ps", settings: &[] }, Preset { part: "multi-red", settings: RIO_PS_QUEUE }],
+    ),
+    alone(
+        "shred",
+        "RED that drops a packet the less, the smaller its sender's window against the average one",
+        "Hartling, Claypool & Kinicki 2002",
+        "Every data packet carries its sender's window, 1 to 255 segments. The queue keeps the average window and moves \
+         RED's line for each packet: a window of half the average meets a line that begins half-way to max. Short flows, \
+         and long ones that have just lost, are spared. With a buffer below min it is a drop-tail queue. For senders that \
+         write no window, `shred-edge|shred` has an edge write what is outstanding, and `no-hint|shred` shows what \
+         remains without.",
+        &[Preset { part: "shred", settings: &[] }],
+    ),
+    alone(
+        "lfp",
+        "short flows first, long ones too while tokens abound, elephants last; strict priority",
+        "Alcaraz, Gilly, Juiz & Puigjaner, EPEW 2011",
+        "A flow's first tau packets are green. Green packets spend tokens; while the bucket is fuller than a set point, \
+         packets of longer flows are green as well, else yellow. A flow longer than the u-quantile of the last h flows is \
+         an elephant: red from then on. The colours are physical queues under strict priority, so a flow that changes \
+         colour is reordered and red may starve.",
+        &[Preset { part: "lfp", settings: &[] }, Preset { part: "priority", settings: LFP_QUEUE }],
+    ),
+    alone(
+        "appl",
+        "a colour by application: interactive first, web next, file transfer last; three coupled REDs",
+        "Noureddine & Tobagi, section V",
+        "Telnet and its like are green, the web yellow, file transfer red, by what each connection is for. Each user's \
+         green and yellow are held to a traffic profile of two token buckets by a policer at the edge; beyond it they \
+         become red, or are dropped. Interactive traffic loses nothing while it fits its profile; file transfer pays when \
+         the link is narrow. Traffic files tell the application by the server's port. With a host_stage in the scenario \
+         each user's host shapes what it sends: packets beyond the profile wait there.",
+        &[
+            Preset { part: "application", settings: &[] },
+            Preset {
+                part: "policer",
+                settings: &[
+                    default(&["high_rate"], "250kbit", "Noureddine & Tobagi, section V"),
+                    default(&["med_rate"], "250kbit", "Noureddine & Tobagi, section V"),
+                ],
+            },
+            Preset { part: "multi-red", settings: TCP_DS_QUEUE },
+        ],
+    ),
+    alone(
+        "tcp-ds",
+        "a colour by the state of TCP: small windows, SYNs and recovery first; three coupled REDs",
+        "Noureddine & Tobagi, section VI",
+        "The sending host colours every segment: green while its window is at most high, or while it recovers from a \
+         loss; yellow up to med; red beyond. Short transfers never get past green and yellow, and a long one gets help \
+         exactly when a loss would cost a timeout. Initial windows of 10 begin beyond both thresholds. The edge polices \
+         each user's green and yellow by the traffic profile; with a host_stage in the scenario, each user's host \
+         schedules and shapes what it sends to the same profile, which leaves the policer little or nothing to do.",
+        &[
+            Preset { part: "window-marker", settings: &[fixed(&["randomised"], "false")] },
+            Preset { part: "policer", settings: &[] },
+            Preset { part: "multi-red", settings: TCP_DS_QUEUE },
+        ],
+    ),
+    alone(
+        "tcp-ds-r",
+        "TCP-DS that keeps about the first threshold's packets green in larger windows, by chance",
+        "Noureddine & Tobagi, section VI.A",
+        "As tcp-ds, but a packet of a larger window is green with probability high / window, and else yellow with \
+         probability med / window, so that about so many packets of every connection are always protected.",
+        &[
+            Preset { part: "window-marker", settings: &[fixed(&["randomised"], "true")] },
+            Preset { part: "policer", settings: &[] },
+            Preset { part: "multi-red", settings: TCP_DS_QUEUE },
+        ],
+    ),
+    alone(
+        "er-tbm",
+        "an edge router colours each user's aggregate by two token buckets; three coupled REDs",
+        "Noureddine & Tobagi, section VI.C",
+        "What common DiffServ edges do: a user's packets are green while one bucket has tokens, yellow while the second \
+         has, red beyond, whatever they carry. The paper's baseline: a user's own bulk transfer spends the tokens that \
+         its web page needs.",
+        &[
+            Preset { part: "aggregate-marker", settings: &[] },
+            Preset { part: "multi-red", settings: TCP_DS_QUEUE },
+        ],
+    ),
+    alone(
+        "pq-sfd",
+        "SFD's marker before two physical REDs under strict priority to IN",
+        "Chen & Heidemann, ISI-TR-2001-548, Figure 4 (b), PQ",
+        "The paper's other architecture, without results there: IN never waits for OUT, so that short flows gain more \
+         than with virtual queues, OUT may starve, and a flow that comes back after its timeout may overtake itself.",
+        &[Preset { part: "sfd", settings: SFD_MARKER }, Preset { part: "priority", settings: PQ_SFD_QUEUE }],
+    ),
+    alone(
+        "wrr",
+        "interactive traffic in a queue of its own with a share of the link, all else in another",
+        "Noureddine & Tobagi, section V",
+        "The multi-queue baseline: two drop-tail FIFOs share the link's bytes by weight, each with the link's buffer; \
+         what one does not use the other has. It serves what it knows by application, and no short web transfer.",
+        &[Preset { part: "wrr", settings: &[] }],
+    ),
+    alone(
+        "codel",
+        "one FIFO that drops from its head when the delay stays above a target",
+        "RFC 8289",
+        "Every packet is stamped; when the delay has stayed above target for an interval, the head is dropped, and then \
+         ever more often until the delay falls. All flows wait in one queue, so that short ones gain by the queue's being \
+         short, and by nothing else.",
+        &[Preset { part: "codel", settings: &[] }],
+    ),
+    alone(
+        "pie",
+        "one FIFO that drops arrivals with a probability steered by the delay",
+        "RFC 8033",
+        "Every 15 ms a controller raises or lowers the probability by the delay's distance from the target and by its \
+         change; bursts pass unpunished. Like CoDel it keeps one queue short for all and knows nothing of flows.",
+        &[Preset { part: "pie", settings: &[] }],
+    ),
+    alone(
+        "fq-codel",
+        "flow queueing with CoDel, what people would install instead",
+        "RFC 8290",
+        "Every flow has a queue of its own, served in turn, and a flow that sends little goes first. Short flows need no \
+         marks and no thresholds: the bar that the papers' schemes have to clear.",
+        &[Preset { part: "fq-codel", settings: &[] }],
+    ),
+    alone(
+        "cake",
+        "fair between hosts, then between flows, each flow under CoDel and BLUE; a shaper if asked for",
+        "Høiland-Jørgensen et al. 2018; tc-cake(8)",
+        "Like fq-codel every flow has a queue and flows that send little go first; in addition hosts share before flows \
+         do, so that nobody gains by many connections. Hosts are known by the connections' ends. Overhead compensation \
+         and the ACK filter are left out.",
+        &[Preset { part: "cake", settings: &[] }],
+    ),
+    alone(
+        "pias",
+        "a flow falls by two steps with the bytes it has sent; three drop-tail queues, strict priority",
+        "Bai et al., NSDI 2015",
+        "The data centre's descendant of these schemes: no size is known in advance, a flow begins at the top and is \
+         demoted at thresholds of bytes. No idle timeout: a connection that is used again stays where it was. Its \
+         thresholds were meant for 10 Gb/s.",
+        &[
+            Preset { part: "demotion", settings: &[] },
+            Preset { part: "priority", settings: &[fixed(&["colours"], "3"), fixed(&["drop"], "none")] },
+        ],
+    ),
+    alone(
+        "ct-bytes",
+        "a firewall's rule: connections beyond so many bytes go into the slow class; two drop-tail queues",
+        "nftables `ct original bytes`, iptables `connbytes`",
+        "What administrators write today: once a connection has carried more than the threshold it is bulk for as long as \
+         it lives, however long it idles between. An SSH session or a reused HTTP/2 connection ends up there.",
+        &[
+            Preset {
+                part: "demotion",
+                settings: &[
+                    named(
+                        "th",
+                        &["first"],
+                        "1MB",
+                        "connections are bulk beyond this many bytes in the data direction",
+                        "a common choice in such rules; ours",
+                    ),
+                    fixed(&["second"], "4294967295B"),
+                ],
+            },
+            Preset { part: "priority", settings: &[fixed(&["colours"], "2"), fixed(&["drop"], "none")] },
+        ],
+    ),
+    alone(
+        "srpt",
+        "ideal: the transfer with the fewest segments left goes first; sizes must be known",
+        "Schrage 1968",
+        "Every packet tells how much of its transfer is left. No queue can be faster on average for transfers of known \
+         size; it bounds what any marker could gain. When the buffer is full the largest transfer loses.",
+        &[Preset { part: "srpt", settings: &[] }],
+    ),
+    alone(
+        "las",
+        "the connection that has been served least goes first; no sizes needed",
+        "Kleinrock 1976, foreground-background",
+        "Counts the packets served of every connection; the one with fewest goes first. Near srpt where most transfers \
+         are short and few are long. A long connection of many short requests looks long: it has no idle timeout.",
+        &[Preset { part: "las", settings: &[] }],
+    ),
+    alone(
+        "empty",
+        "ideal: the empty link; every connection has its whole rate to itself",
+        "SHRED section 5.1, \"uncongested\"",
+        "Nobody waits for anybody and nothing is dropped: what remains is the path and TCP. It bounds what any scheme \
+         could do for anyone. Together the connections may send more than the link carries, so its use can pass 100 %.",
+        &[Preset { part: "empty", settings: &[] }],
+    ),
+];
+
+/// Returns an entry.
+const fn alone(
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    detail: &'static str,
+    stages: &'static [Preset],
+) -> NamedScheme {
+    NamedScheme { name, summary, source, detail, stages }
+}
+
+const SFD_MARKER: &[Setting] = &[fixed(&["promotion"], "none"), fixed(&["k"], "4")];
+
+const IN_MIN: Setting =
+    named("in_min", &["green_min"], "10", "IN: average queue where early drops begin, packets", SFD_TABLE_1);
+const IN_MAX: Setting = named(
+    "in_max",
+    &["green_max"],
+    "30",
+    "IN: average queue where every packet is dropped, packets",
+    SFD_TABLE_1,
+);
+const IN_MAXP: Setting =
+    named("in_maxp", &["green_maxp"], "0.02", "IN: drop probability just below in_max", SFD_TABLE_1);
+const OUT_MIN: Setting = named(
+    "out_min",
+    &["yellow_min"],
+    "8",
+    "OUT: average queue where early drops begin, packets",
+    SFD_TABLE_1,
+);
+const OUT_MAX: Setting = named(
+    "out_max",
+    &["yellow_max"],
+    "24",
+    "OUT: average queue where every packet is dropped, packets",
+    SFD_TABLE_1,
+);
+const OUT_MAXP: Setting =
+    named("out_maxp", &["yellow_maxp"], "0.1", "OUT: drop probability just below out_max", SFD_TABLE_1);
+const SFD_WQ: Setting = default(&["wq"], "0.02", SFD_TABLE_1);
+const NO_RED_LINE: Setting = fixed(&["red_min", "red_max"], "1000p");
+
+const SFD_QUEUE: &[Setting] = &[
+    default(&["mode"], "decoupled", "SFD section 3.2"),
+    IN_MIN,
+    IN_MAX,
+    IN_MAXP,
+    OUT_MIN,
+    OUT_MAX,
+    OUT_MAXP,
+    SFD_WQ,
+    fixed(&["colours"], "2"),
+    NO_RED_LINE,
+    fixed(&["red_maxp"], "0.1"),
+];
+
+const PQ_SFD_QUEUE: &[Setting] = &[
+    IN_MIN,
+    IN_MAX,
+    IN_MAXP,
+    OUT_MIN,
+    OUT_MAX,
+    OUT_MAXP,
+    SFD_WQ,
+    fixed(&["drop"], "red"),
+    fixed(&["colours"], "2"),
+    NO_RED_LINE,
+    fixed(&["red_maxp"], "0.1"),
+];
+
+const RIO_PS_QUEUE: &[Setting] = &[
+    named("short_min", &["green_min"], "15%", "Short: average queue where early drops begin", TABLE_III),
+    named("short_max", &["green_max"], "35%", "Short: average queue where the gentle part begins", TABLE_III),
+    named("short_maxp", &["green_maxp"], "0.05", "Short: drop probability at short_max", TABLE_III),
+    named("long_min", &["yellow_min"], "15%", "Long: average queue where early drops begin", TABLE_III),
+    named("long_max", &["yellow_max"], "50%", "Long: average queue where the gentle part begins", TABLE_III),
+    named("long_maxp", &["yellow_maxp"], "0.1", "Long: drop probability at long_max", TABLE_III),
+    default(&["mode"], "coupled", "RIO-PS section III.C"),
+    default(&["wq"], "0.001953125", TABLE_III),
+    default(&["gentle"], "true", "RIO-PS section III.C"),
+    default(&["wait"], "true", TABLE_III),
+    default(&["mean"], "500B", TABLE_III),
+    default(&["ecn"], "true", TABLE_III),
+    fixed(&["colours"], "2"),
+    NO_RED_LINE,
+    fixed(&["red_maxp"], "0.1"),
+];
+
+const TCP_DS_QUEUE: &[Setting] = &[
+    named("high_min", &["green_min"], "70%", "green: average queue where early drops begin", FIGURE_4),
+    named("high_max", &["green_max"], "100%", "green: average queue where every packet is dropped", FIGURE_4),
+    named("med_min", &["yellow_min"], "40%", "yellow: average queue where early drops begin", FIGURE_4),
+    named("med_max", &["yellow_max"], "70%", "yellow: average queue where every packet is dropped", FIGURE_4),
+    named("low_min", &["red_min"], "20%", "red: average queue where early drops begin", FIGURE_4),
+    named("low_max", &["red_max"], "40%", "red: average queue where every packet is dropped", FIGURE_4),
+    named(
+        "maxp",
+        &["green_maxp", "yellow_maxp", "red_maxp"],
+        "0.1",
+        "drop probability just below each max",
+        "Noureddine & Tobagi, section IV.A",
+    ),
+    default(&["wq"], "0.5", "Noureddine & Tobagi, section IV.A"),
+    fixed(&["colours"], "3"),
+];
+
+const LFP_QUEUE: &[Setting] = &[
+    named(
+        "min",
+        &["green_min", "yellow_min", "red_min"],
+        "10",
+        "average queue where early drops begin, each queue",
+        LFP_3,
+    ),
+    named(
+        "max",
+        &["green_max", "yellow_max", "red_max"],
+        "40",
+        "average queue where every packet is dropped, each queue",
+        LFP_3,
+    ),
+    named(
+        "maxp",
+        &["green_maxp", "yellow_maxp", "red_maxp"],
+        "0.02",
+        "drop probability just below max",
+        LFP_3,
+    ),
+    default(&["wq"], "0.001", LFP_3),
+    fixed(&["drop"], "red"),
+    fixed(&["colours"], "3"),
+];
