@@ -1,10 +1,10 @@
 #!/bin/sh
 # Compiles every policy header on its own for the eBPF target and natively, and refuses what would not load:
-# floating point, 128-bit integers, system headers, calls that are not inlined. What stands under MH_DESCRIBE is of user
-# space and free to use them. Headers are found; a policy's functions get bodies from bpf/entries.h, the functions of
-# any other header by making them `used`. Needs clang, gcc and readelf.
+# floating point, 128-bit integers, system headers, calls that are not inlined, structs with hidden padding. What stands
+# under MH_DESCRIBE is for user space and may use them. The script finds the headers itself. A policy's functions get
+# bodies from bpf/entries.h; the functions of any other header get them by being `used`. Needs clang, gcc and readelf.
 #
-# check-bpf.sh [header …] checks other headers than those in include/mousehole; they include those as they please.
+# `check-bpf.sh HEADER …` checks these headers instead of those in include/mousehole.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=$(mktemp -d)
@@ -13,7 +13,7 @@ trap 'rm -rf "$out"' EXIT
 # Without system headers, as a kernel program has none.
 include="-nostdinc -I$here/include -I$here"
 bpf="clang -target bpf -O2 -g -mcpu=v3 -fno-strict-aliasing -Wall -Werror $include"
-native="gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror $include"
+native="gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Wpadded -Werror $include"
 fail() { echo "check-bpf: $*" >&2; exit 1; }
 
 for tool in clang gcc readelf; do

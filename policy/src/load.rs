@@ -87,13 +87,13 @@ pub fn headers_folder() -> io::Result<PathBuf> {
     let folder = cache().join(format!("include-{}", &hex(&digest.finalize())[..16]));
     let inside = folder.join("mousehole");
     if !inside.is_dir() {
-        let part = cache().join(format!("include-{}.part", id()));
+        let part = cache().join(format!("include-{}-{}.part", id(), unique()));
         fs::create_dir_all(part.join("mousehole"))?;
         for (name, content) in HEADERS {
             fs::write(part.join("mousehole").join(name), content)?;
         }
         if fs::rename(&part, &folder).is_err() {
-            fs::remove_dir_all(&part)?; // another process was faster
+            fs::remove_dir_all(&part)?; // another process or thread was faster
         }
     }
     Ok(folder)

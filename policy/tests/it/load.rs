@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use tempfile::TempDir;
 
-/// Keeps what loading writes out of the user's cache.
-static CACHE: LazyLock<TempDir> = LazyLock::new(|| {
-    let folder = TempDir::new().unwrap();
+/// The cache that loading uses here, in place of the user's.
+static CACHE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache");
     // SAFETY: this program reads its environment through the standard library alone, which takes a lock.
-    unsafe { std::env::set_var("XDG_CACHE_HOME", folder.path()) };
+    unsafe { std::env::set_var("XDG_CACHE_HOME", &folder) };
     folder
 });
 
@@ -177,14 +177,26 @@ MH_DROPPER(ten, mh_ten_params, mh_none, .summary = "ten packets", .source = "our
     assert_eq!([verdict(9), verdict(10)], [Verdict::Pass, Verdict::Early]);
 }
 
+/// Whoever asks first writes the headers; all who ask at once find all of them.
+#[test]
+fn headers_folder__may_be_asked_for_by_many_at_once() {
+    LazyLock::force(&CACHE);
+    let all = || {
+        let folder = headers_folder().unwrap();
+        assert!(
+            folder.join("mousehole/policy.h").is_file() && folder.join("mousehole/window_marker.h").is_file()
+        );
+    };
+    std::thread::scope(|scope| (0..16).for_each(|_| drop(scope.spawn(all))));
+}
+
 #[test]
 fn load__leaves_nothing_but_the_headers_in_the_cache() {
     Header::new("tidy.h", &marker("tidy", &limit("tidy", "1B"))).load();
     let folder = headers_folder().unwrap();
-    assert!(folder.join("mousehole/policy.h").is_file() && folder.starts_with(CACHE.path()));
+    assert!(folder.join("mousehole/policy.h").is_file() && folder.starts_with(&*CACHE));
     // Folders of other tests may be there, which run in the same process.
-    let folders =
-        std::fs::read_dir(CACHE.path().join("mousehole")).unwrap().map(|entry| entry.unwrap().path());
+    let folders = std::fs::read_dir(CACHE.join("mousehole")).unwrap().map(|entry| entry.unwrap().path());
     let files = folders.flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
     let left: Vec<_> = files
         .map(|file| file.path())
