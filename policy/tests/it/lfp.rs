@@ -2,60 +2,11 @@
 //! history.
 
 use crate::common::parts::{Bucket, BucketParams, inner, word_field};
-use crate::common::{Bits, Marker, params, refused, refused_at, specs};
-use mousehole_policy::{Colour, Params, Place, State, View};
-use std::collections::VecDeque;
+use crate::common::specs::Lfp as Spec;
+use crate::common::{Bits, Marker, params, reference, refused, refused_at};
+use mousehole_policy::{Colour, Place, State, View};
 
 const SECOND: u64 = 1_000_000_000;
-
-/// LFP in natural units; packets.
-#[derive(Debug, Clone, Copy)]
-struct Spec {
-    threshold: u32,
-    /// Tokens per second.
-    rate: f64,
-    burst: u32,
-    set_point: f64,
-    hysteresis: f64,
-    /// Level of the quantile (0 to 1), and how many flows are remembered.
-    sizes: (f64, u32),
-    memoryless: bool,
-}
-
-impl Default for Spec {
-    /// The header's defaults at 2 Mbit/s, with whole tokens a second.
-    fn default() -> Spec {
-        let sizes = (0.95, 1000);
-        Spec {
-            threshold: 10,
-            rate: 83.0,
-            burst: 50,
-            set_point: 50.0,
-            hysteresis: 25.0,
-            sizes,
-            memoryless: false,
-        }
-    }
-}
-
-impl Spec {
-    /// Returns the parameters on a link that carries `rate` packets of 1500 B a second; omega is then 1.
-    fn params(&self) -> Params {
-        let link = if self.rate > 0.0 { self.rate * 12_000.0 } else { 12_000.0 };
-        let place = Place { rate_bps: link, bottleneck_bps: link, ..Place::EXAMPLE };
-        let given = [
-            ("tau", self.threshold.to_string()),
-            ("omega", if self.rate > 0.0 { "1" } else { "0" }.to_string()),
-            ("zeta", self.burst.to_string()),
-            ("kappa", self.set_point.to_string()),
-            ("delta", self.hysteresis.to_string()),
-            ("u", (self.sizes.0 * 100.0).to_string()),
-            ("h", self.sizes.1.to_string()),
-            ("memoryless", self.memoryless.to_string()),
-        ];
-        specs::of("lfp", &given, &place)
-    }
-}
 
 /// Returns tau 10; 1 packet/s, burst 100, open from 75 and closed below 25.
 fn spec() -> Spec {
@@ -320,55 +271,6 @@ fn lfp__a_flow_that_starts_anew_has_ended_once() {
     assert_eq!(restarted.marker.reading("elephant_packets"), 7.0);
 }
 
-/// LFP in floats, with the sizes in a list.
-struct Float {
-    spec: Spec,
-    level: f64,
-    last_ns: u64,
-    open: bool,
-    kept: VecDeque<u32>,
-}
-
-impl Float {
-    fn ended(&mut self, size: u32) {
-        self.kept.push_back(size);
-        if self.kept.len() > self.spec.sizes.1 as usize {
-            self.kept.pop_front();
-        }
-    }
-
-    fn quantile(&self) -> Option<u32> {
-        let mut sorted: Vec<u32> = self.kept.iter().copied().collect();
-        sorted.sort_unstable();
-        let rank = (self.spec.sizes.0 * sorted.len() as f64 - 1e-9).ceil() as usize;
-        (rank < sorted.len()).then(|| sorted[rank - 1])
-    }
-
-    /// The colour, and how far the fill is from a limit, in tokens.
-    fn packet(&mut self, count: u32, elephant: &mut bool, now_ns: u64) -> (Colour, f64) {
-        let Spec { rate, burst, set_point, hysteresis, .. } = self.spec;
-        let full = f64::from(burst);
-        self.level = (self.level + rate * (now_ns - self.last_ns) as f64 / 1e9).min(full);
-        self.last_ns = now_ns;
-        let [low, high] = [set_point - hysteresis, set_point + hysteresis].map(|at| at / 100.0 * full);
-        self.open = self.level >= high || (self.open && self.level >= low);
-        let margin = [low, high, 1.0].map(|at| (self.level - at).abs()).into_iter().fold(1.0, f64::min);
-        if count <= self.spec.threshold {
-            self.level = (self.level - 1.0).max(0.0);
-            return (Colour::Green, margin);
-        }
-        *elephant |= self.quantile().is_some_and(|quantile| count >= quantile);
-        if *elephant {
-            return (Colour::Red, margin);
-        }
-        if !self.open || self.level < 1.0 {
-            return (Colour::Yellow, margin);
-        }
-        self.level -= 1.0;
-        (Colour::Green, margin)
-    }
-}
-
 #[test]
 fn lfp__gives_the_colours_of_the_reference_model() {
     let (mut bits, mut seen) = (Bits(74), [0; 3]);
@@ -382,8 +284,7 @@ fn lfp__gives_the_colours_of_the_reference_model() {
             ..Spec::default()
         };
         let mut marker = Marker::new(spec.params());
-        let mut model =
-            Float { spec, level: f64::from(spec.burst), last_ns: 0, open: false, kept: VecDeque::new() };
+        let mut model = reference::Lfp::new(spec);
         let (mut flows, mut now_ns) = (vec![(marker.new_flow(), false, 0u32); 10], 0);
         for _ in 0..1500 {
             now_ns += u64::from(bits.below(15_000_000));

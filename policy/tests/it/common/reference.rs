@@ -1,7 +1,8 @@
 //! The reference models: the formulae of the headers' comments in f64, with no thought of speed.
 
 use crate::common::specs::{self, Mode};
-use mousehole_policy::{Backlog, COLOURS, Verdict, View};
+use mousehole_policy::{Backlog, COLOURS, Colour, Verdict, View};
+use std::collections::VecDeque;
 
 /// RED in floats; lengths in mean packets, times in ns.
 #[derive(Clone)]
@@ -135,5 +136,58 @@ impl MultiRed {
                 self.levels[index].idle_from_ns = now_ns;
             }
         }
+    }
+}
+
+/// LFP in floats, with the sizes in a list.
+pub struct Lfp {
+    spec: specs::Lfp,
+    level: f64,
+    last_ns: u64,
+    open: bool,
+    kept: VecDeque<u32>,
+}
+
+impl Lfp {
+    pub fn new(spec: specs::Lfp) -> Lfp {
+        Lfp { spec, level: f64::from(spec.burst), last_ns: 0, open: false, kept: VecDeque::new() }
+    }
+
+    pub fn ended(&mut self, size: u32) {
+        self.kept.push_back(size);
+        if self.kept.len() > self.spec.sizes.1 as usize {
+            self.kept.pop_front();
+        }
+    }
+
+    fn quantile(&self) -> Option<u32> {
+        let mut sorted: Vec<u32> = self.kept.iter().copied().collect();
+        sorted.sort_unstable();
+        let rank = (self.spec.sizes.0 * sorted.len() as f64 - 1e-9).ceil() as usize;
+        (rank < sorted.len()).then(|| sorted[rank - 1])
+    }
+
+    /// Returns the colour, and how far the fill is from a limit, in tokens.
+    pub fn packet(&mut self, count: u32, elephant: &mut bool, now_ns: u64) -> (Colour, f64) {
+        let specs::Lfp { rate, burst, set_point, hysteresis, .. } = self.spec;
+        let full = f64::from(burst);
+        self.level = (self.level + rate * (now_ns - self.last_ns) as f64 / 1e9).min(full);
+        self.last_ns = now_ns;
+        let [low, high] = [set_point - hysteresis, set_point + hysteresis].map(|at| at / 100.0 * full);
+        self.open = self.level >= high || (self.open && self.level >= low);
+        let margin = [low, high, 1.0].map(|at| (self.level - at).abs()).into_iter().fold(1.0, f64::min);
+        if count <= self.spec.threshold {
+            self.level = (self.level - 1.0).max(0.0);
+            return (Colour::Green, margin);
+        }
+        *elephant |= self.quantile().is_some_and(|quantile| count >= quantile);
+        if *elephant {
+            return (Colour::Red, margin);
+        }
+        if !self.open || self.level < 1.0 {
+            return (Colour::Yellow, margin);
+        }
+        self.level -= 1.0;
+        (Colour::Green, margin)
     }
 }

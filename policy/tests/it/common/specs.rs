@@ -128,3 +128,52 @@ pub fn multi_red(mode: Mode, levels: &[Red]) -> Params {
     }
     params.with_bytes(&bytes)
 }
+
+/// LFP's parameters; lengths are in packets.
+#[derive(Debug, Clone, Copy)]
+pub struct Lfp {
+    pub threshold: u32,
+    /// Tokens per second.
+    pub rate: f64,
+    pub burst: u32,
+    pub set_point: f64,
+    pub hysteresis: f64,
+    /// Level of the quantile (0 to 1), and how many flows are remembered.
+    pub sizes: (f64, u32),
+    pub memoryless: bool,
+}
+
+impl Default for Lfp {
+    /// The header's defaults at 2 Mbit/s, with whole tokens a second.
+    fn default() -> Lfp {
+        let sizes = (0.95, 1000);
+        Lfp {
+            threshold: 10,
+            rate: 83.0,
+            burst: 50,
+            set_point: 50.0,
+            hysteresis: 25.0,
+            sizes,
+            memoryless: false,
+        }
+    }
+}
+
+impl Lfp {
+    /// Returns the parameters on a link that carries `rate` packets of 1500 B a second; omega is then 1.
+    pub fn params(&self) -> Params {
+        let link = if self.rate > 0.0 { self.rate * 12_000.0 } else { 12_000.0 };
+        let place = Place { rate_bps: link, bottleneck_bps: link, ..Place::EXAMPLE };
+        let given = [
+            ("tau", self.threshold.to_string()),
+            ("omega", if self.rate > 0.0 { "1" } else { "0" }.to_string()),
+            ("zeta", self.burst.to_string()),
+            ("kappa", self.set_point.to_string()),
+            ("delta", self.hysteresis.to_string()),
+            ("u", (self.sizes.0 * 100.0).to_string()),
+            ("h", self.sizes.1.to_string()),
+            ("memoryless", self.memoryless.to_string()),
+        ];
+        of("lfp", &given, &place)
+    }
+}
