@@ -15,14 +15,21 @@ fn main() {
     let registry = out.join("policies.c");
     fs::write(&registry, registry_source(&headers)).expect("OUT_DIR can be written");
     fs::write(out.join("headers.rs"), embedded(&headers)).expect("OUT_DIR can be written");
+    compile(&[&registry, Path::new("src/layout.c")], "mousehole_policy");
+    // For the tests alone: no program links this library, as nothing else refers to its functions.
+    println!("cargo::rerun-if-changed=tests/parts");
+    compile(&["tests/parts/functions.c", "tests/parts/setup.c"].map(Path::new), "mousehole_policy_parts");
+}
+
+/// Compiles sources that include headers to a static library.
+fn compile(sources: &[&Path], library: &str) {
     cc::Build::new()
-        .file(registry)
-        .file("src/layout.c")
+        .files(sources)
         .include("include")
         .std("c11")
         .opt_level(3)
         .flags(["-Wall", "-Wextra", "-Wpedantic", "-Wno-missing-field-initializers", "-Werror"])
-        .compile("mousehole_policy");
+        .compile(library);
 }
 
 /// A header: its name without `.h`, its path and its text.

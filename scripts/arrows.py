@@ -53,8 +53,9 @@ IMPURE_RUST = re.compile(
 )
 IMPURE_C = re.compile(
     r"\b(time|clock|clock_gettime|gettimeofday|rand|random|drand48|malloc|free|bpf_ktime_get\w+|bpf_get_prandom_u32"
-    r"|bpf_map_\w+)\s*\(|\b(float|double|__int128)\b"
+    r"|bpf_map_\w+)\s*\("
 )
+WIDE_C = re.compile(r"\b(float|double|__int128)\b")
 C_INCLUDES = re.compile(
     r'^\s*#\s*include\s+(?:"(?!mousehole/|\w+\.h")[^"]*"|<(?!std(?:int|def)\.h|linux/types\.h)[^>]*>)'
 )
@@ -151,6 +152,11 @@ def impurities(where: str, text: str) -> list[str]:
     ]
     if is_rust:
         return found + hash_loops(where, code)
+    found += [
+        f"{where}:{number}: {match[0]} is not allowed here; only descriptions of policies may use it"
+        for number, line in enumerate(without_descriptions(code).splitlines(), 1)
+        for match in WIDE_C.finditer(line)
+    ]
     return found + [
         f"{where}:{number}: {line.strip()} does not exist for every compiler we use"
         for number, line in enumerate(code.splitlines(), 1)
@@ -180,3 +186,22 @@ def without_comments(text: str) -> str:
     """Rust or C source with comments blanked and line numbers kept."""
     blocks = re.sub(r"/\*.*?\*/", lambda match: "\n" * match[0].count("\n"), text, flags=re.DOTALL)
     return re.sub(r"//[^\n]*", "", blocks)
+
+
+def without_descriptions(code: str) -> str:
+    """Return C source with what stands under `#ifdef MH_DESCRIBE` blanked and line numbers kept."""
+    kept, depth, blanked = [], 0, 0
+    for line in code.splitlines():
+        directive = re.match(r"\s*#\s*(\w+)\s*(.*)", line)
+        word, rest = directive.groups() if directive else ("", "")
+        if word.startswith("if"):
+            depth += 1
+            if not blanked and word == "ifdef" and rest.strip() == "MH_DESCRIBE":
+                blanked = depth
+        elif word.startswith("el") and blanked == depth:
+            blanked = 0
+        kept.append("" if blanked else line)
+        if word == "endif":
+            blanked = 0 if blanked == depth else blanked
+            depth -= 1
+    return "\n".join(kept)

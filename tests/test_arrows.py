@@ -123,7 +123,11 @@ def test_python_faults__forbidden_import(room: str, line: str) -> None:
         ("a.rs", "struct S { flows: HashMap<u32, u64> }\nfn f(s: &S) { for x in s.flows.values() {} }"),
         ("a.rs", "let mut seen = HashSet::new();\nfor x in &seen {}"),
         ("a.h", "u64 now = bpf_ktime_get_ns();"),
-        ("a.h", "static inline double twin(double x);"),
+        ("a.h", "static inline double average(double x);"),
+        ("a.h", "#ifdef MH_DESCRIBE\n#else\ndouble average;\n#endif"),
+        ("a.h", "#ifdef MH_DESCRIBE\n#if 1\n#endif\n#endif\ndouble average;"),
+        ("a.h", "#ifndef MH_DESCRIBE\ndouble average;\n#endif"),
+        ("a.h", "#ifdef MH_DESCRIBE\nint x = rand();\n#endif"),
         ("a.h", "#include <math.h>"),
         ("a.c", "int x = rand();"),
     ],
@@ -137,7 +141,8 @@ def test_impurities__found(name: str, code: str) -> None:
     [
         ("a.rs", "use std::time::Duration; // an Instant would be wrong"),
         ("a.rs", "let mut index: HashMap<u32, u32> = HashMap::new(); index.insert(1, 2); index.get(&1);"),
-        ("a.h", "/* the float twin: double avg = (1 - w) * avg */\n#include <stdint.h>"),
+        ("a.h", "/* in floats: double avg = (1 - w) * avg */\n#include <stdint.h>"),
+        ("a.h", "#ifdef MH_DESCRIBE\n#ifdef X\ndouble x;\n#else\ndouble y;\n#endif\ndouble z;\n#endif"),
         ("a.h", '#include "mousehole/base.h"\nstatic inline u32 operand(u32 x) { return x; }'),
     ],
 )

@@ -19,3 +19,8 @@ pub use load::{LoadError, c_compiler, headers_folder, load};
 pub use parameter::{Kind, Parameter, ParameterError, Value};
 pub use params::{Params, Place, Settings, State};
 pub use policy::{Answer, DropFn, Key, MarkFn, Origin, Policy, PolicyKind, find, policies};
+
+/// Runs the README's example as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,7 +1,7 @@
 //! Users' own policies: a header is compiled to a shared object and loaded.
 //!
 //! The shipped headers are embedded in this library and written to the user's cache, so that a user's header may
-//! include them and needs nothing but a C compiler. A compiled header is kept in the cache under its SHA-256.
+//! include them and needs nothing but a C compiler. What is compiled is removed as soon as it is loaded.
 
 use crate::ffi::{ABI, DROPPER, MARKER, RawPolicy};
 use crate::parameter::ParameterError;
@@ -53,10 +53,7 @@ pub fn load(path: &Path) -> Result<&'static Policy, LoadError> {
             Origin::Header { .. } => {}
         }
     }
-    let object = compile(path, &name).map_err(fault)?;
-    // SAFETY: the object was just made from the user's header, whose initialisers are constants.
-    let library = unsafe { libloading::Library::new(&object) };
-    let library = library.map_err(|error| fault(format!("the compiled header cannot be loaded; {error}")))?;
+    let library = compile(path, &name).map_err(fault)?;
     let symbol = format!("mh_policy_{name}");
     // SAFETY: the symbol, where it exists, is the description that the macros of policy.h define.
     let raw = unsafe { library.get::<*const RawPolicy>(symbol.as_bytes()) }.map(|symbol| *symbol);
@@ -90,13 +87,13 @@ pub fn headers_folder() -> io::Result<PathBuf> {
     let folder = cache().join(format!("include-{}", &hex(&digest.finalize())[..16]));
     let inside = folder.join("mousehole");
     if !inside.is_dir() {
-        let part = cache().join(format!("include-{}.part", id()));
+        let part = cache().join(format!("include-{}-{}.part", id(), unique()));
         fs::create_dir_all(part.join("mousehole"))?;
         for (name, content) in HEADERS {
             fs::write(part.join("mousehole").join(name), content)?;
         }
         if fs::rename(&part, &folder).is_err() {
-            fs::remove_dir_all(&part)?; // another process was faster
+            fs::remove_dir_all(&part)?; // another process or thread was faster
         }
     }
     Ok(folder)
@@ -125,38 +122,40 @@ fn c_name(path: &Path) -> Result<String, String> {
     Ok(stem)
 }
 
-/// Compiles a header to a shared object in a folder of this process's own, and returns the object.
-fn compile(path: &Path, name: &str) -> Result<PathBuf, String> {
+/// Compiles a header to a shared object in a folder of this call's own, loads the object and removes the folder.
+fn compile(path: &Path, name: &str) -> Result<libloading::Library, String> {
     let compiler = c_compiler()
         .ok_or("needs a C compiler, and none of cc, gcc and clang is installed; CC=… names another")?;
     let cannot = |error: io::Error| format!("cannot be compiled, for the cache cannot be written; {error}");
     let include = headers_folder().map_err(cannot)?;
-    let folder = cache().join(format!("policy-{}", id()));
+    let header = fs::canonicalize(path).map_err(|error| format!("cannot be read; {error}"))?;
+    let folder = cache().join(format!("policy-{}-{}", id(), unique()));
     fs::create_dir_all(&folder).map_err(cannot)?;
     let source = folder.join(format!("{name}.c"));
-    let header = fs::canonicalize(path).map_err(|error| format!("cannot be read; {error}"))?;
-    fs::write(&source, format!("#define MH_DESCRIBE\n#include \"{}\"\n", header.display()))
-        .map_err(cannot)?;
-    let object = folder.join(format!("{name}-{}.so", unique()));
-    let done = Command::new(&compiler)
-        .args([
-            "-std=gnu11",
-            "-O3",
-            "-g",
-            "-shared",
-            "-fPIC",
-            "-Wall",
-            "-Wextra",
-            "-Wno-missing-field-initializers",
-        ])
-        .arg("-I")
-        .arg(&include)
+    let object = folder.join(format!("{name}.so"));
+    let library = fs::write(&source, format!("#define MH_DESCRIBE\n#include \"{}\"\n", header.display()))
+        .map_err(cannot)
+        .and_then(|()| run_compiler(&compiler, &include, &object, &source))
+        .and_then(|()| {
+            // SAFETY: the object was just made from the user's header, whose initialisers are constants.
+            let library = unsafe { libloading::Library::new(&object) };
+            library.map_err(|error| format!("the compiled header cannot be loaded; {error}"))
+        });
+    let _ = fs::remove_dir_all(&folder); // a folder that is left does no harm
+    library
+}
+
+fn run_compiler(compiler: &str, include: &Path, object: &Path, source: &Path) -> Result<(), String> {
+    let done = Command::new(compiler)
+        .args(["-std=gnu11", "-O3", "-g", "-shared", "-fPIC", "-Wall", "-Wextra"])
+        .args(["-Wno-missing-field-initializers", "-I"])
+        .arg(include)
         .arg("-o")
-        .args([&object, &source])
+        .args([object, source])
         .output()
         .map_err(|error| format!("cannot be compiled, for {compiler} cannot be started; {error}"))?;
     match done.status.success() {
-        true => Ok(object),
+        true => Ok(()),
         false => Err(format!("does not compile:\n{}", String::from_utf8_lossy(&done.stderr).trim_end())),
     }
 }
@@ -206,16 +205,22 @@ fn check_parameters(policy: &'static Policy) -> Result<(), String> {
             ));
         }
         let widths: &[u32] = match raw.kind {
-            0 | 3 | 5 | 8 | 11 => &[8],
-            2 => &[8],
+            0 | 2 | 3 | 5 | 8 | 11 => &[8],
             9 | 10 => &[4],
-            _ => &[4, 8],
+            1 | 4 | 6 | 7 => &[4, 8],
+            other => return Err(format!("parameter {name}: there is no kind {other}")),
         };
-        if !widths.contains(&raw.bytes) || !raw.offset.is_multiple_of(4) {
+        if !widths.contains(&raw.bytes) {
+            let widths: Vec<String> = widths.iter().map(u32::to_string).collect();
             return Err(format!(
-                "parameter {name}: its field has {} bytes; its kind takes {widths:?}",
-                raw.bytes
+                "parameter {name}: its field has {} bytes; its kind takes {}",
+                raw.bytes,
+                widths.join(" or ")
             ));
+        }
+        let alignment = if raw.kind == 2 { 4 } else { raw.bytes };
+        if !raw.offset.is_multiple_of(alignment) || !raw.stride.is_multiple_of(alignment) {
+            return Err(format!("parameter {name}: its field is not aligned; do not pack the struct"));
         }
         if matches!(raw.kind, 9 | 10) && raw.mask == 0 {
             return Err(format!("parameter {name}: a flag or choice needs a mask of its bits"));

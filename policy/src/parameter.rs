@@ -75,7 +75,7 @@ pub enum Value {
 pub struct ParameterError {
     /// Name of the parameter.
     pub parameter: String,
-    /// The value as it was given.
+    /// The value as it was given; empty where it does not fit the place or another value.
     pub value: String,
     /// What is allowed, such as "a time, such as 5ms or 1s".
     pub allowed: String,
@@ -83,7 +83,10 @@ pub struct ParameterError {
 
 impl fmt::Display for ParameterError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}: \"{}\" is not allowed; allowed: {}", self.parameter, self.value, self.allowed)
+        match self.value.as_str() {
+            "" => write!(f, "{}: its value is not allowed here; allowed: {}", self.parameter, self.allowed),
+            value => write!(f, "{}: \"{value}\" is not allowed; allowed: {}", self.parameter, self.allowed),
+        }
     }
 }
 

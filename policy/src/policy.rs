@@ -72,7 +72,7 @@ impl Policy {
     /// Returns the policy of a description; never freed, as a policy may be used until the program ends.
     pub(crate) fn new(raw: &'static RawPolicy, origin: Origin) -> &'static Policy {
         // SAFETY: a description's table has as many entries as it says.
-        let table = unsafe { std::slice::from_raw_parts(raw.parameters, raw.parameter_count as usize) };
+        let table = unsafe { table(raw.parameters, raw.parameter_count) };
         let parameters = table.iter().map(parameter).collect();
         Box::leak(Box::new(Policy { raw, name: text(raw.name).replace('_', "-"), parameters, origin }))
     }
@@ -309,15 +309,12 @@ impl Policy {
 
     pub(crate) fn raw_parameters(&self) -> &'static [RawParameter] {
         // SAFETY: a description's table has as many entries as it says.
-        unsafe { std::slice::from_raw_parts(self.raw.parameters, self.raw.parameter_count as usize) }
+        unsafe { table(self.raw.parameters, self.raw.parameter_count) }
     }
 
     fn raw_readings(&self) -> &'static [ffi::RawReading] {
-        match self.raw.reading_count {
-            0 => &[],
-            // SAFETY: a description's table has as many entries as it says.
-            count => unsafe { std::slice::from_raw_parts(self.raw.readings, count as usize) },
-        }
+        // SAFETY: a description's table has as many entries as it says.
+        unsafe { table(self.raw.readings, self.raw.reading_count) }
     }
 }
 
@@ -423,6 +420,18 @@ pub(crate) fn text(pointer: *const c_char) -> &'static str {
     }
     // SAFETY: descriptions hold constant strings.
     unsafe { CStr::from_ptr(pointer) }.to_str().unwrap_or("?")
+}
+
+/// Returns a table of a description; a table without entries may be null.
+///
+/// # Safety
+/// There are so many entries, which live for ever.
+unsafe fn table<T>(first: *const T, count: u32) -> &'static [T] {
+    match count {
+        0 => &[],
+        // SAFETY: the caller vouches for the entries.
+        _ => unsafe { std::slice::from_raw_parts(first, count as usize) },
+    }
 }
 
 fn parameter(raw: &RawParameter) -> Parameter {

@@ -206,7 +206,9 @@ static inline u64 mh_fixed(double value, u32 bits)
 
 	while (bits--)
 		scaled *= 2;
-	return scaled >= 18446744073709551615.0 ? ~0ULL : (u64)(scaled + (scaled < 4503599627370496.0 ? 0.5 : 0));
+	if (scaled >= 18446744073709551615.0)
+		return ~0ULL;
+	return (u64)scaled + (scaled - (double)(u64)scaled >= 0.5);
 }
 
 /* A number in Q32 as a double. */

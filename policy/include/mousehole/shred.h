@@ -25,8 +25,8 @@
  * max_p at most (max - min) / (max - floor), so that max_p' stays a probability; w_c 1e-6 .. 1.
  *
  * Worst error against floats: a 2^-33 / w_c from rounding and |h - a| * 2^-33 / w_c from the format of w_c; min'
- * 2^-24 packets for given a; p_b 2^-31 + slope * 2^-24. At r = 1 it is RED's to the bit. An arrival with a hint
- * costs two divisions.
+ * 2^-24 packets for given a; p_b 2^-31 + slope * 2^-24 for min, max and max_p as Q32 holds them. At r = 1 it is RED's
+ * to the bit. An arrival with a hint costs two divisions.
  *
  * Left open by the paper:
  * - r uses the average that has this packet's hint in it, the order of equations 2 and 3. Dropped packets count

@@ -1,6 +1,9 @@
 //! What every header says of itself.
 
-use mousehole_policy::{Params, Place, PolicyKind, Settings, policies};
+use crate::common::{Bits, Dropper, Marker, shipped};
+use mousehole_policy::{
+    Application, Backlog, Colour, Params, Place, Policy, PolicyKind, Settings, State, Verdict, View,
+};
 
 #[test]
 fn policies__are_found_by_themselves() {
@@ -9,13 +12,13 @@ fn policies__are_found_by_themselves() {
         let text = std::fs::read_to_string(entry.as_ref().unwrap().path()).unwrap();
         text.contains("\nMH_MARKER(") || text.contains("\nMH_DROPPER(")
     });
-    assert_eq!(policies().len(), described.count());
-    assert!(policies().iter().any(|policy| policy.kind() == PolicyKind::Dropper));
+    assert_eq!(shipped().len(), described.count());
+    assert!(shipped().iter().any(|policy| policy.kind() == PolicyKind::Dropper));
 }
 
 #[test]
 fn defaults__are_allowed_and_read_back() {
-    for policy in policies() {
+    for policy in shipped() {
         let params = Settings::new(policy)
             .at(&Place::EXAMPLE)
             .unwrap_or_else(|error| panic!("{}: {error}", policy.name()));
@@ -42,4 +45,147 @@ fn params__refuse_values_in_words() {
         (error.parameter.as_str(), error.allowed.as_str()),
         ("max", "at least one packet more than min")
     );
+}
+
+/// Returns any packet.
+fn any_view(bits: &mut Bits) -> View {
+    View::new(40 + bits.below(1460))
+        .with_segments(1 + bits.below(3) as u16)
+        .with_colour(Colour::ALL[bits.below(3) as usize])
+        .with_window(bits.below(300) as u16)
+        .with_flags(bits.below(64) as u8)
+        .with_sequence(bits.next())
+        .with_application(
+            [Application::Unknown, Application::Interactive, Application::Bulk][bits.below(3) as usize],
+        )
+}
+
+/// Returns any queue up to a length.
+fn any_backlog(bits: &mut Bits, longest: u32) -> Backlog {
+    let mut backlog = Backlog::default();
+    for _ in 0..bits.below(longest) {
+        backlog.add(Colour::ALL[bits.below(3) as usize], 40 + bits.below(1460));
+    }
+    backlog
+}
+
+/// What a dropper decides on a copy of itself, and the state that this leaves.
+fn ask(dropper: &Dropper, view: &View, backlog: &Backlog, now_ns: u64, random: u32) -> (Verdict, State) {
+    let mut copy = dropper.clone();
+    let verdict = copy.packet(view, backlog, now_ns, random);
+    (verdict, copy.state)
+}
+
+/// Plays random arrivals to a dropper with its defaults and a quick average; `see` may ask copies of it.
+fn offer(policy: &'static Policy, seed: u64, mut see: impl FnMut(&Dropper, &View, &Backlog, u64, &mut Bits)) {
+    let given: &[(&str, &str)] =
+        if policy.parameters().iter().any(|one| one.name == "wq") { &[("wq", "0.3")] } else { &[] };
+    let mut dropper = Dropper::new(Params::of(policy, given, &Place::EXAMPLE).unwrap());
+    let (mut bits, mut now_ns) = (Bits(seed), 0);
+    for round in 0..5000 {
+        now_ns += u64::from(bits.below(1_000_000));
+        let longest = [10, 40, 120, 240][round / 50 % 4];
+        let (view, backlog) = (any_view(&mut bits), any_backlog(&mut bits, longest));
+        see(&dropper, &view, &backlog, now_ns, &mut bits);
+        let random = bits.next();
+        dropper.packet(&view, &backlog, now_ns, random);
+    }
+}
+
+fn droppers() -> Vec<&'static Policy> {
+    shipped().into_iter().filter(|policy| policy.kind() == PolicyKind::Dropper).collect()
+}
+
+#[test]
+fn droppers__read_colours_if_they_say_so() {
+    for policy in droppers() {
+        let (mut differ, mut taken) = (0, 0);
+        offer(policy, 101, |dropper, view, backlog, now_ns, bits| {
+            let random = bits.next() / 8;
+            let all =
+                Colour::ALL.map(|colour| ask(dropper, &view.with_colour(colour), backlog, now_ns, random));
+            differ += u32::from(all[0] != all[1] || all[1] != all[2]);
+            taken += u32::from(all[0].0 != Verdict::Pass);
+        });
+        assert_eq!(differ > 0, policy.reads_colours(), "{}: {differ} differ", policy.name());
+        assert!(taken > 100, "{}: {taken}", policy.name());
+    }
+}
+
+#[test]
+fn droppers__read_hints_if_they_say_so() {
+    for policy in droppers() {
+        let mut differ = 0;
+        offer(policy, 102, |dropper, view, backlog, now_ns, bits| {
+            let random = bits.next() / 8;
+            let all =
+                [0, 1, 200].map(|window| ask(dropper, &view.with_window(window), backlog, now_ns, random));
+            differ += u32::from(all[0] != all[1] || all[1] != all[2]);
+        });
+        assert_eq!(differ > 0, policy.reads_hints(), "{}: {differ} differ", policy.name());
+    }
+}
+
+/// `MH_LEAST_IS_STRICTEST`: random 0 drops whatever any value drops, and a packet that passes with 0 leaves the same
+/// state with any value.
+#[test]
+fn droppers__that_say_so_drop_most_at_random_0() {
+    let strict: Vec<_> = droppers().into_iter().filter(|policy| policy.least_is_strictest()).collect();
+    assert!(!strict.is_empty());
+    for policy in strict {
+        let mut seen = [0; 2];
+        offer(policy, 103, |dropper, view, backlog, now_ns, bits| {
+            let least = ask(dropper, view, backlog, now_ns, 0);
+            for random in [bits.next(), bits.next() / 16, u32::MAX] {
+                let other = ask(dropper, view, backlog, now_ns, random);
+                match least.0 {
+                    Verdict::Pass => assert_eq!(other, least, "{}", policy.name()),
+                    Verdict::Mark => assert!(!other.0.drops(), "{}", policy.name()),
+                    Verdict::Early | Verdict::Forced => {}
+                }
+            }
+            seen[usize::from(least.0.drops())] += 1;
+        });
+        assert!(seen.iter().all(|count| *count > 500), "{}: {seen:?}", policy.name());
+    }
+}
+
+/// The same packets lead to the same answers and states, and answers are what the kind of policy may give.
+#[test]
+fn markers__are_functions_of_what_they_are_given() {
+    for policy in shipped().into_iter().filter(|policy| policy.kind() == PolicyKind::Marker) {
+        let params = Params::of(policy, &[], &Place::EXAMPLE).unwrap();
+        let mut bits = Bits(104);
+        let (mut first, mut second) = (Marker::new(params.clone()), Marker::new(params));
+        let (mut flow, mut other) = (first.new_flow(), second.new_flow());
+        for at in 0..5000u64 {
+            let (view, random) = (any_view(&mut bits), bits.next());
+            let now_ns = at * u64::from(bits.below(3)) * 10_000_000;
+            let raw = policy.marker().unwrap().raw(
+                &first.params,
+                &mut flow,
+                &mut first.state,
+                &view,
+                now_ns,
+                random,
+            );
+            assert!(raw <= if policy.returns_hint() { 255 } else { 3 }, "{}: {raw}", policy.name());
+            second.answer(&mut other, &view, now_ns, random);
+            assert_eq!((&flow, &first.state), (&other, &second.state), "{}", policy.name());
+        }
+        assert!(policy.flow_words() == 0 || flow != first.new_flow(), "{}: keeps no state", policy.name());
+    }
+}
+
+/// The caller sweeps what expires; a policy that adapts must say how often.
+#[test]
+fn functions__come_in_pairs() {
+    for policy in shipped() {
+        let params = Params::of(policy, &[], &Place::EXAMPLE).unwrap();
+        let period_ns = policy.period_ns(&params);
+        assert!(!policy.adapts() || period_ns.is_some_and(|ns| ns > 0), "{}", policy.name());
+        assert!(period_ns.is_none() || policy.expires(), "{}: swept, but nothing expires", policy.name());
+        assert_eq!(policy.marker().is_some(), policy.kind() == PolicyKind::Marker, "{}", policy.name());
+        assert_eq!(policy.dropper().is_some(), policy.kind() == PolicyKind::Dropper, "{}", policy.name());
+    }
 }

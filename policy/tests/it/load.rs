@@ -1,0 +1,386 @@
+//! Users' own headers: what loads, and the sentence that each fault gets.
+
+use crate::common::Marker;
+use mousehole_policy::{
+    Backlog, Colour, Origin, Params, Place, Policy, PolicyKind, Verdict, View, find, headers_folder, load,
+};
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use tempfile::TempDir;
+
+/// The cache that loading uses here, in place of the user's.
+static CACHE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    // SAFETY: this program reads its environment through the standard library alone, which takes a lock.
+    unsafe { std::env::set_var("XDG_CACHE_HOME", &folder) };
+    folder
+});
+
+/// A folder with a header in it.
+struct Header {
+    path: PathBuf,
+    _folder: TempDir,
+}
+
+impl Header {
+    fn new(file: &str, text: &str) -> Header {
+        LazyLock::force(&CACHE);
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join(file);
+        std::fs::write(&path, text).unwrap();
+        Header { path, _folder: folder }
+    }
+
+    fn load(&self) -> &'static Policy {
+        load(&self.path).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// Returns what is wrong with a header.
+fn problem(file: &str, text: &str) -> String {
+    let header = Header::new(file, text);
+    let error = load(&header.path).expect_err("must be refused");
+    assert_eq!(error.to_string(), format!("{}: {}", header.path.display(), error.problem));
+    error.problem
+}
+
+/// Asserts that a problem is one sentence, which begins and ends so that it can follow the header's name.
+fn assert_sentence(got: &str, expected: &str) {
+    assert_eq!(got, expected);
+    assert!(!got.contains('\n') && !got.ends_with('.') && got.starts_with(char::is_lowercase), "{got}");
+}
+
+/// A marker of two colours by bytes sent, of the name `name` in C, with this table of parameters.
+fn marker(name: &str, table: &str) -> String {
+    r#"
+#include "mousehole/flow_meter.h"
+#include "mousehole/policy.h"
+
+struct mh_NAME_params {
+	struct mh_flow_meter_params meter;
+	u32 limit; /* bytes */
+	u32 colour;
+};
+
+MH_FN u32 mh_NAME_packet(const struct mh_NAME_params *params, struct mh_flow_meter *flow, struct mh_none *state,
+			 const struct mh_view *view, u64 now_ns, u32 random)
+{
+	(void)state;
+	(void)random;
+	mh_flow_meter_packet(&params->meter, flow, view, now_ns);
+	return flow->bytes <= params->limit ? MH_GREEN : params->colour;
+}
+
+#ifdef MH_DESCRIBE
+static const struct mh_parameter mh_NAME_parameters[] = { ENTRIES };
+
+static inline struct mh_fault mh_NAME_setup(struct mh_NAME_params *params, const struct mh_place *place)
+{
+	(void)place;
+	params->meter.timeout_ns = MH_NEVER;
+	return params->limit == 13 ? MH_FAULT("limit", "any number but 13") : MH_NO_FAULT;
+}
+#endif
+
+MH_SETUP(NAME)
+MH_MARKER(NAME, mh_NAME_params, mh_flow_meter, mh_none, .summary = "two colours by bytes sent", .source = "ours",
+	  MH_TABLE_OF(NAME), MH_OFFERS(NAME, setup))
+"#
+    .replace("ENTRIES", table)
+    .replace("NAME", name)
+}
+
+/// The entry of parameter `limit` with a default.
+fn limit(name: &str, default: &str) -> String {
+    format!(
+        "{{ MH_FIELD(mh_{name}_params, limit), .kind = MH_SIZE, .name = \"limit\", .value = \"{default}\", .least = 0, \
+         .most = 1e9, .meaning = \"green up to this count\", .source = \"ours\" }}"
+    )
+}
+
+/// The entry of parameter `beyond`, of any kind and with anything else.
+fn beyond(name: &str, rest: &str) -> String {
+    format!(
+        "{{ MH_FIELD(mh_{name}_params, colour), .name = \"beyond\", .meaning = \"colour\", .source = \"ours\", {rest} }}"
+    )
+}
+
+const WORDS: &str = ".kind = MH_CHOICE, .mask = 3, .choices = \"- yellow red\", .value = \"yellow\"";
+
+#[test]
+fn load__makes_a_header_a_policy_like_any_other() {
+    let table = [limit("two_colours", "3kB"), beyond("two_colours", WORDS)].join(", ");
+    let header = Header::new("two-colours.h", &marker("two_colours", &table));
+    let policy = header.load();
+    assert_eq!(
+        (policy.name(), policy.c_name(), policy.kind()),
+        ("two-colours", "two_colours", PolicyKind::Marker)
+    );
+    assert_eq!(policy.parameters().iter().map(|one| one.name).collect::<Vec<_>>(), ["limit", "beyond"]);
+    let Origin::Header { path, sha256 } = policy.origin() else { panic!("{:?}", policy.origin()) };
+    assert_eq!((path, sha256.len()), (&header.path, 64));
+    assert!(std::ptr::eq(find("two-colours").unwrap(), policy));
+
+    let colours = |given: &[(&str, &str)]| {
+        let mut marker = Marker::new(Params::of(policy, given, &Place::EXAMPLE).unwrap());
+        let mut flow = marker.new_flow();
+        [0, 1, 2, 3].map(|second| marker.packet(&mut flow, &View::new(1500), second, 0))
+    };
+    use Colour::{Green, Red, Yellow};
+    assert_eq!(colours(&[]), [Green, Green, Yellow, Yellow]);
+    assert_eq!(colours(&[("limit", "1500B"), ("beyond", "red")]), [Green, Red, Red, Red]);
+    let error = Params::of(policy, &[("limit", "13B")], &Place::EXAMPLE).unwrap_err();
+    assert_eq!(error.to_string(), "limit: its value is not allowed here; allowed: any number but 13");
+
+    // The same text again is the same policy.
+    assert!(std::ptr::eq(header.load(), policy));
+}
+
+#[test]
+fn load__of_a_changed_header_replaces_the_policy() {
+    let text = |default| marker("changing", &limit("changing", default));
+    let header = Header::new("changing.h", &text("1kB"));
+    let first = header.load();
+    std::fs::write(&header.path, text("2kB")).unwrap();
+    let second = header.load();
+    assert!(std::ptr::eq(find("changing").unwrap(), second));
+    // Whoever still holds the first one may use it.
+    let default = |policy| Params::of(policy, &[], &Place::EXAMPLE).unwrap().number("limit");
+    assert_eq!([default(first), default(second)], [1000.0, 2000.0]);
+}
+
+#[test]
+fn load__takes_a_dropper_without_parameters() {
+    let text = r#"
+#include "mousehole/policy.h"
+
+struct mh_ten_params {
+	u32 unused;
+};
+
+MH_FN u32 mh_ten_packet(const struct mh_ten_params *params, struct mh_none *state, const struct mh_view *view,
+			const struct mh_backlog *backlog, u64 now_ns, u32 random)
+{
+	(void)params, (void)state, (void)view, (void)now_ns, (void)random;
+	return backlog->packets < 10 ? MH_PASS : MH_DROP_EARLY;
+}
+
+MH_DROPPER(ten, mh_ten_params, mh_none, .summary = "ten packets", .source = "ours")
+"#;
+    let policy = Header::new("ten.h", text).load();
+    assert!(policy.parameters().is_empty() && policy.readings().is_empty());
+    let params = Params::of(policy, &[], &Place::EXAMPLE).unwrap();
+    let verdict = |packets| {
+        let backlog = Backlog::new(packets, 0, 0);
+        policy.dropper().unwrap().call(&params, &mut policy.new_state(), &View::new(1), &backlog, 0, 0)
+    };
+    assert_eq!([verdict(9), verdict(10)], [Verdict::Pass, Verdict::Early]);
+}
+
+/// Whoever asks first writes the headers; all who ask at once find all of them.
+#[test]
+fn headers_folder__may_be_asked_for_by_many_at_once() {
+    LazyLock::force(&CACHE);
+    let all = || {
+        let folder = headers_folder().unwrap();
+        assert!(
+            folder.join("mousehole/policy.h").is_file() && folder.join("mousehole/window_marker.h").is_file()
+        );
+    };
+    std::thread::scope(|scope| (0..16).for_each(|_| drop(scope.spawn(all))));
+}
+
+#[test]
+fn load__leaves_nothing_but_the_headers_in_the_cache() {
+    Header::new("tidy.h", &marker("tidy", &limit("tidy", "1B"))).load();
+    let folder = headers_folder().unwrap();
+    assert!(folder.join("mousehole/policy.h").is_file() && folder.starts_with(&*CACHE));
+    // Folders of other tests may be there, which run in the same process.
+    let folders = std::fs::read_dir(CACHE.join("mousehole")).unwrap().map(|entry| entry.unwrap().path());
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
+    let left: Vec<_> = files
+        .map(|file| file.path())
+        .filter(|path| path.file_stem().is_some_and(|stem| stem == "tidy"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn fault__wrong_file_name() {
+    let expected =
+        "a policy's file is named after it, in lower-case letters, digits and hyphens: my-marker.h";
+    for file in ["My-Marker.h", "9th.h", "my marker.h", "my-marker.c", "my-marker"] {
+        assert_sentence(&problem(file, ""), expected);
+    }
+}
+
+#[test]
+fn fault__file_cannot_be_read() {
+    let error = load(&std::env::temp_dir().join("no-such-header.h")).unwrap_err();
+    assert!(error.problem.starts_with("cannot be read; "), "{error}");
+}
+
+#[test]
+fn fault__name_of_a_shipped_policy() {
+    let expected = "a policy named sfd is shipped already; give the header another name";
+    assert_sentence(&problem("sfd.h", &marker("sfd", &limit("sfd", "1B"))), expected);
+}
+
+#[test]
+fn fault__described_under_another_name() {
+    let expected = "describes no policy one; it must end in MH_MARKER(one, …) or MH_DROPPER(one, …)";
+    assert_sentence(&problem("one.h", &marker("other", &limit("other", "1B"))), expected);
+}
+
+#[test]
+fn fault__no_description() {
+    let expected =
+        "describes no policy nothing; it must end in MH_MARKER(nothing, …) or MH_DROPPER(nothing, …)";
+    assert_sentence(&problem("nothing.h", "#include \"mousehole/policy.h\"\n"), expected);
+}
+
+#[test]
+fn fault__does_not_compile() {
+    let got = problem("broken.h", "#include \"mousehole/policy.h\"\nint x = ;\n");
+    let (sentence, compiler) = got.split_once('\n').unwrap();
+    assert_eq!(sentence, "does not compile:");
+    assert!(compiler.contains("broken.h:2"), "{compiler}");
+}
+
+#[test]
+fn fault__field_that_does_not_exist() {
+    let table = limit("no_field", "1B").replace("limit)", "limits)");
+    let got = problem("no-field.h", &marker("no_field", &table));
+    assert!(got.starts_with("does not compile:") && got.contains("limits"), "{got}");
+}
+
+#[test]
+fn fault__default_that_is_not_allowed() {
+    assert_sentence(
+        &problem("bad-default.h", &marker("bad_default", &limit("bad_default", "3kX"))),
+        "has a default that is not allowed; limit: \"3kX\" is not allowed; allowed: a size, such as 1500B or 15kB; \
+         0 to 1000000000 B",
+    );
+    assert_sentence(
+        &problem("big-default.h", &marker("big_default", &limit("big_default", "2GB"))),
+        "has a default that is not allowed; limit: \"2GB\" is not allowed; allowed: a size, such as 1500B or 15kB; \
+         0 to 1000000000 B",
+    );
+}
+
+#[test]
+fn fault__defaults_that_do_not_fit_each_other() {
+    assert_sentence(
+        &problem("unfit.h", &marker("unfit", &limit("unfit", "13B"))),
+        "has defaults that do not fit each other; limit: its value is not allowed here; allowed: any number but 13",
+    );
+}
+
+#[test]
+fn fault__two_parameters_of_one_name() {
+    let table = [limit("twice", "1B"), limit("twice", "2B")].join(", ");
+    assert_sentence(&problem("twice.h", &marker("twice", &table)), "has two parameters named limit");
+}
+
+#[test]
+fn fault__name_of_a_parameter() {
+    for (name, file) in [("my-limit", "named-a.h"), ("", "named-b.h")] {
+        let c_name = file.trim_end_matches(".h").replace('-', "_");
+        let table = limit(&c_name, "1B").replace(".name = \"limit\"", &format!(".name = \"{name}\""));
+        assert_sentence(
+            &problem(file, &marker(&c_name, &table)),
+            &format!("has a parameter named \"{name}\"; allowed: letters, digits and underscores"),
+        );
+    }
+}
+
+#[test]
+fn fault__field_whose_width_does_not_fit_its_kind() {
+    let table = beyond("narrow", ".kind = MH_TIME, .value = \"1s\", .most = 9");
+    assert_sentence(
+        &problem("narrow.h", &marker("narrow", &table)),
+        "parameter beyond: its field has 4 bytes; its kind takes 8",
+    );
+    let table = beyond("wide", ".kind = MH_FLAG, .mask = 1, .value = \"true\"")
+        .replace("colour)", "meter.timeout_ns)");
+    assert_sentence(
+        &problem("wide.h", &marker("wide", &table)),
+        "parameter beyond: its field has 8 bytes; its kind takes 4",
+    );
+    let table = beyond("odd", ".kind = MH_COUNT, .value = \"1\", .most = 9, .bytes = 2");
+    let text = marker("odd", &table).replace(
+        "#include \"mousehole/policy.h\"",
+        "#include \"mousehole/policy.h\"\n#pragma GCC diagnostic ignored \"-Woverride-init\"",
+    );
+    assert_sentence(
+        &problem("odd.h", &text),
+        "parameter beyond: its field has 2 bytes; its kind takes 4 or 8",
+    );
+}
+
+#[test]
+fn fault__field_outside_the_struct() {
+    let table = beyond("outside", ".kind = MH_COUNT, .value = \"1\", .most = 9, .offset = 4000");
+    assert_sentence(
+        &problem("outside.h", &marker("outside", &table)),
+        "parameter beyond: its field is outside the struct; locate it by MH_FIELD(…)",
+    );
+    let table = beyond("nowhere", ".kind = MH_COUNT, .value = \"1\", .most = 9, .count = 0");
+    assert_sentence(
+        &problem("nowhere.h", &marker("nowhere", &table)),
+        "parameter beyond: its field is outside the struct; locate it by MH_FIELD(…)",
+    );
+}
+
+#[test]
+fn fault__field_of_a_packed_struct() {
+    let table = beyond("packed", ".kind = MH_TIME, .value = \"1s\", .most = 9, .offset = 4, .bytes = 8");
+    assert_sentence(
+        &problem("packed.h", &marker("packed", &table)),
+        "parameter beyond: its field is not aligned; do not pack the struct",
+    );
+}
+
+#[test]
+fn fault__kind_that_does_not_exist() {
+    let table = beyond("unkind", ".kind = 12, .value = \"1s\", .most = 9");
+    assert_sentence(&problem("unkind.h", &marker("unkind", &table)), "parameter beyond: there is no kind 12");
+}
+
+#[test]
+fn fault__choice_without_a_mask() {
+    let table = beyond("maskless", &WORDS.replace(".mask = 3", ".mask = 0"));
+    assert_sentence(
+        &problem("maskless.h", &marker("maskless", &table)),
+        "parameter beyond: a flag or choice needs a mask of its bits",
+    );
+}
+
+#[test]
+fn fault__control_that_nobody_would_call() {
+    let text = marker("adrift", &limit("adrift", "1B"))
+        .replace("MH_SETUP(adrift)", CONTROL)
+        .replace("MH_OFFERS(adrift, setup)", "MH_OFFERS(adrift, control)");
+    assert_sentence(
+        &problem("adrift.h", &text),
+        "offers control but no period, so that nobody would call it; add MH_PERIOD(…)",
+    );
+}
+
+const CONTROL: &str = "
+MH_FN u32 mh_adrift_control(const struct mh_adrift_params *params, struct mh_none *state,
+			    const struct mh_counts *counts, u64 now_ns)
+{
+	(void)params, (void)state, (void)counts, (void)now_ns;
+	return 1;
+}
+
+MH_CONTROL(adrift)
+";
+
+#[test]
+fn fault__made_for_another_version_of_the_description() {
+    let text = marker("stale", &limit("stale", "1B"))
+        .replace("MH_SETUP(stale)", "#undef MH_POLICY_ABI\n#define MH_POLICY_ABI 99\nMH_SETUP(stale)");
+    assert_sentence(&problem("stale.h", &text), "was made for version 99 of policy.h; this is version 1");
+}

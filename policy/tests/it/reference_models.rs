@@ -1,0 +1,283 @@
+//! Every policy in fixed point against the same formula in floats, over the whole range of its parameters.
+use crate::common::link::Link;
+use crate::common::parts::Red;
+use crate::common::specs::{self, Mode};
+use crate::common::{Bits, Dropper, Marker, params, reference};
+use mousehole_policy::{Backlog, Colour, NEVER, Verdict, View};
+
+/// The header's bound: rounding, and the format of w_q times the distance travelled.
+fn average_bound(spec: &specs::Red, longest: f64) -> f64 {
+    (1.0 + longest) * 2f64.powi(-33) / spec.w_q + longest * 1e-12
+}
+
+#[test]
+fn red_average__stays_within_its_stated_error() {
+    let mut bits = Bits(11);
+    let mut worst = 0.0f64;
+    for _ in 0..300 {
+        let spec = specs::Red::random(&mut bits);
+        let params = Red::new(&spec.params());
+        let mut model = reference::Red::new(spec);
+        let longest = bits.spread(2.0, 1048576.0);
+        let mut average = 0.0;
+        for _ in 0..400 {
+            let queue = (bits.uniform() * longest).floor();
+            average = params.average(average, queue, 0);
+            model.update(queue, 0);
+            worst = worst.max((average - model.avg).abs() / average_bound(&spec, longest));
+        }
+    }
+    println!("worst error of an average: {worst:.3} of the stated bound");
+    assert!(worst < 1.0);
+}
+
+#[test]
+fn red_average__usual_weights_are_exact_to_1e_minus_5() {
+    for w_q in [0.002, 0.02, 0.5, 1.0] {
+        let spec = specs::Red { w_q, ..specs::Red::default() };
+        let params = Red::new(&spec.params());
+        let (mut model, mut bits, mut average) = (reference::Red::new(spec), Bits(5), 0.0);
+        for _ in 0..100_000 {
+            let queue = f64::from(bits.below(200));
+            average = params.average(average, queue, 0);
+            model.update(queue, 0);
+            assert!((average - model.avg).abs() < 1e-5, "{w_q}: {average} {}", model.avg);
+        }
+    }
+}
+
+#[test]
+fn red_average__idle_decay_matches_the_power() {
+    let mut bits = Bits(12);
+    let mut worst = 0.0f64;
+    for _ in 0..5000 {
+        let spec = specs::Red::random(&mut bits);
+        let params = Red::new(&spec.params());
+        let mut model = reference::Red::new(spec);
+        model.avg = (bits.spread(0.01, 1e6) * 4294967296.0).round() / 4294967296.0;
+        let slot_ns = spec.mean_packet_bytes * 8e9 / spec.rate_bps;
+        let slots = bits.spread(1.0, (1e14 / slot_ns).min(5e7)).floor();
+        let before = model.avg;
+        let idle_ns = ((slots + 0.5) * slot_ns) as u64; // half-way, so that both floor alike
+        let average = params.average(before, 0.0, idle_ns);
+        model.update(0.0, idle_ns);
+        // What the formats of w_q and of the slot allow, over m slots.
+        let slot_error = slots * 2f64.powi(-16) / slot_ns;
+        let tolerance =
+            before * (slots + 1.0).min(3.0 / spec.w_q) * 2f64.powi(-33) / (1.0 - spec.w_q).max(0.01);
+        let slipped = if slot_error < 0.4 { 0.0 } else { before * spec.w_q * (slot_error + 1.0) };
+        worst = worst.max((average - model.avg).abs() / (tolerance + slipped + 1e-9));
+    }
+    println!("worst error after idle time: {worst:.3} of what the formats allow");
+    assert!(worst < 1.0);
+}
+
+#[test]
+fn red_base_probability__is_within_2_to_the_minus_31() {
+    let mut bits = Bits(13);
+    let mut worst = 0.0f64;
+    for _ in 0..200 {
+        let spec = specs::Red::random(&mut bits);
+        let params = Red::new(&spec.params());
+        let model = reference::Red::new(spec);
+        for step in 0..500 {
+            let avg =
+                (spec.max_packets * 2.2 * f64::from(step) / 500.0 * 4294967296.0).round() / 4294967296.0;
+            worst = worst.max((params.probability(avg) - model.base(avg)).abs());
+        }
+    }
+    println!("worst error of a base probability: {worst:.3e}");
+    assert!(worst < 2f64.powi(-31));
+}
+
+/// The probability with which `packet` would take this arrival, found by bisection over `random`.
+fn chance(red: &Dropper, view: &View, backlog: &Backlog) -> f64 {
+    let (mut low, mut high) = (0u64, 1u64 << 32);
+    while low < high {
+        let middle = (low + high) / 2;
+        match red.clone().packet(view, backlog, 0, middle as u32) {
+            Verdict::Pass => high = middle,
+            _ => low = middle + 1,
+        }
+    }
+    low as f64 / 4294967296.0
+}
+
+/// With w_q = 1 the average is the queue found, so that any point of the curve can be asked for.
+#[test]
+fn red_chance__follows_the_formula_over_the_sweep() {
+    let mut bits = Bits(14);
+    let mut worst = 0.0f64;
+    for _ in 0..150 {
+        let spec = specs::Red { w_q: 1.0, queue_in_bytes: true, ..specs::Red::random(&mut bits) };
+        let (mut red, mut model) = (Dropper::new(spec.params()), reference::Red::new(spec));
+        let bytes = (spec.mean_packet_bytes * spec.max_packets * bits.uniform() * 1.9) as u64;
+        let backlog = Backlog::new(1, bytes, NEVER);
+        let avg = model.length(1, bytes);
+        for _ in 0..40 {
+            let view = View::new(40 + bits.below(9000)).with_segments(1 + (bits.below(8) / 7 * 40) as u16);
+            let expected = model.chance(avg, &view).unwrap_or(0.0);
+            let got = chance(&red, &view, &backlog);
+            worst = worst.max((got - expected).abs() / chance_bound(&model, avg, expected, &view));
+            let taken = red.packet(&view, &backlog, 0, u32::MAX) != Verdict::Pass;
+            model.count = if taken { Some(0.0) } else { model.count };
+        }
+    }
+    println!("worst error of a chance: {worst:.3} of its bound");
+    assert!(worst < 1.0);
+}
+
+/// What the format of 1 / mean packet does to p_b when the queue is counted in bytes.
+fn length_error(model: &reference::Red, avg: f64) -> f64 {
+    let specs::Red { min_packets, max_packets, max_p, mean_packet_bytes, .. } = model.spec;
+    let steepest = (max_p / (max_packets - min_packets)).max((1.0 - max_p) / max_packets);
+    avg * mean_packet_bytes * 2f64.powi(-43) * steepest
+}
+
+/// p_a = f(p_b, c): the errors of p_b (2^-31), of c, and of size (2^-25 mean packets), carried through f.
+fn chance_bound(model: &reference::Red, avg: f64, p_a: f64, view: &View) -> f64 {
+    let (p_b, count) = (model.base(avg).max(1e-12), model.count.unwrap_or(0.0));
+    let weight = if model.spec.byte_mode { model.weight(view).max(1e-3) } else { 1.0 };
+    let slope = (p_a / weight / p_b).powi(2) * weight;
+    let count_error = if model.spec.byte_mode { 1e-6 * (1.0 + count) } else { 0.0 };
+    let near_end = [1.0, 2.0].iter().any(|end| (count * p_b - end).abs() < 1e-5);
+    if near_end {
+        1.0
+    } else {
+        slope * (2f64.powi(-31) + length_error(model, avg) + p_b * p_b * count_error)
+            + 2f64.powi(-25) / weight * p_a
+            + 2f64.powi(-30)
+    }
+}
+
+struct Walk {
+    packets: u32,
+    ties: u32,
+    by_verdict: [u32; 4],
+}
+
+/// Overloads a link with coloured packets and compares every verdict; a tie is a draw within 1e-5 of p_a.
+fn walk(mode: Mode, levels: &[specs::Red], bits: &mut Bits, packets: u32) -> Walk {
+    let mut red = Dropper::new(specs::multi_red(mode, levels));
+    let mut model =
+        reference::MultiRed { mode, levels: levels.iter().map(|spec| reference::Red::new(*spec)).collect() };
+    let mut link = Link::new(levels[0].rate_bps);
+    let mut walk = Walk { packets, ties: 0, by_verdict: [0; 4] };
+    let mut now_ns = 0;
+    for index in 0..packets {
+        let load = if index / 2000 % 2 == 0 { 1.3 } else { 0.6 };
+        now_ns += (-bits.uniform().max(1e-9).ln() * 8e12 / levels[0].rate_bps / load) as u64;
+        for departure in link.advance(now_ns) {
+            red.departed(departure.colour, &departure.after, departure.at_ns);
+            model.departed(departure.colour.index(), &departure.after, departure.at_ns);
+        }
+        let colour = Colour::ALL[bits.below(levels.len() as u32) as usize];
+        let ect = View::ECT * (bits.below(2) as u8);
+        let view = View::new(40 + bits.below(1460)).with_colour(colour).with_flags(ect);
+        let random = bits.next();
+        let got = red.packet(&view, &link.backlog, now_ns, random);
+        compare(&mut model, &view, &link.backlog, now_ns, random, got, &mut walk);
+        let error =
+            red.reading(&format!("{}_average_packets", colour.name())) - model.average(colour.index());
+        assert!(error.abs() < 1e-4, "packet {index}: average off by {error}");
+        if !got.drops() {
+            for departure in link.enqueue(colour, view.ip_bytes, now_ns) {
+                red.departed(departure.colour, &departure.after, departure.at_ns);
+                model.departed(departure.colour.index(), &departure.after, departure.at_ns);
+            }
+        }
+    }
+    walk
+}
+
+fn compare(
+    model: &mut reference::MultiRed,
+    view: &View,
+    backlog: &Backlog,
+    now_ns: u64,
+    random: u32,
+    got: Verdict,
+    walk: &mut Walk,
+) {
+    let colour = view.colour.index();
+    let p_a = model.arrive(view, backlog, now_ns).unwrap_or(0.0);
+    let (avg, level) = (model.average(colour), &mut model.levels[colour]);
+    let draw = f64::from(random) / 4294967296.0;
+    let expected = if draw < p_a { level.taken(avg, view) } else { Verdict::Pass };
+    walk.by_verdict[got as usize] += 1;
+    if got != Verdict::Pass {
+        level.count = Some(0.0);
+    }
+    if got == expected {
+        return;
+    }
+    walk.ties += 1;
+    let steep = (p_a / level.base(avg).max(1e-9)).powi(2).max(1.0);
+    let at_threshold = [1.0, 2.0].iter().any(|times| (avg - times * level.spec.max_packets).abs() < 1e-4);
+    assert!((draw - p_a).abs() < 1e-6 * steep || at_threshold, "{got:?} {expected:?} {draw} {p_a} {avg}");
+}
+
+#[test]
+fn multi_red__gives_the_verdicts_of_the_reference_model() {
+    let mut bits = Bits(15);
+    let mut seen = [0; 4];
+    let mut ties = 0;
+    for round in 0..36u32 {
+        let mode = Mode::ALL[round as usize % 3];
+        let one = |bits: &mut Bits| specs::Red {
+            min_packets: 2.0 + f64::from(bits.below(10)),
+            max_packets: 14.0 + f64::from(bits.below(30)),
+            w_q: bits.spread(0.001, 0.5),
+            max_p: bits.spread(0.01, 0.9),
+            mean_packet_bytes: 800.0,
+            rate_bps: 10e6,
+            ..specs::Red::random(bits)
+        };
+        let levels: Vec<specs::Red> = (0..1 + round % 4 % 3).map(|_| one(&mut bits)).collect();
+        let walk = walk(mode, &levels, &mut bits, 20_000);
+        ties += walk.ties;
+        assert!(walk.ties < walk.packets / 1000, "{} ties of {}", walk.ties, walk.packets);
+        (0..4).for_each(|verdict| seen[verdict] += walk.by_verdict[verdict]);
+    }
+    println!("pass, mark, early, forced: {seen:?}; verdicts that differ at a tie: {ties}");
+    assert!(seen.iter().all(|count| *count > 1000), "the walks must reach every verdict: {seen:?}");
+}
+
+#[test]
+fn sfd__gives_the_colours_of_the_reference_model() {
+    let mut bits = Bits(16);
+    let kinds = ["none", "probabilistic", "one-of-k"];
+    let mut seen = [[0u32; 2]; 3];
+    for round in 0..300 {
+        let promotion = kinds[round % 3];
+        let threshold = bits.spread(1.0, 1e6) as u32;
+        let timeout_ns = bits.spread(1e6, 1e10) as u64;
+        let (th, timeout) = (format!("{threshold}B"), format!("{timeout_ns}ns"));
+        let given = [("th", &th[..]), ("timeout", &timeout), ("promotion", promotion), ("k", "4")];
+        let mut sfd = Marker::new(params("sfd", &given));
+        let mut flow = sfd.new_flow();
+        let (mut now_ns, mut last_ns, mut count, mut out) = (0u64, 0u64, 0.0, 0);
+        for _ in 0..1000 {
+            now_ns += bits.spread(1e3, 1.3e10) as u64;
+            let (bytes, random) = (40 + bits.below(1460), bits.next());
+            let colour = sfd.packet(&mut flow, &View::new(bytes), now_ns, random);
+            if now_ns - last_ns > timeout_ns {
+                (count, out) = (0.0, 0);
+            }
+            last_ns = now_ns;
+            count += f64::from(bytes);
+            let beyond = count > f64::from(threshold);
+            out += u32::from(beyond);
+            let draw = f64::from(random) / 4294967296.0;
+            let promoted = match promotion {
+                "none" => false,
+                "probabilistic" => draw < f64::from(threshold) / count,
+                _ => out % 4 == 0,
+            };
+            let expected = if beyond && !promoted { Colour::Yellow } else { Colour::Green };
+            assert_eq!(colour, expected, "{given:?} {count} {draw}");
+            seen[round % 3][expected.index()] += 1;
+        }
+    }
+    assert!(seen.iter().flatten().all(|times| *times > 100), "{seen:?}");
+}

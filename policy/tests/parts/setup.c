@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/* Entries into what only user space compiles, for the tests in tests/it. functions.c says more. */
+#define MH_DESCRIBE
+#include "mousehole/size_history.h"
+#include "mousehole/token_bucket.h"
+
+void mh_test_token_bucket_setup(void *params, double rate, u32 burst)
+{
+	mh_token_bucket_setup(params, rate, burst);
+}
+
+u64 mh_test_token_bucket_grains_at(const void *params, u64 percent_q32)
+{
+	return mh_token_bucket_grains_at(params, percent_q32);
+}
+
+void mh_test_size_history_setup(void *params, u64 percent_q32, u32 flows)
+{
+	mh_size_history_setup(params, percent_q32, flows);
+}
+
+u64 mh_test_fixed(double value, u32 bits)
+{
+	return mh_fixed(value, bits);
+}
