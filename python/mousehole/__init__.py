@@ -7,9 +7,9 @@ file holds.
 from mousehole._engine import __version__
 from mousehole.comparison import Comparison, compare
 from mousehole.errors import MouseholeError, Stopped
-from mousehole.findings import Finding
 from mousehole.plan import Cell
 from mousehole.records import Records, run
+from mousehole.results import Finding
 from mousehole.traffic import inspect, read
 
 __all__ = [

@@ -14,8 +14,9 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from mousehole import _engine, jsonout, output, records, report, show
+from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
-from mousehole.cli_options import Outputs, Sectioned, fault_of_usage, with_options
+from mousehole.cli_options import CliCommand, Outputs, usage_error_text, with_options
 from mousehole.comparison import Comparison, compare
 from mousehole.errors import MouseholeError
 from mousehole.manifest import REVISION
@@ -25,7 +26,7 @@ from mousehole.progress import ConsoleReporter
 from mousehole.settings import Options
 
 
-class Guarded(TyperGroup):
+class CliGroup(TyperGroup):
     """A group of commands in which a fault of the input ends in one line on standard error and status 2."""
 
     def main(self, *given: Any, **named: Any) -> Any:
@@ -33,7 +34,7 @@ class Guarded(TyperGroup):
         try:
             status = super().main(*given, **{**named, "standalone_mode": False})
         except Exception as error:
-            fault = fault_of_usage(error)
+            fault = usage_error_text(error)
             if fault is None and hasattr(error, "show"):  # the help, where no command is named
                 error.show()
                 sys.exit(USAGE_STATUS)
@@ -57,7 +58,7 @@ class Guarded(TyperGroup):
 
 
 app = typer.Typer(
-    cls=Guarded, add_completion=False, no_args_is_help=True, rich_markup_mode=None,
+    cls=CliGroup, add_completion=False, no_args_is_help=True, rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )  # fmt: skip
 
@@ -109,7 +110,7 @@ def root(
         raise typer.Exit
 
 
-@app.command("compare", cls=Sectioned)
+@app.command("compare", cls=CliCommand)
 @with_options(options=Options, outputs=Outputs)
 def compare_command(traffic: Traffic, options: Options, outputs: Outputs) -> None:
     """Replays TRAFFIC against every scheme and says what short and long transfers gain or lose.
@@ -126,10 +127,10 @@ def compare_command(traffic: Traffic, options: Options, outputs: Outputs) -> Non
     try:  # files first: whoever reads the report may close the pipe before its end
         _write_comparison(comparison, outputs)
     finally:  # and the report even if a disk is full: it took long to find
-        report.print_report(report.report_console(stderr=to_stderr), comparison, outputs.details)
+        report.print_report(report.report_console(stderr=to_stderr), comparison.results, outputs.details)
 
 
-@app.command("inspect", cls=Sectioned)
+@app.command("inspect", cls=CliCommand)
 def inspect_command(
     traffic: Annotated[
         list[str], typer.Argument(metavar="TRAFFIC", help="Files, or a model such as web:sfd.")
@@ -151,7 +152,7 @@ def inspect_command(
         output.write_text(json, jsonout.dumps({"schema": jsonout.INSPECT_SCHEMA, **summary}))
 
 
-@app.command("run", cls=Sectioned)
+@app.command("run", cls=CliCommand)
 def run_command(
     scenario: Annotated[str, typer.Argument(metavar="SCENARIO.toml", help="A scenario of the engine.")],
     scheme: Annotated[
@@ -183,7 +184,7 @@ def run_command(
         output.write_text(json, done.to_json())
 
 
-@app.command("paper", cls=Sectioned)
+@app.command("paper", cls=CliCommand)
 def paper_command(
     name: Annotated[str, typer.Argument(metavar="PAPER", help="The paper's folder, such as sfd.")],
     table: Annotated[str | None, typer.Option(metavar="N", help="Number of the table.")] = None,
@@ -201,7 +202,7 @@ def paper_command(
     raise typer.Exit(status)
 
 
-@app.command("schemes", cls=Sectioned)
+@app.command("schemes", cls=CliCommand)
 def schemes_command(
     name: Annotated[str | None, typer.Argument(metavar="NAME[(…)]", help="Print its page.")] = None,
     json: JsonFile = None,
@@ -239,7 +240,7 @@ def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
 
 def _save_scenario(comparison: Comparison, place: str) -> None:
     folder = Path.cwd() if place == "-" else Path(place).parent
-    output.write_text(place, records.scenario_text(comparison.scenario(), folder))
+    output.write_text(place, scenarios.to_toml(comparison.scenario(), folder))
 
 
 def _reporter() -> Any:

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from mousehole.options import whole
-from mousehole.settings import Said, option, said, switch
+from mousehole.settings import OptionHelp, command_line_options, option, switch
 
 OUTPUT = "Output"
 WHERE = "FILE|-"
@@ -29,7 +29,7 @@ class Outputs:
     details: bool = switch("Also print every table, sentence and size bucket.", OUTPUT)
 
 
-class Sectioned(TyperCommand):
+class CliCommand(TyperCommand):
     """A command whose help has its options under headings."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -61,7 +61,11 @@ def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[...,
         own = {
             name: item for name, item in inspect.signature(function).parameters.items() if name not in kinds
         }
-        added = [_parameter(name, *entry) for kind in kinds.values() for name, entry in said(kind).items()]
+        added = [
+            _parameter(name, *entry)
+            for kind in kinds.values()
+            for name, entry in command_line_options(kind).items()
+        ]
         parameters = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in [*own.values(), *added]]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {item.name: item.annotation for item in parameters}
@@ -71,15 +75,15 @@ def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[...,
     return wrap
 
 
-def fault_of_usage(error: Exception) -> str | None:
+def usage_error_text(error: Exception) -> str | None:
     """`--seeds: 'x' is not a valid integer` for what the parser of the command line raises; else None."""
     context = getattr(error, "ctx", None)
     if not hasattr(error, "format_message") or "Help" in type(error).__name__:
         return None
     names: list[str] = getattr(getattr(error, "param", None), "opts", [])
-    said_of_it = getattr(error, "message", "")
-    is_option = bool(names) and names[0].startswith("-") and bool(said_of_it)
-    fault = f"{names[0]}: {said_of_it}" if is_option else str(error.format_message())
+    message = getattr(error, "message", "")
+    is_option = bool(names) and names[0].startswith("-") and bool(message)
+    fault = f"{names[0]}: {message}" if is_option else str(error.format_message())
     command = context.command_path if context else "mousehole COMMAND"
     fault = fault.rstrip(".")
     return f"{fault}{' ' if fault.endswith('?') else '; '}{command} --help lists what there is"
@@ -87,7 +91,7 @@ def fault_of_usage(error: Exception) -> str | None:
 
 def _made(kind: type, given: dict[str, Any]) -> Any:
     """An object of the class from what was typed."""
-    options = said(kind).items()
+    options = command_line_options(kind).items()
     return kind(
         **{
             name: whole(name, given[name]) if words.kind is int else given[name]
@@ -96,11 +100,11 @@ def _made(kind: type, given: dict[str, Any]) -> Any:
     )
 
 
-def _parameter(name: str, default: Any, words: Said) -> inspect.Parameter:
+def _parameter(name: str, default: Any, words: OptionHelp) -> inspect.Parameter:
     kind = bool if words.kind is bool else str  # numbers are read here, so that faults name the value
     optional: Any = kind if isinstance(default, str | bool) else kind | None
     flag = f"--{name.replace('_', '-')}"
     help_of = {"help": words.help, "rich_help_panel": words.group, "metavar": words.metavar or None}
-    told: Any = typer.Option(flag, show_default=isinstance(default, str), **help_of)  # type: ignore[arg-type]
-    annotation = Annotated[optional, told]
+    declared: Any = typer.Option(flag, show_default=isinstance(default, str), **help_of)  # type: ignore[arg-type]
+    annotation = Annotated[optional, declared]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

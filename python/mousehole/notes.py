@@ -6,7 +6,8 @@ import numpy as np
 
 from mousehole import _engine
 from mousehole.plan import Cell
-from mousehole.tables import Results
+from mousehole.reduction import SchemeStatistic
+from mousehole.results import Results
 
 UNLOADED = 0.3
 """Below this load little or nothing will show."""
@@ -69,11 +70,12 @@ def _without_effect(results: Results, cell: Cell) -> list[str]:
 def _starving(results: Results, cell: Cell) -> list[str]:
     """Which schemes with thresholds in packets kept the queue so short that the link was idle for it."""
 
-    def mean(scheme: str, name: str) -> float:
+    def mean(scheme: str, name: SchemeStatistic) -> float:
         values = results.scheme_values(cell, scheme, name)
         return float(sum(values) / len(values))
 
-    whole, waiting = (mean(results.plan.baseline, name) for name in ("utilisation", "queue_mean_packets"))
+    whole = mean(results.plan.baseline, "utilisation")
+    waiting = mean(results.plan.baseline, "queue_mean_packets")
     low = [
         f"{scheme} ({100 * mean(scheme, 'utilisation'):.0f} %)"
         for scheme in results.plan.schemes

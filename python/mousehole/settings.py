@@ -17,8 +17,8 @@ LINK, TRAFFIC, COMPARED, RUN, HOSTS = "Link", "Traffic", "What is compared", "Ho
 
 
 @dataclass(frozen=True)
-class Said:
-    """What the command line says of an option: one line, what stands for its value, under which heading."""
+class OptionHelp:
+    """The help of an option: one line of text, the name of its value, its heading and its type."""
 
     help: str
     metavar: str
@@ -27,26 +27,26 @@ class Said:
 
 
 def option(default: T, text: str, metavar: str, group: str, kind: type = str) -> T:
-    """A field that is an option of the command line too."""
-    made: T = field(default=default, metadata={"said": Said(text, metavar, group, kind)})
+    """Declares a field that is also an option of the command line."""
+    made: T = field(default=default, metadata={"help": OptionHelp(text, metavar, group, kind)})
     return made
 
 
 def switch(text: str, group: str) -> bool:
-    """A field that is off unless it is named."""
+    """Declares a field that is also a switch of the command line, off by default."""
     return option(False, text, "", group, bool)
 
 
-def said(kind: type) -> dict[str, tuple[Any, Said]]:
-    """Default and words of every option of a class, in order; fields that only Python has are left out."""
+def command_line_options(kind: type) -> dict[str, tuple[Any, OptionHelp]]:
+    """Returns default and help of every field that is an option of the command line, by name, in order."""
     return {
-        item.name: (item.default, item.metadata["said"]) for item in fields(kind) if "said" in item.metadata
+        item.name: (item.default, item.metadata["help"]) for item in fields(kind) if "help" in item.metadata
     }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """All that can be said of a comparison beside its traffic; None is the scenario's or the default."""
+    """The options of a comparison; None means the value of the user's scenario, or else the default."""
 
     rate: str | None = option(None, "Rate of the link, such as 10mbit.", "RATE", LINK)
     rtt: str | None = option(None, "Round-trip time where the traffic does not tell (80ms).", "TIME", LINK)
@@ -86,10 +86,13 @@ class Options:
     reporter: Reporter | None = None
 
 
-def taking(options: Callable[P, S]) -> Callable[[Callable[[T, S], R]], Callable[Concatenate[T, P], R]]:
-    """Lets a function of something and one `options` object be called with the options as keywords.
+def accepts_options(
+    options: Callable[P, S],
+) -> Callable[[Callable[[T, S], R]], Callable[Concatenate[T, P], R]]:
+    """Lets a function with a parameter of class `options` take the fields of that class as keywords.
 
-    Type checkers, `help` and `inspect.signature` see every keyword with its type and default.
+    Type checkers, `help` and `inspect.signature` see every keyword with its type and default. `Unpack` (PEP
+    692) would give them to type checkers only.
     """
 
     def wrap(function: Callable[[T, S], R]) -> Callable[Concatenate[T, P], R]:

@@ -1,7 +1,8 @@
 //! Traffic in memory: read from files, drawn from a model, or given as data.
 
+use crate::convert;
 use crate::errors::to_python;
-use mousehole_sim::error::{Error, Result};
+use mousehole_sim::error::Result;
 use mousehole_sim::scenario::spec::{ConnectionSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, Scenario};
 use mousehole_sim::traffic::connection::Kind;
@@ -44,8 +45,7 @@ impl Traffic {
         if let (Some(model), Some(rate)) = (&self.model, rate) {
             summary.native_load = model.offered_load(rate, MSS);
         }
-        let text = serde_json::to_string(&summary).unwrap_or_default();
-        py.import("json")?.call_method1("loads", (text,))
+        convert::to_python(py, &summary)
     }
 
     /// One row per connection.
@@ -94,11 +94,8 @@ fn read_traffic(
 #[pyfunction]
 #[pyo3(signature = (name, params=None))]
 fn model_traffic(py: Python<'_>, name: &str, params: Option<Bound<'_, PyAny>>) -> PyResult<Traffic> {
-    let text: Option<String> = match params {
-        Some(params) => Some(py.import("json")?.call_method1("dumps", (params,))?.extract()?),
-        None => None,
-    };
-    let params = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(serde_json::Value::Null);
+    let params = params.map(|params| convert::from_python("traffic.params", &params)).transpose()?;
+    let params: serde_json::Value = params.unwrap_or_default();
     let model = model::by_name(name, &params).map_err(|error| to_python(py, error))?;
     Ok(Traffic { connections: Arc::new(py.detach(|| model.sample(1, SAMPLE))), model: Some(model) })
 }
@@ -113,12 +110,11 @@ fn beside(parts: Vec<(u16, PyRef<'_, Traffic>, bool)>) -> Traffic {
     Traffic { connections: Arc::new(sim::Traffic::beside(parts.iter().map(own))), model: None }
 }
 
-/// Connections given as a JSON list, in the form of a scenario's `traffic.connections`.
+/// Connections given as a list of dictionaries, in the form of a scenario's `traffic.connections`.
 #[pyfunction]
-fn connections_traffic(py: Python<'_>, connections: &str) -> PyResult<Traffic> {
+fn connections_traffic(py: Python<'_>, connections: &Bound<'_, PyAny>) -> PyResult<Traffic> {
+    let connections: Vec<ConnectionSpec> = convert::from_python("traffic.connections", connections)?;
     let work = || -> Result<sim::Traffic> {
-        let connections: Vec<ConnectionSpec> = serde_json::from_str(connections)
-            .map_err(|error| Error::field("traffic.connections", "this", error.to_string()))?;
         let traffic = TrafficSpec { connections, ..TrafficSpec::default() };
         let plan = Plan::new(&Scenario { traffic, ..Scenario::default() })?;
         Ok(sim::Traffic::from_connections(plan.listed()?.connections))

@@ -3,11 +3,12 @@ from typing import Any
 
 import pytest
 from mousehole import findings, notes
-from mousehole.findings import BETTER, NO_BENEFIT, UNCLEAR, UNDECIDED, WORSE, description, percent, verdict
+from mousehole.findings import BETTER, NO_BENEFIT, UNCLEAR, UNDECIDED, WORSE, description, verdict
 from mousehole.plan import Plan, Task
 from mousehole.reduction import reduce_run
+from mousehole.results import Results
 from mousehole.statistics import Estimate
-from mousehole.tables import Results
+from mousehole.texts import percent
 from support import HandMadeRun
 
 
@@ -89,7 +90,7 @@ def results(scheme_runs: list[HandMadeRun], baseline_runs: list[HandMadeRun]) ->
         for scheme, runs in enumerate((baseline_runs, scheme_runs))
         for replication, run in enumerate(runs)
     }
-    return Results(plan, facts)
+    return Results(plan, facts, "by hand", {}, None)  # type: ignore[typeddict-item]
 
 
 def runs(mean_s: float, unfinished: int = 0, **changes: Any) -> list[HandMadeRun]:
