@@ -1,4 +1,4 @@
-"""Options of the command line from dataclasses, help under headings, and faults of usage in one line."""
+"""Options of the command line made from dataclasses, help with headings, and usage errors in one line."""
 
 import inspect
 from collections.abc import Callable
@@ -18,22 +18,22 @@ PICTURE = "FILE.png|.svg|.pdf"
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """Where the results of a comparison go, beside the report."""
+    """Where the results of a comparison are written, in addition to the report."""
 
-    json: str | None = option(None, "Everything for programs; - is standard output.", WHERE, OUTPUT)
-    plot: str | None = option(None, "Response time by size, its distribution, the changes.", PICTURE, OUTPUT)
-    heatmap: str | None = option(None, "Change by transfer size and scheme.", PICTURE, OUTPUT)
+    json: str | None = option(None, "All results as JSON; - is standard output.", WHERE, OUTPUT)
+    plot: str | None = option(None, "Plot of response times and of their changes.", PICTURE, OUTPUT)
+    heatmap: str | None = option(None, "Plot of the change by transfer size and scheme.", PICTURE, OUTPUT)
     save_scenario: str | None = option(
-        None, "The baseline's first run as a scenario for mousehole run.", "FILE.toml|-", OUTPUT
+        None, "The baseline's first run, as input for mousehole run.", "FILE.toml|-", OUTPUT
     )
-    details: bool = switch("Also print every table, sentence and size bucket.", OUTPUT)
+    details: bool = switch("Print all tables, sentences and size buckets.", OUTPUT)
 
 
 class CliCommand(TyperCommand):
-    """A command whose help has its options under headings."""
+    """A command whose help lists the options under headings."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Writes the arguments, then a section for each heading in the order in which they first appear."""
+        """Writes the arguments, then the options under their headings, in the order of declaration."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -51,7 +51,7 @@ def _without_type(name: str) -> str:
 
 
 def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command the options of dataclasses; the function gets an object of each, under these names."""
+    """Gives a command the options of dataclasses: `kinds` are the function's parameters and their classes."""
 
     def wrap(function: Callable[..., None]) -> Callable[..., None]:
         def command(**given: Any) -> None:
@@ -76,7 +76,7 @@ def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[...,
 
 
 def usage_error_text(error: Exception) -> str | None:
-    """`--seeds: 'x' is not a valid integer` for what the parser of the command line raises; else None."""
+    """Returns the message for an error of the command-line parser; None for any other exception."""
     context = getattr(error, "ctx", None)
     if not hasattr(error, "format_message") or "Help" in type(error).__name__:
         return None
@@ -86,11 +86,11 @@ def usage_error_text(error: Exception) -> str | None:
     fault = f"{names[0]}: {message}" if is_option else str(error.format_message())
     command = context.command_path if context else "mousehole COMMAND"
     fault = fault.rstrip(".")
-    return f"{fault}{' ' if fault.endswith('?') else '; '}{command} --help lists what there is"
+    return f"{fault}{' ' if fault.endswith('?') else '; '}{command} --help lists the options"
 
 
 def _made(kind: type, given: dict[str, Any]) -> Any:
-    """An object of the class from what was typed."""
+    """Returns an object of the class, made from what was typed."""
     options = command_line_options(kind).items()
     return kind(
         **{

@@ -26,42 +26,49 @@ from mousehole.settings import Options, accepts_options
 
 @accepts_options(Options)
 def compare(traffic: traffics.Source, options: Options) -> "Comparison":
-    """Replays `traffic` against every scheme and compares what short and long transfers get.
+    """Compares schemes: replays `traffic` under each of them and reports what transfers gain or lose.
 
-    `traffic` is a file or several (pcap, Zeek, access log, table), a model such as `"web:sfd"`, a polars or
-    pandas frame with columns start_s, client, server, bytes and perhaps rtt_s, a list of such dictionaries
-    (with `bytes`, or with `writes` of idle_s and bytes), or a scenario (a `.toml` file): then all that is not
-    given here is as it says, and what is said of the link goes for the bottleneck of its topology. Rates,
-    times and sizes are texts with units, as on the command line.
+    `traffic` is one of these:
+    - one file or several (pcap, Zeek log, access log, table);
+    - one model, such as `"web:sfd"`;
+    - a polars or pandas frame with columns start_s, client, server, bytes and perhaps rtt_s;
+    - a list of dictionaries with the same keys; in place of bytes, `writes` may be a list of dictionaries
+      with idle_s and bytes;
+    - one scenario (a `.toml` file). It supplies all that no option changes. On a topology, options of the
+      link apply to its bottleneck.
+
+    Rates, times and sizes are texts with units, as on the command line. Defaults are in parentheses.
 
     The link:
-      rate              such as "10mbit"; needed, except with a scenario
-      rtt               of connections whose traffic does not tell one ("80ms")
-      buffer            "50p", "64kB", "1bdp" (the default); several, as a list or with commas, give a grid
-      uplink, uplink_buffer   the link that carries the acknowledgements (as `rate`; "1000p")
+      rate              such as "10mbit"; required, except with a scenario
+      rtt               round-trip time of connections if the traffic gives none ("80ms")
+      buffer            "50p", "64kB" or "1bdp" ("1bdp"); several, as a list or with commas, give a grid
+      uplink            rate of the link that carries the acknowledgements (as `rate`)
+      uplink_buffer     its buffer ("1000p")
       overhead          link-layer bytes added to every packet (0)
     The traffic:
-      load              wire bytes over capacity, at most 2 (the traffic's own); several give a grid
-      direction         "down" (server to client) or "up"
-      ignore_trace_rtt  `rtt` for all connections
-      strict            any faulty row of a file is an error
-      params            parameters of a model, over its defaults
+      load              bytes on the wire over capacity, at most 2 (the traffic's own); several give a grid
+      direction         "down", server to client, or "up" (the scenario's, else "down")
+      ignore_trace_rtt  use `rtt` for every connection
+      strict            treat a faulty row of a file as an error
+      params            parameters of the model that differ from its defaults
     The hosts:
-      tcp               profile: "rfc", "linux", "ns2-2.35" or "ns2-2001"
+      tcp               TCP profile: "rfc", "linux", "ns2-2.35" or "ns2-2001" ("rfc")
       ecn               hosts use ECN (RFC 3168)
     What is compared:
       schemes           names, perhaps with parameters: "droptail,sfd(th=15kB)", a list of such, or "all"
-      baseline          what the others are compared with ("droptail")
-      short, long       transfers up to the one are short ("15kB"), above the other long ("150kB")
+      baseline          scheme that the others are compared with ("droptail")
+      short, long       transfers up to `short` ("15kB") are short, those above `long` ("150kB") are long
     How much is run:
-      duration, warmup  the measured window and what goes before ("300s", "30s")
-      seeds             replications (10; 3 if `quick`); fewer than five give no intervals
-      quick             three replications: a look, without findings
-      seed              base of all random draws (1); the same seed gives the same result, on any machine
-      jobs              runs at a time (one per core); changes nothing in the result
-      reporter          is told how the work goes; nobody by default
+      duration          length of the measured window ("300s")
+      warmup            time before the measured window ("30s")
+      seeds             replications (10; 3 with `quick`); fewer than five give no intervals
+      quick             a quick look: three replications, no verdicts
+      seed              seed of all random draws (1); the same seed gives the same result on any machine
+      jobs              parallel runs (one per core); the result does not depend on it
+      reporter          receives progress reports (none)
 
-    Raises `MouseholeError` for a fault in the input, before anything long is started, and `Stopped` (a
+    Raises `MouseholeError` for a fault in the input, before any long work, and `Stopped` (a
     `KeyboardInterrupt`) on Ctrl-C.
 
     >>> found = compare("web:sfd", rate="3mbit", load=0.9, schemes="droptail,fq-codel",

@@ -21,12 +21,12 @@ UNCLEAR = "no clear change"
 """Outcome of an exploratory endpoint whose interval contains zero."""
 
 OVERLAY_NOTE = (
-    "The intervals cover how the traffic was laid over itself and where the window was cut (for a model: its "
-    "draws); they do not cover other days, other users or other links."
+    "The intervals cover the random shifts at which copies of the traffic are overlaid, and the position of "
+    "the measured window (for a model: its random draws). They do not cover other days, users or links."
 )
 EXPLORATORY_NOTE = (
-    "The primary endpoint is the mean response time of short transfers; everything else is exploratory, "
-    "and intervals are not widened for comparing several schemes."
+    "The primary endpoint is the mean response time of short transfers; everything else is exploratory. "
+    "Intervals are not corrected for comparing several schemes."
 )
 
 
@@ -186,8 +186,8 @@ def _with_censoring(
 def _no_interval(ratio: Estimate) -> Verdict:
     if ratio.count == 0:
         return Verdict(UNDECIDED, "undecided (there were no such transfers to compare)")
-    reason = f"no interval from {ratio.count}, {LEAST_REPLICATIONS} at least"
-    return Verdict(UNDECIDED, f"undecided (more seeds needed: {reason})", LEAST_REPLICATIONS)
+    text = f"undecided (too few replications for an interval: {ratio.count} of at least {LEAST_REPLICATIONS})"
+    return Verdict(UNDECIDED, text, LEAST_REPLICATIONS)
 
 
 def _undecided(log_gain: Estimate, gain: Estimate) -> Verdict:

@@ -99,7 +99,7 @@ def _draw_curves(axes: Axes, plan: Plan, rows: list[CurveRow]) -> None:
             axes.fill_between(sizes, low, high, color=look["color"], alpha=0.15, linewidth=0)
     axes.set(xscale="log", yscale="log", xlabel="transfer size", ylabel="mean response time")
     intervals = ", 95 % intervals" if plan.replications >= LEAST_REPLICATIONS else ""
-    axes.set_title(f"Response time by size{intervals}")
+    axes.set_title(f"Mean response time by transfer size{intervals}")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: size_text(size)))
     _time_axis(axes, "y")
     for edge in (plan.short_bytes, plan.long_bytes):

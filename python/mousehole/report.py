@@ -20,6 +20,7 @@ from mousehole.report_groups import print_groups
 from mousehole.report_overview import PAGES, print_overview
 from mousehole.results import BucketRow, ColourRow, Finding, LoadRow, Results, SchemeRow
 from mousehole.sizes import Role, Summary, size_text
+from mousehole.statistics import LEAST_REPLICATIONS
 from mousehole.tabling import natural_width
 from mousehole.texts import rate_text, share_text, signed, time_text
 
@@ -290,14 +291,24 @@ def _print_notes(console: Console, results: Results, cell: Cell) -> None:
 
 
 def _print_findings(console: Console, results: Results, cell: Cell) -> None:
-    here = findings.findings(results, cell)
-    short, long = (size_text(size) for size in (results.plan.short_bytes, results.plan.long_bytes))
+    here, plan = findings.findings(results, cell), results.plan
+    short, long = (size_text(size) for size in (plan.short_bytes, plan.long_bytes))
     for reference in dict.fromkeys(finding.reference for finding in here):
         console.print(Text(f"Against {reference}, mean response time of transfers ≤ {short}:", style="bold"))
+        if plan.replications < LEAST_REPLICATIONS:
+            console.print(Text(f"  {_no_verdict_text(plan)}"))
+            continue
         rivals = [item for item in here if item.reference == reference]
         for scheme in dict.fromkeys(finding.scheme for finding in rivals):
             _print_verdicts(console, [item for item in rivals if item.scheme == scheme], long)
     console.print()
+
+
+def _no_verdict_text(plan: Plan) -> str:
+    replications = (
+        "1 replication gives" if plan.replications == 1 else f"{plan.replications} replications give"
+    )
+    return f"no verdict: {replications} no interval; at least {LEAST_REPLICATIONS} are needed (--seeds)"
 
 
 def _print_verdicts(console: Console, own: list[Finding], long: str) -> None:

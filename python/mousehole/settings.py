@@ -1,4 +1,4 @@
-"""The options of a comparison, each written once, for `mousehole.compare` and the command line."""
+"""The options of a comparison, declared once for `mousehole.compare` and for the command line."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
@@ -49,40 +49,47 @@ class Options:
     """The options of a comparison; None means the value of the user's scenario, or else the default."""
 
     rate: str | None = option(None, "Rate of the link, such as 10mbit.", "RATE", LINK)
-    rtt: str | None = option(None, "Round-trip time where the traffic does not tell (80ms).", "TIME", LINK)
+    rtt: str | None = option(None, "Round-trip time if the traffic gives none (default: 80ms).", "TIME", LINK)
     buffer: str | Sequence[str] | None = option(
-        None, "Buffer in packets, bytes or bandwidth-delay products (1bdp); a list gives a grid.",
+        None, "Buffer in packets, bytes or bandwidth-delay products (default: 1bdp); several give a grid.",
         "50p|64kB|1bdp[,…]", LINK,
     )  # fmt: skip
-    uplink: str | None = option(None, "Rate of the link for ACKs; as --rate by default.", "RATE", LINK)
-    uplink_buffer: str | None = option(None, "Buffer of that link (1000p).", "50p|64kB|1bdp", LINK)
-    overhead: int | None = option(None, "Link-layer bytes added to every packet (0).", "BYTES", LINK, int)
+    uplink: str | None = option(None, "Rate of the link for ACKs (default: as --rate).", "RATE", LINK)
+    uplink_buffer: str | None = option(
+        None, "Buffer of the link for ACKs (default: 1000p).", "50p|64kB|1bdp", LINK
+    )
+    overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)
     load: str | float | Sequence[float] | None = option(
-        None, "Wire bytes over capacity, at most 2 (the traffic's own); a list gives a grid.", "0.9[,…]",
-        TRAFFIC,
+        None, "Bytes on the wire / capacity, at most 2 (default: the traffic's own); several give a grid.",
+        "0.9[,…]", TRAFFIC,
     )  # fmt: skip
     direction: str | None = option(
-        None, "down (server to client) or up; a scenario's own, else down.", "down|up", TRAFFIC
+        None,
+        "down (server to client) or up (default: the scenario's, else down).",
+        "down|up",
+        TRAFFIC,
     )
-    ignore_trace_rtt: bool = switch("Use --rtt for all connections.", TRAFFIC)
-    strict: bool = switch("Any faulty row of a file is an error.", TRAFFIC)
+    ignore_trace_rtt: bool = switch("Use --rtt for every connection.", TRAFFIC)
+    strict: bool = switch("Treat a faulty row of a file as an error.", TRAFFIC)
     params: dict[str, Any] | None = None
-    tcp: str | None = option(None, "TCP profile (rfc): rfc, linux, ns2-2.35 or ns2-2001.", "PROFILE", HOSTS)
+    tcp: str | None = option(None, "rfc (default), linux, ns2-2.35 or ns2-2001.", "PROFILE", HOSTS)
     ecn: bool = switch("Hosts use ECN (RFC 3168).", HOSTS)
     schemes: str | Sequence[str] | None = option(
-        None, "Comma-separated, or all; mousehole schemes lists them.", "NAME[(…)][,…]", COMPARED
+        None, "Schemes to compare, or all; mousehole schemes lists them.", "NAME[(…)][,…]", COMPARED
     )
-    baseline: str = option("droptail", "What the others are compared with.", "NAME[(…)]", COMPARED)
-    short: str = option("15kB", "Largest short transfer.", "SIZE", COMPARED)
-    long: str = option("150kB", "Transfers above this are long.", "SIZE", COMPARED)
-    duration: str | None = option(None, "Length of the measured window (300s).", "TIME", RUN)
-    warmup: str | None = option(None, "Time before the window (30s).", "TIME", RUN)
+    baseline: str = option("droptail", "Scheme that the others are compared with.", "NAME[(…)]", COMPARED)
+    short: str = option("15kB", "Transfers up to this size are short.", "SIZE", COMPARED)
+    long: str = option("150kB", "Transfers above this size are long.", "SIZE", COMPARED)
+    duration: str | None = option(None, "Length of the measured window (default: 300s).", "TIME", RUN)
+    warmup: str | None = option(None, "Time before the measured window (default: 30s).", "TIME", RUN)
     seeds: int | None = option(
-        None, "Replications (10, or 3 if --quick); five at least give intervals.", "N", RUN, int
+        None, "Replications (default: 10; 3 with --quick); intervals need 5.", "N", RUN, int
     )
-    quick: bool = switch("A look at many schemes: 3 replications, ranges, no findings.", RUN)
-    seed: int | None = option(None, "Base of all random draws (1).", "N", RUN, int)
-    jobs: int | None = option(None, "Runs at a time (one per core); changes no result.", "N", RUN, int)
+    quick: bool = switch("A quick look: 3 replications, ranges and no verdicts.", RUN)
+    seed: int | None = option(None, "Seed of all random draws (default: 1).", "N", RUN, int)
+    jobs: int | None = option(
+        None, "Parallel runs (default: one per core); results are the same.", "N", RUN, int
+    )
     reporter: Reporter | None = None
 
 

@@ -111,7 +111,7 @@ def test_report__names_schemes_and_fits_at_every_width(quick: mousehole.Comparis
 def test_report__says_which_schemes_did_nothing() -> None:
     found = compared(quick=True, schemes="droptail,wrr,fq-codel")
     (note,) = [note for note in found.notes(found.plan.cells[0]) if "exactly" in note]
-    assert note.startswith("wrr did exactly as droptail")
+    assert note.startswith("wrr did exactly the same as droptail")
 
 
 def test_marked__stars_the_ideals() -> None:
