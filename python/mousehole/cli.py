@@ -250,7 +250,7 @@ def _save_scenario(comparison: Comparison, place: str) -> None:
     output.write_text(place, scenarios.to_toml(comparison.scenario(), folder))
 
 
-def _reporter() -> Any:
+def _reporter() -> ConsoleReporter:
     return ConsoleReporter(Console(stderr=True, highlight=False))
 
 

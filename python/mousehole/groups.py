@@ -4,15 +4,13 @@ Every figure is one number per run, addressed by (group, what), so that a compar
 the same way.
 """
 
-from collections.abc import Mapping
 from math import nan
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-Columns = Mapping[str, Any]
-"""A table of records: an array, list or series for each column. The types are those of `engine_types`."""
+from mousehole.engine_types import DatagramColumns, FlowColumns, TransferColumns
+
 Figures = dict[tuple[str, str], float]
 """(group, what) → value; `what` is one of `FIGURES`."""
 
@@ -31,7 +29,9 @@ _OF_PAGES = ("page", "page_transfers", "key", "object_key", "write", "cheats", "
 CHEATING, HONEST = "cheating", "honest, as large"
 
 
-def figures(transfers: Columns, datagrams: Columns, flows: Columns, end_s: float) -> Figures:
+def figures(
+    transfers: TransferColumns, datagrams: DatagramColumns, flows: FlowColumns, end_s: float
+) -> Figures:
     """Returns the figures of one run that ended at `end_s` seconds, without those that do not apply."""
     return {
         **_of_transfers(transfers, end_s),
@@ -40,16 +40,21 @@ def figures(transfers: Columns, datagrams: Columns, flows: Columns, end_s: float
     }
 
 
-def _of_transfers(transfers: Columns, end_s: float) -> Figures:
+def _of_transfers(transfers: TransferColumns, end_s: float) -> Figures:
     """Returns the figures of sources, pages and misbehaving senders; builds frames only if there are any."""
     several, cheats = len(set(transfers["source"])) > 1, bool(np.asarray(transfers["cheats"]).any())
     found: Figures = {}
     if several or cheats:
-        objects = _objects(pl.DataFrame({name: transfers[name] for name in _OF_OBJECTS}), end_s)
+        objects = _objects(_frame(transfers, _OF_OBJECTS), end_s)
         found |= _by_source(objects)
     if np.asarray(transfers["page"]).any():
-        found |= _pages(pl.DataFrame({name: transfers[name] for name in _OF_PAGES}), end_s)
+        found |= _pages(_frame(transfers, _OF_PAGES), end_s)
     return found | _cheats(objects) if cheats else found
+
+
+def _frame(transfers: TransferColumns, names: tuple[str, ...]) -> pl.DataFrame:
+    columns: dict[str, object] = dict(transfers)
+    return pl.DataFrame({name: columns[name] for name in names})
 
 
 def _objects(transfers: pl.DataFrame, end_s: float) -> pl.DataFrame:
@@ -125,5 +130,5 @@ def _long_lived(flows: pl.DataFrame) -> Figures:
 
 
 def _mean(values: pl.Series) -> float:
-    mean: Any = values.mean()
-    return nan if mean is None else float(mean)
+    mean = values.mean()
+    return float(mean) if isinstance(mean, float) else nan

@@ -2,13 +2,13 @@
 
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from mousehole import overview
@@ -38,7 +38,7 @@ def draw(results: Results, path: Path) -> None:
         save(figure, path)
 
 
-def _draw_cell(axes: Axes, results: Results, cell: Cell) -> Any:
+def _draw_cell(axes: Axes, results: Results, cell: Cell) -> AxesImage:
     rows = overview.by_size_rows(results, cell)
     schemes = list(dict.fromkeys(row.scheme for row in rows))
     sizes = list(dict.fromkeys(row.bucket for row in rows))
@@ -91,7 +91,7 @@ def _panel_title(results: Results, cell: Cell, rows: list[SizeRow]) -> str:
     return f"{words}; grey if its {doubt} contains zero{place}"
 
 
-def _draw_scale(figure: Figure, image: Any, panels: list[Axes], reference: str) -> None:
+def _draw_scale(figure: Figure, image: AxesImage, panels: list[Axes], reference: str) -> None:
     scale = figure.colorbar(image, ax=panels, fraction=0.03, pad=0.01)
     scale.outline.set_visible(False)
     scale.ax.yaxis.set_major_locator(FixedLocator([float(np.log2(factor)) for factor in FACTORS]))

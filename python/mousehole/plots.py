@@ -6,12 +6,13 @@ are readable in print and for the colour-blind.
 
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import matplotlib
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator, PercentFormatter
 
 from mousehole import bottleneck, overview, tables
@@ -20,10 +21,33 @@ from mousehole.results import BucketRow, CdfRow, CurveRow, Results
 from mousehole.sizes import Summary, size_text
 from mousehole.statistics import LEAST_REPLICATIONS
 
+LineStyle = str | tuple[float, tuple[float, ...]]
+"""A name, or an offset with lengths of dashes and gaps."""
+
+
+class Look(TypedDict, total=False):
+    """The style of a line, by matplotlib's names."""
+
+    color: str
+    linestyle: LineStyle
+    marker: str
+    linewidth: float
+    zorder: float
+
+
 COLOURS = ("#000000", "#E69F00", "#0072B2", "#56B4E9", "#009E73", "#D55E00", "#CC79A7", "#7F7F7F")
-LINES = ("-", (0, (5, 1.5)), "-", (0, (1, 1)), (0, (3, 1, 1, 1)), (0, (5, 1, 1, 1, 1, 1)), (0, (2, 2)), "--")
+LINES: tuple[LineStyle, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    "-",
+    (0, (1, 1)),
+    (0, (3, 1, 1, 1)),
+    (0, (5, 1, 1, 1, 1, 1)),
+    (0, (2, 2)),
+    "--",
+)
 MARKERS = ("o", "s", "^", "v", "D", "X", "P", "*")
-QUIET: Any = {"color": "#BBBBBB", "linestyle": "-", "marker": "", "linewidth": 0.9, "zorder": 1.5}
+QUIET: Look = {"color": "#BBBBBB", "linestyle": "-", "marker": "", "linewidth": 0.9, "zorder": 1.5}
 """The style of schemes that share one grey line style, in plots of many schemes."""
 OTHERS = "other schemes (the heat map names them)"
 SHARES = (0, -0.5, 1, -0.75, 3, 0.5, -0.3, -0.9, 9, 0.2, -0.2, 0.1, -0.1, 0.05, -0.05)
@@ -78,7 +102,7 @@ def _cell_figure(results: Results) -> Figure:
     return figure
 
 
-def _legend_entries(axes: Axes) -> tuple[list[Any], list[str]]:
+def _legend_entries(axes: Axes) -> tuple[list[Artist], list[str]]:
     """Returns every label once, that of the other schemes last."""
     entries = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     others = {label: entries.pop(label) for label in (OTHERS,) if label in entries}
@@ -126,7 +150,7 @@ def _draw_cdf(axes: Axes, plan: Plan, rows: list[CdfRow]) -> None:
     _time_axis(axes, "x")
 
 
-def _draw_changes(figure: Any, results: Results) -> None:
+def _draw_changes(figure: SubFigure, results: Results) -> None:
     """Draws the change of the mean response time against the baseline: one panel for short, one for long."""
     plan, rows = results.plan, tables.bucket_rows(results)
     panels = figure.subplots(1, 2, sharey=True)
@@ -175,7 +199,7 @@ def _label(plan: Plan, scheme: str) -> str:
     return OTHERS if _look_of(plan, scheme) is QUIET else scheme
 
 
-def _look_of(plan: Plan, scheme: str) -> dict[str, Any]:
+def _look_of(plan: Plan, scheme: str) -> Look:
     """Returns the style of a scheme; with many schemes, only the references have a style of their own."""
     if len(plan.schemes) <= overview.MANY_SCHEMES:
         return _look(plan.schemes.index(scheme))
@@ -247,7 +271,7 @@ def figure_title(results: Results, cell: Cell | None) -> str:
     return "  ·  ".join(parts)
 
 
-def _look(number: int) -> dict[str, Any]:
+def _look(number: int) -> Look:
     """Returns the style of the scheme of this number; after eight, colours repeat with other lines."""
     place, cycle = number % len(COLOURS), number // len(COLOURS)
     line = LINES[(place + cycle) % len(LINES)]

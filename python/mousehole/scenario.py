@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from mousehole import _engine, bottleneck, sizefiles
 from mousehole.engine_types import JsonValue, ModelParams, Scenario, TrafficSection
@@ -106,7 +106,9 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
     return SharedScenario({**base, "topology": topology}, buffers or (topology["buffer"],))
 
 
-def traffic_section(scenario: Scenario, direction: str | None, params: ModelParams | None) -> TrafficSection:
+def traffic_section(
+    scenario: Scenario, direction: str | None, params: Mapping[str, object] | None
+) -> TrafficSection:
     """Returns the traffic of the user's scenario with the direction and the parameters given."""
     section: TrafficSection = {**scenario["traffic"]}
     if direction is not None:
@@ -114,5 +116,5 @@ def traffic_section(scenario: Scenario, direction: str | None, params: ModelPara
     if params and not section.get("model"):
         raise field_error("params", json.dumps(params), "a scenario with traffic.model; this one has none")
     if params:
-        section["params"] = {**(section.get("params") or {}), **params}
+        section["params"] = cast("ModelParams", {**(section.get("params") or {}), **params})
     return section

@@ -1,6 +1,6 @@
 """The options of a comparison, declared once for `mousehole.compare` and for the command line."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import wraps
 from inspect import Parameter, signature
@@ -71,7 +71,7 @@ class Options:
     )
     ignore_trace_rtt: bool = switch("Use --rtt for every connection.", TRAFFIC)
     strict: bool = switch("Treat a faulty row of a file as an error.", TRAFFIC)
-    params: dict[str, Any] | None = None
+    params: Mapping[str, object] | None = None
     tcp: str | None = option(None, "rfc (default), linux, ns2-2.35 or ns2-2001.", "PROFILE", HOSTS)
     ecn: bool = switch("Hosts use ECN (RFC 3168).", HOSTS)
     schemes: str | Sequence[str] | None = option(

@@ -74,8 +74,9 @@ FIGURE_2 = Path()
 def latency_s(p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2, reading: Reading = "paper") -> Floats:
     """Returns the expected seconds from the first packet sent to the last acknowledgement.
 
-    `packets` is 1 or more. "paper" is E[T_f] + E[T_r] as RIO-PS adds them up (equations 1 and 2): the first packet is counted
-    twice, in T_f and again in T_r, which costs about a round trip, and E[T_f] is an approximation.
+    `packets` is 1 or more. "paper" is E[T_f] + E[T_r] as RIO-PS adds them up (equations 1 and 2): the first
+    packet is counted twice, in T_f and again in T_r, which costs about a round trip, and E[T_f] is an
+    approximation.
     "consistent" sends the first packet, with the exact wait, and then the other packets from the window its
     acknowledgement opens; it needs p < 0.5.
     """

@@ -24,14 +24,14 @@ class FrameLike(Protocol):
     """A data frame of any library: its columns by name, each a sequence of values."""
 
     @property
-    def columns(self) -> Iterable[Any]:
+    def columns(self) -> Iterable[object]:
         """Names of the columns."""
 
     def __getitem__(self, name: Any, /) -> Any:
         """A column."""
 
 
-Source = str | Path | FrameLike | Sequence[str | Path] | Sequence[Mapping[str, Any]]
+Source = str | Path | FrameLike | Sequence[str | Path] | Sequence[Mapping[str, object]]
 
 _MODEL = re.compile(r"[a-z][a-z0-9-]*:[\w.-]*\Z")
 _COLUMNS = ("start_s", "client", "server", "bytes")
@@ -64,7 +64,7 @@ class TrafficInput:
         if not parts:
             return main
         own = [(0, main, False)] if self.section.get("files") and main else []
-        return _engine.beside([*own, *parts])
+        return _engine.combine([*own, *parts])
 
     def in_memory(self) -> InputEntry | None:
         """Returns name and SHA-256 of connections that were given as data."""
@@ -88,7 +88,7 @@ class TrafficInput:
 
 
 def described(
-    source: Source, direction: str | None = None, params: ModelParams | None = None
+    source: Source, direction: str | None = None, params: Mapping[str, object] | None = None
 ) -> TrafficInput:
     """Returns what files, a model, a frame or dictionaries say of the traffic; `params` are of a model."""
     if isinstance(source, str | Path):
@@ -189,12 +189,12 @@ def _of_files(names: list[str], direction: str | None) -> TrafficInput:
     return TrafficInput(section, ", ".join(file.name for file in files), files)
 
 
-def _of_model(names: list[str], direction: str | None, params: ModelParams | None) -> TrafficInput:
+def _of_model(names: list[str], direction: str | None, params: Mapping[str, object] | None) -> TrafficInput:
     if len(names) > 1:
         raise MouseholeError(f"traffic: a model stands alone; {', '.join(names)} were given together")
     section: TrafficSection = {"model": names[0]}
     if params:
-        section["params"] = params
+        section["params"] = cast("ModelParams", dict(params))
     files = sizefiles.named(section)
     label = f"{sizefiles.MODEL}{files[0].name}" if names[0].startswith(sizefiles.MODEL) else names[0]
     return TrafficInput(_going(section, direction), label, files)

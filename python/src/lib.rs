@@ -1,4 +1,4 @@
-//! The extension module `mousehole._engine`: glue only, no decisions and no arithmetic.
+//! The extension module `mousehole._engine`: it converts arguments and results, and decides nothing.
 
 mod catalogue;
 mod convert;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use traffic::Traffic;
 
-/// A switch that stops runs from another thread.
+/// A switch by which another thread stops runs.
 #[pyclass]
 #[derive(Default)]
 struct Cancel(Arc<AtomicBool>);
@@ -27,12 +27,13 @@ impl Cancel {
         Cancel::default()
     }
 
+    /// Stops every run that was given this switch.
     fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// Runs a scenario; other Python threads go on meanwhile.
+/// Runs a scenario and returns its records; other Python threads go on meanwhile.
 #[pyfunction]
 #[pyo3(name = "run")]
 fn run_scenario(
@@ -81,7 +82,7 @@ fn plan_of(given: &Bound<'_, PyAny>) -> PyResult<Plan> {
     Plan::new(&scenario).map_err(|error| errors::to_python(given.py(), error))
 }
 
-/// Registers what Python sees of the engine.
+/// Registers the classes and functions of the module.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
