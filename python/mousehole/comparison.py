@@ -243,7 +243,7 @@ def _announce(
     if plan.loads == (None,) and native is not None and native < notes.UNLOADED:
         reporter.say(
             f"warning: {label} loads this link only to {native:.2g}, so no scheme can make a difference; "
-            "give --load (such as --load 0.9) to replay several copies of it at once"
+            "give a load, such as --load 0.9"
         )
     seconds = estimated_seconds(plan, engine_traffic, jobs)
     cells = f" × {len(plan.cells)} cells" if len(plan.cells) > 1 else ""

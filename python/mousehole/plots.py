@@ -159,10 +159,10 @@ def _draw_changes(figure: SubFigure, results: Results) -> None:
         for number, scheme in enumerate(plan.schemes):
             _draw_interval(axes, plan, -number, own[scheme])
         axes.axvline(0, color="#444444", linewidth=0.9)
-        axes.set_title(f"Mean response time of transfers {_role_words(plan, role)}, against {plan.baseline}")
+        axes.set_title(f"Transfers {_role_words(plan, role)}: change against {plan.baseline}")
         axes.set_yticks([-number for number in range(len(plan.schemes))], plan.schemes)
         axes.set_ylim(0.6 - len(plan.schemes), 0.6)
-        axes.set_xlabel("← faster      slower →")
+        axes.set_xlabel("change of the mean response time (← faster, slower →)")
         _ratio_axis(axes)
 
 
@@ -220,7 +220,7 @@ def _grid_figure(results: Results) -> Figure:
             own = [row for row in rows if row.bucket.role == role and (not over_buffer or row.load == load)]
             _draw_grid_panel(panels[line][column], plan, own, over_buffer)
             panels[line][column].set_title(_panel_title(plan, role, load))
-        panels[line][0].set_ylabel(f"mean response time against {plan.baseline}\n← faster      slower →")
+        panels[line][0].set_ylabel("change of the mean response time\n← faster      slower →")
     for axes in panels[-1]:
         axes.set_xlabel("buffer" if over_buffer else "load")
     figure.suptitle(figure_title(results, None), x=0.01, ha="left", fontsize=11, fontweight="bold")
@@ -253,7 +253,7 @@ def _draw_grid_panel(axes: Axes, plan: Plan, rows: list[BucketRow], over_buffer:
 
 def _panel_title(plan: Plan, role: Summary, load: float | None) -> str:
     at_load = "" if load is None else f", load {load:g}"
-    return f"{_role_words(plan, role)}{at_load}"
+    return f"Transfers {_role_words(plan, role)}{at_load}, against {plan.baseline}"
 
 
 def _role_words(plan: Plan, role: Summary) -> str:

@@ -223,23 +223,18 @@ def _print_table(console: Console, title: str, rows: list[R], columns: tuple[Col
     """Prints a table; on a narrow console, dispensable columns are left out until it fits."""
     left_out: list[str] = []
     spare = [name for name in DISPENSABLE if name in {column.heading for column in columns}]
-    table = _table(title, rows, columns)
+    table = _table(rows, columns)
     while spare and natural_width(console, table) > console.width:
         left_out.append(spare.pop(0))
-        table = _table(title, rows, tuple(column for column in columns if column.heading not in left_out))
+        table = _table(rows, tuple(column for column in columns if column.heading not in left_out))
+    console.print(Text(title, style="bold"))  # the title of a table would be folded to the table's width
     console.print(table)
     if left_out:
         console.print(Text(f"(too narrow for: {', '.join(left_out)})\n", style="dim"))
 
 
-def _table(title: str, rows: list[R], columns: tuple[Column[R], ...]) -> Table:
-    table = Table(
-        title=Text(title, style="bold"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1),
-        pad_edge=False,
-    )
+def _table(rows: list[R], columns: tuple[Column[R], ...]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for position, column in enumerate(columns):
         table.add_column(column.heading, justify="right" if position else "left", overflow="fold")
     for row in rows:

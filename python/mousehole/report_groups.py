@@ -24,15 +24,14 @@ def print_groups(
     rows = tables.group_rows(results, cell)
     keys = [key for key in dict.fromkeys((row.group, row.what) for row in rows) if key not in elsewhere]
     for first in range(0, len(keys), COLUMNS_PER_TABLE):
-        console.print(_table(results, rows, keys[first : first + COLUMNS_PER_TABLE], first > 0))
+        continued = ", continued" if first else ""
+        title = f"By application, change against {results.plan.baseline}{continued}"
+        console.print(Text(title, style="bold"))
+        console.print(_table(results, rows, keys[first : first + COLUMNS_PER_TABLE]))
 
 
-def _table(results: Results, rows: list[GroupRow], keys: list[tuple[str, str]], is_continued: bool) -> Table:
-    title = f"By application, change against {results.plan.baseline}{', continued' if is_continued else ''}"
-    table = Table(
-        title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1),
-        pad_edge=False,
-    )  # fmt: skip
+def _table(results: Results, rows: list[GroupRow], keys: list[tuple[str, str]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.add_column("scheme", overflow="fold")
     for group, what in keys:
         table.add_column(f"{group}: {FIGURES[what]}", justify="right")
