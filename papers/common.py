@@ -7,6 +7,7 @@ from math import nan
 from pathlib import Path
 from typing import Any, TypeVar
 
+from mousehole.engine_types import ColourCounters
 from mousehole.errors import MouseholeError
 from mousehole.pool import RunResult, default_jobs, run_all
 from mousehole.progress import ConsoleReporter, Reporter
@@ -86,7 +87,7 @@ def replicate(
     return {name: [done[name, number] for number in numbers] for name in cases}
 
 
-def drop_share(colours: list[dict[str, int]]) -> float:
+def drop_share(colours: list[ColourCounters]) -> float:
     """Dropped over arrived, of a link's packets of these colours; NaN where none arrived."""
     arrived = sum(colour["arrived"] for colour in colours)
     dropped = sum(colour[how] for colour in colours for how in ("early", "forced", "policed"))

@@ -6,9 +6,9 @@ tests/test_docs.py fails when the document and the engine differ.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from mousehole import _engine
+from mousehole.engine_types import ParameterEntry, SchemeEntry
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "schemes.md"
 BEGIN = "<!-- from here on written by make docs -->\n"
@@ -21,7 +21,7 @@ def main() -> None:
     print(f"docs: {DOCUMENT.name} lists {len(_engine.schemes())} schemes")
 
 
-def renewed(text: str, schemes: list[dict[str, Any]]) -> str:
+def renewed(text: str, schemes: list[SchemeEntry]) -> str:
     """The document with everything after its marker replaced."""
     head, marker, _ = text.partition(BEGIN)
     if not marker:
@@ -29,7 +29,7 @@ def renewed(text: str, schemes: list[dict[str, Any]]) -> str:
     return head + BEGIN + "".join(section(scheme) for scheme in schemes)
 
 
-def section(scheme: dict[str, Any]) -> str:
+def section(scheme: SchemeEntry) -> str:
     """One scheme: heading, what it is, where it comes from, its parameters."""
     rows = "".join(row(parameter) for parameter in scheme["params"])
     return (
@@ -39,10 +39,11 @@ def section(scheme: dict[str, Any]) -> str:
     )
 
 
-def row(parameter: dict[str, Any]) -> str:
+def row(parameter: ParameterEntry) -> str:
     """One line of a scheme's table."""
     cells = [f"`{parameter['name']}`", f"`{parameter['default']}`"]
-    cells += [parameter[key].replace("|", "\\|") for key in ("unit", "doc", "source")]
+    texts = (parameter["unit"], parameter["doc"], parameter["source"])
+    cells += [text.replace("|", "\\|") for text in texts]
     return f"| {' | '.join(cells)} |\n"
 
 

@@ -192,7 +192,7 @@ def simulated_tcp(case: Case) -> dict[str, Any] | None:
     for choice in choices:
         tcp = {**choice, **SEGMENT, "variant": "sack" if case.sack else "newreno"}
         with contextlib.suppress(MouseholeError):
-            _engine.validate(json.dumps(scenario(case, tcp, 0)))
+            _engine.validate(scenario(case, tcp, 0))
             return tcp
     return None
 
@@ -223,7 +223,7 @@ def simulate(case: Case, tcp: dict[str, Any], replication: int) -> Measured:
     """One run of the simulator, in the same terms: the queue counts the packet in transmission."""
     from mousehole import _engine
 
-    run = _engine.run(json.dumps(scenario(case, tcp, replication)), None, _engine.Cancel())
+    run = _engine.run(scenario(case, tcp, replication), None, _engine.Cancel())
     queue = next(entry for entry in run.queues() if entry["name"] == "down")
     frame_bytes = queue["sent_bytes"] / queue["sent_packets"] + ETHERNET
     in_transmission = queue["sent_packets"] * frame_bytes * 8 / (case.rate_bps * case.window_s)

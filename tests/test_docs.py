@@ -122,11 +122,11 @@ def test_topology__documents_every_parameter_and_its_default() -> None:
 def test_scenario__topology_example_is_valid() -> None:
     example = text("docs/scenario.md").split("```toml\n")[2].split("```")[0]
     scenario = {"traffic": {"model": "web:sfd"}, **tomllib.loads(example)}
-    assert json.loads(_engine.validate(json.dumps(scenario)))["topology"]["servers"] == ["web"]
+    assert _engine.validate(scenario)["topology"]["servers"] == ["web"]
 
 
 def test_scenario__defaults_are_the_engines() -> None:
-    engine = json.loads(_engine.validate('{"traffic": {"model": "web:sfd"}}'))
+    engine = _engine.validate({"traffic": {"model": "web:sfd"}})
     wrong = [
         f"{cells[0]}: {cells[1]}, not {value!r}"
         for cells in rows(text("docs/scenario.md"))
@@ -146,7 +146,7 @@ def found(scenario: Any, dotted: str) -> Any:
 
 def test_scenario__example_is_valid() -> None:
     example = text("docs/scenario.md").split("```toml\n")[1].split("```")[0]
-    assert json.loads(_engine.scenario_from_toml(example, "docs/scenario.md"))["scheme"] == "sfd(th=15kB)"
+    assert _engine.scenario_from_toml(example, "docs/scenario.md")["scheme"] == "sfd(th=15kB)"
 
 
 @pytest.mark.parametrize("constant", COLUMNS)
@@ -163,7 +163,7 @@ MODELS = ["web:sfd", "web:rio-ps", "web:http10", "web:http2", "web:shred", "web:
 
 @pytest.mark.parametrize("model", [*MODELS, "telnet", "ftp", "udp", "voip"])
 def test_traffic__parameters_are_the_models(model: str) -> None:
-    filled = json.loads(_engine.validate(json.dumps({"traffic": {"model": model}})))["traffic"]["params"]
+    filled = _engine.validate({"traffic": {"model": model}})["traffic"]["params"]
     table = {
         cells[0].strip("`"): json.loads(cells[1].strip("`"))
         for cells in rows(section(text("docs/traffic.md"), f"### `{model}`"))

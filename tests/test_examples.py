@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import runpy
 from pathlib import Path
-from typing import Any
 
 import mousehole
 import polars as pl
 import pytest
+from mousehole.engine_types import QueueCounters
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SCENARIOS = sorted(path.name for path in EXAMPLES.glob("*.toml"))
@@ -45,7 +45,7 @@ def test_scenario__same_seed_same_result(name: str) -> None:
     assert once.to_json() == again.to_json()
 
 
-def without_departures(queue: dict[str, Any]) -> list[dict[str, int]]:
+def without_departures(queue: QueueCounters) -> list[dict[str, object]]:
     """Per colour what arrived, was dropped and was marked in the window."""
     return [
         {name: count for name, count in colour.items() if not name.startswith("sent")}

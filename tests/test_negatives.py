@@ -9,8 +9,7 @@ from pathlib import Path
 import negative_cases
 import negatives
 import pytest
-from mousehole import records
-from mousehole.plan import normalised
+from mousehole import scenario as scenarios
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIOS = sorted((ROOT / "examples" / "negatives").glob("*.toml"))
@@ -19,7 +18,7 @@ CASES = [negatives.Case(**case) for case in negative_cases.CASES]
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_scenarios__are_valid(path: Path) -> None:
-    assert normalised(records.load_scenario(path))["schema"] == "mousehole.scenario/1"
+    assert scenarios.filled(scenarios.load(path))["schema"] == "mousehole.scenario/1"
 
 
 def test_scenarios__are_all_in_a_case() -> None:

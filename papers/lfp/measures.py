@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from mousehole.engine_types import QueueCounters
 from mousehole.pool import RunResult
 from numpy.typing import NDArray
 
@@ -79,7 +80,7 @@ def _mean(latency: Floats) -> float:
     return float(np.nanmean(latency)) if np.isfinite(latency).any() else float("nan")
 
 
-def _rates(result: RunResult, queue: dict[str, float]) -> tuple[float, float]:
+def _rates(result: RunResult, queue: QueueCounters) -> tuple[float, float]:
     """Mb/s of HTTP data delivered, and of TCP's packets with their headers sent through the bottleneck."""
     return (
         float(result.summary()["goodput_bps"]) / 1e6,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from mousehole.engine_types import Counter
 from mousehole.errors import MouseholeError
 from mousehole.pool import RunResult
 from numpy.typing import NDArray
@@ -34,10 +35,11 @@ def delivered(result: RunResult) -> Delivered:
     trace = result.trace()
     if trace is None:
         raise MouseholeError("paper rio-ps: this measure needs trace = true")
-    event, flow, seq = np.array(trace["event"]), trace["flow"], trace["seq"].astype(np.int64)
+    event, flow = np.array(trace["event"]), trace["flow"].astype(np.int64)
+    seq = trace["seq"]
     data = np.flatnonzero((event == "send") | (event == "receive"))
     data = data[np.argsort(flow[data], kind="stable")]
-    event, flow, seq = event[data], flow[data].astype(np.int64), seq[data]
+    event, flow, seq = event[data], flow[data], seq[data]
     connection = _connections(event, flow, seq)
     arrived = event == "receive"
     name = np.unique(connection[arrived] * (1 << 24) + seq[arrived])
@@ -86,7 +88,7 @@ def experiment_1(result: RunResult) -> Experiment1:
     packets = np.ceil(transfers["bytes"] / PACKET_BYTES)
     ended = ~np.isnan(response)
     bin_of = np.digitize(packets, EDGES) - 1
-    counted = ("arrived", "early", "forced", "marked", "sent")
+    counted: tuple[Counter, ...] = ("arrived", "early", "forced", "marked", "sent")
     sums = {name: float(sum(colour[name] for colour in down["colours"])) for name in counted}
     again = float(np.sum(transfers["retransmits"])) - sums["early"] - sums["forced"]
     return Experiment1(

@@ -1,9 +1,9 @@
 """What the figures measure: page times, echo delays, file times, losses at the bottleneck."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from mousehole.engine_types import TransferColumns
 from mousehole.pool import RunResult
 from numpy.typing import NDArray
 
@@ -117,9 +117,7 @@ def measure(result: RunResult, rtt_s: float | None = None) -> Measured:
     )
 
 
-def _echoes(
-    transfers: dict[str, NDArray[Any]], source: NDArray[np.str_], rtt_s: float | None
-) -> NDArray[np.bool_]:
+def _echoes(transfers: TransferColumns, source: NDArray[np.str_], rtt_s: float | None) -> NDArray[np.bool_]:
     """The first echo of a session holds the handshake."""
     chosen: NDArray[np.bool_] = (source == "telnet") & (transfers["write"] > 0)
     if rtt_s is not None:
@@ -127,9 +125,7 @@ def _echoes(
     return chosen
 
 
-def page_times(
-    transfers: dict[str, NDArray[Any]], took: Floats, chosen: NDArray[np.bool_], until_s: float
-) -> Pages:
+def page_times(transfers: TransferColumns, took: Floats, chosen: NDArray[np.bool_], until_s: float) -> Pages:
     """From the request of a page to its last byte; pages that begin in the window and before `until_s`.
 
     What is left of pages that began before the window lacks its index. A page some transfer of which has not

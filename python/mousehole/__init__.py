@@ -1,15 +1,15 @@
-"""Short flows first: what a scheme at a congested link does to short and long transfers.
+"""Mousehole compares schemes that let short flows go first through a congested link.
 
-`compare` replays traffic against schemes, `run` runs one scenario, `inspect` and `read` show what a traffic
-file holds.
+`compare` compares schemes on traffic, `run` runs one scenario, `inspect` summarises traffic files, and `read`
+returns their connections as a frame.
 """
 
 from mousehole._engine import __version__
 from mousehole.comparison import Comparison, compare
 from mousehole.errors import MouseholeError, Stopped
-from mousehole.findings import Finding
 from mousehole.plan import Cell
 from mousehole.records import Records, run
+from mousehole.results import Finding
 from mousehole.traffic import inspect, read
 
 __all__ = [

@@ -1,35 +1,55 @@
-"""The bottleneck of a scenario: `[link]`, or a link of its topology, of which `[topology]` tells."""
+"""The bottleneck of a scenario: its section `link`, or one link of its section `topology`."""
 
-from typing import Any
+from typing import TypedDict, cast
 
-Json = dict[str, Any]
+from mousehole.engine_types import LinkSection, Scenario, TopologySection
 
 IN_TOPOLOGY = ("rate", "rtt", "buffer", "uplink_rate", "uplink_buffer")
-"""Fields that stand in `[topology]` where there is one; the others are `link`'s everywhere."""
+"""Fields of the bottleneck that a topology has itself; the others are in `link` in every scenario."""
 
 
-def changed(scenario: Json, **fields: Any) -> Json:
-    """The scenario with these fields of its bottleneck; those that are None stay as they are."""
-    given = {name: value for name, value in fields.items() if value is not None}
-    if scenario.get("topology") is None:
-        return {**scenario, "link": {**scenario["link"], **given}}
+class LinkChanges(TypedDict, total=False):
+    """Fields of the bottleneck to change; None leaves a field as it is."""
+
+    rate: str | None
+    rtt: str | None
+    buffer: str | None
+    uplink_rate: str | None
+    uplink_buffer: str | None
+    overhead: int | None
+    ignore_trace_rtt: bool | None
+
+
+class Facts(TypedDict):
+    """Rate, buffer and round-trip time of a bottleneck; None where a topology has delays only."""
+
+    rate: str | None
+    buffer: str | None
+    rtt: str | None
+
+
+def changed(scenario: Scenario, changes: LinkChanges) -> Scenario:
+    """Returns the scenario with the changes made to its bottleneck."""
+    given = {name: value for name, value in changes.items() if value is not None}
+    if "topology" not in scenario:
+        return {**scenario, "link": cast("LinkSection", {**scenario["link"], **given})}
     of_topology = {name: value for name, value in given.items() if name in IN_TOPOLOGY}
     of_links = {name: value for name, value in given.items() if name not in IN_TOPOLOGY}
     return {
         **scenario,
-        "topology": {**scenario["topology"], **of_topology},
-        "link": {**scenario["link"], **of_links},
+        "topology": cast("TopologySection", {**scenario["topology"], **of_topology}),
+        "link": cast("LinkSection", {**scenario["link"], **of_links}),
     }
 
 
-def facts(scenario: Json) -> Json:
-    """Rate, buffer and round-trip time of a filled scenario's bottleneck; None where only delays tell."""
-    of = scenario.get("topology") or scenario["link"]
-    return {name: of.get(name) for name in ("rate", "buffer", "rtt")}
+def facts(scenario: Scenario) -> Facts:
+    """Returns rate, buffer and round-trip time of the bottleneck of a scenario that is filled in."""
+    section = scenario.get("topology") or scenario["link"]
+    return {"rate": section.get("rate"), "buffer": section.get("buffer"), "rtt": section.get("rtt")}
 
 
-def words(scenario: Json) -> str:
-    """`10mbit, 80ms RTT`: what titles say of it."""
+def words(scenario: Scenario) -> str:
+    """Returns the bottleneck in words for titles, such as `10mbit, 80ms RTT`."""
     of, topology = facts(scenario), scenario.get("topology")
     name = f"{topology['bottleneck']}, " if topology else ""
     return f"{name}{of['rate']}" + (f", {of['rtt']} RTT" if of["rtt"] else "")

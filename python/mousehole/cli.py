@@ -1,4 +1,4 @@
-"""The command line: every command is a thin cover over the Python interface."""
+"""The command line: every command calls the Python interface."""
 
 import os
 import sys
@@ -14,8 +14,9 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from mousehole import _engine, jsonout, output, records, report, show
+from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
-from mousehole.cli_options import Outputs, Sectioned, fault_of_usage, with_options
+from mousehole.cli_options import CliCommand, Outputs, usage_error_text, with_options
 from mousehole.comparison import Comparison, compare
 from mousehole.errors import MouseholeError
 from mousehole.manifest import REVISION
@@ -25,15 +26,15 @@ from mousehole.progress import ConsoleReporter
 from mousehole.settings import Options
 
 
-class Guarded(TyperGroup):
-    """A group of commands in which a fault of the input ends in one line on standard error and status 2."""
+class CliGroup(TyperGroup):
+    """The commands. A fault in the input ends with one line on standard error and status 2."""
 
     def main(self, *given: Any, **named: Any) -> Any:
-        """Runs the command line and leaves."""
+        """Runs the command line and exits."""
         try:
             status = super().main(*given, **{**named, "standalone_mode": False})
         except Exception as error:
-            fault = fault_of_usage(error)
+            fault = usage_error_text(error)
             if fault is None and hasattr(error, "show"):  # the help, where no command is named
                 error.show()
                 sys.exit(USAGE_STATUS)
@@ -52,12 +53,12 @@ class Guarded(TyperGroup):
             _die(f"mousehole: {str(stop) or 'stopped; nothing was written'}", INTERRUPTED_STATUS)
         except BrokenPipeError:
             _leave(BROKEN_PIPE_STATUS)
-        except OSError as error:  # of standard output: files have their own sentence
+        except OSError as error:  # of standard output; errors of files have been converted already
             _die(f"mousehole: error: cannot write standard output; {error.strerror}", USAGE_STATUS)
 
 
 app = typer.Typer(
-    cls=Guarded, add_completion=False, no_args_is_help=True, rich_markup_mode=None,
+    cls=CliGroup, add_completion=False, no_args_is_help=True, rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )  # fmt: skip
 
@@ -79,13 +80,15 @@ USAGE_STATUS, INTERRUPTED_STATUS, BROKEN_PIPE_STATUS = 2, 130, 141
 
 Traffic = Annotated[
     list[str],
-    typer.Argument(metavar="TRAFFIC", help="Files, a model (web:sfd) or a scenario (.toml)."),
+    typer.Argument(metavar="TRAFFIC", help="Files, one model (web:sfd) or one scenario (.toml)."),
 ]
-Direction = Annotated[str, typer.Option(metavar="down|up", help="Server to client, or the other way.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Any faulty row is an error.")]
-JsonFile = Annotated[str | None, typer.Option("--json", metavar="FILE|-", help="Results for programs.")]
-Jobs = Annotated[str | None, typer.Option(metavar="N", help="Runs at a time (one per core).")]
-Own = Annotated[str | None, typer.Option(metavar="N", help="Instead of the scenario's own.")]
+Direction = Annotated[str, typer.Option(metavar="down|up", help="down (server to client) or up.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Treat a faulty row of a file as an error.")]
+JsonFile = Annotated[
+    str | None, typer.Option("--json", metavar="FILE|-", help="Results as JSON; - is standard output.")
+]
+Jobs = Annotated[str | None, typer.Option(metavar="N", help="Parallel runs (default: one per core).")]
+Own = Annotated[str | None, typer.Option(metavar="N", help="Replaces that of the scenario.")]
 
 
 def main() -> None:
@@ -101,18 +104,18 @@ def in_options(message: str) -> str:
 
 @app.callback(invoke_without_command=True)
 def root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print version and revision.")] = False,
 ) -> None:
-    """What letting short flows go first gains and costs, on your traffic and your link."""
+    """Shows what flows gain or lose if short flows go first, on your traffic and link."""
     if version:
         typer.echo(f"mousehole {_engine.__version__} ({REVISION})")
         raise typer.Exit
 
 
-@app.command("compare", cls=Sectioned)
+@app.command("compare", cls=CliCommand)
 @with_options(options=Options, outputs=Outputs)
 def compare_command(traffic: Traffic, options: Options, outputs: Outputs) -> None:
-    """Replays TRAFFIC against every scheme and says what short and long transfers gain or lose.
+    """Compares schemes: what short and long transfers gain or lose.
 
     For example: mousehole compare web:sfd --rate 3mbit --load 0.9 --schemes all --quick
     """
@@ -123,26 +126,26 @@ def compare_command(traffic: Traffic, options: Options, outputs: Outputs) -> Non
     output.check_outputs(written, [name for name in traffic if not traffics.is_model(name)])
     comparison = compare(traffic, **vars(replace(options, reporter=_reporter())))
     to_stderr = "-" in (outputs.json, outputs.save_scenario)
-    try:  # files first: whoever reads the report may close the pipe before its end
+    try:  # files first: the reader of the report may close the pipe early
         _write_comparison(comparison, outputs)
-    finally:  # and the report even if a disk is full: it took long to find
-        report.print_report(report.report_console(stderr=to_stderr), comparison, outputs.details)
+    finally:  # print the report even if a disk is full
+        report.print_report(report.report_console(stderr=to_stderr), comparison.results, outputs.details)
 
 
-@app.command("inspect", cls=Sectioned)
+@app.command("inspect", cls=CliCommand)
 def inspect_command(
     traffic: Annotated[
-        list[str], typer.Argument(metavar="TRAFFIC", help="Files, or a model such as web:sfd.")
+        list[str], typer.Argument(metavar="TRAFFIC", help="Files, or one model such as web:sfd.")
     ],
     rate: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Of a link, for the load the traffic puts on it.")
+        str | None, typer.Option(metavar="RATE", help="Also print the load on a link of this rate.")
     ] = None,
     direction: Direction = "down",
     strict: Strict = False,
-    seed: Annotated[str, typer.Option(metavar="N", help="Base of all random draws.")] = "1",
+    seed: Annotated[str, typer.Option(metavar="N", help="Seed of all random draws.")] = "1",
     json: JsonFile = None,
 ) -> None:
-    """Prints what was understood of TRAFFIC."""
+    """Prints what Mousehole understands of TRAFFIC."""
     output.check_outputs({"--json": json}, [name for name in traffic if not traffics.is_model(name)])
     summary = traffics.inspect(traffic, rate, direction, strict, whole("seed", seed, 0) or 0)
     if json != "-":
@@ -151,19 +154,19 @@ def inspect_command(
         output.write_text(json, jsonout.dumps({"schema": jsonout.INSPECT_SCHEMA, **summary}))
 
 
-@app.command("run", cls=Sectioned)
+@app.command("run", cls=CliCommand)
 def run_command(
-    scenario: Annotated[str, typer.Argument(metavar="SCENARIO.toml", help="A scenario of the engine.")],
+    scenario: Annotated[str, typer.Argument(metavar="SCENARIO.toml", help="A scenario file.")],
     scheme: Annotated[
-        str | None, typer.Option(metavar="NAME[(…)]", help="Instead of the scenario's own.")
+        str | None, typer.Option(metavar="NAME[(…)]", help="Replaces that of the scenario.")
     ] = None,
     seed: Own = None,
     replication: Own = None,
     records_file: Annotated[
-        str | None, typer.Option("--records", metavar="FILE.parquet|.csv", help="Every transfer.")
+        str | None, typer.Option("--records", metavar="FILE.parquet|.csv", help="Write every transfer.")
     ] = None,
     trace: Annotated[
-        str | None, typer.Option(metavar="FILE.parquet|.csv", help="Every packet event.")
+        str | None, typer.Option(metavar="FILE.parquet|.csv", help="Write every packet event.")
     ] = None,
     json: JsonFile = None,
 ) -> None:
@@ -183,30 +186,32 @@ def run_command(
         output.write_text(json, done.to_json())
 
 
-@app.command("paper", cls=Sectioned)
+@app.command("paper", cls=CliCommand)
 def paper_command(
-    name: Annotated[str, typer.Argument(metavar="PAPER", help="The paper's folder, such as sfd.")],
+    name: Annotated[str, typer.Argument(metavar="PAPER", help="Name of the paper, such as sfd.")],
     table: Annotated[str | None, typer.Option(metavar="N", help="Number of the table.")] = None,
     figure: Annotated[str | None, typer.Option(metavar="N", help="Number of the figure.")] = None,
     seeds: Annotated[str | None, typer.Option(metavar="N", help="Replications.")] = None,
     jobs: Jobs = None,
     full: Annotated[
-        bool, typer.Option("--full/--quick", help="The paper's whole run length, or a shorter one.")
+        bool, typer.Option("--full/--quick", help="The run length of the paper, or a shorter one.")
     ] = False,
 ) -> None:
-    """Repeats a paper's experiment and sets the published numbers beside ours."""
+    """Repeats a paper's experiment next to its published numbers."""
     given = {"table": table, "figure": figure, "seeds": seeds, "jobs": jobs}
     numbers = {field: whole(field, number, 1) for field, number in given.items()}
     status = reproduce(name, **numbers, full=full)
     raise typer.Exit(status)
 
 
-@app.command("schemes", cls=Sectioned)
+@app.command("schemes", cls=CliCommand)
 def schemes_command(
-    name: Annotated[str | None, typer.Argument(metavar="NAME[(…)]", help="Print its page.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME[(…)]", help="Print the page of this scheme.")
+    ] = None,
     json: JsonFile = None,
 ) -> None:
-    """Lists the schemes, one line each, or prints the page of one."""
+    """Lists the schemes, or prints the page of one."""
     output.check_outputs({"--json": json})
     if json is None and name is not None:
         show.print_scheme(report.report_console(), show.scheme_entry(name))
@@ -219,7 +224,10 @@ def schemes_command(
 
 
 def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
-    """Writes what was asked for; what cannot be written does not keep back the rest."""
+    """Writes the files asked for; one that cannot be written does not prevent the others.
+
+    Raises the first `MouseholeError` after all of them were tried.
+    """
     writers: list[tuple[str | None, Callable[[str], None]]] = [
         (outputs.json, lambda place: output.write_text(place, comparison.to_json())),
         (outputs.plot, comparison.plot),
@@ -239,15 +247,15 @@ def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
 
 def _save_scenario(comparison: Comparison, place: str) -> None:
     folder = Path.cwd() if place == "-" else Path(place).parent
-    output.write_text(place, records.scenario_text(comparison.scenario(), folder))
+    output.write_text(place, scenarios.to_toml(comparison.scenario(), folder))
 
 
-def _reporter() -> Any:
+def _reporter() -> ConsoleReporter:
     return ConsoleReporter(Console(stderr=True, highlight=False))
 
 
 def _die(message: str, status: int) -> NoReturn:
-    """Says why, and leaves at once, even if other threads are still computing."""
+    """Prints the reason and exits at once, even if other threads are still computing."""
     with suppress(OSError):
         sys.stdout.flush()
     print(message, file=sys.stderr, flush=True)
@@ -255,7 +263,7 @@ def _die(message: str, status: int) -> NoReturn:
 
 
 def _leave(status: int) -> NoReturn:
-    if status == BROKEN_PIPE_STATUS:  # nobody reads on: what is still in the buffers must not be tried again
+    if status == BROKEN_PIPE_STATUS:  # nobody reads: do not try again to write what is still buffered
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if any(thread is not threading.main_thread() for thread in threading.enumerate()):
         os._exit(status)

@@ -1,4 +1,4 @@
-"""Options of the command line from dataclasses, help under headings, and faults of usage in one line."""
+"""Options of the command line made from dataclasses, help with headings, and usage errors in one line."""
 
 import inspect
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from mousehole.options import whole
-from mousehole.settings import Said, option, said, switch
+from mousehole.settings import OptionHelp, command_line_options, option, switch
 
 OUTPUT = "Output"
 WHERE = "FILE|-"
@@ -18,22 +18,22 @@ PICTURE = "FILE.png|.svg|.pdf"
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """Where the results of a comparison go, beside the report."""
+    """Where the results of a comparison are written, in addition to the report."""
 
-    json: str | None = option(None, "Everything for programs; - is standard output.", WHERE, OUTPUT)
-    plot: str | None = option(None, "Response time by size, its distribution, the changes.", PICTURE, OUTPUT)
-    heatmap: str | None = option(None, "Change by transfer size and scheme.", PICTURE, OUTPUT)
+    json: str | None = option(None, "All results as JSON; - is standard output.", WHERE, OUTPUT)
+    plot: str | None = option(None, "Plot of response times and of their changes.", PICTURE, OUTPUT)
+    heatmap: str | None = option(None, "Plot of the change by transfer size and scheme.", PICTURE, OUTPUT)
     save_scenario: str | None = option(
-        None, "The baseline's first run as a scenario for mousehole run.", "FILE.toml|-", OUTPUT
+        None, "The baseline's first run, as input for mousehole run.", "FILE.toml|-", OUTPUT
     )
-    details: bool = switch("Also print every table, sentence and size bucket.", OUTPUT)
+    details: bool = switch("Print all tables, sentences and size buckets.", OUTPUT)
 
 
-class Sectioned(TyperCommand):
-    """A command whose help has its options under headings."""
+class CliCommand(TyperCommand):
+    """A command whose help lists the options under headings."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Writes the arguments, then a section for each heading in the order in which they first appear."""
+        """Writes the arguments, then the options under their headings, in the order of declaration."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -51,7 +51,7 @@ def _without_type(name: str) -> str:
 
 
 def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command the options of dataclasses; the function gets an object of each, under these names."""
+    """Gives a command the options of dataclasses: `kinds` are the function's parameters and their classes."""
 
     def wrap(function: Callable[..., None]) -> Callable[..., None]:
         def command(**given: Any) -> None:
@@ -61,7 +61,11 @@ def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[...,
         own = {
             name: item for name, item in inspect.signature(function).parameters.items() if name not in kinds
         }
-        added = [_parameter(name, *entry) for kind in kinds.values() for name, entry in said(kind).items()]
+        added = [
+            _parameter(name, *entry)
+            for kind in kinds.values()
+            for name, entry in command_line_options(kind).items()
+        ]
         parameters = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in [*own.values(), *added]]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {item.name: item.annotation for item in parameters}
@@ -71,23 +75,23 @@ def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[...,
     return wrap
 
 
-def fault_of_usage(error: Exception) -> str | None:
-    """`--seeds: 'x' is not a valid integer` for what the parser of the command line raises; else None."""
+def usage_error_text(error: Exception) -> str | None:
+    """Returns the message for an error of the command-line parser; None for any other exception."""
     context = getattr(error, "ctx", None)
     if not hasattr(error, "format_message") or "Help" in type(error).__name__:
         return None
     names: list[str] = getattr(getattr(error, "param", None), "opts", [])
-    said_of_it = getattr(error, "message", "")
-    is_option = bool(names) and names[0].startswith("-") and bool(said_of_it)
-    fault = f"{names[0]}: {said_of_it}" if is_option else str(error.format_message())
+    message = getattr(error, "message", "")
+    is_option = bool(names) and names[0].startswith("-") and bool(message)
+    fault = f"{names[0]}: {message}" if is_option else str(error.format_message())
     command = context.command_path if context else "mousehole COMMAND"
     fault = fault.rstrip(".")
-    return f"{fault}{' ' if fault.endswith('?') else '; '}{command} --help lists what there is"
+    return f"{fault}{' ' if fault.endswith('?') else '; '}{command} --help lists the options"
 
 
 def _made(kind: type, given: dict[str, Any]) -> Any:
-    """An object of the class from what was typed."""
-    options = said(kind).items()
+    """Returns an object of the class, made from what was typed."""
+    options = command_line_options(kind).items()
     return kind(
         **{
             name: whole(name, given[name]) if words.kind is int else given[name]
@@ -96,11 +100,11 @@ def _made(kind: type, given: dict[str, Any]) -> Any:
     )
 
 
-def _parameter(name: str, default: Any, words: Said) -> inspect.Parameter:
+def _parameter(name: str, default: Any, words: OptionHelp) -> inspect.Parameter:
     kind = bool if words.kind is bool else str  # numbers are read here, so that faults name the value
     optional: Any = kind if isinstance(default, str | bool) else kind | None
     flag = f"--{name.replace('_', '-')}"
     help_of = {"help": words.help, "rich_help_panel": words.group, "metavar": words.metavar or None}
-    told: Any = typer.Option(flag, show_default=isinstance(default, str), **help_of)  # type: ignore[arg-type]
-    annotation = Annotated[optional, told]
+    declared: Any = typer.Option(flag, show_default=isinstance(default, str), **help_of)  # type: ignore[arg-type]
+    annotation = Annotated[optional, declared]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -1,75 +1,74 @@
-"""`mousehole.compare`: the same traffic through every scheme, and what comes of it."""
+"""The Python interface: `compare` runs a comparison, `Comparison` gives access to what it found.
 
-import json
+The layers are: `results` holds the data; `tables`, `findings`, `notes` and `overview` compute from it;
+`report`, `plots`, `heatmap` and `jsonout` show it; this module calls all of them, and none imports it.
+"""
+
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from mousehole import _engine, bottleneck, findings, jsonout, notes, output, overview, records, tables
+from mousehole import _engine, bottleneck, findings, jsonout, notes, output, overview, tables
+from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
-from mousehole.errors import MouseholeError, field_error
+from mousehole.engine_types import Scenario, TrafficSummary
+from mousehole.errors import MouseholeError
 from mousehole.manifest import manifest
-from mousehole.options import least, load_list, text_list
-from mousehole.plan import (
-    Cell,
-    Json,
-    Plan,
-    checked,
-    chosen_schemes,
-    known_baseline,
-    normalised,
-    with_baseline,
-)
+from mousehole.options import least
+from mousehole.plan import Cell, Plan, checked, planned
 from mousehole.pool import default_jobs, estimated_seconds, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
-from mousehole.settings import Options, taking
-
-SCENARIO_SCHEMA = "mousehole.scenario/1"
-REPLICATIONS, QUICK_REPLICATIONS = 10, 3
+from mousehole.results import Finding, Manifest, Results, Row, as_record
+from mousehole.settings import Options, accepts_options
 
 
-@taking(Options)
+@accepts_options(Options)
 def compare(traffic: traffics.Source, options: Options) -> "Comparison":
-    """Replays `traffic` against every scheme and compares what short and long transfers get.
+    """Compares schemes: replays `traffic` under each of them and reports what transfers gain or lose.
 
-    `traffic` is a file or several (pcap, Zeek, access log, table), a model such as `"web:sfd"`, a polars or
-    pandas frame with columns start_s, client, server, bytes and perhaps rtt_s, a list of such dictionaries
-    (with `bytes`, or with `writes` of idle_s and bytes), or a scenario (a `.toml` file): then all that is not
-    given here is as it says, and what is said of the link goes for the bottleneck of its topology. Rates,
-    times and sizes are texts with units, as on the command line.
+    `traffic` is one of these:
+    - one file or several (pcap, Zeek log, access log, table);
+    - one model, such as `"web:sfd"`;
+    - a polars or pandas frame with columns start_s, client, server, bytes and perhaps rtt_s;
+    - a list of dictionaries with the same keys; in place of bytes, `writes` may be a list of dictionaries
+      with idle_s and bytes;
+    - one scenario (a `.toml` file). It supplies all that no option changes. On a topology, options of the
+      link apply to its bottleneck.
+
+    Rates, times and sizes are texts with units, as on the command line. Defaults are in parentheses.
 
     The link:
-      rate              such as "10mbit"; needed, except with a scenario
-      rtt               of connections whose traffic does not tell one ("80ms")
-      buffer            "50p", "64kB", "1bdp" (the default); several, as a list or with commas, give a grid
-      uplink, uplink_buffer   the link that carries the acknowledgements (as `rate`; "1000p")
+      rate              such as "10mbit"; required, except with a scenario
+      rtt               round-trip time of connections if the traffic gives none ("80ms")
+      buffer            "50p", "64kB" or "1bdp" ("1bdp"); several, as a list or with commas, give a grid
+      uplink            rate of the link that carries the acknowledgements (as `rate`)
+      uplink_buffer     its buffer ("1000p")
       overhead          link-layer bytes added to every packet (0)
     The traffic:
-      load              wire bytes over capacity, at most 2 (the traffic's own); several give a grid
-      direction         "down" (server to client) or "up"
-      ignore_trace_rtt  `rtt` for all connections
-      strict            any faulty row of a file is an error
-      params            parameters of a model, over its defaults
+      load              bytes on the wire over capacity, at most 2 (the traffic's own); several give a grid
+      direction         "down", server to client, or "up" (the scenario's, else "down")
+      ignore_trace_rtt  use `rtt` for every connection
+      strict            treat a faulty row of a file as an error
+      params            parameters of the model that differ from its defaults
     The hosts:
-      tcp               profile: "rfc", "linux", "ns2-2.35" or "ns2-2001"
+      tcp               TCP profile: "rfc", "linux", "ns2-2.35" or "ns2-2001" ("rfc")
       ecn               hosts use ECN (RFC 3168)
     What is compared:
       schemes           names, perhaps with parameters: "droptail,sfd(th=15kB)", a list of such, or "all"
-      baseline          what the others are compared with ("droptail")
-      short, long       transfers up to the one are short ("15kB"), above the other long ("150kB")
+      baseline          scheme that the others are compared with ("droptail")
+      short, long       transfers up to `short` ("15kB") are short, those above `long` ("150kB") are long
     How much is run:
-      duration, warmup  the measured window and what goes before ("300s", "30s")
-      seeds             replications (10; 3 if `quick`); fewer than five give no intervals
-      quick             three replications: a look, without findings
-      seed              base of all random draws (1); the same seed gives the same result, on any machine
-      jobs              runs at a time (one per core); changes nothing in the result
-      reporter          is told how the work goes; nobody by default
+      duration          length of the measured window ("300s")
+      warmup            time before the measured window ("30s")
+      seeds             replications (10; 3 with `quick`); fewer than five give no intervals
+      quick             a quick look: three replications, no verdicts
+      seed              seed of all random draws (1); the same seed gives the same result on any machine
+      jobs              parallel runs (one per core); the result does not depend on it
+      reporter          receives progress reports (none)
 
-    Raises `MouseholeError` for a fault in the input, before anything long is started, and `Stopped` (a
+    Raises `MouseholeError` for a fault in the input, before any long work, and `Stopped` (a
     `KeyboardInterrupt`) on Ctrl-C.
 
     >>> found = compare("web:sfd", rate="3mbit", load=0.9, schemes="droptail,fq-codel",
@@ -77,68 +76,42 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     >>> found.buckets.height, sorted(found.findings["scheme"].unique())
     (20, ['fq-codel'])
     """
-    start = _start(traffic, options)
-    base, buffers = _with_buffers(_base(start, options), options.buffer)
-    own_scheme = start["scheme"] if traffics.is_scenario(traffic) else None
-    plan = _plan(base, buffers, own_scheme, options)
+    start, given = _starting_point(traffic, options)
+    shared = scenarios.shared(start, given.section, options)
+    plan = planned(shared, options, start.get("scheme"))
     jobs = least("jobs", default_jobs() if options.jobs is None else options.jobs, 1)
-    checked(plan)  # with stand-in traffic, so that settings are refused before large files are read
-    loaded = _loaded(traffic, base, options)
-    plan = checked(replace(plan, base={**base, "traffic": loaded.section}))
-    return _compared(plan, loaded, jobs, options.reporter or Silent())
-
-
-def _base(start: Json, options: Options) -> Json:
-    """The scenario that all runs share: what is given over what it starts from."""
-    at_link = {"rate": options.rate, "rtt": options.rtt, "uplink_rate": options.uplink,
-               "uplink_buffer": options.uplink_buffer, "overhead": options.overhead}  # fmt: skip
-    at_link |= {"ignore_trace_rtt": True} if options.ignore_trace_rtt else {}
-    hosts = _given(profile=options.tcp) | ({"ecn": True} if options.ecn else {})
-    for field, number in (("seed", options.seed), ("overhead", options.overhead)):
-        least(field, number or 0, 0)
-    base = {
-        **bottleneck.changed(start, **at_link),
-        **_given(seed=options.seed, warmup=options.warmup, duration=options.duration),
-        "tcp": {**start["tcp"], **hosts},
-    }
-    if "rate" not in base["link"]:
-        raise MouseholeError("rate: none was given; give one such as 10mbit, or a scenario that has one")
-    return base
-
-
-def _plan(base: Json, buffers: tuple[str, ...], own_scheme: str | None, options: Options) -> Plan:
-    """Grid, schemes and replications."""
-    load, baseline = options.load, known_baseline(options.baseline)
-    return Plan(
-        base=base,
-        buffers=buffers,
-        loads=load_list("load", base["traffic"].get("load") if load is None else load),
-        schemes=with_baseline(chosen_schemes(options.schemes, own_scheme), baseline),
-        baseline=baseline,
-        replications=least("seeds", _replications(options.seeds, options.quick), 1),
-        short_bytes=_engine.parse_size("short", options.short),
-        long_bytes=_engine.parse_size("long", options.long),
-    )
+    checked(plan)  # before large files are read
+    engine_traffic = given.read(options.strict, shared.base["seed"])
+    return _compared(plan, given, engine_traffic, jobs, options.reporter or Silent())
 
 
 class Comparison:
     """What a comparison found, as polars frames, plots and JSON."""
 
-    def __init__(
-        self, results: tables.Results, loaded: traffics.Loaded, manifest: Json, summary: Json
-    ) -> None:
+    def __init__(self, results: Results, engine_traffic: _engine.Traffic | None) -> None:
         self.results = results
-        self.manifest = manifest
-        """Everything that determined the results."""
-        self.traffic_summary = summary
-        """What was understood of the traffic."""
-        self.label = loaded.label
-        self._loaded = loaded
+        """The data of the comparison."""
+        self._engine_traffic = engine_traffic
 
     @property
     def plan(self) -> Plan:
         """The grid, schemes and replications."""
         return self.results.plan
+
+    @property
+    def label(self) -> str:
+        """Name of the traffic, for titles."""
+        return self.results.label
+
+    @property
+    def manifest(self) -> Manifest:
+        """Everything that determines the results."""
+        return self.results.manifest
+
+    @property
+    def traffic_summary(self) -> TrafficSummary | None:
+        """What was understood of the traffic; None if a scenario generates all of it."""
+        return self.results.traffic
 
     @cached_property
     def buckets(self) -> pl.DataFrame:
@@ -152,27 +125,22 @@ class Comparison:
 
     @cached_property
     def colours(self) -> pl.DataFrame:
-        """One row per cell, scheme and colour: packets arrived, dropped early and forced, marked, sent."""
+        """One row per cell, scheme and colour: packets arrived, dropped, marked and sent."""
         return _frame(tables.colour_rows(self.results))
 
     @cached_property
     def curves(self) -> pl.DataFrame:
-        """Mean response time against transfer size."""
+        """One row per cell, scheme and size bin: the mean response time."""
         return _frame(tables.curve_rows(self.results))
 
     @cached_property
     def cdf(self) -> pl.DataFrame:
-        """Distribution of the response time of short transfers."""
+        """The distribution of the response time of short transfers: one row per cell, scheme and time."""
         return _frame(tables.cdf_rows(self.results))
 
     @cached_property
-    def finding_list(self) -> list[findings.Finding]:
-        """Every scheme against the baseline and FQ-CoDel, in every cell."""
-        return findings.findings(self.results)
-
-    @cached_property
     def groups(self) -> pl.DataFrame:
-        """One row per cell, scheme and figure of an application: sources of a mix, pages, calls, cheats."""
+        """One row per cell, scheme and figure of an application, such as a source of a mix or pages."""
         return _frame(tables.group_rows(self.results))
 
     @cached_property
@@ -181,129 +149,105 @@ class Comparison:
         return _frame(overview.by_size_rows(self.results))
 
     @property
+    def finding_list(self) -> list[Finding]:
+        """Every scheme against the baseline and against FQ-CoDel, in every cell."""
+        return findings.findings(self.results)
+
+    @property
     def findings(self) -> pl.DataFrame:
         """The findings, one row each, with the sentence for people."""
-        return _frame([finding.as_row() for finding in self.finding_list])
+        return _frame(self.finding_list)
 
     def notes(self, cell: Cell) -> list[str]:
-        """Remarks on a cell, such as that nothing will show on a link that is not loaded."""
+        """Returns remarks on a cell, such as that the link is not loaded enough to show a difference."""
         return notes.cell_notes(self.results, cell)
 
     def transfers(self, scheme: str, replication: int = 0, cell: Cell | None = None) -> pl.DataFrame:
-        """Every measured transfer of one run, one row each.
+        """Returns every measured transfer of one run, one row each; docs/json.md explains the columns.
 
-        Runs do not keep their records, so this repeats the run; the same seed gives the same records.
+        A comparison does not keep the records of its runs, so this repeats the run; the same seed gives the
+        same records. `cell` is the first one by default. Raises `MouseholeError` for a scheme that was not
+        compared.
         """
         if scheme not in self.plan.schemes:
             raise MouseholeError(
                 f'scheme: "{scheme}" is not in this comparison; it has {", ".join(self.plan.schemes)}'
             )
         scenario = self.plan.scenario(cell or self.plan.cells[0], scheme, replication)
-        result = interruptible(lambda: run_one(scenario, self._loaded.traffic, _engine.Cancel()))
+        result = interruptible(lambda: run_one(scenario, self._engine_traffic, _engine.Cancel()))
         return pl.DataFrame(result.transfers())
 
     def plot(self, path: str | Path) -> None:
-        """Draws the comparison; the ending of the name (.png, .svg, .pdf) says the format."""
+        """Draws the comparison into a file; its suffix (.png, .svg, .pdf) gives the format."""
         from mousehole import plots  # takes a second to load, and is often not needed
 
         output.check_suffix("plot", str(path), output.PLOT_SUFFIXES)
-        output.write_with(path, lambda part: plots.draw(self, part))
+        output.write_with(path, lambda part: plots.draw(self.results, part))
 
     def heatmap(self, path: str | Path) -> None:
-        """Draws the change by size and scheme against FQ-CoDel; the ending of the name says the format."""
+        """Draws the change by size and scheme against FQ-CoDel into a file; its suffix gives the format."""
         from mousehole import heatmap
 
         output.check_suffix("heatmap", str(path), output.PLOT_SUFFIXES)
-        output.write_with(path, lambda part: heatmap.draw(self, part))
+        output.write_with(path, lambda part: heatmap.draw(self.results, part))
 
     def to_json(self) -> str:
-        """The document of schema `mousehole.compare/1`; the same bytes for the same inputs and seed."""
-        return jsonout.dumps(jsonout.comparison_document(self))
+        """Returns the document of schema `mousehole.compare/1` (docs/json.md).
 
-    def scenario(self, scheme: str | None = None, replication: int = 0, cell: Cell | None = None) -> Json:
-        """The engine scenario of one run, with every parameter filled in."""
-        return normalised(
-            self.plan.scenario(cell or self.plan.cells[0], scheme or self.plan.baseline, replication)
-        )
+        The same inputs, options and seed give the same bytes.
+        """
+        return jsonout.dumps(jsonout.comparison_document(self.results))
+
+    def scenario(self, scheme: str | None = None, replication: int = 0, cell: Cell | None = None) -> Scenario:
+        """Returns the scenario of one run, filled in; by default that of the baseline's first run."""
+        run = self.plan.scenario(cell or self.plan.cells[0], scheme or self.plan.baseline, replication)
+        return scenarios.filled(run)
 
     def __repr__(self) -> str:
         primary = [finding.sentence for finding in self.finding_list if not finding.exploratory]
         return "\n".join([f"Comparison of {len(self.plan.schemes)} schemes on {self.label}", *primary])
 
 
-def _start(traffic: traffics.Source, options: Options) -> Json:
-    """What every scenario starts from: the user's, or defaults with a model in the place of the traffic."""
-    if traffics.is_scenario(traffic):
-        return _started(records.load_scenario(traffics.scenario_path(traffic)), options)
-    return {
-        "schema": SCENARIO_SCHEMA,
-        "seed": 1,
-        "warmup": "30s",
-        "duration": "300s",
-        "link": {"rtt": "80ms", "buffer": "1bdp"},
-        "tcp": {"profile": "rfc"},
-        "traffic": {"model": "web:sfd", **_given(direction=options.direction)},
-    }
+def _starting_point(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
+    """Returns the scenario that options change, and the traffic."""
+    if not traffics.is_scenario(source):
+        given = traffics.described(source, options.direction, options.params)
+        return scenarios.default(), given
+    path = traffics.scenario_path(source)
+    start = scenarios.load(path)
+    section = scenarios.traffic_section(start, options.direction, options.params)
+    return start, traffics.of_section(section, path.name)
 
 
-def _started(scenario: Json, options: Options) -> Json:
-    """A scenario with what is said here of its traffic."""
-    params = options.params
-    section = {**scenario["traffic"], **_given(direction=options.direction)}
-    if params and not section.get("model"):
-        raise field_error("params", json.dumps(params), "a scenario with traffic.model; this one has none")
-    if params:
-        section["params"] = {**(section.get("params") or {}), **params}
-    return {**scenario, "traffic": section, "trace": False}
-
-
-def _with_buffers(base: Json, given: str | Sequence[str] | None) -> tuple[Json, tuple[str, ...]]:
-    """The scenario and the buffers of the grid; a topology's bottleneck is written out, to have them."""
-    buffers = None if given is None else text_list("buffer", given)
-    if base.get("topology") is None:
-        return base, buffers or text_list("buffer", base["link"]["buffer"])
-    topology = normalised(bottleneck.changed(base, buffer=buffers[0] if buffers else None))["topology"]
-    return {**base, "topology": topology}, buffers or (topology["buffer"],)
-
-
-def _loaded(traffic: traffics.Source, base: Json, options: Options) -> traffics.Loaded:
-    if traffics.is_scenario(traffic):
-        return traffics.of_scenario(base, traffics.scenario_path(traffic), options.strict)
-    direction = base["traffic"].get("direction", "down")
-    return traffics.load(traffic, direction, options.strict, base["seed"], options.params)
-
-
-def _replications(seeds: int | None, quick: bool) -> int:
-    return seeds if seeds is not None else QUICK_REPLICATIONS if quick else REPLICATIONS
-
-
-def _compared(plan: Plan, loaded: traffics.Loaded, jobs: int, told: Reporter) -> Comparison:
+def _compared(
+    plan: Plan, given: traffics.TrafficInput, engine_traffic: _engine.Traffic | None, jobs: int,
+    reporter: Reporter,
+) -> Comparison:  # fmt: skip
     rate = bottleneck.facts(plan.base)["rate"]
-    summary = interruptible(lambda: traffics.summary(loaded, rate))
-    _announce(plan, loaded, summary, jobs, told)
-    facts = run_plan(plan, loaded.traffic, jobs, told)
-    return Comparison(tables.Results(plan, facts), loaded, manifest(plan, loaded), summary)
+    summary = None if engine_traffic is None else interruptible(lambda: engine_traffic.summary(rate))
+    _announce(plan, given.label, engine_traffic, summary, jobs, reporter)
+    facts = run_plan(plan, engine_traffic, jobs, reporter)
+    return Comparison(Results(plan, facts, given.label, manifest(plan, given), summary), engine_traffic)
 
 
-def _given(**fields: Any) -> Json:
-    return {name: value for name, value in fields.items() if value is not None}
+def _frame(rows: Sequence[Row]) -> pl.DataFrame:
+    return pl.DataFrame([as_record(row) for row in rows], infer_schema_length=None)
 
 
-def _frame(rows: list[Json]) -> pl.DataFrame:
-    return pl.DataFrame(rows, infer_schema_length=None)
-
-
-def _announce(plan: Plan, loaded: traffics.Loaded, summary: Json, jobs: int, told: Reporter) -> None:
-    """The estimated time, and a warning when the traffic alone cannot load the link."""
-    native = summary.get("native_load")
+def _announce(
+    plan: Plan, label: str, engine_traffic: _engine.Traffic | None, summary: TrafficSummary | None, jobs: int,
+    reporter: Reporter,
+) -> None:  # fmt: skip
+    """Reports the estimated time, and a warning if the traffic by itself cannot load the link."""
+    native = None if summary is None else summary["native_load"]
     if plan.loads == (None,) and native is not None and native < notes.UNLOADED:
-        told.say(
-            f"warning: {loaded.label} loads this link only to {native:.2g} by itself, so nothing will show; "
-            "give --load (such as --load 0.9) to lay it over itself"
+        reporter.say(
+            f"warning: {label} loads this link only to {native:.2g}, so no scheme can make a difference; "
+            "give a load, such as --load 0.9"
         )
-    seconds = estimated_seconds(plan, loaded.traffic, jobs)
+    seconds = estimated_seconds(plan, engine_traffic, jobs)
     cells = f" × {len(plan.cells)} cells" if len(plan.cells) > 1 else ""
-    told.say(f"{_about(seconds)}: {len(plan.schemes)} schemes × {plan.replications} replications{cells}")
+    reporter.say(f"{_about(seconds)}: {len(plan.schemes)} schemes × {plan.replications} replications{cells}")
 
 
 def _about(seconds: float) -> str:

@@ -1,36 +1,38 @@
 """One plain sentence per scheme: better, worse, no measurable benefit, or undecided."""
 
-from dataclasses import asdict, dataclass
-from math import ceil, isfinite
-from typing import Any
+from dataclasses import dataclass
+from math import ceil
 
-from mousehole.manifest import CENSORED_SHARE
+from mousehole.engine_types import Floats
 from mousehole.plan import Cell
-from mousehole.sizes import size_text
+from mousehole.reduction import BucketStatistic, SchemeStatistic
+from mousehole.results import CENSORED_SHARE, Finding, Results, finite
+from mousehole.sizes import Summary, size_text
 from mousehole.statistics import LEAST_REPLICATIONS, Estimate, log_ratio, replications_for
-from mousehole.tables import Results
+from mousehole.tables import per_cell
+from mousehole.texts import percent
 
 TINY = 0.01
-"""A change that lies within ±1 % with its whole interval is no benefit, however clear."""
+"""A change whose whole interval lies within ±1 % is no benefit, even if its sign is certain."""
 EXCLUDED_GAIN = 0.05
 """An interval around zero that excludes larger gains than this counts as no measurable benefit."""
 BETTER, WORSE, NO_BENEFIT, UNDECIDED = "better", "worse", "no measurable benefit", "undecided"
 UNCLEAR = "no clear change"
-"""Of an exploratory endpoint whose interval holds zero."""
+"""Outcome of an exploratory endpoint whose interval contains zero."""
 
 OVERLAY_NOTE = (
-    "The intervals cover how the traffic was laid over itself and where the window was cut (for a model: its "
-    "draws); they do not cover other days, other users or other links."
+    "The intervals cover the random shifts at which copies of the traffic are overlaid, and the position of "
+    "the measured window (for a model: its random draws). They do not cover other days, users or links."
 )
 EXPLORATORY_NOTE = (
-    "The primary endpoint is the mean response time of short transfers; everything else is exploratory, "
-    "and intervals are not widened for comparing several schemes."
+    "The primary endpoint is the mean response time of short transfers; everything else is exploratory. "
+    "Intervals are not corrected for comparing several schemes."
 )
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome for one endpoint, with its text such as `better by 32 % (95 % interval 28–36 %)`."""
+    """The outcome for one endpoint, with a text such as `better by 32 % (95 % interval 28–36 %)`."""
 
     outcome: str
     text: str
@@ -38,55 +40,67 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One scheme against one reference on one endpoint, in one cell of the grid."""
+class InBucket:
+    """A statistic of a summary bucket."""
 
-    buffer: str
-    load: float | None
-    scheme: str
-    reference: str
-    endpoint: str
-    exploratory: bool
-    outcome: str
-    change: float | None
-    change_low: float | None
-    change_high: float | None
-    replications: int
-    seeds_needed: int | None
-    verdict: str
-    """`better by 32 % (95 % interval 28–36 %)` and the like."""
-    sentence: str
-    """The verdict with who is compared with whom, and on what."""
+    role: Summary
+    statistic: BucketStatistic
 
-    def as_row(self) -> dict[str, Any]:
-        """The finding as a plain dictionary."""
-        return asdict(self)
+    def values(self, results: Results, cell: Cell, scheme: str) -> Floats:
+        """Returns one value per replication."""
+        return results.bucket_values(cell, scheme, self.role, self.statistic)
+
+
+@dataclass(frozen=True)
+class OfScheme:
+    """A statistic of the whole scheme; `role` names the summary bucket whose transfers it is about."""
+
+    role: Summary
+    statistic: SchemeStatistic
+
+    def values(self, results: Results, cell: Cell, scheme: str) -> Floats:
+        """Returns one value per replication."""
+        return results.scheme_values(cell, scheme, self.statistic)
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """What is compared; `more` and `less` say in a word what a larger and a smaller number is."""
+    """A quantity in which schemes are compared."""
 
     name: str
     words: str
+    source: InBucket | OfScheme
+    """Where its values come from."""
     more: str
+    """The word for an increase."""
     less: str
+    """The word for a decrease."""
     smaller_is_better: bool
     exploratory: bool
 
 
 def endpoints(short_bytes: int, long_bytes: int) -> tuple[Endpoint, ...]:
-    """The primary endpoint first, then what long transfers pay."""
+    """Returns the primary endpoint, then those that tell what long transfers pay."""
     short, long = f"transfers ≤ {size_text(short_bytes)}", f"transfers > {size_text(long_bytes)}"
     return (
-        Endpoint("short_response_mean_s", f"mean response time of {short}", "longer", "shorter", True, False),
-        Endpoint("long_response_mean_s", f"mean response time of {long}", "longer", "shorter", True, True),
-        Endpoint("long_goodput_bps", f"mean rate of finished {long}", "higher", "lower", False, True),
-    )
+        Endpoint(
+            "short_response_mean_s", f"mean response time of {short}", InBucket("short", "response_mean_s"),
+            "longer", "shorter", smaller_is_better=True, exploratory=False,
+        ),
+        Endpoint(
+            "long_response_mean_s", f"mean response time of {long}", InBucket("long", "response_mean_s"),
+            "longer", "shorter", smaller_is_better=True, exploratory=True,
+        ),
+        Endpoint(
+            "long_goodput_bps", f"mean rate of finished {long}", OfScheme("long", "long_goodput_bps"),
+            "higher", "lower", smaller_is_better=False, exploratory=True,
+        ),
+    )  # fmt: skip
 
 
-def findings(results: Results) -> list[Finding]:
-    """Every scheme against the baseline, and against FQ-CoDel where it is among the schemes."""
+@per_cell
+def findings(results: Results, cell: Cell) -> list[Finding]:
+    """Returns every scheme against the baseline, and against FQ-CoDel if that is among the schemes."""
     plan = results.plan
     rivals = [
         scheme for scheme in plan.schemes if scheme.split("(")[0] == "fq-codel" and scheme != plan.baseline
@@ -95,14 +109,13 @@ def findings(results: Results) -> list[Finding]:
     pairs += [(scheme, rival) for rival in rivals for scheme, _ in pairs if scheme != rival]
     return [
         _finding(results, cell, scheme, reference, endpoint)
-        for cell in plan.cells
         for scheme, reference in pairs
         for endpoint in endpoints(plan.short_bytes, plan.long_bytes)
     ]
 
 
 def verdict(ratio: Estimate) -> Verdict:
-    """Judges the primary endpoint by its log-ratio to the reference; less is better."""
+    """Judges the primary endpoint by the interval of its log-ratio to the reference; smaller is better."""
     if not ratio.has_interval:
         return _no_interval(ratio)
     gain = ratio.as_change().negated()
@@ -118,7 +131,7 @@ def verdict(ratio: Estimate) -> Verdict:
 
 
 def description(ratio: Estimate, endpoint: Endpoint) -> Verdict:
-    """Says how an exploratory endpoint changed, and whether for the better."""
+    """Describes how an exploratory endpoint changed, and whether for the better."""
     if not ratio.has_interval:
         return _no_interval(ratio)
     change = ratio.as_change()
@@ -131,45 +144,32 @@ def description(ratio: Estimate, endpoint: Endpoint) -> Verdict:
 
 
 def interval_text(change: Estimate) -> str:
-    """`95 % interval 28–36 %`, with `to` where a minus sign would meet the dash."""
+    """Returns `95 % interval 28–36 %`, with `to` in place of the dash if an end is negative."""
     low, high = percent(change.low), percent(change.high)
     between = " to " if "−" in low + high else "–"
     return f"95 % interval {low}{between}{high} %"
 
 
-def percent(share: float) -> str:
-    """A share in percent with two or three digits and a true minus sign, without the sign for percent."""
-    value = 100 * share
-    text = f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.1f}"
-    return text.replace("-0.0", "0.0").replace("-", "−")
-
-
 def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint: Endpoint) -> Finding:
-    ratio = log_ratio(_values(results, cell, scheme, endpoint), _values(results, cell, reference, endpoint))
+    own, other = (endpoint.source.values(results, cell, name) for name in (scheme, reference))
+    ratio = log_ratio(own, other)
     judged = description(ratio, endpoint) if endpoint.exploratory else verdict(ratio)
     judged = _with_censoring(results, cell, scheme, reference, endpoint, judged)
     change = ratio.as_change()
     remark = " [exploratory]" if endpoint.exploratory else ""
     return Finding(
         cell.buffer, cell.load, scheme, reference, endpoint.name, endpoint.exploratory, judged.outcome,
-        _or_none(change.mean), _or_none(change.low), _or_none(change.high), ratio.count, judged.seeds_needed,
+        finite(change.mean), finite(change.low), finite(change.high), ratio.count, judged.seeds_needed,
         judged.text,
         f"{scheme} against {reference}, {endpoint.words}: {judged.text}{remark}",
     )  # fmt: skip
 
 
-def _values(results: Results, cell: Cell, scheme: str, endpoint: Endpoint) -> Any:
-    role, _, statistic = endpoint.name.partition("_")
-    if endpoint.smaller_is_better:
-        return results.bucket_values(cell, scheme, role, statistic)
-    return results.scheme_values(cell, scheme, endpoint.name)
-
-
 def _with_censoring(
     results: Results, cell: Cell, scheme: str, reference: str, endpoint: Endpoint, judged: Verdict
 ) -> Verdict:
-    """Withdraws a verdict that rests on a mean which is only a lower bound on the side that would matter."""
-    role = endpoint.name.partition("_")[0]
+    """Withdraws a verdict if a mean that it relies on is only a lower bound."""
+    role = endpoint.source.role
     scheme_bound, reference_bound = (_is_bound(results, cell, name, role) for name in (scheme, reference))
     if judged.outcome == UNDECIDED or not (scheme_bound or reference_bound):
         return judged
@@ -186,12 +186,12 @@ def _with_censoring(
 def _no_interval(ratio: Estimate) -> Verdict:
     if ratio.count == 0:
         return Verdict(UNDECIDED, "undecided (there were no such transfers to compare)")
-    reason = f"no interval from {ratio.count}, {LEAST_REPLICATIONS} at least"
-    return Verdict(UNDECIDED, f"undecided (more seeds needed: {reason})", LEAST_REPLICATIONS)
+    text = f"undecided (too few replications for an interval: {ratio.count} of at least {LEAST_REPLICATIONS})"
+    return Verdict(UNDECIDED, text, LEAST_REPLICATIONS)
 
 
 def _undecided(log_gain: Estimate, gain: Estimate) -> Verdict:
-    """Says how many seeds would settle the sign, or exclude a gain worth having, if mean and spread stay."""
+    """Returns `undecided` with the number of seeds that would decide, if mean and spread stay the same."""
     seeds = replications_for(log_gain, max(abs(log_gain.mean), EXCLUDED_GAIN - log_gain.mean))
     about = f"about {seeds}" if seeds else "more than 1000"
     text = (
@@ -200,14 +200,10 @@ def _undecided(log_gain: Estimate, gain: Estimate) -> Verdict:
     return Verdict(UNDECIDED, text, seeds)
 
 
-def _is_bound(results: Results, cell: Cell, scheme: str, role: str) -> bool:
+def _is_bound(results: Results, cell: Cell, scheme: str, role: Summary) -> bool:
     return results.censored_share(cell, scheme, role) > CENSORED_SHARE
 
 
 def _up(share: float) -> str:
-    """Percent rounded up to a tenth, at least 0.1: a bound must not be rounded below itself."""
+    """Returns a share in percent, rounded up to a tenth so that the bound remains true; at least 0.1."""
     return f"{max(ceil(round(1000 * share, 6)), 1) / 10:g}"
-
-
-def _or_none(value: float) -> float | None:
-    return value if isfinite(value) else None

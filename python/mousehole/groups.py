@@ -1,17 +1,16 @@
-"""One run by application: response times by source, pages, cheats and honest ones, calls, flows without end.
+"""Figures of one run by application: sources, pages, misbehaving senders, calls, long-lived flows.
 
-Every figure is one number per run under (group, what), so that comparison treats them all alike.
+Every figure is one number per run, addressed by (group, what), so that a comparison can treat all of them in
+the same way.
 """
 
-from collections.abc import Mapping
 from math import nan
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-Columns = Mapping[str, Any]
-"""A table of records as the engine gives it: an array or list for each column."""
+from mousehole.engine_types import DatagramColumns, FlowColumns, TransferColumns
+
 Figures = dict[tuple[str, str], float]
 """(group, what) → value; `what` is one of `FIGURES`."""
 
@@ -20,39 +19,46 @@ FIGURES = {
     "page_mean_s": "mean page time",
     "delay_p95_s": "one-way delay, p95",
     "loss_share": "datagrams lost",
-    "goodput_bps": "goodput of flows without end, each",
+    "goodput_bps": "goodput per long-lived flow",
 }
-"""What is measured, in words."""
+"""What a figure measures, with its name for people."""
 LESS_IS_BETTER = {name: name != "goodput_bps" for name in FIGURES}
 _OF_OBJECTS = ("object_key", "write", "source", "cheats", "object_bytes", "start_s", "end_s")
 _OF_PAGES = ("page", "page_transfers", "key", "object_key", "write", "cheats", "start_s", "end_s")
-"""The columns that objects and pages are made of."""
+"""The columns from which objects and pages are computed."""
 CHEATING, HONEST = "cheating", "honest, as large"
 
 
-def figures(transfers: Columns, datagrams: Columns, flows: Columns, end_s: float) -> Figures:
-    """The figures of one run that ended at `end_s` seconds; those that do not apply are left out."""
+def figures(
+    transfers: TransferColumns, datagrams: DatagramColumns, flows: FlowColumns, end_s: float
+) -> Figures:
+    """Returns the figures of one run that ended at `end_s` seconds, without those that do not apply."""
     return {
         **_of_transfers(transfers, end_s),
         **_datagrams(pl.DataFrame(datagrams)),
-        **_endless(pl.DataFrame(flows)),
+        **_long_lived(pl.DataFrame(flows)),
     }
 
 
-def _of_transfers(transfers: Columns, end_s: float) -> Figures:
-    """Sources, pages and cheats; the columns are only looked at where there are any."""
+def _of_transfers(transfers: TransferColumns, end_s: float) -> Figures:
+    """Returns the figures of sources, pages and misbehaving senders; builds frames only if there are any."""
     several, cheats = len(set(transfers["source"])) > 1, bool(np.asarray(transfers["cheats"]).any())
     found: Figures = {}
     if several or cheats:
-        objects = _objects(pl.DataFrame({name: transfers[name] for name in _OF_OBJECTS}), end_s)
+        objects = _objects(_frame(transfers, _OF_OBJECTS), end_s)
         found |= _by_source(objects)
     if np.asarray(transfers["page"]).any():
-        found |= _pages(pl.DataFrame({name: transfers[name] for name in _OF_PAGES}), end_s)
+        found |= _pages(_frame(transfers, _OF_PAGES), end_s)
     return found | _cheats(objects) if cheats else found
 
 
+def _frame(transfers: TransferColumns, names: tuple[str, ...]) -> pl.DataFrame:
+    columns: dict[str, object] = dict(transfers)
+    return pl.DataFrame({name: columns[name] for name in names})
+
+
 def _objects(transfers: pl.DataFrame, end_s: float) -> pl.DataFrame:
-    """Whole objects: the pieces of a split one count together, from the first start to the last end."""
+    """Returns one row per object; its time is from the first start to the last end of its pieces."""
     ended = pl.col("end_s").fill_nan(end_s)
     return transfers.group_by("object_key", "write", maintain_order=True).agg(
         pl.col("source").first(),
@@ -73,9 +79,9 @@ def _by_source(objects: pl.DataFrame) -> Figures:
 
 
 def _pages(transfers: pl.DataFrame, end_s: float) -> Figures:
-    """Pages of which every transfer was measured: from the first start to the last end.
+    """Returns the mean time from first start to last end, of pages all of whose transfers were measured.
 
-    The pieces of a sender that cheats count as the one transfer that the page knows of.
+    The pieces in which a misbehaving sender sends an object count as one transfer of the page.
     """
     ended = pl.col("end_s").fill_nan(end_s)
     whole = pl.when("cheats").then("object_key").otherwise("key")
@@ -94,7 +100,7 @@ def _pages(transfers: pl.DataFrame, end_s: float) -> Figures:
 
 
 def _cheats(objects: pl.DataFrame) -> Figures:
-    """Cheating senders, and honest ones with objects as large as the smallest of theirs."""
+    """Returns the figures of misbehaving senders, and of honest ones with objects as large as theirs."""
     cheating = objects.filter("cheats")
     least = cheating["bytes"].min()
     honest = objects.filter(~pl.col("cheats") & (pl.col("bytes") >= least))
@@ -116,7 +122,7 @@ def _datagrams(flows: pl.DataFrame) -> Figures:
     return found
 
 
-def _endless(flows: pl.DataFrame) -> Figures:
+def _long_lived(flows: pl.DataFrame) -> Figures:
     return {
         (name, "goodput_bps"): _mean(flows.filter(pl.col("source") == name)["goodput_bps"])
         for name in flows["source"].unique(maintain_order=True).to_list()
@@ -124,5 +130,5 @@ def _endless(flows: pl.DataFrame) -> Figures:
 
 
 def _mean(values: pl.Series) -> float:
-    mean: Any = values.mean()
-    return nan if mean is None else float(mean)
+    mean = values.mean()
+    return float(mean) if isinstance(mean, float) else nan

@@ -1,4 +1,4 @@
-"""Remarks on a cell: where nothing will show, and where a scheme's settings do not fit the link."""
+"""Remarks on a cell: where no difference can be expected, and where parameters do not fit the link."""
 
 from math import ceil
 
@@ -6,51 +6,52 @@ import numpy as np
 
 from mousehole import _engine
 from mousehole.plan import Cell
-from mousehole.tables import Results
+from mousehole.reduction import SchemeStatistic
+from mousehole.results import Results
 
 UNLOADED = 0.3
-"""Below this load little or nothing will show."""
+"""Below this load, schemes differ little or not at all."""
 
 ONE_COLOUR = 0.99
-"""A marker that gives this share of the packets the same colour tells nothing apart."""
-LARGE_CONTRACT = 0.2
-"""A contract of this share of the link is more than a user's part: five users may claim all of it."""
-SMALL_CONTRACT = 0.5
-"""Where more than this share of the packets is beyond the contracts, they protect little."""
+"""From this share of packets of the same colour on, a marker is said to have no effect."""
+LARGE_PROFILE = 0.2
+"""From this share of the link on, a user's traffic profile is too large: five users may claim all of it."""
+EXCEEDED_PROFILE = 0.5
+"""If more than this share of the packets exceeds the traffic profiles, they protect little."""
 USED_LESS, SHORT_QUEUE = 0.95, 0.25
-"""Shares of the baseline's use of the link and of its queue below which thresholds are said to be too low."""
-CONTRACT_NOTE = (
-    "The defaults are the paper's, for 400 users on 45 to 175 Mbit/s; give shares of the link by how many "
-    "users it has, such as high_rate=2%,med_rate=4%."
+"""Below these shares of the baseline's utilisation and mean queue, thresholds are said to be too low."""
+PROFILE_NOTE = (
+    "The default profiles are the paper's, for 400 users on links of 45 to 175 Mbit/s. Give shares of the "
+    "link that suit the number of its users, such as high_rate=2%,med_rate=4%."
 )
 MARKED = {"th", "tau", "l_t", "first", "high", "high_rate"}
-"""Parameters of which every scheme with coloured packets has one."""
+"""Every scheme with a marker has one of these parameters."""
 
 
 def cell_notes(results: Results, cell: Cell) -> list[str]:
-    """Remarks on a cell: where nothing will show, and where transfers were left unfinished."""
+    """Returns the remarks on a cell, one or two sentences each."""
     runs, notes = results.runs(cell, results.plan.baseline), []
     load = max(max(run.scheme["utilisation"], run.load["achieved"] or 0.0) for run in runs)
     if load < UNLOADED:
         wait_ms = 1000 * max(run.scheme["queue_delay_mean_s"] for run in runs)
         notes.append(
-            f"The link is hardly loaded (load {load:.2g}; packets wait {wait_ms:.2g} ms on average): little "
-            "or nothing will show. Give a load, such as --load 0.9, or a lower rate."
+            f"The link is hardly loaded (load {load:.2g}; packets wait {wait_ms:.2g} ms on average), so no "
+            "scheme can make much of a difference. Give a load, such as --load 0.9, or a lower rate."
         )
     notes += _without_effect(results, cell) + _starving(results, cell)
     notes += _one_colour(results, cell) + _ill_fitting(results, cell)
-    notes += _same_as_baseline(results, cell) if load >= UNLOADED else []  # else it goes without saying
+    notes += _same_as_baseline(results, cell) if load >= UNLOADED else []  # with an idle link this is no news
     unfinished = [scheme for scheme in results.plan.schemes if results.has_bounds(cell, scheme)]
     if unfinished:
         notes.append(
             f"Under {', '.join(unfinished)} more than 1 % of the transfers of some size were unfinished when "
-            "the run ended; they count at their age, and such means are lower bounds (≥)."
+            "the run ended. They count with their age at that time, so these means are lower bounds (≥)."
         )
     return notes
 
 
 def _without_effect(results: Results, cell: Cell) -> list[str]:
-    """Which schemes with thresholds acted by them on less than 1 % of what the full buffer dropped."""
+    """Names the schemes whose thresholds caused less than 1 % as many drops and marks as the full buffer."""
     idle = [
         scheme
         for scheme in results.plan.schemes
@@ -60,20 +61,21 @@ def _without_effect(results: Results, cell: Cell) -> list[str]:
     if not idle:
         return []
     return [
-        f"Under {', '.join(idle)} hardly anything was dropped early or marked: with a buffer of "
-        f"{cell.buffer} the average stays below the thresholds, and drop-tail did the work. Give more "
-        "buffer, or lower thresholds (in % of the buffer they scale with it)."
+        f"Under {', '.join(idle)} almost no packet was dropped early or marked: with a buffer of "
+        f"{cell.buffer}, the average queue stays below the thresholds, so nearly all drops are those of a "
+        "full buffer. Give a larger buffer or lower thresholds; thresholds in % of the buffer scale with it."
     ]
 
 
 def _starving(results: Results, cell: Cell) -> list[str]:
-    """Which schemes with thresholds in packets kept the queue so short that the link was idle for it."""
+    """Names the schemes whose thresholds in packets keep the queue so short that the link idles."""
 
-    def mean(scheme: str, name: str) -> float:
+    def mean(scheme: str, name: SchemeStatistic) -> float:
         values = results.scheme_values(cell, scheme, name)
         return float(sum(values) / len(values))
 
-    whole, waiting = (mean(results.plan.baseline, name) for name in ("utilisation", "queue_mean_packets"))
+    whole = mean(results.plan.baseline, "utilisation")
+    waiting = mean(results.plan.baseline, "queue_mean_packets")
     low = [
         f"{scheme} ({100 * mean(scheme, 'utilisation'):.0f} %)"
         for scheme in results.plan.schemes
@@ -85,8 +87,8 @@ def _starving(results: Results, cell: Cell) -> list[str]:
         return []
     return [
         f"Under {', '.join(low)} the link was used less than under {results.plan.baseline} "
-        f"({100 * whole:.0f} %): thresholds in packets, which are the papers', keep the queue far below the "
-        f"buffer of {cell.buffer}. Give them in % of the buffer, such as min=15%,max=50%."
+        f"({100 * whole:.0f} %): thresholds in packets, as in the papers, keep the queue far below the "
+        f"buffer of {cell.buffer}. Give thresholds in % of the buffer, such as min=15%,max=50%."
     ]
 
 
@@ -97,7 +99,7 @@ def _thresholds_in_packets(scheme: str) -> bool:
 
 
 def _one_colour(results: Results, cell: Cell) -> list[str]:
-    """Which schemes with a marker gave nearly all packets the same colour."""
+    """Names the schemes whose marker gave nearly all packets the same colour."""
     notes = []
     for scheme in results.plan.schemes:
         if not MARKED & _engine.scheme_parameters(scheme).keys():
@@ -106,14 +108,14 @@ def _one_colour(results: Results, cell: Cell) -> list[str]:
         colour = max(shares, key=lambda name: shares[name], default="")
         if shares and shares[colour] >= ONE_COLOUR:
             notes.append(
-                f"Under {scheme} {100 * shares[colour]:.3g} % of the packets were {colour}: its marker told "
-                "hardly anything apart."
+                f"Under {scheme} the marker gave {100 * shares[colour]:.3g} % of the packets the same colour "
+                f"({colour}), so it could not favour any of them."
             )
     return notes
 
 
 def _ill_fitting(results: Results, cell: Cell) -> list[str]:
-    """Which contracts are out of proportion to the link, or to what users sent."""
+    """Names the schemes whose traffic profiles fit neither the link nor the traffic."""
     rate_bps = _rate_bps(results)
     if rate_bps is None:
         return []
@@ -127,20 +129,23 @@ def _ill_fitting(results: Results, cell: Cell) -> list[str]:
         red = _colour_shares([run.colours for run in results.runs(cell, scheme)]).get("red", 0.0)
         if why := _misfit(scheme, share, red):
             misfits.append(
-                f"{scheme} ({high} of green, {med} of yellow, {100 * share:.3g} % of the link): {why}"
+                f"{scheme} ({high} green and {med} yellow per user, {100 * share:.3g} % of the link): {why}"
             )
-    return [f"A user's contract under {'; '.join(misfits)}. {CONTRACT_NOTE}"] if misfits else []
+    return [f"Traffic profiles that do not fit: {'; '.join(misfits)}. {PROFILE_NOTE}"] if misfits else []
 
 
 def _misfit(scheme: str, share: float, red: float) -> str:
-    """Why a contract of `share` of the link does not suit it, if so; `red` is the share of such packets."""
-    if share >= LARGE_CONTRACT:
+    """Returns why a profile of `share` of the link does not fit, empty if it does.
+
+    `red` is the share of red packets.
+    """
+    if share >= LARGE_PROFILE:
         users = f"{ceil(1 / share)} users" if share < 1 else "a single user"
-        return f"{users} may fill it with protected packets"
-    if red > SMALL_CONTRACT:
-        # Only ER-TBM's red packets are all beyond the contract.
-        why = "beyond it" if scheme.startswith("er-tbm") else "red, beyond it or by the scheme's own rule"
-        return f"{100 * red:.0f} % of the packets were {why}"
+        return f"{users} can fill the link with protected packets"
+    if red > EXCEEDED_PROFILE:
+        if scheme.startswith("er-tbm"):  # there, a packet is red only if it exceeds the profile
+            return f"{100 * red:.0f} % of the packets exceeded the profile"
+        return f"{100 * red:.0f} % of the packets exceeded the profile or were red by the scheme's own rule"
     return ""
 
 
@@ -151,7 +156,7 @@ def _colour_shares(colours: list[dict[str, dict[str, int]]]) -> dict[str, float]
 
 
 def _rate_bps(results: Results) -> float | None:
-    """Rate of the compared link; none where a topology has many."""
+    """Returns the rate of the link, None for a topology."""
     rate = results.plan.base.get("link", {}).get("rate")
     return None if rate is None or results.plan.base.get("topology") else _engine.parse_rate("rate", rate)
 
@@ -161,7 +166,7 @@ def _share_of(rate: str, whole_bps: float) -> float:
 
 
 def _same_as_baseline(results: Results, cell: Cell) -> list[str]:
-    """Which schemes gave every transfer exactly what the baseline gave it."""
+    """Names the schemes under which every replication had the same mean as under the baseline."""
     baseline = results.plan.baseline
     own = results.bucket_values(cell, baseline, "all", "response_mean_s")
     same = [
@@ -173,8 +178,8 @@ def _same_as_baseline(results: Results, cell: Cell) -> list[str]:
     if not same:
         return []
     return [
-        f"{', '.join(same)} did exactly as {baseline} in every replication: on this traffic and buffer "
-        "there was nothing to decide otherwise."
+        f"{', '.join(same)} did exactly the same as {baseline} in every replication: with this traffic and "
+        "buffer, no decision differed."
     ]
 
 

@@ -1,4 +1,4 @@
-"""Turns what people write on the command line or pass from Python into lists and numbers."""
+"""Parses lists and numbers from the command line or from Python."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,7 +7,7 @@ from mousehole.errors import field_error
 
 
 def split_list(text: str) -> list[str]:
-    """Splits on commas outside parentheses: `"red,sfd(th=15kB,k=4)"` gives two items."""
+    """Splits a text at commas outside parentheses: `"red,sfd(th=15kB,k=4)"` gives two items."""
     items, depth, item = [], 0, ""
     for character in text:
         depth += (character == "(") - (character == ")")
@@ -20,7 +20,10 @@ def split_list(text: str) -> list[str]:
 
 
 def text_list(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
-    """A list from one comma-separated text or from a sequence; empty and doubled items are errors."""
+    """Returns the items of a comma-separated text or of a sequence.
+
+    Raises `MouseholeError` for an empty item and for one that is given twice.
+    """
     items = split_list(given) if isinstance(given, str) else [str(item).strip() for item in given]
     if not items or not all(items):
         shown = given if isinstance(given, str) else ",".join(items)
@@ -32,7 +35,10 @@ def text_list(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def load_list(field: str, given: str | float | Sequence[float] | None) -> tuple[float | None, ...]:
-    """The loads of a grid: a number, a comma-separated text or a sequence; none means the native load."""
+    """Returns the loads of a grid, given as a number, a comma-separated text or a sequence.
+
+    None means the load that the traffic has by itself. Raises `MouseholeError` for other values.
+    """
     if given is None:
         return (None,)
     if isinstance(given, int | float):
@@ -56,14 +62,17 @@ def _load(field: str, item: str | float) -> float:
 
 
 def least(field: str, value: int, lowest: int) -> int:
-    """`value` if it is a whole number of at least `lowest`."""
+    """Returns `value`; raises `MouseholeError` unless it is a whole number of at least `lowest`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
         raise field_error(field, value, f"a whole number of at least {lowest}")
     return value
 
 
 def whole(field: str, text: str | None, lowest: int | None = None) -> int | None:
-    """The whole number that was typed, if one was."""
+    """Returns the whole number that was typed, None for None.
+
+    Raises `MouseholeError` for anything else, and for a number below `lowest`.
+    """
     if text is None:
         return None
     allowed = "a whole number" if lowest is None else f"a whole number of at least {lowest}"

@@ -1,4 +1,4 @@
-"""Files we write: checked before the long work, and replaced whole so that none is ever half-written."""
+"""Output files: checked before the long work, and replaced as a whole so that none is half-written."""
 
 import os
 import sys
@@ -13,9 +13,9 @@ TABLE_SUFFIXES = (".parquet", ".csv")
 
 
 def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str | Path] = ()) -> None:
-    """Refuses outputs that cannot be written, meet each other or would overwrite an input.
+    """Raises `MouseholeError` for outputs that cannot be written, share a file or would overwrite an input.
 
-    `outputs` maps the option's name to the path given (`-` is standard output, None is not asked for).
+    `outputs` maps the option's name to the path given; `-` is standard output, None means no output.
     """
     taken: dict[Path, str] = {Path(name).resolve(): "an input file" for name in inputs}
     streamed = [option for option, given in outputs.items() if given == "-"]
@@ -36,7 +36,7 @@ def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str | Path] =
 
 
 def check_suffix(option: str, given: str | None, allowed: tuple[str, ...]) -> None:
-    """Refuses a file name whose ending does not say one of the formats we write."""
+    """Raises `MouseholeError` for a file name without one of the allowed suffixes; None is accepted."""
     if given is not None and Path(given).suffix.lower() not in allowed:
         endings = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
         raise MouseholeError(f'{option}: "{given}" is not allowed; the file name must end in {endings}')
@@ -54,7 +54,10 @@ def _check_writable(option: str, path: Path) -> None:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """A temporary file beside `path` that takes its place when the block ends well, and vanishes when not."""
+    """Gives a temporary file that replaces `path` if the block succeeds and is deleted if it fails.
+
+    Raises `MouseholeError` if the file cannot be written. A device or a pipe is written directly.
+    """
     target = Path(path)
     if target.exists() and not target.is_file():  # a device or pipe cannot be replaced
         try:
@@ -73,7 +76,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 
 def write_text(path: str, text: str) -> None:
-    """Writes `text` whole to `path`, or to standard output for `-`."""
+    """Writes `text` to `path`, or to standard output if `path` is `-`."""
     if path == "-":
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -82,6 +85,6 @@ def write_text(path: str, text: str) -> None:
 
 
 def write_with(path: str | Path, write: Callable[[Path], object]) -> None:
-    """Calls `write` with a temporary path and puts the result in the place of `path`."""
+    """Calls `write` with a temporary path, then replaces `path` by the file written."""
     with replacing(path) as part:
         write(part)

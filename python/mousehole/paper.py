@@ -1,4 +1,4 @@
-"""Finds a paper's folder in the source checkout and hands over to it."""
+"""Runs the reproduction of a paper, which is in the source checkout."""
 
 import importlib
 import sys
@@ -10,7 +10,10 @@ from mousehole.errors import MouseholeError
 
 
 def papers_folder() -> Path:
-    """The folder `papers` of the checkout that this package runs from."""
+    """Returns the folder `papers` of the checkout that this package runs from.
+
+    Raises `MouseholeError` if the package was installed without a checkout.
+    """
     folder = Path(mousehole.__file__).resolve().parents[2] / "papers"
     if not folder.is_dir():
         raise MouseholeError(
@@ -21,12 +24,12 @@ def papers_folder() -> Path:
 
 
 def known_papers() -> list[str]:
-    """Names of the papers that can be reproduced."""
+    """Returns the names of the papers that can be reproduced."""
     return sorted(path.parent.name for path in papers_folder().glob("*/reproduce.py"))
 
 
 def reproduce(name: str, **wanted: Any) -> int:
-    """Calls `main(table=…, figure=…, seeds=…, jobs=…, full=…)` of the paper's `reproduce` module."""
+    """Calls `main(table=…, figure=…, seeds=…, jobs=…, full=…)` of the paper and returns its exit status."""
     folder, known = papers_folder(), known_papers()
     if name not in known:
         raise MouseholeError(f'paper: "{name}" is not known; available: {", ".join(known) or "none yet"}')

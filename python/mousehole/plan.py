@@ -1,28 +1,34 @@
-"""What a comparison runs, as engine scenarios: grid of buffers and loads, schemes, replications."""
+"""What a comparison runs: grid of buffers and loads, schemes, replications, and the scenario of each run."""
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 from mousehole import _engine, bottleneck
+from mousehole.engine_types import Scenario
 from mousehole.errors import MouseholeError, field_error
-from mousehole.options import text_list
+from mousehole.options import least, load_list, text_list
+from mousehole.scenario import SharedScenario, filled
+from mousehole.settings import Options
 from mousehole.sizes import Bucket, buckets
 
-Json = dict[str, Any]
-
+REPLICATIONS, QUICK_REPLICATIONS = 10, 3
 MOST_RUNS = 1_000_000
-"""Runs of one comparison beyond which its own book-keeping would fill the memory."""
+"""Largest number of runs of one comparison; the results of more would not fit into memory."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One point of the grid; a load of None is the traffic's own."""
+    """One point of the grid; a load of None means the load that the traffic has by itself."""
 
     buffer: str
     load: float | None
+
+    @property
+    def title(self) -> str:
+        """The cell in words, such as `buffer 50p, load 0.9`."""
+        load = "the traffic's own load" if self.load is None else f"load {self.load:g}"
+        return f"buffer {self.buffer}, {load}"
 
 
 @dataclass(frozen=True)
@@ -36,10 +42,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Plan:
-    """A whole comparison, before anything is run."""
+    """Everything about a comparison before it runs."""
 
-    base: Json
-    """The scenario that all runs share, without scheme, buffer, load and replication."""
+    base: Scenario
+    """The scenario that all runs share; `scenario` sets its scheme, buffer, load and replication."""
     buffers: tuple[str, ...]
     loads: tuple[float | None, ...]
     schemes: tuple[str, ...]
@@ -50,7 +56,7 @@ class Plan:
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """The grid, loads outermost."""
+        """The points of the grid; the buffer changes fastest."""
         return tuple(Cell(buffer, load) for load in self.loads for buffer in self.buffers)
 
     @property
@@ -60,7 +66,7 @@ class Plan:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """All runs; replications go slowest inside a cell, so that schemes progress together."""
+        """All runs in the order in which they start; inside a cell, the scheme changes fastest."""
         return tuple(
             Task(cell, scheme, replication)
             for cell in range(len(self.cells))
@@ -68,33 +74,44 @@ class Plan:
             for scheme in range(len(self.schemes))
         )
 
-    def scenario(self, cell: Cell, scheme: str, replication: int = 0) -> Json:
-        """The engine scenario of one run."""
-        traffic = dict(self.base["traffic"])
+    def scenario(self, cell: Cell, scheme: str, replication: int = 0) -> Scenario:
+        """Returns the scenario of one run."""
+        traffic = self.base["traffic"].copy()
         if cell.load is not None:
             traffic["load"] = cell.load
-        changed = {"scheme": scheme, "replication": replication, "traffic": traffic}
-        return {**bottleneck.changed(self.base, buffer=cell.buffer), **changed}
+        at_buffer = bottleneck.changed(self.base, {"buffer": cell.buffer})
+        return {**at_buffer, "scheme": scheme, "replication": replication, "traffic": traffic}
 
-    def task_scenario(self, task: Task) -> Json:
-        """The engine scenario of a task."""
+    def task_scenario(self, task: Task) -> Scenario:
+        """Returns the scenario of a task."""
         return self.scenario(self.cells[task.cell], self.schemes[task.scheme], task.replication)
 
-    def validated(self) -> Iterator[Json]:
-        """The normalised scenario of every cell and scheme; the first fault is raised."""
-        for cell in self.cells:
-            for scheme in self.schemes:
-                yield normalised(self.scenario(cell, scheme))
 
+def planned(shared: SharedScenario, options: Options, own_scheme: str | None) -> Plan:
+    """Returns the plan of grid, schemes and replications; `own_scheme` is that of the user's scenario.
 
-def normalised(scenario: Json) -> Json:
-    """The scenario with every parameter filled in, as the engine understands it."""
-    filled: Json = json.loads(_engine.validate(json.dumps(scenario)))
-    return filled
+    Raises `MouseholeError` for an option that is not allowed; the engine's own checks are those of `checked`.
+    """
+    load, baseline = options.load, known_baseline(options.baseline)
+    seeds = QUICK_REPLICATIONS if options.quick else REPLICATIONS
+    return Plan(
+        base=shared.base,
+        buffers=shared.buffers,
+        loads=load_list("load", shared.base["traffic"].get("load") if load is None else load),
+        schemes=with_baseline(chosen_schemes(options.schemes, own_scheme), baseline),
+        baseline=baseline,
+        replications=least("seeds", seeds if options.seeds is None else options.seeds, 1),
+        short_bytes=_engine.parse_size("short", options.short),
+        long_bytes=_engine.parse_size("long", options.long),
+    )
 
 
 def checked(plan: Plan) -> Plan:
-    """The plan itself if the engine accepts all of it and its sizes make sense."""
+    """Returns the plan itself.
+
+    Raises `MouseholeError` if its sizes make no sense, if it has too many runs, if the engine refuses a
+    scenario of it, or if two of its schemes are the same.
+    """
     if plan.short_bytes < 1:
         raise field_error("short", plan.short_bytes, "a size of at least 1 byte")
     if plan.long_bytes < plan.short_bytes:
@@ -103,18 +120,20 @@ def checked(plan: Plan) -> Plan:
     runs = len(plan.schemes) * plan.replications * len(plan.buffers) * len(plan.loads)
     if runs > MOST_RUNS:
         raise field_error("seeds", plan.replications, f"at most {MOST_RUNS} runs; these are {runs}")
-    filled = list(plan.validated())
-    _refuse_twins(plan.schemes, [json.dumps(scenario["scheme"], sort_keys=True) for scenario in filled])
+    meanings = [
+        [filled(plan.scenario(cell, scheme))["scheme"] for scheme in plan.schemes] for cell in plan.cells
+    ]
+    _refuse_duplicates(plan.schemes, meanings[0])
     return plan
 
 
 def with_baseline(schemes: tuple[str, ...], baseline: str) -> tuple[str, ...]:
-    """The schemes with the baseline in front."""
+    """Returns the schemes with the baseline first."""
     return (baseline, *(scheme for scheme in schemes if scheme != baseline))
 
 
 def chosen_schemes(given: str | Sequence[str] | None, own: str | None = None) -> tuple[str, ...]:
-    """The schemes to compare: the default ones and a scenario's own, those named, or `all`."""
+    """Returns the schemes to compare: those named (`all` names all), or the default ones and `own`."""
     if given is None:
         return tuple(dict.fromkeys((*default_schemes(), *([own.strip()] if own else []))))
     named = text_list("schemes", given)
@@ -123,7 +142,7 @@ def chosen_schemes(given: str | Sequence[str] | None, own: str | None = None) ->
 
 
 def known_baseline(given: str) -> str:
-    """The baseline, if there is such a scheme."""
+    """Returns the baseline; raises `MouseholeError` if there is no such scheme."""
     try:
         _engine.scheme_parameters(given.strip())
     except MouseholeError as error:
@@ -132,20 +151,20 @@ def known_baseline(given: str) -> str:
 
 
 def all_schemes() -> tuple[str, ...]:
-    """Every scheme by its defaults but the witnesses of ns-2; SFD also with coupled averages."""
+    """Returns every scheme with its defaults and SFD in mode coupled, without those that only repeat ns-2."""
     names = [scheme["name"] for scheme in _engine.schemes() if not scheme["name"].startswith("ns2-")]
     after_sfd = names.index("sfd") + 1
     return (*names[:after_sfd], "sfd(mode=coupled)", *names[after_sfd:])
 
 
 def default_schemes() -> tuple[str, ...]:
-    """What is compared unless told otherwise: SFD both ways beside the baselines and FQ-CoDel."""
+    """Returns the schemes that are compared if none is named: SFD in both modes, S-SFD, RED and FQ-CoDel."""
     known = {scheme["name"] for scheme in _engine.schemes()}
     wanted = ("droptail", "red", "sfd", "sfd(mode=coupled)", "s-sfd", "fq-codel")
     return tuple(scheme for scheme in wanted if scheme.split("(")[0] in known)
 
 
-def _refuse_twins(schemes: tuple[str, ...], meanings: list[str]) -> None:
+def _refuse_duplicates(schemes: tuple[str, ...], meanings: list[str]) -> None:
     for position, scheme in enumerate(schemes):
         first = meanings.index(meanings[position])
         if first < position:

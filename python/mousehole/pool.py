@@ -1,6 +1,5 @@
-"""Runs a plan on all cores. Results are kept by index, so they do not depend on who finished first."""
+"""Runs scenarios in several threads. Results do not depend on the order in which the threads finish."""
 
-import json
 import os
 import time
 from collections.abc import Callable, Hashable, Mapping
@@ -11,55 +10,60 @@ from typing import TypeVar
 from mousehole import _engine
 from mousehole._engine import RunResult as RunResult
 from mousehole.errors import Stopped
-from mousehole.plan import Json, Plan, Task
+from mousehole.plan import Plan, Task
 from mousehole.progress import Reporter
-from mousehole.reduction import RunFacts, reduce_run
+from mousehole.reduction import reduce_run
+from mousehole.results import Facts
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
-Facts = dict[Task, RunFacts]
 
 POLL_S = 0.1
-"""How often the main thread wakes up to see Ctrl-C."""
+"""Seconds between two checks for Ctrl-C by the main thread."""
 GRACE_S = 0.6
-"""How long runs are given to notice that they are cancelled."""
+"""Seconds that runs are given to stop after they were cancelled."""
 SLICES, ENOUGH_S = (4**-6, 4**-5, 4**-4, 4**-3, 4**-2, 4**-1, 1.0), 0.2
-"""Shares of a run that are timed to estimate the whole, until one takes long enough to tell."""
+"""Shares of a run that are timed in turn, until one takes at least `ENOUGH_S` seconds."""
 
 
 def default_jobs() -> int:
-    """Cores that this process may use."""
+    """Returns the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_one(scenario: Json, traffic: _engine.Traffic | None, cancel: _engine.Cancel) -> _engine.RunResult:
-    """One engine run; other threads go on meanwhile."""
-    return _engine.run(json.dumps(scenario), traffic, cancel)
+def run_one(
+    scenario: Mapping[str, object], traffic: _engine.Traffic | None, cancel: _engine.Cancel
+) -> _engine.RunResult:
+    """Runs a scenario and returns its records; other threads go on meanwhile."""
+    return _engine.run(scenario, traffic, cancel)
 
 
 def run_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int, reporter: Reporter) -> Facts:
-    """The facts of every run of the plan; Ctrl-C raises `Stopped`, which says what was finished."""
+    """Runs the plan with `jobs` threads and returns the facts of every run.
+
+    Ctrl-C raises `Stopped`, whose message says what was finished.
+    """
     return run_all(
         {task: plan.task_scenario(task) for task in plan.tasks},
         lambda result: reduce_run(result, plan.buckets),
         reporter,
         jobs,
         traffic,
-        lambda facts: _what_was_finished(plan, facts),
+        lambda facts: _finished_text(plan, facts),
     )
 
 
 def run_all(
-    scenarios: Mapping[K, Json],
+    scenarios: Mapping[K, Mapping[str, object]],
     reduce: Callable[[_engine.RunResult], T],
     reporter: Reporter,
     jobs: int,
     traffic: _engine.Traffic | None = None,
     account: Callable[[dict[K, T]], str] | None = None,
 ) -> dict[K, T]:
-    """Every scenario run and reduced, in the order given however many jobs there are.
+    """Runs every scenario, reduces its records with `reduce`, and returns the outcomes in the order given.
 
-    Ctrl-C cancels the runs under way and raises `Stopped` with the account of what was finished.
+    Ctrl-C cancels all runs and raises `Stopped` with the message that `account` makes of the outcomes so far.
     """
     cancel, done = _engine.Cancel(), dict[K, T]()
     pool = ThreadPoolExecutor(max_workers=jobs)
@@ -81,9 +85,10 @@ def run_all(
 
 
 def estimated_seconds(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> float:
-    """Wall time of the whole plan, from timing the baseline's first run or part of it and parts of others.
+    """Estimates the wall time of the whole plan in seconds by timing a part of one run of each scheme.
 
-    Parts four times as long are tried in turn, so that this takes a second or two however long a run is.
+    The part becomes four times as long until it can be timed well, so the estimate itself takes a second or
+    two, whatever the length of a run.
     """
     for share in SLICES:
         seconds = _timed_slice(plan, traffic, share, plan.baseline)
@@ -98,7 +103,7 @@ def estimated_seconds(plan: Plan, traffic: _engine.Traffic | None, jobs: int) ->
 
 
 def interruptible(work: Callable[[], T]) -> T:
-    """Does `work` in another thread, so that Ctrl-C is seen at once; the thread is then left to itself."""
+    """Calls `work` in another thread, so that Ctrl-C ends the wait at once; the thread then goes on alone."""
     future: Future[T] = Future()
 
     def fulfil() -> None:
@@ -132,7 +137,7 @@ def _collect(
         raise
 
 
-def _what_was_finished(plan: Plan, facts: Facts) -> str:
+def _finished_text(plan: Plan, facts: Facts) -> str:
     done, total = len(facts), len(plan.tasks)
     if not done:
         return f"stopped before the first of {total} runs was finished; nothing was written"
@@ -148,10 +153,14 @@ def _what_was_finished(plan: Plan, facts: Facts) -> str:
 
 
 def _timed_slice(plan: Plan, traffic: _engine.Traffic | None, share: float, scheme: str) -> float:
-    """Wall seconds of a scheme's first run, reduced too, with its warm-up and window cut down to a share."""
+    """Returns the wall seconds of a scheme's first run with its warm-up and window cut down to `share`."""
     scenario = plan.scenario(plan.cells[0], scheme)
-    for field in ("warmup", "duration"):
-        scenario[field] = f"{_engine.parse_duration(field, scenario[field]) * share:.9f}s"
+    scenario["warmup"] = _share_of("warmup", scenario["warmup"], share)
+    scenario["duration"] = _share_of("duration", scenario["duration"], share)
     begin = time.perf_counter()
     interruptible(lambda: reduce_run(run_one(scenario, traffic, _engine.Cancel()), plan.buckets))
     return time.perf_counter() - begin
+
+
+def _share_of(field: str, duration: str, share: float) -> str:
+    return f"{_engine.parse_duration(field, duration) * share:.9f}s"

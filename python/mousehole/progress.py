@@ -1,4 +1,4 @@
-"""How far the work is: a bar with the time left on a terminal, nothing elsewhere."""
+"""Reports progress: a bar with the remaining time on a terminal, nothing elsewhere."""
 
 from typing import Protocol
 
@@ -7,46 +7,46 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 
 class Reporter(Protocol):
-    """Who is told how the work goes."""
+    """Receives reports on the progress of a comparison."""
 
     def say(self, text: str) -> None:
-        """A remark or warning, one line."""
+        """Called with a remark or warning of one line."""
 
     def start(self, total: int) -> None:
-        """`total` runs begin."""
+        """Called before `total` runs begin."""
 
     def advance(self) -> None:
-        """One run ended."""
+        """Called after each run."""
 
     def finish(self) -> None:
-        """The runs are over, done or not."""
+        """Called when the runs are over, complete or not."""
 
 
 class Silent:
-    """Tells nobody."""
+    """Ignores all reports."""
 
     def say(self, text: str) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def start(self, total: int) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def advance(self) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def finish(self) -> None:
-        """Nothing."""
+        """Does nothing."""
 
 
 class ConsoleReporter:
-    """Remarks on standard error, and a bar there if it is a terminal."""
+    """Prints remarks on a console, and shows a bar there if it is a terminal."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._bar: Progress | None = None
 
     def say(self, text: str) -> None:
-        """Prints the remark as it is."""
+        """Prints the remark."""
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def start(self, total: int) -> None:
@@ -58,12 +58,12 @@ class ConsoleReporter:
             self._bar.start()
 
     def advance(self) -> None:
-        """Moves the bar."""
+        """Advances the bar."""
         if self._bar is not None:
             self._bar.advance(self._bar.task_ids[0])
 
     def finish(self) -> None:
-        """Takes the bar away."""
+        """Removes the bar."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

@@ -1,55 +1,74 @@
-"""One run's records reduced to the numbers that the comparison needs, so that records need not be kept."""
+"""Reduces the records of one run to the numbers that a comparison needs, so that records need not be kept."""
 
 from dataclasses import dataclass
 from math import nan
-from typing import Any
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mousehole._engine import RunResult
+from mousehole.engine_types import (
+    Bools,
+    Counter,
+    Floats,
+    LoadSummary,
+    QueueCounters,
+    RunSummary,
+    TransferColumns,
+)
 from mousehole.groups import Figures, figures
 from mousehole.sizes import CDF_TIMES_S, CURVE_EDGES_BYTES, Bucket
 from mousehole.statistics import jain_index
 
-Floats = NDArray[np.float64]
-
-BUCKET_STATISTICS = (
-    "response_mean_s",
-    "response_p50_s",
-    "response_p95_s",
-    "response_p99_s",
-    "slowdown_mean",
+BucketStatistic = Literal[
+    "response_mean_s", "response_p50_s", "response_p95_s", "response_p99_s", "slowdown_mean",
     "transfer_mean_s",
-)
-"""What is taken per bucket: the mean and percentiles of response time, mean slowdown, mean transfer time."""
-SCHEME_STATISTICS = (
+]  # fmt: skip
+"""A statistic of one size bucket."""
+SchemeStatistic = Literal[
     "utilisation", "goodput_bps", "loss_share", "mark_share", "queue_delay_mean_s", "queue_delay_p50_s",
     "queue_delay_p95_s", "queue_delay_p99_s", "queue_mean_packets", "uplink_utilisation", "uplink_loss_share",
     "jain_long", "long_goodput_bps", "retransmits_per_transfer", "timeouts_per_transfer", "reordered_share",
-)  # fmt: skip
-"""What is taken per scheme and replication."""
-LEAST_FOR_PERCENTILE = {50: 1, 95: 20, 99: 100}
-"""Transfers a replication must have in a bucket before a percentile of it is given."""
+]  # fmt: skip
+"""A statistic of one scheme."""
+BUCKET_STATISTICS: tuple[BucketStatistic, ...] = get_args(BucketStatistic)
+SCHEME_STATISTICS: tuple[SchemeStatistic, ...] = get_args(SchemeStatistic)
+
+
+@dataclass(frozen=True)
+class Percentile:
+    """A percentile, and the number of transfers in a bucket from which on it is given."""
+
+    percent: int
+    least: int
+
+
+PERCENTILES: dict[BucketStatistic, Percentile] = {
+    "response_p50_s": Percentile(50, 1),
+    "response_p95_s": Percentile(95, 20),
+    "response_p99_s": Percentile(99, 100),
+}
+"""The statistics that are percentiles of the response time."""
 
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What one run contributes; arrays are per bucket unless said otherwise."""
+    """The numbers of one run; arrays have one value per bucket unless their comment says otherwise."""
 
     count: NDArray[np.int64]
     censored: NDArray[np.int64]
-    statistics: dict[str, Floats]
+    statistics: dict[BucketStatistic, Floats]
     curve_count: NDArray[np.int64]
     """Transfers per bin of the curve."""
     curve_mean_s: Floats
     """Mean response time per bin of the curve."""
     cdf: Floats
     """Share of short transfers that responded within each of `CDF_TIMES_S`."""
-    scheme: dict[str, float]
+    scheme: dict[SchemeStatistic, float]
     colours: dict[str, dict[str, int]]
     """Packets of the loaded link by colour: arrived, early, forced, policed, marked, sent."""
-    load: dict[str, float | None]
+    load: LoadSummary
     groups: Figures
     """Figures by application."""
     simulated_s: float
@@ -57,17 +76,20 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class _Times:
-    """Columns of all measured transfers; an unfinished one stands at its age, which is a lower bound."""
+    """Columns of all measured transfers; the time of an unfinished one is its age, which is a lower bound."""
 
     size: Floats
-    unfinished: NDArray[np.bool_]
+    unfinished: Bools
     response_s: Floats
     transfer_s: Floats
     slowdown: Floats
 
 
 def reduce_run(result: RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
-    """The facts of one run."""
+    """Returns the facts of one run.
+
+    Raises `RuntimeError` if packets were lost or invented, which is a fault of the engine.
+    """
     transfers, summary = result.transfers(), result.summary()
     if not summary["conservation_ok"]:
         raise RuntimeError(
@@ -87,16 +109,13 @@ def reduce_run(result: RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
         cdf=_cdf(times, roles["short"]),
         scheme=_scheme_statistics(times, roles["long"], transfers, queues, summary),
         colours=_colours(queues[0]),
-        load={
-            name: _number(summary["load"].get(name))
-            for name in ("target", "native", "copies", "dilation", "achieved")
-        },
+        load=summary["load"],
         groups=figures(transfers, result.datagrams(), result.flows(), end_s),
         simulated_s=float(summary["simulated_s"]),
     )
 
 
-def _times(transfers: dict[str, NDArray[Any]], end_s: float) -> _Times:
+def _times(transfers: TransferColumns, end_s: float) -> _Times:
     end = transfers["end_s"].astype(np.float64)
     unfinished = np.isnan(end)
     end = np.where(unfinished, end_s, end)
@@ -108,16 +127,14 @@ def _times(transfers: dict[str, NDArray[Any]], end_s: float) -> _Times:
     return _Times(transfers["bytes"].astype(np.float64), unfinished, response, end - begun, slowdown)
 
 
-def _bucket_statistics(times: _Times, masks: list[NDArray[np.bool_]]) -> dict[str, Floats]:
-    columns: dict[str, list[float]] = {name: [] for name in BUCKET_STATISTICS}
+def _bucket_statistics(times: _Times, masks: list[Bools]) -> dict[BucketStatistic, Floats]:
+    columns: dict[BucketStatistic, list[float]] = {name: [] for name in BUCKET_STATISTICS}
     for mask in masks:
         response = np.sort(times.response_s[mask])
         columns["response_mean_s"].append(_mean(response))
-        for percent, least in LEAST_FOR_PERCENTILE.items():
-            enough = response.size >= least
-            columns[f"response_p{percent}_s"].append(
-                float(np.percentile(response, percent)) if enough else nan
-            )
+        for name, wanted in PERCENTILES.items():
+            enough = response.size >= wanted.least
+            columns[name].append(float(np.percentile(response, wanted.percent)) if enough else nan)
         columns["slowdown_mean"].append(_mean(times.slowdown[mask]))
         columns["transfer_mean_s"].append(_mean(times.transfer_s[mask]))
     return {name: np.array(values) for name, values in columns.items()}
@@ -132,7 +149,7 @@ def _curve(times: _Times) -> tuple[NDArray[np.int64], Floats]:
         return count.astype(np.int64), total / count
 
 
-def _cdf(times: _Times, short: NDArray[np.bool_]) -> Floats:
+def _cdf(times: _Times, short: Bools) -> Floats:
     finished = np.sort(times.response_s[short & ~times.unfinished])
     total = int(short.sum())
     if total == 0:
@@ -142,20 +159,23 @@ def _cdf(times: _Times, short: NDArray[np.bool_]) -> Floats:
 
 def _scheme_statistics(
     times: _Times,
-    long: NDArray[np.bool_],
-    transfers: dict[str, NDArray[Any]],
-    queues: list[dict[str, Any]],
-    summary: dict[str, Any],
-) -> dict[str, float]:
+    long: Bools,
+    transfers: TransferColumns,
+    queues: list[QueueCounters],
+    summary: RunSummary,
+) -> dict[SchemeStatistic, float]:
     down, up = queues[:2]  # the bottleneck, then its way back, whatever their names
     done = long & ~times.unfinished
     rates_bps = 8 * times.size[done] / times.response_s[done]
-    facts = {
+    return {
         "utilisation": down["utilisation"],
         "goodput_bps": summary["goodput_bps"],
         "loss_share": _share(down, "early", "forced", "policed"),
         "mark_share": _share(down, "marked"),
-        **{f"queue_delay_{name}_s": down[f"delay_{name}_s"] for name in ("mean", "p50", "p95", "p99")},
+        "queue_delay_mean_s": down["delay_mean_s"],
+        "queue_delay_p50_s": down["delay_p50_s"],
+        "queue_delay_p95_s": down["delay_p95_s"],
+        "queue_delay_p99_s": down["delay_p99_s"],
         "queue_mean_packets": down["mean_queue_packets"],
         "uplink_utilisation": up["utilisation"],
         "uplink_loss_share": _share(up, "early", "forced", "policed"),
@@ -165,23 +185,18 @@ def _scheme_statistics(
         "timeouts_per_transfer": _mean(transfers["timeouts"]),
         "reordered_share": summary["reordered"] / max(summary["packets"], 1),
     }
-    return {name: nan if facts[name] is None else float(facts[name]) for name in SCHEME_STATISTICS}
 
 
-def _colours(queue: dict[str, Any]) -> dict[str, dict[str, int]]:
-    names = ("arrived", "early", "forced", "policed", "marked", "sent")
+def _colours(queue: QueueCounters) -> dict[str, dict[str, int]]:
+    names: tuple[Counter, ...] = ("arrived", "early", "forced", "policed", "marked", "sent")
     return {colour["name"]: {name: int(colour[name]) for name in names} for colour in queue["colours"]}
 
 
-def _share(queue: dict[str, Any], *names: str) -> float:
+def _share(queue: QueueCounters, *names: Counter) -> float:
     arrived = sum(colour["arrived"] for colour in queue["colours"])
     happened = sum(colour[name] for colour in queue["colours"] for name in names)
     return happened / arrived if arrived else 0.0
 
 
-def _mean(values: NDArray[Any]) -> float:
+def _mean(values: NDArray[np.number]) -> float:
     return float(np.mean(values)) if values.size else nan
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)

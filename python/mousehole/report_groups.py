@@ -1,7 +1,7 @@
-"""The figures of applications for people: a line for each scheme, a column for each figure."""
+"""Prints the figures of applications: one line per scheme, one column per figure."""
 
 from collections.abc import Container
-from typing import Any
+from math import isfinite
 
 from rich import box
 from rich.console import Console
@@ -9,56 +9,50 @@ from rich.table import Table
 from rich.text import Text
 
 from mousehole import tables
-from mousehole.comparison import Comparison
 from mousehole.groups import FIGURES, LESS_IS_BETTER
 from mousehole.plan import Cell
+from mousehole.results import GroupRow, Results
 from mousehole.texts import rate_text, share_text, signed, time_text
 
-Row = dict[str, Any]
-
-ABREAST = 3
-"""Columns that fit beside each other."""
+COLUMNS_PER_TABLE = 3
 
 
 def print_groups(
-    console: Console, comparison: Comparison, cell: Cell, elsewhere: Container[tuple[str, str]] = ()
+    console: Console, results: Results, cell: Cell, elsewhere: Container[tuple[str, str]] = ()
 ) -> None:
-    """The tables of one cell, without what stands elsewhere; nothing where there is nothing to tell apart."""
-    rows = tables.group_rows(comparison.results, cell)
-    keys = list(dict.fromkeys((row["group"], row["what"]) for row in rows))
-    keys = [key for key in keys if key not in elsewhere]
-    for first in range(0, len(keys), ABREAST):
-        console.print(_table(comparison, rows, keys[first : first + ABREAST], first > 0))
+    """Prints the tables of one cell, without the figures `elsewhere`; nothing if no figure applies."""
+    rows = tables.group_rows(results, cell)
+    keys = [key for key in dict.fromkeys((row.group, row.what) for row in rows) if key not in elsewhere]
+    for first in range(0, len(keys), COLUMNS_PER_TABLE):
+        continued = ", continued" if first else ""
+        title = f"By application, change against {results.plan.baseline}{continued}"
+        console.print(Text(title, style="bold"))
+        console.print(_table(results, rows, keys[first : first + COLUMNS_PER_TABLE]))
 
 
-def _table(comparison: Comparison, rows: list[Row], keys: list[tuple[str, str]], goes_on: bool) -> Table:
-    title = f"By application, change against {comparison.plan.baseline}{', continued' if goes_on else ''}"
-    table = Table(
-        title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1),
-        pad_edge=False,
-    )  # fmt: skip
+def _table(results: Results, rows: list[GroupRow], keys: list[tuple[str, str]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.add_column("scheme", overflow="fold")
     for group, what in keys:
         table.add_column(f"{group}: {FIGURES[what]}", justify="right")
-    for scheme in comparison.plan.schemes:
-        own = {(row["group"], row["what"]): row for row in rows if row["scheme"] == scheme}
+    for scheme in results.plan.schemes:
+        own = {(row.group, row.what): row for row in rows if row.scheme == scheme}
         table.add_row(Text(scheme), *(_cell(own[key]) for key in keys))
     return table
 
 
-def _cell(row: Row) -> Text:
-    value = _value(row["what"], row["value"])
-    change, low, high = row["change"], row["change_low"], row["change_high"]
-    if row["is_baseline"] or change is None:
+def _cell(row: GroupRow) -> Text:
+    value, change = _value(row.what, row.value.mean), row.change
+    if row.is_baseline or not isfinite(change.mean):
         return Text(value)
-    if low is None:
-        return Text(f"{value}  {signed(change)} %")
-    less = LESS_IS_BETTER[row["what"]]
-    style = "" if low <= 0 <= high else "green" if (high < 0) == less else "red"
-    return Text(f"{value}  {signed(change)} % ({signed(low)}…{signed(high)})", style=style)
+    if not change.has_interval:
+        return Text(f"{value}  {signed(change.mean)} %")
+    is_better = (change.high < 0) == LESS_IS_BETTER[row.what]
+    style = "" if change.low <= 0 <= change.high else "green" if is_better else "red"
+    return Text(f"{value}  {signed(change.mean)} % ({signed(change.low)}…{signed(change.high)})", style=style)
 
 
-def _value(what: str, value: float | None) -> str:
+def _value(what: str, value: float) -> str:
     if what == "goodput_bps":
         return rate_text(value)
     return share_text(value) if what == "loss_share" else time_text(value)

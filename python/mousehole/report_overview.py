@@ -1,92 +1,90 @@
-"""The comparison of many schemes for people: one table, a heat map of sizes, verdicts in groups."""
+"""Prints a comparison of many schemes: one table, a heat map of sizes, verdicts in groups."""
 
 from collections.abc import Iterator
 from functools import cache
-from math import log2
-from typing import Any
+from math import isfinite, log2
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from mousehole import _engine, overview, tables
-from mousehole.comparison import Comparison
+from mousehole import _engine, findings, overview, tables
 from mousehole.findings import BETTER, WORSE
-from mousehole.overview import Change
 from mousehole.plan import Cell
+from mousehole.results import Change, OverviewRow, Results, SizeRow
 from mousehole.sizes import size_text
 from mousehole.statistics import LEAST_REPLICATIONS
 from mousehole.tabling import dense, print_fitting
 from mousehole.texts import share_text, signed, time_text
 
-Row = dict[str, Any]
+Cells = dict[str, Change | Text | None]
+"""The cells of one line by their headings."""
 
 FASTER, SLOWER = ("#f7f7f7", "#d8daeb", "#b2abd2", "#8073ac", "#542788"), (
     "#f7f7f7", "#fee0b6", "#fdb863", "#e08214", "#b35806")  # fmt: skip
-"""Backgrounds from no change to a factor of four."""
-
-
+"""Background colours, from no change to a factor of four."""
 PAGES = ("pages", "page_mean_s")
-"""The figure by application that has a column here."""
+"""The figure of applications that has a column in the overview."""
 GIVE_WAY = ((), ("delay p95",), ("delay p95", "to red"))
-"""Columns that give way on a narrow terminal before the intervals do."""
+"""Columns that are left out on a narrow terminal before the intervals are; each entry is one attempt."""
 LAST_TO_GIVE_WAY = ("delay p95", "to red", "page")
+"""Columns that are left out in the last attempt, together with the intervals."""
 SIZES_GIVE_WAY = ("2–5 kB", "50–150 kB", "15–50 kB", "> 1 MB")
+"""Size buckets that are left out of the heat map on a narrow terminal, in this order."""
 
 
-def print_overview(console: Console, comparison: Comparison, cell: Cell) -> None:
-    """The table, the heat map and the verdicts of one cell."""
-    rows = overview.overview_rows(comparison.results, cell)
+def print_overview(console: Console, results: Results, cell: Cell) -> None:
+    """Prints the table, the heat map and the verdicts of one cell."""
+    rows = overview.overview_rows(results, cell)
     pages = {
-        row["scheme"]: row["value"]
-        for row in tables.group_rows(comparison.results, cell)
-        if (row["group"], row["what"]) == PAGES
+        row.scheme: row.value.mean
+        for row in tables.group_rows(results, cell)
+        if (row.group, row.what) == PAGES
     }
-    wide = [_cells(comparison, row, pages.get(row["scheme"])) for row in rows]
-    print_fitting(console, _forms(comparison, wide))
-    _print_legend(console, comparison)
+    wide = [_cells(results, row, pages.get(row.scheme)) for row in rows]
+    print_fitting(console, _forms(results, wide))
+    _print_legend(console, results)
     console.print(Text(f"{_reordering_text(rows)}\n", style="dim"))
-    print_fitting(console, _heat_forms(comparison, overview.by_size_rows(comparison.results, cell)))
-    if comparison.plan.replications >= LEAST_REPLICATIONS:
-        _print_groups(console, comparison, cell)
+    print_fitting(console, _heat_forms(results, overview.by_size_rows(results, cell)))
+    if results.plan.replications >= LEAST_REPLICATIONS:
+        _print_verdicts(console, results, cell)
 
 
-def _cells(comparison: Comparison, row: Row, page_s: float | None) -> dict[str, Change | Text | None]:
-    """The cells of a scheme's line by their headings."""
-    plan = comparison.plan
-    cells: dict[str, Change | Text | None] = {"mean": Text(time_text(row["short_response_mean_s"]))}
-    cells |= {f"to {name}": row["against"].get(name) for name in overview.references(plan)}
-    cells[f"> {size_text(plan.long_bytes)}"] = row["long"]
+def _cells(results: Results, row: OverviewRow, page_s: float | None) -> Cells:
+    plan = results.plan
+    cells: Cells = {"scheme": Text(marked(row.scheme)), "mean": Text(time_text(row.short_response_mean_s))}
+    cells |= {f"to {name}": row.against.get(name) for name in overview.references(plan)}
+    cells[f"> {size_text(plan.long_bytes)}"] = row.long
     if page_s is not None:
         cells["page"] = Text(time_text(page_s))
-    # On the empty link a packet waits for its own connection only.
-    own_queue = row["scheme"].split("(")[0] == "empty"
-    cells["delay p95"] = Text("–" if own_queue else time_text(row["queue_delay_p95_s"]))
-    return {"scheme": Text(marked(row["scheme"])), **cells}
+    # On the empty link a packet waits for packets of its own connection only.
+    is_empty = row.scheme.split("(")[0] == "empty"
+    cells["delay p95"] = Text("–" if is_empty else time_text(row.queue_delay_p95_s))
+    return cells
 
 
 def marked(scheme: str) -> str:
-    """The scheme's name, with a star if it is an ideal."""
+    """Returns the scheme's name, with a star if it is an ideal."""
     return f"{scheme}*" if scheme.split("(")[0] in ideals() else scheme
 
 
 @cache
 def ideals() -> frozenset[str]:
-    """Schemes that nobody can deploy, by the catalogue's word for it."""
+    """Returns the schemes that nobody can deploy; their summaries in the catalogue begin with `ideal`."""
     return frozenset(entry["name"] for entry in _engine.schemes() if entry["summary"].startswith("ideal"))
 
 
-def _forms(comparison: Comparison, rows: list[dict[str, Any]]) -> Iterator[tuple[Table, str]]:
+def _forms(results: Results, rows: list[Cells]) -> Iterator[tuple[Table, str]]:
     for with_ends in (True, False):
         for left_out in GIVE_WAY if with_ends else (*GIVE_WAY, LAST_TO_GIVE_WAY):
             dropped = [name for name in left_out if name in rows[0]]
-            said = [*dropped, *([] if with_ends else ["what is in parentheses"])]
-            yield _table(comparison, rows, dropped, with_ends), ", ".join(said)
+            missing = [*dropped, *([] if with_ends else ["the numbers in parentheses"])]
+            yield _table(results, rows, dropped, with_ends), ", ".join(missing)
 
 
-def _table(comparison: Comparison, rows: list[dict[str, Any]], left_out: list[str], with_ends: bool) -> Table:
-    plan = comparison.plan
+def _table(results: Results, rows: list[Cells], left_out: list[str], with_ends: bool) -> Table:
+    plan = results.plan
     table = dense(f"Transfers ≤ {size_text(plan.short_bytes)}: mean response time and its change, %")
     names = [name for name in rows[0] if name not in left_out]
     for name in names:
@@ -99,7 +97,7 @@ def _table(comparison: Comparison, rows: list[dict[str, Any]], left_out: list[st
 
 
 def _heading(name: str, baseline: str) -> str:
-    """The heading in two lines, so that it is no wider than what stands under it."""
+    """Returns the heading in two lines, so that it is no wider than the cells under it."""
     if name.startswith(">"):
         return f"{name}\nto {baseline}"
     if name.startswith("to "):
@@ -108,8 +106,8 @@ def _heading(name: str, baseline: str) -> str:
 
 
 def change_text(change: Change | None, with_ends: bool = True) -> Text:
-    """`−32 (−36…−28)` in whole percent, green or red where the ends agree on the sign."""
-    if change is None or change.mean != change.mean:
+    """Returns `−32 (−36…−28)` in whole percent, green or red if both ends have the same sign."""
+    if change is None or not isfinite(change.mean):
         return Text("–")
     mean, low, high = (_whole(value) for value in (change.mean, change.low, change.high))
     style = "green" if change.high < 0 else "red" if change.low > 0 else ""
@@ -121,69 +119,69 @@ def _whole(share: float) -> str:
     return "0" if text in ("+0", "−0") else text
 
 
-def _reordering_text(rows: list[Row]) -> str:
-    found = [
-        f"{row['scheme']} {share_text(row['reordered_share'])}" for row in rows if row["reordered_share"]
-    ]
+def _reordering_text(rows: list[OverviewRow]) -> str:
+    found = [f"{row.scheme} {share_text(row.reordered_share)}" for row in rows if row.reordered_share]
     if not found:
-        return "No scheme reordered packets of a flow."
-    return f"Data packets that arrived after a later one of their flow: {', '.join(found)}; others none."
+        return "No scheme reordered the packets of a flow."
+    return (
+        f"Data packets that a later packet of their flow overtook: {', '.join(found)}; other schemes: none."
+    )
 
 
-def _print_legend(console: Console, comparison: Comparison) -> None:
-    plan = comparison.plan
+def _print_legend(console: Console, results: Results) -> None:
+    plan = results.plan
     stars = [scheme for scheme in plan.schemes if scheme.split("(")[0] in ideals()]
     ideal = f" * {', '.join(stars)}: ideals that nobody can deploy." if stars else ""
     if plan.replications >= LEAST_REPLICATIONS:
-        console.print(Text(f"In parentheses 95 % intervals.{ideal}", style="dim"))
+        console.print(Text(f"In parentheses: 95 % intervals.{ideal}", style="dim"))
         return
     few = (
-        f"A quick look: {plan.replications} replications of {plan.base['duration']} give no interval. In "
-        f"parentheses the least and the greatest replication; none of this is a finding.{ideal}"
+        f"A quick look: {plan.replications} replications of {plan.base['duration']} give no interval and no "
+        f"verdict. In parentheses: the smallest and the largest change of any replication.{ideal}"
     )
     console.print(Text(few, style="yellow"))
 
 
-def _heat_forms(comparison: Comparison, rows: list[Row]) -> Iterator[tuple[Table, str]]:
-    sizes = list(dict.fromkeys(row["bucket"] for row in rows))
+def _heat_forms(results: Results, rows: list[SizeRow]) -> Iterator[tuple[Table, str]]:
+    sizes = list(dict.fromkeys(row.bucket for row in rows))
     spare = [name for name in SIZES_GIVE_WAY if name in sizes]
     for count in range(len(spare) + 1):
         shown = [size for size in sizes if size not in spare[:count]]
-        yield _heat_table(comparison, rows, shown), ", ".join(spare[:count])
+        yield _heat_table(results, rows, shown), ", ".join(spare[:count])
 
 
-def _heat_table(comparison: Comparison, rows: list[Row], sizes: list[str]) -> Table:
-    reference = overview.heat_reference(comparison.plan)
+def _heat_table(results: Results, rows: list[SizeRow], sizes: list[str]) -> Table:
+    reference = overview.heat_reference(results.plan)
     table = dense(f"By transfer size: change of the mean response time against {reference}, %")
     table.add_column("scheme", overflow="fold")
     for size in sizes:
         table.add_column(f" {size}", justify="right", no_wrap=True)
-    for scheme in dict.fromkeys(row["scheme"] for row in rows):
-        own = {row["bucket"]: row for row in rows if row["scheme"] == scheme}
+    for scheme in dict.fromkeys(row.scheme for row in rows):
+        own = {row.bucket: row for row in rows if row.scheme == scheme}
         table.add_row(Text(f"{marked(scheme)} "), *(_heat_cell(own[size]) for size in sizes))
     return table
 
 
-def _heat_cell(row: Row) -> Text:
-    change = row["response_mean_change"]
-    if change is None:
+def _heat_cell(row: SizeRow) -> Text:
+    change = row.response_mean_change.mean
+    if not isfinite(change):
         return Text("– ")
-    if row["scheme"] == row["reference"]:
+    if row.scheme == row.reference:
         return Text("· ", style="dim")
     return Text(f" {signed(change)} ", style=_background(change))
 
 
 def _background(change: float) -> str:
-    """A colour that grows with the logarithm of the ratio, at a factor of four at its strongest."""
+    """Returns a colour whose strength grows with the logarithm of the ratio up to a factor of four."""
     strength = log2(1 + change) / 2
     shades = FASTER if strength < 0 else SLOWER
     place = min(round(abs(strength) * (len(shades) - 1) + 0.25), len(shades) - 1)
     return f"{'white' if place > 2 else 'black'} on {shades[place]}"
 
 
-def _print_groups(console: Console, comparison: Comparison, cell: Cell) -> None:
-    here = [item for item in comparison.finding_list if (item.buffer, item.load) == (cell.buffer, cell.load)]
-    short = size_text(comparison.plan.short_bytes)
+def _print_verdicts(console: Console, results: Results, cell: Cell) -> None:
+    here = findings.findings(results, cell)
+    short = size_text(results.plan.short_bytes)
     for reference in dict.fromkeys(finding.reference for finding in here):
         console.print(Text(f"Against {reference}, mean response time of transfers ≤ {short}:", style="bold"))
         own = [finding for finding in here if finding.reference == reference]

@@ -1,6 +1,6 @@
-"""The options of a comparison, each written once, for `mousehole.compare` and the command line."""
+"""The options of a comparison, declared once for `mousehole.compare` and for the command line."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import wraps
 from inspect import Parameter, signature
@@ -17,8 +17,8 @@ LINK, TRAFFIC, COMPARED, RUN, HOSTS = "Link", "Traffic", "What is compared", "Ho
 
 
 @dataclass(frozen=True)
-class Said:
-    """What the command line says of an option: one line, what stands for its value, under which heading."""
+class OptionHelp:
+    """The help of an option: one line of text, the name of its value, its heading and its type."""
 
     help: str
     metavar: str
@@ -27,69 +27,79 @@ class Said:
 
 
 def option(default: T, text: str, metavar: str, group: str, kind: type = str) -> T:
-    """A field that is an option of the command line too."""
-    made: T = field(default=default, metadata={"said": Said(text, metavar, group, kind)})
+    """Declares a field that is also an option of the command line."""
+    made: T = field(default=default, metadata={"help": OptionHelp(text, metavar, group, kind)})
     return made
 
 
 def switch(text: str, group: str) -> bool:
-    """A field that is off unless it is named."""
+    """Declares a field that is also a switch of the command line, off by default."""
     return option(False, text, "", group, bool)
 
 
-def said(kind: type) -> dict[str, tuple[Any, Said]]:
-    """Default and words of every option of a class, in order; fields that only Python has are left out."""
+def command_line_options(kind: type) -> dict[str, tuple[Any, OptionHelp]]:
+    """Returns default and help of every field that is an option of the command line, by name, in order."""
     return {
-        item.name: (item.default, item.metadata["said"]) for item in fields(kind) if "said" in item.metadata
+        item.name: (item.default, item.metadata["help"]) for item in fields(kind) if "help" in item.metadata
     }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """All that can be said of a comparison beside its traffic; None is the scenario's or the default."""
+    """The options of a comparison; None means the value of the user's scenario, or else the default."""
 
     rate: str | None = option(None, "Rate of the link, such as 10mbit.", "RATE", LINK)
-    rtt: str | None = option(None, "Round-trip time where the traffic does not tell (80ms).", "TIME", LINK)
+    rtt: str | None = option(None, "Round-trip time if the traffic gives none (default: 80ms).", "TIME", LINK)
     buffer: str | Sequence[str] | None = option(
-        None, "Buffer in packets, bytes or bandwidth-delay products (1bdp); a list gives a grid.",
+        None, "Buffer in packets, bytes or bandwidth-delay products (default: 1bdp); several give a grid.",
         "50p|64kB|1bdp[,…]", LINK,
     )  # fmt: skip
-    uplink: str | None = option(None, "Rate of the link for ACKs; as --rate by default.", "RATE", LINK)
-    uplink_buffer: str | None = option(None, "Buffer of that link (1000p).", "50p|64kB|1bdp", LINK)
-    overhead: int | None = option(None, "Link-layer bytes added to every packet (0).", "BYTES", LINK, int)
+    uplink: str | None = option(None, "Rate of the link for ACKs (default: as --rate).", "RATE", LINK)
+    uplink_buffer: str | None = option(
+        None, "Buffer of the link for ACKs (default: 1000p).", "50p|64kB|1bdp", LINK
+    )
+    overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)
     load: str | float | Sequence[float] | None = option(
-        None, "Wire bytes over capacity, at most 2 (the traffic's own); a list gives a grid.", "0.9[,…]",
-        TRAFFIC,
+        None, "Bytes on the wire / capacity, at most 2 (default: the traffic's own); several give a grid.",
+        "0.9[,…]", TRAFFIC,
     )  # fmt: skip
     direction: str | None = option(
-        None, "down (server to client) or up; a scenario's own, else down.", "down|up", TRAFFIC
+        None,
+        "down (server to client) or up (default: the scenario's, else down).",
+        "down|up",
+        TRAFFIC,
     )
-    ignore_trace_rtt: bool = switch("Use --rtt for all connections.", TRAFFIC)
-    strict: bool = switch("Any faulty row of a file is an error.", TRAFFIC)
-    params: dict[str, Any] | None = None
-    tcp: str | None = option(None, "TCP profile (rfc): rfc, linux, ns2-2.35 or ns2-2001.", "PROFILE", HOSTS)
+    ignore_trace_rtt: bool = switch("Use --rtt for every connection.", TRAFFIC)
+    strict: bool = switch("Treat a faulty row of a file as an error.", TRAFFIC)
+    params: Mapping[str, object] | None = None
+    tcp: str | None = option(None, "rfc (default), linux, ns2-2.35 or ns2-2001.", "PROFILE", HOSTS)
     ecn: bool = switch("Hosts use ECN (RFC 3168).", HOSTS)
     schemes: str | Sequence[str] | None = option(
-        None, "Comma-separated, or all; mousehole schemes lists them.", "NAME[(…)][,…]", COMPARED
+        None, "Schemes to compare, or all; mousehole schemes lists them.", "NAME[(…)][,…]", COMPARED
     )
-    baseline: str = option("droptail", "What the others are compared with.", "NAME[(…)]", COMPARED)
-    short: str = option("15kB", "Largest short transfer.", "SIZE", COMPARED)
-    long: str = option("150kB", "Transfers above this are long.", "SIZE", COMPARED)
-    duration: str | None = option(None, "Length of the measured window (300s).", "TIME", RUN)
-    warmup: str | None = option(None, "Time before the window (30s).", "TIME", RUN)
+    baseline: str = option("droptail", "Scheme that the others are compared with.", "NAME[(…)]", COMPARED)
+    short: str = option("15kB", "Transfers up to this size are short.", "SIZE", COMPARED)
+    long: str = option("150kB", "Transfers above this size are long.", "SIZE", COMPARED)
+    duration: str | None = option(None, "Length of the measured window (default: 300s).", "TIME", RUN)
+    warmup: str | None = option(None, "Time before the measured window (default: 30s).", "TIME", RUN)
     seeds: int | None = option(
-        None, "Replications (10, or 3 if --quick); five at least give intervals.", "N", RUN, int
+        None, "Replications (default: 10; 3 with --quick); intervals need 5.", "N", RUN, int
     )
-    quick: bool = switch("A look at many schemes: 3 replications, ranges, no findings.", RUN)
-    seed: int | None = option(None, "Base of all random draws (1).", "N", RUN, int)
-    jobs: int | None = option(None, "Runs at a time (one per core); changes no result.", "N", RUN, int)
+    quick: bool = switch("A quick look: 3 replications, ranges and no verdicts.", RUN)
+    seed: int | None = option(None, "Seed of all random draws (default: 1).", "N", RUN, int)
+    jobs: int | None = option(
+        None, "Parallel runs (default: one per core); results are the same.", "N", RUN, int
+    )
     reporter: Reporter | None = None
 
 
-def taking(options: Callable[P, S]) -> Callable[[Callable[[T, S], R]], Callable[Concatenate[T, P], R]]:
-    """Lets a function of something and one `options` object be called with the options as keywords.
+def accepts_options(
+    options: Callable[P, S],
+) -> Callable[[Callable[[T, S], R]], Callable[Concatenate[T, P], R]]:
+    """Lets a function with a parameter of class `options` take the fields of that class as keywords.
 
-    Type checkers, `help` and `inspect.signature` see every keyword with its type and default.
+    Type checkers, `help` and `inspect.signature` see every keyword with its type and default. `Unpack` (PEP
+    692) would give them to type checkers only.
     """
 
     def wrap(function: Callable[[T, S], R]) -> Callable[Concatenate[T, P], R]:

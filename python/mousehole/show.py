@@ -1,7 +1,6 @@
-"""What `inspect` and `schemes` print."""
+"""What `inspect`, `run` and `schemes` print."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -9,13 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from mousehole import _engine
+from mousehole.engine_types import ParameterEntry, QueueCounters, SchemeEntry, TrafficSummary
 from mousehole.records import Records
 from mousehole.sizes import size_text
 from mousehole.texts import rate_text, share_text, time_text
 
 
-def print_schemes(console: Console, schemes: list[dict[str, Any]]) -> None:
-    """Every scheme, one line each."""
+def print_schemes(console: Console, schemes: list[SchemeEntry]) -> None:
+    """Prints the schemes, one line each."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     table.add_column(no_wrap=True, style="bold")
     table.add_column(overflow="fold")
@@ -26,17 +26,17 @@ def print_schemes(console: Console, schemes: list[dict[str, Any]]) -> None:
     console.print(Text(hint, style="dim"))
 
 
-def scheme_entry(text: str) -> dict[str, Any]:
-    """The catalogue's entry for `name` or `name(parameter=value,…)`, with these values for its defaults."""
+def scheme_entry(text: str) -> SchemeEntry:
+    """Returns the entry of `name` or `name(parameter=value,…)` with these values as defaults."""
     values = _engine.scheme_parameters(text)
     name = text.partition("(")[0].strip()
     entry = next(scheme for scheme in _engine.schemes() if scheme["name"] == name)
-    params = [{**param, "default": values[param["name"]]} for param in entry["params"]]
+    params = [param | {"default": values[param["name"]]} for param in entry["params"]]
     return {**entry, "params": params}
 
 
-def print_scheme(console: Console, scheme: dict[str, Any]) -> None:
-    """One scheme: what it does, where it comes from, its parameters."""
+def print_scheme(console: Console, scheme: SchemeEntry) -> None:
+    """Prints one scheme: what it does, its source, its parameters."""
     console.print(Text(scheme["name"], style="bold") + Text(f"  {scheme['summary']}", style="not bold"))
     console.print(Text(f"\n{scheme['detail']}\n"))
     console.print(Text(f"Source: {scheme['source']}.", style="dim"))
@@ -45,7 +45,7 @@ def print_scheme(console: Console, scheme: dict[str, Any]) -> None:
         console.print(_parameters(scheme["params"]))
 
 
-def _parameters(params: list[dict[str, Any]]) -> Table:
+def _parameters(params: list[ParameterEntry]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for heading in ("parameter", "value", "meaning", "source of the default"):
         table.add_column(heading, overflow="fold")
@@ -56,7 +56,7 @@ def _parameters(params: list[dict[str, Any]]) -> Table:
 
 
 def two_columns(rows: list[tuple[str, str]]) -> Table:
-    """Name and value, one row each."""
+    """Returns a table of names and values, one row each."""
     table = Table(box=box.SIMPLE, show_header=False, padding=(0, 1), pad_edge=False)
     table.add_column()
     table.add_column(overflow="fold")
@@ -66,7 +66,7 @@ def two_columns(rows: list[tuple[str, str]]) -> Table:
 
 
 def print_records(console: Console, done: Records) -> None:
-    """A run in a few lines."""
+    """Prints a run in a few lines."""
     summary, transfers = done.summary, done.transfers
     unfinished = int(transfers["end_s"].is_nan().sum())
     console.print(
@@ -83,23 +83,24 @@ def print_records(console: Console, done: Records) -> None:
 
 
 def _beside_transfers(done: Records) -> Iterator[str]:
-    """A line per source and direction of flows without end, and of datagrams."""
+    """Returns a line per source and direction of long-lived flows, and of datagrams."""
     for (source, upload), group in done.flows.group_by(["source", "upload"], maintain_order=True):
         rate = rate_text(float(group["goodput_bps"].sum()))
-        yield f"{source} {_way(upload)}: {len(group)} flows without end, {rate}"
+        flows = "flow" if len(group) == 1 else "flows"
+        yield f"{source} {_direction(upload)}: {len(group)} long-lived {flows}, {rate}"
     for (source, upload), group in done.datagrams.group_by(["source", "upload"], maintain_order=True):
         sent, lost = int(group["sent"].sum()), int(group["lost"].sum())
         share = share_text(lost / sent if sent else 0.0)
         late = group["delay_p95_s"].fill_nan(None).max()
         delay = f", one-way delay p95 up to {time_text(late)}" if isinstance(late, float) else ""
-        yield f"{source} {_way(upload)}: {sent} datagrams, {share} lost{delay}"
+        yield f"{source} {_direction(upload)}: {sent} datagrams, {share} lost{delay}"
 
 
-def _way(upload: object) -> str:
+def _direction(upload: object) -> str:
     return "up" if upload else "down"
 
 
-def _queue_table(queues: list[dict[str, Any]]) -> Table:
+def _queue_table(queues: list[QueueCounters]) -> Table:
     headings = (
         "link",
         "rate",
@@ -119,7 +120,9 @@ def _queue_table(queues: list[dict[str, Any]]) -> Table:
         table.add_column(heading, justify="left" if position in (0, 3) else "right")
     for queue in queues:
         head = [queue["name"], rate_text(queue["capacity_bps"]), share_text(queue["utilisation"])]
-        delays = [time_text(queue[f"delay_{name}_s"]) for name in ("p50", "p95", "p99")]
+        delays = [
+            time_text(delay) for delay in (queue["delay_p50_s"], queue["delay_p95_s"], queue["delay_p99_s"])
+        ]
         for colour in [colour for colour in queue["colours"] if colour["arrived"]]:
             counts = [str(colour[name]) for name in ("arrived", "early", "forced", "marked", "sent")]
             table.add_row(*(Text(text) for text in (*head, colour["name"], *counts, *delays)))
@@ -127,11 +130,8 @@ def _queue_table(queues: list[dict[str, Any]]) -> Table:
     return table
 
 
-def print_summary(console: Console, summary: dict[str, Any]) -> None:
-    """What was understood of the traffic, one fact per line."""
-    if "size_bytes" not in summary:  # a model has no connections yet
-        console.print(two_columns(list(_flat("", summary))))
-        return
+def print_summary(console: Console, summary: TrafficSummary) -> None:
+    """Prints what was understood of the traffic, one fact per line."""
     console.print(
         two_columns([*_sources(summary), *_amounts(summary), *_sizes(summary), *_link_facts(summary)])
     )
@@ -145,14 +145,14 @@ def print_summary(console: Console, summary: dict[str, Any]) -> None:
         console.print(Text(f"note: {note}", style="yellow"))
 
 
-def _sources(summary: dict[str, Any]) -> list[tuple[str, str]]:
+def _sources(summary: TrafficSummary) -> list[tuple[str, str]]:
     return [
         (source["name"], f"{source['kind']}, {source['rows']} rows, {source['used']} used")
         for source in summary["sources"]
     ]
 
 
-def _amounts(summary: dict[str, Any]) -> list[tuple[str, str]]:
+def _amounts(summary: TrafficSummary) -> list[tuple[str, str]]:
     kinds = summary["kinds"]
     quic = f"{kinds['quic_connections']} flows, {size_text(kinds['quic_bytes'])}, replayed as TCP"
     return [
@@ -165,14 +165,14 @@ def _amounts(summary: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _classes(classes: dict[str, Any]) -> str:
+def _classes(classes: dict[str, int]) -> str:
     return ", ".join(
         f"{classes[f'{name}_connections']} {name} ({size_text(classes[f'{name}_bytes'])})"
         for name in ("interactive", "web", "bulk")
     )
 
 
-def _sizes(summary: dict[str, Any]) -> list[tuple[str, str]]:
+def _sizes(summary: TrafficSummary) -> list[tuple[str, str]]:
     percentiles = {
         **summary["size_bytes"],
         "max": summary["size_max_bytes"],
@@ -185,7 +185,7 @@ def _sizes(summary: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _link_facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
+def _link_facts(summary: TrafficSummary) -> list[tuple[str, str]]:
     rtt, load = summary["rtt_s"], summary["native_load"]
     known = f"known for {summary['rtt_known']} connections"
     times = "" if rtt is None else ": " + ", ".join(f"{name} {time_text(time)}" for name, time in rtt.items())
@@ -193,14 +193,3 @@ def _link_facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
     return (
         rows if load is None else [*rows, ("native load", f"{load:.3g} of {rate_text(summary['rate_bps'])}")]
     )
-
-
-def _flat(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from _flat(f"{prefix} {key}".strip().replace("_", " "), item)
-    elif isinstance(value, list):
-        for item in value:
-            yield prefix, str(item)
-    elif value is not None:
-        yield prefix, f"{value:.6g}" if isinstance(value, float) else str(value)

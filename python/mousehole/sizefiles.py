@@ -1,48 +1,53 @@
-"""Files that a traffic section names beside its own `files`.
+"""The files that a traffic section names: traces, those of a mix, and files of flow sizes.
 
-Flow sizes (parameter `sizes` of a model, model `sizes:FILE`), and the traces of a mix.
+Flow sizes are the parameter `sizes` of a model, or the model `sizes:FILE`.
 """
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
-Json = dict[str, Any]
+from mousehole.engine_types import MixEntry, TrafficSection
+
 MODEL = "sizes:"
+Section = TypeVar("Section", TrafficSection, MixEntry)
 
 
-def moved(section: Json, move: Callable[[str], str]) -> Json:
-    """The traffic section with every such file's name passed through `move`."""
-    whole = _moved_entry(section, move)
+def moved(section: TrafficSection, move: Callable[[str], str]) -> TrafficSection:
+    """Returns the section with the name of every file replaced by what `move` returns for it."""
+    whole = _moved_files(_moved_sizes(section, move), move)
     if section.get("mix"):
-        whole["mix"] = [_moved_files(_moved_entry(entry, move), move) for entry in section["mix"]]
+        whole["mix"] = [_moved_files(_moved_sizes(entry, move), move) for entry in section["mix"]]
     return whole
 
 
-def named(section: Json) -> tuple[Path, ...]:
-    """Every such file, once, in order."""
+def named(section: TrafficSection) -> tuple[Path, ...]:
+    """Returns every file that the section names, in order; its own `files` as often as they are given."""
     found: list[str] = []
 
     def note(name: str) -> str:
         found.append(name)
         return name
 
-    moved(section, note)
-    return tuple(Path(name) for name in dict.fromkeys(found))
+    moved({**section, "files": []}, note)
+    return tuple(Path(name) for name in (*section.get("files", ()), *dict.fromkeys(found)))
 
 
-def _moved_files(entry: Json, move: Callable[[str], str]) -> Json:
-    return {**entry, "files": [move(str(file)) for file in entry["files"]]} if entry.get("files") else entry
+def _moved_files(entry: Section, move: Callable[[str], str]) -> Section:
+    whole = entry.copy()
+    if whole.get("files"):
+        whole["files"] = [move(str(file)) for file in whole["files"]]
+    return whole
 
 
-def _moved_entry(entry: Json, move: Callable[[str], str]) -> Json:
-    whole = dict(entry)
-    model, params = entry.get("model"), entry.get("params")
-    by_params = isinstance(params, dict) and bool(params.get("sizes"))
-    if isinstance(params, dict) and by_params:
-        whole["params"] = {**params, "sizes": move(str(params["sizes"]))}
-    if isinstance(model, str) and model.startswith(MODEL):
-        # What is filled in says it twice; the parameter counts.
-        place = whole["params"]["sizes"] if by_params else move(model.removeprefix(MODEL))
-        whole["model"] = MODEL + place
+def _moved_sizes(entry: Section, move: Callable[[str], str]) -> Section:
+    whole = entry.copy()
+    params, model = whole.get("params"), whole.get("model")
+    sizes = params.get("sizes") if params else None
+    if params and sizes:
+        whole["params"] = {**params, "sizes": move(str(sizes))}
+    if model and model.startswith(MODEL):
+        # A scenario that is filled in names the file twice; the parameter counts.
+        name = whole["params"]["sizes"] if sizes else move(model.removeprefix(MODEL))
+        whole["model"] = f"{MODEL}{name}"
     return whole

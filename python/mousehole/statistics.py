@@ -1,4 +1,4 @@
-"""Intervals over replications: the replication is the unit, so each gives one number per scheme."""
+"""Confidence intervals over replications: each replication gives one number per scheme."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 LEVEL = 0.95
-"""Coverage of every interval."""
+"""Confidence level of every interval."""
 LEAST_REPLICATIONS = 5
-"""Fewer replications give no interval."""
+"""Smallest number of replications that gives an interval."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over `count` replications with its Student-t interval; NaN where there is none."""
+    """A mean over `count` replications with its Student-t interval; undefined values are NaN."""
 
     mean: float
     low: float
@@ -25,27 +25,27 @@ class Estimate:
 
     @property
     def has_interval(self) -> bool:
-        """Whether there were replications enough for an interval."""
+        """Whether there were enough replications for an interval."""
         return isfinite(self.low) and isfinite(self.high)
 
     @property
     def half_width(self) -> float:
-        """Half the interval's width; NaN without one."""
+        """Half the width of the interval; NaN if there is none."""
         return (self.high - self.low) / 2
 
     def as_change(self) -> "Estimate":
-        """For a log-ratio: the relative change it stands for, -0.3 being 30 % less."""
+        """Returns the relative change that a log-ratio stands for; -0.3 means 30 % less."""
         return Estimate(
             _ratio_less_one(self.mean), _ratio_less_one(self.low), _ratio_less_one(self.high), self.count
         )
 
     def negated(self) -> "Estimate":
-        """The estimate of minus the quantity."""
+        """Returns the estimate of the negated quantity."""
         return Estimate(-self.mean, -self.high, -self.low, self.count)
 
 
 def t_interval(values: ArrayLike, level: float = LEVEL) -> Estimate:
-    """Mean and Student-t interval of one number per replication; those without a number are left out."""
+    """Returns mean and Student-t interval of one number per replication; those not finite are left out."""
     finite = _finite(values)
     if finite.size == 0:
         return Estimate(nan, nan, nan, 0)
@@ -57,7 +57,10 @@ def t_interval(values: ArrayLike, level: float = LEVEL) -> Estimate:
 
 
 def log_ratio(scheme: ArrayLike, reference: ArrayLike, level: float = LEVEL) -> Estimate:
-    """Interval of ln(scheme / reference), paired by replication; below 0 the scheme has the smaller one."""
+    """Returns the interval of ln(scheme / reference), paired by replication.
+
+    A value below 0 means that the scheme has the smaller number. Numbers of 0 or less are left out.
+    """
     above, below = np.asarray(scheme, float), np.asarray(reference, float)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where((above > 0) & (below > 0), np.log(above) - np.log(below), nan)
@@ -65,12 +68,15 @@ def log_ratio(scheme: ArrayLike, reference: ArrayLike, level: float = LEVEL) -> 
 
 
 def half_width(deviation: float, count: int, level: float = LEVEL) -> float:
-    """t(count - 1) · deviation / √count, `deviation` being the sample standard deviation."""
+    """Returns t(count - 1) · deviation / √count; `deviation` is the sample standard deviation."""
     return _student(level, count - 1) * deviation / sqrt(count)
 
 
 def replications_for(estimate: Estimate, wanted: float, most: int = 1000) -> int | None:
-    """Least number of replications that give the half width `wanted`, if spread stays; None above `most`."""
+    """Returns the smallest number of replications that gives the half width `wanted`, None above `most`.
+
+    It assumes that further replications have the same spread.
+    """
     factor = half_width(1.0, estimate.count)
     deviation = estimate.half_width / factor
     for count in range(max(estimate.count + 1, LEAST_REPLICATIONS), most + 1):
@@ -80,7 +86,10 @@ def replications_for(estimate: Estimate, wanted: float, most: int = 1000) -> int
 
 
 def jain_index(rates: ArrayLike) -> float:
-    """Jain's fairness index (Σx)² / (n·Σx²) (Jain, Chiu & Hawe, DEC-TR-301, 1984); NaN without rates."""
+    """Returns Jain's fairness index (Σx)² / (n·Σx²), NaN without rates.
+
+    Source: Jain, Chiu & Hawe, DEC-TR-301, 1984.
+    """
     x = _finite(rates)
     squares = float(np.sum(x * x))
     return float(np.sum(x)) ** 2 / (x.size * squares) if squares > 0 else nan

@@ -1,142 +1,128 @@
-"""The facts of all runs put together: one row per bucket and per scheme, with intervals over replications."""
+"""Computes the rows of a comparison's tables, with intervals over replications."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import wraps
-from math import isfinite, nan
-from typing import Any, Protocol
+from math import nan
+from typing import Protocol, TypeVar, cast
 
 import numpy as np
 
-from mousehole.manifest import CENSORED_SHARE
-from mousehole.plan import Cell, Plan, Task
-from mousehole.pool import Facts
-from mousehole.reduction import BUCKET_STATISTICS, SCHEME_STATISTICS, Floats, RunFacts
+from mousehole.plan import Cell
+from mousehole.reduction import BUCKET_STATISTICS, PERCENTILES, SCHEME_STATISTICS, RunFacts
+from mousehole.results import (
+    CENSORED_SHARE,
+    BucketRow,
+    CdfRow,
+    ColourRow,
+    CurveRow,
+    GroupRow,
+    LoadRow,
+    Results,
+    SchemeRow,
+)
 from mousehole.sizes import CDF_TIMES_S, CURVE_EDGES_BYTES
 from mousehole.statistics import Estimate, log_ratio, t_interval
 
-Row = dict[str, Any]
+R = TypeVar("R")
 
 COLOUR_COUNTS = ("arrived", "early", "forced", "policed", "marked", "sent")
-LOAD_FACTS = ("native", "copies", "dilation", "achieved")
 
 
-@dataclass(frozen=True)
-class Results:
-    """All facts of a comparison, addressed by cell and scheme."""
+class Rows(Protocol[R]):
+    """Computes the rows of one cell, or for None those of all cells."""
 
-    plan: Plan
-    facts: Facts
-    kept: dict[tuple[str, Cell], list[Row]] = field(default_factory=dict, compare=False, repr=False)
-    """Rows that were made once, by the function that makes them and the cell."""
-
-    def runs(self, cell: Cell, scheme: str) -> list[RunFacts]:
-        """The replications of a scheme in a cell, in order."""
-        place = self.plan.cells.index(cell), self.plan.schemes.index(scheme)
-        return [self.facts[Task(*place, replication)] for replication in range(self.plan.replications)]
-
-    def bucket_values(self, cell: Cell, scheme: str, role: str, statistic: str) -> Floats:
-        """A bucket statistic per replication; `role` is short, long or all."""
-        place = [bucket.role for bucket in self.plan.buckets].index(role)
-        return np.array([run.statistics[statistic][place] for run in self.runs(cell, scheme)])
-
-    def scheme_values(self, cell: Cell, scheme: str, statistic: str) -> Floats:
-        """A scheme statistic per replication."""
-        return np.array([run.scheme[statistic] for run in self.runs(cell, scheme)])
-
-    def censored_share(self, cell: Cell, scheme: str, role: str) -> float:
-        """Share of unfinished transfers in a bucket, over all replications."""
-        place = [bucket.role for bucket in self.plan.buckets].index(role)
-        runs = self.runs(cell, scheme)
-        total = sum(int(run.count[place]) for run in runs)
-        return sum(int(run.censored[place]) for run in runs) / total if total else 0.0
-
-    def has_bounds(self, cell: Cell, scheme: str) -> bool:
-        """Whether any bucket of a scheme has so many unfinished transfers that its mean is only a bound."""
-        runs = self.runs(cell, scheme)
-        count, censored = (sum(getattr(run, name) for run in runs) for name in ("count", "censored"))
-        return bool(np.any(censored > CENSORED_SHARE * count))
+    def __call__(self, results: Results, cell: Cell | None = None) -> list[R]:
+        """Returns the rows."""
 
 
-class Rows(Protocol):
-    """Gives the rows of one cell, or for None of all cells."""
+def per_cell(make: Callable[[Results, Cell], list[R]]) -> Rows[R]:
+    """Lets a function that computes the rows of one cell also take None, which means all cells.
 
-    def __call__(self, results: Results, cell: Cell | None = None) -> list[Row]:
-        """The rows."""
-
-
-def per_cell(make: Callable[[Results, Cell], list[Row]]) -> Rows:
-    """Makes a function of one cell's rows into one that keeps them, and that gives all cells' rows for None.
-
-    Nobody changes rows: table, plots and documents share them.
+    The rows of a cell are computed once and kept in `Results.kept`; tables, plots and documents share them.
     """
 
     @wraps(make)
-    def rows(results: Results, cell: Cell | None = None) -> list[Row]:
+    def rows(results: Results, cell: Cell | None = None) -> list[R]:
         if cell is None:
             return [row for each in results.plan.cells for row in rows(results, each)]
         key = (make.__qualname__, cell)
         if key not in results.kept:
-            results.kept[key] = make(results, cell)
-        return results.kept[key]
+            results.kept[key] = cast("list[object]", make(results, cell))
+        return cast("list[R]", results.kept[key])
 
     return rows
 
 
 @per_cell
-def bucket_rows(results: Results, cell: Cell) -> list[Row]:
-    """One row per scheme and bucket."""
+def bucket_rows(results: Results, cell: Cell) -> list[BucketRow]:
+    """Returns one row per scheme and bucket."""
     return [
-        {**_place(cell, scheme), **_bucket_row(results, cell, scheme, place)}
+        _bucket_row(results, cell, scheme, place)
         for scheme in results.plan.schemes
         for place in range(len(results.plan.buckets))
     ]
 
 
 @per_cell
-def scheme_rows(results: Results, cell: Cell) -> list[Row]:
-    """One row per cell and scheme."""
-    return [{**_place(cell, scheme), **_scheme_row(results, cell, scheme)} for scheme in results.plan.schemes]
+def scheme_rows(results: Results, cell: Cell) -> list[SchemeRow]:
+    """Returns one row per scheme."""
+    return [_scheme_row(results, cell, scheme) for scheme in results.plan.schemes]
 
 
 @per_cell
-def colour_rows(results: Results, cell: Cell) -> list[Row]:
-    """One row per scheme and colour: packets at the loaded link, summed over replications."""
+def colour_rows(results: Results, cell: Cell) -> list[ColourRow]:
+    """Returns one row per scheme and colour: packets at the bottleneck, summed over replications."""
     return [
-        {**_place(cell, scheme), **row}
+        row
         for scheme in results.plan.schemes
-        for row in _colour_rows(results.runs(cell, scheme))
+        for row in _colour_rows(cell, scheme, results.runs(cell, scheme))
     ]
 
 
 @per_cell
-def curve_rows(results: Results, cell: Cell) -> list[Row]:
-    """Mean response time against size: one row per scheme and size bin that holds transfers."""
+def curve_rows(results: Results, cell: Cell) -> list[CurveRow]:
+    """Returns one row per scheme and size bin that has transfers: the mean response time."""
     return [
-        {**_place(cell, scheme), **row}
+        row
         for scheme in results.plan.schemes
-        for row in _curve_rows(results.runs(cell, scheme))
+        for row in _curve_rows(cell, scheme, results.runs(cell, scheme))
     ]
 
 
 @per_cell
-def cdf_rows(results: Results, cell: Cell) -> list[Row]:
-    """Share of short transfers that responded within each time, with its interval over replications."""
+def cdf_rows(results: Results, cell: Cell) -> list[CdfRow]:
+    """Returns the distribution of the response time of short transfers: one row per scheme and time."""
     return [
-        {**_place(cell, scheme), "response_s": float(time), **estimate_fields("share", estimate)}
+        CdfRow(cell.buffer, cell.load, scheme, float(time), estimate)
         for scheme in results.plan.schemes
         for time, estimate in _cdf(results.runs(cell, scheme))
     ]
 
 
 @per_cell
-def group_rows(results: Results, cell: Cell) -> list[Row]:
-    """One row per scheme and figure of an application: its mean and its change against the baseline."""
+def group_rows(results: Results, cell: Cell) -> list[GroupRow]:
+    """Returns one row per scheme and figure of an application."""
     return [
-        {**_place(cell, scheme), **_group_row(results, cell, scheme, *key)}
+        _group_row(results, cell, scheme, *key)
         for scheme in results.plan.schemes
         for key in _group_keys(results, cell)
     ]
+
+
+def load_row(results: Results, cell: Cell) -> LoadRow:
+    """Returns how the load of a cell came about.
+
+    `load_achieved` is the mean over the replications of the baseline; the rest is from its first replication.
+    """
+    loads = [run.load for run in results.runs(cell, results.plan.baseline)]
+    achieved = _known(load["achieved"] for load in loads)
+    first = loads[0]
+    return LoadRow(
+        load_native=first["native"],
+        load_copies=float(first["copies"]),
+        load_dilation=first["dilation"],
+        load_achieved=float(np.mean(achieved)) if achieved else None,
+    )
 
 
 def _group_keys(results: Results, cell: Cell) -> list[tuple[str, str]]:
@@ -144,107 +130,66 @@ def _group_keys(results: Results, cell: Cell) -> list[tuple[str, str]]:
     return list(dict.fromkeys(key for run in runs for key in run.groups))
 
 
-def _group_row(results: Results, cell: Cell, scheme: str, group: str, what: str) -> Row:
+def _group_row(results: Results, cell: Cell, scheme: str, group: str, what: str) -> GroupRow:
     own, base = (
         [run.groups.get((group, what), nan) for run in results.runs(cell, name)]
         for name in (scheme, results.plan.baseline)
     )
-    row: Row = {"is_baseline": scheme == results.plan.baseline, "group": group, "what": what}
-    row |= estimate_fields("value", t_interval(own))
-    return row | estimate_fields("change", log_ratio(own, base).as_change())
+    is_baseline, change = scheme == results.plan.baseline, log_ratio(own, base).as_change()
+    return GroupRow(cell.buffer, cell.load, scheme, is_baseline, group, what, t_interval(own), change)
 
 
-def load_row(results: Results, cell: Cell) -> Row:
-    """How the load came about: of the first replication of the baseline, and the achieved load over all."""
-    runs = results.runs(cell, results.plan.baseline)
-    achieved = _known(run.load["achieved"] for run in runs)
-    row = {f"load_{name}": runs[0].load[name] for name in LOAD_FACTS}
-    return {**row, "load_achieved": float(np.mean(achieved)) if achieved else None}
-
-
-def estimate_fields(name: str, estimate: Estimate) -> Row:
-    """For `response_mean_s` also `response_mean_low_s` and `response_mean_high_s`; None where undefined."""
-    stem, unit = _split_unit(name)
-    values = {
-        f"{stem}{unit}": estimate.mean,
-        f"{stem}_low{unit}": estimate.low,
-        f"{stem}_high{unit}": estimate.high,
-    }
-    return {key: value if isfinite(value) else None for key, value in values.items()}
-
-
-def _split_unit(name: str) -> tuple[str, str]:
-    for unit in ("_s", "_bps", "_packets"):
-        if name.endswith(unit):
-            return name.removesuffix(unit), unit
-    return name, ""
-
-
-def _place(cell: Cell, scheme: str) -> Row:
-    return {"buffer": cell.buffer, "load": cell.load, "scheme": scheme}
-
-
-def _bucket_row(results: Results, cell: Cell, scheme: str, place: int) -> Row:
-    runs, bucket = results.runs(cell, scheme), results.plan.buckets[place]
-    reference = results.runs(cell, results.plan.baseline)
+def _bucket_row(results: Results, cell: Cell, scheme: str, place: int) -> BucketRow:
+    runs, reference = results.runs(cell, scheme), results.runs(cell, results.plan.baseline)
     count = sum(int(run.count[place]) for run in runs)
     censored = sum(int(run.censored[place]) for run in runs)
-    row: Row = {
-        "is_baseline": scheme == results.plan.baseline,
-        "bucket": bucket.name, "role": bucket.role,
-        "low_bytes": bucket.low_bytes, "high_bytes": bucket.high_bytes,
-        "count": count, "censored": censored,
-        "censored_share": censored / count if count else 0.0,
-        "is_bound": count > 0 and censored / count > CENSORED_SHARE,
-    }  # fmt: skip
-    for name in BUCKET_STATISTICS:
-        values = np.array([run.statistics[name][place] for run in runs])
-        row |= estimate_fields(name, _strict_interval(values) if "_p" in name else t_interval(values))
-    mean = "response_mean_s"
-    ratio = log_ratio(
-        [run.statistics[mean][place] for run in runs], [run.statistics[mean][place] for run in reference]
-    )
-    return row | estimate_fields("response_mean_change", ratio.as_change())
+    values = {name: [float(run.statistics[name][place]) for run in runs] for name in BUCKET_STATISTICS}
+    of_reference = [run.statistics["response_mean_s"][place] for run in reference]
+    return BucketRow(
+        cell.buffer, cell.load, scheme,
+        is_baseline=scheme == results.plan.baseline,
+        bucket=results.plan.buckets[place],
+        count=count,
+        censored=censored,
+        censored_share=censored / count if count else 0.0,
+        is_bound=count > 0 and censored / count > CENSORED_SHARE,
+        estimates={
+            name: _strict_interval(own) if name in PERCENTILES else t_interval(own)
+            for name, own in values.items()
+        },
+        response_mean_change=log_ratio(values["response_mean_s"], of_reference).as_change(),
+    )  # fmt: skip
 
 
-def _strict_interval(values: Floats) -> Estimate:
-    """Percentiles need every replication to have transfers enough."""
+def _strict_interval(values: list[float]) -> Estimate:
+    """Returns the interval of a percentile, NaN unless every replication has enough transfers for it."""
     return t_interval(values if np.all(np.isfinite(values)) else [])
 
 
-def _scheme_row(results: Results, cell: Cell, scheme: str) -> Row:
-    row: Row = {"is_baseline": scheme == results.plan.baseline}
-    for name in SCHEME_STATISTICS:
-        row |= estimate_fields(name, t_interval(results.scheme_values(cell, scheme, name)))
-    return row
+def _scheme_row(results: Results, cell: Cell, scheme: str) -> SchemeRow:
+    estimates = {name: t_interval(results.scheme_values(cell, scheme, name)) for name in SCHEME_STATISTICS}
+    return SchemeRow(cell.buffer, cell.load, scheme, scheme == results.plan.baseline, estimates)
 
 
-def _colour_rows(runs: list[RunFacts]) -> list[Row]:
+def _colour_rows(cell: Cell, scheme: str, runs: list[RunFacts]) -> list[ColourRow]:
     rows = []
     for colour in runs[0].colours:
         counts = {name: sum(run.colours[colour][name] for run in runs) for name in COLOUR_COUNTS}
         arrived = counts["arrived"]
         lost = counts["early"] + counts["forced"] + counts["policed"]
-        shares = {"loss_share": lost / arrived, "mark_share": counts["marked"] / arrived} if arrived else {}
-        rows.append({"colour": colour, **counts, "loss_share": None, "mark_share": None, **shares})
+        losses, marks = (lost / arrived, counts["marked"] / arrived) if arrived else (None, None)
+        rows.append(ColourRow(cell.buffer, cell.load, scheme, colour, counts, losses, marks))
     return rows
 
 
-def _curve_rows(runs: list[RunFacts]) -> list[Row]:
+def _curve_rows(cell: Cell, scheme: str, runs: list[RunFacts]) -> list[CurveRow]:
     rows = []
     for place in range(len(CURVE_EDGES_BYTES) - 1):
         count = sum(int(run.curve_count[place]) for run in runs)
         if count:
             low, high = (float(edge) for edge in CURVE_EDGES_BYTES[place : place + 2])
             estimate = t_interval([run.curve_mean_s[place] for run in runs])
-            rows.append(
-                {
-                    "low_bytes": low,
-                    "high_bytes": high,
-                    "count": count,
-                    **estimate_fields("response_mean_s", estimate),
-                }
-            )
+            rows.append(CurveRow(cell.buffer, cell.load, scheme, low, high, count, estimate))
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Tables that fit the terminal: the fullest of several forms that is not too wide."""
+"""Tables that fit the terminal: of several forms of a table, the fullest one that is narrow enough."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,10 @@ UNBOUNDED = 1000
 
 
 def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> None:
-    """Prints the first table that fits, and under it what it leaves out; the last if none fits."""
+    """Prints the first table that fits, or else the last one, and under it the names of what it leaves out.
+
+    `forms` are pairs of a table and of what it leaves out, the fullest table first.
+    """
     chosen: tuple[Table, str] | None = None
     for chosen in forms:
         if natural_width(console, chosen[0]) <= console.width:
@@ -26,12 +29,12 @@ def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> None:
 
 
 def natural_width(console: Console, table: Table) -> int:
-    """Columns of the terminal that the table takes without folding anything."""
+    """Returns the number of terminal columns that the table needs without folding anything."""
     return Measurement.get(console, console.options.update(max_width=UNBOUNDED), table).maximum
 
 
 def dense(title: str) -> Table:
-    """An empty table with little space between its columns."""
+    """Returns an empty table with little space between its columns."""
     return Table(
         title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0),
         pad_edge=False, show_edge=False,

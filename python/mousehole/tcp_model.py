@@ -1,4 +1,4 @@
-"""Expected latency of one TCP transfer over a path that loses packets at random: a formula, no simulation.
+"""The expected latency of one TCP transfer over a path that loses packets at random, by a formula.
 
 Sources: Cardwell, Savage & Anderson, "Modeling TCP Latency", INFOCOM 2000 (equation numbers C-n), with the
 steady state of Padhye, Firoiu, Towsley & Kurose, "Modeling TCP Throughput", SIGCOMM 1998, put together as
@@ -26,11 +26,11 @@ Reading = Literal["paper", "consistent"]
 Form = Literal["throughput", "send rate"]
 
 BACKOFFS = 6
-"""A timeout doubles at most so often (RIO-PS, equation 1; C-19)."""
+"""Largest number of times that a timeout doubles (RIO-PS, equation 1; C-19)."""
 DUPLICATE_ACKS = 3
-"""Duplicate acknowledgements that stand for a loss (RFC 5681, section 3.2)."""
+"""Number of duplicate acknowledgements that signal a loss (RFC 5681, section 3.2)."""
 BOUNDED_LOSS = 0.5
-"""From this loss on the exact wait for the first packet has no mean, as its doubling has no bound."""
+"""From this loss on, the exact wait for the first packet has no mean, because doubling has no limit."""
 SECOND_WINDOW = 2.0
 """Window after the first acknowledgement, from an initial window of one packet."""
 
@@ -42,7 +42,7 @@ def _require(holds: bool, name: str, value: object, allowed: str) -> None:
 
 @dataclass(frozen=True)
 class Path:
-    """What the model knows of a path and of the TCP on it; the defaults are those of RIO-PS, Figure 2."""
+    """The parameters of a path and of the TCP on it; the defaults are those of RIO-PS, Figure 2."""
 
     rtt_s: float = 0.1
     """Round-trip time, seconds, above 0."""
@@ -72,10 +72,11 @@ FIGURE_2 = Path()
 
 
 def latency_s(p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2, reading: Reading = "paper") -> Floats:
-    """Expected seconds from the first packet sent to the last acknowledgement; `packets` is 1 or more.
+    """Returns the expected seconds from the first packet sent to the last acknowledgement.
 
-    "paper" is E[T_f] + E[T_r] as RIO-PS adds them up (equations 1 and 2): the first packet is counted
-    twice, in T_f and again in T_r, which costs about a round trip, and E[T_f] is an approximation.
+    `packets` is 1 or more. "paper" is E[T_f] + E[T_r] as RIO-PS adds them up (equations 1 and 2): the first
+    packet is counted twice, in T_f and again in T_r, which costs about a round trip, and E[T_f] is an
+    approximation.
     "consistent" sends the first packet, with the exact wait, and then the other packets from the window its
     acknowledgement opens; it needs p < 0.5.
     """
@@ -86,7 +87,7 @@ def latency_s(p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2, reading: 
 
 
 def first_packet_approximate_s(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
-    """E[T_f] as printed (RIO-PS, equation 1): RTT·(1−p) + ITO·(1−p)·Σ p^(i+1)·2^i, i = 0…6.
+    """Returns E[T_f] as printed (RIO-PS, equation 1): RTT·(1−p) + ITO·(1−p)·Σ p^(i+1)·2^i, i = 0…6.
 
     The wait after i + 1 losses is really ITO·(2^(i+1) − 1), and the round trip is not paid with 1 − p only;
     `first_packet_s` is exact.
@@ -97,7 +98,7 @@ def first_packet_approximate_s(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
 
 
 def first_packet_s(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
-    """Exact mean wait for the first packet's acknowledgement: RTT + ITO·p/(1−2p), p < 0.5.
+    """Returns the exact mean wait for the first packet's acknowledgement: RTT + ITO·p/(1−2p), p < 0.5.
 
     The sum of ITO·(2^k − 1) over k losses in a row, doubling without bound; of the same form as Cardwell's
     handshake (C-4).
@@ -112,7 +113,7 @@ def first_packet_s(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
 def remaining_s(
     p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2, initial_window: float = 1.0
 ) -> Floats:
-    """E[T_r] = E[T_ss] + E[T_loss] + E[T_ca] (RIO-PS, equation 2): all packets, once RTO is known."""
+    """Returns E[T_r] = E[T_ss] + E[T_loss] + E[T_ca] (RIO-PS, equation 2): all packets, with RTO known."""
     p, packets = _loss(p), _count("packets", packets, 0)
     in_slow_start = slow_start_packets(p, packets)
     return (
@@ -123,7 +124,7 @@ def remaining_s(
 
 
 def slow_start_packets(p: ArrayLike, packets: ArrayLike) -> Floats:
-    """E[d_ss], packets sent up to and with the first loss, at most all (C-5)."""
+    """Returns E[d_ss], packets sent up to and with the first loss, at most all (C-5)."""
     p, packets = _loss(p), _count("packets", packets, 0)
     some = np.where(p > 0, p, 1.0)
     before = some_loss(p, packets) * (1 - p) / some
@@ -131,13 +132,13 @@ def slow_start_packets(p: ArrayLike, packets: ArrayLike) -> Floats:
 
 
 def slow_start_window(packets: ArrayLike, path: Path = FIGURE_2, initial_window: float = 1.0) -> Floats:
-    """E[W_ss], the window after so many packets of slow start (C-11); not limited by W_max."""
+    """Returns E[W_ss], the window after `packets` packets of slow start (C-11), not limited by W_max."""
     packets = _count("packets", packets, 0)
     return packets * (path.growth - 1) / path.growth + initial_window / path.growth
 
 
 def slow_start_s(packets: ArrayLike, path: Path = FIGURE_2, initial_window: float = 1.0) -> Floats:
-    """E[T_ss], seconds of slow start for so many packets (C-15); once at W_max the window stays there."""
+    """Returns E[T_ss], seconds of slow start for `packets` packets (C-15); the window stops at W_max."""
     packets = _count("packets", packets, 0)
     growth, top = path.growth, path.max_window
     rounds = _log(packets * (growth - 1) / initial_window + 1, growth)
@@ -149,14 +150,14 @@ def slow_start_s(packets: ArrayLike, path: Path = FIGURE_2, initial_window: floa
 
 
 def some_loss(p: ArrayLike, packets: ArrayLike) -> Floats:
-    """l_ss = 1 − (1−p)^d, the probability that one packet or more is lost (C-16)."""
+    """Returns l_ss = 1 − (1−p)^d, the probability that one packet or more is lost (C-16)."""
     return -np.expm1(_count("packets", packets, 0) * np.log1p(-_loss(p)))
 
 
 def first_loss_s(
     p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2, initial_window: float = 1.0
 ) -> Floats:
-    """E[T_loss], the cost of the loss that ends slow start: a timeout, or a round trip of recovery (C-20)."""
+    """Returns E[T_loss], the cost of the loss that ends slow start: a timeout or a round trip (C-20)."""
     p, packets = _loss(p), _count("packets", packets, 0)
     window = slow_start_window(slow_start_packets(p, packets), path, initial_window)
     by_timeout = timeout_share(p, np.minimum(window, path.max_window))
@@ -165,7 +166,7 @@ def first_loss_s(
 
 
 def timeout_share(p: ArrayLike, window: ArrayLike) -> Floats:
-    """Q(p, w), the probability that a loss in a window of w packets ends in a timeout (C-17); 1 for w ≤ 3."""
+    """Returns Q(p, w), the probability that a loss in a window of w packets ends in a timeout (C-17)."""
     p, window = np.broadcast_arrays(_loss(p), _count("window", window, 0))
     kept, some = np.log1p(-p), p > 0
     beyond = np.maximum(window - DUPLICATE_ACKS, 0)
@@ -180,19 +181,19 @@ def timeout_share(p: ArrayLike, window: ArrayLike) -> Floats:
 
 
 def backoff_factor(p: ArrayLike) -> Floats:
-    """G(p) = 1 + p + 2p² + 4p³ + … + 32p⁶, by which doubling lengthens a timeout (C-19)."""
+    """Returns G(p) = 1 + p + 2p² + 4p³ + … + 32p⁶, by which doubling lengthens a timeout (C-19)."""
     p = _loss(p)
     return np.asarray(1 + sum(2 ** (i - 1) * p**i for i in range(1, BACKOFFS + 1)), np.float64)
 
 
 def timeouts_s(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
-    """E[Z^TO], the mean length of a run of timeouts: G(p)·T0/(1−p) (C-18)."""
+    """Returns E[Z^TO], the mean length of a run of timeouts: G(p)·T0/(1−p) (C-18)."""
     p = _loss(p)
     return backoff_factor(p) * path.rto_s / (1 - p)
 
 
 def avoidance_s(p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2) -> Floats:
-    """E[T_ca], seconds for the packets after the first loss, all at the steady rate (C-24)."""
+    """Returns E[T_ca], seconds for the packets after the first loss, all at the steady rate (C-24)."""
     p, packets = _loss(p), _count("packets", packets, 0)
     left = (p > 0) & (packets > 0)
     rate = steady_rate(np.where(left, p, BOUNDED_LOSS), path)
@@ -200,14 +201,17 @@ def avoidance_s(p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2) -> Floa
 
 
 def steady_window(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
-    """W(p), the mean window at the end of a cycle of congestion avoidance, W_max apart (C-23); 0 < p < 1."""
+    """Returns W(p), the mean window at the end of a cycle of congestion avoidance (C-23), 0 < p < 1.
+
+    It is not limited by W_max.
+    """
     p, b = _some_loss("the steady window", p), path.packets_per_ack
     half = (2 + b) / (3 * b)
     return np.asarray(half + np.sqrt(8 * (1 - p) / (3 * b * p) + half**2), np.float64)
 
 
 def steady_rate(p: ArrayLike, path: Path = FIGURE_2, form: Form = "throughput") -> Floats:
-    """R(p), packets per second in the steady state, 0 < p < 1.
+    """Returns R(p), packets per second in the steady state, 0 < p < 1.
 
     "throughput" counts what arrives (C-22, the form Cardwell's chain uses); "send rate" counts what is sent,
     B(p) of Padhye et al. 1998, which RIO-PS cites: a twelfth more at p = 0.01, a quarter at p = 0.1.

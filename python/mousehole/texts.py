@@ -1,12 +1,10 @@
-"""Numbers as people read them: times, shares, rates, changes."""
+"""Numbers as text for people: times, shares, rates, changes."""
 
 from math import isfinite
 
-from mousehole.findings import percent
-
 
 def time_text(seconds: float | None, bound: bool = False) -> str:
-    """`84 ms`, `1.27 s`; `≥ 1.27 s` for a lower bound, `–` for none."""
+    """Returns a time as text: `84 ms`, `1.27 s`, `≥ 1.27 s` for a lower bound, `–` for None and NaN."""
     if seconds is None or not isfinite(seconds):
         return "–"
     text = (
@@ -20,20 +18,29 @@ def time_text(seconds: float | None, bound: bool = False) -> str:
 
 
 def share_text(share: float | None) -> str:
-    """`0.42 %`."""
-    return "–" if share is None else f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"
+    """Returns a share as text: `0.42 %`, `–` for None."""
+    if share is None or not isfinite(share):
+        return "–"
+    return f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"
 
 
 def rate_text(bps: float | None) -> str:
-    """`3.2 Mb/s`."""
-    if bps is None:
+    """Returns a rate as text: `3.2 Mb/s`, `–` for None and NaN."""
+    if bps is None or not isfinite(bps):
         return "–"
     units = ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"))
     scale, unit = next(((scale, unit) for scale, unit in units if bps >= 0.9995 * scale), (1.0, "b/s"))
     return f"{bps / scale:.3g} {unit}"
 
 
+def percent(share: float) -> str:
+    """Returns a share in percent with two or three digits, a true minus sign, and no sign for percent."""
+    value = 100 * share
+    text = f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.1f}"
+    return text.replace("-0.0", "0.0").replace("-", "−")
+
+
 def signed(share: float) -> str:
-    """A share in percent with its sign, plus as well as minus, without the sign for percent."""
+    """Returns a share in percent with its sign, plus as well as minus, and no sign for percent."""
     text = percent(share)
     return text if share <= 0 or text.strip("0.") == "" else f"+{text}"

@@ -1,19 +1,22 @@
-"""Traffic from files, from a named model, or from the user's own Python data."""
+"""Traffic from files, from a named model, or from data given in Python."""
 
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 import polars as pl
 
 from mousehole import _engine, sizefiles
+from mousehole.engine_types import ConnectionSpec, MixEntry, ModelParams, TrafficSection, TrafficSummary
 from mousehole.errors import MouseholeError, field_error
 from mousehole.pool import interruptible
+from mousehole.results import InputEntry
+from mousehole.scenario import IN_MEMORY
 
 
 @runtime_checkable
@@ -21,72 +24,107 @@ class FrameLike(Protocol):
     """A data frame of any library: its columns by name, each a sequence of values."""
 
     @property
-    def columns(self) -> Iterable[Any]:
+    def columns(self) -> Iterable[object]:
         """Names of the columns."""
 
     def __getitem__(self, name: Any, /) -> Any:
         """A column."""
 
 
-Source = str | Path | FrameLike | Sequence[str | Path] | Sequence[Mapping[str, Any]]
-
-IN_MEMORY = "(connections in memory)"
-"""Stands for a file's name in scenarios whose traffic was given from Python."""
+Source = str | Path | FrameLike | Sequence[str | Path] | Sequence[Mapping[str, object]]
 
 _MODEL = re.compile(r"[a-z][a-z0-9-]*:[\w.-]*\Z")
 _COLUMNS = ("start_s", "client", "server", "bytes")
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """Traffic ready to run: the engine's object and the section that describes it in a scenario."""
+class TrafficInput:
+    """Traffic as the user gave it, before anything is read."""
 
-    traffic: _engine.Traffic | None
-    """None where the scenario says everything: bulk flows alone, a mix of models."""
-    section: dict[str, Any]
-    """Field `traffic` of a scenario; files by the paths given."""
+    section: TrafficSection
+    """Section `traffic` of a scenario with this traffic; files have the names given."""
     label: str
-    """What a title calls it."""
+    """Name for titles."""
     files: tuple[Path, ...]
-    in_memory: dict[str, Any] | None = None
-    """Name and SHA-256 of connections that were given as data instead of files."""
+    connections: list[ConnectionSpec] | None = None
+    """Connections that were given as data instead of files."""
+
+    def read(self, strict: bool = False, seed: int = 1) -> _engine.Traffic | None:
+        """Reads files, or prepares a model or connections; None if the scenario generates all traffic.
+
+        `strict` makes any faulty row an error; `seed` is the base of the random draws for what files leave
+        open. Raises `MouseholeError` for a fault in the input, and `KeyboardInterrupt` at once on Ctrl-C.
+        """
+        main = self._read_main(strict, seed)
+        parts = [
+            (number, _read_files(entry, strict, seed), entry.get("direction") == "up")
+            for number, entry in enumerate(self.section.get("mix") or (), 1)
+            if entry.get("files")
+        ]
+        if not parts:
+            return main
+        own = [(0, main, False)] if self.section.get("files") and main else []
+        return _engine.combine([*own, *parts])
+
+    def in_memory(self) -> InputEntry | None:
+        """Returns name and SHA-256 of connections that were given as data."""
+        if self.connections is None:
+            return None
+        digest = hashlib.sha256(json.dumps(self.connections).encode()).hexdigest()
+        return {"name": IN_MEMORY, "sha256": digest}
+
+    def _read_main(self, strict: bool, seed: int) -> _engine.Traffic | None:
+        """Reads everything but the mix."""
+        section = self.section
+        if self.connections is not None:
+            return _engine.connections_traffic(self.connections)
+        if section.get("files"):
+            return _read_files(section, strict, seed)
+        if section.get("model"):
+            return _engine.model_traffic(section["model"], section.get("params"))
+        if section.get("connections"):
+            return _engine.connections_traffic(section["connections"])
+        return None
 
 
-def load(source: Source, direction: str = "down", strict: bool = False, seed: int = 1,
-         params: dict[str, Any] | None = None) -> Loaded:  # fmt: skip
-    """Reads files, makes a model's traffic, or takes connections given as a frame or as dictionaries."""
+def described(
+    source: Source, direction: str | None = None, params: Mapping[str, object] | None = None
+) -> TrafficInput:
+    """Returns what files, a model, a frame or dictionaries say of the traffic; `params` are of a model."""
     if isinstance(source, str | Path):
         source = [source]
     if isinstance(source, FrameLike):
-        return _going(direction, _from_connections(_connections_of_frame(source)))
+        return _of_connections(_connections_of_frame(source), direction)
     items = list(source)
     if items and all(isinstance(item, Mapping) for item in items):
-        connections = [dict(item) for item in items if isinstance(item, Mapping)]
-        return _going(direction, _from_connections(connections))
+        return _of_connections([dict(item) for item in items if isinstance(item, Mapping)], direction)
     names = [str(item) for item in items]
     for name in names:
         if name in ("", "-"):
             raise field_error("traffic", name, "the name of a file or model; standard input is not read")
     if any(is_model(name) for name in names):
-        return _going(direction, _from_model(names, params))
-    return _from_files(names, direction, strict, seed)
+        return _of_model(names, direction, params)
+    return _of_files(names, direction)
 
 
-def _going(direction: str, loaded: Loaded) -> Loaded:
-    """The same with the direction that its payload goes; down is what a scenario takes for granted."""
-    if direction == "down":
-        return loaded
-    return replace(loaded, section={**loaded.section, "direction": direction})
+def of_section(section: TrafficSection, label: str) -> TrafficInput:
+    """Returns the traffic of a scenario."""
+    if section.get("files"):
+        section = {"direction": "down", **section}
+    return TrafficInput(section, label, sizefiles.named(section))
 
 
 def is_model(name: str) -> bool:
-    """Whether `name` is a model's, or reads like one such as `web:sfd`, and no file has that name."""
+    """Returns whether `name` is a model or looks like one, such as `web:sfd`, and no file has that name."""
     is_named = name in _engine.models() or name.startswith(sizefiles.MODEL) or bool(_MODEL.match(name))
     return is_named and not Path(name).exists()
 
 
 def is_scenario(source: Source) -> bool:
-    """Whether the source is a scenario: one name that ends in .toml."""
+    """Returns whether the source is a scenario: one name that ends in .toml.
+
+    Raises `MouseholeError` for a scenario that is given together with something else.
+    """
     if scenario_path(source).suffix.lower() == ".toml":
         return True
     several = [] if isinstance(source, str | Path | FrameLike) else list(source)
@@ -97,7 +135,7 @@ def is_scenario(source: Source) -> bool:
 
 
 def scenario_path(source: Source) -> Path:
-    """The only name of a source as a path; an empty path if it is something else."""
+    """Returns the only name of a source as a path, an empty path if the source is something else."""
     if isinstance(source, str | Path):
         return Path(source)
     if isinstance(source, FrameLike) or len(source) != 1 or isinstance(source[0], Mapping):
@@ -105,96 +143,75 @@ def scenario_path(source: Source) -> Path:
     return Path(source[0])
 
 
-def of_scenario(scenario: dict[str, Any], path: Path, strict: bool = False) -> Loaded:
-    """The traffic of a scenario that was read from `path`: its own, and the traces of its mix."""
-    section, seed = scenario["traffic"], scenario.get("seed", 1)
-    main = _main_of(section, path, strict, seed)
-    parts = [
-        (number, _read(entry, strict, seed), entry.get("direction") == "up")
-        for number, entry in enumerate(section.get("mix") or (), 1)
-        if entry.get("files")
-    ]
-    if parts:
-        own = [(0, main.traffic, False)] if section.get("files") and main.traffic else []
-        main = replace(main, traffic=_engine.beside([*own, *parts]))
-    return replace(main, files=(*main.files, *sizefiles.named(section)))
-
-
-def _read(entry: dict[str, Any], strict: bool, seed: int) -> _engine.Traffic:
-    names, direction = entry["files"], entry.get("direction") or "down"
-    return interruptible(lambda: _engine.read_traffic(names, direction, strict, seed))
-
-
-def _main_of(section: dict[str, Any], path: Path, strict: bool, seed: int) -> Loaded:
-    """What a scenario has beside its mix."""
-    if section.get("files"):
-        found = _from_files(section["files"], section.get("direction", "down"), strict, seed)
-        return replace(found, section={**section, **found.section}, label=path.name)
-    if section.get("model"):
-        traffic = _engine.model_traffic(section["model"], section.get("params"))
-    elif section.get("connections"):
-        traffic = _engine.connections_traffic(json.dumps(section["connections"]))
-    else:
-        traffic = None
-    return Loaded(traffic, section, path.name, ())
-
-
-def summary(loaded: Loaded, rate: str | None) -> dict[str, Any]:
-    """What was understood of the traffic; empty where the scenario says everything."""
-    return {} if loaded.traffic is None else loaded.traffic.summary(rate)
-
-
 def read(paths: str | Path | Iterable[str | Path], direction: str = "down", strict: bool = False,
          seed: int = 1) -> pl.DataFrame:  # fmt: skip
-    """The connections of traffic files as a frame, one row each."""
+    """Reads traffic files into a polars frame with one row per connection.
+
+    Columns: `start_s`, `client`, `server`, `rtt_s` (NaN if unknown), `writes` (number of writes), `bytes`
+    (payload of all writes), `is_quic`. Raises `MouseholeError` for a file that cannot be used.
+    """
     names = [paths] if isinstance(paths, str | Path) else list(paths)
-    traffic = load(names, direction, strict, seed).traffic
+    traffic = described(names, direction).read(strict, seed)
     return pl.DataFrame(traffic.frame() if traffic else [])
 
 
 def inspect(paths: Source, rate: str | None = None, direction: str = "down", strict: bool = False,
-            seed: int = 1) -> dict[str, Any]:  # fmt: skip
-    """What was understood of files or a model: counts, sizes, RTTs, native load on `rate`, skipped rows."""
+            seed: int = 1) -> TrafficSummary:  # fmt: skip
+    """Returns what was understood of files or of a model: counts, sizes, RTTs, skipped and faulty rows.
+
+    `native_load` is the load on a link of `rate` (such as "10mbit"); without one it is None. Raises
+    `MouseholeError` for a file that cannot be used.
+    """
     if rate is not None:
         _engine.parse_rate("rate", rate)
     if is_scenario(paths):
         raise MouseholeError(
             f"{scenario_path(paths)}: a scenario; inspect shows traffic, mousehole run runs it"
         )
-    loaded = load(paths, direction, strict, seed)
-    return interruptible(lambda: summary(loaded, rate))
+    traffic = described(paths, direction).read(strict, seed)
+    if traffic is None:
+        raise MouseholeError("traffic: there is nothing to inspect")
+    return interruptible(lambda: traffic.summary(rate))
 
 
-def _from_files(names: list[str], direction: str, strict: bool, seed: int) -> Loaded:
+def _read_files(section: TrafficSection | MixEntry, strict: bool, seed: int) -> _engine.Traffic:
+    names, direction = section["files"], section.get("direction") or "down"
+    return interruptible(lambda: _engine.read_traffic(names, direction, strict, seed))
+
+
+def _of_files(names: list[str], direction: str | None) -> TrafficInput:
     if not names:
         raise MouseholeError(
             "traffic: none was given; name files (Zeek logs, pcap, access log, table) or a model (web:sfd)"
         )
-    if direction not in ("down", "up"):
-        raise field_error("direction", direction, 'it must be "down" (server to client) or "up"')
-    traffic = interruptible(lambda: _engine.read_traffic(names, direction, strict, seed))
     files = tuple(Path(name) for name in names)
-    label = ", ".join(file.name for file in files)
-    return Loaded(traffic, {"files": names, "direction": direction}, label, files)
+    section: TrafficSection = {"files": names, "direction": direction or "down"}
+    return TrafficInput(section, ", ".join(file.name for file in files), files)
 
 
-def _from_model(names: list[str], params: dict[str, Any] | None) -> Loaded:
+def _of_model(names: list[str], direction: str | None, params: Mapping[str, object] | None) -> TrafficInput:
     if len(names) > 1:
         raise MouseholeError(f"traffic: a model stands alone; {', '.join(names)} were given together")
-    section: dict[str, Any] = {"model": names[0], **({"params": params} if params else {})}
+    section: TrafficSection = {"model": names[0]}
+    if params:
+        section["params"] = cast("ModelParams", dict(params))
     files = sizefiles.named(section)
     label = f"{sizefiles.MODEL}{files[0].name}" if names[0].startswith(sizefiles.MODEL) else names[0]
-    return Loaded(_engine.model_traffic(names[0], params), section, label, files)
+    return TrafficInput(_going(section, direction), label, files)
 
 
-def _from_connections(connections: list[dict[str, Any]]) -> Loaded:
-    text = json.dumps([_with_writes(number, connection) for number, connection in enumerate(connections)])
-    entry = {"name": IN_MEMORY, "sha256": hashlib.sha256(text.encode()).hexdigest()}
-    label = f"{len(connections)} connections"
-    return Loaded(_engine.connections_traffic(text), {"files": [IN_MEMORY]}, label, (), entry)
+def _of_connections(given: list[dict[str, object]], direction: str | None) -> TrafficInput:
+    connections = [_with_writes(number, connection) for number, connection in enumerate(given)]
+    section = _going({"files": [IN_MEMORY]}, direction)
+    return TrafficInput(section, f"{len(given)} connections", (), connections)
 
 
-def _connections_of_frame(frame: FrameLike) -> list[dict[str, Any]]:
+def _going(section: TrafficSection, direction: str | None) -> TrafficSection:
+    """Returns the section with the direction that its payload goes; a scenario takes down for granted."""
+    return section if direction in (None, "down") else {**section, "direction": direction}
+
+
+def _connections_of_frame(frame: FrameLike) -> list[dict[str, object]]:
     columns = [str(name) for name in frame.columns]
     missing = [name for name in _COLUMNS if name not in columns]
     if missing:
@@ -207,8 +224,8 @@ def _connections_of_frame(frame: FrameLike) -> list[dict[str, Any]]:
     return own.select(names).sort("start_s", maintain_order=True).to_dicts()
 
 
-def _with_writes(number: int, connection: dict[str, Any]) -> dict[str, Any]:
-    """A connection in the scenario's form; `bytes` alone means a single write."""
+def _with_writes(number: int, connection: dict[str, object]) -> ConnectionSpec:
+    """Returns a connection in the form of a scenario; `bytes` alone means a single write."""
     whole = {key: value for key, value in connection.items() if key != "bytes" and value is not None}
     if "writes" not in whole:
         if "bytes" not in connection:
@@ -216,4 +233,4 @@ def _with_writes(number: int, connection: dict[str, Any]) -> dict[str, Any]:
                 f"traffic.connections[{number}]: neither bytes nor writes is given; one of them is needed"
             )
         whole["writes"] = [{"idle_s": 0.0, "bytes": connection["bytes"]}]
-    return {"client": 0, "server": 0, **whole}
+    return cast("ConnectionSpec", {"client": 0, "server": 0, **whole})

@@ -1,11 +1,12 @@
-//! The extension module `mousehole._engine`: glue only, no decisions and no arithmetic.
+//! The extension module `mousehole._engine`: it converts arguments and results, and decides nothing.
 
 mod catalogue;
+mod convert;
 mod errors;
 mod result;
 mod traffic;
 
-use errors::to_python;
+use convert::{from_python, to_python};
 use mousehole_sim::error::Result;
 use mousehole_sim::scenario::{Plan, Scenario, run};
 use pyo3::prelude::*;
@@ -14,9 +15,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use traffic::Traffic;
 
-/// A switch that stops runs from another thread.
+/// A switch by which another thread stops runs.
 #[pyclass]
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Cancel(Arc<AtomicBool>);
 
 #[pymethods]
@@ -26,59 +27,62 @@ impl Cancel {
         Cancel::default()
     }
 
+    /// Stops every run that was given this switch.
     fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// Runs a scenario given as JSON; other Python threads go on meanwhile.
+/// Runs a scenario and returns its records; other Python threads go on meanwhile.
 #[pyfunction]
 #[pyo3(name = "run")]
 fn run_scenario(
     py: Python<'_>,
-    scenario: &str,
+    scenario: &Bound<'_, PyAny>,
     traffic: Option<PyRef<'_, Traffic>>,
     cancel: PyRef<'_, Cancel>,
 ) -> PyResult<RunResult> {
+    let scenario: Scenario = from_python("", scenario)?;
     let read = traffic.and_then(|traffic| traffic.replayed());
     let stop = cancel.0.clone();
     let work = || -> Result<RunResult> {
-        let plan = Plan::new(&Scenario::from_json(scenario)?)?;
+        let plan = Plan::new(&scenario)?;
         Ok(RunResult::new(run(&plan, read, &stop)?, plan))
     };
-    py.detach(work).map_err(|error| to_python(py, error))
+    py.detach(work).map_err(|error| errors::to_python(py, error))
 }
 
-/// The scenario with every parameter filled in, as JSON.
+/// Returns the scenario with every parameter filled in.
 #[pyfunction]
-fn validate(py: Python<'_>, scenario: &str) -> PyResult<String> {
-    let filled = || -> Result<Scenario> { Ok(Plan::new(&Scenario::from_json(scenario)?)?.filled()) };
-    let filled = filled().map_err(|error| to_python(py, error))?;
-    Ok(serde_json::to_string(&filled).unwrap_or_default())
+fn validate<'py>(py: Python<'py>, scenario: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    to_python(py, &plan_of(scenario)?.filled())
 }
 
-/// Every TCP parameter in force in a scenario, as JSON.
+/// Returns every TCP parameter in force in a scenario.
 #[pyfunction]
-fn tcp_parameters(py: Python<'_>, scenario: &str) -> PyResult<String> {
-    let plan = || -> Result<Plan> { Plan::new(&Scenario::from_json(scenario)?) };
-    let plan = plan().map_err(|error| to_python(py, error))?;
-    Ok(serde_json::to_string(&plan.params).unwrap_or_default())
+fn tcp_parameters<'py>(py: Python<'py>, scenario: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    to_python(py, &plan_of(scenario)?.params)
 }
 
-/// A scenario as TOML.
+/// Returns a scenario as TOML.
 #[pyfunction]
-fn scenario_to_toml(py: Python<'_>, scenario: &str) -> PyResult<String> {
-    Scenario::from_json(scenario).map(|scenario| scenario.to_toml()).map_err(|error| to_python(py, error))
+fn scenario_to_toml(scenario: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(from_python::<Scenario>("", scenario)?.to_toml())
 }
 
-/// A scenario from TOML, as JSON; `path` names the file in messages.
+/// Returns the scenario of a TOML text; `path` names the file in messages.
 #[pyfunction]
-fn scenario_from_toml(py: Python<'_>, text: &str, path: &str) -> PyResult<String> {
-    let scenario = Scenario::from_toml(text, path).map_err(|error| to_python(py, error))?;
-    Ok(serde_json::to_string(&scenario).unwrap_or_default())
+fn scenario_from_toml<'py>(py: Python<'py>, text: &str, path: &str) -> PyResult<Bound<'py, PyAny>> {
+    let scenario = Scenario::from_toml(text, path).map_err(|error| errors::to_python(py, error))?;
+    to_python(py, &scenario)
 }
 
-/// Registers what Python sees of the engine.
+fn plan_of(given: &Bound<'_, PyAny>) -> PyResult<Plan> {
+    let scenario: Scenario = from_python("", given)?;
+    Plan::new(&scenario).map_err(|error| errors::to_python(given.py(), error))
+}
+
+/// Registers the classes and functions of the module.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

@@ -1,4 +1,4 @@
-//! The records of a run as numpy columns and plain dictionaries.
+//! The records of a run as numpy columns and dictionaries; `engine_types.py` has their types.
 
 use crate::traffic::column;
 use mousehole_sim::record::{QueueRecord, TRACE_EVENTS};
@@ -25,7 +25,7 @@ impl RunResult {
 
 #[pymethods]
 impl RunResult {
-    /// One row per measured transfer.
+    /// Returns one row per measured transfer; times that did not happen are NaN.
     fn transfers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = &self.records.outcome.transfers;
         let frame = PyDict::new(py);
@@ -51,7 +51,7 @@ impl RunResult {
         Ok(frame)
     }
 
-    /// One row per flow without end: what it delivered within the window.
+    /// Returns one row per long-lived flow: what it delivered within the measured window.
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = &self.records.outcome.flows;
         let window_s = self.plan.duration.as_secs();
@@ -67,7 +67,7 @@ impl RunResult {
         Ok(frame)
     }
 
-    /// One row per datagram flow: what became of the packets sent within the window.
+    /// Returns one row per datagram flow, about the packets sent within the measured window.
     fn datagrams<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = &self.records.outcome.datagrams;
         let frame = PyDict::new(py);
@@ -87,7 +87,7 @@ impl RunResult {
         Ok(frame)
     }
 
-    /// Counters of the bottleneck's queues within the window.
+    /// Returns the counters of every queue within the measured window, the bottleneck first.
     fn queues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let all = self
             .records
@@ -99,7 +99,7 @@ impl RunResult {
         PyList::new(py, all)
     }
 
-    /// What markers and queues noted over time: one row per change of a value.
+    /// Returns the adaptive values of markers and queues: one row per change.
     fn series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = &self.records.outcome.series;
         let rows = || all.iter().flat_map(|series| series.points.iter().map(move |point| (series, point)));
@@ -115,7 +115,7 @@ impl RunResult {
         Ok(frame)
     }
 
-    /// Load, goodput, and how much was simulated.
+    /// Returns load, goodput, and how much was simulated.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let outcome = &self.records.outcome;
         let load = self.records.load;
@@ -146,7 +146,7 @@ impl RunResult {
         Ok(summary)
     }
 
-    /// Packet events of the data path, if the scenario asked for them.
+    /// Returns the packet events of the data path, None unless the scenario asks for a trace.
     fn trace<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         if !self.plan.scenario.trace {
             return Ok(None);
@@ -165,7 +165,7 @@ impl RunResult {
 }
 
 impl RunResult {
-    /// Names of sources by their numbers.
+    /// Returns the names of sources by their numbers; a number without a name is that of bulk flows.
     fn named<'py>(
         &self,
         py: Python<'py>,

@@ -8,7 +8,8 @@ from typing import Any
 
 import mousehole
 import pytest
-from mousehole import bottleneck, records
+from mousehole import bottleneck
+from mousehole import scenario as scenarios
 from mousehole.cli import in_options
 from mousehole.errors import MouseholeError
 from support import SMALL
@@ -95,7 +96,7 @@ def test_topology__without_a_name_two_bottlenecks_are_refused(tmp_path: Path) ->
 
 def test_topology__a_saved_scenario_is_the_same_run(tmp_path: Path) -> None:
     done = compared(tmp_path, Y, rate="6mbit", buffer="30p")
-    (tmp_path / "b.toml").write_text(records.scenario_text(done.scenario(), tmp_path))
+    (tmp_path / "b.toml").write_text(scenarios.to_toml(done.scenario(), tmp_path))
     assert tomllib.loads((tmp_path / "b.toml").read_text())["topology"]["rate"] == "6mbit"
     same = compared(tmp_path, (tmp_path / "b.toml").read_text())
     assert same.buckets.equals(done.buckets)

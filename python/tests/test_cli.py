@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from mousehole.cli import main
 from mousehole.plan import all_schemes, chosen_schemes
-from mousehole.settings import Options, said
+from mousehole.settings import Options, command_line_options
 from support import MODULE, SMALL_ARGUMENTS
 
 LOADED = ["--rate", "10mbit"]
@@ -241,7 +241,7 @@ def test_compare__every_option_is_of_the_library_too() -> None:
     """The signature that `help` shows, the docstring and the command line have the same options."""
     named = signature(mousehole.compare).parameters
     shown = run("compare", "--help", cwd=Path()).stdout
-    for name in said(Options):
+    for name in command_line_options(Options):
         assert name in named
         assert name in (mousehole.compare.__doc__ or "")
         assert f"--{name.replace('_', '-')} " in shown

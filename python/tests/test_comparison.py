@@ -1,3 +1,4 @@
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,9 @@ import polars as pl
 import pytest
 from mousehole import tables
 from mousehole.comparison import Comparison
+from mousehole.findings import endpoints
+from mousehole.report import print_report
+from rich.console import Console
 from support import SMALL
 
 
@@ -70,6 +74,26 @@ def test_compare__no_interval_from_four_seeds() -> None:
     found = mousehole.compare("web:sfd", seeds=4, **SMALL)  # type: ignore[arg-type]
     assert found.buckets["response_mean_low_s"].null_count() == found.buckets.height
     assert set(found.findings["outcome"]) == {"undecided"}
+
+
+def test_report__says_once_per_reference_why_there_is_no_verdict() -> None:
+    found = mousehole.compare("web:sfd", seeds=1, **SMALL)  # type: ignore[arg-type]
+    console = Console(width=110, record=True, file=io.StringIO())
+    print_report(console, found.results)
+    text = console.export_text()
+    assert text.count("no verdict: 1 replication gives no interval; at least 5 are needed") == 2
+    assert "undecided" not in text
+
+
+def test_endpoints__name_the_table_of_their_values(comparison: Comparison) -> None:
+    results, cell = comparison.results, comparison.plan.cells[0]
+    short, long, rate = endpoints(15_000, 150_000)
+    for endpoint, expected in (
+        (short, results.bucket_values(cell, "sfd", "short", "response_mean_s")),
+        (long, results.bucket_values(cell, "sfd", "long", "response_mean_s")),
+        (rate, results.scheme_values(cell, "sfd", "long_goodput_bps")),
+    ):
+        assert np.array_equal(endpoint.source.values(results, cell, "sfd"), expected, equal_nan=True)
 
 
 def test_transfers__repeat_the_run(comparison: Comparison) -> None:

@@ -3,11 +3,12 @@ from typing import Any
 
 import pytest
 from mousehole import findings, notes
-from mousehole.findings import BETTER, NO_BENEFIT, UNCLEAR, UNDECIDED, WORSE, description, percent, verdict
+from mousehole.findings import BETTER, NO_BENEFIT, UNCLEAR, UNDECIDED, WORSE, description, verdict
 from mousehole.plan import Plan, Task
 from mousehole.reduction import reduce_run
+from mousehole.results import Results
 from mousehole.statistics import Estimate
-from mousehole.tables import Results
+from mousehole.texts import percent
 from support import HandMadeRun
 
 
@@ -47,7 +48,7 @@ def test_verdict__undecided_says_how_many_seeds() -> None:
 def test_verdict__no_interval_under_five() -> None:
     judged = verdict(Estimate(-0.5, nan, nan, 4))
     assert (judged.outcome, judged.seeds_needed) == (UNDECIDED, 5)
-    assert "no interval from 4, 5 at least" in judged.text
+    assert "too few replications for an interval: 4 of at least 5" in judged.text
 
 
 def test_verdict__nothing_to_compare() -> None:
@@ -89,7 +90,7 @@ def results(scheme_runs: list[HandMadeRun], baseline_runs: list[HandMadeRun]) ->
         for scheme, runs in enumerate((baseline_runs, scheme_runs))
         for replication, run in enumerate(runs)
     }
-    return Results(plan, facts)
+    return Results(plan, facts, "by hand", {}, None)  # type: ignore[typeddict-item]
 
 
 def runs(mean_s: float, unfinished: int = 0, **changes: Any) -> list[HandMadeRun]:
@@ -140,10 +141,10 @@ def test_cell_notes__unloaded_link() -> None:
     assert notes.cell_notes(loaded, loaded.plan.cells[0]) == []
 
 
-def test_misfit__contracts() -> None:
-    assert notes._misfit("tcp-ds", 0.25, 0.0) == "4 users may fill it with protected packets"
-    assert notes._misfit("appl", 1.5, 0.0) == "a single user may fill it with protected packets"
-    assert notes._misfit("er-tbm", 0.015, 0.77) == "77 % of the packets were beyond it"
+def test_misfit__traffic_profiles() -> None:
+    assert notes._misfit("tcp-ds", 0.25, 0.0) == "4 users can fill the link with protected packets"
+    assert notes._misfit("appl", 1.5, 0.0) == "a single user can fill the link with protected packets"
+    assert notes._misfit("er-tbm", 0.015, 0.77) == "77 % of the packets exceeded the profile"
     assert notes._misfit("appl", 0.015, 0.77).endswith("by the scheme's own rule")
     assert notes._misfit("er-tbm", 0.015, 0.3) == ""
 

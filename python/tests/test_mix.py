@@ -9,7 +9,8 @@ from typing import Any
 
 import mousehole
 import pytest
-from mousehole import records, show, sizefiles
+from mousehole import scenario as scenarios
+from mousehole import show, sizefiles
 from mousehole.errors import MouseholeError
 from rich.console import Console
 
@@ -59,7 +60,7 @@ def test_sizes__are_looked_for_beside_the_scenario(tmp_path: Path) -> None:
     manifest = json.loads(done.to_json())["manifest"]
     assert [entry["name"] for entry in manifest["inputs"]] == ["own.cdf"]
     assert str(tmp_path) not in json.dumps(manifest)
-    saved = records.scenario_text(done.scenario, tmp_path)
+    saved = scenarios.to_toml(done.scenario, tmp_path)
     assert 'model = "sizes:own.cdf"' in saved
     assert 'sizes = "own.cdf"' in saved
 
@@ -94,7 +95,7 @@ def test_show__a_line_for_flows_and_datagrams() -> None:
     console = Console(record=True, width=100, file=io.StringIO())
     show.print_records(console, done)
     text = console.export_text()
-    for part in ("ftp up: 1 flows without end", "bulk down: 2 flows without end", "calls up: "):
+    for part in ("ftp up: 1 long-lived flow,", "bulk down: 2 long-lived flows,", "calls up: "):
         assert part in text
     assert "datagrams" in text
 
@@ -150,7 +151,7 @@ def test_traces__stand_in_a_mix(tmp_path: Path) -> None:
     assert [entry["name"] for entry in manifest["inputs"]] == ["own.csv", "up.csv"]
     assert manifest["scenario"]["traffic"]["mix"][0]["files"] == ["own.csv"]
     assert str(tmp_path) not in json.dumps(manifest)
-    saved = records.scenario_text(done.scenario, tmp_path)
+    saved = scenarios.to_toml(done.scenario, tmp_path)
     assert 'files = ["up.csv"]' in saved
     (tmp_path / "again.toml").write_text(saved)
     assert mousehole.run(tmp_path / "again.toml").transfers.equals(done.transfers, null_equal=True)

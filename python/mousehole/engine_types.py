@@ -1,0 +1,360 @@
+"""Types of what the engine takes and returns: scenarios, traffic summaries, counters and records.
+
+`_engine.pyi` uses them, and `python/tests/test_engine_types.py` compares them with what the engine returns.
+Units are in the names (`_s`, `_bps`, `_bytes`); docs/json.md and docs/scenario.md explain the fields.
+"""
+
+from typing import Literal, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
+"""A value of a JSON document."""
+Bools = NDArray[np.bool_]
+UInts16 = NDArray[np.uint16]
+UInts32 = NDArray[np.uint32]
+UInts64 = NDArray[np.uint64]
+Floats = NDArray[np.float64]
+
+
+class WriteSpec(TypedDict, total=False):
+    """One write of a connection: a pause after the previous write, then payload."""
+
+    idle_s: float
+    bytes: int
+
+
+class ConnectionSpec(TypedDict, total=False):
+    """One connection that is given as data."""
+
+    start_s: float
+    client: int
+    server: int
+    rtt_s: float
+    upload: bool
+    writes: list[WriteSpec]
+
+
+ModelParams = dict[str, JsonValue]
+"""Parameters of a traffic model, by name."""
+
+
+class MixEntry(TypedDict, total=False):
+    """One source of `traffic.mix`."""
+
+    name: str
+    model: str
+    files: list[str]
+    direction: str
+    params: ModelParams
+    load: float
+    count: int
+
+
+class TrafficSection(TypedDict, total=False):
+    """Section `traffic` of a scenario."""
+
+    files: list[str]
+    direction: str
+    load: float
+    model: str
+    params: ModelParams
+    connections: list[ConnectionSpec]
+    bulk: dict[str, JsonValue]
+    mix: list[MixEntry]
+    gaming: dict[str, JsonValue]
+
+
+class LinkSection(TypedDict, total=False):
+    """Section `link` of a scenario."""
+
+    rate: str
+    rtt: str
+    ignore_trace_rtt: bool
+    delay: str
+    buffer: str
+    uplink_rate: str
+    uplink_buffer: str
+    overhead: int
+
+
+class TopologySection(TypedDict, total=False):
+    """Section `topology` of a scenario; `rate` to `uplink_buffer` are those of its bottleneck."""
+
+    kind: str
+    params: dict[str, JsonValue]
+    clients: list[str]
+    servers: list[str]
+    paired: bool
+    bottleneck: str
+    rate: str
+    rtt: str
+    buffer: str
+    uplink_rate: str
+    uplink_buffer: str
+    remark: bool
+    all_queues: bool
+    links: list[dict[str, JsonValue]]
+    hosts: list[dict[str, JsonValue]]
+
+
+class Scenario(TypedDict, total=False):
+    """A scenario (docs/scenario.md). The engine fills in every field that has a default."""
+
+    schema: str
+    seed: int
+    replication: int
+    warmup: str
+    duration: str
+    max_windows: int
+    scheme: str
+    both_directions: bool
+    link: LinkSection
+    access: dict[str, JsonValue]
+    topology: TopologySection
+    host_stage: dict[str, JsonValue]
+    tcp: dict[str, JsonValue]
+    traffic: TrafficSection
+    server: dict[str, JsonValue]
+    faults: list[dict[str, JsonValue]]
+    trace: bool
+    slow_path: bool
+
+
+class TrafficSource(TypedDict):
+    """One input file as it was read."""
+
+    name: str
+    sha256: str
+    kind: str
+    rows: int
+    used: int
+    faults: int
+    first_fault: str | None
+
+
+class SkippedRows(TypedDict):
+    """Rows that were left out for one reason."""
+
+    reason: str
+    rows: int
+    bytes: int
+
+
+class FaultyRows(TypedDict):
+    """Rows that could not be understood; `first` is `file:line: problem`."""
+
+    count: int
+    first: str | None
+
+
+class TrafficSummary(TypedDict):
+    """What was understood of traffic files or of a sample of a model."""
+
+    connections: int
+    transfers: int
+    clients: int
+    servers: int
+    span_s: float
+    period_s: float
+    payload_bytes: int
+    wire_bytes: int
+    size_bytes: dict[str, int]
+    size_max_bytes: int
+    size_mean_bytes: float
+    short_share_count: float
+    short_share_bytes: float
+    rtt_known: int
+    rtt_s: dict[str, float] | None
+    rate_bps: int | None
+    native_load: float | None
+    kinds: dict[str, int]
+    classes: dict[str, int]
+    skipped: list[SkippedRows]
+    faults: FaultyRows
+    sources: list[TrafficSource]
+    notes: list[str]
+
+
+class ConnectionColumns(TypedDict):
+    """The connections of a traffic: one row each; `rtt_s` is NaN where the traffic does not know it."""
+
+    start_s: Floats
+    client: UInts32
+    server: UInts32
+    rtt_s: Floats
+    writes: UInts32
+    bytes: UInts64
+    is_quic: Bools
+
+
+class TransferColumns(TypedDict):
+    """One row per measured transfer.
+
+    `end_s` is NaN for an unfinished transfer. `page` is the number of its page (0: none), which has
+    `page_transfers` transfers in all.
+    """
+
+    key: UInts64
+    client: UInts32
+    write: UInts32
+    bytes: UInts64
+    object_bytes: UInts64
+    object_key: UInts64
+    source: list[str]
+    upload: Bools
+    cheats: Bools
+    start_s: Floats
+    first_data_s: Floats
+    end_s: Floats
+    rtt_s: Floats
+    alone_s: Floats
+    retransmits: UInts32
+    timeouts: UInts32
+    is_quic: Bools
+    page: UInts64
+    page_transfers: UInts16
+
+
+class FlowColumns(TypedDict):
+    """One row per long-lived flow: what it delivered within the measured window."""
+
+    key: UInts64
+    client: UInts32
+    source: list[str]
+    upload: Bools
+    cheats: Bools
+    bytes: UInts64
+    goodput_bps: Floats
+
+
+class DatagramColumns(TypedDict):
+    """One row per datagram flow: packets sent within the measured window, and their one-way delays."""
+
+    key: UInts64
+    client: UInts32
+    source: list[str]
+    upload: Bools
+    sent: UInts64
+    received: UInts64
+    lost: UInts64
+    bytes: UInts64
+    delay_mean_s: Floats
+    delay_p50_s: Floats
+    delay_p95_s: Floats
+    delay_p99_s: Floats
+    jitter_s: Floats
+
+
+class SeriesColumns(TypedDict):
+    """Adaptive values over time: one row per change, valid from `time_s` on."""
+
+    link: list[str]
+    name: list[str]
+    time_s: Floats
+    value: Floats
+
+
+class TraceColumns(TypedDict):
+    """One row per packet event of the data path."""
+
+    time_s: Floats
+    event: list[str]
+    flow: UInts32
+    seq: NDArray[np.int64]
+    bytes: UInts16
+    colour: list[str]
+    cwnd: Floats
+
+
+class ColourCounters(TypedDict):
+    """Packets (and, with `_bytes`, bytes) of one colour at one queue within the measured window."""
+
+    name: str
+    arrived: int
+    arrived_bytes: int
+    early: int
+    early_bytes: int
+    forced: int
+    forced_bytes: int
+    fault: int
+    fault_bytes: int
+    policed: int
+    policed_bytes: int
+    marked: int
+    marked_bytes: int
+    sent: int
+    sent_bytes: int
+
+
+Counter = Literal["arrived", "early", "forced", "fault", "policed", "marked", "sent"]
+"""What can be counted of a packet at a queue."""
+
+
+class QueueCounters(TypedDict):
+    """One link and its queue within the measured window."""
+
+    name: str
+    capacity_bps: int
+    window_s: float
+    sent_packets: int
+    sent_bytes: int
+    utilisation: float
+    colours: list[ColourCounters]
+    delay_mean_s: float
+    delay_p50_s: float
+    delay_p95_s: float
+    delay_p99_s: float
+    mean_queue_packets: float
+
+
+class LoadSummary(TypedDict):
+    """How the traffic was made to meet the load: wire bytes over capacity, and how files were repeated."""
+
+    target: float | None
+    native: float | None
+    copies: int
+    dilation: float
+    achieved: float | None
+    session_rate_per_s: float | None
+
+
+class RunSummary(TypedDict):
+    """Load, goodput, and how much was simulated."""
+
+    load: LoadSummary
+    goodput_bps: float
+    goodput_up_bps: float
+    sources: list[str]
+    measured: int
+    censored: int
+    reordered: int
+    window_begin_s: float
+    window_end_s: float
+    end_s: float
+    simulated_s: float
+    events: int
+    packets: int
+    connections: int
+    conservation_ok: bool
+
+
+class ParameterEntry(TypedDict):
+    """One parameter of a scheme."""
+
+    name: str
+    default: str
+    unit: str
+    doc: str
+    source: str
+
+
+class SchemeEntry(TypedDict):
+    """One scheme of the catalogue."""
+
+    name: str
+    summary: str
+    source: str
+    detail: str
+    params: list[ParameterEntry]

@@ -1,0 +1,120 @@
+"""Scenarios: read from TOML, written as TOML, filled in by the engine, and made from options."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from mousehole import _engine, bottleneck, sizefiles
+from mousehole.engine_types import JsonValue, ModelParams, Scenario, TrafficSection
+from mousehole.errors import MouseholeError, field_error
+from mousehole.options import least, text_list
+from mousehole.settings import Options
+
+SCHEMA = "mousehole.scenario/1"
+IN_MEMORY = "(connections in memory)"
+"""Stands for the name of a file in scenarios whose traffic was given from Python."""
+
+
+class SharedScenario(NamedTuple):
+    """What the runs of a comparison share, and the buffers that they do not share."""
+
+    base: Scenario
+    buffers: tuple[str, ...]
+
+
+def default() -> Scenario:
+    """Returns the scenario that options change where the user has none; it has no rate and no traffic."""
+    return {
+        "schema": SCHEMA,
+        "seed": 1,
+        "warmup": "30s",
+        "duration": "300s",
+        "link": {"rtt": "80ms", "buffer": "1bdp"},
+        "tcp": {"profile": "rfc"},
+        "traffic": {},
+    }
+
+
+def filled(scenario: Mapping[str, object]) -> Scenario:
+    """Returns the scenario with every parameter filled in.
+
+    Raises `MouseholeError` if the engine refuses it.
+    """
+    return _engine.validate(scenario)
+
+
+def load(path: str | Path) -> Scenario:
+    """Reads a scenario from a TOML file; relative names of traffic files start from its directory."""
+    source = Path(path)
+    try:
+        text = source.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise MouseholeError(f"{source}: cannot read the scenario; {reason}") from error
+    scenario = _engine.scenario_from_toml(text, str(source))
+    if "traffic" in scenario:
+        moved = sizefiles.moved(scenario["traffic"], lambda file: str(source.parent / file))
+        scenario["traffic"] = moved
+    return scenario
+
+
+def to_toml(scenario: Scenario, folder: Path) -> str:
+    """Returns the scenario as TOML, with the names of its traffic files relative to `folder`."""
+    if IN_MEMORY in scenario["traffic"].get("files", []):
+        raise MouseholeError(
+            "scenario: connections given from Python cannot be saved; write them to a file first"
+        )
+    root = folder.resolve()
+    moved = sizefiles.moved(scenario["traffic"], lambda file: os.path.relpath(Path(file).resolve(), root))
+    return _engine.scenario_to_toml({**scenario, "traffic": moved})
+
+
+def shared(start: Scenario, traffic: TrafficSection, options: Options) -> SharedScenario:
+    """Returns what all runs of a comparison share: `start` with this traffic and with the options given.
+
+    Options of the link are applied to the bottleneck. Of a topology, the bottleneck is written out, as its
+    buffer is needed for the grid; this asks the engine, which refuses options that it does not allow.
+    """
+    for field, number in (("seed", options.seed), ("overhead", options.overhead)):
+        least(field, number or 0, 0)
+    buffers = None if options.buffer is None else text_list("buffer", options.buffer)
+    hosts: dict[str, JsonValue] = {**start["tcp"]}
+    hosts |= {} if options.tcp is None else {"profile": options.tcp}
+    hosts |= {"ecn": True} if options.ecn else {}
+    base: Scenario = {
+        **start,
+        "seed": start["seed"] if options.seed is None else options.seed,
+        "warmup": start["warmup"] if options.warmup is None else options.warmup,
+        "duration": start["duration"] if options.duration is None else options.duration,
+        "tcp": hosts,
+        "traffic": traffic,
+        "trace": False,
+    }
+    base = bottleneck.changed(base, {
+        "rate": options.rate, "rtt": options.rtt, "uplink_rate": options.uplink,
+        "uplink_buffer": options.uplink_buffer, "overhead": options.overhead,
+        "ignore_trace_rtt": options.ignore_trace_rtt or None,
+    })  # fmt: skip
+    if "rate" not in base["link"]:
+        raise MouseholeError("rate: none was given; give one such as 10mbit, or a scenario that has one")
+    if "topology" not in base:
+        return SharedScenario(base, buffers or text_list("buffer", base["link"]["buffer"]))
+    first = bottleneck.changed(base, {"buffer": buffers[0] if buffers else None})
+    topology = filled(first)["topology"]
+    return SharedScenario({**base, "topology": topology}, buffers or (topology["buffer"],))
+
+
+def traffic_section(
+    scenario: Scenario, direction: str | None, params: Mapping[str, object] | None
+) -> TrafficSection:
+    """Returns the traffic of the user's scenario with the direction and the parameters given."""
+    section: TrafficSection = {**scenario["traffic"]}
+    if direction is not None:
+        section["direction"] = direction
+    if params and not section.get("model"):
+        raise field_error("params", json.dumps(params), "a scenario with traffic.model; this one has none")
+    if params:
+        section["params"] = cast("ModelParams", {**(section.get("params") or {}), **params})
+    return section

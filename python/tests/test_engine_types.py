@@ -1,0 +1,122 @@
+"""The types of the border to the engine, compared with what the engine really takes and returns."""
+
+from collections.abc import Mapping
+from typing import Any, get_args, get_type_hints
+
+import numpy as np
+import pytest
+from mousehole import _engine, engine_types
+from mousehole.errors import MouseholeError
+
+SCENARIO: dict[str, Any] = {
+    "warmup": "0s",
+    "duration": "5s",
+    "trace": True,
+    "scheme": "rio-ps",
+    "link": {"rate": "4mbit"},
+    "traffic": {
+        "mix": [
+            {"model": "poisson", "load": 0.5},
+            {"model": "ftp", "params": {"endless": True}, "count": 1},
+            {"model": "voip", "count": 2},
+        ]
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def result() -> _engine.RunResult:
+    return _engine.run(SCENARIO, None, _engine.Cancel())
+
+
+def check(declared: type, found: Mapping[str, Any]) -> None:
+    """The keys are those of the TypedDict, and plain values and columns have the types it says."""
+    hints = get_type_hints(declared)
+    assert set(found) == set(hints)
+    for name, hint in hints.items():
+        value = found[name]
+        if isinstance(value, np.ndarray):
+            assert value.dtype == get_args(get_args(hint)[1])[0], name
+        elif hint in (str, int, float, bool):
+            assert isinstance(value, hint), name
+
+
+@pytest.mark.parametrize(
+    ("table", "declared"),
+    [
+        ("transfers", engine_types.TransferColumns),
+        ("flows", engine_types.FlowColumns),
+        ("datagrams", engine_types.DatagramColumns),
+        ("series", engine_types.SeriesColumns),
+        ("trace", engine_types.TraceColumns),
+    ],
+)
+def test_run_result__columns(result: _engine.RunResult, table: str, declared: type) -> None:
+    check(declared, getattr(result, table)())
+
+
+def test_run_result__counters_and_summary(result: _engine.RunResult) -> None:
+    check(engine_types.RunSummary, result.summary())
+    check(engine_types.LoadSummary, result.summary()["load"])
+    for queue in result.queues():
+        check(engine_types.QueueCounters, queue)
+        for colour in queue["colours"]:
+            check(engine_types.ColourCounters, colour)
+            assert set(get_args(engine_types.Counter)) <= set(colour)
+
+
+def test_traffic__summary_and_frame() -> None:
+    traffic = _engine.model_traffic("web:sfd")
+    check(engine_types.TrafficSummary, traffic.summary("3mbit"))
+    check(engine_types.ConnectionColumns, traffic.frame())
+
+
+def test_schemes__entries() -> None:
+    for scheme in _engine.schemes():
+        check(engine_types.SchemeEntry, scheme)
+        for parameter in scheme["params"]:
+            check(engine_types.ParameterEntry, parameter)
+
+
+def test_scenario__has_a_type_for_every_field_that_is_filled_in() -> None:
+    filled = _engine.validate({**SCENARIO, "link": {}, "topology": {"kind": "y"}})
+    traffic, link = filled["traffic"], _engine.validate(SCENARIO)["link"]
+    assert set(filled) <= set(get_type_hints(engine_types.Scenario))
+    assert set(filled["topology"]) <= set(get_type_hints(engine_types.TopologySection))
+    assert set(traffic) <= set(get_type_hints(engine_types.TrafficSection))
+    assert set(traffic["mix"][0]) <= set(get_type_hints(engine_types.MixEntry))
+    assert set(link) <= set(get_type_hints(engine_types.LinkSection))
+    assert _engine.validate(filled) == filled
+
+
+NOT_A_NUMBER = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("traffic", "words"),
+    [
+        ({"model": "web:sfd", "params": {"cap_bytes": NOT_A_NUMBER}}, "traffic.params.cap_bytes: nan"),
+        ({"model": "web:sfd", "load": float("inf")}, "traffic.load: inf"),
+        ({"connections": [{"start_s": NOT_A_NUMBER}]}, r"traffic.connections\[0\].start_s: nan"),
+        ({"connections": ({"start_s": NOT_A_NUMBER},)}, r"traffic.connections\[0\].start_s: nan"),
+        ({"files": "a.pcap"}, "expected a sequence"),
+        ({"model": b"web:sfd"}, "scenario: "),
+        ({"model": "web:sfd", "load": object()}, "unsupported type"),
+    ],
+)
+def test_scenario__refuses_what_json_cannot_hold(traffic: dict[str, Any], words: str) -> None:
+    with pytest.raises(MouseholeError, match=words):
+        _engine.validate({"traffic": traffic})
+
+
+def test_model_traffic__refuses_parameters_that_json_cannot_hold() -> None:
+    with pytest.raises(MouseholeError, match=r"traffic.params.cap_bytes: nan"):
+        _engine.model_traffic("web:sfd", {"cap_bytes": NOT_A_NUMBER})
+    with pytest.raises(MouseholeError, match=r"traffic\.params"):
+        _engine.model_traffic("web:sfd", {"cap_bytes": object()})  # type: ignore[dict-item]
+
+
+def test_connections_traffic__refuses_what_is_not_finite() -> None:
+    connection = {"start_s": NOT_A_NUMBER, "writes": [{"bytes": 1000}]}
+    with pytest.raises(MouseholeError, match=r"traffic\.connections\[0\]\.start_s: nan"):
+        _engine.connections_traffic([connection])
