@@ -2,11 +2,11 @@
 //! the same.
 //!
 //! Who cheats is drawn by the transfer's key, so it is the same under every scheme. A piece is a connection of
-//! its own; the source that wished the transfer hears of its end when the last piece has arrived.
+//! its own; the source that asked for the transfer is notified when the last piece has arrived.
 
+use super::commands::{Commands, ConnectionSource, NO_TAG};
 use super::connection::{Open, Payload};
 use super::slots::Slots;
-use super::source::{NO_TAG, Source, Wishes};
 use crate::rng::{Purpose, Stream, mix};
 use crate::traffic::Traffic;
 use crate::traffic::split;
@@ -41,89 +41,63 @@ struct Pending {
 }
 
 /// A source some of whose senders cheat.
-pub struct Gaming {
-    inner: Source,
+pub struct Gaming<S> {
+    inner: S,
     rules: Rules,
     seed: u64,
     traffic: Arc<Traffic>,
     pending: Slots<Pending>,
 }
 
-impl Gaming {
+impl<S: ConnectionSource> Gaming<S> {
     /// `inner` with cheats by these rules; `traffic` holds the writes of its replayed connections.
-    pub fn new(inner: Source, rules: Rules, seed: u64, traffic: Arc<Traffic>) -> Gaming {
+    pub fn new(inner: S, rules: Rules, seed: u64, traffic: Arc<Traffic>) -> Gaming<S> {
         Gaming { inner, rules, seed, traffic, pending: Slots::default() }
     }
 
-    /// Wishes before the first event.
-    pub fn begin(&mut self, wishes: &mut Wishes) {
-        self.ask(wishes, |inner, own| inner.begin(own));
+    fn ask(&mut self, commands: &mut Commands, ask: impl FnOnce(&mut S, &mut Commands)) {
+        let mut own = commands.capture(|own| ask(&mut self.inner, own));
+        commands.wake.append(&mut own.wake);
+        own.open.into_iter().for_each(|open| self.admit(open, commands));
     }
 
-    /// A time the source asked for has come.
-    pub fn wake(&mut self, token: u32, now: Time, wishes: &mut Wishes) {
-        self.ask(wishes, |inner, own| inner.wake(token, now, own));
-    }
-
-    /// A connection has ended: the next piece follows, or the source is told.
-    pub fn finished(&mut self, slot: u32, now: Time, wishes: &mut Wishes) {
-        let Some(pending) = self.pending.get(slot) else { return };
-        pending.left -= 1;
-        let more = pending.opened < split::count(pending.bytes, self.rules.split);
-        if pending.whole.cheats && more {
-            let piece = piece(pending, self.rules.split, slot);
-            wishes.open.push(piece);
-        } else if pending.left == 0
-            && let Some(done) = self.pending.take(slot)
-            && done.whole.tag != NO_TAG
-        {
-            self.ask(wishes, |inner, own| inner.finished(done.whole.tag, now, own));
-        }
-    }
-
-    fn ask(&mut self, wishes: &mut Wishes, ask: impl FnOnce(&mut Source, &mut Wishes)) {
-        let mut own = wishes.apart(|own| ask(&mut self.inner, own));
-        wishes.wake.append(&mut own.wake);
-        own.open.into_iter().for_each(|open| self.admit(open, wishes));
-    }
-
-    fn admit(&mut self, mut open: Open, wishes: &mut Wishes) {
-        let Some(bytes) = self.bytes(&open, wishes).filter(|&bytes| self.cheats(&open, bytes)) else {
+    fn admit(&mut self, mut open: Open, commands: &mut Commands) {
+        let Some(bytes) = self.bytes(&open, commands).filter(|&bytes| self.cheats(&open, bytes)) else {
             let tag = match open.tag {
                 NO_TAG => NO_TAG,
                 _ => self.pending.put(Pending { whole: open, bytes: 1, opened: 1, left: 1 }),
             };
-            return wishes.open.push(Open { tag, ..open });
+            return commands.open.push(Open { tag, ..open });
         };
         (open.cheats, open.hint) = (true, self.rules.hint);
         match open.payload {
-            Payload::Single(_) => self.admit_pieces(open, bytes, wishes),
+            Payload::Single(_) => self.admit_pieces(open, bytes, commands),
             // Flows without end are as many flows without end.
             Payload::Endless if self.rules.parallel => {
                 let copies = 0..u64::from(self.rules.split);
-                wishes.open.extend(copies.map(|k| Open { key: piece_key(open.key, k), ..open }));
+                commands.open.extend(copies.map(|k| Open { key: piece_key(open.key, k), ..open }));
             }
-            _ => self.admit_pieces(open, 1, wishes),
+            _ => self.admit_pieces(open, 1, commands),
         }
     }
 
     /// Opens all pieces of a transfer, or the first; `bytes` 1 is a single piece.
-    fn admit_pieces(&mut self, whole: Open, bytes: u64, wishes: &mut Wishes) {
+    fn admit_pieces(&mut self, whole: Open, bytes: u64, commands: &mut Commands) {
         let pieces = split::count(bytes, self.rules.split);
         let slot = self.pending.put(Pending { whole, bytes, opened: 0, left: pieces });
         let now = if self.rules.parallel { pieces } else { 1 };
         for _ in 0..now {
             let Some(pending) = self.pending.get(slot) else { return };
-            wishes.open.push(piece(pending, self.rules.split, slot));
+            commands.open.push(piece(pending, self.rules.split, slot));
         }
     }
 
     /// Payload of a connection, if it has a size; flows without end are larger than any.
-    fn bytes(&self, open: &Open, wishes: &Wishes) -> Option<u64> {
+    fn bytes(&self, open: &Open, commands: &Commands) -> Option<u64> {
         match open.payload {
             Payload::Single(bytes) => Some(bytes),
             Payload::Replayed(index) => Some(self.traffic.connections[index as usize].bytes()),
-            Payload::Scripted(index) => Some(wishes.scripts[index as usize].bytes()),
+            Payload::Scripted(index) => Some(commands.scripts[index as usize].bytes()),
             Payload::Endless => Some(u64::MAX),
             Payload::Keystrokes(_) | Payload::Datagrams(_) => None,
         }
@@ -134,6 +108,34 @@ impl Gaming {
         bytes >= rules.min_bytes
             && (rules.sources.is_empty() || rules.sources.contains(&open.source))
             && Stream::new(self.seed, Purpose::Cheat, open.key).uniform() < rules.share
+    }
+}
+
+impl<S: ConnectionSource> ConnectionSource for Gaming<S> {
+    /// Passes on the inner source's commands before the first event.
+    fn begin(&mut self, commands: &mut Commands) {
+        self.ask(commands, |inner, own| inner.begin(own));
+    }
+
+    /// Wakes the inner source.
+    fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
+        self.ask(commands, |inner, own| inner.wake(token, now, own));
+    }
+
+    /// Opens the next piece of a transfer, or notifies the inner source when the last piece has arrived.
+    fn finished(&mut self, slot: u32, now: Time, commands: &mut Commands) {
+        let Some(pending) = self.pending.get(slot) else { return };
+        pending.left -= 1;
+        let more = pending.opened < split::count(pending.bytes, self.rules.split);
+        if pending.whole.cheats && more {
+            let piece = piece(pending, self.rules.split, slot);
+            commands.open.push(piece);
+        } else if pending.left == 0
+            && let Some(done) = self.pending.take(slot)
+            && done.whole.tag != NO_TAG
+        {
+            self.ask(commands, |inner, own| inner.finished(done.whole.tag, now, own));
+        }
     }
 }
 
@@ -169,18 +171,17 @@ mod tests {
     use super::*;
     use crate::engine::source::Starts;
 
-    /// What is opened when a source wishes for connections of these payloads and all cheat.
+    /// Returns what is opened when a source opens connections of these payloads and every sender cheats.
     fn opened(payloads: &[Payload], rules: Rules) -> Vec<Open> {
         let opens = (0u64..)
             .zip(payloads)
             .map(|(key, &payload)| (Time::ZERO, Open { key, payload, ..Open::default() }));
-        let inner = Source::Starts(Starts::new(opens.collect()));
-        let mut gaming = Gaming::new(inner, rules, 1, Arc::default());
-        let mut wishes = Wishes::default();
-        gaming.begin(&mut wishes);
-        let (at, token) = wishes.wake[0];
-        gaming.wake(token, at, &mut wishes);
-        wishes.open
+        let mut gaming = Gaming::new(Starts::new(opens.collect()), rules, 1, Arc::default());
+        let mut commands = Commands::default();
+        gaming.begin(&mut commands);
+        let (at, token) = commands.wake[0];
+        gaming.wake(token, at, &mut commands);
+        commands.open
     }
 
     fn hint_of_one() -> Rules {

@@ -1,6 +1,7 @@
 //! What hosts do: opening, requests, writes, acknowledgements, timers.
 
 use super::World;
+use super::commands::ConnectionSource;
 use super::connection::Payload;
 use super::event::{What, class};
 use crate::packet::{Kind, Packet, flag};
@@ -268,9 +269,9 @@ impl World {
         if self.writes(slot) == self.live[slot as usize].progress.number + 1 {
             self.live[slot as usize].is_finished = true;
             let tag = self.live[slot as usize].open.tag;
-            if tag != super::source::NO_TAG {
-                self.setup.source.finished(tag, now, &mut self.wishes);
-                self.grant();
+            if tag != super::commands::NO_TAG {
+                self.setup.source.finished(tag, now, &mut self.commands);
+                self.apply_commands();
             }
         } else if self.live[slot as usize].opening(&self.setup.params) != Opening::Sender {
             self.think(slot);
@@ -362,7 +363,7 @@ impl World {
         match self.live[slot as usize].open.payload {
             Payload::Single(_) | Payload::Endless | Payload::Keystrokes(_) | Payload::Datagrams(_) => None,
             Payload::Replayed(index) => Some(&self.setup.traffic.connections[index as usize].writes),
-            Payload::Scripted(index) => Some(&self.wishes.scripts[index as usize].writes),
+            Payload::Scripted(index) => Some(&self.commands.scripts[index as usize].writes),
         }
     }
 
@@ -387,7 +388,7 @@ impl World {
         let open = &self.live[slot as usize].open;
         match open.payload {
             Payload::Replayed(index) => self.setup.traffic.page(open.page, index, number),
-            Payload::Scripted(index) => self.wishes.scripts[index as usize].pages[number as usize],
+            Payload::Scripted(index) => self.commands.scripts[index as usize].pages[number as usize],
             _ => PageOf { key: open.page, transfers: open.page_transfers },
         }
     }

@@ -5,9 +5,9 @@
 //! has the same key under every scheme and in every mix that has this source in this place; source 0 keeps
 //! its keys as they are.
 
+use super::commands::{Commands, ConnectionSource, NO_TAG};
 use super::connection::{Open, Payload};
 use super::slots::Slots;
-use super::source::{NO_TAG, Source, Wishes};
 use crate::rng::mix;
 use crate::units::Time;
 
@@ -19,52 +19,31 @@ const KEY_BITS: u32 = 56;
 const PAGE_BITS: u32 = 32;
 
 /// Sources beside each other.
-pub struct Mix {
-    sources: Vec<(u16, Source)>,
+pub struct Mix<S> {
+    sources: Vec<(u16, S)>,
     wakes: Slots<(usize, u32)>,
     tags: Slots<(usize, u32)>,
 }
 
-impl Mix {
+impl<S: ConnectionSource> Mix<S> {
     /// The sources with their numbers, which records name and keys carry.
-    pub fn new(sources: Vec<(u16, Source)>) -> Mix {
+    pub fn new(sources: Vec<(u16, S)>) -> Mix<S> {
         Mix { sources, wakes: Slots::default(), tags: Slots::default() }
     }
 
-    /// Wishes of all sources before the first event.
-    pub fn begin(&mut self, wishes: &mut Wishes) {
-        for place in 0..self.sources.len() {
-            self.ask(place, wishes, |source, own| source.begin(own));
-        }
-    }
-
-    /// A time that one of the sources asked for has come.
-    pub fn wake(&mut self, token: u32, now: Time, wishes: &mut Wishes) {
-        if let Some((place, token)) = self.wakes.take(token) {
-            self.ask(place, wishes, |source, own| source.wake(token, now, own));
-        }
-    }
-
-    /// A connection of one of the sources has ended.
-    pub fn finished(&mut self, tag: u32, now: Time, wishes: &mut Wishes) {
-        if let Some((place, tag)) = self.tags.take(tag) {
-            self.ask(place, wishes, |source, own| source.finished(tag, now, own));
-        }
-    }
-
-    fn ask(&mut self, place: usize, wishes: &mut Wishes, ask: impl FnOnce(&mut Source, &mut Wishes)) {
+    fn ask(&mut self, place: usize, commands: &mut Commands, ask: impl FnOnce(&mut S, &mut Commands)) {
         let (number, source) = &mut self.sources[place];
-        let before = wishes.scripts.len();
-        let own = wishes.apart(|own| ask(source, own));
-        for page in wishes.scripts[before..].iter_mut().flat_map(|script| &mut script.pages) {
+        let before = commands.scripts.len();
+        let own = commands.capture(|own| ask(source, own));
+        for page in commands.scripts[before..].iter_mut().flat_map(|script| &mut script.pages) {
             page.key = page_key(*number, page.key);
         }
         for (at, token) in own.wake {
-            wishes.wake.push((at, self.wakes.put((place, token))));
+            commands.wake.push((at, self.wakes.put((place, token))));
         }
         for open in own.open {
             let tag = if open.tag == NO_TAG { NO_TAG } else { self.tags.put((place, open.tag)) };
-            wishes.open.push(Open {
+            commands.open.push(Open {
                 key: key(*number, open.key),
                 object_key: key(*number, open.object_key),
                 page: match open.payload {
@@ -75,6 +54,29 @@ impl Mix {
                 tag,
                 ..open
             });
+        }
+    }
+}
+
+impl<S: ConnectionSource> ConnectionSource for Mix<S> {
+    /// Asks every source for its commands before the first event.
+    fn begin(&mut self, commands: &mut Commands) {
+        for place in 0..self.sources.len() {
+            self.ask(place, commands, |source, own| source.begin(own));
+        }
+    }
+
+    /// Wakes the source that asked for this time.
+    fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
+        if let Some((place, token)) = self.wakes.take(token) {
+            self.ask(place, commands, |source, own| source.wake(token, now, own));
+        }
+    }
+
+    /// Notifies the source whose connection has ended.
+    fn finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
+        if let Some((place, tag)) = self.tags.take(tag) {
+            self.ask(place, commands, |source, own| source.finished(tag, now, own));
         }
     }
 }

@@ -7,6 +7,7 @@
 //! optimisation changes a result unseen; with `insertion_order` it is the order of scheduling, as in ns-2.
 
 pub mod arrivals;
+pub mod commands;
 pub mod connection;
 pub mod course;
 pub mod datagrams;
@@ -32,13 +33,14 @@ use crate::record::{ColourCounts, FlowRecord, QueueRecord, TraceRow, Transfer};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
+use commands::{BULK, Commands, ConnectionSource};
 use connection::{Live, Open, Payload};
 use course::{Course, Plain};
 use event::{Event, What, class};
 use layout::{DOWN, End, Ends, Road};
 pub use outcome::{Balance, Outcome};
 pub use setup::{Apps, Setup};
-use source::{BULK, Wishes};
+
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -52,7 +54,7 @@ pub struct World {
     roads: Vec<Road>,
     /// Delay and pace of the private access link at each end.
     ends: Ends,
-    wishes: Wishes,
+    commands: Commands,
     transfers: Vec<Transfer>,
     /// Pages that began in the window.
     pages: HashSet<u64>,
@@ -97,7 +99,7 @@ impl World {
                 let (delay, rate) = setup.layout.private(end);
                 (delay, rate.map(Pace::new))
             }),
-            wishes: Wishes::default(),
+            commands: Commands::default(),
             transfers: Vec::new(),
             pages: HashSet::new(),
             trace: Vec::new(),
@@ -130,10 +132,10 @@ impl World {
             }
         }
         if let Some(bulk) = &mut world.setup.bulk {
-            bulk.schedule(&mut world.wishes);
+            bulk.begin(&mut world.commands);
         }
-        world.setup.source.begin(&mut world.wishes);
-        world.grant();
+        world.setup.source.begin(&mut world.commands);
+        world.apply_commands();
         world
     }
 
@@ -191,10 +193,10 @@ impl World {
             What::Timer { slot, generation } => self.timer(slot, generation),
             What::Wake(token) => {
                 match &mut self.setup.bulk {
-                    Some(bulk) if token == BULK => bulk.open(self.now, &mut self.wishes),
-                    _ => self.setup.source.wake(token, self.now, &mut self.wishes),
+                    Some(bulk) if token == BULK => bulk.wake(token, self.now, &mut self.commands),
+                    _ => self.setup.source.wake(token, self.now, &mut self.commands),
                 }
-                self.grant();
+                self.apply_commands();
             }
             What::Ready(slot) => self.ready(slot),
             What::Served(server) => self.served(server),
@@ -231,18 +233,18 @@ impl World {
         }
     }
 
-    /// Carries out what the source wished.
-    fn grant(&mut self) {
-        while !(self.wishes.open.is_empty() && self.wishes.wake.is_empty()) {
-            let mut wakes = std::mem::take(&mut self.wishes.wake);
+    /// Carries out the commands of the source, and those that follow from them.
+    fn apply_commands(&mut self) {
+        while !(self.commands.open.is_empty() && self.commands.wake.is_empty()) {
+            let mut wakes = std::mem::take(&mut self.commands.wake);
             for (at, token) in wakes.drain(..) {
                 self.schedule(at, class::WAKE, u64::from(token), What::Wake(token));
             }
-            let mut opens = std::mem::take(&mut self.wishes.open);
+            let mut opens = std::mem::take(&mut self.commands.open);
             for open in opens.drain(..) {
                 self.open(open);
             }
-            self.wishes.reuse(opens, wakes);
+            self.commands.reuse(opens, wakes);
         }
     }
 

@@ -162,7 +162,7 @@ impl World {
             forward_packets: forward.iter().map(|colour| colour.sent.packets).sum(),
             balance: self.setup.links.iter_mut().map(|link| balance(link, now)).collect(),
             transfers: self.transfers,
-            scripts: self.wishes.scripts,
+            scripts: self.commands.scripts,
             queues: self.queues,
             series,
             trace: self.trace,

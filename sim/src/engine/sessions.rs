@@ -3,8 +3,8 @@
 //! One machine for all ways to fetch a page: objects at gaps of time, the index and then the rest on parallel
 //! connections, or everything on one connection.
 
+use super::commands::{Commands, ConnectionSource};
 use super::connection::{Open, Payload};
-use super::source::Wishes;
 use crate::flow::Class;
 use crate::traffic::connection::PageOf;
 use crate::traffic::model::closed_loop::PageDraws;
@@ -63,62 +63,66 @@ impl Sessions {
             free_objects: Vec::new(),
         }
     }
+}
 
-    /// Sessions in progress at the start are thinking before a page; others will arrive.
-    pub fn begin(&mut self, wishes: &mut Wishes) {
+impl ConnectionSource for Sessions {
+    /// Schedules the next page of each session in progress at the start, and the first arrival of a session.
+    fn begin(&mut self, commands: &mut Commands) {
         for name in 0..self.first_arrival {
             let slot = self.admit(name);
-            wishes.wake.push((Time::ZERO + self.draws.residual_think(name), slot));
+            commands.wake.push((Time::ZERO + self.draws.residual_think(name), slot));
         }
-        self.await_arrival(Time::ZERO, wishes);
+        self.await_arrival(Time::ZERO, commands);
     }
 
-    fn await_arrival(&self, now: Time, wishes: &mut Wishes) {
-        wishes.wake.extend(self.draws.session_gap(self.arrived).map(|gap| (now + gap, ARRIVAL)));
-    }
-
-    /// A session arrives, starts a page, or asks for its next object.
-    pub fn wake(&mut self, token: u32, now: Time, wishes: &mut Wishes) {
+    /// Starts a new session, or the next page or object of the session whose slot `token` is.
+    fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
         if token == ARRIVAL {
             let slot = self.admit(self.first_arrival + self.arrived);
             self.arrived += 1;
-            self.await_arrival(now, wishes);
-            return self.start_page(slot, now, wishes);
+            self.await_arrival(now, commands);
+            return self.start_page(slot, now, commands);
         }
         let session = &self.sessions[token as usize];
         match session.launched < session.objects {
-            true => self.launch(token, now, wishes),
-            false => self.start_page(token, now, wishes),
+            true => self.launch(token, now, commands),
+            false => self.start_page(token, now, commands),
         }
     }
 
-    /// A transfer is complete: its object's next part follows, or its page may be complete.
-    pub fn finished(&mut self, tag: u32, now: Time, wishes: &mut Wishes) {
+    /// Opens the next part of the object whose transfer has ended, or completes the object.
+    fn finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         self.objects[tag as usize].part += 1;
-        if self.open_part(tag, wishes) {
+        if self.open_part(tag, commands) {
             return;
         }
         let slot = self.objects[tag as usize].session;
-        self.is_complete(tag, now, wishes);
+        self.is_complete(tag, now, commands);
         if let Fetch::IndexFirst(parallel) = self.fetch {
-            self.launch_parallel(slot, parallel, now, wishes);
+            self.launch_parallel(slot, parallel, now, commands);
         }
+    }
+}
+
+impl Sessions {
+    fn await_arrival(&self, now: Time, commands: &mut Commands) {
+        commands.wake.extend(self.draws.session_gap(self.arrived).map(|gap| (now + gap, ARRIVAL)));
     }
 
     /// An object has come as a whole; perhaps its page has, too.
-    fn is_complete(&mut self, tag: u32, now: Time, wishes: &mut Wishes) {
+    fn is_complete(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         self.free_objects.push(tag);
         let slot = self.objects[tag as usize].session;
         self.sessions[slot as usize].outstanding -= 1;
-        self.end_page(slot, now, wishes);
+        self.end_page(slot, now, commands);
     }
 
     /// Asks for the objects behind the index, so many at once.
-    fn launch_parallel(&mut self, slot: u32, parallel: u32, now: Time, wishes: &mut Wishes) {
+    fn launch_parallel(&mut self, slot: u32, parallel: u32, now: Time, commands: &mut Commands) {
         let session = &self.sessions[slot as usize];
         let free = parallel.saturating_sub(session.outstanding);
         for _ in 0..free.min(session.objects - session.launched) {
-            self.launch(slot, now, wishes);
+            self.launch(slot, now, commands);
         }
     }
 
@@ -137,31 +141,31 @@ impl Sessions {
         place(&mut self.sessions, &mut self.free_sessions, session)
     }
 
-    fn start_page(&mut self, slot: u32, now: Time, wishes: &mut Wishes) {
+    fn start_page(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         let page = self.draws.page(session.name, session.page);
         (session.server, session.objects, session.launched) = (page.server, page.objects, 0);
         session.of = self.draws.page_of(session.name, session.page, page.objects);
         match self.fetch {
-            Fetch::Pipelined => self.open_page(slot, wishes),
-            _ => self.launch(slot, now, wishes),
+            Fetch::Pipelined => self.open_page(slot, commands),
+            _ => self.launch(slot, now, commands),
         }
     }
 
     /// Opens the one connection of a page.
-    fn open_page(&mut self, slot: u32, wishes: &mut Wishes) {
+    fn open_page(&mut self, slot: u32, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         (session.launched, session.outstanding) = (session.objects, 1);
         let (name, page, objects) = (session.name, session.page, session.objects);
         let object = Object { session: slot, number: 0, bytes: 0, part: 0 };
         let tag = place(&mut self.objects, &mut self.free_objects, object);
-        let payload = wishes.script(self.draws.script(name, page, objects));
+        let payload = commands.payload_for(self.draws.script(name, page, objects));
         let open = self.open(tag, payload);
-        wishes.open.push(open);
+        commands.open.push(open);
     }
 
     /// Asks for the session's next object, and for the one after it in due time.
-    fn launch(&mut self, slot: u32, now: Time, wishes: &mut Wishes) {
+    fn launch(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         let number = session.launched;
         session.launched += 1;
@@ -171,21 +175,21 @@ impl Sessions {
         let object = Object { session: slot, number, bytes, part: 0 };
         let tag = place(&mut self.objects, &mut self.free_objects, object);
         if more && self.fetch == Fetch::Paced {
-            wishes.wake.push((now + self.draws.object(name, page, number + 1).gap, slot));
+            commands.wake.push((now + self.draws.object(name, page, number + 1).gap, slot));
         }
-        if !self.open_part(tag, wishes) {
-            self.is_complete(tag, now, wishes);
+        if !self.open_part(tag, commands) {
+            self.is_complete(tag, now, commands);
         }
     }
 
     /// Opens the connection for an object's current part; `false` if there is none.
-    fn open_part(&mut self, tag: u32, wishes: &mut Wishes) -> bool {
+    fn open_part(&mut self, tag: u32, commands: &mut Commands) -> bool {
         let object = self.objects[tag as usize];
         let Some(bytes) = self.draws.part(object.bytes, object.part) else {
             return false;
         };
         let open = self.open(tag, Payload::Single(bytes));
-        wishes.open.push(open);
+        commands.open.push(open);
         true
     }
 
@@ -209,7 +213,7 @@ impl Sessions {
     }
 
     /// If every object of the page has come, the user thinks, or the session ends.
-    fn end_page(&mut self, slot: u32, now: Time, wishes: &mut Wishes) {
+    fn end_page(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         if session.outstanding > 0 || session.launched < session.objects {
             return;
@@ -217,7 +221,7 @@ impl Sessions {
         let done = session.page;
         session.page += 1;
         if session.page < session.pages {
-            wishes.wake.push((now + self.draws.think(session.name, done), slot));
+            commands.wake.push((now + self.draws.think(session.name, done), slot));
         } else {
             self.free_sessions.push(slot);
         }
