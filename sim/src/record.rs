@@ -24,8 +24,8 @@ pub struct Transfer {
     pub source: u16,
     /// Its data went from client to server.
     pub upload: bool,
-    /// Its sender departed from the rules.
-    pub cheats: bool,
+    /// Its sender misbehaved.
+    pub misbehaves: bool,
     /// When the client's SYN or request was sent.
     pub start: Time,
     /// When the first data packet was first sent; [`Time::NEVER`] if none was.
@@ -62,7 +62,7 @@ pub enum Template {
     Script(u32),
 }
 
-/// What one flow without end delivered within the measured window.
+/// What one long-lived flow delivered within the measured window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FlowRecord {
     /// Names the connection across schemes.
@@ -73,8 +73,8 @@ pub struct FlowRecord {
     pub source: u16,
     /// Its data went from client to server.
     pub upload: bool,
-    /// Its sender departed from the rules.
-    pub cheats: bool,
+    /// Its sender misbehaved.
+    pub misbehaves: bool,
     /// Payload bytes that arrived in order.
     pub bytes: u64,
 }

@@ -34,8 +34,8 @@ pub enum Purpose {
     TickPhase = 12,
     /// Hash perturbation of a fair queue.
     Hash = 13,
-    /// Who cheats; the entity is the transfer.
-    Cheat = 20,
+    /// Which senders misbehave; the entity is the transfer.
+    Misbehaviour = 20,
 }
 
 /// A stream of draws for one (seed, purpose, entity); cheap to copy, remembers only its index.

@@ -40,10 +40,10 @@ pub struct Open {
     pub upload: bool,
     /// Payload of a request; 0 is the profile's.
     pub request_bytes: u16,
-    /// The window its packets claim, whatever it is; 0 is the truth.
+    /// Window in segments that its packets claim; 0 for the sender's true window.
     pub hint: u8,
-    /// Its sender departs from the rules to be taken for something else.
-    pub cheats: bool,
+    /// Its sender misbehaves; see [`super::misbehaving`].
+    pub misbehaves: bool,
 }
 
 impl Default for Open {
@@ -67,7 +67,7 @@ impl Default for Open {
             upload: false,
             request_bytes: 0,
             hint: 0,
-            cheats: false,
+            misbehaves: false,
         }
     }
 }
@@ -88,8 +88,8 @@ pub enum Payload {
     Replayed(u32),
     /// The writes of this script of the source's.
     Scripted(u32),
-    /// A write without end.
-    Endless,
+    /// A write without end: a long-lived flow.
+    LongLived,
     /// Keystrokes by these rules of the run's applications, for ever.
     Keystrokes(u32),
     /// The packets of this datagram flow of the run's applications.
@@ -99,7 +99,7 @@ pub enum Payload {
 impl Payload {
     /// Whether its writes are transfers that can be measured.
     pub fn is_measurable(self) -> bool {
-        !matches!(self, Payload::Endless | Payload::Datagrams(_))
+        !matches!(self, Payload::LongLived | Payload::Datagrams(_))
     }
 }
 

@@ -41,7 +41,7 @@ impl ConnectionSource for Ftp {
             client: host,
             server: host,
             payload: match model.endless {
-                true => Payload::Endless,
+                true => Payload::LongLived,
                 false => Payload::Single(self.draws.bytes(flow, number)),
             },
             tag: if restarts || model.endless { NO_TAG } else { flow },

@@ -306,7 +306,7 @@ impl World {
             object_key: if live.open.object_bytes > 0 { live.open.object_key } else { live.open.key },
             source: live.open.source,
             upload: live.open.upload,
-            cheats: live.open.cheats,
+            misbehaves: live.open.misbehaves,
             start: progress.start,
             first_data: progress.first_data,
             end,
@@ -361,7 +361,7 @@ impl World {
     /// The writes of a connection that has a list of them.
     fn listed(&self, slot: u32) -> Option<&[Write]> {
         match self.live[slot as usize].open.payload {
-            Payload::Single(_) | Payload::Endless | Payload::Keystrokes(_) | Payload::Datagrams(_) => None,
+            Payload::Single(_) | Payload::LongLived | Payload::Keystrokes(_) | Payload::Datagrams(_) => None,
             Payload::Replayed(index) => Some(&self.setup.traffic.connections[index as usize].writes),
             Payload::Scripted(index) => Some(&self.commands.scripts[index as usize].writes),
         }
@@ -377,7 +377,7 @@ impl World {
     fn write_bytes(&self, slot: u32, number: u32) -> u64 {
         match self.live[slot as usize].open.payload {
             Payload::Single(bytes) => bytes,
-            Payload::Endless | Payload::Datagrams(_) => u64::MAX,
+            Payload::LongLived | Payload::Datagrams(_) => u64::MAX,
             Payload::Keystrokes(index) => self.setup.apps.keystrokes[index as usize].bytes,
             _ => self.listed(slot).map_or(0, |writes| writes[number as usize].bytes),
         }

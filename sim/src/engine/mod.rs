@@ -13,10 +13,10 @@ pub mod course;
 pub mod datagrams;
 mod event;
 pub mod ftp;
-pub mod gaming;
 pub mod graph;
 mod host;
 pub mod layout;
+pub mod misbehaving;
 pub mod mix;
 mod outcome;
 mod passage;
@@ -66,8 +66,8 @@ pub struct World {
     queues: Vec<QueueRecord>,
     /// Datagram flows, by number.
     datagrams: Vec<datagrams::Heard>,
-    /// Flows without end, and what they had delivered when the window began.
-    endless: Vec<(u32, u32)>,
+    /// Slots of the long-lived flows, and the segments each had delivered when the window began.
+    long_lived: Vec<(u32, u32)>,
     flows: Vec<FlowRecord>,
     /// Measured transfers and datagrams that have not ended.
     outstanding: u64,
@@ -118,7 +118,7 @@ impl World {
             goodput_up_bytes: 0,
             reordered: 0,
             datagrams: setup.apps.streams.iter().map(|_| datagrams::Heard::default()).collect(),
-            endless: Vec::new(),
+            long_lived: Vec::new(),
             flows: Vec::new(),
             setup,
         };
@@ -279,8 +279,8 @@ impl World {
             Payload::Datagrams(_) => self.send_datagram(slot),
             _ => self.begin_write(slot, 0),
         }
-        if open.payload == Payload::Endless {
-            self.endless.push((slot, 0));
+        if open.payload == Payload::LongLived {
+            self.long_lived.push((slot, 0));
         }
     }
 

@@ -28,7 +28,7 @@ pub struct Outcome {
     pub goodput_bytes: u64,
     /// The same at servers.
     pub goodput_up_bytes: u64,
-    /// What flows without end delivered.
+    /// What each long-lived flow delivered.
     pub flows: Vec<FlowRecord>,
     /// What datagram flows met.
     pub datagrams: Vec<DatagramRecord>,
@@ -102,7 +102,7 @@ impl World {
             self.at_window[usize::from(number)] = link.counts_at(self.now);
             link.counts.restart_delays();
         }
-        for (slot, then) in &mut self.endless {
+        for (slot, then) in &mut self.long_lived {
             *then = self.live[*slot as usize].receiver.next();
         }
     }
@@ -126,19 +126,19 @@ impl World {
                 window_s,
             });
         }
-        self.flows = self.endless.iter().map(|&(slot, then)| self.delivered(slot, then)).collect();
+        self.flows = self.long_lived.iter().map(|&(slot, then)| self.long_lived_record(slot, then)).collect();
         self.is_over = self.outstanding == 0;
     }
 
-    /// What a flow without end has delivered since it had delivered `then` segments.
-    fn delivered(&self, slot: u32, then: u32) -> FlowRecord {
+    /// Returns the record of a long-lived flow that had delivered `then` segments when the window began.
+    fn long_lived_record(&self, slot: u32, then: u32) -> FlowRecord {
         let live = &self.live[slot as usize];
         FlowRecord {
             key: live.open.key,
             client: live.open.client,
             source: live.open.source,
             upload: live.open.upload,
-            cheats: live.open.cheats,
+            misbehaves: live.open.misbehaves,
             bytes: u64::from(live.receiver.next() - then) * u64::from(self.setup.params.mss),
         }
     }

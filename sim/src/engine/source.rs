@@ -6,7 +6,7 @@ use super::arrivals::Arrivals;
 use super::commands::{BULK, Commands, ConnectionSource};
 use super::connection::{Open, Payload};
 use super::ftp::Ftp;
-use super::gaming::Gaming;
+use super::misbehaving::Misbehaving;
 use super::mix::Mix;
 use super::sessions::Sessions;
 use crate::record::FlowRecord;
@@ -38,7 +38,7 @@ pub enum Source {
     /// Several sources at once.
     Mix(Mix<Source>),
     /// A source some of whose senders misbehave.
-    Gaming(Box<Gaming<Source>>),
+    Misbehaving(Box<Misbehaving<Source>>),
 }
 
 impl ConnectionSource for Source {
@@ -53,7 +53,7 @@ impl ConnectionSource for Source {
             Source::Ftp(source) => source.begin(commands),
             Source::Starts(source) => source.begin(commands),
             Source::Mix(source) => source.begin(commands),
-            Source::Gaming(source) => source.begin(commands),
+            Source::Misbehaving(source) => source.begin(commands),
         }
     }
 
@@ -68,7 +68,7 @@ impl ConnectionSource for Source {
             Source::Ftp(source) => source.wake(token, now, commands),
             Source::Starts(source) => source.wake(token, now, commands),
             Source::Mix(source) => source.wake(token, now, commands),
-            Source::Gaming(source) => source.wake(token, now, commands),
+            Source::Misbehaving(source) => source.wake(token, now, commands),
         }
     }
 
@@ -83,7 +83,7 @@ impl ConnectionSource for Source {
             Source::Ftp(source) => source.finished(tag, now, commands),
             Source::Starts(source) => source.finished(tag, now, commands),
             Source::Mix(source) => source.finished(tag, now, commands),
-            Source::Gaming(source) => source.finished(tag, now, commands),
+            Source::Misbehaving(source) => source.finished(tag, now, commands),
         }
     }
 }
@@ -189,7 +189,7 @@ impl List {
         while let Some(connection) = self.upcoming().filter(|next| next.start <= now) {
             let mut open = open_for(connection, self.next as u32);
             if self.is_long_lived {
-                open.payload = Payload::Endless;
+                open.payload = Payload::LongLived;
                 open.key |= 1 << 63;
                 open.source = FlowRecord::BULK;
             }

@@ -1,8 +1,8 @@
-//! Senders that cheat: a transfer in pieces so that each looks short, or a window hint that always says
-//! the same.
+//! Misbehaving senders: they split a transfer into pieces that each look short, or claim a constant window.
 //!
-//! Who cheats is drawn by the transfer's key, so it is the same under every scheme. A piece is a connection of
-//! its own; the source that asked for the transfer is notified when the last piece has arrived.
+//! The transfer's key decides by a random draw whether its sender misbehaves, so the same senders misbehave
+//! under every scheme. Each piece is a connection of its own. The source that asked for the transfer is notified
+//! when the last piece has arrived.
 
 use super::commands::{Commands, ConnectionSource, NO_TAG};
 use super::connection::{Open, Payload};
@@ -13,24 +13,24 @@ use crate::traffic::split;
 use crate::units::Time;
 use std::sync::Arc;
 
-/// How senders cheat.
+/// How senders misbehave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rules {
-    /// Share of the transfers that are large enough, 0 to 1.
+    /// Share of the transfers of at least `min_bytes` whose sender misbehaves, 0 to 1.
     pub share: f64,
     /// Number of pieces; 1 leaves the transfer whole.
     pub split: u32,
-    /// All pieces at once, or one after the other.
+    /// All pieces are sent at once; else one after the other.
     pub parallel: bool,
-    /// The window hint every packet claims; 0 is the truth.
+    /// Window in segments that every packet claims; 0 for the true window.
     pub hint: u8,
-    /// Smaller transfers are left alone, payload bytes.
+    /// Payload of the smallest transfer whose sender may misbehave, bytes.
     pub min_bytes: u64,
-    /// Sources whose transfers may cheat; all where it is empty.
+    /// Numbers of the sources whose senders may misbehave; empty for all.
     pub sources: Vec<u16>,
 }
 
-/// A transfer whose source wants to hear of its end, or whose pieces are not all there.
+/// A transfer in progress whose end has to be reported to the inner source, or whose pieces have not all arrived.
 #[derive(Debug, Clone, Copy)]
 struct Pending {
     whole: Open,
@@ -40,8 +40,8 @@ struct Pending {
     left: u64,
 }
 
-/// A source some of whose senders cheat.
-pub struct Gaming<S> {
+/// A source some of whose senders misbehave.
+pub struct Misbehaving<S> {
     inner: S,
     rules: Rules,
     seed: u64,
@@ -49,31 +49,36 @@ pub struct Gaming<S> {
     pending: Slots<Pending>,
 }
 
-impl<S: ConnectionSource> Gaming<S> {
-    /// `inner` with cheats by these rules; `traffic` holds the writes of its replayed connections.
-    pub fn new(inner: S, rules: Rules, seed: u64, traffic: Arc<Traffic>) -> Gaming<S> {
-        Gaming { inner, rules, seed, traffic, pending: Slots::default() }
+impl<S: ConnectionSource> Misbehaving<S> {
+    /// Returns `inner` with senders that misbehave by these rules; `traffic` holds the writes of replayed
+    /// connections.
+    pub fn new(inner: S, rules: Rules, seed: u64, traffic: Arc<Traffic>) -> Misbehaving<S> {
+        Misbehaving { inner, rules, seed, traffic, pending: Slots::default() }
     }
 
+    /// Collects the commands of the inner source and applies the rules to the connections it opens.
     fn ask(&mut self, commands: &mut Commands, ask: impl FnOnce(&mut S, &mut Commands)) {
         let mut own = commands.capture(|own| ask(&mut self.inner, own));
         commands.wake.append(&mut own.wake);
         own.open.into_iter().for_each(|open| self.admit(open, commands));
     }
 
+    /// Opens a connection of the inner source, changed by the rules where its sender misbehaves.
     fn admit(&mut self, mut open: Open, commands: &mut Commands) {
-        let Some(bytes) = self.bytes(&open, commands).filter(|&bytes| self.cheats(&open, bytes)) else {
+        let Some(bytes) =
+            self.payload_bytes(&open, commands).filter(|&bytes| self.does_misbehave(&open, bytes))
+        else {
             let tag = match open.tag {
                 NO_TAG => NO_TAG,
                 _ => self.pending.put(Pending { whole: open, bytes: 1, opened: 1, left: 1 }),
             };
             return commands.open.push(Open { tag, ..open });
         };
-        (open.cheats, open.hint) = (true, self.rules.hint);
+        (open.misbehaves, open.hint) = (true, self.rules.hint);
         match open.payload {
             Payload::Single(_) => self.admit_pieces(open, bytes, commands),
-            // Flows without end are as many flows without end.
-            Payload::Endless if self.rules.parallel => {
+            // A long-lived flow becomes several long-lived flows.
+            Payload::LongLived if self.rules.parallel => {
                 let copies = 0..u64::from(self.rules.split);
                 commands.open.extend(copies.map(|k| Open { key: piece_key(open.key, k), ..open }));
             }
@@ -81,37 +86,39 @@ impl<S: ConnectionSource> Gaming<S> {
         }
     }
 
-    /// Opens all pieces of a transfer, or the first; `bytes` 1 is a single piece.
+    /// Opens all pieces of a transfer if they are sent in parallel, else the first. With `bytes` = 1 the transfer
+    /// stays in one piece.
     fn admit_pieces(&mut self, whole: Open, bytes: u64, commands: &mut Commands) {
         let pieces = split::count(bytes, self.rules.split);
         let slot = self.pending.put(Pending { whole, bytes, opened: 0, left: pieces });
         let now = if self.rules.parallel { pieces } else { 1 };
         for _ in 0..now {
             let Some(pending) = self.pending.get(slot) else { return };
-            commands.open.push(piece(pending, self.rules.split, slot));
+            commands.open.push(next_piece(pending, self.rules.split, slot));
         }
     }
 
-    /// Payload of a connection, if it has a size; flows without end are larger than any.
-    fn bytes(&self, open: &Open, commands: &Commands) -> Option<u64> {
+    /// Returns the payload of a connection, `u64::MAX` for a long-lived flow, or `None` where size has no meaning.
+    fn payload_bytes(&self, open: &Open, commands: &Commands) -> Option<u64> {
         match open.payload {
             Payload::Single(bytes) => Some(bytes),
             Payload::Replayed(index) => Some(self.traffic.connections[index as usize].bytes()),
             Payload::Scripted(index) => Some(commands.scripts[index as usize].bytes()),
-            Payload::Endless => Some(u64::MAX),
+            Payload::LongLived => Some(u64::MAX),
             Payload::Keystrokes(_) | Payload::Datagrams(_) => None,
         }
     }
 
-    fn cheats(&self, open: &Open, bytes: u64) -> bool {
+    /// Whether the sender of this connection misbehaves.
+    fn does_misbehave(&self, open: &Open, bytes: u64) -> bool {
         let rules = &self.rules;
         bytes >= rules.min_bytes
             && (rules.sources.is_empty() || rules.sources.contains(&open.source))
-            && Stream::new(self.seed, Purpose::Cheat, open.key).uniform() < rules.share
+            && Stream::new(self.seed, Purpose::Misbehaviour, open.key).uniform() < rules.share
     }
 }
 
-impl<S: ConnectionSource> ConnectionSource for Gaming<S> {
+impl<S: ConnectionSource> ConnectionSource for Misbehaving<S> {
     /// Passes on the inner source's commands before the first event.
     fn begin(&mut self, commands: &mut Commands) {
         self.ask(commands, |inner, own| inner.begin(own));
@@ -127,8 +134,8 @@ impl<S: ConnectionSource> ConnectionSource for Gaming<S> {
         let Some(pending) = self.pending.get(slot) else { return };
         pending.left -= 1;
         let more = pending.opened < split::count(pending.bytes, self.rules.split);
-        if pending.whole.cheats && more {
-            let piece = piece(pending, self.rules.split, slot);
+        if pending.whole.misbehaves && more {
+            let piece = next_piece(pending, self.rules.split, slot);
             commands.open.push(piece);
         } else if pending.left == 0
             && let Some(done) = self.pending.take(slot)
@@ -139,8 +146,8 @@ impl<S: ConnectionSource> ConnectionSource for Gaming<S> {
     }
 }
 
-/// The next piece of a transfer; its end comes back under `slot`.
-fn piece(pending: &mut Pending, pieces: u32, slot: u32) -> Open {
+/// Returns the command that opens the next piece of a transfer; its end is reported under the tag `slot`.
+fn next_piece(pending: &mut Pending, pieces: u32, slot: u32) -> Open {
     let number = pending.opened;
     pending.opened += 1;
     let whole = pending.whole;
@@ -157,7 +164,7 @@ fn piece(pending: &mut Pending, pieces: u32, slot: u32) -> Open {
     }
 }
 
-/// The first piece keeps the transfer's key; the others' are as good as drawn.
+/// Returns the key of a piece: the transfer's own for the first, a hash for the others.
 fn piece_key(whole: u64, number: u64) -> u64 {
     match number {
         0 => whole,
@@ -171,16 +178,16 @@ mod tests {
     use super::*;
     use crate::engine::source::Starts;
 
-    /// Returns what is opened when a source opens connections of these payloads and every sender cheats.
+    /// Returns what is opened when a source opens connections of these payloads and every sender misbehaves.
     fn opened(payloads: &[Payload], rules: Rules) -> Vec<Open> {
         let opens = (0u64..)
             .zip(payloads)
             .map(|(key, &payload)| (Time::ZERO, Open { key, payload, ..Open::default() }));
-        let mut gaming = Gaming::new(Starts::new(opens.collect()), rules, 1, Arc::default());
+        let mut misbehaving = Misbehaving::new(Starts::new(opens.collect()), rules, 1, Arc::default());
         let mut commands = Commands::default();
-        gaming.begin(&mut commands);
+        misbehaving.begin(&mut commands);
         let (at, token) = commands.wake[0];
-        gaming.wake(token, at, &mut commands);
+        misbehaving.wake(token, at, &mut commands);
         commands.open
     }
 
@@ -191,9 +198,11 @@ mod tests {
     #[test]
     fn hint__is_claimed_by_large_transfers_and_flows_without_end() {
         let payloads =
-            [Payload::Single(1000), Payload::Single(999), Payload::Endless, Payload::Keystrokes(0)];
-        let hints: Vec<(u64, u8, bool)> =
-            opened(&payloads, hint_of_one()).iter().map(|open| (open.key, open.hint, open.cheats)).collect();
+            [Payload::Single(1000), Payload::Single(999), Payload::LongLived, Payload::Keystrokes(0)];
+        let hints: Vec<(u64, u8, bool)> = opened(&payloads, hint_of_one())
+            .iter()
+            .map(|open| (open.key, open.hint, open.misbehaves))
+            .collect();
         assert_eq!(hints, [(0, 1, true), (1, 0, false), (2, 1, true), (3, 0, false)]);
     }
 
