@@ -203,7 +203,7 @@ impl Link {
     }
 
     /// A policer dropped an arrival before the queue.
-    pub fn refuse(&mut self, packet: Packet) {
+    pub fn police_drop(&mut self, packet: Packet) {
         self.counts.arrived(packet.colour, packet.bytes);
         self.note_drop(packet, Why::Policed);
     }

@@ -126,7 +126,7 @@ pub(super) struct Progress {
     pub is_measured: bool,
 }
 
-/// State of a connection in its slot; what its packets on the way need is in its [`Road`](super::layout::Road).
+/// State of a connection in its slot; what its packets on the way need is in its [`PathState`](super::layout::PathState).
 #[repr(align(64))]
 pub(super) struct Live {
     pub open: Open,

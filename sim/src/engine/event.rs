@@ -93,8 +93,8 @@ impl World {
     /// Fetches what a packet needs of the connection in `slot` on its way, and all of it where it `ends`.
     #[inline(always)]
     fn fetch(&self, slot: usize, ends: bool) {
-        if let Some(road) = self.roads.get(slot) {
-            prefetch(road);
+        if let Some(path_state) = self.path_states.get(slot) {
+            prefetch(path_state);
         }
         if let Some(live) = self.live.get(slot).filter(|_| ends) {
             prefetch(live);

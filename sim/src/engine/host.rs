@@ -43,7 +43,7 @@ impl World {
         let packet = self.wheel.release(place).packet;
         let kind = kind.unwrap_or(packet.kind);
         let slot = packet.flow;
-        self.roads[slot as usize].in_flight -= 1;
+        self.path_states[slot as usize].in_flight -= 1;
         if self.setup.trace {
             self.note(if kind == Kind::Ack { TraceEvent::Ack } else { TraceEvent::Receive }, packet);
         }
@@ -53,7 +53,7 @@ impl World {
             Kind::Syn => self.syn(slot, &packet),
             Kind::SynAck => self.syn_ack(slot),
             Kind::Request => self.request(slot, packet.seq),
-            Kind::Datagram => self.datagram(&packet),
+            Kind::Datagram => self.receive_datagram(&packet),
         }
         self.arm(slot);
         self.release(slot);
@@ -125,8 +125,8 @@ impl World {
         }
         let next = live.receiver.next();
         let done = next >= live.progress.segments.1 && before < live.progress.segments.1;
-        if self.course.is_some() {
-            self.follow_course(slot);
+        if self.send_log.is_some() {
+            self.stop_when_saturated(slot);
         }
         if let Reply::Now(fields) = reply {
             self.send_ack(slot, fields);
@@ -311,7 +311,7 @@ impl World {
             first_data: progress.first_data,
             end,
             rtt_ns: live.rtt.0,
-            path: self.setup.layout.alike(self.roads[slot as usize].path),
+            path: self.setup.layout.equivalent(self.path_states[slot as usize].path),
             retransmits: retransmits - progress.losses.0,
             timeouts: timeouts - progress.losses.1,
             is_quic: live.open.is_quic,

@@ -9,9 +9,9 @@
 pub mod arrivals;
 pub mod commands;
 pub mod connection;
-pub mod course;
 pub mod datagrams;
 mod event;
+mod forwarding;
 pub mod ftp;
 pub mod graph;
 mod host;
@@ -19,7 +19,7 @@ pub mod layout;
 pub mod misbehaving;
 pub mod mix;
 mod outcome;
-mod passage;
+pub mod send_log;
 pub mod server;
 pub mod sessions;
 mod setup;
@@ -35,10 +35,10 @@ use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
 use commands::{BULK, Commands, ConnectionSource};
 use connection::{Live, Open, Payload};
-use course::{Course, Plain};
 use event::{Event, What, class};
-use layout::{DOWN, End, Ends, Road};
+use layout::{DOWN, End, Ends, PathState};
 pub use outcome::{Balance, Outcome};
+use send_log::{SendLog, SteadyState};
 pub use setup::{Apps, Setup};
 
 use std::collections::HashSet;
@@ -51,7 +51,7 @@ pub struct World {
     now: Time,
     live: Vec<Live>,
     free: Vec<u32>,
-    roads: Vec<Road>,
+    path_states: Vec<PathState>,
     /// Delay and pace of the private access link at each end.
     ends: Ends,
     commands: Commands,
@@ -59,13 +59,13 @@ pub struct World {
     /// Pages that began in the window.
     pages: HashSet<u64>,
     trace: Vec<TraceRow>,
-    course: Option<Course>,
-    /// Links whose marker or queue is told of every connection.
-    told: Vec<usize>,
+    send_log: Option<SendLog>,
+    /// Links whose marker or queue is notified of every new connection.
+    flow_aware_links: Vec<usize>,
     at_window: Vec<[ColourCounts; 3]>,
     queues: Vec<QueueRecord>,
     /// Datagram flows, by number.
-    datagrams: Vec<datagrams::Heard>,
+    datagrams: Vec<datagrams::ReceiveStats>,
     /// Slots of the long-lived flows, and the segments each had delivered when the window began.
     long_lived: Vec<(u32, u32)>,
     flows: Vec<FlowRecord>,
@@ -84,7 +84,7 @@ pub struct World {
 
 impl World {
     /// Memory of one live connection with everything that belongs to its slot, bytes; scoreboards grow beyond it.
-    pub const BYTES_PER_CONNECTION: usize = size_of::<Live>() + size_of::<Road>();
+    pub const BYTES_PER_CONNECTION: usize = size_of::<Live>() + size_of::<PathState>();
 
     /// A world before its first event.
     pub fn new(mut setup: Setup) -> World {
@@ -94,7 +94,7 @@ impl World {
             now: Time::ZERO,
             live: Vec::new(),
             free: Vec::new(),
-            roads: Vec::new(),
+            path_states: Vec::new(),
             ends: End::ALL.map(|end| {
                 let (delay, rate) = setup.layout.private(end);
                 (delay, rate.map(Pace::new))
@@ -103,8 +103,8 @@ impl World {
             transfers: Vec::new(),
             pages: HashSet::new(),
             trace: Vec::new(),
-            course: None,
-            told: setup.told(),
+            send_log: None,
+            flow_aware_links: setup.flow_aware_links(),
             at_window: vec![Default::default(); setup.links.len()],
             queues: Vec::new(),
             outstanding: 0,
@@ -117,7 +117,7 @@ impl World {
             goodput_bytes: 0,
             goodput_up_bytes: 0,
             reordered: 0,
-            datagrams: setup.apps.streams.iter().map(|_| datagrams::Heard::default()).collect(),
+            datagrams: setup.apps.streams.iter().map(|_| datagrams::ReceiveStats::default()).collect(),
             long_lived: Vec::new(),
             flows: Vec::new(),
             setup,
@@ -139,9 +139,10 @@ impl World {
         world
     }
 
-    /// Notes the course of the only connection there is, and ends when the rest of it is plain.
-    pub fn follow(mut self, plain: Option<Plain>) -> World {
-        self.course = Some(Course::until(plain));
+    /// Keeps a send log of the only connection there is. With `steady` the run ends as soon as the slowest link is
+    /// saturated for the rest of the transfer.
+    pub fn until_saturated(mut self, steady: Option<SteadyState>) -> World {
+        self.send_log = Some(SendLog::new(steady));
         self.setup.trace = true;
         self
     }
@@ -252,7 +253,7 @@ impl World {
         let layout = &self.setup.layout;
         let path = layout.path(open.client, open.server);
         let rtt = open.rtt.unwrap_or(self.setup.rtt).max(layout.base_rtt(path));
-        let quarter = layout.quarter(rtt, path);
+        let host_delay = layout.host_delay(rtt, path);
         let phase = self.setup.params.tick_phase.unwrap_or_else(|| {
             let draw = Stream::new(self.setup.seed, Purpose::TickPhase, open.key).uniform();
             Dur((draw * self.setup.params.tick.0 as f64) as u64)
@@ -260,16 +261,18 @@ impl World {
         let slot = self.free.pop().unwrap_or(self.live.len() as u32);
         let generation = self.live.get(slot as usize).map_or(0, |old| old.generation + 1);
         let live = Live::new(open, &self.setup.params, phase, rtt, generation);
-        let road = Road { quarter, path, upload: open.upload, ..Road::default() };
+        let path_state = PathState { host_delay, path, upload: open.upload, ..PathState::default() };
         if slot as usize == self.live.len() {
             self.live.push(live);
-            self.roads.push(road);
+            self.path_states.push(path_state);
         } else {
             self.live[slot as usize] = live;
-            self.roads[slot as usize] = road;
+            self.path_states[slot as usize] = path_state;
         }
         let flow = open.flow();
-        for &link in self.told.iter().filter(|&&link| self.setup.layout.crosses(path, link as u16)) {
+        for &link in
+            self.flow_aware_links.iter().filter(|&&link| self.setup.layout.crosses(path, link as u16))
+        {
             self.setup.markers[link].open(slot, &flow);
             self.setup.links[link].queue().open(slot, &flow);
         }
@@ -295,7 +298,7 @@ impl World {
     #[inline(never)]
     fn release_finished(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
-        let is_quiet = self.roads[slot as usize].in_flight == 0 && live.sender.is_done();
+        let is_quiet = self.path_states[slot as usize].in_flight == 0 && live.sender.is_done();
         if live.is_open && is_quiet && live.receiver.poll_timeout() == Time::NEVER {
             live.is_open = false;
             self.free.push(slot);

@@ -1,8 +1,8 @@
 //! What a run leaves, and the conservation laws it must keep.
 
 use super::World;
-use super::course::Course;
 use super::layout::DOWN;
+use super::send_log::SendLog;
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::record::{Count, DatagramRecord, FlowRecord, QueueRecord, Series, TraceEvent, TraceRow, Transfer};
@@ -22,8 +22,8 @@ pub struct Outcome {
     pub scripts: Vec<Script>,
     /// Packet trace, empty unless asked for.
     pub trace: Vec<TraceRow>,
-    /// What the only connection sent; empty but after [`World::follow`].
-    pub course: Course,
+    /// What the only connection sent; empty but after [`World::until_saturated`].
+    pub send_log: SendLog,
     /// Payload bytes that arrived at clients for the first time within the window.
     pub goodput_bytes: u64,
     /// The same at servers.
@@ -77,8 +77,8 @@ impl World {
     /// Adds a line to the packet trace.
     #[cold]
     pub(super) fn note(&mut self, event: TraceEvent, packet: Packet) {
-        if let Some(course) = &mut self.course {
-            return course.note(event, &packet, self.now);
+        if let Some(log) = &mut self.send_log {
+            return log.record(event, &packet, self.now);
         }
         let seq = i64::from(packet.seq) - i64::from(event == TraceEvent::Ack);
         let cwnd = self.live[packet.flow as usize].sender.cwnd();
@@ -166,7 +166,7 @@ impl World {
             queues: self.queues,
             series,
             trace: self.trace,
-            course: self.course.unwrap_or_default(),
+            send_log: self.send_log.unwrap_or_default(),
             goodput_bytes: self.goodput_bytes,
             goodput_up_bytes: self.goodput_up_bytes,
             flows: self.flows,
