@@ -78,8 +78,8 @@ impl World {
     /// Walks a step ahead in the wheel, and fetches the connection of the event found there; where there are many,
     /// each is out of the caches by the time its next event comes.
     #[inline(always)]
-    pub(super) fn look_ahead(&mut self) {
-        let Some((at, &Event { packet, what })) = self.wheel.walk() else { return };
+    pub(super) fn prefetch_ahead(&mut self) {
+        let Some((at, &Event { packet, what })) = self.wheel.prefetch_step() else { return };
         // An event of the past has been handled since its list was walked.
         if self.live.len() > MANY && at >= self.now {
             let slot = match what {

@@ -72,7 +72,7 @@ impl World {
         let (at, class) = next_hop(event, path_state, &self.setup.layout, &self.ends, at);
         let order = order_key(&event.packet);
         let key = self.key(class, order);
-        self.wheel.file(node, at, key);
+        self.wheel.schedule(node, at, key);
     }
 
     /// Handles the arrival of the packet in `node` at its link: marks or polices it, then hands it to the link.
@@ -121,14 +121,14 @@ impl World {
         match arrival {
             Arrival::Arrives(at) => self.forward(node, at),
             Arrival::Queued { serve } => {
-                self.wheel.free(node);
+                self.wheel.free_node(node);
                 self.account_drops(number);
                 if serve {
                     self.serve(number as u32);
                 }
             }
             Arrival::Dropped => {
-                self.wheel.free(node);
+                self.wheel.free_node(node);
                 self.account_drops(number);
             }
         }
@@ -139,7 +139,7 @@ impl World {
     fn police_drop(&mut self, node: u32, link: usize) {
         let packet = self.wheel.event_mut(node).packet;
         self.setup.links[link].police_drop(packet);
-        self.wheel.free(node);
+        self.wheel.free_node(node);
         self.account_drops(link);
     }
 
@@ -158,7 +158,7 @@ impl World {
         match served {
             Ok((packet, free, at)) => {
                 self.schedule(free, class::SERVE, u64::from(link), What::Serve(link));
-                let node = self.wheel.hold(Event { packet, what: What::Arrive });
+                let node = self.wheel.store_event(Event { packet, what: What::Arrive });
                 self.forward(node, at);
             }
             Err(Some(again)) => self.schedule(again, class::SERVE, u64::from(link), What::Serve(link)),

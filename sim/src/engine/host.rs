@@ -39,8 +39,8 @@ impl World {
 
     /// A packet has reached the host it was meant for; its kind, where that is known.
     #[inline(always)]
-    pub(super) fn deliver(&mut self, place: u32, kind: Option<Kind>) {
-        let packet = self.wheel.release(place).packet;
+    pub(super) fn deliver(&mut self, node: u32, kind: Option<Kind>) {
+        let packet = self.wheel.take_event(node).packet;
         let kind = kind.unwrap_or(packet.kind);
         let slot = packet.flow;
         self.path_states[slot as usize].in_flight -= 1;
@@ -62,8 +62,8 @@ impl World {
     /// The same for what is neither data nor an acknowledgement, apart: it is rare, and the code of every event
     /// has to fit the cache of instructions.
     #[inline(never)]
-    pub(super) fn deliver_other(&mut self, place: u32) {
-        self.deliver(place, None);
+    pub(super) fn deliver_other(&mut self, node: u32) {
+        self.deliver(node, None);
     }
 
     /// The pending timer of a connection fired; it may be stale, or early.

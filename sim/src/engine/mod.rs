@@ -153,16 +153,16 @@ impl World {
     /// [`Error::Cancelled`] soon after `cancel` was set.
     pub fn run(mut self, cancel: &AtomicBool) -> Result<Outcome> {
         while !self.is_over {
-            let Some(place) = self.wheel.take() else { break };
-            let (at, &Event { what, .. }) = self.wheel.look(place);
+            let Some(node) = self.wheel.pop_node() else { break };
+            let (at, &Event { what, .. }) = self.wheel.event(node);
             debug_assert!(at >= self.now, "an event lies in the past");
             self.now = at;
             self.events += 1;
             if self.events.is_multiple_of(1 << 14) && cancel.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled);
             }
-            self.look_ahead();
-            self.handle(place, what);
+            self.prefetch_ahead();
+            self.handle(node, what);
         }
         Ok(self.finish())
     }
@@ -170,14 +170,14 @@ impl World {
     /// Handles the event at `place` of the wheel. A packet stays there as long as it travels, and what happens to
     /// it is changed in place: copied at each hop it would be read before the changes had left the store buffer.
     #[inline]
-    fn handle(&mut self, place: u32, what: What) {
+    fn handle(&mut self, node: u32, what: What) {
         match what {
-            What::Arrive => self.arrive(place),
-            What::Data => self.deliver(place, Some(Kind::Data)),
-            What::Ack => self.deliver(place, Some(Kind::Ack)),
-            What::Other => self.deliver_other(place),
+            What::Arrive => self.arrive(node),
+            What::Data => self.deliver(node, Some(Kind::Data)),
+            What::Ack => self.deliver(node, Some(Kind::Ack)),
+            What::Other => self.deliver_other(node),
             what => {
-                self.wheel.free(place);
+                self.wheel.free_node(node);
                 self.happen(what);
             }
         }
@@ -187,7 +187,7 @@ impl World {
     fn happen(&mut self, what: What) {
         match what {
             What::Arrive | What::Data | What::Ack | What::Other => {
-                unreachable!("what happens to a packet needs its place")
+                unreachable!("what happens to a packet needs its node")
             }
             What::Serve(link) => self.serve(link),
             What::Control(link) => self.control(link as usize),
