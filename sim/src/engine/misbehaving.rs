@@ -6,11 +6,11 @@
 
 use super::commands::{Commands, ConnectionSource, NO_TAG};
 use super::connection::{Open, Payload};
-use super::slots::Slots;
 use crate::rng::{Purpose, Stream, mix};
 use crate::traffic::Traffic;
 use crate::traffic::split;
 use crate::units::Time;
+use slab::Slab;
 use std::sync::Arc;
 
 /// How senders misbehave.
@@ -46,14 +46,15 @@ pub struct Misbehaving<S> {
     rules: Rules,
     seed: u64,
     traffic: Arc<Traffic>,
-    pending: Slots<Pending>,
+    /// Transfers in progress, by the tag of their connections.
+    pending: Slab<Pending>,
 }
 
 impl<S: ConnectionSource> Misbehaving<S> {
     /// Returns `inner` with senders that misbehave by these rules; `traffic` holds the writes of replayed
     /// connections.
     pub fn new(inner: S, rules: Rules, seed: u64, traffic: Arc<Traffic>) -> Misbehaving<S> {
-        Misbehaving { inner, rules, seed, traffic, pending: Slots::default() }
+        Misbehaving { inner, rules, seed, traffic, pending: Slab::new() }
     }
 
     /// Collects the commands of the inner source and applies the rules to the connections it opens.
@@ -70,7 +71,7 @@ impl<S: ConnectionSource> Misbehaving<S> {
         else {
             let tag = match open.tag {
                 NO_TAG => NO_TAG,
-                _ => self.pending.put(Pending { whole: open, bytes: 1, opened: 1, left: 1 }),
+                _ => self.pending.insert(Pending { whole: open, bytes: 1, opened: 1, left: 1 }) as u32,
             };
             return commands.open.push(Open { tag, ..open });
         };
@@ -90,11 +91,10 @@ impl<S: ConnectionSource> Misbehaving<S> {
     /// stays in one piece.
     fn admit_pieces(&mut self, whole: Open, bytes: u64, commands: &mut Commands) {
         let pieces = split::count(bytes, self.rules.split);
-        let slot = self.pending.put(Pending { whole, bytes, opened: 0, left: pieces });
+        let slot = self.pending.insert(Pending { whole, bytes, opened: 0, left: pieces });
         let now = if self.rules.parallel { pieces } else { 1 };
         for _ in 0..now {
-            let Some(pending) = self.pending.get(slot) else { return };
-            commands.open.push(next_piece(pending, self.rules.split, slot));
+            commands.open.push(next_piece(&mut self.pending[slot], self.rules.split, slot as u32));
         }
     }
 
@@ -131,14 +131,14 @@ impl<S: ConnectionSource> ConnectionSource for Misbehaving<S> {
 
     /// Opens the next piece of a transfer, or notifies the inner source when the last piece has arrived.
     fn finished(&mut self, slot: u32, now: Time, commands: &mut Commands) {
-        let Some(pending) = self.pending.get(slot) else { return };
+        let Some(pending) = self.pending.get_mut(slot as usize) else { return };
         pending.left -= 1;
         let more = pending.opened < split::count(pending.bytes, self.rules.split);
         if pending.whole.misbehaves && more {
             let piece = next_piece(pending, self.rules.split, slot);
             commands.open.push(piece);
         } else if pending.left == 0
-            && let Some(done) = self.pending.take(slot)
+            && let Some(done) = self.pending.try_remove(slot as usize)
             && done.whole.tag != NO_TAG
         {
             self.ask(commands, |inner, own| inner.finished(done.whole.tag, now, own));

@@ -23,7 +23,6 @@ pub mod send_log;
 pub mod server;
 pub mod sessions;
 mod setup;
-mod slots;
 pub mod source;
 
 use crate::error::{Error, Result};
