@@ -68,8 +68,8 @@ pub struct Link {
     queue: Queue,
     pace: Pace,
     fault: Fault,
-    fault_dice: Stream,
-    dice: Stream,
+    fault_rng: Stream,
+    rng: Stream,
     arrivals: u64,
     /// Until then the transmitter is busy.
     busy_until: Time,
@@ -95,8 +95,8 @@ impl Link {
             queue,
             pace: Pace::new(rate),
             fault: Fault::default(),
-            fault_dice: Stream::new(seed, Purpose::Fault, id),
-            dice: Stream::new(seed, Purpose::Queue, id),
+            fault_rng: Stream::new(seed, Purpose::Fault, id),
+            rng: Stream::new(seed, Purpose::Queue, id),
             arrivals: 0,
             busy_until: Time::ZERO,
             slow: false,
@@ -130,7 +130,7 @@ impl Link {
             return Arrival::Dropped;
         }
         match self.queue.as_fifo() {
-            Some(fifo) if !self.slow => match fifo.pass(packet, now, self.busy_until, &mut self.dice) {
+            Some(fifo) if !self.slow => match fifo.pass(packet, now, self.busy_until, &mut self.rng) {
                 Err(why) => {
                     self.note_drop(*packet, why);
                     Arrival::Dropped
@@ -156,7 +156,7 @@ impl Link {
             return Arrival::Arrives(start + duration + self.delay);
         }
         let first = self.drops.len();
-        self.queue.enqueue(packet, now, &mut self.dice, &mut self.drops);
+        self.queue.enqueue(packet, now, &mut self.rng, &mut self.drops);
         self.count_drops(first);
         Arrival::Queued { serve: !self.transmitting }
     }
@@ -252,7 +252,7 @@ impl Link {
 
     fn loses(&mut self, number: u64) -> bool {
         self.fault.drop.binary_search(&number).is_ok()
-            || (self.fault.bernoulli > 0.0 && self.fault_dice.uniform() < self.fault.bernoulli)
+            || (self.fault.bernoulli > 0.0 && self.fault_rng.uniform() < self.fault.bernoulli)
     }
 
     fn note_drop(&mut self, packet: Packet, why: Why) {

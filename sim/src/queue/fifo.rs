@@ -45,9 +45,9 @@ impl Policy {
     }
 }
 
-/// Size, colour and start of transmission of a packet that was promised a departure.
+/// Size, colour and start of transmission of a packet that was scheduled a departure.
 #[derive(Clone, Copy)]
-struct Promise {
+struct ScheduledDeparture {
     start: Time,
     bytes: u16,
     colour: Colour,
@@ -71,13 +71,13 @@ pub struct Fifo {
     limit: Buffer,
     policy: Policy,
     /// The policy's averages move when packets leave.
-    hears_departures: bool,
+    tracks_departures: bool,
     waiting: ColourBacklog,
     packets: u32,
     bytes: u64,
     idle_since: Time,
     stored: VecDeque<(Packet, Time)>,
-    promised: VecDeque<Promise>,
+    scheduled: VecDeque<ScheduledDeparture>,
 }
 
 impl Fifo {
@@ -85,14 +85,14 @@ impl Fifo {
     pub fn new(limit: Buffer, policy: Policy) -> Fifo {
         Fifo {
             limit,
-            hears_departures: matches!(policy, Policy::MultiRed(..) | Policy::Ns2DsRed(_)),
+            tracks_departures: matches!(policy, Policy::MultiRed(..) | Policy::Ns2DsRed(_)),
             policy,
             waiting: ColourBacklog::default(),
             packets: 0,
             bytes: 0,
             idle_since: Time::ZERO,
             stored: VecDeque::new(),
-            promised: VecDeque::new(),
+            scheduled: VecDeque::new(),
         }
     }
 
@@ -132,26 +132,26 @@ impl Fifo {
         busy_until: Time,
         rng: &mut Stream,
     ) -> Result<Time, Why> {
-        self.settle(now);
+        self.expire(now);
         self.idle_since = if busy_until <= now { busy_until } else { Time::NEVER };
         if let Some(why) = self.admit(packet, now, rng) {
             return Err(why);
         }
         let start = now.max(busy_until);
         self.add(packet.bytes, packet.colour);
-        self.promised.push_back(Promise { start, bytes: packet.bytes, colour: packet.colour });
+        self.scheduled.push_back(ScheduledDeparture { start, bytes: packet.bytes, colour: packet.colour });
         Ok(start)
     }
 
     /// Packets and bytes waiting at `now`.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
-        self.settle(now);
+        self.expire(now);
         (self.packets, self.bytes)
     }
 
     /// What waits at `now`, by colour.
     pub fn waiting(&mut self, now: Time) -> ColourBacklog {
-        self.settle(now);
+        self.expire(now);
         self.waiting
     }
 
@@ -189,14 +189,14 @@ impl Fifo {
         }
     }
 
-    /// Forgets promised packets that have started transmission; departures precede arrivals.
+    /// Forgets scheduled packets that have started transmission; departures precede arrivals.
     #[inline]
-    fn settle(&mut self, now: Time) {
-        while let Some(&Promise { start, bytes, colour }) = self.promised.front() {
+    fn expire(&mut self, now: Time) {
+        while let Some(&ScheduledDeparture { start, bytes, colour }) = self.scheduled.front() {
             if start > now {
                 break;
             }
-            self.promised.pop_front();
+            self.scheduled.pop_front();
             self.remove(bytes, colour, start);
         }
     }
@@ -271,7 +271,7 @@ impl Fifo {
         self.packets -= 1;
         self.bytes -= u64::from(bytes);
         self.waiting.remove(colour, u32::from(bytes));
-        if self.hears_departures {
+        if self.tracks_departures {
             self.departed(colour, now);
         }
     }

@@ -11,8 +11,8 @@
 //! class is passed by smaller packets either. A packet larger than the burst takes a full bucket.
 
 use super::classify::{By, Classifier};
-use super::lane::{Lane, Total};
 use super::lists::Lists;
+use super::packet_fifo::{Occupancy, PacketFifo};
 use super::{Dequeued, Drop, Why};
 use crate::flow::Flow;
 use crate::packet::{Colour, Kind, Packet};
@@ -81,11 +81,11 @@ pub struct HostScheduler {
     params: Params,
     classifier: Classifier,
     /// By connection and direction.
-    lanes: Vec<Lane>,
+    fifos: Vec<PacketFifo>,
     /// Connections by class and colour of their head, the one whose turn it is first.
     turns: Lists,
     buckets: [Bucket; 2],
-    total: Total,
+    occupancy: Occupancy,
 }
 
 impl HostScheduler {
@@ -96,10 +96,10 @@ impl HostScheduler {
     pub fn new(params: Params) -> Result<HostScheduler, ParamError> {
         Ok(HostScheduler {
             classifier: Classifier::new(By::Class),
-            lanes: Vec::new(),
+            fifos: Vec::new(),
             turns: Lists::new(CLASSES * COLOURS),
             buckets: [Bucket::new("green", &params.green)?, Bucket::new("yellow", &params.yellow)?],
-            total: Total::default(),
+            occupancy: Occupancy::default(),
             params,
         })
     }
@@ -111,22 +111,22 @@ impl HostScheduler {
 
     /// Packets and bytes waiting.
     pub fn backlog(&self) -> (u32, u64) {
-        (self.total.packets, self.total.bytes)
+        (self.occupancy.packets, self.occupancy.bytes)
     }
 
     /// Takes an arrival.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Drop>) {
-        if self.total.is_full_for(&packet, self.params.limit) {
+        if self.occupancy.is_full_for(&packet, self.params.limit) {
             drops.push(Drop { packet, why: Why::Forced });
             return;
         }
         let index = packet.flow as usize * 2 + usize::from(packet.is_reverse());
-        if index >= self.lanes.len() {
-            self.lanes.resize_with(index + 1, Lane::default);
+        if index >= self.fifos.len() {
+            self.fifos.resize_with(index + 1, PacketFifo::default);
             self.turns.reserve(index + 1);
         }
-        self.total.add(&packet);
-        self.lanes[index].push(packet, now);
+        self.occupancy.add(&packet);
+        self.fifos[index].push(packet, now);
         if self.turns.list_of(index as u32).is_none() {
             self.take_turn(index as u32);
         }
@@ -152,22 +152,22 @@ impl HostScheduler {
     }
 
     fn try_tokens(&mut self, index: u32, colour: usize, now: Time) -> Result<(), Time> {
-        match (self.buckets.get_mut(colour), self.lanes[index as usize].head()) {
+        match (self.buckets.get_mut(colour), self.fifos[index as usize].head()) {
             (Some(bucket), Some(head)) => bucket.take(head, now),
             _ => Ok(()),
         }
     }
 
     fn send(&mut self, index: u32) -> Dequeued {
-        let Some((packet, at)) = self.lanes[index as usize].pop() else { return Dequeued::Empty };
-        self.total.remove(&packet);
+        let Some((packet, at)) = self.fifos[index as usize].pop() else { return Dequeued::Empty };
+        self.occupancy.remove(&packet);
         self.take_turn(index);
         Dequeued::Packet(packet, at)
     }
 
     /// Queues a connection for the class and colour of its head, behind the others; or not at all.
     fn take_turn(&mut self, index: u32) {
-        match self.lanes[index as usize].head() {
+        match self.fifos[index as usize].head() {
             Some(head) => {
                 let is_free = self.params.exempt_acks && head.kind == Kind::Ack;
                 let colour = if is_free { RED } else { head.colour.index() };

@@ -14,7 +14,7 @@
 //! packet's. De-randomisation starts to count when the burst allowance has ended, Appendix B counts during it. The
 //! RFC names no mean packet, ours is a 1500-byte one.
 
-use super::lane::Lane;
+use super::packet_fifo::PacketFifo;
 use super::{Dequeued, Drop, Why};
 use crate::packet::{Packet, flag};
 use crate::rng::Stream;
@@ -159,7 +159,7 @@ impl Rate {
 /// A FIFO under PIE.
 pub struct Pie {
     params: Params,
-    lane: Lane,
+    fifo: PacketFifo,
     controller: Controller,
     next_step: Time,
     sojourn_s: f64,
@@ -172,7 +172,7 @@ impl Pie {
     pub fn new(params: Params) -> Pie {
         Pie {
             params,
-            lane: Lane::default(),
+            fifo: PacketFifo::default(),
             controller: Controller { probability: 0.0, delay_s: 0.0, burst: params.burst },
             next_step: Time::ZERO + params.period,
             sojourn_s: 0.0,
@@ -183,8 +183,8 @@ impl Pie {
 
     /// Packets and bytes waiting.
     pub fn backlog(&self) -> (u32, u64) {
-        let total = self.lane.total();
-        (total.packets, total.bytes)
+        let occupancy = self.fifo.occupancy();
+        (occupancy.packets, occupancy.bytes)
     }
 
     /// The controller, for traces and tests.
@@ -213,16 +213,16 @@ impl Pie {
         if self.controller.is_calm(params) && self.delay_s() < params.target.as_secs() / 2.0 {
             self.controller.burst = params.burst;
         }
-        let why = if self.lane.total().is_full_for(&packet, params.limit) {
+        let why = if self.fifo.occupancy().is_full_for(&packet, params.limit) {
             Why::Forced
         } else if self.controller.burst > Dur::ZERO || !self.hits(rng) {
-            return self.lane.push(packet, now);
+            return self.fifo.push(packet, now);
         } else if self.params.ecn
             && packet.has(flag::ECT)
             && self.controller.probability < self.params.mark_ecnth
         {
             packet.flags |= flag::CE;
-            return self.lane.push(packet, now);
+            return self.fifo.push(packet, now);
         } else {
             Why::Early
         };
@@ -233,24 +233,24 @@ impl Pie {
     /// Gives the next packet.
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         self.advance(now);
-        let Some((packet, at)) = self.lane.pop() else { return Dequeued::Empty };
+        let Some((packet, at)) = self.fifo.pop() else { return Dequeued::Empty };
         self.sojourn_s = now.since(at).as_secs();
-        self.rate.departed(u64::from(packet.bytes), self.lane.total().bytes, now);
+        self.rate.departed(u64::from(packet.bytes), self.fifo.occupancy().bytes, now);
         Dequeued::Packet(packet, at)
     }
 
     fn delay_s(&self) -> f64 {
         match self.params.delay {
-            _ if self.lane.is_empty() => 0.0,
+            _ if self.fifo.is_empty() => 0.0,
             Delay::Timestamp => self.sojourn_s,
-            Delay::DepartureRate => self.rate.delay_s(self.lane.total().bytes),
+            Delay::DepartureRate => self.rate.delay_s(self.fifo.occupancy().bytes),
         }
     }
 
     /// Whether chance takes an arrival (RFC 8033, `drop_early`).
     fn hits(&mut self, rng: &mut Stream) -> bool {
         let Controller { probability, delay_s, .. } = self.controller;
-        let is_short = self.lane.total().bytes <= 2 * u64::from(self.params.mean_packet);
+        let is_short = self.fifo.occupancy().bytes <= 2 * u64::from(self.params.mean_packet);
         if is_short || (delay_s < self.params.target.as_secs() / 2.0 && probability < 0.2) {
             return false;
         }

@@ -9,8 +9,8 @@
 //!
 //! A direction of a connection is a flow; packets without data have nothing remaining and go first.
 
-use super::lane::{Lane, Total};
 use super::lists::Lists;
+use super::packet_fifo::{Occupancy, PacketFifo};
 use super::{Dequeued, Drop, Why};
 use crate::flow::Flow;
 use crate::packet::{Kind, Packet};
@@ -43,7 +43,7 @@ impl Default for Params {
 
 #[derive(Default)]
 struct Entry {
-    lane: Lane,
+    fifo: PacketFifo,
     attained: u16,
 }
 
@@ -52,13 +52,13 @@ pub struct Srpt {
     params: Params,
     flows: Vec<Entry>,
     ranks: Ranks,
-    total: Total,
+    occupancy: Occupancy,
 }
 
 impl Srpt {
     /// An empty queue.
     pub fn new(params: Params) -> Srpt {
-        Srpt { params, flows: Vec::new(), ranks: Ranks::new(), total: Total::default() }
+        Srpt { params, flows: Vec::new(), ranks: Ranks::new(), occupancy: Occupancy::default() }
     }
 
     /// A connection took over `slot`: it has attained nothing.
@@ -77,17 +77,17 @@ impl Srpt {
 
     /// Packets and bytes waiting.
     pub fn backlog(&self) -> (u32, u64) {
-        (self.total.packets, self.total.bytes)
+        (self.occupancy.packets, self.occupancy.bytes)
     }
 
     /// Takes an arrival.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Drop>) {
         let index = packet.flow as usize * 2 + usize::from(packet.is_reverse());
         self.reserve(index);
-        self.flows[index].lane.push(packet, now);
-        self.total.add(&packet);
+        self.flows[index].fifo.push(packet, now);
+        self.occupancy.add(&packet);
         self.place(index);
-        while self.total.exceeds(self.params.limit) {
+        while self.occupancy.exceeds(self.params.limit) {
             self.drop_from_worst(drops);
         }
     }
@@ -96,9 +96,9 @@ impl Srpt {
     pub fn dequeue(&mut self) -> Dequeued {
         let Some(index) = self.ranks.best() else { return Dequeued::Empty };
         let entry = &mut self.flows[index as usize];
-        let Some((packet, at)) = entry.lane.pop() else { return Dequeued::Empty };
+        let Some((packet, at)) = entry.fifo.pop() else { return Dequeued::Empty };
         entry.attained = entry.attained.saturating_add(1);
-        self.total.remove(&packet);
+        self.occupancy.remove(&packet);
         self.place(index as usize);
         Dequeued::Packet(packet, at)
     }
@@ -113,7 +113,7 @@ impl Srpt {
     /// Puts a flow where its packets say it belongs.
     fn place(&mut self, index: usize) {
         let entry = &self.flows[index];
-        let rank = match (entry.lane.head(), entry.lane.tail()) {
+        let rank = match (entry.fifo.head(), entry.fifo.tail()) {
             (Some(head), Some(tail)) => match self.params.rank {
                 Rank::Remaining => Some(remaining(head).min(remaining(tail))),
                 Rank::Attained => Some(entry.attained),
@@ -125,8 +125,8 @@ impl Srpt {
 
     fn drop_from_worst(&mut self, drops: &mut Vec<Drop>) {
         let Some(index) = self.ranks.worst() else { return };
-        if let Some((packet, _)) = self.flows[index as usize].lane.pop_tail() {
-            self.total.remove(&packet);
+        if let Some((packet, _)) = self.flows[index as usize].fifo.pop_tail() {
+            self.occupancy.remove(&packet);
             drops.push(Drop { packet, why: Why::Forced });
         }
         self.place(index as usize);

@@ -1,11 +1,10 @@
 //! One tin of CAKE: set-associative flow queues under DRR++, with quanta divided among the flows of a host.
 
 use super::Drop;
-use super::cake::Isolation;
 use super::cobalt::Cobalt;
-use super::codel::Law;
-use super::lane::{Lane, Total};
+use super::codel::CodelParams;
 use super::lists::Lists;
+use super::packet_fifo::{Occupancy, PacketFifo};
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::rng::Stream;
@@ -21,6 +20,20 @@ const BULK: usize = 1;
 
 /// Deficits count 2^-16 of a byte, so that quanta divide exactly enough.
 const BYTE: i64 = 1 << 16;
+
+/// Which hosts share fairly before flows do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Isolation {
+    /// None: flows alone.
+    Flows,
+    /// Hosts that send.
+    DualSource,
+    /// Hosts that receive.
+    DualDestination,
+    /// Both: the busier of the two counts.
+    #[default]
+    Triple,
+}
 
 /// The hosts of connections, by slot, numbered densely.
 pub(super) struct Hosts {
@@ -63,7 +76,7 @@ impl Hosts {
 
 #[derive(Default)]
 struct Queue {
-    lane: Lane,
+    fifo: PacketFifo,
     deficit: i64,
     cobalt: Cobalt,
     /// Source and destination, from when the queue became busy.
@@ -75,7 +88,7 @@ struct Queue {
 /// A tin.
 pub(super) struct Tin {
     rate: Rate,
-    law: Law,
+    codel: CodelParams,
     quantum: i64,
     queues: Vec<Queue>,
     tags: Vec<u64>,
@@ -84,31 +97,31 @@ pub(super) struct Tin {
     lists: Lists,
     /// Bulk flows per source and per destination.
     loads: [Vec<u32>; 2],
-    total: Total,
+    occupancy: Occupancy,
     /// Below its threshold from this time on.
     clock: Time,
 }
 
 impl Tin {
-    pub fn new(rate: Rate, law: Law, quantum: u32) -> Tin {
+    pub fn new(rate: Rate, codel: CodelParams, quantum: u32) -> Tin {
         let mut lists = Lists::new(2);
         lists.reserve(QUEUES);
         Tin {
             rate,
-            law,
+            codel,
             quantum: i64::from(quantum) * BYTE,
             queues: (0..QUEUES).map(|_| Queue::default()).collect(),
             tags: vec![u64::MAX; QUEUES],
             bytes: vec![0; QUEUES],
             lists,
             loads: [Vec::new(), Vec::new()],
-            total: Total::default(),
+            occupancy: Occupancy::default(),
             clock: Time::ZERO,
         }
     }
 
-    pub fn total(&self) -> Total {
-        self.total
+    pub fn occupancy(&self) -> Occupancy {
+        self.occupancy
     }
 
     /// When it is below its threshold, `now` if it is.
@@ -117,7 +130,7 @@ impl Tin {
     }
 
     pub fn enqueue(&mut self, packet: Packet, hash: u64, hosts: &Hosts, now: Time) {
-        if self.total.packets == 0 {
+        if self.occupancy.packets == 0 {
             self.clock = self.clock.max(now);
         }
         let index = self.find(hash);
@@ -126,9 +139,9 @@ impl Tin {
             Some(BULK) => self.make_bulk(index),
             Some(_) => {}
         }
-        self.total.add(&packet);
+        self.occupancy.add(&packet);
         self.bytes[index] += u64::from(packet.bytes);
-        self.queues[index].lane.push(packet, now);
+        self.queues[index].fifo.push(packet, now);
     }
 
     /// Gives the next packet by DRR++: sparse flows first, then bulk flows in turn. Other tins hold `elsewhere` bytes.
@@ -137,7 +150,7 @@ impl Tin {
         hosts: &Hosts,
         elsewhere: u64,
         now: Time,
-        dice: &mut Stream,
+        rng: &mut Stream,
         drops: &mut Vec<Drop>,
     ) -> Option<(Packet, Time)> {
         loop {
@@ -146,13 +159,13 @@ impl Tin {
             let is_sparse = sparse.is_some();
             if self.queues[index as usize].deficit <= 0 {
                 self.lists.push(BULK, index);
-                if !self.queues[index as usize].lane.is_empty() {
+                if !self.queues[index as usize].fifo.is_empty() {
                     self.make_bulk(index as usize);
                 }
                 self.queues[index as usize].deficit += self.share(hosts, index as usize);
                 continue;
             }
-            if let Some((packet, at)) = self.serve(index as usize, elsewhere, now, dice, drops) {
+            if let Some((packet, at)) = self.serve(index as usize, elsewhere, now, rng, drops) {
                 self.queues[index as usize].deficit -= i64::from(packet.bytes) * BYTE;
                 self.clock += self.rate.tx_time(u64::from(packet.bytes));
                 return Some((packet, at));
@@ -175,10 +188,10 @@ impl Tin {
     /// Drops the head of a queue for want of room.
     pub fn drop_head(&mut self, index: usize, now: Time) -> Option<Packet> {
         let queue = &mut self.queues[index];
-        let (packet, _) = queue.lane.pop()?;
-        queue.cobalt.overflowed(&self.law, now);
+        let (packet, _) = queue.fifo.pop()?;
+        queue.cobalt.overflowed(&self.codel, now);
         self.bytes[index] -= u64::from(packet.bytes);
-        self.total.remove(&packet);
+        self.occupancy.remove(&packet);
         Some(packet)
     }
 
@@ -201,15 +214,15 @@ impl Tin {
         index: usize,
         elsewhere: u64,
         now: Time,
-        dice: &mut Stream,
+        rng: &mut Stream,
         drops: &mut Vec<Drop>,
     ) -> Option<(Packet, Time)> {
         let queue = &mut self.queues[index];
-        let before = queue.lane.total();
-        let elsewhere = elsewhere + self.total.bytes - before.bytes;
-        let head = queue.cobalt.dequeue(&self.law, &mut queue.lane, elsewhere, now, dice, drops);
-        let after = queue.lane.total();
-        self.total.shrink(before, after);
+        let before = queue.fifo.occupancy();
+        let elsewhere = elsewhere + self.occupancy.bytes - before.bytes;
+        let head = queue.cobalt.dequeue(&self.codel, &mut queue.fifo, elsewhere, now, rng, drops);
+        let after = queue.fifo.occupancy();
+        self.occupancy.shrink(before, after);
         self.bytes[index] = after.bytes;
         head
     }

@@ -60,7 +60,7 @@ fn host(limit: Buffer) -> Queue {
 
 /// One of each discipline, with its claims. Limits are small so that overflow is common.
 fn disciplines(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
-    let law = codel::Law { target: Dur::from_millis(1), interval: Dur::from_millis(10), ecn: true };
+    let law = codel::CodelParams { target: Dur::from_millis(1), interval: Dur::from_millis(10), ecn: true };
     let pie = pie::Params { limit, burst: Dur::ZERO, alpha: 10.0, beta: 100.0, ..pie::Params::default() };
     let derandomised = pie::Params { derandomise: true, cap: true, delay: pie::Delay::DepartureRate, ..pie };
     let adaptive = AdaptiveRed::new(&red_spec(), Default::default()).expect("good parameters");

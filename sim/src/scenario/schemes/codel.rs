@@ -18,7 +18,7 @@ pub const CODEL: SchemeDoc = SchemeDoc {
     parameters: &[CODEL_LAW, LIMIT],
     marker: unmarked,
     queue: |values, place| {
-        let law = codel::Law {
+        let law = codel::CodelParams {
             target: values.time("target")?,
             interval: positive(values, "interval")?,
             ecn: values.flag("ecn")?,

@@ -6,19 +6,19 @@ use std::collections::VecDeque;
 
 /// Packets of one flow or class in order of arrival.
 #[derive(Default)]
-pub(super) struct Lane {
+pub(super) struct PacketFifo {
     packets: VecDeque<(Packet, Time)>,
     bytes: u64,
 }
 
-/// What waits in a queue of several lanes.
+/// What waits in a queue of several fifos.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Total {
+pub(super) struct Occupancy {
     pub packets: u32,
     pub bytes: u64,
 }
 
-impl Lane {
+impl PacketFifo {
     pub fn push(&mut self, packet: Packet, now: Time) {
         self.bytes += u64::from(packet.bytes);
         self.packets.push_back((packet, now));
@@ -49,12 +49,12 @@ impl Lane {
         self.packets.is_empty()
     }
 
-    pub fn total(&self) -> Total {
-        Total { packets: self.packets.len() as u32, bytes: self.bytes }
+    pub fn occupancy(&self) -> Occupancy {
+        Occupancy { packets: self.packets.len() as u32, bytes: self.bytes }
     }
 }
 
-impl Total {
+impl Occupancy {
     pub fn add(&mut self, packet: &Packet) {
         self.packets += 1;
         self.bytes += u64::from(packet.bytes);
@@ -66,8 +66,8 @@ impl Total {
         self.bytes -= u64::from(packet.bytes);
     }
 
-    /// Takes over that one of its lanes shrank.
-    pub fn shrink(&mut self, before: Total, after: Total) {
+    /// Takes over that one of its fifos shrank.
+    pub fn shrink(&mut self, before: Occupancy, after: Occupancy) {
         self.packets -= before.packets - after.packets;
         self.bytes -= before.bytes - after.bytes;
     }
