@@ -1,6 +1,7 @@
 //! The records of a run as numpy columns and plain dictionaries.
 
 use crate::traffic::column;
+use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::record::{QueueRecord, TRACE_EVENTS};
 use mousehole_sim::scenario::{Plan, RunResult as Records};
 use mousehole_sim::units::Time;
@@ -184,15 +185,10 @@ fn queue_dict<'py>(py: Python<'py>, queue: &QueueRecord) -> PyResult<Bound<'py, 
     let colours = queue.colours.iter().zip(COLOURS).map(|(counts, name)| {
         let colour = PyDict::new(py);
         colour.set_item("name", name)?;
-        for (what, count) in [
-            ("arrived", counts.arrived),
-            ("early", counts.early),
-            ("forced", counts.forced),
-            ("fault", counts.fault),
-            ("policed", counts.policed),
-            ("marked", counts.marked),
-            ("sent", counts.sent),
-        ] {
+        let drops = DropReason::ALL.map(|reason| (reason.name(), counts.dropped_for(reason)));
+        let before = [("arrived", counts.arrived)];
+        let after = [("dropped", counts.dropped()), ("marked", counts.marked), ("sent", counts.sent)];
+        for (what, count) in before.into_iter().chain(drops).chain(after) {
             colour.set_item(what, count.packets)?;
             colour.set_item(format!("{what}_bytes"), count.bytes)?;
         }

@@ -4,6 +4,7 @@
 //! `units, rng, error, flow` ← `packet` ← `queue`, `link`; `tcp` sees packets and units;
 //! `traffic` sees units, rng, flows and errors; `scenario` and `engine` see everything.
 
+pub mod drop_reason;
 pub mod engine;
 pub mod error;
 pub mod flow;
@@ -14,6 +15,7 @@ pub mod queue;
 pub mod record;
 pub mod rng;
 pub mod scenario;
+pub mod series;
 pub mod tcp;
 pub mod traffic;
 pub mod units;

@@ -1,7 +1,8 @@
 //! A link: a queue, a transmitter and a propagation delay, and faults on demand.
 
+use crate::drop_reason::DropReason;
 use crate::packet::{Packet, flag};
-use crate::queue::{Dequeued, Drop, Queue, Why};
+use crate::queue::{Dequeued, Dropped, Queue};
 use crate::record::{ColourCounts, QueueCounts};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Rate, Time};
@@ -81,7 +82,7 @@ pub struct Link {
     wake: Time,
     /// Extra bytes per packet on the wire.
     overhead: u32,
-    drops: Vec<Drop>,
+    drops: Vec<Dropped>,
 }
 
 impl Link {
@@ -126,13 +127,13 @@ impl Link {
         self.arrivals += 1;
         packet.was_marked = packet.has(flag::CE);
         if self.is_faulty() && self.loses(number) {
-            self.note_drop(*packet, Why::Fault);
+            self.note_drop(*packet, DropReason::Fault);
             return Arrival::Dropped;
         }
         match self.queue.as_fifo() {
             Some(fifo) if !self.slow => match fifo.pass(packet, now, self.busy_until, &mut self.rng) {
-                Err(why) => {
-                    self.note_drop(*packet, why);
+                Err(reason) => {
+                    self.note_drop(*packet, reason);
                     Arrival::Dropped
                 }
                 Ok(start) => {
@@ -198,14 +199,14 @@ impl Link {
     }
 
     /// Takes the packets dropped since the last call.
-    pub fn take_drop(&mut self) -> Option<Drop> {
+    pub fn take_drop(&mut self) -> Option<Dropped> {
         self.drops.pop()
     }
 
     /// A policer dropped an arrival before the queue.
     pub fn police_drop(&mut self, packet: Packet) {
         self.counts.arrived(packet.colour, packet.bytes);
-        self.note_drop(packet, Why::Policed);
+        self.note_drop(packet, DropReason::Policed);
     }
 
     /// Packets and bytes waiting.
@@ -255,15 +256,15 @@ impl Link {
             || (self.fault.bernoulli > 0.0 && self.fault_rng.uniform() < self.fault.bernoulli)
     }
 
-    fn note_drop(&mut self, packet: Packet, why: Why) {
-        self.counts.dropped(packet.colour, packet.bytes, why);
-        self.drops.push(Drop { packet, why });
+    fn note_drop(&mut self, packet: Packet, reason: DropReason) {
+        self.counts.dropped(packet.colour, packet.bytes, reason);
+        self.drops.push(Dropped { packet, reason });
     }
 
     fn count_drops(&mut self, first: usize) {
         for index in first..self.drops.len() {
-            let Drop { packet, why } = self.drops[index];
-            self.counts.dropped(packet.colour, packet.bytes, why);
+            let Dropped { packet, reason } = self.drops[index];
+            self.counts.dropped(packet.colour, packet.bytes, reason);
         }
     }
 }

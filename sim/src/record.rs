@@ -1,7 +1,7 @@
 //! What a run leaves behind: one record per transfer, counters per queue, optional packet trace.
 
+use crate::drop_reason::DropReason;
 use crate::packet::Colour;
-use crate::queue::Why;
 use crate::units::{Rate, Time};
 use hdrhistogram::Histogram;
 
@@ -118,8 +118,17 @@ pub struct Count {
     pub bytes: u64,
 }
 
+impl std::ops::Add for Count {
+    type Output = Count;
+
+    fn add(self, other: Count) -> Count {
+        Count { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
+}
+
 impl Count {
-    fn add(&mut self, bytes: u16) {
+    /// Adds one packet.
+    fn add_packet(&mut self, bytes: u16) {
         self.packets += 1;
         self.bytes += u64::from(bytes);
     }
@@ -129,19 +138,15 @@ impl Count {
     }
 }
 
-/// What happened to the packets of one colour at one queue.
+/// Counts of the packets of one colour at one queue.
+///
+/// Every packet that arrived has been dropped, has been sent or still waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ColourCounts {
-    /// Reached the queue.
+    /// Reached the queue, or was dropped before it.
     pub arrived: Count,
-    /// Dropped early.
-    pub early: Count,
-    /// Dropped because the average was beyond the threshold, or the buffer full.
-    pub forced: Count,
-    /// Lost by a faulty link before the queue.
-    pub fault: Count,
-    /// Dropped by a policer before the queue.
-    pub policed: Count,
+    /// Dropped, by [`DropReason`].
+    pub drops: [Count; DropReason::ALL.len()],
     /// Admitted with a congestion mark.
     pub marked: Count,
     /// Left the queue for transmission.
@@ -149,14 +154,21 @@ pub struct ColourCounts {
 }
 
 impl ColourCounts {
-    /// The counts since `earlier`.
+    /// Returns the packets dropped for one reason.
+    pub fn dropped_for(&self, reason: DropReason) -> Count {
+        self.drops[reason as usize]
+    }
+
+    /// Returns the packets dropped for any reason.
+    pub fn dropped(&self) -> Count {
+        self.drops.iter().fold(Count::default(), |sum, &count| sum + count)
+    }
+
+    /// Returns the counts since `earlier`.
     pub fn since(self, earlier: ColourCounts) -> ColourCounts {
         ColourCounts {
             arrived: self.arrived.since(earlier.arrived),
-            early: self.early.since(earlier.early),
-            forced: self.forced.since(earlier.forced),
-            fault: self.fault.since(earlier.fault),
-            policed: self.policed.since(earlier.policed),
+            drops: std::array::from_fn(|index| self.drops[index].since(earlier.drops[index])),
             marked: self.marked.since(earlier.marked),
             sent: self.sent.since(earlier.sent),
         }
@@ -226,29 +238,23 @@ impl QueueCounts {
     /// A packet reached the queue.
     #[inline]
     pub fn arrived(&mut self, colour: Colour, bytes: u16) {
-        self.colours[colour.index()].arrived.add(bytes);
+        self.colours[colour.index()].arrived.add_packet(bytes);
     }
 
-    /// A packet was dropped.
-    pub fn dropped(&mut self, colour: Colour, bytes: u16, why: Why) {
-        let counts = &mut self.colours[colour.index()];
-        match why {
-            Why::Early => counts.early.add(bytes),
-            Why::Forced => counts.forced.add(bytes),
-            Why::Fault => counts.fault.add(bytes),
-            Why::Policed => counts.policed.add(bytes),
-        }
+    /// Counts a packet that was dropped.
+    pub fn dropped(&mut self, colour: Colour, bytes: u16, reason: DropReason) {
+        self.colours[colour.index()].drops[reason as usize].add_packet(bytes);
     }
 
     /// A packet was marked.
     pub fn marked(&mut self, colour: Colour, bytes: u16) {
-        self.colours[colour.index()].marked.add(bytes);
+        self.colours[colour.index()].marked.add_packet(bytes);
     }
 
     /// A packet started transmission after waiting `delay_ns`.
     #[inline]
     pub fn sent(&mut self, colour: Colour, bytes: u16, delay_ns: u64) {
-        self.colours[colour.index()].sent.add(bytes);
+        self.colours[colour.index()].sent.add_packet(bytes);
         self.delay_sum_ns += u128::from(delay_ns);
         self.delays.add(delay_ns / 100);
     }
@@ -297,10 +303,7 @@ pub struct QueueRecord {
 impl QueueRecord {
     /// Bytes sent within the window.
     pub fn sent(&self) -> Count {
-        self.colours.iter().fold(Count::default(), |sum, counts| Count {
-            packets: sum.packets + counts.sent.packets,
-            bytes: sum.bytes + counts.sent.bytes,
-        })
+        self.colours.iter().fold(Count::default(), |sum, counts| sum + counts.sent)
     }
 
     /// Mean number of packets waiting, by Little's law from the mean delay.
@@ -312,17 +315,6 @@ impl QueueRecord {
     pub fn utilisation(&self) -> f64 {
         self.sent().bytes as f64 * 8.0 / (self.capacity.0 as f64 * self.window_s)
     }
-}
-
-/// What a marker or queue noted over time: an adaptive threshold, a drop probability.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Series {
-    /// Name of the link it stands at.
-    pub link: String,
-    /// What was noted, with its unit.
-    pub name: &'static str,
-    /// When, and the value from then on.
-    pub points: Vec<(Time, f64)>,
 }
 
 /// What a packet trace tells.

@@ -215,7 +215,7 @@ impl Overload {
     fn of(counts: &[ColourCounts; 3], delay_mean_s: f64) -> Overload {
         let lost = |colour: Colour| {
             let counts = counts[colour.index()];
-            (counts.early.packets + counts.forced.packets) as f64 / (counts.arrived.packets as f64).max(1.0)
+            counts.dropped().packets as f64 / (counts.arrived.packets as f64).max(1.0)
         };
         let sent: u64 = counts.iter().map(|counts| counts.sent.packets).sum();
         let waiting = sent as f64 / (END.as_secs() - WARM.as_secs()) * delay_mean_s;

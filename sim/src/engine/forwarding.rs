@@ -9,7 +9,7 @@ use super::layout::{DOWN, End, Ends, Layout, PathState};
 use crate::link::Arrival;
 use crate::marker::Marker;
 use crate::packet::{Kind, Packet, flag};
-use crate::queue::Drop;
+use crate::queue::Dropped;
 use crate::record::TraceEvent;
 use crate::units::Time;
 
@@ -168,7 +168,7 @@ impl World {
 
     /// Accounts for the packets that a link has dropped since the last call.
     fn account_drops(&mut self, link: usize) {
-        while let Some(Drop { packet, .. }) = self.setup.links[link].take_drop() {
+        while let Some(Dropped { packet, .. }) = self.setup.links[link].take_drop() {
             if self.setup.trace && packet.link == DOWN {
                 self.note(TraceEvent::Drop, packet);
             }

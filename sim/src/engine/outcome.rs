@@ -5,7 +5,8 @@ use super::layout::DOWN;
 use super::send_log::SendLog;
 use crate::link::Link;
 use crate::packet::Packet;
-use crate::record::{Count, DatagramRecord, FlowRecord, QueueRecord, Series, TraceEvent, TraceRow, Transfer};
+use crate::record::{Count, DatagramRecord, FlowRecord, QueueRecord, TraceEvent, TraceRow, Transfer};
+use crate::series::Series;
 use crate::traffic::connection::Script;
 use crate::units::Time;
 
@@ -199,9 +200,7 @@ fn balance(link: &mut Link, now: Time) -> Balance {
     for colour in &link.counts.colours {
         add(&mut balance.arrived, colour.arrived);
         add(&mut balance.sent, colour.sent);
-        [colour.early, colour.forced, colour.fault, colour.policed]
-            .into_iter()
-            .for_each(|part| add(&mut balance.dropped, part));
+        add(&mut balance.dropped, colour.dropped());
     }
     if !link.promises_departures() {
         let (packets, bytes) = link.backlog(now);

@@ -23,7 +23,8 @@ use super::codel::CodelParams;
 use super::packet_fifo::Occupancy;
 pub use super::tin::Isolation;
 use super::tin::{Hosts, Tin};
-use super::{Dequeued, Drop, Why};
+use super::{Dequeued, Dropped};
+use crate::drop_reason::DropReason;
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::rng::{Purpose, Stream, mix};
@@ -136,7 +137,7 @@ impl Cake {
     }
 
     /// Takes an arrival.
-    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Drop>) {
+    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         if self.occupancy.packets == 0 {
             self.next = self.next.max(now);
         }
@@ -151,7 +152,7 @@ impl Cake {
     }
 
     /// Gives the next packet, or the time at which the shaper lets one go.
-    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Drop>) -> Dequeued {
+    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         if self.params.shape && self.occupancy.packets > 0 && now < self.next {
             return Dequeued::WaitUntil(self.next);
         }
@@ -176,7 +177,7 @@ impl Cake {
         waiting.min_by_key(|(index, tin)| (tin.ready(now), *index)).map(|(index, _)| index)
     }
 
-    fn drop_from_longest(&mut self, now: Time, drops: &mut Vec<Drop>) {
+    fn drop_from_longest(&mut self, now: Time, drops: &mut Vec<Dropped>) {
         let longest = self.tins.iter().map(Tin::longest).enumerate();
         let Some((index, (_, queue))) =
             longest.max_by_key(|(index, (bytes, _))| (*bytes, usize::MAX - index))
@@ -185,7 +186,7 @@ impl Cake {
         };
         if let Some(packet) = self.tins[index].drop_head(queue, now) {
             self.occupancy.remove(&packet);
-            drops.push(Drop { packet, why: Why::Forced });
+            drops.push(Dropped { packet, reason: DropReason::Forced });
         }
     }
 }

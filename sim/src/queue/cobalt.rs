@@ -8,9 +8,10 @@
 //! Deviations: CoDel is that of RFC 8289; Linux' COBALT lowers its count step by step when the delay falls, spares a
 //! delay of up to four packets' time where ours spares a backlog of one packet, and drops from an overflow on.
 
+use super::Dropped;
 use super::codel::{CodelParams, QueueContext, State};
 use super::packet_fifo::PacketFifo;
-use super::{Drop, Why};
+use crate::drop_reason::DropReason;
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
@@ -41,14 +42,14 @@ impl Cobalt {
         elsewhere: u64,
         now: Time,
         rng: &mut Stream,
-        drops: &mut Vec<Drop>,
+        drops: &mut Vec<Dropped>,
     ) -> Option<(Packet, Time)> {
         let context = QueueContext { elsewhere, keeps_last: true };
         while let Some((packet, at)) = self.codel.dequeue(params, fifo, context, now, drops) {
             if self.blue == 0.0 || fifo.is_empty() || rng.uniform() >= self.blue {
                 return Some((packet, at));
             }
-            drops.push(Drop { packet, why: Why::Early });
+            drops.push(Dropped { packet, reason: DropReason::Early });
         }
         if self.blue > 0.0 {
             self.change(params, now, -STEP_DOWN);

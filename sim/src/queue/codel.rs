@@ -5,7 +5,8 @@
 //! as in Linux, an ECN-capable packet is marked where it would be dropped, and sent: one mark a dequeue at most.
 
 use super::packet_fifo::PacketFifo;
-use super::{Dequeued, Drop, Why};
+use super::{Dequeued, Dropped};
+use crate::drop_reason::DropReason;
 use crate::packet::{Packet, flag};
 use crate::units::{Buffer, Dur, Time};
 
@@ -59,7 +60,7 @@ impl State {
         fifo: &mut PacketFifo,
         context: QueueContext,
         now: Time,
-        drops: &mut Vec<Drop>,
+        drops: &mut Vec<Dropped>,
     ) -> Head {
         let (head, ok_to_drop) = self.pop_head(params, fifo, context, now);
         if head.is_none() || (self.dropping && !ok_to_drop) {
@@ -80,7 +81,7 @@ impl State {
         fifo: &mut PacketFifo,
         context: QueueContext,
         now: Time,
-        drops: &mut Vec<Drop>,
+        drops: &mut Vec<Dropped>,
     ) -> Head {
         while self.dropping && now >= self.drop_next {
             self.count += 1;
@@ -88,7 +89,7 @@ impl State {
                 self.schedule(params);
                 return head;
             }
-            drops.extend(head.map(|(packet, _)| Drop { packet, why: Why::Early }));
+            drops.extend(head.map(|(packet, _)| Dropped { packet, reason: DropReason::Early }));
             let ok_to_drop;
             (head, ok_to_drop) = self.pop_head(params, fifo, context, now);
             if ok_to_drop {
@@ -108,10 +109,10 @@ impl State {
         fifo: &mut PacketFifo,
         context: QueueContext,
         now: Time,
-        drops: &mut Vec<Drop>,
+        drops: &mut Vec<Dropped>,
     ) -> Head {
         if !is_spared(params, &mut head, fifo, context) {
-            drops.extend(head.map(|(packet, _)| Drop { packet, why: Why::Early }));
+            drops.extend(head.map(|(packet, _)| Dropped { packet, reason: DropReason::Early }));
             (head, _) = self.pop_head(params, fifo, context, now);
         }
         self.dropping = true;
@@ -212,16 +213,16 @@ impl Codel {
     }
 
     /// Takes an arrival.
-    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Drop>) {
+    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         if self.fifo.occupancy().is_full_for(&packet, self.params.limit) {
-            drops.push(Drop { packet, why: Why::Forced });
+            drops.push(Dropped { packet, reason: DropReason::Forced });
         } else {
             self.fifo.push(packet, now);
         }
     }
 
     /// Gives the next packet.
-    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Drop>) -> Dequeued {
+    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         match self.state.dequeue(&self.params.law, &mut self.fifo, QueueContext::default(), now, drops) {
             Some((packet, at)) => Dequeued::Packet(packet, at),
             None => Dequeued::Empty,

@@ -5,10 +5,11 @@
 //! packet will start transmission, keeps only sizes and start times, and forgets them lazily.
 
 use super::adaptive_red::AdaptiveRed;
-use super::{Dequeued, Drop, Ns2DsRed, Ns2Red, Ns2Rio, Why};
+use super::{Dequeued, Dropped, Ns2DsRed, Ns2Red, Ns2Rio};
+use crate::drop_reason::DropReason;
 use crate::packet::{Colour, Packet, flag};
-use crate::record::Series;
 use crate::rng::Stream;
+use crate::series::Series;
 use crate::units::{Buffer, Time};
 use mousehole_policy::{Backlog, ColourBacklog, Verdict, multi_red, red, shred};
 use std::collections::VecDeque;
@@ -97,9 +98,9 @@ impl Fifo {
     }
 
     /// Slow path: takes an arrival.
-    pub fn enqueue(&mut self, mut packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Drop>) {
+    pub fn enqueue(&mut self, mut packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         match self.admit(&mut packet, now, rng) {
-            Some(why) => drops.push(Drop { packet, why }),
+            Some(reason) => drops.push(Dropped { packet, reason }),
             None => {
                 self.add(packet.bytes, packet.colour);
                 self.stored.push_back((packet, now));
@@ -131,11 +132,11 @@ impl Fifo {
         now: Time,
         busy_until: Time,
         rng: &mut Stream,
-    ) -> Result<Time, Why> {
+    ) -> Result<Time, DropReason> {
         self.expire(now);
         self.idle_since = if busy_until <= now { busy_until } else { Time::NEVER };
-        if let Some(why) = self.admit(packet, now, rng) {
-            return Err(why);
+        if let Some(reason) = self.admit(packet, now, rng) {
+            return Err(reason);
         }
         let start = now.max(busy_until);
         self.add(packet.bytes, packet.colour);
@@ -203,14 +204,14 @@ impl Fifo {
 
     /// Marks or drops; `None` admits.
     #[inline(always)]
-    fn admit(&mut self, packet: &mut Packet, now: Time, rng: &mut Stream) -> Option<Why> {
+    fn admit(&mut self, packet: &mut Packet, now: Time, rng: &mut Stream) -> Option<DropReason> {
         let full = match self.limit {
             Buffer::Packets(limit) => self.packets >= limit,
             Buffer::Bytes(limit) => self.bytes + u64::from(packet.bytes) > limit,
         };
         // ns-2's conventions: DiffServ RED leaves its averages alone at a full buffer, plain RED does not.
         if full && !self.policy.sees_full_buffers() {
-            return Some(Why::Forced);
+            return Some(DropReason::Forced);
         }
         // Ahead of the jump over all policies, as it is the commonest and leaves nothing to do.
         if matches!(self.policy, Policy::DropTail) {
@@ -250,9 +251,9 @@ impl Fifo {
             }
         };
         match verdict {
-            Verdict::Early => Some(Why::Early),
-            Verdict::Forced => Some(Why::Forced),
-            _ if full && !matches!(self.policy, Policy::Ns2Red(_)) => Some(Why::Forced),
+            Verdict::Early => Some(DropReason::Early),
+            Verdict::Forced => Some(DropReason::Forced),
+            _ if full && !matches!(self.policy, Policy::Ns2Red(_)) => Some(DropReason::Forced),
             Verdict::Mark => {
                 packet.flags |= flag::CE;
                 None

@@ -11,7 +11,8 @@
 
 use super::codel::{CodelParams, QueueContext, State};
 use super::packet_fifo::{Occupancy, PacketFifo};
-use super::{Dequeued, Drop, Why};
+use super::{Dequeued, Dropped};
+use crate::drop_reason::DropReason;
 use crate::packet::Packet;
 use crate::rng::mix;
 use crate::units::{Buffer, Dur, Time};
@@ -82,7 +83,7 @@ impl FqCodel {
     }
 
     /// Takes an arrival (RFC 8290 section 4.1).
-    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Drop>) {
+    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         let index = self.classify(&packet);
         let flow = &mut self.flows[index as usize];
         flow.fifo.push(packet, now);
@@ -98,7 +99,7 @@ impl FqCodel {
     }
 
     /// Gives the next packet (RFC 8290 section 4.2).
-    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Drop>) -> Dequeued {
+    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         loop {
             let (index, from_new) = match (self.new.front(), self.old.front()) {
                 (Some(&index), _) => (index, true),
@@ -125,13 +126,13 @@ impl FqCodel {
     }
 
     /// Drops half the packets of the flow with the most bytes, 64 at most, from its head.
-    fn drop_from_fattest(&mut self, drops: &mut Vec<Drop>) {
+    fn drop_from_fattest(&mut self, drops: &mut Vec<Dropped>) {
         let fattest = (0..self.flows.len())
             .max_by_key(|&index| (self.flows[index].fifo.occupancy().bytes, std::cmp::Reverse(index)));
         let index = fattest.unwrap_or(0);
         for _ in 0..self.flows[index].fifo.occupancy().packets.div_ceil(2).min(BATCH) {
             let Some((packet, _)) = self.take(index as u32) else { break };
-            drops.push(Drop { packet, why: Why::Forced });
+            drops.push(Dropped { packet, reason: DropReason::Forced });
         }
     }
 
@@ -163,7 +164,7 @@ impl FqCodel {
     }
 
     /// CoDel at the head of one flow; all that waits for the link is its backlog, as in Linux.
-    fn codel_dequeue(&mut self, index: u32, now: Time, drops: &mut Vec<Drop>) -> Option<(Packet, Time)> {
+    fn codel_dequeue(&mut self, index: u32, now: Time, drops: &mut Vec<Dropped>) -> Option<(Packet, Time)> {
         let Params { target, interval, ecn, .. } = self.params;
         let flow = &mut self.flows[index as usize];
         let before = flow.fifo.occupancy();

@@ -13,7 +13,8 @@
 use super::classify::{By, Classifier};
 use super::lists::Lists;
 use super::packet_fifo::{Occupancy, PacketFifo};
-use super::{Dequeued, Drop, Why};
+use super::{Dequeued, Dropped};
+use crate::drop_reason::DropReason;
 use crate::flow::Flow;
 use crate::packet::{Colour, Kind, Packet};
 use crate::units::{Buffer, Time};
@@ -115,9 +116,9 @@ impl HostScheduler {
     }
 
     /// Takes an arrival.
-    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Drop>) {
+    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         if self.occupancy.is_full_for(&packet, self.params.limit) {
-            drops.push(Drop { packet, why: Why::Forced });
+            drops.push(Dropped { packet, reason: DropReason::Forced });
             return;
         }
         let index = packet.flow as usize * 2 + usize::from(packet.is_reverse());

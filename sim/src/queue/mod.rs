@@ -27,10 +27,11 @@ mod tin;
 pub mod unshared;
 pub mod wrr;
 
+use crate::drop_reason::DropReason;
 use crate::flow::Flow;
 use crate::packet::Packet;
-use crate::record::Series;
 use crate::rng::Stream;
+use crate::series::Series;
 use crate::units::Time;
 pub use adaptive_red::AdaptiveRed;
 pub use cake::Cake;
@@ -48,26 +49,13 @@ pub use srpt::Srpt;
 pub use unshared::Unshared;
 pub use wrr::Wrr;
 
-/// Why a packet was dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
-    /// By a policy, with chance below its upper threshold, or by delay (CoDel).
-    Early,
-    /// The policy's average is beyond its upper threshold, or the buffer is full.
-    Forced,
-    /// A faulty link lost it before the queue.
-    Fault,
-    /// A policer dropped it before the queue: its user's contract was used up.
-    Policed,
-}
-
-/// A dropped packet and why.
+/// A dropped packet and the reason.
 #[derive(Debug, Clone, Copy)]
-pub struct Drop {
+pub struct Dropped {
     /// The packet.
     pub packet: Packet,
-    /// The reason.
-    pub why: Why,
+    /// DropReason it was dropped.
+    pub reason: DropReason,
 }
 
 /// What a queue gives its link.
@@ -141,7 +129,7 @@ impl Queue {
     }
 
     /// Takes an arrival; whatever is dropped for it goes into `drops`.
-    pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Drop>) {
+    pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         match self {
             Queue::Fifo(fifo) => fifo.enqueue(packet, now, rng, drops),
             Queue::FqCodel(fair) => fair.enqueue(packet, now, drops),
@@ -157,7 +145,7 @@ impl Queue {
     }
 
     /// Asks for the next packet; what is dropped meanwhile goes into `drops`.
-    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Drop>) -> Dequeued {
+    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         match self {
             Queue::Fifo(fifo) => fifo.dequeue(now),
             Queue::FqCodel(fair) => fair.dequeue(now, drops),

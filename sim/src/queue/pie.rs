@@ -15,7 +15,8 @@
 //! RFC names no mean packet, ours is a 1500-byte one.
 
 use super::packet_fifo::PacketFifo;
-use super::{Dequeued, Drop, Why};
+use super::{Dequeued, Dropped};
+use crate::drop_reason::DropReason;
 use crate::packet::{Packet, flag};
 use crate::rng::Stream;
 use crate::units::{Buffer, Dur, Time};
@@ -207,14 +208,14 @@ impl Pie {
     }
 
     /// Takes an arrival.
-    pub fn enqueue(&mut self, mut packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Drop>) {
+    pub fn enqueue(&mut self, mut packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         self.advance(now);
         let params = &self.params;
         if self.controller.is_calm(params) && self.delay_s() < params.target.as_secs() / 2.0 {
             self.controller.burst = params.burst;
         }
-        let why = if self.fifo.occupancy().is_full_for(&packet, params.limit) {
-            Why::Forced
+        let reason = if self.fifo.occupancy().is_full_for(&packet, params.limit) {
+            DropReason::Forced
         } else if self.controller.burst > Dur::ZERO || !self.hits(rng) {
             return self.fifo.push(packet, now);
         } else if self.params.ecn
@@ -224,10 +225,10 @@ impl Pie {
             packet.flags |= flag::CE;
             return self.fifo.push(packet, now);
         } else {
-            Why::Early
+            DropReason::Early
         };
         self.accumulated = 0.0;
-        drops.push(Drop { packet, why });
+        drops.push(Dropped { packet, reason });
     }
 
     /// Gives the next packet.

@@ -4,7 +4,7 @@
 //! with three buffers of 50 packets or one shared. A packet in transmission is never interrupted.
 //! Work-conserving. Reorders within a flow whose packets change colour.
 
-use super::{Dequeued, Drop, Fifo, Policy};
+use super::{Dequeued, Dropped, Fifo, Policy};
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::{Buffer, Time};
@@ -45,7 +45,7 @@ impl Priority {
     }
 
     /// Takes an arrival.
-    pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Drop>) {
+    pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         let index = packet.colour.index().min(self.children.len() - 1);
         if let Some(shared) = self.shared {
             let all = sum(&mut self.children, now);

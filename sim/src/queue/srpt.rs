@@ -11,7 +11,8 @@
 
 use super::lists::Lists;
 use super::packet_fifo::{Occupancy, PacketFifo};
-use super::{Dequeued, Drop, Why};
+use super::{Dequeued, Dropped};
+use crate::drop_reason::DropReason;
 use crate::flow::Flow;
 use crate::packet::{Kind, Packet};
 use crate::units::{Buffer, Time};
@@ -81,7 +82,7 @@ impl Srpt {
     }
 
     /// Takes an arrival.
-    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Drop>) {
+    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         let index = packet.flow as usize * 2 + usize::from(packet.is_reverse());
         self.reserve(index);
         self.flows[index].fifo.push(packet, now);
@@ -123,11 +124,11 @@ impl Srpt {
         self.ranks.place(index as u32, rank);
     }
 
-    fn drop_from_worst(&mut self, drops: &mut Vec<Drop>) {
+    fn drop_from_worst(&mut self, drops: &mut Vec<Dropped>) {
         let Some(index) = self.ranks.worst() else { return };
         if let Some((packet, _)) = self.flows[index as usize].fifo.pop_tail() {
             self.occupancy.remove(&packet);
-            drops.push(Drop { packet, why: Why::Forced });
+            drops.push(Dropped { packet, reason: DropReason::Forced });
         }
         self.place(index as usize);
     }

@@ -1,6 +1,6 @@
 //! One tin of CAKE: set-associative flow queues under DRR++, with quanta divided among the flows of a host.
 
-use super::Drop;
+use super::Dropped;
 use super::cobalt::Cobalt;
 use super::codel::CodelParams;
 use super::lists::Lists;
@@ -151,7 +151,7 @@ impl Tin {
         elsewhere: u64,
         now: Time,
         rng: &mut Stream,
-        drops: &mut Vec<Drop>,
+        drops: &mut Vec<Dropped>,
     ) -> Option<(Packet, Time)> {
         loop {
             let sparse = self.lists.first(SPARSE);
@@ -215,7 +215,7 @@ impl Tin {
         elsewhere: u64,
         now: Time,
         rng: &mut Stream,
-        drops: &mut Vec<Drop>,
+        drops: &mut Vec<Dropped>,
     ) -> Option<(Packet, Time)> {
         let queue = &mut self.queues[index];
         let before = queue.fifo.occupancy();

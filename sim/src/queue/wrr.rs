@@ -6,7 +6,7 @@
 //! Work-conserving; what a queue does not use goes to the others by weight.
 
 use super::classify::{By, Classifier};
-use super::{Dequeued, Drop, Fifo, Policy};
+use super::{Dequeued, Dropped, Fifo, Policy};
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::rng::Stream;
@@ -86,7 +86,7 @@ impl Wrr {
     }
 
     /// Takes an arrival.
-    pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Drop>) {
+    pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         let index = self.classifier.index(&packet).min(self.lots.len() - 1);
         self.lots[index].fifo.enqueue(packet, now, rng, drops);
     }

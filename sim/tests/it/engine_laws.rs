@@ -2,6 +2,7 @@
 use crate::common::{
     SCHEMES, connection, overtakes, play, scenario, transfers, with_connections, with_model, with_profile,
 };
+use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::scenario::schemes as catalogue;
 use mousehole_sim::scenario::spec::{AccessSpec, BulkSpec, ConnectionSpec, FaultSpec, LinkSpec, TcpSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
@@ -289,6 +290,32 @@ fn order__is_kept_by_every_scheme_but_those_that_promote_into_another_queue() {
     }
 }
 
+/// Losses on purpose and policed packets are drops like any other: once nothing waits, arrived = dropped + sent.
+#[test]
+fn drops__every_reason_is_in_the_sum() {
+    let fault = FaultSpec { link: "down".into(), drop: vec![], bernoulli: 0.1 };
+    let faulty = Scenario { faults: vec![fault], ..scenario("red") };
+    for (base, reason) in
+        [(faulty, DropReason::Fault), (scenario("tcp-ds(police=drop)"), DropReason::Policed)]
+    {
+        let result = play(&with_connections(
+            Scenario { warmup: "0s".into(), duration: "300s".into(), ..base },
+            transfers(10, 0.1, 100_000),
+        ));
+        let colours = result.outcome.queues[0].colours;
+        assert!(
+            colours.iter().any(|colour| colour.dropped_for(reason).packets > 0),
+            "{reason:?}: {colours:?}"
+        );
+        for colour in colours {
+            let by_reason: u64 =
+                DropReason::ALL.map(|reason| colour.dropped_for(reason).packets).iter().sum();
+            assert_eq!(colour.dropped().packets, by_reason);
+            assert_eq!(colour.arrived, colour.dropped() + colour.sent, "{reason:?}: {colour:?}");
+        }
+    }
+}
+
 /// Faults of several entries for one link add up.
 #[test]
 fn faults__entries_add_up() {
@@ -298,6 +325,10 @@ fn faults__entries_add_up() {
         Scenario { faults: vec![fault(vec![], 0.3), fault(vec![5], 0.0)], ..base },
         transfers(10, 0.5, 20_000),
     );
-    let lost: u64 = play(&one).outcome.queues[0].colours.iter().map(|colour| colour.fault.packets).sum();
+    let lost: u64 = play(&one).outcome.queues[0]
+        .colours
+        .iter()
+        .map(|colour| colour.dropped_for(DropReason::Fault).packets)
+        .sum();
     assert!(lost > 20, "{lost} of more than 100 packets lost");
 }

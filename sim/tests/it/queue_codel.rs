@@ -1,8 +1,9 @@
 //! CoDel against RFC 8289, by its pseudo-code written out anew.
 use crate::common::hop::packet;
+use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::packet::{Packet, flag};
 use mousehole_sim::queue::codel::{CodelParams, Params};
-use mousehole_sim::queue::{Codel, Dequeued, Drop, Why};
+use mousehole_sim::queue::{Codel, Dequeued, Dropped};
 use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::units::{Buffer, Dur, Time};
 use std::collections::VecDeque;
@@ -71,7 +72,7 @@ impl Reference {
     }
 }
 
-fn take(codel: &mut Codel, now: Time, drops: &mut Vec<Drop>) -> Option<Packet> {
+fn take(codel: &mut Codel, now: Time, drops: &mut Vec<Dropped>) -> Option<Packet> {
     match codel.dequeue(now, drops) {
         Dequeued::Packet(packet, _) => Some(packet),
         _ => None,
@@ -100,7 +101,7 @@ fn dequeue__is_the_pseudo_code() {
     let dropped: Vec<u32> = drops.iter().map(|drop| drop.packet.seq).collect();
     assert_eq!(dropped, reference.dropped);
     assert!(dropped.len() > 1000, "{} drops are few to compare", dropped.len());
-    assert!(drops.iter().all(|drop| drop.why == Why::Early));
+    assert!(drops.iter().all(|drop| drop.reason == DropReason::Early));
 }
 
 #[test]
@@ -111,7 +112,7 @@ fn enqueue__drops_the_tail_when_full() {
         (0..5).for_each(|seq| codel.enqueue(packet(1, seq, 1000), ms(0), &mut drops));
         assert_eq!(codel.backlog(), (held, u64::from(held) * 1000));
         assert_eq!(drops.iter().map(|drop| drop.packet.seq).collect::<Vec<_>>(), [3, 4]);
-        assert!(drops.iter().all(|drop| drop.why == Why::Forced));
+        assert!(drops.iter().all(|drop| drop.reason == DropReason::Forced));
     }
 }
 

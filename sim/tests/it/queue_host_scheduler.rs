@@ -4,7 +4,7 @@ use mousehole_policy::token_bucket::{self, Spec};
 use mousehole_sim::flow::{Class, Flow};
 use mousehole_sim::packet::{Colour, Kind, Packet};
 use mousehole_sim::queue::host_scheduler::Params;
-use mousehole_sim::queue::{Dequeued, Drop, HostScheduler, Queue};
+use mousehole_sim::queue::{Dequeued, Dropped, HostScheduler, Queue};
 use mousehole_sim::units::{Buffer, Rate, Time};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -114,7 +114,7 @@ fn acks__are_exempt_if_asked() {
 #[test]
 fn limits__and_parameters() {
     let mut scheduler = scheduler(Params { limit: Buffer::Packets(2), ..Params::default() });
-    let mut drops: Vec<Drop> = Vec::new();
+    let mut drops: Vec<Dropped> = Vec::new();
     (0..3).for_each(|seq| scheduler.enqueue(packet(0, seq, 100), ms(0), &mut drops));
     assert_eq!((drops.len(), scheduler.backlog()), (1, (2, 200)));
     let none = Params { yellow: Spec { rate: 0.0, burst: 6000 }, ..Params::default() };

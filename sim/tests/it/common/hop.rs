@@ -3,7 +3,7 @@
 use mousehole_sim::error::Result;
 use mousehole_sim::link::{Arrival, Link};
 use mousehole_sim::packet::{Colour, Kind, Packet};
-use mousehole_sim::queue::{Drop, Queue};
+use mousehole_sim::queue::{Dropped, Queue};
 use mousehole_sim::scenario::Scheme;
 use mousehole_sim::scenario::scheme::Place;
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
@@ -20,7 +20,7 @@ pub struct Departure {
 pub struct Hop {
     pub link: Link,
     pub left: Vec<Departure>,
-    pub dropped: Vec<Drop>,
+    pub dropped: Vec<Dropped>,
     rate: Rate,
     free: Option<Time>,
 }
