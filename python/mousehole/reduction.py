@@ -48,7 +48,7 @@ class RunFacts:
     """Share of short transfers that responded within each of `CDF_TIMES_S`."""
     scheme: dict[str, float]
     colours: dict[str, dict[str, int]]
-    """Packets of the loaded link by colour: arrived, early, forced, policed, marked, sent."""
+    """Packets of the loaded link by colour; `dropped` is the sum over all reasons."""
     load: dict[str, float | None]
     groups: Figures
     """Figures by application."""
@@ -153,12 +153,12 @@ def _scheme_statistics(
     facts = {
         "utilisation": down["utilisation"],
         "goodput_bps": summary["goodput_bps"],
-        "loss_share": _share(down, "early", "forced", "policed"),
+        "loss_share": _share(down, "dropped"),
         "mark_share": _share(down, "marked"),
         **{f"queue_delay_{name}_s": down[f"delay_{name}_s"] for name in ("mean", "p50", "p95", "p99")},
         "queue_mean_packets": down["mean_queue_packets"],
         "uplink_utilisation": up["utilisation"],
-        "uplink_loss_share": _share(up, "early", "forced", "policed"),
+        "uplink_loss_share": _share(up, "dropped"),
         "jain_long": jain_index(rates_bps),
         "long_goodput_bps": _mean(rates_bps),
         "retransmits_per_transfer": _mean(transfers["retransmits"]),
@@ -169,7 +169,7 @@ def _scheme_statistics(
 
 
 def _colours(queue: dict[str, Any]) -> dict[str, dict[str, int]]:
-    names = ("arrived", "early", "forced", "policed", "marked", "sent")
+    names = ("arrived", "early", "forced", "policed", "dropped", "marked", "sent")
     return {colour["name"]: {name: int(colour[name]) for name in names} for colour in queue["colours"]}
 
 

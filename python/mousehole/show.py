@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mousehole import _engine
+from mousehole._engine import DROP_REASONS
 from mousehole.records import Records
 from mousehole.sizes import size_text
 from mousehole.texts import rate_text, share_text, time_text
@@ -100,14 +101,16 @@ def _way(upload: object) -> str:
 
 
 def _queue_table(queues: list[dict[str, Any]]) -> Table:
+    """Returns a row per link and colour; a reason for which nothing was dropped has no column."""
+    colours = [colour for queue in queues for colour in queue["colours"]]
+    reasons = [name for name in DROP_REASONS if any(colour[name] for colour in colours)]
     headings = (
         "link",
         "rate",
         "utilised",
         "colour",
         "arrived",
-        "early",
-        "forced",
+        *reasons,
         "marked",
         "sent",
         "delay p50",
@@ -121,7 +124,7 @@ def _queue_table(queues: list[dict[str, Any]]) -> Table:
         head = [queue["name"], rate_text(queue["capacity_bps"]), share_text(queue["utilisation"])]
         delays = [time_text(queue[f"delay_{name}_s"]) for name in ("p50", "p95", "p99")]
         for colour in [colour for colour in queue["colours"] if colour["arrived"]]:
-            counts = [str(colour[name]) for name in ("arrived", "early", "forced", "marked", "sent")]
+            counts = [str(colour[name]) for name in ("arrived", *reasons, "marked", "sent")]
             table.add_row(*(Text(text) for text in (*head, colour["name"], *counts, *delays)))
             head, delays = [""] * 3, [""] * 3
     return table

@@ -224,7 +224,7 @@ def _colour_rows(runs: list[RunFacts]) -> list[Row]:
     for colour in runs[0].colours:
         counts = {name: sum(run.colours[colour][name] for run in runs) for name in COLOUR_COUNTS}
         arrived = counts["arrived"]
-        lost = counts["early"] + counts["forced"] + counts["policed"]
+        lost = sum(run.colours[colour]["dropped"] for run in runs)
         shares = {"loss_share": lost / arrived, "mark_share": counts["marked"] / arrived} if arrived else {}
         rows.append({"colour": colour, **counts, "loss_share": None, "mark_share": None, **shares})
     return rows
