@@ -299,6 +299,17 @@ impl<E: Copy> Wheel<E> {
         self.nodes.get(before as usize).map(|node| (node.at, &node.event))
     }
 
+    /// Returns every scheduled event, in no particular order. Slow: it looks at every slot of the ring.
+    pub fn events(&self) -> impl Iterator<Item = &E> {
+        let lists = self.slots.iter().chain(self.overflow.values()).copied();
+        let waiting = lists.flat_map(move |first| {
+            let valid = |node: u32| (node != NONE).then_some(node);
+            std::iter::successors(valid(first), move |&node| valid(self.nodes[node as usize].next))
+        });
+        let current = self.current.iter().map(|ordered| ordered.node);
+        waiting.chain(current).map(|node| &self.nodes[node as usize].event)
+    }
+
     /// Stores an event in a free node, to be scheduled, and returns the node.
     ///
     /// Always inlined, so that the event is built in its node. If it were built elsewhere field by field and copied in
@@ -390,6 +401,7 @@ mod tests {
                     now = got.map_or(now, |(at, _)| at);
                 }
             }
+            prop_assert_eq!(wheel.events().count(), heap.len());
             while let Some(Reverse(expected)) = heap.pop() {
                 prop_assert_eq!(wheel.pop().map(|item| (item.at.0, item.key)), Some(expected));
             }

@@ -6,7 +6,7 @@
 use super::World;
 use super::event::{Event, What, class};
 use super::layout::{DOWN, End, Ends, Layout, PathState};
-use crate::link::Arrival;
+use crate::link::{Arrival, Served};
 use crate::marker::Marker;
 use crate::packet::{Kind, Packet, flag};
 use crate::queue::Dropped;
@@ -156,13 +156,13 @@ impl World {
         let served = self.setup.links[link as usize].serve(self.now);
         self.account_drops(link as usize);
         match served {
-            Ok((packet, free, at)) => {
-                self.schedule(free, class::SERVE, u64::from(link), What::Serve(link));
+            Served::Started { packet, free_at, arrives_at } => {
+                self.schedule(free_at, class::SERVE, u64::from(link), What::Serve(link));
                 let node = self.wheel.store_event(Event { packet, what: What::Arrive });
-                self.forward(node, at);
+                self.forward(node, arrives_at);
             }
-            Err(Some(again)) => self.schedule(again, class::SERVE, u64::from(link), What::Serve(link)),
-            Err(None) => {}
+            Served::Retry(at) => self.schedule(at, class::SERVE, u64::from(link), What::Serve(link)),
+            Served::Idle => {}
         }
     }
 

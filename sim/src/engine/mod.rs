@@ -36,7 +36,7 @@ use commands::{BULK, Commands, ConnectionSource};
 use connection::{Live, Open, Payload};
 use event::{Event, What, class};
 use layout::{DOWN, End, Ends, PathState};
-pub use outcome::{Balance, Outcome};
+pub use outcome::{Balance, InFlight, Outcome};
 use send_log::{SendLog, SteadyState};
 pub use setup::{Apps, Setup};
 

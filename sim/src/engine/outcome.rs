@@ -1,6 +1,7 @@
-//! What a run leaves, and the conservation laws it must keep.
+//! The results of a run, and the conservation laws it must keep.
 
 use super::World;
+use super::event::{Event, What};
 use super::layout::DOWN;
 use super::send_log::SendLog;
 use crate::link::Link;
@@ -10,20 +11,20 @@ use crate::series::Series;
 use crate::traffic::connection::Script;
 use crate::units::Time;
 
-/// What a run leaves.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// Measured transfers in order of their end; unfinished ones last.
     pub transfers: Vec<Transfer>,
     /// The queues of the bottleneck, data direction, then the other; then of further links of a topology.
     pub queues: Vec<QueueRecord>,
-    /// What markers and queues noted over time.
+    /// Values that markers and queues recorded over time.
     pub series: Vec<Series>,
-    /// What connections of a model with several writes carried; see [`crate::record::Template`].
+    /// Scripts of the connections with several writes of a model; see [`crate::record::Template`].
     pub scripts: Vec<Script>,
     /// Packet trace, empty unless asked for.
     pub trace: Vec<TraceRow>,
-    /// What the only connection sent; empty but after [`World::until_saturated`].
+    /// Packets that the only connection sent; empty except after [`World::until_saturated`].
     pub send_log: SendLog,
     /// Payload bytes that arrived at clients for the first time within the window.
     pub goodput_bytes: u64,
@@ -31,9 +32,9 @@ pub struct Outcome {
     pub goodput_up_bytes: u64,
     /// What each long-lived flow delivered.
     pub flows: Vec<FlowRecord>,
-    /// What datagram flows met.
+    /// What each datagram flow delivered and lost.
     pub datagrams: Vec<DatagramRecord>,
-    /// Data packets that arrived after one sent later of the same connection, never sent twice.
+    /// Data packets, none sent twice, that arrived after one of the same connection that was sent later.
     pub reordered: u64,
     /// Simulated time at the end.
     pub ended: Time,
@@ -47,9 +48,37 @@ pub struct Outcome {
     pub most_live: u64,
     /// Totals of the whole run by link, for the conservation laws.
     pub balance: Vec<Balance>,
+    /// Packets still in the network at the end, for the end-to-end conservation law.
+    pub in_flight: InFlight,
+}
+
+impl Outcome {
+    /// Whether no packet was lost or invented: at every link, and from end to end.
+    pub fn is_conserved(&self) -> bool {
+        self.balance.iter().all(Balance::holds) && self.in_flight.holds()
+    }
+}
+
+/// The end-to-end conservation law of a run: injected = delivered + dropped + in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InFlight {
+    /// Packets in flight by the connections' accounts: injected − delivered − dropped.
+    pub accounted: u64,
+    /// Packets found in the network: in scheduled events and in queues.
+    pub found: u64,
+}
+
+impl InFlight {
+    /// Whether the accounts agree with what was found.
+    pub fn holds(&self) -> bool {
+        self.accounted == self.found
+    }
 }
 
 /// The conservation law of one link over the whole run: arrived = dropped + sent + waiting.
+///
+/// On the fast path a packet counts as sent when it arrives, so the law says little there; [`InFlight`] holds on
+/// both paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Balance {
     /// Name of the link.
@@ -58,14 +87,14 @@ pub struct Balance {
     pub arrived: (u64, u64),
     /// Dropped for whatever reason.
     pub dropped: (u64, u64),
-    /// Left for transmission (on the fast path: promised).
+    /// Left for transmission; on the fast path departures that are scheduled count, too.
     pub sent: (u64, u64),
     /// Still waiting.
     pub waiting: (u64, u64),
 }
 
 impl Balance {
-    /// Whether nothing was lost or made.
+    /// Whether no packet or byte was lost or invented.
     pub fn holds(&self) -> bool {
         let parts = [self.dropped, self.sent, self.waiting];
         let packets: u64 = parts.iter().map(|part| part.0).sum();
@@ -75,7 +104,7 @@ impl Balance {
 }
 
 impl World {
-    /// Adds a line to the packet trace.
+    /// Adds a line to the packet trace, or to the send log if that is kept.
     #[cold]
     pub(super) fn note(&mut self, event: TraceEvent, packet: Packet) {
         if let Some(log) = &mut self.send_log {
@@ -95,9 +124,9 @@ impl World {
         self.trace.push(row);
     }
 
-    /// The measured window begins.
+    /// Begins the measured window: remembers the counters, and restarts the delays.
     pub(super) fn open_window(&mut self) {
-        // Only what is told: clearing the delays of a thousand links would touch a thousand histograms.
+        // Only the reported links: clearing the delays of a thousand links would touch a thousand histograms.
         for &number in self.setup.layout.recorded() {
             let link = &mut self.setup.links[usize::from(number)];
             self.at_window[usize::from(number)] = link.counts_at(self.now);
@@ -108,7 +137,7 @@ impl World {
         }
     }
 
-    /// The measured window ends: what the queues did in it is noted.
+    /// Ends the measured window: records the queues and the long-lived flows.
     pub(super) fn close_window(&mut self) {
         self.window_is_over = true;
         let (begin, end) = self.setup.window;
@@ -144,7 +173,7 @@ impl World {
         }
     }
 
-    /// Gathers what is left when nothing more happens.
+    /// Returns the results when nothing more happens; unfinished measured transfers are recorded as censored.
     pub(super) fn finish(mut self) -> Outcome {
         if !self.window_is_over {
             self.close_window();
@@ -158,9 +187,11 @@ impl World {
         let now = self.now;
         let datagrams = self.datagram_records();
         let series = self.series();
+        let in_flight = self.in_flight();
         let forward = &self.setup.links[usize::from(DOWN)].counts.colours;
         Outcome {
             forward_packets: forward.iter().map(|colour| colour.sent.packets).sum(),
+            in_flight,
             balance: self.setup.links.iter_mut().map(|link| balance(link, now)).collect(),
             transfers: self.transfers,
             scripts: self.commands.scripts,
@@ -182,6 +213,20 @@ impl World {
 }
 
 impl World {
+    /// Compares the connections' accounts of packets in flight with the packets found in events and queues.
+    fn in_flight(&mut self) -> InFlight {
+        let accounted = self.path_states.iter().map(|path_state| u64::from(path_state.in_flight)).sum();
+        let is_packet =
+            |event: &&Event| matches!(event.what, What::Arrive | What::Data | What::Ack | What::Other);
+        let travelling = self.wheel.events().filter(is_packet).count() as u64;
+        let (now, links) = (self.now, self.setup.links.iter_mut());
+        let queued: u64 = links
+            .filter_map(|link| (!link.schedules_departures()).then(|| u64::from(link.backlog(now).0)))
+            .sum();
+        InFlight { accounted, found: travelling + queued }
+    }
+
+    /// Collects what markers and queues have recorded over time.
     fn series(&mut self) -> Vec<Series> {
         let parts = self.setup.links.iter_mut().zip(&mut self.setup.markers);
         let named = parts.flat_map(|(link, marker)| {
@@ -193,6 +238,7 @@ impl World {
     }
 }
 
+/// Returns the totals of one link.
 fn balance(link: &mut Link, now: Time) -> Balance {
     let mut balance =
         Balance { link: link.name.clone(), arrived: (0, 0), dropped: (0, 0), sent: (0, 0), waiting: (0, 0) };
@@ -202,7 +248,7 @@ fn balance(link: &mut Link, now: Time) -> Balance {
         add(&mut balance.sent, colour.sent);
         add(&mut balance.dropped, colour.dropped());
     }
-    if !link.promises_departures() {
+    if !link.schedules_departures() {
         let (packets, bytes) = link.backlog(now);
         balance.waiting = (u64::from(packets), bytes);
     }

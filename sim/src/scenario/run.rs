@@ -71,9 +71,9 @@ impl Load {
 }
 
 impl RunResult {
-    /// Whether the conservation laws hold at every link.
+    /// Whether no packet was lost or invented, at any link and from end to end.
     pub fn is_conserved(&self) -> bool {
-        self.outcome.balance.iter().all(crate::engine::Balance::holds)
+        self.outcome.is_conserved()
     }
 }
 

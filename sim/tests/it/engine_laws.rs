@@ -18,6 +18,7 @@ fn check_laws(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseErr
     for balance in &outcome.balance {
         prop_assert!(balance.holds(), "{balance:?}");
     }
+    prop_assert!(outcome.in_flight.holds(), "{:?}", outcome.in_flight);
     if !overtakes(&scenario.scheme) {
         prop_assert_eq!(outcome.reordered, 0, "order within a flow");
     }
@@ -287,6 +288,26 @@ fn order__is_kept_by_every_scheme_but_those_that_promote_into_another_queue() {
         let used = colours.iter().filter(|colour| colour.sent.packets > 0).count();
         let needed = if matches!(order, Order::Demoted | Order::Promoted) { 2 } else { 1 };
         assert!(used >= needed, "{name}: {used} colours");
+    }
+}
+
+/// Long-lived flows have packets in the network when the run ends: each is found in an event or in a queue.
+#[test]
+fn in_flight__finds_every_packet() {
+    for scheme in SCHEMES {
+        for slow_path in [false, true] {
+            let mut base = Scenario {
+                warmup: "0s".into(),
+                duration: "3s".into(),
+                max_windows: 1,
+                slow_path,
+                ..scenario(scheme)
+            };
+            base.traffic.bulk = Some(BulkSpec { flows: 10, start_spread_s: 1.0, rtt_spread: 0.3 });
+            let outcome = play(&base).outcome;
+            assert!(outcome.in_flight.accounted > 0, "{scheme}: {:?}", outcome.in_flight);
+            assert!(outcome.is_conserved(), "{scheme}: {:?}, {:?}", outcome.in_flight, outcome.balance);
+        }
     }
 }
 

@@ -17,7 +17,7 @@ fn overloaded(scheme: &str) -> RunResult {
 }
 
 fn balanced(result: &RunResult) {
-    assert!(result.outcome.balance.iter().all(|balance| balance.holds()));
+    assert!(result.is_conserved(), "{:?}, {:?}", result.outcome.balance, result.outcome.in_flight);
 }
 
 /// Mean time of transfers of at most 15 kB that ended, s.
