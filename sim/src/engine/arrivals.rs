@@ -1,4 +1,4 @@
-//! Open-loop models: each arrival brings connections and the time of the next.
+//! Open-loop models: each arrival opens connections and schedules the next arrival.
 
 use super::commands::{Commands, ConnectionSource};
 use super::connection::Open;
@@ -6,7 +6,7 @@ use crate::flow::Class;
 use crate::traffic::model::open_loop::{OpenLoop, Planned};
 use crate::units::Time;
 
-/// Token of the next arrival; other tokens are numbers of arrivals before the start, and one.
+/// Token of the next arrival. Other tokens are those of arrivals before the start: their number plus one.
 const NEXT: u32 = 0;
 
 /// The arrivals of a run.
@@ -17,7 +17,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Arrivals by these draws.
+    /// Returns a source of arrivals by these draws.
     pub fn new(draws: OpenLoop) -> Arrivals {
         Arrivals { next: draws.initial(), draws, planned: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! Users who fetch or send one file after the other, at fixed times, or one without end.
+//! Users who transfer files: one after the other, at fixed times, or a single one without end.
 
 use super::commands::{Commands, ConnectionSource, NO_TAG};
 use super::connection::{Open, Payload};
@@ -6,15 +6,15 @@ use crate::flow::Class;
 use crate::traffic::model::ftp::FtpDraws;
 use crate::units::{Dur, Time};
 
-/// All flows of the users; a token or tag is a flow.
+/// All flows of the users; tokens and tags are numbers of flows.
 pub struct Ftp {
     draws: FtpDraws,
-    /// Files begun, by flow.
+    /// Number of files begun, by flow.
     begun: Vec<u32>,
 }
 
 impl Ftp {
-    /// Nobody has begun yet.
+    /// Returns the flows before their first files.
     pub fn new(draws: FtpDraws) -> Ftp {
         let begun = vec![0; draws.model().flows() as usize];
         Ftp { draws, begun }

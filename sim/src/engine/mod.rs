@@ -1,10 +1,10 @@
-//! The engine: events, and what follows from them.
+//! The engine: takes events in order of time and handles them until the run is over.
 //!
-//! One packet is one event per link it crosses and one at the host it reaches. Every event carries
-//! what it needs; nothing is boxed and nothing is allocated per packet once buffers have grown.
+//! A packet is one event per link it crosses and one at the host it reaches. An event carries its packet; nothing is
+//! boxed, and nothing is allocated per packet once buffers have grown.
 //!
-//! Order at equal times comes from the event's content (class, connection, number), so that no
-//! optimisation changes a result unseen; with `insertion_order` it is the order of scheduling, as in ns-2.
+//! Events of equal time are ordered by their content (class, connection, number), so no optimisation can change a
+//! result unnoticed. With `insertion_order` they keep the order of scheduling, as in ns-2.
 
 pub mod arrivals;
 pub mod commands;
@@ -55,20 +55,21 @@ pub struct World {
     ends: Ends,
     commands: Commands,
     transfers: Vec<Transfer>,
-    /// Pages that began in the window.
+    /// Keys of the pages that began in the measured window.
     pages: HashSet<u64>,
     trace: Vec<TraceRow>,
     send_log: Option<SendLog>,
     /// Links whose marker or queue is notified of every new connection.
     flow_aware_links: Vec<usize>,
+    /// Counts of each link when the window began.
     at_window: Vec<[ColourCounts; 3]>,
     queues: Vec<QueueRecord>,
-    /// Datagram flows, by number.
+    /// Statistics of the datagram flows, by number.
     datagrams: Vec<datagrams::ReceiveStats>,
     /// Slots of the long-lived flows, and the segments each had delivered when the window began.
     long_lived: Vec<(u32, u32)>,
     flows: Vec<FlowRecord>,
-    /// Measured transfers and datagrams that have not ended.
+    /// Number of measured transfers and datagrams that have not ended.
     outstanding: u64,
     window_is_over: bool,
     is_over: bool,
@@ -82,10 +83,10 @@ pub struct World {
 }
 
 impl World {
-    /// Memory of one live connection with everything that belongs to its slot, bytes; scoreboards grow beyond it.
+    /// Memory of one live connection and its path state in bytes; scoreboards take more.
     pub const BYTES_PER_CONNECTION: usize = size_of::<Live>() + size_of::<PathState>();
 
-    /// A world before its first event.
+    /// Returns a world before its first event.
     pub fn new(mut setup: Setup) -> World {
         let packet = setup.links[usize::from(DOWN)].rate.tx_time(750);
         let mut world = World {
@@ -146,7 +147,7 @@ impl World {
         self
     }
 
-    /// Runs to the end.
+    /// Runs to the end and returns the results.
     ///
     /// # Errors
     /// [`Error::Cancelled`] soon after `cancel` was set.
@@ -166,8 +167,8 @@ impl World {
         Ok(self.finish())
     }
 
-    /// Handles the event at `place` of the wheel. A packet stays there as long as it travels, and what happens to
-    /// it is changed in place: copied at each hop it would be read before the changes had left the store buffer.
+    /// Handles the event in `node`. A packet stays in its node as long as it travels and its event is changed in place.
+    /// If it were copied at each hop, it would be read before the changes have left the store buffer.
     #[inline]
     fn handle(&mut self, node: u32, what: What) {
         match what {
@@ -177,16 +178,17 @@ impl World {
             What::Other => self.deliver_other(node),
             what => {
                 self.wheel.free_node(node);
-                self.happen(what);
+                self.handle_other(what);
             }
         }
     }
 
+    /// Handles an event that has no packet.
     #[inline]
-    fn happen(&mut self, what: What) {
+    fn handle_other(&mut self, what: What) {
         match what {
             What::Arrive | What::Data | What::Ack | What::Other => {
-                unreachable!("what happens to a packet needs its node")
+                unreachable!("an event of a packet is handled in its node")
             }
             What::Serve(link) => self.serve(link),
             What::Control(link) => self.control(link as usize),
@@ -206,13 +208,14 @@ impl World {
         }
     }
 
+    /// Schedules an event that has no packet; `content` orders it among events of the same time and class.
     #[inline(always)]
     fn schedule(&mut self, at: Time, class: u64, content: u64, what: What) {
         let key = self.key(class, content);
         self.wheel.push(at, key, Event { packet: Packet::NONE, what });
     }
 
-    /// Place of an event among those of its time.
+    /// Returns the key that orders an event among those of its time.
     #[inline(always)]
     fn key(&mut self, class: u64, content: u64) -> u64 {
         // Departures come first even in insertion order: the fast path has no events for them.
@@ -224,7 +227,7 @@ impl World {
         }
     }
 
-    /// A marker takes its slow step.
+    /// Has a marker take its periodic control step and schedules the next one.
     fn control(&mut self, link: usize) {
         let marker = &mut self.setup.markers[link];
         marker.control(self.now);
@@ -248,6 +251,7 @@ impl World {
         }
     }
 
+    /// Opens a connection: gives it a slot, notifies flow-aware links, and begins its first write.
     fn open(&mut self, open: Open) {
         let layout = &self.setup.layout;
         let path = layout.path(open.client, open.server);
@@ -286,7 +290,7 @@ impl World {
         }
     }
 
-    /// Frees the slot of a connection that is over and has nothing left in the network or to acknowledge.
+    /// Frees the slot of a connection that is over, has no packet in the network and no acknowledgement delayed.
     #[inline(always)]
     fn release(&mut self, slot: u32) {
         if self.live[slot as usize].is_finished {
@@ -294,6 +298,7 @@ impl World {
         }
     }
 
+    /// Does the rest of [`World::release`] for a connection whose writes have all arrived.
     #[inline(never)]
     fn release_finished(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];

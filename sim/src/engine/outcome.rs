@@ -181,7 +181,7 @@ impl World {
         for slot in 0..self.live.len() as u32 {
             let live = &self.live[slot as usize];
             if live.is_open && live.progress.is_measured && !live.progress.is_complete {
-                self.record(slot, Time::NEVER);
+                self.record_transfer(slot, Time::NEVER);
             }
         }
         let now = self.now;
