@@ -1,8 +1,7 @@
 //! The simulated world of Mousehole.
 //!
-//! Modules are layers; a test reads the imports and allows only these arrows:
-//! `units, rng, error, flow` ← `packet` ← `queue`, `link`; `tcp` sees packets and units;
-//! `traffic` sees units, rng, flows and errors; `scenario` and `engine` see everything.
+//! Modules are layers: `scripts/arrows.py` lists the modules that each may import, and a test checks it. README.md in
+//! this crate's folder describes them.
 
 pub mod drop_reason;
 pub mod engine;

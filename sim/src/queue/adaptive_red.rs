@@ -5,8 +5,8 @@
 //! multiplies by `beta`. Thresholds and weight may be set from the link's rate. RED itself is the policy's
 //! (`red.h`); only its parameter changes here.
 //!
-//! The average changes at arrivals only, so that the steps due are taken at the next arrival: the same
-//! result as with a timer.
+//! The average changes only at arrivals, so the steps that are due are made at the next arrival. The result is the
+//! same as with a timer.
 
 use crate::series::Series;
 use crate::units::{Dur, Rate, Time};
@@ -19,7 +19,7 @@ pub struct Adaptation {
     pub interval: Dur,
     /// Most that is added at a step; a quarter of `max_p` if that is less.
     pub alpha: f64,
-    /// What `max_p` is multiplied by to lower it, below 1.
+    /// Factor below 1 by which `max_p` is lowered.
     pub beta: f64,
     /// The target range of the average, as shares of the way from min to max.
     pub target: (f64, f64),
@@ -40,7 +40,7 @@ impl Default for Adaptation {
 }
 
 impl Adaptation {
-    /// `max_p` after one step at this average of a RED with these thresholds.
+    /// Returns `max_p` after one step at this average of a RED with these thresholds.
     pub fn step(&self, max_p: f64, average: f64, min: f64, max: f64) -> f64 {
         let at = |share: f64| min + share * (max - min);
         if average > at(self.target.1) && max_p <= self.range.1 {
@@ -95,17 +95,17 @@ impl AdaptiveRed {
         })
     }
 
-    /// The present `max_p`.
+    /// Returns the present `max_p`.
     pub fn max_p(&self) -> f64 {
         self.spec.max_p
     }
 
-    /// The average in mean packets.
+    /// Returns the average in mean packets.
     pub fn average(&self) -> f64 {
         red::average(&self.params, &self.state)
     }
 
-    /// Takes the steps due by `now`.
+    /// Makes the steps that are due by `now`.
     pub fn advance(&mut self, now: Time) {
         while self.next_step <= now {
             let at = self.next_step;
@@ -117,7 +117,7 @@ impl AdaptiveRed {
         }
     }
 
-    /// Judges an arrival.
+    /// Returns the verdict on an arrival.
     #[inline]
     pub fn packet(&mut self, view: &View, backlog: &Backlog, now: Time, random: u32) -> Verdict {
         if self.next_step <= now {
@@ -126,12 +126,12 @@ impl AdaptiveRed {
         red::packet(&self.params, &mut self.state, view, backlog, now.0, random)
     }
 
-    /// `max_p` over time.
+    /// Returns `max_p` over time.
     pub fn series(&self) -> Series {
         Series { link: String::new(), name: "max_p", points: self.trajectory.clone() }
     }
 
-    /// One step; whether it changed anything. A value RED refuses (below 1e-9) is left where it was.
+    /// Makes one step; returns whether `max_p` changed. A value that RED does not accept (below 1e-9) is not taken.
     fn step(&mut self, at: Time) -> bool {
         let red::Spec { max_p, min_packets, max_packets, .. } = self.spec;
         let next = self.adaptation.step(max_p, self.average(), min_packets, max_packets);

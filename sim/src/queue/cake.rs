@@ -63,8 +63,8 @@ impl Params {
         }
     }
 
-    /// CoDel's parameters in a tin that has a part of the rate: a target stretched to one and a half full packets
-    /// stretches the interval by as much.
+    /// Returns CoDel's parameters of a tin with this part of the rate. The target is at least the time of one and a
+    /// half full packets; the interval grows by as much as the target does.
     fn codel_params(&self, rate: Rate) -> CodelParams {
         let least = Dur(self.rtt.0 / 20);
         let target = least.max(Dur(rate.tx_time(FULL).0 * 3 / 2));
@@ -73,7 +73,7 @@ impl Params {
     }
 }
 
-/// Bytes a lone flow may send per round: a packet, less at low rates, 300 at the least.
+/// Returns the bytes a lone flow may send per round: a packet, less at low rates, but at least 300.
 fn quantum(rate: Rate) -> u32 {
     (rate.0 >> 15).clamp(300, FULL) as u32
 }
@@ -93,12 +93,12 @@ pub struct Cake {
     hosts: Hosts,
     tins: Vec<Tin>,
     occupancy: Occupancy,
-    /// The shaper lets nothing go before this.
+    /// No packet may leave before this time (shaper).
     next: Time,
 }
 
 impl Cake {
-    /// An empty queue; `perturbation` seeds its hash and BLUE's dice.
+    /// Returns an empty queue; `perturbation` seeds its hash and BLUE's dice.
     pub fn new(params: Params, perturbation: u64) -> Cake {
         let shifts: &[u32] = if params.tins.is_some() { &THRESHOLDS } else { &[0] };
         let tin = |shift: &u32| {
@@ -117,7 +117,7 @@ impl Cake {
         }
     }
 
-    /// A connection took over `slot`.
+    /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.hosts.open(slot, flow);
         if let Some(classifier) = &mut self.classifier {
@@ -125,18 +125,18 @@ impl Cake {
         }
     }
 
-    /// Whether it must be told of every connection.
+    /// Whether it keeps state per connection, so that `open` must be called for every new one.
     pub fn knows_flows(&self) -> bool {
         self.params.isolation != Isolation::Flows
             || self.classifier.as_ref().is_some_and(Classifier::knows_flows)
     }
 
-    /// Packets and bytes waiting.
+    /// Returns the packets and bytes waiting.
     pub fn backlog(&self) -> (u32, u64) {
         (self.occupancy.packets, self.occupancy.bytes)
     }
 
-    /// Takes an arrival.
+    /// Queues or drops an arrival; dropped packets go into `drops`.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         if self.occupancy.packets == 0 {
             self.next = self.next.max(now);
@@ -151,7 +151,7 @@ impl Cake {
         }
     }
 
-    /// Gives the next packet, or the time at which the shaper lets one go.
+    /// Returns the next packet, or the time at which the shaper lets one go.
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         if self.params.shape && self.occupancy.packets > 0 && now < self.next {
             return Dequeued::WaitUntil(self.next);
@@ -163,7 +163,7 @@ impl Cake {
             let head = tin.dequeue(&self.hosts, elsewhere, now, &mut self.rng, drops);
             self.occupancy.shrink(before, tin.occupancy());
             if let Some((packet, at)) = head {
-                // An idle shaper saves nothing up, one that is asked late makes good for it.
+                // An idle shaper saves no credit; a shaper that is asked late makes up for it.
                 self.next += self.params.rate.tx_time(u64::from(packet.bytes));
                 return Dequeued::Packet(packet, at);
             }
@@ -171,12 +171,13 @@ impl Cake {
         Dequeued::Empty
     }
 
-    /// The best tin below its threshold, else the one that is soonest.
+    /// Chooses the best tin below its threshold, else the one that is soonest below it.
     fn choose(&self, now: Time) -> Option<usize> {
         let waiting = self.tins.iter().enumerate().filter(|(_, tin)| tin.occupancy().packets > 0);
         waiting.min_by_key(|(index, tin)| (tin.ready(now), *index)).map(|(index, _)| index)
     }
 
+    /// Drops the head of the longest queue of all tins.
     fn drop_from_longest(&mut self, now: Time, drops: &mut Vec<Dropped>) {
         let longest = self.tins.iter().map(Tin::longest).enumerate();
         let Some((index, (_, queue))) =

@@ -1,4 +1,4 @@
-//! COBALT: CoDel for flows that listen and BLUE for those that do not, side by side on one queue.
+//! COBALT: CoDel for responsive flows and BLUE for unresponsive ones, together on one queue.
 //!
 //! Palmei et al., "Design and Evaluation of COBALT Queue Discipline", LANMAN 2019; BLUE is that of Feng et
 //! al., "The BLUE Active Queue Management Algorithms", 2002: a probability that grows when the queue
@@ -16,7 +16,7 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// What BLUE adds at an overflow and takes off at an empty queue (Linux' values).
+/// Steps of BLUE's probability: up at an overflow, down at an empty queue (Linux' values).
 const STEP_UP: f64 = 1.0 / 256.0;
 const STEP_DOWN: f64 = 1.0 / 4096.0;
 
@@ -29,12 +29,12 @@ pub(super) struct Cobalt {
 }
 
 impl Cobalt {
-    /// A packet was dropped for want of room.
+    /// Raises BLUE's probability: a packet was dropped because the buffer is full.
     pub fn overflowed(&mut self, params: &CodelParams, now: Time) {
         self.change(params, now, STEP_UP);
     }
 
-    /// Gives the next packet of `fifo`, while `elsewhere` bytes wait in the link's other queues.
+    /// Returns the next packet of `fifo`; `elsewhere` bytes wait in the link's other queues.
     pub fn dequeue(
         &mut self,
         params: &CodelParams,
@@ -57,6 +57,7 @@ impl Cobalt {
         None
     }
 
+    /// Changes BLUE's probability, at most once per target time.
     fn change(&mut self, params: &CodelParams, now: Time, by: f64) {
         if self.changed.is_none_or(|changed| now.since(changed) > params.target) {
             self.blue = (self.blue + by).clamp(0.0, 1.0);

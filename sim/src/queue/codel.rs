@@ -1,8 +1,8 @@
 //! CoDel: drops from the head when the delay has stayed above a target for an interval.
 //!
-//! RFC 8289, section 5; the control law of FQ-CoDel and of our COBALT is this one. Defaults are those of
-//! RFC 8289. A comparator, not a policy of ours, hence Rust. Deviations: none known. ECN is not in its pseudo-code;
-//! as in Linux, an ECN-capable packet is marked where it would be dropped, and sent: one mark a dequeue at most.
+//! RFC 8289, section 5; FQ-CoDel and our COBALT use this implementation. Defaults are those of RFC 8289. A comparator,
+//! not a policy of ours, hence Rust. Deviations: none known. The RFC's pseudo-code has no ECN. As in Linux, an
+//! ECN-capable packet is marked instead of dropped, and sent: at most one mark per dequeue.
 
 use super::packet_fifo::PacketFifo;
 use super::{Dequeued, Dropped};
@@ -10,10 +10,10 @@ use crate::drop_reason::DropReason;
 use crate::packet::{Packet, flag};
 use crate::units::{Buffer, Dur, Time};
 
-/// A backlog no longer than this is never CoDel's business (`maxpacket`, RFC 8289 section 5.3: the MTU), bytes.
+/// CoDel never drops while the backlog is no longer than this (`maxpacket`, RFC 8289 section 5.3: the MTU), bytes.
 const MAX_PACKET: u64 = 1500;
 
-/// What CoDel judges by.
+/// The parameters of CoDel's control law.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CodelParams {
     /// Acceptable standing delay.
@@ -41,7 +41,7 @@ pub(super) struct State {
     dropping: bool,
 }
 
-/// What stands around a queue that is one of many.
+/// The surroundings of a queue that is one of several on a link.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct QueueContext {
     /// Bytes in the other queues of the link: they count as backlog too (RFC 8289 section 4.4).
@@ -53,7 +53,7 @@ pub(super) struct QueueContext {
 type Head = Option<(Packet, Time)>;
 
 impl State {
-    /// Gives the next packet of `fifo`, dropping and marking on the way (RFC 8289 section 5.5, `dequeue`).
+    /// Returns the next packet of `fifo`; drops and marks packets before it (RFC 8289 section 5.5, `dequeue`).
     pub fn dequeue(
         &mut self,
         params: &CodelParams,
@@ -74,6 +74,7 @@ impl State {
         }
     }
 
+    /// Drops or marks packets while the next drop is due (RFC 8289 section 5.5).
     fn keep_dropping(
         &mut self,
         mut head: Head,
@@ -86,14 +87,14 @@ impl State {
         while self.dropping && now >= self.drop_next {
             self.count += 1;
             if is_spared(params, &mut head, fifo, context) {
-                self.schedule(params);
+                self.schedule_drop(params);
                 return head;
             }
             drops.extend(head.map(|(packet, _)| Dropped { packet, reason: DropReason::Early }));
             let ok_to_drop;
             (head, ok_to_drop) = self.pop_head(params, fifo, context, now);
             if ok_to_drop {
-                self.schedule(params);
+                self.schedule_drop(params);
             } else {
                 self.dropping = false;
             }
@@ -124,7 +125,7 @@ impl State {
         head
     }
 
-    /// Takes the head and tells whether its delay has stayed above the target for an interval (section 5.6,
+    /// Removes the head. Returns it, and whether the delay has stayed above the target for an interval (section 5.6,
     /// `dodequeue`).
     fn pop_head(
         &mut self,
@@ -153,16 +154,18 @@ impl State {
         (Some((packet, at)), ok_to_drop)
     }
 
-    fn schedule(&mut self, params: &CodelParams) {
+    /// Schedules the next drop.
+    fn schedule_drop(&mut self, params: &CodelParams) {
         self.drop_next += control_law(params.interval, self.count);
     }
 }
 
-/// Whether a packet that should be dropped is marked instead, or goes as the last of its queue.
+/// Whether a packet that should be dropped is kept: it is marked instead, or is the last one of its queue.
 fn is_spared(params: &CodelParams, head: &mut Head, fifo: &PacketFifo, context: QueueContext) -> bool {
     mark(params, head) || (context.keeps_last && fifo.is_empty())
 }
 
+/// Marks the packet if ECN is on and the packet is ECN-capable; returns whether it did.
 fn mark(params: &CodelParams, head: &mut Head) -> bool {
     match head {
         Some((packet, _)) if params.ecn && packet.has(flag::ECT) => {
@@ -173,7 +176,7 @@ fn mark(params: &CodelParams, head: &mut Head) -> bool {
     }
 }
 
-/// `interval / sqrt(count)` (RFC 8289 section 5.6).
+/// Returns `interval / sqrt(count)` (RFC 8289 section 5.6).
 fn control_law(interval: Dur, count: u32) -> Dur {
     Dur((interval.0 as f64 / f64::from(count.max(1)).sqrt()) as u64)
 }
@@ -183,7 +186,7 @@ fn control_law(interval: Dur, count: u32) -> Dur {
 pub struct Params {
     /// The control law.
     pub law: CodelParams,
-    /// Arrivals beyond this are dropped; the RFC leaves it open, 1000 packets as Linux has it.
+    /// Arrivals beyond this limit are dropped. The RFC sets none; 1000 packets are Linux' default.
     pub limit: Buffer,
 }
 
@@ -201,18 +204,18 @@ pub struct Codel {
 }
 
 impl Codel {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new(params: Params) -> Codel {
         Codel { params, fifo: PacketFifo::default(), state: State::default() }
     }
 
-    /// Packets and bytes waiting.
+    /// Returns the packets and bytes waiting.
     pub fn backlog(&self) -> (u32, u64) {
         let occupancy = self.fifo.occupancy();
         (occupancy.packets, occupancy.bytes)
     }
 
-    /// Takes an arrival.
+    /// Queues or drops an arrival; dropped packets go into `drops`.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         if self.fifo.occupancy().is_full_for(&packet, self.params.limit) {
             drops.push(Dropped { packet, reason: DropReason::Forced });
@@ -221,7 +224,7 @@ impl Codel {
         }
     }
 
-    /// Gives the next packet.
+    /// Returns the next packet.
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         match self.state.dequeue(&self.params.law, &mut self.fifo, QueueContext::default(), now, drops) {
             Some((packet, at)) => Dequeued::Packet(packet, at),

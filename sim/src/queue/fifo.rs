@@ -1,8 +1,8 @@
 //! One FIFO with a drop policy that decides at the arrival: drop-tail, RED, multi-RED.
 //!
-//! The packet in transmission is not in the queue. Two ways to run it, equal by test: the slow one
-//! stores packets and is asked for each; the fast one ([`Fifo::pass`]) knows at the arrival when the
-//! packet will start transmission, keeps only sizes and start times, and forgets them lazily.
+//! The packet in transmission is not in the queue. There are two ways to run it, and a test holds them equal. The slow
+//! path stores packets and is asked for each. The fast path ([`Fifo::pass`]) knows at the arrival when the packet will
+//! start transmission; it keeps only sizes and start times, and removes them when it is next asked.
 
 use super::adaptive_red::AdaptiveRed;
 use super::{Dequeued, Dropped, Ns2DsRed, Ns2Red, Ns2Rio};
@@ -46,7 +46,7 @@ impl Policy {
     }
 }
 
-/// Size, colour and start of transmission of a packet that was scheduled a departure.
+/// Size, colour and start of transmission of a packet whose departure is scheduled (fast path).
 #[derive(Clone, Copy)]
 struct ScheduledDeparture {
     start: Time,
@@ -54,8 +54,9 @@ struct ScheduledDeparture {
     colour: Colour,
 }
 
-/// A verdict by chance, with the next draw of `rng`, which takes longer than to judge: most packets pass whatever
-/// it is. The least draw takes every packet that any draw takes; what passes with it need not know the draw.
+/// Returns the verdict of a random decision with the next draw of `rng`. Drawing takes longer than deciding, and
+/// most packets pass whatever is drawn. The smallest draw hits every packet that any draw hits, so a packet that passes
+/// with it needs no draw.
 #[inline(always)]
 fn by_chance<S: Copy>(state: &mut S, rng: &mut Stream, judge: impl Fn(&mut S, u32) -> Verdict) -> Verdict {
     let mut with_least = *state;
@@ -71,7 +72,7 @@ fn by_chance<S: Copy>(state: &mut S, rng: &mut Stream, judge: impl Fn(&mut S, u3
 pub struct Fifo {
     limit: Buffer,
     policy: Policy,
-    /// The policy's averages move when packets leave.
+    /// The policy's averages also change when packets leave.
     tracks_departures: bool,
     waiting: ColourBacklog,
     packets: u32,
@@ -82,7 +83,7 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// An empty queue. A packet limit counts packets waiting, a byte limit their IP length.
+    /// Returns an empty queue. A packet limit counts packets waiting, a byte limit their IP length.
     pub fn new(limit: Buffer, policy: Policy) -> Fifo {
         Fifo {
             limit,
@@ -97,7 +98,7 @@ impl Fifo {
         }
     }
 
-    /// Slow path: takes an arrival.
+    /// Slow path: queues or drops an arrival.
     pub fn enqueue(&mut self, mut packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         match self.admit(&mut packet, now, rng) {
             Some(reason) => drops.push(Dropped { packet, reason }),
@@ -108,7 +109,7 @@ impl Fifo {
         }
     }
 
-    /// Slow path: gives the next packet.
+    /// Slow path: returns the next packet.
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         match self.stored.pop_front() {
             Some((packet, at)) => {
@@ -123,8 +124,11 @@ impl Fifo {
         }
     }
 
-    /// Fast path: takes an arrival at a link that transmits until `busy_until`; says when the packet
-    /// starts transmission, or why it is dropped.
+    /// Fast path: takes an arrival at a link that transmits until `busy_until`, and marks it if the policy says so.
+    /// Returns when the packet starts transmission.
+    ///
+    /// # Errors
+    /// The reason why the packet is dropped.
     #[inline(always)]
     pub fn pass(
         &mut self,
@@ -144,29 +148,29 @@ impl Fifo {
         Ok(start)
     }
 
-    /// Packets and bytes waiting at `now`.
+    /// Returns the packets and bytes waiting at `now`.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
         self.expire(now);
         (self.packets, self.bytes)
     }
 
-    /// What waits at `now`, by colour.
+    /// Returns the packets and bytes waiting at `now`, by colour.
     pub fn waiting(&mut self, now: Time) -> ColourBacklog {
         self.expire(now);
         self.waiting
     }
 
-    /// The packet to leave next (slow path).
+    /// Returns the packet that leaves next (slow path).
     pub fn head(&self) -> Option<&Packet> {
         self.stored.front().map(|(packet, _)| packet)
     }
 
-    /// Changes the limit; what waits already stays.
+    /// Changes the limit; waiting packets stay.
     pub fn set_limit(&mut self, limit: Buffer) {
         self.limit = limit;
     }
 
-    /// What the policy noted over time.
+    /// Returns the values that the policy recorded over time.
     pub fn series(&self) -> Vec<Series> {
         match &self.policy {
             Policy::Adaptive(red) => vec![red.series()],
@@ -174,7 +178,7 @@ impl Fifo {
         }
     }
 
-    /// Averages of the policy in packets, one per colour, for traces and tests.
+    /// Returns the policy's averages in packets, one per colour, for traces and tests.
     pub fn averages(&self) -> Vec<f64> {
         match &self.policy {
             Policy::DropTail => Vec::new(),
@@ -190,7 +194,7 @@ impl Fifo {
         }
     }
 
-    /// Forgets scheduled packets that have started transmission; departures precede arrivals.
+    /// Removes the scheduled departures up to `now`: at equal times departures precede arrivals.
     #[inline]
     fn expire(&mut self, now: Time) {
         while let Some(&ScheduledDeparture { start, bytes, colour }) = self.scheduled.front() {
@@ -202,7 +206,7 @@ impl Fifo {
         }
     }
 
-    /// Marks or drops; `None` admits.
+    /// Decides on an arrival and marks it if the policy says so. Returns the reason for a drop, `None` to admit it.
     #[inline(always)]
     fn admit(&mut self, packet: &mut Packet, now: Time, rng: &mut Stream) -> Option<DropReason> {
         let full = match self.limit {

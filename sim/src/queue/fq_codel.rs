@@ -63,7 +63,7 @@ pub struct FqCodel {
 }
 
 impl FqCodel {
-    /// An empty queue whose hash is perturbed by `perturbation`.
+    /// Returns an empty queue whose hash is perturbed by `perturbation`.
     pub fn new(params: Params, perturbation: u64) -> FqCodel {
         let flow =
             || Flow { fifo: PacketFifo::default(), deficit: 0, list: List::Idle, codel: State::default() };
@@ -77,12 +77,12 @@ impl FqCodel {
         }
     }
 
-    /// Packets and bytes waiting.
+    /// Returns the packets and bytes waiting.
     pub fn backlog(&self) -> (u32, u64) {
         (self.occupancy.packets, self.occupancy.bytes)
     }
 
-    /// Takes an arrival (RFC 8290 section 4.1).
+    /// Queues an arrival (RFC 8290 section 4.1); packets dropped at overflow go into `drops`.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         let index = self.classify(&packet);
         let flow = &mut self.flows[index as usize];
@@ -98,7 +98,7 @@ impl FqCodel {
         }
     }
 
-    /// Gives the next packet (RFC 8290 section 4.2).
+    /// Returns the next packet (RFC 8290 section 4.2); packets that CoDel drops go into `drops`.
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         loop {
             let (index, from_new) = match (self.new.front(), self.old.front()) {

@@ -66,8 +66,11 @@ impl Bucket {
         Ok(Bucket { params, state: token_bucket::State::default(), burst: spec.burst })
     }
 
-    /// Takes the tokens of a packet, or tells when they will be there.
-    fn take(&mut self, packet: &Packet, now: Time) -> Result<(), Time> {
+    /// Takes the tokens of a packet.
+    ///
+    /// # Errors
+    /// The time at which there will be enough tokens, if there are not.
+    fn take_tokens(&mut self, packet: &Packet, now: Time) -> Result<(), Time> {
         let tokens = u32::from(packet.bytes).min(self.burst);
         if token_bucket::packet(&self.params, &mut self.state, tokens, now.0) {
             return Ok(());
@@ -90,7 +93,7 @@ pub struct HostScheduler {
 }
 
 impl HostScheduler {
-    /// An empty queue with full buckets.
+    /// Returns an empty queue with full buckets.
     ///
     /// # Errors
     /// [`ParamError`] naming the field that is out of range, such as `green.rate`.
@@ -105,17 +108,17 @@ impl HostScheduler {
         })
     }
 
-    /// A connection took over `slot`.
+    /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.classifier.open(slot, flow);
     }
 
-    /// Packets and bytes waiting.
+    /// Returns the packets and bytes waiting.
     pub fn backlog(&self) -> (u32, u64) {
         (self.occupancy.packets, self.occupancy.bytes)
     }
 
-    /// Takes an arrival.
+    /// Queues or drops an arrival; dropped packets go into `drops`.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         if self.occupancy.is_full_for(&packet, self.params.limit) {
             drops.push(Dropped { packet, reason: DropReason::Forced });
@@ -133,7 +136,7 @@ impl HostScheduler {
         }
     }
 
-    /// Gives the next packet, or the time at which one has its tokens.
+    /// Returns the next packet, or the time at which one has its tokens.
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         let mut ready = [Time::ZERO; COLOURS];
         for list in 0..CLASSES * COLOURS {
@@ -152,13 +155,15 @@ impl HostScheduler {
         }
     }
 
+    /// Takes the tokens of the head of a connection's FIFO, or returns when there will be enough.
     fn try_tokens(&mut self, index: u32, colour: usize, now: Time) -> Result<(), Time> {
         match (self.buckets.get_mut(colour), self.fifos[index as usize].head()) {
-            (Some(bucket), Some(head)) => bucket.take(head, now),
+            (Some(bucket), Some(head)) => bucket.take_tokens(head, now),
             _ => Ok(()),
         }
     }
 
+    /// Removes and returns the head of a connection's FIFO.
     fn send(&mut self, index: u32) -> Dequeued {
         let Some((packet, at)) = self.fifos[index as usize].pop() else { return Dequeued::Empty };
         self.occupancy.remove(&packet);
@@ -166,7 +171,7 @@ impl HostScheduler {
         Dequeued::Packet(packet, at)
     }
 
-    /// Queues a connection for the class and colour of its head, behind the others; or not at all.
+    /// Appends a connection to the list of the class and colour of its head, or removes it if it has no packets.
     fn take_turn(&mut self, index: u32) {
         match self.fifos[index as usize].head() {
             Some(head) => {

@@ -58,7 +58,7 @@ impl Ns2DsRed {
         f64::from(self.levels[self.updated(self.level(colour)).start].average)
     }
 
-    /// Judges an arrival that finds `waiting`; `u` is uniform in [0, 1).
+    /// Returns the verdict on an arrival that finds `waiting`; `u` is uniform in [0, 1).
     pub fn arrive(
         &mut self,
         colour: Colour,

@@ -56,7 +56,7 @@ impl Ns2Red {
         self.average / self.unit()
     }
 
-    /// Judges an arrival that finds `backlog`; `u` is uniform in [0, 1).
+    /// Returns the verdict on an arrival that finds `backlog`; `u` is uniform in [0, 1).
     pub fn arrive(&mut self, bytes: u16, ect: bool, backlog: &Backlog, now: Time, u: f64) -> Verdict {
         let length = if self.spec.queue_in_bytes { backlog.bytes } else { u64::from(backlog.packets) };
         self.take(length, Time(backlog.idle_since_ns), now);
@@ -98,7 +98,7 @@ impl Spacing {
         (self.count, self.count_bytes) = (0, 0);
     }
 
-    /// Judges an arrival that was counted, by the line of `spec`; does not restart.
+    /// Returns the verdict on an arrival that was counted, by the line of `spec`; does not restart.
     pub fn judge(&mut self, spec: &red::Spec, arrival: &Arrival) -> Verdict {
         let &Arrival { average, crowded, bytes, ect, u } = arrival;
         if average < spec.min_packets || !crowded {

@@ -47,7 +47,7 @@ impl Ns2Rio {
         if colour == Colour::Green { self.inside.average } else { self.out.average }
     }
 
-    /// Judges an arrival that finds `waiting`, all colours together `backlog`; `u` is uniform in [0, 1).
+    /// Returns the verdict on an arrival that finds `waiting`, all colours together `backlog`; `u` is uniform in [0, 1).
     pub fn arrive(
         &mut self,
         (colour, bytes, ect): (Colour, u16, bool),

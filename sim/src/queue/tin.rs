@@ -48,20 +48,20 @@ impl Hosts {
         Hosts { isolation, numbers: BTreeMap::new(), ends: Vec::new() }
     }
 
-    /// A connection took over `slot`.
+    /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         let slot = slot as usize;
         self.ends.resize(self.ends.len().max(slot + 1), [0; 2]);
         self.ends[slot] = [self.number(flow.client, 0), self.number(flow.server, 1)];
     }
 
-    /// Source and destination of a packet.
-    pub fn of(&self, packet: &Packet) -> [u32; 2] {
+    /// Returns the source and the destination host of a packet.
+    pub fn of_packet(&self, packet: &Packet) -> [u32; 2] {
         let [client, server] = self.ends.get(packet.flow as usize).copied().unwrap_or_default();
         if packet.is_reverse() { [client, server] } else { [server, client] }
     }
 
-    /// Clients and servers are numbered apart: host 3 that asks is not host 3 that answers.
+    /// Returns the dense number of a host. Clients and servers have separate numbers: client 3 is not server 3.
     fn number(&mut self, host: u32, end: u32) -> u32 {
         let next = self.numbers.len() as u32 * 2 + end;
         match self.numbers.get(&host) {
@@ -98,7 +98,7 @@ pub(super) struct Tin {
     /// Bulk flows per source and per destination.
     loads: [Vec<u32>; 2],
     occupancy: Occupancy,
-    /// Below its threshold from this time on.
+    /// The tin is below its threshold from this time on.
     clock: Time,
 }
 
@@ -124,11 +124,12 @@ impl Tin {
         self.occupancy
     }
 
-    /// When it is below its threshold, `now` if it is.
+    /// Returns the time from which on the tin is below its threshold, `now` if it is already.
     pub fn ready(&self, now: Time) -> Time {
         self.clock.max(now)
     }
 
+    /// Queues an arrival; `hash` identifies its flow.
     pub fn enqueue(&mut self, packet: Packet, hash: u64, hosts: &Hosts, now: Time) {
         if self.occupancy.packets == 0 {
             self.clock = self.clock.max(now);
@@ -144,7 +145,7 @@ impl Tin {
         self.queues[index].fifo.push(packet, now);
     }
 
-    /// Gives the next packet by DRR++: sparse flows first, then bulk flows in turn. Other tins hold `elsewhere` bytes.
+    /// Returns the next packet by DRR++: sparse flows first, then bulk flows in turn. Other tins hold `elsewhere` bytes.
     pub fn dequeue(
         &mut self,
         hosts: &Hosts,
@@ -179,13 +180,13 @@ impl Tin {
         }
     }
 
-    /// The longest queue: its bytes and number.
+    /// Returns the bytes and the number of the longest queue.
     pub fn longest(&self) -> (u64, usize) {
         let most = self.bytes.iter().enumerate().max_by_key(|(index, bytes)| (**bytes, QUEUES - index));
         most.map_or((0, 0), |(index, bytes)| (*bytes, index))
     }
 
-    /// Drops the head of a queue for want of room.
+    /// Removes the head of a queue because the buffer is full, and returns it.
     pub fn drop_head(&mut self, index: usize, now: Time) -> Option<Packet> {
         let queue = &mut self.queues[index];
         let (packet, _) = queue.fifo.pop()?;
@@ -195,7 +196,7 @@ impl Tin {
         Some(packet)
     }
 
-    /// The queue of a flow: its own, a free one of its set, or the first choice if all eight are taken.
+    /// Returns the queue of a flow: its own, a free one of its set, or its first choice if all eight are taken.
     fn find(&mut self, hash: u64) -> usize {
         let first = (hash >> 32) as usize % QUEUES;
         let set = first - first % WAYS;
@@ -209,6 +210,7 @@ impl Tin {
         index
     }
 
+    /// Returns the next packet of one queue under COBALT.
     fn serve(
         &mut self,
         index: usize,
@@ -227,9 +229,9 @@ impl Tin {
         head
     }
 
-    /// A queue becomes busy with a flow, which is sparse at first.
+    /// Gives a queue to a new flow, which is sparse at first.
     fn admit(&mut self, index: usize, hosts: &Hosts, packet: &Packet) {
-        let ends = hosts.of(packet);
+        let ends = hosts.of_packet(packet);
         for (loads, host) in self.loads.iter_mut().zip(ends) {
             loads.resize(loads.len().max(host as usize + 1), 0);
         }
@@ -238,13 +240,14 @@ impl Tin {
         self.lists.push(SPARSE, index as u32);
     }
 
-    /// A flow with something to send counts at its hosts.
+    /// Counts a flow as bulk at its hosts, if it is not counted yet.
     fn make_bulk(&mut self, index: usize) {
         if !std::mem::replace(&mut self.queues[index].is_bulk, true) {
             self.count(index, 1);
         }
     }
 
+    /// Takes a flow without packets off its list, and no longer counts it at its hosts.
     fn retire(&mut self, index: u32) {
         self.lists.remove(index);
         if std::mem::take(&mut self.queues[index as usize].is_bulk) {
@@ -258,7 +261,7 @@ impl Tin {
         }
     }
 
-    /// A flow's part of the quantum.
+    /// Returns a flow's share of the quantum.
     fn share(&self, hosts: &Hosts, index: usize) -> i64 {
         let [source, destination] = self.queues[index].hosts;
         let load = |end: usize, host: u32| i64::from(self.loads[end][host as usize]);

@@ -1,4 +1,4 @@
-//! Misbehaving senders: who, how, and that the whole is still what it was.
+//! Misbehaving senders: who misbehaves, how, and that the pieces add up to the transfer.
 use crate::common::{SCHEMES, entry, mixed, play, scenario};
 use mousehole_sim::scenario::spec::{GamingSpec, MixSpec, TrafficSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};

@@ -1,4 +1,4 @@
-//! Traces in a mix, beside models and connections written out.
+//! Traces in a mix with models and with connections given in the scenario.
 use crate::common::{complaint_about, connection, entry, mixed, says, scenario};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{GamingSpec, MixSpec};

@@ -1,4 +1,4 @@
-//! Web models in a mix and among misbehaving senders: pages, their connections' writes, and servers.
+//! Web models in a mix and with misbehaving senders: pages, the writes of their connections, and servers.
 use crate::common::{SCHEMES, entry, mixed, play, scenario};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{GamingSpec, MixSpec, ServerSpec, TrafficSpec};

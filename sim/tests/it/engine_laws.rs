@@ -1,4 +1,4 @@
-//! What holds in every run: nothing is lost or made, order is kept, every byte arrives once.
+//! Laws of every run: no packet is lost or invented, order is kept, and every byte arrives once.
 use crate::common::{
     SCHEMES, connection, overtakes, play, scenario, transfers, with_connections, with_model, with_profile,
 };

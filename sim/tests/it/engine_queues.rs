@@ -1,4 +1,4 @@
-//! Queues of several parts in the closed loop: shapers wait, ideals are ideal, weights are kept.
+//! Composite queues with TCP: shapers keep their rate, ideals are not beaten, weights are respected.
 use crate::common::{play, scenario, with_model};
 use mousehole_sim::scenario::spec::BulkSpec;
 use mousehole_sim::scenario::{RunResult, Scenario};

@@ -1,4 +1,4 @@
-//! Schemes that act at the sending host: shaped there, they keep to their contracts on the way.
+//! Schemes that act at the sending host: traffic shaped there conforms to its profile on the whole path.
 
 use crate::common::{connection, digest, play, scenario};
 use mousehole_sim::drop_reason::DropReason;

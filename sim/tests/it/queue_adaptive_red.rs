@@ -1,4 +1,4 @@
-//! Adaptive RED against Floyd, Gummadi & Shenker (2001): steps, bounds, automatic settings, steps taken late.
+//! Adaptive RED against Floyd, Gummadi & Shenker (2001): steps, bounds, automatic settings, and steps made late.
 use crate::common::hop::{Hop, packet};
 use mousehole_policy::red;
 use mousehole_sim::queue::adaptive_red::{Adaptation, automatic};

@@ -1,4 +1,4 @@
-//! CoDel against RFC 8289, by its pseudo-code written out anew.
+//! CoDel against a second implementation of the pseudo-code of RFC 8289.
 use crate::common::hop::packet;
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::packet::{Packet, flag};

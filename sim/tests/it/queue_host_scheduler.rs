@@ -1,4 +1,4 @@
-//! The host scheduler of Noureddine & Tobagi against its rules: classes, colours, blocking, tokens, turns.
+//! The host scheduler of Noureddine & Tobagi against a reference model of its rules: classes, colours, blocking, tokens, turns.
 use crate::common::hop::{Hop, coloured, packet};
 use mousehole_policy::token_bucket::{self, Spec};
 use mousehole_sim::flow::{Class, Flow};

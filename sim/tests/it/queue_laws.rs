@@ -1,4 +1,4 @@
-//! Laws every queue discipline keeps: nothing appears or vanishes, an idle link means an empty queue, and
+//! Laws of every queue discipline: no packet appears or vanishes, the link is idle only when the queue is empty, and
 //! a single FIFO never reorders.
 use crate::common::hop::{Hop, coloured, packet};
 use mousehole_policy::red;

@@ -1,4 +1,4 @@
-//! PIE against RFC 8033: the controller's steps, the rules that spare, and steps taken late.
+//! PIE against RFC 8033: the controller's steps, the rules that protect arrivals, and steps made late.
 use crate::common::hop::{Hop, packet};
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::packet::{Packet, flag};

@@ -1,4 +1,4 @@
-//! Strict priority: order, own and shared limits, children that are REDs.
+//! Strict priority: order, own and shared limits, and RED in the children.
 use crate::common::hop::{Hop, coloured, packet};
 use mousehole_policy::red;
 use mousehole_sim::drop_reason::DropReason;

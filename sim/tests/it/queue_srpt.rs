@@ -1,4 +1,4 @@
-//! SRPT and LAS against a plain search over all that waits.
+//! SRPT and LAS against a linear search over all waiting packets.
 use crate::common::hop::packet;
 use mousehole_sim::flow::Flow;
 use mousehole_sim::packet::{Kind, Packet};

@@ -1,4 +1,4 @@
-//! Weighted multi-queue: shares of bytes, by class and by colour, and what an idle queue leaves to others.
+//! Weighted multi-queue: shares of bytes by class and by colour, and the use of an idle queue's share by others.
 use crate::common::hop::{coloured, packet};
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::flow::{Class, Flow};
