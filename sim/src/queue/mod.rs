@@ -74,7 +74,6 @@ pub enum Dequeued {
 }
 
 /// Every queue discipline.
-#[expect(clippy::large_enum_variant, reason = "a link has one queue, and the FIFO is on the packet path")]
 pub enum Queue {
     /// First in, first out, with a drop policy at the arrival.
     Fifo(Fifo),
