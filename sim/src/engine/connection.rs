@@ -2,7 +2,7 @@
 
 use crate::flow::{Class, Flow};
 use crate::packet::Colour;
-use crate::tcp::{Params, Receiver, Sender, opener::Opener, profile::Opening};
+use crate::tcp::{Params, Receiver, Sender, handshake::Handshake, profile::Opening};
 use crate::units::{Dur, Time};
 
 /// What the source of traffic wants opened.
@@ -132,7 +132,7 @@ pub(super) struct Live {
     pub open: Open,
     pub sender: Sender,
     pub receiver: Receiver,
-    pub opener: Opener,
+    pub opener: Handshake,
     pub progress: Progress,
     pub rtt: Dur,
     /// Last segment of the write before, and its payload: it may have to be sent again.
@@ -158,7 +158,7 @@ impl Live {
             open,
             sender: Sender::new(params, phase),
             receiver: Receiver::default(),
-            opener: Opener::default(),
+            opener: Handshake::default(),
             progress: Progress::default(),
             rtt,
             last_before: (u32::MAX, 0),

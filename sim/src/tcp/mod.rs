@@ -6,7 +6,7 @@
 mod cubic;
 mod extras;
 mod growth;
-pub mod opener;
+pub mod handshake;
 pub mod profile;
 mod prr;
 mod rack;

@@ -2,7 +2,7 @@
 //! Loss recovery has a file of its own.
 use crate::common::dialogue::{Ear, Talk, blocks_of, rfc};
 use mousehole_sim::packet::{Kind, flag};
-use mousehole_sim::tcp::opener::Opener;
+use mousehole_sim::tcp::handshake::Handshake;
 use mousehole_sim::tcp::{Params, Variant};
 use mousehole_sim::units::{Dur, Time};
 
@@ -264,19 +264,19 @@ fn idle__initial_window_survives_the_loss_of_the_first_segment() {
 #[test]
 fn syn_loss__three_seconds() {
     let params = rfc(Variant::Sack);
-    let mut opener = Opener::default();
-    assert_eq!(opener.open(Time::ZERO, &params), (Kind::Syn, 0));
-    let first = opener.poll_timeout();
+    let mut handshake = Handshake::default();
+    assert_eq!(handshake.open(Time::ZERO, &params), (Kind::Syn, 0));
+    let first = handshake.poll_timeout();
     assert_eq!(first, Time(1_000_000_000));
-    assert_eq!(opener.handle_timeout(first, &params), Some((Kind::Syn, 0)));
-    let second = opener.poll_timeout();
+    assert_eq!(handshake.handle_timeout(first, &params), Some((Kind::Syn, 0)));
+    let second = handshake.poll_timeout();
     assert_eq!(second, Time(3_000_000_000), "doubled");
     let answered = first + Dur::from_millis(80);
-    assert_eq!(opener.repeats(), 1);
-    assert!(opener.handle_syn_ack(answered, &params));
-    assert!(!opener.handle_syn_ack(answered, &params), "only once");
-    opener.request(0, answered, &params);
-    assert_eq!(opener.poll_timeout().since(answered), Dur::from_millis(3000));
+    assert_eq!(handshake.repeats(), 1);
+    assert!(handshake.handle_syn_ack(answered, &params));
+    assert!(!handshake.handle_syn_ack(answered, &params), "only once");
+    handshake.request(0, answered, &params);
+    assert_eq!(handshake.poll_timeout().since(answered), Dur::from_millis(3000));
 }
 
 /// RFC 6928 section 2: one SYN or SYN-ACK sent again leaves the initial window as it is, more are a loss.
