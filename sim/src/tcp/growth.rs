@@ -1,7 +1,7 @@
 //! How the window opens on new acknowledgements: slow start and congestion avoidance (RFC 5681, RFC 3465).
 
 use super::profile::{Congestion, Growth, Params};
-use super::sender::{Cut, Sender};
+use super::sender::{CaState, Sender};
 use crate::units::Time;
 
 impl Sender {
@@ -20,7 +20,7 @@ impl Sender {
                 if !limited {
                     return;
                 }
-                let most = if self.cut == Cut::Timeout && self.una <= self.recover { 1 } else { 2 };
+                let most = if self.ca_state == CaState::Loss && self.una <= self.recover { 1 } else { 2 };
                 if slow_start {
                     self.cwnd += f64::from(acked.min(most));
                 } else if params.congestion == Congestion::Cubic {

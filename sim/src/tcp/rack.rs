@@ -18,7 +18,7 @@ const KEPT: usize = 32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    Flying,
+    InFlight,
     Lost,
     Sacked,
 }
@@ -28,12 +28,12 @@ enum State {
 struct Segment {
     sent: Time,
     state: State,
-    again: bool,
+    retransmitted: bool,
 }
 
 /// What an acknowledgement brought.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct News {
+pub(super) struct AckSummary {
     /// Segments delivered that had not been before.
     pub(super) delivered: u32,
     /// It carried SACK blocks.
@@ -55,7 +55,7 @@ pub(super) struct Rack {
     /// No segment below is lost.
     lost_from: u32,
     /// One more than the highest segment sent again.
-    again_below: u32,
+    retransmitted_below: u32,
     /// One more than the highest segment delivered (`RACK.fack`).
     fack: u32,
     /// Send time and number of the most recently sent segment that was delivered.
@@ -84,7 +84,7 @@ impl Rack {
         let place = (seq - self.base) as usize;
         let Some(segment) = self.segments.get_mut(place) else {
             debug_assert_eq!(place, self.segments.len(), "segments are first sent in order");
-            self.segments.push_back(Segment { sent: now, state: State::Flying, again: false });
+            self.segments.push_back(Segment { sent: now, state: State::InFlight, retransmitted: false });
             self.in_flight += 1;
             return;
         };
@@ -92,8 +92,8 @@ impl Rack {
             self.lost -= 1;
             self.in_flight += 1;
         }
-        *segment = Segment { sent: now, state: State::Flying, again: true };
-        self.again_below = self.again_below.max(seq + 1);
+        *segment = Segment { sent: now, state: State::InFlight, retransmitted: true };
+        self.retransmitted_below = self.retransmitted_below.max(seq + 1);
     }
 
     /// The first lost segment.
@@ -109,8 +109,8 @@ impl Rack {
     }
 
     /// Takes an acknowledgement (section 6.2 steps 1 to 3).
-    pub(super) fn take(&mut self, ack: &AckFields, now: Time) -> News {
-        let mut news = News::default();
+    pub(super) fn take(&mut self, ack: &AckFields, now: Time) -> AckSummary {
+        let mut summary = AckSummary::default();
         (self.newest, self.has_sample) = ((Time::ZERO, 0), false);
         while self.base < ack.next
             && let Some(segment) = self.segments.pop_front()
@@ -118,7 +118,7 @@ impl Rack {
             if segment.state == State::Sacked {
                 self.sacked_count -= 1;
             } else {
-                news.delivered += 1;
+                summary.delivered += 1;
                 self.deliver(self.base, segment, now);
             }
             self.base += 1;
@@ -131,12 +131,12 @@ impl Rack {
         let mut blocks = ack.sacks;
         blocks.sort_unstable_by_key(|block| block.offset);
         for block in blocks.iter().filter(|block| block.length > 0) {
-            news.has_blocks = true;
+            summary.has_blocks = true;
             let from = ack.next + u32::from(block.offset);
-            news.delivered += self.sack(from, from + u32::from(block.length), now);
+            summary.delivered += self.sack(from, from + u32::from(block.length), now);
         }
-        news.has_sample = self.has_sample;
-        news
+        summary.has_sample = self.has_sample;
+        summary
     }
 
     fn sack(&mut self, from: u32, to: u32, now: Time) -> u32 {
@@ -161,16 +161,16 @@ impl Rack {
 
     fn deliver(&mut self, seq: u32, segment: Segment, now: Time) {
         match segment.state {
-            State::Flying => self.in_flight -= 1,
+            State::InFlight => self.in_flight -= 1,
             State::Lost => self.lost -= 1,
             State::Sacked => {}
         }
-        self.has_sample |= !segment.again;
-        self.reordering_seen |= seq + 1 < self.fack && !segment.again;
+        self.has_sample |= !segment.retransmitted;
+        self.reordering_seen |= seq + 1 < self.fack && !segment.retransmitted;
         self.fack = self.fack.max(seq + 1);
         let rtt = now.since(segment.sent);
         // Too soon for the retransmission: the original has arrived after all.
-        if segment.again && self.min_rtt.is_none_or(|least| rtt < least) {
+        if segment.retransmitted && self.min_rtt.is_none_or(|least| rtt < least) {
             return;
         }
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
@@ -194,7 +194,7 @@ impl Rack {
     pub(super) fn detect(&mut self, now: Time, in_recovery: bool, srtt: Option<Dur>) -> (u32, Time) {
         let patience = self.rtt + self.reordering_window(in_recovery, srtt);
         let mut found = 0;
-        let mut look_again = Time::ZERO;
+        let mut reordering_due = Time::ZERO;
         let mut seq = self.base;
         while let Some(segment) = self.segments.get_mut((seq - self.base) as usize) {
             if segment.state == State::Sacked {
@@ -203,31 +203,31 @@ impl Rack {
             }
             let is_overtaken = (segment.sent, seq) < self.latest;
             // Beyond what was sent again send times only rise.
-            if !is_overtaken && seq >= self.again_below {
+            if !is_overtaken && seq >= self.retransmitted_below {
                 break;
             }
-            if is_overtaken && segment.state == State::Flying {
+            if is_overtaken && segment.state == State::InFlight {
                 let due = segment.sent + patience;
                 if due <= now {
                     segment.state = State::Lost;
                     found += 1;
                     self.lost_from = self.lost_from.min(seq);
                 } else {
-                    look_again = look_again.max(due);
+                    reordering_due = reordering_due.max(due);
                 }
             }
             seq += 1;
         }
         self.lost += found;
         self.in_flight -= found;
-        (found, if look_again == Time::ZERO { Time::NEVER } else { look_again })
+        (found, if reordering_due == Time::ZERO { Time::NEVER } else { reordering_due })
     }
 
     /// The retransmission timer fired (section 6.3): the first segment is lost, and what was sent long ago.
     pub(super) fn time_out(&mut self, now: Time, srtt: Option<Dur>) {
         let patience = self.rtt + self.reordering_window(true, srtt);
         for (place, segment) in self.segments.iter_mut().enumerate() {
-            if segment.state == State::Flying && (place == 0 || segment.sent + patience <= now) {
+            if segment.state == State::InFlight && (place == 0 || segment.sent + patience <= now) {
                 segment.state = State::Lost;
                 self.lost += 1;
                 self.in_flight -= 1;

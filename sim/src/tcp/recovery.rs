@@ -4,19 +4,19 @@
 //! by selective acknowledgement is in [`super::sack`].
 
 use super::profile::{Params, Variant};
-use super::sender::{Cut, Sender};
+use super::sender::{CaState, Sender};
 use crate::units::Time;
 
 impl Sender {
     pub(super) fn handle_partial(&mut self, next: u32, now: Time, params: &Params) {
         let covered = next - self.una;
         if !params.partial_deflation {
-            self.dupwnd = 0;
-        } else if self.dupwnd > covered {
-            self.dupwnd -= covered - 1;
+            self.inflation = 0;
+        } else if self.inflation > covered {
+            self.inflation -= covered - 1;
         } else {
-            self.cwnd = (self.cwnd - f64::from(covered - self.dupwnd)).max(1.0);
-            self.dupwnd = 1;
+            self.cwnd = (self.cwnd - f64::from(covered - self.inflation)).max(1.0);
+            self.inflation = 1;
         }
         self.una = next;
         self.nxt = self.nxt.max(next);
@@ -37,7 +37,7 @@ impl Sender {
             return;
         }
         self.dupacks += 1;
-        let in_recovery = self.cut == Cut::FastRetransmit;
+        let in_recovery = self.ca_state == CaState::Recovery;
         match self.dupacks {
             1 | 2 => {
                 self.limited = params.limited_transmit && !in_recovery;
@@ -48,13 +48,13 @@ impl Sender {
                     self.start_again(now, params);
                 } else if self.may_fast_retransmit(params) {
                     self.fast_retransmit(now, params);
-                    self.dupwnd = 3;
+                    self.inflation = 3;
                 } else if !params.inflate_only_in_recovery {
-                    self.dupwnd = 3;
+                    self.inflation = 3;
                 }
             }
             _ if params.variant == Variant::Tahoe => {}
-            _ if in_recovery || !params.inflate_only_in_recovery => self.dupwnd += 1,
+            _ if in_recovery || !params.inflate_only_in_recovery => self.inflation += 1,
             _ => {}
         }
         let unlimited = params.recovery_burst == 0 || params.variant != Variant::Newreno;
@@ -90,18 +90,18 @@ impl Sender {
     /// Halves the window and remembers how far recovery reaches.
     pub(super) fn enter_recovery(&mut self, params: &Params) {
         self.recover = self.max;
-        self.cut = Cut::FastRetransmit;
+        self.ca_state = CaState::Recovery;
         self.partial_seen = false;
         self.note_reduction(params);
         self.halve(params);
     }
 
     pub(super) fn in_recovery(&self) -> bool {
-        self.cut == Cut::FastRetransmit
+        self.ca_state == CaState::Recovery
     }
 
     pub(super) fn leave_recovery(&mut self) {
-        self.cut = Cut::Recovered;
+        self.ca_state = CaState::Recovered;
         self.cwnd = self.ssthresh;
         self.burst = u32::MAX;
     }
@@ -113,7 +113,7 @@ impl Sender {
 
     /// Recovery by ns-2's Sack1 is over; the window stays halved and the scoreboard is forgotten.
     pub(super) fn end_ns2_recovery(&mut self) {
-        self.cut = Cut::Recovered;
+        self.ca_state = CaState::Recovered;
         self.recover = 1;
         self.board.clear(self.una);
         self.burst = u32::MAX;
@@ -121,11 +121,11 @@ impl Sender {
 
     /// An echo reduces the window once per window of data (RFC 3168 section 6.1.2).
     pub(super) fn handle_echo(&mut self, next: u32, params: &Params) {
-        if next > self.ecn_recover && self.cut != Cut::FastRetransmit && self.max > 0 {
+        if next > self.ecn_recover && self.ca_state != CaState::Recovery && self.max > 0 {
             let before = self.cwnd;
             self.halve(params);
             self.cwnd = self.cwnd.min(before);
-            self.cut = if self.cut == Cut::Timeout { Cut::Timeout } else { Cut::Ecn };
+            self.ca_state = if self.ca_state == CaState::Loss { CaState::Loss } else { CaState::Cwr };
             self.note_reduction(params);
         }
     }

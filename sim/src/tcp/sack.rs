@@ -31,7 +31,7 @@ pub struct Scoreboard {
     /// Segments in flight, estimated.
     pub(super) pipe: i64,
     /// ns-2: after a timeout duplicate ACKs tell nothing until new segments are acknowledged.
-    pub(super) is_deaf: bool,
+    pub(super) ignores_sacks: bool,
 }
 
 impl Scoreboard {

@@ -18,7 +18,7 @@ impl Sender {
             self.recover_by_ns2_sack(ack.next, now, params);
         } else if ack.next > self.una {
             self.accept_by_ns2_sack(ack.next, now, params);
-        } else if !self.board.is_deaf && self.una > 0 && self.board.update(ack) > 0 {
+        } else if !self.board.ignores_sacks && self.una > 0 && self.board.update(ack) > 0 {
             // Before the first segment is acknowledged the scoreboard takes nothing in.
             self.count_ns2_duplicate(now, params);
         }
@@ -34,7 +34,7 @@ impl Sender {
             self.open_after_syn();
         }
         self.board.clear(next);
-        self.board.is_deaf = false;
+        self.board.ignores_sacks = false;
         self.send_freely();
     }
 

@@ -14,16 +14,18 @@ use super::rtt::Estimator;
 use super::sack::Scoreboard;
 use crate::units::{Dur, Time};
 
-/// What last reduced the window.
+/// Congestion avoidance state, with Linux's names: the last reduction of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cut {
-    None,
+pub(super) enum CaState {
+    Open,
     /// Fast retransmit; recovery is not over.
-    FastRetransmit,
+    Recovery,
     /// Fast retransmit, and recovery is over.
     Recovered,
-    Timeout,
-    Ecn,
+    /// A timeout.
+    Loss,
+    /// A congestion mark.
+    Cwr,
 }
 
 /// A segment to put on the wire.
@@ -50,9 +52,9 @@ pub struct Sender {
     pub(super) ssthresh: f64,
     pub(super) dupacks: u32,
     /// Window inflation by duplicate ACKs in recovery.
-    pub(super) dupwnd: u32,
+    pub(super) inflation: u32,
     pub(super) recover: u32,
-    pub(super) cut: Cut,
+    pub(super) ca_state: CaState,
     pub(super) partial_seen: bool,
     pub(super) initial_window: u32,
     /// Segments that may be sent until the next input; recovery limits bursts.
@@ -92,9 +94,9 @@ impl Sender {
             cwnd: f64::from(cwnd),
             ssthresh: params.initial_ssthresh.map_or(f64::INFINITY, f64::from),
             dupacks: 0,
-            dupwnd: 0,
+            inflation: 0,
             recover: u32::from(!params.rfc5681),
-            cut: Cut::None,
+            ca_state: CaState::Open,
             partial_seen: false,
             initial_window,
             burst: 0,
@@ -194,7 +196,7 @@ impl Sender {
         if ack.next == self.una {
             self.handle_duplicate(now, params);
         } else if params.variant == Variant::Newreno
-            && self.cut == Cut::FastRetransmit
+            && self.ca_state == CaState::Recovery
             && ack.next < self.recover
         {
             self.handle_partial(ack.next, now, params);
@@ -209,7 +211,7 @@ impl Sender {
             return self.handle_alarm(now, params);
         }
         self.dupacks = 0;
-        self.dupwnd = 0;
+        self.inflation = 0;
         if self.una == self.max {
             if params.timer_runs_when_idle {
                 self.cwnd = 1.0;
@@ -220,8 +222,10 @@ impl Sender {
             return;
         }
         self.timeouts += 1;
-        let repeated =
-            params.rfc5681 && self.cut == Cut::Timeout && self.una < self.recover && self.nxt <= self.una + 1;
+        let repeated = params.rfc5681
+            && self.ca_state == CaState::Loss
+            && self.una < self.recover
+            && self.nxt <= self.una + 1;
         if !repeated {
             self.ssthresh = self.reduced_by_timeout(params);
         }
@@ -230,13 +234,13 @@ impl Sender {
         }
         self.recover = self.max;
         self.cwnd = 1.0;
-        self.cut = Cut::Timeout;
+        self.ca_state = CaState::Loss;
         self.note_reduction(params);
         self.rto.back_off(params);
         self.nxt = self.una;
         self.timing = false;
         self.board.clear(self.una);
-        self.board.is_deaf = true;
+        self.board.ignores_sacks = true;
         self.restart_timer(now, params);
         self.burst = u32::MAX;
     }
@@ -257,7 +261,7 @@ impl Sender {
         if params.rack {
             return self.next_by_rack(params);
         }
-        if params.variant == Variant::Sack && self.cut == Cut::FastRetransmit {
+        if params.variant == Variant::Sack && self.ca_state == CaState::Recovery {
             return if params.rfc5681 { self.next_by_sack(params) } else { self.next_by_ns2_sack(params) };
         }
         if self.burst == 0 && !self.limited {
@@ -289,15 +293,15 @@ impl Sender {
 
     pub(super) fn window(&self, params: &Params) -> f64 {
         let receive = f64::from(params.receive_window);
-        (self.cwnd.min(receive) + f64::from(self.dupwnd)).min(receive)
+        (self.cwnd.min(receive) + f64::from(self.inflation)).min(receive)
     }
 
     fn handle_new(&mut self, next: u32, now: Time, params: &Params) {
-        let recovered = self.cut == Cut::FastRetransmit;
-        if self.dupwnd > 0 {
-            self.dupwnd = 0;
+        let recovered = self.ca_state == CaState::Recovery;
+        if self.inflation > 0 {
+            self.inflation = 0;
             if recovered {
-                self.cut = Cut::Recovered;
+                self.ca_state = CaState::Recovered;
             }
         }
         self.partial_seen = false;
@@ -382,11 +386,11 @@ impl Sender {
         } else if self.deadline == Time::NEVER || was_idle {
             self.restart_timer(now, params);
         }
-        if params.prr && self.cut == Cut::FastRetransmit {
+        if params.prr && self.ca_state == CaState::Recovery {
             self.extras().prr.out += 1;
         }
         self.last_sent = now;
         let cwr = !retransmission && std::mem::take(&mut self.cwr_pending);
-        Transmit { seq, retransmission, in_recovery: self.cut == Cut::FastRetransmit, cwr }
+        Transmit { seq, retransmission, in_recovery: self.ca_state == CaState::Recovery, cwr }
     }
 }

@@ -9,7 +9,7 @@ use super::profile::Params;
 use super::prr::Delivery;
 use super::rack::Rack;
 use super::receiver::AckFields;
-use super::sender::{Cut, Sender};
+use super::sender::{CaState, Sender};
 use crate::units::{Dur, Time};
 
 /// Longest delay of an acknowledgement to reckon with when one segment is out (section 7.2).
@@ -41,16 +41,16 @@ pub(super) struct Tail {
     /// When the retransmission timeout is due.
     timeout: Time,
     /// When to look for losses again.
-    look_again: Time,
+    reordering_due: Time,
     probe: Option<Probe>,
     /// A probe went out, and no round-trip time was measured since.
-    is_blind: bool,
+    awaits_sample: bool,
 }
 
 impl Default for Tail {
     fn default() -> Tail {
         let (alarm, probe) = (Alarm::Timeout, None);
-        Tail { alarm, timeout: Time::NEVER, look_again: Time::NEVER, probe, is_blind: false }
+        Tail { alarm, timeout: Time::NEVER, reordering_due: Time::NEVER, probe, awaits_sample: false }
     }
 }
 
@@ -64,13 +64,13 @@ impl Sender {
     pub(super) fn handle_by_rack(&mut self, ack: &AckFields, now: Time, params: &Params) {
         let (una, flight) = (self.una, self.nxt - self.una);
         let before = self.rack().delivered();
-        let news = self.rack().take(ack, now);
+        let summary = self.rack().take(ack, now);
         let has_advanced = ack.next > una;
         if has_advanced {
             self.advance(ack.next, now, params);
         }
-        self.extras().tail.is_blind &= !news.has_sample;
-        self.end_probe(ack, news.has_blocks, has_advanced, params);
+        self.extras().tail.awaits_sample &= !summary.has_sample;
+        self.end_probe(ack, summary.has_blocks, has_advanced, params);
         let was_recovering = self.in_recovery();
         if was_recovering && self.una >= self.recover {
             self.leave_recovery();
@@ -80,7 +80,7 @@ impl Sender {
             self.open_window(ack.next - una, flight, now, params);
         }
         if params.prr {
-            let (news, in_flight) = (news.delivered, self.rack().in_flight);
+            let (news, in_flight) = (summary.delivered, self.rack().in_flight);
             let is_safe = has_advanced && lost == 0;
             self.reduce_in_proportion(Delivery { before, news, in_flight, is_safe });
         }
@@ -91,8 +91,8 @@ impl Sender {
     /// Marks losses; the first of a window starts recovery, in which a probe is forgotten (section 7.1).
     fn find_losses(&mut self, now: Time, params: &Params) -> u32 {
         let (is_repairing, srtt) = (self.is_repairing(), self.smoothed(params));
-        let (lost, look_again) = self.rack().detect(now, is_repairing, srtt);
-        self.extras().tail.look_again = look_again;
+        let (lost, reordering_due) = self.rack().detect(now, is_repairing, srtt);
+        self.extras().tail.reordering_due = reordering_due;
         if lost > 0 && !is_repairing {
             self.enter_recovery(params);
             self.extras().tail.probe = None;
@@ -105,7 +105,7 @@ impl Sender {
 
     /// In fast recovery, or sending again after a timeout.
     fn is_repairing(&self) -> bool {
-        self.in_recovery() || (self.cut == Cut::Timeout && self.una < self.recover)
+        self.in_recovery() || (self.ca_state == CaState::Loss && self.una < self.recover)
     }
 
     /// The smoothed round-trip time; none after a far backoff has forgotten it.
@@ -171,7 +171,7 @@ impl Sender {
         let (probe, timeout) =
             (Probe { end: self.nxt, is_retransmission: !has_new }, now + self.rto.rto(params));
         let tail = &mut self.extras().tail;
-        (tail.probe, tail.timeout, tail.is_blind) = (Some(probe), timeout, true);
+        (tail.probe, tail.timeout, tail.awaits_sample) = (Some(probe), timeout, true);
         self.forced = Some(seq);
         self.set_alarm(false, now, params);
         self.burst = 0;
@@ -200,15 +200,15 @@ impl Sender {
         }
         self.recover = self.max;
         self.cwnd = 1.0;
-        self.cut = Cut::Timeout;
+        self.ca_state = CaState::Loss;
         self.note_reduction(params);
         self.rto.back_off(params);
         self.timing = false;
         let srtt = self.smoothed(params);
         self.rack().time_out(now, srtt);
         let timeout = now + self.rto.rto(params);
-        let is_blind = self.extras().tail.is_blind;
-        self.extras().tail = Tail { timeout, is_blind, ..Tail::default() };
+        let awaits_sample = self.extras().tail.awaits_sample;
+        self.extras().tail = Tail { timeout, awaits_sample, ..Tail::default() };
         self.forced = Some(self.una);
         self.set_alarm(false, now, params);
     }
@@ -221,14 +221,15 @@ impl Sender {
         let extras = self.extras();
         let (rack, tail) = (&extras.rack, &mut extras.tail);
         if is_idle {
-            *tail = Tail { probe: tail.probe, is_blind: tail.is_blind, ..Tail::default() };
+            *tail = Tail { probe: tail.probe, awaits_sample: tail.awaits_sample, ..Tail::default() };
         } else if has_advanced || tail.timeout == Time::NEVER {
             tail.timeout = now + rto;
         }
         // Section 7.3: one probe at a time, and a round-trip time measured between two.
-        let may_probe = may_probe && !is_idle && tail.probe.is_none() && !tail.is_blind && rack.is_clean();
-        let (alarm, due) = if tail.look_again < tail.timeout {
-            (Alarm::Reordering, tail.look_again)
+        let may_probe =
+            may_probe && !is_idle && tail.probe.is_none() && !tail.awaits_sample && rack.is_clean();
+        let (alarm, due) = if tail.reordering_due < tail.timeout {
+            (Alarm::Reordering, tail.reordering_due)
         } else if may_probe {
             (Alarm::Probe, (now + probe_in).min(tail.timeout))
         } else {

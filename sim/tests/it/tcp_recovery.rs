@@ -1,11 +1,11 @@
 //! Loss recovery under the `rfc` profile, as dialogues: fast retransmit, NewReno, SACK, limited transmit.
-use crate::common::dialogue::{Talk, rfc};
+use crate::common::dialogue::{SenderHarness, rfc};
 use mousehole_sim::tcp::{Params, Variant};
 
 const NOTHING: [u32; 0] = [];
 
-fn talk(variant: Variant) -> Talk {
-    let mut talk = Talk::new(rfc(variant));
+fn talk(variant: Variant) -> SenderHarness {
+    let mut talk = SenderHarness::new(rfc(variant));
     talk.wait(1);
     talk
 }
@@ -23,7 +23,7 @@ fn limited_transmit__two_segments() {
 
 #[test]
 fn limited_transmit__may_be_off() {
-    let mut talk = Talk::new(Params { limited_transmit: false, ..rfc(Variant::Newreno) });
+    let mut talk = SenderHarness::new(Params { limited_transmit: false, ..rfc(Variant::Newreno) });
     talk.write(100);
     assert_eq!((talk.ack(0), talk.ack(0), talk.ack(0)), (vec![], vec![], vec![0]));
     assert_eq!(talk.sender.cwnd(), 5.0);
@@ -31,7 +31,7 @@ fn limited_transmit__may_be_off() {
 
 #[test]
 fn limited_transmit__stays_within_the_receive_window() {
-    let mut talk = Talk::new(Params { receive_window: 11, ..rfc(Variant::Newreno) });
+    let mut talk = SenderHarness::new(Params { receive_window: 11, ..rfc(Variant::Newreno) });
     talk.write(100);
     assert_eq!((talk.ack(0), talk.ack(0)), (vec![10], vec![]));
 }
