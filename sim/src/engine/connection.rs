@@ -220,7 +220,7 @@ impl Live {
         if seq == 0 && params.opening == Opening::OneWaySyn {
             return params.ack_bytes as u16;
         }
-        let header = if seq == 0 && params.first_without_header { 0 } else { params.header };
+        let header = params.header_of(seq);
         let payload = if params.whole_segments || self.progress.bytes == u64::MAX {
             u64::from(params.mss)
         } else if seq + 1 == end {

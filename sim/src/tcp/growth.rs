@@ -1,6 +1,6 @@
 //! How the window opens on new acknowledgements: slow start and congestion avoidance (RFC 5681, RFC 3465).
 
-use super::profile::{Congestion, Growth, Params};
+use super::profile::{Congestion, Params};
 use super::sender::{CaState, Sender};
 use crate::units::Time;
 
@@ -12,9 +12,9 @@ impl Sender {
             return;
         }
         let slow_start = self.cwnd < self.ssthresh;
-        match params.growth {
-            Growth::PerAck => self.cwnd += if slow_start { 1.0 } else { 1.0 / self.cwnd },
-            Growth::ByteCounting => {
+        match params.is_ns2() {
+            true => self.cwnd += if slow_start { 1.0 } else { 1.0 / self.cwnd },
+            false => {
                 let flight = f64::from(flight);
                 let limited = flight + 1.0 >= self.cwnd || (slow_start && 2.0 * flight >= self.cwnd);
                 if !limited {

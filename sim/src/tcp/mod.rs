@@ -4,6 +4,7 @@
 //! Windows and sequence numbers count segments.
 
 mod cubic;
+pub mod dialect;
 mod extras;
 mod growth;
 pub mod handshake;
@@ -19,6 +20,7 @@ mod sack_ns2;
 pub mod sender;
 mod tlp;
 
+pub use dialect::{Dialect, Ns2Quirks};
 pub use profile::{Congestion, Params, Variant};
 pub use receiver::Receiver;
 pub use sender::Sender;

@@ -78,7 +78,7 @@ impl Receiver {
         self.note_ecn(packet, params);
         // ns-2 delays the ACK of the last segment too when that arrives once more.
         let is_last = packet.seq + 1 == self.next && self.held.is_empty();
-        let may_wait = if params.rfc5681 { was_next } else { is_last };
+        let may_wait = if !params.is_ns2() { was_next } else { is_last };
         match params.delayed_ack {
             Some(delay) if may_wait && packet.seq >= params.quick_acks => {
                 self.pending += 1;
@@ -143,7 +143,7 @@ impl Receiver {
         let mut starts = [u32::MAX; 3];
         let mut used = 0;
         let first = self.held.find(trigger).map(|(from, _)| from);
-        let rest = self.held.iter().rev().map(|(from, _)| from).filter(|_| params.rfc5681);
+        let rest = self.held.iter().rev().map(|(from, _)| from).filter(|_| !params.is_ns2());
         let recent = self.recent.map(|start| self.held.find(start).map(|(from, _)| from));
         for start in first.into_iter().chain(recent.into_iter().flatten()).chain(rest) {
             if used < 3 && !starts[..used].contains(&start) {

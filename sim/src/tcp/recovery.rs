@@ -3,6 +3,7 @@
 //! Reno and NewReno (RFC 5681, RFC 6582) and the congestion response that all variants share. Recovery
 //! by selective acknowledgement is in [`super::sack`].
 
+use super::dialect::NS2_RECOVERY_BURST;
 use super::profile::{Params, Variant};
 use super::sender::{CaState, Sender};
 use crate::units::Time;
@@ -10,7 +11,7 @@ use crate::units::Time;
 impl Sender {
     pub(super) fn handle_partial(&mut self, next: u32, now: Time, params: &Params) {
         let covered = next - self.una;
-        if !params.partial_deflation {
+        if !params.dialect.quirks().partial_deflation {
             self.inflation = 0;
         } else if self.inflation > covered {
             self.inflation -= covered - 1;
@@ -24,16 +25,16 @@ impl Sender {
             self.timing = false;
             self.rto.end_backoff();
         }
-        if !params.impatient || !self.partial_seen {
+        if !params.dialect.quirks().impatient || !self.partial_seen {
             self.restart_timer(now, params);
         }
         self.partial_seen = true;
         self.forced = Some(self.una);
-        self.burst = if params.recovery_burst == 0 { u32::MAX } else { params.recovery_burst };
+        self.burst = if params.is_ns2() { NS2_RECOVERY_BURST } else { u32::MAX };
     }
 
     pub(super) fn handle_duplicate(&mut self, now: Time, params: &Params) {
-        if params.rfc5681 && self.una == self.max {
+        if !params.is_ns2() && self.una == self.max {
             return;
         }
         self.dupacks += 1;
@@ -49,22 +50,22 @@ impl Sender {
                 } else if self.may_fast_retransmit(params) {
                     self.fast_retransmit(now, params);
                     self.inflation = 3;
-                } else if !params.inflate_only_in_recovery {
+                } else if !params.dialect.quirks().inflate_only_in_recovery {
                     self.inflation = 3;
                 }
             }
             _ if params.variant == Variant::Tahoe => {}
-            _ if in_recovery || !params.inflate_only_in_recovery => self.inflation += 1,
+            _ if in_recovery || !params.dialect.quirks().inflate_only_in_recovery => self.inflation += 1,
             _ => {}
         }
-        let unlimited = params.recovery_burst == 0 || params.variant != Variant::Newreno;
-        self.burst = if unlimited { u32::MAX } else { params.recovery_burst };
+        let is_limited = params.is_ns2() && params.variant == Variant::Newreno;
+        self.burst = if is_limited { NS2_RECOVERY_BURST } else { u32::MAX };
     }
 
     pub(super) fn may_fast_retransmit(&self, params: &Params) -> bool {
         self.una > self.recover
-            || (params.early_fast_retransmit && self.una == 1)
-            || (params.rfc5681 && self.recover == 0)
+            || (params.dialect.quirks().early_fast_retransmit && self.una == 1)
+            || (!params.is_ns2() && self.recover == 0)
     }
 
     fn fast_retransmit(&mut self, now: Time, params: &Params) {
@@ -141,18 +142,18 @@ impl Sender {
 
     pub(super) fn halve(&mut self, params: &Params) {
         let half = self.reduced(params);
-        self.ssthresh = if params.rfc5681 { half.max(2.0) } else { half.floor().max(2.0) };
-        self.cwnd = if params.rfc5681 { self.ssthresh } else { half.max(1.0) };
+        self.ssthresh = if !params.is_ns2() { half.max(2.0) } else { half.floor().max(2.0) };
+        self.cwnd = if !params.is_ns2() { self.ssthresh } else { half.max(1.0) };
     }
 
     pub(super) fn half(&self, params: &Params) -> f64 {
-        if params.rfc5681 {
+        if !params.is_ns2() {
             // RFC 5681 eq. 4 bounds ssthresh by half the data in flight. What is unacknowledged late in a
             // recovery is hundreds of segments, most of them delivered; half of that would let slow start
             // overshoot again after a timeout, for ever. The window, which grows only when used, bounds it.
             let flight = f64::from((self.nxt - self.una).saturating_sub(self.limited_sent));
             if params.rack { self.cwnd / 2.0 } else { flight.min(self.cwnd) / 2.0 }
-        } else if params.fractional_halving {
+        } else if params.dialect.quirks().fractional_halving {
             self.window(params) / 2.0
         } else {
             f64::from(self.window(params) as u32 / 2)

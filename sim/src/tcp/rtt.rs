@@ -52,7 +52,7 @@ impl Estimator {
     pub fn rto(&self, params: &Params) -> Dur {
         let backoff = u64::from(self.backoff);
         let base = self.base(params);
-        let timeout = if params.min_rto_before_backoff {
+        let timeout = if params.dialect.quirks().min_rto_before_backoff {
             base.0.max(params.min_rto.0).saturating_mul(backoff)
         } else {
             base.0.saturating_mul(backoff).max(params.min_rto.0)
@@ -67,7 +67,9 @@ impl Estimator {
 
     /// Doubles the RTO after a timeout (Karn); far backoff forgets the mean and keeps the spread.
     pub fn back_off(&mut self, params: &Params) {
-        if self.backoff < 64 || (params.min_rto_before_backoff && self.rto(params) < params.max_rto) {
+        if self.backoff < 64
+            || (params.dialect.quirks().min_rto_before_backoff && self.rto(params) < params.max_rto)
+        {
             self.backoff *= 2;
         }
         if self.backoff > 8 {

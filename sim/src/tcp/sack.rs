@@ -115,7 +115,7 @@ impl Scoreboard {
 impl Sender {
     /// An acknowledgement under SACK: enter, continue or leave recovery.
     pub(super) fn handle_sack(&mut self, ack: &AckFields, now: Time, params: &Params) {
-        if !params.rfc5681 {
+        if params.is_ns2() {
             return self.handle_ns2_sack(ack, now, params);
         }
         let news = self.board.update(ack);

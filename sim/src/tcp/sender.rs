@@ -95,7 +95,7 @@ impl Sender {
             ssthresh: params.initial_ssthresh.map_or(f64::INFINITY, f64::from),
             dupacks: 0,
             inflation: 0,
-            recover: u32::from(!params.rfc5681),
+            recover: u32::from(params.is_ns2()),
             ca_state: CaState::Open,
             partial_seen: false,
             initial_window,
@@ -213,7 +213,7 @@ impl Sender {
         self.dupacks = 0;
         self.inflation = 0;
         if self.una == self.max {
-            if params.timer_runs_when_idle {
+            if params.is_ns2() {
                 self.cwnd = 1.0;
                 self.restart_timer(now, params);
             } else {
@@ -222,14 +222,14 @@ impl Sender {
             return;
         }
         self.timeouts += 1;
-        let repeated = params.rfc5681
+        let repeated = !params.is_ns2()
             && self.ca_state == CaState::Loss
             && self.una < self.recover
             && self.nxt <= self.una + 1;
         if !repeated {
             self.ssthresh = self.reduced_by_timeout(params);
         }
-        if self.una == 0 && params.first_loss_shrinks_iw {
+        if self.una == 0 && params.dialect.quirks().first_loss_shrinks_iw {
             self.initial_window = 1;
         }
         self.recover = self.max;
@@ -262,16 +262,16 @@ impl Sender {
             return self.next_by_rack(params);
         }
         if params.variant == Variant::Sack && self.ca_state == CaState::Recovery {
-            return if params.rfc5681 { self.next_by_sack(params) } else { self.next_by_ns2_sack(params) };
+            return if !params.is_ns2() { self.next_by_sack(params) } else { self.next_by_ns2_sack(params) };
         }
         if self.burst == 0 && !self.limited {
             return None;
         }
-        if params.rfc5681 {
+        if !params.is_ns2() {
             self.nxt = self.board.skip_sacked(self.nxt);
         }
         // Limited transmit is for data never sent before (RFC 3042), not for what a timeout sends again.
-        let is_again = self.limited && self.burst == 0 && params.rfc5681 && self.nxt < self.max;
+        let is_again = self.limited && self.burst == 0 && !params.is_ns2() && self.nxt < self.max;
         if is_again || self.nxt >= self.end || self.nxt >= self.una + self.allowed(params) {
             return None;
         }
@@ -309,7 +309,7 @@ impl Sender {
         let flight = self.nxt.max(next) - self.una;
         let was_first = self.una == 0;
         self.advance(next, now, params);
-        if recovered && params.rfc5681 {
+        if recovered && !params.is_ns2() {
             self.cwnd = self.ssthresh.min(f64::from((self.nxt - self.una).max(1) + 1));
         } else {
             self.open_window(acked, flight, now, params);
@@ -335,7 +335,7 @@ impl Sender {
     }
 
     pub(super) fn restart_or_stop_timer(&mut self, now: Time, params: &Params) {
-        if self.una < self.max || params.timer_runs_when_idle {
+        if self.una < self.max || params.is_ns2() {
             self.restart_timer(now, params);
         } else {
             self.deadline = Time::NEVER;
@@ -370,7 +370,7 @@ impl Sender {
         let was_idle = self.una == self.max;
         if retransmission {
             self.retransmits += 1;
-            self.timing &= !params.rfc5681;
+            self.timing &= params.is_ns2();
         } else {
             self.max = seq + 1;
             if !self.timing {
