@@ -72,7 +72,8 @@ impl Sender {
         self.enter_recovery(params);
         self.restart_timer(now, params);
         self.timing = false;
-        self.forced = Some(self.una);
+        // In ns-2 duplicates also count when everything is acknowledged, and nothing is left to send.
+        self.forced = (self.una < self.end).then_some(self.una);
     }
 
     /// Tahoe: the lost segment and all after it, in slow start.

@@ -287,3 +287,19 @@ fn sack__a_partial_ack_tells_the_next_loss() {
     talk.wait(100);
     assert_eq!(talk.ack(8), [8, 12], "in the pipe: 8 again, and 9 to 11");
 }
+
+/// ns-2 counts duplicate ACKs also when nothing is outstanding; there is then no segment to send again.
+#[test]
+fn ns2__sends_nothing_beyond_what_was_written() {
+    for profile in ["ns2-2.35", "ns2-2001"] {
+        for variant in [Variant::Tahoe, Variant::Reno, Variant::Newreno] {
+            let mut talk =
+                SenderHarness::new(Params { variant, ..Params::profile(profile).expect("a known profile") });
+            talk.write(3);
+            (1..=3).for_each(|next| drop(talk.ack(next)));
+            assert!(talk.sender.is_done(), "{profile} {variant:?}");
+            (0..5).for_each(|_| assert_eq!(talk.ack(3), NOTHING, "{profile} {variant:?}"));
+            assert_eq!(talk.write(2)[0], 3, "{profile} {variant:?}");
+        }
+    }
+}
