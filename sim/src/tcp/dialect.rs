@@ -19,7 +19,7 @@ pub enum Dialect {
     Ns2(Ns2Quirks),
 }
 
-/// What differs between versions of ns-2; the names in parentheses are its own.
+/// The rules in which versions of ns-2 differ; the names in parentheses are ns-2's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Ns2Quirks {
     /// Without a SYN, segment 0 goes out without the header bytes (`useHeaders_`).
@@ -41,7 +41,7 @@ pub struct Ns2Quirks {
 }
 
 impl Dialect {
-    /// Returns the rules that versions of ns-2 differ in; of an RFC dialect, what the RFCs say of them.
+    /// Returns the rules in which versions of ns-2 differ; for the RFCs, the values that stand for theirs.
     pub fn quirks(self) -> Ns2Quirks {
         match self {
             Dialect::Rfc => RFC,
@@ -50,7 +50,7 @@ impl Dialect {
     }
 }
 
-/// What the RFCs say of the rules that versions of ns-2 differ in.
+/// The RFCs' values of the rules in which versions of ns-2 differ.
 const RFC: Ns2Quirks =
     Ns2Quirks { first_without_header: false, first_loss_shrinks_iw: false, ..Ns2Quirks::NS_2_35 };
 

@@ -22,13 +22,13 @@ pub enum Variant {
     Sack,
 }
 
-/// How the window grows in congestion avoidance, and what a reduction leaves of it.
+/// Congestion control by the RFCs; the ns-2 profiles have their own Reno.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Congestion {
-    /// One segment per round trip; half (RFC 5681).
+    /// Grows by one segment per round trip; a reduction leaves half (RFC 5681).
     Reno,
-    /// A cubic function of the time since the last reduction; seven tenths (RFC 9438).
+    /// Grows by a cubic function of the time since the last reduction, which leaves seven tenths (RFC 9438).
     Cubic,
 }
 
@@ -46,10 +46,10 @@ pub enum Opening {
     Sender,
 }
 
-/// Everything a connection's two ends need to know; the same for all connections of a run.
+/// TCP parameters of both ends, the same for all connections of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Params {
-    /// Whose rules the rest follows.
+    /// Whose rules hold where the RFCs and ns-2 differ; flat in the manifest.
     #[serde(flatten)]
     pub dialect: Dialect,
     /// Loss recovery.
@@ -97,7 +97,7 @@ pub struct Params {
     pub idle_restart: bool,
     /// ACK every second segment, or after this delay; `None` acknowledges each (RFC 1122 4.2.3.2).
     pub delayed_ack: Option<Dur>,
-    /// So many segments at the start are acknowledged at once.
+    /// Segments at the start of a connection that are acknowledged at once.
     pub quick_acks: u32,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
@@ -109,7 +109,7 @@ pub struct Params {
 pub const PROFILES: [&str; 4] = ["rfc", "linux", "ns2-2.35", "ns2-2001"];
 
 impl Params {
-    /// Whether a data segment is sent as ECN-capable. What is sent again is not (RFC 3168 section 6.1.5); nor is
+    /// Whether a data segment is sent as ECN-capable. Retransmissions are not (RFC 3168 section 6.1.5), nor is
     /// segment 0 of a one-way connection, which negotiates ECN in ns-2, SYN or not.
     pub fn is_ecn_capable(&self, seq: u32, is_retransmission: bool) -> bool {
         let negotiates = seq == 0 && matches!(self.opening, Opening::None | Opening::OneWaySyn);
@@ -146,7 +146,7 @@ impl Params {
         }
     }
 
-    /// Segments that `bytes` of payload take.
+    /// Returns how many segments `bytes` of payload take.
     pub fn segments(&self, bytes: u64) -> u32 {
         bytes.div_ceil(u64::from(self.mss)) as u32
     }
