@@ -2,7 +2,7 @@
 
 use crate::flow::{Class, Flow};
 use crate::packet::Colour;
-use crate::tcp::{Params, Receiver, Sender, opener::Opener, profile::Opening};
+use crate::tcp::{Params, Receiver, Sender, handshake::Handshake, profile::Opening};
 use crate::units::{Dur, Time};
 
 /// The command to open a connection.
@@ -132,7 +132,7 @@ pub(super) struct Live {
     pub open: Open,
     pub sender: Sender,
     pub receiver: Receiver,
-    pub opener: Opener,
+    pub opener: Handshake,
     pub progress: Progress,
     pub rtt: Dur,
     /// Last segment of the previous write, and its payload: it may have to be retransmitted.
@@ -159,7 +159,7 @@ impl Live {
             open,
             sender: Sender::new(params, phase),
             receiver: Receiver::default(),
-            opener: Opener::default(),
+            opener: Handshake::default(),
             progress: Progress::default(),
             rtt,
             last_before: (u32::MAX, 0),
@@ -221,7 +221,7 @@ impl Live {
         if seq == 0 && params.opening == Opening::OneWaySyn {
             return params.ack_bytes as u16;
         }
-        let header = if seq == 0 && params.first_without_header { 0 } else { params.header };
+        let header = params.header_of(seq);
         let payload = if params.whole_segments || self.progress.bytes == u64::MAX {
             u64::from(params.mss)
         } else if seq + 1 == end {

@@ -219,7 +219,7 @@ impl World {
     #[inline(always)]
     fn key(&mut self, class: u64, content: u64) -> u64 {
         // Departures come first even in insertion order: the fast path has no events for them.
-        if self.setup.params.insertion_order && class > class::SERVE {
+        if self.setup.params.is_ns2() && class > class::SERVE {
             self.scheduled += 1;
             class::ARRIVE << 60 | self.scheduled
         } else {
