@@ -299,9 +299,14 @@ impl<E: Copy> Wheel<E> {
         self.nodes.get(before as usize).map(|node| (node.at, &node.event))
     }
 
-    /// Returns every scheduled event, in no particular order. Slow: it looks at every slot of the ring.
+    /// Returns every scheduled event, in no particular order. For use at the end of a run: it visits the whole ring.
     pub fn events(&self) -> impl Iterator<Item = &E> {
-        let lists = self.slots.iter().chain(self.overflow.values()).copied();
+        let words = self.occupied.iter().enumerate().filter(|(_, word)| **word != 0);
+        let occupied = words.flat_map(move |(index, word)| {
+            let bits = (0..64).filter(move |bit| word >> bit & 1 == 1);
+            bits.map(move |bit| self.slots[index * 64 + bit])
+        });
+        let lists = occupied.chain(self.overflow.values().copied());
         let waiting = lists.flat_map(move |first| {
             let valid = |node: u32| (node != NONE).then_some(node);
             std::iter::successors(valid(first), move |&node| valid(self.nodes[node as usize].next))
