@@ -127,7 +127,7 @@ def known_baseline(given: str) -> str:
     try:
         _engine.scheme_parameters(given.strip())
     except MouseholeError as error:
-        raise MouseholeError(f"baseline: {str(error).removeprefix('scheme: ')}") from None
+        raise error.renamed({"scheme": "baseline"}) from None
     return given.strip()
 
 

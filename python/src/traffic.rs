@@ -1,7 +1,7 @@
 //! Traffic in memory: read from files, drawn from a model, or given as data.
 
 use crate::errors::to_python;
-use mousehole_sim::error::{Error, Result};
+use mousehole_sim::error::{Error, Problem, Result};
 use mousehole_sim::scenario::spec::{ConnectionSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, Scenario};
 use mousehole_sim::traffic::connection::Kind;
@@ -94,13 +94,30 @@ fn read_traffic(
 #[pyfunction]
 #[pyo3(signature = (name, params=None))]
 fn model_traffic(py: Python<'_>, name: &str, params: Option<Bound<'_, PyAny>>) -> PyResult<Traffic> {
-    let text: Option<String> = match params {
-        Some(params) => Some(py.import("json")?.call_method1("dumps", (params,))?.extract()?),
-        None => None,
-    };
-    let params = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(serde_json::Value::Null);
-    let model = model::by_name(name, &params).map_err(|error| to_python(py, error))?;
+    let params = params.map_or(Ok(serde_json::Value::Null), |params| model_params(&params))?;
+    let model = model::by_name(name, &params).map_err(|error| to_python(py, error.within("traffic")))?;
     Ok(Traffic { connections: Arc::new(py.detach(|| model.sample(1, SAMPLE))), model: Some(model) })
+}
+
+/// Returns a model's parameters as JSON; a value that JSON cannot hold, such as NaN, is an error that names it.
+fn model_params(params: &Bound<'_, PyAny>) -> PyResult<serde_json::Value> {
+    let Ok(table) = params.cast::<PyDict>() else { return to_json("traffic.params", params) };
+    let entries = table.iter().map(|(name, value)| {
+        let name = name.str()?.to_string();
+        let value = to_json(&format!("traffic.params.{name}"), &value)?;
+        Ok((name, value))
+    });
+    Ok(serde_json::Value::Object(entries.collect::<PyResult<_>>()?))
+}
+
+fn to_json(field: &str, value: &Bound<'_, PyAny>) -> PyResult<serde_json::Value> {
+    let py = value.py();
+    let settings = PyDict::new(py);
+    settings.set_item("allow_nan", false)?;
+    let text = py.import("json")?.call_method("dumps", (value,), Some(&settings));
+    let parsed = text.ok().and_then(|text| serde_json::from_str(&text.extract::<String>().ok()?).ok());
+    let allowed = "a finite number, text, true, false, or a list or table of these";
+    parsed.ok_or_else(|| to_python(py, Error::field(field, value, allowed)))
 }
 
 /// Traffics beside each other: the number of the source each is for, what was read, and whether clients send it.
@@ -117,8 +134,9 @@ fn beside(parts: Vec<(u16, PyRef<'_, Traffic>, bool)>) -> Traffic {
 #[pyfunction]
 fn connections_traffic(py: Python<'_>, connections: &str) -> PyResult<Traffic> {
     let work = || -> Result<sim::Traffic> {
-        let connections: Vec<ConnectionSpec> = serde_json::from_str(connections)
-            .map_err(|error| Error::field("traffic.connections", "this", error.to_string()))?;
+        let connections: Vec<ConnectionSpec> = serde_json::from_str(connections).map_err(|error| {
+            Problem::Form { value: None, problem: error.to_string() }.of("traffic.connections")
+        })?;
         let traffic = TrafficSpec { connections, ..TrafficSpec::default() };
         let plan = Plan::new(&Scenario { traffic, ..Scenario::default() })?;
         Ok(sim::Traffic::from_connections(plan.listed()?.connections))

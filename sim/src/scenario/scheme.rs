@@ -3,7 +3,7 @@
 use super::catalogue::{ParameterDoc, SchemeDoc};
 use super::schemes::SCHEMES;
 use super::values::Values;
-use crate::error::{Error, Result, did_you_mean, listing};
+use crate::error::{Error, Result, listing, quote};
 use crate::marker::Marker;
 use crate::queue::Queue;
 use crate::units::{Buffer, Rate};
@@ -110,23 +110,17 @@ impl Scheme {
         let doc = self.doc();
         let names = || doc.all_parameters().into_iter().map(|parameter| parameter.name);
         let Some((name, value)) = assignment.split_once('=') else {
-            let allowed = format!("write {}(parameter=value,…); parameters: {}", doc.name, listing(names()));
-            return Err(Error::field("scheme", format!("\"{assignment}\""), allowed));
+            let allowed = format!("parameter=value; the parameters are {}", listing(names()));
+            return Err(Error::field(format!("scheme {}", doc.name), quote(assignment), allowed));
         };
         let (name, value) = (name.trim(), value.trim());
         if let Some(before) = self.given.get(name) {
-            let value = format!("\"{before}\" and \"{value}\"");
-            return Err(Error::field(self.values().field(name), value, "allowed: one value"));
+            let (value, with) = (quote(value), format!("\"{before}\""));
+            return Err(Error::conflict(self.values().field(name), value, with, "give one value"));
         }
         let Some(parameter) = doc.all_parameters().into_iter().find(|parameter| parameter.name == name)
         else {
-            let known = if names().next().is_none() { "none".to_string() } else { listing(names()) };
-            let allowed = format!("parameters of {}: {known}{}", doc.name, did_you_mean(name, names()));
-            return Err(Error::field(
-                format!("scheme {}", doc.name),
-                format!("unknown parameter \"{name}\""),
-                allowed,
-            ));
+            return Err(Error::unknown(format!("scheme {}", doc.name), "parameter", name, names()));
         };
         self.given.insert(parameter.name, value.to_string());
         self.values().check(parameter)
@@ -148,19 +142,15 @@ fn split_call(text: &str) -> Result<(&str, &str)> {
     match (text.split_once('('), text.ends_with(')')) {
         (None, false) => Ok((text, "")),
         (Some((name, rest)), true) => Ok((name.trim(), &rest[..rest.len() - 1])),
-        _ => Err(Error::field(
+        _ => Err(Error::faulty(
             "scheme",
-            format!("\"{text}\""),
-            "parentheses must match: name(parameter=value,…)",
+            quote(text),
+            "has parentheses that do not match",
+            "of the form name(parameter=value,…)",
         )),
     }
 }
 
 fn unknown_scheme(name: &str) -> Error {
-    let names = || SCHEMES.iter().map(|doc| doc.name);
-    Error::field(
-        "scheme",
-        format!("unknown scheme \"{name}\""),
-        format!("known: {}{}", listing(names()), did_you_mean(name, names())),
-    )
+    Error::unknown("scheme", "scheme", name, SCHEMES.iter().map(|doc| doc.name))
 }

@@ -1,7 +1,7 @@
 //! Where the connections of a run come from: files, models, connections written out, and several of these.
 
 use super::apps;
-use super::mix::Plays;
+use super::mix::{self, Plays};
 use super::plan::Plan;
 use super::run::{Load, replication_seed};
 use crate::engine::source::{List, Poisson, Replay, Source};
@@ -28,7 +28,7 @@ pub(super) fn inputs(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Arc<Traf
     let in_mix = (1..).zip(&spec.mix).map(|(number, entry)| (number, &entry.files));
     let mut named = [(0, &spec.files)].into_iter().chain(in_mix).filter(|(_, files)| !files.is_empty());
     if let Some((_, files)) = named.find(|(number, _)| read.part(*number).is_none()) {
-        return Err(Error::field("traffic.files", files.join(", "), "the files must be read before the run"));
+        return Err(Error::faulty("traffic.files", files.join(", "), "was not read", "read before the run"));
     }
     match spec.connections.is_empty() {
         true => Ok(read),
@@ -43,7 +43,7 @@ pub(super) fn inputs(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Arc<Traf
 /// [`Error::Field`] when a source cannot be played as asked.
 pub(super) fn all(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps) -> Result<(Source, Load)> {
     let mut load = Load { target: plan.scenario.traffic.load, ..Load::default() };
-    let main = main(plan, traffic, apps, &mut load)?;
+    let main = main(plan, traffic, apps, &mut load).map_err(|error| error.within(&mix::field_of(0)))?;
     let entries = entries(plan, traffic, apps, &mut load)?;
     Ok((apps::combined(plan, main, entries, traffic, replication_seed(plan)), load))
 }
@@ -64,9 +64,10 @@ fn entries(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load
     let sources = (1..).zip(&plan.mix).map(|(number, entry)| {
         let mut own = Load { target: entry.load, ..Load::default() };
         let source = match &entry.plays {
-            Plays::Model(model) => modelled(plan, model, number, apps, &mut own)?,
-            Plays::Trace { upload } => replayed(plan, traffic, (number, *upload), &mut own)?,
+            Plays::Model(model) => modelled(plan, model, number, apps, &mut own),
+            Plays::Trace { upload } => replayed(plan, traffic, (number, *upload), &mut own),
         };
+        let source = source.map_err(|error| error.within(&mix::field_of(number)))?;
         load.add(&own, entry.is_upload());
         Ok(source)
     });
@@ -78,7 +79,8 @@ fn replayed(plan: &Plan, traffic: &Arc<Traffic>, source: (u16, bool), load: &mut
     let (number, upload) = source;
     let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
     let part = traffic.part(number).ok_or_else(|| {
-        Error::field("traffic.files", format!("source {number}"), "the files must be read before the run")
+        let name = format!("the traffic of source {number}");
+        Error::faulty("files", name, "was not read", "read before the run")
     })?;
     let rate = if upload { plan.uplink_rate } else { plan.rate };
     let overlay = Overlay::new(part, load.target, rate, plan.params.mss, seed, replication)?;

@@ -2,7 +2,7 @@
 
 use super::catalogue::{Kind, ParameterDoc, SchemeDoc};
 use super::scheme::Place;
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result, quote};
 use crate::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
 use mousehole_policy::{ParamError, Unit};
 use std::collections::BTreeMap;
@@ -46,11 +46,7 @@ impl<'a> Values<'a> {
             Kind::Count => self.count(name).map(drop),
             Kind::Flag => self.flag(name).map(drop),
             Kind::Choice(words) if words.contains(&self.text(name).as_str()) => Ok(()),
-            Kind::Choice(words) => {
-                let text = self.text(name);
-                let hint = did_you_mean(&text, words.iter().copied());
-                Err(self.refuse(name, &format!("allowed: {}{hint}", parameter.kind.describe())))
-            }
+            Kind::Choice(words) => Err(Error::choice(self.field(name), &self.text(name), words)),
         }
     }
 
@@ -188,17 +184,17 @@ impl<'a> Values<'a> {
         format!("scheme {}({name})", self.doc.name)
     }
 
-    /// The error for a value that is not allowed.
+    /// Returns the error for a value that is not allowed; `allowed` completes "it must be …" and may begin with
+    /// `allowed: `.
     pub fn refuse(&self, name: &str, allowed: &str) -> Error {
-        Error::field(self.field(name), format!("\"{}\"", self.text(name)), allowed)
+        Error::field(self.field(name), quote(&self.text(name)), allowed.trim_start_matches("allowed: "))
     }
 
     /// A policy's complaint, in the words of the scheme's parameters.
     pub fn reject(&self, error: ParamError) -> Error {
-        let allowed = format!("allowed: {}", error.allowed.trim_start_matches("allowed: "));
         match self.parameter_of(&error.field) {
-            Some(name) => Error::field(self.field(name), format!("\"{}\"", self.text(name)), allowed),
-            None => Error::field(format!("scheme {}: {}", self.doc.name, error.field), error.value, allowed),
+            Some(name) => self.refuse(name, &error.allowed),
+            None => Error::field(self.field(&error.field), error.value, error.allowed),
         }
     }
 

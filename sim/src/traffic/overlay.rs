@@ -17,6 +17,8 @@ const MAX_ARRIVALS: u64 = 50_000_000;
 /// Loads are met to this relative accuracy, so that 3.0000000001 copies are 3.
 const ROUNDING: f64 = 1e-9;
 const MAX_LOAD: f64 = 2.0;
+/// The allowed loads, for errors; completes "it must be …".
+pub const LOADS: &str = "a number above 0, at most 2 (1 fills the link)";
 
 /// One start of a connection within the period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -188,19 +190,19 @@ fn check(target: f64) -> Result<f64> {
     if target > 0.0 && target <= MAX_LOAD {
         return Ok(target);
     }
-    Err(Error::field("traffic.load", target, "a load above 0 and at most 2 (1 fills the link)"))
+    Err(Error::field("load", target, LOADS))
 }
 
 fn plan(traffic: Part, native: f64, target: f64) -> Result<(u32, f64)> {
     if native <= 0.0 {
-        return Err(Error::field("traffic", "no connections", "give traffic with at least one connection"));
+        return Err(Error::missing("", "traffic with at least one connection"));
     }
     let copies = (target / native * (1.0 - ROUNDING)).ceil().max(1.0);
     let arrivals = copies * traffic.connections.len() as f64;
     if arrivals > MAX_ARRIVALS as f64 {
-        let needed = format!("{target} ({arrivals:.0} connections in {copies:.0} copies)");
-        let allowed = "at most 50 million connections fit; take a lower load, a lower rate or a longer trace";
-        return Err(Error::field("traffic.load", needed, allowed));
+        let needed = format!("takes {arrivals:.0} connections in {copies:.0} copies");
+        let allowed = "lower, or the rate lower, or the trace longer, so that at most 50 million suffice";
+        return Err(Error::faulty("load", target, needed, allowed));
     }
     Ok((copies as u32, copies * native / target))
 }

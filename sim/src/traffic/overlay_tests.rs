@@ -102,7 +102,7 @@ fn new__replications_shift_differently() {
 fn new__refuses_loads_out_of_range() {
     for load in [0.0, -0.1, 20.0, f64::NAN] {
         let error = Overlay::new(&traffic(), Some(load), RATE, 1000, 1, 0).unwrap_err().to_string();
-        assert!(error.starts_with("traffic.load: ") && error.contains("at most 2"), "{error}");
+        assert!(error.starts_with("load: ") && error.contains("at most 2"), "{error}");
     }
     let error =
         Overlay::new(&traffic(), Some(2.0), Rate(1_000_000_000_000), 1000, 1, 0).unwrap_err().to_string();

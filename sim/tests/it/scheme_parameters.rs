@@ -216,7 +216,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("red(min=30,max=10)", "red(max)", "\"10\"", "31 to"),
     ("red(min=-3)", "red(min)", "\"-3\"", "% of the buffer"),
     ("red(min=20%,max=10%)", "red(max)", "\"10%\"", "more than min"),
-    ("red(min=8,min=9)", "red(min)", "\"8\" and \"9\"", "one value"),
+    ("red(min=8,min=9)", "red(min)", "\"9\"", "with \"8\"; give one value"),
     ("red(maxp=0)", "red(maxp)", "\"0\"", "above 0, at most 1"),
     ("red(maxp=0.1p)", "red(maxp)", "\"0.1p\"", "a number"),
     ("red(mean=4GB)", "red(mean)", "\"4GB\"", "1 to 65535 bytes"),
@@ -246,7 +246,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("pias(first=2MB)", "pias(second)", "\"1MB\"", "2000000 to"),
     ("pie(mean=5GB)", "pie(mean)", "\"5GB\"", "65535"),
     ("fq-codel(flows=100000)", "fq-codel(flows)", "\"100000\"", "65536"),
-    ("srpt(x=1)", "scheme srpt", "\"x\"", "none"),
+    ("srpt(x=1)", "scheme srpt", "\"x\"", "there are no parameters"),
     ("sfd(treshold=3)", "scheme sfd", "\"treshold\"", "th, timeout"),
 ];
 
@@ -254,7 +254,11 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
 fn faults__name_parameter_value_and_what_is_allowed() {
     for (text, parameter, value, allowed) in WRONG {
         let Err(error) = Scheme::parse(text) else { panic!("accepted: {text}") };
-        let complaint = error.to_string();
-        crate::common::says(&complaint, &[parameter, value, allowed]);
+        let field = if parameter.starts_with("scheme") {
+            parameter.to_string()
+        } else {
+            format!("scheme {parameter}")
+        };
+        crate::common::assert_error(&error, &[&field, value, allowed]);
     }
 }

@@ -1,9 +1,9 @@
 //! The bottleneck of a topology: which link it is, and what is said of it beside the links.
 
-use super::draw::{Arc, arcs, unknown_name};
+use super::draw::{Arc, arcs};
 use super::kinds;
 use super::spec::TopologySpec;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::units::{Rate, parse_rate};
 
 /// Puts the bottleneck first and the link back second, as the fields beside the links say.
@@ -16,7 +16,7 @@ pub fn first(arcs: &mut Vec<Arc>, spec: &TopologySpec) -> Result<()> {
     let number = match spec.bottleneck.as_deref() {
         Some(name) => arcs.iter().position(|arc| arc.name() == name).ok_or_else(|| {
             let names: Vec<String> = arcs.iter().map(Arc::name).collect();
-            unknown_name(field, name, "link", names.iter().map(String::as_str))
+            Error::unknown(field, "link", name, names.iter().map(String::as_str))
         })?,
         None => {
             let with_scheme = arcs.iter().enumerate().filter(|(_, arc)| has_scheme(arc));
@@ -26,8 +26,8 @@ pub fn first(arcs: &mut Vec<Arc>, spec: &TopologySpec) -> Result<()> {
     let first = arcs.remove(number);
     let is_back = |arc: &Arc| arc.from == first.to && arc.to == first.from;
     let Some(back) = arcs.iter().position(is_back) else {
-        let allowed = "the bottleneck has a link back as well";
-        return Err(Error::field(field, format!("\"{}\"", first.name()), allowed));
+        let allowed = "a link that has a link back";
+        return Err(Error::field(field, quote(&first.name()), allowed));
     };
     let second = arcs.remove(back);
     arcs.splice(0..0, [first, second]);
@@ -53,8 +53,9 @@ fn check_named(arcs: &[Arc], spec: &TopologySpec) -> Result<()> {
     let is_clear = spec.bottleneck.is_some() || arcs.iter().filter(|arc| has_scheme(arc)).count() == 1;
     match said(spec).into_iter().find(|(_, value)| value.is_some()) {
         Some((field, Some(value))) if !is_clear => {
-            let allowed = "several links have the scheme; say in topology.bottleneck which one is meant";
-            Err(Error::field(field, format!("\"{value}\""), allowed))
+            let with = "several links that have the scheme";
+            let allowed = "name the one that is meant in topology.bottleneck";
+            Err(Error::conflict(field, quote(value), with, allowed))
         }
         _ => Ok(()),
     }

@@ -11,7 +11,7 @@ mod stage;
 use super::spec::{FaultSpec, Scenario};
 use crate::engine::graph::{Graph, Hops, Hosts, Span};
 use crate::engine::layout::{Access, Layout};
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result};
 use crate::link::Fault;
 use crate::units::{Buffer, Dur, Rate, parse_rate};
 pub use bottleneck::fill;
@@ -144,9 +144,7 @@ fn lose(specs: &[FaultSpec], links: &mut [PlannedLink], by_name: bool) -> Result
             "up" => 1,
             name => links.iter().position(|link| by_name && link.name == name).ok_or_else(|| {
                 let names = links.iter().map(|link| link.name.as_str()).filter(|_| by_name);
-                let hint = did_you_mean(name, ["down", "up"].into_iter().chain(names));
-                let allowed = if by_name { "down, up or the name of a link" } else { "down or up" };
-                Error::field("faults.link", format!("\"{name}\""), format!("allowed: {allowed}{hint}"))
+                Error::unknown("faults.link", "link", name, ["down", "up"].into_iter().chain(names))
             })?,
         };
         if !(0.0..=1.0).contains(&spec.bernoulli) {

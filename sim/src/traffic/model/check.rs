@@ -4,18 +4,32 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
+/// Allowed values of numeric parameters: name, value, range.
+pub type Ranges<'a> = &'a [(&'a str, f64, RangeInclusive<f64>)];
+
 /// Checks that each value lies in its range.
 ///
 /// # Errors
-/// [`Error::Field`] naming `traffic.params.<name>` of the first that does not.
-pub fn ranges(fields: &[(&str, f64, RangeInclusive<f64>)]) -> Result<()> {
+/// [`Error::Field`] naming the first that does not.
+pub fn ranges(fields: Ranges) -> Result<()> {
     match fields.iter().find(|(_, value, range)| !range.contains(value)) {
         None => Ok(()),
         Some((name, value, range)) => {
-            let allowed = format!("from {} to {} is allowed", range.start(), range.end());
-            Err(Error::field(format!("traffic.params.{name}"), value, allowed))
+            let allowed = format!("from {} to {}", range.start(), range.end());
+            Err(Error::field(*name, value, allowed))
         }
     }
+}
+
+/// Checks that a parameter is at most another.
+///
+/// # Errors
+/// [`Error::Field`] naming the first.
+pub fn order(least: (&str, f64), most: (&str, f64)) -> Result<()> {
+    if least.1 <= most.1 {
+        return Ok(());
+    }
+    Err(Error::field(least.0, least.1, format!("at most {}, which is {}", most.0, most.1)))
 }
 
 /// Which way the data of a user's flows goes.

@@ -92,7 +92,7 @@ impl Udp {
     /// Checks every parameter.
     ///
     /// # Errors
-    /// [`crate::error::Error::Field`] naming `traffic.params.<field>`.
+    /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
         check::ranges(&[
             ("flows", f64::from(self.flows), 1.0..=100_000.0),
@@ -125,7 +125,7 @@ impl Voip {
     /// Checks every parameter.
     ///
     /// # Errors
-    /// [`crate::error::Error::Field`] naming `traffic.params.<field>`.
+    /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
         check::ranges(&[
             ("calls", f64::from(self.calls), 1.0..=100_000.0),

@@ -69,7 +69,7 @@ impl Ftp {
     /// Checks every parameter and reads the file of sizes, if one is named.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `traffic.params.<field>`; [`Error::Row`] or [`Error::File`] of the file of sizes.
+    /// [`Error::Field`] naming the parameter; [`Error::Row`] or [`Error::File`] of the file of sizes.
     pub fn checked(mut self) -> Result<Ftp> {
         check::ranges(&[
             ("users", f64::from(self.users), 1.0..=100_000.0),
@@ -82,8 +82,8 @@ impl Ftp {
             ("first_host", f64::from(self.first_host), 0.0..=1e6),
         ])?;
         if self.shape != 0.0 && !(1.001..=100.0).contains(&self.shape) {
-            let allowed = "from 1.001 to 100 is allowed, or 0 for files of one size";
-            return Err(Error::field("traffic.params.shape", self.shape, allowed));
+            let allowed = "from 1.001 to 100, or 0 for files of one size";
+            return Err(Error::field("shape", self.shape, allowed));
         }
         if !self.sizes.is_empty() {
             self.table = Some(Arc::new(Cdf::read(&self.sizes, self.sizes_unit_bytes)?));

@@ -9,7 +9,7 @@
 use super::super::spec::{Role, TopologyLink, TopologySpec};
 use super::{check_counts, hosts, link, ns, scheme};
 use crate::error::Result;
-use crate::traffic::model::with_params_of;
+use crate::traffic::model::with_params;
 use crate::units::parse_dur;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -44,9 +44,9 @@ impl Default for Y {
 
 /// Half of the way's delay lies on the bottleneck, a quarter before it, an eighth at each host.
 pub fn draw(params: &Value) -> Result<TopologySpec> {
-    let kind = with_params_of("topology.params", Y::default(), params)?;
+    let kind = with_params(Y::default(), params)?;
     check_counts(&[("servers", kind.servers), ("clients", kind.clients)])?;
-    let way = parse_dur("topology.params.rtt", &kind.rtt)?.0 / 2;
+    let way = parse_dur("rtt", &kind.rtt)?.0 / 2;
     let ends = (kind.access_rate.as_str(), ns(way / 8));
     let ends = (ends.0, ends.1.as_str(), None);
     let buffer = Some(kind.buffer.as_str());
