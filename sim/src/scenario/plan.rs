@@ -10,6 +10,7 @@ use crate::engine::gaming::Rules;
 use crate::engine::layout::{DOWN, Layout, UP};
 use crate::engine::server::Order;
 use crate::error::{Error, Result, quote};
+use crate::rng;
 use crate::tcp::Params;
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
@@ -112,6 +113,11 @@ impl Plan {
     pub fn window(&self) -> (Time, Time) {
         let begin = Time::ZERO + self.warmup;
         (begin, begin + self.duration)
+    }
+
+    /// Returns the seed of the replication: the scenario's seed mixed with its replication number.
+    pub fn replication_seed(&self) -> u64 {
+        rng::mix(self.scenario.seed).wrapping_add(rng::mix(u64::from(self.scenario.replication) | 1 << 40))
     }
 
     /// The last moment of the run.

@@ -1,9 +1,9 @@
 //! Where the connections of a run come from: files, models, connections written out, and several of these.
 
 use super::apps;
+use super::load::Load;
 use super::mix::{self, Plays};
 use super::plan::Plan;
-use super::run::{Load, replication_seed};
 use crate::engine::source::{List, Poisson, Replay, Source};
 use crate::engine::{Apps, arrivals::Arrivals, sessions::Sessions};
 use crate::error::{Error, Result};
@@ -45,7 +45,7 @@ pub(super) fn all(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps) -> Resul
     let mut load = Load { target: plan.scenario.traffic.load, ..Load::default() };
     let main = main(plan, traffic, apps, &mut load).map_err(|error| error.within(&mix::field_of(0)))?;
     let entries = entries(plan, traffic, apps, &mut load)?;
-    Ok((apps::combined(plan, main, entries, traffic, replication_seed(plan)), load))
+    Ok((apps::combined(plan, main, entries, traffic, plan.replication_seed()), load))
 }
 
 /// What the scenario has beside its mix.
@@ -96,7 +96,7 @@ fn replayed(plan: &Plan, traffic: &Arc<Traffic>, source: (u16, bool), load: &mut
 /// Source `number` of the run: a model's.
 fn modelled(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut Load) -> Result<Source> {
     let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
-    let drawn = apps::seed_of(replication_seed(plan), number);
+    let drawn = apps::seed_of(plan.replication_seed(), number);
     let rate = if model.is_upload() { plan.uplink_rate } else { plan.rate };
     let mss = plan.params.mss;
     let model = match load.target {

@@ -51,7 +51,7 @@ fn delay__is_the_sum_over_the_links() {
                 one_packet(&links)
             };
             assert_eq!(transfer.end.since(transfer.start).0, expected, "client {client}, {profile}");
-            assert!((result.alone_s[0] * 1e9 - expected as f64).abs() < 1.0, "client {client}, {profile}");
+            assert!((result.ideal_s[0] * 1e9 - expected as f64).abs() < 1.0, "client {client}, {profile}");
         }
     }
 }
@@ -169,7 +169,7 @@ fn laws__hold_on_every_link() {
         }
         assert_eq!(result.outcome.reordered, 0, "{scheme}");
         assert!(result.outcome.transfers.len() > 10, "{scheme}");
-        assert!(result.alone_s.iter().all(|alone| alone.is_finite()), "{scheme}");
+        assert!(result.ideal_s.iter().all(|alone| alone.is_finite()), "{scheme}");
     }
 }
 
@@ -183,7 +183,7 @@ fn alone__slowdown_without_others_is_one() {
             Scenario { duration: "300s".into(), ..carrying(spec, "droptail", (0..10).map(one).collect()) };
         let result = play(&base);
         assert_eq!(result.outcome.transfers.len(), 10);
-        for (transfer, alone) in result.outcome.transfers.iter().zip(&result.alone_s) {
+        for (transfer, alone) in result.outcome.transfers.iter().zip(&result.ideal_s) {
             let slowdown = transfer.end.since(transfer.start).as_secs() / alone;
             assert!((slowdown - 1.0).abs() < 1e-9, "{slowdown}: {transfer:?}");
         }
@@ -286,7 +286,7 @@ fn host_stage__users_have_queues_of_their_own() {
     let fast = Rate(100_000_000).tx_time(1000).0;
     // Users 0 and 1 send at once, user 0's second packet 8 ms later.
     assert_eq!(ends, [alone, alone + fast, alone + 8_000_000]);
-    assert!((result.alone_s[2] * 1e9 - alone as f64).abs() < 1.0);
+    assert!((result.ideal_s[2] * 1e9 - alone as f64).abs() < 1.0);
 }
 
 /// Marked at the hosts, packets keep their colours at the bottleneck.
