@@ -127,7 +127,7 @@ fn beside(parts: Vec<(u16, PyRef<'_, Traffic>, bool)>) -> Traffic {
         let traffic = sim::Traffic::clone(&part.connections);
         (*number, if *is_upload { traffic.uploaded() } else { traffic })
     };
-    Traffic { connections: Arc::new(sim::Traffic::beside(parts.iter().map(own))), model: None }
+    Traffic { connections: Arc::new(sim::Traffic::combine(parts.iter().map(own))), model: None }
 }
 
 /// Connections given as a JSON list, in the form of a scenario's `traffic.connections`.

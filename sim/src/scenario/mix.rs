@@ -69,7 +69,7 @@ pub fn entries(scenario: &Scenario, direction: Direction) -> Result<Vec<Entry>> 
         let allowed = "each entry of a mix has a direction of its own";
         return Err(Error::conflict("traffic.direction", quote("up"), "traffic.mix", allowed));
     }
-    let names = names(&scenario.traffic);
+    let names = source_names(&scenario.traffic);
     let own = &names[names.len() - specs.len()..];
     let checked = specs.iter().zip(own).enumerate().map(|(index, (spec, (_, name)))| {
         let field = field_of(index as u16 + 1);
@@ -193,7 +193,7 @@ pub fn gaming(traffic: &TrafficSpec) -> Result<Option<Rules>> {
             return Err(Error::choice("traffic.gaming.pieces", other, &["parallel", "consecutive"]));
         }
     };
-    let names = names(traffic);
+    let names = source_names(traffic);
     let number = |name: &String| match names.iter().find(|(_, known)| known == name) {
         Some((number, _)) => Ok(*number),
         None => {
@@ -212,14 +212,14 @@ pub fn gaming(traffic: &TrafficSpec) -> Result<Option<Rules>> {
 }
 
 /// Numbers and names of all sources: 0 is what the scenario has beside its mix, if anything.
-pub fn names(traffic: &TrafficSpec) -> Vec<(u16, String)> {
+pub fn source_names(traffic: &TrafficSpec) -> Vec<(u16, String)> {
     let mut names = Vec::new();
     if traffic.mix.is_empty() || has_main(traffic) {
         names.push((0, traffic.model.clone().unwrap_or_else(|| "traffic".to_string())));
     }
     for (index, spec) in traffic.mix.iter().enumerate() {
         let taken = |name: &str| names.iter().any(|(_, known)| known == name) || name == "traffic";
-        let own = label(spec);
+        let own = default_name(spec);
         let name = match &spec.name {
             Some(name) => name.clone(),
             None if taken(own) => format!("{own}-{}", index + 1),
@@ -231,7 +231,7 @@ pub fn names(traffic: &TrafficSpec) -> Vec<(u16, String)> {
 }
 
 /// What an entry without a name is called: its model's name, or its first file's without folders.
-fn label(spec: &MixSpec) -> &str {
+fn default_name(spec: &MixSpec) -> &str {
     match spec.files.first() {
         Some(file) if spec.model.is_empty() => file.rsplit('/').next().unwrap_or(file),
         _ => &spec.model,

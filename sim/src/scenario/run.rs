@@ -48,8 +48,8 @@ impl RunResult {
 pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> Result<RunResult> {
     let seed = plan.replication_seed();
     let mut apps = Apps::default();
-    let traffic = sources::inputs(plan, traffic)?;
-    let (source, load) = sources::all(plan, &traffic, &mut apps)?;
+    let traffic = sources::replayed_traffic(plan, traffic)?;
+    let (source, load) = sources::build(plan, &traffic, &mut apps)?;
     let setup = Setup {
         params: plan.params.clone(),
         layout: plan.layout.clone(),
@@ -57,7 +57,7 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
         markers: markers(plan, seed)?,
         source,
         apps,
-        bulk: sources::bulk(plan, seed).map(|flows| List::endless(Arc::new(flows))),
+        bulk: sources::bulk_flows(plan, seed).map(|flows| List::endless(Arc::new(flows))),
         servers: plan.server.map(|(rate, order)| Servers::new(rate, order)),
         traffic: traffic.clone(),
         rtt: plan.own_rtt,
@@ -70,7 +70,7 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
     let ideal_s = ideal_time::ideal_times(plan, &traffic, &outcome, cancel)?;
     let [goodput_bps, goodput_up_bps] = [outcome.goodput_bytes, outcome.goodput_up_bytes]
         .map(|bytes| bytes as f64 * 8.0 / plan.duration.as_secs());
-    let sources = mix::names(&plan.scenario.traffic);
+    let sources = mix::source_names(&plan.scenario.traffic);
     Ok(RunResult { outcome, ideal_s, load, goodput_bps, goodput_up_bps, sources })
 }
 

@@ -51,7 +51,7 @@ fn everything(scheme: &str) -> Scenario {
 
 fn played(scenario: &Scenario, parts: Vec<(u16, Traffic)>) -> RunResult {
     let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-    let traffic = Arc::new(Traffic::beside(parts));
+    let traffic = Arc::new(Traffic::combine(parts));
     run(&plan, Some(traffic), &AtomicBool::new(false)).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -170,7 +170,7 @@ fn trace__may_cheat() {
 #[test]
 fn trace__must_have_been_read() {
     let plan = Plan::new(&everything("sfd")).expect("a valid scenario");
-    let only = Arc::new(Traffic::beside([(1, trace(Direction::Down))]));
+    let only = Arc::new(Traffic::combine([(1, trace(Direction::Down))]));
     let error = run(&plan, Some(only), &AtomicBool::new(false)).expect_err("uploads are missing");
     assert_error(&error, &["traffic.files", "some/up.csv", "read before the run"]);
 }

@@ -3,7 +3,7 @@ use crate::common::topology::{carrying, hosts, kind, link, over, scheme, small_t
 use crate::common::{connection, play, schemes_of_graphs, transfers, with_model, with_profile};
 use mousehole_sim::scenario::spec::{ConnectionSpec, FaultSpec};
 use mousehole_sim::scenario::topology::spec::{Role, TopologyLink, TopologySpec};
-use mousehole_sim::scenario::topology::{drawn, spec::HostStageSpec};
+use mousehole_sim::scenario::topology::{spec::HostStageSpec, write_out};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario};
 use mousehole_sim::units::{Rate, Time};
 
@@ -210,7 +210,7 @@ fn paths__fast_and_slow_agree() {
 #[test]
 fn kinds__are_what_could_be_written_out() {
     for spec in [kind("two-tier"), kind("y"), small_tree()] {
-        let written = drawn(&spec).unwrap_or_else(|error| panic!("{error}")).into_owned();
+        let written = write_out(&spec).unwrap_or_else(|error| panic!("{error}")).into_owned();
         assert!(written.kind.is_none() && written.links.len() > 2);
         let [one, other] = [spec, written].map(|spec| {
             let base = Scenario { duration: "5s".into(), max_windows: 2, ..over(spec, "sfd") };

@@ -10,7 +10,7 @@ use crate::units::{Rate, parse_rate};
 ///
 /// # Errors
 /// [`Error::Field`] naming `topology.bottleneck`, or the field that tells of it.
-pub fn first(arcs: &mut Vec<Arc>, spec: &TopologySpec) -> Result<()> {
+pub fn put_first(arcs: &mut Vec<Arc>, spec: &TopologySpec) -> Result<()> {
     check_named(arcs, spec)?;
     let field = "topology.bottleneck";
     let number = match spec.bottleneck.as_deref() {
@@ -31,7 +31,7 @@ pub fn first(arcs: &mut Vec<Arc>, spec: &TopologySpec) -> Result<()> {
     };
     let second = arcs.remove(back);
     arcs.splice(0..0, [first, second]);
-    change(arcs, spec)
+    apply_overrides(arcs, spec)
 }
 
 fn has_scheme(arc: &Arc) -> bool {
@@ -39,7 +39,7 @@ fn has_scheme(arc: &Arc) -> bool {
 }
 
 /// The fields that tell of the bottleneck, and their values.
-fn said(spec: &TopologySpec) -> [(&'static str, Option<&str>); 4] {
+fn overrides(spec: &TopologySpec) -> [(&'static str, Option<&str>); 4] {
     [
         ("topology.rate", spec.rate.as_deref()),
         ("topology.buffer", spec.buffer.as_deref()),
@@ -51,7 +51,7 @@ fn said(spec: &TopologySpec) -> [(&'static str, Option<&str>); 4] {
 /// Whoever says something of the bottleneck must have said which link that is, if there are several.
 fn check_named(arcs: &[Arc], spec: &TopologySpec) -> Result<()> {
     let is_clear = spec.bottleneck.is_some() || arcs.iter().filter(|arc| has_scheme(arc)).count() == 1;
-    match said(spec).into_iter().find(|(_, value)| value.is_some()) {
+    match overrides(spec).into_iter().find(|(_, value)| value.is_some()) {
         Some((field, Some(value))) if !is_clear => {
             let with = "several links that have the scheme";
             let allowed = "name the one that is meant in topology.bottleneck";
@@ -62,12 +62,16 @@ fn check_named(arcs: &[Arc], spec: &TopologySpec) -> Result<()> {
 }
 
 /// Changes the first two links; the link back follows the first unless it was written out by itself.
-fn change(arcs: &mut [Arc], spec: &TopologySpec) -> Result<()> {
+fn apply_overrides(arcs: &mut [Arc], spec: &TopologySpec) -> Result<()> {
     let back_follows = !(arcs[0].is_forward && arcs[1].is_forward);
-    let [rate, buffer, uplink_rate, uplink_buffer] = said(spec);
+    let [rate, buffer, uplink_rate, uplink_buffer] = overrides(spec);
     for (number, rates, buffers) in [
         (0, vec![rate], vec![buffer]),
-        (1, following(back_follows, rate, uplink_rate), following(back_follows, buffer, uplink_buffer)),
+        (
+            1,
+            with_inherited(back_follows, rate, uplink_rate),
+            with_inherited(back_follows, buffer, uplink_buffer),
+        ),
     ] {
         let arc = &mut arcs[number];
         if let Some((field, text)) = last_given(&rates) {
@@ -81,22 +85,22 @@ fn change(arcs: &mut [Arc], spec: &TopologySpec) -> Result<()> {
     Ok(())
 }
 
-type Said<'a> = (&'static str, Option<&'a str>);
+type Override<'a> = (&'static str, Option<&'a str>);
 
-fn following<'a>(follows: bool, first: Said<'a>, own: Said<'a>) -> Vec<Said<'a>> {
+fn with_inherited<'a>(follows: bool, first: Override<'a>, own: Override<'a>) -> Vec<Override<'a>> {
     follows.then_some(first).into_iter().chain([own]).collect()
 }
 
-fn last_given<'a>(said: &[Said<'a>]) -> Option<(&'static str, &'a str)> {
-    said.iter().rev().find_map(|&(field, value)| value.map(|text| (field, text)))
+fn last_given<'a>(overrides: &[Override<'a>]) -> Option<(&'static str, &'a str)> {
+    overrides.iter().rev().find_map(|&(field, value)| value.map(|text| (field, text)))
 }
 
 /// Writes out which link of a checked topology is the bottleneck, its rates and buffers, and the round-trip time.
 pub fn fill(spec: &mut TopologySpec, both_directions: bool) {
     let drawn = || -> Result<(Option<String>, Vec<Arc>)> {
-        let drawn = kinds::drawn(spec)?;
+        let drawn = kinds::write_out(spec)?;
         let mut arcs = arcs(&drawn, both_directions)?;
-        first(&mut arcs, &drawn)?;
+        put_first(&mut arcs, &drawn)?;
         Ok((drawn.rtt.clone(), arcs))
     };
     // What was accepted once is accepted again.

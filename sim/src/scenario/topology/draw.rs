@@ -60,10 +60,10 @@ impl Arc {
 /// The links and paths of a scenario with a topology.
 pub fn network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network> {
     check_alone(scenario)?;
-    let spec = kinds::drawn(spec)?;
+    let spec = kinds::write_out(spec)?;
     let mut arcs = arcs(&spec, scenario.both_directions)?;
     let (clients, servers) = hosts(&spec, &arcs)?;
-    bottleneck::first(&mut arcs, &spec)?;
+    bottleneck::put_first(&mut arcs, &spec)?;
     let hosts = numbers(&spec, clients.len(), servers.len())?;
     let hops = routes(&arcs, hosts, &clients, &servers)?;
     let rtts = hops.iter().map(|path| rtt(path, &arcs));
@@ -118,7 +118,7 @@ fn check_alone(scenario: &Scenario) -> Result<()> {
 pub(super) fn arcs(spec: &TopologySpec, both_directions: bool) -> Result<Vec<Arc>> {
     let mut arcs = Vec::new();
     for (index, link) in spec.links.iter().enumerate() {
-        add(&mut arcs, link, format!("topology.links[{index}]"), both_directions)?;
+        add_link(&mut arcs, link, format!("topology.links[{index}]"), both_directions)?;
         check_count(arcs.len())?;
     }
     for (index, group) in spec.hosts.iter().enumerate() {
@@ -127,7 +127,7 @@ pub(super) fn arcs(spec: &TopologySpec, both_directions: bool) -> Result<Vec<Arc
             return Err(Error::field(format!("{field}.count"), group.count, "from 1 to 10000"));
         }
         for number in 0..group.count {
-            add(&mut arcs, &host_link(group, number), field.clone(), both_directions)?;
+            add_link(&mut arcs, &host_link(group, number), field.clone(), both_directions)?;
         }
         check_count(arcs.len())?;
     }
@@ -152,7 +152,7 @@ fn host_link(group: &HostGroup, number: u32) -> TopologyLink {
 }
 
 /// Adds a link, and the one back.
-fn add(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, both_directions: bool) -> Result<()> {
+fn add_link(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, both_directions: bool) -> Result<()> {
     if link.from == link.to || link.from.is_empty() || link.to.is_empty() {
         let value = format!("\"{}\" to \"{}\"", link.from, link.to);
         return Err(Error::field(field, value, "from one named node to another"));
@@ -218,7 +218,7 @@ fn check_arcs(arcs: &[Arc]) -> Result<()> {
 /// Names of the clients' and the servers' nodes.
 fn hosts(spec: &TopologySpec, arcs: &[Arc]) -> Result<(Vec<String>, Vec<String>)> {
     let nodes: BTreeSet<&str> = arcs.iter().flat_map(|arc| [arc.from.as_str(), arc.to.as_str()]).collect();
-    let of = |role: Role, field: &str, listed: &[String]| {
+    let nodes_of = |role: Role, field: &str, listed: &[String]| {
         let groups = spec.hosts.iter().filter(|group| group.role == role);
         let grouped = groups.flat_map(|group| (0..group.count).map(|number| host_name(group, number)));
         let all: Vec<String> = listed.iter().cloned().chain(grouped).collect();
@@ -228,8 +228,8 @@ fn hosts(spec: &TopologySpec, arcs: &[Arc]) -> Result<(Vec<String>, Vec<String>)
             None => Ok(all),
         }
     };
-    let clients = of(Role::Client, "topology.clients", &spec.clients)?;
-    let servers = of(Role::Server, "topology.servers", &spec.servers)?;
+    let clients = nodes_of(Role::Client, "topology.clients", &spec.clients)?;
+    let servers = nodes_of(Role::Server, "topology.servers", &spec.servers)?;
     let serving: BTreeSet<&String> = servers.iter().collect();
     if let Some(both) = clients.iter().find(|client| serving.contains(client)) {
         let allowed = "a node cannot be both a client and a server";
@@ -266,20 +266,20 @@ fn routes(arcs: &[Arc], hosts: Hosts, clients: &[String], servers: &[String]) ->
         ends.iter().map(|&(from, to)| numbers.get(&(to, from)).copied()).collect();
     let links = ends.iter().zip(arcs).map(|(&(from, to), arc)| (from, to, arc.delay));
     let mut router = Router::new(nodes.len(), links);
-    let path = |number: usize| {
+    let hops = |number: usize| {
         let (client, server) = hosts.ends(number as u32);
         let (client, server) = (&clients[client as usize], &servers[server as usize]);
-        let mut way = |from: &str, to: &str| {
+        let mut path = |from: &str, to: &str| {
             let links = router.path(nodes[from], nodes[to]).filter(|links| links.len() < 255);
             links.ok_or_else(|| unreachable(from, to))
         };
-        let data = way(server, client)?;
+        let data = path(server, client)?;
         // Where every link has its opposite the way back is the same; else it is found like any other.
         let same: Option<Vec<u16>> = data.iter().rev().map(|&link| opposites[usize::from(link)]).collect();
-        let back = same.map_or_else(|| way(client, server), Ok)?;
+        let back = same.map_or_else(|| path(client, server), Ok)?;
         Ok(Hops { data, back })
     };
-    (0..hosts.paths()).map(path).collect()
+    (0..hosts.paths()).map(hops).collect()
 }
 
 fn unreachable(from: &str, to: &str) -> Error {
@@ -306,6 +306,6 @@ fn planned(arc: &Arc, rtt: Dur, overhead: u32) -> Result<PlannedLink> {
 
 /// The bottleneck both ways, then the other links with the scheme, or all.
 fn recorded(links: &[PlannedLink], all: bool) -> Vec<u16> {
-    let told = |&number: &usize| number < 2 || all || links[number].runs == Runs::Scheme;
-    (0..links.len()).filter(told).map(|number| number as u16).collect()
+    let is_recorded = |&number: &usize| number < 2 || all || links[number].runs == Runs::Scheme;
+    (0..links.len()).filter(is_recorded).map(|number| number as u16).collect()
 }

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 const KINDS: [&str; 3] = ["two-tier", "y", "tree"];
 
 /// The topology written out: what its kind draws, with the fields given beside it.
-pub fn drawn(spec: &TopologySpec) -> Result<Cow<'_, TopologySpec>> {
+pub fn write_out(spec: &TopologySpec) -> Result<Cow<'_, TopologySpec>> {
     let Some(kind) = spec.kind.as_deref() else {
         return match &spec.params {
             None => Ok(Cow::Borrowed(spec)),
@@ -90,6 +90,6 @@ fn check_counts(counts: &[(&str, u32)]) -> Result<()> {
 }
 
 /// Nanoseconds as text.
-fn ns(span: u64) -> String {
+fn nanoseconds(span: u64) -> String {
     format!("{span}ns")
 }

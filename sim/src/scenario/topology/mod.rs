@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::link::Fault;
 use crate::units::{Buffer, Dur, Rate, parse_rate};
 pub use bottleneck::fill;
-pub use kinds::drawn;
+pub use kinds::write_out;
 use std::sync::Arc;
 
 /// More paths than this are refused: each pair of hosts has one, which is found before the run.
@@ -128,16 +128,16 @@ impl Network {
             None => dumbbell::network(scenario)?,
             Some(spec) => draw::network(scenario, spec)?,
         };
-        lose(&scenario.faults, &mut network.links, scenario.topology.is_some())?;
+        apply_faults(&scenario.faults, &mut network.links, scenario.topology.is_some())?;
         match &scenario.host_stage {
             None => Ok(network),
-            Some(stage) => stage::before(network, stage, scenario.both_directions),
+            Some(stage) => stage::add_host_stage(network, stage, scenario.both_directions),
         }
     }
 }
 
 /// Puts the losses on purpose at their links.
-fn lose(specs: &[FaultSpec], links: &mut [PlannedLink], by_name: bool) -> Result<()> {
+fn apply_faults(specs: &[FaultSpec], links: &mut [PlannedLink], by_name: bool) -> Result<()> {
     for spec in specs {
         let number = match spec.link.as_str() {
             "down" => 0,

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::units::Dur;
 
 /// The network with the users' queues before its first links.
-pub fn before(mut network: Network, spec: &HostStageSpec, both_directions: bool) -> Result<Network> {
+pub fn add_host_stage(mut network: Network, spec: &HostStageSpec, both_directions: bool) -> Result<Network> {
     if !(1..=10_000).contains(&spec.users) {
         return Err(Error::field("host_stage.users", spec.users, "from 1 to 10000"));
     }

@@ -35,7 +35,7 @@ pub fn order(least: (&str, f64), most: (&str, f64)) -> Result<()> {
 /// Which way the data of a user's flows goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
+pub enum FlowDirection {
     /// From server to client.
     Down,
     /// From client to server.
@@ -44,18 +44,18 @@ pub enum Way {
     Both,
 }
 
-impl Way {
+impl FlowDirection {
     /// Flows that a user has.
     pub fn flows(self) -> u32 {
-        if self == Way::Both { 2 } else { 1 }
+        if self == FlowDirection::Both { 2 } else { 1 }
     }
 
     /// The user whose flow this is, and whether it is an upload.
-    pub fn place(self, flow: u32) -> (u32, bool) {
+    pub fn user_of_flow(self, flow: u32) -> (u32, bool) {
         match self {
-            Way::Down => (flow, false),
-            Way::Up => (flow, true),
-            Way::Both => (flow / 2, flow % 2 == 1),
+            FlowDirection::Down => (flow, false),
+            FlowDirection::Up => (flow, true),
+            FlowDirection::Both => (flow / 2, flow % 2 == 1),
         }
     }
 }

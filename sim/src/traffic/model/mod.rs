@@ -21,7 +21,7 @@ pub mod web_sfd;
 
 use crate::error::{Error, IntoGiven, Problem, Result};
 use crate::units::Rate;
-use check::Way;
+use check::FlowDirection;
 use datagrams::{Udp, Voip};
 use ftp::Ftp;
 use http::Http;
@@ -253,9 +253,9 @@ impl Model {
             Model::WebSfd(_) | Model::RioPs(_) | Model::Http(_) => false,
             Model::Shred(_) | Model::PackMime(_) | Model::Http2(_) | Model::Telnet(_) => false,
             Model::Poisson(model) => model.upload,
-            Model::Ftp(model) => model.direction == Way::Up,
-            Model::Udp(model) => model.direction == Way::Up,
-            Model::Voip(model) => model.direction == Way::Up,
+            Model::Ftp(model) => model.direction == FlowDirection::Up,
+            Model::Udp(model) => model.direction == FlowDirection::Up,
+            Model::Voip(model) => model.direction == FlowDirection::Up,
         }
     }
 

@@ -99,7 +99,7 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     }
     let (client, server) = (collector.hosts.id(row.client), collector.hosts.id(row.server));
     let uid = collector.zeek.uid(row.uid);
-    let class = class::of(row.service, row.server_port);
+    let class = class::classify(row.service, row.server_port);
     let (file, order) = (ledger.index, ledger.rows);
     collector.zeek.conns.push(ConnRow {
         file,
