@@ -11,7 +11,7 @@ import polars as pl
 
 from mousehole import _engine, bottleneck, findings, jsonout, notes, output, overview, records, tables
 from mousehole import traffic as traffics
-from mousehole.errors import MouseholeError, field_error
+from mousehole.errors import conflict_error, field_error, missing_error
 from mousehole.manifest import manifest
 from mousehole.options import least, load_list, text_list
 from mousehole.plan import (
@@ -102,7 +102,7 @@ def _base(start: Json, options: Options) -> Json:
         "tcp": {**start["tcp"], **hosts},
     }
     if "rate" not in base["link"]:
-        raise MouseholeError("rate: none was given; give one such as 10mbit, or a scenario that has one")
+        raise missing_error("rate", "a rate such as 10mbit, or a scenario that has one")
     return base
 
 
@@ -195,9 +195,7 @@ class Comparison:
         Runs do not keep their records, so this repeats the run; the same seed gives the same records.
         """
         if scheme not in self.plan.schemes:
-            raise MouseholeError(
-                f'scheme: "{scheme}" is not in this comparison; it has {", ".join(self.plan.schemes)}'
-            )
+            raise field_error("scheme", scheme, f"one of this comparison: {', '.join(self.plan.schemes)}")
         scenario = self.plan.scenario(cell or self.plan.cells[0], scheme, replication)
         result = interruptible(lambda: run_one(scenario, self._loaded.traffic, _engine.Cancel()))
         return pl.DataFrame(result.transfers())
@@ -251,7 +249,8 @@ def _started(scenario: Json, options: Options) -> Json:
     params = options.params
     section = {**scenario["traffic"], **_given(direction=options.direction)}
     if params and not section.get("model"):
-        raise field_error("params", json.dumps(params), "a scenario with traffic.model; this one has none")
+        allowed = "they are a model's, so give a scenario with traffic.model"
+        raise conflict_error("params", json.dumps(params), "a scenario without a model", allowed)
     if params:
         section["params"] = {**(section.get("params") or {}), **params}
     return {**scenario, "traffic": section, "trace": False}

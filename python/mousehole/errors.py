@@ -10,9 +10,10 @@ from mousehole import _engine
 class MouseholeError(ValueError):
     """A fault in the input, in one sentence: the file and line or the field, the value, what is allowed.
 
-    `kind` is "value", "missing", "conflict", "unknown" or "form" for a fault of a field, which `field` names with
-    its path (`link.rate`), "row" or "file" for one of a file, else None. `value` is the offending value as text and
-    `allowed` what would be accepted, where they are known. What ends a line or steers a terminal is written out.
+    `kind` is "value", "missing", "conflict", "unknown" or "form" for a fault of a field, which `field`
+    names with its path (`link.rate`). It is "row" or "file" for a fault of a file, else None. `value` is
+    the offending value as text and `allowed` what would be accepted, where they are known. What ends a
+    line or steers a terminal is written out.
     """
 
     def __init__(
@@ -28,7 +29,7 @@ class MouseholeError(ValueError):
         super().__init__("".join(map(_written_out, message)))
 
     def renamed(self, names: Mapping[str, str]) -> "MouseholeError":
-        """Returns the same error with its field renamed, where `names` has it or the part that it begins with."""
+        """Returns the error with its field, or the part of a path that it begins with, renamed by `names`."""
         field = self.field or ""
         fits = [name for name in names if re.match(rf"{re.escape(name)}(?![\w-])", field)]
         if not fits:

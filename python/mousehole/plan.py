@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from mousehole import _engine, bottleneck
-from mousehole.errors import MouseholeError, field_error
+from mousehole.errors import MouseholeError, conflict_error, field_error
 from mousehole.options import text_list
 from mousehole.sizes import Bucket, buckets
 
@@ -102,7 +102,9 @@ def checked(plan: Plan) -> Plan:
         raise field_error("long", plan.long_bytes, allowed)
     runs = len(plan.schemes) * plan.replications * len(plan.buffers) * len(plan.loads)
     if runs > MOST_RUNS:
-        raise field_error("seeds", plan.replications, f"at most {MOST_RUNS} runs; these are {runs}")
+        raise field_error(
+            "seeds", plan.replications, f"fewer, for at most {MOST_RUNS} runs", f"makes {runs} runs"
+        )
     filled = list(plan.validated())
     _refuse_twins(plan.schemes, [json.dumps(scenario["scheme"], sort_keys=True) for scenario in filled])
     return plan
@@ -149,4 +151,5 @@ def _refuse_twins(schemes: tuple[str, ...], meanings: list[str]) -> None:
     for position, scheme in enumerate(schemes):
         first = meanings.index(meanings[position])
         if first < position:
-            raise MouseholeError(f'schemes: "{scheme}" is the same as "{schemes[first]}"; every scheme once')
+            other = f'"{schemes[first]}", which is the same'
+            raise conflict_error("schemes", scheme, other, "give every scheme once")

@@ -65,7 +65,7 @@ def load_scenario(path: str | Path) -> Json:
         text = source.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise MouseholeError(f"{source}: cannot read the scenario; {reason}") from error
+        raise MouseholeError(f"cannot read the scenario; {reason}", kind="file", file=str(source)) from error
     scenario: Json = json.loads(_engine.scenario_from_toml(text, str(source)))
     files = scenario.get("traffic", {}).get("files")
     if files:

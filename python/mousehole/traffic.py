@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from mousehole import _engine, sizefiles
-from mousehole.errors import MouseholeError, field_error
+from mousehole.errors import MouseholeError, conflict_error, field_error, missing_error
 from mousehole.pool import interruptible
 
 
@@ -92,7 +92,8 @@ def is_scenario(source: Source) -> bool:
     several = [] if isinstance(source, str | Path | FrameLike) else list(source)
     names = [str(item) for item in several if isinstance(item, str | Path)]
     if any(Path(name).suffix.lower() == ".toml" for name in names):
-        raise MouseholeError(f"traffic: a scenario stands alone; {', '.join(names)} were given together")
+        (scenario, *_) = [name for name in names if Path(name).suffix.lower() == ".toml"]
+        raise conflict_error("traffic", scenario, "other traffic", "a scenario stands alone")
     return False
 
 
@@ -159,19 +160,18 @@ def inspect(paths: Source, rate: str | None = None, direction: str = "down", str
         _engine.parse_rate("rate", rate)
     if is_scenario(paths):
         raise MouseholeError(
-            f"{scenario_path(paths)}: a scenario; inspect shows traffic, mousehole run runs it"
-        )
+            "a scenario; inspect shows traffic, mousehole run runs it",
+            kind="file", file=str(scenario_path(paths)),
+        )  # fmt: skip
     loaded = load(paths, direction, strict, seed)
     return interruptible(lambda: summary(loaded, rate))
 
 
 def _from_files(names: list[str], direction: str, strict: bool, seed: int) -> Loaded:
     if not names:
-        raise MouseholeError(
-            "traffic: none was given; name files (Zeek logs, pcap, access log, table) or a model (web:sfd)"
-        )
+        raise missing_error("traffic", "files (Zeek logs, pcap, access log, table) or a model (web:sfd)")
     if direction not in ("down", "up"):
-        raise field_error("direction", direction, 'it must be "down" (server to client) or "up"')
+        raise field_error("direction", direction, '"down" (server to client) or "up"')
     traffic = interruptible(lambda: _engine.read_traffic(names, direction, strict, seed))
     files = tuple(Path(name) for name in names)
     label = ", ".join(file.name for file in files)
@@ -180,7 +180,8 @@ def _from_files(names: list[str], direction: str, strict: bool, seed: int) -> Lo
 
 def _from_model(names: list[str], params: dict[str, Any] | None) -> Loaded:
     if len(names) > 1:
-        raise MouseholeError(f"traffic: a model stands alone; {', '.join(names)} were given together")
+        (model, *_) = [name for name in names if is_model(name)]
+        raise conflict_error("traffic", model, "other traffic", "a model stands alone")
     section: dict[str, Any] = {"model": names[0], **({"params": params} if params else {})}
     files = sizefiles.named(section)
     label = f"{sizefiles.MODEL}{files[0].name}" if names[0].startswith(sizefiles.MODEL) else names[0]
@@ -200,8 +201,9 @@ def _connections_of_frame(frame: FrameLike) -> list[dict[str, Any]]:
     if missing:
         found, wanted = ", ".join(columns), ", ".join(_COLUMNS)
         raise MouseholeError(
-            f"traffic: the data frame has no column {missing[0]}; needed are {wanted}, found were {found}"
-        )
+            f"the data frame has no column {missing[0]}; needed are {wanted}, found were {found}",
+            kind="missing", field="traffic", allowed=wanted,
+        )  # fmt: skip
     names = [*_COLUMNS, *(["rtt_s"] if "rtt_s" in columns else [])]
     own = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame({n: np.asarray(frame[n]) for n in names})
     return own.select(names).sort("start_s", maintain_order=True).to_dicts()
@@ -212,8 +214,6 @@ def _with_writes(number: int, connection: dict[str, Any]) -> dict[str, Any]:
     whole = {key: value for key, value in connection.items() if key != "bytes" and value is not None}
     if "writes" not in whole:
         if "bytes" not in connection:
-            raise MouseholeError(
-                f"traffic.connections[{number}]: neither bytes nor writes is given; one of them is needed"
-            )
+            raise missing_error(f"traffic.connections[{number}]", "bytes or writes")
         whole["writes"] = [{"idle_s": 0.0, "bytes": connection["bytes"]}]
     return {"client": 0, "server": 0, **whole}
