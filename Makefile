@@ -51,8 +51,7 @@ lint: $(VENV)/.requirements ## formatting, clippy, ruff, mypy --strict; changes 
 	@echo "lint: ruff and mypy"
 	@$(BIN)/ruff check --quiet $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet --check $(PYTHON_FILES)
-	@$(BIN)/mypy --no-error-summary python/mousehole tests scripts papers/common.py papers/sfd papers/rio-ps papers/shred papers/lfp
-	@$(BIN)/mypy --no-error-summary papers/tcp-ds # by itself: folders with a hyphen share one name space
+	@$(BIN)/mypy --no-error-summary python/mousehole tests scripts papers
 	@echo "lint: clean"
 
 fmt: $(VENV)/.requirements ## format the Rust and Python sources in place

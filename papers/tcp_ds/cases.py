@@ -3,26 +3,26 @@
 from pathlib import Path
 from typing import Any
 
-from papers.common import Json, merged, read_toml
+from papers.common import Data, Json, merged
 
-HERE = Path(__file__).parent
+DATA = Data(Path(__file__).parent)
 QUICK = {"warmup": "20s", "duration": "100s"}
 """Without --full: 60 s and 540 s shortened; the paper gives no times."""
 
 
 def base(full: bool) -> Json:
-    """The scenario all cases start from."""
-    scenario = read_toml(HERE / "scenarios" / "tree.toml")
+    """Returns the scenario that all cases start from."""
+    scenario = DATA.scenario("tree")
     return scenario if full else merged(scenario, QUICK)
 
 
 def variants(name: str) -> Any:
-    """A table of `variants.toml`."""
-    return read_toml(HERE / "variants.toml")[name]
+    """Returns a table of `variants.toml`."""
+    return DATA.variants()[name]
 
 
 def case(scenario: Json, name: str, rates: Json, direction: str = "both", **tcp: str) -> Json:
-    """The scenario under a scheme of `variants.toml` with these rates, FTP's direction, TCP's changes."""
+    """Returns the scenario under a scheme of `variants.toml`, with rates, FTP's direction, changes to TCP."""
     (scheme,) = (one for one in variants("scheme") if one["name"] == name)
     stage = {"host_stage": {"users": 400, "mark": True}} if scheme.get("host_stage") else {}
     mix = [
@@ -34,5 +34,5 @@ def case(scenario: Json, name: str, rates: Json, direction: str = "both", **tcp:
 
 
 def at(mbit: int) -> Json:
-    """The bottleneck's rate alone."""
+    """Returns a change of the bottleneck's rate alone."""
     return {"rate": f"{mbit}mbit"}

@@ -30,7 +30,7 @@ class Delivered:
 
 
 def delivered(result: RunResult) -> Delivered:
-    """From the packet trace: different segments that reached their client."""
+    """Counts the different segments of the packet trace that reached their client."""
     trace = result.trace()
     if trace is None:
         raise MouseholeError("paper rio-ps: this measure needs trace = true")

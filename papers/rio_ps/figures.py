@@ -3,10 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -14,16 +10,18 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLo
 from mousehole import tcp_model
 from numpy.typing import NDArray
 
+from papers import plots
+
 Columns = Mapping[str, NDArray[np.float64]]
 
-STYLES = (("#0072B2", "o"), ("#E69F00", "s"), ("#009E73", "^"), ("#CC79A7", "D"))
-"""Colours of Okabe & Ito, each with a marker, one per size."""
+STYLES = ((plots.BLUE, "o"), (plots.ORANGE, "s"), (plots.GREEN, "^"), (plots.PURPLE, "D"))
+"""A colour and a marker for each size."""
 GREY, DASHES = "#555555", (0, (4, 2))
 
 
 def draw(cells: Columns, path: tcp_model.Path, picture: Path) -> None:
-    """Three panels over the loss: times, simulated over model, variation; one row of `cells` per point."""
-    figure, axes = plt.subplots(1, 3, figsize=(14, 4.8), layout="constrained")
+    """Draws times, simulated over model, and variation over the loss; one row of `cells` is one point."""
+    figure, axes = plots.subplots(14, 4.8, columns=3)
     sizes = list(dict.fromkeys(cells["packets"].astype(int)))
     for packets, (colour, marker) in zip(sizes, STYLES, strict=False):
         rows = {name: column[cells["packets"] == packets] for name, column in cells.items()}
@@ -33,8 +31,7 @@ def draw(cells: Columns, path: tcp_model.Path, picture: Path) -> None:
     for axis in axes:
         _over_loss(axis, cells["p"])
     _finish(axes)
-    figure.savefig(picture, dpi=150)
-    plt.close(figure)
+    plots.save(figure, picture)
 
 
 def _times(axis: Axes, rows: Columns, packets: int, path: tcp_model.Path, colour: str, marker: str) -> None:
@@ -74,11 +71,10 @@ def _over_loss(axis: Axes, p: NDArray[np.float64]) -> None:
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
     axis.xaxis.set_minor_locator(NullLocator())
     axis.set_xlabel("loss of data packets")
-    axis.grid(alpha=0.25)
-    axis.spines[["top", "right"]].set_visible(False)
+    plots.tidy(axis)
 
 
-def _finish(axes: NDArray[np.object_]) -> None:
+def _finish(axes: list[Axes]) -> None:
     axes[0].set(yscale="log", ylabel="seconds, log scale", title="(a) mean transfer time")
     axes[0].yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes[0].legend(handles=_key(), frameon=False, fontsize=8, loc="upper left")

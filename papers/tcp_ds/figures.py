@@ -3,23 +3,22 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 from numpy.typing import NDArray
 
+from papers import plots
+
 Floats = NDArray[np.float64]
 
-COLOURS = ("#555555", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
-"""A grey, and colours of Okabe & Ito."""
+COLOURS = (
+    "#555555", plots.BLUE, plots.ORANGE, plots.GREEN, plots.PURPLE, plots.VERMILION, plots.SKY,
+)  # fmt: skip
 LINES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 1)), (0, (1, 2)), (0, (7, 1)))
 
 
 def ccdf(delays: Mapping[str, Floats], quantity: str, limit_s: float, picture: Path) -> None:
-    """One curve for each name that has an end; a dashed mark at the limit."""
-    figure, axis = plt.subplots(figsize=(7, 4.6), layout="constrained")
+    """Draws one curve for each name that has a finite delay, and a dashed line at the limit."""
+    figure, (axis,) = plots.subplots(7, 4.6)
     for (name, values), colour, line in zip(delays.items(), COLOURS, LINES, strict=False):
         finite = np.sort(values[np.isfinite(values)])
         if not finite.size:
@@ -37,5 +36,4 @@ def ccdf(delays: Mapping[str, Floats], quantity: str, limit_s: float, picture: P
     axis.grid(alpha=0.3)
     if axis.get_legend_handles_labels()[0]:
         axis.legend(frameon=False)
-    figure.savefig(picture, dpi=150)
-    plt.close(figure)
+    plots.save(figure, picture)
