@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import arrows
 import pytest
+
+from tools import arrows
 
 ROOT = Path(__file__).resolve().parent.parent
 MANIFESTS = sorted(ROOT.glob("*/Cargo.toml"))

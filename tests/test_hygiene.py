@@ -6,8 +6,9 @@ import gzip
 import subprocess
 from pathlib import Path
 
-import hygiene
 import pytest
+
+from tools import hygiene
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -6,11 +6,11 @@ import json
 import shlex
 from pathlib import Path
 
-import negative_cases
-import negatives
 import pytest
 from mousehole import records
 from mousehole.plan import normalised
+
+from validation import negative_cases, negatives
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIOS = sorted((ROOT / "examples" / "negatives").glob("*.toml"))

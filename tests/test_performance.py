@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import bench
-import performance
 import pytest
+
+from tools import bench, performance
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from run_tests import Tally, cargo_troubles, exit_code, summed, tally_cargo, tally_junit
+
+from tools.run_tests import Tally, cargo_troubles, exit_code, summed, tally_cargo, tally_junit
 
 CARGO = """\
      Running unittests src/lib.rs (target/debug/deps/a-1)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import validation
-import validation_rows as rows
-from validation_rows import AGREES, DIFFERS, NOT_COMPARED, Row
+
+from validation import page, rows
+from validation.rows import AGREES, DIFFERS, NOT_COMPARED, Row
 
 ROOT = Path(__file__).resolve().parent.parent
 LOG = """\
@@ -142,8 +142,8 @@ def test_model__twelve_of_twenty_eight_differs() -> None:
 
 
 def test_renewed__failures_first() -> None:
-    section = validation.Section("S", [Row("good", "x", "0", ""), Row("bad", "x", "a|b", "c", DIFFERS)])
-    text = validation.renewed(f"head\n{validation.BEGIN}old", [section])
+    section = page.Section("S", [Row("good", "x", "0", ""), Row("bad", "x", "a|b", "c", DIFFERS)])
+    text = page.renewed(f"head\n{page.BEGIN}old", [section])
     assert "1 claims agree, 1 differ, 0 are not compared" in text
     assert text.index("bad. a|b") < text.index("| good |")
     assert "a\\|b" in text
@@ -151,14 +151,14 @@ def test_renewed__failures_first() -> None:
 
 
 def test_output__keeps_and_reuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validation, "KEPT", tmp_path)
-    first = validation.output("x", ["sh", "-c", "echo said; exit 3"], reuse=True)
-    assert first == validation.Output("said\n", 3)
-    assert validation.output("x", ["false"], reuse=True) == first
-    assert validation.output("x", ["no-such-program"], reuse=False).code == 127
+    monkeypatch.setattr(page, "KEPT", tmp_path)
+    first = page.output("x", ["sh", "-c", "echo said; exit 3"], reuse=True)
+    assert first == page.Output("said\n", 3)
+    assert page.output("x", ["false"], reuse=True) == first
+    assert page.output("x", ["no-such-program"], reuse=False).code == 127
 
 
 def test_document__states_every_verdict() -> None:
-    text = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8").partition(validation.BEGIN)[2]
+    text = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8").partition(page.BEGIN)[2]
     assert text.count("\n## ") >= 8
     assert text.count(f"| {AGREES} |") > 30

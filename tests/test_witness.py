@@ -12,11 +12,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-import witness
-import witness_delay
-from witness_lab import Case, Counters, Measured
 
-SCRIPTS = Path(witness.__file__).parent
+from validation import witness, witness_delay
+from validation.witness_lab import Case, Counters, Measured
+
+FOLDER = Path(witness.__file__).parent
 TC = """\
 qdisc tbf 8001: root refcnt 2 rate 10Mbit burst 6056b lat 55.7ms
  Sent 1234567 bytes 816 pkt (dropped 7, overlimits 3 requeues 0)
@@ -121,7 +121,7 @@ def test_delay_line__in_order_and_never_early() -> None:
 
 
 def lab(case: Case) -> list[str]:
-    return [sys.executable, str(SCRIPTS / "witness_lab.py"), json.dumps(asdict(case))]
+    return [sys.executable, str(FOLDER / "witness_lab.py"), json.dumps(asdict(case))]
 
 
 def namespaces() -> set[str]:

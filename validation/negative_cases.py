@@ -1,4 +1,4 @@
-"""The cases of docs/when-it-does-not-help.md: words, commands, columns. scripts/negatives.py runs them."""
+"""The cases of docs/when-it-does-not-help.md: words, commands, columns. negatives.py runs them."""
 
 from __future__ import annotations
 

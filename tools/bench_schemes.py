@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import bench
+from tools import bench
 
 ROOT = bench.ROOT
 CASES = {"bulk": (5, 45), "web": (20, 220)}

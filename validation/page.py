@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import validation_rows
-from validation_rows import AGREES, DIFFERS, NOT_COMPARED, Row, Test, in_file, tally
+from validation import rows
+from validation.rows import AGREES, DIFFERS, NOT_COMPARED, Row, Test, in_file, tally
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "validation.md"
@@ -111,27 +111,27 @@ def output(name: str, command: Sequence[str], *, reuse: bool) -> Output:
 
 def compared(outputs: dict[str, Output]) -> Iterable[Section]:
     """All sections of the page."""
-    tests = validation_rows.tests(outputs["tests"].text)
+    tests = rows.tests(outputs["tests"].text)
     tcp = [
         guarded(
             "One-way TCP against recorded ns-2 traces",
-            lambda: validation_rows.tcp_goldens(RELEASE / "mousehole-trace"),
+            lambda: rows.tcp_goldens(RELEASE / "mousehole-trace"),
         ),
-        validation_rows.random_tcp(outputs["oracle"].text, outputs["oracle"].code),
+        rows.random_tcp(outputs["oracle"].text, outputs["oracle"].code),
     ]
     yield Section("TCP against ns-2", tcp)
-    yield Section("TCP against the standards", validation_rows.dialogues(tests, ROOT / "sim" / "tests"))
+    yield Section("TCP against the standards", rows.dialogues(tests, ROOT / "sim" / "tests"))
     yield Section(
         "RED, multi-RED and SFD against ns-2",
-        [*queue_rows(tests), *validation_rows.overload(outputs["overload"].text)],
+        [*queue_rows(tests), *rows.overload(outputs["overload"].text)],
     )
     yield Section("Fixed point against floats", twin_rows(tests))
     yield Section("FQ-CoDel against RFC 8290 and RFC 8289", fq_codel_rows(tests))
-    yield Section("The kernel against the simulator", validation_rows.kernel(outputs["kernel"].text))
-    real = validation_rows.linux(outputs["linux"].text, outputs["linux"].code)
+    yield Section("The kernel against the simulator", rows.kernel(outputs["kernel"].text))
+    real = rows.linux(outputs["linux"].text, outputs["linux"].code)
     yield Section("Bulk TCP as this machine's Linux sends it", [real])
-    yield Section("The analytic model of RIO-PS", validation_rows.model(outputs["model"].text))
-    yield Section("SFD's published numbers", validation_rows.table_4(outputs["table-4"].text))
+    yield Section("The analytic model of RIO-PS", rows.model(outputs["model"].text))
+    yield Section("SFD's published numbers", rows.table_4(outputs["table-4"].text))
     yield Section("Laws that every run must keep", law_rows(tests))
     yield Section("TCP's laws", tcp_laws(tests))
 
@@ -214,9 +214,7 @@ def law_rows(tests: Sequence[Test]) -> list[Row]:
     folder = ROOT / "sim" / "tests"
 
     def row(claim: str, file: str, pattern: str, *, random: bool) -> Row:
-        compared = (
-            f"{validation_rows.random_cases(folder / f'{file}.rs')} random cases" if random else "fixed cases"
-        )
+        compared = f"{rows.random_cases(folder / f'{file}.rs')} random cases" if random else "fixed cases"
         return tally(claim, compared, in_file(tests, f"{file}.rs", pattern), f"{SIM} {file}")
 
     return [

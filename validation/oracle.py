@@ -30,7 +30,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from oracle_cases import DRAWN, FEATURES, IN_FORCE, ROOT, VARIANTS, Case, draw
+from validation.oracle_cases import DRAWN, FEATURES, IN_FORCE, ROOT, VARIANTS, Case, draw
 
 CLOSE_S = 2e-6
 # ns-2 traces whole microseconds; a run ends 1 s after the transfer, or here.

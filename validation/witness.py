@@ -23,7 +23,16 @@ from types import FrameType
 from typing import Any
 
 from scipy import stats
-from witness_lab import BURST_FRAMES, ETHERNET, FULL_FRAME, SPARE_S, Case, Measured, die_with_parent
+
+from validation.witness_lab import (
+    BURST_FRAMES,
+    ETHERNET,
+    FULL_FRAME,
+    SPARE_S,
+    Case,
+    Measured,
+    die_with_parent,
+)
 
 BOUND = 0.10
 TOOLS = {"ip": "iproute2", "tc": "iproute2", "ethtool": "ethtool"}

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import oracle
+from validation import oracle
 
 ROOT = Path(__file__).resolve().parent.parent
 AGREES, DIFFERS, NOT_COMPARED = "agrees", "**differs**", "**not compared**"

@@ -1,6 +1,6 @@
 """Records one run of `a_tcp.tcl` as a golden trace: its events, and its entry in `summary.json`.
 
-`python scripts/record_tcp.py NAME "what it shows" key=value …`; needs ns-2.
+`python -m validation.record_tcp NAME "what it shows" key=value …`; needs ns-2.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ import json
 import sys
 from collections.abc import Sequence
 
-import oracle_cases
-from oracle_cases import IN_FORCE, OLD_ERA, ROOT, Case
-
-import oracle
+from validation import oracle, oracle_cases
+from validation.oracle_cases import IN_FORCE, OLD_ERA, ROOT, Case
 
 GOLDENS = ROOT / "oracle" / "golden" / "tcp"
 

@@ -65,7 +65,7 @@ def crate_faults(manifest: str, where: str) -> list[str]:
     data = tomllib.loads(manifest)
     name = data["package"]["name"]
     if name not in CRATES:
-        return [f"{where}: crate {name} is in no room; add it to scripts/arrows.py and ARCHITECTURE.md"]
+        return [f"{where}: crate {name} is in no room; add it to tools/arrows.py and ARCHITECTURE.md"]
     ours = {crate for crate in dependencies(data) if crate.startswith(PREFIX)}
     return [f"{where}: {name} must not depend on {other}" for other in sorted(ours - CRATES[name])]
 
@@ -86,7 +86,7 @@ def layer_faults(path: Path, text: str) -> list[str]:
     """Modules named by one file of sim/src (`path` relative to it) that its layer must not see."""
     layer = path.parts[0].removesuffix(".rs")
     if layer not in LAYERS:
-        return [f"sim/src/{path}: module {layer} is in no layer; add it to scripts/arrows.py"]
+        return [f"sim/src/{path}: module {layer} is in no layer; add it to tools/arrows.py"]
     allowed = LAYERS[layer]
     if allowed is None:
         return []
