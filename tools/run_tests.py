@@ -1,14 +1,13 @@
-"""Runs both test runners, says what was not run, and ends with "N passed, N failed".
+"""Runs the Rust and the Python tests, says what was not run, and ends with "N passed, N failed".
 
-A test that was skipped, ignored or printed "NOT RUN" counts neither as passed nor as failed; it is listed.
-Where CI is set, or MOUSEHOLE_REQUIRE_DATA=1, anything not run fails the whole.
+A test that was skipped or ignored, or that printed "NOT RUN:", counts neither as passed nor as failed; it is
+listed. Where CI is set, or MOUSEHOLE_REQUIRE_DATA=1, a test that was not run fails the whole.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -17,14 +16,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tools import cargo_tests
+from tools.cargo_tests import Outcome, Result
+
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
-PYTEST_FOLDERS = ("tests", "python/tests", "papers")
+PYTEST_FOLDERS = ("tests", "python/tests")
 
 
 @dataclass
 class Tally:
-    """What one runner did."""
+    """How the tests of one runner ended."""
 
     runner: str
     passed: int = 0
@@ -34,7 +36,7 @@ class Tally:
 
 
 def main() -> int:
-    """Run everything, print the summary, keep it in build/tests.json for .ci/run."""
+    """Runs everything, prints the summary and keeps it in build/tests.json for .ci/run."""
     BUILD.mkdir(exist_ok=True)
     tallies = [timed(run_cargo), timed(run_pytest)]
     report(tallies)
@@ -45,17 +47,17 @@ def main() -> int:
 
 
 def is_strict() -> bool:
-    """Whether a test that is not run counts against the result."""
+    """Says whether a test that is not run counts against the result."""
     return bool(os.environ.get("CI")) or os.environ.get("MOUSEHOLE_REQUIRE_DATA") == "1"
 
 
 def exit_code(total: Tally, *, strict: bool) -> int:
-    """0 only when something passed, nothing failed and, if strict, nothing was left out."""
+    """Returns 0 only when something passed, nothing failed and, if strict, nothing was left out."""
     return int(total.failed > 0 or total.passed == 0 or (strict and bool(total.not_run)))
 
 
 def summed(tallies: Iterable[Tally]) -> Tally:
-    """All runners as one."""
+    """Adds all runners."""
     total = Tally("all")
     for tally in tallies:
         total.passed += tally.passed
@@ -66,7 +68,7 @@ def summed(tallies: Iterable[Tally]) -> Tally:
 
 
 def timed(run: Callable[[], Tally]) -> Tally:
-    """One runner's tally with the seconds it took."""
+    """Returns one runner's tally with the seconds it took."""
     start = time.monotonic()
     tally = run()
     tally.seconds = time.monotonic() - start
@@ -74,7 +76,7 @@ def timed(run: Callable[[], Tally]) -> Tally:
 
 
 def report(tallies: Iterable[Tally]) -> None:
-    """One line per runner, then the tests that were not run and why."""
+    """Prints one line per runner, then the tests that were not run and why."""
     print()
     for tally in tallies:
         counts = f"{tally.passed:5} passed {tally.failed:4} failed {len(tally.not_run):4} not run"
@@ -85,48 +87,33 @@ def report(tallies: Iterable[Tally]) -> None:
 
 
 def run_cargo() -> Tally:
-    """The Rust and C tests; the full output goes to build/cargo-test.log."""
-    print("test: Rust and C (cargo test)", flush=True)
-    command = ["cargo", "test", "--locked", "--no-fail-fast", "--", "--show-output"]
-    done = subprocess.run(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    )
-    (BUILD / "cargo-test.log").write_text(done.stdout)
-    tally = tally_cargo(done.stdout)
-    if done.returncode and not tally.failed:
-        tally.failed = 1
-    if tally.failed:
-        print(cargo_troubles(done.stdout))
-    return tally
+    """Runs the Rust and C tests; prints the output of those that failed."""
+    print("test: Rust and C", flush=True)
+    try:
+        results = cargo_tests.run_all()
+    except cargo_tests.BuildError as error:
+        print(error)
+        return Tally("cargo", failed=1)
+    for result in results:
+        if result.outcome == Outcome.FAILED:
+            print(f"FAILED   {result.label}\n{result.output}\n")
+    return tally_cargo(results)
 
 
-def tally_cargo(output: str) -> Tally:
-    """Counts from the output of `cargo test -- --show-output`."""
+def tally_cargo(results: Iterable[Result]) -> Tally:
+    """Counts the Rust tests."""
     tally = Tally("cargo")
-    for passed, failed in re.findall(r"^test result: \S+ (\d+) passed; (\d+) failed;", output, re.MULTILINE):
-        tally.passed += int(passed)
-        tally.failed += int(failed)
-    for name, reason in re.findall(r"^test (\S+) \.\.\. ignored(.*)$", output, re.MULTILINE):
-        tally.not_run.append(name + reason)
-    for name, body in re.findall(r"^---- (\S+) stdout ----\n(.*?)(?=^----|^successes:)", output, re.M | re.S):
-        reason = re.search(r"^NOT RUN:? *(.*)$", body, re.MULTILINE)
-        if reason:
-            tally.passed -= 1
-            tally.not_run.append(f"{name}, {reason[1]}")
+    for result in results:
+        tally.passed += result.outcome == Outcome.PASSED
+        tally.failed += result.outcome == Outcome.FAILED
+        if result.outcome == Outcome.NOT_RUN:
+            tally.not_run.append(f"{result.label}, {result.output}")
     return tally
-
-
-def cargo_troubles(output: str) -> str:
-    """Compiler errors and the output of failed tests, without what the passing ones printed."""
-    blocks = re.findall(r"^error.*?(?=^\s*$|\Z)", output, re.MULTILINE | re.DOTALL)
-    blocks += re.findall(r"^failures:\n\n----.*?(?=^test result)", output, re.MULTILINE | re.DOTALL)
-    return "\n".join(blocks or [output[-4000:]])
 
 
 def run_pytest() -> Tally:
-    """The Python tests, those of the repository itself included."""
-    print("test: Python (pytest)", flush=True)
-    folders = [folder for folder in PYTEST_FOLDERS if (ROOT / folder).is_dir()]
+    """Runs the Python tests, those of the repository itself included."""
+    print("test: Python", flush=True)
     results = BUILD / "pytest.xml"
     results.unlink(missing_ok=True)
     command = [
@@ -137,7 +124,7 @@ def run_pytest() -> Tally:
         "--no-header",
         "--continue-on-collection-errors",
         f"--junit-xml={results}",
-        *folders,
+        *PYTEST_FOLDERS,
     ]
     code = subprocess.run(command, cwd=ROOT, check=False).returncode
     tally = tally_junit(results.read_text()) if results.exists() else Tally("pytest")
@@ -147,7 +134,7 @@ def run_pytest() -> Tally:
 
 
 def tally_junit(text: str) -> Tally:
-    """Counts from a JUnit XML file that pytest wrote."""
+    """Counts the tests of a JUnit XML file that pytest wrote."""
     tally = Tally("pytest")
     for case in ET.fromstring(text).iter("testcase"):  # noqa: S314 -- our own runner wrote it
         skipped = case.find("skipped")
