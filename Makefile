@@ -44,14 +44,17 @@ demo: $(ENGINE) ## compare the schemes on a published model, or on yours: make d
 test: $(ENGINE) ## run every test that needs only Rust, Python and gcc; ends with "N passed, N failed"
 	@$(BIN)/python -m tools.run_tests
 
-lint: $(VENV)/.requirements ## formatting, clippy, ruff, mypy --strict; changes nothing
+lint: $(VENV)/.requirements ## formatting, clippy, ruff, mypy --strict, layers, spelling; changes nothing
+	@mkdir -p build
 	@echo "lint: rustfmt and clippy"
 	@$(CARGO) fmt --all --check
 	@$(CARGO) clippy --quiet --workspace --all-targets --locked -- -D warnings
-	@echo "lint: ruff and mypy"
+	@echo "lint: ruff, mypy, import-linter, typos"
 	@$(BIN)/ruff check --quiet $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet --check $(PYTHON_FILES)
 	@$(BIN)/mypy --no-error-summary python/mousehole tests papers validation tools
+	@$(BIN)/lint-imports --cache-dir build/import-linter > build/imports.log || { cat build/imports.log; exit 1; }
+	@$(BIN)/typos
 	@echo "lint: clean"
 
 fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
@@ -120,8 +123,8 @@ wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/
 	@$(BIN)/maturin build --quiet --release --strip --locked --manifest-path python/Cargo.toml --out dist
 	@ls -1 dist/*.whl
 
-lock: ## renew python/requirements.lock from requirements.in (needs the package index)
-	@tools/lock-requirements
+lock: ## renew python/requirements.lock from requirements.in; UPGRADE=1 takes the newest versions
+	@tools/lock-requirements $(if $(UPGRADE),--upgrade)
 
 clean: ## remove what builds and tests leave, but not .venv
 	@rm -rf target build dist bench.json bench-schemes.json $(ENGINE) .pytest_cache .mypy_cache .ruff_cache .hypothesis

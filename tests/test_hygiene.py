@@ -61,10 +61,6 @@ def test_trace_faults__found(name: str, content: bytes) -> None:
         'open("/' + 'home/someone/x")',
         "// TO" + "DO later",
         "    to" + "do!()",
-        "as asked in iss" + "ue #2",
-        "--index-" + "url=https://example.org/simple",
-        "https://mirror.co" + "rp/simple",
-        'source = "regis' + 'try+https://example.org/index"',
     ],
 )
 def test_line_faults__found(line: str) -> None:
@@ -77,7 +73,6 @@ def test_line_faults__found(line: str) -> None:
     [
         "the frame/work of things, docs/work.md",
         "an issue with 2 parts",
-        'source = "regis' + 'try+https://github.com/rust-lang/crates.io-index"',
         "/usr/bin/env bash",
     ],
 )
@@ -86,7 +81,5 @@ def test_line_faults__not_found(line: str) -> None:
 
 
 def test_size_faults__found() -> None:
-    assert hygiene.size_faults(Path("a.rs"), b"x\n" * 401)
     assert hygiene.size_faults(Path("a.csv"), b"x\n" * 200_000)
-    assert not hygiene.size_faults(Path("a.rs"), b"x\n" * 400)
     assert not hygiene.size_faults(Path("a.csv"), b"x\n" * 401)

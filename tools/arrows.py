@@ -1,7 +1,8 @@
-"""Which room may see which, and what the pure rooms must not touch; tests/test_arrows.py asserts it.
+"""Which crate and which module of sim/src may see which, and what C headers must not use.
 
-The rooms and arrows are those of ARCHITECTURE.md. Sources are read as text with comments removed, so a
-complaint names file and line and no build is needed.
+tests/test_arrows.py asserts it. Sources are read as text with comments removed, so a complaint names file
+and line and no build is needed. What a kept tool checks is not here: clippy.toml forbids clocks and thread
+random numbers in Rust, import-linter (pyproject.toml) holds the Python packages apart.
 """
 
 from __future__ import annotations
@@ -43,14 +44,6 @@ LAYERS: dict[str, set[str] | None] = {
     "bin": None,
 }
 
-# Python folder → top-level packages of ours it may import
-PYTHON_ROOMS: dict[str, set[str]] = {"python": {"mousehole"}, "papers": {"mousehole", "papers"}}
-OUR_PACKAGES = {"mousehole", "papers", "live", "sim", "policy"}
-
-IMPURE_RUST = re.compile(
-    r"\b(Instant|SystemTime|UNIX_EPOCH|chrono|thread_rng|ThreadRng|StdRng|SmallRng|OsRng|from_entropy"
-    r"|from_os_rng|getrandom|RandomState|DefaultHasher|libc::(?:time|clock|rand)\w*)\b|\brand::(?:rng|random)\b"
-)
 IMPURE_C = re.compile(
     r"\b(time|clock|clock_gettime|gettimeofday|rand|random|drand48|malloc|free|bpf_ktime_get\w+|bpf_get_prandom_u32"
     r"|bpf_map_\w+)\s*\(|\b(float|double|__int128)\b"
@@ -124,56 +117,19 @@ def group_heads(code: str, start: int) -> list[str]:
     return [name for part in body.split(",") if (name := part.strip().split("::")[0].split(" ")[0])]
 
 
-def python_faults(room: str, where: str, text: str) -> list[str]:
-    """Imports of our own packages that a Python file of `room` must not make."""
-    found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        match = re.match(r"\s*(?:from|import)\s+(\w+)((?:\.\w+)*)", line)
-        if not match:
-            continue
-        package = match[1]
-        if package in OUR_PACKAGES - PYTHON_ROOMS[room]:
-            found.append(f"{where}:{number}: {room} must not import {package}")
-        if room == "papers" and package == "mousehole" and "._" in match[2]:
-            found.append(f"{where}:{number}: papers use the public package, not {package}{match[2]}")
-    return found
-
-
 def impurities(where: str, text: str) -> list[str]:
-    """Clocks, dice, allocation and hash-ordered loops in a Rust or C source that must stay pure."""
-    code = without_comments(text)
-    is_rust = where.endswith(".rs")
-    pattern = IMPURE_RUST if is_rust else IMPURE_C
+    """Returns clocks, randomness, allocation, floats and foreign headers in a C source."""
+    lines = list(enumerate(without_comments(text).splitlines(), 1))
     found = [
         f"{where}:{number}: {match[0].strip()} is not allowed here; time and randomness are arguments"
-        for number, line in enumerate(code.splitlines(), 1)
-        for match in pattern.finditer(line)
+        for number, line in lines
+        for match in IMPURE_C.finditer(line)
     ]
-    if is_rust:
-        return found + hash_loops(where, code)
     return found + [
         f"{where}:{number}: {line.strip()} does not exist for every compiler we use"
-        for number, line in enumerate(code.splitlines(), 1)
+        for number, line in lines
         if C_INCLUDES.match(line)
     ]
-
-
-def hash_loops(where: str, code: str) -> list[str]:
-    """Loops over a HashMap or HashSet: their order differs from run to run."""
-    typed = re.findall(r"\b(\w+)\s*:\s*&?(?:mut\s+)?(?:std::collections::)?Hash(?:Map|Set)\b", code)
-    bound = re.findall(r"\blet\s+(?:mut\s+)?(\w+)[^=;]*=\s*(?:std::collections::)?Hash(?:Map|Set)::", code)
-    found = []
-    for name in sorted({*typed, *bound}):
-        loop = (
-            rf"\b{name}\s*\.\s*(?:iter|iter_mut|into_iter|keys|values|values_mut|into_values|drain|retain)\("
-        )
-        walk = rf"\bin\s+&?(?:mut\s+)?(?:self\.)?{name}\s*\{{"
-        for match in re.finditer(f"{loop}|{walk}", code):
-            line = code.count("\n", 0, match.start()) + 1
-            found.append(
-                f"{where}:{line}: order of the hash table {name} differs from run to run; use a BTreeMap"
-            )
-    return found
 
 
 def without_comments(text: str) -> str:
