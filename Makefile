@@ -29,7 +29,7 @@ export MOUSEHOLE_DATA
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
-.PHONY: help setup demo test lint fmt docs deps bpf-compile bpf-parity golden oracle bench \
+.PHONY: help setup demo test lint fmt docs deps msrv bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation negatives fuzz fuzz-brief papers witness wheel lock clean distclean
 
 help: ## list these targets
@@ -73,6 +73,9 @@ bpf-compile: ## compile every policy header with gcc and with clang for the eBPF
 
 bpf-parity: ## as root: the policies in the kernel against the native build, record by record
 	@CARGO=$(CARGO) live/check-parity.sh
+
+msrv: $(VENV)/.requirements ## check the workspace with the oldest compiler it promises (rust-version in Cargo.toml)
+	@tools/check-msrv
 
 golden: ## only the checks against the ns-2 tables in oracle/golden
 	@$(CARGO) test --quiet --locked golden

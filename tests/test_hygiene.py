@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from tools import hygiene
 
 ROOT = Path(__file__).resolve().parent.parent
+CRATES = ("policy", "sim", "python", "live")
 
 
 def test_repository__holds_only_what_belongs() -> None:
@@ -30,6 +33,24 @@ def test_ci__calls_only_make_targets() -> None:
     called = hygiene.called_targets((ROOT / ".ci" / "run").read_text())
     assert called == {"deps", "lint", "bpf-compile", "bpf-parity", "test", "instructions", "fuzz-brief"}
     assert called <= hygiene.make_targets((ROOT / "Makefile").read_text())
+
+
+def test_workflows__call_only_make_targets() -> None:
+    called = {
+        target
+        for path in (ROOT / ".github" / "workflows").glob("*.yml")
+        for targets in re.findall(r"(?:run: |[ ])make ([a-z -]+)$", path.read_text(), re.MULTILINE)
+        for target in targets.split()
+    }
+    assert {"lint", "test", "msrv"} <= called
+    assert called <= hygiene.make_targets((ROOT / "Makefile").read_text())
+
+
+def test_msrv__is_one_version() -> None:
+    promised = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
+    manifests = [tomllib.loads((ROOT / f"{crate}/Cargo.toml").read_text()) for crate in CRATES]
+    assert {str(one["package"]["rust-version"]) for one in manifests} == {"{'workspace': True}"}
+    assert promised.count(".") == 1
 
 
 def test_targets_without_help__found() -> None:
