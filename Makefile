@@ -29,7 +29,7 @@ export MOUSEHOLE_DATA
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
-.PHONY: help setup demo test lint fmt docs deps msrv bpf-compile bpf-parity golden oracle bench \
+.PHONY: help setup demo test lint fmt docs deps msrv arrows bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation negatives fuzz fuzz-brief papers witness wheel lock clean distclean
 
 help: ## list these targets
@@ -62,7 +62,10 @@ fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
 	@$(BIN)/ruff check --quiet --fix-only $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet $(PYTHON_FILES)
 
-docs: $(ENGINE) ## renew docs/schemes.md from the engine's own catalogue
+arrows: $(VENV)/.requirements ## print which module of sim/src may see which
+	@$(BIN)/python -m tools.arrows
+
+docs: $(ENGINE) ## renew docs/schemes.md from the engine's catalogue, and the layers in sim/README.md
 	@$(BIN)/python -m tools.schemes_doc
 
 deps: ## as root: install by apt what lint, bpf-* and bench need beyond the basics (clang, ns2 …)

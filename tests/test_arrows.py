@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import arrows
+from tools import arrows, document
 
 IMPURE_RUST = """\
 use std::collections::{HashMap, HashSet};
@@ -52,6 +52,29 @@ def test_crates__depend_only_along_the_arrows() -> None:
     assert faults == []
 
 
+def test_sim__layers_are_in_order_and_without_circles() -> None:
+    assert arrows.circles(arrows.LAYERS) == []
+    below: set[str] = set()
+    for name, seen in arrows.LAYERS.items():
+        assert seen <= below, f"sim/layers.toml: {name} stands above what it sees"
+        below.add(name)
+
+
+def test_sim__every_layer_is_a_module() -> None:
+    modules = {path.stem for path in SIM.iterdir()} - arrows.ROOTS
+    assert set(arrows.LAYERS) == modules
+
+
+def test_circles__found() -> None:
+    found = arrows.circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})
+    assert set(found) == {"a", "b", "c"}
+
+
+def test_readme__has_the_layers() -> None:
+    readme = (ROOT / "sim" / "README.md").read_text(encoding="utf-8")
+    assert document.written(readme, "docs") == f"\n{arrows.table()}\n", "run make docs"
+
+
 def test_sim__layers_see_only_what_is_below() -> None:
     files = sources(SIM, ".rs")
     assert len(files) > 4
@@ -88,6 +111,8 @@ def test_crate_faults__forbidden_arrow(name: str, table: str) -> None:
         ("queue/red.rs", "fn f() -> crate::link::Link { todo() }"),
         ("queue/red.rs", "use super::super::scenario::Scenario;"),
         ("tcp/mod.rs", "use super::queue::Verdict;"),
+        ("queue/mod.rs", "use crate::record::Count;"),
+        ("engine/mod.rs", "use crate::scenario::Plan;"),
         ("tcp/reno.rs", "use crate::rng::Stream;"),
         ("traffic/mod.rs", "use crate::{\n    units::Rate,\n    packet::Packet,\n};"),
         ("novelty.rs", ""),

@@ -1,16 +1,21 @@
 """Which crate and which module of sim/src may see which, and what C headers must not use.
 
-tests/test_arrows.py asserts it. Sources are read as text with comments removed, so a complaint names file
-and line and no build is needed. What a kept tool checks is not here: clippy.toml forbids clocks and thread
-random numbers in Rust, import-linter (pyproject.toml) holds the Python packages apart.
+tests/test_arrows.py asserts it; `make arrows` prints the layers of sim/layers.toml. Sources are read as
+text with comments removed, so a complaint names file and line and no build is needed. What a kept tool
+checks is not here: clippy.toml forbids clocks and thread random numbers in Rust, import-linter
+(pyproject.toml) holds the Python packages apart.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import Any
+
+from tools import document
 
 PREFIX = "mousehole-"
 
@@ -22,27 +27,13 @@ CRATES: dict[str, set[str]] = {
     "mousehole-live": {"mousehole-policy"},
 }
 
-BASE = {"units", "rng", "error", "flow"}
+ROOT = Path(__file__).resolve().parent.parent
+TABLE: dict[str, dict[str, Any]] = tomllib.loads((ROOT / "sim" / "layers.toml").read_text(encoding="utf-8"))
 
-# module of sim/src → modules it may name; None sees everything
-LAYERS: dict[str, set[str] | None] = {
-    "units": BASE,
-    "rng": BASE,
-    "error": BASE,
-    "flow": set(),
-    "packet": BASE,
-    "queue": BASE | {"packet", "record"},
-    "marker": BASE | {"packet", "record"},
-    "record": BASE | {"packet", "queue"},
-    "link": BASE | {"packet", "queue", "record"},
-    "wheel": BASE | {"packet"},
-    "tcp": {"units", "error", "packet"},
-    "traffic": BASE,
-    "scenario": None,
-    "engine": None,
-    "lib": None,
-    "bin": None,
-}
+# module of sim/src → modules it may name
+LAYERS: dict[str, set[str]] = {name: set(one["sees"]) for name, one in TABLE.items()}
+ROOTS = {"lib", "bin"}
+"""The crate's root and its programs, which see everything."""
 
 IMPURE_C = re.compile(
     r"\b(time|clock|clock_gettime|gettimeofday|rand|random|drand48|malloc|free|bpf_ktime_get\w+|bpf_get_prandom_u32"
@@ -75,14 +66,32 @@ def dependencies(data: dict[str, object]) -> Iterator[str]:
             yield from dependencies(value)
 
 
+def circles(layers: Mapping[str, set[str]]) -> list[str]:
+    """Returns a circle of modules that see each other, empty if there is none."""
+    try:
+        TopologicalSorter(layers).prepare()
+    except CycleError as error:
+        return [str(name) for name in error.args[1]]
+    return []
+
+
+def table() -> str:
+    """Returns the layers as a Markdown table, lowest first."""
+    rows = [
+        [f"`{name}`", one["holds"], ", ".join(f"`{seen}`" for seen in one["sees"]) or "nothing"]
+        for name, one in TABLE.items()
+    ]
+    return document.table(("module", "holds", "may see"), rows)
+
+
 def layer_faults(path: Path, text: str) -> list[str]:
     """Modules named by one file of sim/src (`path` relative to it) that its layer must not see."""
     layer = path.parts[0].removesuffix(".rs")
-    if layer not in LAYERS:
-        return [f"sim/src/{path}: module {layer} is in no layer; add it to tools/arrows.py"]
-    allowed = LAYERS[layer]
-    if allowed is None:
+    if layer in ROOTS:
         return []
+    if layer not in LAYERS:
+        return [f"sim/src/{path}: module {layer} is in no layer; add it to sim/layers.toml"]
+    allowed = LAYERS[layer]
     seen = modules_named(path, without_comments(text))
     return [
         f"sim/src/{path}:{line}: {layer} must not see {name}"
@@ -136,3 +145,7 @@ def without_comments(text: str) -> str:
     """Rust or C source with comments blanked and line numbers kept."""
     blocks = re.sub(r"/\*.*?\*/", lambda match: "\n" * match[0].count("\n"), text, flags=re.DOTALL)
     return re.sub(r"//[^\n]*", "", blocks)
+
+
+if __name__ == "__main__":
+    print(table(), end="")

@@ -15,15 +15,14 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools import bench
+from tools import bench, document
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "performance.md"
-BEGIN = "<!-- from here on written by make performance -->\n"
 
 
 @dataclass(frozen=True)
@@ -112,8 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         threads(binary, options.rounds),
         memory(binary),
     ]
-    text = options.document.read_text(encoding="utf-8")
-    options.document.write_text(renewed(text, sections), encoding="utf-8")
+    document.renew(options.document, "performance", "".join(f"\n{section}" for section in sections))
     print(f"performance: wrote {options.document.name}")
     return 0
 
@@ -126,14 +124,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--document", type=Path, default=DOCUMENT)
     return parser.parse_args(arguments)
-
-
-def renewed(text: str, sections: Iterable[str]) -> str:
-    """The document with everything after its marker replaced."""
-    head, marker, _ = text.partition(BEGIN)
-    if not marker:
-        raise ValueError(f"docs/performance.md has no line {BEGIN.strip()}")
-    return head + BEGIN + "".join(f"\n{section}" for section in sections)
 
 
 def machine() -> str:
@@ -168,7 +158,7 @@ def costs(title: str, cases: Sequence[Case], binary: Path, rounds: int) -> str:
                 for seconds in (one.case.short_s, one.case.long_s)
             )
             one.add(short, long)
-    return f"## {title}\n\n{table(COST_HEADER, [one.row() for one in measured])}"
+    return f"## {title}\n\n{document.table(COST_HEADER, [one.row() for one in measured])}"
 
 
 def threads(binary: Path, rounds: int) -> str:
@@ -195,7 +185,7 @@ def threads(binary: Path, rounds: int) -> str:
         for count in counts
     ]
     header = ("threads", "million packets per wall-clock s", "× one thread", "µs CPU per packet", "command")
-    return f"## One core to all\n\n{table(header, rows)}"
+    return f"## One core to all\n\n{document.table(header, rows)}"
 
 
 def thread_counts(cores: int) -> list[int]:
@@ -225,7 +215,7 @@ def memory(binary: Path) -> str:
         f"{said['bytes_finished_connection']:,.0f} for a finished transfer's record; the rest is packets and "
         "timers under way.\n"
     )
-    return f"## Memory\n\n{table(header, rows)}{claim}"
+    return f"## Memory\n\n{document.table(header, rows)}{claim}"
 
 
 def spread(values: Sequence[float], form: str) -> str:
@@ -237,12 +227,6 @@ def spread(values: Sequence[float], form: str) -> str:
 def command_line(case: Case) -> str:
     """What was run, for the table."""
     return f"`mousehole-bench {' '.join(case.command)} {case.long_s}` less `… {case.short_s}`"
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 if __name__ == "__main__":

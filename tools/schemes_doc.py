@@ -1,4 +1,4 @@
-"""Writes the tables of docs/schemes.md from the engine's own catalogue; `make docs` calls it.
+"""Writes docs/schemes.md from the engine's catalogue, and the layers into sim/README.md, for `make docs`.
 
 tests/test_docs.py fails when the document and the engine differ.
 """
@@ -10,40 +10,40 @@ from typing import Any
 
 from mousehole import _engine
 
+from tools import arrows, document
+
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "schemes.md"
-BEGIN = "<!-- from here on written by make docs -->\n"
+README = DOCUMENT.parent.parent / "sim" / "README.md"
+TARGET = "docs"
 
 
 def main() -> None:
     """Renews the document in place."""
-    text = DOCUMENT.read_text(encoding="utf-8")
-    DOCUMENT.write_text(renewed(text, _engine.schemes()), encoding="utf-8")
+    document.renew(DOCUMENT, TARGET, body(_engine.schemes()))
+    document.renew(README, TARGET, f"\n{arrows.table()}\n")
     print(f"docs: {DOCUMENT.name} lists {len(_engine.schemes())} schemes")
 
 
-def renewed(text: str, schemes: list[dict[str, Any]]) -> str:
-    """The document with everything after its marker replaced."""
-    head, marker, _ = text.partition(BEGIN)
-    if not marker:
-        raise ValueError(f"docs/schemes.md has no line {BEGIN.strip()}")
-    return head + BEGIN + "".join(section(scheme) for scheme in schemes)
+def body(schemes: list[dict[str, Any]]) -> str:
+    """Returns the part of the document that lists the schemes."""
+    return "".join(section(scheme) for scheme in schemes)
 
 
 def section(scheme: dict[str, Any]) -> str:
     """One scheme: heading, what it is, where it comes from, its parameters."""
-    rows = "".join(row(parameter) for parameter in scheme["params"])
+    rows = [row(parameter) for parameter in scheme["params"]]
+    header = ("parameter", "default", "value", "meaning", "source of the default")
     return (
         f"\n## `{scheme['name']}`\n\n{capitalised(scheme['summary'])}. {scheme['detail']}\n\n"
         f"Source: {scheme['source']}.\n\n"
-        f"| parameter | default | value | meaning | source of the default |\n|---|---|---|---|---|\n{rows}"
+        f"{document.table(header, rows)}"
     )
 
 
-def row(parameter: dict[str, Any]) -> str:
-    """One line of a scheme's table."""
+def row(parameter: dict[str, Any]) -> list[str]:
+    """Returns one line of a scheme's table."""
     cells = [f"`{parameter['name']}`", f"`{parameter['default']}`"]
-    cells += [parameter[key].replace("|", "\\|") for key in ("unit", "doc", "source")]
-    return f"| {' | '.join(cells)} |\n"
+    return [*cells, *(parameter[key] for key in ("unit", "doc", "source"))]
 
 
 def capitalised(phrase: str) -> str:

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tools import document
 from validation import negative_cases
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "when-it-does-not-help.md"
-BEGIN = "<!-- from here on written by make negatives -->\n"
 SHORT = "short"
 """A column for the primary endpoint; other columns are (group, what) of the application's figures."""
 
-Document = dict[str, Any]
+Comparison = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(section(number, cases[number - 1], options.mousehole))
         return 0
     sections = [section(number, case, options.mousehole) for number, case in enumerate(cases, 1)]
-    head, marker, _ = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
-    if not marker:
-        raise ValueError(f"{DOCUMENT.name} has no line {BEGIN.strip()}")
-    DOCUMENT.write_text(head + BEGIN + "".join(f"\n{part}" for part in sections), encoding="utf-8")
+    document.renew(DOCUMENT, "negatives", "".join(f"\n{part}" for part in sections))
     return 0
 
 
@@ -68,26 +65,26 @@ def section(number: int, case: Case, mousehole: str) -> str:
     return "\n".join([f"## {number}. {case.title}\n\n{case.words.strip()}\n", *runs])
 
 
-def ran(mousehole: str, command: str) -> Document:
+def ran(mousehole: str, command: str) -> Comparison:
     """The JSON of one comparison."""
     line = [mousehole, "compare", *shlex.split(command), "--json", "-"]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"negatives: {command} ended with {done.returncode}: {done.stderr.strip()}")
-    document: Document = json.loads(done.stdout)
-    return document
+    comparison: Comparison = json.loads(done.stdout)
+    return comparison
 
 
-def table(document: Document, case: Case) -> str:
+def table(comparison: Comparison, case: Case) -> str:
     """Schemes down, figures across, each with its change against the baseline and the interval."""
-    (cell,) = document["cells"]
-    baseline = document["manifest"]["baseline"]
+    (cell,) = comparison["cells"]
+    baseline = comparison["manifest"]["baseline"]
     names = [heading(column) for column in case.columns]
-    lines = [f"| scheme | {' | '.join(names)} |", "|---|" + "---|" * len(names)]
+    rows = []
     for scheme in cell["schemes"]:
         cells = [figure(scheme, column, scheme["scheme"] == baseline) for column in case.columns]
-        lines.append(f"| `{scheme['scheme']}` | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        rows.append([f"`{scheme['scheme']}`", *cells])
+    return document.table(["scheme", *names], rows)
 
 
 def heading(column: str | tuple[str, str]) -> str:
@@ -101,7 +98,7 @@ def heading(column: str | tuple[str, str]) -> str:
     return f"{column[0]}: {words[column[1]]}"
 
 
-def figure(scheme: Document, column: str | tuple[str, str], is_baseline: bool) -> str:
+def figure(scheme: Comparison, column: str | tuple[str, str], is_baseline: bool) -> str:
     """`226 ms, −32 % (−36…−28)`."""
     if isinstance(column, str):
         (row,) = [row for row in scheme["buckets"] if row["role"] == column]

@@ -1,8 +1,6 @@
 //! The simulated world of Mousehole.
 //!
-//! Modules are layers; a test reads the imports and allows only these arrows:
-//! `units, rng, error, flow` ← `packet` ← `queue`, `link`; `tcp` sees packets and units;
-//! `traffic` sees units, rng, flows and errors; `scenario` and `engine` see everything.
+//! Modules are layers: `layers.toml` says which of them each module may see, and a test reads the imports.
 
 pub mod engine;
 pub mod error;
@@ -14,6 +12,7 @@ pub mod queue;
 pub mod record;
 pub mod rng;
 pub mod scenario;
+pub mod series;
 pub mod tcp;
 pub mod traffic;
 pub mod units;

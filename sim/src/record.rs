@@ -314,17 +314,6 @@ impl QueueRecord {
     }
 }
 
-/// What a marker or queue noted over time: an adaptive threshold, a drop probability.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Series {
-    /// Name of the link it stands at.
-    pub link: String,
-    /// What was noted, with its unit.
-    pub name: &'static str,
-    /// When, and the value from then on.
-    pub points: Vec<(Time, f64)>,
-}
-
 /// What a packet trace tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]

@@ -5,7 +5,8 @@ use super::course::Course;
 use super::layout::DOWN;
 use crate::link::Link;
 use crate::packet::Packet;
-use crate::record::{Count, DatagramRecord, FlowRecord, QueueRecord, Series, TraceEvent, TraceRow, Transfer};
+use crate::record::{Count, DatagramRecord, FlowRecord, QueueRecord, TraceEvent, TraceRow, Transfer};
+use crate::series::Series;
 use crate::traffic::connection::Script;
 use crate::units::Time;
 

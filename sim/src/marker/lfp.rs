@@ -2,7 +2,7 @@
 
 use super::table::Flows;
 use crate::packet::Packet;
-use crate::record::Series;
+use crate::series::Series;
 use crate::units::{Dur, Time};
 use mousehole_policy::{Unit, lfp};
 

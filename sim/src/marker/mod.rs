@@ -12,8 +12,8 @@ mod window;
 
 use crate::flow::{Class, Flow};
 use crate::packet::{Colour, Packet};
-use crate::record::Series;
 use crate::rng::{Purpose, Stream};
+use crate::series::Series;
 use crate::units::{Dur, Time};
 pub use demotion::Demotion;
 pub use lfp::Lfp;

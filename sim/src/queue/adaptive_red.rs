@@ -8,7 +8,7 @@
 //! The average changes at arrivals only, so that the steps due are taken at the next arrival: the same
 //! result as with a timer.
 
-use crate::record::Series;
+use crate::series::Series;
 use crate::units::{Dur, Rate, Time};
 use mousehole_policy::{Backlog, ParamError, Verdict, View, red};
 

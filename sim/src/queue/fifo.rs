@@ -7,8 +7,8 @@
 use super::adaptive_red::AdaptiveRed;
 use super::{Dequeued, Drop, Ns2DsRed, Ns2Red, Ns2Rio, Why};
 use crate::packet::{Colour, Packet, flag};
-use crate::record::Series;
 use crate::rng::Stream;
+use crate::series::Series;
 use crate::units::{Buffer, Time};
 use mousehole_policy::{Backlog, ColourBacklog, Verdict, multi_red, red, shred};
 use std::collections::VecDeque;

@@ -29,8 +29,8 @@ pub mod wrr;
 
 use crate::flow::Flow;
 use crate::packet::Packet;
-use crate::record::Series;
 use crate::rng::Stream;
+use crate::series::Series;
 use crate::units::Time;
 pub use adaptive_red::AdaptiveRed;
 pub use cake::Cake;
