@@ -44,11 +44,12 @@ demo: $(ENGINE) ## compare the schemes on a published model, or on yours: make d
 test: $(ENGINE) ## run every test that needs only Rust, Python and gcc; ends with "N passed, N failed"
 	@$(BIN)/python -m tools.run_tests
 
-lint: $(VENV)/.requirements ## formatting, clippy, ruff, mypy --strict, layers, spelling; changes nothing
+lint: $(VENV)/.requirements ## formatting, clippy, rustdoc, ruff, mypy --strict, layers, spelling; changes nothing
 	@mkdir -p build
-	@echo "lint: rustfmt and clippy"
+	@echo "lint: rustfmt, clippy, rustdoc"
 	@$(CARGO) fmt --all --check
 	@$(CARGO) clippy --quiet --workspace --all-targets --locked -- -D warnings
+	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc --quiet --workspace --no-deps --locked
 	@echo "lint: ruff, mypy, import-linter, typos"
 	@$(BIN)/ruff check --quiet $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet --check $(PYTHON_FILES)

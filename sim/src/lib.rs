@@ -17,3 +17,8 @@ pub mod tcp;
 pub mod traffic;
 pub mod units;
 pub mod wheel;
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

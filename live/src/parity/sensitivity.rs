@@ -90,7 +90,7 @@ fn each(steps: Steps) -> Vec<(Step, bool)> {
 const UNREAD_CASES: usize = 256;
 
 /// Draws cases, at most so many, until every change that matters was noticed and every other was tried on
-/// [`UNREAD_CASES`] of them.
+/// `UNREAD_CASES` of them.
 ///
 /// # Errors
 /// libbpf's.

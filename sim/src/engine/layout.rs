@@ -1,6 +1,6 @@
 //! Which links a packet crosses: the dumbbell, with private or shared access links, or any graph.
 //!
-//! Data goes server → [access] → down → [access] → client, everything else the other way over `up`.
+//! Data goes server → (access) → down → (access) → client, everything else the other way over `up`.
 //! A private access link (one per host and connection) needs no events: its FIFO is arithmetic.
 
 use super::graph::Graph;

@@ -5,7 +5,7 @@
 //! ([`Sender::poll_timeout`]). `una`, `nxt`, `max`, `recover` are exclusive segment numbers: `una` is
 //! the first unacknowledged segment, `max` one more than the highest ever sent.
 //!
-//! Recovery by selective acknowledgement is in [`super::sack`].
+//! Recovery by selective acknowledgement is in `sack.rs`.
 
 use super::extras::Extras;
 use super::profile::{Opening, Params, Variant};
