@@ -277,6 +277,13 @@ def report(outcomes: Sequence[Outcome]) -> tuple[list[str], int]:
     return told, len(outcomes) - agree
 
 
+def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    """Returns how many cases agree at once, agree with time in floats, and differ in both."""
+    same = sum(one.where is None for one in outcomes)
+    ties = sum(one.is_tie for one in outcomes)
+    return {"cases": len(outcomes), "same": same, "ties": ties, "differ": len(outcomes) - same - ties}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the comparison; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -287,18 +294,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--variant", choices=VARIANTS, help="one variant only; default: all but Tahoe, in turn"
     )
     parser.add_argument("--traces", type=Path, help="a folder of recorded traces to compare with instead")
+    parser.add_argument("--json", action="store_true", help="print the counts as a line of JSON instead")
     given = parser.parse_args(arguments)
     if given.traces:
         cases, theirs = map(list, zip(*recorded(given.traces), strict=True))
     elif shutil.which("ns") is None:
-        print("oracle: NOT RUN: ns-2 is not installed (as root: make deps)")
+        print("oracle: NOT RUN: ns-2 is not installed (as root: make deps)", file=sys.stderr)
         return 1
     else:
         cases = draw(given.cases, given.seed, [given.variant] if given.variant else DRAWN)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             theirs = list(pool.map(ns2, cases))
-    lines, unexplained = report(compare(given.program, cases, theirs))
-    print("\n".join(lines))
+    outcomes = compare(given.program, cases, theirs)
+    lines, unexplained = report(outcomes)
+    print(json.dumps(counts(outcomes)) if given.json else "\n".join(lines))
     return 1 if unexplained else 0
 
 

@@ -1,23 +1,30 @@
-"""What the checks said, as rows for docs/validation.md: a function for each, from a program's output.
+"""Rows of docs/validation.md: a function for each check, from the JSON or CSV that the check prints.
 
-A row's verdict is what the output says, never what is hoped for; what cannot be read counts as not compared.
+A row's verdict follows from the numbers alone; what is missing or cannot be read counts as not compared.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from tools.cargo_tests import Outcome
 from validation import oracle
 
 ROOT = Path(__file__).resolve().parent.parent
 AGREES, DIFFERS, NOT_COMPARED = "agrees", "**differs**", "**not compared**"
+HOLDS, FAILS, NOT_RUN = "holds", "**fails**", "**not run**"
+OF_TESTS = {AGREES: HOLDS, DIFFERS: FAILS, NOT_COMPARED: NOT_RUN}
+"""The verdict on a rule that only our own tests check."""
 TCP_GOLDENS = ROOT / "oracle" / "golden" / "tcp"
+OVERLOAD_TABLE = ROOT / "oracle" / "golden" / "overload.csv"
 RFCS = {
     "RFC 2018": "SACK: what the receiver reports",
     "RFC 3042": "limited transmit",
@@ -31,11 +38,23 @@ RFCS = {
     "RFC 8985": "RACK-TLP",
     "RFC 9438": "CUBIC",
 }
+QUEUES = {
+    "RED": "RED",
+    "REDds": "multi-RED with one colour",
+    "RIOds": "multi-RED, coupled",
+    "RIOdsD": "multi-RED, decoupled",
+    "WREDds": "multi-RED, total",
+    "RIO": "RIO",
+}
+"""ns-2's queues in the overload table, and what they are here."""
+CLAIM_VERDICTS = {"agrees": AGREES, "differs": DIFFERS, "not compared": NOT_COMPARED}
+"""Verdicts as the papers write them."""
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One claim: what it was compared with, how far apart, and how to see it again."""
+    """One claim: what it was compared with, how far the two are apart, and how to see it again."""
 
     claim: str
     compared: str
@@ -46,38 +65,48 @@ class Row:
 
 @dataclass(frozen=True)
 class Test:
-    """One test of `cargo test`: the file it stands in, whether it passed, and what it printed."""
+    """One Rust test that was run: its package, its name with modules, and what it printed."""
 
-    file: str
+    package: str
     name: str
     passed: bool
     said: str = ""
 
-
-# --- cargo test ------------------------------------------------------------------------------------
-
-
-def tests(log: str) -> list[Test]:
-    """Every test in the output of `cargo test -- --show-output`, ignored ones left out."""
-    found = []
-    for block in re.split(r"^ +Running ", log, flags=re.MULTILINE)[1:]:
-        file = block.split(" (", 1)[0].removeprefix("unittests ")
-        said = dict(
-            re.findall(r"^---- (\S+) stdout ----\n(.*?)(?=^----|^successes:|^failures:)", block, re.M | re.S)
-        )
-        for name, outcome in re.findall(r"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED)", block, re.M):
-            if not re.search(r"^NOT RUN", said.get(name, ""), re.M):
-                found.append(Test(file, name, outcome == "ok", said.get(name, "").strip()))
-    return found
+    @property
+    def module(self) -> str:
+        """The module of the integration tests that it stands in."""
+        return self.name.partition("::")[0]
 
 
-def in_file(all_tests: Iterable[Test], file: str, pattern: str = "") -> list[Test]:
-    """Those of a file whose names contain a pattern."""
-    return [test for test in all_tests if test.file.endswith(file) and re.search(pattern, test.name)]
+def json_lines(output: str) -> list[Json]:
+    """Returns the JSON objects among the lines of an output."""
+    return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+
+
+# --- our own tests ---------------------------------------------------------------------------------
+
+
+def tests(output: str) -> list[Test]:
+    """Returns every test that `tools.cargo_tests` ran."""
+    return [
+        Test(one["package"], one["name"], one["outcome"] == Outcome.PASSED, one["output"])
+        for one in json_lines(output)
+        if one["outcome"] != Outcome.NOT_RUN
+    ]
+
+
+def in_module(all_tests: Iterable[Test], module: str, pattern: str = "") -> list[Test]:
+    """Returns those of a module, or of a package and module (`policy/golden`), whose names match."""
+    package, _, module = module.rpartition("/")
+    return [
+        test
+        for test in all_tests
+        if test.module == module and package in test.package and re.search(pattern, test.name)
+    ]
 
 
 def tally(claim: str, compared: str, chosen: Sequence[Test], command: str) -> Row:
-    """A row for a group of tests; failed ones are named."""
+    """Returns a row for a group of tests; failed ones are named."""
     if not chosen:
         return Row(claim, compared, "no test", command, NOT_COMPARED)
     failed = [f"`{test.name}`" for test in chosen if not test.passed]
@@ -90,36 +119,30 @@ def tally(claim: str, compared: str, chosen: Sequence[Test], command: str) -> Ro
 
 
 def dialogues(all_tests: Sequence[Test], folder: Path) -> list[Row]:
-    """The dialogue tests by the RFCs that their comments name; one test may show several."""
+    """Returns the dialogue tests by the RFCs that their comments name; one test may show several."""
     by_rfc: dict[str, list[Test]] = defaultdict(list)
-    outcome = {test.name: test for test in all_tests if "tests/tcp_" in test.file}
+    outcome = {test.name: test for test in all_tests if test.module.startswith("tcp_")}
     for path in sorted(folder.glob("tcp_*.rs")):
         text = path.read_text()
         of_file = re.findall(r"RFC \d+", "".join(re.findall(r"^//!.*\n", text, re.M)))
         for comment, name in re.findall(r"((?:^///.*\n)*)(?:#\[.*\n)+fn (\w+)\(", text, re.M):
             # A file about one RFC need not name it again at every test.
             for rfc in sorted(set(re.findall(r"RFC \d+", comment) or of_file[:1])):
-                if name in outcome:
-                    by_rfc[rfc].append(outcome[name])
+                if f"{path.stem}::{name}" in outcome:
+                    by_rfc[rfc].append(outcome[f"{path.stem}::{name}"])
     rows = []
     for rfc, subject in RFCS.items():
-        files = sorted({Path(test.file).stem for test in by_rfc[rfc]})
-        command = "cargo test -p mousehole-sim " + " ".join(f"--test {file}" for file in files or ["…"])
+        modules = sorted({test.module for test in by_rfc[rfc]})
+        command = "cargo test -p mousehole-sim --test it -- " + " ".join(modules or ["…"])
         rows.append(tally(f"{rfc}: {subject}", "its text, as dialogues", by_rfc[rfc], command))
     return rows
-
-
-def random_cases(path: Path) -> int:
-    """How many random cases a proptest file asks for by itself."""
-    asked = re.findall(r"cases: (\d+)|with_cases\((\d+)\)", path.read_text())
-    return max((int(first or second) for first, second in asked), default=256)
 
 
 # --- ns-2 ------------------------------------------------------------------------------------------
 
 
 def tcp_goldens(program: Path) -> Row:
-    """Every golden trace played by ours: events that differ, and the largest difference in time."""
+    """Plays every golden trace: events that differ, and the largest difference in time."""
     goldens = oracle.recorded(TCP_GOLDENS)
     scenarios = [oracle.scenario(case, played.phase_s) for case, played in goldens]
     events, worst_s, parted = 0, 0.0, []
@@ -132,7 +155,7 @@ def tcp_goldens(program: Path) -> Row:
         worst_s = max(worst_s, *apart)
     result = f"{len(goldens) - len(parted)} of {len(goldens)} traces, {events:,} events: same order; "
     result += f"times at most {worst_s * 1e6:.2f} µs apart" + (
-        f"; parted: {', '.join(parted)}" if parted else ""
+        f"; different: {', '.join(parted)}" if parted else ""
     )
     return Row(
         "One-way TCP sends, receives, drops and acknowledges as ns-2",
@@ -143,51 +166,35 @@ def tcp_goldens(program: Path) -> Row:
     )
 
 
-def random_tcp(output: str, code: int) -> Row:
-    """The last line of `make oracle`."""
+def random_tcp(output: str, reason: str) -> Row:
+    """Returns the row of `make oracle`."""
     claim, compared = "The same on random losses, windows, timers and paths", "ns-2 2.35, run beside ours"
-    found = re.search(r"oracle: (\d+) of (\d+) cases agree.*", output)
-    if not found:
-        return Row(claim, compared, last_line(output), "make oracle", NOT_COMPARED)
-    same = found[1] == found[2] and code == 0
-    return Row(claim, compared, found[0].removeprefix("oracle: "), "make oracle", AGREES if same else DIFFERS)
-
-
-def linux(output: str, code: int) -> Row:
-    """The last line of `make witness`."""
-    claim, compared = (
-        "Throughput and mean queue of bulk Reno and CUBIC, within 10 %",
-        "Linux TCP over veth and TBF",
+    found = json_lines(output)
+    if not found or not found[0]["cases"]:
+        return Row(claim, compared, reason, "make oracle", NOT_COMPARED)
+    cases, same, ties, differ = (found[0][name] for name in ("cases", "same", "ties", "differ"))
+    result = (
+        f"{same + ties} of {cases} cases agree event by event, {ties} of them with time in floats as ns-2"
     )
-    found = re.search(r"^witness: (\d+ within .*)$", output, re.MULTILINE)
-    if not found:
-        return Row(claim, compared, last_line(output), "sudo make witness", NOT_COMPARED)
-    return Row(claim, compared, found[1], "sudo make witness", DIFFERS if code else AGREES)
+    return Row(claim, compared, result, "make oracle", DIFFERS if differ else AGREES)
 
 
-def overload(output: str) -> list[Row]:
-    """Groups of rows of mousehole-overload: how many agree within twice our spread, and the worst."""
-    names = {
-        "RED": "RED",
-        "REDds": "multi-RED with one colour",
-        "RIOds": "multi-RED, coupled",
-        "RIOdsD": "multi-RED, decoupled",
-        "WREDds": "multi-RED, total",
-        "RIO": "RIO",
-    }
+def overload(output: str, reason: str) -> list[Row]:
+    """Returns a row for each kind of queue in the overload table, and one for its rows without a scheme."""
     command = "mousehole-overload 5"
     lines = list(csv.DictReader(io.StringIO(output)))
-    groups = {queue: [line for line in lines if line["queue"] == queue] for queue in names}
-    found = [overload_row(names[queue], queue, rows) for queue, rows in groups.items() if rows]
-    rest = re.search(r"^\d+ rows left out.*", output, re.MULTILINE)
-    if rest or not found:
-        said = rest[0] if rest else last_line(output)
-        found.append(Row("Other rows of the overload table", "ns-2 2.35", said, command, NOT_COMPARED))
+    groups = {queue: [line for line in lines if line["queue"] == queue] for queue in QUEUES}
+    found = [overload_row(QUEUES[queue], queue, rows) for queue, rows in groups.items() if rows]
+    recorded = list(csv.DictReader(io.StringIO(OVERLOAD_TABLE.read_text())))
+    left_out = len(recorded) - sum(line["rule"] == "ns2" for line in lines)
+    if left_out:
+        result = f"{left_out} rows: a queue that is not among our schemes" if found else reason
+        found.append(Row("Other rows of the overload table", "ns-2 2.35", result, command, NOT_COMPARED))
     return found
 
 
-def overload_row(name: str, queue: str, rows: Sequence[dict[str, str]]) -> Row:
-    """One kind of queue: judged by ns-2's own rule; how far the policy's rule is from it is told."""
+def overload_row(name: str, queue: str, rows: Sequence[Mapping[str, str]]) -> Row:
+    """Judges one kind of queue by ns-2's own rule, and adds how far the policy's rule is from it."""
     same = [row for row in rows if row["rule"] == "ns2"]
     policy = [row for row in rows if row["rule"] == "policy"]
     near = sum(is_near(row) for row in same)
@@ -202,15 +209,15 @@ def overload_row(name: str, queue: str, rows: Sequence[dict[str, str]]) -> Row:
     )
 
 
-def distance(rows: Sequence[dict[str, str]]) -> str:
-    """The greatest distances from ns-2's shares and queues."""
+def distance(rows: Sequence[Mapping[str, str]]) -> str:
+    """Returns the greatest distances from ns-2's shares and queues."""
     shares = [abs(float(row[key]) - float(row[f"ns2_{key}"])) for row in rows for key in ("out", "in")]
     lengths = [abs(float(row["queue_packets"]) / float(row["ns2_queue_packets"]) - 1) for row in rows]
     return f"shares dropped at most {max(shares):.4f} apart, mean queues {max(lengths):.1%}"
 
 
-def is_near(row: dict[str, str]) -> bool:
-    """Shares and queue are no farther from ns-2's than twice what another seed does to ours.
+def is_near(row: Mapping[str, str]) -> bool:
+    """Says whether shares and queue are no farther from ns-2's than twice what another seed does to ours.
 
     Evenly spaced arrivals have hardly any spread: 2e-5 of the packets, about five of such a run, and 0.1 %
     of the queue always count as near.
@@ -225,91 +232,63 @@ def is_near(row: dict[str, str]) -> bool:
     return True
 
 
-# --- papers and the kernel -------------------------------------------------------------------------
+# --- Linux, the kernel and the papers --------------------------------------------------------------
 
 
-def bullets(output: str) -> list[str]:
-    """The statements at the end of a paper's output, each put together again where it was wrapped."""
-    found: list[str] = []
-    for line in output.splitlines():
-        if line.startswith("• "):
-            found.append(line.removeprefix("• ").strip())
-        elif line.strip() and not line.startswith("wrote ") and found:
-            found[-1] += " " + line.strip()
-    return found
-
-
-def model(output: str) -> list[Row]:
-    """RIO-PS's analytic model against the simulation."""
-    compared = "Cardwell's and Padhye's formulas, RIO-PS figure 2"
-    command = "mousehole paper rio-ps --figure 2"
-    near = next((line for line in bullets(output) if "is within 10 %" in line), "")
-    found = re.search(r"in (\d+) of (\d+) cells", near)
-    claim = "Mean time of a transfer under random loss, 1 to 1,000 packets, 0.1 to 20 %"
-    if not found:
-        return [Row(claim, compared, last_line(output), command, NOT_COMPARED)]
-    rows = [Row(claim, compared, near, command, AGREES if found[1] == found[2] else DIFFERS)]
-    for line in output.splitlines():
-        cells = [cell for cell in re.split(r" {2,}", line.strip()) if cell]
-        if len(cells) == 6 and "±" in cells[3] and "±" in cells[5]:
-            result = f"simulated ÷ model {cells[3]}; after the change {cells[5]}"
-            where = f"model and simulation with one thing changed: {cells[4]}"
-            after = float(cells[5].split()[0])
-            verdict = AGREES if abs(after - 1) <= 0.1 else DIFFERS
-            title = f"Why they part: {cells[0]} ({cells[1]} packets, loss {cells[2]})"
-            rows.append(Row(title, where, result, command, verdict))
-    return rows
-
-
-def table_4(output: str) -> list[Row]:
-    """SFD's Table 4."""
+def linux(output: str, reason: str) -> list[Row]:
+    """Returns a row for each quantity of `make witness` that must be within the bound."""
+    command, verdicts = "sudo make witness", {"agrees": AGREES, "not in the simulator": NOT_COMPARED}
     rows = []
-    for line in bullets(output):
-        where, _, result = line.partition(": ")
-        verdict = DIFFERS
-        if "NOT RUN" in line or "NOT COMPARED" in line:
-            verdict = NOT_COMPARED
-        elif "lies in our interval" in line or line.endswith("so here too."):
-            verdict = AGREES
-        what = re.split(r", mean|, \d| is not", result)[0]
-        claim = where if verdict == NOT_COMPARED else f"{what}, {where}"
-        rows.append(Row(claim, "Table 4 as published", result, "mousehole paper sfd --table 4", verdict))
-    return rows or [
-        Row("Table 4", "as published", last_line(output), "mousehole paper sfd --table 4", NOT_COMPARED)
+    for one in json_lines(output):
+        if one["held"]:
+            linux, simulated = (estimate(one[side]) for side in ("linux", "simulated"))
+            verdict = verdicts.get(one["verdict"], DIFFERS)
+            claim = f"{one['quantity']} within 10 %: {one['case']}"
+            result = f"Linux {linux}, simulator {simulated}"
+            rows.append(Row(claim, "Linux TCP over veth and TBF", result, command, verdict))
+    claim = "Throughput and mean queue of bulk Reno and CUBIC, within 10 %"
+    return rows or [Row(claim, "Linux TCP over veth and TBF", reason, command, NOT_COMPARED)]
+
+
+def estimate(value: Mapping[str, float] | None) -> str:
+    """Returns a mean and half its interval."""
+    return "none" if value is None else f"{value['mean']:.2f} ±{value['half_width']:.2f}"
+
+
+def claims(output: str, reason: str, command: str) -> list[Row]:
+    """Returns the claims of a paper's table or figure, as `python -m papers` prints them."""
+    found = [one["claim"] for one in json_lines(output) if one["part"] == "finding" and one["claim"]]
+    rows = [
+        Row(
+            claim["statement"],
+            claim["compared_with"],
+            claim["result"],
+            command,
+            CLAIM_VERDICTS[claim["verdict"]],
+        )
+        for claim in found
     ]
+    return rows or [Row(command, "the paper", reason, command, NOT_COMPARED)]
 
 
-def kernel(output: str) -> list[Row]:
-    """`make bpf-parity`: records and differences of each policy, then whether changes were noticed."""
+def kernel(output: str, reason: str) -> list[Row]:
+    """Returns records and differences of each policy, then whether changed parameters were noticed."""
     command = "sudo make bpf-parity"
     rows = []
-    for name, records, differences in re.findall(
-        r"^(\w+) +(\d+) +(\d+) +[\d.]+ +\d+ +\d+ +\d+", output, re.M
-    ):
-        verdict = AGREES if differences == "0" else DIFFERS
-        result = f"{int(records):,} records, {differences} differences"
-        claim = f"`{name}` decides in the kernel as in the simulator"
-        rows.append(Row(claim, "the eBPF program, by BPF_PROG_TEST_RUN", result, command, verdict))
-    for name, *counts in re.findall(r"^(\w+) +(\d+) +(\d+) +(\d+) +[\d.]+ +\d+", output, re.M):
-        changes, noticed, unread = map(int, counts)
-        claim = f"`{name}`: a parameter off by its smallest step is noticed"
-        verdict = AGREES if changes == noticed + unread else DIFFERS
-        result = f"{noticed} of {changes} changes noticed, {unread} rightly not (fields that are not read)"
-        rows.append(Row(claim, "the same records", result, command, verdict))
-    if rows:
-        return rows
-    return [
-        Row(
-            "The policies decide in the kernel as in the simulator",
-            "eBPF",
-            last_line(output),
-            command,
-            NOT_COMPARED,
-        )
-    ]
-
-
-def last_line(output: str) -> str:
-    """What to say where a program's output could not be used."""
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return lines[-1] if lines else "nothing was printed"
+    for one in json_lines(output):
+        policy = f"`{one['policy']}`"
+        if one["check"] == "parity":
+            claim = f"{policy} decides in the kernel as in the simulator"
+            result = f"{one['records']:,} records, {one['differences']} differences"
+            verdict = DIFFERS if one["differences"] or not one["all_outcomes_seen"] else AGREES
+            rows.append(Row(claim, "the eBPF program, by BPF_PROG_TEST_RUN", result, command, verdict))
+        else:
+            claim = f"{policy}: a parameter off by its smallest step is noticed"
+            changes, noticed, unread = (one[name] for name in ("changes", "noticed", "unread"))
+            result = (
+                f"{noticed} of {changes} changes noticed, {unread} rightly not (fields that are not read)"
+            )
+            verdict = AGREES if changes == noticed + unread else DIFFERS
+            rows.append(Row(claim, "the same records", result, command, verdict))
+    claim = "The policies decide in the kernel as in the simulator"
+    return rows or [Row(claim, "eBPF", reason, command, NOT_COMPARED)]

@@ -1,8 +1,9 @@
 """Real Linux beside the simulator: bulk TCP through a TBF bottleneck, throughput and mean queue within 10 %.
 
+`make witness` writes the table of docs/witness.md; with `--json` the rows are printed as JSON lines instead.
 Linux runs in namespaces of its own (witness_lab.py); the simulator plays the same link, flows and window.
-Exit code 1 when a case parts by more than the bound. Without root or a tool nothing can be measured: that is
-NOT RUN and why, and a failure only where CI is set.
+Exit code 1 when a case differs by more than the bound. Without root or a tool nothing can be measured: the
+program then says NOT RUN and why, and fails only where CI is set.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 
 from scipy import stats
 
+from tools import document
 from validation.witness_lab import (
     BURST_FRAMES,
     ETHERNET,
@@ -34,6 +36,8 @@ from validation.witness_lab import (
     die_with_parent,
 )
 
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "witness.md"
 BOUND = 0.10
 TOOLS = {"ip": "iproute2", "tc": "iproute2", "ethtool": "ethtool"}
 CASES = [
@@ -45,8 +49,9 @@ CASES = [
     Case("reno", 1, limit_packets=20),
     Case("reno", 1, sack=False),
 ]
-# These may part, as docs/witness.md says: printed as such, but no failure.
+# These may differ, as docs/witness.md says: printed as such, but no failure.
 KNOWN = CASES[-2:]
+AGREES, DIFFERS, KNOWN_DIFFERENCE = "agrees", "DIFFERS", "differs, known"
 # Linux's segments: 1500 bytes with 20 of IP, 20 of TCP and 12 of timestamps.
 SEGMENT = {"mss": 1448, "header": 52, "delayed_ack": "40ms"}
 
@@ -92,8 +97,8 @@ class Row:
         if not self.held:
             return "shown only"
         if abs(self.apart) <= BOUND:
-            return "agrees"
-        return "parts, known" if self.known else "PARTS"
+            return AGREES
+        return KNOWN_DIFFERENCE if self.known else DIFFERS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -101,25 +106,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     reason = obstacle()
     if reason:
-        print(f"NOT RUN  witness: {reason}")
+        print(f"NOT RUN  witness: {reason}", file=sys.stderr if options.json else sys.stdout)
         return int(bool(os.environ.get("CI")))
     signal.signal(signal.SIGTERM, stop)
     cases = [case for case in CASES if options.congestion in (None, case.congestion)]
-    print(
-        f"witness: Linux {os.uname().release}, {len(cases)} cases, "
-        f"{options.reps} runs each, {options.jobs} at a time",
-        flush=True,
+    conditions = (
+        f"Linux {os.uname().release}, {os.cpu_count()} processors, {len(cases)} cases, "
+        f"{options.reps} runs each, {options.jobs} at a time, simulator of commit {commit()}"
     )
+    print(f"witness: {conditions}", file=sys.stderr, flush=True)
     rows: list[Row] = []
     delays: list[dict[str, float]] = []
     for case in cases:
         measured = linux_runs(case, options.reps, options.jobs)
         rows += compare(case, measured)
         delays += [run.delay for run in measured]
-        print(f"{label(case)}: simulated with {json.dumps(simulated_tcp(case))}", flush=True)
-    print(table(rows))
-    print(delay_line(delays))
-    return conclude(rows)
+        tcp = json.dumps(simulated_tcp(case))
+        print(f"witness: {label(case)}: simulated with {tcp}", file=sys.stderr, flush=True)
+    if options.json:
+        print("\n".join(json.dumps(as_json(row)) for row in rows))
+        return exit_code(rows)
+    result = f"\n{conditions}; ± is half of the 95 % interval:\n\n{table(rows)}\n{delay_line(delays)}\n"
+    print(result)
+    if len(cases) == len(CASES):
+        document.renew(options.document, "witness", result)
+    print(conclusion(rows))
+    return exit_code(rows)
+
+
+def commit() -> str:
+    """Returns the short name of the commit that is checked out, with a + where files are changed."""
+    command = ["git", "describe", "--always", "--dirty=+"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -129,7 +148,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--reps", type=int, default=5, help="runs per case, at least 2 (default 5)")
     parser.add_argument("--jobs", type=int, default=5, help="runs at the same time (default 5)")
-    parser.add_argument("--congestion", choices=["reno", "cubic"], help="only these cases")
+    parser.add_argument(
+        "--congestion", choices=["reno", "cubic"], help="only these cases; the document stays as it is"
+    )
+    parser.add_argument("--document", type=Path, default=DOCUMENT)
+    parser.add_argument("--json", action="store_true", help="print rows as JSON, leave the document alone")
     options = parser.parse_args(arguments)
     if options.reps < 2 or options.jobs < 1:
         parser.error("--reps must be at least 2 and --jobs at least 1")
@@ -272,15 +295,28 @@ def compare(case: Case, measured: list[Measured], tcp: dict[str, Any] | None = N
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The rows in Markdown."""
-    lines = ["| case | quantity | Linux | simulator | apart | |", "|---|---|---|---|---|---|"]
-    for row in rows:
-        apart = "" if row.apart is None else f"{100 * row.apart:+.1f} %"
-        simulated = str(row.simulated or "none")
-        lines.append(
-            f"| {label(row.case)} | {row.quantity} | {row.linux} | {simulated} | {apart} | {row.verdict} |"
-        )
-    return "\n".join(lines)
+    """Returns the rows in Markdown."""
+    header = ("case", "quantity", "Linux", "simulator", "differs by", "")
+    return document.table(header, [cells(row) for row in rows])
+
+
+def cells(row: Row) -> list[str]:
+    """Returns one line of the table."""
+    difference = "" if row.apart is None else f"{100 * row.apart:+.1f} %"
+    simulated = str(row.simulated or "none")
+    return [label(row.case), row.quantity, str(row.linux), simulated, difference, row.verdict]
+
+
+def as_json(row: Row) -> dict[str, Any]:
+    """Returns a row for programs; `simulated` is null where the simulator lacks the algorithm."""
+    return {
+        "case": label(row.case),
+        "quantity": row.quantity,
+        "linux": asdict(row.linux),
+        "simulated": asdict(row.simulated) if row.simulated else None,
+        "held": row.held,
+        "verdict": row.verdict,
+    }
 
 
 def label(case: Case) -> str:
@@ -299,16 +335,21 @@ def delay_line(delays: Sequence[dict[str, float]]) -> str:
     )
 
 
-def conclude(rows: Sequence[Row]) -> int:
-    """The last line, and the exit code."""
+def exit_code(rows: Sequence[Row]) -> int:
+    """Returns 0 when something agrees and nothing differs that is not documented."""
     verdicts = [row.verdict for row in rows if row.held]
-    agree, part, known = (verdicts.count(word) for word in ("agrees", "PARTS", "parts, known"))
-    missing = len(verdicts) - agree - part - known
-    print(
-        f"witness: {agree} within {BOUND:.0%}, {part} part, {known} part as documented, "
+    return int(DIFFERS in verdicts or AGREES not in verdicts)
+
+
+def conclusion(rows: Sequence[Row]) -> str:
+    """Returns the counts as one sentence."""
+    verdicts = [row.verdict for row in rows if row.held]
+    agree, differ, known = (verdicts.count(word) for word in (AGREES, DIFFERS, KNOWN_DIFFERENCE))
+    missing = len(verdicts) - agree - differ - known
+    return (
+        f"witness: {agree} within {BOUND:.0%}, {differ} differ, {known} differ as documented, "
         f"{missing} without a counterpart"
     )
-    return int(part > 0 or agree == 0)
 
 
 if __name__ == "__main__":
