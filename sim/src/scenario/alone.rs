@@ -8,7 +8,7 @@
 //! know the end before it comes, later segments queue behind earlier ones, and nothing is lost. So for
 //! each way the longest transfer is followed, until its path is saturated
 //! ([`crate::engine::World::until_saturated`]), and tells when the segments of all shorter ones are sent; when the last
-//! one, full or not, arrives is arithmetic ([`super::empty_path`]). Connections of several
+//! one, full or not, arrives is arithmetic (`empty_path.rs`). Connections of several
 //! writes have runs of their own. The time of an idle server comes on top of each.
 
 use super::empty_path::{EmptyPath, PathKey};

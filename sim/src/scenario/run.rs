@@ -80,7 +80,7 @@ impl RunResult {
 /// Runs a plan; `traffic` is what was read from its files, if it names any.
 ///
 /// # Errors
-/// [`Error::Field`] when the traffic cannot be played as asked, [`Error::Cancelled`] after a cancel.
+/// `Error::Field` when the traffic cannot be played as asked, `Error::Cancelled` after a cancel.
 pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> Result<RunResult> {
     let seed = replication_seed(plan);
     let mut apps = Apps::default();

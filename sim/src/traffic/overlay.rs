@@ -23,7 +23,7 @@ const MAX_LOAD: f64 = 2.0;
 pub struct Arrival {
     /// Since the beginning of the period.
     pub at: Time,
-    /// Index into [`Traffic::connections`].
+    /// Index into `Traffic::connections`.
     pub connection: u32,
     /// Which copy, from 0.
     pub copy: u32,
