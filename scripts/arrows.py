@@ -17,8 +17,8 @@ PREFIX = "mousehole-"
 CRATES: dict[str, set[str]] = {
     "mousehole-policy": set(),
     "mousehole-sim": {"mousehole-policy"},
-    "mousehole-python": {"mousehole-sim"},
-    "mousehole-live": {"mousehole-policy"},
+    "mousehole-python": {"mousehole-sim", "mousehole-policy", "mousehole-check"},
+    "mousehole-check": {"mousehole-policy"},
 }
 
 BASE = {"units", "rng", "error", "flow"}

@@ -44,11 +44,8 @@ RED,400,ns2,"red(min=8,ns2=true)",0.2,{ns2},0.001,0,0,0,5.0,5.0,0.1
 RED,400,policy,"red(min=8)",0.3,{ns2},0.001,0,0,0,6.0,5.0,0.1
 """
 KERNEL = """\
-policy             records  differences      s  ns/record  instructions  verified  outcomes
-red                8388608            {differences}    4.2         37           489      9158  pass 1
-
-policy            changes  noticed  unread      s  records until the last was noticed
-red                    27       {noticed}       1    0.1  98304 (gentle_slope_q64 + 1)
+policy               records differences ns/record
+red                  8388608           {differences}        46          444     8969       26 {noticed:>7}      1  9 (x + 1)   2.1 s
 """
 
 

@@ -7,6 +7,7 @@ from mousehole.engine_types import (
     DatagramColumns,
     FlowColumns,
     JsonValue,
+    PolicyReport,
     QueueCounters,
     RunSummary,
     Scenario,
@@ -68,3 +69,11 @@ def scenario_from_toml(text: str, path: str) -> Scenario: ...
 def parse_rate(field: str, text: str) -> int: ...
 def parse_duration(field: str, text: str) -> float: ...
 def parse_size(field: str, text: str) -> int: ...
+def policy_template(kind: str, name: str) -> str:
+    """Returns the header of a policy; `kind` is `marker` or `dropper`."""
+
+def policy_check(target: str, records: int, kernel: bool, seed: int) -> PolicyReport:
+    """Checks a header, or a policy known by its name."""
+
+def policy_headers_folder() -> str:
+    """Returns the folder for a compiler's -I; the shipped headers are written there if they are not there yet."""
