@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import arrows
@@ -32,6 +33,10 @@ def test_sim__layers_see_only_what_is_below() -> None:
     files = sources(SIM, ".rs")
     assert len(files) > 4
     assert [f for path in files for f in arrows.layer_faults(path.relative_to(SIM), path.read_text())] == []
+
+
+def test_sim__layers_have_no_circles() -> None:
+    tuple(TopologicalSorter({name: seen or () for name, seen in arrows.LAYERS.items()}).static_order())
 
 
 def test_python__imports_follow_the_arrows() -> None:

@@ -88,9 +88,9 @@ def experiment_1(result: RunResult) -> Experiment1:
     packets = np.ceil(transfers["bytes"] / PACKET_BYTES)
     ended = ~np.isnan(response)
     bin_of = np.digitize(packets, EDGES) - 1
-    counted: tuple[Counter, ...] = ("arrived", "early", "forced", "marked", "sent")
+    counted: tuple[Counter, ...] = ("arrived", "early", "forced", "dropped", "marked", "sent")
     sums = {name: float(sum(colour[name] for colour in down["colours"])) for name in counted}
-    again = float(np.sum(transfers["retransmits"])) - sums["early"] - sums["forced"]
+    again = float(np.sum(transfers["retransmits"])) - sums["dropped"]
     return Experiment1(
         goodput=sums["sent"] - max(0.0, again),
         response_s=np.array([_mean(response[ended & (bin_of == index)]) for index in range(EDGES.size - 1)]),

@@ -21,6 +21,8 @@ from mousehole.engine_types import (
 BUILD: str
 """The git revision the engine was built from, or "unknown"."""
 __version__: str
+DROP_REASONS: tuple[str, ...]
+"""The reasons for drops. Each is a counter of a colour in `RunResult.queues`; `dropped` is their sum."""
 
 class Cancel:
     """A switch that stops runs from another thread."""

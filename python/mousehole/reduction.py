@@ -67,7 +67,7 @@ class RunFacts:
     """Share of short transfers that responded within each of `CDF_TIMES_S`."""
     scheme: dict[SchemeStatistic, float]
     colours: dict[str, dict[str, int]]
-    """Packets of the loaded link by colour: arrived, early, forced, policed, marked, sent."""
+    """Packets of the loaded link by colour; `dropped` is the sum over all reasons."""
     load: LoadSummary
     groups: Figures
     """Figures by application."""
@@ -170,7 +170,7 @@ def _scheme_statistics(
     return {
         "utilisation": down["utilisation"],
         "goodput_bps": summary["goodput_bps"],
-        "loss_share": _share(down, "early", "forced", "policed"),
+        "loss_share": _share(down, "dropped"),
         "mark_share": _share(down, "marked"),
         "queue_delay_mean_s": down["delay_mean_s"],
         "queue_delay_p50_s": down["delay_p50_s"],
@@ -178,7 +178,7 @@ def _scheme_statistics(
         "queue_delay_p99_s": down["delay_p99_s"],
         "queue_mean_packets": down["mean_queue_packets"],
         "uplink_utilisation": up["utilisation"],
-        "uplink_loss_share": _share(up, "early", "forced", "policed"),
+        "uplink_loss_share": _share(up, "dropped"),
         "jain_long": jain_index(rates_bps),
         "long_goodput_bps": _mean(rates_bps),
         "retransmits_per_transfer": _mean(transfers["retransmits"]),
@@ -188,7 +188,7 @@ def _scheme_statistics(
 
 
 def _colours(queue: QueueCounters) -> dict[str, dict[str, int]]:
-    names: tuple[Counter, ...] = ("arrived", "early", "forced", "policed", "marked", "sent")
+    names: tuple[Counter, ...] = ("arrived", "early", "forced", "policed", "dropped", "marked", "sent")
     return {colour["name"]: {name: int(colour[name]) for name in names} for colour in queue["colours"]}
 
 

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mousehole import _engine
+from mousehole._engine import DROP_REASONS
 from mousehole.engine_types import ParameterEntry, QueueCounters, SchemeEntry, TrafficSummary
 from mousehole.records import Records
 from mousehole.sizes import size_text
@@ -101,14 +102,16 @@ def _direction(upload: object) -> str:
 
 
 def _queue_table(queues: list[QueueCounters]) -> Table:
+    """Returns a row per link and colour; a reason for which nothing was dropped has no column."""
+    colours = [colour for queue in queues for colour in queue["colours"]]
+    reasons = [name for name in DROP_REASONS if any(colour[name] for colour in colours)]
     headings = (
         "link",
         "rate",
         "utilised",
         "colour",
         "arrived",
-        "early",
-        "forced",
+        *reasons,
         "marked",
         "sent",
         "delay p50",
@@ -124,7 +127,7 @@ def _queue_table(queues: list[QueueCounters]) -> Table:
             time_text(delay) for delay in (queue["delay_p50_s"], queue["delay_p95_s"], queue["delay_p99_s"])
         ]
         for colour in [colour for colour in queue["colours"] if colour["arrived"]]:
-            counts = [str(colour[name]) for name in ("arrived", "early", "forced", "marked", "sent")]
+            counts = [str(colour[name]) for name in ("arrived", *reasons, "marked", "sent")]
             table.add_row(*(Text(text) for text in (*head, colour["name"], *counts, *delays)))
             head, delays = [""] * 3, [""] * 3
     return table

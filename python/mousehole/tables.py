@@ -176,7 +176,7 @@ def _colour_rows(cell: Cell, scheme: str, runs: list[RunFacts]) -> list[ColourRo
     for colour in runs[0].colours:
         counts = {name: sum(run.colours[colour][name] for run in runs) for name in COLOUR_COUNTS}
         arrived = counts["arrived"]
-        lost = counts["early"] + counts["forced"] + counts["policed"]
+        lost = sum(run.colours[colour]["dropped"] for run in runs)
         losses, marks = (lost / arrived, counts["marked"] / arrived) if arrived else (None, None)
         rows.append(ColourRow(cell.buffer, cell.load, scheme, colour, counts, losses, marks))
     return rows

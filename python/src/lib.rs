@@ -8,9 +8,11 @@ mod result;
 mod traffic;
 
 use convert::{from_python, to_python};
+use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::error::Result;
 use mousehole_sim::scenario::{Plan, Scenario, run};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use result::RunResult;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -88,6 +90,7 @@ fn plan_of(given: &Bound<'_, PyAny>) -> PyResult<Plan> {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("BUILD", env!("MOUSEHOLE_REVISION"))?;
+    module.add("DROP_REASONS", PyTuple::new(module.py(), DropReason::ALL.map(DropReason::name))?)?;
     module.add_class::<Cancel>()?;
     module.add_class::<Traffic>()?;
     module.add_class::<RunResult>()?;

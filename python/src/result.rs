@@ -1,6 +1,7 @@
 //! The records of a run as numpy columns and dictionaries; `engine_types.py` has their types.
 
 use crate::traffic::column;
+use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::record::{QueueRecord, TRACE_EVENTS};
 use mousehole_sim::scenario::{Plan, RunResult as Records};
 use mousehole_sim::units::Time;
@@ -37,7 +38,7 @@ impl RunResult {
         frame.set_item("object_key", column(py, all.iter().map(|t| t.object_key)))?;
         frame.set_item("source", self.named(py, all.iter().map(|t| t.source))?)?;
         frame.set_item("upload", column(py, all.iter().map(|t| t.upload)))?;
-        frame.set_item("cheats", column(py, all.iter().map(|t| t.cheats)))?;
+        frame.set_item("cheats", column(py, all.iter().map(|t| t.misbehaves)))?;
         frame.set_item("start_s", column(py, all.iter().map(|t| t.start.as_secs())))?;
         frame.set_item("first_data_s", column(py, all.iter().map(|t| seconds(t.first_data))))?;
         frame.set_item("end_s", column(py, all.iter().map(|t| seconds(t.end))))?;
@@ -60,7 +61,7 @@ impl RunResult {
         frame.set_item("client", column(py, all.iter().map(|flow| flow.client)))?;
         frame.set_item("source", self.named(py, all.iter().map(|flow| flow.source))?)?;
         frame.set_item("upload", column(py, all.iter().map(|flow| flow.upload)))?;
-        frame.set_item("cheats", column(py, all.iter().map(|flow| flow.cheats)))?;
+        frame.set_item("cheats", column(py, all.iter().map(|flow| flow.misbehaves)))?;
         frame.set_item("bytes", column(py, all.iter().map(|flow| flow.bytes)))?;
         let rate = all.iter().map(|flow| flow.bytes as f64 * 8.0 / window_s);
         frame.set_item("goodput_bps", column(py, rate))?;
@@ -184,15 +185,10 @@ fn queue_dict<'py>(py: Python<'py>, queue: &QueueRecord) -> PyResult<Bound<'py, 
     let colours = queue.colours.iter().zip(COLOURS).map(|(counts, name)| {
         let colour = PyDict::new(py);
         colour.set_item("name", name)?;
-        for (what, count) in [
-            ("arrived", counts.arrived),
-            ("early", counts.early),
-            ("forced", counts.forced),
-            ("fault", counts.fault),
-            ("policed", counts.policed),
-            ("marked", counts.marked),
-            ("sent", counts.sent),
-        ] {
+        let drops = DropReason::ALL.map(|reason| (reason.name(), counts.dropped_for(reason)));
+        let before = [("arrived", counts.arrived)];
+        let after = [("dropped", counts.dropped()), ("marked", counts.marked), ("sent", counts.sent)];
+        for (what, count) in before.into_iter().chain(drops).chain(after) {
             colour.set_item(what, count.packets)?;
             colour.set_item(format!("{what}_bytes"), count.bytes)?;
         }

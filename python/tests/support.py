@@ -78,8 +78,14 @@ def two_colours() -> list[dict[str, Any]]:
 
 
 def colour(
-    name: str, arrived: int, early: int = 0, forced: int = 0, marked: int = 0, policed: int = 0
+    name: str,
+    arrived: int,
+    early: int = 0,
+    forced: int = 0,
+    marked: int = 0,
+    policed: int = 0,
+    fault: int = 0,
 ) -> dict[str, Any]:
-    lost = {"early": early, "forced": forced, "policed": policed}
-    counts = {"arrived": arrived, **lost, "marked": marked, "sent": arrived - sum(lost.values())}
-    return {"name": name, **counts}
+    lost = {"early": early, "forced": forced, "policed": policed, "fault": fault}
+    counts = {"arrived": arrived, **lost, "dropped": sum(lost.values()), "marked": marked}
+    return {"name": name, **counts, "sent": arrived - counts["dropped"]}

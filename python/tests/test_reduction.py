@@ -75,6 +75,12 @@ def test_reduce_run__loss_and_marks() -> None:
     assert facts.colours["yellow"]["early"] == 17
 
 
+def test_reduce_run__loss_counts_every_reason() -> None:
+    queue = [colour("green", 100, early=1, forced=2, policed=3, fault=4)]
+    facts = reduced(HandMadeRun([1000], [1.0], colours=queue))
+    assert facts.scheme["loss_share"] == facts.scheme["uplink_loss_share"] == pytest.approx(0.1)
+
+
 def test_reduce_run__cdf_rises_to_the_finished_share() -> None:
     facts = reduced(HandMadeRun([1000] * 4, [0.01, 0.1, 1.0, nan]))
     assert facts.cdf[np.searchsorted(CDF_TIMES_S, 0.05)] == 0.25

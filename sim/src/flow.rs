@@ -1,8 +1,8 @@
-//! What the network may know of a connection beside its packets.
+//! Properties of a connection that the network may use in addition to its packets.
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of application a connection belongs to.
+/// The class of application that a connection belongs to.
 ///
 /// Noureddine & Tobagi, section III, give each a drop precedence of its own and each host's scheduler
 /// serves them in this order.
@@ -10,16 +10,16 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Class {
-    /// Someone waits for every packet: remote login, voice, names.
+    /// Someone waits for every packet: remote login, voice, name look-up.
     Interactive = 0,
-    /// Someone waits for the whole: the web, and whatever is not known to be another.
+    /// Someone waits for the whole transfer: the web, and everything of unknown class.
     #[default]
     Web = 1,
     /// Nobody waits: file transfer, mail, backup.
     Bulk = 2,
 }
 
-/// A connection as markers and queues get to know it, once, when it opens.
+/// The properties of a connection that markers and queues are notified of when it opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flow {
     /// Names the connection across schemes.
@@ -28,6 +28,6 @@ pub struct Flow {
     pub client: u32,
     /// Host that answers.
     pub server: u32,
-    /// What kind of application it belongs to.
+    /// Class of its application.
     pub class: Class,
 }

@@ -1,17 +1,18 @@
-//! A link: a queue, a transmitter and a propagation delay, and faults on demand.
+//! A link: a queue, a transmitter, a propagation delay, and losses that a scenario asks for.
 
+use crate::drop_reason::DropReason;
 use crate::packet::{Packet, flag};
-use crate::queue::{Dequeued, Drop, Queue, Why};
+use crate::queue::{Dequeued, Dropped, Queue};
 use crate::record::{ColourCounts, QueueCounts};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Rate, Time};
 
-/// Losses on purpose, before the queue.
+/// Losses that a scenario asks for, before the queue.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Fault {
-    /// Arrivals to lose, by their number from 0, rising.
+    /// Arrivals to lose, by their number from 0, in rising order.
     pub drop: Vec<u64>,
-    /// Every arrival is lost with this probability.
+    /// Probability that an arrival is lost.
     pub bernoulli: f64,
 }
 
@@ -20,17 +21,35 @@ pub struct Fault {
 pub enum Arrival {
     /// It reaches the far end at this time (one event per hop).
     Arrives(Time),
-    /// It waits in the queue; if the transmitter was idle, it must be served now.
+    /// It waits in the queue, or was dropped in favour of others.
     Queued {
-        /// Whether the transmitter is idle.
+        /// Whether the transmitter is idle; the caller must call [`Link::serve`] then.
         serve: bool,
     },
-    /// It was dropped; `drops` of the link tells.
+    /// It was dropped; [`Link::take_drop`] returns it.
     Dropped,
 }
 
-/// A rate that knows transmission times without dividing: several are needed per packet, and a division takes
-/// as long as twenty additions.
+/// What a link did when it was asked for its next transmission.
+#[derive(Debug, Clone, Copy)]
+pub enum Served {
+    /// It started to transmit a packet.
+    Started {
+        /// The packet.
+        packet: Packet,
+        /// When the transmitter is free again; the caller must call [`Link::serve`] then.
+        free_at: Time,
+        /// When the packet reaches the far end.
+        arrives_at: Time,
+    },
+    /// Nothing may leave before this time; the caller must call [`Link::serve`] then.
+    Retry(Time),
+    /// There is nothing to do: no packet waits, or a later call has been asked for already.
+    Idle,
+}
+
+/// A rate with its reciprocal, which computes transmission times without a division: several are needed per
+/// packet, and a division takes as long as twenty additions.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     rate: Rate,
@@ -39,12 +58,12 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The pace of `rate`, which is not 0.
+    /// Returns the pace of `rate`, which must not be 0.
     pub fn new(rate: Rate) -> Pace {
         Pace { rate, inverse: u64::MAX / rate.0 }
     }
 
-    /// Exactly [`Rate::tx_time`].
+    /// Returns exactly what [`Rate::tx_time`] returns.
     #[inline]
     pub fn tx_time(&self, bytes: u64) -> Dur {
         let bit_ns = bytes * 8_000_000_000 + self.rate.0 / 2;
@@ -68,24 +87,24 @@ pub struct Link {
     queue: Queue,
     pace: Pace,
     fault: Fault,
-    fault_dice: Stream,
-    dice: Stream,
+    fault_rng: Stream,
+    rng: Stream,
     arrivals: u64,
-    /// Until then the transmitter is busy.
+    /// The transmitter is busy until this time.
     busy_until: Time,
-    /// The slow path is used even where the fast one would do.
+    /// The slow path is used even where the fast one is possible.
     slow: bool,
     /// A packet is in transmission (slow path).
     transmitting: bool,
-    /// The queue is to be asked again then, and that is promised already.
-    wake: Time,
+    /// Time of the last [`Served::Retry`]; zero once a packet has left.
+    retry_at: Time,
     /// Extra bytes per packet on the wire.
     overhead: u32,
-    drops: Vec<Drop>,
+    drops: Vec<Dropped>,
 }
 
 impl Link {
-    /// A link with its queue; `id` names its random draws under `seed`.
+    /// Returns a link with its queue; `id` names its random draws under `seed`.
     pub fn new(name: &str, id: u64, rate: Rate, delay: Dur, queue: Queue, seed: u64) -> Link {
         Link {
             name: name.to_string(),
@@ -95,19 +114,19 @@ impl Link {
             queue,
             pace: Pace::new(rate),
             fault: Fault::default(),
-            fault_dice: Stream::new(seed, Purpose::Fault, id),
-            dice: Stream::new(seed, Purpose::Queue, id),
+            fault_rng: Stream::new(seed, Purpose::Fault, id),
+            rng: Stream::new(seed, Purpose::Queue, id),
             arrivals: 0,
             busy_until: Time::ZERO,
             slow: false,
             transmitting: false,
-            wake: Time::ZERO,
+            retry_at: Time::ZERO,
             overhead: 0,
             drops: Vec::new(),
         }
     }
 
-    /// The same link with faults, extra bytes per packet, and optionally without the fast path.
+    /// Returns the link with faults, extra bytes per packet on the wire, and optionally without the fast path.
     pub fn with(mut self, fault: Fault, overhead: u32, slow: bool) -> Link {
         (self.fault, self.overhead, self.slow) = (fault, overhead, slow);
         self
@@ -118,7 +137,7 @@ impl Link {
         self.overhead = overhead;
     }
 
-    /// Takes a packet.
+    /// Takes a packet that has reached the link: counts it, applies faults, and passes or queues it.
     #[inline(always)]
     pub fn arrive(&mut self, packet: &mut Packet, now: Time) -> Arrival {
         self.counts.arrived(packet.colour, packet.bytes);
@@ -126,13 +145,13 @@ impl Link {
         self.arrivals += 1;
         packet.was_marked = packet.has(flag::CE);
         if self.is_faulty() && self.loses(number) {
-            self.note_drop(*packet, Why::Fault);
+            self.note_drop(*packet, DropReason::Fault);
             return Arrival::Dropped;
         }
         match self.queue.as_fifo() {
-            Some(fifo) if !self.slow => match fifo.pass(packet, now, self.busy_until, &mut self.dice) {
-                Err(why) => {
-                    self.note_drop(*packet, why);
+            Some(fifo) if !self.slow => match fifo.pass(packet, now, self.busy_until, &mut self.rng) {
+                Err(reason) => {
+                    self.note_drop(*packet, reason);
                     Arrival::Dropped
                 }
                 Ok(start) => {
@@ -148,6 +167,7 @@ impl Link {
         }
     }
 
+    /// Takes a packet on the slow path, or on a link that nobody shares.
     fn arrive_slowly(&mut self, packet: Packet, now: Time) -> Arrival {
         if let Queue::Unshared(links) = &mut self.queue {
             let duration = self.pace.tx_time(u64::from(packet.bytes) + u64::from(self.overhead));
@@ -156,17 +176,17 @@ impl Link {
             return Arrival::Arrives(start + duration + self.delay);
         }
         let first = self.drops.len();
-        self.queue.enqueue(packet, now, &mut self.dice, &mut self.drops);
+        self.queue.enqueue(packet, now, &mut self.rng, &mut self.drops);
         self.count_drops(first);
         Arrival::Queued { serve: !self.transmitting }
     }
 
-    /// Starts the next transmission: the packet, when the transmitter is free again, and when it arrives;
-    /// or the time to ask again, unless that is promised already.
-    pub fn serve(&mut self, now: Time) -> Result<(Packet, Time, Time), Option<Time>> {
+    /// Starts the next transmission, if there is one. Slow path only; the engine calls it when the transmitter
+    /// becomes free, when a packet arrives at an idle transmitter, and at the time of [`Served::Retry`].
+    pub fn serve(&mut self, now: Time) -> Served {
         if self.transmitting && now < self.busy_until {
             // An arrival made the queue ready before the time it had asked for.
-            return Err(None);
+            return Served::Idle;
         }
         let first = self.drops.len();
         let next = self.queue.dequeue(now, &mut self.drops);
@@ -178,42 +198,43 @@ impl Link {
                 }
                 self.counts.sent(packet.colour, packet.bytes, now.since(at).0);
                 self.transmitting = true;
-                self.wake = Time::ZERO;
+                self.retry_at = Time::ZERO;
                 self.busy_until = now + self.tx_time(u32::from(packet.bytes));
-                Ok((packet, self.busy_until, self.busy_until + self.delay))
+                let (free_at, arrives_at) = (self.busy_until, self.busy_until + self.delay);
+                Served::Started { packet, free_at, arrives_at }
             }
             Dequeued::WaitUntil(time) => {
                 self.transmitting = false;
-                if now < self.wake && self.wake <= time {
-                    return Err(None);
+                if now < self.retry_at && self.retry_at <= time {
+                    return Served::Idle;
                 }
-                self.wake = time;
-                Err(Some(time))
+                self.retry_at = time;
+                Served::Retry(time)
             }
             Dequeued::Empty => {
                 self.transmitting = false;
-                Err(None)
+                Served::Idle
             }
         }
     }
 
-    /// Takes the packets dropped since the last call.
-    pub fn take_drop(&mut self) -> Option<Drop> {
+    /// Returns one of the packets dropped and not yet taken; call it until it returns `None`.
+    pub fn take_drop(&mut self) -> Option<Dropped> {
         self.drops.pop()
     }
 
-    /// A policer dropped an arrival before the queue.
-    pub fn refuse(&mut self, packet: Packet) {
+    /// Counts an arrival that the policer before the queue has dropped.
+    pub fn police_drop(&mut self, packet: Packet) {
         self.counts.arrived(packet.colour, packet.bytes);
-        self.note_drop(packet, Why::Policed);
+        self.note_drop(packet, DropReason::Policed);
     }
 
-    /// Packets and bytes waiting.
+    /// Returns the packets and bytes waiting at `now`.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
         self.queue.backlog(now)
     }
 
-    /// Counts at `now`; a packet whose departure is promised for later is not sent yet.
+    /// Returns the counts at `now`; a packet whose departure is scheduled for later does not count as sent yet.
     pub fn counts_at(&mut self, now: Time) -> [ColourCounts; 3] {
         let mut colours = self.counts.colours;
         if let Some(fifo) = self.queue.as_fifo().filter(|_| !self.slow) {
@@ -226,44 +247,49 @@ impl Link {
         colours
     }
 
-    /// Whether a packet counts as sent at its arrival already (the fast path).
-    pub fn promises_departures(&mut self) -> bool {
+    /// Whether a packet counts as sent as soon as it arrives (the fast path).
+    pub fn schedules_departures(&mut self) -> bool {
         matches!(self.queue, Queue::Unshared(_)) || !self.slow && self.queue.as_fifo().is_some()
     }
 
-    /// The queue, for traces and tests.
+    /// Returns the queue, to notify it of connections and for traces and tests.
     pub fn queue(&mut self) -> &mut Queue {
         &mut self.queue
     }
 
-    /// Time to put a packet of `bytes` of IP length on the wire.
+    /// Returns the time to transmit a packet of `bytes` of IP length.
     pub fn tx_time(&self, bytes: u32) -> Dur {
         self.pace.tx_time(u64::from(bytes) + u64::from(self.overhead))
     }
 
-    /// How long the transmitter is busy with what it has taken by `now`; 0 on the slow path, which does not tell.
+    /// Returns how long the transmitter is busy with the packets taken by `now`; 0 on the slow path, which does not
+    /// know.
     pub fn work(&self, now: Time) -> Dur {
         if self.slow { Dur::ZERO } else { self.busy_until.since(now) }
     }
 
+    /// Whether the scenario asks for losses here.
     fn is_faulty(&self) -> bool {
         self.fault.bernoulli > 0.0 || !self.fault.drop.is_empty()
     }
 
+    /// Whether the arrival with this number is lost; draws a random number where losses are random.
     fn loses(&mut self, number: u64) -> bool {
         self.fault.drop.binary_search(&number).is_ok()
-            || (self.fault.bernoulli > 0.0 && self.fault_dice.uniform() < self.fault.bernoulli)
+            || (self.fault.bernoulli > 0.0 && self.fault_rng.uniform() < self.fault.bernoulli)
     }
 
-    fn note_drop(&mut self, packet: Packet, why: Why) {
-        self.counts.dropped(packet.colour, packet.bytes, why);
-        self.drops.push(Drop { packet, why });
+    /// Counts a dropped packet and keeps it for [`Link::take_drop`].
+    fn note_drop(&mut self, packet: Packet, reason: DropReason) {
+        self.counts.dropped(packet.colour, packet.bytes, reason);
+        self.drops.push(Dropped { packet, reason });
     }
 
+    /// Counts the packets that the queue has dropped, from index `first` of the list on.
     fn count_drops(&mut self, first: usize) {
         for index in first..self.drops.len() {
-            let Drop { packet, why } = self.drops[index];
-            self.counts.dropped(packet.colour, packet.bytes, why);
+            let Dropped { packet, reason } = self.drops[index];
+            self.counts.dropped(packet.colour, packet.bytes, reason);
         }
     }
 }
@@ -277,7 +303,7 @@ mod tests {
     proptest! {
         /// Rates from 1 bit/s to 1 Tb/s, those that divide evenly among them.
         #[test]
-        fn pace__is_the_rates_own_transmission_time(
+        fn tx_time__is_that_of_the_rate(
             rate in prop_oneof![1u64..=1_000_000_000_000, (0u32..=12).prop_map(|power| 10u64.pow(power)), 1u64..100],
             bytes in 0u64..=200_000,
         ) {

@@ -1,13 +1,12 @@
 //! The packet that travels through links and queues: 32 bytes, `Copy`, no ownership.
 //!
-//! Sequence numbers count segments: a write of B bytes is `ceil(B / MSS)` segments, the last one
-//! short. One 32-bit segment number reaches 6 TB at 1460 bytes, and loss recovery needs no byte
-//! arithmetic.
+//! Sequence numbers count segments: a write of B bytes is `ceil(B / MSS)` segments, of which the last may be short.
+//! A 32-bit segment number reaches 6 TB at 1460 bytes, and loss recovery needs no byte arithmetic.
 
 pub use mousehole_policy::Colour;
 use mousehole_policy::View;
 
-/// What a packet is.
+/// The kind of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
@@ -15,13 +14,13 @@ pub enum Kind {
     Data = 0,
     /// A pure acknowledgement; `seq` is the next segment expected.
     Ack = 1,
-    /// Connection request of the side that opens.
+    /// Connection request (SYN) of the side that opens.
     Syn = 2,
     /// Answer to a SYN.
     SynAck = 3,
     /// Completes the handshake and asks for write number `seq`.
     Request = 4,
-    /// Unresponsive: no transport answers it; `seq` counts the flow's packets, `sacks` hold the time of sending.
+    /// A datagram, which no transport answers; `seq` counts the flow's packets, `sacks` hold the time of sending.
     Datagram = 5,
 }
 
@@ -44,7 +43,7 @@ pub mod flag {
     /// Belongs to a connection whose data goes from client to server.
     pub const UPLOAD: u8 = 128;
 
-    /// `bits` if `condition` holds, else none.
+    /// Returns `bits` if `condition` holds, else 0.
     pub const fn when(condition: bool, bits: u8) -> u8 {
         if condition { bits } else { 0 }
     }
@@ -75,17 +74,17 @@ pub struct Packet {
     pub bytes: u16,
     /// Link whose queue the packet reaches next.
     pub link: u16,
-    /// What it is.
+    /// Kind of the packet.
     pub kind: Kind,
     /// Colour given by a marker; green until then.
     pub colour: Colour,
     /// Bits of [`flag`].
     pub flags: u8,
-    /// Shared links passed so far in this direction.
+    /// Number of shared links crossed so far in this direction.
     pub hop: u8,
-    /// The sender's window in segments at sending time, saturating at 255; 0 where there is none to tell.
+    /// The sender's window in segments at the time of sending, saturating at 255; 0 if there is none.
     pub window_hint: u8,
-    /// It carried a congestion mark when it reached the present link.
+    /// It carried a congestion mark already when it reached the present link.
     pub was_marked: bool,
     /// Data: segments of its write not yet acknowledged when it was sent, itself included; saturating.
     pub remaining: u16,
@@ -93,8 +92,7 @@ pub struct Packet {
 
 const _: () = assert!(size_of::<Packet>() == 32);
 
-/// What a policy sees for each combination of [`flag`]s: the transport's bits and the policy's are named by
-/// different rooms.
+/// The policy's flags for each combination of [`flag`]s; the simulator and the policies number their bits differently.
 const VIEW_FLAGS: [u8; 256] = {
     const BITS: [(u8, u8); 4] = [
         (flag::ECT, View::ECT),
@@ -113,10 +111,10 @@ const VIEW_FLAGS: [u8; 256] = {
 };
 
 impl Packet {
-    /// Where there is no packet.
+    /// Placeholder for events without a packet.
     pub const NONE: Packet = Packet::new(u32::MAX, Kind::Data, 0, 0);
 
-    /// A packet of `kind` with no flags, colours or SACK blocks.
+    /// Returns a green packet of `kind` without flags and SACK blocks.
     pub const fn new(flow: u32, kind: Kind, seq: u32, bytes: u16) -> Packet {
         Packet {
             flow,
@@ -149,7 +147,7 @@ impl Packet {
         self.has(flag::REVERSE) != self.has(flag::UPLOAD)
     }
 
-    /// What a policy may know of the packet.
+    /// Returns the fields of the packet that a policy may use.
     pub fn view(&self) -> View {
         let kind = match self.kind {
             Kind::Syn | Kind::SynAck => View::SYN,
@@ -164,7 +162,7 @@ impl Packet {
             .with_sequence(self.position())
     }
 
-    /// Where its data ends or up to where it acknowledges, in segments; 0 when it does neither.
+    /// Returns the segment after its data, or the next segment it acknowledges; 0 for every other kind.
     fn position(&self) -> u32 {
         match self.kind {
             Kind::Data => self.seq.wrapping_add(1),
@@ -180,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn view__tells_where_data_ends_and_what_is_acknowledged() {
+    fn view__has_the_end_of_data_and_the_acknowledged_segment() {
         let at = |kind, seq| Packet::new(0, kind, seq, 40).view().sequence;
         assert_eq!([at(Kind::Data, 0), at(Kind::Data, 9), at(Kind::Ack, 9)], [1, 10, 9]);
         assert_eq!([Kind::Syn, Kind::SynAck, Kind::Request].map(|kind| at(kind, 3)), [0; 3]);

@@ -1,7 +1,7 @@
-//! What a run leaves behind: one record per transfer, counters per queue, optional packet trace.
+//! The records of a run: one per transfer, counters per queue, and optionally a packet trace.
 
+use crate::drop_reason::DropReason;
 use crate::packet::Colour;
-use crate::queue::Why;
 use crate::units::{Rate, Time};
 use hdrhistogram::Histogram;
 
@@ -24,8 +24,8 @@ pub struct Transfer {
     pub source: u16,
     /// Its data went from client to server.
     pub upload: bool,
-    /// Its sender departed from the rules.
-    pub cheats: bool,
+    /// Its sender misbehaved.
+    pub misbehaves: bool,
     /// When the client's SYN or request was sent.
     pub start: Time,
     /// When the first data packet was first sent; [`Time::NEVER`] if none was.
@@ -34,20 +34,20 @@ pub struct Transfer {
     pub end: Time,
     /// Round-trip time of the path without queueing, ns.
     pub rtt_ns: u64,
-    /// Names its path; paths with the same rates and delays share a number, and the dumbbell has one.
+    /// Number of its path. Equivalent paths, with the same rates and delays, share one; the dumbbell has only one.
     pub path: u32,
     /// Segments retransmitted during this transfer.
     pub retransmits: u32,
     /// Retransmission timeouts during this transfer.
     pub timeouts: u32,
-    /// Replayed QUIC.
+    /// It was QUIC in the trace.
     pub is_quic: bool,
-    /// What its connection carries, where that is several writes.
+    /// Where the writes of its connection are listed, if there are several.
     pub template: Option<Template>,
     /// Names the page it belongs to; 0 for none. Equal across schemes like `key`.
     pub page: u64,
-    /// How many transfers that page has in all, at most 65,535; 0 without a page. With fewer records the page
-    /// began before the measured window.
+    /// Number of transfers of that page, at most 65,535; 0 without a page. If there are fewer records, the page began
+    /// before the measured window.
     pub page_transfers: u16,
     /// Time an idle server would have needed before the first byte, ns.
     pub service_ns: u64,
@@ -62,7 +62,7 @@ pub enum Template {
     Script(u32),
 }
 
-/// What one flow without end delivered within the measured window.
+/// What one long-lived flow delivered within the measured window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FlowRecord {
     /// Names the connection across schemes.
@@ -73,8 +73,8 @@ pub struct FlowRecord {
     pub source: u16,
     /// Its data went from client to server.
     pub upload: bool,
-    /// Its sender departed from the rules.
-    pub cheats: bool,
+    /// Its sender misbehaved.
+    pub misbehaves: bool,
     /// Payload bytes that arrived in order.
     pub bytes: u64,
 }
@@ -84,7 +84,7 @@ impl FlowRecord {
     pub const BULK: u16 = u16::MAX;
 }
 
-/// What one datagram flow met: packets sent within the measured window.
+/// The fate of one datagram flow's packets that were sent within the measured window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DatagramRecord {
     /// Names the flow across schemes.
@@ -99,7 +99,7 @@ pub struct DatagramRecord {
     pub sent: u64,
     /// Of those, packets that arrived.
     pub received: u64,
-    /// Of those, packets that were dropped; the rest was still under way at the end.
+    /// Of those, packets that were dropped; the rest was still in the network at the end.
     pub lost: u64,
     /// Bytes of IP length that arrived.
     pub bytes: u64,
@@ -118,8 +118,17 @@ pub struct Count {
     pub bytes: u64,
 }
 
+impl std::ops::Add for Count {
+    type Output = Count;
+
+    fn add(self, other: Count) -> Count {
+        Count { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
+}
+
 impl Count {
-    fn add(&mut self, bytes: u16) {
+    /// Adds one packet.
+    fn add_packet(&mut self, bytes: u16) {
         self.packets += 1;
         self.bytes += u64::from(bytes);
     }
@@ -129,19 +138,15 @@ impl Count {
     }
 }
 
-/// What happened to the packets of one colour at one queue.
+/// Counts of the packets of one colour at one queue.
+///
+/// Every packet that arrived has been dropped, has been sent or still waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ColourCounts {
-    /// Reached the queue.
+    /// Reached the queue, or was dropped before it.
     pub arrived: Count,
-    /// Dropped early.
-    pub early: Count,
-    /// Dropped because the average was beyond the threshold, or the buffer full.
-    pub forced: Count,
-    /// Lost by a faulty link before the queue.
-    pub fault: Count,
-    /// Dropped by a policer before the queue.
-    pub policed: Count,
+    /// Dropped, by [`DropReason`].
+    pub drops: [Count; DropReason::ALL.len()],
     /// Admitted with a congestion mark.
     pub marked: Count,
     /// Left the queue for transmission.
@@ -149,14 +154,21 @@ pub struct ColourCounts {
 }
 
 impl ColourCounts {
-    /// The counts since `earlier`.
+    /// Returns the packets dropped for one reason.
+    pub fn dropped_for(&self, reason: DropReason) -> Count {
+        self.drops[reason as usize]
+    }
+
+    /// Returns the packets dropped for any reason.
+    pub fn dropped(&self) -> Count {
+        self.drops.iter().fold(Count::default(), |sum, &count| sum + count)
+    }
+
+    /// Returns the counts since `earlier`.
     pub fn since(self, earlier: ColourCounts) -> ColourCounts {
         ColourCounts {
             arrived: self.arrived.since(earlier.arrived),
-            early: self.early.since(earlier.early),
-            forced: self.forced.since(earlier.forced),
-            fault: self.fault.since(earlier.fault),
-            policed: self.policed.since(earlier.policed),
+            drops: std::array::from_fn(|index| self.drops[index].since(earlier.drops[index])),
             marked: self.marked.since(earlier.marked),
             sent: self.sent.since(earlier.sent),
         }
@@ -175,20 +187,21 @@ pub struct QueueCounts {
 
 /// Counts of delays, in the bins of an HDR histogram of three significant digits.
 ///
-/// Filing one by the library cost more than the packet's other counters together; so bins are counted here,
-/// and the library is told once, when quantiles are asked for.
+/// Recording a delay in the library costs more than the packet's other counters together. So the bins are counted
+/// here, and the library's histogram is filled once, when quantiles are asked for.
 #[derive(Debug, Clone, Default)]
 struct Delays {
-    /// By bin; as long as the longest delay needs.
+    /// Counts by bin, up to that of the longest delay.
     bins: Vec<u32>,
 }
 
 impl Delays {
-    /// Units up to which every unit is a bin; beyond, half as many bins for each doubling.
+    /// Below this number of units every unit is a bin; beyond it there are half as many bins for each doubling.
     const FINE: u64 = 2048;
-    /// The longest delay told apart, about 3 hours.
+    /// Longer delays count as this, about 3 hours.
     const LONGEST: u64 = 1 << 37;
 
+    /// Counts one delay.
     #[inline]
     fn add(&mut self, units: u64) {
         let units = units.min(Delays::LONGEST);
@@ -210,6 +223,7 @@ impl Delays {
         self.bins.iter().map(|&count| u64::from(count)).sum()
     }
 
+    /// Returns the library's histogram of the same delays.
     fn histogram(&self) -> Histogram<u64> {
         let mut histogram =
             Histogram::new_with_bounds(1, Delays::LONGEST, 3).expect("constant bounds are valid");
@@ -223,43 +237,37 @@ impl Delays {
 }
 
 impl QueueCounts {
-    /// A packet reached the queue.
+    /// Counts a packet that has reached the queue.
     #[inline]
     pub fn arrived(&mut self, colour: Colour, bytes: u16) {
-        self.colours[colour.index()].arrived.add(bytes);
+        self.colours[colour.index()].arrived.add_packet(bytes);
     }
 
-    /// A packet was dropped.
-    pub fn dropped(&mut self, colour: Colour, bytes: u16, why: Why) {
-        let counts = &mut self.colours[colour.index()];
-        match why {
-            Why::Early => counts.early.add(bytes),
-            Why::Forced => counts.forced.add(bytes),
-            Why::Fault => counts.fault.add(bytes),
-            Why::Policed => counts.policed.add(bytes),
-        }
+    /// Counts a packet that was dropped.
+    pub fn dropped(&mut self, colour: Colour, bytes: u16, reason: DropReason) {
+        self.colours[colour.index()].drops[reason as usize].add_packet(bytes);
     }
 
-    /// A packet was marked.
+    /// Counts a packet that was marked.
     pub fn marked(&mut self, colour: Colour, bytes: u16) {
-        self.colours[colour.index()].marked.add(bytes);
+        self.colours[colour.index()].marked.add_packet(bytes);
     }
 
-    /// A packet started transmission after waiting `delay_ns`.
+    /// Counts a packet that starts transmission after waiting `delay_ns`.
     #[inline]
     pub fn sent(&mut self, colour: Colour, bytes: u16, delay_ns: u64) {
-        self.colours[colour.index()].sent.add(bytes);
+        self.colours[colour.index()].sent.add_packet(bytes);
         self.delay_sum_ns += u128::from(delay_ns);
         self.delays.add(delay_ns / 100);
     }
 
-    /// Forgets the delays seen so far, at the start of the measured window.
+    /// Forgets the delays recorded so far; called at the start of the measured window.
     pub fn restart_delays(&mut self) {
         self.delays.bins.fill(0);
         self.delay_sum_ns = 0;
     }
 
-    /// Mean queueing delay in seconds since the delays were restarted.
+    /// Returns the mean queueing delay in seconds since the delays were restarted.
     pub fn delay_mean_s(&self) -> f64 {
         match self.delays.len() {
             0 => 0.0,
@@ -267,13 +275,13 @@ impl QueueCounts {
         }
     }
 
-    /// Quantiles of the queueing delay in seconds since the delays were restarted.
+    /// Returns quantiles of the queueing delay in seconds since the delays were restarted.
     pub fn delay_quantiles_s<const N: usize>(&self, quantiles: [f64; N]) -> [f64; N] {
         let histogram = self.delays.histogram();
         quantiles.map(|quantile| histogram.value_at_quantile(quantile) as f64 * 1e-7)
     }
 
-    /// The counts by colour since `earlier`.
+    /// Returns the counts by colour since `earlier`.
     pub fn since(&self, earlier: &[ColourCounts; 3]) -> [ColourCounts; 3] {
         std::array::from_fn(|index| self.colours[index].since(earlier[index]))
     }
@@ -295,37 +303,23 @@ pub struct QueueRecord {
 }
 
 impl QueueRecord {
-    /// Bytes sent within the window.
+    /// Returns the packets and bytes sent within the window.
     pub fn sent(&self) -> Count {
-        self.colours.iter().fold(Count::default(), |sum, counts| Count {
-            packets: sum.packets + counts.sent.packets,
-            bytes: sum.bytes + counts.sent.bytes,
-        })
+        self.colours.iter().fold(Count::default(), |sum, counts| sum + counts.sent)
     }
 
-    /// Mean number of packets waiting, by Little's law from the mean delay.
+    /// Returns the mean number of packets waiting, by Little's law from the mean delay.
     pub fn mean_packets(&self) -> f64 {
         self.sent().packets as f64 / self.window_s * self.delay_s[0]
     }
 
-    /// Share of the capacity used.
+    /// Returns the share of the capacity used.
     pub fn utilisation(&self) -> f64 {
         self.sent().bytes as f64 * 8.0 / (self.capacity.0 as f64 * self.window_s)
     }
 }
 
-/// What a marker or queue noted over time: an adaptive threshold, a drop probability.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Series {
-    /// Name of the link it stands at.
-    pub link: String,
-    /// What was noted, with its unit.
-    pub name: &'static str,
-    /// When, and the value from then on.
-    pub points: Vec<(Time, f64)>,
-}
-
-/// What a packet trace tells.
+/// An event of a packet trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TraceEvent {
@@ -349,9 +343,9 @@ pub const TRACE_EVENTS: [&str; 6] = ["send", "enqueue", "drop", "receive", "ack"
 /// One line of a packet trace.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TraceRow {
-    /// When.
+    /// Time of the event.
     pub at: Time,
-    /// What.
+    /// The event.
     pub event: TraceEvent,
     /// Slot of the connection.
     pub flow: u32,
@@ -370,7 +364,8 @@ pub struct TraceRow {
 mod tests {
     use super::*;
 
-    /// Same quantiles as if each delay had been given to the library; what is beyond the longest counts as that.
+    /// The quantiles are those of a histogram to which the library has added each delay; delays beyond the longest
+    /// count as the longest.
     #[test]
     fn delays__fill_the_librarys_bins() {
         let mut delays = Delays::default();

@@ -4,7 +4,7 @@
 //! as 1, 2, 3", SC 2011, section 3.3). A draw never depends on what else happened in the run, so the
 //! same traffic meets every scheme, and results do not change with the number of threads.
 
-/// What a draw is for; each purpose is a stream of its own.
+/// The purpose of a draw; each purpose has streams of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Purpose {
@@ -34,8 +34,8 @@ pub enum Purpose {
     TickPhase = 12,
     /// Hash perturbation of a fair queue.
     Hash = 13,
-    /// Who cheats; the entity is the transfer.
-    Cheat = 20,
+    /// Which senders misbehave; the entity is the transfer.
+    Misbehaviour = 20,
 }
 
 /// A stream of draws for one (seed, purpose, entity); cheap to copy, remembers only its index.
@@ -47,57 +47,57 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream of `entity` for `purpose` under `seed`, at index 0.
+    /// Returns the stream of `entity` for `purpose` under `seed`, at index 0.
     pub fn new(seed: u64, purpose: Purpose, entity: u64) -> Stream {
         let mixed = mix(seed ^ mix(purpose as u64));
         Stream { key: [mixed as u32, (mixed >> 32) as u32], entity, index: 0 }
     }
 
-    /// The draw at `index`, whatever was drawn before.
+    /// Returns the draw at `index`, whatever was drawn before.
     pub fn at(&self, index: u64) -> u64 {
         let counter = [index as u32, (index >> 32) as u32, self.entity as u32, (self.entity >> 32) as u32];
         let block = philox4x32(counter, self.key);
         u64::from(block[0]) | u64::from(block[1]) << 32
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         let value = self.at(self.index);
         self.index += 1;
         value
     }
 
-    /// Passes over the next draw.
+    /// Skips the next draw.
     pub fn skip(&mut self) {
         self.index += 1;
     }
 
-    /// The next 32 random bits, the form in which policies take chance (`u / 2^32`).
+    /// Returns the next 32 random bits, the form in which policies take random numbers (`u / 2^32`).
     pub fn bits32(&mut self) -> u32 {
         self.bits() as u32
     }
 
-    /// Uniform in [0, 1), 53 bits.
+    /// Returns a number uniform in [0, 1), of 53 bits.
     pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Uniform integer in [0, n); `n` must be positive.
+    /// Returns an integer uniform in [0, n); `n` must be positive.
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 
-    /// Exponential with the given mean.
+    /// Returns an exponential number with this mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.uniform())
     }
 
-    /// Pareto II (Lomax) with the given mean and shape > 1: `λ(U^(-1/shape) − 1)`, `λ = mean·(shape−1)`.
+    /// Returns a Pareto II (Lomax) number with this mean and a shape > 1: `λ(U^(-1/shape) − 1)`, `λ = mean·(shape−1)`.
     pub fn lomax(&mut self, mean: f64, shape: f64) -> f64 {
         mean * (shape - 1.0) * (libm::pow(1.0 - self.uniform(), -1.0 / shape) - 1.0)
     }
 
-    /// Poisson with the given mean, by counting exponential gaps (fine for means up to some thousands).
+    /// Returns a Poisson number with this mean by counting exponential gaps (fast enough for means up to thousands).
     pub fn poisson(&mut self, mean: f64) -> u64 {
         let mut sum = self.exponential(1.0);
         let mut count = 0;
@@ -109,7 +109,7 @@ impl Stream {
     }
 }
 
-/// Mixes a 64-bit value so that near inputs give unrelated outputs (SplitMix64's finaliser).
+/// Returns a hash of `value`: near inputs give unrelated outputs (SplitMix64's finaliser).
 pub fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,16 +1,16 @@
-//! The event queue: an exact-order timing wheel.
+//! The event queue: a timing wheel that keeps events in exact order.
 //!
-//! The near future is a ring of slots of equal width; each slot is sorted when its turn comes, so
-//! order is exact whatever the width. What lies beyond the ring waits in a list for each further lap of the
-//! ring, and is filed again when that lap begins. The ring should reach past the longest delay plus
-//! queueing: too short a ring is slow, never wrong. A binary heap over the same keys is the oracle of the tests.
+//! The near future is a ring of slots of equal width. Each slot is sorted when its turn comes, so the order is exact
+//! whatever the width. An event beyond the ring waits in an overflow bucket, one for each further rotation of the
+//! ring, and is scheduled again when that rotation begins. The ring should span the longest delay plus queueing: a
+//! ring that is too short is slow, never wrong. The tests compare the wheel with a binary heap over the same keys.
 //!
-//! A slot is a list through the nodes of its events, and following a list through memory that has left the
-//! caches costs a round trip to memory for each event. So the lists of the next few slots are walked while
-//! events are taken, a step for each, so that several round trips are under way at once ([`Wheel::walk`]).
+//! A slot is a linked list of nodes. Following a list through memory that has left the caches costs one memory
+//! access per event, so the lists of the next few slots are prefetched while events are handled, one step per event,
+//! and several memory accesses overlap ([`Wheel::prefetch_step`]).
 //!
-//! Events at equal times are ordered by their key, which the engine makes from the event's content,
-//! so that no optimisation can change an order unseen.
+//! Events of equal time are ordered by their key. The engine derives it from the event's content, so no
+//! optimisation can change an order unnoticed.
 
 use crate::units::{Dur, Time};
 use std::collections::BTreeMap;
@@ -18,14 +18,14 @@ use std::collections::BTreeMap;
 const SLOTS: usize = 32_768;
 const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
-/// Lists walked at a time: a round trip to memory takes as long as a few events.
-const WALKS: usize = 8;
-/// With so many nodes, of 64 bytes, lists are worth walking.
+/// Number of slot lists prefetched at a time: a memory access takes as long as a few events.
+const PREFETCHED_LISTS: usize = 8;
+/// From this number of nodes, of 64 bytes each, prefetching lists pays.
 const LARGE: usize = 4096;
-/// Number of a slot that never comes.
+/// Sentinel for a slot number: no slot is occupied, or no overflow bucket is pending.
 const NEVER: u64 = u64::MAX;
 
-/// Has the processor fetch what will be needed soon; changes nothing.
+/// Asks the processor to load `item` into its caches; has no other effect.
 #[inline(always)]
 pub(crate) fn prefetch<T>(item: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -37,18 +37,19 @@ pub(crate) fn prefetch<T>(item: &T) {
     }
 }
 
-/// An event with its place in the order.
+/// An event with its time and key.
 #[derive(Debug, Clone, Copy)]
 pub struct Scheduled<E> {
-    /// When it happens.
+    /// Time of the event.
     pub at: Time,
     /// Order among events of the same time.
     pub key: u64,
-    /// What happens.
+    /// The event.
     pub event: E,
 }
 
-/// A waiting event and the next node of its slot's list, or of the free ones; a cache line for the engine's events.
+/// A waiting event and the next node of its slot's list, or of the free list; one cache line for the engine's
+/// events.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Node<E> {
@@ -58,52 +59,51 @@ struct Node<E> {
     key: u64,
 }
 
-/// Place of a node in the order; what is sorted in place of the events themselves.
+/// A node with its time and key; sorted instead of the events themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Turn {
+struct OrderedNode {
     at: Time,
     key: u64,
-    place: u32,
+    node: u32,
 }
 
 /// Future events in exact order of (time, key).
 ///
-/// An event is written once, into a node of one pool, and stays there until it is freed: one that leads to the
-/// next, as a packet's arrival at a link does, is changed in place and filed again. Slots are lists
-/// through that pool, whose freed places are used again at once, so that the memory in use is that of the
-/// events waiting. A vector per slot was slower: it walked through every slot's own memory once per turn of
-/// the ring.
+/// An event is written once, into a node of one pool, and stays there until the node is freed. An event that leads to
+/// the next one, as a packet's arrival at a link does, is changed in its node and scheduled again. Slots are linked
+/// lists through the pool, and freed nodes are reused at once, so the memory in use is that of the waiting events.
+/// A vector per slot was slower: each rotation of the ring went through the memory of every slot.
 pub struct Wheel<E> {
     shift: u32,
-    /// Absolute number of the slot being emptied.
+    /// Absolute number of the present slot.
     cursor: u64,
-    /// That slot's events, latest first, so that the next one is taken from the end.
-    current: Vec<Turn>,
+    /// Nodes of the present slot, latest first, so that the next one is popped from the end.
+    current: Vec<OrderedNode>,
     /// First node of each slot.
     slots: Box<[u32; SLOTS]>,
     occupied: Box<[u64; WORDS]>,
     nodes: Vec<Node<E>>,
     /// First free node.
     free: u32,
-    /// The node fetched last in each walk along a coming slot's list.
-    fetched: [u32; WALKS],
-    /// The walk whose turn it is.
-    walk: usize,
-    /// First node of what lies beyond the ring, by lap.
-    far: BTreeMap<u64, u32>,
-    /// Absolute number of the slot in which the first of those laps begins.
-    far_slot: u64,
+    /// The node prefetched last of each list being prefetched, or `NONE`.
+    prefetched: [u32; PREFETCHED_LISTS],
+    /// The list whose turn it is.
+    prefetch_turn: usize,
+    /// Overflow buckets: the first node of each, by the rotation of the ring it belongs to.
+    overflow: BTreeMap<u64, u32>,
+    /// Absolute number of the first slot of the first overflow bucket, or [`NEVER`].
+    overflow_slot: u64,
 }
 
 impl<E: Copy> Wheel<E> {
-    /// A wheel for packets that take `packet` to send and arrive up to `horizon` later: slots are an eighth as
-    /// wide as a packet, as each packet makes four events or more and a slot with one event needs no sorting, or
-    /// as wide as it takes for the ring to reach that far.
+    /// Returns a wheel for packets that take `packet` to transmit and arrive up to `horizon` later. Slots are an
+    /// eighth as wide as a packet, because each packet makes four events or more and a slot with one event needs no
+    /// sorting; they are wider if the ring would not span `horizon` otherwise.
     pub fn for_delays(packet: Dur, horizon: Dur) -> Wheel<E> {
         Wheel::new(Dur(packet.0 / 8).max(Dur(horizon.0 / SLOTS as u64)))
     }
 
-    /// A wheel whose slots are about `width` wide (rounded to a power of two nanoseconds).
+    /// Returns a wheel whose slots are about `width` wide (rounded to a power of two nanoseconds).
     pub fn new(width: Dur) -> Wheel<E> {
         let shift = 63 - width.0.clamp(1 << 8, 1 << 32).leading_zeros();
         Wheel {
@@ -114,201 +114,224 @@ impl<E: Copy> Wheel<E> {
             occupied: filled(0),
             nodes: Vec::new(),
             free: NONE,
-            fetched: [NONE; WALKS],
-            walk: 0,
-            far: BTreeMap::new(),
-            far_slot: NEVER,
+            prefetched: [NONE; PREFETCHED_LISTS],
+            prefetch_turn: 0,
+            overflow: BTreeMap::new(),
+            overflow_slot: NEVER,
         }
     }
 
     /// Adds an event; `at` must not lie before the last popped event.
     #[inline(always)]
     pub fn push(&mut self, at: Time, key: u64, event: E) {
-        let place = self.hold(event);
-        self.file(place, at, key);
+        let node = self.store_event(event);
+        self.schedule(node, at, key);
     }
 
-    /// Files the event held at `place`; `at` must not lie before the last taken event.
+    /// Schedules the event stored in `node`; `at` must not lie before the last popped event.
     #[inline(always)]
-    pub fn file(&mut self, place: u32, at: Time, key: u64) {
-        let node = &mut self.nodes[place as usize];
-        (node.at, node.key) = (at, key);
+    pub fn schedule(&mut self, node: u32, at: Time, key: u64) {
+        let entry = &mut self.nodes[node as usize];
+        (entry.at, entry.key) = (at, key);
         let slot = at.0 >> self.shift;
-        // A slot before the cursor wraps to a great distance: its events belong to the present one.
+        // A slot before the cursor wraps to a great distance; its events belong to the present slot.
         let ahead = slot.wrapping_sub(self.cursor);
         if ahead.wrapping_sub(1) < SLOTS as u64 {
             let index = slot as usize % SLOTS;
-            node.next = std::mem::replace(&mut self.slots[index], place);
+            entry.next = std::mem::replace(&mut self.slots[index], node);
             self.occupied[index / 64] |= 1 << (index % 64);
         } else {
-            self.file_elsewhere(Turn { at, key, place });
+            self.schedule_elsewhere(OrderedNode { at, key, node });
         }
     }
 
-    /// Files an event of the present slot, or of one beyond the ring.
+    /// Schedules an event of the present slot, or one beyond the ring.
     #[inline(never)]
-    fn file_elsewhere(&mut self, turn: Turn) {
-        let slot = turn.at.0 >> self.shift;
+    fn schedule_elsewhere(&mut self, ordered: OrderedNode) {
+        let slot = ordered.at.0 >> self.shift;
         if slot <= self.cursor {
-            let place = self.current.partition_point(|other| *other > turn);
-            self.current.insert(place, turn);
+            let index = self.current.partition_point(|other| *other > ordered);
+            self.current.insert(index, ordered);
         } else {
-            let lap = slot / SLOTS as u64;
-            let first = self.far.entry(lap).or_insert(NONE);
-            self.nodes[turn.place as usize].next = std::mem::replace(first, turn.place);
-            self.far_slot = self.far_slot.min(lap * SLOTS as u64);
+            let rotation = slot / SLOTS as u64;
+            let first = self.overflow.entry(rotation).or_insert(NONE);
+            self.nodes[ordered.node as usize].next = std::mem::replace(first, ordered.node);
+            self.overflow_slot = self.overflow_slot.min(rotation * SLOTS as u64);
         }
     }
 
-    /// Removes the earliest event.
+    /// Removes and returns the earliest event.
     pub fn pop(&mut self) -> Option<Scheduled<E>> {
-        let place = self.take()?;
-        let Node { at, key, event, .. } = self.nodes[place as usize];
-        self.free(place);
+        let node = self.pop_node()?;
+        let Node { at, key, event, .. } = self.nodes[node as usize];
+        self.free_node(node);
         Some(Scheduled { at, key, event })
     }
 
-    /// Takes the earliest event out of the order and leaves it at its place, to be filed again or freed.
+    /// Removes the earliest event from the order and returns its node, which still stores the event. The caller
+    /// schedules the node again or frees it.
     #[inline(always)]
-    pub fn take(&mut self) -> Option<u32> {
+    pub fn pop_node(&mut self) -> Option<u32> {
         match self.current.pop() {
-            Some(turn) => Some(turn.place),
-            None => self.turn(),
+            Some(ordered) => Some(ordered.node),
+            None => self.advance_cursor(),
         }
     }
 
-    /// When the event at `place` happens, and the event.
+    /// Returns the time of the event in `node`, and the event.
     #[inline(always)]
-    pub fn look(&self, place: u32) -> (Time, &E) {
-        let node = &self.nodes[place as usize];
-        (node.at, &node.event)
+    pub fn event(&self, node: u32) -> (Time, &E) {
+        let entry = &self.nodes[node as usize];
+        (entry.at, &entry.event)
     }
 
-    /// Takes the event at `place`, which was taken out of the order, and gives its place back.
+    /// Returns the event in `node`, which must have been popped, and frees the node.
     #[inline(always)]
-    pub fn release(&mut self, place: u32) -> E {
-        let node = &mut self.nodes[place as usize];
-        node.next = std::mem::replace(&mut self.free, place);
-        node.event
+    pub fn take_event(&mut self, node: u32) -> E {
+        let entry = &mut self.nodes[node as usize];
+        entry.next = std::mem::replace(&mut self.free, node);
+        entry.event
     }
 
-    /// The event at `place`, to be changed.
+    /// Returns the event in `node`, to be changed.
     #[inline]
-    pub fn event_mut(&mut self, place: u32) -> &mut E {
-        &mut self.nodes[place as usize].event
+    pub fn event_mut(&mut self, node: u32) -> &mut E {
+        &mut self.nodes[node as usize].event
     }
 
-    /// Gives back a place whose event was taken.
+    /// Frees a node that has been popped.
     #[inline]
-    pub fn free(&mut self, place: u32) {
-        self.nodes[place as usize].next = std::mem::replace(&mut self.free, place);
+    pub fn free_node(&mut self, node: u32) {
+        self.nodes[node as usize].next = std::mem::replace(&mut self.free, node);
     }
 
-    /// Moves to the next slot that holds anything, and takes its first event.
+    /// Moves the cursor to the next occupied slot and pops its first node.
     #[inline]
-    fn turn(&mut self) -> Option<u32> {
+    fn advance_cursor(&mut self) -> Option<u32> {
         let window = self.window();
         let near = self.next_occupied(window);
-        self.begin_walk(window);
-        if near >= self.far_slot {
-            return self.turn_to_far();
+        self.begin_prefetch(window);
+        if near >= self.overflow_slot {
+            return self.load_overflow();
         }
         self.cursor = near;
-        let first = self.empty(near);
+        let first = self.empty_slot(near);
         if self.nodes[first as usize].next == NONE {
             return Some(first);
         }
-        self.list(first);
-        self.first_of_current()
+        self.append_list(first);
+        self.sort_and_pop()
     }
 
-    /// The same where a lap begins before the next occupied slot: files its events in the ring, which they are
-    /// within as soon as the cursor stands right before them.
+    /// Does the same where an overflow bucket begins before the next occupied slot: schedules its events in the
+    /// ring, which spans them once the cursor stands right before them.
     #[cold]
     #[inline(never)]
-    fn turn_to_far(&mut self) -> Option<u32> {
-        let (_, mut place) = self.far.pop_first()?;
-        self.cursor = self.far_slot - 1;
-        self.far_slot = self.far.keys().next().map_or(NEVER, |lap| lap * SLOTS as u64);
-        while place != NONE {
-            let Node { next, at, key, .. } = self.nodes[place as usize];
-            self.file(place, at, key);
-            place = next;
+    fn load_overflow(&mut self) -> Option<u32> {
+        let (_, mut node) = self.overflow.pop_first()?;
+        self.cursor = self.overflow_slot - 1;
+        self.overflow_slot = self.overflow.keys().next().map_or(NEVER, |rotation| rotation * SLOTS as u64);
+        while node != NONE {
+            let Node { next, at, key, .. } = self.nodes[node as usize];
+            self.schedule(node, at, key);
+            node = next;
         }
-        self.turn()
+        self.advance_cursor()
     }
 
-    /// Sorts the present slot's events and takes the first.
+    /// Sorts the nodes of the present slot and pops the first.
     #[inline(always)]
-    fn first_of_current(&mut self) -> Option<u32> {
+    fn sort_and_pop(&mut self) -> Option<u32> {
         self.current.sort_unstable_by(|a, b| b.cmp(a));
-        self.current.pop().map(|turn| turn.place)
+        self.current.pop().map(|ordered| ordered.node)
     }
 
-    /// Takes the list out of a slot; returns its first node.
+    /// Empties a slot of the ring and returns the first node of its list.
     #[inline(always)]
-    fn empty(&mut self, slot: u64) -> u32 {
+    fn empty_slot(&mut self, slot: u64) -> u32 {
         let index = slot as usize % SLOTS;
         self.occupied[index / 64] &= !(1 << (index % 64));
         std::mem::replace(&mut self.slots[index], NONE)
     }
 
-    /// Whether the events waiting outgrow the caches next to the core.
+    /// Whether the waiting events outgrow the caches next to the core.
     #[inline(always)]
     fn is_large(&self) -> bool {
         self.nodes.len() > LARGE
     }
 
-    /// Begins to walk the list of the first slot beyond the next [`WALKS`] that holds anything, if it is in the
-    /// `window` on those after the cursor; in a small wheel of the one after the next, which is enough.
+    /// Begins to prefetch the list of the first occupied slot beyond the next [`PREFETCHED_LISTS`], if the `window`
+    /// shows one. In a small wheel it prefetches the first node of the second occupied slot, which is enough.
     #[inline(always)]
-    fn begin_walk(&mut self, window: u64) {
-        let beyond = if self.is_large() { window >> WALKS << WALKS } else { window & window.wrapping_sub(1) };
+    fn begin_prefetch(&mut self, window: u64) {
+        let beyond = if self.is_large() {
+            window >> PREFETCHED_LISTS << PREFETCHED_LISTS
+        } else {
+            window & window.wrapping_sub(1)
+        };
         let slot = (self.cursor as usize + 1 + beyond.trailing_zeros() as usize) % SLOTS;
-        // By the slot, so that neighbours do not end each other's walk.
-        self.fetch(slot % WALKS, if beyond != 0 { self.slots[slot] } else { NONE });
+        // Chosen by the slot, so that neighbouring slots do not end each other's prefetch.
+        self.prefetch_node(slot % PREFETCHED_LISTS, if beyond != 0 { self.slots[slot] } else { NONE });
     }
 
-    /// Fetches the node at `place`, the next of a walk.
+    /// Prefetches `node` as the next one of a list.
     #[inline(always)]
-    fn fetch(&mut self, walk: usize, place: u32) {
-        self.fetched[walk] = place;
-        if let Some(node) = self.nodes.get(place as usize) {
+    fn prefetch_node(&mut self, list: usize, node: u32) {
+        self.prefetched[list] = node;
+        if let Some(node) = self.nodes.get(node as usize) {
             prefetch(node);
         }
     }
 
-    /// Goes a step along one of the walks, taking turns: fetches the next node of a coming slot's list, and returns
-    /// the one fetched before, if there is one, which has arrived in the meantime: an event and when it happens.
+    /// Prefetches the next node of one of the lists, taking turns. Returns the time and event of the node prefetched
+    /// before it, which has arrived in the caches in the meantime; `None` in a small wheel or at the end of a list.
+    ///
+    /// That event may have been handled already and its node reused; the caller must not rely on it.
     #[inline(always)]
-    pub fn walk(&mut self) -> Option<(Time, &E)> {
+    pub fn prefetch_step(&mut self) -> Option<(Time, &E)> {
         if !self.is_large() {
             return None;
         }
-        self.walk = (self.walk + 1) % WALKS;
-        let before = self.fetched[self.walk];
+        self.prefetch_turn = (self.prefetch_turn + 1) % PREFETCHED_LISTS;
+        let before = self.prefetched[self.prefetch_turn];
         let next = self.nodes.get(before as usize)?.next;
-        self.fetch(self.walk, next);
+        self.prefetch_node(self.prefetch_turn, next);
         self.nodes.get(before as usize).map(|node| (node.at, &node.event))
     }
 
-    /// Puts an event into a free place, to be filed there.
+    /// Returns every scheduled event, in no particular order. For use at the end of a run: it visits the whole ring.
+    pub fn events(&self) -> impl Iterator<Item = &E> {
+        let words = self.occupied.iter().enumerate().filter(|(_, word)| **word != 0);
+        let occupied = words.flat_map(move |(index, word)| {
+            let bits = (0..64).filter(move |bit| word >> bit & 1 == 1);
+            bits.map(move |bit| self.slots[index * 64 + bit])
+        });
+        let lists = occupied.chain(self.overflow.values().copied());
+        let waiting = lists.flat_map(move |first| {
+            let valid = |node: u32| (node != NONE).then_some(node);
+            std::iter::successors(valid(first), move |&node| valid(self.nodes[node as usize].next))
+        });
+        let current = self.current.iter().map(|ordered| ordered.node);
+        waiting.chain(current).map(|node| &self.nodes[node as usize].event)
+    }
+
+    /// Stores an event in a free node, to be scheduled, and returns the node.
     ///
-    /// Always inlined, so that the event is made in its node: built elsewhere field by field and then copied in
-    /// larger pieces, each copy waits until the fields have left the store buffer.
+    /// Always inlined, so that the event is built in its node. If it were built elsewhere field by field and copied in
+    /// larger pieces, each copy would wait until the fields have left the store buffer.
     #[inline(always)]
-    pub fn hold(&mut self, event: E) -> u32 {
+    pub fn store_event(&mut self, event: E) -> u32 {
         if self.free == NONE {
             self.grow(event);
         }
-        let place = self.free;
-        let node = &mut self.nodes[place as usize];
-        self.free = node.next;
-        node.event = event;
-        place
+        let node = self.free;
+        let entry = &mut self.nodes[node as usize];
+        self.free = entry.next;
+        entry.event = event;
+        node
     }
 
-    /// Makes a free place, holding any event.
+    /// Adds a free node to the pool, storing any event.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, event: E) {
@@ -316,16 +339,16 @@ impl<E: Copy> Wheel<E> {
         self.nodes.push(Node { event, next: NONE, at: Time::ZERO, key: 0 });
     }
 
-    /// Lists the nodes from `place` on among the current ones.
-    fn list(&mut self, mut place: u32) {
-        while place != NONE {
-            let node = &self.nodes[place as usize];
-            self.current.push(Turn { at: node.at, key: node.key, place });
-            place = node.next;
+    /// Appends the list from `node` on to the nodes of the present slot.
+    fn append_list(&mut self, mut node: u32) {
+        while node != NONE {
+            let entry = &self.nodes[node as usize];
+            self.current.push(OrderedNode { at: entry.at, key: entry.key, node });
+            node = entry.next;
         }
     }
 
-    /// Which of the 64 slots after the cursor hold anything, the next in the lowest bit.
+    /// Returns which of the 64 slots after the cursor are occupied, the next one in the lowest bit.
     #[inline(always)]
     fn window(&self) -> u64 {
         let start = (self.cursor + 1) as usize % SLOTS;
@@ -333,7 +356,7 @@ impl<E: Copy> Wheel<E> {
         ((u128::from(high) << 64 | u128::from(low)) >> (start % 64)) as u64
     }
 
-    /// Absolute number of the first occupied slot after the cursor, or [`NEVER`]; `window` shows the next ones.
+    /// Returns the absolute number of the first occupied slot after the cursor, or [`NEVER`].
     #[inline(always)]
     fn next_occupied(&self, window: u64) -> u64 {
         match window {
@@ -342,7 +365,7 @@ impl<E: Copy> Wheel<E> {
         }
     }
 
-    /// The same where the next slots are empty.
+    /// Does the same where the window is empty.
     #[inline(never)]
     fn occupied_beyond(&self) -> u64 {
         let start = (self.cursor + 1) as usize % SLOTS;
@@ -353,7 +376,7 @@ impl<E: Copy> Wheel<E> {
     }
 }
 
-/// An array in a box, without a detour over the stack.
+/// Returns a boxed array without building it on the stack.
 fn filled<T: Copy + std::fmt::Debug, const N: usize>(item: T) -> Box<[T; N]> {
     vec![item; N].into_boxed_slice().try_into().expect("as long as asked for")
 }
@@ -383,6 +406,7 @@ mod tests {
                     now = got.map_or(now, |(at, _)| at);
                 }
             }
+            prop_assert_eq!(wheel.events().count(), heap.len());
             while let Some(Reverse(expected)) = heap.pop() {
                 prop_assert_eq!(wheel.pop().map(|item| (item.at.0, item.key)), Some(expected));
             }

@@ -1,14 +1,15 @@
-//! One benchmark case for a given simulated time, as one line of JSON; `make bench` and `make performance` call it.
+//! Runs one benchmark case for a given simulated time and prints one line of JSON; `make bench` and `make performance`
+//! call it.
 //!
 //! - `mousehole-bench bulk 100`: 100 bulk NewReno flows over 100 Mb/s, 80 ms, three links each way
 //!   (`oracle/tcl/p_heavy.tcl`).
 //! - `mousehole-bench web 600`: Poisson web transfers at 70 % of 10 Mb/s plus 10 bulk flows
 //!   (`oracle/tcl/p_dumbbell.tcl s2`).
 //! - `mousehole-bench flows 1000 100 10`: 1000 bulk flows over 100 Mb/s, as `bulk` otherwise, buffer 1 BDP.
-//! - `mousehole-bench scheme bulk 10 fq-codel`: `bulk` or `web` under another scheme than their own.
+//! - `mousehole-bench scheme bulk 10 fq-codel`: `bulk` or `web` under another scheme.
 //! - `mousehole-bench threads 4 100`: four replications of `bulk`, each on a thread of its own.
 //!
-//! Full records and statistics are on.
+//! Full records and statistics are kept.
 
 use mousehole_sim::engine::World;
 use mousehole_sim::error::Result;

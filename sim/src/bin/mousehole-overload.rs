@@ -1,9 +1,9 @@
-//! Queues under open-loop overload beside ns-2's (`oracle/golden/overload.csv`), as CSV; `make validation`
-//! and `tests/queue_overload.rs` call it.
+//! Runs queues under open-loop overload and compares them with ns-2's (`oracle/golden/overload.csv`), as CSV; `make
+//! validation` and the test `queue_overload` call it.
 //!
-//! `mousehole-overload 5`: every row that our schemes can be set to, with five seeds; first with ns-2's own
-//! rules (`rule` = ns2), then with the policy that is deployed (`rule` = policy); `mousehole-overload 5 ns2`
-//! prints one of the two. Ours are means over the seeds, the spreads are the largest less the smallest.
+//! `mousehole-overload 5` runs every row that our schemes can reproduce with five seeds: first with ns-2's own rules
+//! (`rule` = ns2), then with the policy that is deployed (`rule` = policy). `mousehole-overload 5 ns2` prints only one
+//! of the two. Our values are means over the seeds; a spread is the largest minus the smallest.
 
 #[path = "../../tests/it/common/hop.rs"]
 #[allow(dead_code, reason = "shared with the tests")]
@@ -215,7 +215,7 @@ impl Overload {
     fn of(counts: &[ColourCounts; 3], delay_mean_s: f64) -> Overload {
         let lost = |colour: Colour| {
             let counts = counts[colour.index()];
-            (counts.early.packets + counts.forced.packets) as f64 / (counts.arrived.packets as f64).max(1.0)
+            counts.dropped().packets as f64 / (counts.arrived.packets as f64).max(1.0)
         };
         let sent: u64 = counts.iter().map(|counts| counts.sent.packets).sum();
         let waiting = sent as f64 / (END.as_secs() - WARM.as_secs()) * delay_mean_s;

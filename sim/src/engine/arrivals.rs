@@ -1,12 +1,12 @@
-//! Open-loop models: each arrival brings connections and the time of the next.
+//! Open-loop models: each arrival opens connections and schedules the next arrival.
 
+use super::commands::{Commands, ConnectionSource};
 use super::connection::Open;
-use super::source::Wishes;
 use crate::flow::Class;
 use crate::traffic::model::open_loop::{OpenLoop, Planned};
 use crate::units::Time;
 
-/// Token of the next arrival; other tokens are numbers of arrivals before the start, and one.
+/// Token of the next arrival. Other tokens are those of arrivals before the start: their number plus one.
 const NEXT: u32 = 0;
 
 /// The arrivals of a run.
@@ -17,26 +17,28 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Arrivals by these draws.
+    /// Returns a source of arrivals by these draws.
     pub fn new(draws: OpenLoop) -> Arrivals {
         Arrivals { next: draws.initial(), draws, planned: Vec::new() }
     }
+}
 
-    /// What is in progress at the start goes on at times of its own, with a token of its own; others arrive.
-    pub fn begin(&mut self, wishes: &mut Wishes) {
+impl ConnectionSource for Arrivals {
+    /// Schedules the rest of each arrival in progress at the start, then the first new arrival.
+    fn begin(&mut self, commands: &mut Commands) {
         for number in 0..self.next {
-            wishes.wake.push((Time::ZERO + self.draws.residual(number), number as u32 + 1));
+            commands.wake.push((Time::ZERO + self.draws.residual(number), number as u32 + 1));
         }
-        self.wake(NEXT, Time::ZERO, wishes);
+        self.wake(NEXT, Time::ZERO, commands);
     }
 
-    /// Opens the connections of an arrival; after the next one wishes to be woken for the one after it.
-    pub fn wake(&mut self, token: u32, now: Time, wishes: &mut Wishes) {
+    /// Opens the connections of an arrival; a new arrival also schedules the one after it.
+    fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
         let number = if token == NEXT { self.next } else { u64::from(token) - 1 };
         let gap = self.draws.arrival(number, &mut self.planned);
         if token == NEXT {
             self.next += 1;
-            wishes.wake.push((now + gap, NEXT));
+            commands.wake.push((now + gap, NEXT));
         }
         for planned in self.planned.drain(..) {
             let page = planned.script.pages[0];
@@ -44,14 +46,14 @@ impl Arrivals {
                 key: planned.key,
                 client: planned.client,
                 server: planned.server,
-                payload: wishes.script(planned.script),
+                payload: commands.payload_for(planned.script),
                 class: Class::Web,
                 page: page.key,
                 page_transfers: page.transfers,
                 delay: planned.delay,
                 ..Open::default()
             };
-            wishes.open.push(open);
+            commands.open.push(open);
         }
     }
 }

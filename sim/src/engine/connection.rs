@@ -1,11 +1,11 @@
-//! A live connection: both TCP ends, the application's progress, and one lazy timer.
+//! A live connection: both TCP ends, the progress of its application, and one lazy timer.
 
 use crate::flow::{Class, Flow};
 use crate::packet::Colour;
-use crate::tcp::{Params, Receiver, Sender, opener::Opener, profile::Opening};
+use crate::tcp::{Params, Receiver, Sender, handshake::Handshake, profile::Opening};
 use crate::units::{Dur, Time};
 
-/// What the source of traffic wants opened.
+/// The command to open a connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Open {
     /// Names the connection across schemes.
@@ -14,40 +14,40 @@ pub struct Open {
     pub client: u32,
     /// Server host.
     pub server: u32,
-    /// Round-trip time without queueing, if it has its own.
+    /// Round-trip time without queueing; `None` for the scenario's.
     pub rtt: Option<Dur>,
-    /// What is written.
+    /// The writes it carries.
     pub payload: Payload,
-    /// Given back to the source when the connection has ended.
+    /// Given back to the source when the connection has ended; [`super::commands::NO_TAG`] if it is not.
     pub tag: u32,
-    /// What kind of application it belongs to.
+    /// Class of its application.
     pub class: Class,
-    /// Replayed QUIC.
+    /// It was QUIC in the trace.
     pub is_quic: bool,
-    /// Writes of the page, if it belongs to one.
+    /// Number of transfers of its page; 0 without a page.
     pub page_transfers: u16,
-    /// Bytes of the object this connection carries a piece of; 0 when it carries whole writes.
+    /// Bytes of the object of which this connection carries a piece; 0 if it carries whole writes.
     pub object_bytes: u64,
-    /// Names the page, 0 for none; of a connection of a trace, the copy it is from.
+    /// Key of its page, 0 for none. For a replayed connection of several writes, the copy of the trace.
     pub page: u64,
-    /// How long the server takes to answer a request, beside what it needs as a [`super::server::Servers`].
+    /// Delay before the server answers a request, in addition to the time of its CPU ([`super::server`]).
     pub delay: Dur,
     /// Key of the connection that carries the object's first piece, if `object_bytes` is given.
     pub object_key: u64,
     /// Number of the source of traffic it belongs to.
     pub source: u16,
-    /// Data goes from client to server: over the uplink, its acknowledgements over the other.
+    /// Data goes from client to server: over the uplink, and its acknowledgements over the downlink.
     pub upload: bool,
-    /// Payload of a request; 0 is the profile's.
+    /// Payload of a request in bytes; 0 for the profile's.
     pub request_bytes: u16,
-    /// The window its packets claim, whatever it is; 0 is the truth.
+    /// Window in segments that its packets claim; 0 for the sender's true window.
     pub hint: u8,
-    /// Its sender departs from the rules to be taken for something else.
-    pub cheats: bool,
+    /// Its sender misbehaves; see [`super::misbehaving`].
+    pub misbehaves: bool,
 }
 
 impl Default for Open {
-    /// One byte from server 0 to client 0, for nobody in particular.
+    /// Returns a connection of one byte from server 0 to client 0.
     fn default() -> Self {
         Open {
             key: 0,
@@ -67,13 +67,13 @@ impl Default for Open {
             upload: false,
             request_bytes: 0,
             hint: 0,
-            cheats: false,
+            misbehaves: false,
         }
     }
 }
 
 impl Open {
-    /// What markers and queues get to know of it.
+    /// Returns the properties that markers and queues are notified of.
     pub fn flow(&self) -> Flow {
         Flow { key: self.key, client: self.client, server: self.server, class: self.class }
     }
@@ -82,15 +82,15 @@ impl Open {
 /// The writes of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payload {
-    /// One write of so many bytes.
+    /// One write of this many bytes.
     Single(u64),
     /// The writes of this connection of the run's traffic.
     Replayed(u32),
-    /// The writes of this script of the source's.
+    /// The writes of this script of [`super::commands::Commands::scripts`].
     Scripted(u32),
-    /// A write without end.
-    Endless,
-    /// Keystrokes by these rules of the run's applications, for ever.
+    /// A write without end: a long-lived flow.
+    LongLived,
+    /// Keystrokes without end, by these rules of the run's applications.
     Keystrokes(u32),
     /// The packets of this datagram flow of the run's applications.
     Datagrams(u32),
@@ -99,11 +99,11 @@ pub enum Payload {
 impl Payload {
     /// Whether its writes are transfers that can be measured.
     pub fn is_measurable(self) -> bool {
-        !matches!(self, Payload::Endless | Payload::Datagrams(_))
+        !matches!(self, Payload::LongLived | Payload::Datagrams(_))
     }
 }
 
-/// The write now under way.
+/// The present write.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Progress {
     /// Number of the write.
@@ -112,39 +112,40 @@ pub(super) struct Progress {
     pub bytes: u64,
     /// Its first segment, and one more than its last.
     pub segments: (u32, u32),
-    /// The response to be measured began: SYN or request sent.
+    /// When its response time began: SYN or request sent.
     pub start: Time,
-    /// First data packet sent.
+    /// When its first data packet was sent; [`Time::NEVER`] before that.
     pub first_data: Time,
-    /// Retransmissions and timeouts before it.
+    /// Retransmissions and timeouts of the connection before it.
     pub losses: (u32, u32),
-    /// The server has been asked for it.
+    /// The server has received the request for it.
     pub is_asked: bool,
     /// Its last byte has arrived.
     pub is_complete: bool,
-    /// It counts among the measured transfers.
+    /// It is a measured transfer.
     pub is_measured: bool,
 }
 
-/// State of a connection in its slot; what its packets on the way need is in its [`Road`](super::layout::Road).
+/// State of a connection in its slot; its packets in the network use [`PathState`](super::layout::PathState) instead.
 #[repr(align(64))]
 pub(super) struct Live {
     pub open: Open,
     pub sender: Sender,
     pub receiver: Receiver,
-    pub opener: Opener,
+    pub opener: Handshake,
     pub progress: Progress,
     pub rtt: Dur,
-    /// Last segment of the write before, and its payload: it may have to be sent again.
+    /// Last segment of the previous write, and its payload: it may have to be retransmitted.
     pub last_before: (u32, u64),
-    /// When the next write is asked for.
+    /// When the next write begins; [`Time::NEVER`] if none is scheduled.
     pub think_until: Time,
-    /// When the answering side sent its SYN-ACK, and how often again.
+    /// When the answering side sent its SYN-ACK, and how often it repeated it.
     pub answered: (Time, u8),
-    /// When the pending timer event fires; stale ones carry an older generation.
+    /// When the pending timer event fires.
     pub timer_at: Time,
+    /// Generation of the pending timer event; stale events carry an older one.
     pub generation: u32,
-    /// Colour of the last data packet received, which its acknowledgement takes over.
+    /// Colour of the last data packet received, which acknowledgements copy.
     pub answer: Colour,
     pub is_open: bool,
     /// Every write has arrived.
@@ -152,13 +153,13 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// A connection that has not sent anything.
+    /// Returns a connection that has not sent anything.
     pub fn new(open: Open, params: &Params, phase: Dur, rtt: Dur, generation: u32) -> Live {
         Live {
             open,
             sender: Sender::new(params, phase),
             receiver: Receiver::default(),
-            opener: Opener::default(),
+            opener: Handshake::default(),
             progress: Progress::default(),
             rtt,
             last_before: (u32::MAX, 0),
@@ -172,7 +173,7 @@ impl Live {
         }
     }
 
-    /// Who opens and who asks: what the profile says, but an upload is pushed by the client.
+    /// Returns how the connection opens: as the profile says, except that a client pushes its upload.
     #[inline]
     pub fn opening(&self, params: &Params) -> Opening {
         match params.opening {
@@ -181,7 +182,7 @@ impl Live {
         }
     }
 
-    /// Begins write `number` of `bytes` at `now`.
+    /// Begins write `number` of `bytes` at `now`; `u64::MAX` bytes never end.
     pub fn begin(&mut self, number: u32, bytes: u64, now: Time, params: &Params) {
         let first = self.progress.segments.1;
         if number > 0 {
@@ -201,26 +202,26 @@ impl Live {
         self.think_until = Time::NEVER;
     }
 
-    /// Earliest time at which anything is due.
+    /// Returns the earliest time at which a timer or the next write is due.
     #[inline]
     pub fn next_due(&self) -> Time {
         let ends = self.sender.poll_timeout().min(self.receiver.poll_timeout());
         ends.min(self.opener.poll_timeout()).min(self.think_until)
     }
 
-    /// Segments of the write under way that are not acknowledged, saturating.
+    /// Returns the number of segments of the present write that are not acknowledged, saturating.
     #[inline]
     pub fn unacknowledged(&self) -> u16 {
         (self.progress.segments.1 - self.sender.una()).min(u32::from(u16::MAX)) as u16
     }
 
-    /// IP length of segment `seq` of the write now under way.
+    /// Returns the IP length of segment `seq` of the present write.
     pub fn segment_bytes(&self, seq: u32, params: &Params) -> u16 {
         let end = self.progress.segments.1;
         if seq == 0 && params.opening == Opening::OneWaySyn {
             return params.ack_bytes as u16;
         }
-        let header = if seq == 0 && params.first_without_header { 0 } else { params.header };
+        let header = params.header_of(seq);
         let payload = if params.whole_segments || self.progress.bytes == u64::MAX {
             u64::from(params.mss)
         } else if seq + 1 == end {
@@ -233,7 +234,7 @@ impl Live {
         (payload + u64::from(header)) as u16
     }
 
-    /// Payload of the last segment of the write now under way.
+    /// Returns the payload of the last segment of the present write.
     fn last_payload(&self, params: &Params) -> u64 {
         (self.progress.bytes.max(1) - 1) % u64::from(params.mss) + 1
     }

@@ -1,6 +1,6 @@
-//! Datagram flows: packets at given times, whatever becomes of them.
+//! Datagram flows: packets sent at given times, without acknowledgements or retransmissions.
 //!
-//! Nothing answers a datagram, so all there is to know of a flow is what arrived and how late.
+//! A flow's record says how many packets arrived, and how late.
 
 use super::World;
 use super::connection::{Open, Payload};
@@ -11,41 +11,44 @@ use crate::units::{Dur, Time};
 /// Gain of the jitter estimate of RFC 3550 section 6.4.1.
 const JITTER_GAIN: f64 = 1.0 / 16.0;
 
-/// What is known of one flow.
+/// Statistics of one flow, and where its sender is.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct ReceiveStats {
     open: Option<Open>,
-    /// Packets sent in all, which number them, and when the present spurt ends.
+    /// Number of the next packet.
     number: u32,
+    /// Number of the next spurt, and packets left of the present one.
     spurt: u64,
     left: u64,
-    /// Packets sent within the window, arrived, dropped.
+    /// Packets sent within the window, and how many of them were dropped.
     sent: u64,
     lost: u64,
+    /// IP bytes of the packets that arrived.
     bytes: u64,
+    /// One-way delays of the packets that arrived, in order of arrival.
     delays_ns: Vec<u64>,
     jitter_ns: f64,
     jitter_sum_ns: f64,
 }
 
 impl World {
-    /// Sends the next packet of the flow in `slot` and sets the time of the one after it.
+    /// Sends the next packet of the flow in `slot` and schedules the one after it.
     pub(super) fn send_datagram(&mut self, slot: u32) {
         let (now, open) = (self.now, self.live[slot as usize].open);
         let Payload::Datagrams(index) = open.payload else { return };
         let stream = &self.setup.apps.streams[index as usize];
-        let heard = &mut self.datagrams[index as usize];
-        heard.open = Some(open);
-        if heard.left == 0 {
-            heard.left = stream.spurt_packets(heard.spurt);
-            heard.spurt += 1;
+        let stats = &mut self.datagrams[index as usize];
+        stats.open = Some(open);
+        if stats.left == 0 {
+            stats.left = stream.spurt_packets(stats.spurt);
+            stats.spurt += 1;
         }
-        heard.left -= 1;
-        let pause = if heard.left == 0 { stream.pause(heard.spurt) } else { Dur::ZERO };
-        let mut packet = Packet::new(slot, Kind::Datagram, heard.number, stream.packet_bytes);
+        stats.left -= 1;
+        let pause = if stats.left == 0 { stream.pause(stats.spurt) } else { Dur::ZERO };
+        let mut packet = Packet::new(slot, Kind::Datagram, stats.number, stream.packet_bytes);
         packet.window_hint = 0;
-        packet.sacks = stamp(now);
-        heard.number = heard.number.wrapping_add(1);
+        packet.sacks = encode_time(now);
+        stats.number = stats.number.wrapping_add(1);
         let is_measured = self.is_in_window(now);
         self.datagrams[index as usize].sent += u64::from(is_measured);
         self.outstanding += u64::from(is_measured);
@@ -54,33 +57,34 @@ impl World {
         self.arm(slot);
     }
 
-    /// A datagram has arrived.
-    pub(super) fn datagram(&mut self, packet: &Packet) {
-        let (sent, now) = (stamped(packet), self.now);
+    /// Records the arrival of a datagram.
+    pub(super) fn receive_datagram(&mut self, packet: &Packet) {
+        let (sent, now) = (decode_time(packet), self.now);
         if self.is_in_window(sent)
-            && let Some(heard) = self.heard(packet)
+            && let Some(stats) = self.receive_stats(packet)
         {
-            heard.arrived(now.since(sent), packet.bytes);
+            stats.record_arrival(now.since(sent), packet.bytes);
             self.settle_datagram();
         }
     }
 
-    /// A datagram was dropped.
-    pub(super) fn lost_datagram(&mut self, packet: &Packet) {
-        if self.is_in_window(stamped(packet))
-            && let Some(heard) = self.heard(packet)
+    /// Records the drop of a datagram.
+    pub(super) fn lose_datagram(&mut self, packet: &Packet) {
+        if self.is_in_window(decode_time(packet))
+            && let Some(stats) = self.receive_stats(packet)
         {
-            heard.lost += 1;
+            stats.lost += 1;
             self.settle_datagram();
         }
     }
 
+    /// Counts a measured datagram as no longer outstanding.
     fn settle_datagram(&mut self) {
         self.outstanding -= 1;
         self.is_over |= self.window_is_over && self.outstanding == 0;
     }
 
-    fn heard(&mut self, packet: &Packet) -> Option<&mut Heard> {
+    fn receive_stats(&mut self, packet: &Packet) -> Option<&mut ReceiveStats> {
         match self.live[packet.flow as usize].open.payload {
             Payload::Datagrams(index) => self.datagrams.get_mut(index as usize),
             _ => None,
@@ -91,14 +95,14 @@ impl World {
         (self.setup.window.0..self.setup.window.1).contains(&at)
     }
 
-    /// What every flow met; flows that never began are left out.
+    /// Returns a record for every flow that began.
     pub(super) fn datagram_records(&mut self) -> Vec<DatagramRecord> {
-        self.datagrams.iter_mut().filter_map(Heard::record).collect()
+        self.datagrams.iter_mut().filter_map(ReceiveStats::record).collect()
     }
 }
 
-impl Heard {
-    fn arrived(&mut self, delay: Dur, bytes: u16) {
+impl ReceiveStats {
+    fn record_arrival(&mut self, delay: Dur, bytes: u16) {
         if let Some(&before) = self.delays_ns.last() {
             let change = delay.0.abs_diff(before) as f64;
             self.jitter_ns += (change - self.jitter_ns) * JITTER_GAIN;
@@ -139,15 +143,16 @@ impl Heard {
     }
 }
 
-/// The time of sending in the place of the SACK blocks, which a datagram has none of: a table of packets under
-/// way would have to be searched at each arrival.
-fn stamp(at: Time) -> [SackBlock; 3] {
+/// Encodes the time of sending in the SACK blocks, which a datagram does not use. A table of packets in flight
+/// would have to be searched at each arrival.
+fn encode_time(at: Time) -> [SackBlock; 3] {
     let part =
         |shift: u32| SackBlock { offset: (at.0 >> shift) as u16, length: (at.0 >> (shift + 16)) as u16 };
     [part(0), part(32), SackBlock::default()]
 }
 
-fn stamped(packet: &Packet) -> Time {
+/// Returns the time of sending that [`encode_time`] has stored.
+fn decode_time(packet: &Packet) -> Time {
     let part = |block: SackBlock| u64::from(block.offset) | u64::from(block.length) << 16;
     Time(part(packet.sacks[0]) | part(packet.sacks[1]) << 32)
 }
@@ -158,25 +163,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stamp__survives_the_packet() {
+    fn encode_time__survives_the_packet() {
         for at in [0, 1, 65_535, 65_536, 0x1234_5678_9abc_def0, u64::MAX - 1] {
             let mut packet = Packet::new(0, Kind::Datagram, 0, 200);
-            packet.sacks = stamp(Time(at));
-            assert_eq!(stamped(&packet), Time(at));
+            packet.sacks = encode_time(Time(at));
+            assert_eq!(decode_time(&packet), Time(at));
         }
     }
 
     /// RFC 3550: J += (|D| − J) / 16 with D the change of transit time.
     #[test]
-    fn arrived__jitter_by_hand() {
-        let mut heard = Heard { open: Some(Open::default()), ..Heard::default() };
+    fn record_arrival__jitter_by_hand() {
+        let mut stats = ReceiveStats { open: Some(Open::default()), ..ReceiveStats::default() };
         for ms in [10, 26, 26, 10] {
-            heard.arrived(Dur::from_millis(ms), 200);
+            stats.record_arrival(Dur::from_millis(ms), 200);
         }
         let (first, second) = (1.0, 1.0 - 1.0 / 16.0);
         let third = second + (16.0 - second) / 16.0;
         let expected = (first + second + third) / 3.0 / 1e3;
-        let record = heard.record().expect("it began");
+        let record = stats.record().expect("it began");
         assert!((record.jitter_s - expected).abs() < 1e-12, "{} for {expected}", record.jitter_s);
         assert_eq!((record.received, record.bytes), (4, 800));
         assert_eq!(record.delay_s, [0.018, 0.010, 0.026, 0.026]);

@@ -1,23 +1,23 @@
-//! Events, and their order at equal times.
+//! Events, their order at equal times, and prefetching.
 
 use super::World;
 use crate::packet::{Kind, Packet};
 use crate::wheel::prefetch;
 
-/// What happens, and the packet it happens to.
+/// An event and its packet.
 ///
-/// The packet comes first and what happens is no part of it, so that it is copied in the halves in which it was
-/// written. With a tag before it the halves are shifted against each other, and each copy waits until what was
-/// written has left the store buffer.
+/// The packet comes first and the tag after it, so that the packet is copied in the halves in which it was written.
+/// With the tag before it the halves would be shifted, and each copy would wait until the writes have left the store
+/// buffer.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(super) struct Event {
-    /// Of no meaning for what happens to no packet.
+    /// [`Packet::NONE`] for events without a packet.
     pub packet: Packet,
     pub what: What,
 }
 
-/// What can happen; every field is four bytes wide at least, so that all variants are copied alike.
+/// The kinds of event. Every field is at least four bytes wide, so that all variants are copied in the same way.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum What {
     /// The packet reaches the queue of its link.
@@ -30,26 +30,27 @@ pub(super) enum What {
     Other,
     /// A link's transmitter is free, or a shaper may send.
     Serve(u32),
-    /// The slow step of the marker before a link's queue.
+    /// The marker before a link's queue takes its periodic control step.
     Control(u32),
-    /// Something of a connection is due.
+    /// The timer of a connection fires; stale if the generation is not the connection's.
     Timer { slot: u32, generation: u32 },
-    /// The source asked to be woken.
+    /// A time that the source has asked for.
     Wake(u32),
-    /// A server has had its delay before the answer on this connection.
+    /// The server's delay before its answer on the connection in this slot is over.
     Ready(u32),
-    /// A server's CPU is done with a job.
+    /// The CPU of this server has finished a job.
     Served(u32),
     /// The measured window begins.
     WindowBegins,
     /// The measured window ends.
     WindowEnds,
-    /// Nothing is waited for any longer.
+    /// The run ends, whatever is unfinished.
     Deadline,
 }
 
 impl What {
-    /// A packet of `kind` reaches its host: told apart when it is sent, so that one jump finds what to do.
+    /// Returns the event of a packet of `kind` that reaches its host. The kind is decided when the packet is sent, so
+    /// that handling takes one jump.
     #[inline(always)]
     pub fn deliver(kind: Kind) -> What {
         match kind {
@@ -71,30 +72,30 @@ pub(super) mod class {
     pub const CONTROL: u64 = 6;
 }
 
-/// From so many connections on their state outgrows the first two levels of cache.
+/// From this number of connections on, their state outgrows the first two levels of cache.
 const MANY: usize = 1000;
 
 impl World {
-    /// Walks a step ahead in the wheel, and fetches the connection of the event found there; where there are many,
-    /// each is out of the caches by the time its next event comes.
+    /// Prefetches a coming event and, with many connections, the connection it belongs to, which has left the caches by
+    /// the time of its next event.
     #[inline(always)]
-    pub(super) fn look_ahead(&mut self) {
-        let Some((at, &Event { packet, what })) = self.wheel.walk() else { return };
-        // An event of the past has been handled since its list was walked.
+    pub(super) fn prefetch_ahead(&mut self) {
+        let Some((at, &Event { packet, what })) = self.wheel.prefetch_step() else { return };
+        // An earlier event has been handled since its node was prefetched; the node may hold anything.
         if self.live.len() > MANY && at >= self.now {
             let slot = match what {
                 What::Timer { slot, .. } => slot,
                 _ => packet.flow,
             };
-            self.fetch(slot as usize, !matches!(what, What::Arrive));
+            self.prefetch_connection(slot as usize, !matches!(what, What::Arrive));
         }
     }
 
-    /// Fetches what a packet needs of the connection in `slot` on its way, and all of it where it `ends`.
+    /// Prefetches the path state of the connection in `slot`, and the whole connection if the packet `ends` its path.
     #[inline(always)]
-    fn fetch(&self, slot: usize, ends: bool) {
-        if let Some(road) = self.roads.get(slot) {
-            prefetch(road);
+    fn prefetch_connection(&self, slot: usize, ends: bool) {
+        if let Some(path_state) = self.path_states.get(slot) {
+            prefetch(path_state);
         }
         if let Some(live) = self.live.get(slot).filter(|_| ends) {
             prefetch(live);

@@ -1,45 +1,47 @@
-//! Users who fetch or send one file after the other, at fixed times, or one without end.
+//! Users who transfer files: one after the other, at fixed times, or a single one without end.
 
+use super::commands::{Commands, ConnectionSource, NO_TAG};
 use super::connection::{Open, Payload};
-use super::source::{NO_TAG, Wishes};
 use crate::flow::Class;
 use crate::traffic::model::ftp::FtpDraws;
 use crate::units::{Dur, Time};
 
-/// All flows of the users; a token or tag is a flow.
+/// All flows of the users; tokens and tags are numbers of flows.
 pub struct Ftp {
     draws: FtpDraws,
-    /// Files begun, by flow.
+    /// Number of files begun, by flow.
     begun: Vec<u32>,
 }
 
 impl Ftp {
-    /// Nobody has begun yet.
+    /// Returns the flows before their first files.
     pub fn new(draws: FtpDraws) -> Ftp {
         let begun = vec![0; draws.model().flows() as usize];
         Ftp { draws, begun }
     }
+}
 
-    /// Every flow begins at its time.
-    pub fn begin(&mut self, wishes: &mut Wishes) {
+impl ConnectionSource for Ftp {
+    /// Schedules the first file of every flow.
+    fn begin(&mut self, commands: &mut Commands) {
         for flow in 0..self.draws.model().flows() {
-            wishes.wake.push((Time::ZERO + self.draws.start(flow), flow));
+            commands.wake.push((Time::ZERO + self.draws.start(flow), flow));
         }
     }
 
-    /// A flow's next file begins.
-    pub fn wake(&mut self, flow: u32, now: Time, wishes: &mut Wishes) {
+    /// Opens a connection for the flow's next file.
+    fn wake(&mut self, flow: u32, now: Time, commands: &mut Commands) {
         let number = self.begun[flow as usize];
         self.begun[flow as usize] += 1;
         let model = self.draws.model();
         let restarts = model.period_s > 0.0;
         let (host, upload) = model.place(flow);
-        wishes.open.push(Open {
+        commands.open.push(Open {
             key: u64::from(flow) << 32 | u64::from(number),
             client: host,
             server: host,
             payload: match model.endless {
-                true => Payload::Endless,
+                true => Payload::LongLived,
                 false => Payload::Single(self.draws.bytes(flow, number)),
             },
             tag: if restarts || model.endless { NO_TAG } else { flow },
@@ -48,12 +50,12 @@ impl Ftp {
             ..Open::default()
         });
         if restarts && !model.endless {
-            wishes.wake.push((now + Dur::from_secs(model.period_s), flow));
+            commands.wake.push((now + Dur::from_secs(model.period_s), flow));
         }
     }
 
-    /// A file has arrived; the next comes after a pause.
-    pub fn finished(&mut self, flow: u32, now: Time, wishes: &mut Wishes) {
-        wishes.wake.push((now + self.draws.pause(flow, self.begun[flow as usize]), flow));
+    /// Schedules the flow's next file after a pause.
+    fn finished(&mut self, flow: u32, now: Time, commands: &mut Commands) {
+        commands.wake.push((now + self.draws.pause(flow, self.begun[flow as usize]), flow));
     }
 }

@@ -1,6 +1,7 @@
-//! What hosts do: opening, requests, writes, acknowledgements, timers.
+//! The hosts: opening connections, requests, writes, acknowledgements and timers.
 
 use super::World;
+use super::commands::ConnectionSource;
 use super::connection::Payload;
 use super::event::{What, class};
 use crate::packet::{Kind, Packet, flag};
@@ -11,18 +12,19 @@ use crate::traffic::connection::{PageOf, Write};
 use crate::units::Time;
 
 impl World {
-    /// Asks for write `number` of the connection in `slot`.
+    /// Begins write `number` of the connection in `slot`: opens the connection, sends the request, or has the server
+    /// send, depending on the profile.
     pub(super) fn begin_write(&mut self, slot: u32, number: u32) {
         let bytes = self.write_bytes(slot, number);
         let is_measurable = self.live[slot as usize].open.payload.is_measurable();
-        let is_measured = is_measurable && self.is_measured(self.page_of(slot, number).key);
+        let is_measured = is_measurable && self.register_page(self.page_of(slot, number).key);
         let params = &self.setup.params;
         let live = &mut self.live[slot as usize];
         live.begin(number, bytes, self.now, params);
         live.progress.is_measured = is_measured;
         self.outstanding += u64::from(is_measured);
         match (live.opening(params), number) {
-            (Opening::None | Opening::OneWaySyn, _) => self.ask(slot),
+            (Opening::None | Opening::OneWaySyn, _) => self.handle_request(slot),
             (Opening::Request | Opening::Sender, 0) => {
                 let (kind, seq) = live.opener.open(self.now, params);
                 self.send_from_opener(slot, kind, seq);
@@ -36,13 +38,13 @@ impl World {
         self.arm(slot);
     }
 
-    /// A packet has reached the host it was meant for; its kind, where that is known.
+    /// Handles the packet in `node`, which has reached its host; `kind` is its kind where the caller knows it.
     #[inline(always)]
-    pub(super) fn deliver(&mut self, place: u32, kind: Option<Kind>) {
-        let packet = self.wheel.release(place).packet;
+    pub(super) fn deliver(&mut self, node: u32, kind: Option<Kind>) {
+        let packet = self.wheel.take_event(node).packet;
         let kind = kind.unwrap_or(packet.kind);
         let slot = packet.flow;
-        self.roads[slot as usize].in_flight -= 1;
+        self.path_states[slot as usize].in_flight -= 1;
         if self.setup.trace {
             self.note(if kind == Kind::Ack { TraceEvent::Ack } else { TraceEvent::Receive }, packet);
         }
@@ -52,20 +54,20 @@ impl World {
             Kind::Syn => self.syn(slot, &packet),
             Kind::SynAck => self.syn_ack(slot),
             Kind::Request => self.request(slot, packet.seq),
-            Kind::Datagram => self.datagram(&packet),
+            Kind::Datagram => self.receive_datagram(&packet),
         }
         self.arm(slot);
         self.release(slot);
     }
 
-    /// The same for what is neither data nor an acknowledgement, apart: it is rare, and the code of every event
-    /// has to fit the cache of instructions.
+    /// Does the same for packets that are neither data nor acknowledgements. Out of line: they are rare, and the code
+    /// of every event has to fit the instruction cache.
     #[inline(never)]
-    pub(super) fn deliver_other(&mut self, place: u32) {
-        self.deliver(place, None);
+    pub(super) fn deliver_other(&mut self, node: u32) {
+        self.deliver(node, None);
     }
 
-    /// The pending timer of a connection fired; it may be stale, or early.
+    /// Handles the timer event of a connection. It may be stale, or early because deadlines have moved.
     pub(super) fn timer(&mut self, slot: u32, generation: u32) {
         let live = &mut self.live[slot as usize];
         if live.generation != generation || !live.is_open {
@@ -101,6 +103,7 @@ impl World {
         self.arm(slot);
     }
 
+    /// Handles data at its receiver.
     #[inline(always)]
     fn data(&mut self, slot: u32, packet: &Packet) {
         let params = &self.setup.params;
@@ -124,17 +127,18 @@ impl World {
         }
         let next = live.receiver.next();
         let done = next >= live.progress.segments.1 && before < live.progress.segments.1;
-        if self.course.is_some() {
-            self.follow_course(slot);
+        if self.send_log.is_some() {
+            self.stop_when_saturated(slot);
         }
         if let Reply::Now(fields) = reply {
             self.send_ack(slot, fields);
         }
         if done {
-            self.complete(slot);
+            self.complete_write(slot);
         }
     }
 
+    /// Handles an acknowledgement at the sender of the data.
     #[inline(always)]
     fn ack(&mut self, slot: u32, packet: &Packet) {
         let fields = AckFields { next: packet.seq, sacks: packet.sacks, ece: packet.has(flag::ECE) };
@@ -149,6 +153,7 @@ impl World {
         }
     }
 
+    /// Answers a SYN.
     #[inline(never)]
     fn syn(&mut self, slot: u32, packet: &Packet) {
         let live = &mut self.live[slot as usize];
@@ -159,6 +164,7 @@ impl World {
         self.inject(answer);
     }
 
+    /// Completes the handshake at the side that opened: sends the request, or data.
     #[inline(never)]
     fn syn_ack(&mut self, slot: u32) {
         let (now, params) = (self.now, &self.setup.params);
@@ -177,6 +183,7 @@ impl World {
         }
     }
 
+    /// Handles request `number` at the server; ignores a repeated one.
     #[inline(never)]
     fn request(&mut self, slot: u32, number: u32) {
         let live = &mut self.live[slot as usize];
@@ -189,10 +196,10 @@ impl World {
             let again = again.max(u8::from(self.now.since(sent) > self.setup.params.initial_rto));
             live.sender.handshake_sample(sent, self.now, again, &self.setup.params);
         }
-        self.ask(slot);
+        self.handle_request(slot);
     }
 
-    /// Hands the write now under way to its sender.
+    /// Hands the present write to its sender.
     pub(super) fn start_sending(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         let (first, end) = live.progress.segments;
@@ -200,7 +207,7 @@ impl World {
         self.pump(slot);
     }
 
-    /// Sends whatever the sender may send now.
+    /// Sends all segments that the sender may send now.
     pub(super) fn pump(&mut self, slot: u32) {
         loop {
             let params = &self.setup.params;
@@ -224,6 +231,7 @@ impl World {
         }
     }
 
+    /// Sends an acknowledgement from the receiver of data.
     fn send_ack(&mut self, slot: u32, fields: AckFields) {
         let params = &self.setup.params;
         let blocks = fields.sacks.iter().filter(|block| block.length > 0).count() as u32;
@@ -235,7 +243,7 @@ impl World {
         self.inject(packet);
     }
 
-    /// A request carries the acknowledgement that was being delayed.
+    /// Sends a delayed acknowledgement at once, because a request follows and would carry it.
     fn flush_ack(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         if live.receiver.poll_timeout() != Time::NEVER {
@@ -244,6 +252,7 @@ impl World {
         }
     }
 
+    /// Sends a SYN or a request from the side that opens.
     fn send_from_opener(&mut self, slot: u32, kind: Kind, seq: u32) {
         let (params, live) = (&self.setup.params, &self.live[slot as usize]);
         let request = match live.open.request_bytes {
@@ -256,33 +265,34 @@ impl World {
         self.inject(packet);
     }
 
-    /// The last byte of a write has arrived.
-    fn complete(&mut self, slot: u32) {
+    /// Completes the present write, whose last byte has arrived: records it, and begins or awaits the next one.
+    fn complete_write(&mut self, slot: u32) {
         let now = self.now;
         let live = &mut self.live[slot as usize];
         live.progress.is_complete = true;
         if live.progress.is_measured {
-            self.record(slot, now);
+            self.record_transfer(slot, now);
             self.outstanding -= 1;
         }
-        if self.writes(slot) == self.live[slot as usize].progress.number + 1 {
+        if self.write_count(slot) == self.live[slot as usize].progress.number + 1 {
             self.live[slot as usize].is_finished = true;
             let tag = self.live[slot as usize].open.tag;
-            if tag != super::source::NO_TAG {
-                self.setup.source.finished(tag, now, &mut self.wishes);
-                self.grant();
+            if tag != super::commands::NO_TAG {
+                self.setup.source.finished(tag, now, &mut self.commands);
+                self.apply_commands();
             }
         } else if self.live[slot as usize].opening(&self.setup.params) != Opening::Sender {
             self.think(slot);
         }
-        // Only now: the end of one transfer may have begun another of its page.
+        // Checked last: completing a transfer may start the next one of its page.
         self.is_over |= self.window_is_over && self.outstanding == 0;
     }
 
-    /// Waits for the pause before the next write, if there is one.
+    /// Schedules the next write after its pause, if there is one.
     fn think(&mut self, slot: u32) {
         let next = self.live[slot as usize].progress.number + 1;
-        let listed = self.listed(slot).and_then(|writes| writes.get(next as usize)).map(|write| write.idle);
+        let listed =
+            self.listed_writes(slot).and_then(|writes| writes.get(next as usize)).map(|write| write.idle);
         let live = &mut self.live[slot as usize];
         if let Some(idle) = listed {
             live.think_until = self.now + idle;
@@ -292,7 +302,8 @@ impl World {
         }
     }
 
-    pub(super) fn record(&mut self, slot: u32, end: Time) {
+    /// Records the present write as a transfer that ended at `end`, [`Time::NEVER`] if it did not.
+    pub(super) fn record_transfer(&mut self, slot: u32, end: Time) {
         let live = &self.live[slot as usize];
         let page = self.page_of(slot, live.progress.number);
         let (progress, (retransmits, timeouts)) = (&live.progress, live.sender.losses());
@@ -305,12 +316,12 @@ impl World {
             object_key: if live.open.object_bytes > 0 { live.open.object_key } else { live.open.key },
             source: live.open.source,
             upload: live.open.upload,
-            cheats: live.open.cheats,
+            misbehaves: live.open.misbehaves,
             start: progress.start,
             first_data: progress.first_data,
             end,
             rtt_ns: live.rtt.0,
-            path: self.setup.layout.alike(self.roads[slot as usize].path),
+            path: self.setup.layout.equivalent(self.path_states[slot as usize].path),
             retransmits: retransmits - progress.losses.0,
             timeouts: timeouts - progress.losses.1,
             is_quic: live.open.is_quic,
@@ -325,7 +336,7 @@ impl World {
         });
     }
 
-    /// Schedules the connection's timer event if something is due before the pending one.
+    /// Schedules a timer event for the connection if something is due before the pending one.
     #[inline(always)]
     pub(super) fn arm(&mut self, slot: u32) {
         let live = &self.live[slot as usize];
@@ -335,6 +346,7 @@ impl World {
         }
     }
 
+    /// Replaces the pending timer event by one at `due`; the old one becomes stale.
     #[inline(never)]
     fn rearm(&mut self, slot: u32, due: Time) {
         let live = &mut self.live[slot as usize];
@@ -344,8 +356,9 @@ impl World {
         self.schedule(due.max(self.now), class::TIMER, u64::from(slot), What::Timer { slot, generation });
     }
 
-    /// Whether a transfer that begins now counts: in the window, or of a page that began there.
-    fn is_measured(&mut self, page: u64) -> bool {
+    /// Registers the page (0 for none) of a transfer that begins now, if the window is open. Returns whether the
+    /// transfer is measured: it begins in the window, or its page did.
+    fn register_page(&mut self, page: u64) -> bool {
         let (begin, end) = self.setup.window;
         let is_within = (begin..end).contains(&self.now);
         if page == 0 {
@@ -357,37 +370,39 @@ impl World {
         is_within || self.pages.contains(&page)
     }
 
-    /// The writes of a connection that has a list of them.
-    fn listed(&self, slot: u32) -> Option<&[Write]> {
+    /// Returns the writes of a connection that has a list of them.
+    fn listed_writes(&self, slot: u32) -> Option<&[Write]> {
         match self.live[slot as usize].open.payload {
-            Payload::Single(_) | Payload::Endless | Payload::Keystrokes(_) | Payload::Datagrams(_) => None,
+            Payload::Single(_) | Payload::LongLived | Payload::Keystrokes(_) | Payload::Datagrams(_) => None,
             Payload::Replayed(index) => Some(&self.setup.traffic.connections[index as usize].writes),
-            Payload::Scripted(index) => Some(&self.wishes.scripts[index as usize].writes),
+            Payload::Scripted(index) => Some(&self.commands.scripts[index as usize].writes),
         }
     }
 
-    fn writes(&self, slot: u32) -> u32 {
+    /// Returns the number of writes of a connection, `u32::MAX` if it has no end.
+    fn write_count(&self, slot: u32) -> u32 {
         match self.live[slot as usize].open.payload {
             Payload::Keystrokes(_) | Payload::Datagrams(_) => u32::MAX,
-            _ => self.listed(slot).map_or(1, |writes| writes.len() as u32),
+            _ => self.listed_writes(slot).map_or(1, |writes| writes.len() as u32),
         }
     }
 
+    /// Returns the payload of write `number` in bytes, `u64::MAX` if it has no end.
     fn write_bytes(&self, slot: u32, number: u32) -> u64 {
         match self.live[slot as usize].open.payload {
             Payload::Single(bytes) => bytes,
-            Payload::Endless | Payload::Datagrams(_) => u64::MAX,
+            Payload::LongLived | Payload::Datagrams(_) => u64::MAX,
             Payload::Keystrokes(index) => self.setup.apps.keystrokes[index as usize].bytes,
-            _ => self.listed(slot).map_or(0, |writes| writes[number as usize].bytes),
+            _ => self.listed_writes(slot).map_or(0, |writes| writes[number as usize].bytes),
         }
     }
 
-    /// The page that write `number` belongs to.
+    /// Returns the page that write `number` belongs to.
     fn page_of(&self, slot: u32, number: u32) -> PageOf {
         let open = &self.live[slot as usize].open;
         match open.payload {
             Payload::Replayed(index) => self.setup.traffic.page(open.page, index, number),
-            Payload::Scripted(index) => self.wishes.scripts[index as usize].pages[number as usize],
+            Payload::Scripted(index) => self.commands.scripts[index as usize].pages[number as usize],
             _ => PageOf { key: open.page, transfers: open.page_transfers },
         }
     }

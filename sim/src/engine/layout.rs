@@ -1,7 +1,7 @@
-//! Which links a packet crosses: the dumbbell, with private or shared access links, or any graph.
+//! The paths of packets: over the dumbbell, with private or shared access links, or over any graph.
 //!
 //! Data goes server → [access] → down → [access] → client, everything else the other way over `up`.
-//! A private access link (one per host and connection) needs no events: its FIFO is arithmetic.
+//! A private access link (one per host and connection) needs no events: its FIFO is computed.
 
 use super::graph::Graph;
 use crate::link::Pace;
@@ -16,7 +16,7 @@ pub const UP: u16 = 1;
 /// How hosts reach the bottleneck.
 #[derive(Debug, Clone)]
 pub enum Access {
-    /// No rate limit; a connection's own round-trip time is spread over its four ends.
+    /// No rate limit; a connection's own round-trip time is divided equally among its four ends.
     Unlimited,
     /// A link for each connection at each host, with unlimited buffers; `None` is any rate.
     Private {
@@ -25,7 +25,7 @@ pub enum Access {
         /// Rate at its receiver.
         client: Option<Rate>,
     },
-    /// So many servers and clients, each with a link shared by its connections.
+    /// Links shared by all connections of a server or a client.
     Shared {
         /// Number of servers.
         servers: u32,
@@ -50,7 +50,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Number of the path between two hosts, which every other question about it takes.
+    /// Returns the number of the path between two hosts, which identifies it in every other call.
     pub fn path(&self, client: u32, server: u32) -> u32 {
         match &self.access {
             Access::Unlimited | Access::Private { .. } => 0,
@@ -59,7 +59,7 @@ impl Layout {
         }
     }
 
-    /// The link after `hop` links have been passed, if there is one.
+    /// Returns the link after `hop` links have been crossed, or `None` at the end of the path.
     #[inline]
     pub fn link(&self, hop: u8, reverse: bool, path: u32) -> Option<u16> {
         match (&self.access, hop) {
@@ -80,7 +80,7 @@ impl Layout {
         }
     }
 
-    /// Whether the marker before the link at `hop` gives colours; else those given before are kept.
+    /// Whether the marker before the link at `hop` sets colours; else those set earlier are kept.
     #[inline]
     pub fn marks(&self, hop: u8, reverse: bool, path: u32) -> bool {
         match &self.access {
@@ -89,18 +89,18 @@ impl Layout {
         }
     }
 
-    /// Whether the link at `hop` is the first whose policer meets what a host has marked.
+    /// Whether the link at `hop` is the one whose policer checks packets that a host has marked.
     #[inline]
     pub fn polices(&self, hop: u8, reverse: bool, path: u32) -> bool {
         matches!(&self.access, Access::Graph(graph) if graph.polices(hop, reverse, path))
     }
 
-    /// Whether every marker on a path gives colours, not the first alone.
+    /// Whether every marker on a path sets colours, instead of the first only.
     pub fn remarks(&self) -> bool {
         matches!(&self.access, Access::Graph(graph) if graph.remarks())
     }
 
-    /// Whether a path crosses a link with a marker or queue that is told of connections.
+    /// Whether a path crosses this link; links outside a graph count as crossed by every path.
     pub fn crosses(&self, path: u32, link: u16) -> bool {
         match &self.access {
             Access::Graph(graph) => graph.crosses(path, link),
@@ -108,7 +108,7 @@ impl Layout {
         }
     }
 
-    /// Round-trip propagation delay of the links of a path.
+    /// Returns the round-trip propagation delay of the links of a path.
     pub fn base_rtt(&self, path: u32) -> Dur {
         match &self.access {
             Access::Graph(graph) => graph.rtt(path),
@@ -116,20 +116,21 @@ impl Layout {
         }
     }
 
-    /// Delay of each of a connection's four ends for its round-trip time.
-    pub fn quarter(&self, rtt: Dur, path: u32) -> Dur {
+    /// Returns the end-host delay of a connection with this round-trip time: what the links of its path do not
+    /// account for, divided equally among its four ends.
+    pub fn host_delay(&self, rtt: Dur, path: u32) -> Dur {
         Dur((rtt - self.base_rtt(path)).0 / 4)
     }
 
-    /// A number that paths with the same rates and delays share: the first such path's.
-    pub fn alike(&self, path: u32) -> u32 {
+    /// Returns the first path with the same rates and delays, by which equivalent paths are recognised.
+    pub fn equivalent(&self, path: u32) -> u32 {
         match &self.access {
-            Access::Graph(graph) => graph.alike(path),
+            Access::Graph(graph) => graph.equivalent(path),
             _ => 0,
         }
     }
 
-    /// Client and server of a path.
+    /// Returns the client and the server of a path.
     pub fn ends(&self, path: u32) -> (u32, u32) {
         match &self.access {
             Access::Graph(graph) => graph.ends(path),
@@ -138,7 +139,7 @@ impl Layout {
         }
     }
 
-    /// The links whose queues are told, the bottleneck in the data direction first.
+    /// Returns the links whose queues are reported, the bottleneck in the data direction first.
     pub fn recorded(&self) -> &[u16] {
         match &self.access {
             Access::Graph(graph) => graph.recorded(),
@@ -161,12 +162,12 @@ pub enum End {
 }
 
 impl End {
-    /// All four, by number.
+    /// All four, in order of their numbers.
     pub const ALL: [End; 4] = [End::ServerOut, End::ServerIn, End::ClientIn, End::ClientOut];
 }
 
 impl Layout {
-    /// Delay and rate of a private access link.
+    /// Returns the delay and the rate of a private access link.
     #[inline]
     pub fn private(&self, end: End) -> (Dur, Option<Rate>) {
         let (server, client) = match self.access {
@@ -180,14 +181,14 @@ impl Layout {
     }
 }
 
-/// Until when each private access link of one connection is busy.
+/// The private access links of one connection: each is busy until a known time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PrivateLinks {
     free: [Time; 4],
 }
 
 impl PrivateLinks {
-    /// Passes `bytes` over the link at `end` from `at` on; returns when they are through.
+    /// Transmits `bytes` that arrive at the link at `end` at `at`; returns when they have left it.
     #[inline]
     pub fn pass(&mut self, end: End, at: Time, bytes: u16, pace: Pace) -> Time {
         let through = self.free[end as usize].max(at) + pace.tx_time(u64::from(bytes));
@@ -199,24 +200,24 @@ impl PrivateLinks {
 /// Delay and pace of the private access link at each end, by [`End`].
 pub(super) type Ends = [(Dur, Option<Pace>); 4];
 
-/// What a packet needs to know of its connection on its way: a cache line, all it touches between the hosts.
+/// The state of a connection that its packets need on their path: one cache line, all they touch between hosts.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
-pub(super) struct Road {
-    /// Its private access links.
+pub(super) struct PathState {
+    /// The connection's private access links.
     pub links: PrivateLinks,
-    /// One-way delay from host to bottleneck and from bottleneck to host, added to what links have.
-    pub quarter: Dur,
-    /// Number of its path in the layout.
+    /// End-host delay: added at each of the four ends to the delays of the links.
+    pub host_delay: Dur,
+    /// Number of the connection's path in the layout.
     pub path: u32,
-    /// Packets of the connection in the network.
+    /// Number of the connection's packets in the network.
     pub in_flight: u32,
-    /// Its data goes from client to server.
+    /// The connection's data goes from client to server.
     pub upload: bool,
 }
 
-impl Road {
-    /// Crosses the private access link at `end`; returns when a packet of `bytes` reaches its far end.
+impl PathState {
+    /// Sends a packet of `bytes` over the private access link at `end`; returns when it reaches the far end.
     #[inline(always)]
     pub fn pass(&mut self, ends: &Ends, end: End, at: Time, bytes: u16) -> Time {
         let (delay, pace) = ends[end as usize];

@@ -1,70 +1,51 @@
 //! Several sources of traffic at once.
 //!
-//! Each source keeps its own tokens and tags; here they are exchanged for slots, so that no two can be
-//! mistaken for each other. Keys of source n > 0 carry n in their bits 56 to 61, so that the same transfer
-//! has the same key under every scheme and in every mix that has this source in this place; source 0 keeps
-//! its keys as they are.
+//! Each source has tokens and tags of its own. The mix replaces them by slots, so that those of two sources never
+//! collide. Keys of source n > 0 carry n in bits 56 to 61, so that the same transfer has the same key under every
+//! scheme and in every mix in which this source has this number. Source 0 keeps its keys as they are.
 
+use super::commands::{Commands, ConnectionSource, NO_TAG};
 use super::connection::{Open, Payload};
-use super::slots::Slots;
-use super::source::{NO_TAG, Source, Wishes};
 use crate::rng::mix;
 use crate::units::Time;
+use slab::Slab;
 
-/// Sources beside each other, at most this many beyond source 0.
+/// The most sources a mix may have beyond source 0.
 pub const MAX_SOURCES: usize = 63;
 
 const KEY_BITS: u32 = 56;
 /// Bits of a page's number below those of its copy; see [`crate::traffic::Traffic::page`].
 const PAGE_BITS: u32 = 32;
 
-/// Sources beside each other.
-pub struct Mix {
-    sources: Vec<(u16, Source)>,
-    wakes: Slots<(usize, u32)>,
-    tags: Slots<(usize, u32)>,
+/// Several sources that run at once.
+pub struct Mix<S> {
+    sources: Vec<(u16, S)>,
+    /// Index of the source and its own token, by the token the engine is given.
+    wakes: Slab<(usize, u32)>,
+    /// Index of the source and its own tag, by the tag the engine is given.
+    tags: Slab<(usize, u32)>,
 }
 
-impl Mix {
-    /// The sources with their numbers, which records name and keys carry.
-    pub fn new(sources: Vec<(u16, Source)>) -> Mix {
-        Mix { sources, wakes: Slots::default(), tags: Slots::default() }
+impl<S: ConnectionSource> Mix<S> {
+    /// Returns a mix of these sources; their numbers appear in records and keys.
+    pub fn new(sources: Vec<(u16, S)>) -> Mix<S> {
+        Mix { sources, wakes: Slab::new(), tags: Slab::new() }
     }
 
-    /// Wishes of all sources before the first event.
-    pub fn begin(&mut self, wishes: &mut Wishes) {
-        for place in 0..self.sources.len() {
-            self.ask(place, wishes, |source, own| source.begin(own));
-        }
-    }
-
-    /// A time that one of the sources asked for has come.
-    pub fn wake(&mut self, token: u32, now: Time, wishes: &mut Wishes) {
-        if let Some((place, token)) = self.wakes.take(token) {
-            self.ask(place, wishes, |source, own| source.wake(token, now, own));
-        }
-    }
-
-    /// A connection of one of the sources has ended.
-    pub fn finished(&mut self, tag: u32, now: Time, wishes: &mut Wishes) {
-        if let Some((place, tag)) = self.tags.take(tag) {
-            self.ask(place, wishes, |source, own| source.finished(tag, now, own));
-        }
-    }
-
-    fn ask(&mut self, place: usize, wishes: &mut Wishes, ask: impl FnOnce(&mut Source, &mut Wishes)) {
-        let (number, source) = &mut self.sources[place];
-        let before = wishes.scripts.len();
-        let own = wishes.apart(|own| ask(source, own));
-        for page in wishes.scripts[before..].iter_mut().flat_map(|script| &mut script.pages) {
+    /// Passes on the commands of the source at `index`, with their tokens, tags and keys replaced.
+    fn ask(&mut self, index: usize, commands: &mut Commands, ask: impl FnOnce(&mut S, &mut Commands)) {
+        let (number, source) = &mut self.sources[index];
+        let before = commands.scripts.len();
+        let own = commands.capture(|own| ask(source, own));
+        for page in commands.scripts[before..].iter_mut().flat_map(|script| &mut script.pages) {
             page.key = page_key(*number, page.key);
         }
         for (at, token) in own.wake {
-            wishes.wake.push((at, self.wakes.put((place, token))));
+            commands.wake.push((at, self.wakes.insert((index, token)) as u32));
         }
         for open in own.open {
-            let tag = if open.tag == NO_TAG { NO_TAG } else { self.tags.put((place, open.tag)) };
-            wishes.open.push(Open {
+            let tag = if open.tag == NO_TAG { NO_TAG } else { self.tags.insert((index, open.tag)) as u32 };
+            commands.open.push(Open {
                 key: key(*number, open.key),
                 object_key: key(*number, open.object_key),
                 page: match open.payload {
@@ -79,7 +60,30 @@ impl Mix {
     }
 }
 
-/// A source's own key in the mix; a key too long for the prefix is hashed to fit.
+impl<S: ConnectionSource> ConnectionSource for Mix<S> {
+    /// Asks every source for its commands before the first event.
+    fn begin(&mut self, commands: &mut Commands) {
+        for index in 0..self.sources.len() {
+            self.ask(index, commands, |source, own| source.begin(own));
+        }
+    }
+
+    /// Wakes the source that asked for this time.
+    fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
+        if let Some((index, token)) = self.wakes.try_remove(token as usize) {
+            self.ask(index, commands, |source, own| source.wake(token, now, own));
+        }
+    }
+
+    /// Notifies the source whose connection has ended.
+    fn finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
+        if let Some((index, tag)) = self.tags.try_remove(tag as usize) {
+            self.ask(index, commands, |source, own| source.finished(tag, now, own));
+        }
+    }
+}
+
+/// Returns the key in the mix of a source's own key; a key too long for the prefix is hashed.
 fn key(number: u16, own: u64) -> u64 {
     match (number, own >> KEY_BITS) {
         (0, _) => own,
@@ -88,12 +92,12 @@ fn key(number: u16, own: u64) -> u64 {
     }
 }
 
-/// The copy of a connection of a trace: the pages made of it have the keys that [`page_key`] gives.
+/// Returns the copy of a connection of a trace, from which its pages get the keys of [`page_key`].
 fn copy_key(number: u16, copy: u64) -> u64 {
     u64::from(number) << (KEY_BITS - PAGE_BITS) | copy
 }
 
-/// The same for a page; 0 is none in every source.
+/// Returns the key in the mix of a source's page; 0 means no page.
 fn page_key(number: u16, own: u64) -> u64 {
     if own == 0 { 0 } else { key(number, own) }
 }

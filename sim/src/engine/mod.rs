@@ -1,28 +1,28 @@
-//! The engine: events, and what follows from them.
+//! The engine: takes events in order of time and handles them until the run is over.
 //!
-//! One packet is one event per link it crosses and one at the host it reaches. Every event carries
-//! what it needs; nothing is boxed and nothing is allocated per packet once buffers have grown.
+//! A packet is one event per link it crosses and one at the host it reaches. An event carries its packet; nothing is
+//! boxed, and nothing is allocated per packet once buffers have grown.
 //!
-//! Order at equal times comes from the event's content (class, connection, number), so that no
-//! optimisation changes a result unseen; with `insertion_order` it is the order of scheduling, as in ns-2.
+//! Events of equal time are ordered by their content (class, connection, number), so no optimisation can change a
+//! result unnoticed. With `insertion_order` they keep the order of scheduling, as in ns-2.
 
 pub mod arrivals;
+pub mod commands;
 pub mod connection;
-pub mod course;
 pub mod datagrams;
 mod event;
+mod forwarding;
 pub mod ftp;
-pub mod gaming;
 pub mod graph;
 mod host;
 pub mod layout;
+pub mod misbehaving;
 pub mod mix;
 mod outcome;
-mod passage;
+pub mod send_log;
 pub mod server;
 pub mod sessions;
 mod setup;
-mod slots;
 pub mod source;
 
 use crate::error::{Error, Result};
@@ -32,13 +32,14 @@ use crate::record::{ColourCounts, FlowRecord, QueueRecord, TraceRow, Transfer};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
+use commands::{BULK, Commands, ConnectionSource};
 use connection::{Live, Open, Payload};
-use course::{Course, Plain};
 use event::{Event, What, class};
-use layout::{DOWN, End, Ends, Road};
-pub use outcome::{Balance, Outcome};
+use layout::{DOWN, End, Ends, PathState};
+pub use outcome::{Balance, InFlight, Outcome};
+use send_log::{SendLog, SteadyState};
 pub use setup::{Apps, Setup};
-use source::{BULK, Wishes};
+
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -49,25 +50,26 @@ pub struct World {
     now: Time,
     live: Vec<Live>,
     free: Vec<u32>,
-    roads: Vec<Road>,
+    path_states: Vec<PathState>,
     /// Delay and pace of the private access link at each end.
     ends: Ends,
-    wishes: Wishes,
+    commands: Commands,
     transfers: Vec<Transfer>,
-    /// Pages that began in the window.
+    /// Keys of the pages that began in the measured window.
     pages: HashSet<u64>,
     trace: Vec<TraceRow>,
-    course: Option<Course>,
-    /// Links whose marker or queue is told of every connection.
-    told: Vec<usize>,
+    send_log: Option<SendLog>,
+    /// Links whose marker or queue is notified of every new connection.
+    flow_aware_links: Vec<usize>,
+    /// Counts of each link when the window began.
     at_window: Vec<[ColourCounts; 3]>,
     queues: Vec<QueueRecord>,
-    /// Datagram flows, by number.
-    datagrams: Vec<datagrams::Heard>,
-    /// Flows without end, and what they had delivered when the window began.
-    endless: Vec<(u32, u32)>,
+    /// Statistics of the datagram flows, by number.
+    datagrams: Vec<datagrams::ReceiveStats>,
+    /// Slots of the long-lived flows, and the segments each had delivered when the window began.
+    long_lived: Vec<(u32, u32)>,
     flows: Vec<FlowRecord>,
-    /// Measured transfers and datagrams that have not ended.
+    /// Number of measured transfers and datagrams that have not ended.
     outstanding: u64,
     window_is_over: bool,
     is_over: bool,
@@ -81,10 +83,10 @@ pub struct World {
 }
 
 impl World {
-    /// Memory of one live connection with everything that belongs to its slot, bytes; scoreboards grow beyond it.
-    pub const BYTES_PER_CONNECTION: usize = size_of::<Live>() + size_of::<Road>();
+    /// Memory of one live connection and its path state in bytes; scoreboards take more.
+    pub const BYTES_PER_CONNECTION: usize = size_of::<Live>() + size_of::<PathState>();
 
-    /// A world before its first event.
+    /// Returns a world before its first event.
     pub fn new(mut setup: Setup) -> World {
         let packet = setup.links[usize::from(DOWN)].rate.tx_time(750);
         let mut world = World {
@@ -92,17 +94,17 @@ impl World {
             now: Time::ZERO,
             live: Vec::new(),
             free: Vec::new(),
-            roads: Vec::new(),
+            path_states: Vec::new(),
             ends: End::ALL.map(|end| {
                 let (delay, rate) = setup.layout.private(end);
                 (delay, rate.map(Pace::new))
             }),
-            wishes: Wishes::default(),
+            commands: Commands::default(),
             transfers: Vec::new(),
             pages: HashSet::new(),
             trace: Vec::new(),
-            course: None,
-            told: setup.told(),
+            send_log: None,
+            flow_aware_links: setup.flow_aware_links(),
             at_window: vec![Default::default(); setup.links.len()],
             queues: Vec::new(),
             outstanding: 0,
@@ -115,8 +117,8 @@ impl World {
             goodput_bytes: 0,
             goodput_up_bytes: 0,
             reordered: 0,
-            datagrams: setup.apps.streams.iter().map(|_| datagrams::Heard::default()).collect(),
-            endless: Vec::new(),
+            datagrams: setup.apps.streams.iter().map(|_| datagrams::ReceiveStats::default()).collect(),
+            long_lived: Vec::new(),
             flows: Vec::new(),
             setup,
         };
@@ -130,71 +132,73 @@ impl World {
             }
         }
         if let Some(bulk) = &mut world.setup.bulk {
-            bulk.schedule(&mut world.wishes);
+            bulk.begin(&mut world.commands);
         }
-        world.setup.source.begin(&mut world.wishes);
-        world.grant();
+        world.setup.source.begin(&mut world.commands);
+        world.apply_commands();
         world
     }
 
-    /// Notes the course of the only connection there is, and ends when the rest of it is plain.
-    pub fn follow(mut self, plain: Option<Plain>) -> World {
-        self.course = Some(Course::until(plain));
+    /// Keeps a send log of the only connection there is. With `steady` the run ends as soon as the slowest link is
+    /// saturated for the rest of the transfer.
+    pub fn until_saturated(mut self, steady: Option<SteadyState>) -> World {
+        self.send_log = Some(SendLog::new(steady));
         self.setup.trace = true;
         self
     }
 
-    /// Runs to the end.
+    /// Runs to the end and returns the results.
     ///
     /// # Errors
     /// [`Error::Cancelled`] soon after `cancel` was set.
     pub fn run(mut self, cancel: &AtomicBool) -> Result<Outcome> {
         while !self.is_over {
-            let Some(place) = self.wheel.take() else { break };
-            let (at, &Event { what, .. }) = self.wheel.look(place);
+            let Some(node) = self.wheel.pop_node() else { break };
+            let (at, &Event { what, .. }) = self.wheel.event(node);
             debug_assert!(at >= self.now, "an event lies in the past");
             self.now = at;
             self.events += 1;
             if self.events.is_multiple_of(1 << 14) && cancel.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled);
             }
-            self.look_ahead();
-            self.handle(place, what);
+            self.prefetch_ahead();
+            self.handle(node, what);
         }
         Ok(self.finish())
     }
 
-    /// Handles the event at `place` of the wheel. A packet stays there as long as it travels, and what happens to
-    /// it is changed in place: copied at each hop it would be read before the changes had left the store buffer.
+    /// Handles the event in `node`. A packet stays in its node as long as it travels and its event is changed in place.
+    /// If it were copied at each hop, it would be read before the changes have left the store buffer.
     #[inline]
-    fn handle(&mut self, place: u32, what: What) {
+    fn handle(&mut self, node: u32, what: What) {
         match what {
-            What::Arrive => self.arrive(place),
-            What::Data => self.deliver(place, Some(Kind::Data)),
-            What::Ack => self.deliver(place, Some(Kind::Ack)),
-            What::Other => self.deliver_other(place),
+            What::Arrive => self.arrive(node),
+            What::Data => self.deliver(node, Some(Kind::Data)),
+            What::Ack => self.deliver(node, Some(Kind::Ack)),
+            What::Other => self.deliver_other(node),
             what => {
-                self.wheel.free(place);
-                self.happen(what);
+                self.wheel.free_node(node);
+                self.handle_other(what);
             }
         }
     }
 
+    /// Handles an event that has no packet.
     #[inline]
-    fn happen(&mut self, what: What) {
+    fn handle_other(&mut self, what: What) {
         match what {
             What::Arrive | What::Data | What::Ack | What::Other => {
-                unreachable!("what happens to a packet needs its place")
+                unreachable!("an event of a packet is handled in its node")
             }
             What::Serve(link) => self.serve(link),
             What::Control(link) => self.control(link as usize),
             What::Timer { slot, generation } => self.timer(slot, generation),
             What::Wake(token) => {
                 match &mut self.setup.bulk {
-                    Some(bulk) if token == BULK => bulk.open(self.now, &mut self.wishes),
-                    _ => self.setup.source.wake(token, self.now, &mut self.wishes),
+                    Some(bulk) if token == BULK => bulk.wake(token, self.now, &mut self.commands),
+                    _ => self.setup.source.wake(token, self.now, &mut self.commands),
                 }
-                self.grant();
+                self.apply_commands();
             }
             What::Ready(slot) => self.ready(slot),
             What::Served(server) => self.served(server),
@@ -204,17 +208,18 @@ impl World {
         }
     }
 
+    /// Schedules an event that has no packet; `content` orders it among events of the same time and class.
     #[inline(always)]
     fn schedule(&mut self, at: Time, class: u64, content: u64, what: What) {
         let key = self.key(class, content);
         self.wheel.push(at, key, Event { packet: Packet::NONE, what });
     }
 
-    /// Place of an event among those of its time.
+    /// Returns the key that orders an event among those of its time.
     #[inline(always)]
     fn key(&mut self, class: u64, content: u64) -> u64 {
         // Departures come first even in insertion order: the fast path has no events for them.
-        if self.setup.params.insertion_order && class > class::SERVE {
+        if self.setup.params.is_ns2() && class > class::SERVE {
             self.scheduled += 1;
             class::ARRIVE << 60 | self.scheduled
         } else {
@@ -222,7 +227,7 @@ impl World {
         }
     }
 
-    /// A marker takes its slow step.
+    /// Has a marker take its periodic control step and schedules the next one.
     fn control(&mut self, link: usize) {
         let marker = &mut self.setup.markers[link];
         marker.control(self.now);
@@ -231,26 +236,27 @@ impl World {
         }
     }
 
-    /// Carries out what the source wished.
-    fn grant(&mut self) {
-        while !(self.wishes.open.is_empty() && self.wishes.wake.is_empty()) {
-            let mut wakes = std::mem::take(&mut self.wishes.wake);
+    /// Carries out the commands of the source, and those that follow from them.
+    fn apply_commands(&mut self) {
+        while !(self.commands.open.is_empty() && self.commands.wake.is_empty()) {
+            let mut wakes = std::mem::take(&mut self.commands.wake);
             for (at, token) in wakes.drain(..) {
                 self.schedule(at, class::WAKE, u64::from(token), What::Wake(token));
             }
-            let mut opens = std::mem::take(&mut self.wishes.open);
+            let mut opens = std::mem::take(&mut self.commands.open);
             for open in opens.drain(..) {
                 self.open(open);
             }
-            self.wishes.reuse(opens, wakes);
+            self.commands.reuse(opens, wakes);
         }
     }
 
+    /// Opens a connection: gives it a slot, notifies flow-aware links, and begins its first write.
     fn open(&mut self, open: Open) {
         let layout = &self.setup.layout;
         let path = layout.path(open.client, open.server);
         let rtt = open.rtt.unwrap_or(self.setup.rtt).max(layout.base_rtt(path));
-        let quarter = layout.quarter(rtt, path);
+        let host_delay = layout.host_delay(rtt, path);
         let phase = self.setup.params.tick_phase.unwrap_or_else(|| {
             let draw = Stream::new(self.setup.seed, Purpose::TickPhase, open.key).uniform();
             Dur((draw * self.setup.params.tick.0 as f64) as u64)
@@ -258,16 +264,18 @@ impl World {
         let slot = self.free.pop().unwrap_or(self.live.len() as u32);
         let generation = self.live.get(slot as usize).map_or(0, |old| old.generation + 1);
         let live = Live::new(open, &self.setup.params, phase, rtt, generation);
-        let road = Road { quarter, path, upload: open.upload, ..Road::default() };
+        let path_state = PathState { host_delay, path, upload: open.upload, ..PathState::default() };
         if slot as usize == self.live.len() {
             self.live.push(live);
-            self.roads.push(road);
+            self.path_states.push(path_state);
         } else {
             self.live[slot as usize] = live;
-            self.roads[slot as usize] = road;
+            self.path_states[slot as usize] = path_state;
         }
         let flow = open.flow();
-        for &link in self.told.iter().filter(|&&link| self.setup.layout.crosses(path, link as u16)) {
+        for &link in
+            self.flow_aware_links.iter().filter(|&&link| self.setup.layout.crosses(path, link as u16))
+        {
             self.setup.markers[link].open(slot, &flow);
             self.setup.links[link].queue().open(slot, &flow);
         }
@@ -277,12 +285,12 @@ impl World {
             Payload::Datagrams(_) => self.send_datagram(slot),
             _ => self.begin_write(slot, 0),
         }
-        if open.payload == Payload::Endless {
-            self.endless.push((slot, 0));
+        if open.payload == Payload::LongLived {
+            self.long_lived.push((slot, 0));
         }
     }
 
-    /// Frees the slot of a connection that is over and has nothing left in the network or to acknowledge.
+    /// Frees the slot of a connection that is over, has no packet in the network and no acknowledgement delayed.
     #[inline(always)]
     fn release(&mut self, slot: u32) {
         if self.live[slot as usize].is_finished {
@@ -290,10 +298,11 @@ impl World {
         }
     }
 
+    /// Does the rest of [`World::release`] for a connection whose writes have all arrived.
     #[inline(never)]
     fn release_finished(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
-        let is_quiet = self.roads[slot as usize].in_flight == 0 && live.sender.is_done();
+        let is_quiet = self.path_states[slot as usize].in_flight == 0 && live.sender.is_done();
         if live.is_open && is_quiet && live.receiver.poll_timeout() == Time::NEVER {
             live.is_open = false;
             self.free.push(slot);

@@ -1,38 +1,40 @@
-//! What a run leaves, and the conservation laws it must keep.
+//! The results of a run, and the conservation laws it must keep.
 
 use super::World;
-use super::course::Course;
+use super::event::{Event, What};
 use super::layout::DOWN;
+use super::send_log::SendLog;
 use crate::link::Link;
 use crate::packet::Packet;
-use crate::record::{Count, DatagramRecord, FlowRecord, QueueRecord, Series, TraceEvent, TraceRow, Transfer};
+use crate::record::{Count, DatagramRecord, FlowRecord, QueueRecord, TraceEvent, TraceRow, Transfer};
+use crate::series::Series;
 use crate::traffic::connection::Script;
 use crate::units::Time;
 
-/// What a run leaves.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// Measured transfers in order of their end; unfinished ones last.
     pub transfers: Vec<Transfer>,
     /// The queues of the bottleneck, data direction, then the other; then of further links of a topology.
     pub queues: Vec<QueueRecord>,
-    /// What markers and queues noted over time.
+    /// Values that markers and queues recorded over time.
     pub series: Vec<Series>,
-    /// What connections of a model with several writes carried; see [`crate::record::Template`].
+    /// Scripts of the connections with several writes of a model; see [`crate::record::Template`].
     pub scripts: Vec<Script>,
     /// Packet trace, empty unless asked for.
     pub trace: Vec<TraceRow>,
-    /// What the only connection sent; empty but after [`World::follow`].
-    pub course: Course,
+    /// Packets that the only connection sent; empty except after [`World::until_saturated`].
+    pub send_log: SendLog,
     /// Payload bytes that arrived at clients for the first time within the window.
     pub goodput_bytes: u64,
     /// The same at servers.
     pub goodput_up_bytes: u64,
-    /// What flows without end delivered.
+    /// What each long-lived flow delivered.
     pub flows: Vec<FlowRecord>,
-    /// What datagram flows met.
+    /// What each datagram flow delivered and lost.
     pub datagrams: Vec<DatagramRecord>,
-    /// Data packets that arrived after one sent later of the same connection, never sent twice.
+    /// Data packets, none sent twice, that arrived after one of the same connection that was sent later.
     pub reordered: u64,
     /// Simulated time at the end.
     pub ended: Time,
@@ -46,9 +48,37 @@ pub struct Outcome {
     pub most_live: u64,
     /// Totals of the whole run by link, for the conservation laws.
     pub balance: Vec<Balance>,
+    /// Packets still in the network at the end, for the end-to-end conservation law.
+    pub in_flight: InFlight,
+}
+
+impl Outcome {
+    /// Whether no packet was lost or invented: at every link, and from end to end.
+    pub fn is_conserved(&self) -> bool {
+        self.balance.iter().all(Balance::holds) && self.in_flight.holds()
+    }
+}
+
+/// The end-to-end conservation law of a run: injected = delivered + dropped + in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InFlight {
+    /// Packets in flight by the connections' accounts: injected − delivered − dropped.
+    pub accounted: u64,
+    /// Packets found in the network: in scheduled events and in queues.
+    pub found: u64,
+}
+
+impl InFlight {
+    /// Whether the accounts agree with what was found.
+    pub fn holds(&self) -> bool {
+        self.accounted == self.found
+    }
 }
 
 /// The conservation law of one link over the whole run: arrived = dropped + sent + waiting.
+///
+/// On the fast path a packet counts as sent when it arrives, so the law says little there; [`InFlight`] holds on
+/// both paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Balance {
     /// Name of the link.
@@ -57,14 +87,14 @@ pub struct Balance {
     pub arrived: (u64, u64),
     /// Dropped for whatever reason.
     pub dropped: (u64, u64),
-    /// Left for transmission (on the fast path: promised).
+    /// Left for transmission; on the fast path departures that are scheduled count, too.
     pub sent: (u64, u64),
     /// Still waiting.
     pub waiting: (u64, u64),
 }
 
 impl Balance {
-    /// Whether nothing was lost or made.
+    /// Whether no packet or byte was lost or invented.
     pub fn holds(&self) -> bool {
         let parts = [self.dropped, self.sent, self.waiting];
         let packets: u64 = parts.iter().map(|part| part.0).sum();
@@ -74,11 +104,11 @@ impl Balance {
 }
 
 impl World {
-    /// Adds a line to the packet trace.
+    /// Adds a line to the packet trace, or to the send log if that is kept.
     #[cold]
     pub(super) fn note(&mut self, event: TraceEvent, packet: Packet) {
-        if let Some(course) = &mut self.course {
-            return course.note(event, &packet, self.now);
+        if let Some(log) = &mut self.send_log {
+            return log.record(event, &packet, self.now);
         }
         let seq = i64::from(packet.seq) - i64::from(event == TraceEvent::Ack);
         let cwnd = self.live[packet.flow as usize].sender.cwnd();
@@ -94,20 +124,20 @@ impl World {
         self.trace.push(row);
     }
 
-    /// The measured window begins.
+    /// Begins the measured window: remembers the counters, and restarts the delays.
     pub(super) fn open_window(&mut self) {
-        // Only what is told: clearing the delays of a thousand links would touch a thousand histograms.
+        // Only the reported links: clearing the delays of a thousand links would touch a thousand histograms.
         for &number in self.setup.layout.recorded() {
             let link = &mut self.setup.links[usize::from(number)];
             self.at_window[usize::from(number)] = link.counts_at(self.now);
             link.counts.restart_delays();
         }
-        for (slot, then) in &mut self.endless {
+        for (slot, then) in &mut self.long_lived {
             *then = self.live[*slot as usize].receiver.next();
         }
     }
 
-    /// The measured window ends: what the queues did in it is noted.
+    /// Ends the measured window: records the queues and the long-lived flows.
     pub(super) fn close_window(&mut self) {
         self.window_is_over = true;
         let (begin, end) = self.setup.window;
@@ -126,24 +156,24 @@ impl World {
                 window_s,
             });
         }
-        self.flows = self.endless.iter().map(|&(slot, then)| self.delivered(slot, then)).collect();
+        self.flows = self.long_lived.iter().map(|&(slot, then)| self.long_lived_record(slot, then)).collect();
         self.is_over = self.outstanding == 0;
     }
 
-    /// What a flow without end has delivered since it had delivered `then` segments.
-    fn delivered(&self, slot: u32, then: u32) -> FlowRecord {
+    /// Returns the record of a long-lived flow that had delivered `then` segments when the window began.
+    fn long_lived_record(&self, slot: u32, then: u32) -> FlowRecord {
         let live = &self.live[slot as usize];
         FlowRecord {
             key: live.open.key,
             client: live.open.client,
             source: live.open.source,
             upload: live.open.upload,
-            cheats: live.open.cheats,
+            misbehaves: live.open.misbehaves,
             bytes: u64::from(live.receiver.next() - then) * u64::from(self.setup.params.mss),
         }
     }
 
-    /// Gathers what is left when nothing more happens.
+    /// Returns the results when nothing more happens; unfinished measured transfers are recorded as censored.
     pub(super) fn finish(mut self) -> Outcome {
         if !self.window_is_over {
             self.close_window();
@@ -151,22 +181,24 @@ impl World {
         for slot in 0..self.live.len() as u32 {
             let live = &self.live[slot as usize];
             if live.is_open && live.progress.is_measured && !live.progress.is_complete {
-                self.record(slot, Time::NEVER);
+                self.record_transfer(slot, Time::NEVER);
             }
         }
         let now = self.now;
         let datagrams = self.datagram_records();
         let series = self.series();
+        let in_flight = self.in_flight();
         let forward = &self.setup.links[usize::from(DOWN)].counts.colours;
         Outcome {
             forward_packets: forward.iter().map(|colour| colour.sent.packets).sum(),
+            in_flight,
             balance: self.setup.links.iter_mut().map(|link| balance(link, now)).collect(),
             transfers: self.transfers,
-            scripts: self.wishes.scripts,
+            scripts: self.commands.scripts,
             queues: self.queues,
             series,
             trace: self.trace,
-            course: self.course.unwrap_or_default(),
+            send_log: self.send_log.unwrap_or_default(),
             goodput_bytes: self.goodput_bytes,
             goodput_up_bytes: self.goodput_up_bytes,
             flows: self.flows,
@@ -181,6 +213,20 @@ impl World {
 }
 
 impl World {
+    /// Compares the connections' accounts of packets in flight with the packets found in events and queues.
+    fn in_flight(&mut self) -> InFlight {
+        let accounted = self.path_states.iter().map(|path_state| u64::from(path_state.in_flight)).sum();
+        let is_packet =
+            |event: &&Event| matches!(event.what, What::Arrive | What::Data | What::Ack | What::Other);
+        let travelling = self.wheel.events().filter(is_packet).count() as u64;
+        let (now, links) = (self.now, self.setup.links.iter_mut());
+        let queued: u64 = links
+            .filter_map(|link| (!link.schedules_departures()).then(|| u64::from(link.backlog(now).0)))
+            .sum();
+        InFlight { accounted, found: travelling + queued }
+    }
+
+    /// Collects what markers and queues have recorded over time.
     fn series(&mut self) -> Vec<Series> {
         let parts = self.setup.links.iter_mut().zip(&mut self.setup.markers);
         let named = parts.flat_map(|(link, marker)| {
@@ -192,6 +238,7 @@ impl World {
     }
 }
 
+/// Returns the totals of one link.
 fn balance(link: &mut Link, now: Time) -> Balance {
     let mut balance =
         Balance { link: link.name.clone(), arrived: (0, 0), dropped: (0, 0), sent: (0, 0), waiting: (0, 0) };
@@ -199,11 +246,9 @@ fn balance(link: &mut Link, now: Time) -> Balance {
     for colour in &link.counts.colours {
         add(&mut balance.arrived, colour.arrived);
         add(&mut balance.sent, colour.sent);
-        [colour.early, colour.forced, colour.fault, colour.policed]
-            .into_iter()
-            .for_each(|part| add(&mut balance.dropped, part));
+        add(&mut balance.dropped, colour.dropped());
     }
-    if !link.promises_departures() {
+    if !link.schedules_departures() {
         let (packets, bytes) = link.backlog(now);
         balance.waiting = (u64::from(packets), bytes);
     }

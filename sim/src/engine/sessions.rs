@@ -1,34 +1,39 @@
-//! Closed-loop web sessions: what a page holds is the model's, when it comes is the network's.
+//! Closed-loop web sessions: the model decides what a page contains, the network decides when it is complete.
 //!
-//! One machine for all ways to fetch a page: objects at gaps of time, the index and then the rest on parallel
-//! connections, or everything on one connection.
+//! One state machine serves all ways to fetch a page: objects at given intervals, the index first and then the rest
+//! on parallel connections, or everything on one connection.
 
+use super::commands::{Commands, ConnectionSource};
 use super::connection::{Open, Payload};
-use super::source::Wishes;
 use crate::flow::Class;
 use crate::traffic::connection::PageOf;
 use crate::traffic::model::closed_loop::PageDraws;
 use crate::traffic::model::users::Fetch;
 use crate::units::Time;
+use slab::Slab;
 
-/// Token of the next session's arrival; other tokens are sessions.
+/// Token of the next session's arrival; every other token is the slot of a session.
 const ARRIVAL: u32 = u32::MAX - 1;
 
 /// A session in progress.
 #[derive(Debug, Clone, Copy)]
 struct Session {
+    /// Names the session in the model's draws.
     name: u64,
     client: u32,
     server: u32,
+    /// Pages in all, and the number of the present one.
     pages: u32,
     page: u32,
+    /// Objects of the present page, requested so far, and requested but not complete.
     objects: u32,
     launched: u32,
     outstanding: u32,
-    of: PageOf,
+    /// Key and size of the present page, for the records.
+    page_record: PageOf,
 }
 
-/// An object in transfer; long ones may come in parts.
+/// An object in transfer; a long one may be transferred in parts. Its slot is the tag of its connection.
 #[derive(Debug, Clone, Copy)]
 struct Object {
     session: u32,
@@ -43,86 +48,89 @@ pub struct Sessions {
     fetch: Fetch,
     arrived: u64,
     first_arrival: u64,
-    sessions: Vec<Session>,
-    free_sessions: Vec<u32>,
-    objects: Vec<Object>,
-    free_objects: Vec<u32>,
+    sessions: Slab<Session>,
+    objects: Slab<Object>,
 }
 
 impl Sessions {
-    /// Sessions by these draws, none in progress yet.
+    /// Returns sessions by these draws, with none in progress yet.
     pub fn new(draws: PageDraws) -> Sessions {
         Sessions {
             first_arrival: draws.initial_sessions(),
             fetch: draws.fetch(),
             draws,
             arrived: 0,
-            sessions: Vec::new(),
-            free_sessions: Vec::new(),
-            objects: Vec::new(),
-            free_objects: Vec::new(),
+            sessions: Slab::new(),
+            objects: Slab::new(),
         }
     }
+}
 
-    /// Sessions in progress at the start are thinking before a page; others will arrive.
-    pub fn begin(&mut self, wishes: &mut Wishes) {
+impl ConnectionSource for Sessions {
+    /// Schedules the next page of each session in progress at the start, and the first arrival of a session.
+    fn begin(&mut self, commands: &mut Commands) {
         for name in 0..self.first_arrival {
-            let slot = self.admit(name);
-            wishes.wake.push((Time::ZERO + self.draws.residual_think(name), slot));
+            let slot = self.add_session(name);
+            commands.wake.push((Time::ZERO + self.draws.residual_think(name), slot));
         }
-        self.await_arrival(Time::ZERO, wishes);
+        self.schedule_arrival(Time::ZERO, commands);
     }
 
-    fn await_arrival(&self, now: Time, wishes: &mut Wishes) {
-        wishes.wake.extend(self.draws.session_gap(self.arrived).map(|gap| (now + gap, ARRIVAL)));
-    }
-
-    /// A session arrives, starts a page, or asks for its next object.
-    pub fn wake(&mut self, token: u32, now: Time, wishes: &mut Wishes) {
+    /// Starts a new session, or the next page or object of the session whose slot `token` is.
+    fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
         if token == ARRIVAL {
-            let slot = self.admit(self.first_arrival + self.arrived);
+            let slot = self.add_session(self.first_arrival + self.arrived);
             self.arrived += 1;
-            self.await_arrival(now, wishes);
-            return self.start_page(slot, now, wishes);
+            self.schedule_arrival(now, commands);
+            return self.start_page(slot, now, commands);
         }
         let session = &self.sessions[token as usize];
         match session.launched < session.objects {
-            true => self.launch(token, now, wishes),
-            false => self.start_page(token, now, wishes),
+            true => self.launch(token, now, commands),
+            false => self.start_page(token, now, commands),
         }
     }
 
-    /// A transfer is complete: its object's next part follows, or its page may be complete.
-    pub fn finished(&mut self, tag: u32, now: Time, wishes: &mut Wishes) {
+    /// Opens the next part of the object whose transfer has ended, or completes the object.
+    fn finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         self.objects[tag as usize].part += 1;
-        if self.open_part(tag, wishes) {
+        if self.open_part(tag, commands) {
             return;
         }
-        let slot = self.objects[tag as usize].session;
-        self.is_complete(tag, now, wishes);
+        let slot = self.complete_object(tag, now, commands);
         if let Fetch::IndexFirst(parallel) = self.fetch {
-            self.launch_parallel(slot, parallel, now, wishes);
+            self.launch_parallel(slot, parallel, now, commands);
         }
     }
+}
 
-    /// An object has come as a whole; perhaps its page has, too.
-    fn is_complete(&mut self, tag: u32, now: Time, wishes: &mut Wishes) {
-        self.free_objects.push(tag);
-        let slot = self.objects[tag as usize].session;
-        self.sessions[slot as usize].outstanding -= 1;
-        self.end_page(slot, now, wishes);
+impl Sessions {
+    /// Schedules the arrival of the next session, if there is one.
+    fn schedule_arrival(&self, now: Time, commands: &mut Commands) {
+        commands.wake.extend(self.draws.session_gap(self.arrived).map(|gap| (now + gap, ARRIVAL)));
     }
 
-    /// Asks for the objects behind the index, so many at once.
-    fn launch_parallel(&mut self, slot: u32, parallel: u32, now: Time, wishes: &mut Wishes) {
-        let session = &self.sessions[slot as usize];
+    /// Removes an object that has arrived as a whole, and ends its page if it was the last. Returns the slot of its
+    /// session, which may have ended.
+    fn complete_object(&mut self, tag: u32, now: Time, commands: &mut Commands) -> u32 {
+        let slot = self.objects.remove(tag as usize).session;
+        self.sessions[slot as usize].outstanding -= 1;
+        self.end_page_if_complete(slot, now, commands);
+        slot
+    }
+
+    /// Requests objects of the session's page while fewer than `parallel` are outstanding; does nothing if the
+    /// session has ended.
+    fn launch_parallel(&mut self, slot: u32, parallel: u32, now: Time, commands: &mut Commands) {
+        let Some(session) = self.sessions.get(slot as usize) else { return };
         let free = parallel.saturating_sub(session.outstanding);
         for _ in 0..free.min(session.objects - session.launched) {
-            self.launch(slot, now, wishes);
+            self.launch(slot, now, commands);
         }
     }
 
-    fn admit(&mut self, name: u64) -> u32 {
+    /// Adds a session and returns its slot.
+    fn add_session(&mut self, name: u64) -> u32 {
         let session = Session {
             name,
             client: self.draws.client(name),
@@ -132,36 +140,37 @@ impl Sessions {
             objects: 0,
             launched: 0,
             outstanding: 0,
-            of: PageOf::default(),
+            page_record: PageOf::default(),
         };
-        place(&mut self.sessions, &mut self.free_sessions, session)
+        self.sessions.insert(session) as u32
     }
 
-    fn start_page(&mut self, slot: u32, now: Time, wishes: &mut Wishes) {
+    /// Starts the session's present page.
+    fn start_page(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         let page = self.draws.page(session.name, session.page);
         (session.server, session.objects, session.launched) = (page.server, page.objects, 0);
-        session.of = self.draws.page_of(session.name, session.page, page.objects);
+        session.page_record = self.draws.page_of(session.name, session.page, page.objects);
         match self.fetch {
-            Fetch::Pipelined => self.open_page(slot, wishes),
-            _ => self.launch(slot, now, wishes),
+            Fetch::Pipelined => self.open_page(slot, commands),
+            _ => self.launch(slot, now, commands),
         }
     }
 
-    /// Opens the one connection of a page.
-    fn open_page(&mut self, slot: u32, wishes: &mut Wishes) {
+    /// Opens the only connection of a page, which carries all its objects.
+    fn open_page(&mut self, slot: u32, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         (session.launched, session.outstanding) = (session.objects, 1);
         let (name, page, objects) = (session.name, session.page, session.objects);
         let object = Object { session: slot, number: 0, bytes: 0, part: 0 };
-        let tag = place(&mut self.objects, &mut self.free_objects, object);
-        let payload = wishes.script(self.draws.script(name, page, objects));
-        let open = self.open(tag, payload);
-        wishes.open.push(open);
+        let tag = self.objects.insert(object) as u32;
+        let payload = commands.payload_for(self.draws.script(name, page, objects));
+        let open = self.open_for(tag, payload);
+        commands.open.push(open);
     }
 
-    /// Asks for the session's next object, and for the one after it in due time.
-    fn launch(&mut self, slot: u32, now: Time, wishes: &mut Wishes) {
+    /// Requests the session's next object; where objects are paced, schedules the one after it.
+    fn launch(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         let number = session.launched;
         session.launched += 1;
@@ -169,28 +178,28 @@ impl Sessions {
         let (name, page, more) = (session.name, session.page, session.launched < session.objects);
         let bytes = self.draws.object(name, page, number).bytes;
         let object = Object { session: slot, number, bytes, part: 0 };
-        let tag = place(&mut self.objects, &mut self.free_objects, object);
+        let tag = self.objects.insert(object) as u32;
         if more && self.fetch == Fetch::Paced {
-            wishes.wake.push((now + self.draws.object(name, page, number + 1).gap, slot));
+            commands.wake.push((now + self.draws.object(name, page, number + 1).gap, slot));
         }
-        if !self.open_part(tag, wishes) {
-            self.is_complete(tag, now, wishes);
+        if !self.open_part(tag, commands) {
+            self.complete_object(tag, now, commands);
         }
     }
 
-    /// Opens the connection for an object's current part; `false` if there is none.
-    fn open_part(&mut self, tag: u32, wishes: &mut Wishes) -> bool {
+    /// Opens a connection for the object's current part; returns `false` if all parts have been transferred.
+    fn open_part(&mut self, tag: u32, commands: &mut Commands) -> bool {
         let object = self.objects[tag as usize];
         let Some(bytes) = self.draws.part(object.bytes, object.part) else {
             return false;
         };
-        let open = self.open(tag, Payload::Single(bytes));
-        wishes.open.push(open);
+        let open = self.open_for(tag, Payload::Single(bytes));
+        commands.open.push(open);
         true
     }
 
-    /// A connection of this object's page and with its key.
-    fn open(&self, tag: u32, payload: Payload) -> Open {
+    /// Returns the command that opens a connection for this object.
+    fn open_for(&self, tag: u32, payload: Payload) -> Open {
         let object = self.objects[tag as usize];
         let session = &self.sessions[object.session as usize];
         Open {
@@ -202,14 +211,14 @@ impl Sessions {
             class: Class::Web,
             object_bytes: if self.draws.is_chopped() { object.bytes } else { 0 },
             object_key: self.draws.key(session.name, session.page, object.number, 0),
-            page: session.of.key,
-            page_transfers: session.of.transfers,
+            page: session.page_record.key,
+            page_transfers: session.page_record.transfers,
             ..Open::default()
         }
     }
 
-    /// If every object of the page has come, the user thinks, or the session ends.
-    fn end_page(&mut self, slot: u32, now: Time, wishes: &mut Wishes) {
+    /// If every object of the page has arrived, schedules the session's next page or ends the session.
+    fn end_page_if_complete(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         if session.outstanding > 0 || session.launched < session.objects {
             return;
@@ -217,23 +226,9 @@ impl Sessions {
         let done = session.page;
         session.page += 1;
         if session.page < session.pages {
-            wishes.wake.push((now + self.draws.think(session.name, done), slot));
+            commands.wake.push((now + self.draws.think(session.name, done), slot));
         } else {
-            self.free_sessions.push(slot);
-        }
-    }
-}
-
-/// Puts an item into a free slot, or a new one.
-fn place<T>(slots: &mut Vec<T>, free: &mut Vec<u32>, item: T) -> u32 {
-    match free.pop() {
-        Some(slot) => {
-            slots[slot as usize] = item;
-            slot
-        }
-        None => {
-            slots.push(item);
-            slots.len() as u32 - 1
+            self.sessions.remove(slot as usize);
         }
     }
 }

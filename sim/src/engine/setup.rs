@@ -1,4 +1,4 @@
-//! What a run is made of.
+//! Everything a run is made of.
 
 use super::layout::Layout;
 use super::server::Servers;
@@ -12,12 +12,12 @@ use crate::traffic::model::telnet::Keystrokes;
 use crate::units::{Dur, Time};
 use std::sync::Arc;
 
-/// Applications that are not transfers of a size: what the payloads of their connections refer to.
+/// Applications whose connections carry no transfers of a given size; payloads refer to these lists by index.
 #[derive(Debug, Clone, Default)]
 pub struct Apps {
-    /// Rules of keystrokes.
+    /// Rules of keystrokes, for [`Payload::Keystrokes`](super::connection::Payload).
     pub keystrokes: Vec<Keystrokes>,
-    /// Datagram flows.
+    /// Datagram flows, for [`Payload::Datagrams`](super::connection::Payload).
     pub streams: Vec<Stream>,
 }
 
@@ -33,9 +33,9 @@ pub struct Setup {
     pub markers: Vec<Marker>,
     /// Where connections come from.
     pub source: Source,
-    /// Bulk flows beside it.
+    /// The scenario's bulk flows, which run beside the source.
     pub bulk: Option<List>,
-    /// The rules of keystrokes and datagrams.
+    /// Rules of keystrokes and datagrams.
     pub apps: Apps,
     /// The servers' CPUs, if they have any.
     pub servers: Option<Servers>,
@@ -45,17 +45,17 @@ pub struct Setup {
     pub rtt: Dur,
     /// Transfers that start in this window are measured.
     pub window: (Time, Time),
-    /// The run ends here at the latest; what is unfinished then is censored.
+    /// The run ends here at the latest; transfers that are unfinished then are censored.
     pub deadline: Time,
-    /// Seed of what the engine itself draws.
+    /// Seed of the engine's own draws.
     pub seed: u64,
     /// Keep a packet trace of the data path.
     pub trace: bool,
 }
 
 impl Setup {
-    /// The links whose marker or queue must be told of every connection.
-    pub(super) fn told(&mut self) -> Vec<usize> {
+    /// Returns the links whose marker or queue keeps state per connection and must be notified of every new one.
+    pub(super) fn flow_aware_links(&mut self) -> Vec<usize> {
         let parts = self.links.iter_mut().zip(&self.markers).enumerate();
         parts
             .filter_map(|(number, (link, marker))| {

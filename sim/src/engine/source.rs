@@ -1,73 +1,25 @@
-//! Where connections come from while a run is under way.
+//! The sources of connections: traces, models, and combinations of them.
 //!
-//! A source is woken at times it asked for and told when its connections end; it answers with
-//! connections to open and times to be woken. It never sees packets.
+//! Each implements [`ConnectionSource`]; [`Source`] is the closed set of them that a run may have.
 
 use super::arrivals::Arrivals;
+use super::commands::{BULK, Commands, ConnectionSource};
 use super::connection::{Open, Payload};
 use super::ftp::Ftp;
-use super::gaming::Gaming;
+use super::misbehaving::Misbehaving;
 use super::mix::Mix;
 use super::sessions::Sessions;
 use crate::record::FlowRecord;
 use crate::traffic::Traffic;
-use crate::traffic::connection::{Connection, Kind, PageOf, Script};
+use crate::traffic::connection::{Connection, Kind, PageOf};
 use crate::traffic::model::poisson::PoissonDraws;
 use crate::traffic::overlay::Overlay;
 use crate::units::{Dur, Time};
 use std::sync::Arc;
 
-/// Tag of connections whose end nobody waits for.
-pub const NO_TAG: u32 = u32::MAX;
-
-/// Token of the bulk flows, which run beside any source.
-pub const BULK: u32 = u32::MAX;
-
-/// What a source wants done.
-#[derive(Debug, Default)]
-pub struct Wishes {
-    /// Connections to open now.
-    pub open: Vec<Open>,
-    /// Times at which to wake the source, with a token of its own.
-    pub wake: Vec<(Time, u32)>,
-    /// What [`Payload::Scripted`] connections carry, kept for the whole run.
-    pub scripts: Vec<Script>,
-}
-
-impl Wishes {
-    /// What a connection with this script is to carry.
-    pub fn script(&mut self, script: Script) -> Payload {
-        match script.writes[..] {
-            [only] => Payload::Single(only.bytes),
-            _ => {
-                self.scripts.push(script);
-                Payload::Scripted(self.scripts.len() as u32 - 1)
-            }
-        }
-    }
-
-    /// Gives back the memory of wishes that were granted, unless there are new ones.
-    pub(super) fn reuse(&mut self, open: Vec<Open>, wake: Vec<(Time, u32)>) {
-        if self.open.is_empty() {
-            self.open = open;
-        }
-        if self.wake.is_empty() {
-            self.wake = wake;
-        }
-    }
-
-    /// What `ask` wishes, by itself; its scripts are added to these, so that their numbers hold for the run.
-    pub fn apart(&mut self, ask: impl FnOnce(&mut Wishes)) -> Wishes {
-        let mut own = Wishes { scripts: std::mem::take(&mut self.scripts), ..Wishes::default() };
-        ask(&mut own);
-        self.scripts = std::mem::take(&mut own.scripts);
-        own
-    }
-}
-
-/// Every source of connections there is.
+/// Every kind of source.
 pub enum Source {
-    /// A trace laid over itself until it loads the link.
+    /// A trace, replayed and overlaid on itself to meet the load.
     Replay(Box<Replay>),
     /// Connections with given start times.
     List(List),
@@ -78,116 +30,125 @@ pub enum Source {
     /// Open-loop transfers of a model.
     Poisson(Poisson),
     /// One connection after the other, each on an empty path.
-    Alone(Alone),
+    Isolated(Isolated),
     /// Users who fetch or send files.
     Ftp(Ftp),
     /// Connections opened once, each at its time.
     Starts(Starts),
     /// Several sources at once.
-    Mix(Mix),
-    /// A source some of whose senders cheat.
-    Gaming(Box<Gaming>),
+    Mix(Mix<Source>),
+    /// A source some of whose senders misbehave.
+    Misbehaving(Box<Misbehaving<Source>>),
 }
 
-impl Source {
-    /// Wishes before the first event.
-    pub fn begin(&mut self, wishes: &mut Wishes) {
+impl ConnectionSource for Source {
+    fn begin(&mut self, commands: &mut Commands) {
         match self {
-            Source::Replay(replay) => replay.schedule(wishes),
-            Source::List(list) => list.schedule(wishes),
-            Source::Sessions(sessions) => sessions.begin(wishes),
-            Source::Arrivals(arrivals) => arrivals.begin(wishes),
-            Source::Poisson(poisson) => poisson.schedule(Time::ZERO, wishes),
-            Source::Alone(alone) => wishes.wake.push((Time::ZERO, alone.next)),
-            Source::Ftp(ftp) => ftp.begin(wishes),
-            Source::Starts(starts) => starts.schedule(wishes),
-            Source::Mix(mix) => mix.begin(wishes),
-            Source::Gaming(gaming) => gaming.begin(wishes),
+            Source::Replay(source) => source.begin(commands),
+            Source::List(source) => source.begin(commands),
+            Source::Sessions(source) => source.begin(commands),
+            Source::Arrivals(source) => source.begin(commands),
+            Source::Poisson(source) => source.begin(commands),
+            Source::Isolated(source) => source.begin(commands),
+            Source::Ftp(source) => source.begin(commands),
+            Source::Starts(source) => source.begin(commands),
+            Source::Mix(source) => source.begin(commands),
+            Source::Misbehaving(source) => source.begin(commands),
         }
     }
 
-    /// A time the source asked for has come.
-    pub fn wake(&mut self, token: u32, now: Time, wishes: &mut Wishes) {
+    fn wake(&mut self, token: u32, now: Time, commands: &mut Commands) {
         match self {
-            Source::Replay(replay) => replay.open(wishes),
-            Source::List(list) => list.open(now, wishes),
-            Source::Sessions(sessions) => sessions.wake(token, now, wishes),
-            Source::Arrivals(arrivals) => arrivals.wake(token, now, wishes),
-            Source::Poisson(poisson) => poisson.open(now, wishes),
-            Source::Alone(alone) => alone.open(wishes),
-            Source::Ftp(ftp) => ftp.wake(token, now, wishes),
-            Source::Starts(starts) => starts.open(now, wishes),
-            Source::Mix(mix) => mix.wake(token, now, wishes),
-            Source::Gaming(gaming) => gaming.wake(token, now, wishes),
+            Source::Replay(source) => source.wake(token, now, commands),
+            Source::List(source) => source.wake(token, now, commands),
+            Source::Sessions(source) => source.wake(token, now, commands),
+            Source::Arrivals(source) => source.wake(token, now, commands),
+            Source::Poisson(source) => source.wake(token, now, commands),
+            Source::Isolated(source) => source.wake(token, now, commands),
+            Source::Ftp(source) => source.wake(token, now, commands),
+            Source::Starts(source) => source.wake(token, now, commands),
+            Source::Mix(source) => source.wake(token, now, commands),
+            Source::Misbehaving(source) => source.wake(token, now, commands),
         }
     }
 
-    /// A connection with this tag has ended.
-    pub fn finished(&mut self, tag: u32, now: Time, wishes: &mut Wishes) {
+    fn finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         match self {
-            Source::Sessions(sessions) => sessions.finished(tag, now, wishes),
-            Source::Alone(alone) => alone.finished(now, wishes),
-            Source::Ftp(ftp) => ftp.finished(tag, now, wishes),
-            Source::Mix(mix) => mix.finished(tag, now, wishes),
-            Source::Gaming(gaming) => gaming.finished(tag, now, wishes),
-            Source::Replay(_)
-            | Source::List(_)
-            | Source::Poisson(_)
-            | Source::Arrivals(_)
-            | Source::Starts(_) => {}
+            Source::Replay(source) => source.finished(tag, now, commands),
+            Source::List(source) => source.finished(tag, now, commands),
+            Source::Sessions(source) => source.finished(tag, now, commands),
+            Source::Arrivals(source) => source.finished(tag, now, commands),
+            Source::Poisson(source) => source.finished(tag, now, commands),
+            Source::Isolated(source) => source.finished(tag, now, commands),
+            Source::Ftp(source) => source.finished(tag, now, commands),
+            Source::Starts(source) => source.finished(tag, now, commands),
+            Source::Mix(source) => source.finished(tag, now, commands),
+            Source::Misbehaving(source) => source.finished(tag, now, commands),
         }
     }
 }
 
-/// Endless replay of an overlaid trace from a random offset on.
+/// Endless replay of an overlaid trace from an offset on.
 pub struct Replay {
     traffic: Arc<Traffic>,
     overlay: Overlay,
     cursor: usize,
-    lap: u64,
+    /// How often the whole overlay has been played.
+    repetition: u64,
     offset: Time,
     rtt: Option<Dur>,
 }
 
 impl Replay {
-    /// Replays `overlay` of `traffic` from `offset`; `rtt` overrides what the trace tells.
+    /// Returns a replay of `overlay` of `traffic` from `offset` on; `rtt` overrides the trace's round-trip times.
     pub fn new(traffic: Arc<Traffic>, overlay: Overlay, offset: Time, rtt: Option<Dur>) -> Replay {
         let cursor = overlay.arrivals().partition_point(|arrival| arrival.at < offset);
-        Replay { traffic, overlay, cursor, lap: 0, offset, rtt }
+        Replay { traffic, overlay, cursor, repetition: 0, offset, rtt }
     }
 
-    fn due(&self) -> Time {
+    /// Returns when the connection under the cursor starts.
+    fn next_start(&self) -> Time {
         let arrival = &self.overlay.arrivals()[self.cursor];
-        let laps = Dur(self.overlay.period.0 * self.lap);
-        Time((arrival.at + laps).since(self.offset).0)
+        let repetitions = Dur(self.overlay.period.0 * self.repetition);
+        Time((arrival.at + repetitions).since(self.offset).0)
     }
 
-    fn schedule(&mut self, wishes: &mut Wishes) {
+    fn schedule(&mut self, commands: &mut Commands) {
         if self.cursor == self.overlay.arrivals().len() {
             self.cursor = 0;
-            self.lap += 1;
+            self.repetition += 1;
         }
-        wishes.wake.push((self.due(), 0));
+        commands.wake.push((self.next_start(), 0));
     }
 
-    fn open(&mut self, wishes: &mut Wishes) {
+    fn open(&mut self, commands: &mut Commands) {
         let arrival = self.overlay.arrivals()[self.cursor];
         let connection = &self.traffic.connections[arrival.connection as usize];
-        let copy = self.overlay.pages(&arrival, self.lap, connection.start);
-        let open = open_of(connection, arrival.connection);
+        let copy = self.overlay.pages(&arrival, self.repetition, connection.start);
+        let open = open_for(connection, arrival.connection);
         let page = match open.payload {
             Payload::Single(_) => self.traffic.page(copy, arrival.connection, 0),
             _ => PageOf::new(copy, 0),
         };
-        wishes.open.push(Open {
-            key: self.overlay.key(&arrival, self.lap),
+        commands.open.push(Open {
+            key: self.overlay.key(&arrival, self.repetition),
             rtt: self.rtt.or(connection.rtt),
             page: page.key,
             page_transfers: page.transfers,
             ..open
         });
         self.cursor += 1;
-        self.schedule(wishes);
+        self.schedule(commands);
+    }
+}
+
+impl ConnectionSource for Replay {
+    fn begin(&mut self, commands: &mut Commands) {
+        self.schedule(commands);
+    }
+
+    fn wake(&mut self, _token: u32, _now: Time, commands: &mut Commands) {
+        self.open(commands);
     }
 }
 
@@ -196,45 +157,56 @@ pub struct List {
     traffic: Arc<Traffic>,
     next: usize,
     end: usize,
-    endless: bool,
+    is_long_lived: bool,
 }
 
 impl List {
-    /// Plays the connections of source 0 once.
+    /// Returns a list that plays the connections of source 0 once.
     pub fn new(traffic: Arc<Traffic>) -> List {
         let end = traffic.part(0).map_or(0, |part| part.connections.len());
-        List { traffic, next: 0, end, endless: false }
+        List { traffic, next: 0, end, is_long_lived: false }
     }
 
-    fn following(&self) -> Option<&Connection> {
+    /// Returns the connection that starts next, if any is left.
+    fn upcoming(&self) -> Option<&Connection> {
         self.traffic.connections[..self.end].get(self.next)
     }
 
-    /// Plays the connections with a write without end in place of their own.
-    pub fn endless(traffic: Arc<Traffic>) -> List {
-        List { endless: true, ..List::new(traffic) }
+    /// Returns a list whose connections never end: each has an unlimited write in place of its own.
+    pub fn long_lived(traffic: Arc<Traffic>) -> List {
+        List { is_long_lived: true, ..List::new(traffic) }
     }
 
-    /// Wishes to be woken for the next connection.
-    pub fn schedule(&mut self, wishes: &mut Wishes) {
-        if let Some(connection) = self.following() {
-            wishes.wake.push((connection.start, if self.endless { BULK } else { 0 }));
+    /// Asks to be woken for the next connection.
+    fn schedule(&mut self, commands: &mut Commands) {
+        if let Some(connection) = self.upcoming() {
+            commands.wake.push((connection.start, if self.is_long_lived { BULK } else { 0 }));
         }
     }
 
-    /// Opens what is due.
-    pub fn open(&mut self, now: Time, wishes: &mut Wishes) {
-        while let Some(connection) = self.following().filter(|next| next.start <= now) {
-            let mut open = open_of(connection, self.next as u32);
-            if self.endless {
-                open.payload = Payload::Endless;
+    /// Opens the connections that are due by `now`.
+    fn open(&mut self, now: Time, commands: &mut Commands) {
+        while let Some(connection) = self.upcoming().filter(|next| next.start <= now) {
+            let mut open = open_for(connection, self.next as u32);
+            if self.is_long_lived {
+                open.payload = Payload::LongLived;
                 open.key |= 1 << 63;
                 open.source = FlowRecord::BULK;
             }
-            wishes.open.push(open);
+            commands.open.push(open);
             self.next += 1;
         }
-        self.schedule(wishes);
+        self.schedule(commands);
+    }
+}
+
+impl ConnectionSource for List {
+    fn begin(&mut self, commands: &mut Commands) {
+        self.schedule(commands);
+    }
+
+    fn wake(&mut self, _token: u32, now: Time, commands: &mut Commands) {
+        self.open(now, commands);
     }
 }
 
@@ -245,18 +217,18 @@ pub struct Poisson {
 }
 
 impl Poisson {
-    /// Transfers by these draws.
+    /// Returns a source of transfers by these draws.
     pub fn new(draws: PoissonDraws) -> Poisson {
         Poisson { draws, next: 0 }
     }
 
-    fn schedule(&mut self, now: Time, wishes: &mut Wishes) {
-        wishes.wake.push((now + self.draws.gap(self.next), 0));
+    fn schedule(&mut self, now: Time, commands: &mut Commands) {
+        commands.wake.push((now + self.draws.gap(self.next), 0));
     }
 
-    fn open(&mut self, now: Time, wishes: &mut Wishes) {
+    fn open(&mut self, now: Time, commands: &mut Commands) {
         let (client, server) = self.draws.hosts(self.next);
-        wishes.open.push(Open {
+        commands.open.push(Open {
             key: self.next,
             client,
             server,
@@ -265,7 +237,17 @@ impl Poisson {
             ..Open::default()
         });
         self.next += 1;
-        self.schedule(now, wishes);
+        self.schedule(now, commands);
+    }
+}
+
+impl ConnectionSource for Poisson {
+    fn begin(&mut self, commands: &mut Commands) {
+        self.schedule(Time::ZERO, commands);
+    }
+
+    fn wake(&mut self, _token: u32, now: Time, commands: &mut Commands) {
+        self.open(now, commands);
     }
 }
 
@@ -276,61 +258,85 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Opens each at its time; the order of equal times is kept.
+    /// Returns a source that opens each connection at its time; the order of equal times is kept.
     pub fn new(mut opens: Vec<(Time, Open)>) -> Starts {
         opens.sort_by_key(|(at, _)| *at);
         Starts { opens, next: 0 }
     }
 
-    fn schedule(&mut self, wishes: &mut Wishes) {
+    fn schedule(&mut self, commands: &mut Commands) {
         if let Some((at, _)) = self.opens.get(self.next) {
-            wishes.wake.push((*at, 0));
+            commands.wake.push((*at, 0));
         }
     }
 
-    fn open(&mut self, now: Time, wishes: &mut Wishes) {
+    fn open(&mut self, now: Time, commands: &mut Commands) {
         while let Some((_, open)) = self.opens.get(self.next).filter(|(at, _)| *at <= now) {
-            wishes.open.push(*open);
+            commands.open.push(*open);
             self.next += 1;
         }
-        self.schedule(wishes);
+        self.schedule(commands);
     }
 }
 
-/// One connection after the other, with an idle second between, to learn how long each takes alone.
-pub struct Alone {
+impl ConnectionSource for Starts {
+    fn begin(&mut self, commands: &mut Commands) {
+        self.schedule(commands);
+    }
+
+    fn wake(&mut self, _token: u32, now: Time, commands: &mut Commands) {
+        self.open(now, commands);
+    }
+}
+
+/// Idle time between isolated connections, in which the last one's packets and timers run out.
+const PAUSE: Dur = Dur::from_millis(10_000);
+
+/// One connection after the other with ten idle seconds between them, so that each has an empty path.
+pub struct Isolated {
     traffic: Arc<Traffic>,
     request_bytes: Vec<u16>,
     next: u32,
 }
 
-impl Alone {
-    /// Plays the connections of `traffic` one after the other, whatever their start times; where
+impl Isolated {
+    /// Returns a source that plays the connections of `traffic` in order and ignores their start times. Where
     /// `request_bytes` has a number other than 0, requests have that payload.
-    pub fn new(traffic: Arc<Traffic>, request_bytes: Vec<u16>) -> Alone {
-        Alone { traffic, request_bytes, next: 0 }
+    pub fn new(traffic: Arc<Traffic>, request_bytes: Vec<u16>) -> Isolated {
+        Isolated { traffic, request_bytes, next: 0 }
     }
 
-    fn open(&mut self, wishes: &mut Wishes) {
+    fn open(&mut self, commands: &mut Commands) {
         if let Some(connection) = self.traffic.connections.get(self.next as usize) {
-            wishes.open.push(Open {
+            commands.open.push(Open {
                 key: u64::from(self.next),
                 tag: self.next,
                 request_bytes: self.request_bytes.get(self.next as usize).copied().unwrap_or(0),
-                ..open_of(connection, self.next)
+                ..open_for(connection, self.next)
             });
             self.next += 1;
         }
     }
+}
 
-    fn finished(&mut self, now: Time, wishes: &mut Wishes) {
+impl ConnectionSource for Isolated {
+    fn begin(&mut self, commands: &mut Commands) {
+        commands.wake.push((Time::ZERO, self.next));
+    }
+
+    fn wake(&mut self, _token: u32, _now: Time, commands: &mut Commands) {
+        self.open(commands);
+    }
+
+    fn finished(&mut self, _tag: u32, now: Time, commands: &mut Commands) {
         if (self.next as usize) < self.traffic.connections.len() {
-            wishes.wake.push((now + Dur::from_millis(10_000), self.next));
+            commands.wake.push((now + PAUSE, self.next));
         }
     }
 }
 
-fn open_of(connection: &Connection, index: u32) -> Open {
+/// Returns the command to open this connection of a trace; `index` is its number there.
+fn open_for(connection: &Connection, index: u32) -> Open {
     Open {
         key: u64::from(index),
         client: connection.client,

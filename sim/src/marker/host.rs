@@ -4,7 +4,7 @@ use super::random_bits;
 use super::table::{Table, grown};
 use crate::flow::{Class, Flow};
 use crate::packet::Packet;
-use crate::record::Series;
+use crate::series::Series;
 use crate::units::{Dur, Time};
 use mousehole_policy::{Answer, Application, Counts, MarkFn, Params, Policy, State};
 

@@ -8,7 +8,7 @@ mod table;
 
 use crate::flow::Flow;
 use crate::packet::Packet;
-use crate::record::Series;
+use crate::series::Series;
 use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 pub use host::PolicyMarker;

@@ -9,7 +9,7 @@
 //! result as with a timer.
 
 use super::Dropper;
-use crate::record::Series;
+use crate::series::Series;
 use crate::units::{Dur, Rate, Time};
 use mousehole_policy::{Backlog, ParameterError, Params, Verdict, View};
 

@@ -19,28 +19,16 @@
 //! over all queues for the longest.
 
 use super::classify::{By, Classifier};
-use super::codel::Law;
-use super::lane::Total;
+use super::codel::CodelParams;
+use super::packet_fifo::Occupancy;
+pub use super::tin::Isolation;
 use super::tin::{Hosts, Tin};
-use super::{Dequeued, Drop, Why};
+use super::{Dequeued, Dropped};
+use crate::drop_reason::DropReason;
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::rng::{Purpose, Stream, mix};
 use crate::units::{Buffer, Dur, Rate, Time};
-
-/// Which hosts share fairly before flows do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Isolation {
-    /// None: flows alone.
-    Flows,
-    /// Hosts that send.
-    DualSource,
-    /// Hosts that receive.
-    DualDestination,
-    /// Both: the busier of the two counts.
-    #[default]
-    Triple,
-}
 
 /// Parameters; the defaults are those of tc-cake(8), with one tin.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,17 +63,17 @@ impl Params {
         }
     }
 
-    /// CoDel's parameters in a tin that has a part of the rate: a target stretched to one and a half full packets
-    /// stretches the interval by as much.
-    fn law(&self, rate: Rate) -> Law {
+    /// Returns CoDel's parameters of a tin with this part of the rate. The target is at least the time of one and a
+    /// half full packets; the interval grows by as much as the target does.
+    fn codel_params(&self, rate: Rate) -> CodelParams {
         let least = Dur(self.rtt.0 / 20);
         let target = least.max(Dur(rate.tx_time(FULL).0 * 3 / 2));
         let interval = (self.rtt + (target - least)).max(Dur(target.0.saturating_mul(2)));
-        Law { target, interval, ecn: self.ecn }
+        CodelParams { target, interval, ecn: self.ecn }
     }
 }
 
-/// Bytes a lone flow may send per round: a packet, less at low rates, 300 at the least.
+/// Returns the bytes a lone flow may send per round: a packet, less at low rates, but at least 300.
 fn quantum(rate: Rate) -> u32 {
     (rate.0 >> 15).clamp(300, FULL) as u32
 }
@@ -100,36 +88,36 @@ const THRESHOLDS: [u32; 3] = [2, 0, 4];
 pub struct Cake {
     params: Params,
     perturbation: u64,
-    dice: Stream,
+    rng: Stream,
     classifier: Option<Classifier>,
     hosts: Hosts,
     tins: Vec<Tin>,
-    total: Total,
-    /// The shaper lets nothing go before this.
+    occupancy: Occupancy,
+    /// No packet may leave before this time (shaper).
     next: Time,
 }
 
 impl Cake {
-    /// An empty queue; `perturbation` seeds its hash and BLUE's dice.
+    /// Returns an empty queue; `perturbation` seeds its hash and BLUE's dice.
     pub fn new(params: Params, perturbation: u64) -> Cake {
         let shifts: &[u32] = if params.tins.is_some() { &THRESHOLDS } else { &[0] };
         let tin = |shift: &u32| {
             let rate = Rate((params.rate.0 >> shift).max(1));
-            Tin::new(rate, params.law(rate), quantum(rate))
+            Tin::new(rate, params.codel_params(rate), quantum(rate))
         };
         Cake {
             params,
             perturbation,
-            dice: Stream::new(perturbation, Purpose::Queue, u64::MAX),
+            rng: Stream::new(perturbation, Purpose::Queue, u64::MAX),
             classifier: params.tins.map(Classifier::new),
             hosts: Hosts::new(params.isolation),
             tins: shifts.iter().map(tin).collect(),
-            total: Total::default(),
+            occupancy: Occupancy::default(),
             next: Time::ZERO,
         }
     }
 
-    /// A connection took over `slot`.
+    /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.hosts.open(slot, flow);
         if let Some(classifier) = &mut self.classifier {
@@ -137,45 +125,45 @@ impl Cake {
         }
     }
 
-    /// Whether it must be told of every connection.
+    /// Whether it keeps state per connection, so that `open` must be called for every new one.
     pub fn knows_flows(&self) -> bool {
         self.params.isolation != Isolation::Flows
             || self.classifier.as_ref().is_some_and(Classifier::knows_flows)
     }
 
-    /// Packets and bytes waiting.
+    /// Returns the packets and bytes waiting.
     pub fn backlog(&self) -> (u32, u64) {
-        (self.total.packets, self.total.bytes)
+        (self.occupancy.packets, self.occupancy.bytes)
     }
 
-    /// Takes an arrival.
-    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Drop>) {
-        if self.total.packets == 0 {
+    /// Queues or drops an arrival; dropped packets go into `drops`.
+    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
+        if self.occupancy.packets == 0 {
             self.next = self.next.max(now);
         }
         let tin = self.classifier.as_ref().map_or(0, |classifier| classifier.index(&packet));
         let name = u64::from(packet.flow) * 2 + u64::from(packet.is_reverse());
         let hash = mix(self.perturbation ^ name);
-        self.total.add(&packet);
+        self.occupancy.add(&packet);
         self.tins[tin].enqueue(packet, hash, &self.hosts, now);
-        while self.total.exceeds(self.params.limit) {
+        while self.occupancy.exceeds(self.params.limit) {
             self.drop_from_longest(now, drops);
         }
     }
 
-    /// Gives the next packet, or the time at which the shaper lets one go.
-    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Drop>) -> Dequeued {
-        if self.params.shape && self.total.packets > 0 && now < self.next {
+    /// Returns the next packet, or the time at which the shaper lets one go.
+    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
+        if self.params.shape && self.occupancy.packets > 0 && now < self.next {
             return Dequeued::WaitUntil(self.next);
         }
         while let Some(index) = self.choose(now) {
             let tin = &mut self.tins[index];
-            let before = tin.total();
-            let elsewhere = self.total.bytes - before.bytes;
-            let head = tin.dequeue(&self.hosts, elsewhere, now, &mut self.dice, drops);
-            self.total.shrink(before, tin.total());
+            let before = tin.occupancy();
+            let elsewhere = self.occupancy.bytes - before.bytes;
+            let head = tin.dequeue(&self.hosts, elsewhere, now, &mut self.rng, drops);
+            self.occupancy.shrink(before, tin.occupancy());
             if let Some((packet, at)) = head {
-                // An idle shaper saves nothing up, one that is asked late makes good for it.
+                // An idle shaper saves no credit; a shaper that is asked late makes up for it.
                 self.next += self.params.rate.tx_time(u64::from(packet.bytes));
                 return Dequeued::Packet(packet, at);
             }
@@ -183,13 +171,14 @@ impl Cake {
         Dequeued::Empty
     }
 
-    /// The best tin below its threshold, else the one that is soonest.
+    /// Chooses the best tin below its threshold, else the one that is soonest below it.
     fn choose(&self, now: Time) -> Option<usize> {
-        let waiting = self.tins.iter().enumerate().filter(|(_, tin)| tin.total().packets > 0);
+        let waiting = self.tins.iter().enumerate().filter(|(_, tin)| tin.occupancy().packets > 0);
         waiting.min_by_key(|(index, tin)| (tin.ready(now), *index)).map(|(index, _)| index)
     }
 
-    fn drop_from_longest(&mut self, now: Time, drops: &mut Vec<Drop>) {
+    /// Drops the head of the longest queue of all tins.
+    fn drop_from_longest(&mut self, now: Time, drops: &mut Vec<Dropped>) {
         let longest = self.tins.iter().map(Tin::longest).enumerate();
         let Some((index, (_, queue))) =
             longest.max_by_key(|(index, (bytes, _))| (*bytes, usize::MAX - index))
@@ -197,8 +186,8 @@ impl Cake {
             return;
         };
         if let Some(packet) = self.tins[index].drop_head(queue, now) {
-            self.total.remove(&packet);
-            drops.push(Drop { packet, why: Why::Forced });
+            self.occupancy.remove(&packet);
+            drops.push(Dropped { packet, reason: DropReason::Forced });
         }
     }
 }
@@ -209,15 +198,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn law__a_slow_link_stretches_target_and_interval_alike() {
-        let law = |rate: u64| {
-            let Law { target, interval, .. } = Params::new(Rate(rate)).law(Rate(rate));
+    fn codel_params__a_slow_link_stretches_target_and_interval_alike() {
+        let codel = |rate: u64| {
+            let CodelParams { target, interval, .. } = Params::new(Rate(rate)).codel_params(Rate(rate));
             (target.0 / 1000, interval.0 / 1000)
         };
-        assert_eq!(law(10_000_000), (5000, 100_000));
+        assert_eq!(codel(10_000_000), (5000, 100_000));
         // 1.5 · 1500 bytes take 18 ms at 1 Mbit/s and 360 ms at 50 kbit/s.
-        assert_eq!(law(1_000_000), (18_000, 113_000));
-        assert_eq!(law(50_000), (360_000, 720_000));
+        assert_eq!(codel(1_000_000), (18_000, 113_000));
+        assert_eq!(codel(50_000), (360_000, 720_000));
     }
 
     #[test]

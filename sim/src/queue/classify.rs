@@ -1,9 +1,9 @@
-//! Which of up to three queues a packet belongs to: by its colour, or by what its connection is for.
+//! Classifies packets into up to three queues, by colour or by the class of the connection.
 
 use crate::flow::{Class, Flow};
 use crate::packet::Packet;
 
-/// What packets are sorted by.
+/// The property by which packets are classified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum By {
     /// Green, yellow, red.
@@ -13,7 +13,7 @@ pub enum By {
     Class,
 }
 
-/// Sorts packets.
+/// Classifies packets.
 pub(super) struct Classifier {
     by: By,
     classes: Vec<Class>,
@@ -24,12 +24,12 @@ impl Classifier {
         Classifier { by, classes: Vec::new() }
     }
 
-    /// Whether it must be told of connections.
+    /// Whether it needs the classes of connections, so that `open` must be called for every new one.
     pub fn knows_flows(&self) -> bool {
         self.by == By::Class
     }
 
-    /// A connection took over `slot`.
+    /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         if self.by == By::Class {
             let slot = slot as usize;
@@ -38,7 +38,7 @@ impl Classifier {
         }
     }
 
-    /// 0, 1 or 2, best first. A connection it was not told of is of the default class.
+    /// Returns 0, 1 or 2, best first. A connection that was not opened here has the default class.
     pub fn index(&self, packet: &Packet) -> usize {
         match self.by {
             By::Colour => packet.colour.index(),

@@ -1,4 +1,4 @@
-//! COBALT: CoDel for flows that listen and BLUE for those that do not, side by side on one queue.
+//! COBALT: CoDel for responsive flows and BLUE for unresponsive ones, together on one queue.
 //!
 //! Palmei et al., "Design and Evaluation of COBALT Queue Discipline", LANMAN 2019; BLUE is that of Feng et
 //! al., "The BLUE Active Queue Management Algorithms", 2002: a probability that grows when the queue
@@ -8,14 +8,15 @@
 //! Deviations: CoDel is that of RFC 8289; Linux' COBALT lowers its count step by step when the delay falls, spares a
 //! delay of up to four packets' time where ours spares a backlog of one packet, and drops from an overflow on.
 
-use super::codel::{Around, Law, State};
-use super::lane::Lane;
-use super::{Drop, Why};
+use super::Dropped;
+use super::codel::{CodelParams, QueueContext, State};
+use super::packet_fifo::PacketFifo;
+use crate::drop_reason::DropReason;
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// What BLUE adds at an overflow and takes off at an empty queue (Linux' values).
+/// Steps of BLUE's probability: up at an overflow, down at an empty queue (Linux' values).
 const STEP_UP: f64 = 1.0 / 256.0;
 const STEP_DOWN: f64 = 1.0 / 4096.0;
 
@@ -28,36 +29,37 @@ pub(super) struct Cobalt {
 }
 
 impl Cobalt {
-    /// A packet was dropped for want of room.
-    pub fn overflowed(&mut self, law: &Law, now: Time) {
-        self.change(law, now, STEP_UP);
+    /// Raises BLUE's probability: a packet was dropped because the buffer is full.
+    pub fn overflowed(&mut self, params: &CodelParams, now: Time) {
+        self.change(params, now, STEP_UP);
     }
 
-    /// Gives the next packet of `lane`, while `elsewhere` bytes wait in the link's other queues.
+    /// Returns the next packet of `fifo`; `elsewhere` bytes wait in the link's other queues.
     pub fn dequeue(
         &mut self,
-        law: &Law,
-        lane: &mut Lane,
+        params: &CodelParams,
+        fifo: &mut PacketFifo,
         elsewhere: u64,
         now: Time,
-        dice: &mut Stream,
-        drops: &mut Vec<Drop>,
+        rng: &mut Stream,
+        drops: &mut Vec<Dropped>,
     ) -> Option<(Packet, Time)> {
-        let around = Around { elsewhere, spares_last: true };
-        while let Some((packet, at)) = self.codel.dequeue(law, lane, around, now, drops) {
-            if self.blue == 0.0 || lane.is_empty() || dice.uniform() >= self.blue {
+        let context = QueueContext { elsewhere, keeps_last: true };
+        while let Some((packet, at)) = self.codel.dequeue(params, fifo, context, now, drops) {
+            if self.blue == 0.0 || fifo.is_empty() || rng.uniform() >= self.blue {
                 return Some((packet, at));
             }
-            drops.push(Drop { packet, why: Why::Early });
+            drops.push(Dropped { packet, reason: DropReason::Early });
         }
         if self.blue > 0.0 {
-            self.change(law, now, -STEP_DOWN);
+            self.change(params, now, -STEP_DOWN);
         }
         None
     }
 
-    fn change(&mut self, law: &Law, now: Time, by: f64) {
-        if self.changed.is_none_or(|changed| now.since(changed) > law.target) {
+    /// Changes BLUE's probability, at most once per target time.
+    fn change(&mut self, params: &CodelParams, now: Time, by: f64) {
+        if self.changed.is_none_or(|changed| now.since(changed) > params.target) {
             self.blue = (self.blue + by).clamp(0.0, 1.0);
             self.changed = Some(now);
         }
@@ -79,23 +81,24 @@ mod tests {
     #[test]
     fn blue__spares_the_last_packet() {
         let mut cobalt = Cobalt { blue: 1.0, ..Cobalt::default() };
-        let (mut lane, mut drops) = (Lane::default(), Vec::new());
-        (0..3).for_each(|seq| lane.push(Packet::new(1, Kind::Data, seq, 1000), at(0)));
-        let mut dice = Stream::new(1, Purpose::Queue, 0);
-        let head = cobalt.dequeue(&Law::default(), &mut lane, 0, at(1), &mut dice, &mut drops);
+        let (mut fifo, mut drops) = (PacketFifo::default(), Vec::new());
+        (0..3).for_each(|seq| fifo.push(Packet::new(1, Kind::Data, seq, 1000), at(0)));
+        let mut rng = Stream::new(1, Purpose::Queue, 0);
+        let head = cobalt.dequeue(&CodelParams::default(), &mut fifo, 0, at(1), &mut rng, &mut drops);
         assert_eq!((head.map(|(packet, _)| packet.seq), drops.len()), (Some(2), 2));
     }
 
     #[test]
     fn blue__moves_once_per_target() {
-        let (law, mut cobalt, mut lane) = (Law::default(), Cobalt::default(), Lane::default());
-        let mut dice = Stream::new(1, Purpose::Queue, 0);
+        let (params, mut cobalt, mut fifo) =
+            (CodelParams::default(), Cobalt::default(), PacketFifo::default());
+        let mut rng = Stream::new(1, Purpose::Queue, 0);
         for ms in 1..=60 {
-            cobalt.overflowed(&law, at(ms));
+            cobalt.overflowed(&params, at(ms));
         }
         assert_eq!(cobalt.blue, 10.0 / 256.0, "every 6 ms: strictly more than the target of 5 ms");
         for ms in 66..=125 {
-            assert!(cobalt.dequeue(&law, &mut lane, 0, at(ms), &mut dice, &mut Vec::new()).is_none());
+            assert!(cobalt.dequeue(&params, &mut fifo, 0, at(ms), &mut rng, &mut Vec::new()).is_none());
         }
         assert_eq!(cobalt.blue, 10.0 / 256.0 - 10.0 / 4096.0);
     }

@@ -1,20 +1,21 @@
 //! CoDel: drops from the head when the delay has stayed above a target for an interval.
 //!
-//! RFC 8289, section 5; the control law of FQ-CoDel and of our COBALT is this one. Defaults are those of
-//! RFC 8289. A comparator, not a policy of ours, hence Rust. Deviations: none known. ECN is not in its pseudo-code;
-//! as in Linux, an ECN-capable packet is marked where it would be dropped, and sent: one mark a dequeue at most.
+//! RFC 8289, section 5; FQ-CoDel and our COBALT use this implementation. Defaults are those of RFC 8289. A comparator,
+//! not a policy of ours, hence Rust. Deviations: none known. The RFC's pseudo-code has no ECN. As in Linux, an
+//! ECN-capable packet is marked instead of dropped, and sent: at most one mark per dequeue.
 
-use super::lane::Lane;
-use super::{Dequeued, Drop, Why};
+use super::packet_fifo::PacketFifo;
+use super::{Dequeued, Dropped};
+use crate::drop_reason::DropReason;
 use crate::packet::{Packet, flag};
 use crate::units::{Buffer, Dur, Time};
 
-/// A backlog no longer than this is never CoDel's business (`maxpacket`, RFC 8289 section 5.3: the MTU), bytes.
+/// CoDel never drops while the backlog is no longer than this (`maxpacket`, RFC 8289 section 5.3: the MTU), bytes.
 const MAX_PACKET: u64 = 1500;
 
-/// What CoDel judges by.
+/// The parameters of CoDel's control law.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Law {
+pub struct CodelParams {
     /// Acceptable standing delay.
     pub target: Dur,
     /// Time over which the delay must have stayed above the target.
@@ -23,10 +24,10 @@ pub struct Law {
     pub ecn: bool,
 }
 
-impl Default for Law {
+impl Default for CodelParams {
     /// 5 ms and 100 ms (RFC 8289), marking.
-    fn default() -> Law {
-        Law { target: Dur::from_millis(5), interval: Dur::from_millis(100), ecn: true }
+    fn default() -> CodelParams {
+        CodelParams { target: Dur::from_millis(5), interval: Dur::from_millis(100), ecn: true }
     }
 }
 
@@ -40,59 +41,60 @@ pub(super) struct State {
     dropping: bool,
 }
 
-/// What stands around a queue that is one of many.
+/// The surroundings of a queue that is one of several on a link.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Around {
+pub(super) struct QueueContext {
     /// Bytes in the other queues of the link: they count as backlog too (RFC 8289 section 4.4).
     pub elsewhere: u64,
     /// The last packet of the queue is not dropped (COBALT).
-    pub spares_last: bool,
+    pub keeps_last: bool,
 }
 
 type Head = Option<(Packet, Time)>;
 
 impl State {
-    /// Gives the next packet of `lane`, dropping and marking on the way (RFC 8289 section 5.5, `dequeue`).
+    /// Returns the next packet of `fifo`; drops and marks packets before it (RFC 8289 section 5.5, `dequeue`).
     pub fn dequeue(
         &mut self,
-        law: &Law,
-        lane: &mut Lane,
-        around: Around,
+        params: &CodelParams,
+        fifo: &mut PacketFifo,
+        context: QueueContext,
         now: Time,
-        drops: &mut Vec<Drop>,
+        drops: &mut Vec<Dropped>,
     ) -> Head {
-        let (head, ok_to_drop) = self.take(law, lane, around, now);
+        let (head, ok_to_drop) = self.pop_head(params, fifo, context, now);
         if head.is_none() || (self.dropping && !ok_to_drop) {
             self.dropping = false;
             return head;
         }
         match (self.dropping, ok_to_drop) {
-            (true, _) => self.keep_dropping(head, law, lane, around, now, drops),
-            (false, true) => self.start_dropping(head, law, lane, around, now, drops),
+            (true, _) => self.keep_dropping(head, params, fifo, context, now, drops),
+            (false, true) => self.start_dropping(head, params, fifo, context, now, drops),
             (false, false) => head,
         }
     }
 
+    /// Drops or marks packets while the next drop is due (RFC 8289 section 5.5).
     fn keep_dropping(
         &mut self,
         mut head: Head,
-        law: &Law,
-        lane: &mut Lane,
-        around: Around,
+        params: &CodelParams,
+        fifo: &mut PacketFifo,
+        context: QueueContext,
         now: Time,
-        drops: &mut Vec<Drop>,
+        drops: &mut Vec<Dropped>,
     ) -> Head {
         while self.dropping && now >= self.drop_next {
             self.count += 1;
-            if spare(law, &mut head, lane, around) {
-                self.schedule(law);
+            if is_spared(params, &mut head, fifo, context) {
+                self.schedule_drop(params);
                 return head;
             }
-            drops.extend(head.map(|(packet, _)| Drop { packet, why: Why::Early }));
+            drops.extend(head.map(|(packet, _)| Dropped { packet, reason: DropReason::Early }));
             let ok_to_drop;
-            (head, ok_to_drop) = self.take(law, lane, around, now);
+            (head, ok_to_drop) = self.pop_head(params, fifo, context, now);
             if ok_to_drop {
-                self.schedule(law);
+                self.schedule_drop(params);
             } else {
                 self.dropping = false;
             }
@@ -104,40 +106,47 @@ impl State {
     fn start_dropping(
         &mut self,
         mut head: Head,
-        law: &Law,
-        lane: &mut Lane,
-        around: Around,
+        params: &CodelParams,
+        fifo: &mut PacketFifo,
+        context: QueueContext,
         now: Time,
-        drops: &mut Vec<Drop>,
+        drops: &mut Vec<Dropped>,
     ) -> Head {
-        if !spare(law, &mut head, lane, around) {
-            drops.extend(head.map(|(packet, _)| Drop { packet, why: Why::Early }));
-            (head, _) = self.take(law, lane, around, now);
+        if !is_spared(params, &mut head, fifo, context) {
+            drops.extend(head.map(|(packet, _)| Dropped { packet, reason: DropReason::Early }));
+            (head, _) = self.pop_head(params, fifo, context, now);
         }
         self.dropping = true;
         let delta = self.count.wrapping_sub(self.last_count);
-        let recent = now.0 < self.drop_next.0.saturating_add(16 * law.interval.0);
+        let recent = now.0 < self.drop_next.0.saturating_add(16 * params.interval.0);
         self.count = if delta > 1 && delta < u32::MAX / 2 && recent { delta } else { 1 };
         self.last_count = self.count;
-        self.drop_next = now + control_law(law.interval, self.count);
+        self.drop_next = now + control_law(params.interval, self.count);
         head
     }
 
-    /// Takes the head and tells whether its delay has stayed above the target for an interval (section 5.6,
+    /// Removes the head. Returns it, and whether the delay has stayed above the target for an interval (section 5.6,
     /// `dodequeue`).
-    fn take(&mut self, law: &Law, lane: &mut Lane, around: Around, now: Time) -> (Head, bool) {
-        let Some((packet, at)) = lane.pop() else {
+    fn pop_head(
+        &mut self,
+        params: &CodelParams,
+        fifo: &mut PacketFifo,
+        context: QueueContext,
+        now: Time,
+    ) -> (Head, bool) {
+        let Some((packet, at)) = fifo.pop() else {
             self.first_above = None;
             return (None, false);
         };
-        let is_low = now.since(at) < law.target || lane.total().bytes + around.elsewhere <= MAX_PACKET;
+        let is_low =
+            now.since(at) < params.target || fifo.occupancy().bytes + context.elsewhere <= MAX_PACKET;
         let ok_to_drop = match (is_low, self.first_above) {
             (true, _) => {
                 self.first_above = None;
                 false
             }
             (false, None) => {
-                self.first_above = Some(now + law.interval);
+                self.first_above = Some(now + params.interval);
                 false
             }
             (false, Some(deadline)) => now >= deadline,
@@ -145,19 +154,21 @@ impl State {
         (Some((packet, at)), ok_to_drop)
     }
 
-    fn schedule(&mut self, law: &Law) {
-        self.drop_next += control_law(law.interval, self.count);
+    /// Schedules the next drop.
+    fn schedule_drop(&mut self, params: &CodelParams) {
+        self.drop_next += control_law(params.interval, self.count);
     }
 }
 
-/// Whether a packet that should be dropped is marked instead, or goes as the last of its queue.
-fn spare(law: &Law, head: &mut Head, lane: &Lane, around: Around) -> bool {
-    mark(law, head) || (around.spares_last && lane.is_empty())
+/// Whether a packet that should be dropped is kept: it is marked instead, or is the last one of its queue.
+fn is_spared(params: &CodelParams, head: &mut Head, fifo: &PacketFifo, context: QueueContext) -> bool {
+    mark(params, head) || (context.keeps_last && fifo.is_empty())
 }
 
-fn mark(law: &Law, head: &mut Head) -> bool {
+/// Marks the packet if ECN is on and the packet is ECN-capable; returns whether it did.
+fn mark(params: &CodelParams, head: &mut Head) -> bool {
     match head {
-        Some((packet, _)) if law.ecn && packet.has(flag::ECT) => {
+        Some((packet, _)) if params.ecn && packet.has(flag::ECT) => {
             packet.flags |= flag::CE;
             true
         }
@@ -165,7 +176,7 @@ fn mark(law: &Law, head: &mut Head) -> bool {
     }
 }
 
-/// `interval / sqrt(count)` (RFC 8289 section 5.6).
+/// Returns `interval / sqrt(count)` (RFC 8289 section 5.6).
 fn control_law(interval: Dur, count: u32) -> Dur {
     Dur((interval.0 as f64 / f64::from(count.max(1)).sqrt()) as u64)
 }
@@ -174,48 +185,48 @@ fn control_law(interval: Dur, count: u32) -> Dur {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Params {
     /// The control law.
-    pub law: Law,
-    /// Arrivals beyond this are dropped; the RFC leaves it open, 1000 packets as Linux has it.
+    pub law: CodelParams,
+    /// Arrivals beyond this limit are dropped. The RFC sets none; 1000 packets are Linux' default.
     pub limit: Buffer,
 }
 
 impl Default for Params {
     fn default() -> Params {
-        Params { law: Law::default(), limit: Buffer::Packets(1000) }
+        Params { law: CodelParams::default(), limit: Buffer::Packets(1000) }
     }
 }
 
 /// A FIFO under CoDel.
 pub struct Codel {
     params: Params,
-    lane: Lane,
+    fifo: PacketFifo,
     state: State,
 }
 
 impl Codel {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new(params: Params) -> Codel {
-        Codel { params, lane: Lane::default(), state: State::default() }
+        Codel { params, fifo: PacketFifo::default(), state: State::default() }
     }
 
-    /// Packets and bytes waiting.
+    /// Returns the packets and bytes waiting.
     pub fn backlog(&self) -> (u32, u64) {
-        let total = self.lane.total();
-        (total.packets, total.bytes)
+        let occupancy = self.fifo.occupancy();
+        (occupancy.packets, occupancy.bytes)
     }
 
-    /// Takes an arrival.
-    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Drop>) {
-        if self.lane.total().is_full_for(&packet, self.params.limit) {
-            drops.push(Drop { packet, why: Why::Forced });
+    /// Queues or drops an arrival; dropped packets go into `drops`.
+    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
+        if self.fifo.occupancy().is_full_for(&packet, self.params.limit) {
+            drops.push(Dropped { packet, reason: DropReason::Forced });
         } else {
-            self.lane.push(packet, now);
+            self.fifo.push(packet, now);
         }
     }
 
-    /// Gives the next packet.
-    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Drop>) -> Dequeued {
-        match self.state.dequeue(&self.params.law, &mut self.lane, Around::default(), now, drops) {
+    /// Returns the next packet.
+    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
+        match self.state.dequeue(&self.params.law, &mut self.fifo, QueueContext::default(), now, drops) {
             Some((packet, at)) => Dequeued::Packet(packet, at),
             None => Dequeued::Empty,
         }

@@ -1,13 +1,14 @@
 //! One FIFO with a drop policy that decides at the arrival: drop-tail, RED, multi-RED.
 //!
-//! The packet in transmission is not in the queue. Two ways to run it, equal by test: the slow one
-//! stores packets and is asked for each; the fast one ([`Fifo::pass`]) knows at the arrival when the
-//! packet will start transmission, keeps only sizes and start times, and forgets them lazily.
+//! The packet in transmission is not in the queue. There are two ways to run it, and a test holds them equal. The slow
+//! path stores packets and is asked for each. The fast path ([`Fifo::pass`]) knows at the arrival when the packet will
+//! start transmission; it keeps only sizes and start times, and removes them when it is next asked.
 
 use super::adaptive_red::AdaptiveRed;
-use super::{Dequeued, Drop, Dropper, Ns2DsRed, Ns2Red, Ns2Rio, Why};
+use super::{Dequeued, Dropped, Dropper, Ns2DsRed, Ns2Red, Ns2Rio};
+use crate::drop_reason::DropReason;
 use crate::packet::{Colour, Packet, flag};
-use crate::record::Series;
+use crate::series::Series;
 use crate::rng::Stream;
 use crate::units::{Buffer, Time};
 use mousehole_policy::{Backlog, NEVER, Verdict};
@@ -50,9 +51,9 @@ impl Policy {
     }
 }
 
-/// Size, colour and start of transmission of a packet that was promised a departure.
+/// Size, colour and start of transmission of a packet whose departure is scheduled (fast path).
 #[derive(Clone, Copy)]
-struct Promise {
+struct ScheduledDeparture {
     start: Time,
     bytes: u16,
     colour: Colour,
@@ -62,32 +63,32 @@ struct Promise {
 pub struct Fifo {
     limit: Buffer,
     policy: Policy,
-    /// The policy's averages move when packets leave.
-    hears_departures: bool,
+    /// The policy's averages also change when packets leave.
+    tracks_departures: bool,
     sees_full_buffers: bool,
     waiting: Backlog,
     stored: VecDeque<(Packet, Time)>,
-    promised: VecDeque<Promise>,
+    scheduled: VecDeque<ScheduledDeparture>,
 }
 
 impl Fifo {
-    /// An empty queue. A packet limit counts packets waiting, a byte limit their IP length.
+    /// Returns an empty queue. A packet limit counts packets waiting, a byte limit their IP length.
     pub fn new(limit: Buffer, policy: Policy) -> Fifo {
         Fifo {
             limit,
-            hears_departures: policy.tracks_departures(),
+            tracks_departures: policy.tracks_departures(),
             sees_full_buffers: policy.sees_full_buffers(),
             policy,
             waiting: Backlog { idle_since_ns: 0, ..Backlog::default() },
             stored: VecDeque::new(),
-            promised: VecDeque::new(),
+            scheduled: VecDeque::new(),
         }
     }
 
-    /// Slow path: takes an arrival.
-    pub fn enqueue(&mut self, mut packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Drop>) {
+    /// Slow path: queues or drops an arrival.
+    pub fn enqueue(&mut self, mut packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         match self.admit(&mut packet, now, rng) {
-            Some(why) => drops.push(Drop { packet, why }),
+            Some(reason) => drops.push(Dropped { packet, reason }),
             None => {
                 self.add(packet.bytes, packet.colour);
                 self.stored.push_back((packet, now));
@@ -95,7 +96,7 @@ impl Fifo {
         }
     }
 
-    /// Slow path: gives the next packet.
+    /// Slow path: returns the next packet.
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         match self.stored.pop_front() {
             Some((packet, at)) => {
@@ -110,8 +111,11 @@ impl Fifo {
         }
     }
 
-    /// Fast path: takes an arrival at a link that transmits until `busy_until`; says when the packet
-    /// starts transmission, or why it is dropped.
+    /// Fast path: takes an arrival at a link that transmits until `busy_until`, and marks it if the policy says so.
+    /// Returns when the packet starts transmission.
+    ///
+    /// # Errors
+    /// The reason why the packet is dropped.
     #[inline(always)]
     pub fn pass(
         &mut self,
@@ -119,41 +123,41 @@ impl Fifo {
         now: Time,
         busy_until: Time,
         rng: &mut Stream,
-    ) -> Result<Time, Why> {
-        self.settle(now);
+    ) -> Result<Time, DropReason> {
+        self.expire(now);
         self.waiting.idle_since_ns = if busy_until <= now { busy_until.0 } else { NEVER };
-        if let Some(why) = self.admit(packet, now, rng) {
-            return Err(why);
+        if let Some(reason) = self.admit(packet, now, rng) {
+            return Err(reason);
         }
         let start = now.max(busy_until);
         self.add(packet.bytes, packet.colour);
-        self.promised.push_back(Promise { start, bytes: packet.bytes, colour: packet.colour });
+        self.scheduled.push_back(ScheduledDeparture { start, bytes: packet.bytes, colour: packet.colour });
         Ok(start)
     }
 
-    /// Packets and bytes waiting at `now`.
+    /// Returns the packets and bytes waiting at `now`.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
-        self.settle(now);
+        self.expire(now);
         (self.waiting.packets, self.waiting.bytes)
     }
 
-    /// What waits at `now`, by colour.
+    /// Returns the packets and bytes waiting at `now`, by colour.
     pub fn waiting(&mut self, now: Time) -> Backlog {
-        self.settle(now);
+        self.expire(now);
         self.waiting
     }
 
-    /// The packet to leave next (slow path).
+    /// Returns the packet that leaves next (slow path).
     pub fn head(&self) -> Option<&Packet> {
         self.stored.front().map(|(packet, _)| packet)
     }
 
-    /// Changes the limit; what waits already stays.
+    /// Changes the limit; waiting packets stay.
     pub fn set_limit(&mut self, limit: Buffer) {
         self.limit = limit;
     }
 
-    /// What the policy noted over time.
+    /// Returns the values that the policy recorded over time.
     pub fn series(&self) -> Vec<Series> {
         match &self.policy {
             Policy::Adaptive(red) => vec![red.series()],
@@ -173,28 +177,28 @@ impl Fifo {
         }
     }
 
-    /// Forgets promised packets that have started transmission; departures precede arrivals.
+    /// Removes the scheduled departures up to `now`: at equal times departures precede arrivals.
     #[inline]
-    fn settle(&mut self, now: Time) {
-        while let Some(&Promise { start, bytes, colour }) = self.promised.front() {
+    fn expire(&mut self, now: Time) {
+        while let Some(&ScheduledDeparture { start, bytes, colour }) = self.scheduled.front() {
             if start > now {
                 break;
             }
-            self.promised.pop_front();
+            self.scheduled.pop_front();
             self.remove(bytes, colour, start);
         }
     }
 
-    /// Marks or drops; `None` admits.
+    /// Decides on an arrival and marks it if the policy says so. Returns the reason for a drop, `None` to admit it.
     #[inline(always)]
-    fn admit(&mut self, packet: &mut Packet, now: Time, rng: &mut Stream) -> Option<Why> {
+    fn admit(&mut self, packet: &mut Packet, now: Time, rng: &mut Stream) -> Option<DropReason> {
         let full = match self.limit {
             Buffer::Packets(limit) => self.waiting.packets >= limit,
             Buffer::Bytes(limit) => self.waiting.bytes + u64::from(packet.bytes) > limit,
         };
         // ns-2's conventions: DiffServ RED leaves its averages alone at a full buffer, plain RED does not.
         if full && !self.sees_full_buffers {
-            return Some(Why::Forced);
+            return Some(DropReason::Forced);
         }
         let verdict = match &mut self.policy {
             // First, as it is the commonest and leaves nothing to do.
@@ -213,9 +217,9 @@ impl Fifo {
             }
         };
         match verdict {
-            Verdict::Early => Some(Why::Early),
-            Verdict::Forced => Some(Why::Forced),
-            _ if full && !matches!(self.policy, Policy::Ns2Red(_)) => Some(Why::Forced),
+            Verdict::Early => Some(DropReason::Early),
+            Verdict::Forced => Some(DropReason::Forced),
+            _ if full && !matches!(self.policy, Policy::Ns2Red(_)) => Some(DropReason::Forced),
             Verdict::Mark => {
                 packet.flags |= flag::CE;
                 None
@@ -230,7 +234,7 @@ impl Fifo {
 
     fn remove(&mut self, bytes: u16, colour: Colour, now: Time) {
         self.waiting.remove(colour, u32::from(bytes));
-        if self.hears_departures {
+        if self.tracks_departures {
             self.departed(colour, now);
         }
     }

@@ -9,9 +9,10 @@
 //! quantum is 1500 bytes, not 1514 with Ethernet's header (section 5.2.4): with the 14 bytes left over a new flow's
 //! second full packet would go with its first.
 
-use super::codel::{Around, Law, State};
-use super::lane::{Lane, Total};
-use super::{Dequeued, Drop, Why};
+use super::codel::{CodelParams, QueueContext, State};
+use super::packet_fifo::{Occupancy, PacketFifo};
+use super::{Dequeued, Dropped};
+use crate::drop_reason::DropReason;
 use crate::packet::Packet;
 use crate::rng::mix;
 use crate::units::{Buffer, Dur, Time};
@@ -45,7 +46,7 @@ enum List {
 }
 
 struct Flow {
-    lane: Lane,
+    fifo: PacketFifo,
     deficit: i64,
     list: List,
     codel: State,
@@ -58,46 +59,47 @@ pub struct FqCodel {
     flows: Vec<Flow>,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
-    total: Total,
+    occupancy: Occupancy,
 }
 
 impl FqCodel {
-    /// An empty queue whose hash is perturbed by `perturbation`.
+    /// Returns an empty queue whose hash is perturbed by `perturbation`.
     pub fn new(params: Params, perturbation: u64) -> FqCodel {
-        let flow = || Flow { lane: Lane::default(), deficit: 0, list: List::Idle, codel: State::default() };
+        let flow =
+            || Flow { fifo: PacketFifo::default(), deficit: 0, list: List::Idle, codel: State::default() };
         FqCodel {
             params,
             perturbation,
             flows: (0..params.flows).map(|_| flow()).collect(),
             new: VecDeque::new(),
             old: VecDeque::new(),
-            total: Total::default(),
+            occupancy: Occupancy::default(),
         }
     }
 
-    /// Packets and bytes waiting.
+    /// Returns the packets and bytes waiting.
     pub fn backlog(&self) -> (u32, u64) {
-        (self.total.packets, self.total.bytes)
+        (self.occupancy.packets, self.occupancy.bytes)
     }
 
-    /// Takes an arrival (RFC 8290 section 4.1).
-    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Drop>) {
+    /// Queues an arrival (RFC 8290 section 4.1); packets dropped at overflow go into `drops`.
+    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         let index = self.classify(&packet);
         let flow = &mut self.flows[index as usize];
-        flow.lane.push(packet, now);
-        self.total.add(&packet);
+        flow.fifo.push(packet, now);
+        self.occupancy.add(&packet);
         if flow.list == List::Idle {
             flow.list = List::New;
             flow.deficit = i64::from(self.params.quantum);
             self.new.push_back(index);
         }
-        if self.total.exceeds(self.params.limit) {
+        if self.occupancy.exceeds(self.params.limit) {
             self.drop_from_fattest(drops);
         }
     }
 
-    /// Gives the next packet (RFC 8290 section 4.2).
-    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Drop>) -> Dequeued {
+    /// Returns the next packet (RFC 8290 section 4.2); packets that CoDel drops go into `drops`.
+    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         loop {
             let (index, from_new) = match (self.new.front(), self.old.front()) {
                 (Some(&index), _) => (index, true),
@@ -124,19 +126,19 @@ impl FqCodel {
     }
 
     /// Drops half the packets of the flow with the most bytes, 64 at most, from its head.
-    fn drop_from_fattest(&mut self, drops: &mut Vec<Drop>) {
+    fn drop_from_fattest(&mut self, drops: &mut Vec<Dropped>) {
         let fattest = (0..self.flows.len())
-            .max_by_key(|&index| (self.flows[index].lane.total().bytes, std::cmp::Reverse(index)));
+            .max_by_key(|&index| (self.flows[index].fifo.occupancy().bytes, std::cmp::Reverse(index)));
         let index = fattest.unwrap_or(0);
-        for _ in 0..self.flows[index].lane.total().packets.div_ceil(2).min(BATCH) {
+        for _ in 0..self.flows[index].fifo.occupancy().packets.div_ceil(2).min(BATCH) {
             let Some((packet, _)) = self.take(index as u32) else { break };
-            drops.push(Drop { packet, why: Why::Forced });
+            drops.push(Dropped { packet, reason: DropReason::Forced });
         }
     }
 
     fn take(&mut self, index: u32) -> Option<(Packet, Time)> {
-        let (packet, at) = self.flows[index as usize].lane.pop()?;
-        self.total.remove(&packet);
+        let (packet, at) = self.flows[index as usize].fifo.pop()?;
+        self.occupancy.remove(&packet);
         Some((packet, at))
     }
 
@@ -162,13 +164,14 @@ impl FqCodel {
     }
 
     /// CoDel at the head of one flow; all that waits for the link is its backlog, as in Linux.
-    fn codel_dequeue(&mut self, index: u32, now: Time, drops: &mut Vec<Drop>) -> Option<(Packet, Time)> {
+    fn codel_dequeue(&mut self, index: u32, now: Time, drops: &mut Vec<Dropped>) -> Option<(Packet, Time)> {
         let Params { target, interval, ecn, .. } = self.params;
         let flow = &mut self.flows[index as usize];
-        let before = flow.lane.total();
-        let around = Around { elsewhere: self.total.bytes - before.bytes, spares_last: false };
-        let head = flow.codel.dequeue(&Law { target, interval, ecn }, &mut flow.lane, around, now, drops);
-        self.total.shrink(before, flow.lane.total());
+        let before = flow.fifo.occupancy();
+        let context = QueueContext { elsewhere: self.occupancy.bytes - before.bytes, keeps_last: false };
+        let head =
+            flow.codel.dequeue(&CodelParams { target, interval, ecn }, &mut flow.fifo, context, now, drops);
+        self.occupancy.shrink(before, flow.fifo.occupancy());
         head
     }
 }

@@ -11,9 +11,10 @@
 //! class is passed by smaller packets either. A packet larger than the burst takes a full bucket.
 
 use super::classify::{By, Classifier};
-use super::lane::{Lane, Total};
+use super::packet_fifo::{Occupancy, PacketFifo};
 use super::lists::Lists;
-use super::{Dequeued, Drop, Why};
+use super::{Dequeued, Dropped};
+use crate::drop_reason::DropReason;
 use crate::flow::Flow;
 use crate::packet::{Colour, Kind, Packet};
 use crate::units::{Buffer, Time};
@@ -49,11 +50,11 @@ pub struct HostScheduler {
     exempts_acks: bool,
     classifier: Classifier,
     /// By connection and direction.
-    lanes: Vec<Lane>,
+    fifos: Vec<PacketFifo>,
     /// Connections by class and colour of their head, the one whose turn it is first.
     turns: Lists,
     shaper: Shaper,
-    total: Total,
+    occupancy: Occupancy,
 }
 
 impl HostScheduler {
@@ -69,10 +70,10 @@ impl HostScheduler {
             limit,
             exempts_acks,
             classifier: Classifier::new(By::Class),
-            lanes: Vec::new(),
+            fifos: Vec::new(),
             turns: Lists::new(CLASSES * COLOURS),
             shaper: Shaper { user: policy.new_flow(), state: policy.new_state(), params },
-            total: Total::default(),
+            occupancy: Occupancy::default(),
         }
     }
 
@@ -83,22 +84,22 @@ impl HostScheduler {
 
     /// Packets and bytes waiting.
     pub fn backlog(&self) -> (u32, u64) {
-        (self.total.packets, self.total.bytes)
+        (self.occupancy.packets, self.occupancy.bytes)
     }
 
     /// Takes an arrival.
-    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Drop>) {
-        if self.total.is_full_for(&packet, self.limit) {
-            drops.push(Drop { packet, why: Why::Forced });
+    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
+        if self.occupancy.is_full_for(&packet, self.limit) {
+            drops.push(Dropped { packet, reason: DropReason::Forced });
             return;
         }
         let index = packet.flow as usize * 2 + usize::from(packet.is_reverse());
-        if index >= self.lanes.len() {
-            self.lanes.resize_with(index + 1, Lane::default);
+        if index >= self.fifos.len() {
+            self.fifos.resize_with(index + 1, PacketFifo::default);
             self.turns.reserve(index + 1);
         }
-        self.total.add(&packet);
-        self.lanes[index].push(packet, now);
+        self.occupancy.add(&packet);
+        self.fifos[index].push(packet, now);
         if self.turns.list_of(index as u32).is_none() {
             self.take_turn(index as u32);
         }
@@ -124,22 +125,22 @@ impl HostScheduler {
     }
 
     fn try_tokens(&mut self, index: u32, colour: usize, now: Time) -> Result<(), Time> {
-        match self.lanes[index as usize].head() {
+        match self.fifos[index as usize].head() {
             Some(head) if colour != RED => self.shaper.take(head, now),
             _ => Ok(()),
         }
     }
 
     fn send(&mut self, index: u32) -> Dequeued {
-        let Some((packet, at)) = self.lanes[index as usize].pop() else { return Dequeued::Empty };
-        self.total.remove(&packet);
+        let Some((packet, at)) = self.fifos[index as usize].pop() else { return Dequeued::Empty };
+        self.occupancy.remove(&packet);
         self.take_turn(index);
         Dequeued::Packet(packet, at)
     }
 
     /// Queues a connection for the class and colour of its head, behind the others; or not at all.
     fn take_turn(&mut self, index: u32) {
-        match self.lanes[index as usize].head() {
+        match self.fifos[index as usize].head() {
             Some(head) => {
                 let is_free = self.exempts_acks && head.kind == Kind::Ack;
                 let colour = if is_free { RED } else { head.colour.index() };

@@ -25,7 +25,7 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// So many empty lists over no members.
+    /// Returns `lists` empty lists over no members.
     pub fn new(lists: usize) -> Lists {
         Lists { ends: vec![Ends { first: NONE, last: NONE }; lists], members: Vec::new() }
     }
@@ -45,12 +45,12 @@ impl Lists {
         Some(self.ends[list].last).filter(|&member| member != NONE)
     }
 
-    /// The list a member is in.
+    /// Returns the list a member is in.
     pub fn list_of(&self, member: u32) -> Option<usize> {
         Some(self.members[member as usize].list).filter(|&list| list != NONE).map(|list| list as usize)
     }
 
-    /// Puts a member at the end of a list, taking it from where it was.
+    /// Moves a member to the end of a list, from whichever list it is in.
     pub fn push(&mut self, list: usize, member: u32) {
         self.remove(member);
         let last = self.ends[list].last;
@@ -62,7 +62,7 @@ impl Lists {
         self.ends[list].last = member;
     }
 
-    /// Takes a member from its list, if it is in one.
+    /// Removes a member from its list, if it is in one.
     pub fn remove(&mut self, member: u32) {
         let Member { list, before, after } = self.members[member as usize];
         if list == NONE {

@@ -1,11 +1,11 @@
 //! Queue disciplines: buffer × drop policy × scheduler, behind one contract.
 //!
-//! `enqueue` may drop (the arrival or others), `dequeue` gives a packet, a time to wait until, or
-//! nothing; either may mark or drop. Dropped packets go into a list of the caller's, so that nothing
-//! allocates per packet and every drop is counted in one place.
+//! [`Queue::enqueue`] may drop the arrival or other packets. [`Queue::dequeue`] returns a packet, a time to wait
+//! until, or nothing. Both may mark or drop. Dropped packets go into the caller's list, so that nothing is allocated
+//! per packet and every drop is counted in one place.
 //!
-//! A FIFO whose policy decides only at the arrival can tell its link the departure at once
-//! ([`Queue::as_fifo`]); a property test holds that fast path equal to the slow one.
+//! A FIFO whose policy decides only at the arrival can tell its link the departure at once ([`Queue::as_fifo`]). A
+//! property test holds this fast path equal to the slow one.
 
 pub mod adaptive_red;
 pub mod cake;
@@ -16,11 +16,11 @@ mod dropper;
 pub mod fifo;
 pub mod fq_codel;
 pub mod host_scheduler;
-mod lane;
 mod lists;
 pub mod ns2_dsred;
 pub mod ns2_red;
 pub mod ns2_rio;
+mod packet_fifo;
 pub mod pie;
 pub mod priority;
 mod red_line;
@@ -29,10 +29,11 @@ mod tin;
 pub mod unshared;
 pub mod wrr;
 
+use crate::drop_reason::DropReason;
 use crate::flow::Flow;
 use crate::packet::Packet;
-use crate::record::Series;
 use crate::rng::Stream;
+use crate::series::Series;
 use crate::units::Time;
 pub use adaptive_red::AdaptiveRed;
 pub use cake::Cake;
@@ -52,41 +53,27 @@ pub use srpt::Srpt;
 pub use unshared::Unshared;
 pub use wrr::Wrr;
 
-/// Why a packet was dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
-    /// By a policy, with chance below its upper threshold, or by delay (CoDel).
-    Early,
-    /// The policy's average is beyond its upper threshold, or the buffer is full.
-    Forced,
-    /// A faulty link lost it before the queue.
-    Fault,
-    /// A policer dropped it before the queue: its user's contract was used up.
-    Policed,
-}
-
-/// A dropped packet and why.
+/// A dropped packet and the reason.
 #[derive(Debug, Clone, Copy)]
-pub struct Drop {
+pub struct Dropped {
     /// The packet.
     pub packet: Packet,
-    /// The reason.
-    pub why: Why,
+    /// DropReason it was dropped.
+    pub reason: DropReason,
 }
 
-/// What a queue gives its link.
+/// The answer of a queue that is asked for its next packet.
 #[derive(Debug, Clone, Copy)]
 pub enum Dequeued {
-    /// Send this packet; it arrived at the queue at the given time.
+    /// The packet to send, and the time at which it arrived at the queue.
     Packet(Packet, Time),
-    /// Nothing may leave before this time (shapers).
+    /// Packets wait, but none may leave before this time (shapers).
     WaitUntil(Time),
-    /// Nothing waits.
+    /// No packet waits.
     Empty,
 }
 
-/// Every queue discipline there is.
-#[expect(clippy::large_enum_variant, reason = "a link has one queue, and the FIFO is on the packet path")]
+/// Every queue discipline.
 pub enum Queue {
     /// First in, first out, with a drop policy at the arrival.
     Fifo(Fifo),
@@ -102,16 +89,16 @@ pub enum Queue {
     Priority(Box<Priority>),
     /// FIFOs that share the link by weight.
     Wrr(Box<Wrr>),
-    /// Ideals: fewest remaining or least served first.
+    /// Ideals: the flow with the fewest remaining segments, or the least served one, first.
     Srpt(Box<Srpt>),
     /// A sending host's scheduler and shaper.
     HostScheduler(Box<HostScheduler>),
-    /// Ideal: no queue, a link for every connection; the link passes its packets by itself.
+    /// Ideal: a link for every connection and no queue; the link asks [`Unshared::pass`].
     Unshared(Unshared),
 }
 
 impl Queue {
-    /// A connection took over `slot`.
+    /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         match self {
             Queue::Cake(cake) => cake.open(slot, flow),
@@ -123,7 +110,7 @@ impl Queue {
         }
     }
 
-    /// Whether it must be told of every connection.
+    /// Whether it keeps state per connection, so that `open` must be called for every new one.
     pub fn knows_flows(&self) -> bool {
         match self {
             Queue::Cake(cake) => cake.knows_flows(),
@@ -136,16 +123,24 @@ impl Queue {
         }
     }
 
-    /// What it noted over time.
+    /// Returns the values it recorded over time.
     pub fn series(&mut self) -> Vec<Series> {
         match self {
             Queue::Fifo(fifo) => fifo.series(),
-            _ => Vec::new(),
+            Queue::FqCodel(_)
+            | Queue::Codel(_)
+            | Queue::Pie(_)
+            | Queue::Cake(_)
+            | Queue::Priority(_)
+            | Queue::Wrr(_)
+            | Queue::Srpt(_)
+            | Queue::HostScheduler(_)
+            | Queue::Unshared(_) => Vec::new(),
         }
     }
 
-    /// Takes an arrival; whatever is dropped for it goes into `drops`.
-    pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Drop>) {
+    /// Queues or drops an arrival; packets dropped for it go into `drops`.
+    pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         match self {
             Queue::Fifo(fifo) => fifo.enqueue(packet, now, rng, drops),
             Queue::FqCodel(fair) => fair.enqueue(packet, now, drops),
@@ -160,8 +155,8 @@ impl Queue {
         }
     }
 
-    /// Asks for the next packet; what is dropped meanwhile goes into `drops`.
-    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Drop>) -> Dequeued {
+    /// Returns the next packet, or when to ask again; packets dropped meanwhile go into `drops`.
+    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         match self {
             Queue::Fifo(fifo) => fifo.dequeue(now),
             Queue::FqCodel(fair) => fair.dequeue(now, drops),
@@ -176,7 +171,7 @@ impl Queue {
         }
     }
 
-    /// The FIFO, if departures are known at the arrival.
+    /// Returns the FIFO if departures are known at the arrival, which makes the fast path possible.
     pub fn as_fifo(&mut self) -> Option<&mut Fifo> {
         match self {
             Queue::Fifo(fifo) => Some(fifo),
@@ -184,7 +179,7 @@ impl Queue {
         }
     }
 
-    /// Packets and bytes waiting at `now`.
+    /// Returns the packets and bytes waiting at `now`.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
         match self {
             Queue::Fifo(fifo) => fifo.backlog(now),

@@ -1,4 +1,4 @@
-//! PIE: drops arrivals with a probability that a controller steers by the queueing delay.
+//! PIE: drops arrivals with a probability that a controller adjusts to the queueing delay.
 //!
 //! RFC 8033: the basic scheme (its Appendix A) and, as options, ECN, the departure-rate estimate,
 //! de-randomised drops and the cap on steps (its Appendix B). Defaults are the RFC's; a comparator, hence Rust.
@@ -6,21 +6,22 @@
 //! The delay is the sojourn time of the packet that left last, zero when nothing waits (time stamps, which
 //! the RFC allows and Linux does), or bytes waiting over the estimated departure rate.
 //!
-//! The probability is due every 15 ms. Between two packets nothing it reads can change, so that steps are
-//! taken when the queue is next looked at: the same result as with a timer, which a test asserts.
+//! The probability is updated every 15 ms. Between two packets nothing it depends on can change, so the updates are
+//! made when the queue is next used. The result is the same as with a timer, which a test asserts.
 //!
 //! Deviations: the RFC's switching on and off with the queue's length (section 5.3) is left out: PIE is always on,
 //! and decays as its Appendix A does. A delay is zero as soon as nothing waits, where Appendix A keeps the last
 //! packet's. De-randomisation starts to count when the burst allowance has ended, Appendix B counts during it. The
 //! RFC names no mean packet, ours is a 1500-byte one.
 
-use super::lane::Lane;
-use super::{Dequeued, Drop, Why};
+use super::packet_fifo::PacketFifo;
+use super::{Dequeued, Dropped};
+use crate::drop_reason::DropReason;
 use crate::packet::{Packet, flag};
 use crate::rng::Stream;
 use crate::units::{Buffer, Dur, Time};
 
-/// How the queueing delay is known.
+/// How the queueing delay is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Delay {
     /// Packets are stamped when they arrive.
@@ -37,7 +38,7 @@ pub struct Params {
     pub target: Dur,
     /// Time between steps of the controller, `T_UPDATE`; longer than zero.
     pub period: Dur,
-    /// How long a burst goes unpunished, `MAX_BURST`.
+    /// Length of a burst during which nothing is dropped, `MAX_BURST`.
     pub burst: Dur,
     /// Weight of the delay's distance from the target, per second.
     pub alpha: f64,
@@ -51,7 +52,7 @@ pub struct Params {
     pub ecn: bool,
     /// Probability from which ECT packets are dropped all the same.
     pub mark_ecnth: f64,
-    /// How the delay is known.
+    /// How the delay is measured.
     pub delay: Delay,
     /// Space drops evenly: none before the sum of probabilities is 0.85, one for certain at 8.5.
     pub derandomise: bool,
@@ -90,7 +91,7 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// One step, `delay_s` being the delay now (RFC 8033, `calculate_drop_prob`).
+    /// Updates the probability at the present delay `delay_s` (RFC 8033, `calculate_drop_prob`).
     pub fn step(&mut self, params: &Params, delay_s: f64) {
         let off = delay_s - params.target.as_secs();
         let mut change = params.alpha * off + params.beta * (delay_s - self.delay_s);
@@ -107,13 +108,13 @@ impl Controller {
         self.burst = self.burst - params.period;
     }
 
-    /// Congestion was over at the last step: no probability, and a delay below half the target.
+    /// Whether there was no congestion at the last step: the probability is 0 and the delay below half the target.
     fn is_calm(&self, params: &Params) -> bool {
         self.probability == 0.0 && self.delay_s < params.target.as_secs() / 2.0
     }
 }
 
-/// Small probabilities take small steps (RFC 8033: the auto-tuning table).
+/// Returns the factor of a step: small probabilities take small steps (RFC 8033: the auto-tuning table).
 fn scale(probability: f64) -> f64 {
     const STEPS: [(f64, f64); 6] = [
         (1e-6, 1.0 / 2048.0),
@@ -137,7 +138,8 @@ struct Rate {
 const MEASURED: u64 = 1 << 14;
 
 impl Rate {
-    /// A packet of `bytes` leaves and `waiting` bytes stay; a measurement that it starts does not count it.
+    /// Records the departure of a packet of `bytes` that leaves `waiting` bytes behind. A measurement that starts with
+    /// it does not count it.
     fn departed(&mut self, bytes: u64, waiting: u64, now: Time) {
         self.bytes += bytes;
         if let Some(since) = self.since.filter(|_| self.bytes >= MEASURED) {
@@ -159,7 +161,7 @@ impl Rate {
 /// A FIFO under PIE.
 pub struct Pie {
     params: Params,
-    lane: Lane,
+    fifo: PacketFifo,
     controller: Controller,
     next_step: Time,
     sojourn_s: f64,
@@ -168,11 +170,11 @@ pub struct Pie {
 }
 
 impl Pie {
-    /// An empty queue; the first step is one period after the start.
+    /// Returns an empty queue; the first step is one period after the start.
     pub fn new(params: Params) -> Pie {
         Pie {
             params,
-            lane: Lane::default(),
+            fifo: PacketFifo::default(),
             controller: Controller { probability: 0.0, delay_s: 0.0, burst: params.burst },
             next_step: Time::ZERO + params.period,
             sojourn_s: 0.0,
@@ -181,76 +183,76 @@ impl Pie {
         }
     }
 
-    /// Packets and bytes waiting.
+    /// Returns the packets and bytes waiting.
     pub fn backlog(&self) -> (u32, u64) {
-        let total = self.lane.total();
-        (total.packets, total.bytes)
+        let occupancy = self.fifo.occupancy();
+        (occupancy.packets, occupancy.bytes)
     }
 
-    /// The controller, for traces and tests.
+    /// Returns the controller, for traces and tests.
     pub fn controller(&self) -> Controller {
         self.controller
     }
 
-    /// Takes the steps due by `now`; the other calls do so themselves.
+    /// Makes the steps that are due by `now`; the other calls do so themselves.
     pub fn advance(&mut self, now: Time) {
         while self.next_step <= now {
             let before = self.controller;
             self.controller.step(&self.params, self.delay_s());
             self.next_step += self.params.period;
             if self.controller == before {
-                // At rest, and nothing happens before `now`: the remaining steps change nothing either.
+                // The step changed nothing, and no packet comes before `now`: the remaining steps change nothing.
                 let rest = now.since(self.next_step).0 / self.params.period.0;
                 self.next_step += Dur(rest * self.params.period.0);
             }
         }
     }
 
-    /// Takes an arrival.
-    pub fn enqueue(&mut self, mut packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Drop>) {
+    /// Queues or drops an arrival; dropped packets go into `drops`.
+    pub fn enqueue(&mut self, mut packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         self.advance(now);
         let params = &self.params;
         if self.controller.is_calm(params) && self.delay_s() < params.target.as_secs() / 2.0 {
             self.controller.burst = params.burst;
         }
-        let why = if self.lane.total().is_full_for(&packet, params.limit) {
-            Why::Forced
+        let reason = if self.fifo.occupancy().is_full_for(&packet, params.limit) {
+            DropReason::Forced
         } else if self.controller.burst > Dur::ZERO || !self.hits(rng) {
-            return self.lane.push(packet, now);
+            return self.fifo.push(packet, now);
         } else if self.params.ecn
             && packet.has(flag::ECT)
             && self.controller.probability < self.params.mark_ecnth
         {
             packet.flags |= flag::CE;
-            return self.lane.push(packet, now);
+            return self.fifo.push(packet, now);
         } else {
-            Why::Early
+            DropReason::Early
         };
         self.accumulated = 0.0;
-        drops.push(Drop { packet, why });
+        drops.push(Dropped { packet, reason });
     }
 
-    /// Gives the next packet.
+    /// Returns the next packet.
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         self.advance(now);
-        let Some((packet, at)) = self.lane.pop() else { return Dequeued::Empty };
+        let Some((packet, at)) = self.fifo.pop() else { return Dequeued::Empty };
         self.sojourn_s = now.since(at).as_secs();
-        self.rate.departed(u64::from(packet.bytes), self.lane.total().bytes, now);
+        self.rate.departed(u64::from(packet.bytes), self.fifo.occupancy().bytes, now);
         Dequeued::Packet(packet, at)
     }
 
     fn delay_s(&self) -> f64 {
         match self.params.delay {
-            _ if self.lane.is_empty() => 0.0,
+            _ if self.fifo.is_empty() => 0.0,
             Delay::Timestamp => self.sojourn_s,
-            Delay::DepartureRate => self.rate.delay_s(self.lane.total().bytes),
+            Delay::DepartureRate => self.rate.delay_s(self.fifo.occupancy().bytes),
         }
     }
 
-    /// Whether chance takes an arrival (RFC 8033, `drop_early`).
+    /// Whether an arrival is dropped by chance (RFC 8033, `drop_early`).
     fn hits(&mut self, rng: &mut Stream) -> bool {
         let Controller { probability, delay_s, .. } = self.controller;
-        let is_short = self.lane.total().bytes <= 2 * u64::from(self.params.mean_packet);
+        let is_short = self.fifo.occupancy().bytes <= 2 * u64::from(self.params.mean_packet);
         if is_short || (delay_s < self.params.target.as_secs() / 2.0 && probability < 0.2) {
             return false;
         }

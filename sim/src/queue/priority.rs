@@ -4,7 +4,7 @@
 //! with three buffers of 50 packets or one shared. A packet in transmission is never interrupted.
 //! Work-conserving. Reorders within a flow whose packets change colour.
 
-use super::{Dequeued, Drop, Fifo, Policy};
+use super::{Dequeued, Dropped, Fifo, Policy};
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::{Buffer, Time};
@@ -13,7 +13,7 @@ use crate::units::{Buffer, Time};
 pub struct Params {
     /// Limit and drop policy per colour, best first, one to three; the last also takes worse colours.
     pub children: Vec<(Buffer, Policy)>,
-    /// One limit for all that waits, beside those of the children.
+    /// A limit for all waiting packets together, in addition to those of the children.
     pub shared: Option<Buffer>,
 }
 
@@ -26,7 +26,7 @@ pub struct Priority {
 }
 
 impl Priority {
-    /// An empty queue; at least one child is needed.
+    /// Returns an empty queue; at least one child is needed.
     pub fn new(params: Params) -> Priority {
         assert!(!params.children.is_empty(), "a priority queue needs a child");
         let fifo = |(limit, policy)| (limit, Fifo::new(limit, policy));
@@ -34,18 +34,18 @@ impl Priority {
         Priority { children, shared: params.shared, last: None }
     }
 
-    /// Packets and bytes waiting.
+    /// Returns the packets and bytes waiting.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
         sum(&mut self.children, now)
     }
 
-    /// The FIFO of a colour, for traces and tests.
+    /// Returns the FIFO of a colour, for traces and tests.
     pub fn child(&mut self, index: usize) -> &mut Fifo {
         &mut self.children[index].1
     }
 
-    /// Takes an arrival.
-    pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Drop>) {
+    /// Queues or drops an arrival; dropped packets go into `drops`.
+    pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         let index = packet.colour.index().min(self.children.len() - 1);
         if let Some(shared) = self.shared {
             let all = sum(&mut self.children, now);
@@ -56,7 +56,7 @@ impl Priority {
         self.children[index].1.enqueue(packet, now, rng, drops);
     }
 
-    /// Gives the next packet: of the best colour that has one.
+    /// Returns the next packet: of the best colour that has one.
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         self.note_idle(now);
         for index in 0..self.children.len() {
@@ -84,7 +84,7 @@ fn sum(children: &mut [(Buffer, Fifo)], now: Time) -> (u32, u64) {
     children.iter_mut().map(|(_, child)| child.backlog(now)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
 }
 
-/// The limit of a child when `others` packets and bytes take their part of the shared one.
+/// Returns the limit of a child when other children hold `others` packets and bytes of the shared limit.
 fn tighter(own_limit: Buffer, shared: Buffer, others: (u32, u64), own: (u32, u64)) -> Buffer {
     match (own_limit, shared) {
         (Buffer::Packets(own), Buffer::Packets(all)) => {

@@ -9,14 +9,15 @@
 //!
 //! A direction of a connection is a flow; packets without data have nothing remaining and go first.
 
-use super::lane::{Lane, Total};
 use super::lists::Lists;
-use super::{Dequeued, Drop, Why};
+use super::packet_fifo::{Occupancy, PacketFifo};
+use super::{Dequeued, Dropped};
+use crate::drop_reason::DropReason;
 use crate::flow::Flow;
 use crate::packet::{Kind, Packet};
 use crate::units::{Buffer, Time};
 
-/// By what flows are ranked.
+/// The property by which flows are ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rank {
     /// Fewest remaining segments first.
@@ -29,7 +30,7 @@ pub enum Rank {
 /// Parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Params {
-    /// By what flows are ranked.
+    /// The property by which flows are ranked.
     pub rank: Rank,
     /// Limit over all flows.
     pub limit: Buffer,
@@ -43,7 +44,7 @@ impl Default for Params {
 
 #[derive(Default)]
 struct Entry {
-    lane: Lane,
+    fifo: PacketFifo,
     attained: u16,
 }
 
@@ -52,54 +53,54 @@ pub struct Srpt {
     params: Params,
     flows: Vec<Entry>,
     ranks: Ranks,
-    total: Total,
+    occupancy: Occupancy,
 }
 
 impl Srpt {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new(params: Params) -> Srpt {
-        Srpt { params, flows: Vec::new(), ranks: Ranks::new(), total: Total::default() }
+        Srpt { params, flows: Vec::new(), ranks: Ranks::new(), occupancy: Occupancy::default() }
     }
 
-    /// A connection took over `slot`: it has attained nothing.
+    /// Notifies the queue that a new connection has `slot`; it has attained no service.
     pub fn open(&mut self, slot: u32, _flow: &Flow) {
         for index in [slot as usize * 2, slot as usize * 2 + 1] {
             self.reserve(index);
             self.flows[index].attained = 0;
-            self.place(index);
+            self.update_rank(index);
         }
     }
 
-    /// Whether it must be told of every connection.
+    /// Whether it keeps state per connection, so that `open` must be called for every new one.
     pub fn knows_flows(&self) -> bool {
         self.params.rank == Rank::Attained
     }
 
-    /// Packets and bytes waiting.
+    /// Returns the packets and bytes waiting.
     pub fn backlog(&self) -> (u32, u64) {
-        (self.total.packets, self.total.bytes)
+        (self.occupancy.packets, self.occupancy.bytes)
     }
 
-    /// Takes an arrival.
-    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Drop>) {
+    /// Queues or drops an arrival; dropped packets go into `drops`.
+    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         let index = packet.flow as usize * 2 + usize::from(packet.is_reverse());
         self.reserve(index);
-        self.flows[index].lane.push(packet, now);
-        self.total.add(&packet);
-        self.place(index);
-        while self.total.exceeds(self.params.limit) {
+        self.flows[index].fifo.push(packet, now);
+        self.occupancy.add(&packet);
+        self.update_rank(index);
+        while self.occupancy.exceeds(self.params.limit) {
             self.drop_from_worst(drops);
         }
     }
 
-    /// Gives the next packet: the first of the best flow.
+    /// Returns the next packet: the first of the best flow.
     pub fn dequeue(&mut self) -> Dequeued {
         let Some(index) = self.ranks.best() else { return Dequeued::Empty };
         let entry = &mut self.flows[index as usize];
-        let Some((packet, at)) = entry.lane.pop() else { return Dequeued::Empty };
+        let Some((packet, at)) = entry.fifo.pop() else { return Dequeued::Empty };
         entry.attained = entry.attained.saturating_add(1);
-        self.total.remove(&packet);
-        self.place(index as usize);
+        self.occupancy.remove(&packet);
+        self.update_rank(index as usize);
         Dequeued::Packet(packet, at)
     }
 
@@ -110,26 +111,27 @@ impl Srpt {
         }
     }
 
-    /// Puts a flow where its packets say it belongs.
-    fn place(&mut self, index: usize) {
+    /// Moves a flow to the rank that its packets give it.
+    fn update_rank(&mut self, index: usize) {
         let entry = &self.flows[index];
-        let rank = match (entry.lane.head(), entry.lane.tail()) {
+        let rank = match (entry.fifo.head(), entry.fifo.tail()) {
             (Some(head), Some(tail)) => match self.params.rank {
                 Rank::Remaining => Some(remaining(head).min(remaining(tail))),
                 Rank::Attained => Some(entry.attained),
             },
             _ => None,
         };
-        self.ranks.place(index as u32, rank);
+        self.ranks.set_rank(index as u32, rank);
     }
 
-    fn drop_from_worst(&mut self, drops: &mut Vec<Drop>) {
+    /// Drops the newest packet of the worst flow.
+    fn drop_from_worst(&mut self, drops: &mut Vec<Dropped>) {
         let Some(index) = self.ranks.worst() else { return };
-        if let Some((packet, _)) = self.flows[index as usize].lane.pop_tail() {
-            self.total.remove(&packet);
-            drops.push(Drop { packet, why: Why::Forced });
+        if let Some((packet, _)) = self.flows[index as usize].fifo.pop_tail() {
+            self.occupancy.remove(&packet);
+            drops.push(Dropped { packet, reason: DropReason::Forced });
         }
-        self.place(index as usize);
+        self.update_rank(index as usize);
     }
 }
 
@@ -153,18 +155,18 @@ impl Ranks {
         self.lists.reserve(count);
     }
 
-    /// The flow of least rank that has waited longest in it.
+    /// Returns the flow of least rank that has had this rank longest.
     fn best(&self) -> Option<u32> {
         self.find(u64::trailing_zeros).and_then(|rank| self.lists.first(rank))
     }
 
-    /// The flow of greatest rank that came to it last.
+    /// Returns the flow of greatest rank that came to this rank last.
     fn worst(&self) -> Option<u32> {
         self.find(|word| 63 - word.leading_zeros()).and_then(|rank| self.lists.last(rank))
     }
 
-    /// Moves a flow to a rank, or out; one that stays keeps its turn.
-    fn place(&mut self, flow: u32, rank: Option<u16>) {
+    /// Moves a flow to a rank, or out of the ranks; a flow that stays keeps its turn.
+    fn set_rank(&mut self, flow: u32, rank: Option<u16>) {
         let (old, new) = (self.lists.list_of(flow), rank.map(usize::from));
         if old == new {
             return;

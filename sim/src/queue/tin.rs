@@ -1,11 +1,10 @@
 //! One tin of CAKE: set-associative flow queues under DRR++, with quanta divided among the flows of a host.
 
-use super::Drop;
-use super::cake::Isolation;
+use super::Dropped;
 use super::cobalt::Cobalt;
-use super::codel::Law;
-use super::lane::{Lane, Total};
+use super::codel::CodelParams;
 use super::lists::Lists;
+use super::packet_fifo::{Occupancy, PacketFifo};
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::rng::Stream;
@@ -22,6 +21,20 @@ const BULK: usize = 1;
 /// Deficits count 2^-16 of a byte, so that quanta divide exactly enough.
 const BYTE: i64 = 1 << 16;
 
+/// Which hosts share fairly before flows do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Isolation {
+    /// None: flows alone.
+    Flows,
+    /// Hosts that send.
+    DualSource,
+    /// Hosts that receive.
+    DualDestination,
+    /// Both: the busier of the two counts.
+    #[default]
+    Triple,
+}
+
 /// The hosts of connections, by slot, numbered densely.
 pub(super) struct Hosts {
     isolation: Isolation,
@@ -35,20 +48,20 @@ impl Hosts {
         Hosts { isolation, numbers: BTreeMap::new(), ends: Vec::new() }
     }
 
-    /// A connection took over `slot`.
+    /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         let slot = slot as usize;
         self.ends.resize(self.ends.len().max(slot + 1), [0; 2]);
         self.ends[slot] = [self.number(flow.client, 0), self.number(flow.server, 1)];
     }
 
-    /// Source and destination of a packet.
-    pub fn of(&self, packet: &Packet) -> [u32; 2] {
+    /// Returns the source and the destination host of a packet.
+    pub fn of_packet(&self, packet: &Packet) -> [u32; 2] {
         let [client, server] = self.ends.get(packet.flow as usize).copied().unwrap_or_default();
         if packet.is_reverse() { [client, server] } else { [server, client] }
     }
 
-    /// Clients and servers are numbered apart: host 3 that asks is not host 3 that answers.
+    /// Returns the dense number of a host. Clients and servers have separate numbers: client 3 is not server 3.
     fn number(&mut self, host: u32, end: u32) -> u32 {
         let next = self.numbers.len() as u32 * 2 + end;
         match self.numbers.get(&host) {
@@ -63,7 +76,7 @@ impl Hosts {
 
 #[derive(Default)]
 struct Queue {
-    lane: Lane,
+    fifo: PacketFifo,
     deficit: i64,
     cobalt: Cobalt,
     /// Source and destination, from when the queue became busy.
@@ -75,7 +88,7 @@ struct Queue {
 /// A tin.
 pub(super) struct Tin {
     rate: Rate,
-    law: Law,
+    codel: CodelParams,
     quantum: i64,
     queues: Vec<Queue>,
     tags: Vec<u64>,
@@ -84,40 +97,41 @@ pub(super) struct Tin {
     lists: Lists,
     /// Bulk flows per source and per destination.
     loads: [Vec<u32>; 2],
-    total: Total,
-    /// Below its threshold from this time on.
+    occupancy: Occupancy,
+    /// The tin is below its threshold from this time on.
     clock: Time,
 }
 
 impl Tin {
-    pub fn new(rate: Rate, law: Law, quantum: u32) -> Tin {
+    pub fn new(rate: Rate, codel: CodelParams, quantum: u32) -> Tin {
         let mut lists = Lists::new(2);
         lists.reserve(QUEUES);
         Tin {
             rate,
-            law,
+            codel,
             quantum: i64::from(quantum) * BYTE,
             queues: (0..QUEUES).map(|_| Queue::default()).collect(),
             tags: vec![u64::MAX; QUEUES],
             bytes: vec![0; QUEUES],
             lists,
             loads: [Vec::new(), Vec::new()],
-            total: Total::default(),
+            occupancy: Occupancy::default(),
             clock: Time::ZERO,
         }
     }
 
-    pub fn total(&self) -> Total {
-        self.total
+    pub fn occupancy(&self) -> Occupancy {
+        self.occupancy
     }
 
-    /// When it is below its threshold, `now` if it is.
+    /// Returns the time from which on the tin is below its threshold, `now` if it is already.
     pub fn ready(&self, now: Time) -> Time {
         self.clock.max(now)
     }
 
+    /// Queues an arrival; `hash` identifies its flow.
     pub fn enqueue(&mut self, packet: Packet, hash: u64, hosts: &Hosts, now: Time) {
-        if self.total.packets == 0 {
+        if self.occupancy.packets == 0 {
             self.clock = self.clock.max(now);
         }
         let index = self.find(hash);
@@ -126,19 +140,19 @@ impl Tin {
             Some(BULK) => self.make_bulk(index),
             Some(_) => {}
         }
-        self.total.add(&packet);
+        self.occupancy.add(&packet);
         self.bytes[index] += u64::from(packet.bytes);
-        self.queues[index].lane.push(packet, now);
+        self.queues[index].fifo.push(packet, now);
     }
 
-    /// Gives the next packet by DRR++: sparse flows first, then bulk flows in turn. Other tins hold `elsewhere` bytes.
+    /// Returns the next packet by DRR++: sparse flows first, then bulk flows in turn. Other tins hold `elsewhere` bytes.
     pub fn dequeue(
         &mut self,
         hosts: &Hosts,
         elsewhere: u64,
         now: Time,
-        dice: &mut Stream,
-        drops: &mut Vec<Drop>,
+        rng: &mut Stream,
+        drops: &mut Vec<Dropped>,
     ) -> Option<(Packet, Time)> {
         loop {
             let sparse = self.lists.first(SPARSE);
@@ -146,13 +160,13 @@ impl Tin {
             let is_sparse = sparse.is_some();
             if self.queues[index as usize].deficit <= 0 {
                 self.lists.push(BULK, index);
-                if !self.queues[index as usize].lane.is_empty() {
+                if !self.queues[index as usize].fifo.is_empty() {
                     self.make_bulk(index as usize);
                 }
                 self.queues[index as usize].deficit += self.share(hosts, index as usize);
                 continue;
             }
-            if let Some((packet, at)) = self.serve(index as usize, elsewhere, now, dice, drops) {
+            if let Some((packet, at)) = self.serve(index as usize, elsewhere, now, rng, drops) {
                 self.queues[index as usize].deficit -= i64::from(packet.bytes) * BYTE;
                 self.clock += self.rate.tx_time(u64::from(packet.bytes));
                 return Some((packet, at));
@@ -166,23 +180,23 @@ impl Tin {
         }
     }
 
-    /// The longest queue: its bytes and number.
+    /// Returns the bytes and the number of the longest queue.
     pub fn longest(&self) -> (u64, usize) {
         let most = self.bytes.iter().enumerate().max_by_key(|(index, bytes)| (**bytes, QUEUES - index));
         most.map_or((0, 0), |(index, bytes)| (*bytes, index))
     }
 
-    /// Drops the head of a queue for want of room.
+    /// Removes the head of a queue because the buffer is full, and returns it.
     pub fn drop_head(&mut self, index: usize, now: Time) -> Option<Packet> {
         let queue = &mut self.queues[index];
-        let (packet, _) = queue.lane.pop()?;
-        queue.cobalt.overflowed(&self.law, now);
+        let (packet, _) = queue.fifo.pop()?;
+        queue.cobalt.overflowed(&self.codel, now);
         self.bytes[index] -= u64::from(packet.bytes);
-        self.total.remove(&packet);
+        self.occupancy.remove(&packet);
         Some(packet)
     }
 
-    /// The queue of a flow: its own, a free one of its set, or the first choice if all eight are taken.
+    /// Returns the queue of a flow: its own, a free one of its set, or its first choice if all eight are taken.
     fn find(&mut self, hash: u64) -> usize {
         let first = (hash >> 32) as usize % QUEUES;
         let set = first - first % WAYS;
@@ -196,27 +210,28 @@ impl Tin {
         index
     }
 
+    /// Returns the next packet of one queue under COBALT.
     fn serve(
         &mut self,
         index: usize,
         elsewhere: u64,
         now: Time,
-        dice: &mut Stream,
-        drops: &mut Vec<Drop>,
+        rng: &mut Stream,
+        drops: &mut Vec<Dropped>,
     ) -> Option<(Packet, Time)> {
         let queue = &mut self.queues[index];
-        let before = queue.lane.total();
-        let elsewhere = elsewhere + self.total.bytes - before.bytes;
-        let head = queue.cobalt.dequeue(&self.law, &mut queue.lane, elsewhere, now, dice, drops);
-        let after = queue.lane.total();
-        self.total.shrink(before, after);
+        let before = queue.fifo.occupancy();
+        let elsewhere = elsewhere + self.occupancy.bytes - before.bytes;
+        let head = queue.cobalt.dequeue(&self.codel, &mut queue.fifo, elsewhere, now, rng, drops);
+        let after = queue.fifo.occupancy();
+        self.occupancy.shrink(before, after);
         self.bytes[index] = after.bytes;
         head
     }
 
-    /// A queue becomes busy with a flow, which is sparse at first.
+    /// Gives a queue to a new flow, which is sparse at first.
     fn admit(&mut self, index: usize, hosts: &Hosts, packet: &Packet) {
-        let ends = hosts.of(packet);
+        let ends = hosts.of_packet(packet);
         for (loads, host) in self.loads.iter_mut().zip(ends) {
             loads.resize(loads.len().max(host as usize + 1), 0);
         }
@@ -225,13 +240,14 @@ impl Tin {
         self.lists.push(SPARSE, index as u32);
     }
 
-    /// A flow with something to send counts at its hosts.
+    /// Counts a flow as bulk at its hosts, if it is not counted yet.
     fn make_bulk(&mut self, index: usize) {
         if !std::mem::replace(&mut self.queues[index].is_bulk, true) {
             self.count(index, 1);
         }
     }
 
+    /// Takes a flow without packets off its list, and no longer counts it at its hosts.
     fn retire(&mut self, index: u32) {
         self.lists.remove(index);
         if std::mem::take(&mut self.queues[index as usize].is_bulk) {
@@ -245,7 +261,7 @@ impl Tin {
         }
     }
 
-    /// A flow's part of the quantum.
+    /// Returns a flow's share of the quantum.
     fn share(&self, hosts: &Hosts, index: usize) -> i64 {
         let [source, destination] = self.queues[index].hosts;
         let load = |end: usize, host: u32| i64::from(self.loads[end][host as usize]);

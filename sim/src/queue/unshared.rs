@@ -7,14 +7,14 @@
 use crate::packet::Packet;
 use crate::units::{Dur, Time};
 
-/// Until when each connection's own link is busy, by slot.
+/// The links of all connections, by slot: each is busy until a known time.
 #[derive(Debug, Default)]
 pub struct Unshared {
     free: Vec<Time>,
 }
 
 impl Unshared {
-    /// A connection took over `slot`.
+    /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32) {
         let slot = slot as usize;
         if slot >= self.free.len() {
@@ -23,7 +23,7 @@ impl Unshared {
         self.free[slot] = Time::ZERO;
     }
 
-    /// When the transmission of a packet that arrives at `now` and takes `duration` starts.
+    /// Returns when the transmission of a packet starts that arrives at `now` and takes `duration`.
     #[inline]
     pub fn pass(&mut self, packet: &Packet, now: Time, duration: Dur) -> Time {
         let free = &mut self.free[packet.flow as usize];

@@ -6,7 +6,7 @@
 //! Work-conserving; what a queue does not use goes to the others by weight.
 
 use super::classify::{By, Classifier};
-use super::{Dequeued, Drop, Fifo, Policy};
+use super::{Dequeued, Dropped, Fifo, Policy};
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::rng::Stream;
@@ -24,13 +24,14 @@ pub struct Child {
 
 /// Parameters.
 pub struct Params {
-    /// What packets are sorted by.
+    /// The property by which packets are classified.
     pub by: By,
     /// One to three queues, best first; the last also takes what is worse.
     pub children: Vec<Child>,
 }
 
-struct Lot {
+/// A child queue and its deficit counter.
+struct DeficitQueue {
     fifo: Fifo,
     quantum: i64,
     deficit: i64,
@@ -39,11 +40,11 @@ struct Lot {
 /// A weighted multi-queue.
 pub struct Wrr {
     classifier: Classifier,
-    lots: Vec<Lot>,
+    children: Vec<DeficitQueue>,
     turn: usize,
-    /// The lot whose turn it is has had its quantum.
-    granted: bool,
-    /// The lot whose packet is, or was last, in transmission.
+    /// The child whose turn it is has had its quantum.
+    has_quantum: bool,
+    /// The child whose packet is, or was last, in transmission.
     last: Option<usize>,
 }
 
@@ -51,79 +52,79 @@ pub struct Wrr {
 const SMALLEST: f64 = 1500.0;
 
 impl Wrr {
-    /// An empty queue; at least one child is needed.
+    /// Returns an empty queue; at least one child is needed.
     pub fn new(params: Params) -> Wrr {
         assert!(!params.children.is_empty(), "a weighted multi-queue needs a child");
         let least = params.children.iter().map(|child| child.weight).fold(f64::INFINITY, f64::min);
-        let lot = |child: Child| Lot {
+        let child = |child: Child| DeficitQueue {
             fifo: Fifo::new(child.limit, child.policy),
             quantum: (SMALLEST * child.weight / least).round() as i64,
             deficit: 0,
         };
         Wrr {
             classifier: Classifier::new(params.by),
-            lots: params.children.into_iter().map(lot).collect(),
+            children: params.children.into_iter().map(child).collect(),
             turn: 0,
-            granted: false,
+            has_quantum: false,
             last: None,
         }
     }
 
-    /// A connection took over `slot`.
+    /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.classifier.open(slot, flow);
     }
 
-    /// Whether it must be told of every connection.
+    /// Whether it keeps state per connection, so that `open` must be called for every new one.
     pub fn knows_flows(&self) -> bool {
         self.classifier.knows_flows()
     }
 
-    /// Packets and bytes waiting.
+    /// Returns the packets and bytes waiting.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
-        let each = self.lots.iter_mut().map(|lot| lot.fifo.backlog(now));
+        let each = self.children.iter_mut().map(|child| child.fifo.backlog(now));
         each.fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
     }
 
-    /// Takes an arrival.
-    pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Drop>) {
-        let index = self.classifier.index(&packet).min(self.lots.len() - 1);
-        self.lots[index].fifo.enqueue(packet, now, rng, drops);
+    /// Queues or drops an arrival; dropped packets go into `drops`.
+    pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
+        let index = self.classifier.index(&packet).min(self.children.len() - 1);
+        self.children[index].fifo.enqueue(packet, now, rng, drops);
     }
 
-    /// Gives the next packet.
+    /// Returns the next packet.
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         self.note_idle(now);
-        if self.lots.iter().all(|lot| lot.fifo.head().is_none()) {
+        if self.children.iter().all(|child| child.fifo.head().is_none()) {
             return Dequeued::Empty;
         }
         loop {
-            let granted = std::mem::replace(&mut self.granted, true);
-            let lot = &mut self.lots[self.turn];
-            if !granted {
-                lot.deficit += lot.quantum;
+            let had_quantum = std::mem::replace(&mut self.has_quantum, true);
+            let child = &mut self.children[self.turn];
+            if !had_quantum {
+                child.deficit += child.quantum;
             }
-            match lot.fifo.head().map(|head| i64::from(head.bytes)) {
-                Some(bytes) if bytes <= lot.deficit => {
-                    lot.deficit -= bytes;
+            match child.fifo.head().map(|head| i64::from(head.bytes)) {
+                Some(bytes) if bytes <= child.deficit => {
+                    child.deficit -= bytes;
                     self.last = Some(self.turn);
-                    return lot.fifo.dequeue(now);
+                    return child.fifo.dequeue(now);
                 }
                 Some(_) => {}
-                // An empty queue saves nothing up.
-                None => lot.deficit = 0,
+                // An empty queue keeps no deficit.
+                None => child.deficit = 0,
             }
-            self.turn = (self.turn + 1) % self.lots.len();
-            self.granted = false;
+            self.turn = (self.turn + 1) % self.children.len();
+            self.has_quantum = false;
         }
     }
 
     /// A FIFO is idle from when its last packet was sent: the first call after that finds it empty.
     fn note_idle(&mut self, now: Time) {
         if let Some(index) = self.last.take()
-            && self.lots[index].fifo.head().is_none()
+            && self.children[index].fifo.head().is_none()
         {
-            self.lots[index].fifo.dequeue(now);
+            self.children[index].fifo.dequeue(now);
         }
     }
 }

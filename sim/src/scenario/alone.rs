@@ -6,13 +6,13 @@
 //! The simple way, a run for each distinct (round-trip time, writes), cost a third of a web run. But a
 //! single write of k segments is sent just as the first k segments of a longer one: the sender does not
 //! know the end before it comes, later segments queue behind earlier ones, and nothing is lost. So for
-//! each way the longest transfer is followed, until its further course is plain
-//! ([`crate::engine::World::follow`]), and tells when the segments of all shorter ones are sent; when the last
+//! each way the longest transfer is followed, until its path is saturated
+//! ([`crate::engine::World::until_saturated`]), and tells when the segments of all shorter ones are sent; when the last
 //! one, full or not, arrives is arithmetic ([`super::empty_path`]). Connections of several
 //! writes have runs of their own. The time of an idle server comes on top of each.
 
-use super::empty_path::{EmptyPath, Way};
-use crate::engine::course::{Course, Plain, Sent};
+use super::empty_path::{EmptyPath, PathKey};
+use crate::engine::send_log::{SendLog, SentPacket, SteadyState};
 use crate::engine::{Outcome, World};
 use crate::error::Result;
 use crate::flow::Class;
@@ -30,7 +30,7 @@ use std::sync::atomic::AtomicBool;
 /// What decides how long a transfer takes alone: its way, and the writes of its connection.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Case {
-    way: Way,
+    way: PathKey,
     /// (pause in ns, bytes) of each write.
     writes: Vec<(u64, u64)>,
     /// Payload of a request; 0 is the profile's.
@@ -44,7 +44,7 @@ const SECOND: u64 = 1_000_000_000;
 type Times = BTreeMap<(Case, u32), f64>;
 
 /// A single write: its way, its payload, and its place among the transfers.
-type Single = (Way, u64, usize);
+type Single = (PathKey, u64, usize);
 
 /// Response time alone of each transfer, in seconds.
 ///
@@ -95,13 +95,13 @@ fn follow(plan: &Plan, singles: &[Single], times: &mut [f64], cancel: &AtomicBoo
     };
     let case = Case { way, writes: vec![(0, full_segments(plan, longest))], request_bytes: 0 };
     let setup = alone_setup(plan, Arc::new(traffic_of(plan, &[case])), Vec::new());
-    let plain = EmptyPath::plain(plan, way);
-    let outcome = World::new(setup).follow(plain).run(cancel)?;
+    let steady = EmptyPath::steady_state(plan, way);
+    let outcome = World::new(setup).until_saturated(steady).run(cancel)?;
     let Some(begin) = outcome.transfers.first().map(|transfer| transfer.start) else { return Ok(()) };
-    if outcome.course.has_repeats {
+    if outcome.send_log.has_repeats {
         return Ok(());
     }
-    let mut arrivals = Arrivals::new(plan, way, plain, &outcome.course);
+    let mut arrivals = Arrivals::new(plan, way, steady, &outcome.send_log);
     for &(_, bytes, place) in singles {
         times[place] = arrivals.of(bytes).since(begin).as_secs();
     }
@@ -112,18 +112,23 @@ fn follow(plan: &Plan, singles: &[Single], times: &mut [f64], cancel: &AtomicBoo
 struct Arrivals<'a> {
     plan: &'a Plan,
     path: EmptyPath,
-    sent: std::slice::Iter<'a, Sent>,
-    plain: Option<Plain>,
+    sent: std::slice::Iter<'a, SentPacket>,
+    steady: Option<SteadyState>,
     /// Segments of data that have passed.
     passed: u64,
     /// What was sent is through; the rest follows without a gap.
-    is_plain: bool,
+    is_steady: bool,
 }
 
 impl Arrivals<'_> {
-    fn new<'a>(plan: &'a Plan, way: Way, plain: Option<Plain>, course: &'a Course) -> Arrivals<'a> {
-        let (path, sent) = (EmptyPath::of_data(plan, way), course.sent.iter());
-        Arrivals { plan, path, sent, plain, passed: 0, is_plain: false }
+    fn new<'a>(
+        plan: &'a Plan,
+        way: PathKey,
+        steady: Option<SteadyState>,
+        send_log: &'a SendLog,
+    ) -> Arrivals<'a> {
+        let (path, sent) = (EmptyPath::of_data(plan, way), send_log.sent.iter());
+        Arrivals { plan, path, sent, steady, passed: 0, is_steady: false }
     }
 
     /// When a transfer of `bytes` is complete, which is no shorter than the one before.
@@ -140,7 +145,7 @@ impl Arrivals<'_> {
     }
 
     /// Lets all segments before `last` pass; what is known of that one's sending.
-    fn up_to(&mut self, last: u64) -> Option<Sent> {
+    fn up_to(&mut self, last: u64) -> Option<SentPacket> {
         while let Some(sent) = self.sent.as_slice().first().copied() {
             if sent.is_data && self.passed == last {
                 return Some(sent);
@@ -149,9 +154,9 @@ impl Arrivals<'_> {
             self.path.pass(sent.at, sent.bytes);
             self.passed += u64::from(sent.is_data);
         }
-        if let (false, Some(plain)) = (self.is_plain, self.plain) {
-            self.path = self.path.clone().from(plain.link);
-            self.is_plain = true;
+        if let (false, Some(steady)) = (self.is_steady, self.steady) {
+            self.path = self.path.clone().from(steady.link);
+            self.is_steady = true;
         }
         let full = self.full();
         self.path.pass_many(last - self.passed, full);
@@ -180,8 +185,8 @@ fn played(plan: &Plan, cases: &[Case], cancel: &AtomicBool) -> Result<Times> {
     Ok(times)
 }
 
-fn way(transfer: &Transfer) -> Way {
-    Way { path: transfer.path, rtt_ns: transfer.rtt_ns, upload: transfer.upload }
+fn way(transfer: &Transfer) -> PathKey {
+    PathKey { path: transfer.path, rtt_ns: transfer.rtt_ns, upload: transfer.upload }
 }
 
 /// Whether the transfer is the only write of its connection, and no keystroke.

@@ -146,7 +146,7 @@ fn transfer(plan: &Plan, bytes: u64, upload: bool) -> Transfer {
         object_key: 0,
         source: 0,
         upload,
-        cheats: false,
+        misbehaves: false,
         start: Time::ZERO,
         first_data: Time::ZERO,
         end: Time::ZERO,

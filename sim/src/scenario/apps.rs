@@ -5,7 +5,7 @@ use super::plan::Plan;
 use crate::engine::Apps;
 use crate::engine::connection::{Open, Payload};
 use crate::engine::ftp::Ftp;
-use crate::engine::gaming::Gaming;
+use crate::engine::misbehaving::Misbehaving;
 use crate::engine::mix::Mix;
 use crate::engine::source::{List, Source, Starts};
 use crate::flow::Class;
@@ -39,7 +39,9 @@ pub fn combined(
         Source::Mix(Mix::new(main.into_iter().chain((1..).zip(entries)).collect()))
     };
     match &plan.gaming {
-        Some(rules) => Source::Gaming(Box::new(Gaming::new(all, rules.clone(), seed, traffic.clone()))),
+        Some(rules) => {
+            Source::Misbehaving(Box::new(Misbehaving::new(all, rules.clone(), seed, traffic.clone())))
+        }
         None => all,
     }
 }

@@ -4,14 +4,14 @@
 //! transmission time after it came, or after the packet before it left, whichever is later; that is all.
 
 use super::plan::Plan;
-use crate::engine::course::Plain;
 use crate::engine::layout::End;
+use crate::engine::send_log::SteadyState;
 use crate::link::Pace;
 use crate::units::{Dur, Rate, Time};
 
-/// The way that a transfer's data goes.
+/// The path of a transfer: what decides, besides its size, how long it takes alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Way {
+pub struct PathKey {
     /// Number of the path in the layout.
     pub path: u32,
     /// Round-trip time without queueing.
@@ -54,23 +54,23 @@ pub struct EmptyPath {
 
 impl EmptyPath {
     /// The way of the data, still empty.
-    pub fn of_data(plan: &Plan, way: Way) -> EmptyPath {
+    pub fn of_data(plan: &Plan, way: PathKey) -> EmptyPath {
         EmptyPath::new(plan, way, way.upload)
     }
 
     /// The way of the acknowledgements.
-    fn back(plan: &Plan, way: Way) -> EmptyPath {
+    fn back(plan: &Plan, way: PathKey) -> EmptyPath {
         EmptyPath::new(plan, way, !way.upload)
     }
 
-    fn new(plan: &Plan, way: Way, upward: bool) -> EmptyPath {
+    fn new(plan: &Plan, way: PathKey, upward: bool) -> EmptyPath {
         let layout = &plan.layout;
-        let quarter = layout.quarter(Dur(way.rtt_ns), way.path);
+        let host_delay = layout.host_delay(Dur(way.rtt_ns), way.path);
         let (from, to) =
             if upward { (End::ClientOut, End::ServerIn) } else { (End::ServerOut, End::ClientIn) };
         let end = |end: End| {
             let (delay, rate) = layout.private(end);
-            stage(rate, 0, delay + quarter, None)
+            stage(rate, 0, delay + host_delay, None)
         };
         let numbers = (0..=u8::MAX).map_while(|hop| layout.link(hop, upward, way.path));
         let links = numbers.map(|number| {
@@ -122,9 +122,9 @@ impl EmptyPath {
         }
     }
 
-    /// From what on the course of a transfer on this way is plain; `None` if a host's link is the slowest, if
+    /// Returns when a transfer on this path has saturated its slowest link for good; `None` if a host's link is the slowest, if
     /// acknowledgements are slower than segments, or if a timer might fire between two of them.
-    pub fn plain(plan: &Plan, way: Way) -> Option<Plain> {
+    pub fn steady_state(plan: &Plan, way: PathKey) -> Option<SteadyState> {
         let (params, data) = (&plan.params, EmptyPath::of_data(plan, way));
         let full = (params.mss + params.header) as u16;
         let ack = (params.ack_bytes + params.sack_bytes.0 + 3 * params.sack_bytes.1) as u16;
@@ -132,7 +132,7 @@ impl EmptyPath {
         let is_slow = EmptyPath::back(plan, way).slowest(ack) > spacing || 4 * spacing.0 >= params.min_rto.0;
         let slowest = data.stages.iter().find(|stage| stage.duration(full) == spacing)?;
         let hops = data.stages.len() as u32;
-        slowest.link.filter(|_| !is_slow).map(|link| Plain { link, spacing, hops })
+        slowest.link.filter(|_| !is_slow).map(|link| SteadyState { link, spacing, hops })
     }
 
     fn slowest(&self, bytes: u16) -> Dur {
@@ -140,7 +140,7 @@ impl EmptyPath {
     }
 
     /// Whether no link is crossed both by the data and by what comes back.
-    pub fn is_apart(plan: &Plan, way: Way) -> bool {
+    pub fn is_apart(plan: &Plan, way: PathKey) -> bool {
         let links = |path: EmptyPath| path.stages.into_iter().filter_map(|stage| stage.link);
         let back: Vec<u16> = links(EmptyPath::back(plan, way)).collect();
         links(EmptyPath::of_data(plan, way)).all(|link| !back.contains(&link))

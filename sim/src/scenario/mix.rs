@@ -3,8 +3,8 @@
 use super::plan::Plan;
 use super::scheme::Place;
 use super::spec::{MixSpec, Scenario, TrafficSpec};
-use crate::engine::gaming::Rules;
 use crate::engine::layout::Access;
+use crate::engine::misbehaving::Rules;
 use crate::engine::mix::MAX_SOURCES;
 use crate::error::{Error, Result, did_you_mean, listing};
 use crate::tcp::profile::Opening;

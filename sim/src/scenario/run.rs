@@ -71,9 +71,9 @@ impl Load {
 }
 
 impl RunResult {
-    /// Whether the conservation laws hold at every link.
+    /// Whether no packet was lost or invented, at any link and from end to end.
     pub fn is_conserved(&self) -> bool {
-        self.outcome.balance.iter().all(crate::engine::Balance::holds)
+        self.outcome.is_conserved()
     }
 }
 
@@ -93,7 +93,7 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
         markers: markers(plan, seed)?,
         source,
         apps,
-        bulk: sources::bulk(plan, seed).map(|flows| List::endless(Arc::new(flows))),
+        bulk: sources::bulk(plan, seed).map(|flows| List::long_lived(Arc::new(flows))),
         servers: plan.server.map(|(rate, order)| Servers::new(rate, order)),
         traffic: traffic.clone(),
         rtt: plan.own_rtt,
@@ -123,7 +123,7 @@ pub(crate) fn alone_setup(plan: &Plan, traffic: Arc<Traffic>, request_bytes: Vec
         layout: plan.layout.clone(),
         markers: (0..links.len()).map(|_| Marker::None).collect(),
         links,
-        source: Source::Alone(crate::engine::source::Alone::new(traffic.clone(), request_bytes)),
+        source: Source::Isolated(crate::engine::source::Isolated::new(traffic.clone(), request_bytes)),
         apps: Apps::default(),
         bulk: None,
         servers: None,

@@ -82,11 +82,11 @@ fn set_recovery(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     if params.variant != Variant::Sack {
         (params.prr, params.rack) = (false, false);
     }
-    if params.variant == Variant::Tahoe && params.rfc5681 {
+    if params.variant == Variant::Tahoe && !params.is_ns2() {
         return Err(Error::field("tcp.variant", "\"tahoe\"", "the ns2 profiles only"));
     }
     params.congestion = spec.congestion.unwrap_or(params.congestion);
-    if params.congestion == Congestion::Cubic && !params.rfc5681 {
+    if params.congestion == Congestion::Cubic && params.is_ns2() {
         return Err(Error::field("tcp.congestion", "\"cubic\"", "the ns2 profiles have reno only"));
     }
     params.limited_transmit = spec.limited_transmit.unwrap_or(params.limited_transmit);

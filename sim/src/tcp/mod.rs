@@ -1,24 +1,24 @@
-//! TCP, sans-IO: a sender and a receiver that are told packets and the time, and asked what to send.
+//! TCP, sans-IO: a sender and a receiver take packets and the time, and are asked what to send.
 //!
 //! Everything in which TCPs differ is a field of [`Params`]; a profile is a named set of them.
-//! Windows and sequence numbers count segments.
+//! Windows and sequence numbers count segments. [`sender`] composes [`congestion`] (how much may be
+//! sent) and [`recovery`] (which segment), which share the [`tcb`].
 
-mod cubic;
-mod extras;
-mod growth;
-pub mod opener;
+mod ack_clock;
+mod congestion;
+pub mod dialect;
+pub mod handshake;
 pub mod profile;
-mod prr;
-mod rack;
 pub mod ranges;
 pub mod receiver;
 mod recovery;
 pub mod rtt;
-mod sack;
-mod sack_ns2;
 pub mod sender;
-mod tlp;
+mod sequence;
+mod tcb;
+mod timer;
 
+pub use dialect::{Dialect, Ns2Quirks};
 pub use profile::{Congestion, Params, Variant};
 pub use receiver::Receiver;
 pub use sender::Sender;

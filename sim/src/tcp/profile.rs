@@ -3,6 +3,7 @@
 //! `rfc` follows the current standards and is the default. `ns2-2.35` and `ns2-2001` follow the
 //! simulator the papers used, at the versions' own defaults (see `oracle/semantics.md`).
 
+use super::dialect::{Dialect, Ns2Quirks};
 use crate::error::{Error, Result, did_you_mean, listing};
 use crate::units::Dur;
 use serde::{Deserialize, Serialize};
@@ -21,24 +22,14 @@ pub enum Variant {
     Sack,
 }
 
-/// How the window grows in congestion avoidance, and what a reduction leaves of it.
+/// Congestion control by the RFCs; the ns-2 profiles have their own Reno.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Congestion {
-    /// One segment per round trip; half (RFC 5681).
+    /// Grows by one segment per round trip; a reduction leaves half (RFC 5681).
     Reno,
-    /// A cubic function of the time since the last reduction; seven tenths (RFC 9438).
+    /// Grows by a cubic function of the time since the last reduction, which leaves seven tenths (RFC 9438).
     Cubic,
-}
-
-/// How the window opens on a new ACK.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Growth {
-    /// One segment per ACK in slow start, `1/cwnd` per ACK after (ns-2).
-    PerAck,
-    /// By segments acknowledged, at most two per ACK in slow start (RFC 3465 section 2.3).
-    ByteCounting,
 }
 
 /// Who opens a connection, and how.
@@ -55,9 +46,12 @@ pub enum Opening {
     Sender,
 }
 
-/// Everything a connection's two ends need to know; the same for all connections of a run.
+/// TCP parameters of both ends, the same for all connections of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Params {
+    /// Whose rules hold where the RFCs and ns-2 differ; flat in the manifest.
+    #[serde(flatten)]
+    pub dialect: Dialect,
     /// Loss recovery.
     pub variant: Variant,
     /// Congestion control.
@@ -72,8 +66,6 @@ pub struct Params {
     pub sack_bytes: (u32, u32),
     /// Payload bytes of a request.
     pub request_bytes: u32,
-    /// ns-2's quirk: without a SYN, segment 0 goes out without the header bytes.
-    pub first_without_header: bool,
     /// Every segment has full size, whatever the write (ns-2 counts packets).
     pub whole_segments: bool,
     /// Initial window in segments (RFC 6928: 10).
@@ -92,8 +84,6 @@ pub struct Params {
     pub tick: Dur,
     /// Phase of every connection's clock; `None` draws one per connection.
     pub tick_phase: Option<Dur>,
-    /// The least RTO applies before backoff (RFC 6298), not after it (older ns-2).
-    pub min_rto_before_backoff: bool,
     /// Proportional rate reduction in recovery by SACK (RFC 9937).
     pub prr: bool,
     /// RACK-TLP in place of counting duplicates (RFC 8985); needs SACK.
@@ -103,54 +93,42 @@ pub struct Params {
     pub min_rto_on_spread: bool,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
-    /// Window growth.
-    pub growth: Growth,
-    /// RFC 5681 arithmetic: halve the data in flight (eq. 4), count duplicate ACKs only while data is
-    /// outstanding, keep ssthresh on a repeated timeout, leave recovery with `min(ssthresh, flight + 1)`.
-    /// Off, ns-2's: halve the window, count every repeated ACK, keep the halved window.
-    pub rfc5681: bool,
-    /// The timer runs on when everything is acknowledged (ns-2); else it stops (RFC 6298 section 5.2).
-    pub timer_runs_when_idle: bool,
-    /// Keep fractions of a segment when halving.
-    pub fractional_halving: bool,
-    /// Segments sent at most per ACK in NewReno recovery; 0 means no limit.
-    pub recovery_burst: u32,
-    /// NewReno: deflate the window by the amount a partial ACK covers (RFC 6582 section 3.2 step 3).
-    pub partial_deflation: bool,
-    /// NewReno: restart the timer on the first partial ACK only (RFC 6582 section 3.2 step 3; RFC 3782: "impatient").
-    pub impatient: bool,
-    /// Fast retransmit is allowed when the very first segment was the last one acknowledged.
-    pub early_fast_retransmit: bool,
-    /// Window inflation only while in fast recovery (newer ns-2).
-    pub inflate_only_in_recovery: bool,
-    /// A lost first packet cuts the initial window to one segment.
-    pub first_loss_shrinks_iw: bool,
     /// After an idle RTO the window restarts from the initial window (RFC 5681 section 4.1).
     pub idle_restart: bool,
     /// ACK every second segment, or after this delay; `None` acknowledges each (RFC 1122 4.2.3.2).
     pub delayed_ack: Option<Dur>,
-    /// So many segments at the start are acknowledged at once.
+    /// Segments at the start of a connection that are acknowledged at once.
     pub quick_acks: u32,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
     /// How connections open.
     pub opening: Opening,
-    /// Events of equal time keep ns-2's insertion order.
-    pub insertion_order: bool,
 }
 
 /// Names of the profiles, the default first.
 pub const PROFILES: [&str; 4] = ["rfc", "linux", "ns2-2.35", "ns2-2001"];
 
 impl Params {
-    /// Whether a data segment is sent as ECN-capable. What is sent again is not (RFC 3168 section 6.1.5); nor is
+    /// Whether a data segment is sent as ECN-capable. Retransmissions are not (RFC 3168 section 6.1.5), nor is
     /// segment 0 of a one-way connection, which negotiates ECN in ns-2, SYN or not.
     pub fn is_ecn_capable(&self, seq: u32, is_retransmission: bool) -> bool {
         let negotiates = seq == 0 && matches!(self.opening, Opening::None | Opening::OneWaySyn);
         self.ecn && !is_retransmission && !negotiates
     }
 
-    /// The profile called `name`.
+    /// Whether the TCP follows ns-2's rules, not the RFCs'.
+    #[inline]
+    pub fn is_ns2(&self) -> bool {
+        matches!(self.dialect, Dialect::Ns2(_))
+    }
+
+    /// Returns the header bytes of segment `seq`; some versions of ns-2 leave them out of segment 0.
+    #[inline]
+    pub fn header_of(&self, seq: u32) -> u32 {
+        if seq == 0 && self.dialect.quirks().first_without_header { 0 } else { self.header }
+    }
+
+    /// Returns the profile called `name`.
     ///
     /// # Errors
     /// [`Error::Field`] for an unknown name.
@@ -168,7 +146,7 @@ impl Params {
         }
     }
 
-    /// Segments that `bytes` of payload take.
+    /// Returns how many segments `bytes` of payload take.
     pub fn segments(&self, bytes: u64) -> u32 {
         bytes.div_ceil(u64::from(self.mss)) as u32
     }
@@ -176,6 +154,7 @@ impl Params {
 
 fn rfc() -> Params {
     Params {
+        dialect: Dialect::Rfc,
         variant: Variant::Sack,
         congestion: Congestion::Reno,
         mss: 1460,
@@ -183,7 +162,6 @@ fn rfc() -> Params {
         ack_bytes: 40,
         sack_bytes: (4, 8),
         request_bytes: 400,
-        first_without_header: false,
         whole_segments: false,
         initial_window: 10,
         receive_window: 65_535,
@@ -193,27 +171,15 @@ fn rfc() -> Params {
         max_rto: Dur::from_millis(60_000),
         tick: Dur(1),
         tick_phase: Some(Dur(0)),
-        min_rto_before_backoff: true,
         prr: false,
         rack: false,
         min_rto_on_spread: false,
         limited_transmit: true,
-        growth: Growth::ByteCounting,
-        rfc5681: true,
-        timer_runs_when_idle: false,
-        fractional_halving: true,
-        recovery_burst: 0,
-        partial_deflation: true,
-        impatient: true,
-        early_fast_retransmit: true,
-        inflate_only_in_recovery: true,
-        first_loss_shrinks_iw: false,
         idle_restart: true,
         delayed_ack: Some(Dur::from_millis(100)),
         quick_acks: 1,
         ecn: false,
         opening: Opening::Request,
-        insertion_order: false,
     }
 }
 
@@ -238,10 +204,10 @@ fn linux() -> Params {
 
 fn ns2_235() -> Params {
     Params {
+        dialect: Dialect::Ns2(Ns2Quirks::NS_2_35),
         variant: Variant::Newreno,
         mss: 1000,
         sack_bytes: (0, 8),
-        first_without_header: true,
         whole_segments: true,
         initial_window: 2,
         receive_window: 20,
@@ -250,35 +216,22 @@ fn ns2_235() -> Params {
         min_rto: Dur::from_millis(200),
         tick: Dur::from_millis(10),
         tick_phase: None,
-        growth: Growth::PerAck,
-        rfc5681: false,
-        timer_runs_when_idle: true,
-        recovery_burst: 2,
-        first_loss_shrinks_iw: true,
         idle_restart: false,
         delayed_ack: None,
         opening: Opening::OneWaySyn,
-        insertion_order: true,
         ..rfc()
     }
 }
 
 fn ns2_2001() -> Params {
     Params {
+        dialect: Dialect::Ns2(Ns2Quirks::YEAR_2001),
         header: 0,
-        first_without_header: false,
         initial_window: 1,
         initial_rto: Dur::from_millis(6000),
         min_rto: Dur::from_millis(1000),
         tick: Dur::from_millis(100),
-        min_rto_before_backoff: false,
         limited_transmit: false,
-        fractional_halving: false,
-        partial_deflation: false,
-        impatient: false,
-        early_fast_retransmit: false,
-        inflate_only_in_recovery: false,
-        first_loss_shrinks_iw: false,
         opening: Opening::None,
         ..ns2_235()
     }

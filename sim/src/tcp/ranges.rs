@@ -5,7 +5,7 @@
 pub struct Ranges(Vec<(u32, u32)>);
 
 impl Ranges {
-    /// No segments.
+    /// Returns an empty set.
     pub const fn new() -> Ranges {
         Ranges(Vec::new())
     }
@@ -15,17 +15,17 @@ impl Ranges {
         self.0.is_empty()
     }
 
-    /// The ranges in rising order.
+    /// Returns the ranges in rising order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u32, u32)> + '_ {
         self.0.iter().copied()
     }
 
-    /// Segments held.
+    /// Returns how many segments are held.
     pub fn count(&self) -> u32 {
         self.iter().map(|(from, to)| to - from).sum()
     }
 
-    /// Highest segment held plus one, 0 when empty.
+    /// Returns one more than the highest segment held, 0 when empty.
     pub fn end(&self) -> u32 {
         self.0.last().map_or(0, |&(_, to)| to)
     }
@@ -33,7 +33,7 @@ impl Ranges {
     /// Adds `[from, to)`; returns how many segments are new.
     pub fn insert(&mut self, from: u32, to: u32) -> u32 {
         if let Some(last) = self.0.last_mut().filter(|last| last.1 == from) {
-            // In order but for a gap before: what nearly all insertions do.
+            // Nearly all insertions extend the last range.
             last.1 = to;
             return to - from;
         }
@@ -50,13 +50,13 @@ impl Ranges {
         (to - from) - held
     }
 
-    /// The range that holds `segment`.
+    /// Returns the range that holds `segment`.
     pub fn find(&self, segment: u32) -> Option<(u32, u32)> {
-        let place = self.0.partition_point(|&(_, to)| to <= segment);
-        self.0.get(place).copied().filter(|&(from, _)| from <= segment)
+        let index = self.0.partition_point(|&(_, to)| to <= segment);
+        self.0.get(index).copied().filter(|&(from, _)| from <= segment)
     }
 
-    /// Forgets everything below `floor`.
+    /// Removes all segments below `floor`.
     pub fn trim(&mut self, floor: u32) {
         if self.0.first().is_some_and(|&(from, _)| from < floor) {
             let gone = self.0.partition_point(|&(_, to)| to <= floor);
@@ -67,7 +67,7 @@ impl Ranges {
         }
     }
 
-    /// Forgets everything.
+    /// Removes all segments.
     pub fn clear(&mut self) {
         self.0.clear();
     }

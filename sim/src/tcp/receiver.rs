@@ -9,20 +9,23 @@ use crate::units::Time;
 #[derive(Debug, Clone)]
 pub struct Receiver {
     next: u32,
+    /// Segments that arrived out of order.
     held: Ranges,
     /// Starts of the blocks reported last, most recent first; `u32::MAX` where there was none.
     recent: [u32; 3],
+    /// Segments that the next ACK acknowledges.
     pending: u8,
+    /// ACKs echo a congestion mark until the sender reports a reduction (RFC 3168 section 6.1.3).
     echo: bool,
     delayed_until: Time,
 }
 
-/// What the receiver wants to say about a packet.
+/// The acknowledgement that a data segment causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
     /// Send this acknowledgement now.
     Now(AckFields),
-    /// Nothing yet; a delayed ACK may follow.
+    /// None yet; a delayed ACK may follow.
     Later,
 }
 
@@ -35,6 +38,17 @@ pub struct AckFields {
     pub sacks: [SackBlock; 3],
     /// Echo of a congestion mark.
     pub ece: bool,
+}
+
+impl AckFields {
+    /// Returns the SACK blocks as segments `[from, to)`, most recent first.
+    #[inline]
+    pub fn blocks(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.sacks.iter().filter(|block| block.length > 0).map(|block| {
+            let from = self.next + u32::from(block.offset);
+            (from, from + u32::from(block.length))
+        })
+    }
 }
 
 impl Default for Receiver {
@@ -51,7 +65,7 @@ impl Default for Receiver {
 }
 
 impl Receiver {
-    /// Next segment expected: everything below has arrived.
+    /// Returns the next segment expected: everything below has arrived.
     pub fn next(&self) -> u32 {
         self.next
     }
@@ -61,24 +75,24 @@ impl Receiver {
         segment < self.next || self.held.find(segment).is_some()
     }
 
-    /// One more than the highest segment that has arrived.
+    /// Returns one more than the highest segment that has arrived.
     pub fn highest(&self) -> u32 {
         self.next.max(self.held.end())
     }
 
-    /// When a delayed ACK is due; [`Time::NEVER`] if none waits.
+    /// Returns when a delayed ACK is due; [`Time::NEVER`] if none waits.
     pub fn poll_timeout(&self) -> Time {
         self.delayed_until
     }
 
-    /// Takes a data segment.
+    /// Takes a data segment; returns the acknowledgement to send now, if any.
     pub fn handle(&mut self, packet: &Packet, now: Time, params: &Params) -> Reply {
         let was_next = packet.seq == self.next && self.held.is_empty();
         self.store(packet.seq);
         self.note_ecn(packet, params);
-        // ns-2 delays the ACK of the last segment too when that arrives once more.
+        // ns-2 also delays the ACK when the last segment arrives once more.
         let is_last = packet.seq + 1 == self.next && self.held.is_empty();
-        let may_wait = if params.rfc5681 { was_next } else { is_last };
+        let may_wait = if !params.is_ns2() { was_next } else { is_last };
         match params.delayed_ack {
             Some(delay) if may_wait && packet.seq >= params.quick_acks => {
                 self.pending += 1;
@@ -92,7 +106,7 @@ impl Receiver {
         Reply::Now(self.acknowledge(packet.seq, params))
     }
 
-    /// The delayed ACK's time has come.
+    /// Takes the expiry of the delayed ACK's timer; returns the ACK.
     pub fn handle_timeout(&mut self, params: &Params) -> AckFields {
         self.acknowledge(self.next, params)
     }
@@ -132,8 +146,8 @@ impl Receiver {
         AckFields { next: self.next, sacks, ece: self.echo }
     }
 
-    /// The block with the newest arrival first, then the most recently reported others (RFC 2018 section 4).
-    /// Where these have grown together there is room for older ones, which ns-2 has forgotten.
+    /// Returns the block with the newest arrival first, then the most recently reported others (RFC 2018
+    /// section 4). Where these have merged there is room for older ones, which ns-2 has forgotten.
     fn sack_blocks(&mut self, trigger: u32, params: &Params) -> [SackBlock; 3] {
         let mut blocks = [SackBlock::default(); 3];
         if self.held.is_empty() {
@@ -143,7 +157,7 @@ impl Receiver {
         let mut starts = [u32::MAX; 3];
         let mut used = 0;
         let first = self.held.find(trigger).map(|(from, _)| from);
-        let rest = self.held.iter().rev().map(|(from, _)| from).filter(|_| params.rfc5681);
+        let rest = self.held.iter().rev().map(|(from, _)| from).filter(|_| !params.is_ns2());
         let recent = self.recent.map(|start| self.held.find(start).map(|(from, _)| from));
         for start in first.into_iter().chain(recent.into_iter().flatten()).chain(rest) {
             if used < 3 && !starts[..used].contains(&start) {

@@ -16,18 +16,18 @@ pub struct Estimator {
     phase: Dur,
     backoff: u32,
     sampled: bool,
-    long_start: bool,
+    syn_lost: bool,
 }
 
 impl Estimator {
-    /// No sample yet; the clock ticks at `phase` past each multiple of the tick.
+    /// Returns an estimator without samples; its clock ticks at `phase` past each multiple of the tick.
     pub fn new(phase: Dur) -> Estimator {
-        Estimator { srtt8: 0, rttvar4: 0, rto_ticks: 0, phase, backoff: 1, sampled: false, long_start: false }
+        Estimator { srtt8: 0, rttvar4: 0, rto_ticks: 0, phase, backoff: 1, sampled: false, syn_lost: false }
     }
 
-    /// After a lost SYN the first data RTO is at least 3 s (RFC 6298 section 5.7).
+    /// Takes note that a SYN was lost: the first RTO of data is then at least 3 s (RFC 6298 section 5.7).
     pub fn after_syn_loss(&mut self) {
-        self.long_start = true;
+        self.syn_lost = true;
     }
 
     /// Takes one sample: a segment sent at `sent` was acknowledged at `now`.
@@ -48,11 +48,11 @@ impl Estimator {
         self.sampled = true;
     }
 
-    /// The RTO now in force, backoff included.
+    /// Returns the RTO now in force, backoff included.
     pub fn rto(&self, params: &Params) -> Dur {
         let backoff = u64::from(self.backoff);
         let base = self.base(params);
-        let timeout = if params.min_rto_before_backoff {
+        let timeout = if params.dialect.quirks().min_rto_before_backoff {
             base.0.max(params.min_rto.0).saturating_mul(backoff)
         } else {
             base.0.saturating_mul(backoff).max(params.min_rto.0)
@@ -60,14 +60,16 @@ impl Estimator {
         Dur(timeout.min(params.max_rto.0).max(2 * params.tick.0))
     }
 
-    /// The smoothed round-trip time, if any sample was taken.
+    /// Returns the smoothed round-trip time, if any sample was taken; zero after a far backoff.
     pub fn srtt(&self, params: &Params) -> Option<Dur> {
         self.sampled.then_some(Dur((self.srtt8 >> 3) * params.tick.0))
     }
 
-    /// Doubles the RTO after a timeout (Karn); far backoff forgets the mean and keeps the spread.
+    /// Doubles the RTO after a timeout (Karn); a far backoff forgets the mean and keeps the spread.
     pub fn back_off(&mut self, params: &Params) {
-        if self.backoff < 64 || (params.min_rto_before_backoff && self.rto(params) < params.max_rto) {
+        if self.backoff < 64
+            || (params.dialect.quirks().min_rto_before_backoff && self.rto(params) < params.max_rto)
+        {
             self.backoff *= 2;
         }
         if self.backoff > 8 {
@@ -76,13 +78,13 @@ impl Estimator {
         }
     }
 
-    /// New data was acknowledged: the backoff ends.
+    /// Ends the backoff: new data was acknowledged.
     pub fn end_backoff(&mut self) {
         self.backoff = 1;
     }
 
     fn base(&self, params: &Params) -> Dur {
-        match (self.sampled, self.long_start) {
+        match (self.sampled, self.syn_lost) {
             (true, _) if params.min_rto_on_spread => {
                 Dur((self.srtt8 >> 3) * params.tick.0 + (self.rttvar4 * params.tick.0).max(params.min_rto.0))
             }

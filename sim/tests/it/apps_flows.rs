@@ -1,4 +1,4 @@
-//! Logins, files either way and datagrams: exact times on an empty link, and what must be conserved.
+//! Logins, file transfers in both directions and datagrams: exact times on an empty link, and conservation laws.
 use crate::common::{SCHEMES, entry, mixed, play, scenario};
 use mousehole_sim::record::{FlowRecord, Transfer};
 use mousehole_sim::scenario::spec::{ConnectionSpec, MixSpec};

@@ -1,4 +1,4 @@
-//! Traces in a mix, beside models and connections written out.
+//! Traces in a mix with models and with connections given in the scenario.
 use crate::common::{complaint_about, connection, entry, mixed, says, scenario};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{GamingSpec, MixSpec};
@@ -153,18 +153,20 @@ fn trace__pages_over_persistent_connections() {
 }
 
 #[test]
-fn trace__may_cheat() {
-    let mut cheating = everything("sfd");
-    cheating.traffic.gaming = Some(GamingSpec {
+fn trace__may_be_sent_by_misbehaving_senders() {
+    let mut scenario = everything("sfd");
+    scenario.traffic.gaming = Some(GamingSpec {
         share: 1.0,
         split: 2,
         min_bytes: "20kB".into(),
         sources: vec!["access.log".into()],
         ..GamingSpec::default()
     });
-    let result = played(&cheating, parts());
-    let cheats: Vec<_> = result.outcome.transfers.iter().filter(|one| one.cheats).collect();
-    assert!(cheats.len() > 30 && cheats.iter().all(|one| one.source == 1 && one.object_bytes == 20_000));
+    let result = played(&scenario, parts());
+    let misbehaving: Vec<_> = result.outcome.transfers.iter().filter(|one| one.misbehaves).collect();
+    assert!(
+        misbehaving.len() > 30 && misbehaving.iter().all(|one| one.source == 1 && one.object_bytes == 20_000)
+    );
 }
 
 #[test]

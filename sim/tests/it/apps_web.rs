@@ -1,4 +1,4 @@
-//! Web models in a mix and among senders that cheat: pages, their connections' writes, and servers.
+//! Web models in a mix and with misbehaving senders: pages, the writes of their connections, and servers.
 use crate::common::{SCHEMES, entry, mixed, play, scenario};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{GamingSpec, MixSpec, ServerSpec, TrafficSpec};
@@ -97,7 +97,7 @@ fn gamed(split: u32, params: Value) -> RunResult {
 fn gaming__leaves_the_writes_of_a_connection_together() {
     let [whole, split] = [1, 4].map(|split| gamed(split, json!({})));
     let long = |result: &RunResult| -> BTreeSet<(u64, u32, u64)> {
-        let of = result.outcome.transfers.iter().filter(|one| one.template.is_some() && one.cheats);
+        let of = result.outcome.transfers.iter().filter(|one| one.template.is_some() && one.misbehaves);
         of.map(|one| (one.key, one.write, one.bytes)).collect()
     };
     let (whole, split) = (long(&whole), long(&split));

@@ -1,4 +1,4 @@
-//! Response times alone on the path, exactly; and memory of long runs.
+//! Ideal completion times on an empty path, to the nanosecond, and the memory of long runs.
 use crate::common::topology::{kind, over};
 use crate::common::{
     connection, losing, play, scenario, transfers, with_connections, with_model, with_profile,

@@ -1,4 +1,4 @@
-//! The same seed gives the same run, however many run at once, and the same traffic under every scheme.
+//! The same seed gives the same run, in any number of threads, and the same traffic under every scheme.
 use crate::common::{SCHEMES, digest, play, scenario, with_model};
 use mousehole_sim::scenario::Scenario;
 use std::collections::BTreeMap;

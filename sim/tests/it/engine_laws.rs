@@ -1,7 +1,8 @@
-//! What holds in every run: nothing is lost or made, order is kept, every byte arrives once.
+//! Laws of every run: no packet is lost or invented, order is kept, and every byte arrives once.
 use crate::common::{
     SCHEMES, connection, overtakes, play, scenario, transfers, with_connections, with_model, with_profile,
 };
+use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::scenario::schemes as catalogue;
 use mousehole_sim::scenario::spec::{AccessSpec, BulkSpec, ConnectionSpec, FaultSpec, LinkSpec, TcpSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
@@ -17,6 +18,7 @@ fn check_laws(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseErr
     for balance in &outcome.balance {
         prop_assert!(balance.holds(), "{balance:?}");
     }
+    prop_assert!(outcome.in_flight.holds(), "{:?}", outcome.in_flight);
     if !overtakes(&scenario.scheme) {
         prop_assert_eq!(outcome.reordered, 0, "order within a flow");
     }
@@ -290,6 +292,52 @@ fn order__is_kept_by_every_scheme_but_those_that_promote_into_another_queue() {
     }
 }
 
+/// Long-lived flows have packets in the network when the run ends: each is found in an event or in a queue.
+#[test]
+fn in_flight__finds_every_packet() {
+    for scheme in SCHEMES {
+        for slow_path in [false, true] {
+            let mut base = Scenario {
+                warmup: "0s".into(),
+                duration: "3s".into(),
+                max_windows: 1,
+                slow_path,
+                ..scenario(scheme)
+            };
+            base.traffic.bulk = Some(BulkSpec { flows: 10, start_spread_s: 1.0, rtt_spread: 0.3 });
+            let outcome = play(&base).outcome;
+            assert!(outcome.in_flight.accounted > 0, "{scheme}: {:?}", outcome.in_flight);
+            assert!(outcome.is_conserved(), "{scheme}: {:?}, {:?}", outcome.in_flight, outcome.balance);
+        }
+    }
+}
+
+/// Losses on purpose and policed packets are drops like any other: once nothing waits, arrived = dropped + sent.
+#[test]
+fn drops__every_reason_is_in_the_sum() {
+    let fault = FaultSpec { link: "down".into(), drop: vec![], bernoulli: 0.1 };
+    let faulty = Scenario { faults: vec![fault], ..scenario("red") };
+    for (base, reason) in
+        [(faulty, DropReason::Fault), (scenario("tcp-ds(police=drop)"), DropReason::Policed)]
+    {
+        let result = play(&with_connections(
+            Scenario { warmup: "0s".into(), duration: "300s".into(), ..base },
+            transfers(10, 0.1, 100_000),
+        ));
+        let colours = result.outcome.queues[0].colours;
+        assert!(
+            colours.iter().any(|colour| colour.dropped_for(reason).packets > 0),
+            "{reason:?}: {colours:?}"
+        );
+        for colour in colours {
+            let by_reason: u64 =
+                DropReason::ALL.map(|reason| colour.dropped_for(reason).packets).iter().sum();
+            assert_eq!(colour.dropped().packets, by_reason);
+            assert_eq!(colour.arrived, colour.dropped() + colour.sent, "{reason:?}: {colour:?}");
+        }
+    }
+}
+
 /// Faults of several entries for one link add up.
 #[test]
 fn faults__entries_add_up() {
@@ -299,6 +347,10 @@ fn faults__entries_add_up() {
         Scenario { faults: vec![fault(vec![], 0.3), fault(vec![5], 0.0)], ..base },
         transfers(10, 0.5, 20_000),
     );
-    let lost: u64 = play(&one).outcome.queues[0].colours.iter().map(|colour| colour.fault.packets).sum();
+    let lost: u64 = play(&one).outcome.queues[0]
+        .colours
+        .iter()
+        .map(|colour| colour.dropped_for(DropReason::Fault).packets)
+        .sum();
     assert!(lost > 20, "{lost} of more than 100 packets lost");
 }

@@ -1,4 +1,4 @@
-//! The fast path of a FIFO (departure known at the arrival) gives the same run as the slow one.
+//! A FIFO's fast path, where the departure is known at the arrival, gives the same run as the slow path.
 use crate::common::hop::{Hop, coloured, packet};
 use crate::common::{
     digest, fifo_schemes, play, scenario, transfers, with_connections, with_model, with_profile,

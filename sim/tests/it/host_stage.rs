@@ -1,6 +1,7 @@
-//! Schemes that act at the sending host: shaped there, they keep to their contracts on the way.
+//! Schemes that act at the sending host: traffic shaped there conforms to its profile on the whole path.
 
 use crate::common::{connection, digest, play, scenario};
+use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::flow::Class;
 use mousehole_sim::scenario::spec::{ConnectionSpec, TrafficSpec};
 use mousehole_sim::scenario::topology::spec::HostStageSpec;
@@ -84,7 +85,13 @@ fn three_users(scheme: &str, host_stage: Option<HostStageSpec>) -> Scenario {
 /// Packets dropped by the policers before the bottleneck, either way.
 fn policed(result: &RunResult) -> u64 {
     assert!(result.is_conserved());
-    result.outcome.queues.iter().flat_map(|queue| &queue.colours).map(|colour| colour.policed.packets).sum()
+    result
+        .outcome
+        .queues
+        .iter()
+        .flat_map(|queue| &queue.colours)
+        .map(|colour| colour.dropped_for(DropReason::Policed).packets)
+        .sum()
 }
 
 /// Class E: a shaper never trips the policer of the same contract. The policer is at the network's edge and drops,

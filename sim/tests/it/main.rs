@@ -2,7 +2,7 @@
 #![allow(non_snake_case)]
 
 mod apps_flows;
-mod apps_gaming;
+mod apps_misbehaving;
 mod apps_mix;
 mod apps_traces;
 mod apps_web;

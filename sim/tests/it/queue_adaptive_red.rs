@@ -1,4 +1,4 @@
-//! Adaptive RED against Floyd, Gummadi & Shenker (2001): steps, bounds, automatic settings, steps taken late.
+//! Adaptive RED against Floyd, Gummadi & Shenker (2001): steps, bounds, automatic settings, and steps made late.
 use crate::common::hop::{Hop, packet};
 use crate::common::params;
 use mousehole_policy::Params;

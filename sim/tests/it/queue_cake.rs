@@ -1,9 +1,10 @@
 //! CAKE-like against the paper and tc-cake(8): shaper, flows, hosts, tins, overflow and BLUE.
 use crate::common::hop::{Hop, coloured, packet};
+use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::flow::{Class, Flow};
 use mousehole_sim::packet::{Colour, Packet, flag};
 use mousehole_sim::queue::cake::{Isolation, Params};
-use mousehole_sim::queue::{By, Cake, Dequeued, Drop, Queue, Why};
+use mousehole_sim::queue::{By, Cake, Dequeued, Dropped, Queue};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
 const RATE: Rate = Rate(8_000_000);
@@ -18,7 +19,7 @@ fn flows() -> Params {
 
 struct Driven {
     cake: Cake,
-    drops: Vec<Drop>,
+    drops: Vec<Dropped>,
 }
 
 impl Driven {
@@ -255,7 +256,7 @@ fn overflow__drops_the_head_of_the_longest() {
     // With 11 and 12 packets flow 2 has 16.5 and 18 kB against 20 and 19 of flow 1; then 19.5 against 18.
     assert_eq!(lost, [(1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]);
     assert_eq!(driven.cake.backlog().0, 30);
-    assert!(driven.drops.iter().all(|drop| drop.why == Why::Forced));
+    assert!(driven.drops.iter().all(|drop| drop.reason == DropReason::Forced));
 }
 
 /// A flow that ignores ECN and loss overflows the queue; BLUE learns to drop it at the head, marked or not.
@@ -266,7 +267,7 @@ fn blue__drops_what_does_not_listen() {
     for now in 0..20_000 {
         (0..2).for_each(|_| driven.put(Packet { flags: flag::ECT, ..packet(1, 0, 1000) }, ms(now)));
         driven.take(ms(now));
-        let by_blue = driven.drops.drain(..).filter(|drop| drop.why == Why::Early).count();
+        let by_blue = driven.drops.drain(..).filter(|drop| drop.reason == DropReason::Early).count();
         early[usize::from(now >= 10_000)] += by_blue;
     }
     assert!(early[1] > 1000, "{early:?}: ECT packets are dropped early by BLUE alone");

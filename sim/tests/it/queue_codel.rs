@@ -1,8 +1,9 @@
-//! CoDel against RFC 8289, by its pseudo-code written out anew.
+//! CoDel against a second implementation of the pseudo-code of RFC 8289.
 use crate::common::hop::packet;
+use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::packet::{Packet, flag};
-use mousehole_sim::queue::codel::{Law, Params};
-use mousehole_sim::queue::{Codel, Dequeued, Drop, Why};
+use mousehole_sim::queue::codel::{CodelParams, Params};
+use mousehole_sim::queue::{Codel, Dequeued, Dropped};
 use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::units::{Buffer, Dur, Time};
 use std::collections::VecDeque;
@@ -71,7 +72,7 @@ impl Reference {
     }
 }
 
-fn take(codel: &mut Codel, now: Time, drops: &mut Vec<Drop>) -> Option<Packet> {
+fn take(codel: &mut Codel, now: Time, drops: &mut Vec<Dropped>) -> Option<Packet> {
     match codel.dequeue(now, drops) {
         Dequeued::Packet(packet, _) => Some(packet),
         _ => None,
@@ -81,14 +82,14 @@ fn take(codel: &mut Codel, now: Time, drops: &mut Vec<Drop>) -> Option<Packet> {
 /// Bursts of random length every few hundred ms, one packet a ms out: every drop is the pseudo-code's.
 #[test]
 fn dequeue__is_the_pseudo_code() {
-    let mut dice = Stream::new(5, Purpose::Arrival, 0);
+    let mut rng = Stream::new(5, Purpose::Arrival, 0);
     let (mut codel, mut reference) =
         (Codel::new(Params { limit: Buffer::Packets(100_000), ..Params::default() }), Reference::default());
     let (mut drops, mut seq) = (Vec::new(), 0);
     for now in 0..60_000 {
-        if dice.below(100) == 0 {
-            for _ in 0..dice.below(200) {
-                let bytes = 40 + dice.below(1461) as u16;
+        if rng.below(100) == 0 {
+            for _ in 0..rng.below(200) {
+                let bytes = 40 + rng.below(1461) as u16;
                 codel.enqueue(packet(1, seq, bytes), ms(now), &mut drops);
                 reference.queue.push_back((seq, f64::from(bytes), now as f64 * 1e6));
                 seq += 1;
@@ -100,7 +101,7 @@ fn dequeue__is_the_pseudo_code() {
     let dropped: Vec<u32> = drops.iter().map(|drop| drop.packet.seq).collect();
     assert_eq!(dropped, reference.dropped);
     assert!(dropped.len() > 1000, "{} drops are few to compare", dropped.len());
-    assert!(drops.iter().all(|drop| drop.why == Why::Early));
+    assert!(drops.iter().all(|drop| drop.reason == DropReason::Early));
 }
 
 #[test]
@@ -111,7 +112,7 @@ fn enqueue__drops_the_tail_when_full() {
         (0..5).for_each(|seq| codel.enqueue(packet(1, seq, 1000), ms(0), &mut drops));
         assert_eq!(codel.backlog(), (held, u64::from(held) * 1000));
         assert_eq!(drops.iter().map(|drop| drop.packet.seq).collect::<Vec<_>>(), [3, 4]);
-        assert!(drops.iter().all(|drop| drop.why == Why::Forced));
+        assert!(drops.iter().all(|drop| drop.reason == DropReason::Forced));
     }
 }
 
@@ -119,7 +120,8 @@ fn enqueue__drops_the_tail_when_full() {
 #[test]
 fn ecn__marks_where_it_would_drop() {
     let times = |ecn: bool| {
-        let mut codel = Codel::new(Params { law: Law { ecn, ..Law::default() }, ..Params::default() });
+        let mut codel =
+            Codel::new(Params { law: CodelParams { ecn, ..CodelParams::default() }, ..Params::default() });
         let (mut drops, mut hits, mut next, mut out) = (Vec::new(), Vec::new(), 0, Vec::new());
         for now in 0..1000 {
             while codel.backlog().0 < 30 {
@@ -142,6 +144,6 @@ fn ecn__marks_where_it_would_drop() {
 
 #[test]
 fn law__defaults_are_the_rfcs() {
-    let law = Law::default();
+    let law = CodelParams::default();
     assert_eq!((law.target, law.interval), (Dur::from_millis(5), Dur::from_millis(100)));
 }

@@ -1,13 +1,14 @@
 //! FQ-CoDel against RFC 8290 (scheduler) and RFC 8289 (CoDel).
 use crate::common::hop::packet;
+use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::packet::{Packet, flag};
 use mousehole_sim::queue::fq_codel::Params;
-use mousehole_sim::queue::{Dequeued, Drop, FqCodel, Why};
+use mousehole_sim::queue::{Dequeued, Dropped, FqCodel};
 use mousehole_sim::units::{Buffer, Dur, Time};
 
 struct Fair {
     queue: FqCodel,
-    drops: Vec<Drop>,
+    drops: Vec<Dropped>,
 }
 
 fn params() -> Params {
@@ -120,7 +121,7 @@ fn overflow__drops_from_the_head_of_the_fattest() {
         fair.drops.iter().map(|drop| (drop.packet.flow, drop.packet.seq)).collect();
     let expected: Vec<(u32, u32)> = (0..10).map(|seq| (2, seq)).collect();
     assert_eq!(dropped, expected, "30 kB of flow 2 are more than 16 kB of flow 1");
-    assert!(fair.drops.iter().all(|drop| drop.why == Why::Forced));
+    assert!(fair.drops.iter().all(|drop| drop.reason == DropReason::Forced));
     assert_eq!(fair.queue.backlog(), (91, 80 * 200 + 10 * 1500 + 100));
 }
 
@@ -157,7 +158,9 @@ fn standing_queue(ect: bool, ecn: bool, for_ms: u64) -> (Vec<u64>, Vec<u64>) {
         let packet = fair.take(ms(now)).expect("a standing queue");
         marked.extend(packet.has(flag::CE).then_some(now));
         lost.extend(
-            fair.drops.drain(..).map(|drop| (drop.why == Why::Early).then_some(now).expect("by delay")),
+            fair.drops
+                .drain(..)
+                .map(|drop| (drop.reason == DropReason::Early).then_some(now).expect("by delay")),
         );
     }
     (lost, marked)
@@ -247,5 +250,5 @@ fn codel__counts_the_backlog_of_all_flows() {
         fair.put(packet(sent.flow, 0, 1514), ms(now));
     }
     assert!(!fair.drops.is_empty(), "each waits for 40 ms");
-    assert!(fair.drops.iter().all(|drop| drop.why == Why::Early));
+    assert!(fair.drops.iter().all(|drop| drop.reason == DropReason::Early));
 }

@@ -4,7 +4,7 @@ use crate::common::params;
 use mousehole_policy::{Answer, Params};
 use mousehole_sim::flow::{Class, Flow};
 use mousehole_sim::packet::{Colour, Kind, Packet};
-use mousehole_sim::queue::{Dequeued, Drop, HostScheduler, Queue};
+use mousehole_sim::queue::{Dequeued, Dropped, HostScheduler, Queue};
 use mousehole_sim::units::{Buffer, Rate, Time};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -124,7 +124,7 @@ fn acks__are_exempt_if_asked() {
 #[test]
 fn limits__drop_arrivals() {
     let mut scheduler = limited(published(), true, 2);
-    let mut drops: Vec<Drop> = Vec::new();
+    let mut drops: Vec<Dropped> = Vec::new();
     (0..3).for_each(|seq| scheduler.enqueue(packet(0, seq, 100), ms(0), &mut drops));
     assert_eq!((drops.len(), scheduler.backlog()), (1, (2, 200)));
 }
@@ -157,7 +157,7 @@ fn shaper__never_trips_its_policer() {
 
 /// The pseudo-code over plain lists, with a bucket in floats.
 struct Reference {
-    lanes: Vec<VecDeque<(Colour, u32, f64)>>,
+    fifos: Vec<VecDeque<(Colour, u32, f64)>>,
     turn: Vec<usize>,
     tokens: [f64; 2],
     last_ns: u64,
@@ -176,13 +176,13 @@ impl Reference {
         for class in 0..3 {
             for colour in Colour::ALL {
                 let is_candidate = |flow: &&usize| {
-                    **flow % 3 == class && self.lanes[**flow].front().is_some_and(|head| head.0 == colour)
+                    **flow % 3 == class && self.fifos[**flow].front().is_some_and(|head| head.0 == colour)
                 };
                 let Some(&flow) = self.turn.iter().find(is_candidate).filter(|_| !blocked[colour.index()])
                 else {
                     continue;
                 };
-                let (_, seq, bytes) = self.lanes[flow][0];
+                let (_, seq, bytes) = self.fifos[flow][0];
                 if colour != Colour::Red && self.tokens[colour.index()] < bytes {
                     blocked[colour.index()] = true;
                     continue;
@@ -190,7 +190,7 @@ impl Reference {
                 if colour != Colour::Red {
                     self.tokens[colour.index()] -= bytes;
                 }
-                self.lanes[flow].pop_front();
+                self.fifos[flow].pop_front();
                 self.turn.retain(|other| *other != flow);
                 self.turn.push(flow);
                 return Some((flow as u32, seq));
@@ -208,7 +208,7 @@ proptest! {
     fn dequeue__is_the_pseudo_code(steps in prop::collection::vec((0u64..800, 0usize..12, 0usize..3, 1u16..=1500, 0u8..5), 1..200)) {
         let mut scheduler = scheduler(small(&[]));
         let mut reference =
-            Reference { lanes: vec![VecDeque::new(); 12], turn: Vec::new(), tokens: [1500.0; 2], last_ns: 0 };
+            Reference { fifos: vec![VecDeque::new(); 12], turn: Vec::new(), tokens: [1500.0; 2], last_ns: 0 };
         let mut now = 0;
         for (seq, (gap_us, flow, colour, bytes, serve)) in steps.into_iter().enumerate() {
             now += gap_us * 1000;
@@ -216,11 +216,11 @@ proptest! {
                 prop_assert_eq!(take(&mut scheduler, Time(now)), reference.dequeue(now));
                 continue;
             }
-            if reference.lanes[flow].is_empty() {
+            if reference.fifos[flow].is_empty() {
                 reference.turn.retain(|other| *other != flow);
                 reference.turn.push(flow);
             }
-            reference.lanes[flow].push_back((Colour::ALL[colour], seq as u32, f64::from(bytes)));
+            reference.fifos[flow].push_back((Colour::ALL[colour], seq as u32, f64::from(bytes)));
             put(&mut scheduler, flow as u32, Colour::ALL[colour], seq as u32, bytes);
         }
         // The rest leaves at the times it asks for.
@@ -235,6 +235,6 @@ proptest! {
                 Dequeued::Empty => break,
             }
         }
-        prop_assert!(reference.lanes.iter().all(VecDeque::is_empty));
+        prop_assert!(reference.fifos.iter().all(VecDeque::is_empty));
     }
 }

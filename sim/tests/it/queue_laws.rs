@@ -1,4 +1,4 @@
-//! Laws every queue discipline keeps: nothing appears or vanishes, an idle link means an empty queue, and
+//! Laws of every queue discipline: no packet appears or vanishes, the link is idle only when the queue is empty, and
 //! a single FIFO never reorders.
 use crate::common::hop::{Hop, coloured, packet};
 use crate::common::params;
@@ -53,7 +53,7 @@ fn host(limit: Buffer) -> Queue {
 
 /// One of each discipline, with its claims. Limits are small so that overflow is common.
 fn disciplines(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
-    let law = codel::Law { target: Dur::from_millis(1), interval: Dur::from_millis(10), ecn: true };
+    let law = codel::CodelParams { target: Dur::from_millis(1), interval: Dur::from_millis(10), ecn: true };
     let pie = pie::Params { limit, burst: Dur::ZERO, alpha: 10.0, beta: 100.0, ..pie::Params::default() };
     let derandomised = pie::Params { derandomise: true, cap: true, delay: pie::Delay::DepartureRate, ..pie };
     let adaptive = AdaptiveRed::new(red(), 0.1, Default::default()).expect("good parameters");

@@ -1,4 +1,4 @@
-//! SFD's marks through `marker::Marker`, against tables that ns-2.35 wrote, and the promotions.
+//! SFD's marks through `marker::Marker` against tables recorded from ns-2.35, and the promotions.
 use crate::common::{golden_rows, hop::packet};
 use mousehole_sim::flow::Flow;
 use mousehole_sim::marker::Marker;

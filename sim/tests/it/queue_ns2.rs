@@ -1,4 +1,4 @@
-//! ns-2's RED, RIO and DiffServ RED, arrival by arrival: average, then drop or not, given the same random number
+//! ns-2's RED, RIO and DiffServ RED, arrival by arrival: the average, and the decision for the same random number
 //! (`oracle/golden/drop-decisions`).
 use crate::common::golden_rows;
 use mousehole_policy::{Backlog, Verdict};

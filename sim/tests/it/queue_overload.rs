@@ -1,5 +1,5 @@
-//! RED, RIO and multi-RED under open-loop overload, 600 s a setting, against ns-2.35's table: what
-//! `mousehole-overload` prints, held to a bar.
+//! RED, RIO and multi-RED under open-loop overload, 600 s for each setting, against ns-2.35's table. The output of
+//! `mousehole-overload` must stay within a bound of it.
 use std::process::Command;
 
 /// One printed line: names, then ours, ns-2's and the spread over seeds of OUT, IN and the queue.

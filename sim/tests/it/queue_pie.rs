@@ -1,8 +1,9 @@
-//! PIE against RFC 8033: the controller's steps, the rules that spare, and steps taken late.
+//! PIE against RFC 8033: the controller's steps, the rules that protect arrivals, and steps made late.
 use crate::common::hop::{Hop, packet};
+use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::packet::{Packet, flag};
 use mousehole_sim::queue::pie::{Controller, Delay, Params};
-use mousehole_sim::queue::{Dequeued, Drop, Pie, Queue, Why};
+use mousehole_sim::queue::{Dequeued, Dropped, Pie, Queue};
 use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 use proptest::prelude::*;
@@ -57,7 +58,7 @@ fn step__decays_and_stays_a_probability() {
 struct Driven {
     pie: Pie,
     rng: Stream,
-    drops: Vec<Drop>,
+    drops: Vec<Dropped>,
 }
 
 impl Driven {
@@ -139,7 +140,11 @@ fn ecn__marks_below_ten_percent() {
             by_seq.push(driven.pie.controller().probability);
         }
         let left = driven.take(ms(now)).expect("a standing queue");
-        let early = driven.drops.drain(..).filter(|drop| drop.why == Why::Early).map(|drop| drop.packet.seq);
+        let early = driven
+            .drops
+            .drain(..)
+            .filter(|drop| drop.reason == DropReason::Early)
+            .map(|drop| drop.packet.seq);
         for seq in early {
             assert!(by_seq[seq as usize] >= 0.1);
             fates[0] += 1;
@@ -227,7 +232,7 @@ fn loop__holds_the_delay_near_the_target() {
     }
     let mean = delay / samples;
     assert!((0.010..0.022).contains(&mean), "mean delay {mean} s");
-    assert!(hop.dropped.iter().all(|drop| drop.why == Why::Early));
+    assert!(hop.dropped.iter().all(|drop| drop.reason == DropReason::Early));
 }
 
 proptest! {
@@ -256,9 +261,9 @@ proptest! {
             prop_assert_eq!(lazy.pie.controller(), timed.pie.controller());
             prop_assert_eq!(lazy.pie.backlog(), timed.pie.backlog());
         }
-        let seqs = |driven: &Driven| driven.drops.iter().map(|drop| (drop.packet.seq, drop.why)).collect::<Vec<_>>();
+        let seqs = |driven: &Driven| driven.drops.iter().map(|drop| (drop.packet.seq, drop.reason)).collect::<Vec<_>>();
         prop_assert_eq!(seqs(&lazy), seqs(&timed));
-        prop_assert!(lazy.drops.iter().all(|drop| matches!(drop.why, Why::Early | Why::Forced)));
+        prop_assert!(lazy.drops.iter().all(|drop| matches!(drop.reason, DropReason::Early | DropReason::Forced)));
     }
 }
 

@@ -2,8 +2,9 @@
 use crate::common::hop::{Hop, coloured, packet};
 use crate::common::params;
 use mousehole_sim::packet::Colour;
+use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::queue::priority::Params;
-use mousehole_sim::queue::{Dropper, Fifo, Policy, Priority, Queue, Why};
+use mousehole_sim::queue::{Dropper, Fifo, Policy, Priority, Queue};
 use mousehole_sim::units::{Buffer, Rate, Time};
 
 const RATE: Rate = Rate(8_000_000);
@@ -70,7 +71,7 @@ fn limits__own_and_shared() {
     put(&mut shared, Colour::Green, 10..14, 0);
     let lost: Vec<u32> = shared.dropped.iter().map(|drop| drop.packet.seq).collect();
     assert_eq!(lost, [12, 13]);
-    assert!(shared.dropped.iter().all(|drop| drop.why == Why::Forced));
+    assert!(shared.dropped.iter().all(|drop| drop.reason == DropReason::Forced));
     assert_eq!(shared.link.backlog(Time(0)), (5, 5000));
     let mut bytes = hop(tails(&[5, 5, 5]), Some(Buffer::Bytes(2999)));
     put(&mut bytes, Colour::Red, 0..2, 0);

@@ -1,9 +1,9 @@
-//! SRPT and LAS against a plain search over all that waits.
+//! SRPT and LAS against a linear search over all waiting packets.
 use crate::common::hop::packet;
 use mousehole_sim::flow::Flow;
 use mousehole_sim::packet::{Kind, Packet};
 use mousehole_sim::queue::srpt::{Params, Rank};
-use mousehole_sim::queue::{Dequeued, Drop, Srpt};
+use mousehole_sim::queue::{Dequeued, Dropped, Srpt};
 use mousehole_sim::units::{Buffer, Time};
 use proptest::prelude::*;
 
@@ -51,7 +51,7 @@ fn srpt__the_latest_knowledge_counts_and_order_is_kept() {
 #[test]
 fn overflow__drops_the_newest_of_the_largest() {
     let mut srpt = Srpt::new(Params { limit: Buffer::Packets(4), ..Params::default() });
-    let mut drops: Vec<Drop> = Vec::new();
+    let mut drops: Vec<Dropped> = Vec::new();
     (0..3).for_each(|seq| srpt.enqueue(data(1, seq, 100), Time::ZERO, &mut drops));
     (0..3).for_each(|seq| srpt.enqueue(data(2, seq, 3), Time::ZERO, &mut drops));
     srpt.enqueue(data(3, 0, 500), Time::ZERO, &mut drops);
@@ -86,7 +86,7 @@ proptest! {
         let mut srpt = Srpt::new(Params { limit: Buffer::Packets(20), ..Params::default() });
         let mut model: Vec<Vec<(u32, u16)>> = vec![Vec::new(); 8];
         let rank = |flow: &Vec<(u32, u16)>| Some(flow.first()?.1.min(flow.last()?.1));
-        let mut drops: Vec<Drop> = Vec::new();
+        let mut drops: Vec<Dropped> = Vec::new();
         for (seq, (flow, remaining, serve)) in steps.into_iter().enumerate() {
             if serve {
                 let best = model.iter().filter_map(rank).min();

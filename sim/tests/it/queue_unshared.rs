@@ -1,4 +1,4 @@
-//! The empty link as a scheme: everybody is as fast as alone.
+//! The empty link as a scheme: every transfer has its ideal completion time.
 
 use crate::common::{connection, play, scenario, with_connections, with_model};
 use mousehole_sim::scenario::Scenario;

@@ -1,16 +1,17 @@
-//! Weighted multi-queue: shares of bytes, by class and by colour, and what an idle queue leaves to others.
+//! Weighted multi-queue: shares of bytes by class and by colour, and the use of an idle queue's share by others.
 use crate::common::hop::{coloured, packet};
+use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::flow::{Class, Flow};
 use mousehole_sim::packet::{Colour, Packet};
 use mousehole_sim::queue::wrr::{Child, Params};
-use mousehole_sim::queue::{By, Dequeued, Drop, Policy, Why, Wrr};
+use mousehole_sim::queue::{By, Dequeued, Dropped, Policy, Wrr};
 use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::units::{Buffer, Time};
 
 struct Driven {
     wrr: Wrr,
     rng: Stream,
-    drops: Vec<Drop>,
+    drops: Vec<Dropped>,
 }
 
 impl Driven {
@@ -92,7 +93,7 @@ fn limits__are_by_queue() {
     (0..15).for_each(|seq| driven.put(packet(1, seq, 100)));
     (0..5).for_each(|seq| driven.put(coloured(Colour::Red, packet(2, seq, 100))));
     assert_eq!((driven.drops.len(), driven.wrr.backlog(Time::ZERO)), (5, (15, 1500)));
-    assert!(driven.drops.iter().all(|drop| drop.packet.flow == 1 && drop.why == Why::Forced));
+    assert!(driven.drops.iter().all(|drop| drop.packet.flow == 1 && drop.reason == DropReason::Forced));
 }
 
 /// A slot that is used again takes the class of its new connection.

@@ -1,11 +1,11 @@
 //! CUBIC (RFC 9438) as dialogues: time passes, acknowledgements come in, the window answers.
-use crate::common::dialogue::{Talk, rfc};
+use crate::common::dialogue::{SenderHarness, rfc};
 use mousehole_sim::tcp::{Congestion, Params, Variant};
 use mousehole_sim::units::Time;
 
 /// A sender in congestion avoidance with `window` segments out.
-fn cruising(window: u32) -> Talk {
-    let mut talk = Talk::new(Params {
+fn cruising(window: u32) -> SenderHarness {
+    let mut talk = SenderHarness::new(Params {
         congestion: Congestion::Cubic,
         initial_window: window,
         initial_ssthresh: Some(window),
@@ -16,7 +16,7 @@ fn cruising(window: u32) -> Talk {
 }
 
 /// The first outstanding segment is lost and repaired within `rtt_ms`.
-fn lose_one(talk: &mut Talk, rtt_ms: u64) {
+fn lose_one(talk: &mut SenderHarness, rtt_ms: u64) {
     let una = talk.sender.una();
     assert_eq!(talk.sack(una, &[(una + 1, una + 4)])[0], una);
     let max = talk.sender.sent_below();
@@ -25,7 +25,7 @@ fn lose_one(talk: &mut Talk, rtt_ms: u64) {
 }
 
 /// Every `rtt_ms` all that is out is acknowledged, two segments by each ACK, for `ms` in all.
-fn cruise(talk: &mut Talk, rtt_ms: u64, ms: u64) {
+fn cruise(talk: &mut SenderHarness, rtt_ms: u64, ms: u64) {
     for _ in 0..ms / rtt_ms {
         talk.wait(rtt_ms);
         let (from, to) = (talk.sender.una(), talk.sender.sent_below());
@@ -38,7 +38,7 @@ fn cruise(talk: &mut Talk, rtt_ms: u64, ms: u64) {
     }
 }
 
-fn assert_window(talk: &Talk, expected: f64, within: f64) {
+fn assert_window(talk: &SenderHarness, expected: f64, within: f64) {
     let cwnd = talk.sender.cwnd();
     assert!((cwnd - expected).abs() <= within, "{cwnd}, not {expected} ± {within}");
 }
@@ -173,7 +173,7 @@ fn idle__does_not_age_the_stage() {
 #[test]
 fn slow_start__is_renos() {
     let params = Params { congestion: Congestion::Cubic, ..rfc(Variant::Sack) };
-    let mut talk = Talk::new(params);
+    let mut talk = SenderHarness::new(params);
     assert_eq!(talk.write(100).len(), 10);
     talk.wait(100);
     assert_eq!(talk.ack(2), [10, 11, 12, 13]);

@@ -1,8 +1,8 @@
 //! Dialogues with a sender and a receiver under the `rfc` profile: window, acknowledgements, timers, ECN.
 //! Loss recovery has a file of its own.
-use crate::common::dialogue::{Ear, Talk, blocks_of, rfc};
+use crate::common::dialogue::{ReceiverHarness, SenderHarness, blocks_of, rfc};
 use mousehole_sim::packet::{Kind, flag};
-use mousehole_sim::tcp::opener::Opener;
+use mousehole_sim::tcp::handshake::Handshake;
 use mousehole_sim::tcp::{Params, Variant};
 use mousehole_sim::units::{Dur, Time};
 
@@ -12,8 +12,8 @@ fn seqs(from: u32, to: u32) -> Vec<u32> {
     (from..to).collect()
 }
 
-fn newreno() -> Talk {
-    Talk::new(rfc(Variant::Newreno))
+fn newreno() -> SenderHarness {
+    SenderHarness::new(rfc(Variant::Newreno))
 }
 
 fn with_ecn() -> Params {
@@ -36,7 +36,7 @@ fn slow_start__ten_segments_then_two_more_per_delayed_ack() {
 /// RFC 5681 section 3.1: about one segment per round trip past ssthresh.
 #[test]
 fn congestion_avoidance__one_segment_per_round_trip() {
-    let mut talk = Talk::new(Params { initial_ssthresh: Some(10), ..rfc(Variant::Newreno) });
+    let mut talk = SenderHarness::new(Params { initial_ssthresh: Some(10), ..rfc(Variant::Newreno) });
     talk.write(1000);
     for next in [2, 4, 6, 8, 10] {
         talk.ack(next);
@@ -59,7 +59,7 @@ fn window__does_not_grow_when_the_application_limits() {
 
 #[test]
 fn receive_window__bounds_what_is_in_flight() {
-    let mut talk = Talk::new(Params { receive_window: 4, ..rfc(Variant::Sack) });
+    let mut talk = SenderHarness::new(Params { receive_window: 4, ..rfc(Variant::Sack) });
     assert_eq!(talk.write(100), seqs(0, 4));
     assert_eq!(talk.ack(2), seqs(4, 6));
 }
@@ -67,63 +67,63 @@ fn receive_window__bounds_what_is_in_flight() {
 /// RFC 5681 section 4.2: an ACK at least for every second full segment, and within the delay.
 #[test]
 fn delayed_ack__every_second_segment_or_after_100_ms() {
-    let mut ear = Ear::new(rfc(Variant::Sack));
-    assert_eq!(ear.hear(0).map(|ack| ack.next), Some(1), "the first segment at once");
-    assert_eq!(ear.hear(1), None);
-    assert_eq!(ear.receiver.poll_timeout(), Time::ZERO + Dur::from_millis(100));
-    assert_eq!(ear.hear(2).map(|ack| ack.next), Some(3));
-    assert_eq!(ear.receiver.poll_timeout(), Time::NEVER);
-    assert_eq!(ear.hear(3), None);
-    assert_eq!(ear.receiver.handle_timeout(&ear.params).next, 4);
-    assert_eq!(ear.receiver.poll_timeout(), Time::NEVER);
+    let mut harness = ReceiverHarness::new(rfc(Variant::Sack));
+    assert_eq!(harness.receive(0).map(|ack| ack.next), Some(1), "the first segment at once");
+    assert_eq!(harness.receive(1), None);
+    assert_eq!(harness.receiver.poll_timeout(), Time::ZERO + Dur::from_millis(100));
+    assert_eq!(harness.receive(2).map(|ack| ack.next), Some(3));
+    assert_eq!(harness.receiver.poll_timeout(), Time::NEVER);
+    assert_eq!(harness.receive(3), None);
+    assert_eq!(harness.receiver.handle_timeout(&harness.params).next, 4);
+    assert_eq!(harness.receiver.poll_timeout(), Time::NEVER);
 }
 
 /// RFC 5681 section 4.2: out of order, filling a gap, or sent again: at once.
 #[test]
 fn delayed_ack__not_where_order_is_lost() {
-    let mut ear = Ear::new(rfc(Variant::Sack));
-    ear.hear(0);
-    let gap = ear.hear(2).expect("out of order");
+    let mut harness = ReceiverHarness::new(rfc(Variant::Sack));
+    harness.receive(0);
+    let gap = harness.receive(2).expect("out of order");
     assert_eq!((gap.next, blocks_of(&gap)), (1, vec![(2, 3)]));
-    let other = ear.hear(4).expect("out of order");
+    let other = harness.receive(4).expect("out of order");
     assert_eq!((other.next, blocks_of(&other)), (1, vec![(4, 5), (2, 3)]), "newest block first");
-    assert_eq!(ear.hear(2).map(|ack| ack.next), Some(1), "a duplicate");
-    let filled = ear.hear(1).expect("fills a gap");
+    assert_eq!(harness.receive(2).map(|ack| ack.next), Some(1), "a duplicate");
+    let filled = harness.receive(1).expect("fills a gap");
     assert_eq!((filled.next, blocks_of(&filled)), (3, vec![(4, 5)]));
-    assert_eq!(ear.hear(3).map(|ack| (ack.next, blocks_of(&ack))), Some((5, vec![])));
+    assert_eq!(harness.receive(3).map(|ack| (ack.next, blocks_of(&ack))), Some((5, vec![])));
 }
 
 /// RFC 2018 section 4: the block with the newest segment first, then the ones last reported.
 #[test]
 fn sack_blocks__three_most_recent() {
-    let mut ear = Ear::new(rfc(Variant::Sack));
+    let mut harness = ReceiverHarness::new(rfc(Variant::Sack));
     let mut last = None;
     for seq in [2, 4, 6, 8] {
-        last = ear.hear(seq);
+        last = harness.receive(seq);
     }
     assert_eq!(blocks_of(&last.expect("out of order")), [(8, 9), (6, 7), (4, 5)]);
-    assert_eq!(blocks_of(&ear.hear(3).expect("out of order")), [(2, 5), (8, 9), (6, 7)]);
+    assert_eq!(blocks_of(&harness.receive(3).expect("out of order")), [(2, 5), (8, 9), (6, 7)]);
 }
 
 /// RFC 2018 section 4: filled up with what was reported last, not with what is highest.
 #[test]
 fn sack_blocks__the_third_is_the_third_last_reported() {
-    let mut ear = Ear::new(rfc(Variant::Sack));
+    let mut harness = ReceiverHarness::new(rfc(Variant::Sack));
     for seq in [20, 2, 6, 10] {
-        ear.hear(seq);
+        harness.receive(seq);
     }
-    assert_eq!(blocks_of(&ear.hear(11).expect("out of order")), [(10, 12), (6, 7), (2, 3)]);
+    assert_eq!(blocks_of(&harness.receive(11).expect("out of order")), [(10, 12), (6, 7), (2, 3)]);
 }
 
 /// ns-2's sink does not tell again what has once dropped out of the three (`oracle/semantics.md` 1.6).
 #[test]
 fn sack_blocks__of_ns2_leave_the_room_of_blocks_that_grew_together() {
     let blocks = |params: Params| {
-        let mut ear = Ear::new(params);
+        let mut harness = ReceiverHarness::new(params);
         for seq in [2, 4, 6, 8] {
-            ear.hear(seq);
+            harness.receive(seq);
         }
-        blocks_of(&ear.hear(7).expect("out of order"))
+        blocks_of(&harness.receive(7).expect("out of order"))
     };
     let ns2 = Params { variant: Variant::Sack, ..Params::profile("ns2-2.35").expect("a profile") };
     assert_eq!(blocks(ns2), [(6, 9), (4, 5)]);
@@ -264,19 +264,19 @@ fn idle__initial_window_survives_the_loss_of_the_first_segment() {
 #[test]
 fn syn_loss__three_seconds() {
     let params = rfc(Variant::Sack);
-    let mut opener = Opener::default();
-    assert_eq!(opener.open(Time::ZERO, &params), (Kind::Syn, 0));
-    let first = opener.poll_timeout();
+    let mut handshake = Handshake::default();
+    assert_eq!(handshake.open(Time::ZERO, &params), (Kind::Syn, 0));
+    let first = handshake.poll_timeout();
     assert_eq!(first, Time(1_000_000_000));
-    assert_eq!(opener.handle_timeout(first, &params), Some((Kind::Syn, 0)));
-    let second = opener.poll_timeout();
+    assert_eq!(handshake.handle_timeout(first, &params), Some((Kind::Syn, 0)));
+    let second = handshake.poll_timeout();
     assert_eq!(second, Time(3_000_000_000), "doubled");
     let answered = first + Dur::from_millis(80);
-    assert_eq!(opener.repeats(), 1);
-    assert!(opener.handle_syn_ack(answered, &params));
-    assert!(!opener.handle_syn_ack(answered, &params), "only once");
-    opener.request(0, answered, &params);
-    assert_eq!(opener.poll_timeout().since(answered), Dur::from_millis(3000));
+    assert_eq!(handshake.repeats(), 1);
+    assert!(handshake.handle_syn_ack(answered, &params));
+    assert!(!handshake.handle_syn_ack(answered, &params), "only once");
+    handshake.request(0, answered, &params);
+    assert_eq!(handshake.poll_timeout().since(answered), Dur::from_millis(3000));
 }
 
 /// RFC 6928 section 2: one SYN or SYN-ACK sent again leaves the initial window as it is, more are a loss.
@@ -301,7 +301,7 @@ fn handshake__gives_a_sample() {
 /// RFC 3168 section 6.1.2: one halving per window, no growth on an echo, CWR on the first new segment.
 #[test]
 fn ecn__halves_once_per_window() {
-    let mut talk = Talk::new(with_ecn());
+    let mut talk = SenderHarness::new(with_ecn());
     talk.write(100);
     talk.wait(100);
     assert_eq!(talk.ack_with_echo(2), NOTHING);
@@ -320,7 +320,7 @@ fn ecn__halves_once_per_window() {
 /// RFC 3168 section 6.1.2: an echo never opens the window, not even one of a single segment.
 #[test]
 fn ecn__an_echo_opens_nothing() {
-    let mut talk = Talk::new(Params { initial_window: 1, ..with_ecn() });
+    let mut talk = SenderHarness::new(Params { initial_window: 1, ..with_ecn() });
     talk.write(10);
     talk.wait(100);
     assert_eq!(talk.ack_with_echo(1), [1]);
@@ -330,7 +330,7 @@ fn ecn__an_echo_opens_nothing() {
 /// RFC 3168 section 6.1.2: whatever reduces the window is told, and one reduction per window is enough.
 #[test]
 fn ecn__a_loss_has_reduced_the_window_already() {
-    let mut talk = Talk::new(with_ecn());
+    let mut talk = SenderHarness::new(with_ecn());
     talk.write(100);
     for _ in 0..3 {
         talk.ack(0);
@@ -341,7 +341,7 @@ fn ecn__a_loss_has_reduced_the_window_already() {
     talk.ack_with_echo(12);
     assert_eq!(talk.sender.cwnd(), 2.0, "min(ssthresh, flight + 1), not halved");
     assert!(talk.last[0].cwr);
-    let mut talk = Talk::new(with_ecn());
+    let mut talk = SenderHarness::new(with_ecn());
     talk.write(100);
     talk.time_out();
     talk.ack_with_echo(1);
@@ -351,10 +351,10 @@ fn ecn__a_loss_has_reduced_the_window_already() {
 /// RFC 3168 section 6.1.3: the echo lasts until CWR comes, and nothing is delayed meanwhile.
 #[test]
 fn ecn__receiver_echoes_until_the_window_is_reduced() {
-    let mut ear = Ear::new(with_ecn());
-    assert!(!ear.hear(0).expect("the first at once").ece);
-    assert_eq!(ear.hear_with(1, flag::CE).map(|ack| ack.ece), Some(true));
-    assert_eq!(ear.hear(2).map(|ack| ack.ece), Some(true));
-    assert_eq!(ear.hear_with(3, flag::CWR), None, "back to delayed ACKs");
-    assert_eq!(ear.hear_with(4, flag::CWR | flag::CE).map(|ack| ack.ece), Some(true));
+    let mut harness = ReceiverHarness::new(with_ecn());
+    assert!(!harness.receive(0).expect("the first at once").ece);
+    assert_eq!(harness.receive_with(1, flag::CE).map(|ack| ack.ece), Some(true));
+    assert_eq!(harness.receive(2).map(|ack| ack.ece), Some(true));
+    assert_eq!(harness.receive_with(3, flag::CWR), None, "back to delayed ACKs");
+    assert_eq!(harness.receive_with(4, flag::CWR | flag::CE).map(|ack| ack.ece), Some(true));
 }

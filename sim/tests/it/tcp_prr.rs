@@ -1,12 +1,12 @@
 //! Proportional rate reduction (RFC 9937) as dialogues: what each acknowledgement in recovery lets go.
-use crate::common::dialogue::{Talk, rfc};
+use crate::common::dialogue::{SenderHarness, rfc};
 use mousehole_sim::tcp::{Congestion, Params, Variant};
 
 const NOTHING: [u32; 0] = [];
 
 /// `window` segments are out, without limited transmit, so that the counts are plain.
-fn talk(window: u32, congestion: Congestion) -> Talk {
-    let mut talk = Talk::new(Params {
+fn talk(window: u32, congestion: Congestion) -> SenderHarness {
+    let mut talk = SenderHarness::new(Params {
         prr: true,
         congestion,
         limited_transmit: false,

@@ -1,5 +1,5 @@
 //! RACK-TLP (RFC 8985) as dialogues: time, packet in, packet out.
-use crate::common::dialogue::{Ear, Talk};
+use crate::common::dialogue::{ReceiverHarness, SenderHarness};
 use mousehole_sim::scenario::spec::TcpSpec;
 use mousehole_sim::scenario::{Plan, Scenario};
 use mousehole_sim::tcp::{Congestion, Params, Variant};
@@ -13,8 +13,8 @@ fn linux() -> Params {
 }
 
 /// A sender that knows its round-trip time of 100 ms; segments 0 and 1 are acknowledged, `written` are there.
-fn talk(written: u32) -> Talk {
-    let mut talk = Talk::new(linux());
+fn talk(written: u32) -> SenderHarness {
+    let mut talk = SenderHarness::new(linux());
     talk.write(2);
     talk.wait(RTT);
     talk.ack(2);
@@ -23,7 +23,7 @@ fn talk(written: u32) -> Talk {
 }
 
 /// Waits until the timer fires.
-fn fire(talk: &mut Talk) -> (f64, Vec<u32>) {
+fn fire(talk: &mut SenderHarness) -> (f64, Vec<u32>) {
     let before = talk.now;
     let sent = talk.time_out();
     (talk.now.since(before).as_secs() * 1e3, sent)
@@ -129,7 +129,7 @@ fn tlp__waits_for_a_delayed_ack() {
     let mut alone = talk(3);
     assert_eq!(alone.timer_ms(), 300.0, "the timeout: 100 ms and at least 200 ms, before 2·100 + 200");
     alone.params.min_rto = mousehole_sim::units::Dur::from_millis(1000);
-    let mut patient = Talk::new(alone.params.clone());
+    let mut patient = SenderHarness::new(alone.params.clone());
     patient.write(2);
     patient.wait(RTT);
     patient.ack(2);
@@ -249,7 +249,7 @@ fn timeout__repeated_keeps_the_threshold() {
 /// Linux's least RTO is a floor under four times the spread, so a steady path is never timed out early.
 #[test]
 fn rto__round_trip_and_at_least_200_ms() {
-    let mut talk = Talk::new(linux());
+    let mut talk = SenderHarness::new(linux());
     for next in 1..50 {
         talk.write(1);
         talk.wait(400);
@@ -263,13 +263,13 @@ fn rto__round_trip_and_at_least_200_ms() {
 /// The first 16 segments are acknowledged at once, then every second one or after 40 ms.
 #[test]
 fn quick_acks__at_the_start() {
-    let mut ear = Ear::new(linux());
+    let mut harness = ReceiverHarness::new(linux());
     for seq in 0..16 {
-        assert_eq!(ear.hear(seq).map(|ack| ack.next), Some(seq + 1));
+        assert_eq!(harness.receive(seq).map(|ack| ack.next), Some(seq + 1));
     }
-    assert_eq!(ear.hear(16), None);
-    assert_eq!(ear.receiver.poll_timeout().since(ear.now).as_secs(), 0.04);
-    assert_eq!(ear.hear(17).map(|ack| ack.next), Some(18));
+    assert_eq!(harness.receive(16), None);
+    assert_eq!(harness.receiver.poll_timeout().since(harness.now).as_secs(), 0.04);
+    assert_eq!(harness.receive(17).map(|ack| ack.next), Some(18));
 }
 
 /// A scenario names the profile and departs from it; RACK-TLP and PRR need SACK, ns-2's profiles know no CUBIC.

@@ -1,11 +1,11 @@
 //! Loss recovery under the `rfc` profile, as dialogues: fast retransmit, NewReno, SACK, limited transmit.
-use crate::common::dialogue::{Talk, rfc};
+use crate::common::dialogue::{SenderHarness, rfc};
 use mousehole_sim::tcp::{Params, Variant};
 
 const NOTHING: [u32; 0] = [];
 
-fn talk(variant: Variant) -> Talk {
-    let mut talk = Talk::new(rfc(variant));
+fn talk(variant: Variant) -> SenderHarness {
+    let mut talk = SenderHarness::new(rfc(variant));
     talk.wait(1);
     talk
 }
@@ -23,7 +23,7 @@ fn limited_transmit__two_segments() {
 
 #[test]
 fn limited_transmit__may_be_off() {
-    let mut talk = Talk::new(Params { limited_transmit: false, ..rfc(Variant::Newreno) });
+    let mut talk = SenderHarness::new(Params { limited_transmit: false, ..rfc(Variant::Newreno) });
     talk.write(100);
     assert_eq!((talk.ack(0), talk.ack(0), talk.ack(0)), (vec![], vec![], vec![0]));
     assert_eq!(talk.sender.cwnd(), 5.0);
@@ -31,7 +31,7 @@ fn limited_transmit__may_be_off() {
 
 #[test]
 fn limited_transmit__stays_within_the_receive_window() {
-    let mut talk = Talk::new(Params { receive_window: 11, ..rfc(Variant::Newreno) });
+    let mut talk = SenderHarness::new(Params { receive_window: 11, ..rfc(Variant::Newreno) });
     talk.write(100);
     assert_eq!((talk.ack(0), talk.ack(0)), (vec![10], vec![]));
 }
@@ -286,4 +286,20 @@ fn sack__a_partial_ack_tells_the_next_loss() {
     assert_eq!(talk.sack(0, &[(1, 8)]), [11]);
     talk.wait(100);
     assert_eq!(talk.ack(8), [8, 12], "in the pipe: 8 again, and 9 to 11");
+}
+
+/// ns-2 counts duplicate ACKs also when nothing is outstanding; there is then no segment to send again.
+#[test]
+fn ns2__sends_nothing_beyond_what_was_written() {
+    for profile in ["ns2-2.35", "ns2-2001"] {
+        for variant in [Variant::Tahoe, Variant::Reno, Variant::Newreno] {
+            let mut talk =
+                SenderHarness::new(Params { variant, ..Params::profile(profile).expect("a known profile") });
+            talk.write(3);
+            (1..=3).for_each(|next| drop(talk.ack(next)));
+            assert!(talk.sender.is_done(), "{profile} {variant:?}");
+            (0..5).for_each(|_| assert_eq!(talk.ack(3), NOTHING, "{profile} {variant:?}"));
+            assert_eq!(talk.write(2)[0], 3, "{profile} {variant:?}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Which way packets go over a graph, and how long they take.
 use crate::common::topology::{carrying, hosts, kind, link, over, scheme, small_tree, written};
 use crate::common::{connection, play, schemes_of_graphs, transfers, with_model, with_profile};
+use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::scenario::spec::{ConnectionSpec, FaultSpec};
 use mousehole_sim::scenario::topology::spec::{Role, TopologyLink, TopologySpec};
 use mousehole_sim::scenario::topology::{drawn, spec::HostStageSpec};
@@ -233,7 +234,7 @@ fn marks__first_ones_are_kept() {
         let queues = play(&one).outcome.queues;
         let packets = |name: &str| {
             let queue = queues.iter().find(|queue| queue.name == name).expect("a queue with the scheme");
-            (queue.colours[0].arrived.packets, queue.colours[0].fault.packets)
+            (queue.colours[0].arrived.packets, queue.colours[0].dropped_for(DropReason::Fault).packets)
         };
         (packets("a-b"), packets("b-c"))
     };

@@ -1,4 +1,4 @@
-//! Web models in the engine: how pages are fetched, what their records tell, and servers with a CPU.
+//! Web models in the engine: how pages are fetched, their records, and servers with a CPU.
 use crate::common::{
     SCHEMES, connection, digest, play, scenario, with_connections, with_model, with_profile,
 };

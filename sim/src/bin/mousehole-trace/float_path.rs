@@ -247,8 +247,7 @@ impl Path {
         let params = &self.params;
         let bytes = match seq {
             0 if params.opening == Opening::OneWaySyn => params.ack_bytes,
-            0 if params.first_without_header => params.mss,
-            _ => params.mss + params.header,
+            _ => params.mss + params.header_of(seq),
         };
         bytes as u16
     }

@@ -15,7 +15,7 @@ pub static CODEL: NativePart = NativePart {
     parameters: || [CODEL_LAW.to_vec(), LIMIT.to_vec()].concat(),
     build: Build::Queue(
         |values, _| {
-            let law = codel::Law {
+            let law = codel::CodelParams {
                 target: values.time("target"),
                 interval: values.time("interval"),
                 ecn: values.flag("ecn"),

@@ -21,17 +21,17 @@ pub fn ack_of(next: u32, blocks: &[(u32, u32)], ece: bool) -> AckFields {
 }
 
 /// A sender, the time, and what it put on the wire last.
-pub struct Talk {
+pub struct SenderHarness {
     pub params: Params,
     pub sender: Sender,
     pub now: Time,
     pub last: Vec<Transmit>,
 }
 
-impl Talk {
+impl SenderHarness {
     /// A sender whose handshake is over.
-    pub fn new(params: Params) -> Talk {
-        Talk { sender: Sender::new(&params, Dur::ZERO), params, now: Time::ZERO, last: Vec::new() }
+    pub fn new(params: Params) -> SenderHarness {
+        SenderHarness { sender: Sender::new(&params, Dur::ZERO), params, now: Time::ZERO, last: Vec::new() }
     }
 
     /// The application writes so many segments.
@@ -89,24 +89,24 @@ impl Talk {
 }
 
 /// A receiver and the time.
-pub struct Ear {
+pub struct ReceiverHarness {
     pub params: Params,
     pub receiver: Receiver,
     pub now: Time,
 }
 
-impl Ear {
-    pub fn new(params: Params) -> Ear {
-        Ear { params, receiver: Receiver::default(), now: Time::ZERO }
+impl ReceiverHarness {
+    pub fn new(params: Params) -> ReceiverHarness {
+        ReceiverHarness { params, receiver: Receiver::default(), now: Time::ZERO }
     }
 
     /// A segment arrives; the acknowledgement sent at once, if any.
-    pub fn hear(&mut self, seq: u32) -> Option<AckFields> {
-        self.hear_with(seq, 0)
+    pub fn receive(&mut self, seq: u32) -> Option<AckFields> {
+        self.receive_with(seq, 0)
     }
 
     /// The same with flags.
-    pub fn hear_with(&mut self, seq: u32, flags: u8) -> Option<AckFields> {
+    pub fn receive_with(&mut self, seq: u32, flags: u8) -> Option<AckFields> {
         let mut packet = Packet::new(0, Kind::Data, seq, 1500);
         packet.flags = flags | flag::ECT;
         match self.receiver.handle(&packet, self.now, &self.params) {

@@ -1,9 +1,9 @@
 //! One link driven by hand: packets in, departures out, on the slow path or the fast one.
 
 use mousehole_sim::error::Result;
-use mousehole_sim::link::{Arrival, Link};
+use mousehole_sim::link::{Arrival, Link, Served};
 use mousehole_sim::packet::{Colour, Kind, Packet};
-use mousehole_sim::queue::{Drop, Queue};
+use mousehole_sim::queue::{Dropped, Queue};
 use mousehole_sim::scenario::Scheme;
 use mousehole_sim::scenario::scheme::Place;
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
@@ -20,7 +20,7 @@ pub struct Departure {
 pub struct Hop {
     pub link: Link,
     pub left: Vec<Departure>,
-    pub dropped: Vec<Drop>,
+    pub dropped: Vec<Dropped>,
     rate: Rate,
     free: Option<Time>,
 }
@@ -62,12 +62,13 @@ impl Hop {
 
     fn serve(&mut self, now: Time) {
         self.free = match self.link.serve(now) {
-            Ok((packet, free, end)) => {
-                self.note(packet, end);
-                Some(free)
+            Served::Started { packet, free_at, arrives_at } => {
+                self.note(packet, arrives_at);
+                Some(free_at)
             }
-            // Nothing new is promised where an earlier promise stands.
-            Err(again) => again.or(self.free.filter(|free| *free > now)),
+            Served::Retry(at) => Some(at),
+            // An earlier call may have asked for a later one.
+            Served::Idle => self.free.filter(|free| *free > now),
         };
         self.collect();
     }

@@ -6,19 +6,18 @@
 //! *Deviations*: the least round-trip time is that of the whole connection; receivers send no DSACK, so the
 //! reordering window never widens (section 6.2 step 4, `reo_wnd_mult` = 1).
 
-use super::ranges::Ranges;
-use super::receiver::AckFields;
+use super::DUP_THRESH;
+use crate::tcp::ranges::Ranges;
+use crate::tcp::receiver::AckFields;
 use crate::units::{Dur, Time};
 use std::collections::VecDeque;
 
-/// Selectively acknowledged segments that tell a loss at once while no reordering has been seen.
-const DUP_THRESH: u32 = 3;
 /// Room kept for send times between two writes.
 const KEPT: usize = 32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    Flying,
+    InFlight,
     Lost,
     Sacked,
 }
@@ -28,21 +27,21 @@ enum State {
 struct Segment {
     sent: Time,
     state: State,
-    again: bool,
+    retransmitted: bool,
 }
 
-/// What an acknowledgement brought.
+/// The delivery that an acknowledgement reports.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct News {
+pub(super) struct AckSummary {
     /// Segments delivered that had not been before.
     pub(super) delivered: u32,
     /// It carried SACK blocks.
     pub(super) has_blocks: bool,
-    /// It acknowledged a segment that was sent only once: a round-trip time without doubt.
+    /// It acknowledged a segment that was sent only once, so that its round-trip time is certain.
     pub(super) has_sample: bool,
 }
 
-/// Send times and what follows from them.
+/// State of every outstanding segment, and the round-trip times that loss detection needs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rack {
     /// The first segment kept.
@@ -50,12 +49,13 @@ pub(super) struct Rack {
     segments: VecDeque<Segment>,
     sacked: Ranges,
     sacked_count: u32,
-    pub(super) in_flight: u32,
+    in_flight: u32,
+    /// Segments lost and not sent again.
     lost: u32,
     /// No segment below is lost.
     lost_from: u32,
     /// One more than the highest segment sent again.
-    again_below: u32,
+    retransmitted_below: u32,
     /// One more than the highest segment delivered (`RACK.fack`).
     fack: u32,
     /// Send time and number of the most recently sent segment that was delivered.
@@ -69,22 +69,27 @@ pub(super) struct Rack {
 }
 
 impl Rack {
-    /// Segments delivered so far.
+    /// Returns how many segments have been delivered so far.
     pub(super) fn delivered(&self) -> u32 {
         self.base + self.sacked_count
     }
 
-    /// Whether SACK blocks are outstanding or losses unrepaired: then probes wait (section 7.2).
+    /// Returns how many segments are in flight: sent, neither delivered nor lost.
+    pub(super) fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    /// Whether no SACK block is outstanding and no loss unrepaired; else probes wait (section 7.2).
     pub(super) fn is_clean(&self) -> bool {
         self.sacked_count == 0 && self.lost == 0
     }
 
-    /// Segment `seq` goes out.
-    pub(super) fn send(&mut self, seq: u32, now: Time) {
-        let place = (seq - self.base) as usize;
-        let Some(segment) = self.segments.get_mut(place) else {
-            debug_assert_eq!(place, self.segments.len(), "segments are first sent in order");
-            self.segments.push_back(Segment { sent: now, state: State::Flying, again: false });
+    /// Takes note that segment `seq` goes out; new segments come in their order.
+    pub(super) fn on_sent(&mut self, seq: u32, now: Time) {
+        let index = (seq - self.base) as usize;
+        let Some(segment) = self.segments.get_mut(index) else {
+            debug_assert_eq!(index, self.segments.len(), "segments are first sent in order");
+            self.segments.push_back(Segment { sent: now, state: State::InFlight, retransmitted: false });
             self.in_flight += 1;
             return;
         };
@@ -92,11 +97,11 @@ impl Rack {
             self.lost -= 1;
             self.in_flight += 1;
         }
-        *segment = Segment { sent: now, state: State::Flying, again: true };
-        self.again_below = self.again_below.max(seq + 1);
+        *segment = Segment { sent: now, state: State::InFlight, retransmitted: true };
+        self.retransmitted_below = self.retransmitted_below.max(seq + 1);
     }
 
-    /// The first lost segment.
+    /// Returns the first lost segment that was not sent again.
     pub(super) fn next_lost(&mut self) -> Option<u32> {
         if self.lost == 0 {
             return None;
@@ -109,8 +114,8 @@ impl Rack {
     }
 
     /// Takes an acknowledgement (section 6.2 steps 1 to 3).
-    pub(super) fn take(&mut self, ack: &AckFields, now: Time) -> News {
-        let mut news = News::default();
+    pub(super) fn on_ack(&mut self, ack: &AckFields, now: Time) -> AckSummary {
+        let mut summary = AckSummary::default();
         (self.newest, self.has_sample) = ((Time::ZERO, 0), false);
         while self.base < ack.next
             && let Some(segment) = self.segments.pop_front()
@@ -118,7 +123,7 @@ impl Rack {
             if segment.state == State::Sacked {
                 self.sacked_count -= 1;
             } else {
-                news.delivered += 1;
+                summary.delivered += 1;
                 self.deliver(self.base, segment, now);
             }
             self.base += 1;
@@ -127,19 +132,19 @@ impl Rack {
         if self.segments.is_empty() && self.segments.capacity() > KEPT {
             self.segments.shrink_to(0);
         }
-        // Rising, so that what one acknowledgement tells never looks like reordering.
+        // In rising order, so that the blocks of one acknowledgement never look like reordering.
         let mut blocks = ack.sacks;
         blocks.sort_unstable_by_key(|block| block.offset);
-        for block in blocks.iter().filter(|block| block.length > 0) {
-            news.has_blocks = true;
-            let from = ack.next + u32::from(block.offset);
-            news.delivered += self.sack(from, from + u32::from(block.length), now);
+        for (from, to) in (AckFields { sacks: blocks, ..*ack }).blocks() {
+            summary.has_blocks = true;
+            summary.delivered += self.on_sacked(from, to, now);
         }
-        news.has_sample = self.has_sample;
-        news
+        summary.has_sample = self.has_sample;
+        summary
     }
 
-    fn sack(&mut self, from: u32, to: u32, now: Time) -> u32 {
+    /// Takes a SACK block; returns how many segments it newly covers.
+    fn on_sacked(&mut self, from: u32, to: u32, now: Time) -> u32 {
         let mut seq = from;
         let mut count = 0;
         while seq < to {
@@ -147,9 +152,9 @@ impl Rack {
                 seq = end;
                 continue;
             }
-            let place = (seq - self.base) as usize;
-            let Some(&segment) = self.segments.get(place) else { break };
-            self.segments[place].state = State::Sacked;
+            let index = (seq - self.base) as usize;
+            let Some(&segment) = self.segments.get(index) else { break };
+            self.segments[index].state = State::Sacked;
             self.deliver(seq, segment, now);
             count += 1;
             seq += 1;
@@ -159,18 +164,19 @@ impl Rack {
         count
     }
 
+    /// Takes note that `segment` was delivered: round-trip time, reordering.
     fn deliver(&mut self, seq: u32, segment: Segment, now: Time) {
         match segment.state {
-            State::Flying => self.in_flight -= 1,
+            State::InFlight => self.in_flight -= 1,
             State::Lost => self.lost -= 1,
             State::Sacked => {}
         }
-        self.has_sample |= !segment.again;
-        self.reordering_seen |= seq + 1 < self.fack && !segment.again;
+        self.has_sample |= !segment.retransmitted;
+        self.reordering_seen |= seq + 1 < self.fack && !segment.retransmitted;
         self.fack = self.fack.max(seq + 1);
         let rtt = now.since(segment.sent);
-        // Too soon for the retransmission: the original has arrived after all.
-        if segment.again && self.min_rtt.is_none_or(|least| rtt < least) {
+        // Too soon after the retransmission: the original has arrived after all.
+        if segment.retransmitted && self.min_rtt.is_none_or(|least| rtt < least) {
             return;
         }
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
@@ -180,8 +186,9 @@ impl Rack {
         self.latest = self.latest.max((segment.sent, seq));
     }
 
-    /// Section 6.2 step 4: nothing while no reordering has been seen and losses are plain, else a quarter
-    /// of the least round-trip time, at most the smoothed one.
+    /// Returns the reordering window (section 6.2 step 4): nothing in recovery or with three segments
+    /// SACKed while no reordering has been seen, else a quarter of the least round-trip time, at most the
+    /// smoothed one.
     fn reordering_window(&self, in_recovery: bool, srtt: Option<Dur>) -> Dur {
         if !self.reordering_seen && (in_recovery || self.sacked_count >= DUP_THRESH) {
             return Dur::ZERO;
@@ -190,11 +197,12 @@ impl Rack {
         srtt.map_or(quarter, |srtt| quarter.min(srtt))
     }
 
-    /// Section 6.2 step 5: marks what is lost now; returns how many, and when to look again.
+    /// Marks the segments that are lost now (section 6.2 step 5). Returns how many there are, and when the
+    /// reordering window of others passes ([`Time::NEVER`] if there are none).
     pub(super) fn detect(&mut self, now: Time, in_recovery: bool, srtt: Option<Dur>) -> (u32, Time) {
-        let patience = self.rtt + self.reordering_window(in_recovery, srtt);
+        let wait = self.rtt + self.reordering_window(in_recovery, srtt);
         let mut found = 0;
-        let mut look_again = Time::ZERO;
+        let mut reordering_due = Time::ZERO;
         let mut seq = self.base;
         while let Some(segment) = self.segments.get_mut((seq - self.base) as usize) {
             if segment.state == State::Sacked {
@@ -202,32 +210,33 @@ impl Rack {
                 continue;
             }
             let is_overtaken = (segment.sent, seq) < self.latest;
-            // Beyond what was sent again send times only rise.
-            if !is_overtaken && seq >= self.again_below {
+            // Above the highest retransmission send times only rise.
+            if !is_overtaken && seq >= self.retransmitted_below {
                 break;
             }
-            if is_overtaken && segment.state == State::Flying {
-                let due = segment.sent + patience;
+            if is_overtaken && segment.state == State::InFlight {
+                let due = segment.sent + wait;
                 if due <= now {
                     segment.state = State::Lost;
                     found += 1;
                     self.lost_from = self.lost_from.min(seq);
                 } else {
-                    look_again = look_again.max(due);
+                    reordering_due = reordering_due.max(due);
                 }
             }
             seq += 1;
         }
         self.lost += found;
         self.in_flight -= found;
-        (found, if look_again == Time::ZERO { Time::NEVER } else { look_again })
+        (found, if reordering_due == Time::ZERO { Time::NEVER } else { reordering_due })
     }
 
-    /// The retransmission timer fired (section 6.3): the first segment is lost, and what was sent long ago.
-    pub(super) fn time_out(&mut self, now: Time, srtt: Option<Dur>) {
-        let patience = self.rtt + self.reordering_window(true, srtt);
-        for (place, segment) in self.segments.iter_mut().enumerate() {
-            if segment.state == State::Flying && (place == 0 || segment.sent + patience <= now) {
+    /// Marks losses after a retransmission timeout (section 6.3): the first segment, and all that were sent
+    /// longer ago than a round trip and the reordering window.
+    pub(super) fn on_timeout(&mut self, now: Time, srtt: Option<Dur>) {
+        let wait = self.rtt + self.reordering_window(true, srtt);
+        for (index, segment) in self.segments.iter_mut().enumerate() {
+            if segment.state == State::InFlight && (index == 0 || segment.sent + wait <= now) {
                 segment.state = State::Lost;
                 self.lost += 1;
                 self.in_flight -= 1;
@@ -254,15 +263,15 @@ mod tests {
 
     /// Section 6.2 step 2: in order of sending, so that the round-trip time is that of what was sent last.
     #[test]
-    fn take__the_round_trip_is_that_of_the_segment_sent_last() {
+    fn on_ack__the_round_trip_is_that_of_the_segment_sent_last() {
         let mut rack = Rack::default();
-        (0..4).for_each(|seq| rack.send(seq, ms(0)));
-        [(4, 40), (5, 50), (6, 90)].into_iter().for_each(|(seq, at)| rack.send(seq, ms(at)));
-        rack.take(&ack(0, (1, 4)), ms(100));
+        (0..4).for_each(|seq| rack.on_sent(seq, ms(0)));
+        [(4, 40), (5, 50), (6, 90)].into_iter().for_each(|(seq, at)| rack.on_sent(seq, ms(at)));
+        rack.on_ack(&ack(0, (1, 4)), ms(100));
         assert_eq!(rack.detect(ms(100), false, None).0, 1);
-        rack.send(0, ms(100));
+        rack.on_sent(0, ms(100));
         // 0 took 100 ms, 5 took 150 ms: 4 and 6, sent before 0, are lost.
-        rack.take(&ack(4, (5, 6)), ms(200));
+        rack.on_ack(&ack(4, (5, 6)), ms(200));
         assert_eq!((rack.rtt, rack.detect(ms(200), true, None).0), (Dur::from_millis(100), 2));
     }
 }

@@ -1,4 +1,4 @@
-//! A plain FIFO of packets with their arrival times: the piece every other discipline is built of.
+//! A plain FIFO of packets with their arrival times, of which the other disciplines are built.
 
 use crate::packet::Packet;
 use crate::units::{Buffer, Time};
@@ -6,31 +6,33 @@ use std::collections::VecDeque;
 
 /// Packets of one flow or class in order of arrival.
 #[derive(Default)]
-pub(super) struct Lane {
+pub(super) struct PacketFifo {
     packets: VecDeque<(Packet, Time)>,
     bytes: u64,
 }
 
-/// What waits in a queue of several lanes.
+/// The number of packets and bytes waiting.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Total {
+pub(super) struct Occupancy {
     pub packets: u32,
     pub bytes: u64,
 }
 
-impl Lane {
+impl PacketFifo {
+    /// Appends a packet that arrives at `now`.
     pub fn push(&mut self, packet: Packet, now: Time) {
         self.bytes += u64::from(packet.bytes);
         self.packets.push_back((packet, now));
     }
 
+    /// Removes the first packet; returns it and its arrival time.
     pub fn pop(&mut self) -> Option<(Packet, Time)> {
         let (packet, at) = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.bytes);
         Some((packet, at))
     }
 
-    /// Takes the packet that came last.
+    /// Removes the last packet; returns it and its arrival time.
     pub fn pop_tail(&mut self) -> Option<(Packet, Time)> {
         let (packet, at) = self.packets.pop_back()?;
         self.bytes -= u64::from(packet.bytes);
@@ -49,30 +51,31 @@ impl Lane {
         self.packets.is_empty()
     }
 
-    pub fn total(&self) -> Total {
-        Total { packets: self.packets.len() as u32, bytes: self.bytes }
+    pub fn occupancy(&self) -> Occupancy {
+        Occupancy { packets: self.packets.len() as u32, bytes: self.bytes }
     }
 }
 
-impl Total {
+impl Occupancy {
+    /// Adds one packet.
     pub fn add(&mut self, packet: &Packet) {
         self.packets += 1;
         self.bytes += u64::from(packet.bytes);
     }
 
-    /// One packet less.
+    /// Subtracts one packet.
     pub fn remove(&mut self, packet: &Packet) {
         self.packets -= 1;
         self.bytes -= u64::from(packet.bytes);
     }
 
-    /// Takes over that one of its lanes shrank.
-    pub fn shrink(&mut self, before: Total, after: Total) {
+    /// Subtracts what one of the FIFOs has lost between `before` and `after`.
+    pub fn shrink(&mut self, before: Occupancy, after: Occupancy) {
         self.packets -= before.packets - after.packets;
         self.bytes -= before.bytes - after.bytes;
     }
 
-    /// Whether more waits than `limit` allows.
+    /// Whether more is waiting than `limit` allows.
     pub fn exceeds(&self, limit: Buffer) -> bool {
         match limit {
             Buffer::Packets(limit) => self.packets > limit,
@@ -80,7 +83,7 @@ impl Total {
         }
     }
 
-    /// Whether `packet` finds no room under `limit`.
+    /// Whether there is no room for `packet` under `limit`.
     pub fn is_full_for(&self, packet: &Packet, limit: Buffer) -> bool {
         match limit {
             Buffer::Packets(limit) => self.packets >= limit,

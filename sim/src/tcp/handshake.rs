@@ -1,6 +1,6 @@
-//! The opening side: SYN, and the request for each write, with their retransmissions.
+//! The side that opens a connection: its SYN, its request for each write, and their retransmissions.
 //!
-//! The opener's SYN and requests are single packets with an RTO of their own; the answer (SYN-ACK,
+//! SYN and requests are single packets with a retransmission timeout of their own. The answer (a SYN-ACK,
 //! or any data of the requested write) acknowledges them. The answering side needs no timer: it
 //! answers a repeated SYN again, and its own timer would fire at the same instant.
 
@@ -9,7 +9,7 @@ use super::rtt::Estimator;
 use crate::packet::Kind;
 use crate::units::{Dur, Time};
 
-/// What the opener is waiting for.
+/// The answer that is outstanding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waiting {
     Nothing,
@@ -19,21 +19,19 @@ enum Waiting {
 
 /// State of the opening side of one connection.
 #[derive(Debug, Clone, Copy)]
-pub struct Opener {
+pub struct Handshake {
     waiting: Waiting,
-    established: bool,
-    tries: u8,
+    transmissions: u8,
     sent: Time,
     deadline: Time,
     rto: Estimator,
 }
 
-impl Default for Opener {
+impl Default for Handshake {
     fn default() -> Self {
-        Opener {
+        Handshake {
             waiting: Waiting::Nothing,
-            established: false,
-            tries: 0,
+            transmissions: 0,
             sent: Time::ZERO,
             deadline: Time::NEVER,
             rto: Estimator::new(Dur::ZERO),
@@ -41,65 +39,59 @@ impl Default for Opener {
     }
 }
 
-impl Opener {
-    /// When a SYN or request must be repeated.
+impl Handshake {
+    /// Returns when [`Handshake::handle_timeout`] is due; [`Time::NEVER`] if no answer is outstanding.
     pub fn poll_timeout(&self) -> Time {
         self.deadline
     }
 
-    /// Whether the handshake is over.
-    pub fn is_established(&self) -> bool {
-        self.established
-    }
-
-    /// When the SYN or request now waiting for its answer was last sent.
+    /// Returns when the last SYN or request was sent, or sent again.
     pub fn sent(&self) -> Time {
         self.sent
     }
 
-    /// How often the packet now waiting for its answer was sent again.
+    /// Returns how often the last SYN or request was sent again.
     pub fn repeats(&self) -> u8 {
-        self.tries.saturating_sub(1)
+        self.transmissions.saturating_sub(1)
     }
 
-    /// Sends the SYN.
+    /// Opens the connection; returns the SYN to send.
     pub fn open(&mut self, now: Time, params: &Params) -> (Kind, u32) {
         self.waiting = Waiting::SynAck;
         self.transmit(now, params)
     }
 
-    /// A SYN-ACK came; `false` if it is a repeated one.
+    /// Takes a SYN-ACK; returns `false` if it is a repeated one, which changes nothing.
     pub fn handle_syn_ack(&mut self, now: Time, params: &Params) -> bool {
         if self.waiting != Waiting::SynAck {
             return false;
         }
-        if self.tries == 1 {
+        if self.transmissions == 1 {
             self.rto.sample(self.sent, now, params);
         } else {
             self.rto.after_syn_loss();
         }
         self.rto.end_backoff();
-        self.established = true;
-        self.settle();
+        self.finish();
         true
     }
 
-    /// Asks for write `number`.
+    /// Asks for write `number`; returns the request to send.
     pub fn request(&mut self, number: u32, now: Time, params: &Params) -> (Kind, u32) {
         self.waiting = Waiting::Write(number);
-        self.tries = 0;
+        self.transmissions = 0;
         self.transmit(now, params)
     }
 
-    /// Data of write `number` came: its request has arrived.
+    /// Takes data of write `number`, which shows that its request has arrived.
     pub fn handle_data_of(&mut self, number: u32) {
-        if matches!(self.waiting, Waiting::Write(asked) if number >= asked) {
+        if matches!(self.waiting, Waiting::Write(requested) if number >= requested) {
             self.rto.end_backoff();
-            self.settle();
+            self.finish();
         }
     }
 
-    /// The timer fired: what to send again.
+    /// Takes the timer's expiry; returns the packet to send again, if an answer is outstanding.
     pub fn handle_timeout(&mut self, now: Time, params: &Params) -> Option<(Kind, u32)> {
         if self.waiting == Waiting::Nothing {
             self.deadline = Time::NEVER;
@@ -110,7 +102,7 @@ impl Opener {
     }
 
     fn transmit(&mut self, now: Time, params: &Params) -> (Kind, u32) {
-        self.tries = self.tries.saturating_add(1);
+        self.transmissions = self.transmissions.saturating_add(1);
         self.sent = now;
         self.deadline = now + self.rto.rto(params);
         match self.waiting {
@@ -119,7 +111,7 @@ impl Opener {
         }
     }
 
-    fn settle(&mut self) {
+    fn finish(&mut self) {
         self.waiting = Waiting::Nothing;
         self.deadline = Time::NEVER;
     }

@@ -1,4 +1,4 @@
-//! Senders that cheat: who, how, and that the whole is still what it was.
+//! Misbehaving senders: who misbehaves, how, and that the pieces add up to the transfer.
 use crate::common::{SCHEMES, entry, mixed, play, scenario};
 use mousehole_sim::scenario::spec::{GamingSpec, MixSpec, TrafficSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
@@ -26,7 +26,7 @@ fn split__pieces_make_the_whole() {
         let parts = &result.outcome.transfers;
         let sizes: Vec<u64> = parts.iter().map(|part| part.bytes).collect();
         assert_eq!((sizes.len(), sizes.iter().sum::<u64>()), (4, 1_000_001), "{pieces}: {sizes:?}");
-        assert!(parts.iter().all(|part| part.cheats && part.object_bytes == 1_000_001));
+        assert!(parts.iter().all(|part| part.misbehaves && part.object_bytes == 1_000_001));
         assert_eq!(parts.iter().map(|part| part.object_key).collect::<BTreeSet<_>>().len(), 1);
         let keys: BTreeSet<u64> = parts.iter().map(|part| part.key).collect();
         assert!(keys.len() == 4 && keys.contains(&parts[0].object_key));
@@ -43,7 +43,7 @@ fn split__pieces_make_the_whole() {
 fn min_bytes__leaves_small_transfers_alone() {
     let result = play(&gamed(one(99_999), all("parallel")));
     assert_eq!(result.outcome.transfers.len(), 1);
-    assert!(!result.outcome.transfers[0].cheats);
+    assert!(!result.outcome.transfers[0].misbehaves);
     assert_eq!(play(&gamed(one(100_000), all("parallel"))).outcome.transfers.len(), 4);
 }
 
@@ -70,12 +70,12 @@ fn split__a_closed_loop_goes_on() {
     }
 }
 
-fn cheaters(result: &RunResult) -> BTreeSet<u64> {
-    result.outcome.transfers.iter().filter(|one| one.cheats).map(|one| one.object_key).collect()
+fn misbehaving(result: &RunResult) -> BTreeSet<u64> {
+    result.outcome.transfers.iter().filter(|one| one.misbehaves).map(|one| one.object_key).collect()
 }
 
 #[test]
-fn share__draws_the_same_cheaters_under_every_scheme() {
+fn share__draws_the_same_senders_under_every_scheme() {
     let scenario = |scheme: &str| {
         let base = Scenario { duration: "10s".into(), ..scenario(scheme) };
         let mix = vec![
@@ -90,15 +90,15 @@ fn share__draws_the_same_cheaters_under_every_scheme() {
         };
         gamed(mixed(base, mix), gaming)
     };
-    let expected = cheaters(&play(&scenario("droptail")));
+    let expected = misbehaving(&play(&scenario("droptail")));
     for scheme in SCHEMES {
         let result = play(&scenario(scheme));
-        assert_eq!(cheaters(&result), expected, "{scheme}");
+        assert_eq!(misbehaving(&result), expected, "{scheme}");
         let large = result.outcome.transfers.iter().filter(|one| one.object_bytes >= 5000 && one.source == 1);
         let large: BTreeSet<u64> = large.map(|one| one.object_key).collect();
         let share = expected.len() as f64 / large.len() as f64;
         assert!(large.len() > 60 && (0.15..0.45).contains(&share), "{scheme}: {share} of {}", large.len());
-        assert!(result.outcome.transfers.iter().all(|one| one.source == 1 || !one.cheats));
+        assert!(result.outcome.transfers.iter().all(|one| one.source == 1 || !one.misbehaves));
     }
 }
 
@@ -108,10 +108,10 @@ fn split__flows_without_end_multiply() {
     let mix = vec![entry("ftp", json!({"users": 2, "endless": true}))];
     let result = play(&gamed(mixed(scenario("droptail"), mix.clone()), all("parallel")));
     assert_eq!(result.outcome.flows.len(), 8);
-    assert!(result.outcome.flows.iter().all(|flow| flow.cheats));
+    assert!(result.outcome.flows.iter().all(|flow| flow.misbehaves));
     let honest = play(&gamed(mixed(scenario("droptail"), mix), GamingSpec { share: 0.0, ..all("parallel") }));
     assert_eq!(honest.outcome.flows.len(), 2);
-    assert!(honest.outcome.flows.iter().all(|flow| !flow.cheats));
+    assert!(honest.outcome.flows.iter().all(|flow| !flow.misbehaves));
 }
 
 /// SFD's L2S is one of the model's own; its pieces say what they are pieces of.

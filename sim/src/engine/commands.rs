@@ -1,0 +1,71 @@
+//! The commands a source of connections gives the engine, and the interface every source implements.
+
+use super::connection::{Open, Payload};
+use crate::traffic::connection::Script;
+use crate::units::Time;
+
+/// Tag of a connection whose source need not be notified when it ends.
+pub const NO_TAG: u32 = u32::MAX;
+
+/// Wake-up token of the scenario's bulk flows, which run beside any source.
+pub const BULK: u32 = u32::MAX;
+
+/// A source of connections, which the engine drives while a run is under way.
+///
+/// The engine calls [`begin`](Self::begin) once before the first event, [`wake`](Self::wake) at each time the
+/// source asked for, and [`finished`](Self::finished) when one of its connections ends. After each call it
+/// applies the commands the source has added. A source never sees packets.
+pub trait ConnectionSource {
+    /// Gives the commands that precede the first event.
+    fn begin(&mut self, commands: &mut Commands);
+
+    /// Handles a time the source asked for; `token` is the one it gave with that time.
+    fn wake(&mut self, token: u32, now: Time, commands: &mut Commands);
+
+    /// Handles the end of the connection with this tag; never called for [`NO_TAG`]. Sources whose connections
+    /// do not wait for each other do nothing.
+    fn finished(&mut self, _tag: u32, _now: Time, _commands: &mut Commands) {}
+}
+
+/// Commands of a source that the engine has not applied yet.
+#[derive(Debug, Default)]
+pub struct Commands {
+    /// Connections to open now.
+    pub open: Vec<Open>,
+    /// Times at which to wake the source, each with a token of the source's choice.
+    pub wake: Vec<(Time, u32)>,
+    /// The writes of [`Payload::Scripted`] connections, kept for the whole run.
+    pub scripts: Vec<Script>,
+}
+
+impl Commands {
+    /// Returns the payload of a connection with this script; a script of several writes is stored for the run.
+    pub fn payload_for(&mut self, script: Script) -> Payload {
+        match script.writes[..] {
+            [only] => Payload::Single(only.bytes),
+            _ => {
+                self.scripts.push(script);
+                Payload::Scripted(self.scripts.len() as u32 - 1)
+            }
+        }
+    }
+
+    /// Takes back the buffers of applied commands, so that their memory is reused; keeps any new commands.
+    pub(super) fn reuse(&mut self, open: Vec<Open>, wake: Vec<(Time, u32)>) {
+        if self.open.is_empty() {
+            self.open = open;
+        }
+        if self.wake.is_empty() {
+            self.wake = wake;
+        }
+    }
+
+    /// Returns the commands that `ask` gives, apart from those already here. Scripts are the exception: they are
+    /// added here, because their numbers must hold for the whole run.
+    pub fn capture(&mut self, ask: impl FnOnce(&mut Commands)) -> Commands {
+        let mut own = Commands { scripts: std::mem::take(&mut self.scripts), ..Commands::default() };
+        ask(&mut own);
+        self.scripts = std::mem::take(&mut own.scripts);
+        own
+    }
+}

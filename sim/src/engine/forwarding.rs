@@ -1,0 +1,183 @@
+//! Forwards packets from host to host: over private links, through markers and queues.
+//!
+//! A packet stays in its node of the wheel from the sending host to the receiving one, except while a queue
+//! stores it.
+
+use super::World;
+use super::event::{Event, What, class};
+use super::layout::{DOWN, End, Ends, Layout, PathState};
+use crate::link::{Arrival, Served};
+use crate::marker::Marker;
+use crate::packet::{Kind, Packet, flag};
+use crate::queue::Dropped;
+use crate::record::TraceEvent;
+use crate::units::Time;
+
+/// Returns the part of an event's key that orders packets of the same time and class. The kind is part of it,
+/// because a host may send packets of several kinds with the same number at once.
+#[inline(always)]
+fn order_key(packet: &Packet) -> u64 {
+    u64::from(packet.flow & 0x01ff_ffff) << 35 | u64::from(packet.seq) << 3 | packet.kind as u64
+}
+
+/// Prepares the next hop of a packet that reaches the far end of a link at `at`: the next queue, or its host.
+/// Returns when the packet gets there, and the class of that event.
+#[inline(always)]
+fn next_hop(
+    event: &mut Event,
+    path_state: &mut PathState,
+    layout: &Layout,
+    ends: &Ends,
+    at: Time,
+) -> (Time, u64) {
+    let packet = &mut event.packet;
+    packet.hop += 1;
+    let upward = packet.is_upward();
+    if let Some(link) = layout.link(packet.hop, upward, path_state.path) {
+        packet.link = link;
+        event.what = What::Arrive;
+        return (at, class::ARRIVE);
+    }
+    event.what = What::deliver(packet.kind);
+    let end = if upward { End::ServerIn } else { End::ClientIn };
+    (path_state.pass(ends, end, at, packet.bytes) + path_state.host_delay, class::DELIVER)
+}
+
+impl World {
+    /// Sends a packet from its host to the first link of its path.
+    ///
+    /// Always inlined, so that the packet is built in its node of the wheel and never read back.
+    #[inline(always)]
+    pub(super) fn inject(&mut self, mut packet: Packet) {
+        let path_state = &mut self.path_states[packet.flow as usize];
+        path_state.in_flight += 1;
+        packet.flags |= flag::when(path_state.upload, flag::UPLOAD);
+        let upward = packet.is_upward();
+        let first = self.setup.layout.link(0, upward, path_state.path);
+        packet.link = first.expect("every path crosses a link");
+        let end = if upward { End::ClientOut } else { End::ServerOut };
+        let at = path_state.pass(&self.ends, end, self.now, packet.bytes) + path_state.host_delay;
+        if self.setup.trace && !packet.is_reverse() {
+            self.note(TraceEvent::Send, packet);
+        }
+        let key = self.key(class::ARRIVE, order_key(&packet));
+        self.wheel.push(at, key, Event { packet, what: What::Arrive });
+    }
+
+    /// Schedules the next hop of the packet in `node`, which reaches the far end of a link at `at`.
+    #[inline(always)]
+    fn forward(&mut self, node: u32, at: Time) {
+        let event = self.wheel.event_mut(node);
+        let path_state = &mut self.path_states[event.packet.flow as usize];
+        let (at, class) = next_hop(event, path_state, &self.setup.layout, &self.ends, at);
+        let order = order_key(&event.packet);
+        let key = self.key(class, order);
+        self.wheel.schedule(node, at, key);
+    }
+
+    /// Handles the arrival of the packet in `node` at its link: marks or polices it, then hands it to the link.
+    #[inline(always)]
+    pub(super) fn arrive(&mut self, node: u32) {
+        let packet = &mut self.wheel.event_mut(node).packet;
+        let number = usize::from(packet.link);
+        let marker = &mut self.setup.markers[number];
+        if !matches!(marker, Marker::None) {
+            let path = self.path_states[packet.flow as usize].path;
+            let (layout, hop, upward) = (&self.setup.layout, packet.hop, packet.is_upward());
+            let identity = self.live[packet.flow as usize].open.key;
+            let passes = if layout.marks(hop, upward, path) {
+                marker.mark(packet, identity, self.now)
+            } else {
+                !layout.polices(hop, upward, path) || marker.police(packet, identity, self.now)
+            };
+            if !passes {
+                return self.police_drop(node, number);
+            }
+        }
+        if self.setup.trace {
+            return self.arrive_traced(node, number);
+        }
+        let arrival = self.setup.links[number].arrive(packet, self.now);
+        self.after_arrival(node, number, arrival);
+    }
+
+    /// Does the rest of [`World::arrive`] where a packet trace is kept.
+    #[inline(never)]
+    fn arrive_traced(&mut self, node: u32, number: usize) {
+        let packet = self.wheel.event_mut(node).packet;
+        if number == usize::from(DOWN) {
+            self.note(TraceEvent::Enqueue, packet);
+        }
+        let packet = &mut self.wheel.event_mut(node).packet;
+        let arrival = self.setup.links[number].arrive(packet, self.now);
+        if matches!(arrival, Arrival::Arrives(_)) {
+            self.note_mark(node);
+        }
+        self.after_arrival(node, number, arrival);
+    }
+
+    /// Continues after link `number` has taken or dropped the packet in `node`.
+    #[inline(always)]
+    fn after_arrival(&mut self, node: u32, number: usize, arrival: Arrival) {
+        match arrival {
+            Arrival::Arrives(at) => self.forward(node, at),
+            Arrival::Queued { serve } => {
+                self.wheel.free_node(node);
+                self.account_drops(number);
+                if serve {
+                    self.serve(number as u32);
+                }
+            }
+            Arrival::Dropped => {
+                self.wheel.free_node(node);
+                self.account_drops(number);
+            }
+        }
+    }
+
+    /// Drops the packet in `node` at the policer before a link.
+    #[cold]
+    fn police_drop(&mut self, node: u32, link: usize) {
+        let packet = self.wheel.event_mut(node).packet;
+        self.setup.links[link].police_drop(packet);
+        self.wheel.free_node(node);
+        self.account_drops(link);
+    }
+
+    /// Adds a line to the trace if the packet in `node` was marked at the bottleneck.
+    fn note_mark(&mut self, node: u32) {
+        let packet = self.wheel.event_mut(node).packet;
+        if packet.link == DOWN && packet.has(flag::CE) && !packet.was_marked {
+            self.note(TraceEvent::Mark, packet);
+        }
+    }
+
+    /// Has a link start its next transmission, or schedules the time to ask it again.
+    pub(super) fn serve(&mut self, link: u32) {
+        let served = self.setup.links[link as usize].serve(self.now);
+        self.account_drops(link as usize);
+        match served {
+            Served::Started { packet, free_at, arrives_at } => {
+                self.schedule(free_at, class::SERVE, u64::from(link), What::Serve(link));
+                let node = self.wheel.store_event(Event { packet, what: What::Arrive });
+                self.forward(node, arrives_at);
+            }
+            Served::Retry(at) => self.schedule(at, class::SERVE, u64::from(link), What::Serve(link)),
+            Served::Idle => {}
+        }
+    }
+
+    /// Accounts for the packets that a link has dropped since the last call.
+    fn account_drops(&mut self, link: usize) {
+        while let Some(Dropped { packet, .. }) = self.setup.links[link].take_drop() {
+            if self.setup.trace && packet.link == DOWN {
+                self.note(TraceEvent::Drop, packet);
+            }
+            self.path_states[packet.flow as usize].in_flight -= 1;
+            if packet.kind == Kind::Datagram {
+                self.lose_datagram(&packet);
+            }
+            self.release(packet.flow);
+        }
+    }
+}

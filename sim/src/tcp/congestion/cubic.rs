@@ -1,0 +1,155 @@
+//! CUBIC congestion control (RFC 9438), in segments and seconds.
+//!
+//! After a reduction the window follows `W(t) = C·(t − K)³ + W_max` with `K = ∛((W_max − cwnd)/C)`:
+//! steep at first, flat around the window at which the last loss happened, steep again beyond
+//! (section 4.2). Where Reno would be faster, a window that grows as Reno's is used (section 4.3).
+//! Slow start is Reno's (section 4.10).
+//!
+//! *Deviations*: the window grows for each segment acknowledged, not for each ACK, so that delayed ACKs
+//! do not slow it down (as Linux counts); floats, where kernels use integers; the data in flight is
+//! bounded by the window, as in [`super::reno`]. HyStart++ (RFC 9406) and the undoing of spurious
+//! reductions (section 4.9) are not included.
+
+use super::{NewAck, Window};
+use crate::tcp::profile::Params;
+use crate::units::{Dur, Time};
+
+/// Segments per second cubed (section 5.1).
+const C: f64 = 0.4;
+/// Share of the window that a reduction leaves (section 4.6).
+const BETA: f64 = 0.7;
+/// Growth per round trip that makes the Reno-friendly window as fast as Reno (section 4.3).
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// State of one connection. The curve is in a box, and the window comes first as in the other algorithms, so
+/// that a connection without CUBIC pays for neither memory nor a branch.
+#[derive(Debug, Clone)]
+#[repr(C)]
+pub(in crate::tcp) struct Cubic {
+    window: Window,
+    curve: Box<Curve>,
+}
+
+impl Cubic {
+    pub(super) fn new(params: &Params) -> Cubic {
+        let window = Window::new(params.initial_window, params.initial_ssthresh);
+        Cubic { window, curve: Box::default() }
+    }
+
+    pub(super) fn window(&self) -> &Window {
+        &self.window
+    }
+
+    pub(super) fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    /// Opens the window, if it was used.
+    #[inline(never)]
+    pub(super) fn on_ack(&mut self, ack: &NewAck) {
+        if !self.window.is_used_by(ack.flight) {
+            return;
+        }
+        if self.window.is_slow_start() {
+            self.window.slow_start(ack);
+        } else {
+            let cwnd = self.window.cwnd();
+            self.window.open_to(self.curve.grow(cwnd, f64::from(ack.acked), ack.now, ack.srtt));
+        }
+    }
+
+    /// Leaves seven tenths of the window (section 4.6).
+    pub(super) fn on_congestion(&mut self, flight: f64) {
+        let ssthresh = self.reduced(flight);
+        self.window.reduce_to(ssthresh);
+    }
+
+    /// Leaves seven tenths as the threshold, in whole segments (section 4.8).
+    pub(super) fn on_timeout(&mut self, flight: f64) {
+        let ssthresh = self.reduced(flight);
+        self.curve.forget_plateau();
+        self.window.set_ssthresh(ssthresh.floor());
+    }
+
+    /// Leaves out the time in which nothing was sent.
+    pub(super) fn on_idle(&mut self, idle: Dur) {
+        self.curve.rest(idle);
+    }
+
+    fn reduced(&mut self, flight: f64) -> f64 {
+        let cwnd = self.window.cwnd();
+        self.curve.reduce(cwnd, flight.min(cwnd))
+    }
+}
+
+/// The window as a function of time.
+#[derive(Debug, Clone, Default)]
+struct Curve {
+    /// Window at the last reduction, less where fast convergence gives some away (section 4.7); 0 if unknown.
+    w_max: f64,
+    /// Window at the last reduction.
+    prior: f64,
+    epoch: Option<Epoch>,
+}
+
+/// A stage of congestion avoidance.
+#[derive(Debug, Clone, Copy)]
+struct Epoch {
+    start: Time,
+    /// Window at the plateau.
+    origin: f64,
+    /// Seconds until the plateau.
+    k: f64,
+    /// Window that Reno would have.
+    reno: f64,
+}
+
+impl Epoch {
+    /// Begins a stage (section 4.2). Without a plateau above, growth is convex from the start (after a
+    /// timeout: section 4.8, after slow start: section 4.10).
+    fn new(now: Time, cwnd: f64, w_max: f64) -> Epoch {
+        let origin = w_max.max(cwnd);
+        Epoch { start: now, origin, k: libm::cbrt((origin - cwnd) / C), reno: cwnd }
+    }
+
+    fn window(&self, seconds: f64) -> f64 {
+        C * (seconds - self.k).powi(3) + self.origin
+    }
+}
+
+impl Curve {
+    /// Ends the stage at `cwnd`, `flight` of it in use; returns the new threshold (sections 4.6, 4.7).
+    fn reduce(&mut self, cwnd: f64, flight: f64) -> f64 {
+        self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        self.prior = cwnd;
+        self.epoch = None;
+        flight * BETA
+    }
+
+    /// Lets the next stage begin on its own plateau, after a timeout (section 4.8).
+    fn forget_plateau(&mut self) {
+        self.w_max = 0.0;
+    }
+
+    /// Keeps the stage from aging for `idle`, in which nothing was sent (section 5.8).
+    fn rest(&mut self, idle: Dur) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start += idle;
+        }
+    }
+
+    /// Returns the window after `acked` segments in congestion avoidance (sections 4.2 to 4.5).
+    fn grow(&mut self, cwnd: f64, acked: f64, now: Time, rtt: Dur) -> f64 {
+        let w_max = self.w_max;
+        let prior = self.prior;
+        let epoch = self.epoch.get_or_insert_with(|| Epoch::new(now, cwnd, w_max));
+        let seconds = now.since(epoch.start).as_secs();
+        let alpha = if epoch.reno >= prior { 1.0 } else { ALPHA };
+        epoch.reno += alpha * acked / cwnd;
+        if epoch.window(seconds) < epoch.reno {
+            return cwnd.max(epoch.reno);
+        }
+        let target = epoch.window(seconds + rtt.as_secs()).clamp(cwnd, 1.5 * cwnd);
+        cwnd + acked * (target - cwnd) / cwnd
+    }
+}

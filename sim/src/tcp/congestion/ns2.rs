@@ -1,0 +1,75 @@
+//! Congestion control of ns-2's one-way TCP (`oracle/semantics.md`, section 1.6), in segments.
+//!
+//! The window opens by one segment per ACK in slow start and by `1/cwnd` per ACK after it, whatever the
+//! ACK covers and whether the window is used or not. What is halved is the window that the sender used
+//! (congestion window, receive window, inflation), not the data in flight.
+
+use super::Window;
+use crate::tcp::dialect::Ns2Quirks;
+use crate::tcp::profile::{Opening, Params};
+
+/// State of one connection.
+#[derive(Debug, Clone)]
+pub(in crate::tcp) struct Ns2 {
+    window: Window,
+    initial_window: u32,
+    fractional_halving: bool,
+    first_loss_shrinks_iw: bool,
+}
+
+impl Ns2 {
+    /// Returns the initial window, or one segment where a one-way SYN goes out first.
+    pub(super) fn new(quirks: Ns2Quirks, params: &Params) -> Ns2 {
+        let initial_window = params.initial_window;
+        let cwnd = if params.opening == Opening::OneWaySyn { 1 } else { initial_window };
+        Ns2 {
+            window: Window::new(cwnd, params.initial_ssthresh),
+            initial_window,
+            fractional_halving: quirks.fractional_halving,
+            first_loss_shrinks_iw: quirks.first_loss_shrinks_iw,
+        }
+    }
+
+    pub(super) fn window(&self) -> &Window {
+        &self.window
+    }
+
+    pub(super) fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    /// Opens the window for an ACK of new data.
+    #[inline]
+    pub(super) fn on_ack(&mut self) {
+        let cwnd = self.window.cwnd();
+        self.window.open_to(cwnd + if self.window.is_slow_start() { 1.0 } else { 1.0 / cwnd });
+    }
+
+    /// Halves `used`, the window in use; the threshold is in whole segments.
+    pub(super) fn on_congestion(&mut self, used: f64) {
+        let half = self.half(used);
+        self.window.set_ssthresh(half.floor());
+        self.window.set_cwnd(half.max(1.0));
+    }
+
+    /// Halves the threshold.
+    pub(super) fn on_timeout(&mut self, used: f64) {
+        self.window.set_ssthresh(self.half(used).floor());
+    }
+
+    /// Opens the window to its initial size.
+    pub(super) fn on_syn_acked(&mut self) {
+        self.window.set_cwnd(f64::from(self.initial_window));
+    }
+
+    /// Cuts the initial window to one segment, in versions that do so.
+    pub(super) fn on_first_segment_lost(&mut self) {
+        if self.first_loss_shrinks_iw {
+            self.initial_window = 1;
+        }
+    }
+
+    fn half(&self, used: f64) -> f64 {
+        if self.fractional_halving { used / 2.0 } else { f64::from(used as u32 / 2) }
+    }
+}

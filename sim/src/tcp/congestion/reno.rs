@@ -1,0 +1,58 @@
+//! Reno congestion control (RFC 5681) with appropriate byte counting (RFC 3465), in segments.
+//!
+//! Slow start opens the window by what is acknowledged, congestion avoidance by one segment per window.
+//! A loss halves it, a timeout closes it to one segment.
+//!
+//! *Deviation*: RFC 5681 eq. 4 halves the data in flight. Late in a recovery that can be hundreds of
+//! segments, most of them delivered; half of them would let slow start overshoot again after a timeout,
+//! for ever. So the window, which grows only when used, bounds the flight.
+
+use super::{NewAck, Window};
+use crate::tcp::profile::Params;
+
+/// State of one connection.
+#[derive(Debug, Clone)]
+pub(in crate::tcp) struct Reno {
+    window: Window,
+}
+
+impl Reno {
+    pub(super) fn new(params: &Params) -> Reno {
+        Reno { window: Window::new(params.initial_window, params.initial_ssthresh) }
+    }
+
+    pub(super) fn window(&self) -> &Window {
+        &self.window
+    }
+
+    pub(super) fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    /// Opens the window (RFC 5681 section 3.1), if it was used.
+    pub(super) fn on_ack(&mut self, ack: &NewAck) {
+        if !self.window.is_used_by(ack.flight) {
+            return;
+        }
+        if self.window.is_slow_start() {
+            self.window.slow_start(ack);
+        } else {
+            let cwnd = self.window.cwnd();
+            self.window.open_to(cwnd + f64::from(ack.acked) / cwnd);
+        }
+    }
+
+    /// Halves the window (RFC 5681 section 3.2 step 2).
+    pub(super) fn on_congestion(&mut self, flight: f64) {
+        self.window.reduce_to(self.half(flight));
+    }
+
+    /// Halves the threshold (RFC 5681 section 3.1), in whole segments.
+    pub(super) fn on_timeout(&mut self, flight: f64) {
+        self.window.set_ssthresh(self.half(flight).floor());
+    }
+
+    fn half(&self, flight: f64) -> f64 {
+        flight.min(self.window.cwnd()) / 2.0
+    }
+}

@@ -1,0 +1,71 @@
+//! The two numbers of loss-based congestion control, and slow start, which Reno and CUBIC share.
+
+use super::NewAck;
+
+/// The greatest window.
+const MAX: f64 = 65_535.0;
+/// The least slow start threshold (RFC 5681 eq. 4).
+const MIN_SSTHRESH: f64 = 2.0;
+
+/// Congestion window and slow start threshold, in segments.
+#[derive(Debug, Clone)]
+pub(super) struct Window {
+    cwnd: f64,
+    ssthresh: f64,
+}
+
+impl Window {
+    /// Returns a window of `cwnd`; without a threshold slow start has no end of its own.
+    pub(super) fn new(cwnd: u32, ssthresh: Option<u32>) -> Window {
+        Window { cwnd: f64::from(cwnd), ssthresh: ssthresh.map_or(f64::INFINITY, f64::from) }
+    }
+
+    #[inline]
+    pub(super) fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    pub(super) fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    #[inline]
+    pub(super) fn is_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Whether `flight` segments use the window, so that acknowledging them may open it; in slow start
+    /// half of it suffices.
+    pub(super) fn is_used_by(&self, flight: u32) -> bool {
+        let flight = f64::from(flight);
+        flight + 1.0 >= self.cwnd || (self.is_slow_start() && 2.0 * flight >= self.cwnd)
+    }
+
+    /// Opens the window by the segments acknowledged, at most two, and one after a timeout
+    /// (RFC 3465 sections 2.2 and 2.3).
+    pub(super) fn slow_start(&mut self, ack: &NewAck) {
+        let limit = if ack.after_timeout { 1 } else { 2 };
+        self.open_to(self.cwnd + f64::from(ack.acked.min(limit)));
+    }
+
+    /// Opens the window to `cwnd`, at most the greatest.
+    #[inline]
+    pub(super) fn open_to(&mut self, cwnd: f64) {
+        self.cwnd = cwnd.min(MAX);
+    }
+
+    pub(super) fn set_cwnd(&mut self, cwnd: f64) {
+        self.cwnd = cwnd;
+    }
+
+    /// Sets the threshold, at least two segments.
+    pub(super) fn set_ssthresh(&mut self, ssthresh: f64) {
+        self.ssthresh = ssthresh.max(MIN_SSTHRESH);
+    }
+
+    /// Sets threshold and window to `ssthresh`, at least two segments.
+    pub(super) fn reduce_to(&mut self, ssthresh: f64) {
+        self.set_ssthresh(ssthresh);
+        self.cwnd = self.ssthresh;
+    }
+}

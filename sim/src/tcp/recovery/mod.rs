@@ -1,0 +1,134 @@
+//! Loss recovery: which segments are lost, and what is sent next.
+//!
+//! A connection has one kind of recovery for its whole life, chosen by [`Recovery::new`]. Each kind owns
+//! its state and works on the [`Tcb`], which all share.
+
+mod newreno;
+mod ns2;
+mod ns2_reno;
+mod ns2_sack;
+mod prr;
+mod rack;
+mod sack;
+mod scoreboard;
+mod tlp;
+
+use super::dialect::Dialect;
+use super::profile::{Params, Variant};
+use super::receiver::AckFields;
+use super::tcb::Tcb;
+use crate::units::Time;
+use newreno::NewReno;
+use ns2_reno::Ns2Reno;
+use ns2_sack::Ns2Sack;
+use sack::Sack;
+use tlp::RackTlp;
+
+/// Duplicate ACKs, or segments SACKed above a hole, that show a loss (RFC 5681, RFC 6675 `DupThresh`).
+const DUP_THRESH: u32 = 3;
+
+/// Loss recovery of one connection. The tag is a byte of its own, for every packet reads it several times and
+/// a tag in the spare values of a field takes twice the instructions.
+#[derive(Debug, Clone)]
+#[repr(u8)]
+pub(super) enum Recovery {
+    /// Reno and NewReno (RFC 5681, RFC 6582).
+    NewReno(NewReno),
+    /// Selective acknowledgements (RFC 6675), with or without PRR (RFC 9937).
+    Sack(Sack),
+    /// RACK-TLP (RFC 8985), with or without PRR.
+    Rack(Box<RackTlp>),
+    /// ns-2's Tahoe, Reno and NewReno.
+    Ns2Reno(Ns2Reno),
+    /// ns-2's Sack1.
+    Ns2Sack(Ns2Sack),
+}
+
+impl Recovery {
+    /// Returns the recovery that `params` ask for.
+    pub(super) fn new(params: &Params) -> Recovery {
+        match (params.dialect, params.variant) {
+            (Dialect::Ns2(_), Variant::Sack) => Recovery::Ns2Sack(Ns2Sack::default()),
+            (Dialect::Ns2(_), _) => Recovery::Ns2Reno(Ns2Reno::default()),
+            (Dialect::Rfc, Variant::Sack) if params.rack => Recovery::Rack(Box::default()),
+            (Dialect::Rfc, Variant::Sack) => Recovery::Sack(Sack::default()),
+            (Dialect::Rfc, _) => Recovery::NewReno(NewReno::default()),
+        }
+    }
+
+    /// Returns what a reduction of the window is taken of, in segments: the data in flight; the window
+    /// under RACK, as in Linux; the window in use in ns-2.
+    pub(super) fn flight(&self, tcb: &Tcb, params: &Params) -> f64 {
+        match self {
+            Recovery::NewReno(_) | Recovery::Sack(_) => tcb.flight(),
+            Recovery::Rack(_) => tcb.congestion.cwnd(),
+            Recovery::Ns2Reno(reno) => reno.used_window(tcb, params),
+            Recovery::Ns2Sack(_) => tcb.send_window(0, params),
+        }
+    }
+
+    /// Takes an acknowledgement of everything below `ack.next`, which is at least the last one's.
+    #[inline]
+    pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
+        match self {
+            Recovery::NewReno(newreno) => newreno.on_ack(tcb, ack, now, params),
+            Recovery::Sack(sack) => sack.on_ack(tcb, ack, now, params),
+            Recovery::Rack(rack) => rack.on_ack(tcb, ack, now, params),
+            Recovery::Ns2Reno(reno) => reno.on_ack(tcb, ack, now, params),
+            Recovery::Ns2Sack(sack) => sack.on_ack(tcb, ack, now, params),
+        }
+    }
+
+    /// Takes the expiry of the timer.
+    pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+        match self {
+            Recovery::NewReno(newreno) => newreno.on_timeout(tcb, now, params),
+            Recovery::Sack(sack) => sack.on_timeout(tcb, now, params),
+            Recovery::Rack(rack) => rack.on_timer(tcb, now, params),
+            Recovery::Ns2Reno(reno) => reno.on_timeout(tcb, now, params),
+            Recovery::Ns2Sack(sack) => sack.on_timeout(tcb, now, params),
+        }
+    }
+
+    /// Returns the number of the next segment to send now, if any.
+    #[inline]
+    pub(super) fn next_segment(&mut self, tcb: &mut Tcb, params: &Params) -> Option<u32> {
+        match self {
+            Recovery::NewReno(newreno) => newreno.next_segment(tcb, params),
+            Recovery::Sack(sack) => sack.next_segment(tcb, params),
+            Recovery::Rack(rack) => rack.next_segment(tcb, params),
+            Recovery::Ns2Reno(reno) => reno.next_segment(tcb, params),
+            Recovery::Ns2Sack(sack) => sack.next_segment(tcb, params),
+        }
+    }
+
+    /// Takes note that `seq` goes out, and starts the timer if need be; `was_idle` says that nothing was
+    /// outstanding before.
+    #[inline]
+    pub(super) fn on_sent(&mut self, tcb: &mut Tcb, seq: u32, was_idle: bool, now: Time, params: &Params) {
+        if let Recovery::Rack(rack) = self {
+            return rack.on_sent(tcb, seq, now, params);
+        }
+        if was_idle || !tcb.timer.is_running() {
+            tcb.timer.restart(now, params);
+        }
+        if let Recovery::Sack(sack) = self {
+            sack.on_sent(tcb);
+        }
+    }
+}
+
+/// Takes a timeout by the RFCs, unless nothing is outstanding: all is sent again in slow start. Returns
+/// whether there was something.
+fn time_out(tcb: &mut Tcb, now: Time, params: &Params) -> bool {
+    tcb.clock.restart_duplicates();
+    if tcb.sequence.is_idle() {
+        tcb.timer.stop();
+        return false;
+    }
+    let flight = (!tcb.is_repeated_timeout()).then(|| tcb.flight());
+    tcb.time_out(flight, params);
+    tcb.go_back(now, params);
+    tcb.clock.release_all();
+    true
+}

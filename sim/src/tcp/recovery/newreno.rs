@@ -1,0 +1,128 @@
+//! Fast retransmit and fast recovery by counting duplicate ACKs: Reno (RFC 5681) and NewReno (RFC 6582).
+//!
+//! Three duplicate ACKs show a loss. The first unacknowledged segment is sent again, the window is halved,
+//! and each further duplicate inflates it by one segment, for one has left the network. Reno recovers until
+//! the first acknowledgement of new data. NewReno stays until all that was out at the loss is acknowledged,
+//! and sends the next hole again on each partial ACK.
+//!
+//! *Deviation*: fast retransmit is also allowed while only the first segment is acknowledged, where
+//! RFC 6582 has it wait for the recovery point.
+
+use super::DUP_THRESH;
+use crate::tcp::profile::{Params, Variant};
+use crate::tcp::receiver::AckFields;
+use crate::tcp::tcb::Tcb;
+use crate::units::Time;
+
+/// State of one connection.
+#[derive(Debug, Clone, Default)]
+pub(in crate::tcp) struct NewReno {
+    /// Segments by which duplicate ACKs inflate the window.
+    inflation: u32,
+    /// This recovery has had a partial ACK.
+    had_partial: bool,
+}
+
+impl NewReno {
+    /// Takes an acknowledgement.
+    pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
+        if ack.next == tcb.sequence.una() {
+            self.on_duplicate(tcb, now, params);
+        } else if params.variant == Variant::Newreno && tcb.in_recovery() && ack.next < tcb.recover() {
+            self.on_partial(tcb, ack.next, now, params);
+        } else {
+            self.on_new(tcb, ack.next, now, params);
+        }
+    }
+
+    /// Takes a retransmission timeout.
+    pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+        self.inflation = 0;
+        super::time_out(tcb, now, params);
+    }
+
+    /// Returns the next segment in order that the window allows.
+    #[inline]
+    pub(super) fn next_segment(&mut self, tcb: &mut Tcb, params: &Params) -> Option<u32> {
+        tcb.next_in_window(self.inflation, params)
+    }
+
+    /// Counts a duplicate ACK (RFC 5681 section 3.2); without data outstanding it is none (section 2).
+    fn on_duplicate(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+        if tcb.sequence.is_idle() {
+            return;
+        }
+        let duplicates = tcb.clock.count_duplicate();
+        if duplicates < DUP_THRESH {
+            if params.limited_transmit && !tcb.in_recovery() {
+                tcb.clock.limit_transmit();
+            }
+            return;
+        }
+        if duplicates > DUP_THRESH {
+            self.inflation += u32::from(tcb.in_recovery());
+        } else if may_fast_retransmit(tcb) {
+            self.fast_retransmit(tcb, now, params);
+        }
+        tcb.clock.release_all();
+    }
+
+    /// Sends the first unacknowledged segment again and begins recovery (RFC 5681 section 3.2 steps 2, 3).
+    fn fast_retransmit(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+        tcb.enter_recovery(tcb.flight(), params);
+        tcb.timer.restart(now, params);
+        tcb.timer.cancel_timing();
+        tcb.force(tcb.sequence.una());
+        (self.inflation, self.had_partial) = (DUP_THRESH, false);
+    }
+
+    /// Takes an ACK of a part of what was out at the loss: the next hole is sent again, the window deflates
+    /// by what is covered, and the first such ACK restarts the timer (RFC 6582 section 3.2 step 3).
+    fn on_partial(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
+        self.inflation = deflate(tcb, self.inflation, next - tcb.sequence.una());
+        tcb.sequence.advance(next);
+        tcb.timer.on_partial_ack(next);
+        if !self.had_partial {
+            tcb.timer.restart(now, params);
+        }
+        self.had_partial = true;
+        tcb.force(next);
+        tcb.clock.release_all();
+    }
+
+    /// Takes an ACK of new data that ends a recovery, if one is under way; the window is then the threshold,
+    /// or what is in flight and one (RFC 6582 section 3.2 step 3, option 1).
+    fn on_new(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
+        let una = tcb.sequence.una();
+        let flight = tcb.sequence.nxt().max(next) - una;
+        let has_recovered = tcb.in_recovery();
+        self.inflation = 0;
+        tcb.advance(next, now, params);
+        if has_recovered {
+            tcb.leave_recovery();
+            let limit = tcb.sequence.outstanding().max(1) + 1;
+            tcb.congestion.set_cwnd(tcb.congestion.ssthresh().min(f64::from(limit)));
+        } else {
+            tcb.open_window(next - una, flight, now, params);
+        }
+        tcb.clock.release_all();
+    }
+}
+
+/// Whether three duplicate ACKs start a recovery: not those caused by what the last one or a timeout has
+/// sent again (RFC 6582 section 3.2 step 2).
+fn may_fast_retransmit(tcb: &Tcb) -> bool {
+    let (una, recover) = (tcb.sequence.una(), tcb.recover());
+    una > recover || una == 1 || recover == 0
+}
+
+/// Deflates the window by the `covered` segments of a partial ACK and adds one back; returns the inflation
+/// that is left (RFC 6582 section 3.2 step 3).
+pub(super) fn deflate(tcb: &mut Tcb, inflation: u32, covered: u32) -> u32 {
+    if inflation > covered {
+        return inflation - (covered - 1);
+    }
+    let cwnd = tcb.congestion.cwnd() - f64::from(covered - inflation);
+    tcb.congestion.set_cwnd(cwnd.max(1.0));
+    1
+}

@@ -1,0 +1,209 @@
+//! Loss recovery by selective acknowledgement (RFC 6675), in segments.
+//!
+//! With full-sized segments RFC 6675's byte rules become counts: a segment is lost when three
+//! segments above it have been selectively acknowledged (`IsLost`, section 4); `pipe` counts what is
+//! neither acknowledged nor lost, plus what was retransmitted (`SetPipe`).
+//!
+//! *Deviations*: a partial ACK has the next hole sent again at once, as NewReno has it (RFC 6582), where
+//! RFC 6675 waits for three SACKs above it or an empty pipe; a rescue never repeats what this recovery has
+//! sent again.
+
+use super::DUP_THRESH;
+use super::prr::{Delivery, Prr};
+use super::scoreboard::Scoreboard;
+use crate::tcp::profile::Params;
+use crate::tcp::receiver::AckFields;
+use crate::tcp::tcb::Tcb;
+use crate::units::Time;
+
+/// State of one connection.
+#[derive(Debug, Clone, Default)]
+pub(in crate::tcp) struct Sack {
+    board: Scoreboard,
+    /// A rescue must wait until more than this is acknowledged (`RescueRxt` + 1; section 4, NextSeg rule 4).
+    rescue_rxt: u32,
+    /// One more than the segment that the rescue sent.
+    rescued: u32,
+    /// One more than the segment that a partial ACK showed to be lost.
+    presumed: u32,
+    /// Segments in flight, estimated at the last acknowledgement in recovery and counted on from there.
+    pipe: u32,
+    prr: Prr,
+}
+
+impl Sack {
+    /// Takes an acknowledgement; with PRR the window in recovery follows what it delivers.
+    pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
+        if params.prr {
+            self.on_ack_with_prr(tcb, ack, now, params);
+        } else {
+            self.judge(tcb, ack, now, params);
+        }
+    }
+
+    /// Takes a retransmission timeout: what the receiver has reported is forgotten (RFC 2018 section 8).
+    pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+        if super::time_out(tcb, now, params) {
+            let una = tcb.sequence.una();
+            self.board.clear(una);
+            (self.rescue_rxt, self.rescued, self.presumed) = (una, 0, 0);
+        }
+    }
+
+    /// Returns the next segment to send: by the pipe in recovery, else by the window, without what is
+    /// selectively acknowledged.
+    #[inline]
+    pub(super) fn next_segment(&mut self, tcb: &mut Tcb, params: &Params) -> Option<u32> {
+        if tcb.in_recovery() {
+            return self.next_by_pipe(tcb, params);
+        }
+        if tcb.clock.is_released() || tcb.clock.is_limited() {
+            tcb.sequence.skip_to(self.board.skip_sacked(tcb.sequence.nxt()));
+        }
+        tcb.next_in_window(0, params)
+    }
+
+    /// Takes note that a segment goes out.
+    #[inline]
+    pub(super) fn on_sent(&mut self, tcb: &Tcb) {
+        if tcb.in_recovery() {
+            self.prr.on_sent();
+        }
+    }
+
+    #[inline(never)]
+    fn on_ack_with_prr(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
+        let (una, lost_below) = (tcb.sequence.una(), self.board.lost_below());
+        let before = una + self.board.count();
+        self.judge(tcb, ack, now, params);
+        let acked_below = tcb.sequence.una();
+        let is_safe = acked_below > una && self.board.lost_below() <= lost_below.max(acked_below);
+        let delivered = (acked_below + self.board.count()).saturating_sub(before);
+        // The scoreboard counts what is about to be retransmitted as in flight.
+        let in_flight = self.pipe.saturating_sub(u32::from(tcb.is_forced()));
+        self.prr.on_ack(tcb, Delivery { before, delivered, in_flight, is_safe });
+    }
+
+    /// Enters, continues or leaves recovery.
+    fn judge(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
+        let newly_sacked = self.board.update(ack);
+        if tcb.in_recovery() {
+            self.continue_recovery(tcb, ack.next, now, params);
+        } else if ack.next > tcb.sequence.una() {
+            self.on_new(tcb, ack.next, newly_sacked, now, params);
+        } else if !tcb.sequence.is_idle() && newly_sacked > 0 {
+            self.on_duplicate(tcb, now, params);
+        }
+    }
+
+    /// Takes an acknowledgement of new data outside recovery. If it also brings new SACK blocks, it counts
+    /// as a duplicate as well (RFC 6675 section 2).
+    fn on_new(&mut self, tcb: &mut Tcb, next: u32, newly_sacked: u32, now: Time, params: &Params) {
+        let una = tcb.sequence.una();
+        let flight = tcb.sequence.nxt().max(next) - una;
+        tcb.advance(next, now, params);
+        tcb.open_window(next - una, flight, now, params);
+        tcb.clock.release_all();
+        if newly_sacked > 0 {
+            tcb.clock.count_duplicate();
+            if self.board.lost_below() > next && next >= tcb.recover() {
+                self.start_recovery(tcb, now, params);
+            }
+        }
+    }
+
+    fn on_duplicate(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+        let una = tcb.sequence.una();
+        let is_lost = tcb.clock.count_duplicate() >= DUP_THRESH || self.board.lost_below() > una;
+        if una < tcb.recover() {
+            tcb.clock.release_all();
+        } else if is_lost {
+            self.start_recovery(tcb, now, params);
+        } else if params.limited_transmit {
+            tcb.clock.limit_transmit();
+        }
+    }
+
+    fn start_recovery(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+        let una = tcb.sequence.una();
+        tcb.enter_recovery(tcb.flight(), params);
+        self.prr = Prr::default();
+        self.board.begin(una + 1);
+        // Section 5 (4.3): no rescue before the first retransmission has arrived.
+        (self.rescue_rxt, self.rescued) = (una + 1, 0);
+        tcb.force(una);
+        tcb.timer.cancel_timing();
+        tcb.timer.restart(now, params);
+        self.set_pipe(tcb);
+    }
+
+    fn continue_recovery(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
+        let has_advanced = next > tcb.sequence.una();
+        if has_advanced {
+            tcb.advance(next, now, params);
+        }
+        if next >= tcb.recover() {
+            tcb.leave_recovery_at_ssthresh();
+            tcb.clock.release_all();
+            return;
+        }
+        self.board.retransmitted_below(next);
+        if has_advanced && self.rescued != next + 1 && self.board.high_rxt() == next {
+            self.retransmit_presumed(tcb, next);
+        }
+        self.set_pipe(tcb);
+    }
+
+    /// Sends `una` again after a partial ACK, which shows it to be lost even without three SACKs above it.
+    fn retransmit_presumed(&mut self, tcb: &mut Tcb, una: u32) {
+        if self.board.skip_sacked(una) == una {
+            self.board.begin(una + 1);
+            self.presumed = una + 1;
+            tcb.force(una);
+            tcb.timer.cancel_timing();
+        }
+    }
+
+    /// Estimates the data in flight (`SetPipe`, section 4): what was retransmitted without being lost
+    /// counts twice.
+    fn set_pipe(&mut self, tcb: &Tcb) {
+        let (una, nxt) = (tcb.sequence.una(), tcb.sequence.nxt());
+        let lost_below = self.board.lost_below().max(self.presumed).clamp(una, nxt);
+        self.pipe = self.board.holes(lost_below, nxt) + self.board.holes(una, self.board.high_rxt());
+    }
+
+    /// Returns the next segment while the pipe has room (`NextSeg`, section 4): a lost one, new data, a hole
+    /// that is not known to be lost, or a rescue.
+    fn next_by_pipe(&mut self, tcb: &mut Tcb, params: &Params) -> Option<u32> {
+        if f64::from(self.pipe) + 1.0 > tcb.congestion.cwnd() {
+            return None;
+        }
+        let hole = self.board.first_hole(tcb.sequence.una());
+        let seq = if hole < self.board.lost_below() {
+            self.retransmit(hole)
+        } else if tcb.sequence.has_data_within(params.receive_window) {
+            tcb.sequence.take_next()
+        } else if hole < self.board.end() {
+            self.retransmit(hole)
+        } else {
+            self.rescue(tcb)?
+        };
+        self.pipe += 1;
+        Some(seq)
+    }
+
+    fn retransmit(&mut self, hole: u32) -> u32 {
+        self.board.begin(hole + 1);
+        hole
+    }
+
+    /// Returns the last outstanding segment, once per recovery (NextSeg rule 4).
+    fn rescue(&mut self, tcb: &Tcb) -> Option<u32> {
+        if tcb.sequence.una() <= self.rescue_rxt {
+            return None;
+        }
+        let last = self.board.last_hole(tcb.sequence.nxt())?;
+        (self.rescue_rxt, self.rescued) = (tcb.recover(), last + 1);
+        Some(last)
+    }
+}

@@ -1,0 +1,241 @@
+//! Loss recovery by RACK-TLP (RFC 8985): the response to losses that [`super::rack`] detects, and tail loss
+//! probes (section 7).
+//!
+//! One timer serves three purposes: to look for losses again when the reordering window has passed, to send
+//! a probe when acknowledgements have stopped, and the retransmission timeout. The functions that every
+//! packet calls stay out of line, so that senders without RACK do not pay for them.
+
+use super::prr::{Delivery, Prr};
+use super::rack::Rack;
+use crate::tcp::profile::Params;
+use crate::tcp::receiver::AckFields;
+use crate::tcp::tcb::Tcb;
+use crate::units::{Dur, Time};
+
+/// Longest delay of an acknowledgement that is expected when one segment is outstanding (section 7.2).
+const MAX_ACK_DELAY: Dur = Dur::from_millis(200);
+/// Probe timeout before any round-trip sample (section 7.2).
+const INITIAL_PROBE_TIMEOUT: Dur = Dur::from_millis(1000);
+
+/// The purpose for which the timer runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum TimerKind {
+    #[default]
+    Retransmission,
+    Probe,
+    Reordering,
+}
+
+/// A tail loss probe that is outstanding.
+#[derive(Debug, Clone, Copy)]
+struct Probe {
+    /// One more than the highest segment sent when it went out (`TLP.end_seq`).
+    end: u32,
+    is_retransmission: bool,
+}
+
+/// State of one connection.
+#[derive(Debug, Clone)]
+pub(in crate::tcp) struct RackTlp {
+    rack: Rack,
+    prr: Prr,
+    timer: TimerKind,
+    /// When the retransmission timeout is due.
+    timeout: Time,
+    /// When the reordering window has passed for segments that may be lost.
+    reordering_due: Time,
+    probe: Option<Probe>,
+    /// A probe went out, and no round-trip time was measured since.
+    awaits_sample: bool,
+}
+
+impl Default for RackTlp {
+    fn default() -> RackTlp {
+        RackTlp {
+            rack: Rack::default(),
+            prr: Prr::default(),
+            timer: TimerKind::Retransmission,
+            timeout: Time::NEVER,
+            reordering_due: Time::NEVER,
+            probe: None,
+            awaits_sample: false,
+        }
+    }
+}
+
+impl RackTlp {
+    /// Takes an acknowledgement.
+    #[inline(never)]
+    pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
+        let (una, flight) = (tcb.sequence.una(), tcb.sequence.outstanding());
+        let before = self.rack.delivered();
+        let summary = self.rack.on_ack(ack, now);
+        let has_advanced = ack.next > una;
+        if has_advanced {
+            tcb.advance(ack.next, now, params);
+        }
+        self.awaits_sample &= !summary.has_sample;
+        self.end_probe(tcb, ack, has_advanced || summary.has_blocks, params);
+        let was_recovering = tcb.in_recovery();
+        if was_recovering && ack.next >= tcb.recover() {
+            tcb.leave_recovery_at_ssthresh();
+        }
+        let lost = self.find_losses(tcb, now, params);
+        if has_advanced && !was_recovering && !tcb.in_recovery() {
+            tcb.open_window(ack.next - una, flight, now, params);
+        }
+        if params.prr {
+            let (delivered, in_flight) = (summary.delivered, self.rack.in_flight());
+            let is_safe = has_advanced && lost == 0;
+            self.prr.on_ack(tcb, Delivery { before, delivered, in_flight, is_safe });
+        }
+        self.set_timer(tcb, has_advanced, now, params);
+    }
+
+    /// Takes the expiry of the timer.
+    #[inline(never)]
+    pub(super) fn on_timer(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+        if tcb.sequence.is_idle() {
+            return tcb.timer.stop();
+        }
+        match self.timer {
+            TimerKind::Reordering => self.on_reordering_timer(tcb, now, params),
+            TimerKind::Probe => self.send_probe(tcb, now, params),
+            TimerKind::Retransmission => self.on_retransmission_timeout(tcb, now, params),
+        }
+    }
+
+    /// Returns the next segment while the window has room: a lost one, else new data.
+    #[inline(never)]
+    pub(super) fn next_segment(&mut self, tcb: &mut Tcb, params: &Params) -> Option<u32> {
+        if f64::from(self.rack.in_flight()) + 1.0 > tcb.congestion.cwnd() {
+            return None;
+        }
+        let has_data = tcb.sequence.has_data_within(params.receive_window);
+        self.rack.next_lost().or_else(|| has_data.then(|| tcb.sequence.take_next()))
+    }
+
+    /// Takes note that a segment goes out; new data puts off the probe. A probe of new data is sent out of
+    /// turn, so that the next segment in order is the one after it.
+    #[inline(never)]
+    pub(super) fn on_sent(&mut self, tcb: &mut Tcb, seq: u32, now: Time, params: &Params) {
+        self.rack.on_sent(seq, now);
+        tcb.sequence.skip_to(seq + 1);
+        self.set_timer(tcb, false, now, params);
+        if tcb.in_recovery() {
+            self.prr.on_sent();
+        }
+    }
+
+    /// Marks losses and returns how many there are. The first of a window starts recovery, in which a probe
+    /// is forgotten (section 7.1).
+    fn find_losses(&mut self, tcb: &mut Tcb, now: Time, params: &Params) -> u32 {
+        let is_repairing = is_repairing(tcb);
+        let (lost, due) = self.rack.detect(now, is_repairing, smoothed_rtt(tcb, params));
+        self.reordering_due = due;
+        if lost > 0 && !is_repairing {
+            tcb.enter_recovery(tcb.congestion.cwnd(), params);
+            self.prr = Prr::default();
+            self.probe = None;
+            if !params.prr
+                && let Some(seq) = self.rack.next_lost()
+            {
+                tcb.force(seq);
+            }
+        }
+        lost
+    }
+
+    /// Looks for losses when the reordering window has passed.
+    fn on_reordering_timer(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+        let was_recovering = tcb.in_recovery();
+        self.find_losses(tcb, now, params);
+        if params.prr && !was_recovering {
+            // No acknowledgement pays for the fast retransmit, so it counts as one segment delivered.
+            let (before, in_flight) = (self.rack.delivered(), self.rack.in_flight());
+            self.prr.on_ack(tcb, Delivery { before, delivered: 1, in_flight, is_safe: false });
+        }
+        self.set_timer(tcb, false, now, params);
+    }
+
+    /// Sends a probe (section 7.3): a new segment if there is one, else the last one again.
+    fn send_probe(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+        let has_new = tcb.sequence.has_data_within(params.receive_window);
+        let seq = if has_new { tcb.sequence.nxt() } else { tcb.sequence.max() - 1 };
+        self.probe = Some(Probe { end: tcb.sequence.nxt().max(seq + 1), is_retransmission: !has_new });
+        self.timeout = now + tcb.timer.timeout(params);
+        self.awaits_sample = true;
+        tcb.force(seq);
+        self.set_timer(tcb, false, now, params);
+    }
+
+    /// Judges whether the probe repaired a loss (section 7.4.2), which then costs as much as any loss; `is_news`
+    /// says that the acknowledgement advances or has SACK blocks.
+    fn end_probe(&mut self, tcb: &mut Tcb, ack: &AckFields, is_news: bool, params: &Params) {
+        let Some(probe) = self.probe.filter(|probe| ack.next >= probe.end) else { return };
+        if !probe.is_retransmission || !is_news {
+            self.probe = None;
+        } else if ack.next > probe.end {
+            self.probe = None;
+            if !tcb.in_recovery() {
+                tcb.reduce_for_repaired_loss(tcb.congestion.cwnd(), params);
+            }
+        }
+    }
+
+    /// Takes a retransmission timeout (RFC 6298 section 5 with RFC 8985 section 6.3): segments delivered stay
+    /// known.
+    fn on_retransmission_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+        let flight = (!is_repairing(tcb)).then(|| tcb.congestion.cwnd());
+        tcb.time_out(flight, params);
+        self.rack.on_timeout(now, smoothed_rtt(tcb, params));
+        self.timeout = now + tcb.timer.timeout(params);
+        (self.reordering_due, self.probe) = (Time::NEVER, None);
+        tcb.force(tcb.sequence.una());
+        self.set_timer(tcb, false, now, params);
+    }
+
+    /// Sets the timer to the event that is due first; an ACK that advances restarts the retransmission
+    /// timeout.
+    fn set_timer(&mut self, tcb: &mut Tcb, has_advanced: bool, now: Time, params: &Params) {
+        let is_idle = tcb.sequence.is_idle();
+        if is_idle {
+            (self.timeout, self.reordering_due) = (Time::NEVER, Time::NEVER);
+        } else if has_advanced || self.timeout == Time::NEVER {
+            self.timeout = now + tcb.timer.timeout(params);
+        }
+        let (kind, due) = if self.reordering_due < self.timeout {
+            (TimerKind::Reordering, self.reordering_due)
+        } else if !is_idle && self.may_probe(tcb) {
+            (TimerKind::Probe, (now + probe_timeout(tcb, params)).min(self.timeout))
+        } else {
+            (TimerKind::Retransmission, self.timeout)
+        };
+        self.timer = kind;
+        tcb.timer.set(due);
+    }
+
+    /// Whether a probe may go out (section 7.3): one at a time, none in a repair, and a round-trip time
+    /// measured between two.
+    fn may_probe(&self, tcb: &Tcb) -> bool {
+        !is_repairing(tcb) && self.probe.is_none() && !self.awaits_sample && self.rack.is_clean()
+    }
+}
+
+/// Whether fast recovery is under way, or the repair after a timeout.
+fn is_repairing(tcb: &Tcb) -> bool {
+    tcb.in_recovery() || tcb.is_after_timeout()
+}
+
+/// Returns the smoothed round-trip time; none after a far backoff has forgotten it.
+fn smoothed_rtt(tcb: &Tcb, params: &Params) -> Option<Dur> {
+    tcb.timer.srtt(params).filter(|srtt| *srtt > Dur::ZERO)
+}
+
+/// Returns the time until a probe (section 7.2): two round trips, and the longest delay of an acknowledgement
+/// if it may be delayed.
+fn probe_timeout(tcb: &Tcb, params: &Params) -> Dur {
+    let Some(srtt) = smoothed_rtt(tcb, params) else { return INITIAL_PROBE_TIMEOUT };
+    let is_last = tcb.sequence.max() - tcb.sequence.una() == 1;
+    if is_last { srtt + srtt + MAX_ACK_DELAY } else { srtt + srtt }
+}

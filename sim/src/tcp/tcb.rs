@@ -1,0 +1,269 @@
+//! The transmission control block: what every kind of loss recovery shares.
+
+use super::ack_clock::AckClock;
+use super::congestion::{Controller, NewAck};
+use super::profile::Params;
+use super::sequence::Sequence;
+use super::timer::RetransmissionTimer;
+use crate::units::{Dur, Time};
+
+/// Congestion avoidance state, with Linux's names: the last reduction of the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CaState {
+    /// None, or a fast recovery that is over.
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// A timeout; its repair is over when the recovery point is acknowledged.
+    Loss,
+    /// A congestion mark.
+    Cwr,
+}
+
+/// State of a sending connection (RFC 9293 section 3.3.1), as far as loss recovery works on it.
+///
+/// Each part keeps its own state. The methods here are the events that touch several parts.
+#[derive(Debug, Clone)]
+pub(super) struct Tcb {
+    pub(super) sequence: Sequence,
+    pub(super) congestion: Controller,
+    pub(super) clock: AckClock,
+    pub(super) timer: RetransmissionTimer,
+    ca_state: CaState,
+    /// The recovery point: one more than the highest segment sent at the last loss (RFC 6582).
+    recover: u32,
+    /// A segment that goes out before anything else, whatever the window allows.
+    forced: Option<u32>,
+    /// The present acknowledgement echoes a congestion mark.
+    is_echo: bool,
+    /// The next new segment tells the receiver that the window was reduced.
+    cwr_pending: bool,
+    /// Echoes of marks reduce the window again when more than this is acknowledged.
+    ecn_recover: u32,
+    retransmits: u32,
+    timeouts: u32,
+}
+
+impl Tcb {
+    /// Returns the state of a connection that has sent nothing; `phase` is that of its clock tick.
+    pub(super) fn new(params: &Params, phase: Dur) -> Tcb {
+        Tcb {
+            sequence: Sequence::default(),
+            congestion: Controller::new(params),
+            clock: AckClock::default(),
+            timer: RetransmissionTimer::new(phase),
+            ca_state: CaState::Open,
+            recover: u32::from(params.is_ns2()),
+            forced: None,
+            is_echo: false,
+            cwr_pending: false,
+            ecn_recover: 0,
+            retransmits: 0,
+            timeouts: 0,
+        }
+    }
+
+    /// Returns retransmitted segments and timeouts so far.
+    pub(super) fn losses(&self) -> (u32, u32) {
+        (self.retransmits, self.timeouts)
+    }
+
+    /// Whether fast recovery is under way.
+    #[inline]
+    pub(super) fn in_recovery(&self) -> bool {
+        self.ca_state == CaState::Recovery
+    }
+
+    /// Whether what a timeout has sent again is not yet acknowledged.
+    pub(super) fn is_after_timeout(&self) -> bool {
+        self.ca_state == CaState::Loss && self.sequence.una() < self.recover
+    }
+
+    /// Returns the recovery point.
+    #[inline]
+    pub(super) fn recover(&self) -> u32 {
+        self.recover
+    }
+
+    /// Returns the data in flight that a reduction is taken of, in segments; limited transmit's does not
+    /// count (RFC 5681 section 3.2 step 2).
+    pub(super) fn flight(&self) -> f64 {
+        f64::from(self.sequence.outstanding().saturating_sub(self.clock.limited_sent()))
+    }
+
+    /// Returns the send window with `inflation` for duplicate ACKs, bounded by the receive window.
+    #[inline]
+    pub(super) fn send_window(&self, inflation: u32, params: &Params) -> f64 {
+        let receive = f64::from(params.receive_window);
+        (self.congestion.cwnd().min(receive) + f64::from(inflation)).min(receive)
+    }
+
+    /// Returns the next segment in order, if clock and window let it out.
+    #[inline]
+    pub(super) fn next_in_window(&mut self, inflation: u32, params: &Params) -> Option<u32> {
+        let (is_limited, is_released) = (self.clock.is_limited(), self.clock.is_released());
+        if !is_released && !is_limited {
+            return None;
+        }
+        let window = if is_limited {
+            let cwnd = self.congestion.cwnd() + f64::from(self.clock.duplicates());
+            (cwnd as u32).min(params.receive_window)
+        } else {
+            self.send_window(inflation, params) as u32
+        };
+        // Limited transmit is for data never sent before (RFC 3042), not for what a timeout sends again.
+        let is_again = !is_released && !params.is_ns2() && self.sequence.nxt() < self.sequence.max();
+        if is_again || !self.sequence.has_data_within(window) {
+            return None;
+        }
+        self.clock.on_sent();
+        Some(self.sequence.take_next())
+    }
+
+    /// Sends `seq` before anything else.
+    pub(super) fn force(&mut self, seq: u32) {
+        self.forced = Some(seq);
+    }
+
+    /// Whether a segment is to go out before anything else.
+    pub(super) fn is_forced(&self) -> bool {
+        self.forced.is_some()
+    }
+
+    /// Returns the segment that goes out before anything else, once.
+    #[inline]
+    pub(super) fn take_forced(&mut self) -> Option<u32> {
+        self.forced.take()
+    }
+
+    /// Takes a cumulative acknowledgement of new data: numbers, round-trip sample, timer.
+    #[inline]
+    pub(super) fn advance(&mut self, next: u32, now: Time, params: &Params) {
+        self.sequence.advance(next);
+        self.clock.end_duplicates();
+        self.timer.on_ack(next, now, params);
+        // ns-2's timer runs on when everything is acknowledged; else it stops (RFC 6298 section 5.2).
+        if !self.sequence.is_idle() || params.is_ns2() {
+            self.timer.restart(now, params);
+        } else {
+            self.timer.stop();
+        }
+    }
+
+    /// Opens the window for `acked` new segments, when `flight` segments had been out before. The echo of
+    /// a congestion mark opens nothing (RFC 3168 section 6.1.2).
+    #[inline]
+    pub(super) fn open_window(&mut self, acked: u32, flight: u32, now: Time, params: &Params) {
+        if self.is_echo {
+            return;
+        }
+        let after_timeout = self.ca_state == CaState::Loss && self.sequence.una() <= self.recover;
+        let srtt = self.timer.srtt(params).unwrap_or(Dur::ZERO);
+        self.congestion.on_ack(&NewAck { acked, flight, after_timeout, now, srtt });
+    }
+
+    /// Takes note whether the present acknowledgement echoes a congestion mark; returns whether it
+    /// reduces the window, as one echo per window of data does (RFC 3168 section 6.1.2).
+    #[inline]
+    pub(super) fn is_reduced_by_echo(&mut self, next: u32, is_echo: bool) -> bool {
+        self.is_echo = is_echo;
+        is_echo && next > self.ecn_recover && !self.in_recovery() && self.sequence.max() > 0
+    }
+
+    /// Reduces the window for a congestion mark, with `flight` segments in flight.
+    pub(super) fn reduce_for_mark(&mut self, flight: f64, params: &Params) {
+        self.congestion.on_mark(flight);
+        if self.ca_state != CaState::Loss {
+            self.ca_state = CaState::Cwr;
+        }
+        self.on_reduction(params);
+    }
+
+    /// Reduces the window for a loss that needs no recovery, since it is repaired already.
+    pub(super) fn reduce_for_repaired_loss(&mut self, flight: f64, params: &Params) {
+        self.congestion.on_congestion(flight);
+        self.on_reduction(params);
+    }
+
+    /// Begins fast recovery: reduces the window and remembers how far recovery reaches.
+    pub(super) fn enter_recovery(&mut self, flight: f64, params: &Params) {
+        self.recover = self.sequence.max();
+        self.ca_state = CaState::Recovery;
+        self.on_reduction(params);
+        self.congestion.on_congestion(flight);
+    }
+
+    /// Ends fast recovery; the window is left as it is.
+    pub(super) fn leave_recovery(&mut self) {
+        self.ca_state = CaState::Open;
+    }
+
+    /// Ends fast recovery with the threshold as the window (RFC 6675 section 5).
+    pub(super) fn leave_recovery_at_ssthresh(&mut self) {
+        self.leave_recovery();
+        self.congestion.set_cwnd(self.congestion.ssthresh());
+    }
+
+    /// Moves the recovery point.
+    pub(super) fn set_recover(&mut self, recover: u32) {
+        self.recover = recover;
+    }
+
+    /// Takes a retransmission timeout (RFC 5681 section 3.1, RFC 6298 section 5): the window closes to one
+    /// segment. The threshold is reduced for `flight` segments in flight, or stays if there is none.
+    pub(super) fn time_out(&mut self, flight: Option<f64>, params: &Params) {
+        self.timeouts += 1;
+        match flight {
+            Some(flight) => self.congestion.on_timeout(flight),
+            None => self.congestion.set_loss_window(),
+        }
+        self.recover = self.sequence.max();
+        self.ca_state = CaState::Loss;
+        self.on_reduction(params);
+        self.timer.back_off(params);
+        self.timer.cancel_timing();
+    }
+
+    /// Has everything outstanding sent again, from the first unacknowledged segment on.
+    pub(super) fn go_back(&mut self, now: Time, params: &Params) {
+        self.sequence.rewind();
+        self.timer.cancel_timing();
+        self.timer.restart(now, params);
+    }
+
+    /// Whether the timeout now due is of the segment that the last timeout sent again: then the threshold
+    /// stays (RFC 5681 section 3.1).
+    pub(super) fn is_repeated_timeout(&self) -> bool {
+        self.is_after_timeout() && self.sequence.nxt() <= self.sequence.una() + 1
+    }
+
+    /// Takes note that `seq` goes out; returns whether it was sent before.
+    #[inline]
+    pub(super) fn on_sent(&mut self, seq: u32, now: Time, params: &Params) -> bool {
+        let is_retransmission = self.sequence.on_sent(seq);
+        if is_retransmission {
+            self.retransmits += 1;
+            if !params.is_ns2() {
+                self.timer.cancel_timing();
+            }
+        } else {
+            self.timer.on_new_segment(seq, now);
+        }
+        is_retransmission
+    }
+
+    /// Returns whether the segment going out, which is new, tells that the window was reduced; it does so
+    /// once per reduction (RFC 3168 section 6.1.2).
+    #[inline]
+    pub(super) fn take_cwr(&mut self) -> bool {
+        std::mem::take(&mut self.cwr_pending)
+    }
+
+    /// Has the receiver told of a reduction; echoes of this window reduce it no further.
+    fn on_reduction(&mut self, params: &Params) {
+        if params.ecn {
+            self.ecn_recover = self.sequence.max();
+            self.cwr_pending = true;
+        }
+    }
+}
