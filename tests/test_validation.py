@@ -45,7 +45,7 @@ RED,400,policy,"red(min=8)",0.3,{ns2},0.001,0,0,0,6.0,5.0,0.1
 """
 KERNEL = """\
 policy               records differences ns/record
-red                  8388608           {differences}        46          444     8969       26 {noticed:>7}      1  9 (x + 1)   2.1 s
+red                  8388608  {differences}  46  444  8969  26 {noticed}  1  9 (x + 1)   2.1 s
 """
 
 

@@ -27,9 +27,10 @@ def new(name: str, kind: str = "marker", folder: str | Path = ".") -> Path:
 def check(target: str | Path, records: int = RECORDS, kernel: bool = True, seed: int = 1) -> PolicyReport:
     """Checks a header, or a policy known by its name.
 
-    The header is compiled natively and searched for what a policy must not do. Random records are played to it
-    under the compiler's sanitizers. As root and with clang it is loaded into the kernel, and `records` records
-    are compared with the native build. A check that cannot be made here has the verdict `not_run` and says why.
+    The header is compiled natively and searched for what a policy must not do. Random records are played
+    to it under the compiler's sanitizers. As root and with clang it is loaded into the kernel, and
+    `records` records are compared with the native build. A check that cannot be made here has the verdict
+    `not_run` and says why.
     """
     if records < 1:
         raise field_error("records", records, "at least 1 is")
