@@ -60,7 +60,7 @@ def test_pure_rooms__have_no_clock_dice_or_hash_order() -> None:
     [
         ("mousehole-policy", '[dependencies]\nmousehole-sim = { path = "../sim" }'),
         ("mousehole-policy", '[build-dependencies]\nmousehole-sim = "1"'),
-        ("mousehole-python", '[dependencies]\nx = { package = "mousehole-policy", path = "../policy" }'),
+        ("mousehole-check", '[dependencies]\nx = { package = "mousehole-sim", path = "../../sim" }'),
         ("mousehole-sim", "[target.'cfg(unix)'.dev-dependencies]\nmousehole-python = \"1\""),
         ("mousehole-extra", ""),
     ],

@@ -78,4 +78,4 @@ def policy_check(target: str, records: int, kernel: bool, seed: int) -> PolicyRe
     """Checks a header, or a policy known by its name."""
 
 def policy_headers_folder() -> str:
-    """Returns the folder for a compiler's -I; the shipped headers are written there if they are not there yet."""
+    """Returns the folder for a compiler's -I; writes the shipped headers there if they are missing."""

@@ -11,7 +11,7 @@ RECORDS = 1 << 20
 
 
 def new(name: str, kind: str = "marker", folder: str | Path = ".") -> Path:
-    """Writes a commented header that works, `marker` or `dropper`, and returns its path. Never overwrites a file."""
+    """Writes a commented header that works, `marker` or `dropper`; returns its path. Never overwrites."""
     text = _engine.policy_template(kind, name)
     path = Path(folder) / f"{name}.h"
     try:
