@@ -57,13 +57,10 @@ impl Settings {
         Ok(())
     }
 
-    /// Sets a parameter to a value of its kind.
+    /// Sets a parameter to a value of its kind. It fails and panics as [`Settings::set`] does.
     ///
     /// # Errors
     /// [`ParameterError`] when the value is out of range.
-    ///
-    /// # Panics
-    /// When the policy has no parameter of that name.
     pub fn set_value(&mut self, name: &str, value: Value) -> Result<(), ParameterError> {
         let index = index_of(self.policy, name);
         let parameter = &self.policy.parameters()[index];
@@ -82,12 +79,10 @@ impl Settings {
     /// [`ParameterError`] when a value does not fit the place or another value; its `value` is empty.
     pub fn at(&self, place: &Place) -> Result<Params, ParameterError> {
         let mut params = self.before_set_up(place)?;
-        params.set_up()?;
-        Ok(params)
+        params.set_up().map(|()| params)
     }
 
-    /// Returns the parameters' struct as the header's set-up function is given it. For tools that call that function
-    /// themselves.
+    /// Returns the parameters' struct as the header's set-up function is given it, for tools that call it themselves.
     ///
     /// # Errors
     /// [`ParameterError`] when a value does not fit the place.

@@ -1,5 +1,6 @@
 //! The comparison of a policy's native build with the kernel's.
 
+use crate::change::{Change, changes};
 use crate::generate::Generator;
 use crate::kernel::{Kernel, Run};
 use crate::record::{Case, RECORDS};
@@ -120,22 +121,21 @@ fn try_changes(
     policy: &'static Policy,
     seed: u64,
     records: u64,
-) -> Result<Vec<sensitivity::Change>, String> {
+) -> Result<Vec<Change>, String> {
     let fields = btf::fields(&kernel.object, &format!("mh_check_params_{}", policy.c_name()))?;
-    let mut changes = sensitivity::changes(policy, &fields);
+    let mut all = changes(policy, &fields);
     let cases = records.div_ceil(RECORDS as u64);
-    sensitivity::search(kernel, policy, &mut changes, seed, cases)
+    sensitivity::search(kernel, policy, &mut all, seed, cases)
         .map_err(|error| format!("cannot be run in the kernel; {error}"))?;
-    Ok(changes)
+    Ok(all)
 }
 
-fn judge(policy: &Policy, changes: &[sensitivity::Change]) -> Check {
+fn judge(policy: &Policy, changes: &[Change]) -> Check {
     // A field that is always at an end of its range cannot be changed in one of the two directions.
-    let other_was_tried = |change: &sensitivity::Change| {
-        changes.iter().any(|other| other.field == change.field && other.records > 0)
-    };
-    let is_tried = |change: &&sensitivity::Change| change.records > 0 || !other_was_tried(change);
-    let changes: Vec<&sensitivity::Change> = changes.iter().filter(is_tried).collect();
+    let other_was_tried =
+        |change: &Change| changes.iter().any(|other| other.field == change.field && other.records > 0);
+    let is_tried = |change: &&Change| change.records > 0 || !other_was_tried(change);
+    let changes: Vec<&Change> = changes.iter().filter(is_tried).collect();
     let matter = || changes.iter().filter(|change| change.matters);
     let hardest = matter().filter(|change| change.noticed).max_by_key(|change| change.records);
     let figures = SensitivityFigures {

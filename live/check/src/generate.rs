@@ -4,10 +4,12 @@
 //! native build makes of them, so that every state is one that a policy can come to. Half of the random numbers lie
 //! on either side of the value at which the native decision turns; sometimes the time, a size or the backlog does.
 
+use crate::argument::{Argument, range, with};
+use crate::chain::{Chain, backlog, moment, view, word_of_state};
 use crate::parameters;
 use crate::random::Random;
 use crate::record::{Case, FLOWS, RECORDS, Record, state_words};
-use mousehole_policy::{Application, Backlog, Colour, Counts, Function, NEVER, Params, Policy, View};
+use mousehole_policy::{Counts, Function, NEVER, Params, Policy};
 
 /// A source of cases for one policy. The same seed gives the same cases.
 pub(crate) struct Generator {
@@ -22,49 +24,10 @@ pub(crate) struct Generator {
     fresh: Option<Params>,
 }
 
-/// Parameters and where they have led.
-#[derive(Clone)]
-pub(crate) struct Chain {
-    params: Params,
-    draws: bool,
-    states: Vec<u64>,
-    now_ns: u64,
-    constants: Vec<u64>,
-    style: Style,
-}
-
-/// How the records of a chain are drawn: the scale of each argument.
-#[derive(Clone)]
-struct Style {
-    packets_in_8: u64,
-    one_flow: bool,
-    plain_flags: bool,
-    plain_segments: bool,
-    one_colour: bool,
-    time: u64,
-    size: u32,
-    backlog: u32,
-    bytes_each: u64,
-}
-
 /// A record, and the one on the other side of the turn of a decision, where one was looked for and found.
 pub(crate) struct Step {
     pub record: Record,
     pub other: Option<Record>,
-}
-
-/// An argument along which a turn is looked for.
-#[derive(Clone, Copy)]
-enum Argument {
-    Random,
-    Now,
-    Size,
-    Segments,
-    Hint,
-    Sequence,
-    Bytes,
-    Packets,
-    Count(usize),
 }
 
 impl Generator {
@@ -308,215 +271,11 @@ const MANY_TURNS: u32 = 24;
 /// Times beyond this one are played but not gone on from, so that a chain keeps room.
 const LATEST_NS: u64 = 1 << 60;
 
-impl Chain {
-    fn new(
-        policy: &Policy,
-        params: Params,
-        draws: bool,
-        random: &mut Random,
-        functions: &[Function],
-    ) -> Chain {
-        let constants = constants(&params);
-        let style = Style::draw(random, &constants, functions);
-        let later = random.spread(1 << 50);
-        Chain {
-            draws,
-            states: vec![0; state_words(policy)],
-            now_ns: random.pick(&[0, later]),
-            params,
-            constants,
-            style,
-        }
-    }
-}
-
-impl Style {
-    fn draw(random: &mut Random, constants: &[u64], functions: &[Function]) -> Style {
-        let constant = random.pick(constants);
-        let (steps, sizes) = (1 << random.up_to(45), 1u64 << random.up_to(31));
-        let (time, size) = (random.pick(&[steps, constant]), random.pick(&[2048, sizes, constant]));
-        let (small, few) = (1 << random.up_to(20), random.pick(constants) >> random.pick(&[0, 32]));
-        Style {
-            packets_in_8: if functions.is_empty() { 8 } else { random.pick(&[2, 6, 7]) },
-            one_flow: random.one_in(3),
-            plain_flags: random.one_in(2),
-            plain_segments: !random.one_in(3),
-            one_colour: random.one_in(2),
-            time: time.clamp(1, 1 << 45),
-            size: size.clamp(1, u32::MAX.into()) as u32,
-            backlog: random.pick(&[64, small, few]).clamp(1, 1 << 21) as u32,
-            bytes_each: random.pick(&[40, 1000, 1500, 32768, 65535]),
-        }
-    }
-}
-
-/// Returns the numbers that stand in the parameters' struct, read in every way: edges of decisions.
-fn constants(params: &Params) -> Vec<u64> {
-    let bytes = params.bytes();
-    let words = bytes.chunks(8).map(|chunk| {
-        let mut whole = [0; 8];
-        whole[..chunk.len()].copy_from_slice(chunk);
-        u64::from_ne_bytes(whole)
-    });
-    let mut all: Vec<u64> = words.flat_map(|word| [word, word >> 32, word & 0xffff_ffff]).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
-/// Returns some word of the states that a call sees, or a half of it; 0 where there is none.
-fn word_of_state(policy: &Policy, states: &[u64], flow: usize, random: &mut Random) -> u64 {
-    let words = policy.flow_words();
-    let shared = FLOWS * words;
-    let in_flow = words > 0 && (states.len() == shared || random.one_in(2));
-    let at = match in_flow {
-        true => flow * words + random.up_to(words as u64 - 1) as usize,
-        false if states.len() == shared => return 0,
-        false => shared + random.up_to((states.len() - shared - 1).min(15) as u64) as usize,
-    };
-    let word = states[at];
-    random.pick(&[word, word, word >> 32, word & 0xffff_ffff])
-}
-
-/// Returns a time: mostly later by a step of the chain's scale, sometimes a constant after a time in the state.
-fn moment(chain: &Chain, word: u64, random: &mut Random) -> u64 {
-    let now_ns = chain.now_ns;
-    let step = random.spread(chain.style.time);
-    match random.up_to(11) {
-        0 | 1 => now_ns,
-        2 => now_ns.saturating_sub(step),
-        3 | 4 => {
-            let constant = random.pick(&chain.constants);
-            let at = random.near(word.saturating_add(constant));
-            if at.abs_diff(now_ns) < 1 << 50 { at } else { now_ns }
-        }
-        5 => now_ns + random.up_to(1),
-        _ => now_ns + step,
-    }
-}
-
-fn view(chain: &Chain, word: u64, random: &mut Random) -> View {
-    let style = &chain.style;
-    let constant = random.pick(&chain.constants);
-    let constant = random.near(constant);
-    let (common, any) = (random.pick(&[40, 576, 1000, 1500]), random.spread(style.size.into()));
-    let size = random.pick(&[common, common, any, any, any, constant, 0, u32::MAX.into()]);
-    let (few_segments, few, many) = (random.spread(64) as u16, random.spread(300), random.spread(65535));
-    let segments = if style.plain_segments { 1 } else { random.pick(&[0, 1, 2, few_segments, u16::MAX]) };
-    let hint = random.pick(&[0, 1, few, many, constant]);
-    let sequence = [word, random.near(word.wrapping_add(constant)), word.wrapping_add(any), random.bits()];
-    let flags = match random.up_to(15) {
-        0 => random.bits() as u8,
-        1 => random.pick(&[View::SYN, View::ACK, View::IN_RECOVERY, View::REVERSE]),
-        _ if style.plain_flags => random.up_to(1) as u8 * View::ECT,
-        2..6 => random.pick(&[View::REVERSE, View::ACK, View::REVERSE | View::ACK]),
-        _ => random.up_to(1) as u8 * View::ECT,
-    };
-    View::new(clamped(size))
-        .with_application(application(random))
-        .with_segments(segments)
-        .with_window(hint.min(65535) as u16)
-        .with_colour(random.pick(&Colour::ALL))
-        .with_flags(flags)
-        .with_sequence(random.pick(&sequence) as u32)
-}
-
-fn application(random: &mut Random) -> Application {
-    random.pick(&[
-        Application::Unknown,
-        Application::Unknown,
-        Application::Interactive,
-        Application::Web,
-        Application::Bulk,
-    ])
-}
-
-/// Returns a queue: empty, as long as the state's or a parameter's number, or of the chain's scale.
-fn backlog(chain: &Chain, word: u64, now_ns: u64, random: &mut Random) -> Backlog {
-    let style = &chain.style;
-    let mut backlog = Backlog::default();
-    if random.one_in(4) {
-        let earlier = now_ns.saturating_sub(random.spread(style.time));
-        backlog.idle_since_ns = random.pick(&[0, earlier, earlier, word.min(now_ns), now_ns, NEVER]);
-        return backlog;
-    }
-    let constant = random.pick(&chain.constants);
-    let constant = random.near(constant);
-    let any = random.spread(style.backlog.into());
-    for colour in Colour::ALL {
-        if style.one_colour && random.one_in(2) {
-            continue;
-        }
-        let packets =
-            clamped(random.pick(&[any, any, word >> 32, word, constant, u64::from(style.backlog), 1 << 20]));
-        let bytes = u64::from(packets) * style.bytes_each;
-        let (any_bytes, extra) = (random.spread(1 << 40), random.up_to(bytes / 4 + 1));
-        let bytes = random.pick(&[bytes, bytes, bytes + extra, any_bytes, constant.min(1 << 50), 1 << 50]);
-        let colour = colour.index();
-        (backlog.colour_packets[colour], backlog.colour_bytes[colour]) = (packets, bytes);
-    }
-    total(&mut backlog);
-    backlog
-}
-
-/// Makes the totals those of the colours.
-fn total(backlog: &mut Backlog) {
-    backlog.packets = backlog.colour_packets.iter().fold(0, |sum, packets| sum.saturating_add(*packets));
-    backlog.bytes = backlog.colour_bytes.iter().sum();
-}
-
-fn clamped(value: u64) -> u32 {
-    u32::try_from(value).unwrap_or(u32::MAX)
-}
-
-/// Returns the values of an argument between which to look for a turn.
-fn range(record: &Record, argument: Argument, random: &mut Random) -> (u64, u64) {
-    match argument {
-        Argument::Random => (0, u32::MAX.into()),
-        Argument::Now => (record.now_ns, record.now_ns.saturating_add(random.spread(1 << 58))),
-        Argument::Size | Argument::Count(_) => (0, u32::MAX.into()),
-        Argument::Segments | Argument::Hint => (0, u16::MAX.into()),
-        Argument::Sequence => {
-            let from = u64::from(record.view.sequence);
-            (from, from + random.spread((1 << 31) - 1))
-        }
-        Argument::Bytes => (record.backlog.packets.min(1).into(), random.pick(&[1 << 36, 1 << 50])),
-        Argument::Packets => (1, 1 << 21),
-    }
-}
-
-/// Returns the record with another value of an argument.
-fn with(record: &Record, argument: Argument, value: u64) -> Record {
-    let mut record = *record;
-    let colour = record.view.colour.index();
-    match argument {
-        Argument::Random => record.random = value as u32,
-        Argument::Now => record.now_ns = value,
-        Argument::Size => record.view.ip_bytes = value as u32,
-        Argument::Segments => record.view.segments = value as u16,
-        Argument::Hint => record.view.window_hint = value as u16,
-        Argument::Sequence => record.view.sequence = value as u32,
-        Argument::Count(class) => record.counts.flows[class] = value as u32,
-        Argument::Bytes => {
-            record.backlog.colour_packets[colour] = record.backlog.colour_packets[colour].max(1);
-            record.backlog.colour_bytes[colour] = value;
-            record.backlog.idle_since_ns = NEVER;
-            total(&mut record.backlog);
-        }
-        Argument::Packets => {
-            record.backlog.colour_packets[colour] = value as u32;
-            record.backlog.idle_since_ns = NEVER;
-            total(&mut record.backlog);
-        }
-    }
-    record
-}
-
 #[cfg(test)]
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use mousehole_policy::{find, policies};
+    use mousehole_policy::{View, find, policies};
 
     #[test]
     fn cases__repeat_by_seed_and_go_on_from_each_other() {

@@ -4,9 +4,13 @@
 //! process of its own that the compiler's sanitizers watch, and, as root and with clang, loads it into the kernel as
 //! an eBPF program and compares every outcome and state with the native build's.
 
+mod argument;
 #[cfg(target_os = "linux")]
 mod btf;
 mod build;
+mod chain;
+#[cfg(target_os = "linux")]
+mod change;
 #[cfg(target_os = "linux")]
 mod compare;
 mod generate;
