@@ -153,7 +153,7 @@ impl Parameter {
         }
     }
 
-    /// Returns the allowed range in words, unless the form says it already.
+    /// Returns the allowed range in words, without ends that only keep numbers within their fields.
     fn range(&self) -> Option<String> {
         if matches!(self.kind, Kind::Flag | Kind::Choice(_) | Kind::Buffer) {
             return None;
@@ -166,12 +166,16 @@ impl Parameter {
             Kind::Percent => " %",
             _ => "",
         };
+        let is_time = matches!(self.kind, Kind::Time | Kind::Timeout);
+        let is_tiny = self.least > 0.0 && self.least <= 1e-9;
+        let has_end = self.most.is_finite() && !(is_time && self.most >= 1e9);
         let (least, most) = (plain(self.least), plain(self.most));
-        match (self.least <= f64::MIN_POSITIVE, self.most.is_infinite()) {
-            (_, true) if self.least <= 0.0 => None,
-            (_, true) => Some(format!("at least {least}{unit}")),
-            (true, false) if self.least > 0.0 => Some(format!("above 0, at most {most}{unit}")),
-            _ => Some(format!("{least} to {most}{unit}")),
+        match (self.least > 0.0, has_end) {
+            (false, false) => None,
+            (true, false) if is_tiny => Some(format!("above 0{unit}")),
+            (true, false) => Some(format!("at least {least}{unit}")),
+            (true, true) if is_tiny => Some(format!("above 0, at most {most}{unit}")),
+            (_, true) => Some(format!("{least} to {most}{unit}")),
         }
     }
 

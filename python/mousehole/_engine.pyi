@@ -18,6 +18,8 @@ from mousehole.engine_types import (
     TransferColumns,
 )
 
+from mousehole.errors import MouseholeError
+
 BUILD: str
 """The git revision the engine was built from, or "unknown"."""
 __version__: str
@@ -79,3 +81,7 @@ def policy_check(target: str, records: int, kernel: bool, seed: int) -> PolicyRe
 
 def policy_headers_folder() -> str:
     """Returns the folder for a compiler's -I; writes the shipped headers there if they are missing."""
+def value_error(field: str, value: object, allowed: str, fault: str | None = None) -> MouseholeError: ...
+def missing_error(field: str, allowed: str) -> MouseholeError: ...
+def conflict_error(field: str, value: object, other: str, allowed: str) -> MouseholeError: ...
+def unknown_error(field: str, noun: str, name: str, known: list[str]) -> MouseholeError: ...

@@ -49,7 +49,7 @@ class CliGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except MouseholeError as error:
-            _die(f"mousehole: error: {in_options(str(error))}", USAGE_STATUS)
+            _die(f"mousehole: error: {error.renamed(OPTION_OF_FIELD)}", USAGE_STATUS)
         except KeyboardInterrupt as stop:
             _die(f"mousehole: {str(stop) or 'stopped; nothing was written'}", INTERRUPTED_STATUS)
         except BrokenPipeError:
@@ -97,12 +97,6 @@ Own = Annotated[str | None, typer.Option(metavar="N", help="Replaces that of the
 def main() -> None:
     """The command `mousehole`."""
     app()
-
-
-def in_options(message: str) -> str:
-    """The message with the option's name in place of the scenario's field, where one starts it."""
-    field, colon, rest = message.partition(":")
-    return f"{OPTION_OF_FIELD.get(field, field)}{colon}{rest}"
 
 
 @app.callback(invoke_without_command=True)

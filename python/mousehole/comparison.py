@@ -170,9 +170,7 @@ class Comparison:
         compared.
         """
         if scheme not in self.plan.schemes:
-            raise MouseholeError(
-                f'scheme: "{scheme}" is not in this comparison; it has {", ".join(self.plan.schemes)}'
-            )
+            raise field_error("scheme", scheme, f"one of this comparison: {', '.join(self.plan.schemes)}")
         scenario = self.plan.scenario(cell or self.plan.cells[0], scheme, replication)
         result = interruptible(lambda: run_one(scenario, self._engine_traffic, _engine.Cancel()))
         return pl.DataFrame(result.transfers())

@@ -1,16 +1,44 @@
 """The one error a user can cause, and the one a user can ask for."""
 
+import re
 import unicodedata
+from collections.abc import Mapping
+
+from mousehole import _engine
 
 
 class MouseholeError(ValueError):
     """A fault in the input, in one sentence: the file and line or the field, the value, what is allowed.
 
-    What ends a line or steers a terminal is written out, as the engine does.
+    `kind` is "value", "missing", "conflict", "unknown" or "form" for a fault of a field, which `field`
+    names with its path (`link.rate`). It is "row" or "file" for a fault of a file, else None. `value` is
+    the offending value as text and `allowed` what would be accepted, where they are known. What ends a
+    line or steers a terminal is written out.
     """
 
-    def __init__(self, message: str = "") -> None:
+    def __init__(
+        self, sentence: str = "", *, kind: str | None = None, field: str | None = None,
+        value: str | None = None, allowed: str | None = None, file: str | None = None,
+        line: int | None = None,
+    ) -> None:  # fmt: skip
+        self.sentence = sentence
+        self.kind, self.field, self.value, self.allowed = kind, field, value, allowed
+        self.file, self.line = file, line
+        place = field if file is None else file if line is None else f"{file}:{line}"
+        message = sentence if place is None else f"{place}: {sentence}"
         super().__init__("".join(map(_written_out, message)))
+
+    def renamed(self, names: Mapping[str, str]) -> "MouseholeError":
+        """Returns the error with its field, or the part of a path that it begins with, renamed by `names`."""
+        field = self.field or ""
+        fits = [name for name in names if re.match(rf"{re.escape(name)}(?![\w-])", field)]
+        if not fits:
+            return self
+        name = max(fits, key=len)
+        return MouseholeError(
+            self.sentence, kind=self.kind, field=names[name] + field[len(name) :], value=self.value,
+            allowed=self.allowed,
+        )  # fmt: skip
 
 
 def _written_out(char: str) -> str:
@@ -23,7 +51,7 @@ class Stopped(KeyboardInterrupt):
     """The work was interrupted (Ctrl-C); the message says what was finished."""
 
 
-def field_error(field: str, value: object, allowed: str) -> MouseholeError:
-    """The error for a field or option holding a value that is not allowed, worded as the engine words it."""
-    shown = f'"{value}"' if isinstance(value, str) else value
-    return MouseholeError(f"{field}: {shown} is not allowed; {allowed}")
+field_error = _engine.value_error
+missing_error = _engine.missing_error
+conflict_error = _engine.conflict_error
+unknown_error = _engine.unknown_error

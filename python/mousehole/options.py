@@ -30,7 +30,7 @@ def text_list(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
         raise field_error(field, shown, "a comma-separated list without empty items")
     for position, item in enumerate(items):
         if item in items[:position]:
-            raise field_error(field, item, "every item once; this one is given twice")
+            raise field_error(field, item, "in the list once", "is given twice")
     return tuple(items)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mousehole.errors import MouseholeError, field_error
+from mousehole.errors import MouseholeError, conflict_error, field_error
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 TABLE_SUFFIXES = (".parquet", ".csv")
@@ -20,7 +20,7 @@ def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str | Path] =
     taken: dict[Path, str] = {Path(name).resolve(): "an input file" for name in inputs}
     streamed = [option for option, given in outputs.items() if given == "-"]
     if len(streamed) > 1:
-        raise MouseholeError(f"{streamed[1]}: - is already that of {streamed[0]}; only one can have it")
+        raise conflict_error(streamed[1], "-", f"{streamed[0]} -", "only one can have standard output")
     for option, given in outputs.items():
         if given is None or given == "-":
             continue
@@ -29,9 +29,7 @@ def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str | Path] =
         _check_writable(option, Path(given))
         place = Path(given).resolve()
         if place in taken and (place.is_file() or not place.exists()):
-            raise MouseholeError(
-                f"{option}: {given} is also {taken[place]}; every output needs a file of its own"
-            )
+            raise field_error(option, given, "a file of its own", f"is also {taken[place]}")
         taken[place] = f"the file of {option}"
 
 
@@ -39,17 +37,21 @@ def check_suffix(option: str, given: str | None, allowed: tuple[str, ...]) -> No
     """Raises `MouseholeError` for a file name without one of the allowed suffixes; None is accepted."""
     if given is not None and Path(given).suffix.lower() not in allowed:
         endings = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
-        raise MouseholeError(f'{option}: "{given}" is not allowed; the file name must end in {endings}')
+        raise field_error(option, given, f"a file name that ends in {endings}")
 
 
 def _check_writable(option: str, path: Path) -> None:
     folder = path.parent
     if not folder.is_dir():
-        raise MouseholeError(f"{option}: cannot write {path}; the directory {folder} does not exist")
+        raise _unwritable(option, path, f"the directory {folder} does not exist")
     if path.is_dir():
-        raise MouseholeError(f"{option}: cannot write {path}; it is a directory, a file name is needed")
+        raise _unwritable(option, path, "it is a directory, a file name is needed")
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise MouseholeError(f"{option}: cannot write {path}; permission denied")
+        raise _unwritable(option, path, "permission denied")
+
+
+def _unwritable(option: str, path: Path, reason: str) -> MouseholeError:
+    return MouseholeError(f"cannot write {path}; {reason}", kind="file", field=option, value=str(path))
 
 
 @contextmanager

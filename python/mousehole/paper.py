@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import mousehole
-from mousehole.errors import MouseholeError
+from mousehole.errors import MouseholeError, unknown_error
 
 
 def papers_folder() -> Path:
@@ -32,7 +32,7 @@ def reproduce(name: str, **wanted: Any) -> int:
     """Calls `main(table=…, figure=…, seeds=…, jobs=…, full=…)` of the paper and returns its exit status."""
     folder, known = papers_folder(), known_papers()
     if name not in known:
-        raise MouseholeError(f'paper: "{name}" is not known; available: {", ".join(known) or "none yet"}')
+        raise unknown_error("paper", "paper", name, known)
     sys.path.insert(0, str(folder.parent))
     module = importlib.import_module(f"{folder.name}.{name}.reproduce")
     return int(module.main(**wanted) or 0)

@@ -6,7 +6,7 @@ from itertools import chain
 
 from mousehole import _engine, bottleneck
 from mousehole.engine_types import Scenario
-from mousehole.errors import MouseholeError, field_error
+from mousehole.errors import conflict_error, field_error
 from mousehole.options import least, load_list, text_list
 from mousehole.scenario import SharedScenario, filled
 from mousehole.settings import Options
@@ -119,7 +119,9 @@ def checked(plan: Plan) -> Plan:
         raise field_error("long", plan.long_bytes, allowed)
     runs = len(plan.schemes) * plan.replications * len(plan.buffers) * len(plan.loads)
     if runs > MOST_RUNS:
-        raise field_error("seeds", plan.replications, f"at most {MOST_RUNS} runs; these are {runs}")
+        raise field_error(
+            "seeds", plan.replications, f"fewer, for at most {MOST_RUNS} runs", f"makes {runs} runs"
+        )
     meanings = [
         [filled(plan.scenario(cell, scheme))["scheme"] for scheme in plan.schemes] for cell in plan.cells
     ]
@@ -146,7 +148,7 @@ def known_baseline(given: str) -> str:
     try:
         _engine.scheme_parameters(given.strip())
     except MouseholeError as error:
-        raise MouseholeError(f"baseline: {str(error).removeprefix('scheme: ')}") from None
+        raise error.renamed({"scheme": "baseline"}) from None
     return given.strip()
 
 
@@ -168,4 +170,5 @@ def _refuse_duplicates(schemes: tuple[str, ...], meanings: list[str]) -> None:
     for position, scheme in enumerate(schemes):
         first = meanings.index(meanings[position])
         if first < position:
-            raise MouseholeError(f'schemes: "{scheme}" is the same as "{schemes[first]}"; every scheme once')
+            other = f'"{schemes[first]}", which is the same'
+            raise conflict_error("schemes", scheme, other, "give every scheme once")

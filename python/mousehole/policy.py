@@ -18,9 +18,11 @@ def new(name: str, kind: str = "marker", folder: str | Path = ".") -> Path:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise MouseholeError(f"{path}: exists already; give another name, or remove the file") from None
+        sentence = "exists already; give another name, or remove the file"
+        raise MouseholeError(sentence, kind="file", file=str(path)) from None
     except OSError as error:
-        raise MouseholeError(f"{path}: cannot be written; {error.strerror}") from None
+        sentence = f"cannot be written; {error.strerror}"
+        raise MouseholeError(sentence, kind="file", file=str(path)) from None
     return path
 
 
@@ -33,7 +35,7 @@ def check(target: str | Path, records: int = RECORDS, kernel: bool = True, seed:
     `not_run` and says why.
     """
     if records < 1:
-        raise field_error("records", records, "at least 1 is")
+        raise field_error("records", records, "at least 1")
     return _engine.policy_check(str(target), records, kernel, seed)
 
 

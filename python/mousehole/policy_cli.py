@@ -7,7 +7,7 @@ import typer
 from mousehole import jsonout, output, policy
 from mousehole.cli_options import CliCommand
 from mousehole.engine_types import PolicyReport
-from mousehole.errors import MouseholeError
+from mousehole.errors import conflict_error
 from mousehole.options import whole
 
 CHECK_SCHEMA = "mousehole.policy-check/1"
@@ -49,7 +49,7 @@ def check_command(
     The status is 0 if nothing was found, 1 if a policy is at fault.
     """
     if no_kernel and require_kernel:
-        raise MouseholeError("--require-kernel: is not allowed with --no-kernel")
+        raise conflict_error("--require-kernel", "true", "--no-kernel", "give one of them")
     output.check_outputs({"--json": json}, targets)
     count = whole("records", records, 1) or policy.RECORDS
     reports = []

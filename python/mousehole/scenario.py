@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 from mousehole import _engine, bottleneck, sizefiles
 from mousehole.engine_types import JsonValue, ModelParams, Scenario, TrafficSection
-from mousehole.errors import MouseholeError, field_error
+from mousehole.errors import MouseholeError, field_error, missing_error
 from mousehole.options import least, text_list
 from mousehole.settings import Options
 
@@ -52,7 +52,7 @@ def load(path: str | Path) -> Scenario:
         text = source.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise MouseholeError(f"{source}: cannot read the scenario; {reason}") from error
+        raise MouseholeError(f"cannot read the scenario; {reason}", kind="file", file=str(source)) from error
     scenario = _engine.scenario_from_toml(text, str(source))
     if "traffic" in scenario:
         moved = sizefiles.moved(scenario["traffic"], lambda file: str(source.parent / file))
@@ -98,7 +98,7 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
         "ignore_trace_rtt": options.ignore_trace_rtt or None,
     })  # fmt: skip
     if "rate" not in base["link"]:
-        raise MouseholeError("rate: none was given; give one such as 10mbit, or a scenario that has one")
+        raise missing_error("rate", "a rate such as 10mbit, or a scenario that has one")
     if "topology" not in base:
         return SharedScenario(base, buffers or text_list("buffer", base["link"]["buffer"]))
     first = bottleneck.changed(base, {"buffer": buffers[0] if buffers else None})

@@ -13,7 +13,7 @@ import polars as pl
 
 from mousehole import _engine, sizefiles
 from mousehole.engine_types import ConnectionSpec, MixEntry, ModelParams, TrafficSection, TrafficSummary
-from mousehole.errors import MouseholeError, field_error
+from mousehole.errors import MouseholeError, conflict_error, field_error, missing_error
 from mousehole.pool import interruptible
 from mousehole.results import InputEntry
 from mousehole.scenario import IN_MEMORY
@@ -130,7 +130,8 @@ def is_scenario(source: Source) -> bool:
     several = [] if isinstance(source, str | Path | FrameLike) else list(source)
     names = [str(item) for item in several if isinstance(item, str | Path)]
     if any(Path(name).suffix.lower() == ".toml" for name in names):
-        raise MouseholeError(f"traffic: a scenario stands alone; {', '.join(names)} were given together")
+        (scenario, *_) = [name for name in names if Path(name).suffix.lower() == ".toml"]
+        raise conflict_error("traffic", scenario, "other traffic", "a scenario stands alone")
     return False
 
 
@@ -166,11 +167,12 @@ def inspect(paths: Source, rate: str | None = None, direction: str = "down", str
         _engine.parse_rate("rate", rate)
     if is_scenario(paths):
         raise MouseholeError(
-            f"{scenario_path(paths)}: a scenario; inspect shows traffic, mousehole run runs it"
-        )
+            "a scenario; inspect shows traffic, mousehole run runs it",
+            kind="file", file=str(scenario_path(paths)),
+        )  # fmt: skip
     traffic = described(paths, direction).read(strict, seed)
     if traffic is None:
-        raise MouseholeError("traffic: there is nothing to inspect")
+        raise missing_error("traffic", "something to inspect")
     return interruptible(lambda: traffic.summary(rate))
 
 
@@ -181,9 +183,7 @@ def _read_files(section: TrafficSection | MixEntry, strict: bool, seed: int) -> 
 
 def _of_files(names: list[str], direction: str | None) -> TrafficInput:
     if not names:
-        raise MouseholeError(
-            "traffic: none was given; name files (Zeek logs, pcap, access log, table) or a model (web:sfd)"
-        )
+        raise missing_error("traffic", "files (Zeek logs, pcap, access log, table) or a model (web:sfd)")
     files = tuple(Path(name) for name in names)
     section: TrafficSection = {"files": names, "direction": direction or "down"}
     return TrafficInput(section, ", ".join(file.name for file in files), files)
@@ -191,7 +191,8 @@ def _of_files(names: list[str], direction: str | None) -> TrafficInput:
 
 def _of_model(names: list[str], direction: str | None, params: Mapping[str, object] | None) -> TrafficInput:
     if len(names) > 1:
-        raise MouseholeError(f"traffic: a model stands alone; {', '.join(names)} were given together")
+        (model, *_) = [name for name in names if is_model(name)]
+        raise conflict_error("traffic", model, "other traffic", "a model stands alone")
     section: TrafficSection = {"model": names[0]}
     if params:
         section["params"] = cast("ModelParams", dict(params))
@@ -217,8 +218,9 @@ def _connections_of_frame(frame: FrameLike) -> list[dict[str, object]]:
     if missing:
         found, wanted = ", ".join(columns), ", ".join(_COLUMNS)
         raise MouseholeError(
-            f"traffic: the data frame has no column {missing[0]}; needed are {wanted}, found were {found}"
-        )
+            f"the data frame has no column {missing[0]}; needed are {wanted}, found were {found}",
+            kind="missing", field="traffic", allowed=wanted,
+        )  # fmt: skip
     names = [*_COLUMNS, *(["rtt_s"] if "rtt_s" in columns else [])]
     own = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame({n: np.asarray(frame[n]) for n in names})
     return own.select(names).sort("start_s", maintain_order=True).to_dicts()
@@ -229,8 +231,6 @@ def _with_writes(number: int, connection: dict[str, object]) -> ConnectionSpec:
     whole = {key: value for key, value in connection.items() if key != "bytes" and value is not None}
     if "writes" not in whole:
         if "bytes" not in connection:
-            raise MouseholeError(
-                f"traffic.connections[{number}]: neither bytes nor writes is given; one of them is needed"
-            )
+            raise missing_error(f"traffic.connections[{number}]", "bytes or writes")
         whole["writes"] = [{"idle_s": 0.0, "bytes": connection["bytes"]}]
     return cast("ConnectionSpec", {"client": 0, "server": 0, **whole})

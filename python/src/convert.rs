@@ -1,7 +1,7 @@
 //! Converts scenarios, summaries and parameters between Python objects and the engine's serde types.
 
 use crate::errors;
-use mousehole_sim::error::{Error, Result};
+use mousehole_sim::error::{Error, Problem, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyList, PyTuple};
 use serde::Serialize;
@@ -26,8 +26,13 @@ fn engine_value<T: DeserializeOwned>(field: &str, given: &Bound<'_, PyAny>) -> R
     require_finite(field, given)?;
     let name = if field.is_empty() { "scenario" } else { field };
     let value: serde_json::Value =
-        pythonize::depythonize(given).map_err(|error| Error::field(name, "this", error.to_string()))?;
-    serde_json::from_value(value).map_err(|error| Error::field(name, "this", error.to_string()))
+        pythonize::depythonize(given).map_err(|error| form(name, error.to_string()))?;
+    serde_json::from_value(value).map_err(|error| form(name, error.to_string()))
+}
+
+/// Returns the error for a value without the form of what it should describe, with the parser's sentence.
+fn form(field: &str, problem: String) -> Error {
+    Problem::Form { value: None, problem }.of(field)
 }
 
 /// Refuses infinity and NaN at any depth, which a JSON value would silently turn into null.

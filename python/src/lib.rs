@@ -99,6 +99,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tcp_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_to_toml, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_from_toml, module)?)?;
+    errors::register(module)?;
     traffic::register(module)?;
     catalogue::register(module)?;
     policy::register(module)

@@ -14,7 +14,9 @@ fn policy_template(py: Python<'_>, kind: &str, name: &str) -> PyResult<String> {
         "dropper" => template(TemplateKind::Dropper, name),
         _ => return Err(errors::to_python(py, Error::field("kind", kind, "marker or dropper"))),
     };
-    made.map_err(|sentence| errors::with_message(py, &sentence))
+    let allowed =
+        "a name of lower-case letters, digits and hyphens, a letter first, that no shipped policy has";
+    made.map_err(|_| errors::to_python(py, Error::field("name", name, allowed)))
 }
 
 /// Checks a header, or a policy known by its name. Other Python threads go on meanwhile.
@@ -27,8 +29,11 @@ fn policy_check<'py>(
     seed: u64,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = Options { records, kernel, seed };
-    let report =
-        py.detach(|| check(target, &options)).map_err(|sentence| errors::with_message(py, &sentence))?;
+    let report = py.detach(|| check(target, &options)).map_err(|_| {
+        let policies = mousehole_policy::policies();
+        let names = policies.iter().map(|policy| policy.name());
+        errors::to_python(py, Error::unknown("HEADER|NAME", "policy", target, names))
+    })?;
     to_python(py, &report)
 }
 

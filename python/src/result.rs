@@ -43,7 +43,7 @@ impl RunResult {
         frame.set_item("first_data_s", column(py, all.iter().map(|t| seconds(t.first_data))))?;
         frame.set_item("end_s", column(py, all.iter().map(|t| seconds(t.end))))?;
         frame.set_item("rtt_s", column(py, all.iter().map(|t| t.rtt_ns as f64 / 1e9)))?;
-        frame.set_item("alone_s", column(py, self.records.alone_s.iter().copied()))?;
+        frame.set_item("alone_s", column(py, self.records.ideal_s.iter().copied()))?;
         frame.set_item("retransmits", column(py, all.iter().map(|t| t.retransmits)))?;
         frame.set_item("timeouts", column(py, all.iter().map(|t| t.timeouts)))?;
         frame.set_item("is_quic", column(py, all.iter().map(|t| t.is_quic)))?;

@@ -96,7 +96,7 @@ fn read_traffic(
 fn model_traffic(py: Python<'_>, name: &str, params: Option<Bound<'_, PyAny>>) -> PyResult<Traffic> {
     let params = params.map(|params| convert::from_python("traffic.params", &params)).transpose()?;
     let params: serde_json::Value = params.unwrap_or_default();
-    let model = model::by_name(name, &params).map_err(|error| to_python(py, error))?;
+    let model = model::by_name(name, &params).map_err(|error| to_python(py, error.within("traffic")))?;
     Ok(Traffic { connections: Arc::new(py.detach(|| model.sample(1, SAMPLE))), model: Some(model) })
 }
 
@@ -107,7 +107,7 @@ fn combine(parts: Vec<(u16, PyRef<'_, Traffic>, bool)>) -> Traffic {
         let traffic = sim::Traffic::clone(&part.connections);
         (*number, if *is_upload { traffic.uploaded() } else { traffic })
     };
-    Traffic { connections: Arc::new(sim::Traffic::beside(parts.iter().map(own))), model: None }
+    Traffic { connections: Arc::new(sim::Traffic::combine(parts.iter().map(own))), model: None }
 }
 
 /// Returns the traffic of a list of dictionaries in the form of a scenario's `traffic.connections`.

@@ -10,7 +10,7 @@ import mousehole
 import pytest
 from mousehole import bottleneck
 from mousehole import scenario as scenarios
-from mousehole.cli import in_options
+from mousehole.cli import OPTION_OF_FIELD
 from mousehole.errors import MouseholeError
 from support import SMALL
 
@@ -56,7 +56,7 @@ def compared(tmp_path: Path, text: str, **options: Any) -> mousehole.Comparison:
 def refused(tmp_path: Path, text: str, **options: Any) -> str:
     with pytest.raises(MouseholeError) as fault:
         compared(tmp_path, text, **options)
-    return in_options(str(fault.value))
+    return str(fault.value.renamed(OPTION_OF_FIELD))
 
 
 def test_topology__as_it_is(tmp_path: Path) -> None:

@@ -101,7 +101,9 @@ def test_transfers__repeat_the_run(comparison: Comparison) -> None:
     assert first.equals(again)
     row = comparison.results.runs(comparison.plan.cells[0], "sfd")[1]
     assert first.height == row.count[-1]
-    with pytest.raises(mousehole.MouseholeError, match='"spd" is not in this comparison'):
+    with pytest.raises(
+        mousehole.MouseholeError, match='"spd" is not allowed; it must be one of this comparison'
+    ):
         comparison.transfers("spd")
 
 
@@ -201,7 +203,7 @@ def test_compare__options_go_before_the_scenario(tmp_path: Path) -> None:
 
 
 def test_compare__without_a_rate_says_what_to_give() -> None:
-    with pytest.raises(mousehole.MouseholeError, match="rate: none was given"):
+    with pytest.raises(mousehole.MouseholeError, match="rate: give a rate such as 10mbit"):
         mousehole.compare("web:sfd")
 
 

@@ -54,5 +54,7 @@ def test_whole__names_what_was_typed() -> None:
     assert whole("seeds", " 12 ") == 12
     assert whole("seeds", None) is None
     for text in ("1.5", "x", "", "1e3", "9" * 30):
-        with pytest.raises(MouseholeError, match=r"seeds: .* is not allowed; a whole number of at least 1"):
+        with pytest.raises(
+            MouseholeError, match=r"seeds: .* is not allowed; it must be a whole number of at least 1"
+        ):
             whole("seeds", text, 1)

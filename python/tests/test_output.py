@@ -56,5 +56,5 @@ def test_check_outputs__refuses(tmp_path: Path) -> None:
 
 def test_check_suffix__names_what_is_allowed() -> None:
     check_suffix("--plot", "a.PNG", (".png", ".svg"))
-    with pytest.raises(MouseholeError, match=r"must end in \.png or \.svg"):
+    with pytest.raises(MouseholeError, match=r"that ends in \.png or \.svg"):
         check_suffix("--plot", "a.gif", (".png", ".svg"))

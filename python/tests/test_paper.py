@@ -29,5 +29,5 @@ def test_reproduce__hands_over(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_reproduce__unknown_paper() -> None:
-    with pytest.raises(MouseholeError, match='"abc" is not known; available: xyz'):
+    with pytest.raises(MouseholeError, match='there is no paper "abc"; the only paper is xyz'):
         paper.reproduce("abc")

@@ -48,7 +48,7 @@ def test_check__tells_faults_from_wrong_use(
     assert run(["check", str(header), "--no-kernel", "--records", "5000"], monkeypatch) == 1
     assert "returns 9; allowed: MH_GREEN" in capsys.readouterr().out
     assert run(["check", "no-such"], monkeypatch) == 2
-    assert "there is no policy no-such" in capsys.readouterr().err
+    assert "no-such" in capsys.readouterr().err
     assert run(["check", "sfd", "--no-kernel", "--require-kernel"], monkeypatch) == 2
     assert run(["check", "sfd", "--records", "many"], monkeypatch) == 2
 

@@ -1,29 +1,28 @@
-//! One error type for everything a user can get wrong.
+//! Faults in the user's input: a closed set of problems, each with its own sentence.
 //!
-//! Every message names where (file and line, or field), the value, and what is allowed, on one line: whatever
-//! it quotes of the user's input is shown with its control characters written out.
+//! Every message is one line. It names the place (a field, or a file and line), the value, and what
+//! is allowed. Control characters in anything quoted from the input are written out.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-/// A fault in the user's input; the front ends print it as one line and exit with code 2.
+/// A fault in the user's input. The front ends print it as one line and exit with code 2.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// A parameter or scenario field holds a value that is not allowed.
-    #[error("{}: {} is not allowed; {}", Plain(field), Plain(value), Plain(allowed))]
+    /// A field of a scenario, or an option, has a problem.
+    #[error("{}: {problem}", Plain(field))]
     Field {
-        /// Dotted name of the field or option, such as `link.rate` or `--rate`.
+        /// Path of the field, such as `link.rate` or `traffic.mix[1].params.users`.
         field: String,
-        /// The offending value as the user wrote it.
-        value: String,
-        /// What would be accepted, with a "did you mean" where one is near.
-        allowed: String,
+        /// The problem and what would be accepted.
+        problem: Box<Problem>,
     },
     /// A file cannot be used at all.
     #[error("{}: {}", Plain(file), Plain(problem))]
     File {
         /// The path as the user gave it.
         file: String,
-        /// What is wrong, and what is allowed.
+        /// The fault and what is allowed, as a clause.
         problem: String,
     },
     /// One row or packet of a file cannot be used.
@@ -33,7 +32,7 @@ pub enum Error {
         file: String,
         /// 1-based line, or packet number for a capture.
         line: u64,
-        /// What is wrong, and what is allowed.
+        /// The fault and what is allowed, as a clause.
         problem: String,
     },
     /// The run was asked to stop (Ctrl-C).
@@ -41,28 +40,266 @@ pub enum Error {
     Cancelled,
 }
 
+/// The problem of a field; displays as a sentence without the field's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Problem {
+    /// The value is not allowed.
+    Value {
+        /// The value as the user wrote it.
+        value: Given,
+        /// Completes "the value …", where more can be said than "is not allowed": `has no unit`.
+        fault: Option<String>,
+        /// Completes "it must be …": `a time with a unit, such as 80ms`.
+        allowed: String,
+        /// The allowed word nearest to the value, if one is near.
+        suggestion: Option<String>,
+    },
+    /// A needed value is absent.
+    Missing {
+        /// Completes "give …": `at least one file`.
+        allowed: String,
+    },
+    /// The value is allowed by itself, but not together with something else.
+    Conflict {
+        /// The value as the user wrote it.
+        value: Given,
+        /// Completes "cannot be combined with …": `tcp.profile "rfc"`.
+        with: String,
+        /// A clause that says how to resolve it: `give one of them`.
+        allowed: String,
+    },
+    /// Nothing has this name.
+    Unknown {
+        /// What the name is of, such as `scheme` or `parameter`.
+        noun: Cow<'static, str>,
+        /// The name as the user wrote it.
+        value: Given,
+        /// The names that exist.
+        known: Vec<String>,
+    },
+    /// Text does not have the form of what it should describe; the sentence is the parser's.
+    Form {
+        /// The value as the user wrote it, where it is short enough to quote.
+        value: Option<Given>,
+        /// The parser's sentence.
+        problem: String,
+    },
+}
+
+/// A value as the user wrote it; displays text in quotation marks and anything else as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given {
+    /// The value as text, without quotation marks.
+    pub text: String,
+    /// Whether the value is text in itself, and not a number or a description.
+    pub is_text: bool,
+}
+
+/// Text of the user's, which messages put in quotation marks; see [`quote`].
+#[derive(Debug, Clone, Copy)]
+pub struct Quoted<'a>(&'a str);
+
+/// Whatever an error can name as the offending value: [`quote`]d text, or anything printable.
+pub trait IntoGiven {
+    /// Returns the value for an error.
+    fn into_given(self) -> Given;
+}
+
+impl<T: fmt::Display> IntoGiven for T {
+    fn into_given(self) -> Given {
+        Given { text: self.to_string(), is_text: false }
+    }
+}
+
+impl IntoGiven for Quoted<'_> {
+    fn into_given(self) -> Given {
+        Given { text: self.0.to_string(), is_text: true }
+    }
+}
+
+impl fmt::Display for Given {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let mark = if self.is_text { "\"" } else { "" };
+        write!(f, "{mark}{}{mark}", Plain(&self.text))
+    }
+}
+
 /// Result with the crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// A [`Error::Field`] from anything printable.
-    pub fn field(field: impl Into<String>, value: impl ToString, allowed: impl Into<String>) -> Self {
-        Error::Field { field: field.into(), value: value.to_string(), allowed: allowed.into() }
+    /// Returns an [`Error::Field`] for a value that is not allowed; `allowed` completes "it must be …".
+    pub fn field(field: impl Into<String>, value: impl IntoGiven, allowed: impl Into<String>) -> Self {
+        let (value, allowed) = (value.into_given(), allowed.into());
+        Problem::Value { value, fault: None, allowed, suggestion: None }.of(field)
     }
 
-    /// A [`Error::File`] from anything printable.
+    /// Returns an [`Error::Field`] for a value that is not allowed; `fault` completes "the value …", such as
+    /// `has no unit`.
+    pub fn faulty(
+        field: impl Into<String>,
+        value: impl IntoGiven,
+        fault: impl Into<String>,
+        allowed: impl Into<String>,
+    ) -> Self {
+        let (value, fault) = (value.into_given(), Some(fault.into()));
+        Problem::Value { value, fault, allowed: allowed.into(), suggestion: None }.of(field)
+    }
+
+    /// Returns an [`Error::Field`] for a word that is none of the few in `words`.
+    pub fn choice(field: impl Into<String>, value: &str, words: &[&str]) -> Self {
+        Error::field(field, quote(value), listing(words.iter().copied()))
+            .suggest(nearest(value, words.iter().copied()))
+    }
+
+    /// Returns an [`Error::Field`] for a needed value that is absent; `allowed` completes "give …".
+    pub fn missing(field: impl Into<String>, allowed: impl Into<String>) -> Self {
+        Problem::Missing { allowed: allowed.into() }.of(field)
+    }
+
+    /// Returns an [`Error::Field`] for a value that cannot be combined with `with`; `allowed` is a clause that says
+    /// how to resolve it.
+    pub fn conflict(
+        field: impl Into<String>,
+        value: impl IntoGiven,
+        with: impl Into<String>,
+        allowed: impl Into<String>,
+    ) -> Self {
+        let (value, with) = (value.into_given(), with.into());
+        Problem::Conflict { value, with, allowed: allowed.into() }.of(field)
+    }
+
+    /// Returns an [`Error::Field`] for a name that no `noun` has; the sentence suggests the nearest of `known`.
+    pub fn unknown<'a>(
+        field: impl Into<String>,
+        noun: impl Into<Cow<'static, str>>,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let known = known.into_iter().map(str::to_string).collect();
+        Problem::Unknown { noun: noun.into(), value: quote(name).into_given(), known }.of(field)
+    }
+
+    /// Returns an [`Error::File`].
     pub fn file(file: impl Into<String>, problem: impl Into<String>) -> Self {
         Error::File { file: file.into(), problem: problem.into() }
     }
 
-    /// The same error with `prefix` before the field name, for nested validation.
+    /// Returns the error of the same value with a suggestion, where there is one.
+    pub fn suggest(mut self, near: Option<&str>) -> Self {
+        if let Error::Field { problem, .. } = &mut self
+            && let Problem::Value { suggestion, .. } = problem.as_mut()
+        {
+            *suggestion = near.map(str::to_string);
+        }
+        self
+    }
+
+    /// Returns the same error with its field inside `prefix`. Whoever checks a part names fields relative to that
+    /// part (`params.users`, or `""` for the part itself), and its caller says where the part is.
     pub fn within(self, prefix: &str) -> Self {
         match self {
-            Error::Field { field, value, allowed } => {
-                Error::Field { field: format!("{prefix}.{field}"), value, allowed }
+            Error::Field { field, problem } => {
+                let dot = if field.is_empty() || field.starts_with('[') { "" } else { "." };
+                Error::Field { field: format!("{prefix}{dot}{field}"), problem }
             }
             other => other,
         }
+    }
+
+    /// Returns the path of the field, unless the fault is a file's.
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Error::Field { field, .. } => Some(field),
+            Error::File { .. } | Error::Row { .. } | Error::Cancelled => None,
+        }
+    }
+}
+
+impl Problem {
+    /// Returns the error of `field` with this problem.
+    pub fn of(self, field: impl Into<String>) -> Error {
+        Error::Field { field: field.into(), problem: Box::new(self) }
+    }
+
+    /// Returns the kind of problem in one word, for programs.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Problem::Value { .. } => "value",
+            Problem::Missing { .. } => "missing",
+            Problem::Conflict { .. } => "conflict",
+            Problem::Unknown { .. } => "unknown",
+            Problem::Form { .. } => "form",
+        }
+    }
+
+    /// Returns the offending value as the user wrote it, if there is one.
+    pub fn value(&self) -> Option<&Given> {
+        match self {
+            Problem::Value { value, .. }
+            | Problem::Conflict { value, .. }
+            | Problem::Unknown { value, .. } => Some(value),
+            Problem::Form { value, .. } => value.as_ref(),
+            Problem::Missing { .. } => None,
+        }
+    }
+
+    /// Returns what would be accepted; empty if only the parser knows.
+    pub fn allowed(&self) -> String {
+        match self {
+            Problem::Value { allowed, .. }
+            | Problem::Missing { allowed }
+            | Problem::Conflict { allowed, .. } => allowed.clone(),
+            Problem::Unknown { known, .. } => shown(known),
+            Problem::Form { .. } => String::new(),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Problem::Value { value, fault, allowed, suggestion } => {
+                let fault = fault.as_deref().unwrap_or("is not allowed");
+                let (fault, allowed) = (Plain(fault), Plain(allowed));
+                write!(f, "{value} {fault}; it must be {allowed}")?;
+                suggested(f, suggestion.as_deref())
+            }
+            Problem::Missing { allowed } => write!(f, "give {}; none was given", Plain(allowed)),
+            Problem::Conflict { value, with, allowed } => {
+                let (with, allowed) = (Plain(with), Plain(allowed));
+                write!(f, "{value} cannot be combined with {with}; {allowed}")
+            }
+            Problem::Unknown { noun, value, known } => {
+                write!(f, "there is no {noun} {value}; ")?;
+                match known.as_slice() {
+                    [] => write!(f, "there are no {noun}s"),
+                    [only] => write!(f, "the only {noun} is {}", Plain(only)),
+                    _ => write!(f, "the {noun}s are {}", Plain(&shown(known))),
+                }?;
+                suggested(f, nearest(&value.text, known.iter().map(String::as_str)))
+            }
+            Problem::Form { problem, .. } => write!(f, "{}", Plain(problem)),
+        }
+    }
+}
+
+fn suggested(f: &mut fmt::Formatter, suggestion: Option<&str>) -> fmt::Result {
+    match suggestion {
+        Some(word) => write!(f, "; did you mean \"{}\"?", Plain(word)),
+        None => Ok(()),
+    }
+}
+
+/// More names than this are not listed in a message.
+const MOST_LISTED: usize = 30;
+
+fn shown(known: &[String]) -> String {
+    let names: Vec<&str> = known.iter().take(MOST_LISTED).map(String::as_str).collect();
+    match (names.split_last(), known.len() - names.len()) {
+        (Some((last, rest)), 0) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        (_, 0) => names.concat(),
+        (_, more) => format!("{} and {more} more", names.join(", ")),
     }
 }
 
@@ -80,19 +317,28 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
-/// ` (did you mean "x"?)` when one of `known` is near `given`, else an empty string.
-pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+/// Marks text of the user's, so that messages put it in quotation marks.
+pub fn quote(text: &str) -> Quoted<'_> {
+    Quoted(text)
+}
+
+/// Returns the one of `known` that is nearest to `given`, if one is near.
+pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let given = given.to_ascii_lowercase();
     known
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&given, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4)
         .min()
-        .map(|(_, candidate)| format!(" (did you mean \"{candidate}\"?)"))
-        .unwrap_or_default()
+        .map(|(_, candidate)| candidate)
 }
 
-/// `a, b or c` for messages that list what is allowed.
+/// Returns ` (did you mean "x"?)` if one of `known` is near `given`, else an empty string.
+pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(given, known).map(|candidate| format!(" (did you mean \"{candidate}\"?)")).unwrap_or_default()
+}
+
+/// Returns `a, b or c`, for messages that list what is allowed.
 pub fn listing<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
     let items: Vec<&str> = items.into_iter().collect();
     match items.split_last() {
@@ -104,14 +350,4 @@ pub fn listing<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
 
 #[cfg(test)]
 #[allow(non_snake_case)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn error__is_one_line_whatever_it_quotes() {
-        let error = Error::field("link.ra\tte", "\"1\n2\r\u{1b}[31m\u{2028}\"", "a rate, such as 5mbit");
-        let expected = "link.ra\\tte: \"1\\n2\\r\\u{1b}[31m\\u{2028}\" is not allowed; a rate, such as 5mbit";
-        assert_eq!(error.to_string(), expected);
-        assert_eq!(Error::file("a\nb", "is\u{85}empty").to_string(), "a\\nb: is\\u{85}empty");
-    }
-}
+mod tests;

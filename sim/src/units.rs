@@ -2,7 +2,7 @@
 //!
 //! Time is integer nanoseconds. KB = 1000 B, as in the papers.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, nearest, quote};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
@@ -182,7 +182,7 @@ pub fn parse_size(field: &str, text: &str) -> Result<u64> {
 /// # Errors
 /// [`Error::Field`] naming `field` when the text is no buffer, or the buffer holds less than one packet.
 pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buffer> {
-    let allowed = "packets (50p), bytes (64kB) or bandwidth-delay products (1bdp), at least one packet";
+    let allowed = "at least one packet, in packets (50p), bytes (64kB) or bandwidth-delay products (1bdp)";
     let (number, unit) = split_unit(text);
     let value = parse_number(number).ok_or_else(|| Error::field(field, quote(text), allowed))?;
     let buffer = match unit.to_ascii_lowercase().as_str() {
@@ -193,16 +193,14 @@ pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buf
     };
     match buffer {
         Buffer::Bytes(bytes) if !(1500..=1 << 40).contains(&bytes) => {
-            let why = if unit.eq_ignore_ascii_case("bdp") {
-                format!(" ({bytes} B at this rate and RTT)")
-            } else {
-                String::new()
-            };
-            Err(Error::field(
-                field,
-                format!("{}{why}", quote(text)),
-                "a buffer of at least one 1500-byte packet: packets (50p), bytes (64kB) or bandwidth-delay products (1bdp)",
-            ))
+            let allowed = "at least one 1500-byte packet, in packets (50p), bytes (64kB) or bandwidth-delay \
+                           products (1bdp)";
+            Err(match unit.eq_ignore_ascii_case("bdp") {
+                true => {
+                    Error::faulty(field, quote(text), format!("is {bytes} B at this rate and RTT"), allowed)
+                }
+                false => Error::field(field, quote(text), allowed),
+            })
         }
         good => Ok(good),
     }
@@ -215,13 +213,9 @@ fn parse_with(field: &str, text: &str, units: &[(&str, f64)], allowed: &str) -> 
     match units.iter().find(|(name, _)| *name == lower) {
         Some((_, scale)) => Ok(value * scale),
         None => {
-            let (problem, hint) = match unit {
-                "" => ("no unit", String::new()),
-                _ => {
-                    ("unknown unit", crate::error::did_you_mean(&lower, units.iter().map(|(name, _)| *name)))
-                }
-            };
-            Err(Error::field(field, format!("{} ({problem})", quote(text)), format!("{allowed}{hint}")))
+            let fault = if unit.is_empty() { "has no unit" } else { "has an unknown unit" };
+            let near = nearest(&lower, units.iter().map(|(name, _)| *name)).filter(|_| !unit.is_empty());
+            Err(Error::faulty(field, quote(text), fault, allowed).suggest(near))
         }
     }
 }
@@ -235,8 +229,4 @@ fn split_unit(text: &str) -> (&str, &str) {
 
 fn parse_number(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0)
-}
-
-fn quote(text: &str) -> String {
-    format!("\"{text}\"")
 }

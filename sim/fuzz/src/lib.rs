@@ -27,8 +27,13 @@ pub fn check_error(error: &Error) {
     let ends_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     assert!(!text.contains(ends_line), "more than a line: {text:?}");
     let parts = match error {
-        Error::Field { field, value, allowed } => vec![field, value, allowed],
-        Error::File { file, problem } | Error::Row { file, problem, .. } => vec![file, problem],
+        Error::Field { field, problem } => {
+            assert_ne!(problem.value().map(|value| value.to_string()).as_deref(), Some(""), "the value is not named: {error:?}");
+            vec![field.clone(), problem.to_string()]
+        }
+        Error::File { file, problem } | Error::Row { file, problem, .. } => {
+            vec![file.clone(), problem.clone()]
+        }
         Error::Cancelled => panic!("nobody cancelled"),
     };
     assert!(parts.iter().all(|part| !part.trim().is_empty()), "something is not named: {error:?}");

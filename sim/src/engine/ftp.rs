@@ -35,7 +35,7 @@ impl ConnectionSource for Ftp {
         self.begun[flow as usize] += 1;
         let model = self.draws.model();
         let restarts = model.period_s > 0.0;
-        let (host, upload) = model.place(flow);
+        let (host, upload) = model.host_of_flow(flow);
         commands.open.push(Open {
             key: u64::from(flow) << 32 | u64::from(number),
             client: host,

@@ -47,19 +47,19 @@ pub fn combined(
 }
 
 /// A source that has nothing.
-pub fn nothing() -> Source {
+pub fn no_traffic() -> Source {
     Source::List(List::new(Arc::default()))
 }
 
 /// Users who fetch or send files, under a run's seed.
-pub fn files(model: &ftp::Ftp, seed: u64) -> Source {
+pub fn ftp_users(model: &ftp::Ftp, seed: u64) -> Source {
     Source::Ftp(Ftp::new(model.draws(seed)))
 }
 
 /// Remote logins; their rules are added to the run's.
-pub fn logins(plan: &Plan, model: &Telnet, seed: u64, apps: &mut Apps) -> Source {
+pub fn telnet_sessions(plan: &Plan, model: &Telnet, seed: u64, apps: &mut Apps) -> Source {
     let rules = Payload::Keystrokes(apps.keystrokes.len() as u32);
-    let (bytes, request_bytes) = keystroke(plan, model);
+    let (bytes, request_bytes) = keystroke_payloads(plan, model);
     apps.keystrokes.push(Keystrokes { bytes, interval_s: model.interval_s, seed });
     let session = |user: u32| {
         let open = Open {
@@ -77,13 +77,13 @@ pub fn logins(plan: &Plan, model: &Telnet, seed: u64, apps: &mut Apps) -> Source
 }
 
 /// Payload of an echo and of a keystroke.
-pub fn keystroke(plan: &Plan, model: &Telnet) -> (u64, u16) {
+pub fn keystroke_payloads(plan: &Plan, model: &Telnet) -> (u64, u16) {
     let (echo, typed) = (model.packet_bytes - plan.params.header, model.packet_bytes - plan.params.ack_bytes);
     (u64::from(echo), typed as u16)
 }
 
 /// Flows of datagrams; they are added to the run's.
-pub fn datagrams(senders: &Senders, seed: u64, apps: &mut Apps) -> Source {
+pub fn datagram_flows(senders: &Senders, seed: u64, apps: &mut Apps) -> Source {
     let mut opens = Vec::new();
     for (begin, stream) in senders.streams(seed) {
         let open = Open {
@@ -105,7 +105,7 @@ impl Plan {
     /// Payload of echo and keystroke, if source `number` is remote logins.
     pub(super) fn keystroke_of(&self, number: u16) -> Option<(u64, u16)> {
         self.models().find_map(|(known, model)| match model {
-            Model::Telnet(telnet) if known == number => Some(keystroke(self, telnet)),
+            Model::Telnet(telnet) if known == number => Some(keystroke_payloads(self, telnet)),
             _ => None,
         })
     }

@@ -6,9 +6,10 @@ use super::spec::{MixSpec, Scenario, TrafficSpec};
 use crate::engine::layout::Access;
 use crate::engine::misbehaving::Rules;
 use crate::engine::mix::MAX_SOURCES;
-use crate::error::{Error, Result, did_you_mean, listing};
+use crate::error::{Error, Result, quote};
 use crate::tcp::profile::Opening;
 use crate::traffic::model::{self, Model};
+use crate::traffic::overlay::LOADS;
 use crate::traffic::read::Direction;
 use crate::units::parse_size;
 use serde_json::Value;
@@ -61,107 +62,115 @@ impl Entry {
 pub fn entries(scenario: &Scenario, direction: Direction) -> Result<Vec<Entry>> {
     let specs = &scenario.traffic.mix;
     if specs.len() > MAX_SOURCES {
-        let allowed = format!("at most {MAX_SOURCES} entries");
-        return Err(Error::field("traffic.mix", format!("{} entries", specs.len()), allowed));
+        let (value, allowed) = (format!("{} entries", specs.len()), format!("at most {MAX_SOURCES}"));
+        return Err(Error::field("traffic.mix", value, allowed));
     }
     if !specs.is_empty() && direction == Direction::Up {
-        let allowed = "with a mix \"down\"; its entries say themselves which way they go";
-        return Err(Error::field("traffic.direction", "\"up\"", allowed));
+        let allowed = "each entry of a mix has a direction of its own";
+        return Err(Error::conflict("traffic.direction", quote("up"), "traffic.mix", allowed));
     }
-    let names = names(&scenario.traffic);
+    let names = source_names(&scenario.traffic);
     let own = &names[names.len() - specs.len()..];
     let checked = specs.iter().zip(own).enumerate().map(|(index, (spec, (_, name)))| {
-        let field = format!("traffic.mix[{index}]");
+        let field = field_of(index as u16 + 1);
+        let plays = plays(spec).map_err(|error| error.within(&field))?;
         if name.is_empty() || names.iter().filter(|(_, other)| other == name).count() > 1 {
-            let value = format!("\"{name}\"");
-            return Err(Error::field(format!("{field}.name"), value, "a name that no other source has"));
+            let allowed = "a name that no other source has";
+            return Err(Error::field(format!("{field}.name"), quote(name), allowed));
         }
-        let plays = plays(&field, spec).map_err(|error| within(error, &field))?;
         Ok(Entry { name: name.clone(), plays, load: spec.load })
     });
     checked.collect()
 }
 
-fn plays(field: &str, spec: &MixSpec) -> Result<Plays> {
+/// Checks what an entry plays; errors name fields of the entry.
+fn plays(spec: &MixSpec) -> Result<Plays> {
     match (spec.model.is_empty(), spec.files.is_empty()) {
-        (false, true) => modelled(field, spec).map(Plays::Model),
-        (true, false) => trace(field, spec),
-        (false, false) => Err(Error::field(field, "model and files", "one of them; they may be two entries")),
-        (true, true) => Err(Error::field(field, "neither model nor files", "one of them")),
+        (false, true) => modelled(spec).map(Plays::Model),
+        (true, false) => trace(spec),
+        (false, false) => Err(Error::conflict(
+            "model",
+            quote(&spec.model),
+            "files",
+            "give one of them, or make them two entries",
+        )),
+        (true, true) => Err(Error::missing("", "a model or files")),
     }
 }
 
-/// A trace has the connections it has.
-fn trace(field: &str, spec: &MixSpec) -> Result<Plays> {
-    for (name, is_given) in [("params", spec.params.is_some()), ("count", spec.count.is_some())] {
-        if is_given {
-            let allowed = "only models have it; load says how much of the link files are to take";
-            return Err(Error::field(format!("{field}.{name}"), "given with files", allowed));
-        }
+/// Checks an entry that replays files, which have neither parameters nor a count.
+fn trace(spec: &MixSpec) -> Result<Plays> {
+    let params = spec.params.as_ref().map(Value::to_string);
+    let count = spec.count.map(|count| count.to_string());
+    if let Some((name, value)) =
+        [("params", params), ("count", count)].into_iter().find_map(|(name, value)| Some((name, value?)))
+    {
+        let allowed = "only a model has it; the share of the link that files take is their load";
+        return Err(Error::conflict(name, value, "files", allowed));
     }
-    check_load(field, None, spec.load)?;
-    let name = spec.direction.as_deref().unwrap_or("down");
-    let direction = Direction::by_name(&format!("{field}.direction"), name)?;
+    check_load(None, spec.load)?;
+    let direction = Direction::by_name("direction", spec.direction.as_deref().unwrap_or("down"))?;
     Ok(Plays::Trace { upload: direction == Direction::Up })
 }
 
-fn modelled(field: &str, spec: &MixSpec) -> Result<Model> {
+/// Checks an entry that plays a model, whose direction is among its parameters.
+fn modelled(spec: &MixSpec) -> Result<Model> {
     if let Some(direction) = &spec.direction {
-        let allowed = "only files have it; models have parameters (direction, upload)";
-        return Err(Error::field(format!("{field}.direction"), format!("\"{direction}\""), allowed));
+        let allowed = "a model's direction is among its parameters (direction or upload)";
+        return Err(Error::conflict("direction", quote(direction), "a model", allowed));
     }
     let given = spec.params.clone().unwrap_or(Value::Null);
     let mut model = model::by_name(&spec.model, &given)?;
     if let Some(count) = spec.count {
-        model = model::by_name(&spec.model, &counted(field, spec, given, count)?)?;
+        model = model::by_name(&spec.model, &counted(spec, given, count)?)?;
     }
-    check_load(field, Some(&model), spec.load)?;
+    check_load(Some(&model), spec.load)?;
     Ok(model)
 }
 
-/// The parameters with `count` among them.
-fn counted(field: &str, spec: &MixSpec, given: Value, count: u32) -> Result<Value> {
-    let refuse = |allowed: String| Err(Error::field(format!("{field}.count"), count, allowed));
+/// Returns the parameters with `count` among them.
+fn counted(spec: &MixSpec, given: Value, count: u32) -> Result<Value> {
+    let refuse = |with: &str, allowed: &str| Err(Error::conflict("count", count, with, allowed));
     let parameter = match model::count_parameter(&spec.model) {
         Ok(parameter) => parameter,
-        Err(instead) => return refuse(instead),
+        Err(rate) => {
+            let with = format!("model {}, which has a rate of arrivals and no number of users", spec.model);
+            return refuse(&with, &format!("give load or params.{rate}"));
+        }
     };
     let mut params = if let Value::Object(table) = given { table } else { serde_json::Map::new() };
     if params.insert(parameter.to_string(), count.into()).is_some() {
-        return refuse(format!("it and params.{parameter} say the same; give one of them"));
+        return refuse(&format!("params.{parameter}, which is the same"), "give one of them");
     }
     if spec.load.is_some() {
-        return refuse("it and load both say how many; give one of them".into());
+        return refuse("load, which decides the number", "give one of them");
     }
     Ok(Value::Object(params))
 }
 
-/// A load is a number above 0, at most 2, and for models that can be scaled.
+/// Checks the `load` of a part of the traffic.
 ///
 /// # Errors
-/// [`Error::Field`] naming `<field>.load`.
-pub fn check_load(field: &str, model: Option<&Model>, load: Option<f64>) -> Result<()> {
+/// [`Error::Field`] naming `load` if it is out of range, or if the model has a fixed number of users.
+pub fn check_load(model: Option<&Model>, load: Option<f64>) -> Result<()> {
     let Some(load) = load else { return Ok(()) };
     if !(load > 0.0 && load <= 2.0) {
-        return Err(Error::field(format!("{field}.load"), load, "a number above 0, at most 2"));
+        return Err(Error::field("load", load, LOADS));
     }
     match model.filter(|model| !model.takes_load()) {
         None => Ok(()),
         Some(model) => {
-            let allowed = format!("model {} has so many users and takes no load; say how many", model.name());
-            Err(Error::field(format!("{field}.load"), load, allowed))
+            let with = format!("model {}, which has a number of users", model.name());
+            Err(Error::conflict("load", load, with, "give that number among its parameters"))
         }
     }
 }
 
-/// A model's complaint about `traffic.…`, for an entry of the mix.
-fn within(error: Error, entry: &str) -> Error {
-    match error {
-        Error::Field { field, value, allowed } if !field.starts_with(entry) => {
-            let field = field.replacen("traffic", entry, 1);
-            Error::Field { field, value, allowed }
-        }
-        other => other,
+/// Returns the part of the scenario in which source `number` is written, for errors.
+pub fn field_of(number: u16) -> String {
+    match number {
+        0 => "traffic".to_string(),
+        number => format!("traffic.mix[{}]", number - 1),
     }
 }
 
@@ -171,31 +180,25 @@ fn within(error: Error, entry: &str) -> Error {
 /// [`Error::Field`] naming `traffic.gaming.<field>`.
 pub fn gaming(traffic: &TrafficSpec) -> Result<Option<Rules>> {
     let Some(spec) = &traffic.gaming else { return Ok(None) };
-    let refuse = |name: &str, value: String, allowed: &str| {
-        Err(Error::field(format!("traffic.gaming.{name}"), value, allowed))
-    };
     if !(0.0..=1.0).contains(&spec.share) {
-        return refuse("share", spec.share.to_string(), "a share from 0 to 1");
+        return Err(Error::field("traffic.gaming.share", spec.share, "a share from 0 to 1"));
     }
     if !(1..=1000).contains(&spec.split) {
-        return refuse("split", spec.split.to_string(), "1 to 1000 pieces");
+        return Err(Error::field("traffic.gaming.split", spec.split, "from 1 to 1000 pieces"));
     }
     let parallel = match spec.pieces.as_str() {
         "parallel" => true,
         "consecutive" => false,
         other => {
-            let hint = did_you_mean(other, ["parallel", "consecutive"]);
-            return refuse("pieces", format!("\"{other}\""), &format!("parallel or consecutive{hint}"));
+            return Err(Error::choice("traffic.gaming.pieces", other, &["parallel", "consecutive"]));
         }
     };
-    let names = names(traffic);
+    let names = source_names(traffic);
     let number = |name: &String| match names.iter().find(|(_, known)| known == name) {
         Some((number, _)) => Ok(*number),
         None => {
             let known = names.iter().map(|(_, known)| known.as_str());
-            let hint = did_you_mean(name, known.clone());
-            let allowed = format!("the sources are {}{hint}", listing(known));
-            Err(Error::field("traffic.gaming.sources", format!("\"{name}\""), allowed))
+            Err(Error::unknown("traffic.gaming.sources", "source", name, known))
         }
     };
     Ok(Some(Rules {
@@ -209,14 +212,14 @@ pub fn gaming(traffic: &TrafficSpec) -> Result<Option<Rules>> {
 }
 
 /// Numbers and names of all sources: 0 is what the scenario has beside its mix, if anything.
-pub fn names(traffic: &TrafficSpec) -> Vec<(u16, String)> {
+pub fn source_names(traffic: &TrafficSpec) -> Vec<(u16, String)> {
     let mut names = Vec::new();
     if traffic.mix.is_empty() || has_main(traffic) {
         names.push((0, traffic.model.clone().unwrap_or_else(|| "traffic".to_string())));
     }
     for (index, spec) in traffic.mix.iter().enumerate() {
         let taken = |name: &str| names.iter().any(|(_, known)| known == name) || name == "traffic";
-        let own = label(spec);
+        let own = default_name(spec);
         let name = match &spec.name {
             Some(name) => name.clone(),
             None if taken(own) => format!("{own}-{}", index + 1),
@@ -228,7 +231,7 @@ pub fn names(traffic: &TrafficSpec) -> Vec<(u16, String)> {
 }
 
 /// What an entry without a name is called: its model's name, or its first file's without folders.
-fn label(spec: &MixSpec) -> &str {
+fn default_name(spec: &MixSpec) -> &str {
     match spec.files.first() {
         Some(file) if spec.model.is_empty() => file.rsplit('/').next().unwrap_or(file),
         _ => &spec.model,
@@ -254,19 +257,26 @@ impl Plan {
     /// [`Error::Field`] naming what does not go with the TCP profile.
     pub(super) fn consistent(self) -> Result<Plan> {
         let asks = matches!(self.params.opening, Opening::Request);
-        let telnet = self.models().find_map(|(_, model)| match model {
-            Model::Telnet(telnet) => Some(telnet),
+        let telnet = self.models().find_map(|(number, model)| match model {
+            Model::Telnet(telnet) => Some((number, telnet)),
             _ => None,
         });
         match telnet {
             Some(_) if !asks => {
-                let value = format!("\"{}\"", self.scenario.tcp.profile);
-                let allowed = "telnet needs a client that asks: profile rfc or linux, direction down";
-                Err(Error::field("tcp.profile", value, allowed))
+                let allowed = "give profile rfc or linux and direction down, in which clients send requests";
+                Err(Error::conflict(
+                    "tcp.profile",
+                    quote(&self.scenario.tcp.profile),
+                    "model telnet",
+                    allowed,
+                ))
             }
-            Some(telnet) if telnet.packet_bytes <= self.params.header.max(self.params.ack_bytes) => {
-                let allowed = "a packet longer than the headers of the TCP profile";
-                Err(Error::field("traffic.params.packet_bytes", telnet.packet_bytes, allowed))
+            Some((number, telnet))
+                if telnet.packet_bytes <= self.params.header.max(self.params.ack_bytes) =>
+            {
+                let allowed = "longer than the headers of the TCP profile";
+                let error = Error::field("params.packet_bytes", telnet.packet_bytes, allowed);
+                Err(error.within(&field_of(number)))
             }
             _ => self.with_an_edge_that_sees_both_directions(),
         }
@@ -277,10 +287,9 @@ impl Plan {
     fn with_an_edge_that_sees_both_directions(self) -> Result<Plan> {
         let needs_both = self.scheme.marker(Place::EXAMPLE)?.other_direction().is_some();
         if needs_both && matches!(self.layout.access, Access::Graph(_)) {
-            let value = format!("\"{}\"", self.scheme);
-            let allowed =
-                "its marker must see both directions, which a topology or a host stage does not let it";
-            return Err(Error::field("scheme", value, allowed));
+            let with = "a topology or a host stage, where its marker does not see both directions";
+            let value = self.scheme.to_string();
+            return Err(Error::conflict("scheme", quote(&value), with, "take a marker that sees one"));
         }
         Ok(self)
     }

@@ -2,10 +2,11 @@
 //!
 //! `Scenario` (text) → [`Plan`] (checked, in units) → [`run`] → [`RunResult`].
 
-pub mod alone;
 mod apps;
 pub mod catalogue;
-mod empty_path;
+pub mod ideal_time;
+mod idle_path;
+pub mod load;
 pub mod mix;
 mod mix_spec;
 mod parts;

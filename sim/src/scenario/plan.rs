@@ -3,13 +3,14 @@
 use super::mix::{self, Entry};
 use super::scheme::Scheme;
 use super::server::server;
-use super::spec::{BulkSpec, ConnectionSpec, SCHEMA, Scenario};
+use super::spec::{BulkSpec, ConnectionSpec, SCHEMA, Scenario, TrafficSpec};
 use super::tcp;
 use super::topology::{self, Network, PlannedLink};
 use crate::engine::layout::{DOWN, Layout, UP};
 use crate::engine::misbehaving::Rules;
 use crate::engine::server::Order;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
+use crate::rng;
 use crate::tcp::Params;
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
@@ -61,11 +62,7 @@ impl Plan {
     /// [`Error::Field`] naming the field, the value and what is allowed.
     pub fn new(scenario: &Scenario) -> Result<Plan> {
         if scenario.schema != SCHEMA {
-            return Err(Error::field(
-                "schema",
-                format!("\"{}\"", scenario.schema),
-                format!("allowed: {SCHEMA}"),
-            ));
+            return Err(Error::field("schema", quote(&scenario.schema), format!("\"{SCHEMA}\"")));
         }
         let direction = direction(scenario)?;
         let Network { links, layout, rtt, own_rtt } = Network::new(scenario)?;
@@ -118,6 +115,11 @@ impl Plan {
         (begin, begin + self.duration)
     }
 
+    /// Returns the seed of the replication: the scenario's seed mixed with its replication number.
+    pub fn replication_seed(&self) -> u64 {
+        rng::mix(self.scenario.seed).wrapping_add(rng::mix(u64::from(self.scenario.replication) | 1 << 40))
+    }
+
     /// The last moment of the run.
     pub fn deadline(&self) -> Time {
         Time::ZERO + self.warmup + Dur(self.duration.0.saturating_mul(u64::from(self.scenario.max_windows)))
@@ -138,14 +140,10 @@ fn window(scenario: &Scenario) -> Result<(Dur, Dur)> {
     let warmup = parse_dur("warmup", &scenario.warmup)?;
     let duration = parse_dur("duration", &scenario.duration)?;
     if duration == Dur::ZERO {
-        return Err(Error::field(
-            "duration",
-            format!("\"{}\"", scenario.duration),
-            "a time longer than zero",
-        ));
+        return Err(Error::field("duration", quote(&scenario.duration), "longer than zero"));
     }
     if !(1..=1000).contains(&scenario.max_windows) {
-        return Err(Error::field("max_windows", scenario.max_windows, "1 to 1000"));
+        return Err(Error::field("max_windows", scenario.max_windows, "from 1 to 1000"));
     }
     Ok((warmup, duration))
 }
@@ -157,29 +155,38 @@ fn direction(scenario: &Scenario) -> Result<Direction> {
 
 fn model(scenario: &Scenario) -> Result<Option<Model>> {
     let traffic = &scenario.traffic;
-    let given = [!traffic.files.is_empty(), traffic.model.is_some(), !traffic.connections.is_empty()];
-    let count = given.iter().filter(|given| **given).count();
-    if count > 1 || (count == 0 && traffic.bulk.is_none() && traffic.mix.is_empty()) {
-        let problem = if count == 0 { "nothing" } else { "more than one source" };
-        return Err(Error::field(
-            "traffic",
-            problem,
-            "exactly one of files, model and connections, or bulk or mix",
-        ));
-    }
-    if let Some(load) = traffic.load.filter(|load| !(*load > 0.0 && *load <= 2.0)) {
-        return Err(Error::field("traffic.load", load, "a number above 0, at most 2"));
-    }
-    if let (Some(load), true) = (traffic.load, traffic.files.is_empty() && traffic.model.is_none()) {
-        let allowed = "only traffic.files and traffic.model can be made to load the link; entries of a mix have \
-                       loads of their own";
-        return Err(Error::field("traffic.load", load, allowed));
-    }
+    check_one_source(traffic)?;
     traffic.bulk.as_ref().map_or(Ok(()), check_bulk)?;
     let params = traffic.params.as_ref().unwrap_or(&serde_json::Value::Null);
-    let model = traffic.model.as_deref().map(|name| model::by_name(name, params)).transpose()?;
-    mix::check_load("traffic", model.as_ref(), traffic.load)?;
+    let model = traffic.model.as_deref().map(|name| model::by_name(name, params)).transpose();
+    let model = model.map_err(|error| error.within("traffic"))?;
+    mix::check_load(model.as_ref(), traffic.load).map_err(|error| error.within("traffic"))?;
+    if let (Some(load), true) = (traffic.load, traffic.files.is_empty() && traffic.model.is_none()) {
+        let with = "traffic that has neither files nor a model";
+        let allowed = "an entry of traffic.mix may have a load of its own";
+        return Err(Error::conflict("traffic.load", load, with, allowed));
+    }
     Ok(model)
+}
+
+/// Checks that the scenario has one main source of traffic, or bulk flows or a mix.
+fn check_one_source(traffic: &TrafficSpec) -> Result<()> {
+    let sources = [
+        ("files", !traffic.files.is_empty()),
+        ("model", traffic.model.is_some()),
+        ("connections", !traffic.connections.is_empty()),
+    ];
+    let mut given = sources.into_iter().filter(|(_, is_given)| *is_given).map(|(field, _)| field);
+    match (given.next(), given.next()) {
+        (Some(one), Some(other)) => {
+            let allowed = "give one of files, model or connections";
+            Err(Error::conflict("traffic", one, other, allowed))
+        }
+        (None, _) if traffic.bulk.is_none() && traffic.mix.is_empty() => {
+            Err(Error::missing("traffic", "one of files, model or connections, or bulk or mix"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_bulk(bulk: &BulkSpec) -> Result<()> {
@@ -190,7 +197,7 @@ fn check_bulk(bulk: &BulkSpec) -> Result<()> {
     ];
     for (name, value, range) in fields {
         if !range.contains(&value) {
-            let allowed = format!("{} to {}", range.start(), range.end());
+            let allowed = format!("from {} to {}", range.start(), range.end());
             return Err(Error::field(format!("traffic.bulk.{name}"), value, allowed));
         }
     }
@@ -205,17 +212,17 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
     let field = |name: &str| format!("traffic.connections[{index}].{name}");
     let seconds = |name: &str, value: f64| match value {
         value if value.is_finite() && (0.0..1e9).contains(&value) => Ok(Dur::from_secs(value)),
-        value => Err(Error::field(field(name), value, "seconds, 0 or more")),
+        value => Err(Error::field(field(name), value, "a number of seconds, 0 or more")),
     };
     let writes = spec.writes.iter().map(|write| match write.bytes {
         1..=1_000_000_000_000 => {
             Ok(Write { idle: seconds("writes.idle_s", write.idle_s)?, bytes: write.bytes })
         }
-        bytes => Err(Error::field(field("writes.bytes"), bytes, "1 to 10^12 bytes")),
+        bytes => Err(Error::field(field("writes.bytes"), bytes, "from 1 to 10^12 bytes")),
     });
     let writes = writes.collect::<Result<Vec<_>>>()?;
     if writes.is_empty() {
-        return Err(Error::field(field("writes"), "[]", "at least one write"));
+        return Err(Error::missing(field("writes"), "at least one write"));
     }
     Ok(Connection {
         start: Time(seconds("start_s", spec.start_s)?.0),

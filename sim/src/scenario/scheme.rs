@@ -3,7 +3,7 @@
 use super::catalogue::{Build, NamedScheme, Parameter, Part, Role, Visible};
 use super::schemes::SCHEMES;
 use super::values::Values;
-use crate::error::{Error, Result, did_you_mean, listing};
+use crate::error::{Error, Result, listing, nearest, quote};
 use crate::marker::{Marker, PolicyMarker};
 use crate::queue::{Dropper, Fifo, HostScheduler, Policy as DropPolicy, Queue};
 use crate::units::{Buffer, Rate};
@@ -222,10 +222,11 @@ impl Item {
         match (named_scheme(name), Part::find(name)) {
             (Some(scheme), _) => Ok(Item::of_named(scheme, |_| true)),
             (None, Some(part)) if part.role() == Role::Queue => Ok(Item::of_part(part)),
-            (None, Some(_)) => Err(Error::field(
+            (None, Some(_)) => Err(Error::faulty(
                 "scheme",
-                format!("\"{name}\""),
-                format!("{name} is a marker and needs a queue behind it, such as {name}|multi-red"),
+                quote(name),
+                "is a marker and needs a queue behind it",
+                format!("a scheme such as {name}|multi-red"),
             )),
             (None, None) => Err(unknown(name, "scheme", known(|_| true))),
         }
@@ -292,33 +293,24 @@ impl Item {
     fn assign(&mut self, assignment: &str) -> Result<()> {
         let names = || self.visible.iter().map(|one| one.parameter.name);
         let Some((name, value)) = assignment.split_once('=') else {
-            let allowed = format!("write {}(parameter=value,…); parameters: {}", self.name, listing(names()));
-            return Err(Error::field("scheme", format!("\"{assignment}\""), allowed));
+            let allowed = format!("parameter=value; the parameters are {}", listing(names()));
+            return Err(Error::field(format!("scheme {}", self.name), quote(assignment), allowed));
         };
         let (name, value) = (name.trim(), value.trim());
         if let Some(before) = self.given.get(name) {
-            let value = format!("\"{before}\" and \"{value}\"");
-            return Err(Error::field(self.field(name), value, "allowed: one value"));
+            let (value, with) = (quote(value), format!("\"{before}\""));
+            return Err(Error::conflict(self.field(name), value, with, "give one value"));
         }
         let Some(found) = self.visible.iter().find(|one| one.parameter.name == name) else {
-            let known = if names().next().is_none() { "none".to_string() } else { listing(names()) };
-            let allowed = format!("parameters of {}: {known}{}", self.name, did_you_mean(name, names()));
-            return Err(Error::field(
-                format!("scheme {}", self.name),
-                format!("unknown parameter \"{name}\""),
-                allowed,
-            ));
+            return Err(Error::unknown(format!("scheme {}", self.name), "parameter", name, names()));
         };
         found.parameter.parse(value).map_err(|error| {
-            let hint = match found.parameter.kind {
-                mousehole_policy::Kind::Choice(words) => did_you_mean(value, words.iter().copied()),
-                _ => String::new(),
+            let words = match found.parameter.kind {
+                mousehole_policy::Kind::Choice(words) => words,
+                _ => &[],
             };
-            Error::field(
-                self.field(name),
-                format!("\"{value}\""),
-                format!("allowed: {}{hint}", error.allowed),
-            )
+            let near = nearest(value, words.iter().copied().filter(|word| *word != "-"));
+            Error::field(self.field(name), quote(value), error.allowed).suggest(near)
         })?;
         for target in &found.sets {
             self.stages[found.stage].values.insert(target, value.to_string());
@@ -347,7 +339,7 @@ impl Item {
             let shown = self.visible.iter().find(|one| one.sets.contains(&error.parameter.as_str()));
             let name = shown.map_or(error.parameter.as_str(), |one| one.parameter.name);
             let text = stage.all_values().get(error.parameter.as_str()).cloned().unwrap_or(error.value);
-            Error::field(self.field(name), format!("\"{text}\""), format!("allowed: {}", error.allowed))
+            Error::field(self.field(name), quote(&text), error.allowed)
         })
     }
 
@@ -420,10 +412,11 @@ fn split_call(text: &str) -> Result<(&str, &str)> {
     match (text.split_once('('), text.ends_with(')')) {
         (None, false) => Ok((text, "")),
         (Some((name, rest)), true) => Ok((name.trim(), &rest[..rest.len() - 1])),
-        _ => Err(Error::field(
+        _ => Err(Error::faulty(
             "scheme",
-            format!("\"{text}\""),
-            "parentheses must match: name(parameter=value,…)",
+            quote(text),
+            "has parentheses that do not match",
+            "of the form name(parameter=value,…)",
         )),
     }
 }
@@ -442,11 +435,6 @@ fn known(wanted: impl Fn(Part) -> bool) -> Vec<&'static str> {
     names
 }
 
-fn unknown(name: &str, what: &str, known: Vec<&'static str>) -> Error {
-    let hint = did_you_mean(name, known.iter().copied());
-    Error::field(
-        "scheme",
-        format!("unknown {what} \"{name}\""),
-        format!("known: {}{hint}", listing(known.iter().copied())),
-    )
+fn unknown(name: &str, what: &'static str, known: Vec<&'static str>) -> Error {
+    Error::unknown("scheme", what, name, known)
 }

@@ -2,7 +2,7 @@
 
 use super::spec::ServerSpec;
 use crate::engine::server::Order;
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result, quote};
 use crate::traffic::read::Direction;
 use crate::units::{Rate, parse_size};
 
@@ -12,14 +12,11 @@ use crate::units::{Rate, parse_size};
 /// [`Error::Field`] naming `server.rate` or `server.order`, or `server` where clients send the data.
 pub(super) fn server(spec: &ServerSpec, direction: Direction) -> Result<(Rate, Order)> {
     if direction == Direction::Up {
-        return Err(Error::field(
-            "server",
-            "set",
-            "only with traffic.direction down: servers send nothing else",
-        ));
+        let allowed = "servers send the data only with direction \"down\"";
+        return Err(Error::conflict("server", "a server", "traffic.direction \"up\"", allowed));
     }
-    let allowed = "bytes per second with a unit, such as 200kB/s, from 1B/s to 100GB/s";
-    let fault = || Error::field("server.rate", format!("\"{}\"", spec.rate), allowed);
+    let allowed = "a number of bytes per second with a unit, such as 200kB/s, from 1B/s to 100GB/s";
+    let fault = || Error::field("server.rate", quote(&spec.rate), allowed);
     let size = spec.rate.strip_suffix("/s").ok_or_else(fault)?;
     let bytes = parse_size("server.rate", size).map_err(|_| fault())?;
     if !(1..=100_000_000_000).contains(&bytes) {
@@ -28,11 +25,7 @@ pub(super) fn server(spec: &ServerSpec, direction: Direction) -> Result<(Rate, O
     let order = match spec.order.as_str() {
         "fcfs" => Order::Fcfs,
         "stf" => Order::Stf,
-        other => {
-            let hint = did_you_mean(other, ["fcfs", "stf"]);
-            let allowed = format!("allowed: fcfs or stf{hint}");
-            return Err(Error::field("server.order", format!("\"{other}\""), allowed));
-        }
+        other => return Err(Error::choice("server.order", other, &["fcfs", "stf"])),
     };
     Ok((Rate(8 * bytes), order))
 }

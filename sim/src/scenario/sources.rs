@@ -1,9 +1,9 @@
 //! Where the connections of a run come from: files, models, connections written out, and several of these.
 
 use super::apps;
-use super::mix::Plays;
+use super::load::Load;
+use super::mix::{self, Plays};
 use super::plan::Plan;
-use super::run::{Load, replication_seed};
 use crate::engine::source::{List, Poisson, Replay, Source};
 use crate::engine::{Apps, arrivals::Arrivals, sessions::Sessions};
 use crate::error::{Error, Result};
@@ -22,13 +22,13 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// [`Error::Field`] when files were not read.
-pub(super) fn inputs(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Arc<Traffic>> {
+pub(super) fn replayed_traffic(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Arc<Traffic>> {
     let spec = &plan.scenario.traffic;
     let read = read.unwrap_or_default();
     let in_mix = (1..).zip(&spec.mix).map(|(number, entry)| (number, &entry.files));
     let mut named = [(0, &spec.files)].into_iter().chain(in_mix).filter(|(_, files)| !files.is_empty());
     if let Some((_, files)) = named.find(|(number, _)| read.part(*number).is_none()) {
-        return Err(Error::field("traffic.files", files.join(", "), "the files must be read before the run"));
+        return Err(Error::faulty("traffic.files", files.join(", "), "was not read", "read before the run"));
     }
     match spec.connections.is_empty() {
         true => Ok(read),
@@ -41,32 +41,34 @@ pub(super) fn inputs(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Arc<Traf
 ///
 /// # Errors
 /// [`Error::Field`] when a source cannot be played as asked.
-pub(super) fn all(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps) -> Result<(Source, Load)> {
+pub(super) fn build(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps) -> Result<(Source, Load)> {
     let mut load = Load { target: plan.scenario.traffic.load, ..Load::default() };
-    let main = main(plan, traffic, apps, &mut load)?;
-    let entries = entries(plan, traffic, apps, &mut load)?;
-    Ok((apps::combined(plan, main, entries, traffic, replication_seed(plan)), load))
+    let main =
+        main_source(plan, traffic, apps, &mut load).map_err(|error| error.within(&mix::field_of(0)))?;
+    let entries = mix_sources(plan, traffic, apps, &mut load)?;
+    Ok((apps::combined(plan, main, entries, traffic, plan.replication_seed()), load))
 }
 
 /// What the scenario has beside its mix.
-fn main(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Source> {
+fn main_source(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Source> {
     let spec = &plan.scenario.traffic;
     match &plan.model {
-        Some(model) => modelled(plan, model, 0, apps, load),
-        None if !spec.files.is_empty() => replayed(plan, traffic, (0, false), load),
+        Some(model) => model_source(plan, model, 0, apps, load),
+        None if !spec.files.is_empty() => replay_source(plan, traffic, (0, false), load),
         None if !spec.connections.is_empty() => Ok(Source::List(List::new(traffic.clone()))),
-        None => Ok(apps::nothing()),
+        None => Ok(apps::no_traffic()),
     }
 }
 
 /// The sources of the mix; what they offer to clients is added to the load achieved.
-fn entries(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Vec<Source>> {
+fn mix_sources(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Vec<Source>> {
     let sources = (1..).zip(&plan.mix).map(|(number, entry)| {
         let mut own = Load { target: entry.load, ..Load::default() };
         let source = match &entry.plays {
-            Plays::Model(model) => modelled(plan, model, number, apps, &mut own)?,
-            Plays::Trace { upload } => replayed(plan, traffic, (number, *upload), &mut own)?,
+            Plays::Model(model) => model_source(plan, model, number, apps, &mut own),
+            Plays::Trace { upload } => replay_source(plan, traffic, (number, *upload), &mut own),
         };
+        let source = source.map_err(|error| error.within(&mix::field_of(number)))?;
         load.add(&own, entry.is_upload());
         Ok(source)
     });
@@ -74,11 +76,17 @@ fn entries(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load
 }
 
 /// The files of source `number`, laid over themselves.
-fn replayed(plan: &Plan, traffic: &Arc<Traffic>, source: (u16, bool), load: &mut Load) -> Result<Source> {
+fn replay_source(
+    plan: &Plan,
+    traffic: &Arc<Traffic>,
+    source: (u16, bool),
+    load: &mut Load,
+) -> Result<Source> {
     let (number, upload) = source;
     let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
     let part = traffic.part(number).ok_or_else(|| {
-        Error::field("traffic.files", format!("source {number}"), "the files must be read before the run")
+        let name = format!("the traffic of source {number}");
+        Error::faulty("files", name, "was not read", "read before the run")
     })?;
     let rate = if upload { plan.uplink_rate } else { plan.rate };
     let overlay = Overlay::new(part, load.target, rate, plan.params.mss, seed, replication)?;
@@ -92,9 +100,9 @@ fn replayed(plan: &Plan, traffic: &Arc<Traffic>, source: (u16, bool), load: &mut
 }
 
 /// Source `number` of the run: a model's.
-fn modelled(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut Load) -> Result<Source> {
+fn model_source(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut Load) -> Result<Source> {
     let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
-    let drawn = apps::seed_of(replication_seed(plan), number);
+    let drawn = apps::seed_of(plan.replication_seed(), number);
     let rate = if model.is_upload() { plan.uplink_rate } else { plan.rate };
     let mss = plan.params.mss;
     let model = match load.target {
@@ -113,10 +121,10 @@ fn modelled(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut
         Model::PackMime(model) => arrivals(OpenLoop::PackMime(Box::new(model.draws(seed, replication)))),
         Model::Http2(model) => arrivals(OpenLoop::Http2(model.draws(seed, replication))),
         Model::Poisson(poisson) => Source::Poisson(Poisson::new(poisson.draws(seed, replication))),
-        Model::Ftp(ftp) => apps::files(ftp, drawn),
-        Model::Telnet(telnet) => apps::logins(plan, telnet, drawn, apps),
-        Model::Udp(udp) => apps::datagrams(&udp.senders(), drawn, apps),
-        Model::Voip(voip) => apps::datagrams(&voip.senders(), drawn, apps),
+        Model::Ftp(ftp) => apps::ftp_users(ftp, drawn),
+        Model::Telnet(telnet) => apps::telnet_sessions(plan, telnet, drawn, apps),
+        Model::Udp(udp) => apps::datagram_flows(&udp.senders(), drawn, apps),
+        Model::Voip(voip) => apps::datagram_flows(&voip.senders(), drawn, apps),
     })
 }
 
@@ -129,7 +137,7 @@ fn arrivals(draws: OpenLoop) -> Source {
 }
 
 /// Flows without end, under a run's seed.
-pub(super) fn bulk(plan: &Plan, seed: u64) -> Option<Traffic> {
+pub(super) fn bulk_flows(plan: &Plan, seed: u64) -> Option<Traffic> {
     let spec = plan.scenario.traffic.bulk.as_ref()?;
     let connections = (0..spec.flows).map(|flow| {
         let share = f64::from(flow) / f64::from(spec.flows);

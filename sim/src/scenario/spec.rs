@@ -2,7 +2,7 @@
 
 pub use super::mix_spec::{GamingSpec, MixSpec};
 use super::topology::spec::{HostStageSpec, TopologySpec};
-use crate::error::{Error, Result};
+use crate::error::{Error, Problem, Result};
 use crate::flow::Class;
 use crate::tcp::{Congestion, Variant};
 use serde::{Deserialize, Serialize};
@@ -363,6 +363,7 @@ impl Scenario {
     /// # Errors
     /// [`Error::Field`] telling what is wrong.
     pub fn from_json(text: &str) -> Result<Scenario> {
-        serde_json::from_str(text).map_err(|error| Error::field("scenario", "this", error.to_string()))
+        serde_json::from_str(text)
+            .map_err(|error| Problem::Form { value: None, problem: error.to_string() }.of("scenario"))
     }
 }

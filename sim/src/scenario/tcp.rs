@@ -1,7 +1,7 @@
 //! The `[tcp]` part of a scenario: a profile, and what is set beside it.
 
 use super::spec::TcpSpec;
-use crate::error::{Error, Result};
+use crate::error::{Error, IntoGiven, Result, quote};
 use crate::tcp::profile::Opening;
 use crate::tcp::{Congestion, Params, Variant};
 use crate::traffic::read::Direction;
@@ -17,7 +17,7 @@ pub(super) fn params(spec: &TcpSpec, direction: Direction) -> Result<Params> {
     set_ssthresh(&mut params, spec)?;
     set_timers(&mut params, spec)?;
     set_recovery(&mut params, spec)?;
-    params.opening = opening(params.opening, spec.syn, direction)?;
+    params.opening = opening(params.opening, spec, direction)?;
     Ok(params)
 }
 
@@ -32,7 +32,7 @@ fn set_sizes(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     ] {
         let Some(value) = given else { continue };
         if !allowed.contains(&value) {
-            return Err(Error::field(field, value, format!("{} to {}", allowed.start(), allowed.end())));
+            return Err(Error::field(field, value, format!("from {} to {}", allowed.start(), allowed.end())));
         }
         *target = value;
     }
@@ -61,11 +61,15 @@ fn set_timers(params: &mut Params, spec: &TcpSpec) -> Result<()> {
             *target = parse_dur(field, text)?;
         }
     }
-    if params.tick == Dur::ZERO || params.initial_rto == Dur::ZERO {
-        return Err(Error::field("tcp", "tick or initial_rto of zero", "times longer than zero"));
+    for (field, text, time) in
+        [("tcp.tick", &spec.tick, params.tick), ("tcp.initial_rto", &spec.initial_rto, params.initial_rto)]
+    {
+        if time == Dur::ZERO {
+            return Err(Error::field(field, quote(text.as_deref().unwrap_or("0s")), "longer than zero"));
+        }
     }
     if let Some(phase) = spec.tick_phase_s.filter(|phase| !(0.0..=1e6).contains(phase)) {
-        return Err(Error::field("tcp.tick_phase_s", phase, "seconds, 0 or more"));
+        return Err(Error::field("tcp.tick_phase_s", phase, "a number of seconds from 0 to 1000000"));
     }
     params.tick_phase = spec.tick_phase_s.map(Dur::from_secs).or(params.tick_phase);
     match spec.delayed_ack.as_deref() {
@@ -83,11 +87,17 @@ fn set_recovery(params: &mut Params, spec: &TcpSpec) -> Result<()> {
         (params.prr, params.rack) = (false, false);
     }
     if params.variant == Variant::Tahoe && !params.is_ns2() {
-        return Err(Error::field("tcp.variant", "\"tahoe\"", "the ns2 profiles only"));
+        return Err(Error::conflict(
+            "tcp.variant",
+            quote("tahoe"),
+            profile(spec),
+            "only the ns2 profiles have it",
+        ));
     }
     params.congestion = spec.congestion.unwrap_or(params.congestion);
     if params.congestion == Congestion::Cubic && params.is_ns2() {
-        return Err(Error::field("tcp.congestion", "\"cubic\"", "the ns2 profiles have reno only"));
+        let allowed = "the ns2 profiles have reno only";
+        return Err(Error::conflict("tcp.congestion", quote("cubic"), profile(spec), allowed));
     }
     params.limited_transmit = spec.limited_transmit.unwrap_or(params.limited_transmit);
     params.whole_segments = spec.whole_segments.unwrap_or(params.whole_segments);
@@ -95,12 +105,18 @@ fn set_recovery(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     Ok(())
 }
 
-fn opening(of_profile: Opening, syn: Option<bool>, direction: Direction) -> Result<Opening> {
-    Ok(match (of_profile, syn, direction) {
+/// Returns the profile as errors name it.
+fn profile(spec: &TcpSpec) -> String {
+    format!("tcp.profile {}", quote(&spec.profile).into_given())
+}
+
+fn opening(of_profile: Opening, spec: &TcpSpec, direction: Direction) -> Result<Opening> {
+    Ok(match (of_profile, spec.syn, direction) {
         (Opening::OneWaySyn | Opening::None, Some(true), _) => Opening::OneWaySyn,
         (Opening::OneWaySyn | Opening::None, Some(false), _) => Opening::None,
-        (Opening::Request, Some(_), _) => {
-            return Err(Error::field("tcp.syn", "set", "only the ns2 profiles can do without"));
+        (Opening::Request, Some(syn), _) => {
+            let allowed = "only the ns2 profiles leave the choice";
+            return Err(Error::conflict("tcp.syn", syn, profile(spec), allowed));
         }
         (Opening::Request, None, Direction::Up) => Opening::Sender,
         (opening, ..) => opening,

@@ -1,7 +1,7 @@
 //! The values of a native part's parameters, as the types that builders need.
 
 use super::scheme::Place;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::units::{Buffer, Dur, Rate};
 use mousehole_policy::{Parameter, Value};
 use std::collections::BTreeMap;
@@ -90,7 +90,7 @@ impl<'a> Values<'a> {
     /// Returns the error for a value that is not allowed beside others.
     pub fn refuse(&self, name: &str, allowed: &str) -> Error {
         let field = format!("scheme {}({name})", self.name);
-        Error::field(field, format!("\"{}\"", self.text(name)), format!("allowed: {allowed}"))
+        Error::field(field, quote(self.text(name)), allowed)
     }
 
     /// Returns the values of the named parameters as text, for a policy inside this part.

@@ -4,7 +4,7 @@
 //! simulator the papers used, at the versions' own defaults (see `oracle/semantics.md`).
 
 use super::dialect::{Dialect, Ns2Quirks};
-use crate::error::{Error, Result, did_you_mean, listing};
+use crate::error::{Error, Result};
 use crate::units::Dur;
 use serde::{Deserialize, Serialize};
 
@@ -138,11 +138,7 @@ impl Params {
             "linux" => Ok(linux()),
             "ns2-2.35" => Ok(ns2_235()),
             "ns2-2001" => Ok(ns2_2001()),
-            other => Err(Error::field(
-                "tcp.profile",
-                format!("\"{other}\""),
-                format!("allowed: {}{}", listing(PROFILES), did_you_mean(other, PROFILES)),
-            )),
+            other => Err(Error::unknown("tcp.profile", "profile", other, PROFILES)),
         }
     }
 

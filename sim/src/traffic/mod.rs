@@ -41,26 +41,26 @@ pub struct Traffic {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pages {
     /// By connection the page of each write, from 1; 0 or nothing for none.
-    of: Vec<Box<[u32]>>,
+    by_connection: Vec<Box<[u32]>>,
     /// How many writes each page has.
     transfers: Vec<u16>,
 }
 
 impl Pages {
     /// Pages of connections in their order: the page of each write, from 1.
-    pub fn new(of: impl Iterator<Item = Vec<u32>>) -> Pages {
-        let of: Vec<Box<[u32]>> = of.map(Vec::into_boxed_slice).collect();
-        let Some(last) = of.iter().flatten().max() else { return Pages::default() };
+    pub fn new(pages: impl Iterator<Item = Vec<u32>>) -> Pages {
+        let by_connection: Vec<Box<[u32]>> = pages.map(Vec::into_boxed_slice).collect();
+        let Some(last) = by_connection.iter().flatten().max() else { return Pages::default() };
         let mut transfers = vec![0u16; *last as usize + 1];
-        for &page in of.iter().flatten() {
+        for &page in by_connection.iter().flatten() {
             transfers[page as usize] = transfers[page as usize].saturating_add(1);
         }
-        Pages { of, transfers }
+        Pages { by_connection, transfers }
     }
 
     /// The page of a write, from 1, and how many writes it has; zeros for none.
-    pub fn of(&self, connection: u32, write: u32) -> (u32, u16) {
-        let pages = self.of.get(connection as usize);
+    pub fn page_of(&self, connection: u32, write: u32) -> (u32, u16) {
+        let pages = self.by_connection.get(connection as usize);
         match pages.and_then(|pages| pages.get(write as usize)) {
             Some(&page @ 1..) => (page, self.transfers[page as usize]),
             _ => (0, 0),
@@ -125,7 +125,7 @@ impl Traffic {
 
     /// The page of a write in the `copy`-th copy of this traffic.
     pub fn page(&self, copy: u64, connection: u32, write: u32) -> PageOf {
-        match self.pages.of(connection, write) {
+        match self.pages.page_of(connection, write) {
             (0, _) => PageOf::default(),
             (page, transfers) => PageOf { key: copy << 32 | u64::from(page), transfers },
         }

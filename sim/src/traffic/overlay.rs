@@ -1,4 +1,4 @@
-//! Loads a link with a traffic: as many shifted copies as needed, dilated so that the load is met.
+//! Loads a link with a traffic: overlays as many shifted copies as the load needs, and dilates their start times.
 //!
 //! The traffic repeats with period T = span + mean gap between starts (at least 1 s, so that a single
 //! connection has a period). With native load ℓ = wire bits / (T · rate) and target load L there are
@@ -17,6 +17,8 @@ const MAX_ARRIVALS: u64 = 50_000_000;
 /// Loads are met to this relative accuracy, so that 3.0000000001 copies are 3.
 const ROUNDING: f64 = 1e-9;
 const MAX_LOAD: f64 = 2.0;
+/// The allowed loads, for errors; completes "it must be …".
+pub const LOADS: &str = "a number above 0, at most 2 (1 fills the link)";
 
 /// One start of a connection within the period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +31,7 @@ pub struct Arrival {
     pub copy: u32,
 }
 
-/// A traffic laid over itself, endless and periodic.
+/// Overlaid copies of a traffic, periodic and without end.
 #[derive(Debug, Clone)]
 pub struct Overlay {
     /// Number of copies, n.
@@ -40,19 +42,19 @@ pub struct Overlay {
     pub native: f64,
     /// Load of the overlay.
     pub achieved: f64,
-    /// Length of one lap after dilation.
+    /// Length of one repetition of the overlay, after dilation.
     pub period: Dur,
     connections: u32,
-    /// Where the first connection stands in the traffic.
+    /// Index of the first connection in the traffic.
     first: u32,
     arrivals: Vec<Arrival>,
 }
 
 impl Overlay {
-    /// Lays `traffic` over itself to load a link of `rate` by `target`, or as it is without a target.
+    /// Overlays copies of `traffic` to load a link of `rate` by `target`; without a target there is one copy, unshifted.
     ///
     /// # Errors
-    /// [`Error::Field`] for a target outside 0 < load ≤ 2 or one that takes over 50 million arrivals.
+    /// [`Error::Field`] naming `load`, for a target outside 0 < load ≤ 2 or one that takes over 50 million arrivals.
     pub fn new<'a>(
         traffic: impl Into<Part<'a>>,
         target: Option<f64>,
@@ -65,7 +67,7 @@ impl Overlay {
         let period = period_of(traffic);
         let native = load_of(traffic, rate, mss);
         let (copies, dilation) = match target {
-            Some(target) => plan(traffic, native, check(target)?)?,
+            Some(target) => copies_and_dilation(traffic, native, checked_load(target)?)?,
             None => (1, 1.0),
         };
         let shifts = target.map(|_| Shifts { seed, replication, period });
@@ -86,56 +88,59 @@ impl Overlay {
     }
 
     fn add_copy(&mut self, traffic: Part, copy: u32, shifts: Option<&Shifts>, period: Dur) {
-        for (connection, place) in traffic.connections.iter().zip(traffic.first..) {
-            let shift = shifts.map_or(0, |shifts| shifts.of(copy, connection.client));
+        for (connection, index) in traffic.connections.iter().zip(traffic.first..) {
+            let shift = shifts.map_or(0, |shifts| shifts.shift_of(copy, connection.client));
             // Dilation may round the last start up to the period itself.
             let at = scale((connection.start.0 + shift) % period.0, self.dilation).min(self.period.0 - 1);
-            self.arrivals.push(Arrival { at: Time(at), connection: place, copy });
+            self.arrivals.push(Arrival { at: Time(at), connection: index, copy });
         }
     }
 
-    /// Arrivals of one period, by time.
+    /// Returns the arrivals of one period, by time.
     pub fn arrivals(&self) -> &[Arrival] {
         &self.arrivals
     }
 
-    /// Arrivals from `offset` into the period on, for ever: time since the offset, the arrival, and the
-    /// lap it belongs to. Times never decrease. Empty only when the traffic is.
-    pub fn from(&self, offset: Time) -> Arrivals<'_> {
-        let first_lap = offset.0 / self.period.0;
+    /// Returns an endless iterator over arrivals from `offset` into the period: the time since the offset, the arrival,
+    /// and the number of its repetition. Times never decrease. It is empty only if the traffic is.
+    pub fn arrivals_from(&self, offset: Time) -> Arrivals<'_> {
+        let first_repetition = offset.0 / self.period.0;
         let within = Time(offset.0 % self.period.0);
         let next = self.arrivals.partition_point(|arrival| arrival.at < within);
-        Arrivals { overlay: self, offset, next, lap: first_lap }
+        Arrivals { overlay: self, offset, next, repetition: first_repetition }
     }
 
-    /// Where in the period a replication's run begins: uniform, so that every part is measured alike.
+    /// Returns the time within the period at which a replication begins: uniform, so that every part of the traffic is
+    /// equally likely to be measured.
     pub fn window_offset(&self, seed: u64, replication: u32) -> Time {
         Time(Stream::new(seed, Purpose::Window, u64::from(replication)).below(self.period.0))
     }
 
-    /// A number for the pages of an arrival's copy and lap, below 2^24, so that a page's has 56 bits; what was shifted beyond the
-    /// period's end belongs to the lap before. `start` is the connection's own.
-    pub fn pages(&self, arrival: &Arrival, lap: u64, start: Time) -> u64 {
+    /// Returns a number for the pages of an arrival's copy and repetition, below 2^24, so that the number of a page has 56
+    /// bits. An arrival that was shifted beyond the period's end belongs to the repetition before. `start` is the
+    /// connection's own.
+    pub fn pages(&self, arrival: &Arrival, repetition: u64, start: Time) -> u64 {
         let has_wrapped = arrival.at.0 < scale(start.0, self.dilation);
-        ((lap + 1 - u64::from(has_wrapped)) * u64::from(self.copies) + u64::from(arrival.copy)) & 0xff_ffff
+        ((repetition + 1 - u64::from(has_wrapped)) * u64::from(self.copies) + u64::from(arrival.copy))
+            & 0xff_ffff
     }
 
-    /// A number that is unique per (connection, copy, lap) and equal under every scheme.
-    pub fn key(&self, arrival: &Arrival, lap: u64) -> u64 {
-        // At most 50 million arrivals a lap need 26 bits, which leaves 38 for laps.
-        lap << 26
+    /// Returns a number that is unique per (connection, copy, repetition) and equal under every scheme.
+    pub fn key(&self, arrival: &Arrival, repetition: u64) -> u64 {
+        // At most 50 million arrivals a repetition need 26 bits, which leaves 38 for repetitions.
+        repetition << 26
             | (u64::from(arrival.copy) * u64::from(self.connections)
                 + u64::from(arrival.connection - self.first))
     }
 }
 
-/// Endless iterator over arrivals; see [`Overlay::from`].
+/// An endless iterator over arrivals; see [`Overlay::arrivals_from`].
 #[derive(Debug, Clone)]
 pub struct Arrivals<'a> {
     overlay: &'a Overlay,
     offset: Time,
     next: usize,
-    lap: u64,
+    repetition: u64,
 }
 
 impl<'a> Iterator for Arrivals<'a> {
@@ -144,17 +149,17 @@ impl<'a> Iterator for Arrivals<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         if self.next == self.overlay.arrivals.len() {
             self.next = 0;
-            self.lap += 1;
+            self.repetition += 1;
         }
         let arrival = self.overlay.arrivals.get(self.next)?;
         self.next += 1;
-        let lap_start = self.lap.saturating_mul(self.overlay.period.0);
-        let at = Time(lap_start.saturating_add(arrival.at.0).saturating_sub(self.offset.0));
-        Some((at, arrival, self.lap))
+        let repetition_start = self.repetition.saturating_mul(self.overlay.period.0);
+        let at = Time(repetition_start.saturating_add(arrival.at.0).saturating_sub(self.offset.0));
+        Some((at, arrival, self.repetition))
     }
 }
 
-/// Shifts of clients, drawn without memory.
+/// Random shifts of clients, each a function of copy and client.
 struct Shifts {
     seed: u64,
     replication: u32,
@@ -162,14 +167,14 @@ struct Shifts {
 }
 
 impl Shifts {
-    fn of(&self, copy: u32, client: u32) -> u64 {
+    fn shift_of(&self, copy: u32, client: u32) -> u64 {
         let entity = u64::from(copy) << 32 | u64::from(client);
         let mut stream = Stream::new(self.seed ^ mix(u64::from(self.replication)), Purpose::Overlay, entity);
         stream.below(self.period.0)
     }
 }
 
-/// The period T of a traffic: span plus mean gap between starts, at least 1 s.
+/// Returns the period T of a traffic: span plus mean gap between starts, at least 1 s.
 pub fn period_of<'a>(traffic: impl Into<Part<'a>>) -> Dur {
     let traffic = traffic.into();
     let starts = traffic.connections.iter().map(|connection| connection.start);
@@ -178,29 +183,29 @@ pub fn period_of<'a>(traffic: impl Into<Part<'a>>) -> Dur {
     (traffic.span() + Dur(last.since(first).0 / gaps)).max(MIN_PERIOD)
 }
 
-/// Wire bits of a traffic over what `rate` carries in its period.
+/// Returns the native load: wire bits of a traffic over the bits that `rate` carries in its period.
 pub fn load_of<'a>(traffic: impl Into<Part<'a>>, rate: Rate, mss: u32) -> f64 {
     let traffic = traffic.into();
     traffic.wire_bytes(mss) as f64 / rate.bytes_in(period_of(traffic))
 }
 
-fn check(target: f64) -> Result<f64> {
+fn checked_load(target: f64) -> Result<f64> {
     if target > 0.0 && target <= MAX_LOAD {
         return Ok(target);
     }
-    Err(Error::field("traffic.load", target, "a load above 0 and at most 2 (1 fills the link)"))
+    Err(Error::field("load", target, LOADS))
 }
 
-fn plan(traffic: Part, native: f64, target: f64) -> Result<(u32, f64)> {
+fn copies_and_dilation(traffic: Part, native: f64, target: f64) -> Result<(u32, f64)> {
     if native <= 0.0 {
-        return Err(Error::field("traffic", "no connections", "give traffic with at least one connection"));
+        return Err(Error::missing("", "traffic with at least one connection"));
     }
     let copies = (target / native * (1.0 - ROUNDING)).ceil().max(1.0);
     let arrivals = copies * traffic.connections.len() as f64;
     if arrivals > MAX_ARRIVALS as f64 {
-        let needed = format!("{target} ({arrivals:.0} connections in {copies:.0} copies)");
-        let allowed = "at most 50 million connections fit; take a lower load, a lower rate or a longer trace";
-        return Err(Error::field("traffic.load", needed, allowed));
+        let needed = format!("takes {arrivals:.0} connections in {copies:.0} copies");
+        let allowed = "lower, or the rate lower, or the trace longer, so that at most 50 million suffice";
+        return Err(Error::faulty("load", target, needed, allowed));
     }
     Ok((copies as u32, copies * native / target))
 }

@@ -102,7 +102,7 @@ fn new__replications_shift_differently() {
 fn new__refuses_loads_out_of_range() {
     for load in [0.0, -0.1, 20.0, f64::NAN] {
         let error = Overlay::new(&traffic(), Some(load), RATE, 1000, 1, 0).unwrap_err().to_string();
-        assert!(error.starts_with("traffic.load: ") && error.contains("at most 2"), "{error}");
+        assert!(error.starts_with("load: ") && error.contains("at most 2"), "{error}");
     }
     let error =
         Overlay::new(&traffic(), Some(2.0), Rate(1_000_000_000_000), 1000, 1, 0).unwrap_err().to_string();
@@ -122,14 +122,14 @@ proptest! {
     fn from__is_endless_ordered_and_unique(load in 0.01f64..2.0, offset in 0u64..400_000_000_000, seed: u64) {
         let overlay = Overlay::new(&traffic(), Some(load), RATE, 1000, seed, 0).unwrap();
         let count = overlay.arrivals().len() * 3;
-        let got: Vec<_> = overlay.from(Time(offset)).take(count).collect();
+        let got: Vec<_> = overlay.arrivals_from(Time(offset)).take(count).collect();
         prop_assert_eq!(got.len(), count);
         prop_assert!(got.windows(2).all(|pair| pair[0].0 <= pair[1].0));
         prop_assert!(got[count - 1].0.0 <= 3 * overlay.period.0);
-        let keys: HashSet<u64> = got.iter().map(|(_, arrival, lap)| overlay.key(arrival, *lap)).collect();
+        let keys: HashSet<u64> = got.iter().map(|(_, arrival, repetition)| overlay.key(arrival, *repetition)).collect();
         prop_assert_eq!(keys.len(), count);
-        for (at, arrival, lap) in got {
-            prop_assert_eq!(at.0 + offset, lap * overlay.period.0 + arrival.at.0);
+        for (at, arrival, repetition) in got {
+            prop_assert_eq!(at.0 + offset, repetition * overlay.period.0 + arrival.at.0);
         }
     }
 

@@ -35,7 +35,7 @@ impl<'a> From<&'a Traffic> for Part<'a> {
 
 impl Traffic {
     /// Traffics beside each other, each with the number of the source it is for; see [`Traffic::part`].
-    pub fn beside(parts: impl IntoIterator<Item = (u16, Traffic)>) -> Traffic {
+    pub fn combine(parts: impl IntoIterator<Item = (u16, Traffic)>) -> Traffic {
         let mut whole = Traffic::default();
         for (number, part) in parts {
             let first = whole.connections.len() as u32;
@@ -87,13 +87,14 @@ impl Traffic {
 impl Pages {
     /// Adds the pages of connections that stand from `first` on.
     fn append(&mut self, first: usize, other: Pages) {
-        if other.of.is_empty() {
+        if other.by_connection.is_empty() {
             return;
         }
-        self.of.resize(first, Box::default());
+        self.by_connection.resize(first, Box::default());
         let before = self.transfers.len().max(1) as u32 - 1;
         let moved = |page: &u32| if *page == 0 { 0 } else { page + before };
-        self.of.extend(other.of.iter().map(|pages| pages.iter().map(moved).collect::<Box<[u32]>>()));
+        self.by_connection
+            .extend(other.by_connection.iter().map(|pages| pages.iter().map(moved).collect::<Box<[u32]>>()));
         self.transfers.resize(before as usize + 1, 0);
         self.transfers.extend(other.transfers.into_iter().skip(1));
     }
@@ -123,8 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn beside__parts_are_found_by_their_number() {
-        let whole = Traffic::beside([(1, traffic(&[10, 20], &[])), (4, traffic(&[30, 40, 50], &[]))]);
+    fn combine__parts_are_found_by_their_number() {
+        let whole = Traffic::combine([(1, traffic(&[10, 20], &[])), (4, traffic(&[30, 40, 50], &[]))]);
         assert!(whole.part(0).is_none() && whole.part(2).is_none());
         let bytes = |number| {
             let part = whole.part(number).expect("a part");
@@ -140,24 +141,24 @@ mod tests {
     }
 
     #[test]
-    fn beside__pages_keep_their_connections() {
-        let whole = Traffic::beside([
+    fn combine__pages_keep_their_connections() {
+        let whole = Traffic::combine([
             (0, traffic(&[1], &[])),
             (1, traffic(&[10, 20, 30], &[1, 1, 2])),
             (2, traffic(&[40, 50], &[0, 1])),
         ]);
-        let pages: Vec<(u32, u16)> = (0..6).map(|connection| whole.pages.of(connection, 0)).collect();
+        let pages: Vec<(u32, u16)> = (0..6).map(|connection| whole.pages.page_of(connection, 0)).collect();
         assert_eq!(pages, [(0, 0), (1, 2), (1, 2), (2, 1), (0, 0), (3, 1)]);
         assert_eq!(whole.pages.count(), 3);
     }
 
     #[test]
     fn with_main__goes_before_the_parts() {
-        let parts = Traffic::beside([(2, traffic(&[10, 20], &[1, 1]))]);
+        let parts = Traffic::combine([(2, traffic(&[10, 20], &[1, 1]))]);
         let whole = parts.with_main(traffic(&[7], &[]));
         assert_eq!(whole.part(0).map(|part| part.connections[0].bytes()), Some(7));
         assert_eq!(whole.part(2).map(|part| (part.first, part.connections.len())), Some((1, 2)));
-        assert_eq!([0, 1, 2].map(|connection| whole.pages.of(connection, 0).0), [0, 1, 1]);
+        assert_eq!([0, 1, 2].map(|connection| whole.pages.page_of(connection, 0).0), [0, 1, 1]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ fn telnet__echo_delay_is_exact_on_an_empty_link() {
     let echoes = &result.outcome.transfers;
     let undisturbed = echoes.iter().filter(|echo| echo.end.since(echo.start).0 == 40_400_000);
     assert!(undisturbed.count() * 3 > echoes.len());
-    for (echo, alone_s) in echoes.iter().zip(&result.alone_s) {
+    for (echo, ideal_s) in echoes.iter().zip(&result.ideal_s) {
         let delay = echo.end.since(echo.start).0;
         match echo.write {
             // The SYN and its answer come first, 40 B each way.
@@ -30,7 +30,7 @@ fn telnet__echo_delay_is_exact_on_an_empty_link() {
             _ => assert!([40_400_000, 40_480_000].contains(&delay), "{echo:?}"),
         }
         let expected = if echo.write == 0 { 0.080_56 } else { 0.040_4 };
-        assert!((alone_s - expected).abs() < 1e-9, "{alone_s}");
+        assert!((ideal_s - expected).abs() < 1e-9, "{ideal_s}");
     }
     assert!(echoes.iter().all(|echo| echo.bytes == 60));
 }
@@ -78,9 +78,9 @@ fn alone__is_what_an_upload_takes_on_an_empty_link() {
             let [transfer] = result.outcome.transfers[..] else { panic!("one transfer") };
             let took = transfer.end.since(transfer.start).as_secs();
             assert!(
-                (took - result.alone_s[0]).abs() < 1e-9,
+                (took - result.ideal_s[0]).abs() < 1e-9,
                 "{upload} {bytes}: {took}, {}",
-                result.alone_s[0]
+                result.ideal_s[0]
             );
         }
     }

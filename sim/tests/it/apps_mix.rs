@@ -1,5 +1,5 @@
 //! Several sources at once: keys, names, and the same draws under every scheme.
-use crate::common::{SCHEMES, complaint_about, entry, mixed, play, says, scenario, with_model};
+use crate::common::{SCHEMES, assert_error, entry, error_of, mixed, play, scenario, with_model};
 use mousehole_sim::scenario::spec::{GamingSpec, MixSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario};
 use serde_json::json;
@@ -101,27 +101,36 @@ fn mix__equal_entries_are_different_traffic() {
 
 #[test]
 fn mix__faults_name_the_entry() {
-    let with = |specs: Vec<MixSpec>| complaint_about(&mixed(scenario("droptail"), specs));
+    let with = |specs: Vec<MixSpec>| error_of(&mixed(scenario("droptail"), specs));
     let one = |spec: MixSpec| with(vec![spec]);
-    says(&one(entry("telnt", json!({}))), &["traffic.mix[0].model", "\"telnt\"", "did you mean \"telnet\""]);
-    says(
+    assert_error(
+        &one(entry("telnt", json!({}))),
+        &["traffic.mix[0].model", "\"telnt\"", "did you mean \"telnet\""],
+    );
+    assert_error(
         &one(entry("telnet", json!({"usrs": 1}))),
-        &["traffic.mix[0].params.usrs", "did you mean \"users\""],
+        &["traffic.mix[0].params", "\"usrs\"", "did you mean \"users\""],
     );
-    says(&one(entry("ftp", json!({"users": 0}))), &["traffic.mix[0].params.users", "0", "from 1 to 100000"]);
-    says(&one(entry("ftp", json!({"direction": "out"}))), &["traffic.mix[0].params.direction", "out"]);
-    says(&one(entry("ftp", json!({"shape": 0.5}))), &["traffic.mix[0].params.shape", "0.5", "1.001"]);
-    says(
+    assert_error(
+        &one(entry("ftp", json!({"users": 0}))),
+        &["traffic.mix[0].params.users", "0", "from 1 to 100000"],
+    );
+    assert_error(
+        &one(entry("ftp", json!({"direction": "out"}))),
+        &["traffic.mix[0].params.direction", "\"out\"", "up"],
+    );
+    assert_error(&one(entry("ftp", json!({"shape": 0.5}))), &["traffic.mix[0].params.shape", "0.5", "1.001"]);
+    assert_error(
         &one(MixSpec { load: Some(0.5), ..entry("ftp", json!({})) }),
-        &["traffic.mix[0].load", "0.5", "takes no load"],
+        &["traffic.mix[0].load", "0.5", "model ftp, which has a number of users"],
     );
-    says(
+    assert_error(
         &one(MixSpec { load: Some(3.0), ..entry("poisson", json!({})) }),
         &["traffic.mix[0].load", "3", "at most 2"],
     );
-    says(
+    assert_error(
         &one(MixSpec { count: Some(5), ..entry("poisson", json!({})) }),
-        &["traffic.mix[0].count", "5", "no fixed number", "params.transfers_per_s"],
+        &["traffic.mix[0].count", "5", "no number of users", "give load or params.transfers_per_s"],
     );
     for (model, parameter) in [
         ("web:sfd", "inter_session_s"),
@@ -130,29 +139,29 @@ fn mix__faults_name_the_entry() {
         ("web:http2", "connections_per_s"),
     ] {
         let spec = MixSpec { count: Some(5), ..entry(model, json!({})) };
-        says(&one(spec), &["traffic.mix[0].count", model, "give it a load", parameter]);
+        assert_error(&one(spec), &["traffic.mix[0].count", "5", model, "give load", parameter]);
         assert!(Plan::new(&mixed(scenario("droptail"), vec![entry(model, json!({parameter: 7.0}))])).is_ok());
     }
     let both = MixSpec { count: Some(5), load: Some(0.5), ..entry("web:rio-ps", json!({})) };
-    says(&one(both), &["traffic.mix[0].count", "5", "load", "one of them"]);
+    assert_error(&one(both), &["traffic.mix[0].count", "5", "load", "one of them"]);
     let twice = MixSpec { count: Some(5), ..entry("web:http10", json!({"users": 4})) };
-    says(&one(twice), &["traffic.mix[0].count", "5", "params.users", "one of them"]);
+    assert_error(&one(twice), &["traffic.mix[0].count", "5", "params.users", "one of them"]);
     let twice = MixSpec { name: Some("a".into()), ..entry("telnet", json!({})) };
-    says(&with(vec![twice.clone(), twice]), &["traffic.mix[0].name", "\"a\"", "no other source"]);
-    says(&with(vec![entry("telnet", json!({})); 64]), &["traffic.mix", "64 entries", "at most 63"]);
+    assert_error(&with(vec![twice.clone(), twice]), &["traffic.mix[0].name", "\"a\"", "no other source"]);
+    assert_error(&with(vec![entry("telnet", json!({})); 64]), &["traffic.mix", "64 entries", "at most 63"]);
     let mut up = mixed(scenario("droptail"), vec![entry("ftp", json!({}))]);
     up.traffic.direction = Some("up".into());
-    says(&complaint_about(&up), &["traffic.direction", "\"up\"", "down"]);
+    assert_error(&error_of(&up), &["traffic.direction", "\"up\"", "a direction of its own"]);
     let one_way = crate::common::with_profile(
         mixed(scenario("droptail"), vec![entry("telnet", json!({}))]),
         "ns2-2001",
     );
-    says(&complaint_about(&one_way), &["tcp.profile", "ns2-2001", "rfc or linux"]);
+    assert_error(&error_of(&one_way), &["tcp.profile", "\"ns2-2001\"", "rfc or linux"]);
     let listed = Scenario {
         traffic: TrafficSpec { load: Some(0.5), model: Some("voip".into()), ..TrafficSpec::default() },
         ..scenario("droptail")
     };
-    says(&complaint_about(&listed), &["traffic.load", "0.5", "voip", "takes no load"]);
+    assert_error(&error_of(&listed), &["traffic.load", "0.5", "voip", "a number of users"]);
 }
 
 /// Of models that have so many users, `count` says how many.
@@ -182,17 +191,20 @@ fn gaming__faults_name_the_field() {
     let with = |spec: GamingSpec| {
         let mut scenario = mixed(scenario("droptail"), vec![entry("ftp", json!({}))]);
         scenario.traffic.gaming = Some(spec);
-        complaint_about(&scenario)
+        error_of(&scenario)
     };
     let good = GamingSpec::default;
-    says(&with(GamingSpec { share: 1.5, ..good() }), &["traffic.gaming.share", "1.5", "0 to 1"]);
-    says(&with(GamingSpec { split: 0, ..good() }), &["traffic.gaming.split", "0", "1 to 1000"]);
-    says(
+    assert_error(&with(GamingSpec { share: 1.5, ..good() }), &["traffic.gaming.share", "1.5", "0 to 1"]);
+    assert_error(&with(GamingSpec { split: 0, ..good() }), &["traffic.gaming.split", "0", "1 to 1000"]);
+    assert_error(
         &with(GamingSpec { pieces: "paralel".into(), ..good() }),
-        &["traffic.gaming.pieces", "did you mean \"parallel\""],
+        &["traffic.gaming.pieces", "\"paralel\"", "did you mean \"parallel\""],
     );
-    says(&with(GamingSpec { min_bytes: "10".into(), ..good() }), &["traffic.gaming.min_bytes", "no unit"]);
-    says(
+    assert_error(
+        &with(GamingSpec { min_bytes: "10".into(), ..good() }),
+        &["traffic.gaming.min_bytes", "\"10\"", "no unit"],
+    );
+    assert_error(
         &with(GamingSpec { sources: vec!["fpt".into()], ..good() }),
         &["traffic.gaming.sources", "\"fpt\"", "did you mean \"ftp\""],
     );

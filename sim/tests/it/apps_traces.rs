@@ -1,5 +1,5 @@
-//! Traces in a mix with models and with connections given in the scenario.
-use crate::common::{complaint_about, connection, entry, mixed, says, scenario};
+//! Traces in a mix, beside models and connections written out.
+use crate::common::{assert_error, connection, entry, error_of, mixed, scenario};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{GamingSpec, MixSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
@@ -51,7 +51,7 @@ fn everything(scheme: &str) -> Scenario {
 
 fn played(scenario: &Scenario, parts: Vec<(u16, Traffic)>) -> RunResult {
     let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-    let traffic = Arc::new(Traffic::beside(parts));
+    let traffic = Arc::new(Traffic::combine(parts));
     run(&plan, Some(traffic), &AtomicBool::new(false)).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -172,25 +172,25 @@ fn trace__may_be_sent_by_misbehaving_senders() {
 #[test]
 fn trace__must_have_been_read() {
     let plan = Plan::new(&everything("sfd")).expect("a valid scenario");
-    let only = Arc::new(Traffic::beside([(1, trace(Direction::Down))]));
-    let error = run(&plan, Some(only), &AtomicBool::new(false)).expect_err("uploads are missing").to_string();
-    says(&error, &["some/up.csv", "read before the run"]);
+    let only = Arc::new(Traffic::combine([(1, trace(Direction::Down))]));
+    let error = run(&plan, Some(only), &AtomicBool::new(false)).expect_err("uploads are missing");
+    assert_error(&error, &["traffic.files", "some/up.csv", "read before the run"]);
 }
 
 #[test]
 fn faults__name_the_entry() {
     let refused =
-        |spec: MixSpec, parts: &[&str]| says(&complaint_about(&mixed(scenario("sfd"), vec![spec])), parts);
+        |spec: MixSpec, parts: &[&str]| assert_error(&error_of(&mixed(scenario("sfd"), vec![spec])), parts);
     let named = || files("a.log", None);
     refused(
         MixSpec { model: "ftp".into(), ..named() },
-        &["traffic.mix[0]", "model and files", "one of them"],
+        &["traffic.mix[0].model", "\"ftp\"", "with files", "one of them"],
     );
-    refused(MixSpec::default(), &["traffic.mix[0]"]);
-    refused(MixSpec { count: Some(2), ..named() }, &["traffic.mix[0].count", "load"]);
-    refused(MixSpec { params: Some(json!({})), ..named() }, &["traffic.mix[0].params", "models"]);
+    refused(MixSpec::default(), &["traffic.mix[0]", "", "give a model or files", "none was given"]);
+    refused(MixSpec { count: Some(2), ..named() }, &["traffic.mix[0].count", "2", "with files", "load"]);
+    refused(MixSpec { params: Some(json!({})), ..named() }, &["traffic.mix[0].params", "{}", "only a model"]);
     refused(MixSpec { load: Some(2.5), ..named() }, &["traffic.mix[0].load", "2.5", "at most 2"]);
     refused(MixSpec { direction: Some("side".into()), ..named() }, &["traffic.mix[0].direction", "\"side\""]);
     let model = MixSpec { direction: Some("up".into()), ..entry("ftp", json!({})) };
-    refused(model, &["traffic.mix[0].direction", "only files"]);
+    refused(model, &["traffic.mix[0].direction", "\"up\"", "among its parameters"]);
 }

@@ -62,8 +62,8 @@ fn mix__each_web_entry_has_pages_of_its_own() {
             _ => {}
         }
     }
-    assert!(result.alone_s.iter().all(|time| time.is_finite()));
-    for (one, alone) in result.outcome.transfers.iter().zip(&result.alone_s) {
+    assert!(result.ideal_s.iter().all(|time| time.is_finite()));
+    for (one, alone) in result.outcome.transfers.iter().zip(&result.ideal_s) {
         assert!(one.end.since(one.start).as_secs() > alone - 1e-9, "{one:?} is faster than alone: {alone} s");
     }
 }
@@ -118,7 +118,7 @@ fn server__works_for_downloads_only() {
     for (upload, service_s) in [(false, 2.0), (true, 0.0)] {
         let result = with(upload);
         assert!(result.outcome.transfers.len() > 3);
-        for (one, alone) in result.outcome.transfers.iter().zip(&result.alone_s) {
+        for (one, alone) in result.outcome.transfers.iter().zip(&result.ideal_s) {
             assert_eq!((one.service_ns as f64 / 1e9, one.upload), (service_s, upload));
             assert!(*alone > service_s && *alone < service_s + 1.0, "{alone}");
             assert!(one.first_data.since(one.start).as_secs() >= service_s);

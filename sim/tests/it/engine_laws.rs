@@ -33,7 +33,7 @@ fn check_laws(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseErr
         let least = transfer.rtt_ns / 2;
         prop_assert!(transfer.end.since(transfer.start).0 >= least, "{transfer:?} is faster than its path");
     }
-    prop_assert_eq!(result.alone_s.len(), outcome.transfers.len());
+    prop_assert_eq!(result.ideal_s.len(), outcome.transfers.len());
     check_bytes(scenario, result)
 }
 

@@ -10,10 +10,10 @@ fn empty__nobody_waits_for_anybody() {
     let result = play(&with_connections(base, vec![connection(0.0, &[(0.0, 400_000)]); 10]));
     assert_eq!(result.outcome.transfers.len(), 10);
     assert!(result.is_conserved());
-    for (transfer, alone_s) in result.outcome.transfers.iter().zip(&result.alone_s) {
+    for (transfer, ideal_s) in result.outcome.transfers.iter().zip(&result.ideal_s) {
         let took_s = transfer.end.since(transfer.start).as_secs();
         // What they still share is the uplink.
-        assert!((-1e-9..0.01).contains(&(took_s - alone_s)), "{took_s} s, alone {alone_s} s");
+        assert!((-1e-9..0.01).contains(&(took_s - ideal_s)), "{took_s} s, alone {ideal_s} s");
         assert_eq!(transfer.retransmits, 0);
     }
 }

@@ -1,6 +1,6 @@
 //! What is said of a topology's bottleneck beside its links.
 use crate::common::topology::{carrying, kind, link, over, scheme, small_tree, written};
-use crate::common::{complaint_about, says, transfers, with_model};
+use crate::common::{assert_error, error_of, transfers, with_model};
 use mousehole_sim::scenario::topology::spec::{TopologyLink, TopologySpec};
 use mousehole_sim::scenario::{Plan, Scenario};
 use mousehole_sim::units::{Buffer, Dur};
@@ -76,23 +76,32 @@ fn rtt__is_of_connections_whose_path_is_shorter() {
     let longer = plan(TopologySpec { rtt: text("100ms"), ..chain() });
     assert_eq!((longer.own_rtt, longer.rtt), (Dur::from_millis(100), Dur::from_millis(100)));
     let spec = TopologySpec { rtt: text("13ms"), ..chain() };
-    let complaint = complaint_about(&over(spec, "sfd"));
-    says(&complaint, &["topology.rtt", "\"13ms\"", "at least 0.014s", "shortest path"]);
+    let error = error_of(&over(spec, "sfd"));
+    assert_error(&error, &["topology.rtt", "\"13ms\"", "at least 0.014s", "shortest path"]);
 }
 
 #[test]
 fn faults__name_the_field() {
     let refused = |spec: TopologySpec, parts: &[&str]| {
-        says(&complaint_about(&with_model(over(spec, "sfd"), "poisson", 0.5)), parts);
+        assert_error(&error_of(&with_model(over(spec, "sfd"), "poisson", 0.5)), parts);
     };
     refused(TopologySpec { rate: text("fast"), ..chain() }, &["topology.rate", "\"fast\""]);
     refused(TopologySpec { buffer: text("0p"), ..chain() }, &["topology.buffer", "\"0p\""]);
-    refused(TopologySpec { buffer: text("unlimited"), ..chain() }, &["topology.buffer", "unlimited"]);
+    refused(
+        TopologySpec { buffer: text("unlimited"), ..chain() },
+        &["topology.buffer", "\"unlimited\"", "with a scheme"],
+    );
     refused(TopologySpec { uplink_rate: text("1"), ..chain() }, &["topology.uplink_rate", "\"1\""]);
     let mut two = chain();
     two.links[0].scheme = true;
-    refused(TopologySpec { rate: text("2mbit"), ..two.clone() }, &["topology.rate", "topology.bottleneck"]);
-    refused(TopologySpec { buffer: text("9p"), ..two.clone() }, &["topology.buffer", "topology.bottleneck"]);
+    refused(
+        TopologySpec { rate: text("2mbit"), ..two.clone() },
+        &["topology.rate", "\"2mbit\"", "topology.bottleneck"],
+    );
+    refused(
+        TopologySpec { buffer: text("9p"), ..two.clone() },
+        &["topology.buffer", "\"9p\"", "topology.bottleneck"],
+    );
     plan(TopologySpec { rate: text("2mbit"), bottleneck: text("left-right"), ..two });
 }
 

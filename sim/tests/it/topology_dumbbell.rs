@@ -13,7 +13,7 @@ fn assert_same(one: &RunResult, other: &RunResult, case: &str) {
     };
     assert_eq!(transfers(one), transfers(other), "{case}");
     let bits =
-        |result: &RunResult| -> Vec<u64> { result.alone_s.iter().map(|alone| alone.to_bits()).collect() };
+        |result: &RunResult| -> Vec<u64> { result.ideal_s.iter().map(|alone| alone.to_bits()).collect() };
     assert_eq!(bits(one), bits(other), "{case}: alone");
     assert_eq!(one.outcome.queues.len(), other.outcome.queues.len());
     for (ours, theirs) in one.outcome.queues.iter().zip(&other.outcome.queues) {

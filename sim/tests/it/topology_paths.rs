@@ -4,7 +4,7 @@ use crate::common::{connection, play, schemes_of_graphs, transfers, with_model, 
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::scenario::spec::{ConnectionSpec, FaultSpec};
 use mousehole_sim::scenario::topology::spec::{Role, TopologyLink, TopologySpec};
-use mousehole_sim::scenario::topology::{drawn, spec::HostStageSpec};
+use mousehole_sim::scenario::topology::{spec::HostStageSpec, write_out};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario};
 use mousehole_sim::units::{Rate, Time};
 
@@ -52,7 +52,7 @@ fn delay__is_the_sum_over_the_links() {
                 one_packet(&links)
             };
             assert_eq!(transfer.end.since(transfer.start).0, expected, "client {client}, {profile}");
-            assert!((result.alone_s[0] * 1e9 - expected as f64).abs() < 1.0, "client {client}, {profile}");
+            assert!((result.ideal_s[0] * 1e9 - expected as f64).abs() < 1.0, "client {client}, {profile}");
         }
     }
 }
@@ -170,7 +170,7 @@ fn laws__hold_on_every_link() {
         }
         assert_eq!(result.outcome.reordered, 0, "{scheme}");
         assert!(result.outcome.transfers.len() > 10, "{scheme}");
-        assert!(result.alone_s.iter().all(|alone| alone.is_finite()), "{scheme}");
+        assert!(result.ideal_s.iter().all(|alone| alone.is_finite()), "{scheme}");
     }
 }
 
@@ -184,7 +184,7 @@ fn alone__slowdown_without_others_is_one() {
             Scenario { duration: "300s".into(), ..carrying(spec, "droptail", (0..10).map(one).collect()) };
         let result = play(&base);
         assert_eq!(result.outcome.transfers.len(), 10);
-        for (transfer, alone) in result.outcome.transfers.iter().zip(&result.alone_s) {
+        for (transfer, alone) in result.outcome.transfers.iter().zip(&result.ideal_s) {
             let slowdown = transfer.end.since(transfer.start).as_secs() / alone;
             assert!((slowdown - 1.0).abs() < 1e-9, "{slowdown}: {transfer:?}");
         }
@@ -211,7 +211,7 @@ fn paths__fast_and_slow_agree() {
 #[test]
 fn kinds__are_what_could_be_written_out() {
     for spec in [kind("two-tier"), kind("y"), small_tree()] {
-        let written = drawn(&spec).unwrap_or_else(|error| panic!("{error}")).into_owned();
+        let written = write_out(&spec).unwrap_or_else(|error| panic!("{error}")).into_owned();
         assert!(written.kind.is_none() && written.links.len() > 2);
         let [one, other] = [spec, written].map(|spec| {
             let base = Scenario { duration: "5s".into(), max_windows: 2, ..over(spec, "sfd") };
@@ -287,7 +287,7 @@ fn host_stage__users_have_queues_of_their_own() {
     let fast = Rate(100_000_000).tx_time(1000).0;
     // Users 0 and 1 send at once, user 0's second packet 8 ms later.
     assert_eq!(ends, [alone, alone + fast, alone + 8_000_000]);
-    assert!((result.alone_s[2] * 1e9 - alone as f64).abs() < 1.0);
+    assert!((result.ideal_s[2] * 1e9 - alone as f64).abs() < 1.0);
 }
 
 /// Marked at the hosts, packets keep their colours at the bottleneck.

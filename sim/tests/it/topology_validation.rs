@@ -1,6 +1,6 @@
 //! Every fault in a topology is one line that names the field, the value and what is allowed.
 use crate::common::topology::{carrying, hosts, kind, link, scheme, written};
-use crate::common::transfers;
+use crate::common::{assert_error, error_of, transfers};
 use mousehole_sim::scenario::spec::AccessSpec;
 use mousehole_sim::scenario::topology::spec::{HostStageSpec, Role, TopologyLink, TopologySpec};
 use mousehole_sim::scenario::{Plan, Scenario};
@@ -18,18 +18,13 @@ fn scenario(spec: TopologySpec) -> Scenario {
     carrying(spec, "sfd", transfers(1, 0.0, 1000))
 }
 
+#[track_caller]
 fn refused(scenario: &Scenario, parts: &[&str]) {
-    let complaint = match Plan::new(scenario) {
-        Ok(_) => panic!("accepted: {}", scenario.to_toml()),
-        Err(error) => error.to_string(),
-    };
-    assert!(!complaint.contains('\n') && complaint.len() < 300, "one line: {complaint}");
-    for part in parts {
-        assert!(complaint.contains(part), "\"{part}\" is not in: {complaint}");
-    }
+    assert_error(&error_of(scenario), parts);
 }
 
-/// The topology spoilt is refused with a line that holds every part.
+/// Asserts that the spoilt topology is refused with these parts.
+#[track_caller]
 fn says(parts: &[&str], spoil: impl FnOnce(&mut TopologySpec)) {
     let mut spec = valid();
     spoil(&mut spec);
@@ -56,12 +51,12 @@ fn links__wrong_values() {
     says(&["topology.links[3]", "\"server-left\"", "there already"], |s| s.links.push(two("server", "left")));
     says(&["topology.links[3]", "\"left\" to \"left\""], |s| s.links.push(two("left", "left")));
     says(&["topology.links[3]", "\"\" to \"left\""], |s| s.links.push(two("", "left")));
-    says(&["topology.links", "no scheme", "scheme = true"], |s| s.links[1].scheme = false);
+    says(&["topology.links", "", "scheme = true", "none was given"], |s| s.links[1].scheme = false);
     says(&["topology.links", "0 links"], |s| s.links.clear());
-    says(&["topology.links", "no way from \"server\" to \"client\""], |s| {
+    says(&["topology.links", "", "a path from \"server\" to \"client\""], |s| {
         s.links[2] = two("client", "else");
     });
-    says(&["topology.links", "no way from \"client\" to \"server\""], |s| s.links[2].one_way = true);
+    says(&["topology.links", "", "a path from \"client\" to \"server\""], |s| s.links[2].one_way = true);
     says(&["topology.bottleneck", "\"left-right\"", "link back"], |s| s.links[1].one_way = true);
 }
 
@@ -70,13 +65,13 @@ fn hosts__wrong_values() {
     says(&["topology.clients", "\"cleint\"", "did you mean \"client\""], |s| {
         s.clients = vec!["cleint".into()]
     });
-    says(&["topology.servers", "[]", "at least one"], |s| s.servers.clear());
+    says(&["topology.servers", "", "at least one"], |s| s.servers.clear());
     says(&["topology.clients", "\"server\"", "both"], |s| s.clients.push("server".into()));
     says(&["topology.bottleneck", "\"left-rigth\"", "did you mean \"left-right\""], |s| {
         s.bottleneck = Some("left-rigth".into())
     });
     says(&["topology.rtt", "\"80\"", "80ms"], |s| s.rtt = Some("80".into()));
-    says(&["topology.paired", "true with 2 clients and 1 servers"], |s| {
+    says(&["topology.paired", "true", "2 clients and 1 servers"], |s| {
         (s.paired, s.clients) = (Some(true), vec!["client".into(), "right".into()]);
     });
     let group = |count, rate: &str| hosts(Role::Client, "home", "right", count, rate, "1ms");
@@ -89,7 +84,7 @@ fn hosts__wrong_values() {
         (s.clients, s.servers) = (vec![], vec![]);
         s.hosts = vec![group(900, "1mbit"), hosts(Role::Server, "web", "left", 900, "1mbit", "1ms")];
     });
-    says(&["topology.links", "no way from \"server\" to \"far0\""], |s| {
+    says(&["topology.links", "", "a path from \"server\" to \"far0\""], |s| {
         s.hosts = vec![hosts(Role::Client, "far", "elsewhere", 1, "1mbit", "1ms")];
     });
 }
@@ -101,7 +96,7 @@ fn kinds__wrong_values() {
     refused(&scenario(kind("two-teir")), &["topology.kind", "\"two-teir\"", "did you mean \"two-tier\""]);
     refused(
         &with("tree", serde_json::json!({"user": 3})),
-        &["topology.params.user", "did you mean \"users\""],
+        &["topology.params", "\"user\"", "did you mean \"users\""],
     );
     refused(
         &with("tree", serde_json::json!({"rtts": ["5ms"]})),
@@ -109,15 +104,17 @@ fn kinds__wrong_values() {
     );
     refused(
         &with("tree", serde_json::json!({"users": "ten"})),
-        &["topology.params.users", "\"ten\"", "right kind"],
+        &["topology.params.users", "\"ten\"", "expected u32"],
     );
-    refused(&with("y", serde_json::json!({"rate": "0bit"})), &["rate", "\"0bit\""]);
+    refused(&with("y", serde_json::json!({"rate": "0bit"})), &["topology.links[1].rate", "\"0bit\""]);
     refused(
         &with("two-tier", serde_json::json!({"tier_access_delays": []})),
-        &["topology.params.tier_access", "at least one"],
+        &["topology.params.tier_access_delays", "[]", "at least one"],
     );
     says(&["topology.kind", "\"tree\"", "its own links"], |s| s.kind = Some("tree".into()));
-    says(&["topology.params", "only a topology.kind"], |s| s.params = Some(serde_json::json!({"users": 3})));
+    says(&["topology.params", "{\"users\":3}", "only a topology.kind"], |s| {
+        s.params = Some(serde_json::json!({"users": 3}))
+    });
 }
 
 #[test]
@@ -134,7 +131,7 @@ fn scenario__fields_that_do_not_go_with_a_topology() {
         servers: None,
         clients: None,
     });
-    refused(&access, &["access", "links of its own"]);
+    refused(&access, &["access", "rate \"10mbit\"", "links of its own"]);
     let staged = |users, rate: &str| HostStageSpec { users, rate: rate.into(), mark: false };
     refused(
         &Scenario { host_stage: Some(staged(0, "1mbit")), ..scenario(valid()) },
@@ -145,7 +142,10 @@ fn scenario__fields_that_do_not_go_with_a_topology() {
         &["host_stage.rate", "\"1\""],
     );
     access.topology = None;
-    refused(&Scenario { host_stage: Some(staged(2, "1mbit")), ..access }, &["host_stage", "private"]);
+    refused(
+        &Scenario { host_stage: Some(staged(2, "1mbit")), ..access },
+        &["host_stage", "a host stage", "private"],
+    );
     let mut fault = scenario(valid());
     fault.faults = vec![crate::common::losing("left-rihgt", &[1])];
     refused(&fault, &["faults.link", "\"left-rihgt\"", "did you mean \"left-right\""]);
@@ -182,7 +182,7 @@ fn toml__unknown_fields() {
 #[test]
 fn an_edge_that_sees_one_direction_is_refused() {
     let on_a_graph = Scenario { scheme: "shred-edge|shred".into(), ..scenario(valid()) };
-    refused(&on_a_graph, &["scheme", "shred-edge|shred", "both directions"]);
+    refused(&on_a_graph, &["scheme", "\"shred-edge|shred\"", "both directions"]);
     let told_by_senders = Scenario { scheme: "shred".into(), ..scenario(valid()) };
     Plan::new(&told_by_senders).expect("senders may tell");
 }

@@ -153,7 +153,7 @@ fn sound(traffic: &Traffic, strict: bool) {
     let summary = traffic.summary(Some(Rate(10_000_000)), 1460);
     assert!(summary.native_load.unwrap() > 0.0);
     if let Ok(overlay) = Overlay::new(traffic, Some(0.9), Rate(1_000_000), 1460, 1, 0) {
-        assert!(overlay.from(overlay.window_offset(1, 0)).take(100).count() == 100);
+        assert!(overlay.arrivals_from(overlay.window_offset(1, 0)).take(100).count() == 100);
     }
 }
 

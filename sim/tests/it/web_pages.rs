@@ -62,7 +62,7 @@ fn http10__fetches_the_index_first_and_then_four_at_once() {
     // On an empty path the index takes its time alone.
     let result = play(&fixed("web:http10"));
     let index = result.outcome.transfers[0];
-    assert!((index.end.since(index.start).as_secs() / result.alone_s[0] - 1.0).abs() < 1e-9);
+    assert!((index.end.since(index.start).as_secs() / result.ideal_s[0] - 1.0).abs() < 1e-9);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn packmime__answers_after_the_servers_delay() {
     let (with, without) = (run(0.1), run(0.0));
     assert_eq!(with.outcome.transfers.len(), without.outcome.transfers.len());
     let by_key = |result: &RunResult| {
-        let pairs = result.outcome.transfers.iter().zip(&result.alone_s);
+        let pairs = result.outcome.transfers.iter().zip(&result.ideal_s);
         pairs
             .map(|(one, alone)| (one.key, (one.end.since(one.start).as_secs(), *alone, one.service_ns)))
             .collect::<BTreeMap<_, _>>()
@@ -223,7 +223,7 @@ fn server__long_jobs_are_no_timeouts() {
         vec![connection(0.0, &[(0.0, 9000)])],
     ));
     let one = result.outcome.transfers[0];
-    assert!((one.end.as_secs() / result.alone_s[0] - 1.0).abs() < 1e-9 && one.end.as_secs() > 9.0);
+    assert!((one.end.as_secs() / result.ideal_s[0] - 1.0).abs() < 1e-9 && one.end.as_secs() > 9.0);
     assert_eq!(result.outcome.queues[1].colours[0].arrived.packets, 2 + 4, "SYN, request, and ACKs");
 }
 
@@ -266,8 +266,8 @@ fn models__play_under_schemes_and_repeat() {
             let base = Scenario { duration: "10s".into(), ..with_model(scenario(scheme), model, 0.6) };
             let one = play(&base);
             assert!(one.is_conserved() && !one.outcome.transfers.is_empty(), "{model} {scheme}");
-            assert_eq!(one.alone_s.len(), one.outcome.transfers.len());
-            assert!(one.alone_s.iter().all(|alone| *alone > 0.0), "{model} {scheme}");
+            assert_eq!(one.ideal_s.len(), one.outcome.transfers.len());
+            assert!(one.ideal_s.iter().all(|alone| *alone > 0.0), "{model} {scheme}");
             if scheme == SCHEMES[6] {
                 assert_eq!(digest(&one), digest(&play(&base)), "{model} {scheme}");
                 let slow = play(&Scenario { slow_path: true, ..base });
@@ -372,6 +372,6 @@ const ZEEK: &str = "#separator \\x09\n#path\thttp\n#fields\tts\tuid\tid.orig_h\t
 #[test]
 fn zeek_http__pages_follow_the_referrer() {
     let traffic = contents(&[("http.log", ZEEK.as_bytes())], &ReadOptions::default()).expect("a log");
-    let of = |connection, write| traffic.pages.of(connection, write);
+    let of = |connection, write| traffic.pages.page_of(connection, write);
     assert_eq!([of(0, 0), of(0, 1), of(1, 0), of(0, 2)], [(1, 3), (1, 3), (1, 3), (2, 1)]);
 }

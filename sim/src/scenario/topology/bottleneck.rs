@@ -1,22 +1,22 @@
 //! The bottleneck of a topology: which link it is, and what is said of it beside the links.
 
-use super::draw::{Arc, arcs, unknown_name};
+use super::draw::{Arc, arcs};
 use super::kinds;
 use super::spec::TopologySpec;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::units::{Rate, parse_rate};
 
 /// Puts the bottleneck first and the link back second, as the fields beside the links say.
 ///
 /// # Errors
 /// [`Error::Field`] naming `topology.bottleneck`, or the field that tells of it.
-pub fn first(arcs: &mut Vec<Arc>, spec: &TopologySpec) -> Result<()> {
+pub fn put_first(arcs: &mut Vec<Arc>, spec: &TopologySpec) -> Result<()> {
     check_named(arcs, spec)?;
     let field = "topology.bottleneck";
     let number = match spec.bottleneck.as_deref() {
         Some(name) => arcs.iter().position(|arc| arc.name() == name).ok_or_else(|| {
             let names: Vec<String> = arcs.iter().map(Arc::name).collect();
-            unknown_name(field, name, "link", names.iter().map(String::as_str))
+            Error::unknown(field, "link", name, names.iter().map(String::as_str))
         })?,
         None => {
             let with_scheme = arcs.iter().enumerate().filter(|(_, arc)| has_scheme(arc));
@@ -26,12 +26,12 @@ pub fn first(arcs: &mut Vec<Arc>, spec: &TopologySpec) -> Result<()> {
     let first = arcs.remove(number);
     let is_back = |arc: &Arc| arc.from == first.to && arc.to == first.from;
     let Some(back) = arcs.iter().position(is_back) else {
-        let allowed = "the bottleneck has a link back as well";
-        return Err(Error::field(field, format!("\"{}\"", first.name()), allowed));
+        let allowed = "a link that has a link back";
+        return Err(Error::field(field, quote(&first.name()), allowed));
     };
     let second = arcs.remove(back);
     arcs.splice(0..0, [first, second]);
-    change(arcs, spec)
+    apply_overrides(arcs, spec)
 }
 
 fn has_scheme(arc: &Arc) -> bool {
@@ -39,7 +39,7 @@ fn has_scheme(arc: &Arc) -> bool {
 }
 
 /// The fields that tell of the bottleneck, and their values.
-fn said(spec: &TopologySpec) -> [(&'static str, Option<&str>); 4] {
+fn overrides(spec: &TopologySpec) -> [(&'static str, Option<&str>); 4] {
     [
         ("topology.rate", spec.rate.as_deref()),
         ("topology.buffer", spec.buffer.as_deref()),
@@ -51,22 +51,27 @@ fn said(spec: &TopologySpec) -> [(&'static str, Option<&str>); 4] {
 /// Whoever says something of the bottleneck must have said which link that is, if there are several.
 fn check_named(arcs: &[Arc], spec: &TopologySpec) -> Result<()> {
     let is_clear = spec.bottleneck.is_some() || arcs.iter().filter(|arc| has_scheme(arc)).count() == 1;
-    match said(spec).into_iter().find(|(_, value)| value.is_some()) {
+    match overrides(spec).into_iter().find(|(_, value)| value.is_some()) {
         Some((field, Some(value))) if !is_clear => {
-            let allowed = "several links have the scheme; say in topology.bottleneck which one is meant";
-            Err(Error::field(field, format!("\"{value}\""), allowed))
+            let with = "several links that have the scheme";
+            let allowed = "name the one that is meant in topology.bottleneck";
+            Err(Error::conflict(field, quote(value), with, allowed))
         }
         _ => Ok(()),
     }
 }
 
 /// Changes the first two links; the link back follows the first unless it was written out by itself.
-fn change(arcs: &mut [Arc], spec: &TopologySpec) -> Result<()> {
+fn apply_overrides(arcs: &mut [Arc], spec: &TopologySpec) -> Result<()> {
     let back_follows = !(arcs[0].is_forward && arcs[1].is_forward);
-    let [rate, buffer, uplink_rate, uplink_buffer] = said(spec);
+    let [rate, buffer, uplink_rate, uplink_buffer] = overrides(spec);
     for (number, rates, buffers) in [
         (0, vec![rate], vec![buffer]),
-        (1, following(back_follows, rate, uplink_rate), following(back_follows, buffer, uplink_buffer)),
+        (
+            1,
+            with_inherited(back_follows, rate, uplink_rate),
+            with_inherited(back_follows, buffer, uplink_buffer),
+        ),
     ] {
         let arc = &mut arcs[number];
         if let Some((field, text)) = last_given(&rates) {
@@ -80,22 +85,22 @@ fn change(arcs: &mut [Arc], spec: &TopologySpec) -> Result<()> {
     Ok(())
 }
 
-type Said<'a> = (&'static str, Option<&'a str>);
+type Override<'a> = (&'static str, Option<&'a str>);
 
-fn following<'a>(follows: bool, first: Said<'a>, own: Said<'a>) -> Vec<Said<'a>> {
+fn with_inherited<'a>(follows: bool, first: Override<'a>, own: Override<'a>) -> Vec<Override<'a>> {
     follows.then_some(first).into_iter().chain([own]).collect()
 }
 
-fn last_given<'a>(said: &[Said<'a>]) -> Option<(&'static str, &'a str)> {
-    said.iter().rev().find_map(|&(field, value)| value.map(|text| (field, text)))
+fn last_given<'a>(overrides: &[Override<'a>]) -> Option<(&'static str, &'a str)> {
+    overrides.iter().rev().find_map(|&(field, value)| value.map(|text| (field, text)))
 }
 
 /// Writes out which link of a checked topology is the bottleneck, its rates and buffers, and the round-trip time.
 pub fn fill(spec: &mut TopologySpec, both_directions: bool) {
     let drawn = || -> Result<(Option<String>, Vec<Arc>)> {
-        let drawn = kinds::drawn(spec)?;
+        let drawn = kinds::write_out(spec)?;
         let mut arcs = arcs(&drawn, both_directions)?;
-        first(&mut arcs, &drawn)?;
+        put_first(&mut arcs, &drawn)?;
         Ok((drawn.rtt.clone(), arcs))
     };
     // What was accepted once is accepted again.

@@ -7,7 +7,7 @@ use super::route::Router;
 use super::spec::{HostGroup, Role, TopologyLink, TopologySpec};
 use super::{MOST_PATHS, Network, PlannedLink, Routes, Runs};
 use crate::engine::graph::{Hops, Hosts};
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, IntoGiven, Result, quote};
 use crate::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,9 @@ const MOST_DELAY: Dur = Dur::from_millis(1_000_000);
 /// A one-way link between two nodes.
 #[derive(Debug, Clone)]
 pub(super) struct Arc {
-    /// The field that tells its buffer, for messages.
+    /// Path of the scenario's link or group of hosts, for errors.
+    pub field: String,
+    /// Path of the field that sets its buffer, for errors.
     pub buffer_field: String,
     pub from: String,
     pub to: String,
@@ -48,8 +50,8 @@ impl Arc {
     /// A buffer's text, `None` for an unlimited one, which a link with the scheme cannot have.
     pub fn checked_buffer(&self, field: &str, text: Option<&str>) -> Result<Option<String>> {
         if self.scheme && text == Some(UNLIMITED) {
-            let allowed = "a link with the scheme has a buffer: packets, bytes or bandwidth-delay products";
-            return Err(Error::field(field, "\"unlimited\"", allowed));
+            let allowed = "give a buffer in packets, bytes or bandwidth-delay products";
+            return Err(Error::conflict(field, quote("unlimited"), "a scheme at the link", allowed));
         }
         Ok(text.filter(|text| *text != UNLIMITED).map(str::to_string))
     }
@@ -58,10 +60,10 @@ impl Arc {
 /// The links and paths of a scenario with a topology.
 pub fn network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network> {
     check_alone(scenario)?;
-    let spec = kinds::drawn(spec)?;
+    let spec = kinds::write_out(spec)?;
     let mut arcs = arcs(&spec, scenario.both_directions)?;
     let (clients, servers) = hosts(&spec, &arcs)?;
-    bottleneck::first(&mut arcs, &spec)?;
+    bottleneck::put_first(&mut arcs, &spec)?;
     let hosts = numbers(&spec, clients.len(), servers.len())?;
     let hops = routes(&arcs, hosts, &clients, &servers)?;
     let rtts = hops.iter().map(|path| rtt(path, &arcs));
@@ -81,18 +83,18 @@ fn own_rtt(text: Option<&str>, shortest: Dur) -> Result<Dur> {
     match parse_dur("topology.rtt", text)? {
         rtt if rtt >= shortest => Ok(rtt),
         _ => {
-            let allowed =
-                format!("at least {}s, what the links of the shortest path need", shortest.as_secs());
-            Err(Error::field("topology.rtt", format!("\"{text}\""), allowed))
+            let allowed = format!("at least {}s, the delay of the shortest path", shortest.as_secs());
+            Err(Error::field("topology.rtt", quote(text), allowed))
         }
     }
 }
 
 /// The dumbbell's fields have no meaning beside a topology.
 fn check_alone(scenario: &Scenario) -> Result<()> {
-    let allowed = "the topology has links of its own; of its bottleneck topology.rate and the like tell";
+    let with = "topology, which has links of its own";
     if let Some(access) = &scenario.access {
-        return Err(Error::field("access", format!("rate \"{}\"", access.rate), allowed));
+        let value = format!("rate {}", quote(&access.rate).into_given());
+        return Err(Error::conflict("access", value, with, "give topology.hosts"));
     }
     let (given, none) = (&scenario.link, LinkSpec::default());
     let uplink = given.uplink_rate.clone().unwrap_or_default();
@@ -105,7 +107,8 @@ fn check_alone(scenario: &Scenario) -> Result<()> {
         ("uplink_buffer", &given.uplink_buffer, &none.uplink_buffer),
     ] {
         if value != default {
-            return Err(Error::field(format!("link.{field}"), format!("\"{value}\""), allowed));
+            let allowed = "give topology.rate and the like for its bottleneck";
+            return Err(Error::conflict(format!("link.{field}"), quote(value), with, allowed));
         }
     }
     Ok(())
@@ -115,16 +118,16 @@ fn check_alone(scenario: &Scenario) -> Result<()> {
 pub(super) fn arcs(spec: &TopologySpec, both_directions: bool) -> Result<Vec<Arc>> {
     let mut arcs = Vec::new();
     for (index, link) in spec.links.iter().enumerate() {
-        add(&mut arcs, link, format!("topology.links[{index}]"), both_directions)?;
+        add_link(&mut arcs, link, format!("topology.links[{index}]"), both_directions)?;
         check_count(arcs.len())?;
     }
     for (index, group) in spec.hosts.iter().enumerate() {
         let field = format!("topology.hosts[{index}]");
         if !(1..=10_000).contains(&group.count) {
-            return Err(Error::field(format!("{field}.count"), group.count, "1 to 10000"));
+            return Err(Error::field(format!("{field}.count"), group.count, "from 1 to 10000"));
         }
         for number in 0..group.count {
-            add(&mut arcs, &host_link(group, number), field.clone(), both_directions)?;
+            add_link(&mut arcs, &host_link(group, number), field.clone(), both_directions)?;
         }
         check_count(arcs.len())?;
     }
@@ -149,10 +152,10 @@ fn host_link(group: &HostGroup, number: u32) -> TopologyLink {
 }
 
 /// Adds a link, and the one back.
-fn add(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, both_directions: bool) -> Result<()> {
+fn add_link(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, both_directions: bool) -> Result<()> {
     if link.from == link.to || link.from.is_empty() || link.to.is_empty() {
         let value = format!("\"{}\" to \"{}\"", link.from, link.to);
-        return Err(Error::field(field, value, "a link leads from one named node to another"));
+        return Err(Error::field(field, value, "from one named node to another"));
     }
     let mut forward = Arc {
         from: link.from.clone(),
@@ -164,6 +167,7 @@ fn add(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, both_directions:
         mark: link.mark.unwrap_or(link.scheme),
         is_forward: true,
         buffer_field: format!("{field}.buffer"),
+        field,
     };
     forward.buffer = forward.checked_buffer(&forward.buffer_field, link.buffer.as_deref())?;
     let back = Arc {
@@ -183,7 +187,7 @@ fn add(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, both_directions:
 fn delay(field: &str, text: &str) -> Result<Dur> {
     match parse_dur(field, text)? {
         delay if delay <= MOST_DELAY => Ok(delay),
-        _ => Err(Error::field(field, format!("\"{text}\""), "at most 1000s")),
+        _ => Err(Error::field(field, quote(text), "at most 1000s")),
     }
 }
 
@@ -191,7 +195,7 @@ fn check_count(links: usize) -> Result<()> {
     if (1..=MOST_LINKS).contains(&links) {
         return Ok(());
     }
-    let allowed = format!("1 to {MOST_LINKS}, one for each direction");
+    let allowed = format!("from 1 to {MOST_LINKS}, one for each direction");
     Err(Error::field("topology.links", format!("{links} links"), allowed))
 }
 
@@ -200,14 +204,13 @@ fn check_arcs(arcs: &[Arc]) -> Result<()> {
     let mut names = BTreeSet::new();
     for arc in arcs {
         if !names.insert(arc.name()) {
-            let allowed = "it is there already; one link leads from a node to another (one_way = true leaves \
-                           the way back to a link of its own)";
-            let field = arc.buffer_field.trim_end_matches(".buffer");
-            return Err(Error::field(field, format!("\"{}\"", arc.name()), allowed));
+            let allowed = "the only link from its node to the other (with one_way = true, the link back is \
+                           written by itself)";
+            return Err(Error::faulty(&arc.field, quote(&arc.name()), "is there already", allowed));
         }
     }
     if !arcs.iter().any(|arc| arc.scheme) {
-        return Err(Error::field("topology.links", "no scheme", "at least one link with scheme = true"));
+        return Err(Error::missing("topology.links", "at least one link with scheme = true"));
     }
     Ok(())
 }
@@ -215,48 +218,37 @@ fn check_arcs(arcs: &[Arc]) -> Result<()> {
 /// Names of the clients' and the servers' nodes.
 fn hosts(spec: &TopologySpec, arcs: &[Arc]) -> Result<(Vec<String>, Vec<String>)> {
     let nodes: BTreeSet<&str> = arcs.iter().flat_map(|arc| [arc.from.as_str(), arc.to.as_str()]).collect();
-    let of = |role: Role, field: &str, listed: &[String]| {
+    let nodes_of = |role: Role, field: &str, listed: &[String]| {
         let groups = spec.hosts.iter().filter(|group| group.role == role);
         let grouped = groups.flat_map(|group| (0..group.count).map(|number| host_name(group, number)));
         let all: Vec<String> = listed.iter().cloned().chain(grouped).collect();
         match all.iter().find(|name| !nodes.contains(name.as_str())) {
-            Some(unknown) => Err(unknown_name(field, unknown, "node of a link", nodes.iter().copied())),
-            None if all.is_empty() => Err(Error::field(field, "[]", "at least one node")),
+            Some(unknown) => Err(Error::unknown(field, "node", unknown, nodes.iter().copied())),
+            None if all.is_empty() => Err(Error::missing(field, "at least one node")),
             None => Ok(all),
         }
     };
-    let clients = of(Role::Client, "topology.clients", &spec.clients)?;
-    let servers = of(Role::Server, "topology.servers", &spec.servers)?;
+    let clients = nodes_of(Role::Client, "topology.clients", &spec.clients)?;
+    let servers = nodes_of(Role::Server, "topology.servers", &spec.servers)?;
     let serving: BTreeSet<&String> = servers.iter().collect();
     if let Some(both) = clients.iter().find(|client| serving.contains(client)) {
-        let allowed = "a node is a client or a server; it is both";
-        return Err(Error::field("topology.clients", format!("\"{both}\""), allowed));
+        let allowed = "a node cannot be both a client and a server";
+        return Err(Error::conflict("topology.clients", quote(both), "topology.servers", allowed));
     }
     Ok((clients, servers))
-}
-
-pub(super) fn unknown_name<'a>(
-    field: &str,
-    name: &str,
-    what: &str,
-    known: impl Iterator<Item = &'a str> + Clone,
-) -> Error {
-    let hint = did_you_mean(name, known.clone());
-    let first: Vec<&str> = known.take(8).collect();
-    Error::field(field, format!("\"{name}\""), format!("the name of a {what}: {}{hint}", first.join(", ")))
 }
 
 /// How the hosts' numbers give paths.
 fn numbers(spec: &TopologySpec, clients: usize, servers: usize) -> Result<Hosts> {
     let paired = spec.paired.unwrap_or(false);
     if paired && clients != servers {
-        let value = format!("true with {clients} clients and {servers} servers");
-        return Err(Error::field("topology.paired", value, "as many clients as servers"));
+        let with = format!("{clients} clients and {servers} servers");
+        return Err(Error::conflict("topology.paired", true, with, "give as many clients as servers"));
     }
     let hosts = Hosts { clients: clients as u32, servers: servers as u32, paired };
     if hosts.paths() > MOST_PATHS {
         let value = format!("{clients} clients and {servers} servers");
-        let allowed = format!("at most {MOST_PATHS} pairs; paired = true has one for each client");
+        let allowed = format!("at most {MOST_PATHS} pairs of them (with paired = true, one for each client)");
         return Err(Error::field("topology.hosts", value, allowed));
     }
     Ok(hosts)
@@ -274,25 +266,24 @@ fn routes(arcs: &[Arc], hosts: Hosts, clients: &[String], servers: &[String]) ->
         ends.iter().map(|&(from, to)| numbers.get(&(to, from)).copied()).collect();
     let links = ends.iter().zip(arcs).map(|(&(from, to), arc)| (from, to, arc.delay));
     let mut router = Router::new(nodes.len(), links);
-    let path = |number: usize| {
+    let hops = |number: usize| {
         let (client, server) = hosts.ends(number as u32);
         let (client, server) = (&clients[client as usize], &servers[server as usize]);
-        let mut way = |from: &str, to: &str| {
+        let mut path = |from: &str, to: &str| {
             let links = router.path(nodes[from], nodes[to]).filter(|links| links.len() < 255);
             links.ok_or_else(|| unreachable(from, to))
         };
-        let data = way(server, client)?;
+        let data = path(server, client)?;
         // Where every link has its opposite the way back is the same; else it is found like any other.
         let same: Option<Vec<u16>> = data.iter().rev().map(|&link| opposites[usize::from(link)]).collect();
-        let back = same.map_or_else(|| way(client, server), Ok)?;
+        let back = same.map_or_else(|| path(client, server), Ok)?;
         Ok(Hops { data, back })
     };
-    (0..hosts.paths()).map(path).collect()
+    (0..hosts.paths()).map(hops).collect()
 }
 
 fn unreachable(from: &str, to: &str) -> Error {
-    let allowed = "every client and server reach each other, over fewer than 255 links";
-    Error::field("topology.links", format!("no way from \"{from}\" to \"{to}\""), allowed)
+    Error::missing("topology.links", format!("a path from \"{from}\" to \"{to}\" of fewer than 255 links"))
 }
 
 fn rtt(path: &Hops, arcs: &[Arc]) -> Dur {
@@ -315,6 +306,6 @@ fn planned(arc: &Arc, rtt: Dur, overhead: u32) -> Result<PlannedLink> {
 
 /// The bottleneck both ways, then the other links with the scheme, or all.
 fn recorded(links: &[PlannedLink], all: bool) -> Vec<u16> {
-    let told = |&number: &usize| number < 2 || all || links[number].runs == Runs::Scheme;
-    (0..links.len()).filter(told).map(|number| number as u16).collect()
+    let is_recorded = |&number: &usize| number < 2 || all || links[number].runs == Runs::Scheme;
+    (0..links.len()).filter(is_recorded).map(|number| number as u16).collect()
 }

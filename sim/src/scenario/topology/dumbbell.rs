@@ -3,7 +3,7 @@
 use super::super::spec::{AccessSpec, LinkSpec, Scenario};
 use super::{Network, PlannedLink, access_rate};
 use crate::engine::layout::{Access, Layout};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::units::{Dur, Rate, parse_buffer, parse_dur, parse_rate};
 
 /// The links and paths of a scenario without a topology.
@@ -38,8 +38,8 @@ fn check_rtt(link: &LinkSpec, rtt: Dur, base: Dur) -> Result<()> {
     if rtt >= base && rtt > Dur::ZERO {
         return Ok(());
     }
-    let least = format!("a positive time, at least the {} ms of the links themselves", base.as_secs() * 1e3);
-    Err(Error::field("link.rtt", format!("\"{}\"", link.rtt), least))
+    let least = format!("positive, and at least the {} ms of the links themselves", base.as_secs() * 1e3);
+    Err(Error::field("link.rtt", quote(&link.rtt), least))
 }
 
 /// The layout, and rate and delay of shared access links.
@@ -71,21 +71,28 @@ fn layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate
             Ok((Layout { access, base_rtt, ..none }, Some((rate, server_delay))))
         }
         (servers, clients) => {
-            let value = format!("servers {servers:?}, clients {clients:?}");
-            Err(Error::field("access", value, "both servers and clients from 1 to 10000, or neither"))
+            let allowed = "from 1 to 10000, and both servers and clients given, or neither";
+            Err(match (servers, clients) {
+                (Some(servers), None) => Error::field("access.servers", servers, allowed),
+                (Some(servers), _) if !(1..=10_000).contains(&servers) => {
+                    Error::field("access.servers", servers, allowed)
+                }
+                (_, clients) => Error::field("access.clients", clients.unwrap_or_default(), allowed),
+            })
         }
     }
 }
 
 /// The rate of shared access links, which are all alike.
 fn shared_rate(spec: &AccessSpec, rate: Option<Rate>) -> Result<Rate> {
-    if let Some(text) = spec.client_rate.as_ref().or(spec.client_delay.as_ref()) {
-        let allowed = "shared access links are alike at servers and clients; leave it out";
-        return Err(Error::field(
-            "access.client_rate or access.client_delay",
-            format!("\"{text}\""),
-            allowed,
-        ));
+    for (field, given) in
+        [("access.client_rate", &spec.client_rate), ("access.client_delay", &spec.client_delay)]
+    {
+        if let Some(text) = given {
+            let allowed = "leave it out, since all shared access links are alike";
+            return Err(Error::conflict(field, quote(text), "shared access links", allowed));
+        }
     }
-    rate.ok_or_else(|| Error::field("access.rate", "\"unlimited\"", "shared access links need a rate"))
+    let allowed = "give the links that hosts share a rate";
+    rate.ok_or_else(|| Error::conflict("access.rate", quote("unlimited"), "access.servers", allowed))
 }

@@ -5,35 +5,37 @@ mod two_tier;
 mod y;
 
 use super::spec::{HostGroup, Role, TopologyLink, TopologySpec};
-use crate::error::{Error, Result, did_you_mean, listing};
+use crate::error::{Error, Result, quote};
 use serde_json::Value;
 use std::borrow::Cow;
 
 const KINDS: [&str; 3] = ["two-tier", "y", "tree"];
 
 /// The topology written out: what its kind draws, with the fields given beside it.
-pub fn drawn(spec: &TopologySpec) -> Result<Cow<'_, TopologySpec>> {
+pub fn write_out(spec: &TopologySpec) -> Result<Cow<'_, TopologySpec>> {
     let Some(kind) = spec.kind.as_deref() else {
         return match &spec.params {
             None => Ok(Cow::Borrowed(spec)),
-            Some(params) => Err(Error::field("topology.params", params, "only a topology.kind has them")),
+            Some(params) => {
+                let with = "a topology that is written out";
+                Err(Error::conflict("topology.params", params, with, "only a topology.kind has parameters"))
+            }
         };
     };
     if !(spec.links.is_empty() && spec.hosts.is_empty() && spec.clients.is_empty() && spec.servers.is_empty())
     {
-        let allowed = "a kind has its own links, hosts, clients and servers; leave one or the other out";
-        return Err(Error::field("topology.kind", format!("\"{kind}\""), allowed));
+        let with = "links, hosts, clients or servers";
+        let allowed = "a kind has its own links and hosts, so give one or the other";
+        return Err(Error::conflict("topology.kind", quote(kind), with, allowed));
     }
     let params = spec.params.as_ref().unwrap_or(&Value::Null);
     let drawing = match kind {
-        "two-tier" => two_tier::draw(params)?,
-        "y" => y::draw(params)?,
-        "tree" => tree::draw(params)?,
-        _ => {
-            let allowed = format!("the kinds are {}{}", listing(KINDS), did_you_mean(kind, KINDS));
-            return Err(Error::field("topology.kind", format!("\"{kind}\""), allowed));
-        }
+        "two-tier" => two_tier::draw(params),
+        "y" => y::draw(params),
+        "tree" => tree::draw(params),
+        _ => return Err(Error::unknown("topology.kind", "kind", kind, KINDS)),
     };
+    let drawing = drawing.map_err(|error| error.within("topology.params"))?;
     Ok(Cow::Owned(TopologySpec {
         kind: None,
         params: None,
@@ -82,12 +84,12 @@ fn hosts(role: Role, name: &str, at: &str, count: u32, way: (&str, &str, Option<
 /// Refuses counts that no topology could have.
 fn check_counts(counts: &[(&str, u32)]) -> Result<()> {
     match counts.iter().find(|(_, count)| !(1..=1000).contains(count)) {
-        Some((name, count)) => Err(Error::field(format!("topology.params.{name}"), count, "1 to 1000")),
+        Some((name, count)) => Err(Error::field(*name, count, "from 1 to 1000")),
         None => Ok(()),
     }
 }
 
 /// Nanoseconds as text.
-fn ns(span: u64) -> String {
+fn nanoseconds(span: u64) -> String {
     format!("{span}ns")
 }

@@ -11,11 +11,11 @@ mod stage;
 use super::spec::{FaultSpec, Scenario};
 use crate::engine::graph::{Graph, Hops, Hosts, Span};
 use crate::engine::layout::{Access, Layout};
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result};
 use crate::link::Fault;
 use crate::units::{Buffer, Dur, Rate, parse_rate};
 pub use bottleneck::fill;
-pub use kinds::drawn;
+pub use kinds::write_out;
 use std::sync::Arc;
 
 /// More paths than this are refused: each pair of hosts has one, which is found before the run.
@@ -128,25 +128,23 @@ impl Network {
             None => dumbbell::network(scenario)?,
             Some(spec) => draw::network(scenario, spec)?,
         };
-        lose(&scenario.faults, &mut network.links, scenario.topology.is_some())?;
+        apply_faults(&scenario.faults, &mut network.links, scenario.topology.is_some())?;
         match &scenario.host_stage {
             None => Ok(network),
-            Some(stage) => stage::before(network, stage, scenario.both_directions),
+            Some(stage) => stage::add_host_stage(network, stage, scenario.both_directions),
         }
     }
 }
 
 /// Puts the losses on purpose at their links.
-fn lose(specs: &[FaultSpec], links: &mut [PlannedLink], by_name: bool) -> Result<()> {
+fn apply_faults(specs: &[FaultSpec], links: &mut [PlannedLink], by_name: bool) -> Result<()> {
     for spec in specs {
         let number = match spec.link.as_str() {
             "down" => 0,
             "up" => 1,
             name => links.iter().position(|link| by_name && link.name == name).ok_or_else(|| {
                 let names = links.iter().map(|link| link.name.as_str()).filter(|_| by_name);
-                let hint = did_you_mean(name, ["down", "up"].into_iter().chain(names));
-                let allowed = if by_name { "down, up or the name of a link" } else { "down or up" };
-                Error::field("faults.link", format!("\"{name}\""), format!("allowed: {allowed}{hint}"))
+                Error::unknown("faults.link", "link", name, ["down", "up"].into_iter().chain(names))
             })?,
         };
         if !(0.0..=1.0).contains(&spec.bernoulli) {

@@ -8,18 +8,18 @@ use crate::error::{Error, Result};
 use crate::units::Dur;
 
 /// The network with the users' queues before its first links.
-pub fn before(mut network: Network, spec: &HostStageSpec, both_directions: bool) -> Result<Network> {
+pub fn add_host_stage(mut network: Network, spec: &HostStageSpec, both_directions: bool) -> Result<Network> {
     if !(1..=10_000).contains(&spec.users) {
-        return Err(Error::field("host_stage.users", spec.users, "1 to 10000"));
+        return Err(Error::field("host_stage.users", spec.users, "from 1 to 10000"));
     }
     let rate = access_rate("host_stage.rate", &spec.rate)?.unwrap_or(UNLIMITED);
     let (layout, users) = (&network.layout, spec.users);
     let old = hosts(layout)?;
     let hosts = Hosts { clients: common_multiple(old.clients, users), ..old };
     if hosts.paths() > MOST_PATHS {
-        let value = format!("{users} with {} clients and {} servers", old.clients, old.servers);
-        let allowed = format!("at most {MOST_PATHS} pairs of a client and user with a server");
-        return Err(Error::field("host_stage.users", value, allowed));
+        let with = format!("{} clients and {} servers", old.clients, old.servers);
+        let allowed = format!("at most {MOST_PATHS} combinations of client, user and server are possible");
+        return Err(Error::conflict("host_stage.users", users, with, allowed));
     }
     let first = network.links.len() as u32;
     let path = |number: usize| {
@@ -54,9 +54,9 @@ fn hosts(layout: &Layout) -> Result<Hosts> {
         }
         Access::Graph(graph) => Ok(graph.hosts()),
         Access::Private { .. } => {
-            let allowed = "hosts' queues stand before shared access links (access.servers and \
-                           access.clients), a topology's links or none";
-            Err(Error::field("host_stage", "given with private access links", allowed))
+            let allowed =
+                "give access.servers and access.clients to share the links, or a topology, or no access";
+            Err(Error::conflict("host_stage", "a host stage", "private access links", allowed))
         }
     }
 }

@@ -54,7 +54,7 @@ impl Cdf {
             let Some((value, share)) = point else { continue };
             let before = points.last().copied().unwrap_or((0.0, 0.0));
             let bytes = value * unit_bytes;
-            check(bytes, value, share, before, unit_bytes).map_err(fault)?;
+            check_point(bytes, value, share, before, unit_bytes).map_err(fault)?;
             points.push((bytes, share));
         }
         let problem = |problem: &str| Error::Row {
@@ -131,7 +131,7 @@ fn row_of(row: &str, is_first: bool) -> std::result::Result<Row, String> {
     }
 }
 
-fn check(
+fn check_point(
     bytes: f64,
     value: f64,
     share: f64,

@@ -4,24 +4,38 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
+/// Allowed values of numeric parameters: name, value, range.
+pub type Ranges<'a> = &'a [(&'a str, f64, RangeInclusive<f64>)];
+
 /// Checks that each value lies in its range.
 ///
 /// # Errors
-/// [`Error::Field`] naming `traffic.params.<name>` of the first that does not.
-pub fn ranges(fields: &[(&str, f64, RangeInclusive<f64>)]) -> Result<()> {
+/// [`Error::Field`] naming the first that does not.
+pub fn ranges(fields: Ranges) -> Result<()> {
     match fields.iter().find(|(_, value, range)| !range.contains(value)) {
         None => Ok(()),
         Some((name, value, range)) => {
-            let allowed = format!("from {} to {} is allowed", range.start(), range.end());
-            Err(Error::field(format!("traffic.params.{name}"), value, allowed))
+            let allowed = format!("from {} to {}", range.start(), range.end());
+            Err(Error::field(*name, value, allowed))
         }
     }
+}
+
+/// Checks that a parameter is at most another.
+///
+/// # Errors
+/// [`Error::Field`] naming the first.
+pub fn order(least: (&str, f64), most: (&str, f64)) -> Result<()> {
+    if least.1 <= most.1 {
+        return Ok(());
+    }
+    Err(Error::field(least.0, least.1, format!("at most {}, which is {}", most.0, most.1)))
 }
 
 /// Which way the data of a user's flows goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
+pub enum FlowDirection {
     /// From server to client.
     Down,
     /// From client to server.
@@ -30,18 +44,18 @@ pub enum Way {
     Both,
 }
 
-impl Way {
+impl FlowDirection {
     /// Flows that a user has.
     pub fn flows(self) -> u32 {
-        if self == Way::Both { 2 } else { 1 }
+        if self == FlowDirection::Both { 2 } else { 1 }
     }
 
     /// The user whose flow this is, and whether it is an upload.
-    pub fn place(self, flow: u32) -> (u32, bool) {
+    pub fn user_of_flow(self, flow: u32) -> (u32, bool) {
         match self {
-            Way::Down => (flow, false),
-            Way::Up => (flow, true),
-            Way::Both => (flow / 2, flow % 2 == 1),
+            FlowDirection::Down => (flow, false),
+            FlowDirection::Up => (flow, true),
+            FlowDirection::Both => (flow / 2, flow % 2 == 1),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! sound and 40 B of IP, UDP and RTP headers), in talk spurts and pauses of exponential length with the means of Recommendation
 //! ITU-T P.59 (03/93) for conversational speech.
 
-use super::check::{self, Way};
+use super::check::{self, FlowDirection};
 use crate::error::Result;
 use crate::flow::Class;
 use crate::rng::{Purpose, Stream as Draws, mix};
@@ -18,7 +18,7 @@ pub struct Udp {
     /// Senders, each between hosts of its own.
     pub flows: u32,
     /// Which way the packets go.
-    pub direction: Way,
+    pub direction: FlowDirection,
     /// Rate of each while it sends, bits of IP length per second.
     pub rate_bps: f64,
     /// IP length.
@@ -42,7 +42,7 @@ pub struct Voip {
     /// Calls, each between hosts of its own, all through the run.
     pub calls: u32,
     /// Who is heard.
-    pub direction: Way,
+    pub direction: FlowDirection,
     /// IP length.
     pub packet_bytes: u32,
     /// Time from packet to packet within a spurt, s.
@@ -61,7 +61,7 @@ impl Default for Udp {
     fn default() -> Self {
         Udp {
             flows: 1,
-            direction: Way::Down,
+            direction: FlowDirection::Down,
             rate_bps: 1e6,
             packet_bytes: 1000,
             on_s: 0.0,
@@ -77,7 +77,7 @@ impl Default for Voip {
     fn default() -> Self {
         Voip {
             calls: 10,
-            direction: Way::Both,
+            direction: FlowDirection::Both,
             packet_bytes: 200,
             interval_s: 0.02,
             on_s: 1.004,
@@ -92,7 +92,7 @@ impl Udp {
     /// Checks every parameter.
     ///
     /// # Errors
-    /// [`crate::error::Error::Field`] naming `traffic.params.<field>`.
+    /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
         check::ranges(&[
             ("flows", f64::from(self.flows), 1.0..=100_000.0),
@@ -125,7 +125,7 @@ impl Voip {
     /// Checks every parameter.
     ///
     /// # Errors
-    /// [`crate::error::Error::Field`] naming `traffic.params.<field>`.
+    /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
         check::ranges(&[
             ("calls", f64::from(self.calls), 1.0..=100_000.0),
@@ -158,7 +158,7 @@ impl Voip {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Senders {
     flows: u32,
-    direction: Way,
+    direction: FlowDirection,
     packet_bytes: u16,
     interval: Dur,
     on_s: f64,
@@ -205,7 +205,7 @@ impl Senders {
     }
 
     fn begin(&self, seed: u64, flow: u32) -> Begin {
-        let (user, upload) = self.direction.place(flow);
+        let (user, upload) = self.direction.user_of_flow(flow);
         let draw = Draws::new(seed, Purpose::Arrival, u64::from(flow)).uniform();
         let at = Dur::from_secs(draw * self.start_spread_s);
         Begin { flow, at, host: self.first_host + user, upload, class: self.class }

@@ -5,7 +5,7 @@
 //! foreground flows do.
 
 use super::cdf::Cdf;
-use super::check::{self, Way};
+use super::check::{self, FlowDirection};
 use crate::error::{Error, Result};
 use crate::rng::{Purpose, Stream, mix};
 use crate::traffic::connection::HEADER_BYTES;
@@ -20,7 +20,7 @@ pub struct Ftp {
     /// Users, each between hosts of its own.
     pub users: u32,
     /// Which way the files go.
-    pub direction: Way,
+    pub direction: FlowDirection,
     /// Mean size, bytes, before the cap.
     pub mean_bytes: f64,
     /// Shape of the Pareto distribution of sizes; 0 makes every file as large as the mean.
@@ -49,7 +49,7 @@ impl Default for Ftp {
     fn default() -> Self {
         Ftp {
             users: 10,
-            direction: Way::Down,
+            direction: FlowDirection::Down,
             mean_bytes: 200_000.0,
             shape: 1.2,
             cap_bytes: 1_000_000_000,
@@ -69,7 +69,7 @@ impl Ftp {
     /// Checks every parameter and reads the file of sizes, if one is named.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `traffic.params.<field>`; [`Error::Row`] or [`Error::File`] of the file of sizes.
+    /// [`Error::Field`] naming the parameter; [`Error::Row`] or [`Error::File`] of the file of sizes.
     pub fn checked(mut self) -> Result<Ftp> {
         check::ranges(&[
             ("users", f64::from(self.users), 1.0..=100_000.0),
@@ -82,8 +82,8 @@ impl Ftp {
             ("first_host", f64::from(self.first_host), 0.0..=1e6),
         ])?;
         if self.shape != 0.0 && !(1.001..=100.0).contains(&self.shape) {
-            let allowed = "from 1.001 to 100 is allowed, or 0 for files of one size";
-            return Err(Error::field("traffic.params.shape", self.shape, allowed));
+            let allowed = "from 1.001 to 100, or 0 for files of one size";
+            return Err(Error::field("shape", self.shape, allowed));
         }
         if !self.sizes.is_empty() {
             self.table = Some(Arc::new(Cdf::read(&self.sizes, self.sizes_unit_bytes)?));
@@ -97,8 +97,8 @@ impl Ftp {
     }
 
     /// The host at both ends of a flow, and whether it is an upload.
-    pub fn place(&self, flow: u32) -> (u32, bool) {
-        let (user, upload) = self.direction.place(flow);
+    pub fn host_of_flow(&self, flow: u32) -> (u32, bool) {
+        let (user, upload) = self.direction.user_of_flow(flow);
         (self.first_host + user, upload)
     }
 
@@ -215,8 +215,8 @@ mod tests {
 
     #[test]
     fn place__both_ways_have_a_flow_each() {
-        let both = Ftp { users: 2, direction: Way::Both, first_host: 5, ..Ftp::default() };
-        let places: Vec<_> = (0..both.flows()).map(|flow| both.place(flow)).collect();
+        let both = Ftp { users: 2, direction: FlowDirection::Both, first_host: 5, ..Ftp::default() };
+        let places: Vec<_> = (0..both.flows()).map(|flow| both.host_of_flow(flow)).collect();
         assert_eq!(places, [(5, false), (5, true), (6, false), (6, true)]);
     }
 }

@@ -8,7 +8,8 @@
 //! That the persistent connection, too, waits for the index before it asks for the rest is our reading: the paper
 //! says only that all requests are taken to arrive together.
 
-use super::law::{Count, Law, Sizes, check, check_order};
+use super::check;
+use super::law::{Count, Law, Sizes};
 use super::users::{Fetch, Think, Users};
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
@@ -85,9 +86,9 @@ impl Http {
     /// Checks every parameter.
     ///
     /// # Errors
-    /// [`crate::error::Error::Field`] naming `traffic.params.<field>`.
+    /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check(&[
+        check::ranges(&[
             ("users", f64::from(self.users), 1.0..=1e7),
             ("parallel", f64::from(self.parallel), 0.0..=1000.0),
             ("think_mean_s", self.think_mean_s, 0.0..=1e9),
@@ -107,8 +108,8 @@ impl Http {
             ("assumed_page_s", self.assumed_page_s, 0.001..=1e6),
         ])?;
         let [fewest, most] = [self.objects_min, self.objects_max].map(f64::from);
-        check_order(("objects_min", fewest), ("objects_max", most))?;
-        check_order(("min_bytes", self.min_bytes as f64), ("cap_bytes", self.cap_bytes as f64))
+        check::order(("objects_min", fewest), ("objects_max", most))?;
+        check::order(("min_bytes", self.min_bytes as f64), ("cap_bytes", self.cap_bytes as f64))
     }
 
     /// The process.

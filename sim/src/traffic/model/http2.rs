@@ -10,7 +10,8 @@
 //! as of the page, in turn. A page's time then counts those bytes too. One simplification: a portion is over
 //! before the next page is asked for, so the download rests for that one round trip.
 
-use super::law::{Count, Law, Sizes, check};
+use super::check;
+use super::law::{Count, Law, Sizes};
 use super::open_loop::Planned;
 use crate::error::Result;
 use crate::rng::{Purpose, Stream, mix};
@@ -71,9 +72,9 @@ impl Http2 {
     /// Checks every parameter.
     ///
     /// # Errors
-    /// [`crate::error::Error::Field`] naming `traffic.params.<field>`.
+    /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check(&[
+        check::ranges(&[
             ("connections_per_s", self.connections_per_s, 1e-6..=1e6),
             ("pages_per_connection", self.pages_per_connection, 0.1..=150.0),
             ("inter_page_s", self.inter_page_s, 0.0..=1e9),

@@ -175,35 +175,6 @@ impl Count {
     }
 }
 
-/// Allowed values of numeric parameters: name, value, range.
-pub type Ranges<'a> = &'a [(&'a str, f64, std::ops::RangeInclusive<f64>)];
-
-/// Checks parameters against their ranges.
-///
-/// # Errors
-/// [`crate::error::Error::Field`] naming `traffic.params.<field>`.
-pub fn check(ranges: Ranges) -> crate::error::Result<()> {
-    for (name, value, range) in ranges {
-        if !range.contains(value) {
-            let allowed = format!("from {} to {} is allowed", range.start(), range.end());
-            return Err(crate::error::Error::field(format!("traffic.params.{name}"), value, allowed));
-        }
-    }
-    Ok(())
-}
-
-/// Checks that a parameter is not above another.
-///
-/// # Errors
-/// [`crate::error::Error::Field`] naming the first.
-pub fn check_order(least: (&str, f64), most: (&str, f64)) -> crate::error::Result<()> {
-    if least.1 <= most.1 {
-        return Ok(());
-    }
-    let allowed = format!("at most {}, which is {}", most.0, most.1);
-    Err(crate::error::Error::field(format!("traffic.params.{}", least.0), least.1, allowed))
-}
-
 #[cfg(test)]
 #[path = "law_tests.rs"]
 mod tests;

@@ -19,9 +19,9 @@ pub mod telnet;
 pub mod users;
 pub mod web_sfd;
 
-use crate::error::{Error, Result, did_you_mean, listing};
+use crate::error::{Error, IntoGiven, Problem, Result};
 use crate::units::Rate;
-use check::Way;
+use check::FlowDirection;
 use datagrams::{Udp, Voip};
 use ftp::Ftp;
 use http::Http;
@@ -132,11 +132,19 @@ pub const MODELS: &[About] = &[
 /// The model called `name`, with `params` (an object, or null) over its defaults.
 ///
 /// # Errors
-/// [`Error::Field`] naming `traffic.model` or `traffic.params.<field>`.
+/// [`Error::Field`] naming `model`, `params` or `params.<field>`.
 pub fn by_name(name: &str, params: &Value) -> Result<Model> {
-    match name {
-        "web:sfd" => Ok(Model::WebSfd(WebSfd::default().with_params(params)?)),
-        "web:sfd-literal" => Ok(Model::WebSfd(WebSfd::literal().with_params(params)?)),
+    match named(name, params) {
+        Some(model) => model.map_err(|error| error.within("params")),
+        None => Err(Error::unknown("model", "model", name, MODELS.iter().map(|about| about.name))),
+    }
+}
+
+/// Returns the model called `name`, if there is one; errors name its parameters.
+fn named(name: &str, params: &Value) -> Option<Result<Model>> {
+    Some(match name {
+        "web:sfd" => checked(WebSfd::default(), params, WebSfd::validate, Model::WebSfd),
+        "web:sfd-literal" => checked(WebSfd::literal(), params, WebSfd::validate, Model::WebSfd),
         "web:rio-ps" => checked(RioPs::default(), params, RioPs::validate, Model::RioPs),
         "web:rio-ps-small" => checked(RioPs::small(), params, RioPs::validate, Model::RioPs),
         "web:rio-ps-large" => checked(RioPs::large(), params, RioPs::validate, Model::RioPs),
@@ -146,17 +154,13 @@ pub fn by_name(name: &str, params: &Value) -> Result<Model> {
         "web:shred" => checked(Shred::default(), params, Shred::validate, Model::Shred),
         "web:packmime" => checked(PackMime::default(), params, PackMime::validate, Model::PackMime),
         "poisson" => poisson_with(Poisson::default(), params),
-        "ftp" => Ok(Model::Ftp(with_params(Ftp::default(), params)?.checked()?)),
+        "ftp" => with_params(Ftp::default(), params).and_then(Ftp::checked).map(Model::Ftp),
         "telnet" => checked(Telnet::default(), params, Telnet::validate, Model::Telnet),
         "udp" => checked(Udp::default(), params, Udp::validate, Model::Udp),
         "voip" => checked(Voip::default(), params, Voip::validate, Model::Voip),
         _ if name.starts_with(SIZES) => poisson_with(Poisson::of_sizes(&name[SIZES.len()..]), params),
-        _ => {
-            let names = || MODELS.iter().map(|about| about.name);
-            let allowed = format!("the models are {}{}", listing(names()), did_you_mean(name, names()));
-            Err(Error::field("traffic.model", format!("\"{name}\""), allowed))
-        }
-    }
+        _ => return None,
+    })
 }
 
 /// `sizes:FILE` is the model `poisson` with the sizes of a file.
@@ -178,58 +182,49 @@ fn checked<T: Serialize + DeserializeOwned>(
     Ok(wrap(model))
 }
 
-/// `model` with the parameters of `params` (an object, or null) in place of its own.
-fn with_params<T: Serialize + DeserializeOwned>(model: T, params: &Value) -> Result<T> {
-    with_params_of("traffic.params", model, params)
-}
-
-/// The same for the parameters of anything else; `table` is their name for messages.
-pub(crate) fn with_params_of<T: Serialize + DeserializeOwned>(
-    table: &str,
-    mut model: T,
-    params: &Value,
-) -> Result<T> {
+/// Returns `model` with the parameters of `params` (an object, or null) in place of its own.
+///
+/// # Errors
+/// [`Error::Field`] naming the parameter, or `""` where `params` is no table or names no parameter.
+pub(crate) fn with_params<T: Serialize + DeserializeOwned>(mut model: T, params: &Value) -> Result<T> {
     let Value::Object(given) = params else {
         return match params {
             Value::Null => Ok(model),
-            other => Err(Error::field(table, other, "a table of parameters is")),
+            other => Err(Error::field("", other, "a table of parameters")),
         };
     };
     let mut all = serde_json::to_value(&model).unwrap_or_default();
     for (name, value) in given {
-        let field = format!("{table}.{name}");
         match all.get_mut(name) {
-            Some(place) => *place = value.clone(),
-            None => return Err(unknown_parameter(&field, name, &all)),
+            Some(parameter) => *parameter = value.clone(),
+            None => return Err(unknown_parameter(name, &all)),
         }
         // One at a time, so that the fault belongs to this parameter.
-        model = serde_json::from_value(all.clone())
-            .map_err(|error| Error::field(&field, value, format!("it is not of the right kind: {error}")))?;
+        model = serde_json::from_value(all.clone()).map_err(|error| {
+            Problem::Form { value: Some(value.into_given()), problem: error.to_string() }.of(name)
+        })?;
     }
     Ok(model)
 }
 
-fn unknown_parameter(field: &str, name: &str, all: &Value) -> Error {
-    let names: Vec<&str> = all.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-    let hint = did_you_mean(name, names.iter().copied());
-    Error::field(field, format!("\"{name}\""), format!("the parameters are {}{hint}", listing(names)))
+fn unknown_parameter(name: &str, all: &Value) -> Error {
+    let names = all.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    Error::unknown("", "parameter", name, names)
 }
 
-/// The parameter that says how many users a model has, where it has so many; else what to say instead.
-pub fn count_parameter(model: &str) -> std::result::Result<&'static str, String> {
-    let rate = match model {
-        "telnet" | "ftp" | "web:http10" | "web:http11" => return Ok("users"),
-        "web:rio-ps" | "web:rio-ps-small" | "web:rio-ps-large" => return Ok("sessions"),
-        "udp" => return Ok("flows"),
-        "voip" => return Ok("calls"),
-        "web:sfd" | "web:sfd-literal" => "inter_session_s",
-        "web:shred" => "load_bps",
-        "web:packmime" | "web:http2" => "connections_per_s",
-        _ => "transfers_per_s",
-    };
-    Err(format!(
-        "{model} has arrivals at a rate and no fixed number of users; give it a load, or params.{rate}"
-    ))
+/// Returns the parameter that is a model's number of users; where it has none, fails with the parameter that is its
+/// rate of arrivals.
+pub fn count_parameter(model: &str) -> std::result::Result<&'static str, &'static str> {
+    match model {
+        "telnet" | "ftp" | "web:http10" | "web:http11" => Ok("users"),
+        "web:rio-ps" | "web:rio-ps-small" | "web:rio-ps-large" => Ok("sessions"),
+        "udp" => Ok("flows"),
+        "voip" => Ok("calls"),
+        "web:sfd" | "web:sfd-literal" => Err("inter_session_s"),
+        "web:shred" => Err("load_bps"),
+        "web:packmime" | "web:http2" => Err("connections_per_s"),
+        _ => Err("transfers_per_s"),
+    }
 }
 
 impl Model {
@@ -258,9 +253,9 @@ impl Model {
             Model::WebSfd(_) | Model::RioPs(_) | Model::Http(_) => false,
             Model::Shred(_) | Model::PackMime(_) | Model::Http2(_) | Model::Telnet(_) => false,
             Model::Poisson(model) => model.upload,
-            Model::Ftp(model) => model.direction == Way::Up,
-            Model::Udp(model) => model.direction == Way::Up,
-            Model::Voip(model) => model.direction == Way::Up,
+            Model::Ftp(model) => model.direction == FlowDirection::Up,
+            Model::Udp(model) => model.direction == FlowDirection::Up,
+            Model::Voip(model) => model.direction == FlowDirection::Up,
         }
     }
 

@@ -65,7 +65,7 @@ impl Poisson {
     /// Checks every parameter and reads the file of sizes, if one is named.
     ///
     /// # Errors
-    /// [`crate::error::Error::Field`] naming `traffic.params.<field>`; those of [`Cdf::read`].
+    /// [`crate::error::Error::Field`] naming the parameter; those of [`Cdf::read`].
     pub fn checked(mut self) -> Result<Poisson> {
         check::ranges(&[
             ("transfers_per_s", self.transfers_per_s, 1e-6..=1e6),

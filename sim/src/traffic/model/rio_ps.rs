@@ -4,7 +4,8 @@
 //! each on a connection of its own; sizes are bounded Pareto, in packets, rounded up to whole packets. The paper
 //! gives no number of sessions; the default loads its first link as its goodput tells.
 
-use super::law::{Count, Law, Sizes, check, check_order};
+use super::check;
+use super::law::{Count, Law, Sizes};
 use super::users::{Fetch, Think, Users};
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
@@ -88,9 +89,9 @@ impl RioPs {
     /// Checks every parameter.
     ///
     /// # Errors
-    /// [`crate::error::Error::Field`] naming `traffic.params.<field>`.
+    /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check(&[
+        check::ranges(&[
             ("sessions", f64::from(self.sessions), 1.0..=1e7),
             ("inter_page_s", self.inter_page_s, 0.0..=1e9),
             ("objects_min", f64::from(self.objects_min), 1.0..=4095.0),
@@ -107,9 +108,9 @@ impl RioPs {
             ("assumed_page_s", self.assumed_page_s, 0.001..=1e6),
         ])?;
         let [fewest, most] = [self.objects_min, self.objects_max].map(f64::from);
-        check_order(("objects_min", fewest), ("objects_max", most))?;
+        check::order(("objects_min", fewest), ("objects_max", most))?;
         let [least, greatest] = [self.min_packets + 1, self.max_packets].map(f64::from);
-        check_order(("min_packets", least - 1.0), ("max_packets less one", greatest - 1.0))
+        check::order(("min_packets", least - 1.0), ("max_packets less one", greatest - 1.0))
     }
 
     /// The process.

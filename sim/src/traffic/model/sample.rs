@@ -74,7 +74,7 @@ fn ftp_sample(model: &Ftp, seed: u64, count: usize) -> Vec<Connection> {
     let files = if model.endless { 0 } else { count.div_ceil(flows as usize) as u32 };
     let mut connections = Vec::with_capacity(count);
     for flow in 0..flows {
-        let (host, upload) = model.place(flow);
+        let (host, upload) = model.host_of_flow(flow);
         let mut at = Time::ZERO + draws.start(flow);
         for number in 0..files {
             let file = connection(at, (host, host), single(draws.bytes(flow, number)));

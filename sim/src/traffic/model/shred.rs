@@ -5,7 +5,8 @@
 //! object bytes: headers come on top. Sizes are whole bytes of a Pareto II, clamped. The paper's pages have 1,
 //! 1 to 8, 1 to 16 or 1 to 32 objects.
 
-use super::law::{Count, Law, Sizes, check, check_order};
+use super::check;
+use super::law::{Count, Law, Sizes};
 use super::open_loop::Planned;
 use crate::error::Result;
 use crate::rng::{Purpose, Stream, mix};
@@ -58,9 +59,9 @@ impl Shred {
     /// Checks every parameter.
     ///
     /// # Errors
-    /// [`crate::error::Error::Field`] naming `traffic.params.<field>`.
+    /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check(&[
+        check::ranges(&[
             ("load_bps", self.load_bps, 1.0..=1e12),
             ("objects_min", f64::from(self.objects_min), 1.0..=4095.0),
             ("objects_max", f64::from(self.objects_max), 1.0..=4095.0),
@@ -72,8 +73,8 @@ impl Shred {
             ("servers", f64::from(self.servers), 1.0..=1e6),
         ])?;
         let [fewest, most] = [self.objects_min, self.objects_max].map(f64::from);
-        check_order(("objects_min", fewest), ("objects_max", most))?;
-        check_order(("min_bytes", self.min_bytes as f64), ("cap_bytes", self.cap_bytes as f64))
+        check::order(("objects_min", fewest), ("objects_max", most))?;
+        check::order(("min_bytes", self.min_bytes as f64), ("cap_bytes", self.cap_bytes as f64))
     }
 
     /// The model whose object bytes load a link by `load`.

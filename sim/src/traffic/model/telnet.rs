@@ -36,7 +36,7 @@ impl Telnet {
     /// Checks every parameter.
     ///
     /// # Errors
-    /// [`crate::error::Error::Field`] naming `traffic.params.<field>`.
+    /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
         check::ranges(&[
             ("users", f64::from(self.users), 1.0..=100_000.0),

@@ -122,14 +122,14 @@ impl UserDraws {
 
     /// What page `page` of a user is.
     pub fn page(&self, user: u64, page: u32) -> Page {
-        let entity = place(user, page);
+        let entity = page_entity(user, page);
         let server = self.stream(Purpose::Host, entity).below(u64::from(self.process.servers)) as u32;
         Page { server, objects: self.process.objects.draw(self.stream(Purpose::Count, entity)) }
     }
 
     /// Object `object` of a page.
     pub fn object(&self, user: u64, page: u32, object: u32) -> Object {
-        let entity = mix(place(user, page)) ^ u64::from(object);
+        let entity = mix(page_entity(user, page)) ^ u64::from(object);
         let gap = match object {
             0 => 0.0,
             _ => self.stream(Purpose::Arrival, entity).exponential(self.process.gap_s),
@@ -143,7 +143,7 @@ impl UserDraws {
 
     /// How long the user thinks after page `page`, and before page 0 for `u32::MAX`.
     pub fn think(&self, user: u64, page: u32) -> Dur {
-        let mut stream = self.stream(Purpose::Idle, place(user, page));
+        let mut stream = self.stream(Purpose::Idle, page_entity(user, page));
         Dur::from_secs(match self.process.think {
             Think::Exponential(mean) => stream.exponential(mean),
             Think::Uniform(mean) => 2.0 * mean * stream.uniform(),
@@ -155,7 +155,7 @@ impl UserDraws {
     }
 }
 
-fn place(user: u64, page: u32) -> u64 {
+fn page_entity(user: u64, page: u32) -> u64 {
     mix(mix(user) ^ u64::from(page))
 }
 

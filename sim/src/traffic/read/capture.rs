@@ -202,7 +202,9 @@ impl Sink<'_> {
     fn ng_block(&mut self, block: Block) -> Result<()> {
         match block {
             Block::SectionHeader(_) => self.interfaces.clear(),
-            Block::InterfaceDescription(description) => self.interfaces.push(Interface::of(&description)),
+            Block::InterfaceDescription(description) => {
+                self.interfaces.push(Interface::from_description(&description))
+            }
             Block::EnhancedPacket(packet) => {
                 let Some(interface) = self.interfaces.get(packet.if_id as usize).copied() else {
                     return self
@@ -245,7 +247,7 @@ impl Sink<'_> {
 }
 
 impl Interface {
-    fn of(description: &InterfaceDescriptionBlock) -> Interface {
+    fn from_description(description: &InterfaceDescriptionBlock) -> Interface {
         let offset = description.if_tsoffset;
         let offset =
             if description.block_type != LITTLE_ENDIAN_DESCRIPTION { offset.swap_bytes() } else { offset };

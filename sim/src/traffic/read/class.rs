@@ -74,7 +74,7 @@ pub fn of_port(port: u16) -> Class {
 
 /// The class of a log's service, which may be several separated by commas (`ssl,smtp`), else of its server port;
 /// texts that tell nothing are web.
-pub fn of(service: &[u8], port: &[u8]) -> Class {
+pub fn classify(service: &[u8], port: &[u8]) -> Class {
     let service = String::from_utf8_lossy(service).to_ascii_lowercase();
     let among = |known: &[&str]| service.split(',').any(|name| known.contains(&name.trim()));
     if among(INTERACTIVE_SERVICES) {
@@ -111,12 +111,12 @@ mod tests {
     }
 
     #[test]
-    fn of__a_named_service_goes_before_the_port() {
-        assert_eq!(of(b"ssh", b"443"), Class::Interactive);
-        assert_eq!(of(b"http", b"22"), Class::Web);
-        assert_eq!(of(b"smtp,ssl", b"443"), Class::Bulk);
-        assert_eq!(of(b"-", b"22"), Class::Interactive);
-        assert_eq!(of(b"ssl", b"993"), Class::Bulk);
-        assert_eq!(of(b"", b"no port"), Class::Web);
+    fn classify__a_named_service_goes_before_the_port() {
+        assert_eq!(classify(b"ssh", b"443"), Class::Interactive);
+        assert_eq!(classify(b"http", b"22"), Class::Web);
+        assert_eq!(classify(b"smtp,ssl", b"443"), Class::Bulk);
+        assert_eq!(classify(b"-", b"22"), Class::Interactive);
+        assert_eq!(classify(b"ssl", b"993"), Class::Bulk);
+        assert_eq!(classify(b"", b"no port"), Class::Web);
     }
 }

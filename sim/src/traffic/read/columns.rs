@@ -135,7 +135,7 @@ impl Columns {
     ///
     /// # Errors
     /// What is missing, what would be taken, and what the header has.
-    pub fn of(header: &[String], direction: Direction) -> Result<Columns, String> {
+    pub fn from_header(header: &[String], direction: Direction) -> Result<Columns, String> {
         let (forward, backward) = match direction {
             Direction::Down => (DOWN, UP),
             Direction::Up => (UP, DOWN),
@@ -207,23 +207,23 @@ mod tests {
     }
 
     #[test]
-    fn of__takes_units_from_suffixes() {
-        let columns = Columns::of(&header("Client,START_MS,bytes,rtt_us"), Direction::Down).unwrap();
+    fn from_header__takes_units_from_suffixes() {
+        let columns = Columns::from_header(&header("Client,START_MS,bytes,rtt_us"), Direction::Down).unwrap();
         assert_eq!(columns.start, (1, Unit::Ms));
         assert_eq!(columns.rtt, Some((3, Unit::Us)));
         assert_eq!((columns.client, columns.bytes), (Some(0), 2));
     }
 
     #[test]
-    fn of__prefers_unique_bytes_and_follows_direction() {
+    fn from_header__prefers_unique_bytes_and_follows_direction() {
         let names = header("start,c2s_bytes,s2c_bytes,c2s_unique,s2c_unique");
-        assert_eq!(Columns::of(&names, Direction::Down).unwrap().bytes, 4);
-        assert_eq!(Columns::of(&names, Direction::Up).unwrap().bytes, 3);
+        assert_eq!(Columns::from_header(&names, Direction::Down).unwrap().bytes, 4);
+        assert_eq!(Columns::from_header(&names, Direction::Up).unwrap().bytes, 3);
     }
 
     #[test]
-    fn of__says_what_is_missing() {
-        let error = Columns::of(&header("start,byes"), Direction::Down).unwrap_err();
+    fn from_header__says_what_is_missing() {
+        let error = Columns::from_header(&header("start,byes"), Direction::Down).unwrap_err();
         assert!(error.contains("server to client") && error.contains("did you mean \"bytes\""), "{error}");
     }
 

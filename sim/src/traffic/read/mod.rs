@@ -33,7 +33,7 @@ mod zeek_join;
 mod zeek_json;
 
 use super::Traffic;
-use crate::error::{Error, Result, did_you_mean, listing};
+use crate::error::{Error, Result};
 use assemble::Collector;
 use input::Input;
 use ledger::Ledger;
@@ -58,11 +58,7 @@ impl Direction {
         match name {
             "down" => Ok(Direction::Down),
             "up" => Ok(Direction::Up),
-            _ => {
-                let hint = did_you_mean(name, ["down", "up"]);
-                let allowed = format!("{} is allowed{hint}", listing(["down", "up"]));
-                Err(Error::field(field, format!("\"{name}\""), allowed))
-            }
+            _ => Err(Error::choice(field, name, &["down", "up"])),
         }
     }
 
@@ -106,7 +102,7 @@ impl Default for ReadOptions {
 /// [`Error::Row`] when more than 5 % of a file's rows cannot be understood, or one with `strict`.
 pub fn files(paths: &[String], options: &ReadOptions) -> Result<Traffic> {
     if paths.is_empty() {
-        return Err(Error::field("traffic.files", "an empty list", "give at least one file"));
+        return Err(Error::missing("traffic.files", "at least one file"));
     }
     let mut collector = Collector::new(*options);
     for path in paths {

@@ -33,8 +33,8 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
     let mut record = ByteRecord::new();
     next(&mut reader, &mut record, &path)?;
     let header = names(record.iter());
-    let columns =
-        Columns::of(&header, collector.options.direction).map_err(|problem| Error::file(&path, problem))?;
+    let columns = Columns::from_header(&header, collector.options.direction)
+        .map_err(|problem| Error::file(&path, problem))?;
     note_columns(&columns, &path, collector);
     let first = collector.connections.len();
     let mut groups = Groups::new();
@@ -90,13 +90,14 @@ fn row(
     let bytes = stamp::bytes("bytes", cell(record, columns.bytes))?.unwrap_or(0);
     let busy = timed(record, "duration", columns.duration)?.unwrap_or(Dur::ZERO);
     let rtt = timed(record, "rtt", columns.rtt)?.filter(|rtt| *rtt > Dur::ZERO);
-    let reverse = columns.reverse.and_then(|place| stamp::bytes("bytes", cell(record, place)).ok().flatten());
+    let reverse =
+        columns.reverse.and_then(|column| stamp::bytes("bytes", cell(record, column)).ok().flatten());
     ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(reverse.unwrap_or(0));
     let kind = match kind(record, columns) {
         Ok(kind) => kind,
         Err(why) => return Ok(Outcome::Skipped(why, bytes)),
     };
-    if columns.size_source.is_some_and(|place| cell(record, place) == b"X") {
+    if columns.size_source.is_some_and(|column| cell(record, column) == b"X") {
         return Ok(Outcome::Skipped(reason::ANNOUNCED, bytes));
     }
     if bytes == 0 {
@@ -111,16 +112,22 @@ fn row(
         server: collector.hosts.id(named(record, columns.server, ONE_SERVER)),
         rtt,
         kind,
-        class: class::of(named(record, columns.service, b""), named(record, columns.server_port, b"")),
+        class: class::classify(named(record, columns.service, b""), named(record, columns.server_port, b"")),
         writes: Vec::new(),
         pages: Vec::new(),
     };
     let request = Request { at: at.ns, depth: ledger.rows, busy, bytes, page: 0 };
-    place(draft, request, named(record, columns.id, b""), collector, groups);
+    add_to_group(draft, request, named(record, columns.id, b""), collector, groups);
     Ok(Outcome::Used)
 }
 
-fn place(mut draft: Draft, request: Request, id: &[u8], collector: &mut Collector, groups: &mut Groups) {
+fn add_to_group(
+    mut draft: Draft,
+    request: Request,
+    id: &[u8],
+    collector: &mut Collector,
+    groups: &mut Groups,
+) {
     if stamp::unset(id) {
         draft.writes = vec![Write { idle: Dur::ZERO, bytes: request.bytes }];
         collector.connections.push(draft);
@@ -136,22 +143,25 @@ fn close_group((mut draft, mut requests): (Draft, Vec<Request>)) -> Draft {
     draft
 }
 
-fn cell(record: &ByteRecord, place: usize) -> &[u8] {
-    record.get(place).unwrap_or(b"")
+fn cell(record: &ByteRecord, column: usize) -> &[u8] {
+    record.get(column).unwrap_or(b"")
 }
 
-fn named<'a>(record: &'a ByteRecord, place: Option<usize>, otherwise: &'a [u8]) -> &'a [u8] {
-    place.map(|place| cell(record, place).trim_ascii()).filter(|name| !name.is_empty()).unwrap_or(otherwise)
+fn named<'a>(record: &'a ByteRecord, column: Option<usize>, otherwise: &'a [u8]) -> &'a [u8] {
+    column
+        .map(|column| cell(record, column).trim_ascii())
+        .filter(|name| !name.is_empty())
+        .unwrap_or(otherwise)
 }
 
 fn timed(record: &ByteRecord, name: &str, column: Option<(usize, Unit)>) -> RowResult<Option<Dur>> {
-    column.map_or(Ok(None), |(place, unit)| stamp::span(name, cell(record, place), unit))
+    column.map_or(Ok(None), |(column, unit)| stamp::span(name, cell(record, column), unit))
 }
 
 /// TCP unless a protocol column says otherwise; HTTP version names count as TCP, `h3` as QUIC.
 fn kind(record: &ByteRecord, columns: &Columns) -> std::result::Result<Kind, &'static str> {
-    let Some(place) = columns.protocol else { return Ok(Kind::Tcp) };
-    let name = cell(record, place).trim_ascii().to_ascii_lowercase();
+    let Some(column) = columns.protocol else { return Ok(Kind::Tcp) };
+    let name = cell(record, column).trim_ascii().to_ascii_lowercase();
     match name.as_slice() {
         b"quic" | b"h3" | b"http/3" | b"http/3.0" | b"h3.0" => Ok(Kind::Quic),
         b"udp" | b"17" if named(record, columns.server_port, b"") == b"443" => Ok(Kind::Quic),

@@ -57,15 +57,15 @@ pub struct Row<'a> {
     pub referrer: &'a [u8],
 }
 
-/// Takes one row in: keeps it for the join, or counts why not.
+/// Adds one row: keeps it for the join, or counts the reason for leaving it out.
 ///
 /// # Errors
 /// The row's fault when reading strictly.
-pub fn take(log: Log, row: &Row, line: u64, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
+pub fn add_row(log: Log, row: &Row, line: u64, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     ledger.rows += 1;
     let outcome = match log {
-        Log::Conn => take_conn(row, ledger, collector),
-        Log::Http => take_http(row, ledger, collector),
+        Log::Conn => add_conn(row, ledger, collector),
+        Log::Http => add_http(row, ledger, collector),
     };
     match outcome {
         Ok(None) => Ok(()),
@@ -77,10 +77,10 @@ pub fn take(log: Log, row: &Row, line: u64, ledger: &mut Ledger, collector: &mut
     }
 }
 
-/// `None` when the row was kept, else why it is left out and how many bytes it has.
-type Taken = RowResult<Option<(&'static str, u64)>>;
+/// `None` if the row was kept, else the reason for leaving it out and its bytes.
+type Kept = RowResult<Option<(&'static str, u64)>>;
 
-fn take_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Taken {
+fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     let at = stamp_of(row, ledger, collector)?;
     let bytes = stamp::bytes("bytes", row.bytes)?.unwrap_or(0);
     let rtt = stamp::span("rtt", row.rtt, Unit::S)?.filter(|rtt| *rtt > Dur::ZERO);
@@ -99,7 +99,7 @@ fn take_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Taken
     }
     let (client, server) = (collector.hosts.id(row.client), collector.hosts.id(row.server));
     let uid = collector.zeek.uid(row.uid);
-    let class = class::of(row.service, row.server_port);
+    let class = class::classify(row.service, row.server_port);
     let (file, order) = (ledger.index, ledger.rows);
     collector.zeek.conns.push(ConnRow {
         file,
@@ -116,7 +116,7 @@ fn take_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Taken
     Ok(None)
 }
 
-fn take_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Taken {
+fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     let at = stamp_of(row, ledger, collector)?;
     let bytes = stamp::bytes("bytes", row.bytes)?.unwrap_or(0);
     let depth = stamp::bytes("trans_depth", row.depth)?.unwrap_or(0);
@@ -153,21 +153,33 @@ fn count_reverse(row: &Row, ledger: &mut Ledger) {
     ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(reverse);
 }
 
-/// What the header lines of a TSV log say.
+/// The header lines of a TSV log.
 struct Header {
     separator: Vec<u8>,
     path: Vec<u8>,
     layout: Option<Layout>,
 }
 
+/// The columns of a TSV log, as its `#fields` line names them.
 struct Layout {
     log: Log,
+    /// Number of columns.
     width: usize,
-    /// Places of [`FIELDS`] in the row.
-    places: [Option<usize>; FIELDS],
+    /// Column numbers, with the field of a row that each fills.
+    cells: Vec<(usize, Cell)>,
 }
 
-const FIELDS: usize = 16;
+/// Returns the field of a row that a column fills.
+type Cell = for<'r, 'a> fn(&'r mut Row<'a>) -> &'r mut &'a [u8];
+
+/// A column that is read.
+struct Column {
+    /// Zeek's name.
+    name: &'static str,
+    /// Whether a log without it is refused.
+    is_needed: bool,
+    cell: Cell,
+}
 
 /// Reads the whole log; logs pasted one after another are fine.
 ///
@@ -180,7 +192,7 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     while let Some(line) = lines.advance() {
         if let Some(directive) = line.text.strip_prefix(b"#") {
             header
-                .take(directive, collector.options.direction)
+                .read_directive(directive, collector.options.direction)
                 .map_err(|problem| Error::file(&path, problem))?;
         } else if !line.text.is_empty() {
             let Some(layout) = &header.layout else {
@@ -209,31 +221,9 @@ fn tsv_row(
         ledger.rows += 1;
         return ledger.fault(line, format!("{} fields where #fields names {}", cells.len(), layout.width));
     }
-    let at = |place: usize| layout.places[place].map_or(&b""[..], |place| cells[place]);
-    take(layout.log, &Row::from_places(at), line, ledger, collector)
-}
-
-impl<'a> Row<'a> {
-    fn from_places(at: impl Fn(usize) -> &'a [u8]) -> Row<'a> {
-        Row {
-            ts: at(0),
-            uid: at(1),
-            client: at(2),
-            server: at(3),
-            proto: at(4),
-            server_port: at(5),
-            bytes: at(6),
-            reverse: at(7),
-            ip_bytes: at(8),
-            missed: at(9),
-            rtt: at(10),
-            depth: at(11),
-            service: at(12),
-            host: at(13),
-            uri: at(14),
-            referrer: at(15),
-        }
-    }
+    let mut row = Row::default();
+    layout.cells.iter().for_each(|&(column, cell)| *cell(&mut row) = cells[column]);
+    add_row(layout.log, &row, line, ledger, collector)
 }
 
 fn split<'a>(text: &'a [u8], separator: &[u8]) -> Vec<&'a [u8]> {
@@ -243,7 +233,7 @@ fn split<'a>(text: &'a [u8], separator: &[u8]) -> Vec<&'a [u8]> {
 }
 
 impl Header {
-    fn take(&mut self, directive: &[u8], direction: Direction) -> RowResult<()> {
+    fn read_directive(&mut self, directive: &[u8], direction: Direction) -> RowResult<()> {
         if let Some(code) = directive.strip_prefix(b"separator ") {
             self.separator = unescape(code);
             return Ok(());
@@ -254,7 +244,7 @@ impl Header {
             Some(b"fields") => {
                 let names: Vec<String> =
                     words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
-                self.layout = Some(Layout::of(&self.path, &names, direction)?);
+                self.layout = Some(Layout::new(&self.path, &names, direction)?);
             }
             _ => {}
         }
@@ -263,27 +253,25 @@ impl Header {
 }
 
 impl Layout {
-    fn of(path: &[u8], names: &[String], direction: Direction) -> RowResult<Layout> {
-        let log = kind_of(path, names)?;
-        let wanted = wanted(log, direction);
-        let places = wanted.map(|name| names.iter().position(|have| have == name && !name.is_empty()));
-        let needed: &[usize] = match log {
-            Log::Conn => &[0, 2, 3, 4, 6],
-            Log::Http => &[0, 2, 3, 6],
-        };
-        if let Some(&field) = needed.iter().find(|&&field| places[field].is_none()) {
-            let hint = did_you_mean(wanted[field], names.iter().map(String::as_str));
-            return Err(format!(
-                "#fields does not name {}, which a {} needs{hint}",
-                wanted[field],
-                log.name()
-            ));
+    fn new(path: &[u8], names: &[String], direction: Direction) -> RowResult<Layout> {
+        let log = log_of(path, names)?;
+        let mut cells = Vec::new();
+        for column in columns(log, direction) {
+            match names.iter().position(|name| name == column.name) {
+                Some(number) => cells.push((number, column.cell)),
+                None if column.is_needed => {
+                    let hint = did_you_mean(column.name, names.iter().map(String::as_str));
+                    let (name, log) = (column.name, log.name());
+                    return Err(format!("#fields does not name {name}, which a {log} needs{hint}"));
+                }
+                None => {}
+            }
         }
-        Ok(Layout { log, width: names.len(), places })
+        Ok(Layout { log, width: names.len(), cells })
     }
 }
 
-fn kind_of(path: &[u8], names: &[String]) -> RowResult<Log> {
+fn log_of(path: &[u8], names: &[String]) -> RowResult<Log> {
     let has = |name: &str| names.iter().any(|have| have == name);
     match path {
         b"conn" => Ok(Log::Conn),
@@ -294,35 +282,45 @@ fn kind_of(path: &[u8], names: &[String]) -> RowResult<Log> {
     }
 }
 
-/// Zeek's names for the fields of [`Row`], in its order.
-fn wanted(log: Log, direction: Direction) -> [&'static str; FIELDS] {
-    let (data, reverse, ip_bytes) = match (log, direction) {
-        (Log::Conn, Direction::Down) => ("resp_bytes", "orig_bytes", "resp_ip_bytes"),
-        (Log::Conn, Direction::Up) => ("orig_bytes", "resp_bytes", "orig_ip_bytes"),
-        (Log::Http, Direction::Down) => ("response_body_len", "request_body_len", ""),
-        (Log::Http, Direction::Up) => ("request_body_len", "response_body_len", ""),
+/// Returns the columns of a log that are read, for payload in `direction`.
+fn columns(log: Log, direction: Direction) -> Vec<Column> {
+    let needed = |name, cell: Cell| Column { name, is_needed: true, cell };
+    let optional = |name, cell: Cell| Column { name, is_needed: false, cell };
+    let (bytes, reverse) = match (log, direction) {
+        (Log::Conn, Direction::Down) => ("resp_bytes", "orig_bytes"),
+        (Log::Conn, Direction::Up) => ("orig_bytes", "resp_bytes"),
+        (Log::Http, Direction::Down) => ("response_body_len", "request_body_len"),
+        (Log::Http, Direction::Up) => ("request_body_len", "response_body_len"),
     };
-    [
-        "ts",
-        "uid",
-        "id.orig_h",
-        "id.resp_h",
-        "proto",
-        "id.resp_p",
-        data,
-        reverse,
-        ip_bytes,
-        "missed_bytes",
-        "rtt",
-        "trans_depth",
-        "service",
-        "host",
-        "uri",
-        "referrer",
-    ]
+    let ip_bytes = if direction == Direction::Down { "resp_ip_bytes" } else { "orig_ip_bytes" };
+    let mut columns = vec![
+        needed("ts", |row| &mut row.ts),
+        needed("id.orig_h", |row| &mut row.client),
+        needed("id.resp_h", |row| &mut row.server),
+        needed(bytes, |row| &mut row.bytes),
+        optional(reverse, |row| &mut row.reverse),
+        optional("uid", |row| &mut row.uid),
+    ];
+    columns.extend(match log {
+        Log::Conn => vec![
+            needed("proto", |row| &mut row.proto),
+            optional("id.resp_p", |row| &mut row.server_port),
+            optional("service", |row| &mut row.service),
+            optional(ip_bytes, |row| &mut row.ip_bytes),
+            optional("missed_bytes", |row| &mut row.missed),
+            optional("rtt", |row| &mut row.rtt),
+        ],
+        Log::Http => vec![
+            optional("trans_depth", |row| &mut row.depth),
+            optional("host", |row| &mut row.host),
+            optional("uri", |row| &mut row.uri),
+            optional("referrer", |row| &mut row.referrer),
+        ],
+    });
+    columns
 }
 
-/// `\x09` and plain characters.
+/// Decodes `\x09`; other text stands for itself.
 fn unescape(code: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(code);
     let text = text.trim();

@@ -98,7 +98,7 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
             continue;
         }
         match parse(line.text) {
-            Ok(object) => take(&object, line.number, ledger, collector)?,
+            Ok(object) => add_object(&object, line.number, ledger, collector)?,
             Err(problem) => {
                 ledger.rows += 1;
                 ledger.fault(line.number, format!("no JSON object of a Zeek log ({problem})"))?;
@@ -113,14 +113,14 @@ fn parse(text: &[u8]) -> std::result::Result<Object<'_>, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-fn take(object: &Object, line: u64, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
+fn add_object(object: &Object, line: u64, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     let Some(log) = object.log() else {
         ledger.rows += 1;
         ledger.skip(reason::OTHER_LOG, 1, 0);
         return Ok(());
     };
     ledger.kind = log.name().to_string();
-    zeek::take(log, &object.row(log, collector.options.direction), line, ledger, collector)
+    zeek::add_row(log, &object.row(log, collector.options.direction), line, ledger, collector)
 }
 
 impl Object<'_> {

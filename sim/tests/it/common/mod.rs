@@ -5,6 +5,7 @@ pub mod dialogue;
 pub mod hop;
 pub mod topology;
 
+use mousehole_sim::error::Error;
 use mousehole_sim::scenario::spec::{
     ConnectionSpec, FaultSpec, LinkSpec, MixSpec, TcpSpec, TrafficSpec, WriteSpec,
 };
@@ -133,19 +134,26 @@ pub fn entry(model: &str, params: serde_json::Value) -> MixSpec {
     MixSpec { model: model.into(), params: Some(params), ..MixSpec::default() }
 }
 
-/// The error of a scenario that is wrong.
-pub fn complaint_about(scenario: &Scenario) -> String {
+/// Returns the error of a scenario that is wrong.
+pub fn error_of(scenario: &Scenario) -> Error {
     match Plan::new(scenario) {
         Ok(_) => panic!("accepted: {}", scenario.to_toml()),
-        Err(error) => error.to_string(),
+        Err(error) => error,
     }
 }
 
-/// The complaint is one line and holds every one of these.
-pub fn says(complaint: &str, parts: &[&str]) {
-    assert!(!complaint.contains('\n') && complaint.len() < 500, "one line: {complaint}");
-    for part in parts {
-        assert!(complaint.contains(part), "\"{part}\" is not in: {complaint}");
+/// Asserts that the error is of the first part, a field, and of the second, its value as written (empty where it has
+/// none), and that its sentence is one line with every further part.
+#[track_caller]
+pub fn assert_error(error: &Error, parts: &[&str]) {
+    let [field, value, rest @ ..] = parts else { panic!("field and value are not named") };
+    let Error::Field { problem, .. } = error else { panic!("no field is named: {error}") };
+    let sentence = error.to_string();
+    assert_eq!(error.path(), Some(*field), "{sentence}");
+    assert_eq!(problem.value().map(|value| value.to_string()).unwrap_or_default(), *value, "{sentence}");
+    assert!(!sentence.contains('\n') && sentence.len() < 500, "one line: {sentence}");
+    for part in rest {
+        assert!(sentence.contains(part), "\"{part}\" is not in: {sentence}");
     }
 }
 

@@ -7,9 +7,9 @@
 //! the other, so that each path has one of the times exactly.
 
 use super::super::spec::{Role, TopologySpec};
-use super::{check_counts, hosts, link, ns, scheme};
-use crate::error::{Error, Result};
-use crate::traffic::model::with_params_of;
+use super::{check_counts, hosts, link, nanoseconds, scheme};
+use crate::error::{Error, Result, quote};
+use crate::traffic::model::with_params;
 use crate::units::{Dur, parse_dur};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -52,11 +52,11 @@ const HOP: Dur = Dur::from_millis(1);
 
 /// The scheme runs where streams meet: towards and over the bottleneck. The first routers mark.
 pub fn draw(params: &Value) -> Result<TopologySpec> {
-    let kind = with_params_of("topology.params", Tree::default(), params)?;
+    let kind = with_params(Tree::default(), params)?;
     check_counts(&[("users", kind.users), ("first_routers", kind.first_routers)])?;
     let [buffer, user, first, second] =
         [&kind.buffer, &kind.user_buffer, &kind.first_buffer, &kind.second_buffer].map(|b| Some(b.as_str()));
-    let hop = ns(HOP.0);
+    let hop = nanoseconds(HOP.0);
     let mut drawing = TopologySpec {
         bottleneck: Some("left-right".into()),
         paired: Some(true),
@@ -64,10 +64,10 @@ pub fn draw(params: &Value) -> Result<TopologySpec> {
         ..TopologySpec::default()
     };
     if !(1..=1000).contains(&kind.rtts.len()) {
-        return Err(Error::field("topology.params.rtts", format!("{} times", kind.rtts.len()), "1 to 1000"));
+        return Err(Error::field("rtts", format!("{} times", kind.rtts.len()), "from 1 to 1000"));
     }
     for (group, text) in kind.rtts.iter().enumerate() {
-        let delay = ns(second_delay(text)?);
+        let delay = nanoseconds(second_delay(text)?);
         let (above, below) = (format!("left{group}"), format!("right{group}"));
         drawing.links.push(scheme(link(&above, "left", &kind.second_rate, &delay, second), false));
         drawing.links.push(link("right", &below, &kind.second_rate, &delay, second));
@@ -86,9 +86,9 @@ pub fn draw(params: &Value) -> Result<TopologySpec> {
 
 /// Delay of a second-level link: what five hops of 1 ms leave of half the round-trip time, on two links.
 fn second_delay(rtt: &str) -> Result<u64> {
-    let way = parse_dur("topology.params.rtts", rtt)?;
+    let way = parse_dur("rtts", rtt)?;
     match way.0 / 2 {
         half if half >= 5 * HOP.0 => Ok((half - 5 * HOP.0) / 2),
-        _ => Err(Error::field("topology.params.rtts", format!("\"{rtt}\""), "at least 10ms each")),
+        _ => Err(Error::field("rtts", quote(rtt), "at least 10ms each")),
     }
 }

@@ -7,7 +7,7 @@
 use super::super::spec::{Role, TopologySpec};
 use super::{check_counts, hosts, link, scheme};
 use crate::error::{Error, Result};
-use crate::traffic::model::with_params_of;
+use crate::traffic::model::with_params;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -48,7 +48,7 @@ impl Default for TwoTier {
 
 /// Every router's queue towards the clients is the scheme's; R1 marks.
 pub fn draw(params: &Value) -> Result<TopologySpec> {
-    let kind = with_params_of("topology.params", TwoTier::default(), params)?;
+    let kind = with_params(TwoTier::default(), params)?;
     check_counts(&[("servers", kind.servers), ("clients", kind.clients)])?;
     let buffer = Some(kind.buffer.as_str());
     let access = (kind.access_rate.as_str(), kind.access_delay.as_str(), buffer);
@@ -63,8 +63,9 @@ pub fn draw(params: &Value) -> Result<TopologySpec> {
     };
     let (rates, delays) = (&kind.tier_access_rates, &kind.tier_access_delays);
     if rates.is_empty() || delays.is_empty() {
-        let allowed = "at least one rate and one delay; there is a client for each two";
-        return Err(Error::field("topology.params.tier_access_rates", "[]", allowed));
+        let field = if rates.is_empty() { "tier_access_rates" } else { "tier_access_delays" };
+        let allowed = "at least one; there is a client for each pair of a rate and a delay";
+        return Err(Error::field(field, "[]", allowed));
     }
     for client in 0..kind.clients {
         let name = format!("client{client}");

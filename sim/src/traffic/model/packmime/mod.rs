@@ -18,7 +18,7 @@ mod noise;
 
 pub use noise::Noise;
 
-use super::law::check;
+use super::check;
 use super::open_loop::Planned;
 use crate::error::Result;
 use crate::rng::{Purpose, Stream, mix};
@@ -112,9 +112,9 @@ impl PackMime {
     /// Checks every parameter.
     ///
     /// # Errors
-    /// [`crate::error::Error::Field`] naming `traffic.params.<field>`.
+    /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check(&[
+        check::ranges(&[
             ("connections_per_s", self.connections_per_s, 1e-6..=1e6),
             ("gap_shape", self.gap_shape, 0.0..=100.0),
             ("dependence", self.dependence, 0.0..=0.49),

@@ -77,7 +77,7 @@ impl Draws {
 
     /// What page `page` of a session is.
     pub fn page(&self, session: u64, page: u32) -> Page {
-        let entity = place(session, page);
+        let entity = page_entity(session, page);
         let drawn = self.stream(Purpose::Count, entity).exponential(self.model.objects_per_page);
         let objects = match self.model.objects_rounding {
             CountRounding::Floor => drawn.floor() as u64,
@@ -89,7 +89,7 @@ impl Draws {
 
     /// Object `object` of a page.
     pub fn object(&self, session: u64, page: u32, object: u32) -> Object {
-        let entity = mix(place(session, page)) ^ u64::from(object);
+        let entity = mix(page_entity(session, page)) ^ u64::from(object);
         let gap = match object {
             0 => Dur::ZERO,
             _ => exponential(self.stream(Purpose::Arrival, entity), self.model.inter_object_s),
@@ -99,7 +99,7 @@ impl Draws {
 
     /// How long the user thinks after page `page` is complete.
     pub fn think(&self, session: u64, page: u32) -> Dur {
-        exponential(self.stream(Purpose::Idle, place(session, page)), self.model.inter_page_s)
+        exponential(self.stream(Purpose::Idle, page_entity(session, page)), self.model.inter_page_s)
     }
 
     /// How long the user of a session in progress at the start thinks before its page 0.
@@ -123,7 +123,7 @@ impl Draws {
 }
 
 /// A page's own entity; hashed, because sessions are entities too.
-fn place(session: u64, page: u32) -> u64 {
+fn page_entity(session: u64, page: u32) -> u64 {
     mix(mix(session) ^ u64::from(page))
 }
 

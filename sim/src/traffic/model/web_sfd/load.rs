@@ -4,6 +4,7 @@ use super::super::super::connection::HEADER_BYTES;
 use super::super::pareto::sum_of_survival;
 use super::{CountRounding, SizeRounding, Transform, WebSfd};
 use crate::error::{Error, Result};
+use crate::traffic::overlay::LOADS;
 use crate::units::Rate;
 
 impl WebSfd {
@@ -13,11 +14,7 @@ impl WebSfd {
     /// [`Error::Field`] for a load outside 0 < load ≤ 2.
     pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> Result<WebSfd> {
         if !(load > 0.0 && load <= 2.0) {
-            return Err(Error::field(
-                "traffic.load",
-                load,
-                "a load above 0 and at most 2 (1 fills the link)",
-            ));
+            return Err(Error::field("load", load, LOADS));
         }
         Ok(WebSfd { inter_session_s: 1.0 / self.session_rate_for_load(load, rate, mss), ..self })
     }

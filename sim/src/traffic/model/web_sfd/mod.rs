@@ -20,7 +20,6 @@ pub use draws::{Draws, Object, Page};
 use crate::error::{Error, Result};
 use crate::traffic::split;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// Parameters; `traffic.params` of a scenario holds any of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -131,20 +130,10 @@ impl WebSfd {
         }
     }
 
-    /// These parameters with those of `params` (an object, or null) in their place.
-    ///
-    /// # Errors
-    /// [`Error::Field`] naming `traffic.params.<field>` when it is unknown or not allowed.
-    pub fn with_params(self, params: &Value) -> Result<WebSfd> {
-        let model = super::with_params(self, params)?;
-        model.validate()?;
-        Ok(model)
-    }
-
     /// Checks every parameter.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `traffic.params.<field>`.
+    /// [`Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
         let ranges = [
             ("inter_session_s", self.inter_session_s, 1e-6..=1e9),
@@ -161,12 +150,7 @@ impl WebSfd {
             ("clients", f64::from(self.clients), 1.0..=1e6),
             ("servers", f64::from(self.servers), 1.0..=1e6),
         ];
-        for (name, value, range) in ranges {
-            if !range.contains(&value) {
-                let allowed = format!("from {} to {} is allowed", range.start(), range.end());
-                return Err(Error::field(format!("traffic.params.{name}"), value, allowed));
-            }
-        }
+        super::check::ranges(&ranges)?;
         self.check_parts()
     }
 
@@ -174,8 +158,8 @@ impl WebSfd {
     fn check_parts(&self) -> Result<()> {
         let parts = self.cap_bytes / self.short_bytes().max(1);
         if self.transform == Transform::L2s && parts >= 1 << 12 {
-            let allowed = "with transform l2s the cap may be at most 4095 short transfers";
-            return Err(Error::field("traffic.params.cap_bytes", self.cap_bytes, allowed));
+            let allowed = "at most 4095 short transfers with transform l2s";
+            return Err(Error::field("cap_bytes", self.cap_bytes, allowed));
         }
         Ok(())
     }

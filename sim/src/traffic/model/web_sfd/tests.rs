@@ -2,7 +2,7 @@
 use super::*;
 use crate::traffic::model::{Model, by_name};
 use crate::units::{Dur, Rate};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const MSS: u32 = 1460;
 
@@ -151,19 +151,23 @@ fn by_name__takes_parameters_and_names_faults() {
         panic!("web:sfd is a web model")
     };
     assert_eq!((model.inter_session_s, model.transform), (9.0, Transform::L2s));
-    let poisson = by_name("poisson", &json!({"shap": 1.3})).unwrap_err().to_string();
-    assert!(poisson.starts_with("traffic.params.shap: "), "{poisson}");
-    let fault = |params: Value| by_name("web:sfd", &params).unwrap_err().to_string();
-    let unknown = fault(json!({"shap": 1.3}));
-    assert!(
-        unknown.starts_with("traffic.params.shap: ") && unknown.contains("did you mean \"shape\""),
-        "{unknown}"
-    );
-    assert!(fault(json!({"shape": 0.9})).starts_with("traffic.params.shape: 0.9 is not allowed; from 1.001"));
-    assert!(fault(json!({"shape": "steep"})).starts_with("traffic.params.shape: "));
-    assert!(fault(json!({"transform": "x"})).contains("traffic.params.transform"));
-    assert!(fault(json!([1])).starts_with("traffic.params: "));
-    let name = by_name("web:sdf", &Value::Null).unwrap_err().to_string();
-    assert!(name.starts_with("traffic.model: ") && name.contains("did you mean \"web:sfd\""), "{name}");
+    let fault = |name: &str, params: Value| by_name(name, &params).unwrap_err().to_string();
+    for model in ["poisson", "web:sfd"] {
+        let unknown = fault(model, json!({"shap": 1.3}));
+        assert!(
+            unknown.starts_with("params: there is no parameter \"shap\"; the parameters are "),
+            "{unknown}"
+        );
+        assert!(unknown.ends_with("; did you mean \"shape\"?"), "{unknown}");
+    }
+    let shape = fault("web:sfd", json!({"shape": 0.9}));
+    assert_eq!(shape, "params.shape: 0.9 is not allowed; it must be from 1.001 to 100");
+    let kind = fault("web:sfd", json!({"shape": "steep"}));
+    assert_eq!(kind, "params.shape: invalid type: string \"steep\", expected f64");
+    assert!(fault("web:sfd", json!({"transform": "x"})).starts_with("params.transform: "));
+    assert_eq!(fault("web:sfd", json!([1])), "params: [1] is not allowed; it must be a table of parameters");
+    let name = fault("web:sdf", Value::Null);
+    assert!(name.starts_with("model: there is no model \"web:sdf\"; the models are "), "{name}");
+    assert!(name.ends_with("; did you mean \"web:sfd\"?"), "{name}");
     assert!(by_name("web:sfd-literal", &Value::Null).unwrap().params()["cold_start"].as_bool().unwrap());
 }

@@ -8,7 +8,7 @@ use mousehole_sim::scenario::topology::spec::{HostStageSpec, TopologySpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::{Rate, Time};
 
-/// The path with room for everything, as it is for the transfers that are played alone.
+/// Returns a scenario whose buffers never drop, as on the idle path of the ideal times.
 fn roomy() -> Scenario {
     let mut scenario = scenario("droptail");
     (scenario.link.buffer, scenario.link.uplink_buffer) = ("100000p".into(), "100000p".into());
@@ -17,9 +17,9 @@ fn roomy() -> Scenario {
 
 const RATE: Rate = Rate(4_000_000);
 
-/// Response time over response time alone, of every transfer.
+/// Returns the slowdown of every transfer: its response time over its ideal completion time.
 fn slowdowns(result: &RunResult) -> Vec<f64> {
-    let pairs = result.outcome.transfers.iter().zip(&result.alone_s);
+    let pairs = result.outcome.transfers.iter().zip(&result.ideal_s);
     pairs.map(|(one, alone)| one.end.since(one.start).as_secs() / alone).collect()
 }
 
@@ -31,18 +31,18 @@ fn assert_all_one(result: &RunResult, what: &str) {
 
 /// SYN up, SYN-ACK down, request up, data down: two round trips and four transmissions.
 #[test]
-fn alone__one_segment_takes_two_round_trips_and_four_transmissions() {
+fn ideal_time__one_segment_takes_two_round_trips_and_four_transmissions() {
     let result = play(&with_connections(scenario("droptail"), vec![connection(1.0, &[(0.0, 1000)])]));
     let transmissions: u64 = [40, 40, 440, 1040].into_iter().map(|bytes| RATE.tx_time(bytes).0).sum();
     let transfer = result.outcome.transfers[0];
     assert_eq!(transfer.start, Time(1_000_000_000));
     assert_eq!(transfer.end.since(transfer.start).0, 80_000_000 + transmissions);
-    assert!((result.alone_s[0] * 1e9 - (80_000_000 + transmissions) as f64).abs() < 1.0);
+    assert!((result.ideal_s[0] * 1e9 - (80_000_000 + transmissions) as f64).abs() < 1.0);
 }
 
 /// A later write of the connection costs a request and one round trip.
 #[test]
-fn alone__a_second_write_takes_one_round_trip() {
+fn ideal_time__a_second_write_takes_one_round_trip() {
     let writes = [(0.0, 1000), (0.5, 700)];
     let result = play(&with_connections(scenario("droptail"), vec![connection(0.0, &writes)]));
     let transfer = result.outcome.transfers[1];
@@ -55,7 +55,7 @@ fn alone__a_second_write_takes_one_round_trip() {
 
 /// A lone SYN costs the initial RTO of a second, a lost SYN-ACK too, a lost request three.
 #[test]
-fn alone__lost_handshake_packets_cost_their_timeouts() {
+fn ideal_time__lost_handshake_packets_cost_their_timeouts() {
     let response = |faults| {
         let base = Scenario { faults, ..scenario("droptail") };
         let result = play(&with_connections(base, vec![connection(0.0, &[(0.0, 1000)])]));
@@ -73,7 +73,7 @@ fn alone__lost_handshake_packets_cost_their_timeouts() {
 /// One SYN-ACK lost, or so it seems to the answering side, leaves the initial window alone; after two it starts
 /// with one segment (RFC 6928 section 2), which costs a round trip more.
 #[test]
-fn alone__a_handshake_in_trouble_starts_with_one_segment() {
+fn ideal_time__a_handshake_in_trouble_starts_with_one_segment() {
     let response = |faults| {
         let base = Scenario { faults, ..scenario("droptail") };
         let result = play(&with_connections(base, vec![connection(0.0, &[(0.0, 2920)])]));
@@ -92,7 +92,7 @@ fn alone__a_handshake_in_trouble_starts_with_one_segment() {
 
 /// Far apart on an unloaded drop-tail link every transfer goes as if alone, whatever its size.
 #[test]
-fn alone__slowdown_without_others_is_one() {
+fn ideal_time__slowdown_without_others_is_one() {
     for profile in ["rfc", "ns2-2.35", "ns2-2001"] {
         let sizes = [1, 999, 1000, 1460, 1461, 14_600, 14_601, 20_000, 43_800, 60_123, 200_000, 1_000_000];
         let one = |(index, bytes): (usize, u64)| connection(20.0 * index as f64, &[(0.0, bytes)]);
@@ -108,7 +108,7 @@ fn alone__slowdown_without_others_is_one() {
 
 /// The same with paths, writes and pauses of many kinds, and an upload.
 #[test]
-fn alone__slowdown_without_others_is_one_on_any_path() {
+fn ideal_time__slowdown_without_others_is_one_on_any_path() {
     for direction in ["down", "up"] {
         let connections = (0..20u32).map(|index| {
             let bytes = 900 + u64::from(index) * 3571;
@@ -128,7 +128,7 @@ fn alone__slowdown_without_others_is_one_on_any_path() {
 
 /// The same over several links, whichever is the slowest, with segments that are not full and uploads among them.
 #[test]
-fn alone__slowdown_without_others_is_one_over_several_links() {
+fn ideal_time__slowdown_without_others_is_one_over_several_links() {
     let stage = HostStageSpec { users: 3, rate: "5mbit".into(), mark: false };
     let roomy = |spec: TopologySpec| TopologySpec { buffer: Some("100000p".into()), ..spec };
     let params = |spec: TopologySpec, params| TopologySpec { params: Some(params), ..spec };
@@ -158,7 +158,7 @@ fn alone__slowdown_without_others_is_one_over_several_links() {
 
 /// Among others nobody is much faster than alone.
 #[test]
-fn alone__others_slow_down() {
+fn ideal_time__others_slow_down() {
     let result = play(&with_connections(scenario("droptail"), transfers(40, 0.05, 30_000)));
     let slowdowns = slowdowns(&result);
     assert!(slowdowns.iter().all(|slowdown| *slowdown > 0.999), "{slowdowns:?}");

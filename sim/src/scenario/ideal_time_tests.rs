@@ -7,10 +7,10 @@ use proptest::prelude::*;
 /// What the longest transfer tells equals what a run of its own tells, to the nanosecond, and all are told.
 fn assert_told(plan: &Plan, transfers: &[Transfer], what: &str) {
     let cancel = AtomicBool::new(false);
-    let times = followed(plan, transfers, &cancel).expect("a run");
-    let case_of = |transfer: &Transfer| case(plan, transfer, &Traffic::default(), &[]);
+    let times = times_of_single_writes(plan, transfers, &cancel).expect("a run");
+    let case_of = |transfer: &Transfer| case_of(plan, transfer, &Traffic::default(), &[]);
     let cases: Vec<Case> = transfers.iter().map(case_of).collect();
-    let own = played(plan, &cases, &cancel).expect("a run");
+    let own = simulate(plan, &cases, &cancel).expect("a run");
     for ((transfer, time), case) in transfers.iter().zip(times).zip(cases) {
         assert!(!time.is_nan(), "{what}: nothing is told");
         let (expected, bytes, upload) = (own[&(case, 0)], transfer.bytes, transfer.upload);
@@ -129,7 +129,7 @@ fn assert_all_told(scenario: &Scenario, sizes: &[(u64, bool)], own_rtt: Option<u
     let one = |&(bytes, upload): &(u64, bool)| Transfer { rtt_ns: rtt.0, ..transfer(&plan, bytes, upload) };
     let transfers: Vec<Transfer> = sizes.iter().map(one).collect();
     let cancel = AtomicBool::new(false);
-    let times = followed(&plan, &transfers, &cancel).expect("a run");
+    let times = times_of_single_writes(&plan, &transfers, &cancel).expect("a run");
     let told = transfers.into_iter().zip(times).filter(|(_, time)| !time.is_nan());
     let known: Vec<Transfer> = told.map(|(transfer, _)| transfer).collect();
     assert_told(&plan, &known, &scenario.to_toml());

@@ -1,0 +1,289 @@
+//! The ideal completion time of each transfer: how long it takes when it has the network to itself.
+//!
+//! It is the denominator of slowdown. The path and the TCP are those of the run, but every queue is empty and no
+//! buffer drops. The buffer is part of what is compared, so it must not change the denominator.
+//!
+//! The simple way is one simulation for each distinct pair of round-trip time and writes. It cost a third of a web
+//! run. But a single write of k segments is sent exactly as the first k segments of a longer write: the sender does
+//! not know where the write ends, later segments queue behind earlier ones, and nothing is lost. So each path is
+//! simulated once, with its longest transfer, until that transfer has saturated the path's slowest link
+//! ([`crate::engine::World::until_saturated`]). The simulation records when each segment is sent. The arrival of the last
+//! segment of a shorter transfer is then arithmetic ([`super::idle_path`]), whether that segment is full or not.
+//! Connections with several writes are simulated one by one. Where servers have a CPU, the service time of an idle
+//! server is added to each.
+
+use super::idle_path::{IdlePath, PathKey};
+use super::topology::PlannedLink;
+use crate::engine::send_log::{SendLog, SentPacket, SteadyState};
+use crate::engine::source::{Isolated, Source};
+use crate::engine::{Apps, Outcome, Setup, World};
+use crate::error::Result;
+use crate::flow::Class;
+use crate::link::Link;
+use crate::marker::Marker;
+use crate::queue::{Fifo, Policy, Queue};
+use crate::record::{Template, Transfer};
+use crate::scenario::Plan;
+use crate::tcp::profile::Opening;
+use crate::traffic::Traffic;
+use crate::traffic::connection::{Connection, Kind, Script, Write};
+use crate::units::{Buffer, Dur, Time};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The inputs of an ideal completion time: the path, and the writes of the connection.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Case {
+    path: PathKey,
+    /// (pause in ns, bytes) of each write.
+    writes: Vec<(u64, u64)>,
+    /// Payload of a request; 0 is the profile's.
+    request_bytes: u16,
+}
+
+/// Pause before a keystroke, ns: long enough for the keystroke before to be acknowledged.
+const KEYSTROKE_PAUSE_NS: u64 = 1_000_000_000;
+
+/// Ideal completion times by case and number of the write, in seconds.
+type Times = BTreeMap<(Case, u32), f64>;
+
+/// A single write: its path, its payload, and its index among the transfers.
+type SingleWrite = (PathKey, u64, usize);
+
+/// Returns the ideal completion time of each transfer of a run, in seconds; NaN for a transfer that never ends.
+///
+/// # Errors
+/// [`crate::error::Error::Cancelled`] after a cancel.
+pub fn ideal_times(
+    plan: &Plan,
+    traffic: &Traffic,
+    outcome: &Outcome,
+    cancel: &AtomicBool,
+) -> Result<Vec<f64>> {
+    let transfers = &outcome.transfers;
+    let mut times = times_of_single_writes(plan, transfers, cancel)?;
+    let case = |index: usize| case_of(plan, &transfers[index], traffic, &outcome.scripts);
+    let rest: Vec<usize> = (0..times.len()).filter(|&index| times[index].is_nan()).collect();
+    let mut cases: Vec<Case> = rest.iter().map(|&index| case(index)).collect();
+    cases.sort_unstable();
+    cases.dedup();
+    let simulated = simulate(plan, &cases, cancel)?;
+    for index in rest {
+        let case = case(index);
+        // All keystrokes after the first take equally long.
+        let write =
+            if case.request_bytes > 0 { transfers[index].write.min(1) } else { transfers[index].write };
+        times[index] = simulated.get(&(case, write)).copied().unwrap_or(f64::NAN);
+    }
+    for (time, transfer) in times.iter_mut().zip(transfers) {
+        *time += transfer.service_ns as f64 / 1e9;
+    }
+    Ok(times)
+}
+
+/// Returns the ideal times of transfers that are the only write of their connection, in seconds. All others, and
+/// those that need a simulation of their own, are NaN.
+fn times_of_single_writes(plan: &Plan, transfers: &[Transfer], cancel: &AtomicBool) -> Result<Vec<f64>> {
+    let mut times = vec![f64::NAN; transfers.len()];
+    if plan.params.opening == Opening::OneWaySyn {
+        return Ok(times);
+    }
+    let single = transfers.iter().enumerate().filter(|(_, transfer)| is_single_write(plan, transfer));
+    let mut writes: Vec<SingleWrite> =
+        single.map(|(index, transfer)| (path_of(transfer), transfer.bytes, index)).collect();
+    writes.sort_unstable();
+    for on_path in writes.chunk_by(|one, next| one.0 == next.0) {
+        simulate_longest(plan, on_path, &mut times, cancel)?;
+    }
+    Ok(times)
+}
+
+/// Simulates the longest of `writes`, which share a path and are sorted by size, and fills in the times of all.
+/// Leaves them NaN if data and acknowledgements share a link or if a segment is sent twice, since the arithmetic of
+/// an idle path does not hold then.
+fn simulate_longest(
+    plan: &Plan,
+    writes: &[SingleWrite],
+    times: &mut [f64],
+    cancel: &AtomicBool,
+) -> Result<()> {
+    let Some(&(path, longest, _)) = writes.last().filter(|one| IdlePath::is_disjoint(plan, one.0)) else {
+        return Ok(());
+    };
+    let case = Case { path, writes: vec![(0, fill_segments(plan, longest))], request_bytes: 0 };
+    let setup = idle_setup(plan, Arc::new(traffic_of(plan, &[case])), Vec::new());
+    let steady = IdlePath::steady_state(plan, path);
+    let outcome = World::new(setup).until_saturated(steady).run(cancel)?;
+    let Some(begin) = outcome.transfers.first().map(|transfer| transfer.start) else { return Ok(()) };
+    if outcome.send_log.has_repeats {
+        return Ok(());
+    }
+    let mut completions = Completions::new(plan, path, steady, &outcome.send_log);
+    for &(_, bytes, index) in writes {
+        times[index] = completions.time_of(bytes).since(begin).as_secs();
+    }
+    Ok(())
+}
+
+/// Completion times of ever longer transfers on one path.
+struct Completions<'a> {
+    plan: &'a Plan,
+    path: IdlePath,
+    /// Packets of the longest transfer that were not forwarded yet, in the order they were sent.
+    sent: std::slice::Iter<'a, SentPacket>,
+    steady: Option<SteadyState>,
+    /// Data segments that were forwarded.
+    forwarded: u64,
+    /// Whether all recorded packets were forwarded, so that the rest follows back to back.
+    is_steady: bool,
+}
+
+impl Completions<'_> {
+    fn new<'a>(
+        plan: &'a Plan,
+        path: PathKey,
+        steady: Option<SteadyState>,
+        send_log: &'a SendLog,
+    ) -> Completions<'a> {
+        let (path, sent) = (IdlePath::of_data(plan, path), send_log.sent.iter());
+        Completions { plan, path, sent, steady, forwarded: 0, is_steady: false }
+    }
+
+    /// Returns when a transfer of `bytes` is complete. Each call must ask for at least as many bytes as the one
+    /// before.
+    fn time_of(&mut self, bytes: u64) -> Time {
+        let params = &self.plan.params;
+        let last = u64::from(params.segments(bytes)) - 1;
+        let remainder = (bytes - last * u64::from(params.mss) + u64::from(params.header)) as u16;
+        match self.forward_until(last) {
+            Some(sent) if params.whole_segments => self.path.arrival(sent.at, sent.bytes),
+            Some(sent) => self.path.arrival(sent.at, remainder),
+            None if params.whole_segments => self.path.arrival(Time::ZERO, self.full_segment()),
+            None => self.path.arrival(Time::ZERO, remainder),
+        }
+    }
+
+    /// Forwards all segments before number `last`. Returns that segment's record, or `None` if the simulation ended
+    /// before it was sent.
+    fn forward_until(&mut self, last: u64) -> Option<SentPacket> {
+        while let Some(sent) = self.sent.as_slice().first().copied() {
+            if sent.is_data && self.forwarded == last {
+                return Some(sent);
+            }
+            self.sent.next();
+            self.path.forward(sent.at, sent.bytes);
+            self.forwarded += u64::from(sent.is_data);
+        }
+        if let (false, Some(steady)) = (self.is_steady, self.steady) {
+            self.path = self.path.clone().starting_at(steady.link);
+            self.is_steady = true;
+        }
+        let full = self.full_segment();
+        self.path.forward_backlog(last - self.forwarded, full);
+        self.forwarded = last;
+        None
+    }
+
+    /// Bytes of a full segment on the wire.
+    fn full_segment(&self) -> u16 {
+        (self.plan.params.mss + self.plan.params.header) as u16
+    }
+}
+
+/// Simulates the cases one after the other on the idle network.
+fn simulate(plan: &Plan, cases: &[Case], cancel: &AtomicBool) -> Result<Times> {
+    let mut times = Times::new();
+    if cases.is_empty() {
+        return Ok(times);
+    }
+    let requests = cases.iter().map(|case| case.request_bytes).collect();
+    let setup = idle_setup(plan, Arc::new(traffic_of(plan, cases)), requests);
+    let outcome = World::new(setup).run(cancel)?;
+    for transfer in outcome.transfers.iter().filter(|transfer| transfer.end != Time::NEVER) {
+        let case = cases[transfer.key as usize].clone();
+        times.insert((case, transfer.write), transfer.end.since(transfer.start).as_secs());
+    }
+    Ok(times)
+}
+
+/// Returns the set-up of an engine that plays the connections of `traffic` one after the other, on the plan's network
+/// with endless buffers.
+fn idle_setup(plan: &Plan, traffic: Arc<Traffic>, request_bytes: Vec<u16>) -> Setup {
+    let link = |(number, planned): (usize, &PlannedLink)| {
+        let queue = Queue::Fifo(Fifo::new(Buffer::Packets(u32::MAX), Policy::DropTail));
+        let mut link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, queue, 0);
+        link.set_overhead(planned.overhead);
+        link
+    };
+    let links: Vec<Link> = plan.links.iter().enumerate().map(link).collect();
+    Setup {
+        params: plan.params.clone(),
+        layout: plan.layout.clone(),
+        markers: (0..links.len()).map(|_| Marker::None).collect(),
+        links,
+        source: Source::Isolated(Isolated::new(traffic.clone(), request_bytes)),
+        apps: Apps::default(),
+        bulk: None,
+        servers: None,
+        traffic,
+        rtt: plan.own_rtt,
+        window: (Time::ZERO, Time(u64::MAX - 1)),
+        deadline: Time(u64::MAX - 1),
+        seed: 0,
+        trace: false,
+    }
+}
+
+fn path_of(transfer: &Transfer) -> PathKey {
+    PathKey { path: transfer.path, rtt_ns: transfer.rtt_ns, upload: transfer.upload }
+}
+
+/// Returns whether the transfer is the only write of its connection, and no keystroke.
+fn is_single_write(plan: &Plan, transfer: &Transfer) -> bool {
+    transfer.template.is_none() && plan.keystroke_of(transfer.source).is_none()
+}
+
+fn case_of(plan: &Plan, transfer: &Transfer, traffic: &Traffic, scripts: &[Script]) -> Case {
+    let path = path_of(transfer);
+    if let Some((echo, request_bytes)) = plan.keystroke_of(transfer.source) {
+        return Case { path, writes: vec![(0, echo), (KEYSTROKE_PAUSE_NS, echo)], request_bytes };
+    }
+    let listed = transfer.template.map(|template| match template {
+        Template::Trace(index) => &traffic.connections[index as usize].writes,
+        Template::Script(index) => &scripts[index as usize].writes,
+    });
+    let writes = match listed {
+        Some(writes) => writes.iter().map(|write| (write.idle.0, write.bytes)).collect(),
+        None if plan.params.whole_segments => vec![(0, fill_segments(plan, transfer.bytes))],
+        None => vec![(0, transfer.bytes)],
+    };
+    Case { path, writes, request_bytes: 0 }
+}
+
+/// Returns `bytes` rounded up to full segments.
+fn fill_segments(plan: &Plan, bytes: u64) -> u64 {
+    bytes.next_multiple_of(u64::from(plan.params.mss))
+}
+
+fn traffic_of(plan: &Plan, cases: &[Case]) -> Traffic {
+    let connection = |case: &Case| {
+        let (client, server) = plan.layout.ends(case.path.path);
+        Connection {
+            start: Time::ZERO,
+            client,
+            server,
+            rtt: Some(Dur(case.path.rtt_ns)),
+            kind: Kind::Tcp,
+            class: Class::default(),
+            upload: case.path.upload,
+            writes: case.writes.iter().map(|&(idle, bytes)| Write { idle: Dur(idle), bytes }).collect(),
+        }
+    };
+    Traffic { connections: cases.iter().map(connection).collect(), ..Traffic::default() }
+}
+
+#[cfg(test)]
+#[path = "ideal_time_tests.rs"]
+#[allow(non_snake_case)]
+mod tests;

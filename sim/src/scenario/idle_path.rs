@@ -1,0 +1,155 @@
+//! An idle path: the arrival times of the packets of one connection that has the network to itself.
+//!
+//! Every stage is a transmitter with an endless FIFO, followed by a delay. A packet departs from a stage one
+//! transmission time after it arrives there, or after the previous packet departs, whichever is later.
+
+use super::plan::Plan;
+use crate::engine::send_log::SteadyState;
+use crate::engine::layout::End;
+use crate::link::Pace;
+use crate::units::{Dur, Rate, Time};
+
+/// The path of a transfer: with its size, all that decides its ideal completion time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PathKey {
+    /// Number of the path in the layout.
+    pub path: u32,
+    /// Round-trip time without queueing.
+    pub rtt_ns: u64,
+    /// Whether its data crosses the uplink.
+    pub upload: bool,
+}
+
+/// One transmitter and the delay behind it; without a rate, transmission takes no time.
+#[derive(Debug, Clone)]
+struct Stage {
+    pace: Option<Pace>,
+    overhead: u32,
+    /// Propagation delay to the next stage.
+    delay: Dur,
+    /// Number of the link, unless it is a private access link.
+    link: Option<u16>,
+    /// Departure time of the last packet.
+    busy_until: Time,
+}
+
+impl Stage {
+    fn transmission_time(&self, bytes: u16) -> Dur {
+        self.pace.map_or(Dur::ZERO, |pace| pace.tx_time(u64::from(bytes) + u64::from(self.overhead)))
+    }
+
+    fn departure(&self, arrival: Time, bytes: u16) -> Time {
+        match self.pace {
+            Some(_) => self.busy_until.max(arrival) + self.transmission_time(bytes),
+            None => arrival,
+        }
+    }
+}
+
+/// The stages of one direction of a path, and the departure times of the packets forwarded so far.
+#[derive(Debug, Clone)]
+pub struct IdlePath {
+    stages: Vec<Stage>,
+}
+
+impl IdlePath {
+    /// Returns the path in the direction of the data, before any packet.
+    pub fn of_data(plan: &Plan, path: PathKey) -> IdlePath {
+        IdlePath::new(plan, path, path.upload)
+    }
+
+    /// Returns the path in the direction of the acknowledgements, before any packet.
+    fn of_acks(plan: &Plan, path: PathKey) -> IdlePath {
+        IdlePath::new(plan, path, !path.upload)
+    }
+
+    fn new(plan: &Plan, path: PathKey, upward: bool) -> IdlePath {
+        let layout = &plan.layout;
+        let host_delay = layout.host_delay(Dur(path.rtt_ns), path.path);
+        let (from, to) =
+            if upward { (End::ClientOut, End::ServerIn) } else { (End::ServerOut, End::ClientIn) };
+        let end = |end: End| {
+            let (delay, rate) = layout.private(end);
+            stage(rate, 0, delay + host_delay, None)
+        };
+        let numbers = (0..=u8::MAX).map_while(|hop| layout.link(hop, upward, path.path));
+        let links = numbers.map(|number| {
+            let link = &plan.links[usize::from(number)];
+            stage(Some(link.rate), link.overhead, link.delay, Some(number))
+        });
+        let stages = [end(from)].into_iter().chain(links).chain([end(to)]).collect();
+        IdlePath { stages }
+    }
+
+    /// Returns when a packet that is sent at `sent` arrives, behind those that were forwarded. Changes nothing.
+    pub fn arrival(&self, sent: Time, bytes: u16) -> Time {
+        let through = |at, stage: &Stage| stage.departure(at, bytes) + stage.delay;
+        self.stages.iter().fold(sent, through)
+    }
+
+    /// Forwards a packet that is sent at `sent` over all stages. Returns when it arrives.
+    pub fn forward(&mut self, sent: Time, bytes: u16) -> Time {
+        let mut at = sent;
+        for stage in &mut self.stages {
+            at = stage.departure(at, bytes);
+            stage.busy_until = at;
+            at += stage.delay;
+        }
+        at
+    }
+
+    /// Returns the rest of the path from `link` on. That link must be saturated: packets depart from it back to back,
+    /// so that their times of arrival there do not matter.
+    pub fn starting_at(mut self, link: u16) -> IdlePath {
+        let first = self.stages.iter().position(|stage| stage.link == Some(link)).unwrap_or(0);
+        self.stages.drain(..first);
+        self
+    }
+
+    /// Forwards `count` packets of `bytes` that all wait at the first stage already.
+    pub fn forward_backlog(&mut self, count: u64, bytes: u16) {
+        let spacing = self.stages[0].transmission_time(bytes);
+        for left in (1..=count).rev() {
+            let before: Vec<Time> = self.stages.iter().map(|stage| stage.busy_until).collect();
+            self.forward(Time::ZERO, bytes);
+            let mut paced = self.stages.iter().filter(|stage| stage.pace.is_some()).zip(&before);
+            if paced.all(|(stage, before)| stage.busy_until.since(*before) == spacing) {
+                // Every stage is later by the same spacing, and so it is for all packets that follow.
+                let rest = Dur(spacing.0 * (left - 1));
+                self.stages.iter_mut().for_each(|stage| stage.busy_until += rest);
+                return;
+            }
+        }
+    }
+
+    /// Returns the state in which a transfer on this path keeps its slowest link saturated. Returns `None` if a private
+    /// access link is the slowest, if acknowledgements are slower than segments, or if a timer might fire between
+    /// two of them.
+    pub fn steady_state(plan: &Plan, path: PathKey) -> Option<SteadyState> {
+        let (params, data) = (&plan.params, IdlePath::of_data(plan, path));
+        let full = (params.mss + params.header) as u16;
+        let ack = (params.ack_bytes + params.sack_bytes.0 + 3 * params.sack_bytes.1) as u16;
+        let spacing = data.slowest(full);
+        let is_slow =
+            IdlePath::of_acks(plan, path).slowest(ack) > spacing || 4 * spacing.0 >= params.min_rto.0;
+        let slowest = data.stages.iter().find(|stage| stage.transmission_time(full) == spacing)?;
+        let hops = data.stages.len() as u32;
+        slowest.link.filter(|_| !is_slow).map(|link| SteadyState { link, spacing, hops })
+    }
+
+    /// Returns the longest transmission time of any stage.
+    fn slowest(&self, bytes: u16) -> Dur {
+        self.stages.iter().map(|stage| stage.transmission_time(bytes)).max().unwrap_or_default()
+    }
+
+    /// Returns whether data and acknowledgements share no link.
+    pub fn is_disjoint(plan: &Plan, path: PathKey) -> bool {
+        let links = |direction: IdlePath| direction.stages.into_iter().filter_map(|stage| stage.link);
+        let back: Vec<u16> = links(IdlePath::of_acks(plan, path)).collect();
+        links(IdlePath::of_data(plan, path)).all(|link| !back.contains(&link))
+    }
+}
+
+fn stage(rate: Option<Rate>, overhead: u32, delay: Dur, link: Option<u16>) -> Stage {
+    Stage { pace: rate.map(Pace::new), overhead, delay, link, busy_until: Time::ZERO }
+}
