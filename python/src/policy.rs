@@ -31,8 +31,9 @@ fn policy_check<'py>(
     let options = Options { records, kernel, seed };
     let report = py.detach(|| check(target, &options)).map_err(|_| {
         let policies = mousehole_policy::policies();
-        let names = policies.iter().map(|policy| policy.name());
-        errors::to_python(py, Error::unknown("HEADER|NAME", "policy", target, names))
+        let names: Vec<&str> = policies.iter().map(|policy| policy.name()).collect();
+        let allowed = format!("the path of a header (my-marker.h), or one of {}", names.join(", "));
+        errors::to_python(py, Error::field("HEADER|NAME", target, allowed))
     })?;
     to_python(py, &report)
 }
