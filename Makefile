@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CARGO ?= cargo
 ENGINE := python/mousehole/_engine.abi3.so
-ENGINE_SOURCES := $(shell find policy/src policy/include sim/src python/src -type f 2>/dev/null) \
+ENGINE_SOURCES := $(shell find policy/src policy/include policy/templates live/check/src live/check/c sim/src python/src -type f 2>/dev/null) \
 	$(wildcard */build.rs Cargo.toml Cargo.lock */Cargo.toml python/pyproject.toml .git/logs/HEAD)
 PYTHON_FILES := python tests papers validation tools examples
 
@@ -76,7 +76,7 @@ bpf-compile: ## compile every policy header with gcc and with clang for the eBPF
 	@policy/check-bpf.sh
 
 bpf-parity: ## as root: the policies in the kernel against the native build, record by record
-	@CARGO=$(CARGO) live/check-parity.sh
+	@CARGO=$(CARGO) live/check/bpf-parity.sh
 
 msrv: $(VENV)/.requirements ## check the workspace with the oldest compiler it promises (rust-version in Cargo.toml)
 	@tools/check-msrv

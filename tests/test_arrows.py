@@ -94,7 +94,7 @@ def test_headers__have_no_clock_randomness_float_or_allocation() -> None:
     [
         ("mousehole-policy", '[dependencies]\nmousehole-sim = { path = "../sim" }'),
         ("mousehole-policy", '[build-dependencies]\nmousehole-sim = "1"'),
-        ("mousehole-python", '[dependencies]\nx = { package = "mousehole-live", path = "../live" }'),
+        ("mousehole-check", '[dependencies]\nx = { package = "mousehole-sim", path = "../../sim" }'),
         ("mousehole-sim", "[target.'cfg(unix)'.dev-dependencies]\nmousehole-python = \"1\""),
         ("mousehole-extra", ""),
     ],

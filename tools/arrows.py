@@ -23,8 +23,8 @@ PREFIX = "mousehole-"
 CRATES: dict[str, set[str]] = {
     "mousehole-policy": set(),
     "mousehole-sim": {"mousehole-policy"},
-    "mousehole-python": {"mousehole-policy", "mousehole-sim"},
-    "mousehole-live": {"mousehole-policy"},
+    "mousehole-python": {"mousehole-sim", "mousehole-policy", "mousehole-check"},
+    "mousehole-check": {"mousehole-policy"},
 }
 
 ROOT = Path(__file__).resolve().parent.parent

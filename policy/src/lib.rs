@@ -7,6 +7,7 @@
 
 mod base;
 mod ffi;
+mod functions;
 mod load;
 mod parameter;
 mod params;
@@ -15,6 +16,7 @@ pub mod units;
 
 pub use base::{Application, Backlog, COLOURS, Colour, NEVER, Verdict, View};
 pub use ffi::Counts;
+pub use functions::{Arguments, Field, Function};
 pub use load::{LoadError, c_compiler, headers_folder, load};
 pub use parameter::{Kind, Parameter, ParameterError, Value};
 pub use params::{Params, Place, Settings, State};

@@ -57,11 +57,36 @@ impl Settings {
         Ok(())
     }
 
+    /// Sets a parameter to a value of its kind. It fails and panics as [`Settings::set`] does.
+    ///
+    /// # Errors
+    /// [`ParameterError`] when the value is out of range.
+    pub fn set_value(&mut self, name: &str, value: Value) -> Result<(), ParameterError> {
+        let index = index_of(self.policy, name);
+        let parameter = &self.policy.parameters()[index];
+        if let Value::Number(number) | Value::Packets(number) = value
+            && !(parameter.least..=parameter.most).contains(&number)
+        {
+            return Err(parameter.refuse(&number.to_string()));
+        }
+        self.values[index] = value;
+        Ok(())
+    }
+
     /// Returns the parameters' struct at a place.
     ///
     /// # Errors
     /// [`ParameterError`] when a value does not fit the place or another value; its `value` is empty.
     pub fn at(&self, place: &Place) -> Result<Params, ParameterError> {
+        let mut params = self.before_set_up(place)?;
+        params.set_up().map(|()| params)
+    }
+
+    /// Returns the parameters' struct as the header's set-up function is given it, for tools that call it themselves.
+    ///
+    /// # Errors
+    /// [`ParameterError`] when a value does not fit the place.
+    pub fn before_set_up(&self, place: &Place) -> Result<Params, ParameterError> {
         let mut params = Params {
             policy: self.policy,
             words: vec![0; self.policy.sizes().0.div_ceil(8)].into(),
@@ -75,7 +100,6 @@ impl Settings {
             let number = params.resolve(index, *value, &self.values);
             params.write(index, number)?;
         }
-        params.set_up()?;
         Ok(params)
     }
 }
@@ -101,6 +125,16 @@ impl Params {
     /// Returns the policy whose parameters they are.
     pub fn policy(&self) -> &'static Policy {
         self.policy
+    }
+
+    /// Returns the place that they were made for.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Returns which parameters were given in % of the buffer or rate: bit i stands for the i-th.
+    pub fn shares(&self) -> u64 {
+        self.shares
     }
 
     /// Returns the defaults with some of them changed, given as text, at a place. For tests and callers in Rust.

@@ -10,6 +10,7 @@ from mousehole.engine_types import (
     JsonValue,
     OwnPolicy,
     PartEntry,
+    PolicyReport,
     QueueCounters,
     RunSummary,
     Scenario,
@@ -78,6 +79,15 @@ def scenario_from_toml(text: str, path: str) -> Scenario: ...
 def parse_rate(field: str, text: str) -> int: ...
 def parse_duration(field: str, text: str) -> float: ...
 def parse_size(field: str, text: str) -> int: ...
+def policy_template(kind: str, name: str) -> str:
+    """Returns the header of a policy; `kind` is `marker` or `dropper`."""
+
+def policy_check(target: str, records: int, kernel: bool, seed: int) -> PolicyReport:
+    """Checks a header, or a policy known by its name."""
+
+def policy_headers_folder() -> str:
+    """Returns the folder for a compiler's -I; writes the shipped headers there if they are missing."""
+
 def value_error(field: str, value: object, allowed: str, fault: str | None = None) -> MouseholeError: ...
 def missing_error(field: str, allowed: str) -> MouseholeError: ...
 def conflict_error(field: str, value: object, other: str, allowed: str) -> MouseholeError: ...

@@ -23,6 +23,7 @@ from mousehole.manifest import REVISION
 from mousehole.options import whole
 from mousehole.paper import reproduce
 from mousehole.plan import load_policies
+from mousehole.policy_cli import policy_app
 from mousehole.progress import ConsoleReporter
 from mousehole.settings import Options
 
@@ -62,6 +63,8 @@ app = typer.Typer(
     cls=CliGroup, add_completion=False, no_args_is_help=True, rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )  # fmt: skip
+
+app.add_typer(policy_app, name="policy")
 
 OPTION_OF_FIELD = {
     "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.uplink_rate": "--uplink",

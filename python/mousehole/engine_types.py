@@ -4,7 +4,7 @@
 Units are in the names (`_s`, `_bps`, `_bytes`); docs/json.md and docs/scenario.md explain the fields.
 """
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -383,3 +383,42 @@ class PartEntry(CatalogueEntry):
     is_policy: bool
     header: str | None
     sha256: str | None
+
+
+class PolicyKernelFigures(TypedDict):
+    """Numbers of the comparison of a policy with the kernel."""
+
+    records: int
+    differences: int
+    ns_per_record: float
+    instructions: int
+    verified_instructions: int | None
+    outcomes: list[list[str | int]]
+
+
+class PolicySensitivityFigures(TypedDict):
+    """Numbers of the check that changed parameters are noticed."""
+
+    changes: int
+    noticed: int
+    unread: int
+    records: int
+    hardest: str
+
+
+class PolicyCheckEntry(TypedDict):
+    """One of the checks of a policy; `verdict` is `passed`, `warning`, `failed` or `not_run`."""
+
+    name: str
+    verdict: str
+    sentences: list[str]
+    kernel: NotRequired[PolicyKernelFigures]
+    sensitivity: NotRequired[PolicySensitivityFigures]
+
+
+class PolicyReport(TypedDict):
+    """All checks of a policy, in the order in which they were made."""
+
+    policy: str
+    sha256: NotRequired[str]
+    checks: list[PolicyCheckEntry]

@@ -3,6 +3,7 @@
 mod catalogue;
 mod convert;
 mod errors;
+mod policy;
 mod result;
 mod traffic;
 
@@ -100,5 +101,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario_from_toml, module)?)?;
     errors::register(module)?;
     traffic::register(module)?;
-    catalogue::register(module)
+    catalogue::register(module)?;
+    policy::register(module)
 }

@@ -6,6 +6,7 @@ mod cases;
 mod common;
 mod demotion;
 mod descriptions;
+mod functions;
 mod golden;
 mod lfp;
 mod load;

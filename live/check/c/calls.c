@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * The functions of one policy, called as records say. Compiled for eBPF it is the program that the kernel check
+ * loads; compiled natively it is an object whose symbols show what the policy calls and keeps.
+ *
+ * The compiler's command line defines:
+ *   MH_CHECK_HEADER                    the header, as in #include
+ *   MH_CHECK_NAME                      the policy's name in C
+ *   MH_CHECK_DROPPER                   1 for a dropper, 0 for a marker
+ *   MH_CHECK_HAS_EXPIRED, ..           for each function that the policy offers
+ *   MH_CHECK_FLOW_WORDS, .._STATE_..   sizes of both states in words of 8 bytes
+ * No header of the system is needed.
+ */
+
+/* Instead of a description: the type of the parameters. */
+#define MH_SETUP(name_)
+#define MH_DRAWS(name_)
+#define MH_EXPIRED(name_)
+#define MH_FLOW_END(name_)
+#define MH_PERIOD(name_)
+#define MH_CLASSIFY(name_)
+#define MH_CONTROL(name_)
+#define MH_SHAPE(name_)
+#define MH_DEPARTED(name_)
+#define MH_MARKER(name_, params_t, ...) typedef struct params_t mh_check_params_##name_;
+#define MH_DROPPER(name_, params_t, ...) typedef struct params_t mh_check_params_##name_;
+
+#include MH_CHECK_HEADER
+#include "record.h"
+
+#define MH_CHECK_PASTE3(a, b, c) a##b##c
+#define MH_CHECK_JOIN3(a, b, c) MH_CHECK_PASTE3(a, b, c)
+#define MH_CHECK_FUNCTION(function_) MH_CHECK_JOIN3(mh_, MH_CHECK_NAME, function_)
+
+typedef MH_CHECK_JOIN3(mh_check_params_, MH_CHECK_NAME, ) mh_check_params;
+
+/* Returns what the function of the record returns, or 0 if it returns nothing. */
+static inline __attribute__((always_inline)) u64 mh_check_call(const mh_check_params *params, void *flow, void *state,
+							       const struct mh_check_record *record)
+{
+	switch (record->call) {
+	case MH_CHECK_PACKET:
+#if MH_CHECK_DROPPER
+		return MH_CHECK_FUNCTION(_packet)(params, state, &record->view, &record->backlog, record->now_ns,
+						  record->random);
+#else
+		return MH_CHECK_FUNCTION(_packet)(params, flow, state, &record->view, record->now_ns, record->random);
+#endif
+#ifdef MH_CHECK_HAS_EXPIRED
+	case MH_CHECK_EXPIRED:
+		return MH_CHECK_FUNCTION(_expired)(params, flow, record->now_ns);
+#endif
+#ifdef MH_CHECK_HAS_FLOW_END
+	case MH_CHECK_FLOW_END:
+		MH_CHECK_FUNCTION(_flow_end)(params, flow, state);
+		return 0;
+#endif
+#ifdef MH_CHECK_HAS_CLASSIFY
+	case MH_CHECK_CLASSIFY:
+		return MH_CHECK_FUNCTION(_classify)(params, flow, state);
+#endif
+#ifdef MH_CHECK_HAS_CONTROL
+	case MH_CHECK_CONTROL:
+		return MH_CHECK_FUNCTION(_control)(params, state, &record->counts, record->now_ns);
+#endif
+#ifdef MH_CHECK_HAS_SHAPE
+	case MH_CHECK_SHAPE:
+		return MH_CHECK_FUNCTION(_shape)(params, flow, state, &record->view, record->now_ns);
+#endif
+#ifdef MH_CHECK_HAS_DEPARTED
+	case MH_CHECK_DEPARTED:
+		MH_CHECK_FUNCTION(_departed)(params, state, record->view.colour, &record->backlog, record->now_ns);
+		return 0;
+#endif
+	default:
+		return 0;
+	}
+}
+
+#ifdef __bpf__
+
+#define MH_CHECK_SECTION(name_) __attribute__((section(name_), used))
+
+/* Map values. A policy without a state of a kind gets one word that it must not touch. */
+struct mh_check_input {
+	union {
+		mh_check_params params;
+		u64 words[(sizeof(mh_check_params) + 7) / 8];
+	};
+	struct mh_check_record record[MH_CHECK_RECORDS];
+};
+
+struct mh_check_output {
+	u64 next; /* the record that the next run of the program plays */
+	u64 flow[MH_CHECK_FLOWS][MH_CHECK_FLOW_WORDS];
+	u64 state[MH_CHECK_STATE_WORDS];
+	u64 outcome[MH_CHECK_RECORDS];
+};
+
+/* Arrays of one element. 2 is BPF_MAP_TYPE_ARRAY. */
+struct {
+	int (*type)[2];
+	int (*max_entries)[1];
+	u32 *key;
+	struct mh_check_input *value;
+} mh_check_input MH_CHECK_SECTION(".maps");
+
+struct {
+	int (*type)[2];
+	int (*max_entries)[1];
+	u32 *key;
+	struct mh_check_output *value;
+} mh_check_output MH_CHECK_SECTION(".maps");
+
+/* The kernel's helper of this number. */
+static void *(*const mh_check_lookup)(void *map, const void *key) = (void *)1;
+
+/* Plays one record. The caller repeats the program as often as there are records. */
+MH_CHECK_SECTION("classifier") int mh_check(void *packet)
+{
+	u32 zero = 0;
+	struct mh_check_input *in = mh_check_lookup(&mh_check_input, &zero);
+	struct mh_check_output *out = mh_check_lookup(&mh_check_output, &zero);
+	const struct mh_check_record *record;
+	u64 index;
+
+	(void)packet;
+	if (!in || !out)
+		return 1;
+	index = out->next++;
+	if (index >= MH_CHECK_RECORDS)
+		return 2;
+	record = &in->record[index];
+	out->outcome[index] = mh_check_call(&in->params, out->flow[record->flow & (MH_CHECK_FLOWS - 1)], out->state, record);
+	return 0;
+}
+
+/* GPL-compatible; the sources are MIT, Apache-2.0 or GPL-2.0. */
+char mh_check_license[] MH_CHECK_SECTION("license") = "Dual MIT/GPL";
+
+#else
+
+/* Keeps everything that a program would have. */
+u64 mh_check_entry(const mh_check_params *params, void *flow, void *state, const struct mh_check_record *record);
+u64 mh_check_entry(const mh_check_params *params, void *flow, void *state, const struct mh_check_record *record)
+{
+	return mh_check_call(params, flow, state, record);
+}
+
+#endif

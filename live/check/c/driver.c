@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * Plays records to a policy in a process of its own, built with the compiler's sanitizers where it has them.
+ *
+ *   driver IN OUT SECONDS
+ *
+ * IN and OUT are described in src/sandbox.rs. The first fault ends the program: one line on standard output names
+ * it, as `fault KIND CASE RECORD FUNCTION VALUE`, and the exit status is 3. A sanitizer's message is on standard
+ * error. SECONDS is how long one call may take.
+ *
+ * The command line defines MH_CHECK_HEADER and MH_CHECK_NAME as for calls.c.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MH_DESCRIBE
+#include MH_CHECK_HEADER
+#include "record.h"
+
+#define PASTE(a, b) a##b
+#define JOIN(a, b) PASTE(a, b)
+
+static const struct mh_policy *const policy = &JOIN(mh_policy_, MH_CHECK_NAME);
+
+/* Memory of an exact size; where no sanitizer watches, with marked bytes on both sides. */
+#if defined(__SANITIZE_ADDRESS__)
+#define GUARD 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define GUARD 0
+#endif
+#endif
+#ifndef GUARD
+#define GUARD 4096
+#endif
+#define MARKED 0xa5
+
+struct block {
+	unsigned char *all;
+	void *bytes;
+	size_t size;
+};
+
+struct input {
+	u64 cases, records;
+};
+
+struct input_case {
+	u64 set_up; /* whether the set-up function is to be called */
+	double rate_bps, bottleneck_bps;
+	u64 buffer_bytes, buffer_packets, shares;
+};
+
+/* Where the program is, for messages. */
+static volatile u64 at_case, at_record, calls;
+static const char *volatile at_function = "setup";
+static u64 calls_before;
+static unsigned int seconds;
+
+static void fail(const char *kind, u64 value)
+{
+	printf("fault %s %llu %llu %s %llu\n", kind, at_case, at_record, at_function, value);
+	fflush(stdout);
+	_exit(3);
+}
+
+/* Called every `seconds`: a call that began before the last time does not end. */
+static void on_alarm(int signal)
+{
+	(void)signal;
+	if (calls == calls_before)
+		fail("endless", 0);
+	calls_before = calls;
+	alarm(seconds);
+}
+
+static struct block block(size_t size)
+{
+	struct block made;
+
+	made.size = size;
+	made.all = malloc(size + 2 * GUARD ? size + 2 * GUARD : 1);
+	if (!made.all)
+		exit(2);
+	memset(made.all, MARKED, size + 2 * GUARD);
+	made.bytes = made.all + GUARD;
+	memset(made.bytes, 0, size);
+	return made;
+}
+
+static void check_guards(const struct block *block)
+{
+	size_t at;
+
+	for (at = 0; at < GUARD; at++)
+		if (block->all[at] != MARKED || block->all[GUARD + block->size + at] != MARKED)
+			fail("outside", at);
+}
+
+/* The arguments and states of a call, each in memory of its own. */
+struct world {
+	struct block params, flow, state, view, backlog, counts;
+};
+
+static struct world world(void)
+{
+	struct world made = { block(policy->params_bytes), block(policy->flow_bytes), block(policy->state_bytes),
+			      block(sizeof(struct mh_view)), block(sizeof(struct mh_backlog)),
+			      block(sizeof(struct mh_counts)) };
+	return made;
+}
+
+static void fill(struct world *world, const void *params, const void *flow, const void *state,
+		 const struct mh_check_record *record)
+{
+	memcpy(world->params.bytes, params, policy->params_bytes);
+	memcpy(world->flow.bytes, flow, policy->flow_bytes);
+	memcpy(world->state.bytes, state, policy->state_bytes);
+	memcpy(world->view.bytes, &record->view, sizeof(record->view));
+	memcpy(world->backlog.bytes, &record->backlog, sizeof(record->backlog));
+	memcpy(world->counts.bytes, &record->counts, sizeof(record->counts));
+}
+
+static u64 call(struct world *world, const struct mh_check_record *record, u32 random)
+{
+	const void *params = world->params.bytes;
+	void *flow = world->flow.bytes, *state = world->state.bytes;
+	const struct mh_view *view = world->view.bytes;
+
+	calls++;
+	switch (record->call) {
+	case MH_CHECK_PACKET:
+		at_function = "packet";
+		if (policy->kind == MH_MARKER_POLICY)
+			return policy->mark(params, flow, state, view, record->now_ns, random);
+		return policy->drop(params, state, view, world->backlog.bytes, record->now_ns, random);
+	case MH_CHECK_EXPIRED:
+		at_function = "expired";
+		return policy->expired(params, flow, record->now_ns);
+	case MH_CHECK_FLOW_END:
+		at_function = "flow_end";
+		policy->flow_end(params, flow, state);
+		return 0;
+	case MH_CHECK_CLASSIFY:
+		at_function = "classify";
+		return policy->classify(params, flow, state);
+	case MH_CHECK_CONTROL:
+		at_function = "control";
+		return policy->control(params, state, world->counts.bytes, record->now_ns);
+	case MH_CHECK_SHAPE:
+		at_function = "shape";
+		return policy->shape(params, flow, state, view, record->now_ns);
+	default:
+		at_function = "departed";
+		policy->departed(params, state, view->colour, world->backlog.bytes, record->now_ns);
+		return 0;
+	}
+}
+
+/* Refuses a call that changed what it was only to read. */
+static void check_arguments(const struct world *world, const void *params, const struct mh_check_record *record)
+{
+	check_guards(&world->params);
+	check_guards(&world->flow);
+	check_guards(&world->state);
+	if (memcmp(world->params.bytes, params, policy->params_bytes))
+		fail("parameters", 0);
+	if (memcmp(world->view.bytes, &record->view, sizeof(record->view)) ||
+	    memcmp(world->backlog.bytes, &record->backlog, sizeof(record->backlog)) ||
+	    memcmp(world->counts.bytes, &record->counts, sizeof(record->counts)))
+		fail("arguments", 0);
+}
+
+static u32 is_same(const struct world *a, const struct world *b)
+{
+	return !memcmp(a->flow.bytes, b->flow.bytes, policy->flow_bytes) &&
+	       !memcmp(a->state.bytes, b->state.bytes, policy->state_bytes);
+}
+
+/* Plays one record, twice on equal copies, and keeps the state it leaves. */
+static u64 play(struct world *one, struct world *other, const void *params, void *flow, void *state,
+		const struct mh_check_record *record, u32 draws)
+{
+	u64 outcome, again, most = policy->returns == MH_HINT ? 255 : 3;
+	u32 random = draws ? record->random : ~record->random;
+
+	fill(one, params, flow, state, record);
+	outcome = call(one, record, record->random);
+	check_arguments(one, params, record);
+	if (record->call == MH_CHECK_PACKET && outcome > most)
+		fail("range", outcome);
+	fill(other, params, flow, state, record);
+	again = call(other, record, random);
+	if (again != outcome || !is_same(one, other))
+		fail(draws ? "differs" : "draws", again);
+	if (policy->flags & MH_LEAST_IS_STRICTEST && record->call == MH_CHECK_PACKET) {
+		fill(other, params, flow, state, record);
+		again = call(other, record, 0);
+		if ((outcome >= MH_DROP_EARLY && again < MH_DROP_EARLY) ||
+		    (again == MH_PASS && (outcome != MH_PASS || !is_same(one, other))))
+			fail("strictest", record->random);
+	}
+	memcpy(flow, one->flow.bytes, policy->flow_bytes);
+	memcpy(state, one->state.bytes, policy->state_bytes);
+	return outcome;
+}
+
+static void show(const struct world *world, const void *params, const void *state)
+{
+	u32 index;
+
+	memcpy(world->params.bytes, params, policy->params_bytes);
+	memcpy(world->state.bytes, state, policy->state_bytes);
+	for (index = 0; index < policy->reading_count; index++) {
+		calls++;
+		at_function = policy->readings[index].name;
+		policy->readings[index].value(world->params.bytes, world->state.bytes);
+		check_guards(&world->state);
+	}
+}
+
+/* Returns whether the parameters are allowed, after their set-up. */
+static u32 set_up(struct world *world, const struct input_case *given, unsigned char *params)
+{
+	struct mh_place place = { given->rate_bps, given->bottleneck_bps, given->buffer_bytes, given->buffer_packets,
+				  given->shares, policy->parameters, policy->parameter_count };
+
+	if (given->set_up && policy->setup) {
+		calls++;
+		at_function = "setup";
+		memcpy(world->params.bytes, params, policy->params_bytes);
+		if (policy->setup(world->params.bytes, &place).parameter)
+			return 0;
+		check_guards(&world->params);
+		memcpy(params, world->params.bytes, policy->params_bytes);
+	}
+	at_function = "period";
+	if (policy->period && !policy->period(params))
+		fail("period", 0);
+	return 1;
+}
+
+static size_t words(size_t bytes)
+{
+	return (bytes + 7) / 8;
+}
+
+static void *read_all(const char *path)
+{
+	FILE *file = fopen(path, "rb");
+	long size;
+	void *all;
+
+	if (!file || fseek(file, 0, SEEK_END) || (size = ftell(file)) < 0 || !(all = malloc((size_t)size + 1)))
+		exit(2);
+	rewind(file);
+	if (fread(all, 1, (size_t)size, file) != (size_t)size)
+		exit(2);
+	fclose(file);
+	return all;
+}
+
+int main(int argc, char **argv)
+{
+	struct world one = world(), other = world();
+	struct input *input;
+	u64 *next;
+	FILE *out;
+
+	if (argc != 4)
+		return 2;
+	input = read_all(argv[1]);
+	out = fopen(argv[2], "wb");
+	seconds = (unsigned int)atoi(argv[3]);
+	if (!out || !seconds)
+		return 2;
+	signal(SIGALRM, on_alarm);
+	alarm(seconds);
+	next = (u64 *)(input + 1);
+	for (at_case = 0; at_case < input->cases; at_case++) {
+		const struct input_case *given = (const struct input_case *)next;
+		u64 *params = next + sizeof(*given) / 8, *flow = params + words(policy->params_bytes);
+		size_t flow_words = words(policy->flow_bytes), state_words = words(policy->state_bytes);
+		u64 *state = flow + MH_CHECK_FLOWS * flow_words, allowed;
+		const struct mh_check_record *record = (const struct mh_check_record *)(state + state_words);
+		u64 *outcome = calloc(input->records, 8);
+
+		at_record = 0;
+		allowed = set_up(&one, given, (unsigned char *)params);
+		for (at_record = 0; allowed && at_record < input->records; at_record++)
+			outcome[at_record] =
+				play(&one, &other, params, flow + record[at_record].flow * flow_words, state,
+				     &record[at_record], !policy->draws || policy->draws(params));
+		if (allowed)
+			show(&one, params, state);
+		fwrite(&allowed, 8, 1, out);
+		fwrite(outcome, 8, input->records, out);
+		fwrite(flow, 8, MH_CHECK_FLOWS * flow_words + state_words, out);
+		free(outcome);
+		next = (u64 *)(record + input->records);
+	}
+	return fclose(out) ? 2 : 0;
+}

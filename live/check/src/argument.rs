@@ -1,0 +1,63 @@
+//! The arguments of a call along which the turn of a decision is looked for.
+
+use crate::chain::total;
+use crate::random::Random;
+use crate::record::Record;
+use mousehole_policy::NEVER;
+
+/// An argument along which a turn is looked for.
+#[derive(Clone, Copy)]
+pub(crate) enum Argument {
+    Random,
+    Now,
+    Size,
+    Segments,
+    Hint,
+    Sequence,
+    Bytes,
+    Packets,
+    Count(usize),
+}
+
+/// Returns the values of an argument between which to look for a turn.
+pub(crate) fn range(record: &Record, argument: Argument, random: &mut Random) -> (u64, u64) {
+    match argument {
+        Argument::Random => (0, u32::MAX.into()),
+        Argument::Now => (record.now_ns, record.now_ns.saturating_add(random.spread(1 << 58))),
+        Argument::Size | Argument::Count(_) => (0, u32::MAX.into()),
+        Argument::Segments | Argument::Hint => (0, u16::MAX.into()),
+        Argument::Sequence => {
+            let from = u64::from(record.view.sequence);
+            (from, from + random.spread((1 << 31) - 1))
+        }
+        Argument::Bytes => (record.backlog.packets.min(1).into(), random.pick(&[1 << 36, 1 << 50])),
+        Argument::Packets => (1, 1 << 21),
+    }
+}
+
+/// Returns the record with another value of an argument.
+pub(crate) fn with(record: &Record, argument: Argument, value: u64) -> Record {
+    let mut record = *record;
+    let colour = record.view.colour.index();
+    match argument {
+        Argument::Random => record.random = value as u32,
+        Argument::Now => record.now_ns = value,
+        Argument::Size => record.view.ip_bytes = value as u32,
+        Argument::Segments => record.view.segments = value as u16,
+        Argument::Hint => record.view.window_hint = value as u16,
+        Argument::Sequence => record.view.sequence = value as u32,
+        Argument::Count(class) => record.counts.flows[class] = value as u32,
+        Argument::Bytes => {
+            record.backlog.colour_packets[colour] = record.backlog.colour_packets[colour].max(1);
+            record.backlog.colour_bytes[colour] = value;
+            record.backlog.idle_since_ns = NEVER;
+            total(&mut record.backlog);
+        }
+        Argument::Packets => {
+            record.backlog.colour_packets[colour] = value as u32;
+            record.backlog.idle_since_ns = NEVER;
+            total(&mut record.backlog);
+        }
+    }
+    record
+}

@@ -1,0 +1,75 @@
+//! Checks every shipped policy in the kernel, with as many records as the documentation tells.
+//!
+//! `bpf-parity [SEED [RECORDS [POLICY ...]]]`. Exit status: 0 nothing found, 1 a fault, 2 not run.
+
+use mousehole_check::{Check, Options, Report, Verdict, check_policy};
+use mousehole_policy::{Policy, policies};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::Instant;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |index: usize, default: u64| arguments.get(index).map_or(Ok(default), |text| text.parse());
+    let (Ok(seed), Ok(records)) = (number(0, 1), number(1, 1 << 23)) else {
+        println!("bpf-parity: seed and records are whole numbers");
+        return ExitCode::FAILURE;
+    };
+    let asked = |policy: &&'static Policy| {
+        arguments.len() < 3 || arguments[2..].iter().any(|name| name == policy.name())
+    };
+    let all: Vec<&'static Policy> = policies().into_iter().filter(asked).collect();
+    let reports = check_all(&all, &Options { records, kernel: true, seed });
+    if let Some(why) = reports.iter().find(|report| report.is_good()).and_then(Report::kernel_not_run) {
+        println!("NOT RUN  bpf-parity: {why}");
+        return ExitCode::from(2);
+    }
+    let faults = reports.iter().filter(|report| !report.is_good()).count();
+    println!("bpf-parity: {faults} of {} policies at fault", reports.len());
+    ExitCode::from(u8::from(faults > 0))
+}
+
+/// Checks the policies, as many at a time as there are processors, and prints a line for each.
+fn check_all(all: &[&'static Policy], options: &Options) -> Vec<Report> {
+    println!(
+        "policy               records differences ns/record instructions verified  changes noticed unread  records to the last         s"
+    );
+    let next = Mutex::new(all.iter());
+    let reports = Mutex::new(Vec::new());
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let Some(policy) = next.lock().expect("no worker panics").next() else { break };
+                    let started = Instant::now();
+                    let report = check_policy(policy, options);
+                    print(&report, started.elapsed().as_secs_f64());
+                    reports.lock().expect("no worker panics").push(report);
+                }
+            });
+        }
+    });
+    reports.into_inner().expect("no worker panics")
+}
+
+fn print(report: &Report, seconds: f64) {
+    let mut line = format!("{:16}", report.policy);
+    if let Some(kernel) = report.checks.iter().find_map(|check| check.kernel.as_ref()) {
+        let verified = kernel.verified_instructions.map_or("?".into(), |steps| steps.to_string());
+        line += &format!(
+            " {:>11} {:>11} {:>9.0} {:>12} {verified:>8}",
+            kernel.records, kernel.differences, kernel.ns_per_record, kernel.instructions
+        );
+    }
+    if let Some(figures) = report.checks.iter().find_map(|check| check.sensitivity.as_ref()) {
+        line += &format!(
+            " {:>8} {:>7} {:>6} {:>8} ({})",
+            figures.changes, figures.noticed, figures.unread, figures.records, figures.hardest
+        );
+    }
+    let found = |check: &&Check| !matches!(check.verdict, Verdict::Passed | Verdict::NotRun);
+    let sentences = report.checks.iter().filter(found).flat_map(|check| check.sentences.iter());
+    let sentences: String = sentences.map(|sentence| format!("\n  {sentence}")).collect();
+    println!("{line} {seconds:>6.1} s{sentences}");
+}

@@ -1,0 +1,150 @@
+//! The layout of C structs, as an eBPF object's own type information (BTF) has it.
+
+use object::{Object as _, ObjectSection as _};
+
+/// An integer somewhere in a struct.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Field {
+    /// Where it stands, such as `level[1].min_q32`.
+    pub path: String,
+    /// Bytes from the beginning of the outermost struct.
+    pub offset: usize,
+    /// Bytes it takes.
+    pub width: usize,
+}
+
+/// Returns every integer in the struct that a typedef names, nested ones included.
+///
+/// # Errors
+/// One sentence, when the object has no such type, or the struct holds what a policy's must not.
+pub(crate) fn fields(elf: &[u8], typedef: &str) -> Result<Vec<Field>, String> {
+    let file =
+        object::File::parse(elf).map_err(|error| format!("the eBPF object cannot be read; {error}"))?;
+    let section = file.section_by_name(".BTF").and_then(|section| section.data().ok());
+    let types = section.and_then(Types::parse).ok_or("the eBPF object has no readable type information")?;
+    let found =
+        (1..types.all.len()).find(|id| types.all[*id].kind == TYPEDEF && types.all[*id].name == typedef);
+    let id = found.ok_or_else(|| format!("the eBPF object has no type {typedef}"))?;
+    let mut fields = Vec::new();
+    let whole = Field { path: String::new(), offset: 0, width: 0 };
+    types.leaves(id, whole, &mut fields)?;
+    Ok(fields)
+}
+
+// Kinds of types; linux/btf.h.
+const INT: u32 = 1;
+const ARRAY: u32 = 3;
+const STRUCT: u32 = 4;
+const UNION: u32 = 5;
+const ENUM: u32 = 6;
+const TYPEDEF: u32 = 8;
+const QUALIFIERS: [u32; 5] = [TYPEDEF, 9, 10, 11, 18];
+const BIT_FIELDS: u32 = 1 << 31;
+
+struct Type {
+    kind: u32,
+    name: String,
+    /// Size in bytes, or the type that is meant.
+    size_or_type: u32,
+    has_bit_fields: bool,
+    /// What follows the header, in words.
+    words: Vec<u32>,
+}
+
+struct Types {
+    all: Vec<Type>,
+    strings: Vec<u8>,
+}
+
+impl Types {
+    /// Reads a `.BTF` section: a header, types, strings.
+    fn parse(section: &[u8]) -> Option<Types> {
+        let word = |at: usize| Some(u32::from_le_bytes(section.get(at..at + 4)?.try_into().ok()?));
+        if word(0)? & 0xffff != 0xeb9f {
+            return None;
+        }
+        let header = word(4)? as usize;
+        let (first, length) = (header + word(8)? as usize, word(12)? as usize);
+        let strings = section.get(header + word(16)? as usize..)?.to_vec();
+        let nothing =
+            Type { kind: 0, name: String::new(), size_or_type: 0, has_bit_fields: false, words: vec![] };
+        let mut types = Types { all: vec![nothing], strings };
+        let mut at = first;
+        while at < first + length {
+            let info = word(at + 4)?;
+            let (kind, members) = (info >> 24 & 0x1f, info & 0xffff);
+            let extra = match kind {
+                INT | 14 | 17 => 1, // variables and declaration tags have one word, too
+                ARRAY => 3,
+                STRUCT | UNION | 15 | 19 => 3 * members,
+                ENUM | 13 => 2 * members,
+                _ => 0,
+            } as usize;
+            let words = (0..extra).map(|index| word(at + 12 + 4 * index)).collect::<Option<Vec<u32>>>()?;
+            let name = types.string(word(at)?);
+            let has_bit_fields = info & BIT_FIELDS != 0;
+            types.all.push(Type { kind, name, size_or_type: word(at + 8)?, has_bit_fields, words });
+            at += 12 + 4 * extra;
+        }
+        Some(types)
+    }
+
+    fn string(&self, at: u32) -> String {
+        let bytes = self.strings.get(at as usize..).unwrap_or_default();
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        String::from_utf8_lossy(&bytes[..end]).into_owned()
+    }
+
+    fn leaves(&self, id: usize, here: Field, all: &mut Vec<Field>) -> Result<(), String> {
+        let found = self.resolved(id).ok_or("the eBPF object's type information is broken")?;
+        match found.kind {
+            INT | ENUM => all.push(Field { width: found.size_or_type as usize, ..here }),
+            STRUCT if !found.has_bit_fields => {
+                for member in found.words.chunks_exact(3) {
+                    let name = self.string(member[0]);
+                    let path = if here.path.is_empty() { name } else { format!("{}.{name}", here.path) };
+                    let offset = here.offset + member[2] as usize / 8;
+                    self.leaves(member[1] as usize, Field { path, offset, width: 0 }, all)?;
+                }
+            }
+            ARRAY => self.elements(found, &here, all)?,
+            _ => {
+                return Err(format!(
+                    "has a parameter field {} that is neither an integer, a struct nor an array of such",
+                    here.path
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn elements(&self, array: &Type, here: &Field, all: &mut Vec<Field>) -> Result<(), String> {
+        let (element, count) = (array.words[0] as usize, array.words[2] as usize);
+        let size = self.size(element).ok_or("the eBPF object's type information is broken")?;
+        for index in 0..count {
+            let (path, offset) = (format!("{}[{index}]", here.path), here.offset + index * size);
+            self.leaves(element, Field { path, offset, width: 0 }, all)?;
+        }
+        Ok(())
+    }
+
+    /// Returns a type without typedefs and qualifiers.
+    fn resolved(&self, mut id: usize) -> Option<&Type> {
+        for _ in 0..self.all.len() {
+            let found = self.all.get(id)?;
+            if !QUALIFIERS.contains(&found.kind) {
+                return Some(found);
+            }
+            id = found.size_or_type as usize;
+        }
+        None
+    }
+
+    fn size(&self, id: usize) -> Option<usize> {
+        let found = self.resolved(id)?;
+        match found.kind {
+            ARRAY => Some(self.size(found.words[0] as usize)? * found.words[2] as usize),
+            _ => Some(found.size_or_type as usize),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Compilers, and the folder in which they work.
+
+use mousehole_policy::{Function, Origin, Policy, PolicyKind, headers_folder};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::{env, fs, io};
+
+const SOURCES: [(&str, &str); 3] = [
+    ("record.h", include_str!("../c/record.h")),
+    ("calls.c", include_str!("../c/calls.c")),
+    ("driver.c", include_str!("../c/driver.c")),
+];
+
+/// A folder with the C sources of a check; removed when dropped.
+pub(crate) struct Workshop {
+    pub folder: PathBuf,
+    include: PathBuf,
+    definitions: Vec<String>,
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder); // what cannot be removed stays in the temporary folder
+    }
+}
+
+impl Workshop {
+    /// Writes the sources for a policy.
+    pub fn new(policy: &Policy) -> io::Result<Workshop> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = env::temp_dir().join(format!("mousehole-check-{}-{number}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        for (name, text) in SOURCES {
+            fs::write(folder.join(name), text)?;
+        }
+        let header = match policy.origin() {
+            Origin::Shipped => format!("mousehole/{}.h", policy.c_name()),
+            Origin::Header { path, .. } => fs::canonicalize(path)?.display().to_string(),
+        };
+        Ok(Workshop { folder, include: headers_folder()?, definitions: definitions(policy, &header) })
+    }
+
+    /// Runs a compiler on one of the sources. The arguments given come first.
+    pub fn compile(
+        &self,
+        compiler: &str,
+        arguments: &[&str],
+        source: &str,
+        output: &Path,
+    ) -> io::Result<Output> {
+        Command::new(compiler)
+            .args(arguments)
+            .args(&self.definitions)
+            .arg("-I")
+            .arg(&self.include)
+            .arg("-o")
+            .arg(output)
+            .arg(self.folder.join(source))
+            .output()
+    }
+}
+
+fn definitions(policy: &Policy, header: &str) -> Vec<String> {
+    let offered = Function::ALL[1..].iter().filter(|function| policy.offers(**function));
+    let mut all: Vec<String> =
+        offered.map(|function| format!("-DMH_CHECK_HAS_{}", function.name().to_uppercase())).collect();
+    all.push(format!("-DMH_CHECK_HEADER=\"{header}\""));
+    all.push(format!("-DMH_CHECK_NAME={}", policy.c_name()));
+    all.push(format!("-DMH_CHECK_DROPPER={}", u32::from(policy.kind() == PolicyKind::Dropper)));
+    all.push(format!("-DMH_CHECK_FLOW_WORDS={}", policy.flow_words().max(1)));
+    all.push(format!("-DMH_CHECK_STATE_WORDS={}", policy.state_words().max(1)));
+    all
+}
+
+/// Returns the command of clang: `$CLANG`, else `clang`; `None` if it does not run.
+pub(crate) fn clang() -> Option<String> {
+    let given = env::var("CLANG").ok().filter(|command| !command.is_empty());
+    let command = given.unwrap_or_else(|| "clang".into());
+    let runs = Command::new(&command).arg("--version").output().is_ok_and(|done| done.status.success());
+    runs.then_some(command)
+}
+
+/// Returns what a compiler said, without the folder of the check.
+pub(crate) fn messages(output: &Output, workshop: &Workshop) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    text.replace(&format!("{}/", workshop.folder.display()), "").trim_end().to_string()
+}

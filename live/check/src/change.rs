@@ -1,0 +1,232 @@
+//! A field of the parameters changed by its smallest step, within what the header's table allows.
+
+use crate::btf::Field;
+use mousehole_policy::{Kind, Params, Policy};
+
+/// The largest step that shows the way is two to this power.
+pub(crate) const FARTHEST: u32 = 60;
+
+/// One field changed one way.
+#[derive(Debug, Clone)]
+pub(crate) struct Change {
+    pub field: Field,
+    step: Step,
+    role: Role,
+    /// Whether it must be noticed; otherwise it must not be.
+    pub matters: bool,
+    /// Records on which it was tried.
+    pub records: u64,
+    /// Whether some outcome or state differed.
+    pub noticed: bool,
+    /// The least exponent of two by which the change tells on the chain looked at.
+    pub reach: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Up,
+    Down,
+    Flip(u32),
+}
+
+/// What the header's table says of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// It is set by the set-up function.
+    Computed,
+    /// It is a number: the parameter's position, and which of the elements that the parameter is written to.
+    Number(usize, usize),
+    /// It is a choice, whose position begins at this bit.
+    Choice(usize, u32),
+    /// It holds switches, or nothing reads it.
+    Bits,
+}
+
+impl Change {
+    /// Returns a name such as `level[1].w_q32 + 1`.
+    pub fn name(&self) -> String {
+        let path = &self.field.path;
+        match self.step {
+            Step::Up => format!("{path} + 1"),
+            Step::Down => format!("{path} - 1"),
+            Step::Flip(bit) => format!("{path} bit {bit}"),
+        }
+    }
+
+    /// Returns the parameters with the change; `None` where it would leave the allowed range.
+    pub fn apply(&self, params: &Params) -> Option<Params> {
+        self.apply_by(params, 1)
+    }
+
+    /// Returns the same with a change by so many smallest steps; `None` of a switch or choice for more than one.
+    fn apply_by(&self, params: &Params, steps: u64) -> Option<Params> {
+        let Field { offset, width, .. } = self.field;
+        let mut bytes = params.bytes();
+        let old = read(&bytes, offset, width);
+        let unit = match self.role {
+            Role::Choice(..) | Role::Bits if steps > 1 => return None,
+            Role::Choice(_, shift) => 1 << shift,
+            _ => steps,
+        };
+        let new = match self.step {
+            Step::Up => old.checked_add(unit).filter(|new| *new <= u64::MAX >> (64 - 8 * width))?,
+            Step::Down => old.checked_sub(unit)?,
+            Step::Flip(bit) => old ^ 1 << bit,
+        };
+        // The functions may divide by what set-up computes.
+        if self.role == Role::Computed && self.step == Step::Down && new == 0 {
+            return None;
+        }
+        write(&mut bytes, offset, width, new);
+        let changed = params.with_bytes(&bytes);
+        self.is_allowed(&changed, bytes, &params.bytes()).then_some(changed)
+    }
+
+    /// Returns whether the table allows the changed field.
+    fn is_allowed(&self, changed: &Params, mut bytes: Vec<u8>, before: &[u8]) -> bool {
+        let policy = changed.policy();
+        match self.role {
+            Role::Computed | Role::Bits => true,
+            Role::Number(index, element) => {
+                let (parameter, place) = (&policy.parameters()[index], policy.field(index));
+                let at = place.offset + element * place.stride;
+                bytes.copy_within(at..at + place.bytes, place.offset); // numbers are read from the first element
+                let number = changed.with_bytes(&bytes).number(parameter.name);
+                (parameter.least..=parameter.most).contains(&number)
+            }
+            Role::Choice(index, shift) => {
+                let Kind::Choice(words) = policy.parameters()[index].kind else { return true };
+                let word = read(&bytes, self.field.offset, self.field.width);
+                let others = !u64::from(policy.field(index).mask);
+                let before = read(before, self.field.offset, self.field.width);
+                let position = (word & !others) >> shift;
+                word & others == before & others
+                    && words.get(position as usize).is_some_and(|word| *word != "-")
+            }
+        }
+    }
+}
+
+fn read(bytes: &[u8], offset: usize, width: usize) -> u64 {
+    let mut word = [0; 8];
+    word[..width].copy_from_slice(&bytes[offset..offset + width]);
+    u64::from_le_bytes(word)
+}
+
+fn write(bytes: &mut [u8], offset: usize, width: usize, value: u64) {
+    bytes[offset..offset + width].copy_from_slice(&value.to_le_bytes()[..width]);
+}
+
+/// Returns every change of every field, none of them tried yet.
+pub(crate) fn changes(policy: &Policy, fields: &[Field]) -> Vec<Change> {
+    fields.iter().flat_map(|field| of_field(policy, field)).collect()
+}
+
+fn of_field(policy: &Policy, field: &Field) -> Vec<Change> {
+    let change = |step, role, matters| Change {
+        field: field.clone(),
+        step,
+        role,
+        matters,
+        records: 0,
+        noticed: false,
+        reach: FARTHEST,
+    };
+    let is_unread = policy.unread().contains(&field.path.as_str())
+        || field.path.split('.').any(|part| part == "settings" || part.starts_with("reserved"));
+    if is_unread {
+        return vec![change(Step::Up, Role::Bits, false)];
+    }
+    let mut found = Vec::new();
+    for (index, parameter) in policy.parameters().iter().enumerate() {
+        let place = policy.field(index);
+        let elements = (0..place.count).filter(|element| {
+            let at = place.offset + element * place.stride;
+            (at..at + place.bytes).contains(&field.offset)
+        });
+        for element in elements {
+            let is_second = field.offset > place.offset + element * place.stride;
+            match parameter.kind {
+                Kind::Flag => {
+                    let bits = (0..u32::BITS).filter(|bit| place.mask >> bit & 1 == 1);
+                    found.extend(bits.map(|bit| change(Step::Flip(bit), Role::Bits, true)));
+                }
+                Kind::Choice(_) => {
+                    let role = Role::Choice(index, place.mask.trailing_zeros());
+                    found.extend([Step::Up, Step::Down].map(|step| change(step, role, true)));
+                }
+                Kind::Threshold if is_second => found.push(change(Step::Flip(0), Role::Bits, true)),
+                _ => {
+                    let role = Role::Number(index, element);
+                    found.extend([Step::Up, Step::Down].map(|step| change(step, role, true)));
+                }
+            }
+        }
+    }
+    if found.is_empty() {
+        found.extend([Step::Up, Step::Down].map(|step| change(step, Role::Computed, true)));
+    }
+    found
+}
+
+impl Change {
+    pub fn is_open(&self) -> bool {
+        self.matters && !self.noticed
+    }
+
+    /// Returns the parameters with the next smaller step than the least that has told; `None` if there is none.
+    pub fn probe(&mut self, params: &Params) -> Option<Params> {
+        while self.reach > 1 {
+            let probe = self.apply_by(params, 1 << (self.reach - 1));
+            if probe.is_some() || self.reach < FARTHEST / 2 {
+                return probe;
+            }
+            self.reach -= 1; // so large a step leaves the range
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use mousehole_policy::{Place, find};
+
+    fn of(policy: &str, path: &str, offset: usize, width: usize) -> Vec<Change> {
+        of_field(find(policy).unwrap(), &Field { path: path.into(), offset, width })
+    }
+
+    #[test]
+    fn changes__follow_the_table() {
+        let policy = find("window-marker").unwrap();
+        let params = Params::of(policy, &[("high", "0"), ("med", "65535")], &Place::EXAMPLE).unwrap();
+        let high = of("window-marker", "high", 0, 4);
+        let allowed: Vec<String> =
+            high.iter().filter(|change| change.apply(&params).is_some()).map(Change::name).collect();
+        assert_eq!(allowed, ["high + 1"]); // 0 is the least
+        let medium = of("window-marker", "medium", 4, 4);
+        let allowed: Vec<String> =
+            medium.iter().filter(|change| change.apply(&params).is_some()).map(Change::name).collect();
+        assert_eq!(allowed, ["medium - 1"]); // 65535 is the most
+        assert_eq!(of("window-marker", "randomised", 8, 4)[0].name(), "randomised bit 0");
+        assert!(!of("window-marker", "reserved", 12, 4)[0].matters);
+    }
+
+    #[test]
+    fn changes__keep_to_the_words_of_a_choice() {
+        let policer = find("policer").unwrap();
+        let index = policer.parameters().iter().position(|parameter| parameter.name == "police").unwrap();
+        let action = of("policer", "action", policer.field(index).offset, 4);
+        let params = Params::of(policer, &[("police", "drop")], &Place::EXAMPLE).unwrap();
+        let allowed: Vec<String> =
+            action.iter().filter(|change| change.apply(&params).is_some()).map(Change::name).collect();
+        assert_eq!(allowed, ["action - 1"]);
+    }
+
+    #[test]
+    fn changes__know_what_is_not_read() {
+        assert!(!of("policer", "settings.burst_bytes", 0, 8)[0].matters);
+        assert!(!of("multi-red", "level[1].spare_below_packets", 0, 4)[0].matters);
+    }
+}

@@ -1,0 +1,177 @@
+//! The comparison of a policy's native build with the kernel's.
+
+use crate::change::{Change, changes};
+use crate::generate::Generator;
+use crate::kernel::{Kernel, Run};
+use crate::record::{Case, RECORDS};
+use crate::report::{Check, KernelFigures, SensitivityFigures, Verdict};
+use crate::{btf, sensitivity};
+use mousehole_policy::{Function, Origin, Policy, PolicyKind};
+use std::io;
+use std::time::Duration;
+
+/// Plays so many records to both builds.
+pub(crate) fn compare(kernel: &Kernel, policy: &'static Policy, seed: u64, records: u64) -> Check {
+    match count(kernel, policy, seed, records) {
+        Err(error) => {
+            Check::new("kernel", Verdict::Failed, vec![format!("cannot be run in the kernel; {error}")])
+        }
+        Ok((figures, first)) => {
+            let mut sentences = vec![format!(
+                "{} records, {} differences between the native build and the kernel's, {:.0} ns a record; {} \
+                 instructions{}.",
+                figures.records,
+                figures.differences,
+                figures.ns_per_record,
+                figures.instructions,
+                figures.verified_instructions.map_or(String::new(), |steps| format!(", {steps} verified")),
+            )];
+            sentences.extend(first);
+            let verdict = if figures.differences == 0 { Verdict::Passed } else { Verdict::Failed };
+            Check { kernel: Some(figures), ..Check::new("kernel", verdict, sentences) }
+        }
+    }
+}
+
+fn count(
+    kernel: &Kernel,
+    policy: &'static Policy,
+    seed: u64,
+    records: u64,
+) -> io::Result<(KernelFigures, Option<String>)> {
+    let mut generator = Generator::new(policy, seed);
+    let names = outcome_names(policy);
+    let mut figures = KernelFigures {
+        records: 0,
+        differences: 0,
+        ns_per_record: 0.0,
+        instructions: kernel.instructions,
+        verified_instructions: kernel.verified,
+        outcomes: names.iter().map(|name| (*name, 0)).collect(),
+    };
+    let (mut took, mut first) = (Duration::ZERO, None);
+    for _ in 0..records.div_ceil(RECORDS as u64) {
+        let case = generator.case();
+        let run = kernel.run(&case, &case.params.bytes(), RECORDS)?;
+        figures.records += RECORDS as u64;
+        took += run.took;
+        for (record, outcome) in case.records.iter().zip(&case.outcomes) {
+            if record.call == Function::Packet {
+                figures.outcomes[index_of(policy, *outcome)].1 += 1;
+            }
+        }
+        let differences = differences(&case, &run);
+        if differences > 0 && first.is_none() {
+            first = Some(describe(&case, &run));
+        }
+        figures.differences += differences;
+    }
+    figures.ns_per_record = took.as_nanos() as f64 / figures.records as f64;
+    Ok((figures, first))
+}
+
+fn differences(case: &Case, run: &Run) -> u64 {
+    let outcomes =
+        case.outcomes.iter().zip(&run.outcomes).filter(|(native, kernel)| native != kernel).count();
+    outcomes as u64 + u64::from(case.after != run.after)
+}
+
+/// Returns a sentence about the first difference of a case.
+fn describe(case: &Case, run: &Run) -> String {
+    let outcomes = case.outcomes.iter().zip(&run.outcomes);
+    match outcomes.enumerate().find(|(_, (native, kernel))| native != kernel) {
+        Some((index, (native, kernel))) => {
+            let record = &case.records[index];
+            format!(
+                "The first difference: {} returns {native} natively and {kernel} in the kernel, for {:?}.",
+                record.call.name(),
+                record
+            )
+        }
+        None => "The first difference: the outcomes are the same, but the states after 256 records are not."
+            .into(),
+    }
+}
+
+fn outcome_names(policy: &Policy) -> &'static [&'static str] {
+    match policy.kind() {
+        PolicyKind::Dropper => &["pass", "mark", "drop_early", "drop_forced"],
+        PolicyKind::Marker if policy.returns_hint() => &["hint_below_2", "hint_between", "hint_255"],
+        PolicyKind::Marker => &["green", "yellow", "red", "discard"],
+    }
+}
+
+fn index_of(policy: &Policy, outcome: u64) -> usize {
+    match outcome {
+        hint if policy.returns_hint() => usize::from(hint > 1) + usize::from(hint >= 255),
+        other => other.min(3) as usize,
+    }
+}
+
+/// Changes each field of the parameters, in the kernel only, and looks for records that tell.
+pub(crate) fn sensitivity(kernel: &Kernel, policy: &'static Policy, seed: u64, records: u64) -> Check {
+    match try_changes(kernel, policy, seed, records) {
+        Ok(changes) => judge(policy, &changes),
+        Err(sentence) => Check::new("sensitivity", Verdict::Failed, vec![sentence]),
+    }
+}
+
+fn try_changes(
+    kernel: &Kernel,
+    policy: &'static Policy,
+    seed: u64,
+    records: u64,
+) -> Result<Vec<Change>, String> {
+    let fields = btf::fields(&kernel.object, &format!("mh_check_params_{}", policy.c_name()))?;
+    let mut all = changes(policy, &fields);
+    let cases = records.div_ceil(RECORDS as u64);
+    sensitivity::search(kernel, policy, &mut all, seed, cases)
+        .map_err(|error| format!("cannot be run in the kernel; {error}"))?;
+    Ok(all)
+}
+
+fn judge(policy: &Policy, changes: &[Change]) -> Check {
+    // A field that is always at an end of its range cannot be changed in one of the two directions.
+    let other_was_tried =
+        |change: &Change| changes.iter().any(|other| other.field == change.field && other.records > 0);
+    let is_tried = |change: &&Change| change.records > 0 || !other_was_tried(change);
+    let changes: Vec<&Change> = changes.iter().filter(is_tried).collect();
+    let matter = || changes.iter().filter(|change| change.matters);
+    let hardest = matter().filter(|change| change.noticed).max_by_key(|change| change.records);
+    let figures = SensitivityFigures {
+        changes: matter().count() as u64,
+        noticed: matter().filter(|change| change.noticed).count() as u64,
+        unread: changes.iter().filter(|change| !change.matters).count() as u64,
+        records: hardest.map_or(0, |change| change.records),
+        hardest: hardest.map_or(String::new(), |change| change.name()),
+    };
+    let mut sentences = vec![format!(
+        "{} of {} parameters changed by their smallest step were noticed, the last after {} records ({}).",
+        figures.noticed, figures.changes, figures.records, figures.hardest
+    )];
+    // A user's header may well read a field only in cases that random records do not come to.
+    let unnoticed = if *policy.origin() == Origin::Shipped { Verdict::Failed } else { Verdict::Warning };
+    let mut verdict = Verdict::Passed;
+    for change in &changes {
+        match (change.matters, change.noticed) {
+            (true, false) => {
+                verdict = if verdict == Verdict::Failed { verdict } else { unnoticed };
+                sentences.push(format!(
+                    "{} made no difference in {} records; if nothing reads the field, list it in .unread, else the test \
+                     records do not reach what it decides.",
+                    change.name(),
+                    change.records
+                ));
+            }
+            (false, true) => {
+                verdict = Verdict::Failed;
+                sentences.push(format!(
+                    "{} makes a difference, though the header says that its functions do not read it.",
+                    change.name()
+                ));
+            }
+            _ => {}
+        }
+    }
+    Check { sensitivity: Some(figures), ..Check::new("sensitivity", verdict, sentences) }
+}

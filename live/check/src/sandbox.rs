@@ -1,0 +1,301 @@
+//! Records played in a process of their own, built with the compiler's sanitizers.
+//!
+//! The program is `c/driver.c`. Its input, in words of 8 bytes in the machine's order: cases, records a case; then of
+//! each case whether set-up is to be called, rate and bottleneck (as doubles), buffer in bytes and in packets, shares;
+//! the parameters' struct, filled up to words; the states; the records. Its output, of each case: whether set-up
+//! allowed the parameters, the outcomes, the states.
+
+use crate::build::Workshop;
+use crate::generate::Generator;
+use crate::parameters;
+use crate::random::Random;
+use crate::record::{Case, RECORDS, bytes_of, state_words};
+use mousehole_policy::{Params, Policy};
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Seconds that one call may take before it counts as endless.
+const CALL_SECONDS: u64 = 5;
+
+const FLAGS: [&str; 4] = ["-std=gnu11", "-O1", "-g", "-fno-omit-frame-pointer"];
+const SANITIZERS: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+/// The program, built.
+pub(crate) struct Sandbox<'a> {
+    policy: &'static Policy,
+    workshop: &'a Workshop,
+    program: PathBuf,
+    /// Why no sanitizer watches, if none does.
+    pub bare: Option<String>,
+}
+
+/// A case as the program takes it.
+struct Input {
+    set_up: bool,
+    params: Params,
+    before: Vec<u64>,
+    records: Vec<u8>,
+}
+
+/// What the program made of a case: outcomes and states, or nothing where set-up refused the parameters.
+type Played = Option<(Vec<u64>, Vec<u64>)>;
+
+impl<'a> Sandbox<'a> {
+    /// Builds the program, with sanitizers if the compiler has them.
+    ///
+    /// # Errors
+    /// One sentence with the compiler's messages.
+    pub fn new(
+        policy: &'static Policy,
+        workshop: &'a Workshop,
+        compiler: &str,
+    ) -> Result<Sandbox<'a>, String> {
+        let program = workshop.folder.join("driver");
+        let build = |flags: &[&str]| {
+            let done = workshop.compile(compiler, flags, "driver.c", &program);
+            done.map_err(|error| format!("{compiler} cannot be run; {error}"))
+        };
+        let done = build(&[&FLAGS[..], &SANITIZERS].concat())?;
+        let runs =
+            done.status.success() && command(&program).output().is_ok_and(|ran| ran.status.code() == Some(2)); // no arguments
+        let mut bare = None;
+        if !runs {
+            bare = Some(format!("{compiler} has no address and undefined-behaviour sanitizers"));
+            let done = build(&FLAGS)?;
+            if !done.status.success() {
+                return Err(format!("does not compile:\n{}", crate::build::messages(&done, workshop)));
+            }
+        }
+        Ok(Sandbox { policy, workshop, program, bare })
+    }
+
+    /// Plays records that are drawn without calling the policy from this process: anything may be wrong with it.
+    /// Set-up is called in the program.
+    ///
+    /// # Errors
+    /// One sentence about the fault found.
+    pub fn play_blind(&self, cases: usize, seed: u64) -> Result<(), String> {
+        let mut random = Random::new(seed);
+        let mut inputs = Vec::with_capacity(cases);
+        while inputs.len() < cases {
+            let settings = parameters::settings(self.policy, &mut random);
+            let Ok(params) = settings.before_set_up(&parameters::place(&mut random)) else { continue };
+            let records = Generator::blind(self.policy, &params, random.bits());
+            inputs.push(Input {
+                set_up: true,
+                params,
+                before: vec![0; state_words(self.policy)],
+                records: bytes_of(&records).to_vec(),
+            });
+        }
+        self.play(&inputs).map(drop)
+    }
+
+    /// Plays cases and compares outcomes and states with those of the native build.
+    ///
+    /// # Errors
+    /// One sentence about the fault found.
+    pub fn play_again(&self, cases: &[Case]) -> Result<(), String> {
+        let input = |case: &Case| Input {
+            set_up: false,
+            params: case.params.clone(),
+            before: case.before.clone(),
+            records: bytes_of(&case.records).to_vec(),
+        };
+        let played = self.play(&cases.iter().map(input).collect::<Vec<_>>())?;
+        for (case, played) in cases.iter().zip(played) {
+            if played.is_none_or(|(outcomes, after)| outcomes != case.outcomes || after != case.after) {
+                return Err("decides otherwise when compiled with less optimisation; a value may be used before it is set, \
+                            or memory read as another type"
+                    .into());
+            }
+        }
+        Ok(())
+    }
+
+    fn play(&self, inputs: &[Input]) -> Result<Vec<Played>, String> {
+        let (input, output) = (self.workshop.folder.join("in"), self.workshop.folder.join("out"));
+        let cannot = |error: std::io::Error| format!("cannot be played; {error}");
+        fs::write(&input, encode(inputs)).map_err(cannot)?;
+        let child = command(&self.program)
+            .args([&input, &output])
+            .arg(CALL_SECONDS.to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(cannot)?;
+        let (status, said, complaint) = wait(child).map_err(cannot)?;
+        if !status.is_some_and(|status| status.success()) {
+            return Err(self.fault(status, &said, &complaint));
+        }
+        let bytes = fs::read(&output).map_err(cannot)?;
+        let words: Vec<u64> =
+            bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("8 bytes"))).collect();
+        let states = state_words(self.policy);
+        let case = |words: &[u64]| {
+            (words[0] != 0).then(|| (words[1..=RECORDS].to_vec(), words[RECORDS + 1..].to_vec()))
+        };
+        Ok(words.chunks_exact(1 + RECORDS + states).map(case).collect())
+    }
+
+    /// Returns one sentence about a program that did not end well.
+    fn fault(&self, status: Option<ExitStatus>, said: &str, complaint: &str) -> String {
+        let words: Vec<&str> = said.split_whitespace().collect();
+        if let ["fault", kind, _, record, function, value] = words[..] {
+            return self.named_fault(kind, record, function, value);
+        }
+        if let Some(sentence) = sanitizer_fault(complaint) {
+            return sentence;
+        }
+        match status {
+            None => "does not come to an end; a loop needs a constant bound".into(),
+            Some(status) => {
+                format!("ends the program ({status}): a division by zero, or memory that is not its own")
+            }
+        }
+    }
+
+    fn named_fault(&self, kind: &str, record: &str, function: &str, value: &str) -> String {
+        let at = format!("{function} (record {record})");
+        match kind {
+            "endless" => {
+                format!("{function} does not return within {CALL_SECONDS} s; a loop needs a constant bound")
+            }
+            "range" if self.policy.returns_hint() => {
+                format!("{at} returns {value}; allowed: a hint from 0 to 255")
+            }
+            "range" if self.policy.marker().is_some() => format!(
+                "{at} returns {value}; allowed: MH_GREEN (0), MH_YELLOW (1), MH_RED (2) or MH_DISCARD (3)"
+            ),
+            "range" => format!(
+                "{at} returns {value}; allowed: MH_PASS (0), MH_MARK (1), MH_DROP_EARLY (2) or MH_DROP_FORCED (3)"
+            ),
+            "outside" => format!("{at} writes outside its structs"),
+            "parameters" => format!("{at} changes its parameters, which it may only read"),
+            "arguments" => {
+                format!("{at} changes the packet's view, the backlog or the counts, which it may only read")
+            }
+            "differs" => format!(
+                "{at} decides otherwise on the same input; something outside its arguments plays a part"
+            ),
+            "draws" => format!(
+                "{at} depends on random though draws() returns 0; let draws() return 1 with these parameters"
+            ),
+            "strictest" => format!(
+                "{at} is not strictest at random 0, which .flags = MH_LEAST_IS_STRICTEST promises; leave the flag out"
+            ),
+            "period" => "period returns 0 ns; the caller would sweep without end".into(),
+            _ => format!("{at} fails ({kind})"),
+        }
+    }
+}
+
+/// Returns the program, with the sanitizers set up.
+fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env("ASAN_OPTIONS", "detect_leaks=0").env("UBSAN_OPTIONS", "print_stacktrace=0");
+    command
+}
+
+fn encode(inputs: &[Input]) -> Vec<u8> {
+    let mut all = Vec::new();
+    let word = |value: u64, all: &mut Vec<u8>| all.extend_from_slice(&value.to_ne_bytes());
+    word(inputs.len() as u64, &mut all);
+    word(RECORDS as u64, &mut all);
+    for input in inputs {
+        let place = input.params.place();
+        word(input.set_up.into(), &mut all);
+        word(place.rate_bps.to_bits(), &mut all);
+        word(place.bottleneck_bps.to_bits(), &mut all);
+        word(place.buffer_bytes, &mut all);
+        word(place.buffer_packets, &mut all);
+        word(input.params.shares(), &mut all);
+        all.extend_from_slice(&input.params.bytes());
+        all.resize(all.len().next_multiple_of(8), 0);
+        input.before.iter().for_each(|state| word(*state, &mut all));
+        all.extend_from_slice(&input.records);
+    }
+    all
+}
+
+/// Waits for a child, at most two minutes. Returns its status, `None` if it was ended, and what it wrote.
+fn wait(mut child: Child) -> std::io::Result<(Option<ExitStatus>, String, String)> {
+    let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
+    let started = Instant::now();
+    let read = std::thread::spawn(move || {
+        let (mut said, mut complaint) = (Vec::new(), Vec::new());
+        let _ = err.as_mut().map(|pipe| pipe.read_to_end(&mut complaint));
+        let _ = out.as_mut().map(|pipe| pipe.read_to_end(&mut said));
+        (said, complaint)
+    });
+    let mut status = None;
+    while status.is_none() && started.elapsed() < Duration::from_secs(120) {
+        status = child.try_wait()?;
+        if status.is_none() {
+            sleep(Duration::from_millis(5));
+        }
+    }
+    if status.is_none() {
+        child.kill()?;
+        child.wait()?;
+    }
+    let (said, complaint) = read.join().unwrap_or_default();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ok((status, text(said), text(complaint)))
+}
+
+/// Returns one sentence from a sanitizer's report.
+fn sanitizer_fault(report: &str) -> Option<String> {
+    if let Some(line) = report.lines().find(|line| line.contains(": runtime error: ")) {
+        let (place, fault) = line.split_once(": runtime error: ")?;
+        return Some(format!("{}: {fault}", without_column(place)));
+    }
+    let line = report.lines().find(|line| line.contains("ERROR: AddressSanitizer: "))?;
+    let kind = line.split("AddressSanitizer: ").nth(1)?.split(' ').next()?;
+    let access =
+        report.lines().find(|line| line.starts_with("WRITE of size") || line.starts_with("READ of size"));
+    let does = match access {
+        Some(line) if line.starts_with("WRITE") => "writes outside its structs",
+        Some(_) => "reads outside its structs",
+        None => "uses memory that is not its own",
+    };
+    let frame = report.lines().find(|line| line.trim_start().starts_with("#0"));
+    let place = frame.and_then(|line| line.rsplit(' ').next()).filter(|place| place.contains(':'));
+    Some(match place {
+        Some(place) => format!("{}: {does} ({kind})", without_column(place)),
+        None => format!("{does} ({kind})"),
+    })
+}
+
+/// Returns `file:line` of `file:line:column`.
+fn without_column(place: &str) -> &str {
+    let mut parts = place.rmatch_indices(':');
+    match (parts.next(), parts.next()) {
+        (Some((last, _)), Some(_)) => &place[..last],
+        _ => place,
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sanitizer_fault__is_one_sentence() {
+        let report = "a.h:31:14: runtime error: division by zero\n";
+        assert_eq!(sanitizer_fault(report).unwrap(), "a.h:31: division by zero");
+        let report = "==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1\nWRITE of size 4 at 0x1\n    \
+                      #0 0x5 in mh_x_packet /t/x.h:12\n    #1 0x6 in main d.c:1\n";
+        assert_eq!(
+            sanitizer_fault(report).unwrap(),
+            "/t/x.h:12: writes outside its structs (heap-buffer-overflow)"
+        );
+        assert_eq!(sanitizer_fault("nothing"), None);
+    }
+}

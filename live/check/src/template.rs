@@ -1,0 +1,66 @@
+//! Templates of own policies: headers that work as they are, with comments on what to change.
+
+/// What the policy is to decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TemplateKind {
+    /// The colour of a packet.
+    Marker,
+    /// Whether a queue takes a packet.
+    Dropper,
+}
+
+/// The name in the templates: in C, in capital letters, and with hyphens.
+const NAMES: [&str; 3] = ["placeholder_policy", "PLACEHOLDER_POLICY", "placeholder-policy"];
+
+/// Returns the header of a policy of this name.
+///
+/// # Errors
+/// One sentence, when the name cannot be a policy's.
+pub fn template(kind: TemplateKind, name: &str) -> Result<String, String> {
+    let c_name = name.replace('-', "_");
+    let is_name = c_name.starts_with(|c: char| c.is_ascii_lowercase())
+        && c_name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if !is_name {
+        return Err(format!(
+            "\"{name}\" is no name for a policy; allowed: lower-case letters, digits and hyphens, a letter first"
+        ));
+    }
+    if mousehole_policy::find(&c_name.replace('_', "-")).is_some() {
+        return Err(format!("a policy named {name} is shipped already; choose another name"));
+    }
+    let text = match kind {
+        TemplateKind::Marker => include_str!("../../../policy/templates/marker.h"),
+        TemplateKind::Dropper => include_str!("../../../policy/templates/dropper.h"),
+    };
+    let [plain, capital, hyphened] = NAMES;
+    Ok(text
+        .replace(plain, &c_name)
+        .replace(capital, &c_name.to_uppercase())
+        .replace(hyphened, &c_name.replace('_', "-")))
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn template__has_the_name_everywhere() {
+        for kind in [TemplateKind::Marker, TemplateKind::Dropper] {
+            let text = template(kind, "my-own2").unwrap();
+            assert!(text.contains("(my_own2,") && text.contains("MY_OWN2_H"), "{text}");
+            assert!(!text.to_lowercase().contains("placeholder"), "{text}");
+        }
+    }
+
+    #[test]
+    fn template__refuses_names() {
+        for name in ["My", "2x", "", "a b", "../x"] {
+            assert!(
+                template(TemplateKind::Marker, name).unwrap_err().contains("allowed: lower-case"),
+                "{name}"
+            );
+        }
+        assert!(template(TemplateKind::Dropper, "red").unwrap_err().contains("shipped already"));
+    }
+}

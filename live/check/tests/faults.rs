@@ -1,0 +1,188 @@
+//! A policy with each kind of fault is refused with a sentence that names it; templates and shipped policies pass.
+
+#![allow(non_snake_case, missing_docs)]
+
+use mousehole_check::{Options, Report, TemplateKind, Verdict, check, template};
+use std::path::{Path, PathBuf};
+
+/// A folder for headers, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let folder = std::env::temp_dir().join(format!("mousehole-faults-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Folder(folder)
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(format!("{name}.h"));
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(Path::new(&self.0));
+    }
+}
+
+const FEW: Options = Options { records: 10_000, kernel: false, seed: 1 };
+
+/// Checks the marker's template, changed in one place.
+fn check_changed(name: &str, from: &str, to: &str) -> Report {
+    let folder = Folder::new(name);
+    let text = template(TemplateKind::Marker, name).unwrap();
+    assert!(text.contains(from), "{from} is not in the template");
+    check(&folder.write(name, &text.replacen(from, to, 1)), &FEW).unwrap()
+}
+
+/// Asserts that a check fails with this in its sentences.
+#[track_caller]
+fn refused(report: &Report, name: &str, with: &str) {
+    assert!(!report.is_good(), "{report}");
+    let last = report.checks.last().unwrap();
+    assert_eq!((last.name, last.verdict), (name, Verdict::Failed), "{report}");
+    assert!(last.sentences.iter().any(|sentence| sentence.contains(with)), "{report}");
+}
+
+const RETURN: &str = "\tif (flow->packets <= params->green)\n";
+
+#[test]
+fn templates__pass() {
+    let folder = Folder::new("templates");
+    for (kind, name) in [(TemplateKind::Marker, "first-marker"), (TemplateKind::Dropper, "first-dropper")] {
+        let report = check(&folder.write(name, &template(kind, name).unwrap()), &FEW).unwrap();
+        assert!(report.is_good() && report.sha256.is_some(), "{report}");
+        assert_eq!(report.policy, name);
+        let verdict = |name: &str| report.checks.iter().find(|check| check.name == name).unwrap().verdict;
+        assert_eq!((verdict("rules"), verdict("kernel")), (Verdict::Passed, Verdict::NotRun));
+        assert_ne!(verdict("random records"), Verdict::NotRun);
+    }
+}
+
+#[test]
+fn float__is_refused_with_its_line() {
+    let report = check_changed("has-float", RETURN, "\tif (flow->packets * 1.5 <= params->green)\n");
+    refused(&report, "rules", "uses floating point (1.5)");
+    assert!(report.to_string().contains("has-float.h:"), "{report}");
+}
+
+#[test]
+fn clock__is_refused() {
+    let report = check_changed(
+        "has-clock",
+        RETURN,
+        "\tnow_ns = clock_gettime_ns();\n\tif (flow->packets <= params->green)\n",
+    );
+    refused(&report, "rules", "reads a clock (clock_gettime_ns); the time is the argument now_ns");
+}
+
+#[test]
+fn chance__is_refused() {
+    let report = check_changed("has-chance", RETURN, "\tif ((u32)rand() <= params->green)\n");
+    refused(&report, "rules", "draws random numbers (rand); chance is the argument random");
+}
+
+#[test]
+fn system_header__is_refused() {
+    let report = check_changed(
+        "has-header",
+        "#include \"mousehole/policy.h\"\n",
+        "#include \"mousehole/policy.h\"\n#include <string.h>\n",
+    );
+    refused(&report, "rules", "string.h, a header of the system");
+}
+
+#[test]
+fn undefined_call__is_refused() {
+    let report = check_changed("has-call", RETURN, "\tif (look_up(flow) <= (int)params->green)\n");
+    refused(&report, "rules", "calls look_up, which the header does not define");
+}
+
+#[test]
+fn static_variable__is_refused() {
+    let report = check_changed(
+        "has-static",
+        RETURN,
+        "\tstatic u32 seen;\n\tif (++seen + flow->packets <= params->green)\n",
+    );
+    refused(&report, "rules", "keeps a variable of its own (seen)");
+}
+
+#[test]
+fn endless_loop__is_refused() {
+    let report = check_changed(
+        "has-loop",
+        RETURN,
+        "\twhile (((volatile struct mh_view *)view)->ip_bytes != 41)\n\t\t;\n\tif (flow->packets <= params->green)\n",
+    );
+    refused(&report, "random records", "packet does not return within");
+}
+
+#[test]
+fn colour_out_of_range__is_refused() {
+    let report = check_changed("has-colour", "MH_YELLOW : MH_RED;", "MH_YELLOW : 4;");
+    refused(
+        &report,
+        "random records",
+        "returns 4; allowed: MH_GREEN (0), MH_YELLOW (1), MH_RED (2) or MH_DISCARD (3)",
+    );
+}
+
+#[test]
+fn write_out_of_bounds__is_refused() {
+    let report = check_changed(
+        "has-write",
+        RETURN,
+        "\t(&flow->packets)[2 + params->green % 2] = 7;\n\tif (flow->packets <= params->green)\n",
+    );
+    refused(&report, "random records", "writes outside its structs");
+}
+
+#[test]
+fn division_by_zero__is_refused() {
+    let report = check_changed("divides", RETURN, "\tif (flow->packets / params->green < 1)\n");
+    assert!(!report.is_good() && report.to_string().contains("division"), "{report}");
+}
+
+#[test]
+fn changed_parameters__are_refused() {
+    let report = check_changed(
+        "writes",
+        RETURN,
+        "\t((struct mh_writes_params *)(unsigned long)params)->green++;\n\tif (flow->packets <= params->green)\n",
+    );
+    refused(&report, "random records", "changes its parameters, which it may only read");
+}
+
+#[test]
+fn chance_not_announced__is_refused() {
+    let report = check_changed("unannounced", RETURN, "\tif (random & 1)\n");
+    refused(&report, "random records", "depends on random though draws() returns 0");
+}
+
+#[test]
+fn endless_sweep__is_refused() {
+    let report = check_changed(
+        "sweeps",
+        "MH_MARKER(sweeps,",
+        "#define mh_sweeps_period(p) 0\nMH_PERIOD(sweeps)\nMH_MARKER(sweeps, mh_sweeps_params, mh_sweeps_flow, mh_none, MH_OFFERS(sweeps, period), MH_TABLE_OF(sweeps), .summary = \"\")\n#undef MH_MARKER\n#define MH_MARKER(...)\nMH_MARKER(sweeps,",
+    );
+    refused(&report, "random records", "period returns 0 ns");
+}
+
+#[test]
+fn header_that_does_not_compile__is_refused_with_the_message() {
+    let report = check_changed("broken", RETURN, "\tif (flow->packetz <= params->green)\n");
+    refused(&report, "description", "does not compile");
+    assert!(report.to_string().contains("packetz"), "{report}");
+}
+
+#[test]
+fn target__is_a_header_or_a_name() {
+    let error = check("no-such-policy", &FEW).unwrap_err();
+    assert!(error.starts_with("there is no policy no-such-policy; allowed: the path of a header"), "{error}");
+    assert!(check("sfd", &FEW).unwrap().is_good());
+}

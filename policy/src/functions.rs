@@ -1,0 +1,150 @@
+//! Every function of a policy by its name, with its answer exactly as C gives it. For tools that compare builds.
+
+use crate::base::{Backlog, View};
+use crate::ffi::Counts;
+use crate::params::Params;
+use crate::policy::Policy;
+
+/// A function that a header may offer and that a packet, a sweep or a departure calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum Function {
+    /// `*_packet`; every policy has it.
+    Packet = 0,
+    /// `*_expired`.
+    Expired = 1,
+    /// `*_flow_end`.
+    FlowEnd = 2,
+    /// `*_classify`.
+    Classify = 3,
+    /// `*_control`.
+    Control = 4,
+    /// `*_shape`.
+    Shape = 5,
+    /// `*_departed`.
+    Departed = 6,
+}
+
+impl Function {
+    /// All functions, in the order of their numbers.
+    pub const ALL: [Function; 7] = [
+        Function::Packet,
+        Function::Expired,
+        Function::FlowEnd,
+        Function::Classify,
+        Function::Control,
+        Function::Shape,
+        Function::Departed,
+    ];
+
+    /// Returns its name in C, without the policy's.
+    pub fn name(self) -> &'static str {
+        ["packet", "expired", "flow_end", "classify", "control", "shape", "departed"][self as usize]
+    }
+}
+
+/// Every argument that any function takes, beside parameters and states. A departure's colour is the view's.
+#[derive(Debug, Clone, Copy)]
+pub struct Arguments<'a> {
+    /// The packet.
+    pub view: &'a View,
+    /// The queue.
+    pub backlog: &'a Backlog,
+    /// Flows by class.
+    pub counts: &'a Counts,
+    /// The time, ns.
+    pub now_ns: u64,
+    /// 32 uniform bits.
+    pub random: u32,
+}
+
+/// Where a parameter stands in the struct.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    /// Bytes from the beginning of the struct.
+    pub offset: usize,
+    /// Bytes it takes.
+    pub bytes: usize,
+    /// How many times it is written.
+    pub count: usize,
+    /// Bytes from one of these to the next.
+    pub stride: usize,
+    /// The bits of a flag or choice; else 0.
+    pub mask: u32,
+}
+
+impl Policy {
+    /// Returns whether the header offers a function.
+    pub fn offers(&self, function: Function) -> bool {
+        let raw = self.raw();
+        match function {
+            Function::Packet => true,
+            Function::Expired => raw.expired.is_some(),
+            Function::FlowEnd => raw.flow_end.is_some(),
+            Function::Classify => raw.classify.is_some(),
+            Function::Control => raw.control.is_some(),
+            Function::Shape => raw.shape.is_some(),
+            Function::Departed => raw.departed.is_some(),
+        }
+    }
+
+    /// Calls a function and returns what C returns; 0 of a function without a result, or one that is not offered.
+    ///
+    /// # Panics
+    /// When the parameters are of another policy, or a state is too small.
+    pub fn call(
+        &self,
+        function: Function,
+        params: &Params,
+        flow: &mut [u64],
+        state: &mut [u64],
+        with: Arguments,
+    ) -> u64 {
+        assert!(std::ptr::eq(params.policy(), self), "{self:?}: parameters of {:?}", params.policy());
+        assert!(flow.len() >= self.flow_words() && state.len() >= self.state_words(), "{self:?}");
+        let Arguments { view, backlog, counts, now_ns, random } = with;
+        let raw = self.raw();
+        let (p, f, s) = (params.pointer(), flow.as_mut_ptr().cast(), state.as_mut_ptr().cast());
+        // SAFETY: parameters and states are this policy's, as asserted.
+        unsafe {
+            match function {
+                Function::Packet => match (raw.mark, raw.drop) {
+                    (Some(mark), _) => mark(p, f, s, view, now_ns, random).into(),
+                    (_, Some(drop)) => drop(p, s, view, backlog, now_ns, random).into(),
+                    _ => 0,
+                },
+                Function::Expired => raw.expired.map_or(0, |expired| expired(p, f, now_ns).into()),
+                Function::FlowEnd => {
+                    if let Some(flow_end) = raw.flow_end {
+                        flow_end(p, f, s);
+                    }
+                    0
+                }
+                Function::Classify => raw.classify.map_or(0, |classify| classify(p, f, s).into()),
+                Function::Control => raw.control.map_or(0, |control| control(p, s, counts, now_ns).into()),
+                Function::Shape => raw.shape.map_or(0, |shape| shape(p, f, s, view, now_ns)),
+                Function::Departed => {
+                    if let Some(departed) = raw.departed {
+                        departed(p, s, view.colour as u32, backlog, now_ns);
+                    }
+                    0
+                }
+            }
+        }
+    }
+
+    /// Returns where a parameter stands, by its position in the table.
+    ///
+    /// # Panics
+    /// When there are fewer parameters.
+    pub fn field(&self, index: usize) -> Field {
+        let raw = &self.raw_parameters()[index];
+        Field {
+            offset: raw.offset as usize,
+            bytes: raw.bytes as usize,
+            count: raw.count as usize,
+            stride: raw.stride as usize,
+            mask: raw.mask,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Calls of every function by its name, and parameters as set-up is given them.
+
+use mousehole_policy::{
+    Arguments, Backlog, Counts, Function, NEVER, Params, Place, Settings, Value, View, find, policies,
+};
+
+#[test]
+fn call__returns_what_the_typed_functions_return() {
+    let sfd = find("sfd").unwrap();
+    let params = Params::of(sfd, &[("th", "2p"), ("timeout", "1s")], &Place::EXAMPLE).unwrap();
+    let (mut flow, mut state) = (sfd.new_flow(), sfd.new_state());
+    let with = Arguments {
+        view: &View::new(1500),
+        backlog: &Backlog::default(),
+        counts: &Counts::default(),
+        now_ns: 5,
+        random: 0,
+    };
+    let colours = [0, 1, 2].map(|_| sfd.call(Function::Packet, &params, &mut flow, &mut state, with));
+    assert_eq!(colours, [0, 0, 1]);
+    let later = Arguments { now_ns: 1_000_000_006, ..with };
+    assert_eq!(sfd.call(Function::Expired, &params, &mut flow, &mut state, later), 1);
+    assert_eq!(sfd.call(Function::Control, &params, &mut flow, &mut state, later), 0); // not offered
+    assert!(sfd.offers(Function::Expired) && !sfd.offers(Function::Control));
+}
+
+#[test]
+fn offers__agrees_with_the_questions_by_name() {
+    for policy in policies() {
+        assert_eq!(policy.offers(Function::Departed), policy.tracks_departures(), "{}", policy.name());
+        assert_eq!(policy.offers(Function::Shape), policy.shapes(), "{}", policy.name());
+        assert_eq!(policy.offers(Function::Control), policy.adapts(), "{}", policy.name());
+    }
+}
+
+#[test]
+fn before_set_up__leaves_computed_fields_alone() {
+    let sfd = find("sfd").unwrap();
+    let settings = Settings::new(sfd);
+    let (raw, complete) =
+        (settings.before_set_up(&Place::EXAMPLE).unwrap(), settings.at(&Place::EXAMPLE).unwrap());
+    assert_ne!(raw.bytes(), complete.bytes()); // the colour beyond the threshold
+    assert_eq!(raw.number("th"), complete.number("th"));
+    let red = find("red").unwrap();
+    let shares = Params::of(red, &[("min", "10%"), ("max", "50%")], &Place::EXAMPLE).unwrap().shares();
+    assert_eq!(shares, 0b11);
+}
+
+#[test]
+fn set_value__keeps_to_the_range() {
+    let sfd = find("sfd").unwrap();
+    let mut settings = Settings::new(sfd);
+    settings.set_value("timeout", Value::Never).unwrap();
+    settings.set_value("k", Value::Number(7.0)).unwrap();
+    assert_eq!(settings.set_value("k", Value::Number(0.0)).unwrap_err().parameter, "k");
+    let params = settings.at(&Place::EXAMPLE).unwrap();
+    assert_eq!((params.number("k"), params.number("timeout")), (7.0, NEVER as f64 / 1e9));
+}
+
+#[test]
+fn field__locates_every_element() {
+    let multi = find("multi-red").unwrap();
+    let index = multi.parameters().iter().position(|parameter| parameter.name == "wq").unwrap();
+    let field = multi.field(index);
+    assert_eq!((field.bytes, field.count, field.stride), (8, 3, multi.sizes().0 / 3 / 8 * 8));
+}

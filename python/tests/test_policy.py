@@ -1,0 +1,73 @@
+"""Own policies from the command line and from Python."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from mousehole import policy
+from mousehole.cli import main
+from mousehole.errors import MouseholeError
+
+
+def run(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
+    """Runs the command line in this process; returns its exit status."""
+    monkeypatch.setattr(sys, "argv", ["mousehole", "policy", *arguments])
+    monkeypatch.setattr("os._exit", sys.exit)
+    with pytest.raises(SystemExit) as leaving:
+        main()
+    return int(leaving.value.code or 0)
+
+
+@pytest.mark.parametrize("kind", ["marker", "dropper"])
+def test_new__writes_a_header_that_passes_and_never_overwrites(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["new", f"my-{kind}", "--kind", kind], monkeypatch) == 0
+    assert capsys.readouterr().out == f"my-{kind}.h\n"
+    written = Path(f"my-{kind}.h").read_text(encoding="utf-8")
+    assert run(["new", f"my-{kind}", "--kind", kind], monkeypatch) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert Path(f"my-{kind}.h").read_text(encoding="utf-8") == written
+    arguments = ["check", f"my-{kind}.h", "--no-kernel", "--records", "5000", "--json", "found.json"]
+    assert run(arguments, monkeypatch) == 0
+    assert "kernel          NOT RUN\n    The kernel check was switched off." in capsys.readouterr().out
+    found = json.loads(Path("found.json").read_text(encoding="utf-8"))
+    assert found["schema"] == "mousehole.policy-check/1"
+    assert [entry["verdict"] for entry in found["policies"][0]["checks"]][:2] == ["passed", "passed"]
+    assert len(found["policies"][0]["sha256"]) == 64
+
+
+def test_check__tells_faults_from_wrong_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header = policy.new("faulty-one", folder=tmp_path)
+    text = header.read_text(encoding="utf-8")
+    header.write_text(text.replace("MH_YELLOW : MH_RED;", "MH_YELLOW : 9;"), encoding="utf-8")
+    assert run(["check", str(header), "--no-kernel", "--records", "5000"], monkeypatch) == 1
+    assert "returns 9; allowed: MH_GREEN" in capsys.readouterr().out
+    assert run(["check", "no-such"], monkeypatch) == 2
+    assert "no-such" in capsys.readouterr().err
+    assert run(["check", "sfd", "--no-kernel", "--require-kernel"], monkeypatch) == 2
+    assert run(["check", "sfd", "--records", "many"], monkeypatch) == 2
+
+
+def test_is_good__can_require_the_kernel() -> None:
+    report = policy.check("sfd", records=256, kernel=False)
+    assert policy.is_good(report)
+    assert not policy.is_good(report, require_kernel=True)
+
+
+def test_new__refuses_names_and_kinds(tmp_path: Path) -> None:
+    for name, kind in [("My", "marker"), ("sfd", "marker"), ("mine", "queue")]:
+        with pytest.raises(MouseholeError):
+            policy.new(name, kind, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_headers__are_where_a_compiler_finds_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["headers"], monkeypatch) == 0
+    assert (Path(capsys.readouterr().out.strip()) / "mousehole" / "policy.h").is_file()
