@@ -12,7 +12,7 @@ CARGO ?= cargo
 ENGINE := python/mousehole/_engine.abi3.so
 ENGINE_SOURCES := $(shell find policy/src policy/include policy/templates live/check/src live/check/c sim/src python/src -type f 2>/dev/null) \
 	$(wildcard */build.rs Cargo.toml Cargo.lock */Cargo.toml python/pyproject.toml .git/logs/HEAD)
-PYTHON_FILES := python tests scripts papers examples
+PYTHON_FILES := python tests papers validation tools examples
 
 # What `make demo` compares: a published model, or the user's own files (TRAFFIC="a.pcap b.pcap").
 TRAFFIC ?= web:sfd
@@ -29,7 +29,7 @@ export MOUSEHOLE_DATA
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
-.PHONY: help setup demo test lint fmt docs deps bpf-compile bpf-parity golden oracle bench \
+.PHONY: help setup demo test lint fmt docs deps msrv arrows bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation negatives fuzz fuzz-brief papers witness wheel lock clean distclean
 
 help: ## list these targets
@@ -42,17 +42,20 @@ demo: $(ENGINE) ## compare the schemes on a published model, or on yours: make d
 	@$(BIN)/mousehole compare $(TRAFFIC) $(DEMO)
 
 test: $(ENGINE) ## run every test that needs only Rust, Python and gcc; ends with "N passed, N failed"
-	@$(BIN)/python scripts/run_tests.py
+	@$(BIN)/python -m tools.run_tests
 
-lint: $(VENV)/.requirements ## formatting, clippy, ruff, mypy --strict; changes nothing
-	@echo "lint: rustfmt and clippy"
+lint: $(VENV)/.requirements ## formatting, clippy, rustdoc, ruff, mypy --strict, layers, spelling; changes nothing
+	@mkdir -p build
+	@echo "lint: rustfmt, clippy, rustdoc"
 	@$(CARGO) fmt --all --check
 	@$(CARGO) clippy --quiet --workspace --all-targets --locked -- -D warnings
-	@echo "lint: ruff and mypy"
+	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc --quiet --workspace --no-deps --locked
+	@echo "lint: ruff, mypy, import-linter, typos"
 	@$(BIN)/ruff check --quiet $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet --check $(PYTHON_FILES)
-	@$(BIN)/mypy --no-error-summary python/mousehole tests scripts papers/common.py papers/sfd papers/rio-ps papers/shred papers/lfp
-	@$(BIN)/mypy --no-error-summary papers/tcp-ds # by itself: folders with a hyphen share one name space
+	@$(BIN)/mypy --no-error-summary python/mousehole tests papers validation tools
+	@$(BIN)/lint-imports --cache-dir build/import-linter > build/imports.log || { cat build/imports.log; exit 1; }
+	@$(BIN)/typos
 	@echo "lint: clean"
 
 fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
@@ -60,11 +63,14 @@ fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
 	@$(BIN)/ruff check --quiet --fix-only $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet $(PYTHON_FILES)
 
-docs: $(ENGINE) ## renew docs/schemes.md from the engine's own catalogue
-	@$(BIN)/python scripts/schemes_doc.py
+arrows: $(VENV)/.requirements ## print which module of sim/src may see which
+	@$(BIN)/python -m tools.arrows
+
+docs: $(ENGINE) ## renew docs/schemes.md from the engine's catalogue, and the layers in sim/README.md
+	@$(BIN)/python -m tools.schemes_doc
 
 deps: ## as root: install by apt what lint, bpf-* and bench need beyond the basics (clang, ns2 …)
-	@scripts/install-deps
+	@tools/install-deps
 
 bpf-compile: ## compile every policy header with gcc and with clang for the eBPF target
 	@policy/check-bpf.sh
@@ -72,57 +78,60 @@ bpf-compile: ## compile every policy header with gcc and with clang for the eBPF
 bpf-parity: ## as root: the policies in the kernel against the native build, record by record
 	@CARGO=$(CARGO) live/check/bpf-parity.sh
 
+msrv: $(VENV)/.requirements ## check the workspace with the oldest compiler it promises (rust-version in Cargo.toml)
+	@tools/check-msrv
+
 golden: ## only the checks against the ns-2 tables in oracle/golden
 	@$(CARGO) test --quiet --locked golden
 
 oracle: $(VENV)/.requirements ## random TCP cases in ns-2 and here, event by event: CASES=234 SEED=1; needs ns, or TRACES=DIR of recorded ones
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-trace
-	@$(BIN)/python scripts/oracle.py --program "$${CARGO_TARGET_DIR:-target}/release/mousehole-trace" \
+	@$(BIN)/python -m validation.oracle --program "$${CARGO_TARGET_DIR:-target}/release/mousehole-trace" \
 		--cases $(or $(CASES),234) --seed $(or $(SEED),1) $(if $(VARIANT),--variant $(VARIANT)) $(if $(TRACES),--traces $(TRACES))
 
 bench: $(ENGINE) ## time the simulator, ns-2 beside it where ns is installed, and every scheme; writes bench.json
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-bench
-	@$(BIN)/python scripts/bench.py
-	@$(BIN)/python scripts/bench_schemes.py
+	@$(BIN)/python -m tools.bench
+	@$(BIN)/python -m tools.bench_schemes
 
 instructions: $(VENV)/.requirements ## count the instructions of fixed cases (valgrind); fails when they rise
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-bench
-	@$(BIN)/python scripts/instructions.py
+	@$(BIN)/python -m tools.instructions
 
 bless-instructions: $(VENV)/.requirements ## renew sim/instructions.txt after a change that is meant
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-bench
-	@$(BIN)/python scripts/instructions.py --bless
+	@$(BIN)/python -m tools.instructions --bless
 
 performance: $(VENV)/.requirements ## renew docs/performance.md: costs by flows, rate and cores (several minutes)
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-bench
-	@$(BIN)/python scripts/performance.py
+	@$(BIN)/python -m tools.performance
 
 validation: $(ENGINE) ## renew docs/validation.md from every comparison with something outside (several minutes)
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bins
-	@$(BIN)/python scripts/validation.py
+	@$(BIN)/python -m validation.page
 
 negatives: $(ENGINE) ## renew docs/when-it-does-not-help.md from its commands (a few minutes)
-	@$(BIN)/python scripts/negatives.py
+	@$(BIN)/python -m validation.negatives
 
 fuzz: ## fuzz every parser and every scheme's settings for MINUTES in all (default 10)
-	@scripts/fuzz $$(( $(MINUTES) * 60 / $(words $(wildcard sim/fuzz/targets/*.rs)) ))
+	@tools/fuzz $$(( $(MINUTES) * 60 / $(words $(wildcard sim/fuzz/targets/*.rs)) ))
 
 fuzz-brief: ## the same for two seconds each
-	@scripts/fuzz 2
+	@tools/fuzz 2
 
 papers: $(ENGINE) ## the papers' tables, published beside ours
 	@$(BIN)/mousehole paper sfd --table 4
 
 witness: $(ENGINE) ## as root: real Linux's TCP over TBF beside the simulator (about 150 s)
-	@$(BIN)/python scripts/witness.py
+	@$(BIN)/python -m validation.witness
 
 wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/
 	@echo "wheel: building into dist/"
 	@$(BIN)/maturin build --quiet --release --strip --locked --manifest-path python/Cargo.toml --out dist
 	@ls -1 dist/*.whl
 
-lock: ## renew python/requirements.lock from requirements.in (needs the package index)
-	@scripts/lock-requirements
+lock: ## renew python/requirements.lock from requirements.in; UPGRADE=1 takes the newest versions
+	@tools/lock-requirements $(if $(UPGRADE),--upgrade)
 
 clean: ## remove what builds and tests leave, but not .venv
 	@rm -rf target build dist bench.json bench-schemes.json $(ENGINE) .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -131,8 +140,8 @@ clean: ## remove what builds and tests leave, but not .venv
 distclean: clean ## remove .venv as well
 	@rm -rf $(VENV)
 
-$(VENV)/.requirements: python/requirements.lock scripts/make-venv
-	@scripts/make-venv $(VENV)
+$(VENV)/.requirements: python/requirements.lock tools/make-venv
+	@tools/make-venv $(VENV)
 	@touch $@
 
 $(ENGINE): $(VENV)/.requirements $(ENGINE_SOURCES)

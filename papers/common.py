@@ -1,71 +1,48 @@
-"""What all papers' folders share: what is asked for, reading data, running cases, printing tables."""
+"""Helpers that all papers share: reading a folder's data, running cases, estimates as text."""
 
 import tomllib
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import nan
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
 from mousehole.engine_types import ColourCounters
-from mousehole.errors import MouseholeError
 from mousehole.pool import RunResult, default_jobs, run_all
-from mousehole.progress import ConsoleReporter, Reporter
-from mousehole.report import report_console
-from mousehole.statistics import Estimate
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from mousehole.progress import Reporter
+from mousehole.statistics import Estimate, t_interval
 
 Json = dict[str, Any]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Running:
-    """How a reproduction is run, and where it prints."""
+@dataclass(frozen=True)
+class Data:
+    """The TOML files of a paper's folder."""
 
-    seeds: int
-    jobs: int | None
-    console: Console = field(default_factory=report_console)
-    reporter: Reporter = field(default_factory=lambda: ConsoleReporter(report_console(stderr=True)))
+    folder: Path
 
-    def replicate(self, cases: Mapping[str, Json], reduce: Callable[[RunResult], T]) -> dict[str, list[T]]:
-        """All cases in all replications."""
-        return replicate(cases, self.seeds, reduce, self.reporter, self.jobs)
+    def published(self) -> Json:
+        """Returns the numbers that the paper prints."""
+        return read_toml(self.folder / "published.toml")
 
-    def say(self, sentence: str) -> None:
-        """Prints one finding."""
-        self.console.print(Text(f"• {sentence}"))
+    def variants(self) -> Json:
+        """Returns what is run on the scenarios: schemes, loads, readings of the paper."""
+        return read_toml(self.folder / "variants.toml")
 
-
-def chosen(
-    paper: str, table: int | None, figure: int | None, tables: Collection[int], figures: Collection[int]
-) -> tuple[str, int]:
-    """Which one of a paper's tables and figures is asked for, as ("table", 4).
-
-    Raises `MouseholeError` naming what there is, unless it is one of them.
-    """
-    there = {"table": tables, "figure": figures}
-    listed = {kind: ", ".join(str(number) for number in numbers) for kind, numbers in there.items()}
-    offered = " and ".join(f"--{kind} {numbers}" for kind, numbers in listed.items() if numbers)
-    asked = [(kind, n) for kind, n in (("table", table), ("figure", figure)) if n is not None]
-    if len(asked) != 1:
-        raise MouseholeError(f"paper {paper}: give one table or figure; there are {offered}")
-    ((kind, number),) = asked
-    if number not in there[kind]:
-        raise MouseholeError(f"paper {paper}: {kind} {number} is not reproduced; there are {offered}")
-    return kind, number
+    def scenario(self, name: str) -> Json:
+        """Returns the scenario `scenarios/NAME.toml`."""
+        return read_toml(self.folder / "scenarios" / f"{name}.toml")
 
 
 def read_toml(path: Path) -> Json:
-    """A TOML file of a paper's folder."""
+    """Returns the contents of a TOML file."""
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def merged(base: Json, changes: Mapping[str, Any]) -> Json:
-    """`base` with `changes`, tables merged and everything else replaced."""
+    """Returns `base` with `changes`: tables are merged, everything else is replaced."""
     result = dict(base)
     for name, value in changes.items():
         both = isinstance(value, Mapping) and isinstance(result.get(name), dict)
@@ -80,7 +57,7 @@ def replicate(
     reporter: Reporter,
     jobs: int | None = None,
 ) -> dict[str, list[T]]:
-    """Every case in every replication, reduced; by case, replications in order."""
+    """Runs every case in every replication; returns the reduced results by case, replications in order."""
     numbers = range(replications)
     scenarios = {(name, n): {**case, "replication": n} for n in numbers for name, case in cases.items()}
     done = run_all(scenarios, reduce, reporter, jobs or default_jobs())
@@ -94,27 +71,35 @@ def drop_share(colours: list[ColourCounters]) -> float:
     return dropped / arrived if arrived else nan
 
 
+def estimate(runs: Sequence[Any], field: str) -> Estimate:
+    """Returns mean and interval of one attribute of the runs; `a.b` reads an attribute's attribute."""
+    return t_interval([attrgetter(field)(run) for run in runs])
+
+
+def paired(runs: Sequence[Any], others: Sequence[Any], difference: Callable[[Any, Any], float]) -> Estimate:
+    """Returns mean and interval of `difference(run, other)` over runs paired by replication."""
+    return t_interval([difference(one, other) for one, other in zip(runs, others, strict=True)])
+
+
+def number(value: Estimate, digits: int = 3) -> str:
+    """Returns `1,234.5 ±6.7`, without the interval where there is none; a dash where there is no number."""
+    if value.mean != value.mean:
+        return "–"
+    text = f"{value.mean:,.{digits}f}".replace("-", "−")
+    return f"{text} ±{value.half_width:,.{digits}f}" if value.has_interval else text
+
+
 def percent(share: float, digits: int = 0) -> str:
-    """`32 %`, with a true minus sign; a dash where there is no number."""
+    """Returns `32 %`, with a true minus sign; a dash where there is no number."""
     if share != share:
         return "–"
     return f"{100 * share:.{digits}f} %".replace("-", "−")
 
 
-def with_interval(estimate: Estimate, digits: int = 0) -> str:
-    """`20 % (16…24)`."""
-    text = percent(estimate.mean, digits)
-    if not estimate.has_interval:
+def with_interval(value: Estimate, digits: int = 0) -> str:
+    """Returns `20 % (16…24)`."""
+    text = percent(value.mean, digits)
+    if not value.has_interval:
         return f"{text} (no interval)"
-    low, high = (f"{100 * end:.{digits}f}".replace("-", "−") for end in (estimate.low, estimate.high))
+    low, high = (f"{100 * end:.{digits}f}".replace("-", "−") for end in (value.low, value.high))
     return f"{text} ({low}…{high})"
-
-
-def print_table(console: Console, title: str, columns: list[str], rows: list[list[str]]) -> None:
-    """A table whose first column is text and whose others are numbers."""
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE, pad_edge=False)
-    for position, column in enumerate(columns):
-        table.add_column(column, justify="left" if position == 0 else "right")
-    for row in rows:
-        table.add_row(*[Text(cell) for cell in row])
-    console.print(table)

@@ -6,8 +6,9 @@ import json
 import sys
 from pathlib import Path
 
-import bench
 import pytest
+
+from tools import bench
 
 CASE = bench.Case("bulk", "a test", ("ns", "x.tcl", "{seconds}"), 10, 110, 0.25, 0.03)
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import hygiene
 import pytest
-import schemes_doc
 from mousehole import _engine
+
+from tools import document, hygiene, schemes_doc
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(name for name in hygiene.tracked_files(ROOT) if name.suffix == ".md")
@@ -78,13 +78,19 @@ def section(document: str, heading: str) -> str:
 
 
 def test_schemes__are_the_engines() -> None:
-    document = text("docs/schemes.md")
-    assert schemes_doc.renewed(document, _engine.schemes()) == document, "run make docs"
+    written = document.written(text("docs/schemes.md"), schemes_doc.TARGET)
+    assert written == schemes_doc.body(_engine.schemes()), "run make docs"
 
 
-def test_schemes_doc__needs_its_marker() -> None:
+def test_renewed__replaces_what_follows_the_marker_and_needs_one() -> None:
+    old = f"head\n{document.marker('docs')}old\n"
+    assert document.renewed(old, "docs", "new\n") == f"head\n{document.marker('docs')}new\n"
     with pytest.raises(ValueError, match="no line"):
-        schemes_doc.renewed("# Schemes\n", [])
+        document.renewed(old, "bench", "new\n")
+
+
+def test_table__escapes_bars() -> None:
+    assert document.table(["a", "b"], [["1|2", "3"]]) == "| a | b |\n|---|---|\n| 1\\|2 | 3 |\n"
 
 
 def test_scenario__documents_every_field() -> None:
@@ -179,7 +185,7 @@ def test_links__lead_somewhere(name: Path) -> None:
 
 
 def test_architecture__names_files_that_exist() -> None:
-    places = [ROOT, *(ROOT / "sim/src" / folder for folder in ("", "scenario", "traffic"))]
+    places = [ROOT, *(ROOT / "sim/src" / folder for folder in ("", "scenario", "tcp", "traffic"))]
     named = set(REFERENCE.findall(text("ARCHITECTURE.md"))) | set(REFERENCE.findall(text("docs/engine.md")))
     named = {name for name in named if "NAME" not in name}
     assert len(named) > 20

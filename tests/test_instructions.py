@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import instructions
 import pytest
+
+from tools import instructions
 
 THEN = instructions.Counts("1.95.0", {"bulk": 1000, "web": 2000})
 

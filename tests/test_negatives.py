@@ -6,10 +6,10 @@ import json
 import shlex
 from pathlib import Path
 
-import negative_cases
-import negatives
 import pytest
 from mousehole import scenario as scenarios
+
+from validation import negative_cases, negatives
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIOS = sorted((ROOT / "examples" / "negatives").glob("*.toml"))

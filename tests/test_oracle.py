@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import oracle_cases
 import pytest
 
-import oracle
+from validation import oracle, oracle_cases
 
 SEND, RECEIVE, DROP, ACK = "send", "receive", "drop", "ack"
 EVENTS: list[oracle.Event] = [(0.0, SEND, 0, 1000), (0.025, RECEIVE, 0, 1000), (0.046, ACK, 0, 40)]

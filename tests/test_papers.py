@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mousehole.errors import MouseholeError
 
-from papers.sfd import measures, reproduce
+from papers.sfd import cases, measures, reproduce
 
 ROOT = Path(__file__).parents[1]
 SHORT = {"warmup": "200s", "duration": "300s"}
@@ -25,7 +25,7 @@ def test_folder__has_the_shape_all_share(folder: Path) -> None:
 def test_sfd_table_4__prints_published_beside_ours(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(reproduce, "QUICK", SHORT)
+    monkeypatch.setattr(cases, "QUICK", SHORT)
     monkeypatch.setattr(reproduce, "BUFFERS", ("25p",))
     assert reproduce.main(table=4, seeds=5) == 0
     text = " ".join(capsys.readouterr().out.split())

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from mousehole.errors import MouseholeError
 
-from papers.common import read_toml
 from papers.lfp import cases, measures, reproduce
 
 SHORT = {"warmup": "10s", "duration": "60s"}
@@ -14,7 +13,7 @@ SCHEMES = ("DT", "RED", "LFP")
 
 def table() -> dict[str, dict[str, list[float]]]:
     """Table 1 as published."""
-    said = read_toml(reproduce.HERE / "published.toml")["table_1"]
+    said = cases.DATA.published()["table_1"]
     return {level: {name: rows[name] for name in SCHEMES} for level, rows in said.items()}
 
 

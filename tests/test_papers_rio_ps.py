@@ -1,15 +1,14 @@
 """RIO-PS's tables: published beside ours, from runs cut short; and that deliveries are counted once."""
 
-from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from mousehole.errors import MouseholeError
+from mousehole.pool import RunResult
 
-experiments = import_module("papers.rio-ps.experiments")
-measures = import_module("papers.rio-ps.measures")
-reproduce = import_module("papers.rio-ps.reproduce")
+from papers.rio_ps import experiments, measures, reproduce
+
 SHORT = {"warmup": "20s", "duration": "40s"}
 
 
@@ -47,7 +46,8 @@ def test_experiment_1__prints_published_beside_ours(
 def test_refuses_what_it_does_not_have() -> None:
     with pytest.raises(MouseholeError, match="table 3 is not reproduced; there are --table 1"):
         reproduce.main(table=3)
-    for both in ({}, {"table": 1, "figure": 2}):
+    neither: dict[str, Any] = {}
+    for both in (neither, {"table": 1, "figure": 2}):
         with pytest.raises(MouseholeError, match="give one table or figure"):
             reproduce.main(**both)
 
@@ -67,7 +67,7 @@ class Traced:
 
 
 def test_delivered__counts_every_segment_once_and_knows_slots_that_were_taken_over() -> None:
-    found = measures.delivered(Traced())
+    found = measures.delivered(cast(RunResult, Traced()))
     assert (found.short, found.long, found.all) == (3, 2, 5)
 
 

@@ -9,7 +9,7 @@ from mousehole.errors import MouseholeError
 from mousehole.progress import Silent
 from mousehole.statistics import jain_index
 
-from papers.common import read_toml, replicate
+from papers.common import Data, replicate
 from papers.shred import cases, measures, reproduce
 
 
@@ -68,7 +68,7 @@ def test_uncongested__takes_the_papers_whole_round_trips() -> None:
 
 def test_queue__drains_in_the_published_time() -> None:
     mean_packet = 931.7 + 40  # of the clamped Pareto II in packets of 1000 B
-    said = read_toml(reproduce.HERE / "published.toml")["model"]["queue_ms"]
+    said = cases.DATA.published()["model"]["queue_ms"]
     assert math.isclose(225 * mean_packet * 8 / 10e6 * 1000, said, abs_tol=0.5)
 
 
@@ -77,10 +77,9 @@ def test_figure__prints_published_beside_ours(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     grid = {"load": [0.7], "ftp": [10], "objects": [1], "open": {"load": 0.7, "ftp": 10, "objects": 1}}
-    data = read_toml(reproduce.HERE / "variants.toml")
+    data = cases.DATA.variants()
     data["figure"]["11"], data["open"] = grid, data["open"][:1]
-    said = read_toml(reproduce.HERE / "published.toml")
-    monkeypatch.setattr(reproduce, "read_toml", lambda path: data if path.name == "variants.toml" else said)
+    monkeypatch.setattr(Data, "variants", lambda _: data)
     assert reproduce.main(figure=11, seeds=5) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "Published: SHRED 12 to 17 %" in text
@@ -93,11 +92,10 @@ def test_figure__prints_published_beside_ours(
 def test_table_1__prints_published_beside_ours(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = read_toml(reproduce.HERE / "published.toml")
+    said = cases.DATA.published()
     for name in ("table_1", "table_2"):
         said[name] = {key: values[8:9] for key, values in said[name].items()}
-    data = read_toml(reproduce.HERE / "variants.toml")
-    monkeypatch.setattr(reproduce, "read_toml", lambda path: data if path.name == "variants.toml" else said)
+    monkeypatch.setattr(Data, "published", lambda _: said)
     assert reproduce.main(table=1, seeds=2) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "90" in text

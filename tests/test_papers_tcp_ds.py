@@ -1,6 +1,5 @@
 """TCP-DS's folder: its measures, its cases, and what it prints."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +9,15 @@ from mousehole.errors import MouseholeError
 from mousehole.progress import Silent
 
 from papers.common import merged, replicate
+from papers.tcp_ds import cases, measures, reproduce
 
-cases = import_module("papers.tcp-ds.cases")
-measures = import_module("papers.tcp-ds.measures")
-reproduce = import_module("papers.tcp-ds.reproduce")
 SHORT = {"warmup": "2s", "duration": "4s"}
 
 
 def pages_of(rows: list[tuple[int, int, float, float]], until_s: float = 100.0) -> Any:
     """Times of pages of three transfers, from (page, bytes, start, end) of each."""
     page, size, start, end = (np.array(column) for column in zip(*rows, strict=True))
-    transfers = {"page": page, "bytes": size, "start_s": start, "page_transfers": np.full(page.size, 3)}
+    transfers: Any = {"page": page, "bytes": size, "start_s": start, "page_transfers": np.full(page.size, 3)}
     took = np.where(np.isnan(end), np.inf, end - start)
     return measures.page_times(transfers, took, np.ones(page.size, bool), until_s)
 
@@ -128,10 +125,15 @@ def test_figures_3_11_and_12__print_one_row_for_each_scheme(
     assert "TCP-DS-R against drop-tail" in text
 
 
-def test_tcp_ds__says_what_there_is() -> None:
-    for neither in ({}, {"table": 1, "figure": 2}):
-        with pytest.raises(MouseholeError, match="give one table or figure; there are --figure 2, 3, 7, 11"):
-            reproduce.main(**neither)
-    for wanted in ({"table": 1}, {"figure": 8}):
-        with pytest.raises(MouseholeError, match="is not reproduced; there are --figure 2"):
-            reproduce.main(**wanted)
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({}, "give one table or figure; there are --figure 2, 3, 7, 11"),
+        ({"table": 1, "figure": 2}, "give one table or figure; there are --figure 2, 3, 7, 11"),
+        ({"table": 1}, "is not reproduced; there are --figure 2"),
+        ({"figure": 8}, "is not reproduced; there are --figure 2"),
+    ],
+)
+def test_tcp_ds__says_what_there_is(asked: dict[str, Any], told: str) -> None:
+    with pytest.raises(MouseholeError, match=told):
+        reproduce.main(**asked)

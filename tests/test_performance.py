@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import bench
-import performance
 import pytest
+
+from tools import bench, document, performance
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -35,14 +35,7 @@ def test_rate__in_words() -> None:
     assert [performance.rate(mbps) for mbps in (10, 1000, 10_000)] == ["10 Mb/s", "1 Gb/s", "10 Gb/s"]
 
 
-def test_renewed__keeps_the_head() -> None:
-    document = f"head\n{performance.BEGIN}old\n"
-    assert performance.renewed(document, ["new\n"]) == f"head\n{performance.BEGIN}\nnew\n"
-    with pytest.raises(ValueError, match="no line"):
-        performance.renewed("head\n", [])
-
-
 def test_document__has_every_table() -> None:
-    text = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8").partition(performance.BEGIN)[2]
+    text = document.written((ROOT / "docs" / "performance.md").read_text(encoding="utf-8"), "performance")
     for case in (*performance.BASIC, *performance.BY_FLOWS, *performance.BY_RATE):
         assert f"| {case.label} |" in text

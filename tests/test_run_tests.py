@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from pathlib import Path
+
 import pytest
-from run_tests import Tally, cargo_troubles, exit_code, summed, tally_cargo, tally_junit
 
-CARGO = """\
-     Running unittests src/lib.rs (target/debug/deps/a-1)
+from tools import cargo_tests
+from tools.cargo_tests import Outcome, Program, Result
+from tools.run_tests import Tally, exit_code, summed, tally_cargo, tally_junit
 
-running 4 tests
-test units::tests::parse__rate ... ok
-test golden__red ... ok
-test needs_root ... ignored, needs root
-test nasa__counts ... ok
-
-successes:
-
----- golden__red stdout ----
-worst error 3e-7
-
----- nasa__counts stdout ----
-NOT RUN: no MOUSEHOLE_DATA
-
-
-successes:
-    golden__red
-    nasa__counts
-
-test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.10s
-
-running 2 tests
-test a ... ok
-test b ... FAILED
-
-failures:
-
----- b stdout ----
-assertion failed: NOT RUN is not printed at the start of a line
-
-failures:
-    b
-
-test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+TESTS = """\
+mod inner {
+    #[test]
+    fn good() { println!("worst error 3e-7\\n\\nsecond line"); }
+    #[test]
+    #[should_panic]
+    fn panics() { panic!("as it should"); }
+}
+#[test]
+fn bad() { println!("before"); assert_eq!(1, 2); }
+#[test]
+fn no_data() { eprintln!("NOT RUN: no MOUSEHOLE_DATA"); }
+#[test]
+#[ignore = "slow"]
+fn slow() { panic!(); }
 """
 
 JUNIT = """\
@@ -54,24 +39,74 @@ JUNIT = """\
 """
 
 
-def test_tally_cargo__counts_not_run_apart() -> None:
-    tally = tally_cargo(CARGO)
-    assert (tally.passed, tally.failed) == (3, 1)
-    assert tally.not_run == ["needs_root, needs root", "nasa__counts, no MOUSEHOLE_DATA"]
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
+    """Every test of a program that rustc made from TESTS."""
+    folder = tmp_path_factory.mktemp("tests")
+    (folder / "a.rs").write_text(TESTS)
+    subprocess.run(["rustc", "--test", "-o", "a", "a.rs"], cwd=folder, check=True, capture_output=True)
+    program = Program("crate", "a", str(folder / "a"), str(folder))
+    tests, ignored = cargo_tests.listed(program)
+    return {name: cargo_tests.run(program, name, name in ignored) for name in tests}
 
 
-def test_cargo_troubles__shows_failed_tests_only() -> None:
-    shown = cargo_troubles(CARGO)
-    assert "---- b stdout ----" in shown
-    assert "worst error" not in shown
+def test_run__outcome_is_the_exit_code(outcomes: dict[str, Result]) -> None:
+    assert {name: one.outcome for name, one in outcomes.items()} == {
+        "inner::good": Outcome.PASSED,
+        "inner::panics": Outcome.PASSED,
+        "bad": Outcome.FAILED,
+        "no_data": Outcome.NOT_RUN,
+        "slow": Outcome.NOT_RUN,
+    }
 
 
-def test_cargo_troubles__shows_compiler_errors() -> None:
-    shown = cargo_troubles(
-        "   Compiling a\nerror[E0425]: cannot find value `x`\n --> a.rs:1:1\n\nwarning: unused\n"
-    )
-    assert "E0425" in shown
-    assert "unused" not in shown
+def test_run__keeps_what_a_test_printed_and_why_it_did_not_run(outcomes: dict[str, Result]) -> None:
+    assert outcomes["inner::good"].output == "worst error 3e-7\n\nsecond line"
+    assert "before" in outcomes["bad"].output
+    assert "left: 1" in outcomes["bad"].output
+    assert outcomes["no_data"].output == "no MOUSEHOLE_DATA"
+    assert outcomes["slow"].output == "ignored"
+
+
+def test_tally_cargo__counts_not_run_apart(outcomes: dict[str, Result]) -> None:
+    tally = tally_cargo(outcomes.values())
+    assert (tally.passed, tally.failed) == (2, 1)
+    assert sorted(tally.not_run) == ["crate a no_data, no MOUSEHOLE_DATA", "crate a slow, ignored"]
+
+
+def test_programs__are_the_executables_that_cargo_built_for_tests() -> None:
+    def message(**changes: object) -> str:
+        usual = {
+            "reason": "compiler-artifact",
+            "package_id": "path+file:///x/sim#mousehole-sim@0.1.0",
+            "manifest_path": "/x/sim/Cargo.toml",
+            "target": {"name": "it"},
+            "profile": {"test": True},
+            "executable": "/x/target/it",
+        }
+        return json.dumps({**usual, **changes})
+
+    lines = [
+        message(),
+        message(package_id="path+file:///x/policy#0.1.0"),
+        message(executable=None),
+        message(profile={"test": False}),
+        '{"reason": "build-finished", "success": true}',
+    ]
+    found = list(cargo_tests.programs(lines))
+    assert [program.package for program in found] == ["mousehole-sim", "policy"]
+    assert found[0] == Program("mousehole-sim", "it", "/x/target/it", "/x/sim")
+
+
+def test_built__raises_what_the_compiler_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "lib.rs").write_text("fn f() -> u32 { missing }")
+    (tmp_path / "Cargo.toml").write_text('[package]\nname = "a"\nversion = "0.1.0"\nedition = "2024"\n')
+    subprocess.run(["cargo", "generate-lockfile", "--offline"], cwd=tmp_path, check=True, capture_output=True)
+    monkeypatch.setattr(cargo_tests, "ROOT", tmp_path)
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path / "target"))
+    with pytest.raises(cargo_tests.BuildError, match="E0425"):
+        cargo_tests.built()
 
 
 def test_tally_junit__counts_errors_as_failures() -> None:

@@ -2,50 +2,46 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
-import validation
-import validation_rows as rows
-from validation_rows import AGREES, DIFFERS, NOT_COMPARED, Row
+
+from tools import document
+from tools.cargo_tests import Outcome
+from validation import oracle, page, rows
+from validation.oracle_cases import Case
+from validation.page import Output, Section
+from validation.rows import AGREES, DIFFERS, NOT_COMPARED, Row
 
 ROOT = Path(__file__).resolve().parent.parent
-LOG = """\
-     Running tests/tcp_dialogues.rs (target/debug/deps/tcp_dialogues-1)
+SILENCE = "NOT RUN: nothing here"
 
-running 2 tests
-test rto__doubles ... ok
-test ecn__halves ... FAILED
 
-successes:
+def lines(*objects: Any) -> str:
+    return "".join(json.dumps(one) + "\n" for one in objects)
 
----- rto__doubles stdout ----
-worst 0.5
 
-successes:
-    rto__doubles
+def ran(package: str, name: str, outcome: Outcome, output: str = "") -> dict[str, str]:
+    return {"package": package, "name": name, "outcome": outcome, "output": output}
 
-     Running tests/twins.rs (target/debug/deps/twins-1)
-test red__twin ... ok
-test red__data ... ok
 
-successes:
-
----- red__data stdout ----
-NOT RUN: no data
-
-successes:
-    red__data
-"""
+TESTS = lines(
+    ran("mousehole-sim", "tcp_dialogues::rto__doubles", Outcome.PASSED, "worst 0.5"),
+    ran("mousehole-sim", "tcp_dialogues::ecn__halves", Outcome.FAILED),
+    ran("mousehole-policy", "golden::averages__as_ns2", Outcome.PASSED),
+    ran("mousehole-sim", "golden::averages__as_ns2", Outcome.PASSED),
+    ran("mousehole-policy", "reference_models::red__data", Outcome.NOT_RUN, "no data"),
+)
 OVERLOAD = """\
 queue,rate,rule,scheme,out,ns2_out,spread_out,in,ns2_in,spread_in,queue_packets,ns2_queue_packets,spread_queue
-RED,350,ns2,"red(min=8,ns2=true)",0.1,0.101,0.001,0,0,0,5.0,5.1,0.1
-RED,400,ns2,"red(min=8,ns2=true)",0.2,{ns2},0.001,0,0,0,5.0,5.0,0.1
+RED,350,ns2,"ns2-red(min=8)",0.1,0.101,0.001,0,0,0,5.0,5.1,0.1
+RED,400,ns2,"ns2-red(min=8)",0.2,{ns2},0.001,0,0,0,5.0,5.0,0.1
 RED,400,policy,"red(min=8)",0.3,{ns2},0.001,0,0,0,6.0,5.0,0.1
-"""
-KERNEL = """\
-policy               records differences ns/record
-red                  8388608  {differences}  46  444  8969  26 {noticed}  1  9 (x + 1)   2.1 s
 """
 
 
@@ -53,21 +49,29 @@ def verdicts(found: list[Row]) -> list[str]:
     return [row.verdict for row in found]
 
 
-def test_tests__outcomes_by_file_without_what_did_not_run() -> None:
-    found = rows.tests(LOG)
-    assert [(test.file, test.name, test.passed) for test in found] == [
-        ("tests/tcp_dialogues.rs", "rto__doubles", True),
-        ("tests/tcp_dialogues.rs", "ecn__halves", False),
-        ("tests/twins.rs", "red__twin", True),
+def test_tests__outcomes_by_name_without_what_did_not_run() -> None:
+    found = rows.tests(TESTS)
+    assert [(test.module, test.name, test.passed) for test in found] == [
+        ("tcp_dialogues", "tcp_dialogues::rto__doubles", True),
+        ("tcp_dialogues", "tcp_dialogues::ecn__halves", False),
+        ("golden", "golden::averages__as_ns2", True),
+        ("golden", "golden::averages__as_ns2", True),
     ]
     assert found[0].said == "worst 0.5"
 
 
+def test_in_module__of_one_package_or_of_all() -> None:
+    found = rows.tests(TESTS)
+    assert len(rows.in_module(found, "golden", "averages")) == 2
+    assert [test.package for test in rows.in_module(found, "policy/golden")] == ["mousehole-policy"]
+    assert rows.in_module(found, "tcp") == []
+
+
 def test_tally__names_what_failed() -> None:
-    row = rows.tally("x", "y", rows.tests(LOG), "z")
+    row = rows.tally("x", "y", rows.tests(TESTS), "z")
     assert row.verdict == DIFFERS
-    assert "2 of 3" in row.result
-    assert "`ecn__halves`" in row.result
+    assert "3 of 4" in row.result
+    assert "`tcp_dialogues::ecn__halves`" in row.result
     assert rows.tally("x", "y", [], "z").verdict == NOT_COMPARED
 
 
@@ -75,87 +79,160 @@ def test_dialogues__by_the_rfc_of_the_comment(tmp_path: Path) -> None:
     first = "/// RFC 6298 section 5.5.\n#[test]\nfn rto__doubles() {\n}\n\n"
     source = first + "/// RFC 3168.\n#[test]\nfn ecn__halves() {\n}\n"
     (tmp_path / "tcp_dialogues.rs").write_text(source)
-    found = {row.claim[:8]: row.verdict for row in rows.dialogues(rows.tests(LOG), tmp_path)}
+    found = {row.claim[:8]: row.verdict for row in rows.dialogues(rows.tests(TESTS), tmp_path)}
     assert found["RFC 6298"] == AGREES
     assert found["RFC 3168"] == DIFFERS
     assert found["RFC 9438"] == NOT_COMPARED
 
 
 @pytest.mark.parametrize(("ns2", "verdict"), [("0.2019", AGREES), ("0.2021", DIFFERS)])
-def test_overload__twice_the_spread(ns2: str, verdict: str) -> None:
-    assert verdicts(rows.overload(OVERLOAD.format(ns2=ns2))) == [verdict]
+def test_overload__twice_the_spread_and_rows_without_a_scheme(
+    ns2: str, verdict: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    table = tmp_path / "overload.csv"
+    monkeypatch.setattr(rows, "OVERLOAD_TABLE", table)
+    table.write_text("queue\nRED\nRED\n")
+    assert verdicts(rows.overload(OVERLOAD.format(ns2=ns2), "")) == [verdict]
+    table.write_text("queue\nRED\nRED\nPIE\n")
+    found = rows.overload(OVERLOAD.format(ns2=ns2), "")
+    assert verdicts(found) == [verdict, NOT_COMPARED]
+    assert found[1].result.startswith("1 rows")
 
 
 @pytest.mark.parametrize(
-    ("differences", "noticed", "expected"),
-    [(0, 26, [AGREES, AGREES]), (1, 26, [DIFFERS, AGREES]), (0, 25, [AGREES, DIFFERS])],
+    ("differences", "seen", "noticed", "expected"),
+    [
+        (0, True, 26, [AGREES, AGREES]),
+        (1, True, 26, [DIFFERS, AGREES]),
+        (0, False, 26, [DIFFERS, AGREES]),
+        (0, True, 25, [AGREES, DIFFERS]),
+    ],
 )
 def test_kernel__differences_and_unnoticed_changes(
-    differences: int, noticed: int, expected: list[str]
+    differences: int, seen: bool, noticed: int, expected: list[str]
 ) -> None:
-    assert verdicts(rows.kernel(KERNEL.format(differences=differences, noticed=noticed))) == expected
-
-
-@pytest.mark.parametrize("witness", [rows.kernel, rows.model, rows.table_4, rows.overload])
-def test_witnesses__silence_is_not_agreement(witness: object) -> None:
-    assert callable(witness)
-    assert verdicts(witness("NOT RUN: nothing here")) == [NOT_COMPARED]
-
-
-@pytest.mark.parametrize(
-    ("line", "code", "verdict"),
-    [
-        ("oracle: 234 of 234 cases agree event by event", 0, AGREES),
-        ("oracle: 233 of 234 cases agree event by event", 1, DIFFERS),
-        ("oracle: 0 of 0 cases agree", 1, DIFFERS),
-        ("make: *** No rule to make target 'oracle'.", 2, NOT_COMPARED),
-    ],
-)
-def test_random_tcp__from_the_last_line(line: str, code: int, verdict: str) -> None:
-    assert rows.random_tcp(line, code).verdict == verdict
+    parity = {"check": "parity", "policy": "red", "records": 8388608, "differences": differences}
+    change = {"check": "sensitivity", "policy": "red", "changes": 27, "noticed": noticed, "unread": 1}
+    found = rows.kernel(lines({**parity, "outcomes_vary": seen}, change), "")
+    assert verdicts(found) == expected
+    assert found[0].result.startswith("8,388,608 records")
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "verdict"),
+    "witness", [rows.kernel, rows.linux, rows.overload, partial(rows.claims, command="mousehole paper x")]
+)
+def test_witnesses__silence_is_not_agreement(witness: Callable[[str, str], list[Row]]) -> None:
+    (row,) = witness("", SILENCE)
+    assert (row.verdict, row.result) == (NOT_COMPARED, SILENCE)
+
+
+@pytest.mark.parametrize(
+    ("same", "ties", "cases", "verdict"),
+    [(229, 5, 234, AGREES), (228, 5, 234, DIFFERS), (0, 0, 0, NOT_COMPARED)],
+)
+def test_random_tcp__ties_agree_and_nothing_else_may_differ(
+    same: int, ties: int, cases: int, verdict: str
+) -> None:
+    text = lines({"cases": cases, "same": same, "ties": ties, "differ": cases - same - ties})
+    assert rows.random_tcp(text, SILENCE).verdict == verdict
+
+
+def test_random_tcp__silence_is_not_agreement() -> None:
+    row = rows.random_tcp("", SILENCE)
+    assert (row.verdict, row.result) == (NOT_COMPARED, SILENCE)
+
+
+def test_counts__of_the_oracle() -> None:
+    where = oracle.Parting(0, None, None)
+    case = Case("x", {})
+    outcomes = [
+        oracle.Outcome(case, None),
+        oracle.Outcome(case, where),
+        oracle.Outcome(case, where, where),
+    ]
+    assert oracle.counts(outcomes) == {"cases": 3, "same": 1, "ties": 1, "differ": 1}
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"),
     [
-        ("witness: 4 within 10%, 0 part, 0 without a counterpart", 0, AGREES),
-        ("witness: 3 within 10%, 1 part, 0 without a counterpart", 1, DIFFERS),
-        ("NOT RUN  witness: needs root", 0, NOT_COMPARED),
+        ("agrees", AGREES),
+        ("DIFFERS", DIFFERS),
+        ("differs, known", DIFFERS),
+        ("not in the simulator", NOT_COMPARED),
     ],
 )
-def test_linux__from_the_last_line(line: str, code: int, verdict: str) -> None:
-    assert rows.linux(f"table\n{line}\n", code).verdict == verdict
+def test_linux__only_what_is_held_counts(said: str, verdict: str) -> None:
+    row = {
+        "case": "reno, 1 flow, 50p",
+        "quantity": "mean queue, packets",
+        "linux": {"mean": 31.01, "half_width": 0.12},
+        "simulated": None,
+        "held": True,
+        "verdict": said,
+    }
+    found = rows.linux(lines(row, {**row, "held": False, "verdict": "shown only"}), "")
+    assert verdicts(found) == [verdict]
+    assert found[0].result == "Linux 31.01 ±0.12, simulator none"
 
 
-def test_table_4__above_the_interval_differs() -> None:
-    text = "table\n• a: 6 %, published 32 %: the\npublished number lies above our interval; so.\n"
-    text += "• b: 29 %: the published number lies in our\ninterval.\n• c: said in other words\n"
-    assert verdicts(rows.table_4(text)) == [DIFFERS, AGREES, DIFFERS]
+def test_claims__as_the_paper_judged_them() -> None:
+    claim = {"statement": "s", "compared_with": "Table 4", "result": "r", "verdict": "differs"}
+    text = lines(
+        {"part": "heading", "text": "x"},
+        {"part": "finding", "sentence": "no claim", "claim": None},
+        {"part": "finding", "sentence": "a claim", "claim": claim},
+        {"part": "finding", "sentence": "another", "claim": {**claim, "verdict": "agrees"}},
+    )
+    found = rows.claims(text, "", "mousehole paper x")
+    assert verdicts(found) == [DIFFERS, AGREES]
+    assert found[0] == Row("s", "Table 4", "r", "mousehole paper x", DIFFERS)
 
 
-def test_model__twelve_of_twenty_eight_differs() -> None:
-    text = "• Simulated / once is within 10 % of 1 in 12 of 28 cells. Farthest: one.\n"
-    assert verdicts(rows.model(text)) == [DIFFERS]
+SECTIONS = [
+    Section("S", [Row("good", "x", "0", ""), Row("bad", "x", "a|b", "c", DIFFERS)]),
+    Section("T", [Row("rule", "x", "0", ""), Row("broken", "x", "1 of 2", "c", DIFFERS)], is_outside=False),
+]
 
 
-def test_renewed__failures_first() -> None:
-    section = validation.Section("S", [Row("good", "x", "0", ""), Row("bad", "x", "a|b", "c", DIFFERS)])
-    text = validation.renewed(f"head\n{validation.BEGIN}old", [section])
-    assert "1 claims agree, 1 differ, 0 are not compared" in text
+def test_summary__counts_our_own_tests_apart() -> None:
+    said = page.summary(SECTIONS)
+    assert said.startswith("2 comparisons with something outside: 1 agree, 1 differ, 0 could not be made. ")
+    assert said.endswith("2 rules under our own tests: 1 hold, 1 fail, 0 not run")
+
+
+def test_body__what_is_wrong_first_and_a_rule_never_agrees() -> None:
+    text = page.body(SECTIONS)
     assert text.index("bad. a|b") < text.index("| good |")
-    assert "a\\|b" in text
-    assert "old" not in text
+    assert r"a\|b" in text
+    own = text.partition("## Our own tests of a rule")[2]
+    assert "| holds |" in own
+    assert "| **fails** |" in own
+    assert AGREES not in own
+    assert "- **fails**: broken" in text
 
 
 def test_output__keeps_and_reuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validation, "KEPT", tmp_path)
-    first = validation.output("x", ["sh", "-c", "echo said; exit 3"], reuse=True)
-    assert first == validation.Output("said\n", 3)
-    assert validation.output("x", ["false"], reuse=True) == first
-    assert validation.output("x", ["no-such-program"], reuse=False).code == 127
+    monkeypatch.setattr(page, "KEPT", tmp_path)
+    command = ["sh", "-c", "echo said; echo why >&2; exit 3"]
+    assert page.output("x", command, reuse=True) == Output("said\n", "why")
+    assert page.output("x", ["false"], reuse=True) == Output("said\n", "why")
+    assert page.output("x", ["false"], reuse=False) == Output("", "nothing was printed")
+    assert page.output("x", ["no-such-program"], reuse=False).reason.startswith("NOT RUN: ")
 
 
-def test_document__states_every_verdict() -> None:
-    text = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8").partition(validation.BEGIN)[2]
-    assert text.count("\n## ") >= 8
-    assert text.count(f"| {AGREES} |") > 30
+def test_programs__are_there() -> None:
+    modules = [command[2] for command in page.PROGRAMS.values() if command[0] == sys.executable]
+    assert len(modules) == 5
+    for module in modules:
+        path = ROOT / module.replace(".", "/")
+        assert path.with_suffix(".py").exists() or (path / "__main__.py").exists()
+
+
+def test_document__has_both_kinds() -> None:
+    text = document.written((ROOT / "docs" / "validation.md").read_text(encoding="utf-8"), page.TARGET)
+    outside, _, own = text.partition("\n## Our own tests of a rule\n")
+    assert "comparisons with something outside" in outside
+    assert outside.count(f"| {AGREES} |") > 30
+    assert own.count(f"| {rows.HOLDS} |") > 10
+    assert f"| {AGREES} |" not in own

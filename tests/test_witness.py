@@ -12,11 +12,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-import witness
-import witness_delay
-from witness_lab import Case, Counters, Measured
 
-SCRIPTS = Path(witness.__file__).parent
+from validation import witness, witness_delay
+from validation.witness_lab import Case, Counters, Measured
+
+FOLDER = Path(witness.__file__).parent
 TC = """\
 qdisc tbf 8001: root refcnt 2 rate 10Mbit burst 6056b lat 55.7ms
  Sent 1234567 bytes 816 pkt (dropped 7, overlimits 3 requeues 0)
@@ -49,8 +49,8 @@ def test_estimate__student_interval() -> None:
     ("simulated", "held", "verdict"),
     [
         (32.9, True, "agrees"),
-        (33.1, True, "PARTS"),
-        (26.9, True, "PARTS"),
+        (33.1, True, "DIFFERS"),
+        (26.9, True, "DIFFERS"),
         (40.0, False, "shown only"),
         (None, True, "not in the simulator"),
     ],
@@ -61,22 +61,37 @@ def test_verdict__bound(simulated: float | None, held: bool, verdict: str) -> No
     assert row.verdict == verdict
 
 
-def test_conclude__one_that_parts_fails() -> None:
+def test_exit_code__one_that_differs_fails() -> None:
     good = witness.Row(Case("reno", 1), "queue", witness.Estimate(30, 1), witness.Estimate(31, 1))
     bad = witness.Row(Case("reno", 1), "queue", witness.Estimate(30, 1), witness.Estimate(41, 1))
     known = witness.Row(bad.case, "queue", bad.linux, bad.simulated, known=True)
     none = witness.Row(Case("cubic", 1), "queue", witness.Estimate(30, 1), None)
-    assert witness.conclude([good, none]) == 0
-    assert witness.conclude([good, bad]) == 1
-    assert witness.conclude([good, known]) == 0
-    assert known.verdict == "parts, known"
-    assert witness.conclude([none]) == 1
+    assert witness.exit_code([good, none]) == 0
+    assert witness.exit_code([good, bad]) == 1
+    assert witness.exit_code([good, known]) == 0
+    assert known.verdict == "differs, known"
+    assert witness.conclusion([good, bad, known, none]).startswith(
+        "witness: 1 within 10%, 1 differ, 1 differ as"
+    )
+    assert witness.exit_code([none]) == 1
 
 
-def test_compare__an_emptier_queue_parts() -> None:
+def test_compare__an_emptier_queue_differs() -> None:
     tcp = witness.simulated_tcp(Case("reno", 1))
     rows = witness.compare(Case("reno", 1), runs(12, 12.1, 11.9), tcp)
-    assert [row.verdict for row in rows if row.quantity.startswith("mean queue")] == ["PARTS"]
+    assert [row.verdict for row in rows if row.quantity.startswith("mean queue")] == ["DIFFERS"]
+
+
+def test_as_json__keeps_numbers_apart_from_words() -> None:
+    row = witness.Row(Case("cubic", 4), "queue", witness.Estimate(30, 1), None)
+    assert json.loads(json.dumps(witness.as_json(row))) == {
+        "case": "cubic, 4 flows, 50p",
+        "quantity": "queue",
+        "linux": {"mean": 30, "half_width": 1},
+        "simulated": None,
+        "held": True,
+        "verdict": "not in the simulator",
+    }
 
 
 def test_compare__super_packets_are_refused() -> None:
@@ -121,7 +136,7 @@ def test_delay_line__in_order_and_never_early() -> None:
 
 
 def lab(case: Case) -> list[str]:
-    return [sys.executable, str(SCRIPTS / "witness_lab.py"), json.dumps(asdict(case))]
+    return [sys.executable, str(FOLDER / "witness_lab.py"), json.dumps(asdict(case))]
 
 
 def namespaces() -> set[str]:

@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from papers.common import Json, merged, read_toml
+from papers.common import Data, Json, merged
 
-HERE = Path(__file__).parent
+DATA = Data(Path(__file__).parent)
 SCHEMES = ("DT", "RED", "LFP")
 QUICK = {"warmup": "100s", "duration": "900s"}
 """Without --full: the 3900 s of the scenario shortened."""
 
 
 def base(full: bool) -> Json:
-    """The scenario all cases start from."""
-    scenario = read_toml(HERE / "scenarios" / "dumbbell.toml")
+    """Returns the scenario that all cases start from."""
+    scenario = DATA.scenario("dumbbell")
     return scenario if full else merged(scenario, QUICK)
 
 
@@ -26,17 +26,17 @@ class Variant:
 
 
 def schemes() -> dict[str, Variant]:
-    """The paper's three schemes, by name."""
-    return {name: Variant(text) for name, text in read_toml(HERE / "variants.toml")["scheme"].items()}
+    """Returns the paper's three schemes, by name."""
+    return {name: Variant(text) for name, text in DATA.variants()["scheme"].items()}
 
 
 def readings() -> dict[str, Variant]:
-    """Other readings of the paper, by name."""
-    return {name: Variant(**one) for name, one in read_toml(HERE / "variants.toml")["reading"].items()}
+    """Returns other readings of the paper, by name."""
+    return {name: Variant(**one) for name, one in DATA.variants()["reading"].items()}
 
 
 def case(scenario: Json, connections_per_s: float, variant: Variant) -> Json:
-    """The scenario of one load under one scheme."""
+    """Returns the scenario of one load under one scheme."""
     params = {"connections_per_s": connections_per_s}
     changed = merged(scenario, {"scheme": variant.scheme, "traffic": {"params": params}})
     return merged(changed, {"link": {"buffer": variant.buffer}}) if variant.buffer else changed

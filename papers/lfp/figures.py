@@ -2,22 +2,23 @@
 
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 from mousehole.statistics import t_interval
 
+from papers import plots
 from papers.lfp.measures import SIZES, TAU, Measured
 
-STYLES = {"DT": ("#000000", "-", "o"), "RED": ("#D55E00", "--", "s"), "LFP": ("#0072B2", "-", "^")}
-"""Colours of Okabe & Ito, each with a line style and a marker."""
+STYLES = {
+    "DT": (plots.BLACK, "-", "o"),
+    "RED": (plots.VERMILION, "--", "s"),
+    "LFP": (plots.BLUE, "-", "^"),
+}
+"""The schemes, each with a colour, a line style and a marker."""
 
 
 def draw(done: dict[str, list[Measured]], picture: Path) -> None:
-    """Mean latency over size, log-log, a point at the lower end of each class."""
-    figure, axis = plt.subplots(figsize=(6.5, 4.2), layout="constrained")
+    """Draws mean latency over size, log-log, with a point at the lower end of each class."""
+    figure, (axis,) = plots.subplots(6.5, 4.2)
     at = [low for low, _ in SIZES]
     for name, runs in done.items():
         colour, line, marker = STYLES[name]
@@ -29,8 +30,6 @@ def draw(done: dict[str, list[Measured]], picture: Path) -> None:
     axis.axvline(TAU, color="black", linewidth=0.8, linestyle=":")
     axis.set(xscale="log", yscale="log", title="mean latency by size of flow")
     axis.set(xlabel="packets of data, from", ylabel="seconds")
-    axis.grid(alpha=0.25)
-    axis.spines[["top", "right"]].set_visible(False)
+    plots.tidy(axis)
     axis.legend(frameon=False, fontsize=8)
-    figure.savefig(picture, dpi=150)
-    plt.close(figure)
+    plots.save(figure, picture)

@@ -1,40 +1,28 @@
 """SFD's figures, drawn from the same runs as its tables."""
 
-from collections.abc import Callable
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from mousehole.statistics import t_interval
 
-from papers.common import Json
-from papers.sfd.cases import load_case, variant_case
+from papers import plots
 from papers.sfd.measures import SIZES, Measured
 
 STYLES = {
-    "DT": ("#000000", "-", "o"),
-    "RED": ("#D55E00", "--", "s"),
-    "SFD, decoupled queues": ("#56B4E9", "-.", "^"),
-    "SFD, coupled queues": ("#0072B2", "-", "v"),
-    "NL (no long flows)": ("#009E73", ":", "D"),
-    "L2S (long flows chopped)": ("#CC79A7", (0, (5, 1)), "P"),
+    "DT": (plots.BLACK, "-", "o"),
+    "RED": (plots.VERMILION, "--", "s"),
+    "SFD, decoupled queues": (plots.SKY, "-.", "^"),
+    "SFD, coupled queues": (plots.BLUE, "-", "v"),
+    "NL (no long flows)": (plots.GREEN, ":", "D"),
+    "L2S (long flows chopped)": (plots.PURPLE, (0, (5, 1)), "P"),
 }
-"""Colours of Okabe & Ito, each with a line style and a marker, for print and for the colour-blind."""
+"""The variants of Figure 6, each with a colour, a line style and a marker that print tells apart."""
 
 
-Run = Callable[[dict[str, Json]], dict[str, list[Measured]]]
-"""Runs all cases in all replications."""
-
-
-def figure_6(base: Json, run: Run, path: Path) -> None:
-    """Figure 6: mean and standard deviation of the latency of short flows by size, medium load."""
-    base = load_case(base, "published", "medium", literal=True)
-    done = run({name: variant_case(base, name) for name in STYLES})
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), sharex=True, layout="constrained")
+def figure_6(done: dict[str, list[Measured]], picture: Path) -> None:
+    """Draws mean and standard deviation of the latency of short flows by size."""
+    figure, axes = plots.subplots(10, 4.2, columns=2, share_x=True)
     for name, runs in done.items():
         _draw(axes[0], name, [run.mean_s for run in runs])
         _draw(axes[1], name, [run.std_s for run in runs])
@@ -44,11 +32,9 @@ def figure_6(base: Json, run: Run, path: Path) -> None:
     axes[1].set(title="(b) standard deviation", xlabel="object size, packets of 1000 B")
     for axis in axes:
         axis.set_ylim(bottom=0)
-        axis.grid(alpha=0.25)
-        axis.spines[["top", "right"]].set_visible(False)
+        plots.tidy(axis)
     axes[0].legend(frameon=False, fontsize=8)
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
+    plots.save(figure, picture)
 
 
 def _draw(axis: Axes, name: str, by_size: list[np.ndarray]) -> None:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from papers.common import Json, merged, read_toml
+from papers.common import Data, Json, merged
 
-HERE = Path(__file__).parent
+DATA = Data(Path(__file__).parent)
 SCHEMES = ("DT", "RED", "SHRED")
 STABLE = {"warmup": "20s", "duration": "140s"}
 """With FTP flows, measurements begin after 20 of the 160 s (section 4.3)."""
@@ -21,22 +21,22 @@ class Cell:
 
 
 def base() -> Json:
-    """The scenario all cases start from."""
-    return read_toml(HERE / "scenarios" / "dumbbell.toml")
+    """Returns the scenario that all cases start from."""
+    return DATA.scenario("dumbbell")
 
 
 def schemes() -> dict[str, str]:
-    """The paper's three schemes, by name."""
-    return dict(read_toml(HERE / "variants.toml")["scheme"])
+    """Returns the paper's three schemes, by name."""
+    return dict(DATA.variants()["scheme"])
 
 
 def cells(grid: Json) -> list[Cell]:
-    """All cells of a figure's grid."""
+    """Returns all cells of a figure's grid."""
     return [Cell(o, f, w) for o in grid["objects"] for f in grid["ftp"] for w in grid["load"]]
 
 
 def case(scenario: Json, cell: Cell, scheme: str) -> Json:
-    """The scenario of one mix under one scheme."""
+    """Returns the scenario of one mix under one scheme."""
     traffic: Json = {}
     if cell.load:
         params = {"objects_max": cell.objects}

@@ -2,26 +2,23 @@
 
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
+from papers import plots
 from papers.shred.cases import Cell
 from papers.shred.measures import Measured, benefit
 
 Runs = dict[Cell, dict[str, list[Measured]]]
 
-STYLES = {1: ("#0072B2", "o"), 8: ("#E69F00", "s"), 16: ("#009E73", "^"), 32: ("#CC79A7", "D")}
-"""Colours of Okabe & Ito by most objects per page, each with a marker."""
+STYLES = {1: (plots.BLUE, "o"), 8: (plots.ORANGE, "s"), 16: (plots.GREEN, "^"), 32: (plots.PURPLE, "D")}
+"""A colour and a marker for each largest number of objects per page."""
 
 
 def draw(done: Runs, of_pages: bool, picture: Path, title: str) -> None:
-    """Benefit over the load, or over the FTP flows where these are what changes."""
+    """Draws the benefit over the load, or over the number of FTP flows where only that changes."""
     by_flows = len({mix.load for mix in done}) == 1
-    figure, axis = plt.subplots(figsize=(6.5, 4.2), layout="constrained")
+    figure, (axis,) = plots.subplots(6.5, 4.2)
     for objects, (colour, marker) in STYLES.items():
         mixes = [mix for mix in done if mix.objects == objects]
         at = [float(mix.ftp) if by_flows else mix.load for mix in mixes]
@@ -34,8 +31,7 @@ def draw(done: Runs, of_pages: bool, picture: Path, title: str) -> None:
                 axis.errorbar(at, means, reach, color=colour, linestyle=line, marker=marker, markersize=4,
                               capsize=2, label=label)  # fmt: skip
     _finish(axis, title, by_flows)
-    figure.savefig(picture, dpi=150)
-    plt.close(figure)
+    plots.save(figure, picture)
 
 
 def _finish(axis: Axes, title: str, by_flows: bool) -> None:
@@ -44,6 +40,5 @@ def _finish(axis: Axes, title: str, by_flows: bool) -> None:
     axis.yaxis.set_major_formatter(PercentFormatter(1.0))
     if not by_flows:
         axis.xaxis.set_major_formatter(PercentFormatter(1.0))
-    axis.grid(alpha=0.25)
-    axis.spines[["top", "right"]].set_visible(False)
+    plots.tidy(axis)
     axis.legend(frameon=False, fontsize=8)

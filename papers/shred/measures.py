@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from mousehole.pool import RunResult
-from mousehole.statistics import Estimate, jain_index, t_interval
+from mousehole.statistics import Estimate, jain_index
 from numpy.typing import NDArray
 
-from papers.common import drop_share
+from papers.common import drop_share, paired
 
 Floats = NDArray[np.float64]
 
@@ -65,9 +65,8 @@ def _of_pages(seconds: Floats, page: NDArray[np.uint64]) -> Floats:
 
 
 def benefit(scheme: list[Measured], baseline: list[Measured], of_pages: bool) -> Estimate:
-    """Share in time over the baseline's, less 1; paired by replication."""
-    return t_interval([share(one, of_pages) / share(other, of_pages) - 1
-                       for one, other in zip(scheme, baseline, strict=True)])  # fmt: skip
+    """Returns the share in time over the baseline's, less 1; paired by replication."""
+    return paired(scheme, baseline, lambda one, other: share(one, of_pages) / share(other, of_pages) - 1)
 
 
 def share(one: Measured, of_pages: bool) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from mousehole.engine_types import (
     ConnectionColumns,
+    Counter,
     DatagramColumns,
     FlowColumns,
     JsonValue,
@@ -17,13 +18,12 @@ from mousehole.engine_types import (
     TrafficSummary,
     TransferColumns,
 )
-
 from mousehole.errors import MouseholeError
 
 BUILD: str
 """The git revision the engine was built from, or "unknown"."""
 __version__: str
-DROP_REASONS: tuple[str, ...]
+DROP_REASONS: tuple[Counter, ...]
 """The reasons for drops. Each is a counter of a colour in `RunResult.queues`; `dropped` is their sum."""
 
 class Cancel:

@@ -14,7 +14,7 @@ from mousehole import _engine, bottleneck, findings, jsonout, notes, output, ove
 from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
 from mousehole.engine_types import Scenario, TrafficSummary
-from mousehole.errors import MouseholeError
+from mousehole.errors import field_error
 from mousehole.manifest import manifest
 from mousehole.options import least
 from mousehole.plan import Cell, Plan, checked, planned

@@ -282,13 +282,15 @@ class ColourCounters(TypedDict):
     fault_bytes: int
     policed: int
     policed_bytes: int
+    dropped: int
+    dropped_bytes: int
     marked: int
     marked_bytes: int
     sent: int
     sent_bytes: int
 
 
-Counter = Literal["arrived", "early", "forced", "fault", "policed", "marked", "sent"]
+Counter = Literal["arrived", "early", "forced", "fault", "policed", "dropped", "marked", "sent"]
 """What can be counted of a packet at a queue."""
 
 

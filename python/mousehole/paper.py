@@ -25,7 +25,8 @@ def papers_folder() -> Path:
 
 def known_papers() -> list[str]:
     """Returns the names of the papers that can be reproduced."""
-    return sorted(path.parent.name for path in papers_folder().glob("*/reproduce.py"))
+    folders = (path.parent.name for path in papers_folder().glob("*/reproduce.py"))
+    return sorted(name.replace("_", "-") for name in folders)
 
 
 def reproduce(name: str, **wanted: Any) -> int:
@@ -34,5 +35,5 @@ def reproduce(name: str, **wanted: Any) -> int:
     if name not in known:
         raise unknown_error("paper", "paper", name, known)
     sys.path.insert(0, str(folder.parent))
-    module = importlib.import_module(f"{folder.name}.{name}.reproduce")
+    module = importlib.import_module(f"{folder.name}.{name.replace('-', '_')}.reproduce")
     return int(module.main(**wanted) or 0)

@@ -6,7 +6,7 @@ from itertools import chain
 
 from mousehole import _engine, bottleneck
 from mousehole.engine_types import Scenario
-from mousehole.errors import conflict_error, field_error
+from mousehole.errors import MouseholeError, conflict_error, field_error
 from mousehole.options import least, load_list, text_list
 from mousehole.scenario import SharedScenario, filled
 from mousehole.settings import Options

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from mousehole import _engine
 from mousehole._engine import DROP_REASONS
-from mousehole.engine_types import ParameterEntry, QueueCounters, SchemeEntry, TrafficSummary
+from mousehole.engine_types import Counter, ParameterEntry, QueueCounters, SchemeEntry, TrafficSummary
 from mousehole.records import Records
 from mousehole.sizes import size_text
 from mousehole.texts import rate_text, share_text, time_text
@@ -105,19 +105,8 @@ def _queue_table(queues: list[QueueCounters]) -> Table:
     """Returns a row per link and colour; a reason for which nothing was dropped has no column."""
     colours = [colour for queue in queues for colour in queue["colours"]]
     reasons = [name for name in DROP_REASONS if any(colour[name] for colour in colours)]
-    headings = (
-        "link",
-        "rate",
-        "utilised",
-        "colour",
-        "arrived",
-        *reasons,
-        "marked",
-        "sent",
-        "delay p50",
-        "p95",
-        "p99",
-    )
+    counted: tuple[Counter, ...] = ("arrived", *reasons, "marked", "sent")
+    headings = ("link", "rate", "utilised", "colour", *counted, "delay p50", "p95", "p99")
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for position, heading in enumerate(headings):
         table.add_column(heading, justify="left" if position in (0, 3) else "right")
@@ -127,7 +116,7 @@ def _queue_table(queues: list[QueueCounters]) -> Table:
             time_text(delay) for delay in (queue["delay_p50_s"], queue["delay_p95_s"], queue["delay_p99_s"])
         ]
         for colour in [colour for colour in queue["colours"] if colour["arrived"]]:
-            counts = [str(colour[name]) for name in ("arrived", *reasons, "marked", "sent")]
+            counts = [str(colour[name]) for name in counted]
             table.add_row(*(Text(text) for text in (*head, colour["name"], *counts, *delays)))
             head, delays = [""] * 3, [""] * 3
     return table

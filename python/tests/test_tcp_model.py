@@ -8,7 +8,7 @@ from mousehole import tcp_model as model
 from mousehole.errors import MouseholeError
 from numpy.testing import assert_allclose
 
-LOSSY = Path(__file__).parents[2] / "papers" / "rio-ps" / "scenarios" / "lossy-link.toml"
+LOSSY = Path(__file__).parents[2] / "papers" / "rio_ps" / "scenarios" / "lossy-link.toml"
 SIZES = (1, 10, 100, 1000, 10000)
 REFERENCE = """
 .001  .203/.103   .451/.351   .785/.685   2.087/1.985 25.39/25.29

@@ -1,7 +1,7 @@
 //! The simulated world of Mousehole.
 //!
-//! Modules are layers: `scripts/arrows.py` lists the modules that each may import, and a test checks it. README.md in
-//! this crate's folder describes them.
+//! Modules are layers: `layers.toml` lists the modules that each may import, and a test checks it. README.md in this
+//! crate's folder describes them.
 
 pub mod drop_reason;
 pub mod engine;
@@ -19,3 +19,8 @@ pub mod tcp;
 pub mod traffic;
 pub mod units;
 pub mod wheel;
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,6 +1,6 @@
 //! The paths of packets: over the dumbbell, with private or shared access links, or over any graph.
 //!
-//! Data goes server → [access] → down → [access] → client, everything else the other way over `up`.
+//! Data goes server → (access) → down → (access) → client, everything else the other way over `up`.
 //! A private access link (one per host and connection) needs no events: its FIFO is computed.
 
 use super::graph::Graph;

@@ -8,8 +8,8 @@ mod table;
 
 use crate::flow::Flow;
 use crate::packet::Packet;
-use crate::series::Series;
 use crate::rng::{Purpose, Stream};
+use crate::series::Series;
 use crate::units::Time;
 pub use host::PolicyMarker;
 use mousehole_policy::Key;

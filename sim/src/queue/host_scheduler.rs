@@ -11,8 +11,8 @@
 //! class is passed by smaller packets either. A packet larger than the burst takes a full bucket.
 
 use super::classify::{By, Classifier};
-use super::packet_fifo::{Occupancy, PacketFifo};
 use super::lists::Lists;
+use super::packet_fifo::{Occupancy, PacketFifo};
 use super::{Dequeued, Dropped};
 use crate::drop_reason::DropReason;
 use crate::flow::Flow;

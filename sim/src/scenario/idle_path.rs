@@ -4,8 +4,8 @@
 //! transmission time after it arrives there, or after the previous packet departs, whichever is later.
 
 use super::plan::Plan;
-use crate::engine::send_log::SteadyState;
 use crate::engine::layout::End;
+use crate::engine::send_log::SteadyState;
 use crate::link::Pace;
 use crate::units::{Dur, Rate, Time};
 

@@ -1,6 +1,6 @@
 //! A scenario is data: it is validated once, then run, and leaves records.
 //!
-//! `Scenario` (text) → [`Plan`] (checked, in units) → [`run`] → [`RunResult`].
+//! `Scenario` (text) → [`Plan`] (checked, in units) → [`run()`] → [`RunResult`].
 
 mod apps;
 pub mod catalogue;

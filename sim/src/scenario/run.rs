@@ -44,7 +44,7 @@ impl RunResult {
 /// Runs a plan. `traffic` holds the connections read from its files, and may be `None` if it names no files.
 ///
 /// # Errors
-/// [`Error::Field`] when the traffic cannot be played as asked, [`Error::Cancelled`] after a cancel.
+/// `Error::Field` when the traffic cannot be played as asked, `Error::Cancelled` after a cancel.
 pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> Result<RunResult> {
     let seed = plan.replication_seed();
     let mut apps = Apps::default();

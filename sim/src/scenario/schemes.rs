@@ -57,7 +57,10 @@ pub const SCHEMES: &[NamedScheme] = &[
         "As sfd, but a long flow's packets are IN with a probability that falls as the flow grows, which takes most of \
          the penalty from flows just above the threshold.",
         &[
-            Preset { part: "sfd", settings: &[fixed(&["promotion"], "probabilistic"), fixed(&["k"], "4"), NO_SYN] },
+            Preset {
+                part: "sfd",
+                settings: &[fixed(&["promotion"], "probabilistic"), fixed(&["k"], "4"), NO_SYN],
+            },
             Preset { part: "multi-red", settings: SFD_QUEUE },
         ],
     ),
@@ -94,7 +97,10 @@ pub const SCHEMES: &[NamedScheme] = &[
         "The edge counts each flow's packets; up to a threshold they are Short. Every t_c it moves the threshold by one \
          packet so that short flows stay about slr times as many as long ones. The queue drops Short by the number of \
          Short packets alone and Long by all, gently, and marks where hosts use ECN.",
-        &[Preset { part: "rio-ps", settings: &[NO_SYN] }, Preset { part: "multi-red", settings: RIO_PS_QUEUE }],
+        &[
+            Preset { part: "rio-ps", settings: &[NO_SYN] },
+            Preset { part: "multi-red", settings: RIO_PS_QUEUE },
+        ],
     ),
     alone(
         "shred",
@@ -183,7 +189,10 @@ pub const SCHEMES: &[NamedScheme] = &[
         "Chen & Heidemann, ISI-TR-2001-548, Figure 4 (b), PQ",
         "The paper's other architecture, without results there: IN never waits for OUT, so that short flows gain more \
          than with virtual queues, OUT may starve, and a flow that comes back after its timeout may overtake itself.",
-        &[Preset { part: "sfd", settings: SFD_MARKER }, Preset { part: "priority-red", settings: PQ_SFD_QUEUE }],
+        &[
+            Preset { part: "sfd", settings: SFD_MARKER },
+            Preset { part: "priority-red", settings: PQ_SFD_QUEUE },
+        ],
     ),
     alone(
         "wrr",

@@ -1,8 +1,8 @@
 //! TCP, sans-IO: a sender and a receiver take packets and the time, and are asked what to send.
 //!
 //! Everything in which TCPs differ is a field of [`Params`]; a profile is a named set of them.
-//! Windows and sequence numbers count segments. [`sender`] composes [`congestion`] (how much may be
-//! sent) and [`recovery`] (which segment), which share the [`tcb`].
+//! Windows and sequence numbers count segments. [`sender`] composes `congestion` (how much may be
+//! sent) and `recovery` (which segment), which share the `tcb`.
 
 mod ack_clock;
 mod congestion;

@@ -5,7 +5,7 @@
 //! ([`Sender::poll_transmit`], until that returns `None`) and for the time of the next timeout
 //! ([`Sender::poll_timeout`]).
 //!
-//! [`super::congestion`] decides how large the window is, [`super::recovery`] which segment is sent.
+//! `congestion/` decides how large the window is, `recovery/` which segment is sent.
 
 use super::profile::Params;
 use super::receiver::AckFields;

@@ -25,7 +25,7 @@ pub const LOADS: &str = "a number above 0, at most 2 (1 fills the link)";
 pub struct Arrival {
     /// Since the beginning of the period.
     pub at: Time,
-    /// Index into [`Traffic::connections`].
+    /// Index into `Traffic::connections`.
     pub connection: u32,
     /// Which copy, from 0.
     pub copy: u32,

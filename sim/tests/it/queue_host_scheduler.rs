@@ -132,8 +132,7 @@ fn limits__drop_arrivals() {
 /// Class E: what a shaper lets go conforms to a policer with the same profile, packet by packet.
 #[test]
 fn shaper__never_trips_its_policer() {
-    let mut hop =
-        Hop::new(Rate(10_000_000), Queue::HostScheduler(Box::new(scheduler(published()))), true);
+    let mut hop = Hop::new(Rate(10_000_000), Queue::HostScheduler(Box::new(scheduler(published()))), true);
     for seq in 0..3000u32 {
         let bytes = 40 + (seq * 7919 % 1461) as u16;
         let colour = if seq % 3 == 0 { Colour::Yellow } else { Colour::Green };

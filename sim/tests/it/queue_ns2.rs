@@ -105,7 +105,11 @@ struct Server {
 
 impl Server {
     fn new() -> Server {
-        Server { promised: VecDeque::new(), found: Backlog { idle_since_ns: 0, ..Backlog::default() }, free: Time::ZERO }
+        Server {
+            promised: VecDeque::new(),
+            found: Backlog { idle_since_ns: 0, ..Backlog::default() },
+            free: Time::ZERO,
+        }
     }
 
     fn advance(&mut self, now: Time, judge: &mut impl Judge) {

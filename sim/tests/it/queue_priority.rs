@@ -1,8 +1,8 @@
 //! Strict priority: order, own and shared limits, children that are REDs.
 use crate::common::hop::{Hop, coloured, packet};
 use crate::common::params;
-use mousehole_sim::packet::Colour;
 use mousehole_sim::drop_reason::DropReason;
+use mousehole_sim::packet::Colour;
 use mousehole_sim::queue::priority::Params;
 use mousehole_sim::queue::{Dropper, Fifo, Policy, Priority, Queue};
 use mousehole_sim::units::{Buffer, Rate, Time};

@@ -43,7 +43,7 @@ fn schemes__wrong_names_and_values() {
         ),
         ("sfd(gentle=yes)", &["scheme sfd(gentle)", "\"yes\"", "true or false"]),
         ("sfd(wq=2)", &["scheme sfd(wq)", "\"2\"", "to 1"]),
-        ("sfd(in_maxp=0)", &["scheme sfd(in_maxp)", "\"0\"", "to 1"]),
+        ("sfd(in_maxp=0)", &["scheme sfd(in_maxp)", "\"0\"", "above 0, at most 1"]),
         ("sfd(in_min=30,in_max=10)", &["scheme sfd(in_max)", "\"10\"", "one packet more than min"]),
         ("red(min=-1)", &["scheme red(min)", "\"-1\"", "packets (30p)"]),
         ("red(max=NaN)", &["scheme red(max)", "\"NaN\""]),
@@ -104,7 +104,7 @@ fn tcp__wrong_values() {
     says(&["tcp.mss", "0", "1 to 9000"], |s| s.tcp.mss = Some(0));
     says(&["tcp.header", "200", "0 to 120"], |s| s.tcp.header = Some(200));
     says(&["tcp.initial_window", "0"], |s| s.tcp.initial_window = Some(0));
-    says(&["tcp.initial_ssthresh", "0", "1 to 4294967295"], |s| s.tcp.initial_ssthresh = Some(0));
+    says(&["tcp.initial_ssthresh", "0", "at least 1"], |s| s.tcp.initial_ssthresh = Some(0));
     says(&["tcp.receive_window", "70000", "65535"], |s| s.tcp.receive_window = Some(70_000));
     says(&["tcp.min_rto", "\"fast\""], |s| s.tcp.min_rto = Some("fast".into()));
     says(&["tcp.tick", "\"0ms\"", "above 0 s"], |s| s.tcp.tick = Some("0ms".into()));

@@ -267,7 +267,7 @@ fn faults__name_parameter_value_and_what_is_allowed() {
 
 /// What is said of a scheme whose parts do not fit together.
 const MISFITS: &[(&str, &[&str])] = &[
-    ("sfd|window-marker", &["no queue \"window-marker\"", "multi-red"]),
+    ("sfd|window-marker", &["no queue \"window-marker\"", "priority"]),
     ("droptail|sfd", &["no marker \"droptail\"", "rio-ps"]),
     ("policer", &["is a marker", "queue behind it"]),
     ("sfd|", &["no queue \"\""]),
@@ -303,7 +303,10 @@ fn schemes__any_marker_with_any_queue() {
 #[test]
 fn schemes__named_ones_are_their_parts() {
     let same = [
-        ("s-sfd(th=5kB)", "sfd(promotion=one-of-k,th=5kB)|multi-red(colours=2,mode=decoupled,green_min=10,green_max=30,green_maxp=0.02,yellow_min=8,yellow_max=24)"),
+        (
+            "s-sfd(th=5kB)",
+            "sfd(promotion=one-of-k,th=5kB)|multi-red(colours=2,mode=decoupled,green_min=10,green_max=30,green_maxp=0.02,yellow_min=8,yellow_max=24)",
+        ),
         ("pias(first=5kB)", "demotion(first=5kB)|priority"),
         ("tcp-ds", "window-marker|policer|tcp-ds"),
         ("rio-ps", "rio-ps|rio-ps"),
@@ -320,7 +323,9 @@ fn remarks__say_what_a_queue_ignores() {
     assert!(remarks("sfd|droptail")[0].contains("droptail ignores colours"));
     assert!(remarks("sfd|cake")[0].contains("cake ignores colours"));
     assert!(remarks("shred-edge|red")[0].contains("red ignores window hints"));
-    for fitting in ["sfd|cake(tins=colour)", "sfd|priority", "lfp|multi-red", "shred-edge|shred", "fq-codel", "sfd"] {
+    for fitting in
+        ["sfd|cake(tins=colour)", "sfd|priority", "lfp|multi-red", "shred-edge|shred", "fq-codel", "sfd"]
+    {
         assert_eq!(remarks(fitting), [""; 0], "{fitting}");
     }
 }

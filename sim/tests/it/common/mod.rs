@@ -16,7 +16,8 @@ use std::sync::atomic::AtomicBool;
 
 /// Returns the parameters of a policy, given as text, at a link of this rate with a buffer of 50 packets.
 pub fn params(policy: &str, given: &[(&str, &str)], rate_bps: f64) -> mousehole_policy::Params {
-    let place = mousehole_policy::Place { rate_bps, bottleneck_bps: rate_bps, buffer_packets: 50, buffer_bytes: 0 };
+    let place =
+        mousehole_policy::Place { rate_bps, bottleneck_bps: rate_bps, buffer_packets: 50, buffer_bytes: 0 };
     let policy = mousehole_policy::find(policy).unwrap_or_else(|| panic!("there is no policy {policy}"));
     mousehole_policy::Params::of(policy, given, &place).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -65,9 +66,22 @@ pub const SCHEMES: [&str; 38] = [
 
 /// The schemes whose queue is a single FIFO that decides at the arrival.
 pub fn fifo_schemes() -> impl Iterator<Item = &'static str> {
-    let other =
-        ["fq-codel", "codel", "pie", "cake", "srpt", "las", "wrr", "pq-sfd", "lfp", "pias", "ct-bytes", "sfd(th=8p)|"];
-    let is_other = move |scheme: &str| other.iter().any(|name| scheme.starts_with(name)) || scheme.contains("|cake");
+    let other = [
+        "fq-codel",
+        "codel",
+        "pie",
+        "cake",
+        "srpt",
+        "las",
+        "wrr",
+        "pq-sfd",
+        "lfp",
+        "pias",
+        "ct-bytes",
+        "sfd(th=8p)|",
+    ];
+    let is_other =
+        move |scheme: &str| other.iter().any(|name| scheme.starts_with(name)) || scheme.contains("|cake");
     SCHEMES.into_iter().filter(move |scheme| !is_other(scheme) || scheme.ends_with("|multi-red"))
 }
 

@@ -1,0 +1,1 @@
+"""Published experiments, and the published numbers beside ours."""

@@ -1,0 +1,1 @@
+"""LFP: Alcaraz, Gilly, Juiz and Puigjaner, 2011."""

@@ -1,0 +1,1 @@
+"""RIO-PS: Guo and Matta, 2001."""

@@ -1,0 +1,1 @@
+"""SFD: Chen and Heidemann, 2001."""

@@ -1,0 +1,1 @@
+"""SHRED: Hartling, Claypool and Kinicki, 2002."""

@@ -1,0 +1,1 @@
+"""TCP-DS: Noureddine and Tobagi, 2002."""

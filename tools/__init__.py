@@ -1,0 +1,1 @@
+"""Programs for this repository itself: tests, benches, generated documents, checks."""

@@ -1,0 +1,177 @@
+"""Which crate and which module of sim/src may see which, and what C headers must not use.
+
+tests/test_arrows.py asserts it; `make arrows` prints the layers of sim/layers.toml. Sources are read as
+text with comments removed, so a complaint names file and line and no build is needed. What a kept tool
+checks is not here: clippy.toml forbids clocks and thread random numbers in Rust, import-linter
+(pyproject.toml) holds the Python packages apart.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+from tools import document
+
+PREFIX = "mousehole-"
+
+# crate → crates of ours it may depend on, in any kind of dependency
+CRATES: dict[str, set[str]] = {
+    "mousehole-policy": set(),
+    "mousehole-sim": {"mousehole-policy"},
+    "mousehole-python": {"mousehole-check", "mousehole-policy", "mousehole-sim"},
+    "mousehole-check": {"mousehole-policy"},
+}
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE: dict[str, dict[str, Any]] = tomllib.loads((ROOT / "sim" / "layers.toml").read_text(encoding="utf-8"))
+
+# module of sim/src → modules it may name
+LAYERS: dict[str, set[str]] = {name: set(one["sees"]) for name, one in TABLE.items()}
+ROOTS = {"lib", "bin"}
+"""The crate's root and its programs, which see everything."""
+
+IMPURE_C = re.compile(
+    r"\b(time|clock|clock_gettime|gettimeofday|rand|random|drand48|malloc|free|bpf_ktime_get\w+|bpf_get_prandom_u32"
+    r"|bpf_map_\w+)\s*\("
+)
+WIDE_C = re.compile(r"\b(float|double|__int128)\b")
+C_INCLUDES = re.compile(
+    r'^\s*#\s*include\s+(?:"(?!mousehole/|\w+\.h")[^"]*"|<(?!std(?:int|def)\.h|linux/types\.h)[^>]*>)'
+)
+
+
+def crate_faults(manifest: str, where: str) -> list[str]:
+    """Dependencies of one Cargo.toml on our own crates that are not allowed."""
+    data = tomllib.loads(manifest)
+    name = data["package"]["name"]
+    if name not in CRATES:
+        return [f"{where}: crate {name} is in no room; add it to tools/arrows.py and ARCHITECTURE.md"]
+    ours = {crate for crate in dependencies(data) if crate.startswith(PREFIX)}
+    return [f"{where}: {name} must not depend on {other}" for other in sorted(ours - CRATES[name])]
+
+
+def dependencies(data: dict[str, object]) -> Iterator[str]:
+    """Package names in every dependency table of a manifest, nested ones included."""
+    for key, value in data.items():
+        if not isinstance(value, dict):
+            continue
+        if key.endswith("dependencies"):
+            for name, spec in value.items():
+                yield str(spec.get("package", name)) if isinstance(spec, dict) else str(name)
+        else:
+            yield from dependencies(value)
+
+
+def circles(layers: Mapping[str, set[str]]) -> list[str]:
+    """Returns a circle of modules that see each other, empty if there is none."""
+    try:
+        TopologicalSorter(layers).prepare()
+    except CycleError as error:
+        return [str(name) for name in error.args[1]]
+    return []
+
+
+def table() -> str:
+    """Returns the layers as a Markdown table, lowest first."""
+    rows = [
+        [f"`{name}`", one["holds"], ", ".join(f"`{seen}`" for seen in one["sees"]) or "nothing"]
+        for name, one in TABLE.items()
+    ]
+    return document.table(("module", "holds", "may see"), rows)
+
+
+def layer_faults(path: Path, text: str) -> list[str]:
+    """Modules named by one file of sim/src (`path` relative to it) that its layer must not see."""
+    layer = path.parts[0].removesuffix(".rs")
+    if layer in ROOTS:
+        return []
+    if layer not in LAYERS:
+        return [f"sim/src/{path}: module {layer} is in no layer; add it to sim/layers.toml"]
+    allowed = LAYERS[layer]
+    seen = modules_named(path, without_comments(text))
+    return [
+        f"sim/src/{path}:{line}: {layer} must not see {name}"
+        for line, name in sorted(seen)
+        if name != layer and name not in allowed
+    ]
+
+
+def modules_named(path: Path, code: str) -> set[tuple[int, str]]:
+    """(line, top-level module) for each path in the code that reaches the crate's root."""
+    depth = len(path.parts) - (path.name == "mod.rs")
+    found = set()
+    for match in re.finditer(r"\b(crate|super(?:\s*::\s*super)*)\s*::\s*(\{|\w+)", code):
+        supers = match[1].count("super")
+        if supers and supers < depth:
+            continue
+        line = code.count("\n", 0, match.start()) + 1
+        for name in group_heads(code, match.end()) if match[2] == "{" else [match[2]]:
+            if name in LAYERS or (not supers and name.islower() and name != "self"):
+                found.add((line, name))
+    return found
+
+
+def group_heads(code: str, start: int) -> list[str]:
+    """First names of a `{a, b::c, d::{e, f}}` import group whose brace opens just before `start`."""
+    depth, body = 1, ""
+    for char in code[start:]:
+        depth += (char == "{") - (char == "}")
+        if depth == 0:
+            break
+        body += char if depth == 1 else ""
+    return [name for part in body.split(",") if (name := part.strip().split("::")[0].split(" ")[0])]
+
+
+def impurities(where: str, text: str) -> list[str]:
+    """Returns clocks, randomness, allocation, floats and foreign headers in a C source."""
+    code = without_comments(text)
+    lines = list(enumerate(code.splitlines(), 1))
+    found = [
+        f"{where}:{number}: {match[0].strip()} is not allowed here; time and randomness are arguments"
+        for number, line in lines
+        for match in IMPURE_C.finditer(line)
+    ]
+    found += [
+        f"{where}:{number}: {match[0]} is not allowed here; only descriptions of policies may use it"
+        for number, line in enumerate(without_descriptions(code).splitlines(), 1)
+        for match in WIDE_C.finditer(line)
+    ]
+    return found + [
+        f"{where}:{number}: {line.strip()} does not exist for every compiler we use"
+        for number, line in lines
+        if C_INCLUDES.match(line)
+    ]
+
+
+def without_comments(text: str) -> str:
+    """Rust or C source with comments blanked and line numbers kept."""
+    blocks = re.sub(r"/\*.*?\*/", lambda match: "\n" * match[0].count("\n"), text, flags=re.DOTALL)
+    return re.sub(r"//[^\n]*", "", blocks)
+
+
+def without_descriptions(code: str) -> str:
+    """Return C source with what stands under `#ifdef MH_DESCRIBE` blanked and line numbers kept."""
+    kept, depth, blanked = [], 0, 0
+    for line in code.splitlines():
+        directive = re.match(r"\s*#\s*(\w+)\s*(.*)", line)
+        word, rest = directive.groups() if directive else ("", "")
+        if word.startswith("if"):
+            depth += 1
+            if not blanked and word == "ifdef" and rest.strip() == "MH_DESCRIBE":
+                blanked = depth
+        elif word.startswith("el") and blanked == depth:
+            blanked = 0
+        kept.append("" if blanked else line)
+        if word == "endif":
+            blanked = 0 if blanked == depth else blanked
+            depth -= 1
+    return "\n".join(kept)
+
+
+if __name__ == "__main__":
+    print(table(), end="")

@@ -1,0 +1,190 @@
+"""Runs every Rust test in a process of its own and hands the outcomes over as JSON lines.
+
+Cargo says as JSON which test programs it built, `--list` names their tests, and the exit code of each run
+is the outcome; nothing is read from sentences. A test that prints a line `NOT RUN: reason` counts as not
+run. The documentation tests of a crate are one run, because rustdoc starts them itself.
+`python -m tools.cargo_tests` prints the lines; `make test` and `make validation` use them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CARGO = os.environ.get("CARGO", "cargo")
+NOT_RUN = "NOT RUN:"
+
+
+class Outcome(StrEnum):
+    """How a test ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A test program: its package, the name of its target, where it is, and where its tests run."""
+
+    package: str
+    target: str
+    path: str
+    folder: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """One test. `name` holds its modules; `output` is what it printed, or why it was not run."""
+
+    package: str
+    target: str
+    name: str
+    outcome: Outcome
+    output: str = ""
+    seconds: float = 0.0
+
+    @property
+    def label(self) -> str:
+        """Package, target and name, as people look for a test."""
+        return f"{self.package} {self.target} {self.name}"
+
+
+class BuildError(Exception):
+    """The tests do not compile; holds what the compiler printed."""
+
+
+def run_all() -> list[Result]:
+    """Builds and runs all tests of the default members; raises `BuildError` if they do not compile."""
+    programs = built()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = list(pool.map(listed, programs))
+        runs = [
+            (program, test, test in ignored)
+            for program, (tests, ignored) in zip(programs, found, strict=True)
+            for test in tests
+        ]
+        results = list(pool.map(lambda one: run(*one), runs))
+    return results + doc_tests(sorted({program.package for program in programs}))
+
+
+def built() -> list[Program]:
+    """Compiles the tests; returns their programs."""
+    command = [CARGO, "test", "--locked", "--no-run", "--message-format=json-render-diagnostics"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BuildError(done.stderr)
+    return list(programs(done.stdout.splitlines()))
+
+
+def programs(messages: Iterable[str]) -> Iterator[Program]:
+    """Yields the test programs among Cargo's messages."""
+    for line in messages:
+        message = json.loads(line)
+        if (
+            message["reason"] == "compiler-artifact"
+            and message.get("executable")
+            and message["profile"]["test"]
+        ):
+            folder = Path(message["manifest_path"]).parent
+            target = message["target"]["name"]
+            yield Program(package_name(message["package_id"]), target, message["executable"], str(folder))
+
+
+def package_name(identifier: str) -> str:
+    """Returns the package of an id such as `path+file:///…/sim#mousehole-sim@0.1.0` or `…/policy#0.1.0`."""
+    path, _, rest = identifier.partition("#")
+    name, at, _ = rest.partition("@")
+    return name if at else path.rsplit("/", 1)[1]
+
+
+def listed(program: Program) -> tuple[list[str], set[str]]:
+    """Returns a program's tests, and those of them that are ignored."""
+    return names(program, ()), set(names(program, ("--ignored",)))
+
+
+def names(program: Program, options: Sequence[str]) -> list[str]:
+    """Returns the tests that `--list` names."""
+    command = [program.path, "--list", "--format", "terse", *options]
+    done = subprocess.run(command, cwd=program.folder, capture_output=True, text=True, check=True)
+    return [line.removesuffix(": test") for line in done.stdout.splitlines() if line.endswith(": test")]
+
+
+def run(program: Program, name: str, is_ignored: bool) -> Result:
+    """Runs one test; an ignored one is only reported."""
+    if is_ignored:
+        return Result(program.package, program.target, name, Outcome.NOT_RUN, "ignored")
+    start = time.monotonic()
+    command = [program.path, "--exact", name, "--show-output"]
+    environment = {**os.environ, "CARGO_MANIFEST_DIR": program.folder}
+    done = subprocess.run(
+        command, cwd=program.folder, env=environment, capture_output=True, text=True, check=False
+    )
+    seconds = time.monotonic() - start
+    said = printed(name, done.stdout)
+    reason = not_run_reason(f"{said}\n{done.stderr}")
+    if done.returncode:
+        said = f"{said}\n{done.stderr}".strip() or f"ended with {done.returncode}"
+        return Result(program.package, program.target, name, Outcome.FAILED, said, seconds)
+    if reason is not None:
+        return Result(program.package, program.target, name, Outcome.NOT_RUN, reason, seconds)
+    return Result(program.package, program.target, name, Outcome.PASSED, said, seconds)
+
+
+def printed(name: str, output: str) -> str:
+    """Returns what a test printed: the block under its name, which ends before libtest's own summary."""
+    block = output.partition(f"\n---- {name} stdout ----\n")[2]
+    for summary in ("\n\nsuccesses:\n", "\n\nfailures:\n"):
+        block = block.partition(summary)[0]
+    return block.strip()
+
+
+def not_run_reason(output: str) -> str | None:
+    """Returns the reason after `NOT RUN:` at the start of a line, None without such a line."""
+    lines = (line for line in output.splitlines() if line.startswith(NOT_RUN))
+    return next((line.removeprefix(NOT_RUN).strip() for line in lines), None)
+
+
+def doc_tests(packages: Sequence[str]) -> list[Result]:
+    """Runs the documentation tests, package by package; if one fails all of the package count as failed."""
+    return [result for package in packages for result in doc_tests_of(package)]
+
+
+def doc_tests_of(package: str) -> list[Result]:
+    """Lists a package's documentation tests and runs them at once."""
+    command = [CARGO, "test", "--quiet", "--locked", "--doc", "--package", package, "--"]
+    names = subprocess.run(
+        [*command, "--list", "--format", "terse"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    tests = [line.removesuffix(": test") for line in names.stdout.splitlines() if line.endswith(": test")]
+    if names.returncode == 0 and not tests:
+        return []
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    outcome = Outcome.FAILED if done.returncode else Outcome.PASSED
+    said = (done.stdout + done.stderr).strip() if done.returncode else ""
+    return [Result(package, "doc", name, outcome, said) for name in tests or ["documentation tests"]]
+
+
+def main() -> int:
+    """Prints a line of JSON for each test; returns 1 if the tests do not compile."""
+    try:
+        results = run_all()
+    except BuildError as error:
+        print(error, file=sys.stderr)
+        return 1
+    for result in results:
+        print(json.dumps(asdict(result), ensure_ascii=False))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

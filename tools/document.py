@@ -1,0 +1,39 @@
+"""Documents with a part that a make target writes, from a marker line to an end line or the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+END = "<!-- from here on written by people -->\n"
+
+
+def marker(target: str) -> str:
+    """Returns the line after which `make TARGET` writes."""
+    return f"<!-- from here on written by make {target} -->\n"
+
+
+def renewed(text: str, target: str, body: str) -> str:
+    """Returns the document with `body` after its marker; raises `ValueError` if it has no marker."""
+    head, line, rest = text.partition(marker(target))
+    if not line:
+        raise ValueError(f"the document has no line {marker(target).strip()}")
+    _, end, tail = rest.partition(END)
+    return head + line + body + end + tail
+
+
+def renew(path: Path, target: str, body: str) -> None:
+    """Replaces what stands after a file's marker."""
+    path.write_text(renewed(path.read_text(encoding="utf-8"), target, body), encoding="utf-8")
+
+
+def written(text: str, target: str) -> str:
+    """Returns what stands between a document's marker and its end line, or the document's end."""
+    return text.partition(marker(target))[2].partition(END)[0]
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Returns a Markdown table; bars within cells are escaped."""
+    escaped = [[cell.replace("|", r"\|") for cell in line] for line in [header, *rows]]
+    lines = [f"| {' | '.join(line)} |" for line in escaped]
+    return "\n".join([lines[0], "|" + "---|" * len(header), *lines[1:], ""])

@@ -1,0 +1,96 @@
+"""What the repository must not hold: other people's traces, machine paths, unfinished work, large files.
+
+tests/test_hygiene.py asserts it on every file git would take.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+MOST_BYTES = 300_000
+
+TRACE_NAMES = re.compile(r"\.(pcap|pcapng|cap|erf|log|tsv|parquet|gz|xz|zst|zip)$", re.IGNORECASE)
+TRACE_MAGIC = {
+    b"\xd4\xc3\xb2\xa1": "a pcap capture",
+    b"\xa1\xb2\xc3\xd4": "a pcap capture",
+    b"\x4d\x3c\xb2\xa1": "a pcap capture",
+    b"\xa1\xb2\x3c\x4d": "a pcap capture",
+    b"\x0a\x0d\x0d\x0a": "a pcapng capture",
+    b"\x1f\x8b": "gzip data",
+    b"PAR1": "a Parquet file",
+    b"#separator \\x09": "a Zeek log",
+}
+
+# The words are put together here so that this file does not complain about itself.
+MACHINE_PATH = re.compile(
+    r"(?<![\w./~-])/(?:wo" r"rk|ro" r"ot|ho" r"me/\w+|opt/wh" r"eels|Us" r"ers/\w+)(?![\w-])"
+)
+UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b|\b(?:to" r"do|unimple" r"mented)!\(")
+LINE_RULES = {
+    MACHINE_PATH: "names a path of one machine",
+    UNFINISHED: "marks unfinished work",
+}
+
+
+def tracked_files(root: Path) -> list[Path]:
+    """Every file that is in git or would be added, relative to `root`."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listing = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
+    return sorted(Path(name) for name in set(listing.split("\0")) if name and (root / name).is_file())
+
+
+def faults(name: Path, content: bytes) -> list[str]:
+    """All complaints about one file."""
+    return [*trace_faults(name, content), *size_faults(name, content), *line_faults(name, content)]
+
+
+def trace_faults(name: Path, content: bytes) -> list[str]:
+    """The file is, by name or content, a trace or an archive."""
+    found = [f"{name}: looks like {what}" for magic, what in TRACE_MAGIC.items() if content.startswith(magic)]
+    if TRACE_NAMES.search(name.name):
+        found.append(f"{name}: traces and archives stay out of the repository")
+    return found
+
+
+def size_faults(name: Path, content: bytes) -> list[str]:
+    """Returns a complaint if the file is too large for a repository that people clone."""
+    return [f"{name}: {len(content)} bytes, at most {MOST_BYTES}"] if len(content) > MOST_BYTES else []
+
+
+def line_faults(name: Path, content: bytes) -> list[str]:
+    """Lines that break one of the LINE_RULES."""
+    text = content.decode("utf-8", errors="replace")
+    return [
+        f"{name}:{number}: {what}: {match[0]}"
+        for number, line in enumerate(text.splitlines(), 1)
+        for rule, what in LINE_RULES.items()
+        if (match := rule.search(line))
+    ]
+
+
+def make_targets(makefile: str) -> set[str]:
+    """Names a user can give to make."""
+    return {
+        name
+        for line in makefile.splitlines()
+        if (match := re.match(r"([a-z][\w -]*):(?!=)", line))
+        for name in match[1].split()
+    }
+
+
+def targets_without_help(makefile: str, help_text: str) -> set[str]:
+    """Targets that `make help` does not list."""
+    return {name for name in make_targets(makefile) if not re.search(rf"^\s*make {name}\s", help_text, re.M)}
+
+
+def called_targets(script: str) -> set[str]:
+    """Make targets that .ci/run calls."""
+    return set(re.findall(r"^step (\S+)", script, re.MULTILINE))
+
+
+def all_faults(root: Path, names: Iterable[Path]) -> list[str]:
+    """Complaints about every named file under `root`."""
+    return [fault for name in names for fault in faults(name, (root / name).read_bytes())]

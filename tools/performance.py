@@ -1,0 +1,233 @@
+"""Measures what an event costs and how cost grows, and writes the tables of docs/performance.md.
+
+`make performance` calls it. CPU time is what the kernel counted for the child process. Each case runs for
+a short and a long simulated time and the difference counts, so that set-up is left out; the cases of a
+table take turns, and the table shows the median of the rounds and, in brackets, the least and the most.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tools import bench, document
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "performance.md"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case of mousehole-bench, run for two simulated times."""
+
+    label: str
+    command: tuple[str, ...]
+    short_s: int
+    long_s: int
+
+
+def flows(count: int, mbps: int, short_s: int, long_s: int) -> Case:
+    """So many bulk flows over so many Mb/s."""
+    return Case(f"{count:,} flows, {rate(mbps)}", ("flows", str(count), str(mbps)), short_s, long_s)
+
+
+def rate(mbps: int) -> str:
+    """10 Mb/s, 1 Gb/s."""
+    return f"{mbps // 1000} Gb/s" if mbps >= 1000 else f"{mbps} Mb/s"
+
+
+BASIC = (Case("bulk", ("bulk",), 10, 130), Case("web", ("web",), 30, 630))
+# A megabit per second for each flow, but for the last: links end at 10 Gb/s here.
+BY_FLOWS = (
+    flows(10, 10, 10, 610),
+    flows(100, 100, 10, 110),
+    flows(1000, 1000, 5, 20),
+    flows(10_000, 10_000, 2, 4),
+    flows(100_000, 10_000, 2, 4),
+)
+BY_RATE = (
+    flows(100, 10, 10, 610),
+    flows(100, 100, 10, 110),
+    flows(100, 1000, 5, 20),
+    flows(100, 10_000, 2, 5),
+)
+MEMORY_FLOWS = (10, 1000, 10_000, 100_000)
+MEMORY_COMMAND = ("100", "3")
+THREAD_SECONDS = 200
+
+
+@dataclass
+class Measured:
+    """Rounds of one case."""
+
+    case: Case
+    us_per_packet: list[float] = field(default_factory=list)
+    ns_per_event: list[float] = field(default_factory=list)
+    cpu_per_simulated: list[float] = field(default_factory=list)
+    utilisation: float = 0.0
+
+    def add(self, short: bench.Run, long: bench.Run) -> None:
+        """One round."""
+        cpu_s = long.cpu_s - short.cpu_s
+        self.us_per_packet.append(1e6 * cpu_s / (long.packets - short.packets))
+        self.ns_per_event.append(1e9 * cpu_s / (long.said["events"] - short.said["events"]))
+        self.cpu_per_simulated.append(cpu_s / (self.case.long_s - self.case.short_s))
+        self.utilisation = long.said["utilisation"]
+
+    def row(self) -> list[str]:
+        """As the tables show it."""
+        realtime = 1 / statistics.median(self.cpu_per_simulated)
+        cells = [spread(self.us_per_packet, "{:.2f}"), spread(self.ns_per_event, "{:.0f}")]
+        return [
+            self.case.label,
+            *cells,
+            f"{float(f'{realtime:.3g}'):,g}",
+            f"{self.utilisation:.2f}",
+            command_line(self.case),
+        ]
+
+
+COST_HEADER = ("case", "µs per packet", "ns per event", "× real time", "use of the link", "command")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure everything and renew the document."""
+    options = parse(arguments)
+    binary = options.binary
+    sections = [
+        machine(),
+        costs("What an event costs", BASIC, binary, options.rounds),
+        costs("More flows", BY_FLOWS, binary, options.rounds),
+        costs("Faster links", BY_RATE, binary, options.rounds),
+        threads(binary, options.rounds),
+        memory(binary),
+    ]
+    document.renew(options.document, "performance", "".join(f"\n{section}" for section in sections))
+    print(f"performance: wrote {options.document.name}")
+    return 0
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--binary", type=Path, default=target / "release" / "mousehole-bench")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--document", type=Path, default=DOCUMENT)
+    return parser.parse_args(arguments)
+
+
+def machine() -> str:
+    """What the numbers were measured on."""
+    found = re.search(r"^model name\s*: (.*)$", read("/proc/cpuinfo"), re.MULTILINE)
+    model = found[1] if found else platform.machine()
+    rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    load = os.getloadavg()[0]
+    others = "**Other programs were running**, so clocks are noisy."
+    calm = "Nothing else of weight was running."
+    lines = [
+        f"Measured on {model}, {os.cpu_count()} cores to this machine, Linux {platform.release()}, {rustc}.",
+        f"One-minute load average when it began: {load:.1f}. {calm if load < 0.5 else others}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def read(path: str) -> str:
+    """A file's text, empty where there is no such file."""
+    file = Path(path)
+    return file.read_text() if file.exists() else ""
+
+
+def costs(title: str, cases: Sequence[Case], binary: Path, rounds: int) -> str:
+    """One table of costs; the cases take turns."""
+    measured = [Measured(case) for case in cases]
+    for _ in range(rounds):
+        for one in measured:
+            print(f"performance: {one.case.label}", flush=True)
+            short, long = (
+                bench.run_ours([str(binary), *one.case.command, str(seconds)])
+                for seconds in (one.case.short_s, one.case.long_s)
+            )
+            one.add(short, long)
+    return f"## {title}\n\n{document.table(COST_HEADER, [one.row() for one in measured])}"
+
+
+def threads(binary: Path, rounds: int) -> str:
+    """The same replication on 1, 2, 4 … threads at once: packets per second of wall-clock time."""
+    counts = thread_counts(os.cpu_count() or 1)
+    speeds: dict[int, list[float]] = {count: [] for count in counts}
+    cpu: dict[int, list[float]] = {count: [] for count in counts}
+    for _ in range(rounds):
+        for count in counts:
+            print(f"performance: {count} threads", flush=True)
+            began = time.monotonic()
+            run = bench.run_ours([str(binary), "threads", str(count), str(THREAD_SECONDS)])
+            speeds[count].append(run.packets / (time.monotonic() - began) / 1e6)
+            cpu[count].append(1e6 * run.cpu_s / run.packets)
+    one = statistics.median(speeds[counts[0]])
+    rows = [
+        [
+            str(count),
+            spread(speeds[count], "{:.2f}"),
+            f"{statistics.median(speeds[count]) / one:.2f}",
+            spread(cpu[count], "{:.2f}"),
+            f"`mousehole-bench threads {count} {THREAD_SECONDS}`",
+        ]
+        for count in counts
+    ]
+    header = ("threads", "million packets per wall-clock s", "× one thread", "µs CPU per packet", "command")
+    return f"## One core to all\n\n{document.table(header, rows)}"
+
+
+def thread_counts(cores: int) -> list[int]:
+    """1, 2, 4 … up to all cores."""
+    powers = [1 << power for power in range(cores.bit_length()) if 1 << power < cores]
+    return [*powers, cores]
+
+
+def memory(binary: Path) -> str:
+    """Peak resident memory by live connections, and what each further one adds."""
+    runs = {}
+    for count in MEMORY_FLOWS:
+        print(f"performance: memory of {count} flows", flush=True)
+        runs[count] = bench.run_ours([str(binary), "flows", str(count), *MEMORY_COMMAND])
+    base = MEMORY_FLOWS[0]
+    rows = []
+    for count, run in runs.items():
+        more = run.said["peak_resident_bytes"] - runs[base].said["peak_resident_bytes"]
+        each = f"{more / (count - base):,.0f}" if count > base else ""
+        live = f"{run.said['connections_most_live']:,.0f}"
+        command = f"`mousehole-bench flows {count} {' '.join(MEMORY_COMMAND)}`"
+        rows.append([live, f"{run.said['peak_resident_bytes'] / 1e6:,.1f}", each, command])
+    said = runs[base].said
+    header = ("live connections", "peak resident MB", f"bytes for each beyond {base}", "command")
+    claim = (
+        f"\nThe engine's own figure is {said['bytes_live_connection']:,.0f} bytes for a live connection and "
+        f"{said['bytes_finished_connection']:,.0f} for a finished transfer's record; the rest is packets and "
+        "timers under way.\n"
+    )
+    return f"## Memory\n\n{document.table(header, rows)}{claim}"
+
+
+def spread(values: Sequence[float], form: str) -> str:
+    """Median, and in brackets least and most."""
+    median, least, most = (form.format(f(values)) for f in (statistics.median, min, max))
+    return f"{median} ({least}–{most})"
+
+
+def command_line(case: Case) -> str:
+    """What was run, for the table."""
+    return f"`mousehole-bench {' '.join(case.command)} {case.long_s}` less `… {case.short_s}`"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

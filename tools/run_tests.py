@@ -1,0 +1,151 @@
+"""Runs the Rust and the Python tests, says what was not run, and ends with "N passed, N failed".
+
+A test that was skipped or ignored, or that printed "NOT RUN:", counts neither as passed nor as failed; it is
+listed. Where CI is set, or MOUSEHOLE_REQUIRE_DATA=1, a test that was not run fails the whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tools import cargo_tests
+from tools.cargo_tests import Outcome, Result
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+PYTEST_FOLDERS = ("tests", "python/tests")
+
+
+@dataclass
+class Tally:
+    """How the tests of one runner ended."""
+
+    runner: str
+    passed: int = 0
+    failed: int = 0
+    not_run: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def main() -> int:
+    """Runs everything, prints the summary and keeps it in build/tests.json for .ci/run."""
+    BUILD.mkdir(exist_ok=True)
+    tallies = [timed(run_cargo), timed(run_pytest)]
+    report(tallies)
+    total = summed(tallies)
+    (BUILD / "tests.json").write_text(json.dumps(total.__dict__, indent=1) + "\n")
+    print(f"{total.passed} passed, {total.failed} failed")
+    return exit_code(total, strict=is_strict())
+
+
+def is_strict() -> bool:
+    """Says whether a test that is not run counts against the result."""
+    return bool(os.environ.get("CI")) or os.environ.get("MOUSEHOLE_REQUIRE_DATA") == "1"
+
+
+def exit_code(total: Tally, *, strict: bool) -> int:
+    """Returns 0 only when something passed, nothing failed and, if strict, nothing was left out."""
+    return int(total.failed > 0 or total.passed == 0 or (strict and bool(total.not_run)))
+
+
+def summed(tallies: Iterable[Tally]) -> Tally:
+    """Adds all runners."""
+    total = Tally("all")
+    for tally in tallies:
+        total.passed += tally.passed
+        total.failed += tally.failed
+        total.not_run += tally.not_run
+        total.seconds += tally.seconds
+    return total
+
+
+def timed(run: Callable[[], Tally]) -> Tally:
+    """Returns one runner's tally with the seconds it took."""
+    start = time.monotonic()
+    tally = run()
+    tally.seconds = time.monotonic() - start
+    return tally
+
+
+def report(tallies: Iterable[Tally]) -> None:
+    """Prints one line per runner, then the tests that were not run and why."""
+    print()
+    for tally in tallies:
+        counts = f"{tally.passed:5} passed {tally.failed:4} failed {len(tally.not_run):4} not run"
+        print(f"{tally.runner:8}{counts}  {tally.seconds:6.1f} s")
+    for tally in tallies:
+        for line in tally.not_run:
+            print(f"NOT RUN  {line}")
+
+
+def run_cargo() -> Tally:
+    """Runs the Rust and C tests; prints the output of those that failed."""
+    print("test: Rust and C", flush=True)
+    try:
+        results = cargo_tests.run_all()
+    except cargo_tests.BuildError as error:
+        print(error)
+        return Tally("cargo", failed=1)
+    for result in results:
+        if result.outcome == Outcome.FAILED:
+            print(f"FAILED   {result.label}\n{result.output}\n")
+    return tally_cargo(results)
+
+
+def tally_cargo(results: Iterable[Result]) -> Tally:
+    """Counts the Rust tests."""
+    tally = Tally("cargo")
+    for result in results:
+        tally.passed += result.outcome == Outcome.PASSED
+        tally.failed += result.outcome == Outcome.FAILED
+        if result.outcome == Outcome.NOT_RUN:
+            tally.not_run.append(f"{result.label}, {result.output}")
+    return tally
+
+
+def run_pytest() -> Tally:
+    """Runs the Python tests, those of the repository itself included."""
+    print("test: Python", flush=True)
+    results = BUILD / "pytest.xml"
+    results.unlink(missing_ok=True)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--no-header",
+        "--continue-on-collection-errors",
+        f"--junit-xml={results}",
+        *PYTEST_FOLDERS,
+    ]
+    code = subprocess.run(command, cwd=ROOT, check=False).returncode
+    tally = tally_junit(results.read_text()) if results.exists() else Tally("pytest")
+    if code and not tally.failed:
+        tally.failed = 1
+    return tally
+
+
+def tally_junit(text: str) -> Tally:
+    """Counts the tests of a JUnit XML file that pytest wrote."""
+    tally = Tally("pytest")
+    for case in ET.fromstring(text).iter("testcase"):  # noqa: S314 -- our own runner wrote it
+        skipped = case.find("skipped")
+        if case.find("failure") is not None or case.find("error") is not None:
+            tally.failed += 1
+        elif skipped is not None:
+            tally.not_run.append(f"{case.get('classname')}.{case.get('name')}, {skipped.get('message')}")
+        else:
+            tally.passed += 1
+    return tally
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""Writes docs/when-it-does-not-help.md: where letting short flows go first gains nothing, or costs others.
+
+Every case is one or more `mousehole compare` commands, which anyone can run, and what came of them. `make
+negatives` runs them all and puts the tables in place; the words stand in this file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tools import document
+from validation import negative_cases
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "when-it-does-not-help.md"
+SHORT = "short"
+"""A column for the primary endpoint; other columns are (group, what) of the application's figures."""
+
+Comparison = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A situation, the commands that show it, and the figures to be looked at."""
+
+    title: str
+    words: str
+    commands: tuple[str, ...]
+    columns: tuple[str | tuple[str, str], ...] = (SHORT,)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the cases and renews the document."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--mousehole", default=str(Path(sys.executable).parent / "mousehole"))
+    parser.add_argument(
+        "--only", type=int, nargs="*", help="numbers of cases, from 1; prints and writes nothing"
+    )
+    options = parser.parse_args(arguments)
+    cases = [Case(**case) for case in negative_cases.CASES]
+    if options.only:
+        for number in options.only:
+            print(section(number, cases[number - 1], options.mousehole))
+        return 0
+    sections = [section(number, case, options.mousehole) for number, case in enumerate(cases, 1)]
+    document.renew(DOCUMENT, "negatives", "".join(f"\n{part}" for part in sections))
+    return 0
+
+
+def section(number: int, case: Case, mousehole: str) -> str:
+    """One case as markdown."""
+    print(f"negatives: {number}. {case.title}", file=sys.stderr, flush=True)
+    runs = [
+        f"```\nmousehole compare {command}\n```\n\n{table(ran(mousehole, command), case)}"
+        for command in case.commands
+    ]
+    return "\n".join([f"## {number}. {case.title}\n\n{case.words.strip()}\n", *runs])
+
+
+def ran(mousehole: str, command: str) -> Comparison:
+    """The JSON of one comparison."""
+    line = [mousehole, "compare", *shlex.split(command), "--json", "-"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"negatives: {command} ended with {done.returncode}: {done.stderr.strip()}")
+    comparison: Comparison = json.loads(done.stdout)
+    return comparison
+
+
+def table(comparison: Comparison, case: Case) -> str:
+    """Schemes down, figures across, each with its change against the baseline and the interval."""
+    (cell,) = comparison["cells"]
+    baseline = comparison["manifest"]["baseline"]
+    names = [heading(column) for column in case.columns]
+    rows = []
+    for scheme in cell["schemes"]:
+        cells = [figure(scheme, column, scheme["scheme"] == baseline) for column in case.columns]
+        rows.append([f"`{scheme['scheme']}`", *cells])
+    return document.table(["scheme", *names], rows)
+
+
+def heading(column: str | tuple[str, str]) -> str:
+    """What a column shows."""
+    if isinstance(column, str):
+        return {"short": "transfers ≤ 15 kB", "long": "transfers > 150 kB"}[column]
+    words = {
+        "response_mean_s": "response time", "page_mean_s": "page time", "delay_p95_s": "delay p95",
+        "loss_share": "lost", "goodput_bps": "goodput",
+    }  # fmt: skip
+    return f"{column[0]}: {words[column[1]]}"
+
+
+def figure(scheme: Comparison, column: str | tuple[str, str], is_baseline: bool) -> str:
+    """`226 ms, −32 % (−36…−28)`."""
+    if isinstance(column, str):
+        (row,) = [row for row in scheme["buckets"] if row["role"] == column]
+        value, prefix, what = row["response_mean_s"], "response_mean_change", "response_mean_s"
+    else:
+        found = [row for row in scheme["groups"] if (row["group"], row["what"]) == column]
+        if not found:
+            return "–"
+        (row,) = found
+        value, prefix, what = row["value"], "change", column[1]
+    text = value_text(what, value)
+    change, low, high = (row[f"{prefix}{end}"] for end in ("", "_low", "_high"))
+    if is_baseline or change is None or low is None:
+        return text
+    return f"{text}, {percent(change)} % ({percent(low)}…{percent(high)})"
+
+
+def value_text(what: str, value: float | None) -> str:
+    """A figure in its unit."""
+    if value is None:
+        return "–"
+    if what == "goodput_bps":
+        return f"{value / 1e6:.3g} Mb/s"
+    if what == "loss_share":
+        return f"{100 * value:.2g} %"
+    return f"{1000 * value:.3g} ms" if value < 1 else f"{value:.3g} s"
+
+
+def percent(share: float) -> str:
+    """A change in percent with its sign."""
+    return (
+        f"{100 * share:+.2g}".replace("-", "−")
+        if abs(share) < 0.995
+        else f"{100 * share:+.0f}".replace("-", "−")
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

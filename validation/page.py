@@ -1,0 +1,309 @@
+"""Runs every check of the simulator and writes docs/validation.md from what they print.
+
+`make validation` calls it. Each check prints JSON or CSV, which is kept in build/validation; with --reuse an
+output that stands there is taken instead of a new run. A check that cannot run gives "not compared", never
+silence. The page counts comparisons with something outside apart from our own tests of a rule. Ends with 0
+when the page was written, whatever stands on it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from tools import document
+from validation import rows
+from validation.rows import AGREES, DIFFERS, NOT_COMPARED, OF_TESTS, Row, Test, in_module, tally
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "validation.md"
+KEPT = ROOT / "build" / "validation"
+TARGET = "validation"
+RELEASE = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+MOST_S = 1800
+SIM = "cargo test -p mousehole-sim --test it --"
+POLICY = "cargo test -p mousehole-policy --test it --"
+GROUPS = (("Comparisons with something outside", True), ("Our own tests of a rule", False))
+CAUSES = "Why they differ"
+"""The claims about Figure 2 of RIO-PS that begin so are our own explanations, not the paper's."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a program printed on standard output, and why it printed nothing useful, if so."""
+
+    text: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and its rows; `is_outside` where the rows compare with something that is not ours."""
+
+    title: str
+    rows: Sequence[Row]
+    is_outside: bool = True
+
+
+# Programs in the order they run; the first builds what later ones use.
+PYTHON = [sys.executable, "-m"]
+CARGO_RUN = ["cargo", "run", "--quiet", "--release", "--locked"]
+PROGRAMS: dict[str, list[str]] = {
+    "tests": [*PYTHON, "tools.cargo_tests"],
+    "overload": [str(RELEASE / "mousehole-overload"), "5"],
+    "oracle": [*PYTHON, "validation.oracle", "--program", str(RELEASE / "mousehole-trace"), "--json"],
+    "model": [*PYTHON, "papers", "rio-ps", "--figure", "2"],
+    "table-4": [*PYTHON, "papers", "sfd", "--table", "4"],
+    "kernel": [*CARGO_RUN, "-p", "mousehole-check", "--bin", "bpf-parity", "--", "--json"],
+    "linux": [*PYTHON, "validation.witness", "--json"],
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs everything and renews the document."""
+    options = parse(arguments)
+    KEPT.mkdir(parents=True, exist_ok=True)
+    outputs = {name: output(name, command, reuse=options.reuse) for name, command in PROGRAMS.items()}
+    sections = list(compared(outputs))
+    document.renew(options.document, TARGET, body(sections))
+    print(f"validation: wrote {options.document.name}: {summary(sections)}")
+    return 0
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Returns the command line's options."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--document", type=Path, default=DOCUMENT)
+    parser.add_argument(
+        "--reuse", action="store_true", help="take the outputs in build/validation where there are any"
+    )
+    return parser.parse_args(arguments)
+
+
+def output(name: str, command: Sequence[str], *, reuse: bool) -> Output:
+    """Returns a program's output, run now or kept from before; standard error goes to a file beside it."""
+    kept, errors = KEPT / f"{name}.out", KEPT / f"{name}.err"
+    if not (reuse and kept.exists()):
+        print(f"validation: {' '.join(command)}", flush=True)
+        kept.write_text("")
+        run(command, kept, errors)
+    return Output(kept.read_text(encoding="utf-8"), last_line(errors))
+
+
+def run(command: Sequence[str], kept: Path, errors: Path) -> None:
+    """Runs one program; whatever stops it is the last line of its errors."""
+    # The checks that cannot run here say so, but fail only where CI is set.
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment.pop("CI", None)
+    # Pictures are written where the program runs.
+    folder = KEPT if "papers" in command else ROOT
+    with kept.open("w") as out, errors.open("w") as err:
+        try:
+            subprocess.run(
+                command, cwd=folder, env=environment, stdout=out, stderr=err, timeout=MOST_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            err.write(f"\nNOT RUN: {error}\n")
+
+
+def last_line(errors: Path) -> str:
+    """Returns why a program printed nothing useful."""
+    lines = errors.read_text(encoding="utf-8").split("\n") if errors.exists() else []
+    said = [line.strip() for line in lines if line.strip()]
+    return said[-1] if said else "nothing was printed"
+
+
+def compared(outputs: dict[str, Output]) -> Iterator[Section]:
+    """Yields all sections of the page: first the comparisons with something outside."""
+
+    def of(name: str, read: Callable[[str, str], list[Row]]) -> list[Row]:
+        return read(outputs[name].text, outputs[name].reason)
+
+    tests = rows.tests(outputs["tests"].text)
+    tcp = [
+        guarded(
+            "One-way TCP against recorded ns-2 traces", lambda: rows.tcp_goldens(RELEASE / "mousehole-trace")
+        ),
+        rows.random_tcp(outputs["oracle"].text, outputs["oracle"].reason),
+    ]
+    yield Section("TCP against ns-2", tcp)
+    yield Section("RED, multi-RED and SFD against ns-2", [*queue_rows(tests), *of("overload", rows.overload)])
+    yield Section("The kernel against the simulator", of("kernel", rows.kernel))
+    yield Section("Bulk TCP as this machine's Linux sends it", of("linux", rows.linux))
+    figure_2 = of("model", partial(rows.claims, command="mousehole paper rio-ps --figure 2"))
+    yield Section("The analytic model of RIO-PS", [row for row in figure_2 if not is_cause(row)])
+    table_4 = of("table-4", partial(rows.claims, command="mousehole paper sfd --table 4"))
+    yield Section("SFD's published numbers", table_4)
+    yield Section(
+        "Our explanations of differences from the model", [row for row in figure_2 if is_cause(row)], False
+    )
+    yield Section("TCP's rules", rows.dialogues(tests, ROOT / "sim" / "tests" / "it"), False)
+    yield Section("Fixed point against floats", reference_model_rows(tests), False)
+    yield Section("The rules of RFC 8290 and RFC 8289", fq_codel_rows(tests), False)
+    yield Section("Laws that every run must keep", law_rows(tests), False)
+    yield Section("TCP's laws", tcp_laws(tests), False)
+
+
+def is_cause(row: Row) -> bool:
+    """Says whether the row is one of our explanations."""
+    return row.claim.startswith(CAUSES)
+
+
+def guarded(claim: str, witness: Callable[[], Row]) -> Row:
+    """Returns a check's row, or why the check could not run."""
+    try:
+        return witness()
+    except (OSError, SystemExit, ValueError, KeyError, subprocess.SubprocessError) as error:
+        return Row(claim, "ns-2", f"could not run: {error}", "make golden", NOT_COMPARED)
+
+
+def queue_rows(tests: Sequence[Test]) -> list[Row]:
+    """Returns averages and marks, step by step."""
+    recorded = "ns-2 2.35, step by step"
+    wanted = (
+        (
+            "Averages of RED and multi-RED after every arrival, to 1e-5",
+            in_module(tests, "policy/golden", "averages"),
+            f"{POLICY} golden",
+        ),
+        (
+            "The same inside a queue, on its fast and slow path",
+            in_module(tests, "queue_red", "averages__equal"),
+            f"{SIM} queue_red",
+        ),
+        (
+            "Drop decisions of RED and DiffServ RED after every arrival, given the random number",
+            in_module(tests, "queue_ns2", "decisions__"),
+            f"{SIM} queue_ns2",
+        ),
+        ("SFD marks of single flows", in_module(tests, "policy/golden", "sfd"), f"{POLICY} golden"),
+        ("SFD marks with timeouts and promotion", in_module(tests, "queue_marks"), f"{SIM} queue_marks"),
+    )
+    return [tally(claim, recorded, found, command) for claim, found, command in wanted]
+
+
+def reference_model_rows(tests: Sequence[Test]) -> list[Row]:
+    """Returns what the policies' reference models in floats found."""
+    return [
+        tally(
+            test.name.partition("::")[2].replace("__", ": ").replace("_", " "),
+            "the same formula in floats",
+            [test],
+            f"{POLICY} reference_models",
+        )
+        for test in in_module(tests, "reference_models")
+    ] or [tally("Policies in fixed point", "floats", [], f"{POLICY} reference_models")]
+
+
+def fq_codel_rows(tests: Sequence[Test]) -> list[Row]:
+    """Returns the scheduler, overflow and CoDel."""
+    parts = {
+        "scheduler": "Order of flows and byte fairness",
+        "overflow": "Drops when full",
+        "codel": "CoDel's control law",
+    }
+    return [
+        tally(
+            claim,
+            "the RFC's rules",
+            in_module(tests, "queue_fq_codel", f"::{part}"),
+            f"{SIM} queue_fq_codel",
+        )
+        for part, claim in parts.items()
+    ]
+
+
+def law_rows(tests: Sequence[Test]) -> list[Row]:
+    """Returns conservation and its relatives."""
+    wanted = (
+        (
+            "Packets and bytes are conserved, delivered once, no faster than the path",
+            "random cases",
+            "engine_laws",
+            "random",
+        ),
+        (
+            "The same under every scheme; a backlogged link never rests; faults add up",
+            "fixed cases",
+            "engine_laws",
+            "::laws__[^h]|every|faults",
+        ),
+        ("Fast path = slow path, packet by packet", "random cases", "engine_paths", "hop__fast"),
+        ("Fast path = slow path, in whole runs", "fixed cases", "engine_paths", "::paths__"),
+        ("Same seed, same records with any number of threads", "fixed cases", "engine_determinism", ""),
+        ("No traffic file makes a reader panic", "random cases", "traffic_fuzz", "never"),
+    )
+    return [
+        tally(claim, against, in_module(tests, module, pattern), f"{SIM} {module}")
+        for claim, against, module, pattern in wanted
+    ]
+
+
+def tcp_laws(tests: Sequence[Test]) -> list[Row]:
+    """Returns what TCP's rules add up to: rate against loss, sawtooth, fairness."""
+    wanted = {
+        "Rate against loss: √(3/2)/√p, and CUBIC's own law": (
+            "response",
+            "the formulas, within stated bands",
+        ),
+        "Amplitude of the sawtooth": ("sawtooth", "one half; seven tenths for CUBIC"),
+        "Fairness of equal flows, unfairness of unequal round trips": ("fairness|unfairness", "stated bands"),
+    }
+    return [
+        tally(claim, against, in_module(tests, "tcp_laws", f"::(?:rtt_)?(?:{pattern})__"), f"{SIM} tcp_laws")
+        for claim, (pattern, against) in wanted.items()
+    ]
+
+
+def summary(sections: Sequence[Section]) -> str:
+    """Returns the counts of verdicts, comparisons with something outside apart from our own tests."""
+    outside, own = (
+        [row.verdict for section in sections if section.is_outside is kind for row in section.rows]
+        for kind in (True, False)
+    )
+    agree, differ, missing = (outside.count(verdict) for verdict in (AGREES, DIFFERS, NOT_COMPARED))
+    hold, fail, not_run = (own.count(verdict) for verdict in (AGREES, DIFFERS, NOT_COMPARED))
+    return (
+        f"{len(outside)} comparisons with something outside: {agree} agree, {differ} differ, {missing} could "
+        f"not be made. {len(own)} rules under our own tests: {hold} hold, {fail} fail, {not_run} not run"
+    )
+
+
+def body(sections: Sequence[Section]) -> str:
+    """Returns the part of the page that is written: what is wrong, then everything."""
+    wrong = [row for section in sections for row in shown(section) if row.verdict not in (AGREES, "holds")]
+    parts = [f"\n**{summary(sections)}.**\n"]
+    if wrong:
+        lines = (f"- {row.verdict}: {row.claim}. {row.result}\n" for row in wrong)
+        parts.append("\n## What differs, fails or is not compared\n\n" + "".join(lines))
+    for title, is_outside in GROUPS:
+        parts.append(f"\n## {title}\n")
+        chosen = [section for section in sections if section.is_outside is is_outside and section.rows]
+        parts += [f"\n### {section.title}\n\n{table(shown(section))}" for section in chosen]
+    return "".join(parts)
+
+
+def shown(section: Section) -> list[Row]:
+    """Returns the rows with the verdict's word: a rule holds or fails, a comparison agrees or differs."""
+    if section.is_outside:
+        return list(section.rows)
+    return [replace(row, verdict=OF_TESTS[row.verdict]) for row in section.rows]
+
+
+def table(found: Iterable[Row]) -> str:
+    """Returns one section's rows."""
+    header = ("claim", "compared with", "result", "verdict", "command")
+    return document.table(
+        header,
+        [(row.claim, row.compared, row.result, row.verdict, f"`{row.command}`") for row in found],
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

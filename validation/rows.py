@@ -1,0 +1,294 @@
+"""Rows of docs/validation.md: a function for each check, from the JSON or CSV that the check prints.
+
+A row's verdict follows from the numbers alone; what is missing or cannot be read counts as not compared.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tools.cargo_tests import Outcome
+from validation import oracle
+
+ROOT = Path(__file__).resolve().parent.parent
+AGREES, DIFFERS, NOT_COMPARED = "agrees", "**differs**", "**not compared**"
+HOLDS, FAILS, NOT_RUN = "holds", "**fails**", "**not run**"
+OF_TESTS = {AGREES: HOLDS, DIFFERS: FAILS, NOT_COMPARED: NOT_RUN}
+"""The verdict on a rule that only our own tests check."""
+TCP_GOLDENS = ROOT / "oracle" / "golden" / "tcp"
+OVERLOAD_TABLE = ROOT / "oracle" / "golden" / "overload.csv"
+RFCS = {
+    "RFC 2018": "SACK: what the receiver reports",
+    "RFC 3042": "limited transmit",
+    "RFC 3168": "ECN",
+    "RFC 5681": "slow start, congestion avoidance, fast retransmit, delayed ACKs, idle restart",
+    "RFC 6298": "retransmission timer",
+    "RFC 6582": "NewReno",
+    "RFC 6675": "SACK-based recovery",
+    "RFC 6928": "initial window",
+    "RFC 9937": "PRR",
+    "RFC 8985": "RACK-TLP",
+    "RFC 9438": "CUBIC",
+}
+QUEUES = {
+    "RED": "RED",
+    "REDds": "multi-RED with one colour",
+    "RIOds": "multi-RED, coupled",
+    "RIOdsD": "multi-RED, decoupled",
+    "WREDds": "multi-RED, total",
+    "RIO": "RIO",
+}
+"""ns-2's queues in the overload table, and what they are here."""
+CLAIM_VERDICTS = {"agrees": AGREES, "differs": DIFFERS, "not compared": NOT_COMPARED}
+"""Verdicts as the papers write them."""
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One claim: what it was compared with, how far the two are apart, and how to see it again."""
+
+    claim: str
+    compared: str
+    result: str
+    command: str
+    verdict: str = AGREES
+
+
+@dataclass(frozen=True)
+class Test:
+    """One Rust test that was run: its package, its name with modules, and what it printed."""
+
+    package: str
+    name: str
+    passed: bool
+    said: str = ""
+
+    @property
+    def module(self) -> str:
+        """The module of the integration tests that it stands in."""
+        return self.name.partition("::")[0]
+
+
+def json_lines(output: str) -> list[Json]:
+    """Returns the JSON objects among the lines of an output."""
+    return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+
+
+# --- our own tests ---------------------------------------------------------------------------------
+
+
+def tests(output: str) -> list[Test]:
+    """Returns every test that `tools.cargo_tests` ran."""
+    return [
+        Test(one["package"], one["name"], one["outcome"] == Outcome.PASSED, one["output"])
+        for one in json_lines(output)
+        if one["outcome"] != Outcome.NOT_RUN
+    ]
+
+
+def in_module(all_tests: Iterable[Test], module: str, pattern: str = "") -> list[Test]:
+    """Returns those of a module, or of a package and module (`policy/golden`), whose names match."""
+    package, _, module = module.rpartition("/")
+    return [
+        test
+        for test in all_tests
+        if test.module == module and package in test.package and re.search(pattern, test.name)
+    ]
+
+
+def tally(claim: str, compared: str, chosen: Sequence[Test], command: str) -> Row:
+    """Returns a row for a group of tests; failed ones are named."""
+    if not chosen:
+        return Row(claim, compared, "no test", command, NOT_COMPARED)
+    failed = [f"`{test.name}`" for test in chosen if not test.passed]
+    passed = f"{len(chosen) - len(failed)} of {len(chosen)} tests pass"
+    if failed:
+        return Row(claim, compared, f"{passed}; failed: {', '.join(failed)}", command, DIFFERS)
+    lines = [line.strip() for test in chosen for line in test.said.splitlines()]
+    said = "; ".join(line for line in lines if line and not line.startswith("proptest:"))
+    return Row(claim, compared, f"{passed}{': ' if said else ''}{said}", command)
+
+
+def dialogues(all_tests: Sequence[Test], folder: Path) -> list[Row]:
+    """Returns the dialogue tests by the RFCs that their comments name; one test may show several."""
+    by_rfc: dict[str, list[Test]] = defaultdict(list)
+    outcome = {test.name: test for test in all_tests if test.module.startswith("tcp_")}
+    for path in sorted(folder.glob("tcp_*.rs")):
+        text = path.read_text()
+        of_file = re.findall(r"RFC \d+", "".join(re.findall(r"^//!.*\n", text, re.M)))
+        for comment, name in re.findall(r"((?:^///.*\n)*)(?:#\[.*\n)+fn (\w+)\(", text, re.M):
+            # A file about one RFC need not name it again at every test.
+            for rfc in sorted(set(re.findall(r"RFC \d+", comment) or of_file[:1])):
+                if f"{path.stem}::{name}" in outcome:
+                    by_rfc[rfc].append(outcome[f"{path.stem}::{name}"])
+    rows = []
+    for rfc, subject in RFCS.items():
+        modules = sorted({test.module for test in by_rfc[rfc]})
+        command = "cargo test -p mousehole-sim --test it -- " + " ".join(modules or ["…"])
+        rows.append(tally(f"{rfc}: {subject}", "its text, as dialogues", by_rfc[rfc], command))
+    return rows
+
+
+# --- ns-2 ------------------------------------------------------------------------------------------
+
+
+def tcp_goldens(program: Path) -> Row:
+    """Plays every golden trace: events that differ, and the largest difference in time."""
+    goldens = oracle.recorded(TCP_GOLDENS)
+    scenarios = [oracle.scenario(case, played.phase_s) for case, played in goldens]
+    events, worst_s, parted = 0, 0.0, []
+    for (case, played), mine in zip(goldens, oracle.ours(program, scenarios), strict=True):
+        events += len(played.events)
+        same = oracle.beside_record(mine, played)
+        if oracle.parting(same, played):
+            parted.append(case.feature)
+        apart = [abs(a[0] - b[0]) for a, b in zip(same, played.events, strict=False) if a[1:] == b[1:]]
+        worst_s = max(worst_s, *apart)
+    result = f"{len(goldens) - len(parted)} of {len(goldens)} traces, {events:,} events: same order; "
+    result += f"times at most {worst_s * 1e6:.2f} µs apart" + (
+        f"; different: {', '.join(parted)}" if parted else ""
+    )
+    return Row(
+        "One-way TCP sends, receives, drops and acknowledges as ns-2",
+        "recorded ns-2 2.35 traces of Reno, NewReno and SACK",
+        result,
+        "make golden",
+        DIFFERS if parted else AGREES,
+    )
+
+
+def random_tcp(output: str, reason: str) -> Row:
+    """Returns the row of `make oracle`."""
+    claim, compared = "The same on random losses, windows, timers and paths", "ns-2 2.35, run beside ours"
+    found = json_lines(output)
+    if not found or not found[0]["cases"]:
+        return Row(claim, compared, reason, "make oracle", NOT_COMPARED)
+    cases, same, ties, differ = (found[0][name] for name in ("cases", "same", "ties", "differ"))
+    result = (
+        f"{same + ties} of {cases} cases agree event by event, {ties} of them with time in floats as ns-2"
+    )
+    return Row(claim, compared, result, "make oracle", DIFFERS if differ else AGREES)
+
+
+def overload(output: str, reason: str) -> list[Row]:
+    """Returns a row for each kind of queue in the overload table, and one for its rows without a scheme."""
+    command = "mousehole-overload 5"
+    lines = list(csv.DictReader(io.StringIO(output)))
+    groups = {queue: [line for line in lines if line["queue"] == queue] for queue in QUEUES}
+    found = [overload_row(QUEUES[queue], queue, rows) for queue, rows in groups.items() if rows]
+    recorded = list(csv.DictReader(io.StringIO(OVERLOAD_TABLE.read_text())))
+    left_out = len(recorded) - sum(line["rule"] == "ns2" for line in lines)
+    if left_out:
+        result = f"{left_out} rows: a queue that is not among our schemes" if found else reason
+        found.append(Row("Other rows of the overload table", "ns-2 2.35", result, command, NOT_COMPARED))
+    return found
+
+
+def overload_row(name: str, queue: str, rows: Sequence[Mapping[str, str]]) -> Row:
+    """Judges one kind of queue by ns-2's own rule, and adds how far the policy's rule is from it."""
+    same = [row for row in rows if row["rule"] == "ns2"]
+    policy = [row for row in rows if row["rule"] == "policy"]
+    near = sum(is_near(row) for row in same)
+    result = (
+        f"{near} of {len(same)} settings within twice the spread over seeds; {distance(same)}. "
+        f"By the policy's rule, which is not ns-2's: {distance(policy)}"
+    )
+    compared = f"ns-2 2.35's {queue}, 600 s a setting"
+    verdict = AGREES if same and near == len(same) else DIFFERS
+    return Row(
+        f"{name}: drops and queue under open-loop overload", compared, result, "mousehole-overload 5", verdict
+    )
+
+
+def distance(rows: Sequence[Mapping[str, str]]) -> str:
+    """Returns the greatest distances from ns-2's shares and queues."""
+    shares = [abs(float(row[key]) - float(row[f"ns2_{key}"])) for row in rows for key in ("out", "in")]
+    lengths = [abs(float(row["queue_packets"]) / float(row["ns2_queue_packets"]) - 1) for row in rows]
+    return f"shares dropped at most {max(shares):.4f} apart, mean queues {max(lengths):.1%}"
+
+
+def is_near(row: Mapping[str, str]) -> bool:
+    """Says whether shares and queue are no farther from ns-2's than twice what another seed does to ours.
+
+    Evenly spaced arrivals have hardly any spread: 2e-5 of the packets, about five of such a run, and 0.1 %
+    of the queue always count as near.
+    """
+    for key, ns2, spread, least in (
+        ("out", "ns2_out", "spread_out", 2e-5),
+        ("in", "ns2_in", "spread_in", 2e-5),
+        ("queue_packets", "ns2_queue_packets", "spread_queue", 1e-3 * float(row["ns2_queue_packets"])),
+    ):
+        if abs(float(row[key]) - float(row[ns2])) > max(2 * float(row[spread]), least) + 1e-9:
+            return False
+    return True
+
+
+# --- Linux, the kernel and the papers --------------------------------------------------------------
+
+
+def linux(output: str, reason: str) -> list[Row]:
+    """Returns a row for each quantity of `make witness` that must be within the bound."""
+    command, verdicts = "sudo make witness", {"agrees": AGREES, "not in the simulator": NOT_COMPARED}
+    rows = []
+    for one in json_lines(output):
+        if one["held"]:
+            linux, simulated = (estimate(one[side]) for side in ("linux", "simulated"))
+            verdict = verdicts.get(one["verdict"], DIFFERS)
+            claim = f"{one['quantity']} within 10 %: {one['case']}"
+            result = f"Linux {linux}, simulator {simulated}"
+            rows.append(Row(claim, "Linux TCP over veth and TBF", result, command, verdict))
+    claim = "Throughput and mean queue of bulk Reno and CUBIC, within 10 %"
+    return rows or [Row(claim, "Linux TCP over veth and TBF", reason, command, NOT_COMPARED)]
+
+
+def estimate(value: Mapping[str, float] | None) -> str:
+    """Returns a mean and half its interval."""
+    return "none" if value is None else f"{value['mean']:.2f} ±{value['half_width']:.2f}"
+
+
+def claims(output: str, reason: str, command: str) -> list[Row]:
+    """Returns the claims of a paper's table or figure, as `python -m papers` prints them."""
+    found = [one["claim"] for one in json_lines(output) if one["part"] == "finding" and one["claim"]]
+    rows = [
+        Row(
+            claim["statement"],
+            claim["compared_with"],
+            claim["result"],
+            command,
+            CLAIM_VERDICTS[claim["verdict"]],
+        )
+        for claim in found
+    ]
+    return rows or [Row(command, "the paper", reason, command, NOT_COMPARED)]
+
+
+def kernel(output: str, reason: str) -> list[Row]:
+    """Returns records and differences of each policy, then whether changed parameters were noticed."""
+    command = "sudo make bpf-parity"
+    rows = []
+    for one in json_lines(output):
+        policy = f"`{one['policy']}`"
+        if one["check"] == "parity":
+            claim = f"{policy} decides in the kernel as in the simulator"
+            result = f"{one['records']:,} records, {one['differences']} differences"
+            verdict = DIFFERS if one["differences"] or not one["outcomes_vary"] else AGREES
+            rows.append(Row(claim, "the eBPF program, by BPF_PROG_TEST_RUN", result, command, verdict))
+        else:
+            claim = f"{policy}: a parameter off by its smallest step is noticed"
+            changes, noticed, unread = (one[name] for name in ("changes", "noticed", "unread"))
+            result = (
+                f"{noticed} of {changes} changes noticed, {unread} rightly not (fields that are not read)"
+            )
+            verdict = AGREES if changes == noticed + unread else DIFFERS
+            rows.append(Row(claim, "the same records", result, command, verdict))
+    claim = "The policies decide in the kernel as in the simulator"
+    return rows or [Row(claim, "eBPF", reason, command, NOT_COMPARED)]

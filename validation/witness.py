@@ -1,0 +1,356 @@
+"""Real Linux beside the simulator: bulk TCP through a TBF bottleneck, throughput and mean queue within 10 %.
+
+`make witness` writes the table of docs/witness.md; with `--json` the rows are printed as JSON lines instead.
+Linux runs in namespaces of its own (witness_lab.py); the simulator plays the same link, flows and window.
+Exit code 1 when a case differs by more than the bound. Without root or a tool nothing can be measured: the
+program then says NOT RUN and why, and fails only where CI is set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+from types import FrameType
+from typing import Any
+
+from scipy import stats
+
+from tools import document
+from validation.witness_lab import (
+    BURST_FRAMES,
+    ETHERNET,
+    FULL_FRAME,
+    SPARE_S,
+    Case,
+    Measured,
+    die_with_parent,
+)
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "witness.md"
+BOUND = 0.10
+TOOLS = {"ip": "iproute2", "tc": "iproute2", "ethtool": "ethtool"}
+CASES = [
+    Case("reno", 1),
+    Case("reno", 4),
+    Case("cubic", 1),
+    Case("cubic", 4),
+    Case("reno", 1, limit_packets=30),
+    Case("reno", 1, limit_packets=20),
+    Case("reno", 1, sack=False),
+]
+# These may differ, as docs/witness.md says: printed as such, but no failure.
+KNOWN = CASES[-2:]
+AGREES, DIFFERS, KNOWN_DIFFERENCE = "agrees", "DIFFERS", "differs, known"
+# Linux's segments: 1500 bytes with 20 of IP, 20 of TCP and 12 of timestamps.
+SEGMENT = {"mss": 1448, "header": 52, "delayed_ack": "40ms"}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean of independent runs and the half width of its 95 % interval (Student's t)."""
+
+    mean: float
+    half_width: float
+
+    @staticmethod
+    def of(values: Sequence[float]) -> Estimate:
+        """From at least two runs."""
+        quantile = float(stats.t.ppf(0.975, len(values) - 1))
+        return Estimate(fmean(values), quantile * stdev(values) / len(values) ** 0.5)
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f} ± {self.half_width:.2f}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity of one case, both ways; `simulated` is missing where the simulator lacks the algorithm."""
+
+    case: Case
+    quantity: str
+    linux: Estimate
+    simulated: Estimate | None
+    held: bool = True
+    known: bool = False
+
+    @property
+    def apart(self) -> float | None:
+        """Simulator over Linux, less one."""
+        return None if self.simulated is None else self.simulated.mean / self.linux.mean - 1
+
+    @property
+    def verdict(self) -> str:
+        """What the row says about the bound."""
+        if self.apart is None:
+            return "not in the simulator"
+        if not self.held:
+            return "shown only"
+        if abs(self.apart) <= BOUND:
+            return AGREES
+        return KNOWN_DIFFERENCE if self.known else DIFFERS
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure all cases, print the table."""
+    options = parse(arguments)
+    reason = obstacle()
+    if reason:
+        print(f"NOT RUN  witness: {reason}", file=sys.stderr if options.json else sys.stdout)
+        return int(bool(os.environ.get("CI")))
+    signal.signal(signal.SIGTERM, stop)
+    cases = [case for case in CASES if options.congestion in (None, case.congestion)]
+    conditions = (
+        f"Linux {os.uname().release}, {os.cpu_count()} processors, {len(cases)} cases, "
+        f"{options.reps} runs each, {options.jobs} at a time, simulator of commit {commit()}"
+    )
+    print(f"witness: {conditions}", file=sys.stderr, flush=True)
+    rows: list[Row] = []
+    delays: list[dict[str, float]] = []
+    for case in cases:
+        measured = linux_runs(case, options.reps, options.jobs)
+        rows += compare(case, measured)
+        delays += [run.delay for run in measured]
+        tcp = json.dumps(simulated_tcp(case))
+        print(f"witness: {label(case)}: simulated with {tcp}", file=sys.stderr, flush=True)
+    if options.json:
+        print("\n".join(json.dumps(as_json(row)) for row in rows))
+        return exit_code(rows)
+    result = f"\n{conditions}; ± is half of the 95 % interval:\n\n{table(rows)}\n{delay_line(delays)}\n"
+    print(result)
+    if len(cases) == len(CASES):
+        document.renew(options.document, "witness", result)
+    print(conclusion(rows))
+    return exit_code(rows)
+
+
+def commit() -> str:
+    """Returns the short name of the commit that is checked out, with a + where files are changed."""
+    command = ["git", "describe", "--always", "--dirty=+"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--reps", type=int, default=5, help="runs per case, at least 2 (default 5)")
+    parser.add_argument("--jobs", type=int, default=5, help="runs at the same time (default 5)")
+    parser.add_argument(
+        "--congestion", choices=["reno", "cubic"], help="only these cases; the document stays as it is"
+    )
+    parser.add_argument("--document", type=Path, default=DOCUMENT)
+    parser.add_argument("--json", action="store_true", help="print rows as JSON, leave the document alone")
+    options = parser.parse_args(arguments)
+    if options.reps < 2 or options.jobs < 1:
+        parser.error("--reps must be at least 2 and --jobs at least 1")
+    return options
+
+
+def obstacle() -> str | None:
+    """Why nothing can be measured here, if so."""
+    if sys.platform != "linux":
+        return "network namespaces are Linux's"
+    for tool, package in TOOLS.items():
+        if not shutil.which(tool):
+            return f"{tool} is not installed; 'make deps' installs it ({package})"
+    if os.geteuid() != 0:
+        return "network namespaces need root"
+    if not Path("/dev/net/tun").exists():
+        return "there is no /dev/net/tun"
+    return None
+
+
+def stop(number: int, _: FrameType | None) -> None:
+    """A signal ends the program through its `finally`s; the runs die with it."""
+    sys.exit(128 + number)
+
+
+def linux_runs(case: Case, reps: int, jobs: int) -> list[Measured]:
+    """`reps` runs of one case, `jobs` at a time, each a process with namespaces of its own."""
+    results: list[Measured] = []
+    while len(results) < reps:
+        batch = min(jobs, reps - len(results))
+        with contextlib.ExitStack() as stack:
+            running = [stack.enter_context(linux_run(case)) for _ in range(batch)]
+            results += [finish() for finish in running]
+    return results
+
+
+@contextlib.contextmanager
+def linux_run(case: Case) -> Iterator[Callable[[], Measured]]:
+    """A run under way; what it yields waits for its result. It never outlives the context."""
+    program = Path(__file__).with_name("witness_lab.py")
+    process = subprocess.Popen(
+        [sys.executable, str(program), json.dumps(asdict(case))],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=die_with_parent,
+    )
+
+    def finish() -> Measured:
+        out, errors = process.communicate(timeout=case.seconds + 2 * SPARE_S)
+        if process.returncode:
+            raise SystemExit(f"witness: a run ended with {process.returncode}: {errors.strip()[-500:]}")
+        return Measured(**json.loads(out))
+
+    try:
+        yield finish
+    finally:
+        process.kill()
+        process.wait()
+
+
+def simulated_tcp(case: Case) -> dict[str, Any] | None:
+    """The simulator's TCP nearest to Linux's in this case; `None` if it lacks the congestion control."""
+    from mousehole import MouseholeError, _engine
+
+    choices = [{"profile": profile, "congestion": case.congestion} for profile in ("linux", "rfc")]
+    if case.congestion == "reno":
+        choices.append({"profile": "rfc"})
+    for choice in choices:
+        tcp = {**choice, **SEGMENT, "variant": "sack" if case.sack else "newreno"}
+        with contextlib.suppress(MouseholeError):
+            _engine.validate(scenario(case, tcp, 0))
+            return tcp
+    return None
+
+
+def scenario(case: Case, tcp: dict[str, Any], replication: int) -> dict[str, Any]:
+    """The case for the simulator. Its buffer does not count the packet in transmission, TBF's limit does."""
+    return {
+        "schema": "mousehole.scenario/1",
+        "seed": 1,
+        "replication": replication,
+        "warmup": f"{case.warmup_s}s",
+        "duration": f"{case.window_s}s",
+        "max_windows": 1,
+        "scheme": "droptail",
+        "link": {
+            "rate": f"{case.rate_bps}bit",
+            "rtt": f"{case.rtt_s * 1e3:g}ms",
+            "buffer": f"{case.limit_packets - 1}p",
+            "uplink_rate": "10gbit",
+            "overhead": ETHERNET,
+        },
+        "tcp": tcp,
+        "traffic": {"bulk": {"flows": case.flows, "start_spread_s": case.spread_s, "rtt_spread": 0.01}},
+    }
+
+
+def simulate(case: Case, tcp: dict[str, Any], replication: int) -> Measured:
+    """One run of the simulator, in the same terms: the queue counts the packet in transmission."""
+    from mousehole import _engine
+
+    run = _engine.run(scenario(case, tcp, replication), None, _engine.Cancel())
+    queue = next(entry for entry in run.queues() if entry["name"] == "down")
+    frame_bytes = queue["sent_bytes"] / queue["sent_packets"] + ETHERNET
+    in_transmission = queue["sent_packets"] * frame_bytes * 8 / (case.rate_bps * case.window_s)
+    return Measured(
+        goodput_bps=run.summary()["goodput_bps"],
+        queue_packets=queue["mean_queue_packets"] + in_transmission,
+        drops=sum(colour["forced"] + colour["early"] for colour in queue["colours"]),
+        frame_bytes=frame_bytes,
+    )
+
+
+QUANTITIES: list[tuple[str, Callable[[Measured], float], bool]] = [
+    ("goodput, Mb/s", lambda run: run.goodput_bps / 1e6, True),
+    ("mean queue, packets", lambda run: run.queue_packets, True),
+    ("drops in the window", lambda run: float(run.drops), False),
+]
+
+
+def compare(case: Case, measured: list[Measured], tcp: dict[str, Any] | None = None) -> list[Row]:
+    """The rows of one case; as many runs of the simulator as of Linux."""
+    oversized = [run.frame_bytes for run in measured if run.frame_bytes > FULL_FRAME]
+    if oversized:
+        raise SystemExit(f"witness: frames of {max(oversized):.0f} bytes: segmentation offload is not off")
+    tcp = tcp or simulated_tcp(case)
+    simulated = [simulate(case, tcp, index) for index in range(len(measured))] if tcp else []
+    return [
+        Row(
+            case,
+            name,
+            Estimate.of([value(run) for run in measured]),
+            Estimate.of([value(run) for run in simulated]) if simulated else None,
+            held,
+            case in KNOWN,
+        )
+        for name, value, held in QUANTITIES
+    ]
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Returns the rows in Markdown."""
+    header = ("case", "quantity", "Linux", "simulator", "differs by", "")
+    return document.table(header, [cells(row) for row in rows])
+
+
+def cells(row: Row) -> list[str]:
+    """Returns one line of the table."""
+    difference = "" if row.apart is None else f"{100 * row.apart:+.1f} %"
+    simulated = str(row.simulated or "none")
+    return [label(row.case), row.quantity, str(row.linux), simulated, difference, row.verdict]
+
+
+def as_json(row: Row) -> dict[str, Any]:
+    """Returns a row for programs; `simulated` is null where the simulator lacks the algorithm."""
+    return {
+        "case": label(row.case),
+        "quantity": row.quantity,
+        "linux": asdict(row.linux),
+        "simulated": asdict(row.simulated) if row.simulated else None,
+        "held": row.held,
+        "verdict": row.verdict,
+    }
+
+
+def label(case: Case) -> str:
+    """What the table calls a case."""
+    flows = f"{case.flows} flow{'s' if case.flows > 1 else ''}"
+    return f"{case.congestion}, {flows}, {case.limit_packets}p" + ("" if case.sack else ", no SACK")
+
+
+def delay_line(delays: Sequence[dict[str, float]]) -> str:
+    """How late the acknowledgements were: the worst run's figures."""
+    worst = {name: max(delay[name] for delay in delays) for name in delays[0]}
+    return (
+        f"delay line, worst run: {worst['late_p50_us']:.0f} µs late in the median, "
+        f"{worst['late_p99_us']:.0f} µs at p99, {worst['late_max_us']:.0f} µs at most; "
+        f"{worst['lost']:.0f} lost. TBF burst {BURST_FRAMES} frames."
+    )
+
+
+def exit_code(rows: Sequence[Row]) -> int:
+    """Returns 0 when something agrees and nothing differs that is not documented."""
+    verdicts = [row.verdict for row in rows if row.held]
+    return int(DIFFERS in verdicts or AGREES not in verdicts)
+
+
+def conclusion(rows: Sequence[Row]) -> str:
+    """Returns the counts as one sentence."""
+    verdicts = [row.verdict for row in rows if row.held]
+    agree, differ, known = (verdicts.count(word) for word in (AGREES, DIFFERS, KNOWN_DIFFERENCE))
+    missing = len(verdicts) - agree - differ - known
+    return (
+        f"witness: {agree} within {BOUND:.0%}, {differ} differ, {known} differ as documented, "
+        f"{missing} without a counterpart"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
