@@ -23,7 +23,7 @@ PREFIX = "mousehole-"
 CRATES: dict[str, set[str]] = {
     "mousehole-policy": set(),
     "mousehole-sim": {"mousehole-policy"},
-    "mousehole-python": {"mousehole-check", "mousehole-policy", "mousehole-sim"},
+    "mousehole-python": {"mousehole-sim", "mousehole-policy", "mousehole-check"},
     "mousehole-check": {"mousehole-policy"},
 }
 

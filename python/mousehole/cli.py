@@ -22,6 +22,7 @@ from mousehole.errors import MouseholeError
 from mousehole.manifest import REVISION
 from mousehole.options import whole
 from mousehole.paper import reproduce
+from mousehole.plan import load_policies
 from mousehole.policy_cli import policy_app
 from mousehole.progress import ConsoleReporter
 from mousehole.settings import Options
@@ -94,6 +95,12 @@ Jobs = Annotated[str | None, typer.Option(metavar="N", help="Parallel runs (defa
 Own = Annotated[str | None, typer.Option(metavar="N", help="Replaces that of the scenario.")]
 
 
+OwnPolicy = Annotated[
+    str | None,
+    typer.Option(metavar="FILE.h[,…]", help="Header of your own policy, which schemes may then name."),
+]
+
+
 def main() -> None:
     """The command `mousehole`."""
     app()
@@ -157,6 +164,7 @@ def run_command(
     scheme: Annotated[
         str | None, typer.Option(metavar="NAME[(…)]", help="Replaces that of the scenario.")
     ] = None,
+    policy: OwnPolicy = None,
     seed: Own = None,
     replication: Own = None,
     records_file: Annotated[
@@ -171,6 +179,7 @@ def run_command(
     for option, given in {"--records": records_file, "--trace": trace}.items():
         output.check_suffix(option, given, output.TABLE_SUFFIXES)
     output.check_outputs({"--records": records_file, "--trace": trace, "--json": json}, [scenario])
+    load_policies(policy)
     numbers = {"seed": whole("seed", seed, 0), "replication": whole("replication", replication, 0)}
     changes = {"scheme": scheme, **numbers, "trace": True if trace else None}
     done = records.run(scenario, **changes)
@@ -204,16 +213,18 @@ def paper_command(
 @app.command("schemes", cls=CliCommand)
 def schemes_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME[(…)]", help="Print the page of this scheme.")
+        str | None, typer.Argument(metavar="NAME[(…)]", help="Print the page of this scheme or part.")
     ] = None,
+    policy: OwnPolicy = None,
     json: JsonFile = None,
 ) -> None:
-    """Lists the schemes, or prints the page of one."""
+    """Lists schemes, markers and queues, or prints the page of one."""
     output.check_outputs({"--json": json})
+    load_policies(policy)
     if json is None and name is not None:
         show.print_scheme(report.report_console(), show.scheme_entry(name))
     elif json is None:
-        show.print_schemes(report.report_console(), _engine.schemes())
+        show.print_schemes(report.report_console(), _engine.schemes(), _engine.parts())
     else:
         output.write_text(
             json, jsonout.dumps({"schema": "mousehole.schemes/1", "schemes": _engine.schemes()})

@@ -17,7 +17,7 @@ from mousehole.engine_types import Scenario, TrafficSummary
 from mousehole.errors import field_error
 from mousehole.manifest import manifest
 from mousehole.options import least
-from mousehole.plan import Cell, Plan, checked, planned
+from mousehole.plan import Cell, Plan, checked, load_policies, planned
 from mousehole.pool import default_jobs, estimated_seconds, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
 from mousehole.results import Finding, Manifest, Results, Row, as_record
@@ -57,6 +57,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
       ecn               hosts use ECN (RFC 3168)
     What is compared:
       schemes           names, perhaps with parameters: "droptail,sfd(th=15kB)", a list of such, or "all"
+      policy            header of your own policy, or several, that schemes may then name (none)
       baseline          scheme that the others are compared with ("droptail")
       short, long       transfers up to `short` ("15kB") are short, those above `long` ("150kB") are long
     How much is run:
@@ -76,6 +77,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     >>> found.buckets.height, sorted(found.findings["scheme"].unique())
     (20, ['fq-codel'])
     """
+    load_policies(options.policy)
     start, given = _starting_point(traffic, options)
     shared = scenarios.shared(start, given.section, options)
     plan = planned(shared, options, start.get("scheme"))

@@ -352,14 +352,37 @@ class ParameterEntry(TypedDict):
     source: str
 
 
-class SchemeEntry(TypedDict):
-    """One scheme of the catalogue."""
+class OwnPolicy(TypedDict):
+    """A user's own policy in a scheme: its name, its header's path and SHA-256."""
+
+    name: str
+    header: str
+    sha256: str
+
+
+class CatalogueEntry(TypedDict):
+    """Something that a scheme may name: its texts and its parameters."""
 
     name: str
     summary: str
     source: str
     detail: str
     params: list[ParameterEntry]
+
+
+class SchemeEntry(CatalogueEntry):
+    """One named scheme; `stages` are its parts, markers first."""
+
+    stages: list[str]
+
+
+class PartEntry(CatalogueEntry):
+    """A marker or queue that schemes are made of; a user's own policy has a header and its SHA-256."""
+
+    role: Literal["marker", "queue"]
+    is_policy: bool
+    header: str | None
+    sha256: str | None
 
 
 class PolicyKernelFigures(TypedDict):

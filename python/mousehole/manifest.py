@@ -9,7 +9,7 @@ from typing import cast
 from mousehole import _engine, sizefiles
 from mousehole.engine_types import ConnectionSpec, JsonValue, Scenario
 from mousehole.plan import Plan
-from mousehole.results import CENSORED_SHARE, InputEntry, Manifest
+from mousehole.results import CENSORED_SHARE, InputEntry, Manifest, SchemeParameters
 from mousehole.scenario import filled
 from mousehole.sizes import CDF_TIMES_S
 from mousehole.statistics import LEAST_REPLICATIONS, LEVEL
@@ -33,13 +33,20 @@ def manifest(plan: Plan, traffic: TrafficInput) -> Manifest:
         "buffers": list(plan.buffers),
         "loads": list(plan.loads),
         "baseline": plan.baseline,
-        "schemes": [
-            {"scheme": scheme, "parameters": _engine.scheme_parameters(scheme)} for scheme in plan.schemes
-        ],
+        "schemes": [_scheme_entry(scheme) for scheme in plan.schemes],
         "scenario": without_directories(filled(first)),
         "tcp": tcp_parameters(first),
         "statistics": _statistics(plan),
     }
+
+
+def _scheme_entry(scheme: str) -> SchemeParameters:
+    """Returns a scheme with its parameters and, where it uses own policies, their headers' SHA-256."""
+    entry: SchemeParameters = {"scheme": scheme, "parameters": _engine.scheme_parameters(scheme)}
+    own = _engine.scheme_policies(scheme)
+    if own:
+        entry["policies"] = {policy["name"]: policy["sha256"] for policy in own}
+    return entry
 
 
 def inputs(traffic: TrafficInput) -> list[InputEntry]:

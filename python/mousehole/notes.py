@@ -38,6 +38,9 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
             f"The link is hardly loaded (load {load:.2g}; packets wait {wait_ms:.2g} ms on average), so no "
             "scheme can make much of a difference. Give a load, such as --load 0.9, or a lower rate."
         )
+    notes += [
+        f"{scheme}: {remark}." for scheme in results.plan.schemes for remark in _engine.scheme_remarks(scheme)
+    ]
     notes += _without_effect(results, cell) + _starving(results, cell)
     notes += _one_colour(results, cell) + _ill_fitting(results, cell)
     notes += _same_as_baseline(results, cell) if load >= UNLOADED else []  # with an idle link this is no news

@@ -129,6 +129,11 @@ def checked(plan: Plan) -> Plan:
     return plan
 
 
+def load_policies(given: str | Sequence[str] | None) -> list[str]:
+    """Compiles and loads the headers of own policies, so that schemes may name them; returns their names."""
+    return [_engine.load_policy(path) for path in (text_list("policy", given) if given is not None else ())]
+
+
 def with_baseline(schemes: tuple[str, ...], baseline: str) -> tuple[str, ...]:
     """Returns the schemes with the baseline first."""
     return (baseline, *(scheme for scheme in schemes if scheme != baseline))

@@ -7,7 +7,7 @@ This module imports none of the modules that compute, print or draw results (`ta
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import isfinite
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class SchemeParameters(TypedDict):
 
     scheme: str
     parameters: dict[str, str]
+    policies: NotRequired[dict[str, str]]
 
 
 class Manifest(TypedDict):

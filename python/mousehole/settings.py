@@ -77,6 +77,10 @@ class Options:
     schemes: str | Sequence[str] | None = option(
         None, "Schemes to compare, or all; mousehole schemes lists them.", "NAME[(…)][,…]", COMPARED
     )
+    policy: str | Sequence[str] | None = option(
+        None, "Header of your own policy, which schemes may then name; several with commas.",
+        "FILE.h[,…]", COMPARED,
+    )  # fmt: skip
     baseline: str = option("droptail", "Scheme that the others are compared with.", "NAME[(…)]", COMPARED)
     short: str = option("15kB", "Transfers up to this size are short.", "SIZE", COMPARED)
     long: str = option("150kB", "Transfers above this size are long.", "SIZE", COMPARED)

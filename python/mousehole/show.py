@@ -1,6 +1,7 @@
 """What `inspect`, `run` and `schemes` print."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from rich import box
 from rich.console import Console
@@ -9,34 +10,91 @@ from rich.text import Text
 
 from mousehole import _engine
 from mousehole._engine import DROP_REASONS
-from mousehole.engine_types import Counter, ParameterEntry, QueueCounters, SchemeEntry, TrafficSummary
+from mousehole.engine_types import (
+    CatalogueEntry,
+    Counter,
+    ParameterEntry,
+    PartEntry,
+    QueueCounters,
+    SchemeEntry,
+    TrafficSummary,
+)
 from mousehole.records import Records
 from mousehole.sizes import size_text
 from mousehole.texts import rate_text, share_text, time_text
 
 
-def print_schemes(console: Console, schemes: list[SchemeEntry]) -> None:
-    """Prints the schemes, one line each."""
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    table.add_column(no_wrap=True, style="bold")
-    table.add_column(overflow="fold")
-    for scheme in schemes:
-        table.add_row(Text(scheme["name"]), Text(scheme["summary"]))
-    console.print(table)
-    hint = "mousehole schemes NAME prints a page; parameters go in parentheses: sfd(th=15kB)."
+def print_schemes(console: Console, schemes: list[SchemeEntry], parts: list[PartEntry]) -> None:
+    """Prints the schemes, one line each, and the parts that other schemes can be made of."""
+    names = {scheme["name"] for scheme in schemes}
+    sections: dict[str, Sequence[CatalogueEntry]] = {
+        "Schemes": schemes,
+        "Markers, for MARKER|QUEUE": [part for part in parts if part["role"] == "marker"],
+        "Other queues": [part for part in parts if part["role"] == "queue" and part["name"] not in names],
+    }
+    for heading, entries in sections.items():
+        console.print(Text(heading, style="bold underline"))
+        table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+        table.add_column(no_wrap=True, style="bold", min_width=16)
+        table.add_column(overflow="fold")
+        for entry in entries:
+            table.add_row(Text(entry["name"]), Text(entry["summary"]))
+        console.print(table)
+        console.print()
+    hint = (
+        "mousehole schemes NAME prints a page. Parameters go in parentheses: sfd(th=15kB). "
+        "Any marker goes with any queue: sfd(th=15kB)|cake(tins=colour)."
+    )
     console.print(Text(hint, style="dim"))
 
 
-def scheme_entry(text: str) -> SchemeEntry:
-    """Returns the entry of `name` or `name(parameter=value,…)` with these values as defaults."""
-    values = _engine.scheme_parameters(text)
+def scheme_entry(text: str) -> CatalogueEntry:
+    """Returns the entry of a scheme or part, `name` or `name(parameter=value,…)`, with these as defaults.
+
+    The entry of `marker|queue` has the parameters of all its parts, each with its part's name before it.
+    """
     name = text.partition("(")[0].strip()
-    entry = next(scheme for scheme in _engine.schemes() if scheme["name"] == name)
+    parts = {part["name"]: part for part in _engine.parts()}
+    named = {scheme["name"]: scheme for scheme in _engine.schemes()}
+    if "|" in text:
+        return _combined_entry(text, {**parts, **named})
+    if name not in named and name in parts and parts[name]["role"] == "marker":
+        shown = text + "|droptail"  # a marker alone is no scheme, but its values are checked as one's
+        values = {
+            key.removeprefix(f"{name}."): value for key, value in _engine.scheme_parameters(shown).items()
+        }
+        entry: CatalogueEntry = parts[name]
+    else:
+        values = _engine.scheme_parameters(text)
+        entry = named[name] if name in named else parts[name]
     params = [param | {"default": values[param["name"]]} for param in entry["params"]]
     return {**entry, "params": params}
 
 
-def print_scheme(console: Console, scheme: SchemeEntry) -> None:
+def _combined_entry(text: str, entries: Mapping[str, CatalogueEntry]) -> CatalogueEntry:
+    values = _engine.scheme_parameters(text)
+    used = [entries[item.partition("(")[0].strip()] for item in text.split("|")]
+    params = [
+        {
+            **param,
+            "name": f"{entry['name']}.{param['name']}",
+            "default": values[f"{entry['name']}.{param['name']}"],
+        }
+        for entry in used
+        for param in entry["params"]
+        if f"{entry['name']}.{param['name']}" in values
+    ]
+    remarks = " ".join(f"{remark[0].upper()}{remark[1:]}." for remark in _engine.scheme_remarks(text))
+    return {
+        "name": text,
+        "summary": " | ".join(entry["summary"] for entry in used),
+        "source": "; ".join(dict.fromkeys(entry["source"] for entry in used)),
+        "detail": " ".join([*(entry["detail"] for entry in used), remarks]).strip(),
+        "params": cast("list[ParameterEntry]", params),
+    }
+
+
+def print_scheme(console: Console, scheme: CatalogueEntry) -> None:
     """Prints one scheme: what it does, its source, its parameters."""
     console.print(Text(scheme["name"], style="bold") + Text(f"  {scheme['summary']}", style="not bold"))
     console.print(Text(f"\n{scheme['detail']}\n"))

@@ -6,7 +6,6 @@ use mousehole_check::{Check, Options, Report, Verdict, check_policy};
 use mousehole_policy::{Policy, policies};
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::time::Instant;
 
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -37,7 +36,7 @@ fn main() -> ExitCode {
 fn check_all(all: &[&'static Policy], options: &Options, json: bool) -> Vec<Report> {
     if !json {
         println!(
-            "policy               records differences ns/record instructions verified  changes noticed unread  records to the last         s"
+            "policy               records differences ns/record instructions verified  changes noticed unread  records to the last"
         );
     }
     let next = Mutex::new(all.iter());
@@ -48,11 +47,10 @@ fn check_all(all: &[&'static Policy], options: &Options, json: bool) -> Vec<Repo
             scope.spawn(|| {
                 loop {
                     let Some(policy) = next.lock().expect("no worker panics").next() else { break };
-                    let started = Instant::now();
                     let report = check_policy(policy, options);
                     match json {
                         true => print_json(&report),
-                        false => print(&report, started.elapsed().as_secs_f64()),
+                        false => print(&report),
                     }
                     reports.lock().expect("no worker panics").push(report);
                 }
@@ -62,7 +60,7 @@ fn check_all(all: &[&'static Policy], options: &Options, json: bool) -> Vec<Repo
     reports.into_inner().expect("no worker panics")
 }
 
-fn print(report: &Report, seconds: f64) {
+fn print(report: &Report) {
     let mut line = format!("{:16}", report.policy);
     if let Some(kernel) = report.checks.iter().find_map(|check| check.kernel.as_ref()) {
         let verified = kernel.verified_instructions.map_or("?".into(), |steps| steps.to_string());
@@ -80,7 +78,7 @@ fn print(report: &Report, seconds: f64) {
     let found = |check: &&Check| !matches!(check.verdict, Verdict::Passed | Verdict::NotRun);
     let sentences = report.checks.iter().filter(found).flat_map(|check| check.sentences.iter());
     let sentences: String = sentences.map(|sentence| format!("\n  {sentence}")).collect();
-    println!("{line} {seconds:>6.1} s{sentences}");
+    println!("{line}{sentences}");
 }
 
 /// Prints what the page of comparisons needs: records and differences, then changes and how many were noticed.
