@@ -13,7 +13,7 @@ import pytest
 from tools import hygiene
 
 ROOT = Path(__file__).resolve().parent.parent
-CRATES = ("policy", "sim", "python", "live")
+CRATES = ("policy", "sim", "python", "live/check")
 
 
 def test_repository__holds_only_what_belongs() -> None:

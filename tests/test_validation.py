@@ -113,7 +113,7 @@ def test_kernel__differences_and_unnoticed_changes(
 ) -> None:
     parity = {"check": "parity", "policy": "red", "records": 8388608, "differences": differences}
     change = {"check": "sensitivity", "policy": "red", "changes": 27, "noticed": noticed, "unread": 1}
-    found = rows.kernel(lines({**parity, "all_outcomes_seen": seen}, change), "")
+    found = rows.kernel(lines({**parity, "outcomes_vary": seen}, change), "")
     assert verdicts(found) == expected
     assert found[0].result.startswith("8,388,608 records")
 

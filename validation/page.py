@@ -60,7 +60,7 @@ PROGRAMS: dict[str, list[str]] = {
     "oracle": [*PYTHON, "validation.oracle", "--program", str(RELEASE / "mousehole-trace"), "--json"],
     "model": [*PYTHON, "papers", "rio-ps", "--figure", "2"],
     "table-4": [*PYTHON, "papers", "sfd", "--table", "4"],
-    "kernel": [*CARGO_RUN, "-p", "mousehole-live", "--bin", "bpf-parity", "--", "--json"],
+    "kernel": [*CARGO_RUN, "-p", "mousehole-check", "--bin", "bpf-parity", "--", "--json"],
     "linux": [*PYTHON, "validation.witness", "--json"],
 }
 

@@ -16,7 +16,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Seconds that one call may take before it counts as endless.
 const CALL_SECONDS: u64 = 5;
@@ -223,10 +223,14 @@ fn encode(inputs: &[Input]) -> Vec<u8> {
     all
 }
 
-/// Waits for a child, at most two minutes. Returns its status, `None` if it was ended, and what it wrote.
+/// How long a child may take, and how long to sleep between two looks at it.
+const LONGEST: Duration = Duration::from_secs(120);
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Waits for a child, about two minutes at most. Returns its status, `None` if it was ended, and what it wrote.
 fn wait(mut child: Child) -> std::io::Result<(Option<ExitStatus>, String, String)> {
     let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
-    let started = Instant::now();
+    let mut waited = Duration::ZERO;
     let read = std::thread::spawn(move || {
         let (mut said, mut complaint) = (Vec::new(), Vec::new());
         let _ = err.as_mut().map(|pipe| pipe.read_to_end(&mut complaint));
@@ -234,10 +238,11 @@ fn wait(mut child: Child) -> std::io::Result<(Option<ExitStatus>, String, String
         (said, complaint)
     });
     let mut status = None;
-    while status.is_none() && started.elapsed() < Duration::from_secs(120) {
+    while status.is_none() && waited < LONGEST {
         status = child.try_wait()?;
         if status.is_none() {
-            sleep(Duration::from_millis(5));
+            sleep(PAUSE);
+            waited += PAUSE;
         }
     }
     if status.is_none() {

@@ -1,15 +1,16 @@
 //! Checks every shipped policy in the kernel, with as many records as the documentation tells.
 //!
-//! `bpf-parity [SEED [RECORDS [POLICY ...]]]`. Exit status: 0 nothing found, 1 a fault, 2 not run.
+//! `bpf-parity [--json] [SEED [RECORDS [POLICY ...]]]`. With `--json` it prints JSON lines, two for each policy. Exit status: 0 nothing found, 1 a fault, 2 not run.
 
 use mousehole_check::{Check, Options, Report, Verdict, check_policy};
 use mousehole_policy::{Policy, policies};
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::time::Instant;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let json = arguments.first().is_some_and(|argument| argument == "--json");
+    arguments.drain(..usize::from(json));
     let number = |index: usize, default: u64| arguments.get(index).map_or(Ok(default), |text| text.parse());
     let (Ok(seed), Ok(records)) = (number(0, 1), number(1, 1 << 23)) else {
         println!("bpf-parity: seed and records are whole numbers");
@@ -19,21 +20,25 @@ fn main() -> ExitCode {
         arguments.len() < 3 || arguments[2..].iter().any(|name| name == policy.name())
     };
     let all: Vec<&'static Policy> = policies().into_iter().filter(asked).collect();
-    let reports = check_all(&all, &Options { records, kernel: true, seed });
+    let reports = check_all(&all, &Options { records, kernel: true, seed }, json);
     if let Some(why) = reports.iter().find(|report| report.is_good()).and_then(Report::kernel_not_run) {
-        println!("NOT RUN  bpf-parity: {why}");
+        eprintln!("NOT RUN  bpf-parity: {why}");
         return ExitCode::from(2);
     }
     let faults = reports.iter().filter(|report| !report.is_good()).count();
-    println!("bpf-parity: {faults} of {} policies at fault", reports.len());
+    if !json {
+        println!("bpf-parity: {faults} of {} policies at fault", reports.len());
+    }
     ExitCode::from(u8::from(faults > 0))
 }
 
 /// Checks the policies, as many at a time as there are processors, and prints a line for each.
-fn check_all(all: &[&'static Policy], options: &Options) -> Vec<Report> {
-    println!(
-        "policy               records differences ns/record instructions verified  changes noticed unread  records to the last         s"
-    );
+fn check_all(all: &[&'static Policy], options: &Options, json: bool) -> Vec<Report> {
+    if !json {
+        println!(
+            "policy               records differences ns/record instructions verified  changes noticed unread  records to the last"
+        );
+    }
     let next = Mutex::new(all.iter());
     let reports = Mutex::new(Vec::new());
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -42,9 +47,11 @@ fn check_all(all: &[&'static Policy], options: &Options) -> Vec<Report> {
             scope.spawn(|| {
                 loop {
                     let Some(policy) = next.lock().expect("no worker panics").next() else { break };
-                    let started = Instant::now();
                     let report = check_policy(policy, options);
-                    print(&report, started.elapsed().as_secs_f64());
+                    match json {
+                        true => print_json(&report),
+                        false => print(&report),
+                    }
                     reports.lock().expect("no worker panics").push(report);
                 }
             });
@@ -53,7 +60,7 @@ fn check_all(all: &[&'static Policy], options: &Options) -> Vec<Report> {
     reports.into_inner().expect("no worker panics")
 }
 
-fn print(report: &Report, seconds: f64) {
+fn print(report: &Report) {
     let mut line = format!("{:16}", report.policy);
     if let Some(kernel) = report.checks.iter().find_map(|check| check.kernel.as_ref()) {
         let verified = kernel.verified_instructions.map_or("?".into(), |steps| steps.to_string());
@@ -71,5 +78,24 @@ fn print(report: &Report, seconds: f64) {
     let found = |check: &&Check| !matches!(check.verdict, Verdict::Passed | Verdict::NotRun);
     let sentences = report.checks.iter().filter(found).flat_map(|check| check.sentences.iter());
     let sentences: String = sentences.map(|sentence| format!("\n  {sentence}")).collect();
-    println!("{line} {seconds:>6.1} s{sentences}");
+    println!("{line}{sentences}");
+}
+
+/// Prints what the page of comparisons needs: records and differences, then changes and how many were noticed.
+fn print_json(report: &Report) {
+    if let Some(kernel) = report.checks.iter().find_map(|check| check.kernel.as_ref()) {
+        let outcomes = kernel.outcomes.iter().filter(|(_, count)| *count > 0).count();
+        let line = serde_json::json!({
+            "check": "parity", "policy": report.policy, "records": kernel.records,
+            "differences": kernel.differences, "outcomes_vary": outcomes > 1,
+        });
+        println!("{line}");
+    }
+    if let Some(figures) = report.checks.iter().find_map(|check| check.sensitivity.as_ref()) {
+        let line = serde_json::json!({
+            "check": "sensitivity", "policy": report.policy, "changes": figures.changes + figures.unread,
+            "noticed": figures.noticed, "unread": figures.unread,
+        });
+        println!("{line}");
+    }
 }
