@@ -1,5 +1,6 @@
 import doctest
 import gzip
+import hashlib
 import json
 import os
 import re
@@ -216,10 +217,87 @@ def test_inspect__says_what_was_understood(tmp_path: Path) -> None:
 
 
 def test_schemes__lists_one_line_each(tmp_path: Path) -> None:
-    lines = run("schemes", cwd=tmp_path).stdout.splitlines()
-    names = [line.split()[0] for line in lines[:-1]]
-    assert {"droptail", "sfd", "fq-codel"} <= set(names)
-    assert len(names) == len(set(names))
+    sections = run("schemes", cwd=tmp_path).stdout.split("\n\n")
+    assert len(sections) == 4  # schemes, markers, other queues, a hint
+    names = [[line.split()[0] for line in section.splitlines()[1:]] for section in sections[:3]]
+    assert {"droptail", "sfd", "fq-codel"} <= set(names[0])
+    assert {"sfd", "window-marker", "policer"} <= set(names[1])
+    assert {"multi-red", "priority"} <= set(names[2])
+    assert all(len(section) == len(set(section)) for section in names)
+
+
+def test_schemes__prints_a_page_of_a_part_and_of_a_combination(tmp_path: Path) -> None:
+    page = run("schemes", "window-marker(high=6)", cwd=tmp_path).stdout
+    assert "high=6" in page
+    assert "section VI.A" in page
+    page = run("schemes", "sfd(th=3kB)|droptail", cwd=tmp_path).stdout
+    assert "sfd.th=3kB" in page
+    assert "droptail ignores colours" in page
+
+
+OWN_MARKER = """
+#ifndef OWN_MARKER_H
+#define OWN_MARKER_H
+#include "mousehole/flow_meter.h"
+#include "mousehole/policy.h"
+struct mh_own_marker_params {
+    struct mh_flow_meter_params meter;
+    u32 least, reserved;
+};
+MH_FN u32 mh_own_marker_draws(const struct mh_own_marker_params *params)
+{
+    (void)params;
+    return 0;
+}
+MH_FN u32 mh_own_marker_packet(const struct mh_own_marker_params *params, struct mh_flow_meter *flow,
+                   struct mh_none *state, const struct mh_view *view, u64 now_ns, u32 random)
+{
+    (void)state;
+    (void)random;
+    mh_flow_meter_packet(&params->meter, flow, view, now_ns);
+    return flow->bytes <= params->least ? MH_GREEN : MH_RED;
+}
+#ifdef MH_DESCRIBE
+static const struct mh_parameter mh_own_marker_parameters[] = {
+    { MH_FIELD(mh_own_marker_params, meter.timeout_ns), .kind = MH_TIMEOUT, .name = "timeout", .value = "1s",
+      .least = 1e-9, .most = 1e9, .meaning = "idle time", .source = "a test" },
+    { MH_FIELD(mh_own_marker_params, least), .kind = MH_SIZE, .name = "th", .value = "5kB", .least = 0,
+      .most = 1e9, .meaning = "green up to this", .source = "a test" },
+};
+#endif
+MH_DRAWS(own_marker)
+MH_MARKER(own_marker, mh_own_marker_params, mh_flow_meter, mh_none, .summary = "a test's marker",
+      .source = "a test", .detail = "Green up to th, red beyond.", MH_TABLE_OF(own_marker),
+      MH_OFFERS(own_marker, draws))
+#endif
+"""
+
+
+def test_compare__takes_an_own_policy_and_names_its_header(tmp_path: Path) -> None:
+    header = tmp_path / "own-marker.h"
+    header.write_text(OWN_MARKER)
+    scheme = "own-marker(th=3kB)|priority(colours=3)"
+    done = run(
+        "compare", "poisson", "--rate", "3mbit", "--load", "0.9", "--duration", "5s", "--warmup", "1s",
+        "--seeds", "5", "--policy", str(header), "--schemes", f"droptail,{scheme}", "--json", "out.json",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (_, entry) = json.loads((tmp_path / "out.json").read_text())["manifest"]["schemes"]
+    assert entry["scheme"] == scheme
+    assert entry["parameters"]["own-marker.th"] == "3kB"
+    assert entry["policies"] == {"own-marker": hashlib.sha256(OWN_MARKER.encode()).hexdigest()}
+    page = run("schemes", "own-marker", "--policy", str(header), cwd=tmp_path).stdout
+    assert "green up to this" in page
+
+
+def test_compare__refuses_a_header_that_is_no_policy(tmp_path: Path) -> None:
+    header = tmp_path / "own-marker.h"
+    header.write_text("int x;")
+    done = run("compare", "poisson", "--rate", "3mbit", "--policy", str(header), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "describes no policy own_marker" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_schemes__prints_a_page_with_the_values_given(tmp_path: Path) -> None:

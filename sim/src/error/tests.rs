@@ -28,8 +28,8 @@ fn error__each_problem_has_a_sentence_of_its_own() {
         "link.rate: \"10\" has no unit; it must be a rate",
     );
     assert_reads(
-        Error::choice("pieces", "paralel", &["parallel", "consecutive"]),
-        "pieces: \"paralel\" is not allowed; it must be parallel or consecutive; did you mean \"parallel\"?",
+        Error::choice("pieces", "parallal", &["parallel", "consecutive"]),
+        "pieces: \"parallal\" is not allowed; it must be parallel or consecutive; did you mean \"parallel\"?",
     );
     assert_reads(
         Error::missing("traffic", "one of files, model or connections"),

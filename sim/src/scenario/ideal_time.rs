@@ -8,7 +8,7 @@
 //! not know where the write ends, later segments queue behind earlier ones, and nothing is lost. So each path is
 //! simulated once, with its longest transfer, until that transfer has saturated the path's slowest link
 //! ([`crate::engine::World::until_saturated`]). The simulation records when each segment is sent. The arrival of the last
-//! segment of a shorter transfer is then arithmetic ([`super::idle_path`]), whether that segment is full or not.
+//! segment of a shorter transfer is then arithmetic (`idle_path.rs`), whether that segment is full or not.
 //! Connections with several writes are simulated one by one. Where servers have a CPU, the service time of an idle
 //! server is added to each.
 
