@@ -54,7 +54,7 @@ lint: $(VENV)/.requirements ## formatting, clippy, rustdoc, ruff, mypy --strict,
 	@$(BIN)/ruff check --quiet $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet --check $(PYTHON_FILES)
 	@$(BIN)/mypy --no-error-summary python/mousehole tests papers validation tools
-	@$(BIN)/lint-imports --cache-dir build/import-linter > build/imports.log || { cat build/imports.log; exit 1; }
+	@PYTHONPATH=python $(BIN)/lint-imports --cache-dir build/import-linter > build/imports.log || { cat build/imports.log; exit 1; }
 	@$(BIN)/typos
 	@echo "lint: clean"
 

@@ -11,6 +11,8 @@ pub enum By {
     Colour,
     /// Interactive, web, bulk: the class of the connection.
     Class,
+    /// Green in the second queue, all other colours in the third: CAKE's best-effort and Bulk tins.
+    Demoted,
 }
 
 /// Classifies packets.
@@ -42,6 +44,7 @@ impl Classifier {
     pub fn index(&self, packet: &Packet) -> usize {
         match self.by {
             By::Colour => packet.colour.index(),
+            By::Demoted => 1 + packet.colour.index().min(1),
             By::Class => self.classes.get(packet.flow as usize).copied().unwrap_or_default() as usize,
         }
     }

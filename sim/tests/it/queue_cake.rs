@@ -237,6 +237,26 @@ fn tins__rank_up_to_their_thresholds() {
     }
 }
 
+/// With `tins=bulk` green goes first up to the whole rate; other colours share what it leaves.
+#[test]
+fn tins__demoted_colours_share_the_bulk_tin() {
+    let params =
+        Params { tins: Some(By::Demoted), limit: Buffer::Bytes(1 << 30), rtt: Dur(u64::MAX / 64), ..flows() };
+    let mut hop = Hop::new(RATE, Queue::Cake(Box::new(Cake::new(params, 1))), true);
+    for (flow, colour) in Colour::ALL.into_iter().enumerate() {
+        hop.link.queue().open(flow as u32, &Flow::default());
+        (0..2000).for_each(|seq| hop.arrive(coloured(colour, packet(flow as u32, seq, 1000)), ms(0)));
+    }
+    let sent =
+        |hop: &Hop| [0, 1, 2].map(|flow| hop.left.iter().filter(|left| left.packet.flow == flow).count());
+    hop.advance(ms(1000));
+    let [green, yellow, red] = sent(&hop);
+    assert!(green > 900 && yellow + red < 100, "{green} {yellow} {red}");
+    hop.advance(ms(4000));
+    let [green, yellow, red] = sent(&hop);
+    assert!(green == 2000 && yellow.abs_diff(red) < 50 && yellow > 900, "{green} {yellow} {red}");
+}
+
 /// Under its threshold voice waits for the packet in transmission only.
 #[test]
 fn tins__voice_goes_first() {

@@ -17,7 +17,7 @@ pub static CAKE: NativePart = NativePart {
              flows do, so that nobody gains by many connections. Hosts are known by the connections' ends. Overhead \
              compensation and the ACK filter are left out.",
     parameters: || [PARAMETERS.to_vec()].concat(),
-    build: Build::Queue(queue, |values| values.text("tins") == "colour"),
+    build: Build::Queue(queue, |values| ["colour", "bulk"].contains(&values.text("tins"))),
 };
 
 const MAN: &str = "tc-cake(8)";
@@ -41,9 +41,10 @@ const PARAMETERS: &[Parameter] = &[
     ),
     Parameter::new(
         "tins",
-        Kind::Choice(&["besteffort", "class", "colour"]),
+        Kind::Choice(&["besteffort", "class", "colour", "bulk"]),
         "besteffort",
-        "one tin, or three by application or colour: a quarter, all and a sixteenth of the rate",
+        "one tin; three by application or colour, with a quarter, all and a sixteenth of the rate; or the last two \
+         alone, best effort for green and bulk for other colours",
         "ours: tc-cake(8) sorts by DSCP, which traffic files lack",
     ),
     Parameter::new("limit", Kind::Buffer, "4MiB", "limit over all queues; not --buffer", "Linux' default"),
@@ -63,6 +64,7 @@ fn queue(values: &Values, place: Place) -> Result<Queue> {
         tins: match values.text("tins") {
             "class" => Some(By::Class),
             "colour" => Some(By::Colour),
+            "bulk" => Some(By::Demoted),
             _ => None,
         },
         isolation: match values.text("hosts") {

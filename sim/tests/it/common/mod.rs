@@ -60,7 +60,7 @@ pub const SCHEMES: [&str; 38] = [
     "pias",
     "ct-bytes(th=20kB)",
     "sfd(th=8p)|priority(colours=2)",
-    "rio-ps(t_c=1s,t_u=200ms)|cake(tins=colour)",
+    "rio-ps(t_c=1s,t_u=200ms)|cake(tins=bulk)",
     "lfp(h=20,timeout=1s)|multi-red",
 ];
 
