@@ -107,7 +107,7 @@ fn tcp__wrong_values() {
     says(&["tcp.initial_ssthresh", "0", "at least 1"], |s| s.tcp.initial_ssthresh = Some(0));
     says(&["tcp.receive_window", "70000", "65535"], |s| s.tcp.receive_window = Some(70_000));
     says(&["tcp.min_rto", "\"fast\""], |s| s.tcp.min_rto = Some("fast".into()));
-    says(&["tcp.tick", "\"0ms\"", "above 0 s"], |s| s.tcp.tick = Some("0ms".into()));
+    says(&["tcp.tick", "\"0ms\"", "longer than zero"], |s| s.tcp.tick = Some("0ms".into()));
     says(&["tcp.variant", "\"tahoe\"", "tcp.profile \"rfc\"", "ns2 profiles"], |s| {
         s.tcp.variant = Some(Variant::Tahoe)
     });
