@@ -104,3 +104,9 @@ def test_line_faults__not_found(line: str) -> None:
 def test_size_faults__found() -> None:
     assert hygiene.size_faults(Path("a.csv"), b"x\n" * 200_000)
     assert not hygiene.size_faults(Path("a.csv"), b"x\n" * 401)
+
+
+def test_line_faults__pass_over_pictures() -> None:
+    word = b"XX" + b"X"
+    assert hygiene.line_faults(Path("a.png"), b"\x89PNG\0 " + word) == []
+    assert len(hygiene.line_faults(Path("a.txt"), b"a " + word)) == 1
