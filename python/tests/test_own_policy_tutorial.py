@@ -15,7 +15,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "own-policy.md"
 
 def blocks(language: str) -> list[str]:
     """Returns the code blocks of a language."""
-    found: list[str] = re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+    page = PAGE.read_text(encoding="utf-8")
+    found: list[str] = re.findall(rf"^```{language}\n(.*?)^```", page, re.M | re.S)
     return found
 
 
@@ -37,10 +38,10 @@ def test_tutorial__runs_as_it_stands(tmp_path: Path) -> None:
     assert "second=50kB" in printed[2]
     found = json.loads((tmp_path / "found.json").read_text())
     own = [entry for entry in found["manifest"]["schemes"] if "policies" in entry]
-    assert [entry["scheme"] for entry in own] == ["three-levels(first=3kB)|multi-red", "three-levels|priority"]
+    schemes = [entry["scheme"] for entry in own]
+    assert schemes == ["three-levels(first=3kB)|multi-red", "three-levels|priority"]
     (script,) = blocks("python")
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "three-levels|multi-red" in done.stdout

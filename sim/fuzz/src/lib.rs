@@ -28,7 +28,11 @@ pub fn check_error(error: &Error) {
     assert!(!text.contains(ends_line), "more than a line: {text:?}");
     let parts = match error {
         Error::Field { field, problem } => {
-            assert_ne!(problem.value().map(|value| value.to_string()).as_deref(), Some(""), "the value is not named: {error:?}");
+            assert_ne!(
+                problem.value().map(|value| value.to_string()).as_deref(),
+                Some(""),
+                "the value is not named: {error:?}"
+            );
             vec![field.clone(), problem.to_string()]
         }
         Error::File { file, problem } | Error::Row { file, problem, .. } => {

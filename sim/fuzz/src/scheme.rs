@@ -1,9 +1,9 @@
 //! A scenario out of bytes: a scheme of the catalogue with settings of the right kind and at their edges, a link, a few
 //! connections. Bytes that happen to spell a scheme are rare, so here each byte is a choice.
 
-use mousehole_sim::scenario::catalogue::Kind;
+use mousehole_sim::scenario::catalogue::{Kind, Parameter};
 use mousehole_sim::scenario::spec::{ConnectionSpec, LinkSpec, WriteSpec};
-use mousehole_sim::scenario::{SCHEMES, Scenario};
+use mousehole_sim::scenario::{Part, Role, SCHEMES, Scenario};
 
 /// The bytes not used yet; when they are out every choice is the first.
 pub struct Choices<'a>(pub &'a [u8]);
@@ -44,20 +44,34 @@ pub fn scenario(choices: &mut Choices<'_>) -> Scenario {
     scenario
 }
 
+/// Returns a named scheme, or any marker before any queue, with settings.
 fn scheme(choices: &mut Choices<'_>) -> String {
-    let doc = &SCHEMES[usize::from(choices.byte()) % SCHEMES.len()];
+    let number = usize::from(choices.byte());
+    if number < 192 {
+        let scheme = &SCHEMES[number % SCHEMES.len()];
+        return call(scheme.name, scheme.visible().into_iter().map(|one| one.parameter), choices);
+    }
+    let [marker, queue] = [Role::Marker, Role::Queue].map(|role| {
+        let all: Vec<Part> = Part::all().into_iter().filter(|part| part.role() == role).collect();
+        let part = all[usize::from(choices.byte()) % all.len()];
+        call(part.name(), part.parameters().into_iter(), choices)
+    });
+    format!("{marker}|{queue}")
+}
+
+fn call(name: &str, parameters: impl Iterator<Item = Parameter>, choices: &mut Choices<'_>) -> String {
     let mut settings = Vec::new();
-    for parameter in doc.all_parameters() {
+    for parameter in parameters {
         if choices.byte() % 4 == 1 {
             settings.push(format!("{}={}", parameter.name, value(parameter.kind, choices)));
         }
     }
-    format!("{}({})", doc.name, settings.join(","))
+    format!("{name}({})", settings.join(","))
 }
 
 fn value<'a>(kind: Kind, choices: &mut Choices<'a>) -> &'a str {
     match kind {
-        Kind::Packets => choices.of(&["10p", "0p", "1p", "0.5p", "15%", "100%", "0%", "1000000p", "60%"]),
+        Kind::Length => choices.of(&["10p", "0p", "1p", "0.5p", "15%", "100%", "0%", "1000000p", "60%"]),
         Kind::Threshold => choices.of(&["15kB", "0B", "1B", "1p", "15p", "4GB", "1TB"]),
         Kind::Size => choices.of(&["1500B", "0B", "1B", "64kB", "4GB"]),
         Kind::Buffer => choices.of(&["50p", "1p", "2p", "64kB", "1B", "1bdp", "50%"]),
@@ -65,7 +79,7 @@ fn value<'a>(kind: Kind, choices: &mut Choices<'a>) -> &'a str {
         Kind::Number => choices.of(&["1", "0", "0.001", "4", "255", "1e9", "0.5"]),
         Kind::Percent => choices.of(&["10", "0", "100", "250", "0.01"]),
         Kind::Rate => choices.of(&["250kbit", "1bit", "10gbit", "0bit", "50%"]),
-        Kind::Time => choices.of(&["5ms", "0s", "1ns", "1s", "1h", "100s"]),
+        Kind::Time | Kind::Timeout => choices.of(&["5ms", "0s", "1ns", "1s", "1h", "100s", "never"]),
         Kind::Count => choices.of(&["4", "1", "2", "0", "1000", "4000000000"]),
         Kind::Flag => choices.of(&["true", "false", "maybe"]),
         Kind::Choice(words) => choices.of(words),
