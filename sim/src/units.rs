@@ -3,6 +3,7 @@
 //! Time is integer nanoseconds. KB = 1000 B, as in the papers.
 
 use crate::error::{Error, Result, nearest, quote};
+use mousehole_policy::units;
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
@@ -116,35 +117,13 @@ impl fmt::Display for Rate {
     }
 }
 
-const RATE_UNITS: &[(&str, f64)] = &[
-    ("bit", 1.0),
-    ("kbit", 1e3),
-    ("mbit", 1e6),
-    ("gbit", 1e9),
-    ("bps", 8.0),
-    ("kbps", 8e3),
-    ("mbps", 8e6),
-    ("gbps", 8e9),
-];
-const TIME_UNITS: &[(&str, f64)] =
-    &[("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
-const SIZE_UNITS: &[(&str, f64)] = &[
-    ("b", 1.0),
-    ("kb", 1e3),
-    ("mb", 1e6),
-    ("gb", 1e9),
-    ("kib", 1024.0),
-    ("mib", 1048576.0),
-    ("gib", 1073741824.0),
-];
-
 /// Parses `10mbit`, `3.5Mbit`, `1gbit` (bits), or tc's `bps` family (bytes).
 ///
 /// # Errors
 /// [`Error::Field`] naming `field` when the text is no positive rate with a known unit.
 pub fn parse_rate(field: &str, text: &str) -> Result<Rate> {
     let allowed = "a positive rate with a unit, such as 10mbit, 512kbit or 1gbit";
-    let bps = parse_with(field, text, RATE_UNITS, allowed)?;
+    let bps = parse_with(field, text, units::RATE, allowed)?;
     if !(1.0..=1e12).contains(&bps) {
         return Err(Error::field(field, quote(text), "a rate from 1bit to 1000gbit"));
     }
@@ -157,7 +136,7 @@ pub fn parse_rate(field: &str, text: &str) -> Result<Rate> {
 /// [`Error::Field`] naming `field` when the text is no span of time.
 pub fn parse_dur(field: &str, text: &str) -> Result<Dur> {
     let allowed = "a time with a unit, such as 80ms, 30s or 5min";
-    let seconds = parse_with(field, text, TIME_UNITS, allowed)?;
+    let seconds = parse_with(field, text, units::TIME, allowed)?;
     if !(0.0..=1e9).contains(&seconds) {
         return Err(Error::field(field, quote(text), allowed));
     }
@@ -170,7 +149,7 @@ pub fn parse_dur(field: &str, text: &str) -> Result<Dur> {
 /// [`Error::Field`] naming `field` when the text is no size.
 pub fn parse_size(field: &str, text: &str) -> Result<u64> {
     let allowed = "a size with a unit, such as 15kB, 64KiB or 1500B";
-    let bytes = parse_with(field, text, SIZE_UNITS, allowed)?;
+    let bytes = parse_with(field, text, units::SIZE, allowed)?;
     if !(0.0..=1e15).contains(&bytes) {
         return Err(Error::field(field, quote(text), allowed));
     }
@@ -183,13 +162,13 @@ pub fn parse_size(field: &str, text: &str) -> Result<u64> {
 /// [`Error::Field`] naming `field` when the text is no buffer, or the buffer holds less than one packet.
 pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buffer> {
     let allowed = "at least one packet, in packets (50p), bytes (64kB) or bandwidth-delay products (1bdp)";
-    let (number, unit) = split_unit(text);
-    let value = parse_number(number).ok_or_else(|| Error::field(field, quote(text), allowed))?;
+    let (number, unit) = units::split(text);
+    let value = units::number(number).ok_or_else(|| Error::field(field, quote(text), allowed))?;
     let buffer = match unit.to_ascii_lowercase().as_str() {
         "p" if value.fract() == 0.0 && (1.0..=1e9).contains(&value) => Buffer::Packets(value as u32),
         "bdp" => Buffer::Bytes((value * rate.bytes_in(rtt)).round() as u64),
         "p" => return Err(Error::field(field, quote(text), allowed)),
-        _ => Buffer::Bytes(parse_with(field, text, SIZE_UNITS, allowed)? as u64),
+        _ => Buffer::Bytes(parse_with(field, text, units::SIZE, allowed)? as u64),
     };
     match buffer {
         Buffer::Bytes(bytes) if !(1500..=1 << 40).contains(&bytes) => {
@@ -206,27 +185,16 @@ pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buf
     }
 }
 
-fn parse_with(field: &str, text: &str, units: &[(&str, f64)], allowed: &str) -> Result<f64> {
-    let (number, unit) = split_unit(text);
-    let value = parse_number(number).ok_or_else(|| Error::field(field, quote(text), allowed))?;
+fn parse_with(field: &str, text: &str, known: units::Units, allowed: &str) -> Result<f64> {
+    let (number, unit) = units::split(text);
+    let value = units::number(number).ok_or_else(|| Error::field(field, quote(text), allowed))?;
     let lower = unit.to_ascii_lowercase();
-    match units.iter().find(|(name, _)| *name == lower) {
+    match known.iter().find(|(name, _)| *name == lower) {
         Some((_, scale)) => Ok(value * scale),
         None => {
             let fault = if unit.is_empty() { "has no unit" } else { "has an unknown unit" };
-            let near = nearest(&lower, units.iter().map(|(name, _)| *name)).filter(|_| !unit.is_empty());
+            let near = nearest(&lower, known.iter().map(|(name, _)| *name)).filter(|_| !unit.is_empty());
             Err(Error::faulty(field, quote(text), fault, allowed).suggest(near))
         }
     }
-}
-
-fn split_unit(text: &str) -> (&str, &str) {
-    let text = text.trim();
-    let end =
-        text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))).unwrap_or(text.len());
-    (&text[..end], text[end..].trim())
-}
-
-fn parse_number(text: &str) -> Option<f64> {
-    text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0)
 }

@@ -2,7 +2,7 @@
 
 use super::scheme::Place;
 use crate::error::{Error, Result, quote};
-use crate::units::{Buffer, Dur, Rate};
+use crate::units::{Buffer, Dur};
 use mousehole_policy::{Parameter, Value};
 use std::collections::BTreeMap;
 
@@ -130,10 +130,5 @@ impl Place {
             Buffer::Packets(packets) => f64::from(packets),
             Buffer::Bytes(bytes) => bytes as f64 / mean,
         }
-    }
-
-    /// Returns the slower of the link's rate and the bottleneck's.
-    pub fn slowest(&self) -> Rate {
-        self.rate.min(self.bottleneck)
     }
 }
