@@ -3,7 +3,7 @@ from math import isnan, nan
 import numpy as np
 import pytest
 from mousehole.reduction import RunFacts, reduce_run
-from mousehole.sizes import CDF_TIMES_S, buckets, size_text
+from mousehole.sizes import CDF_TIMES_S, CURVE_EDGES_BYTES, buckets, size_text
 from support import HandMadeRun, colour
 
 BUCKETS = buckets(15_000, 150_000)
@@ -96,3 +96,74 @@ def test_reduce_run__empty_bucket_has_no_mean() -> None:
     facts = reduced(HandMadeRun([1000], [1.0]))
     assert isnan(facts.statistics["response_mean_s"][NAMES.index("> 1 MB")])
     assert isnan(facts.scheme["jain_long"])
+
+
+def test_reduce_run__rates_leave_out_unfinished_transfers() -> None:
+    # 8 Mbit in 8 s and in 4 s: 1 and 2 Mb/s; Jain's index is 3² / (2 · (1 + 4)). The third never ends.
+    facts = reduced(HandMadeRun([10**6] * 3, [8.0, 4.0, nan]))
+    assert facts.scheme["long_goodput_bps"] == pytest.approx(1.5e6)
+    assert facts.scheme["jain_long"] == pytest.approx(0.9)
+
+
+def test_reduce_run__rates_leave_out_transfers_that_are_not_long() -> None:
+    facts = reduced(HandMadeRun([10**6, 150_000, 1000], [8.0, 1.0, 1.0]))
+    assert facts.scheme["long_goodput_bps"] == pytest.approx(1e6)
+    assert facts.scheme["jain_long"] == pytest.approx(1.0)
+
+
+def test_reduce_run__counts_unfinished_transfers_per_bucket() -> None:
+    facts = reduced(HandMadeRun([1000, 1000, 3000, 10**7], [1.0, nan, nan, nan]))
+    censored = dict(zip(NAMES, facts.censored.tolist(), strict=True))
+    assert {name: count for name, count in censored.items() if count} == {
+        "≤ 2 kB": 1, "2–5 kB": 1, "> 1 MB": 1, "≤ 15 kB": 2, "> 150 kB": 1, "all": 3,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "least"), [("p50", 1), ("p95", 20), ("p99", 100)])
+def test_reduce_run__percentiles_begin_at_their_number_of_transfers(name: str, least: int) -> None:
+    def percentile(count: int) -> float:
+        facts = reduced(HandMadeRun([1000] * count + [10**7], [1.0] * (count + 1)))
+        return float(facts.statistics[f"response_{name}_s"][0])  # type: ignore[index]
+
+    assert percentile(least) == 1.0
+    assert isnan(percentile(least - 1))
+
+
+def test_reduce_run__curve_bins_hold_their_upper_edge() -> None:
+    low, high = (float(edge) for edge in CURVE_EDGES_BYTES[10:12])  # 10 kB to 15.8 kB
+    facts = reduced(HandMadeRun([round(low), round(low) + 1, int(high)], [1.0, 3.0, 5.0]))
+    assert facts.curve_count.tolist() == [0] * 9 + [1, 2] + [0] * 19
+    assert facts.curve_mean_s[9] == 1.0
+    assert facts.curve_mean_s[10] == 4.0
+
+
+def test_reduce_run__curve_takes_sizes_beyond_its_ends() -> None:
+    facts = reduced(HandMadeRun([1, 10**9], [1.0, 2.0]))
+    assert facts.curve_count[0] == facts.curve_count[-1] == 1
+    assert facts.curve_count.sum() == 2
+
+
+def test_reduce_run__cdf_holds_its_own_times_and_only_short_transfers() -> None:
+    at = float(CDF_TIMES_S[300])
+    facts = reduced(HandMadeRun([1000, 1000, 10**7], [at, 2 * at, at / 10]))
+    assert facts.cdf[299] == 0.0
+    assert facts.cdf[300] == 0.5
+
+
+def test_reduce_run__counts_marks_and_losses_of_every_colour_and_both_links() -> None:
+    run = HandMadeRun([1000], [1.0], colours=[colour("green", 0), colour("red", 10, policed=5)])
+    facts = reduced(run)
+    assert facts.scheme["loss_share"] == 0.5
+    assert facts.colours["red"]["dropped"] == 5
+    assert facts.colours["red"]["policed"] == 5
+
+
+def test_reduce_run__means_of_retransmissions_and_timeouts_are_per_transfer() -> None:
+    class Lossy(HandMadeRun):
+        def transfers(self) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
+            rows = super().transfers()
+            return {**rows, "retransmits": np.array([3, 0]), "timeouts": np.array([0, 1])}
+
+    facts = reduced(Lossy([1000, 10**7], [1.0, 1.0]))
+    assert facts.scheme["retransmits_per_transfer"] == 1.5
+    assert facts.scheme["timeouts_per_transfer"] == 0.5

@@ -184,6 +184,28 @@ fn base_probability__is_reds_line_moved() {
     }
 }
 
+/// Where max_p' reaches 1, rounding must not carry it beyond: the gentle part's slope, 1 - max_p', would wrap round.
+#[test]
+fn base_probability__of_the_steepest_line_stays_a_probability() {
+    let mut bits = Bits(84);
+    for _ in 0..2000 {
+        let min_packets = rounded(bits.spread(200.0, 2000.0));
+        let max_packets = rounded(min_packets * (1.0 + bits.spread(0.01, 4.0)));
+        let max_p = ((max_packets - min_packets) / max_packets * 4294967296.0).floor() / 4294967296.0;
+        let red = specs::Red { min_packets, max_packets, max_p, ..Spec::default().red };
+        let shred = Spec { red, floor_packets: 0.0, ..Spec::default() }.base_probability();
+        for (step, hint) in [(90, 255), (99, 255), (101, 255), (130, 255), (199, 255), (220, 255)] {
+            let avg = max_packets * f64::from(step) / 100.0;
+            let found = shred.probability(avg, hint, 1.0);
+            let expected = (f64::from(step) / 100.0).min(1.0);
+            assert!(
+                (found - expected).abs() < 1e-5,
+                "min {min_packets}, max {max_packets} at {avg}: {found}"
+            );
+        }
+    }
+}
+
 #[test]
 fn base_probability__is_the_reference_models() {
     let (mut bits, mut worst) = (Bits(82), 0.0f64);

@@ -88,6 +88,39 @@ fn new__keeps_a_clients_connections_together() {
     }
 }
 
+/// The randomisation that intervals rest on: neither the clients of a copy nor the copies of a client are in step.
+#[test]
+fn new__shifts_every_client_of_every_copy_by_itself() {
+    let (overlay, traffic) = (overlay(0.5), traffic());
+    let shifts: HashSet<u64> = overlay
+        .arrivals()
+        .iter()
+        .map(|arrival| {
+            let connection = &traffic.connections[arrival.connection as usize];
+            let start = connection.start.0 as f64 * overlay.dilation;
+            let shift = (arrival.at.0 as f64 - start).rem_euclid(overlay.period.0 as f64);
+            // Rounded to a millisecond, since dilated starts are rounded to nanoseconds.
+            (shift / 1e6).round() as u64
+        })
+        .collect();
+    assert_eq!(shifts.len(), overlay.copies as usize * 3, "{shifts:?}");
+}
+
+/// Shifts are uniform over the period: each tenth of it holds its share.
+#[test]
+fn new__shifts_are_uniform_over_the_period() {
+    let one = Traffic::from_connections(vec![connection(0, 0, 10_000), connection(9_000, 1, 10_000)]);
+    let overlay = Overlay::new(&one, Some(2.0), Rate(100_000_000), 1000, 5, 0).unwrap();
+    let mut tenths = [0u32; 10];
+    for arrival in overlay.arrivals().iter().filter(|arrival| arrival.connection == 0) {
+        tenths[(arrival.at.0 * 10 / overlay.period.0) as usize] += 1;
+    }
+    let expected = f64::from(overlay.copies) / 10.0;
+    let chi_square: f64 = tenths.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
+    // The 99.9 % quantile of chi-square with 9 degrees of freedom is 27.9.
+    assert!(expected > 100.0 && chi_square < 27.9, "{tenths:?}");
+}
+
 #[test]
 fn new__replications_shift_differently() {
     let one = Overlay::new(&traffic(), Some(0.5), RATE, 1000, 1, 0).unwrap();

@@ -53,6 +53,17 @@ fn ideal_time__a_second_write_takes_one_round_trip() {
     assert_all_one(&result, "two writes");
 }
 
+/// A retransmission and a timeout belong to the write that suffered them, not to later writes of the connection.
+#[test]
+fn losses__are_counted_for_each_write() {
+    let base = Scenario { faults: vec![losing("down", &[1])], ..scenario("droptail") };
+    let writes = [(0.0, 1000), (0.5, 700), (0.5, 700)];
+    let result = play(&with_connections(base, vec![connection(0.0, &writes)]));
+    let losses: Vec<(u32, u32)> =
+        result.outcome.transfers.iter().map(|transfer| (transfer.retransmits, transfer.timeouts)).collect();
+    assert_eq!(losses, [(1, 1), (0, 0), (0, 0)]);
+}
+
 /// A lone SYN costs the initial RTO of a second, a lost SYN-ACK too, a lost request three.
 #[test]
 fn ideal_time__lost_handshake_packets_cost_their_timeouts() {

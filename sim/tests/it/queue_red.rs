@@ -87,3 +87,42 @@ fn averages__do_not_decay_while_the_link_is_busy() {
         }
     }
 }
+
+/// Offers packets to a queue of two whose link has just begun a transmission of 80 ms, and returns the averages after
+/// the queue filled up and after ten more arrivals that found it full.
+fn averages_at_a_full_buffer(scheme: &str, slow: bool) -> (Vec<f64>, Vec<f64>) {
+    let mut hop = hop(scheme, Rate(100_000), 2, slow);
+    let mut offer = |from: u32, to: u32| {
+        for seq in from..to {
+            hop.arrive(packet(0, seq, 1000), Time(1_000_000 + u64::from(seq)));
+        }
+        averages(&mut hop)
+    };
+    // One packet is in transmission, two wait.
+    let filled = offer(0, 3);
+    let full = offer(3, 13);
+    assert!(hop.dropped.len() >= 10, "{scheme}: {} drops", hop.dropped.len());
+    (filled, full)
+}
+
+/// Plain RED updates its average at every arrival, also one that finds the buffer full (Floyd & Jacobson 1993, figure 2).
+#[test]
+fn average__of_red_moves_at_a_full_buffer() {
+    for slow in [false, true] {
+        let (filled, full) = averages_at_a_full_buffer("red(min=100,max=200,wq=0.5)", slow);
+        assert!(filled[0] < 1.0, "{filled:?}");
+        // Two packets wait: the distance to 2 halves with each of ten arrivals.
+        let expected = 2.0 - (2.0 - filled[0]) / 1024.0;
+        assert!((full[0] - expected).abs() < 1e-6, "{} for {expected}", full[0]);
+    }
+}
+
+/// ns-2's DiffServ RED, and multi-RED after it, leave their averages alone at a full buffer.
+#[test]
+fn average__of_multi_red_stays_at_a_full_buffer() {
+    for slow in [false, true] {
+        let scheme = "sfd(mode=total,in_min=100,in_max=200,out_min=100,out_max=200,wq=0.5)";
+        let (filled, full) = averages_at_a_full_buffer(scheme, slow);
+        assert_eq!(filled, full);
+    }
+}

@@ -245,6 +245,19 @@ fn idle__restarts_from_the_initial_window() {
     assert_eq!(talk.write(40).len(), 10);
 }
 
+/// RFC 5681 section 4.1: the restart window is min(IW, cwnd), so an idle period never opens a window.
+#[test]
+fn idle__does_not_open_a_window_below_the_initial_window() {
+    let mut talk = newreno();
+    talk.write(10);
+    talk.time_out();
+    talk.ack(10);
+    let before = talk.sender.cwnd();
+    assert!(before < 10.0, "{before}");
+    talk.wait(60_000);
+    assert_eq!(talk.write(40).len(), before as usize);
+}
+
 /// A first data segment that is lost is no reason to forget the initial window: only a SYN's loss is.
 #[test]
 fn idle__initial_window_survives_the_loss_of_the_first_segment() {
