@@ -18,6 +18,9 @@ PYTHON_FILES := python tests papers validation tools examples
 TRAFFIC ?= web:sfd
 DEMO ?= --rate 5mbit --rtt 80ms --buffer 50p --load 0.9 --duration 300s --warmup 30s --seeds 10
 
+# How many changes `make mutants` tries in each language.
+SAMPLE ?= 200
+
 # How long `make fuzz` takes, beside building.
 MINUTES ?= 10
 
@@ -30,7 +33,7 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps msrv arrows bpf-compile bpf-parity golden oracle bench \
-	instructions bless-instructions performance validation negatives fuzz fuzz-brief papers witness wheel lock clean distclean
+	instructions bless-instructions performance validation negatives fuzz fuzz-brief mutants papers witness wheel lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -118,6 +121,10 @@ fuzz: ## fuzz every parser and every scheme's settings for MINUTES in all (defau
 
 fuzz-brief: ## the same for two seconds each
 	@tools/fuzz 2
+
+mutants: $(ENGINE) ## change the sources in small ways and list what no test notices: SAMPLE=200 for each language
+	@status=0; for language in python rust c; do \
+		$(BIN)/python -m tools.mutants $$language --sample $(SAMPLE) || status=$$?; done; exit $$status
 
 papers: $(ENGINE) ## the papers' tables, published beside ours
 	@$(BIN)/mousehole paper sfd --table 4
