@@ -50,7 +50,7 @@ fn value_error<'py>(
     fault: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let problem = Problem::Value { value: given(&value)?, fault, allowed: allowed.into(), suggestion: None };
-    exception(value.py(), problem.of(field))
+    exception(value.py(), problem.for_field(field))
 }
 
 fn given(value: &Bound<'_, PyAny>) -> PyResult<Given> {
@@ -72,7 +72,7 @@ fn conflict_error<'py>(
     allowed: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let problem = Problem::Conflict { value: given(&value)?, with: other.into(), allowed: allowed.into() };
-    exception(value.py(), problem.of(field))
+    exception(value.py(), problem.for_field(field))
 }
 
 /// Returns the error of a name that no `noun` has.

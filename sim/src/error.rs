@@ -131,7 +131,7 @@ impl Error {
     /// Returns an [`Error::Field`] for a value that is not allowed; `allowed` completes "it must be …".
     pub fn field(field: impl Into<String>, value: impl IntoGiven, allowed: impl Into<String>) -> Self {
         let (value, allowed) = (value.into_given(), allowed.into());
-        Problem::Value { value, fault: None, allowed, suggestion: None }.of(field)
+        Problem::Value { value, fault: None, allowed, suggestion: None }.for_field(field)
     }
 
     /// Returns an [`Error::Field`] for a value that is not allowed; `fault` completes "the value …", such as
@@ -143,7 +143,7 @@ impl Error {
         allowed: impl Into<String>,
     ) -> Self {
         let (value, fault) = (value.into_given(), Some(fault.into()));
-        Problem::Value { value, fault, allowed: allowed.into(), suggestion: None }.of(field)
+        Problem::Value { value, fault, allowed: allowed.into(), suggestion: None }.for_field(field)
     }
 
     /// Returns an [`Error::Field`] for a word that is none of the few in `words`.
@@ -154,7 +154,7 @@ impl Error {
 
     /// Returns an [`Error::Field`] for a needed value that is absent; `allowed` completes "give …".
     pub fn missing(field: impl Into<String>, allowed: impl Into<String>) -> Self {
-        Problem::Missing { allowed: allowed.into() }.of(field)
+        Problem::Missing { allowed: allowed.into() }.for_field(field)
     }
 
     /// Returns an [`Error::Field`] for a value that cannot be combined with `with`; `allowed` is a clause that says
@@ -166,7 +166,7 @@ impl Error {
         allowed: impl Into<String>,
     ) -> Self {
         let (value, with) = (value.into_given(), with.into());
-        Problem::Conflict { value, with, allowed: allowed.into() }.of(field)
+        Problem::Conflict { value, with, allowed: allowed.into() }.for_field(field)
     }
 
     /// Returns an [`Error::Field`] for a name that no `noun` has; the sentence suggests the nearest of `known`.
@@ -177,7 +177,7 @@ impl Error {
         known: impl IntoIterator<Item = &'a str>,
     ) -> Self {
         let known = known.into_iter().map(str::to_string).collect();
-        Problem::Unknown { noun: noun.into(), value: quote(name).into_given(), known }.of(field)
+        Problem::Unknown { noun: noun.into(), value: quote(name).into_given(), known }.for_field(field)
     }
 
     /// Returns an [`Error::File`].
@@ -197,7 +197,7 @@ impl Error {
 
     /// Returns the same error with its field inside `prefix`. Whoever checks a part names fields relative to that
     /// part (`params.users`, or `""` for the part itself), and its caller says where the part is.
-    pub fn within(self, prefix: &str) -> Self {
+    pub fn inside(self, prefix: &str) -> Self {
         match self {
             Error::Field { field, problem } => {
                 let dot = if field.is_empty() || field.starts_with('[') { "" } else { "." };
@@ -218,7 +218,7 @@ impl Error {
 
 impl Problem {
     /// Returns the error of `field` with this problem.
-    pub fn of(self, field: impl Into<String>) -> Error {
+    pub fn for_field(self, field: impl Into<String>) -> Error {
         Error::Field { field: field.into(), problem: Box::new(self) }
     }
 

@@ -127,7 +127,7 @@ impl Link {
     }
 
     /// Returns the link with faults, extra bytes per packet on the wire, and optionally without the fast path.
-    pub fn with(mut self, fault: Fault, overhead: u32, slow: bool) -> Link {
+    pub fn with_settings(mut self, fault: Fault, overhead: u32, slow: bool) -> Link {
         (self.fault, self.overhead, self.slow) = (fault, overhead, slow);
         self
     }

@@ -78,9 +78,9 @@ static const struct mh_parameter mh_demotion_parameters[] = {
 	  .source = "as connection tracking does" },
 };
 
-static inline struct mh_fault mh_demotion_setup(struct mh_demotion_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_demotion_setup(struct mh_demotion_params *params, const struct mh_link_context *link)
 {
-	(void)place;
+	(void)link;
 	if (params->second < params->first)
 		return MH_FAULT("second", "at least first");
 	return MH_NO_FAULT;

@@ -202,11 +202,11 @@ static const struct mh_parameter mh_lfp_parameters[] = {
 	  .source = "ours: the paper does not tell" },
 };
 
-static inline struct mh_fault mh_lfp_setup(struct mh_lfp_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_lfp_setup(struct mh_lfp_params *params, const struct mh_link_context *link)
 {
 	const struct mh_lfp_settings *settings = &params->settings;
 	u64 kappa = settings->kappa_percent_q32, delta = settings->delta_percent_q32;
-	double slowest = place->rate_bps < place->bottleneck_bps ? place->rate_bps : place->bottleneck_bps;
+	double slowest = link->rate_bps < link->bottleneck_bps ? link->rate_bps : link->bottleneck_bps;
 	double rate = mh_from_q32(settings->omega_q32) * slowest / (1500.0 * 8);
 
 	if (delta > kappa || kappa + delta > 100ULL << 32)

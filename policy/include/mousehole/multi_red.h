@@ -164,7 +164,7 @@ static const struct mh_parameter mh_multi_red_parameters[] = {
 	MH_RED_COMMON(MH_MULTI_RED_FIELD, "0.02", "false", "false", "packets", "1000B", "as red"),
 };
 
-static inline struct mh_fault mh_multi_red_setup(struct mh_multi_red_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_multi_red_setup(struct mh_multi_red_params *params, const struct mh_link_context *link)
 {
 	static const char *const names[MH_COLOURS][2] = { { "green_min", "green_max" },
 							  { "yellow_min", "yellow_max" },
@@ -173,7 +173,7 @@ static inline struct mh_fault mh_multi_red_setup(struct mh_multi_red_params *par
 	u32 index;
 
 	for (index = 0; index < params->colours && !fault.parameter; index++)
-		fault = mh_red_setup_line(&params->level[index], place, names[index][0], names[index][1]);
+		fault = mh_red_setup_line(&params->level[index], link, names[index][0], names[index][1]);
 	return fault;
 }
 

@@ -99,9 +99,9 @@ static const struct mh_parameter mh_policer_parameters[] = {
 	  .meaning = "pure acknowledgements need tokens as well", .source = "ours: the paper does not tell" },
 };
 
-static inline struct mh_fault mh_policer_setup(struct mh_policer_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_policer_setup(struct mh_policer_params *params, const struct mh_link_context *link)
 {
-	(void)place;
+	(void)link;
 	mh_profile_setup(params->bucket, &params->settings);
 	return MH_NO_FAULT;
 }

@@ -21,7 +21,7 @@
  *       Returns MH_PASS, MH_MARK, MH_DROP_EARLY or MH_DROP_FORCED.
  *
  * Both may offer, each named by its macro:
- *   MH_SETUP(name)     struct mh_fault mh_name_setup(params *, const struct mh_place *)
+ *   MH_SETUP(name)     struct mh_fault mh_name_setup(params *, const struct mh_link_context *)
  *     Computes what depends on other parameters, on the link's rate or on its buffer. User space calls it once,
  *     after the table has been applied. Returns MH_NO_FAULT, or the parameter at fault and what is allowed.
  *   MH_DRAWS(name)     u32 mh_name_draws(const params *)
@@ -106,7 +106,7 @@ struct mh_parameter {
 };
 
 /* Where a policy is put: what its parameters may depend on. */
-struct mh_place {
+struct mh_link_context {
 	double rate_bps;       /* of the link */
 	double bottleneck_bps; /* of the slowest link in the data direction */
 	u64 buffer_bytes;      /* of the link, if its limit is in bytes; else 0 */
@@ -165,7 +165,7 @@ struct mh_policy {
 	const char *unread;  /* fields of the parameters that the functions do not read, separated by spaces */
 	const struct mh_parameter *parameters;
 	const struct mh_reading *readings;
-	struct mh_fault (*setup)(void *params, const struct mh_place *place);
+	struct mh_fault (*setup)(void *params, const struct mh_link_context *link);
 	u32 (*draws)(const void *params);
 	u32 (*mark)(const void *params, void *flow, void *state, const struct mh_view *view, u64 now_ns, u32 random);
 	u32 (*drop)(const void *params, void *state, const struct mh_view *view, const struct mh_backlog *backlog,
@@ -218,23 +218,23 @@ static inline double mh_from_q32(u64 value_q32)
 }
 
 /* Returns whether the parameter of this name was given in % of the buffer or rate. */
-static inline u32 mh_is_share(const struct mh_place *place, const char *name)
+static inline u32 mh_is_share(const struct mh_link_context *link, const char *name)
 {
 	u64 index;
 	u32 at;
 
-	for (index = 0; index < place->parameter_count; index++) {
-		for (at = 0; name[at] && name[at] == place->parameters[index].name[at]; at++)
+	for (index = 0; index < link->parameter_count; index++) {
+		for (at = 0; name[at] && name[at] == link->parameters[index].name[at]; at++)
 			;
-		if (name[at] == place->parameters[index].name[at])
-			return place->shares >> index & 1;
+		if (name[at] == link->parameters[index].name[at])
+			return link->shares >> index & 1;
 	}
 	return 0;
 }
 
 #define MH_SETUP(name_) \
-	static struct mh_fault mh_##name_##_setup_entry(void *p, const struct mh_place *place) \
-	{ return mh_##name_##_setup(p, place); }
+	static struct mh_fault mh_##name_##_setup_entry(void *p, const struct mh_link_context *link) \
+	{ return mh_##name_##_setup(p, link); }
 #define MH_DRAWS(name_) \
 	static u32 mh_##name_##_draws_entry(const void *p) { return mh_##name_##_draws(p); }
 #define MH_EXPIRED(name_) \

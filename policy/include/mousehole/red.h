@@ -252,11 +252,11 @@ MH_FN u32 mh_red_packet(const struct mh_red_params *params, struct mh_red_state 
  * and max, for faults. A buffer may be too small for thresholds that are shares of it: they are then kept one packet
  * apart.
  */
-static inline struct mh_fault mh_red_setup_line(struct mh_red_params *params, const struct mh_place *place,
+static inline struct mh_fault mh_red_setup_line(struct mh_red_params *params, const struct mh_link_context *link,
 						const char *min_name, const char *max_name)
 {
 	const struct mh_red_settings *settings = &params->settings;
-	u32 min_share = mh_is_share(place, min_name), max_share = mh_is_share(place, max_name);
+	u32 min_share = mh_is_share(link, min_name), max_share = mh_is_share(link, max_name);
 	double mean = settings->mean_packet_bytes, max_p = mh_from_q32(params->max_p_q32), min, max;
 
 	if (min_share && max_share && params->max_q32 <= params->min_q32 && params->min_q32)
@@ -267,14 +267,14 @@ static inline struct mh_fault mh_red_setup_line(struct mh_red_params *params, co
 		return MH_FAULT(max_name, "at least one packet more than min");
 	if (params->max_q32 > MH_RED_MAX_PACKETS << 32)
 		return MH_FAULT(max_name, "at most 1048576 packets");
-	if (place->rate_bps < 1e3 || place->rate_bps > 1e12)
+	if (link->rate_bps < 1e3 || link->rate_bps > 1e12)
 		return MH_FAULT("rate", "a link of 1kbit to 1000gbit");
 	min = mh_from_q32(params->min_q32);
 	max = mh_from_q32(params->max_q32);
 	params->forced_q32 = settings->gentle ? 2 * params->max_q32 : params->max_q32;
 	params->slope_q64 = mh_fixed(max_p / (max - min), 64);
 	params->gentle_slope_q64 = mh_fixed((1 - max_p) / max, 64);
-	params->slot_q16 = (u64)(mean * 8e9 / place->rate_bps * 65536);
+	params->slot_q16 = (u64)(mean * 8e9 / link->rate_bps * 65536);
 	params->longest_bytes = (u64)(1048576.0 * mean);
 	params->per_byte_q43 = (u64)(8796093022208.0 / mean);
 	params->per_byte_q43 += (double)params->per_byte_q43 < 8796093022208.0 / mean;
@@ -321,9 +321,9 @@ static const struct mh_parameter mh_red_parameters[] = {
 	MH_RED_COMMON(MH_RED_FIELD, "0.02", "false", "false", "packets", "1000B", "SFD Table 1"),
 };
 
-static inline struct mh_fault mh_red_setup(struct mh_red_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_red_setup(struct mh_red_params *params, const struct mh_link_context *link)
 {
-	return mh_red_setup_line(params, place, "min", "max");
+	return mh_red_setup_line(params, link, "min", "max");
 }
 
 static inline double mh_red_average_packets(const void *params, const void *state)

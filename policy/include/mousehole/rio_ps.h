@@ -156,9 +156,9 @@ static const struct mh_parameter mh_rio_ps_parameters[] = {
 	  .source = "ours: the paper's simulator has no SYNs" },
 };
 
-static inline struct mh_fault mh_rio_ps_setup(struct mh_rio_ps_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_rio_ps_setup(struct mh_rio_ps_params *params, const struct mh_link_context *link)
 {
-	(void)place;
+	(void)link;
 	if (params->cap < params->floor)
 		return MH_FAULT("cap", "at least floor");
 	if (params->initial < params->floor || params->initial > params->cap)

@@ -90,9 +90,9 @@ static const struct mh_parameter mh_sfd_parameters[] = {
 	  .source = "ours: the paper's simulator has no SYNs" },
 };
 
-static inline struct mh_fault mh_sfd_setup(struct mh_sfd_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_sfd_setup(struct mh_sfd_params *params, const struct mh_link_context *link)
 {
-	(void)place;
+	(void)link;
 	params->marker.within = MH_GREEN;
 	params->marker.beyond = MH_YELLOW;
 	return MH_NO_FAULT;

@@ -151,10 +151,10 @@ static const struct mh_parameter mh_shred_parameters[] = {
 	MH_RED_COMMON(MH_SHRED_FIELD, "0.002", "true", "true", "bytes", "1000B", "SHRED sections 2.1, 3.2 and 4.3"),
 };
 
-static inline struct mh_fault mh_shred_setup(struct mh_shred_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_shred_setup(struct mh_shred_params *params, const struct mh_link_context *link)
 {
 	struct mh_red_params *red = &params->red;
-	struct mh_fault fault = mh_red_setup_line(red, place, "min", "max");
+	struct mh_fault fault = mh_red_setup_line(red, link, "min", "max");
 	double min = mh_from_q32(red->min_q32), max = mh_from_q32(red->max_q32), floor;
 
 	if (fault.parameter)

@@ -92,9 +92,9 @@ static const struct mh_parameter mh_window_marker_parameters[] = {
 };
 
 static inline struct mh_fault mh_window_marker_setup(struct mh_window_marker_params *params,
-						     const struct mh_place *place)
+						     const struct mh_link_context *link)
 {
-	(void)place;
+	(void)link;
 	if (params->high > params->medium)
 		return MH_FAULT("high", "at most med");
 	return MH_NO_FAULT;

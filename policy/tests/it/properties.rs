@@ -3,7 +3,7 @@ use crate::common::link::Link;
 use crate::common::parts::Meter;
 use crate::common::specs::{self, Mode};
 use crate::common::{Bits, Dropper, Marker, params, refused, refused_at};
-use mousehole_policy::{Backlog, Colour, NEVER, Place, Verdict, View};
+use mousehole_policy::{Backlog, Colour, LinkContext, NEVER, Verdict, View};
 
 const NONE: &[(&str, &str)] = &[("promotion", "none")];
 const PROBABILISTIC: &[(&str, &str)] = &[("promotion", "probabilistic")];
@@ -237,7 +237,7 @@ fn params__name_parameter_value_and_what_is_allowed() {
             "{name}={value}"
         );
     }
-    let nowhere = Place { rate_bps: 0.0, ..Place::EXAMPLE };
+    let nowhere = LinkContext { rate_bps: 0.0, ..LinkContext::EXAMPLE };
     assert_eq!(
         refused_at("red", &[], &nowhere),
         "rate: its value is not allowed here; allowed: a link of 1kbit to 1000gbit"

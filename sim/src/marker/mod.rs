@@ -35,7 +35,7 @@ pub enum Marker {
 
 impl Marker {
     /// Returns the host of a policy.
-    pub fn of(policy: PolicyMarker) -> Marker {
+    pub fn from_policy(policy: PolicyMarker) -> Marker {
         match policy.policy().key() {
             Key::Connection => Marker::Shared(Rc::new(RefCell::new(policy))),
             Key::Flow | Key::User => Marker::Policy(Box::new(policy)),
@@ -152,5 +152,5 @@ impl Marker {
 /// Returns 32 uniform bits for one packet of a flow, the same under every scheme.
 fn random_bits(seed: u64, identity: u64, packet: &Packet, now: Time) -> u32 {
     let index = u64::from(packet.seq) << 32 ^ now.0;
-    Stream::new(seed, Purpose::Marker, identity).at(index) as u32
+    Stream::new(seed, Purpose::Marker, identity).draw_at(index) as u32
 }

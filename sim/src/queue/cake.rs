@@ -18,7 +18,7 @@
 //! robin, 1514 bytes, 5 ms). Work per packet grows with the bulk flows of one host, as there; an overflow looks
 //! over all queues for the longest.
 
-use super::classify::{By, Classifier};
+use super::classify::{Classifier, ClassifyBy};
 use super::codel::CodelParams;
 use super::packet_fifo::Occupancy;
 pub use super::tin::Isolation;
@@ -40,7 +40,7 @@ pub struct Params {
     /// Round-trip time CoDel is set for: its interval; the target is a twentieth.
     pub rtt: Dur,
     /// Three tins by this, or one.
-    pub tins: Option<By>,
+    pub tins: Option<ClassifyBy>,
     /// Which hosts share fairly before flows do.
     pub isolation: Isolation,
     /// Limit over all queues.
@@ -126,9 +126,9 @@ impl Cake {
     }
 
     /// Whether it keeps state per connection, so that `open` must be called for every new one.
-    pub fn knows_flows(&self) -> bool {
+    pub fn is_flow_aware(&self) -> bool {
         self.params.isolation != Isolation::Flows
-            || self.classifier.as_ref().is_some_and(Classifier::knows_flows)
+            || self.classifier.as_ref().is_some_and(Classifier::is_flow_aware)
     }
 
     /// Returns the packets and bytes waiting.

@@ -131,12 +131,12 @@ impl FqCodel {
             .max_by_key(|&index| (self.flows[index].fifo.occupancy().bytes, std::cmp::Reverse(index)));
         let index = fattest.unwrap_or(0);
         for _ in 0..self.flows[index].fifo.occupancy().packets.div_ceil(2).min(BATCH) {
-            let Some((packet, _)) = self.take(index as u32) else { break };
+            let Some((packet, _)) = self.pop_from(index as u32) else { break };
             drops.push(Dropped { packet, reason: DropReason::Forced });
         }
     }
 
-    fn take(&mut self, index: u32) -> Option<(Packet, Time)> {
+    fn pop_from(&mut self, index: u32) -> Option<(Packet, Time)> {
         let (packet, at) = self.flows[index as usize].fifo.pop()?;
         self.occupancy.remove(&packet);
         Some((packet, at))

@@ -56,7 +56,7 @@ impl Ns2Red {
     /// Judges an arrival that finds `backlog`; `u` is uniform in [0, 1).
     pub fn arrive(&mut self, bytes: u16, ect: bool, backlog: &Backlog, now: Time, u: f64) -> Verdict {
         let length = if self.spec.queue_in_bytes { backlog.bytes } else { u64::from(backlog.packets) };
-        self.take(length, Time(backlog.idle_since_ns), now);
+        self.update_average(length, Time(backlog.idle_since_ns), now);
         self.spacing.count(bytes);
         let arrival = Arrival { average: self.average(), crowded: length > 1, bytes, ect, u };
         let verdict = if is_full(&self.spec, self.limit, backlog, bytes) {
@@ -70,7 +70,7 @@ impl Ns2Red {
         verdict
     }
 
-    fn take(&mut self, length: u64, idle_since: Time, now: Time) {
+    fn update_average(&mut self, length: u64, idle_since: Time, now: Time) {
         let is_idle = idle_since < now && idle_since != self.counted;
         let slots = if is_idle { idle_slots(&self.spec, now.since(idle_since)) } else { 0 };
         self.counted = idle_since;

@@ -60,8 +60,8 @@ impl Ns2Rio {
         let is_in = colour == Colour::Green;
         let in_waiting = backlog.colour_packets[Colour::Green.index()];
         if is_in {
-            self.inside.take(in_waiting, Some(self.emptied), now);
-            self.out.take(backlog.packets, is_idle.then_some(idle_since), now);
+            self.inside.update_average(in_waiting, Some(self.emptied), now);
+            self.out.update_average(backlog.packets, is_idle.then_some(idle_since), now);
         }
         let (line, found) =
             if is_in { (&mut self.inside, in_waiting) } else { (&mut self.out, backlog.packets) };
@@ -84,7 +84,7 @@ impl Line {
     }
 
     /// An arrival that counts: decays over an idle time not counted yet, and takes in the length found.
-    fn take(&mut self, length: u32, idle_since: Option<Time>, now: Time) {
+    fn update_average(&mut self, length: u32, idle_since: Option<Time>, now: Time) {
         let since = idle_since.filter(|since| *since != self.counted);
         let slots = since.map_or(0, |since| idle_slots(&self.spec, now.since(since)));
         self.counted = idle_since.unwrap_or(self.counted);

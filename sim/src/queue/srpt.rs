@@ -72,7 +72,7 @@ impl Srpt {
     }
 
     /// Whether it keeps state per connection, so that `open` must be called for every new one.
-    pub fn knows_flows(&self) -> bool {
+    pub fn is_flow_aware(&self) -> bool {
         self.params.rank == Rank::Attained
     }
 

@@ -4,7 +4,7 @@
 //! alone. A named scheme is data: which parts, with which defaults, under the parameter names of its paper.
 
 use super::parts::NATIVE_PARTS;
-use super::scheme::Place;
+use super::scheme::LinkContext;
 use super::values::Values;
 use crate::error::Result;
 use crate::marker::Marker;
@@ -38,13 +38,13 @@ pub struct NativePart {
     pub build: Build,
 }
 
-/// How a native part is built from its parameters' values, at a place.
+/// How a native part is built from its parameters' values, for a link.
 #[derive(Debug, Clone, Copy)]
 pub enum Build {
     /// A marker.
-    Marker(fn(&Values, Place) -> Result<Marker>),
+    Marker(fn(&Values, LinkContext) -> Result<Marker>),
     /// A queue, and whether it treats colours differently with these values.
-    Queue(fn(&Values, Place) -> Result<Queue>, fn(&Values) -> bool),
+    Queue(fn(&Values, LinkContext) -> Result<Queue>, fn(&Values) -> bool),
 }
 
 /// A part of a scheme.

@@ -1,7 +1,7 @@
 //! Several sources of traffic, and senders that cheat: their part of a scenario, checked.
 
 use super::plan::Plan;
-use super::scheme::Place;
+use super::scheme::LinkContext;
 use super::spec::{MixSpec, Scenario, TrafficSpec};
 use crate::engine::layout::Access;
 use crate::engine::misbehaving::Rules;
@@ -73,7 +73,7 @@ pub fn entries(scenario: &Scenario, direction: Direction) -> Result<Vec<Entry>> 
     let own = &names[names.len() - specs.len()..];
     let checked = specs.iter().zip(own).enumerate().map(|(index, (spec, (_, name)))| {
         let field = field_of(index as u16 + 1);
-        let plays = plays(spec).map_err(|error| error.within(&field))?;
+        let plays = plays(spec).map_err(|error| error.inside(&field))?;
         if name.is_empty() || names.iter().filter(|(_, other)| other == name).count() > 1 {
             let allowed = "a name that no other source has";
             return Err(Error::field(format!("{field}.name"), quote(name), allowed));
@@ -276,7 +276,7 @@ impl Plan {
             {
                 let allowed = "longer than the headers of the TCP profile";
                 let error = Error::field("params.packet_bytes", telnet.packet_bytes, allowed);
-                Err(error.within(&field_of(number)))
+                Err(error.inside(&field_of(number)))
             }
             _ => self.with_an_edge_that_sees_both_directions(),
         }
@@ -285,7 +285,7 @@ impl Plan {
     /// An edge that learns from acknowledgements stands at the bottleneck's both ends; on a graph, where data may be
     /// marked elsewhere and acknowledgements go other ways, it would take everything for outstanding.
     fn with_an_edge_that_sees_both_directions(self) -> Result<Plan> {
-        let needs_both = self.scheme.marker(Place::EXAMPLE)?.other_direction().is_some();
+        let needs_both = self.scheme.marker(LinkContext::EXAMPLE)?.other_direction().is_some();
         if needs_both && matches!(self.layout.access, Access::Graph(_)) {
             let with = "a topology or a host stage, where its marker does not see both directions";
             let value = self.scheme.to_string();

@@ -159,8 +159,8 @@ fn model(scenario: &Scenario) -> Result<Option<Model>> {
     traffic.bulk.as_ref().map_or(Ok(()), check_bulk)?;
     let params = traffic.params.as_ref().unwrap_or(&serde_json::Value::Null);
     let model = traffic.model.as_deref().map(|name| model::by_name(name, params)).transpose();
-    let model = model.map_err(|error| error.within("traffic"))?;
-    mix::check_load(model.as_ref(), traffic.load).map_err(|error| error.within("traffic"))?;
+    let model = model.map_err(|error| error.inside("traffic"))?;
+    mix::check_load(model.as_ref(), traffic.load).map_err(|error| error.inside("traffic"))?;
     if let (Some(load), true) = (traffic.load, traffic.files.is_empty() && traffic.model.is_none()) {
         let with = "traffic that has neither files nor a model";
         let allowed = "an entry of traffic.mix may have a load of its own";

@@ -44,7 +44,7 @@ pub(super) fn replayed_traffic(plan: &Plan, read: Option<Arc<Traffic>>) -> Resul
 pub(super) fn build(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps) -> Result<(Source, Load)> {
     let mut load = Load { target: plan.scenario.traffic.load, ..Load::default() };
     let main =
-        main_source(plan, traffic, apps, &mut load).map_err(|error| error.within(&mix::field_of(0)))?;
+        main_source(plan, traffic, apps, &mut load).map_err(|error| error.inside(&mix::field_of(0)))?;
     let entries = mix_sources(plan, traffic, apps, &mut load)?;
     Ok((apps::combined(plan, main, entries, traffic, plan.replication_seed()), load))
 }
@@ -68,7 +68,7 @@ fn mix_sources(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut 
             Plays::Model(model) => model_source(plan, model, number, apps, &mut own),
             Plays::Trace { upload } => replay_source(plan, traffic, (number, *upload), &mut own),
         };
-        let source = source.map_err(|error| error.within(&mix::field_of(number)))?;
+        let source = source.map_err(|error| error.inside(&mix::field_of(number)))?;
         load.add(&own, entry.is_upload());
         Ok(source)
     });

@@ -364,6 +364,6 @@ impl Scenario {
     /// [`Error::Field`] telling what is wrong.
     pub fn from_json(text: &str) -> Result<Scenario> {
         serde_json::from_str(text)
-            .map_err(|error| Problem::Form { value: None, problem: error.to_string() }.of("scenario"))
+            .map_err(|error| Problem::Form { value: None, problem: error.to_string() }.for_field("scenario"))
     }
 }

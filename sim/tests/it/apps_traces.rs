@@ -61,14 +61,14 @@ fn parts() -> Vec<(u16, Traffic)> {
 
 /// Transfers of a source that start within the window: later ones, of pages that began in it, are measured only as
 /// long as the run goes on.
-fn within(result: &RunResult, source: u16) -> impl Iterator<Item = &Transfer> {
+fn measured_of(result: &RunResult, source: u16) -> impl Iterator<Item = &Transfer> {
     let end = Time(30_000_000_000);
     result.outcome.transfers.iter().filter(move |one| one.source == source && one.start < end)
 }
 
 /// What is drawn of a source: key, write, bytes, start.
 fn of_source(result: &RunResult, source: u16) -> BTreeSet<(u64, u32, u64, u64)> {
-    let own = within(result, source);
+    let own = measured_of(result, source);
     own.map(|one| (one.key, one.write, one.bytes, if one.write == 0 { one.start.0 } else { 0 })).collect()
 }
 
@@ -113,7 +113,7 @@ fn trace__keeps_its_keys_and_draws() {
     assert_eq!(of_source(&whole, 1), of_source(&other, 1));
     assert_eq!(of_source(&whole, 1), of_source(&alone, 1));
     let pages = |result: &RunResult| {
-        let own = within(result, 1).filter(|one| one.page > 0);
+        let own = measured_of(result, 1).filter(|one| one.page > 0);
         own.map(|one| (one.page, one.page_transfers)).collect::<Vec<_>>()
     };
     let of: BTreeSet<_> = pages(&whole).into_iter().collect();

@@ -4,7 +4,7 @@ use crate::common::{
     digest, fifo_schemes, play, scenario, transfers, with_connections, with_model, with_profile,
 };
 use mousehole_sim::packet::{Colour, Packet, flag};
-use mousehole_sim::scenario::scheme::Place;
+use mousehole_sim::scenario::scheme::LinkContext;
 use mousehole_sim::scenario::{RunResult, Scenario, Scheme};
 use mousehole_sim::units::{Buffer, Rate, Time};
 use proptest::prelude::*;
@@ -67,9 +67,10 @@ fn paths__same_closed_loop() {
 }
 
 fn hop(scheme: &str, buffer: Buffer, slow: bool) -> Hop {
-    let place = Place { rate: Rate(1_000_000), bottleneck: Rate(1_000_000), buffer, seed: 5, link: 0 };
+    let context =
+        LinkContext { rate: Rate(1_000_000), bottleneck: Rate(1_000_000), buffer, seed: 5, link: 0 };
     let queue = Scheme::parse(scheme)
-        .and_then(|scheme| scheme.queue(place))
+        .and_then(|scheme| scheme.queue(context))
         .unwrap_or_else(|error| panic!("{error}"));
     Hop::new(Rate(1_000_000), queue, slow)
 }

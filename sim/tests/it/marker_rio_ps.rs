@@ -13,7 +13,7 @@ const SECOND: u64 = 1_000_000_000;
 /// T_u = 1 s and T_c = 10 s, L_t = 2 at first; `ratio` is SLR.
 fn edge(ratio: f64) -> Marker {
     let given = [("l_t", "2"), ("slr", &ratio.to_string()), ("t_u", "1s"), ("t_c", "10s")];
-    Marker::of(PolicyMarker::new(params("rio-ps", &given, 1e7), 1))
+    Marker::from_policy(PolicyMarker::new(params("rio-ps", &given, 1e7), 1))
 }
 
 /// A new connection in `slot` sends so many packets at `at_ms`; their colours.

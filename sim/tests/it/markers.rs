@@ -7,7 +7,7 @@ use mousehole_sim::marker::{Marker, PolicyMarker};
 use mousehole_sim::packet::{Kind, Packet};
 use mousehole_sim::units::Time;
 
-fn at(seconds: f64) -> Time {
+fn time_at(seconds: f64) -> Time {
     Time((seconds * 1e9) as u64)
 }
 
@@ -23,13 +23,13 @@ fn colour(marker: &mut Marker, slot: u32, seconds: f64) -> Colour {
 fn colour_of(marker: &mut Marker, slot: u32, seconds: f64, before: Colour) -> Colour {
     let mut packet = Packet::new(slot, Kind::Data, 0, 1000);
     packet.colour = before;
-    marker.mark(&mut packet, 0, at(seconds));
+    marker.mark(&mut packet, 0, time_at(seconds));
     packet.colour
 }
 
 /// Returns the marker of a policy on a link of 12 kbit/s, one packet of 1500 bytes per second.
 fn marker(policy: &str, given: &[(&str, &str)]) -> Marker {
-    Marker::of(PolicyMarker::new(params(policy, given, 12e3), 1))
+    Marker::from_policy(PolicyMarker::new(params(policy, given, 12e3), 1))
 }
 
 /// Returns LFP's marker with a bucket of `burst` tokens that gets `rate` a second.
@@ -62,7 +62,7 @@ fn lfp__learns_sizes_of_ended_flows_and_demotes_elephants() {
     }
     let before = flow(&mut marker, 30, 1.0, 40);
     assert!(before.iter().all(|&colour| colour == Colour::Green), "without a history nothing is an elephant");
-    (1..10).for_each(|second| marker.control(at(f64::from(second))));
+    (1..10).for_each(|second| marker.control(time_at(f64::from(second))));
     let after = flow(&mut marker, 31, 10.0, 40);
     assert_eq!(after.iter().filter(|&&colour| colour == Colour::Green).count(), 10);
     assert_eq!(after.iter().filter(|&&colour| colour == Colour::Red).count(), 30);
@@ -76,7 +76,7 @@ fn lfp__a_flow_whose_slot_was_taken_still_ends_and_counts() {
     for _ in 0..4 {
         flow(&mut marker, 0, 0.0, 7);
     }
-    (1..8).for_each(|second| marker.control(at(f64::from(second))));
+    (1..8).for_each(|second| marker.control(time_at(f64::from(second))));
     assert_eq!(marker.series()[0].points.last().unwrap().1, 7.0);
 }
 
@@ -85,8 +85,8 @@ fn lfp__an_idle_flow_is_new_again_and_its_first_part_counts_as_a_flow() {
     let mut marker = lfp(1e6, 1000, 1);
     flow(&mut marker, 0, 0.0, 12);
     assert_eq!(colour(&mut marker, 0, 7.0), Colour::Green);
-    marker.control(at(7.5));
-    assert_eq!(marker.series()[0].points, [(at(7.5), 12.0)]);
+    marker.control(time_at(7.5));
+    assert_eq!(marker.series()[0].points, [(time_at(7.5), 12.0)]);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn policer__drops_packets_beyond_a_profile_if_asked_and_exempts_acknowledgements
         marker.open(0, &of_client(0, Class::Web));
         let mut send = |kind, colour| {
             let mut packet = Packet { colour, ..Packet::new(0, kind, 0, 1000) };
-            (marker.mark(&mut packet, 0, at(0.0)), packet.colour)
+            (marker.mark(&mut packet, 0, time_at(0.0)), packet.colour)
         };
         assert_eq!(send(Kind::Data, Colour::Green), (true, Colour::Green));
         assert_eq!(send(Kind::Data, Colour::Green), (true, Colour::Green));
@@ -165,6 +165,6 @@ fn chain__applies_markers_in_order_and_hosts_leave_the_policer_out() {
     assert_eq!(colours(&mut edge), [Colour::Yellow, Colour::Red], "the second exceeds the profile");
     assert_eq!(colours(&mut host), [Colour::Yellow, Colour::Yellow]);
     let mut packet = Packet { colour: Colour::Green, ..Packet::new(0, Kind::Data, 0, 1000) };
-    assert!(edge.police(&mut packet, 0, at(0.0)));
+    assert!(edge.police(&mut packet, 0, time_at(0.0)));
     assert_eq!(packet.colour, Colour::Green, "policing keeps the host's colour where the profile allows it");
 }

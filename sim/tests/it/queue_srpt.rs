@@ -64,7 +64,7 @@ fn overflow__drops_the_newest_of_the_largest() {
 #[test]
 fn las__least_served_first() {
     let mut las = Srpt::new(Params { rank: Rank::Attained, ..Params::default() });
-    assert!(las.knows_flows());
+    assert!(las.is_flow_aware());
     let mut drops = Vec::new();
     (0..20).for_each(|seq| las.enqueue(data(1, seq, 1), Time::ZERO, &mut drops));
     (0..4).for_each(|_| assert_eq!(take(&mut las).map(|(flow, _)| flow), Some(1)));

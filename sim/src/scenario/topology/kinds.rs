@@ -35,7 +35,7 @@ pub fn write_out(spec: &TopologySpec) -> Result<Cow<'_, TopologySpec>> {
         "tree" => tree::draw(params),
         _ => return Err(Error::unknown("topology.kind", "kind", kind, KINDS)),
     };
-    let drawing = drawing.map_err(|error| error.within("topology.params"))?;
+    let drawing = drawing.map_err(|error| error.inside("topology.params"))?;
     Ok(Cow::Owned(TopologySpec {
         kind: None,
         params: None,

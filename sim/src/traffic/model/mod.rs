@@ -135,7 +135,7 @@ pub const MODELS: &[About] = &[
 /// [`Error::Field`] naming `model`, `params` or `params.<field>`.
 pub fn by_name(name: &str, params: &Value) -> Result<Model> {
     match named(name, params) {
-        Some(model) => model.map_err(|error| error.within("params")),
+        Some(model) => model.map_err(|error| error.inside("params")),
         None => Err(Error::unknown("model", "model", name, MODELS.iter().map(|about| about.name))),
     }
 }
@@ -201,7 +201,7 @@ pub(crate) fn with_params<T: Serialize + DeserializeOwned>(mut model: T, params:
         }
         // One at a time, so that the fault belongs to this parameter.
         model = serde_json::from_value(all.clone()).map_err(|error| {
-            Problem::Form { value: Some(value.into_given()), problem: error.to_string() }.of(name)
+            Problem::Form { value: Some(value.into_given()), problem: error.to_string() }.for_field(name)
         })?;
     }
     Ok(model)

@@ -73,7 +73,7 @@ pub struct Keystrokes {
 impl Keystrokes {
     /// From keystroke `number` − 1 of a session to keystroke `number`.
     pub fn gap(&self, session: u64, number: u32) -> Dur {
-        let draw = Stream::new(self.seed, Purpose::Idle, mix(session)).at(u64::from(number));
+        let draw = Stream::new(self.seed, Purpose::Idle, mix(session)).draw_at(u64::from(number));
         let uniform = (draw >> 11) as f64 / (1u64 << 53) as f64;
         Dur::from_secs(-self.interval_s * libm::log(1.0 - uniform))
     }

@@ -22,7 +22,7 @@ pub struct Draft {
     pub start: i64,
     /// Which file.
     pub file: usize,
-    /// Place in the file.
+    /// Position in the file.
     pub order: u64,
     /// As numbered by [`Collector::hosts`].
     pub client: u32,

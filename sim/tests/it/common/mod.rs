@@ -16,10 +16,14 @@ use std::sync::atomic::AtomicBool;
 
 /// Returns the parameters of a policy, given as text, at a link of this rate with a buffer of 50 packets.
 pub fn params(policy: &str, given: &[(&str, &str)], rate_bps: f64) -> mousehole_policy::Params {
-    let place =
-        mousehole_policy::Place { rate_bps, bottleneck_bps: rate_bps, buffer_packets: 50, buffer_bytes: 0 };
+    let context = mousehole_policy::LinkContext {
+        rate_bps,
+        bottleneck_bps: rate_bps,
+        buffer_packets: 50,
+        buffer_bytes: 0,
+    };
     let policy = mousehole_policy::find(policy).unwrap_or_else(|| panic!("there is no policy {policy}"));
-    mousehole_policy::Params::of(policy, given, &place).unwrap_or_else(|error| panic!("{error}"))
+    mousehole_policy::Params::from_text(policy, given, &context).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// One of each scheme, and the variants that take a path of their own through the queue.

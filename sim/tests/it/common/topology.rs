@@ -45,12 +45,12 @@ pub fn small_tree() -> TopologySpec {
 }
 
 /// `scheme` over a topology, otherwise as [`scenario`].
-pub fn over(topology: TopologySpec, scheme: &str) -> Scenario {
+pub fn scenario_over(topology: TopologySpec, scheme: &str) -> Scenario {
     let base = scenario(scheme);
     Scenario { link: Default::default(), topology: Some(topology), ..base }
 }
 
 /// The same with these connections.
 pub fn carrying(topology: TopologySpec, scheme: &str, connections: Vec<ConnectionSpec>) -> Scenario {
-    with_connections(over(topology, scheme), connections)
+    with_connections(scenario_over(topology, scheme), connections)
 }
