@@ -102,7 +102,7 @@ OwnPolicy = Annotated[
 
 
 def main() -> None:
-    """The command `mousehole`."""
+    """Runs the command `mousehole`."""
     app()
 
 

@@ -110,7 +110,7 @@ fn models(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(all)
 }
 
-/// Every parameter of a scheme with its value as text.
+/// Returns every parameter of a scheme with its value as text.
 #[pyfunction]
 fn scheme_parameters<'py>(py: Python<'py>, scheme: &str) -> PyResult<Bound<'py, PyDict>> {
     let parsed = Scheme::parse(scheme).map_err(|error| to_python(py, error))?;

@@ -14,7 +14,7 @@
  *
  * Format: plain integers; errors and ranges are those of the three parts.
  * Deviations from the paper: those of the three parts. The authors' simulator code differs from the
- * paper (5 s timeout checked lazily, one promoted after every five); that variant is not here.
+ * paper (5 s timeout checked lazily, one promoted after every five). This header does not have that variant.
  */
 #ifndef MOUSEHOLE_SFD_H
 #define MOUSEHOLE_SFD_H

@@ -69,7 +69,7 @@ fn any_backlog(bits: &mut Bits, longest: u32) -> Backlog {
     backlog
 }
 
-/// What a dropper decides on a copy of itself, and the state that this leaves.
+/// Returns what a dropper decides on a copy of itself, and the state that this leaves.
 fn ask(dropper: &Dropper, view: &View, backlog: &Backlog, now_ns: u64, random: u32) -> (Verdict, State) {
     let mut copy = dropper.clone();
     let verdict = copy.packet(view, backlog, now_ns, random);

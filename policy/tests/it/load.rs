@@ -51,7 +51,7 @@ fn assert_sentence(got: &str, expected: &str) {
     assert!(!got.contains('\n') && !got.ends_with('.') && got.starts_with(char::is_lowercase), "{got}");
 }
 
-/// A marker of two colours by bytes sent, of the name `name` in C, with this table of parameters.
+/// Returns a marker of two colours by bytes sent, of the name `name` in C, with this table of parameters.
 fn marker(name: &str, table: &str) -> String {
     r#"
 #include "mousehole/flow_meter.h"
@@ -91,7 +91,7 @@ MH_MARKER(NAME, mh_NAME_params, mh_flow_meter, mh_none, .summary = "two colours 
     .replace("NAME", name)
 }
 
-/// The entry of parameter `limit` with a default.
+/// Returns the entry of parameter `limit` with a default.
 fn limit(name: &str, default: &str) -> String {
     format!(
         "{{ MH_FIELD(mh_{name}_params, limit), .kind = MH_SIZE, .name = \"limit\", .value = \"{default}\", .least = 0, \
@@ -99,7 +99,7 @@ fn limit(name: &str, default: &str) -> String {
     )
 }
 
-/// The entry of parameter `beyond`, of any kind and with anything else.
+/// Returns the entry of parameter `beyond`, of any kind and with anything else.
 fn beyond(name: &str, rest: &str) -> String {
     format!(
         "{{ MH_FIELD(mh_{name}_params, colour), .name = \"beyond\", .meaning = \"colour\", .source = \"ours\", {rest} }}"

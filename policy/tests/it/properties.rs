@@ -256,7 +256,7 @@ fn params__of_the_other_policies_are_checked() {
     );
     assert_eq!(
         refused("multi-red", &[("yellow_min", "9"), ("yellow_max", "9")]),
-        "yellow_max: its value is not allowed here; allowed: at least one packet more than min"
+        "yellow_max: its value is not allowed here; allowed: at least one packet more than yellow_min"
     );
     assert_eq!(
         refused("sfd", &[("k", "0")]),

@@ -106,7 +106,7 @@ fn shred__is_the_conversion_in_floats() {
     }
 }
 
-/// Returns how many bits of a token's grains are below a rate of 1 token/s.
+/// Returns how many bits of a token's scaled units are below a rate of 1 token/s.
 fn shift(burst: u32) -> u32 {
     ((1u64 << 61) / 1_000_000_000 / u64::from(burst.max(1 << 20))).ilog2()
 }
@@ -120,12 +120,12 @@ fn token_bucket__is_the_conversion_in_floats() {
     for burst in bursts.into_iter().chain(any) {
         for rate in [0.0, 1.0, 1e11, bits.spread(1.0, 1e11)] {
             let params = BucketParams::new(rate, burst);
-            let token_grains = 1_000_000_000u64 << shift(burst);
-            let full = if rate == 0.0 { 0 } else { u64::from(burst) * token_grains };
-            assert_eq!(params.field("rate_grains"), (rate * 2f64.powi(shift(burst) as i32)).round() as u64);
-            assert_eq!(params.field("token_grains"), token_grains, "{burst}");
-            assert_eq!(params.field("burst_grains"), full, "{burst}");
-            assert_eq!(params.field("most_tokens"), (1 << 62) / token_grains, "{burst}");
+            let scale = 1_000_000_000u64 << shift(burst);
+            let full = if rate == 0.0 { 0 } else { u64::from(burst) * scale };
+            assert_eq!(params.field("rate_scaled"), (rate * 2f64.powi(shift(burst) as i32)).round() as u64);
+            assert_eq!(params.field("token_scaled"), scale, "{burst}");
+            assert_eq!(params.field("burst_scaled"), full, "{burst}");
+            assert_eq!(params.field("most_tokens"), (1 << 62) / scale, "{burst}");
             assert!(full < 1 << 61, "{burst}");
         }
     }
@@ -139,8 +139,8 @@ fn token_bucket__level_at_a_percentage_is_exact() {
         let params = BucketParams::new(1.0, bits.spread(1.0, 1e9) as u32);
         let any = (u64::from(bits.below(100)) << 32) + u64::from(bits.next());
         for percent_q32 in [0, 1, any, 50 << 32, (100 << 32) - 1, 100 << 32] {
-            let exact = u128::from(percent_q32) * u128::from(params.field("burst_grains"));
-            assert_eq!(u128::from(params.grains_at(percent_q32)), exact.div_ceil(100 << 32), "{percent_q32}");
+            let exact = u128::from(percent_q32) * u128::from(params.field("burst_scaled"));
+            assert_eq!(u128::from(params.scaled_at(percent_q32)), exact.div_ceil(100 << 32), "{percent_q32}");
         }
     }
 }
@@ -169,18 +169,18 @@ fn lfp__is_the_conversion_in_floats() {
         let bytes = specs::params_from("lfp", &given, &context).bytes();
         let bucket = BucketParams::from_bytes(&inner(&bytes, "mh_lfp_params.bucket"));
         let slowest = context.rate_bps.min(context.bottleneck_bps) / 12_000.0;
-        let grains = 2f64.powi(shift(burst) as i32);
-        let rate = bucket.field("rate_grains") as f64;
-        assert_unit(bucket.field("rate_grains"), rounded(omega) * slowest * grains, "rate");
-        let error = HALF * slowest * grains + rate * 2f64.powi(-50) + 1.0;
-        assert!((rate - omega * slowest * grains).abs() <= error, "rate as given: {rate}");
+        let scaled = 2f64.powi(shift(burst) as i32);
+        let rate = bucket.field("rate_scaled") as f64;
+        assert_unit(bucket.field("rate_scaled"), rounded(omega) * slowest * scaled, "rate");
+        let error = HALF * slowest * scaled + rate * 2f64.powi(-50) + 1.0;
+        assert!((rate - omega * slowest * scaled).abs() <= error, "rate as given: {rate}");
 
-        let full = u128::from(u64::from(burst) * bucket.field("token_grains"));
-        assert_eq!(u128::from(bucket.field("burst_grains")), full);
+        let full = u128::from(u64::from(burst) * bucket.field("token_scaled"));
+        assert_eq!(u128::from(bucket.field("burst_scaled")), full);
         let level = |percent_q32: u64| (u128::from(percent_q32) * full).div_ceil(100 << 32) as u64;
         let (kappa, delta) = (fixed(kappa, 32), fixed(delta, 32));
-        assert_eq!(field(&bytes, "mh_lfp_params.open_grains"), level(kappa + delta));
-        assert_eq!(field(&bytes, "mh_lfp_params.close_grains"), level(kappa - delta));
+        assert_eq!(field(&bytes, "mh_lfp_params.open_scaled"), level(kappa + delta));
+        assert_eq!(field(&bytes, "mh_lfp_params.close_scaled"), level(kappa - delta));
 
         let history = inner(&bytes, "mh_lfp_params.history");
         let u = quantile / 100.0 * 4294967296.0;
@@ -274,7 +274,7 @@ fn shares__of_a_small_buffer_stay_one_packet_apart() {
 }
 
 #[test]
-fn shares__that_fit_no_place_are_refused() {
+fn shares__that_fit_no_link_are_refused() {
     for context in [in_packets(50), in_bytes(64_000)] {
         assert_eq!(
             refused_at("red", &[("min", "60%"), ("max", "40%")], &context),

@@ -30,7 +30,7 @@ impl Edge {
         hint(&mut self.marker, &mut self.flow, &view)
     }
 
-    /// The hint of the packet that carries this segment, from 1 on.
+    /// Returns the hint of the packet that carries this segment, from 1 on.
     fn data(&mut self, segment: u32) -> u8 {
         self.packet(segment * 1460, 0)
     }

@@ -26,7 +26,7 @@ fn plain(window: u16, flags: u8) -> Colour {
     colour(&Marker::new(params("window-marker", &[])), &view(window, flags), 0)
 }
 
-/// The share of random numbers for which the colour is this one or a better one; exact.
+/// Returns the share of random numbers for which the colour is this one or a better one; exact.
 fn chance_up_to(marker: &Marker, window: u16, worst: Colour) -> f64 {
     let holds = |random: u64| colour(marker, &view(window, 0), random as u32) <= worst;
     let (mut low, mut high) = (0u64, 1u64 << 32);

@@ -20,7 +20,7 @@ impl Choices<'_> {
     }
 }
 
-/// The scenario that the choices make.
+/// Returns the scenario that the choices make.
 pub fn scenario(choices: &mut Choices<'_>) -> Scenario {
     let mut scenario = Scenario {
         warmup: "0s".into(),

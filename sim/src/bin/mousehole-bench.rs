@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The runs that the command line asks for; more than one are to run at once.
+/// Returns the runs that the command line asks for; more than one are to run at once.
 fn scenarios(arguments: &[String]) -> Option<Vec<Scenario>> {
     let case = arguments.first()?;
     if let [_, of, seconds, scheme] = arguments
@@ -65,7 +65,7 @@ fn scenarios(arguments: &[String]) -> Option<Vec<Scenario>> {
     }
 }
 
-/// One run on this thread, several on a thread each.
+/// Runs one scenario on this thread, several on one thread each.
 fn run_all(scenarios: &[Scenario]) -> Result<Vec<RunResult>> {
     let one = |scenario| Plan::new(scenario).and_then(|plan| run(&plan, None, &AtomicBool::new(false)));
     if let [scenario] = scenarios {
@@ -106,7 +106,7 @@ fn peak_resident_bytes() -> u64 {
         .map_or(0, |kib| kib * 1024)
 }
 
-/// The bulk case with other numbers of flows and another rate.
+/// Returns the bulk case with other numbers of flows and another rate.
 fn many_flows(flows: u32, mbps: u32, seconds: u32) -> Scenario {
     let mut scenario = bulk(seconds);
     scenario.link.rate = format!("{mbps}mbit");

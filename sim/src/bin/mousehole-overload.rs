@@ -97,7 +97,7 @@ impl Row<'_> {
         self.text(column) == "1"
     }
 
-    /// The same queue in our words: by ns-2's rule, by the policy's.
+    /// Returns the same queue in our words: by ns-2's rule, by the policy's.
     fn schemes(&self) -> Option<[String; 2]> {
         let wq = self.number("wq");
         let (ns2, policy) = match self.text("q") {
@@ -135,7 +135,7 @@ impl Row<'_> {
         Overload { out: self.number("fid0_droprate"), inside: self.number("fid1_droprate"), waiting }
     }
 
-    /// The line printed for this row under one of the rules.
+    /// Returns the line printed for this row under one of the rules.
     fn comparison(&self, rule: &str, scheme: &str, runs: &[Overload]) -> String {
         let theirs = self.theirs();
         let measures: [(Measure, f64); 3] = [
@@ -223,7 +223,7 @@ impl Overload {
     }
 }
 
-/// The rate at which our draws make as many arrivals as ns-2 had, so that only the queues differ.
+/// Returns the rate at which our draws make as many arrivals as ns-2 had, so that only the queues differ.
 fn matched_rate(row: &Row, seed: u64) -> f64 {
     let mut gaps = Stream::new(seed, Purpose::Arrival, 0);
     let counted = row.number("fid0_arr") + row.number("fid1_arr");

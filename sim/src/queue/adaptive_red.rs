@@ -99,12 +99,12 @@ impl AdaptiveRed {
         })
     }
 
-    /// The present `max_p`.
+    /// Returns the present `max_p`.
     pub fn max_p(&self) -> f64 {
         self.max_p
     }
 
-    /// The average in mean packets.
+    /// Returns the average in mean packets.
     pub fn average(&self) -> f64 {
         self.red.readings()[0]
     }
@@ -135,7 +135,8 @@ impl AdaptiveRed {
         Series { link: String::new(), name: "max_p", points: self.trajectory.clone() }
     }
 
-    /// One step; whether it changed anything. A value RED refuses (below 1e-9) is left where it was.
+    /// Takes one step. Returns whether it changed anything. A value that RED refuses (below 1e-9) is not
+    /// applied.
     fn step(&mut self, at: Time) -> bool {
         let [min, max] = ["min", "max"].map(|name| self.red.params().number(name));
         let next = self.adaptation.step(self.max_p, self.average(), min, max);

@@ -50,7 +50,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// The defaults on a link of this rate.
+    /// Returns the defaults on a link of this rate.
     pub fn new(rate: Rate) -> Params {
         Params {
             rate,
@@ -125,7 +125,7 @@ impl Cake {
         }
     }
 
-    /// Whether it keeps state per connection, so that `open` must be called for every new one.
+    /// Returns whether it keeps state per connection, so that `open` must be called for every new one.
     pub fn is_flow_aware(&self) -> bool {
         self.params.isolation != Isolation::Flows
             || self.classifier.as_ref().is_some_and(Classifier::is_flow_aware)

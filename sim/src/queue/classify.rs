@@ -26,7 +26,7 @@ impl Classifier {
         Classifier { by, classes: Vec::new() }
     }
 
-    /// Whether it needs the classes of connections, so that `open` must be called for every new one.
+    /// Returns whether it needs the classes of connections, so that `open` must be called for every new one.
     pub fn is_flow_aware(&self) -> bool {
         self.by == ClassifyBy::Class
     }

@@ -160,7 +160,8 @@ impl State {
     }
 }
 
-/// Whether a packet that should be dropped is kept: it is marked instead, or is the last one of its queue.
+/// Returns whether a packet that should be dropped is kept: it is marked instead, or is the last one of its
+/// queue.
 fn is_spared(params: &CodelParams, head: &mut Head, fifo: &PacketFifo, context: QueueContext) -> bool {
     mark(params, head) || (context.keeps_last && fifo.is_empty())
 }

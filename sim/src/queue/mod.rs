@@ -110,7 +110,7 @@ impl Queue {
         }
     }
 
-    /// Whether it keeps state per connection, so that `open` must be called for every new one.
+    /// Returns whether it keeps state per connection, so that `open` must be called for every new one.
     pub fn is_flow_aware(&self) -> bool {
         match self {
             Queue::Cake(cake) => cake.is_flow_aware(),

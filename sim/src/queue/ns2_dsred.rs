@@ -61,7 +61,7 @@ impl Ns2DsRed {
         Ns2DsRed { mode, levels: levels.collect() }
     }
 
-    /// The average by which `colour` is judged, in packets.
+    /// Returns the average by which `colour` is judged, in packets.
     pub fn average(&self, colour: Colour) -> f64 {
         f64::from(self.levels[self.updated(self.level(colour)).start].average)
     }
@@ -102,7 +102,7 @@ impl Ns2DsRed {
         colour.index().min(self.levels.len() - 1)
     }
 
-    /// The averages that an arrival at a level belongs to; the first is the one that judges it.
+    /// Returns the averages that an arrival at a level belongs to; the first is the one that judges it.
     fn updated(&self, own: usize) -> Range<usize> {
         match self.mode {
             Mode::Coupled => own..self.levels.len(),

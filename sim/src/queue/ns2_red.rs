@@ -140,7 +140,7 @@ fn base(spec: &RedLine, average: f64) -> f64 {
     }
 }
 
-/// Whether an arrival of `bytes` finds no room.
+/// Returns whether an arrival of `bytes` finds no room.
 pub(super) fn is_full(spec: &RedLine, limit: Buffer, backlog: &Backlog, bytes: u16) -> bool {
     match limit {
         Buffer::Packets(limit) if spec.queue_in_bytes => {
@@ -151,7 +151,7 @@ pub(super) fn is_full(spec: &RedLine, limit: Buffer, backlog: &Backlog, bytes: u
     }
 }
 
-/// How many mean packets could have been sent in a time.
+/// Returns how many mean packets could have been sent in a time.
 pub(super) fn idle_slots(spec: &RedLine, idle: Dur) -> u64 {
     let bits = u128::from(idle.0) * spec.rate_bps as u128;
     (bits / (8_000_000_000 * spec.mean_packet_bytes as u128)) as u64

@@ -39,7 +39,7 @@ impl Ns2Rio {
         Ns2Rio { limit, inside: Line::new(inside), out: Line::new(out), emptied: Time::ZERO }
     }
 
-    /// The average by which `colour` is judged, in packets: of IN, or of all.
+    /// Returns the average by which `colour` is judged, in packets: of IN, or of all.
     pub fn average(&self, colour: Colour) -> f64 {
         if colour == Colour::Green { self.inside.average } else { self.out.average }
     }

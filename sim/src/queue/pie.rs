@@ -108,7 +108,8 @@ impl Controller {
         self.burst = self.burst - params.period;
     }
 
-    /// Whether there was no congestion at the last step: the probability is 0 and the delay below half the target.
+    /// Returns whether there was no congestion at the last step: the probability is 0 and the delay below
+    /// half the target.
     fn is_calm(&self, params: &Params) -> bool {
         self.probability == 0.0 && self.delay_s < params.target.as_secs() / 2.0
     }
@@ -249,7 +250,7 @@ impl Pie {
         }
     }
 
-    /// Whether an arrival is dropped by chance (RFC 8033, `drop_early`).
+    /// Decides whether an arrival is dropped by chance (RFC 8033, `drop_early`).
     fn hits(&mut self, rng: &mut Stream) -> bool {
         let Controller { probability, delay_s, .. } = self.controller;
         let is_short = self.fifo.occupancy().bytes <= 2 * u64::from(self.params.mean_packet);

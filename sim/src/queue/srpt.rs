@@ -71,7 +71,7 @@ impl Srpt {
         }
     }
 
-    /// Whether it keeps state per connection, so that `open` must be called for every new one.
+    /// Returns whether it keeps state per connection, so that `open` must be called for every new one.
     pub fn is_flow_aware(&self) -> bool {
         self.params.rank == Rank::Attained
     }

@@ -75,7 +75,7 @@ impl Wrr {
         self.classifier.open(slot, flow);
     }
 
-    /// Whether it keeps state per connection, so that `open` must be called for every new one.
+    /// Returns whether it keeps state per connection, so that `open` must be called for every new one.
     pub fn is_flow_aware(&self) -> bool {
         self.classifier.is_flow_aware()
     }

@@ -18,7 +18,7 @@ use crate::traffic::model::telnet::{Keystrokes, Telnet};
 use crate::units::Time;
 use std::sync::Arc;
 
-/// The seed of source `number` of a run; source 0 has the run's own.
+/// Returns the seed of source `number` of a run; source 0 has the run's own.
 pub fn seed_of(seed: u64, number: u16) -> u64 {
     if number == 0 { seed } else { seed ^ hash(u64::from(number) | 1 << 20) }
 }
@@ -38,7 +38,7 @@ pub fn combined(
         let main = mix::has_main(spec).then_some((0, main));
         Source::Mix(Mix::new(main.into_iter().chain((1..).zip(entries)).collect()))
     };
-    match &plan.gaming {
+    match &plan.misbehaviour {
         Some(rules) => {
             Source::Misbehaving(Box::new(Misbehaving::new(all, rules.clone(), seed, traffic.clone())))
         }
@@ -46,7 +46,7 @@ pub fn combined(
     }
 }
 
-/// A source that has nothing.
+/// Returns a source without traffic.
 pub fn no_traffic() -> Source {
     Source::List(List::new(Arc::default()))
 }

@@ -43,7 +43,7 @@ fn followed__equals_played() {
     }
 }
 
-/// A chain of links, each with a rate, a delay and perhaps an own rate back, of any overhead.
+/// Returns a chain of links, each with a rate, a delay and perhaps an own rate back, of any overhead.
 fn chain() -> impl Strategy<Value = (TopologySpec, u32)> {
     let link = (1u32..8000, 0u32..30_000, prop::option::of(1u32..8000));
     (prop::collection::vec(link, 1..6), 0u32..60).prop_map(|(links, overhead)| {

@@ -1,4 +1,4 @@
-//! Several sources of traffic, and senders that cheat: their part of a scenario, checked.
+//! Several sources of traffic, and misbehaving senders: their part of a scenario, checked.
 
 use super::plan::Plan;
 use super::scheme::LinkContext;
@@ -38,7 +38,7 @@ pub enum Plays {
 }
 
 impl Entry {
-    /// The model, if it is one.
+    /// Returns the model, if it is one.
     pub fn model(&self) -> Option<&Model> {
         match &self.plays {
             Plays::Model(model) => Some(model),
@@ -46,7 +46,7 @@ impl Entry {
         }
     }
 
-    /// Whether all its data goes from client to server.
+    /// Returns whether all its data goes from client to server.
     pub fn is_upload(&self) -> bool {
         match &self.plays {
             Plays::Model(model) => model.is_upload(),
@@ -178,7 +178,7 @@ pub fn field_of(number: u16) -> String {
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.gaming.<field>`.
-pub fn gaming(traffic: &TrafficSpec) -> Result<Option<Rules>> {
+pub fn misbehaviour(traffic: &TrafficSpec) -> Result<Option<Rules>> {
     let Some(spec) = &traffic.gaming else { return Ok(None) };
     if !(0.0..=1.0).contains(&spec.share) {
         return Err(Error::field("traffic.gaming.share", spec.share, "a share from 0 to 1"));
@@ -230,7 +230,7 @@ pub fn source_names(traffic: &TrafficSpec) -> Vec<(u16, String)> {
     names
 }
 
-/// What an entry without a name is called: its model's name, or its first file's without folders.
+/// Returns what an entry without a name is called: its model's name, or its first file's without folders.
 fn default_name(spec: &MixSpec) -> &str {
     match spec.files.first() {
         Some(file) if spec.model.is_empty() => file.rsplit('/').next().unwrap_or(file),
@@ -238,20 +238,20 @@ fn default_name(spec: &MixSpec) -> &str {
     }
 }
 
-/// Whether there is a source beside the mix.
+/// Returns whether there is a source beside the mix.
 pub fn has_main(traffic: &TrafficSpec) -> bool {
     !traffic.files.is_empty() || traffic.model.is_some() || !traffic.connections.is_empty()
 }
 
 impl Plan {
-    /// The models of all sources, by number.
+    /// Returns the models of all sources, by number.
     pub fn models(&self) -> impl Iterator<Item = (u16, &Model)> {
         let main = self.model.iter().map(|model| (0, model));
         let entries = (1..).zip(&self.mix).filter_map(|(number, entry)| Some((number, entry.model()?)));
         main.chain(entries)
     }
 
-    /// The plan, if its parts go together.
+    /// Returns the plan, if its parts go together.
     ///
     /// # Errors
     /// [`Error::Field`] naming what does not go with the TCP profile.
@@ -282,8 +282,9 @@ impl Plan {
         }
     }
 
-    /// An edge that learns from acknowledgements stands at the bottleneck's both ends; on a graph, where data may be
-    /// marked elsewhere and acknowledgements go other ways, it would take everything for outstanding.
+    /// Refuses an edge that learns from acknowledgements on a graph. Such an edge stands at both ends of the
+    /// bottleneck. On a graph, where data may be marked elsewhere and acknowledgements may take other paths,
+    /// it would count all data as outstanding.
     fn with_an_edge_that_sees_both_directions(self) -> Result<Plan> {
         let needs_both = self.scheme.marker(LinkContext::EXAMPLE)?.other_direction().is_some();
         if needs_both && matches!(self.layout.access, Access::Graph(_)) {

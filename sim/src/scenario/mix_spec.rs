@@ -1,4 +1,4 @@
-//! A scenario as text: the fields of a mix, and of senders that cheat.
+//! A scenario as text: the fields of a mix, and of misbehaving senders.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,10 +29,10 @@ pub struct MixSpec {
     pub count: Option<u32>,
 }
 
-/// Senders that cheat.
+/// Senders that misbehave to gain an advantage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct GamingSpec {
+pub struct MisbehavingSpec {
     /// Share of the transfers that are large enough.
     pub share: f64,
     /// Number of pieces a transfer is sent in.
@@ -43,15 +43,16 @@ pub struct GamingSpec {
     pub hint: u8,
     /// Smaller transfers are left alone.
     pub min_bytes: String,
-    /// Names of the sources whose transfers may cheat; all where it is empty.
+    /// Names of the sources whose senders may misbehave; all where it is empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
 }
 
-impl Default for GamingSpec {
-    /// A tenth of all transfers of at least 100 kB in eight pieces at once.
+impl Default for MisbehavingSpec {
+    /// Returns the defaults: a tenth of the transfers of at least 100 kB are split into eight pieces that are
+    /// sent at once.
     fn default() -> Self {
-        GamingSpec {
+        MisbehavingSpec {
             share: 0.1,
             split: 8,
             pieces: "parallel".into(),

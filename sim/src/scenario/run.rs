@@ -35,7 +35,7 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// Whether no packet was lost or invented, at any link and from end to end.
+    /// Returns whether no packet was lost or invented, at any link and from end to end.
     pub fn is_conserved(&self) -> bool {
         self.outcome.is_conserved()
     }

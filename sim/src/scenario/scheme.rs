@@ -340,8 +340,19 @@ impl Item {
             let shown = self.visible.iter().find(|one| one.sets.contains(&error.parameter.as_str()));
             let name = shown.map_or(error.parameter.as_str(), |one| one.parameter.name);
             let text = stage.all_values().get(error.parameter.as_str()).cloned().unwrap_or(error.value);
-            Error::field(self.field(name), quote(&text), error.allowed)
+            Error::field(self.field(name), quote(&text), self.in_visible_names(&error.allowed))
         })
+    }
+
+    /// Returns a text of a part with its parameters named as users write them: `in_min` for `green_min`.
+    fn in_visible_names(&self, text: &str) -> String {
+        let words = text.split_inclusive(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let renamed = words.map(|word| {
+            let name = word.trim_end_matches(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            let shown = self.visible.iter().find(|one| one.sets.contains(&name));
+            shown.map_or(word.to_string(), |one| word.replace(name, one.parameter.name))
+        });
+        renamed.collect()
     }
 
     /// Returns how errors name a parameter.
@@ -373,7 +384,7 @@ impl Stage {
 }
 
 impl fmt::Display for Scheme {
-    /// The shortest text that parses to the same scheme.
+    /// Writes the shortest text that parses to the same scheme.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         for (number, item) in self.items.iter().enumerate() {
             let given: Vec<String> =

@@ -18,7 +18,7 @@ use crate::traffic::overlay::Overlay;
 use crate::units::{Dur, Time};
 use std::sync::Arc;
 
-/// The connections that the run's sources replay: what was read from files, and those written out.
+/// Returns the connections that the run's sources replay: what was read from files, and those written out.
 ///
 /// # Errors
 /// [`Error::Field`] when files were not read.
@@ -37,7 +37,7 @@ pub(super) fn replayed_traffic(plan: &Plan, read: Option<Arc<Traffic>>) -> Resul
     }
 }
 
-/// All sources of the run as one, and what they offer.
+/// Returns all sources of the run as one, and what they offer.
 ///
 /// # Errors
 /// [`Error::Field`] when a source cannot be played as asked.
@@ -49,7 +49,7 @@ pub(super) fn build(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps) -> Res
     Ok((apps::combined(plan, main, entries, traffic, plan.replication_seed()), load))
 }
 
-/// What the scenario has beside its mix.
+/// Returns the source of the scenario outside its mix.
 fn main_source(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Source> {
     let spec = &plan.scenario.traffic;
     match &plan.model {
@@ -60,7 +60,7 @@ fn main_source(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut 
     }
 }
 
-/// The sources of the mix; what they offer to clients is added to the load achieved.
+/// Returns the sources of the mix; what they offer to clients is added to the load achieved.
 fn mix_sources(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Vec<Source>> {
     let sources = (1..).zip(&plan.mix).map(|(number, entry)| {
         let mut own = Load { target: entry.load, ..Load::default() };
@@ -75,7 +75,7 @@ fn mix_sources(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut 
     sources.collect()
 }
 
-/// The files of source `number`, laid over themselves.
+/// Returns the files of source `number`, laid over themselves.
 fn replay_source(
     plan: &Plan,
     traffic: &Arc<Traffic>,

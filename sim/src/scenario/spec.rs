@@ -1,6 +1,6 @@
 //! A scenario as text: the fields of `scenario.toml`, with their defaults.
 
-pub use super::mix_spec::{GamingSpec, MixSpec};
+pub use super::mix_spec::{MisbehavingSpec, MixSpec};
 use super::topology::spec::{HostStageSpec, TopologySpec};
 use crate::error::{Error, Problem, Result};
 use crate::flow::Class;
@@ -205,9 +205,9 @@ pub struct TrafficSpec {
     /// Models beside the rest, or beside each other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mix: Vec<MixSpec>,
-    /// Senders that cheat.
+    /// Senders that misbehave to gain an advantage.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub gaming: Option<GamingSpec>,
+    pub gaming: Option<MisbehavingSpec>,
 }
 
 /// One connection written out.

@@ -7,7 +7,7 @@ use crate::tcp::{Congestion, Params, Variant};
 use crate::traffic::read::Direction;
 use crate::units::{Dur, parse_dur};
 
-/// The parameters in force for data in `direction`.
+/// Returns the parameters in force for data in `direction`.
 ///
 /// # Errors
 /// [`Error::Field`] naming a field whose value is out of range, or not to be had with the profile.
@@ -39,7 +39,7 @@ fn set_sizes(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     Ok(())
 }
 
-/// A profile whose first threshold is the receive window keeps it so.
+/// Applies the receive window. In a profile whose first threshold is the receive window, it stays so.
 fn set_ssthresh(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     if spec.initial_ssthresh == Some(0) {
         return Err(Error::field("tcp.initial_ssthresh", 0, "at least 1 segment"));

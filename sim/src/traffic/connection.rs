@@ -61,7 +61,7 @@ impl Connection {
         self.bytes() + headers + HEADER_BYTES
     }
 
-    /// The last instant the source is known to have been active: the start plus all pauses.
+    /// Returns the last instant the source is known to have been active: the start plus all pauses.
     pub fn last_activity(&self) -> Time {
         self.writes.iter().fold(self.start, |at, write| at + write.idle)
     }
@@ -77,7 +77,7 @@ pub struct PageOf {
 }
 
 impl PageOf {
-    /// A page of so many writes.
+    /// Returns a page of so many writes.
     pub fn new(key: u64, transfers: u64) -> PageOf {
         PageOf { key, transfers: transfers.min(u64::from(u16::MAX)) as u16 }
     }

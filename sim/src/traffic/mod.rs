@@ -58,7 +58,7 @@ impl Pages {
         Pages { by_connection, transfers }
     }
 
-    /// The page of a write, from 1, and how many writes it has; zeros for none.
+    /// Returns the page of a write, from 1, and how many writes it has; zeros for none.
     pub fn page_of(&self, connection: u32, write: u32) -> (u32, u16) {
         let pages = self.by_connection.get(connection as usize);
         match pages.and_then(|pages| pages.get(write as usize)) {
@@ -67,7 +67,7 @@ impl Pages {
         }
     }
 
-    /// How many pages there are.
+    /// Returns how many pages there are.
     pub fn count(&self) -> usize {
         self.transfers.iter().skip(1).filter(|&&transfers| transfers > 0).count()
     }
@@ -123,7 +123,7 @@ impl Traffic {
         Traffic { connections, clients, servers, ..Traffic::default() }
     }
 
-    /// The page of a write in the `copy`-th copy of this traffic.
+    /// Returns the page of a write in the `copy`-th copy of this traffic.
     pub fn page(&self, copy: u64, connection: u32, write: u32) -> PageOf {
         match self.pages.page_of(connection, write) {
             (0, _) => PageOf::default(),

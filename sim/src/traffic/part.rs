@@ -55,7 +55,7 @@ impl Traffic {
         whole
     }
 
-    /// The connections of source `number`; a traffic that is not several is that of source 0.
+    /// Returns the connections of source `number`; a traffic that is not several is that of source 0.
     pub fn part(&self, number: u16) -> Option<Part<'_>> {
         if self.parts.is_empty() {
             return (number == 0).then(|| self.into());
@@ -77,7 +77,7 @@ impl Traffic {
         whole
     }
 
-    /// The same sent by the clients: its payload crosses the uplink.
+    /// Returns the same sent by the clients: its payload crosses the uplink.
     pub fn uploaded(mut self) -> Traffic {
         self.connections.iter_mut().for_each(|connection| connection.upload = true);
         self

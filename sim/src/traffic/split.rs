@@ -1,6 +1,6 @@
 //! A transfer in pieces: what SFD's L2S does to the model, and a cheating sender to the network.
 
-/// How many pieces `bytes` become when they are cut into `pieces` of equal size.
+/// Returns how many pieces `bytes` become when they are cut into `pieces` of equal size.
 pub fn count(bytes: u64, pieces: u32) -> u64 {
     let size = size(bytes, pieces);
     bytes.max(1).div_ceil(size)

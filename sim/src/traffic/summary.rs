@@ -115,7 +115,7 @@ pub struct Classes {
 }
 
 impl Traffic {
-    /// The account; `mss` is the payload of a full segment in bytes, for headers on the wire.
+    /// Returns the account; `mss` is the payload of a full segment in bytes, for headers on the wire.
     pub fn summary(&self, rate: Option<Rate>, mss: u32) -> Summary {
         let sizes = self.sizes();
         let payload: u64 = sizes.iter().sum();
@@ -207,7 +207,7 @@ fn rtt_percentiles(sorted: &[f64]) -> Option<RttPercentiles> {
     Some(RttPercentiles { p10: at(10)?, p50: at(50)?, p90: at(90)? })
 }
 
-/// The smallest value that at least `percent` % of the values do not exceed.
+/// Returns the smallest value that at least `percent` % of the values do not exceed.
 fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()

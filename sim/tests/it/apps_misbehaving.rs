@@ -1,12 +1,12 @@
 //! Misbehaving senders: who misbehaves, how, and that the pieces add up to the transfer.
 use crate::common::{SCHEMES, entry, mixed, play, scenario};
-use mousehole_sim::scenario::spec::{GamingSpec, MixSpec, TrafficSpec};
+use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec, TrafficSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::Time;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-fn gamed(base: Scenario, gaming: GamingSpec) -> Scenario {
+fn gamed(base: Scenario, gaming: MisbehavingSpec) -> Scenario {
     let traffic = TrafficSpec { gaming: Some(gaming), ..base.traffic };
     Scenario { traffic, ..base }
 }
@@ -15,8 +15,8 @@ fn one_transfer(bytes: u64) -> Scenario {
     crate::common::with_connections(scenario("droptail"), crate::common::transfers(1, 0.0, bytes))
 }
 
-fn all_split(pieces: &str) -> GamingSpec {
-    GamingSpec { share: 1.0, split: 4, pieces: pieces.into(), ..GamingSpec::default() }
+fn all_split(pieces: &str) -> MisbehavingSpec {
+    MisbehavingSpec { share: 1.0, split: 4, pieces: pieces.into(), ..MisbehavingSpec::default() }
 }
 
 #[test]
@@ -82,11 +82,11 @@ fn share__draws_the_same_senders_under_every_scheme() {
             MixSpec { load: Some(0.8), ..entry("poisson", json!({"cap_bytes": 200_000})) },
             MixSpec { load: Some(0.1), name: Some("honest".into()), ..entry("poisson", json!({})) },
         ];
-        let gaming = GamingSpec {
+        let gaming = MisbehavingSpec {
             share: 0.3,
             min_bytes: "5kB".into(),
             sources: vec!["poisson".into()],
-            ..GamingSpec::default()
+            ..MisbehavingSpec::default()
         };
         gamed(mixed(base, mix), gaming)
     };
@@ -109,8 +109,10 @@ fn split__flows_without_end_multiply() {
     let result = play(&gamed(mixed(scenario("droptail"), mix.clone()), all_split("parallel")));
     assert_eq!(result.outcome.flows.len(), 8);
     assert!(result.outcome.flows.iter().all(|flow| flow.misbehaves));
-    let honest =
-        play(&gamed(mixed(scenario("droptail"), mix), GamingSpec { share: 0.0, ..all_split("parallel") }));
+    let honest = play(&gamed(
+        mixed(scenario("droptail"), mix),
+        MisbehavingSpec { share: 0.0, ..all_split("parallel") },
+    ));
     assert_eq!(honest.outcome.flows.len(), 2);
     assert!(honest.outcome.flows.iter().all(|flow| !flow.misbehaves));
 }

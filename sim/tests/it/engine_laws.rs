@@ -37,7 +37,7 @@ fn check_laws(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseErr
     check_bytes(scenario, result)
 }
 
-/// Every written byte arrives once: the transfers are the writes, and goodput is their sum.
+/// Checks that every written byte arrives once: the transfers are the writes, and goodput is their sum.
 fn check_bytes(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseError> {
     let written: Vec<u64> = scenario
         .traffic

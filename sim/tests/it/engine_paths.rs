@@ -137,7 +137,8 @@ proptest! {
     }
 }
 
-/// A packet starts when it arrives or when the one before it has left, whichever is later.
+/// Checks that transmission of a packet starts when it arrives or when the one before it has left, whichever
+/// is later.
 fn check_work(arrivals: &[(u64, Packet)], hop: &Hop) -> Result<(), TestCaseError> {
     let times: Vec<u64> = arrivals
         .iter()

@@ -8,7 +8,8 @@ use mousehole_sim::scenario::topology::spec::HostStageSpec;
 use mousehole_sim::scenario::{RunResult, Scenario};
 use serde_json::json;
 
-/// One user, one long upload of `class`-less bytes at 10 Mb/s, through `scheme` with a stage at its host.
+/// Returns one user, one long upload of `class`-less bytes at 10 Mb/s, through `scheme` with a stage at its
+/// host.
 fn one_user(scheme: &str, bytes: u64) -> Scenario {
     let connection = json!({"start_s": 0.0, "writes": [{"bytes": bytes}]});
     let connections = serde_json::from_value(json!([connection])).expect("a connection");

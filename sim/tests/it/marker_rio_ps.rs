@@ -16,7 +16,7 @@ fn edge(ratio: f64) -> Marker {
     Marker::from_policy(PolicyMarker::new(params("rio-ps", &given, 1e7), 1))
 }
 
-/// A new connection in `slot` sends so many packets at `at_ms`; their colours.
+/// Sends this many packets of a new connection in `slot` at `at_ms`. Returns their colours.
 fn send(edge: &mut Marker, slot: u32, packets: u32, at_ms: u64) -> Vec<Colour> {
     edge.open(slot, &Flow::default());
     let mark = |seq| {

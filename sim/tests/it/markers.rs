@@ -15,7 +15,7 @@ fn of_client(client: u32, class: Class) -> Flow {
     Flow { client, class, ..Flow::default() }
 }
 
-/// The colour that `marker` gives a data packet of 1000 bytes.
+/// Returns the colour that `marker` gives a data packet of 1000 bytes.
 fn colour(marker: &mut Marker, slot: u32, seconds: f64) -> Colour {
     colour_of(marker, slot, seconds, Colour::Green)
 }

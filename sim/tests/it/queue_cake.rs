@@ -115,7 +115,8 @@ fn hash__collisions_are_rare() {
     assert!(odd <= 5, "{odd} flows have less or more than their share");
 }
 
-/// One host opens 9 flows, another 1: with host isolation each host has half, without it 9 to 1.
+/// Returns the share of one host that opens 9 flows beside another that opens 1. With host isolation each
+/// host has half, without it the shares are 9 to 1.
 fn host_share(isolation: Isolation, by_client: bool, reverse: bool) -> f64 {
     let mut driven = Driven::new(Params { isolation, limit: Buffer::Bytes(1 << 30), ..Params::new(RATE) });
     for slot in 0..10 {

@@ -34,7 +34,7 @@ fn small(more: &[(&str, &str)]) -> Params {
     params("policer", &[&profile, more].concat(), 1e7)
 }
 
-/// The profile of the paper's TCP-state experiments.
+/// Returns the profile of the paper's TCP-state experiments.
 fn published() -> Params {
     params("policer", &[], 1e7)
 }

@@ -51,7 +51,7 @@ fn host(limit: Buffer) -> Queue {
     Queue::HostScheduler(Box::new(HostScheduler::new(profile, true, limit)))
 }
 
-/// One of each discipline, with its claims. Limits are small so that overflow is common.
+/// Returns one of each discipline, with its claims. Limits are small so that overflow is common.
 fn disciplines(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
     let law = codel::CodelParams { target: Dur::from_millis(1), interval: Dur::from_millis(10), ecn: true };
     let pie = pie::Params { limit, burst: Dur::ZERO, alpha: 10.0, beta: 100.0, ..pie::Params::default() };
@@ -135,7 +135,7 @@ fn conserves(name: &str, hop: &mut Hop, count: usize) -> Result<(), TestCaseErro
     Ok(())
 }
 
-/// The link works whenever something waits: departures are back to back from an arrival on.
+/// Checks that the link works whenever something waits: departures are back to back from an arrival on.
 fn works(name: &str, hop: &Hop, arrivals: &[Arrival]) -> Result<(), TestCaseError> {
     let mut times = Vec::new();
     let mut now = Time::ZERO;

@@ -163,7 +163,7 @@ fn assert_decisions(table: &str, judge: &mut impl Judge, drops: usize) {
     assert!(dropped >= drops, "{table}: {dropped} drops");
 }
 
-/// The settings of `oracle/tcl/q_drops.tcl`.
+/// Returns the settings of `oracle/tcl/q_drops.tcl`.
 fn plain() -> RedLine {
     RedLine {
         min_packets: 5.0,

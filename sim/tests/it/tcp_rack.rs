@@ -12,7 +12,8 @@ fn linux() -> Params {
     Params { congestion: Congestion::Reno, ..Params::profile("linux").expect("a known profile") }
 }
 
-/// A sender that knows its round-trip time of 100 ms; segments 0 and 1 are acknowledged, `written` are there.
+/// Returns a sender that knows its round-trip time of 100 ms; segments 0 and 1 are acknowledged, `written`
+/// are there.
 fn talk(written: u32) -> SenderHarness {
     let mut talk = SenderHarness::new(linux());
     talk.write(2);

@@ -39,7 +39,7 @@ fn near_pareto(transfers: &[Transfer], mean: f64, shape: f64) {
     }
 }
 
-/// The pages, each in order of start.
+/// Returns the pages, each in order of start.
 fn pages(result: &RunResult) -> Vec<Vec<Transfer>> {
     let mut pages: BTreeMap<u64, Vec<Transfer>> = BTreeMap::new();
     for one in result.outcome.transfers.iter().filter(|one| one.page != 0) {

@@ -20,7 +20,8 @@ pub struct Red {
 }
 
 impl Default for Red {
-    /// The example of Floyd & Jacobson: 5 and 15 packets, `w_q` 0.002; `max_p` 0.1; 1000-byte packets at 10 Mbit/s.
+    /// Returns the example of Floyd & Jacobson: 5 and 15 packets, `w_q` 0.002; `max_p` 0.1; 1000-byte packets
+    /// at 10 Mbit/s.
     fn default() -> Red {
         Red {
             min_packets: 5.0,
@@ -145,7 +146,7 @@ pub struct Lfp {
 }
 
 impl Default for Lfp {
-    /// The header's defaults at 2 Mbit/s, with whole tokens a second.
+    /// Returns the header's defaults at 2 Mbit/s, with whole tokens a second.
     fn default() -> Lfp {
         let sizes = (0.95, 1000);
         Lfp {

@@ -70,7 +70,7 @@ impl Line {
         Line { limit, lost: link.fault.drop.clone(), ..Line::new(link.rate, link.delay) }
     }
 
-    /// Whether an arrival is lost or finds no room.
+    /// Decides whether an arrival is lost or finds no room.
     fn refuses(&mut self) -> bool {
         let number = self.arrivals;
         self.arrivals += 1;

@@ -38,7 +38,7 @@ fn has_scheme(arc: &Arc) -> bool {
     arc.scheme && arc.is_forward
 }
 
-/// The fields that tell of the bottleneck, and their values.
+/// Returns the fields that describe the bottleneck, and their values.
 fn overrides(spec: &TopologySpec) -> [(&'static str, Option<&str>); 4] {
     [
         ("topology.rate", spec.rate.as_deref()),
@@ -111,7 +111,7 @@ pub fn fill(spec: &mut TopologySpec, both_directions: bool) {
     (spec.uplink_rate, spec.uplink_buffer) = (Some(text_of(up.rate)), Some(up.buffer_text().into()));
 }
 
-/// A rate in the largest unit that leaves a whole number.
+/// Returns a rate in the largest unit that leaves a whole number.
 fn text_of(rate: Rate) -> String {
     let units = [(1_000_000_000, "gbit"), (1_000_000, "mbit"), (1000, "kbit"), (1, "bit")];
     let (factor, unit) =

@@ -57,7 +57,7 @@ pub struct PlannedLink {
 }
 
 impl PlannedLink {
-    /// A link without limits, with an unlimited drop-tail queue.
+    /// Returns a link of unlimited rate with an unlimited drop-tail queue.
     fn plain(name: String, rate: Rate, delay: Dur) -> PlannedLink {
         PlannedLink {
             name,
@@ -71,7 +71,7 @@ impl PlannedLink {
         }
     }
 
-    /// The same with the scheme's queue and marker.
+    /// Returns the same with the scheme's queue and marker.
     fn with_scheme(self) -> PlannedLink {
         PlannedLink { runs: Runs::Scheme, is_marked: true, ..self }
     }
@@ -119,7 +119,7 @@ impl Routes {
 }
 
 impl Network {
-    /// The links and paths of a scenario.
+    /// Returns the links and paths of a scenario.
     ///
     /// # Errors
     /// [`Error::Field`] naming the field of `link`, `access`, `topology`, `host_stage` or `faults`.
@@ -158,7 +158,7 @@ fn apply_faults(specs: &[FaultSpec], links: &mut [PlannedLink], by_name: bool) -
     Ok(())
 }
 
-/// A rate, or `None` for `unlimited`.
+/// Parses a rate; `None` for `unlimited`.
 fn access_rate(field: &str, text: &str) -> Result<Option<Rate>> {
     if text == "unlimited" { Ok(None) } else { parse_rate(field, text).map(Some) }
 }

@@ -38,7 +38,7 @@ impl Cdf {
         Cdf::parse(path, &text, unit_bytes)
     }
 
-    /// The same for a text; `name` is the file's in messages.
+    /// Returns the same for a text; `name` is the file's in messages.
     ///
     /// # Errors
     /// As [`Cdf::read`].
@@ -73,7 +73,7 @@ impl Cdf {
         Ok(Cdf { points })
     }
 
-    /// The size at share `u` of the flows, 0 ≤ `u` < 1, in whole bytes, at least 1.
+    /// Returns the size at share `u` of the flows, 0 ≤ `u` < 1, in whole bytes, at least 1.
     pub fn quantile(&self, u: f64) -> u64 {
         let place = self.points.partition_point(|(_, share)| *share <= u).min(self.points.len() - 1);
         let (bytes, share) = self.points[place];

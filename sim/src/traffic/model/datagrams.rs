@@ -105,7 +105,7 @@ impl Udp {
         ])
     }
 
-    /// The flows' common form.
+    /// Returns the flows' common form.
     pub fn senders(&self) -> Senders {
         Senders {
             flows: self.flows,
@@ -138,7 +138,7 @@ impl Voip {
         ])
     }
 
-    /// The flows' common form.
+    /// Returns the flows' common form.
     pub fn senders(&self) -> Senders {
         Senders {
             flows: self.calls,
@@ -197,7 +197,7 @@ pub struct Stream {
 }
 
 impl Senders {
-    /// Every flow with its packets, drawn under `seed`.
+    /// Returns every flow with its packets, drawn under `seed`.
     pub fn streams(&self, seed: u64) -> Vec<(Begin, Stream)> {
         (0..self.flows * self.direction.flows())
             .map(|flow| (self.begin(seed, flow), self.stream(seed, flow)))

@@ -96,7 +96,7 @@ impl Ftp {
         self.users * self.direction.flows()
     }
 
-    /// The host at both ends of a flow, and whether it is an upload.
+    /// Returns the host at both ends of a flow, and whether it is an upload.
     pub fn host_of_flow(&self, flow: u32) -> (u32, bool) {
         let (user, upload) = self.direction.user_of_flow(flow);
         (self.first_host + user, upload)
@@ -125,12 +125,12 @@ impl Ftp {
         least + least / (self.shape - 1.0) * (1.0 - libm::pow(least / cap, self.shape - 1.0))
     }
 
-    /// The smallest file of the Pareto distribution.
+    /// Returns the smallest file of the Pareto distribution.
     fn least(&self) -> f64 {
         self.mean_bytes * (self.shape - 1.0) / self.shape
     }
 
-    /// The draws of one run.
+    /// Returns the draws of one run.
     pub fn draws(&self, seed: u64) -> FtpDraws {
         FtpDraws { model: self.clone(), seed }
     }
@@ -144,12 +144,12 @@ pub struct FtpDraws {
 }
 
 impl FtpDraws {
-    /// The parameters.
+    /// Returns the parameters of the model.
     pub fn model(&self) -> &Ftp {
         &self.model
     }
 
-    /// When a flow begins.
+    /// Returns when a flow begins.
     pub fn start(&self, flow: u32) -> Dur {
         let draw = Stream::new(self.seed, Purpose::Arrival, u64::from(flow)).uniform();
         Dur::from_secs(draw * self.model.start_spread_s)

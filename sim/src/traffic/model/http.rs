@@ -78,7 +78,7 @@ impl Http {
         }
     }
 
-    /// One pipelined connection.
+    /// Returns the rules of one pipelined connection per page.
     pub fn http11() -> Http {
         Http { parallel: 0, ..Http::http10() }
     }
@@ -112,7 +112,7 @@ impl Http {
         check::order(("min_bytes", self.min_bytes as f64), ("cap_bytes", self.cap_bytes as f64))
     }
 
-    /// The process.
+    /// Returns the process that plays the model.
     pub fn process(&self) -> Users {
         let law = Law::Lomax { mean: self.object_mean_bytes, shape: self.shape };
         Users {

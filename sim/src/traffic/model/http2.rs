@@ -89,13 +89,13 @@ impl Http2 {
         ])
     }
 
-    /// The model with the arrival rate that loads a link by `load`.
+    /// Returns the model with the arrival rate that loads a link by `load`.
     pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> Http2 {
         let each = self.mean_wire(mss);
         Http2 { connections_per_s: load * rate.0 as f64 / 8.0 / each, ..self }
     }
 
-    /// The load on `rate` that the parameters offer.
+    /// Returns the load on `rate` that the parameters offer.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
         self.connections_per_s * self.mean_wire(mss) * 8.0 / rate.0 as f64
     }
@@ -129,7 +129,7 @@ impl Http2 {
         Sizes { law, least: 1, cap: self.cap_bytes, unit: 1 }
     }
 
-    /// The draws of one replication.
+    /// Returns the draws of one replication.
     pub fn draws(&self, seed: u64, replication: u32) -> Http2Draws {
         Http2Draws { model: self.clone(), seed: mix(seed ^ mix(u64::from(replication))) }
     }
@@ -151,7 +151,7 @@ impl Http2Draws {
         self.stream(Purpose::Count, mix(u64::MAX)).poisson((model.connections_per_s * mean_s).min(1e5))
     }
 
-    /// When the user of a connection in progress at the start asks for the next page.
+    /// Returns when the user of a connection in progress at the start asks for the next page.
     pub fn residual(&self, number: u64) -> Dur {
         let mut stream = self.stream(Purpose::Idle, number);
         Dur::from_secs(stream.exponential(self.model.inter_page_s))
@@ -167,7 +167,7 @@ impl Http2Draws {
         Dur::from_secs(self.stream(Purpose::Arrival, number).exponential(mean))
     }
 
-    /// The writes of connection `number`.
+    /// Returns the writes of connection `number`.
     pub fn script(&self, number: u64) -> Script {
         let pages = self.model.pages().draw(self.stream(Purpose::Count, number));
         let portions = u64::from(pages - 1).max(1);

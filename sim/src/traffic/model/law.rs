@@ -26,7 +26,7 @@ pub enum Law {
 }
 
 impl Law {
-    /// One draw.
+    /// Draws one number.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         match *self {
             Law::Lomax { mean, shape } => stream.lomax(mean, shape),
@@ -81,7 +81,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// One draw, bytes.
+    /// Draws one size in bytes.
     pub fn draw(&self, mut stream: Stream) -> u64 {
         let drawn = self.law.draw(&mut stream).clamp(self.least as f64, self.cap.max(self.least) as f64);
         (drawn.ceil() as u64).max(1).next_multiple_of(self.unit)
@@ -148,7 +148,7 @@ pub enum Count {
 }
 
 impl Count {
-    /// One draw, at least 1.
+    /// Draws one number, at least 1.
     pub fn draw(&self, mut stream: Stream) -> u32 {
         match *self {
             Count::Uniform(least, most) => least + stream.below(u64::from(most - least) + 1) as u32,

@@ -23,14 +23,14 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// A connection with one write.
+    /// Returns a connection with one write.
     pub fn single(key: u64, client: u32, server: u32, bytes: u64, page: PageOf) -> Planned {
         let mut script = Script::default();
         script.push(Dur::ZERO, bytes, page);
         Planned::scripted(key, client, server, script)
     }
 
-    /// A connection with several.
+    /// Returns a connection with several writes.
     pub fn scripted(key: u64, client: u32, server: u32, script: Script) -> Planned {
         Planned { key, client, server, script, delay: Dur::ZERO }
     }
@@ -56,7 +56,7 @@ impl OpenLoop {
         }
     }
 
-    /// When the connections of such an arrival are next active.
+    /// Returns when the connections of such an arrival are next active.
     pub fn residual(&self, number: u64) -> Dur {
         match self {
             OpenLoop::Http2(draws) => draws.residual(number),

@@ -57,7 +57,7 @@ impl Default for Poisson {
 }
 
 impl Poisson {
-    /// The defaults with the sizes of a file.
+    /// Returns the defaults with the sizes of a file.
     pub fn of_sizes(file: &str) -> Poisson {
         Poisson { sizes: file.to_string(), ..Poisson::default() }
     }
@@ -82,12 +82,12 @@ impl Poisson {
         Ok(self)
     }
 
-    /// The model with the arrival rate that loads a link by `load`.
+    /// Returns the model with the arrival rate that loads a link by `load`.
     pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> Poisson {
         Poisson { transfers_per_s: load * rate.0 as f64 / 8.0 / self.mean_wire_bytes(mss), ..self }
     }
 
-    /// The load on `rate` that the parameters offer.
+    /// Returns the load on `rate` that the parameters offer.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
         self.mean_wire_bytes(mss) * 8.0 * self.transfers_per_s / rate.0 as f64
     }
@@ -105,7 +105,7 @@ impl Poisson {
         payload + HEADER_BYTES as f64 * (segments + 1.0)
     }
 
-    /// The draws of one replication.
+    /// Returns the draws of one replication.
     pub fn draws(&self, seed: u64, replication: u32) -> PoissonDraws {
         PoissonDraws { model: self.clone(), seed: mix(seed ^ mix(u64::from(replication))) }
     }
@@ -134,7 +134,7 @@ impl PoissonDraws {
         (drawn.min(self.model.cap_bytes as f64).ceil() as u64).max(1)
     }
 
-    /// Whether the client sends.
+    /// Returns whether the client sends.
     pub fn is_upload(&self) -> bool {
         self.model.upload
     }

@@ -113,7 +113,7 @@ impl RioPs {
         check::order(("min_packets", least - 1.0), ("max_packets less one", greatest - 1.0))
     }
 
-    /// The process.
+    /// Returns the process that plays the model.
     pub fn process(&self) -> Users {
         let unit = u64::from(self.packet_bytes);
         let [low, high] = [self.min_packets, self.max_packets].map(|packets| u64::from(packets) * unit);

@@ -89,7 +89,7 @@ fn ftp_sample(model: &Ftp, seed: u64, count: usize) -> Vec<Connection> {
     connections
 }
 
-/// Each user's session, with some keystrokes.
+/// Returns each user's session, with some keystrokes.
 fn telnet_sample(model: &Telnet, seed: u64, count: usize) -> Vec<Connection> {
     let keys = Keystrokes {
         bytes: u64::from(model.packet_bytes) - HEADER_BYTES,
@@ -132,7 +132,7 @@ fn closed_sample(
     connections
 }
 
-/// The connections of one page; returns when the last is opened.
+/// Adds the connections of one page. Returns when the last is opened.
 fn page_sample(
     draws: &PageDraws,
     session: u64,

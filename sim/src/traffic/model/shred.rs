@@ -39,7 +39,7 @@ pub struct Shred {
 }
 
 impl Default for Shred {
-    /// One object per page, 95 % of the paper's 10 Mb/s.
+    /// Returns one object per page, 95 % of the paper's 10 Mb/s.
     fn default() -> Self {
         Shred {
             load_bps: 9_500_000.0,
@@ -77,12 +77,12 @@ impl Shred {
         check::order(("min_bytes", self.min_bytes as f64), ("cap_bytes", self.cap_bytes as f64))
     }
 
-    /// The model whose object bytes load a link by `load`.
+    /// Returns the model whose object bytes load a link by `load`.
     pub fn with_load(self, load: f64, rate: Rate) -> Shred {
         Shred { load_bps: load * rate.0 as f64, ..self }
     }
 
-    /// The load on `rate` in wire bytes, as other models count it.
+    /// Returns the load on `rate` in wire bytes, as other models count it.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
         self.load_bps / rate.0 as f64 * self.sizes().mean_wire(mss) / self.sizes().mean()
     }
@@ -93,7 +93,7 @@ impl Shred {
         Sizes { law, least: self.min_bytes, cap: self.cap_bytes, unit: 1 }
     }
 
-    /// The draws of one replication.
+    /// Returns the draws of one replication.
     pub fn draws(&self, seed: u64, replication: u32) -> ShredDraws {
         ShredDraws { model: self.clone(), seed: mix(seed ^ mix(u64::from(replication))) }
     }
@@ -107,7 +107,7 @@ pub struct ShredDraws {
 }
 
 impl ShredDraws {
-    /// The sizes of page `number`.
+    /// Returns the sizes of page `number`.
     pub fn sizes(&self, number: u64) -> Vec<u64> {
         let count = Count::Uniform(self.model.objects_min, self.model.objects_max);
         let sizes = self.model.sizes();
@@ -116,7 +116,7 @@ impl ShredDraws {
         (0..count.draw(Stream::new(self.seed, Purpose::Count, number))).map(object).collect()
     }
 
-    /// The connections of page `number`, and the time to the next page.
+    /// Returns the connections of page `number`, and the time to the next page.
     pub fn page(&self, number: u64, planned: &mut Vec<Planned>) -> Dur {
         let mut hosts = Stream::new(self.seed, Purpose::Host, number);
         let client = hosts.below(u64::from(self.model.clients)) as u32;

@@ -52,7 +52,7 @@ impl Telnet {
         f64::from(self.users) * f64::from(self.packet_bytes) * 8.0 / self.interval_s / rate_bps
     }
 
-    /// When a user's session begins.
+    /// Returns when a user's session begins.
     pub fn start(&self, seed: u64, user: u32) -> Dur {
         let draw = Stream::new(seed, Purpose::Arrival, u64::from(user)).uniform();
         Dur::from_secs(draw * self.start_spread_s)

@@ -84,18 +84,18 @@ impl Users {
         think + gaps + self.assumed_page_s
     }
 
-    /// The load on `rate` that the users offer.
+    /// Returns the load on `rate` that the users offer.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
         f64::from(self.users) * self.mean_page_wire(mss) * 8.0 / self.cycle_s() / rate.0 as f64
     }
 
-    /// How many users load `rate` by `load`, at least one.
+    /// Returns how many users load `rate` by `load`, at least one.
     pub fn users_for_load(&self, load: f64, rate: Rate, mss: u32) -> u32 {
         let one = Users { users: 1, ..*self }.offered_load(rate, mss);
         (load / one).round().clamp(1.0, 1e7) as u32
     }
 
-    /// The draws of one replication.
+    /// Returns the draws of one replication.
     pub fn draws(&self, seed: u64, replication: u32) -> UserDraws {
         UserDraws { process: *self, seed: mix(seed ^ mix(u64::from(replication))) }
     }
@@ -109,18 +109,18 @@ pub struct UserDraws {
 }
 
 impl UserDraws {
-    /// The process.
+    /// Returns the process that plays the model.
     pub fn process(&self) -> &Users {
         &self.process
     }
 
-    /// The client host of a user.
+    /// Returns the client host of a user.
     pub fn client(&self, user: u64) -> u32 {
         let number = (user % u64::from(self.process.clients)) as u32;
         self.process.first_host + self.process.host_step * number
     }
 
-    /// What page `page` of a user is.
+    /// Returns what page `page` of a user is.
     pub fn page(&self, user: u64, page: u32) -> Page {
         let entity = page_entity(user, page);
         let server = self.stream(Purpose::Host, entity).below(u64::from(self.process.servers)) as u32;
@@ -141,7 +141,7 @@ impl UserDraws {
         Object { gap: Dur::from_secs(gap), bytes }
     }
 
-    /// How long the user thinks after page `page`, and before page 0 for `u32::MAX`.
+    /// Returns how long the user thinks after page `page`, and before page 0 for `u32::MAX`.
     pub fn think(&self, user: u64, page: u32) -> Dur {
         let mut stream = self.stream(Purpose::Idle, page_entity(user, page));
         Dur::from_secs(match self.process.think {

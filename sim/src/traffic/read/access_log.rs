@@ -121,8 +121,8 @@ fn hosts(names: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// The request, the size after `request" status `, and the rest of the line. Old logs hold quotes inside the
-/// request, so each quote is tried as its end until a status and a size follow.
+/// Returns the request, the size after `request" status `, and the rest of the line. Old logs hold quotes
+/// inside the request, so each quote is tried as its end until a status and a size follow.
 fn request_and_size(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let quotes = (0..rest.len()).filter(|&at| rest[at] == b'"');
     let whole = |at| status_and_size(&rest[at + 1..]).map(|(size, tail)| (&rest[..at], size, tail));
@@ -137,7 +137,7 @@ fn status_and_size(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     is_whole.then(|| (size, words.next().unwrap_or(b"")))
 }
 
-/// The referrer of Combined Log Format, the first quoted text after the size.
+/// Returns the referrer of Combined Log Format, the first quoted text after the size.
 fn referrer(tail: &[u8]) -> Option<&[u8]> {
     let text = tail.strip_prefix(b"\"")?;
     text.iter().position(|&c| c == b'"').map(|end| &text[..end])

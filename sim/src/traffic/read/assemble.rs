@@ -43,7 +43,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The number of `name`.
+    /// Returns the number of `name`, a new one for a new name.
     pub fn id(&mut self, name: &[u8]) -> u32 {
         if let Some(id) = self.ids.get(name) {
             return *id;
@@ -70,7 +70,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// An empty collection.
+    /// Returns an empty collection.
     pub fn new(options: ReadOptions) -> Collector {
         Collector {
             options,
@@ -98,12 +98,13 @@ impl Collector {
         }
     }
 
-    /// Whether every stamp of `file` so far was a whole second.
+    /// Returns whether every stamp of `file` so far was a whole second.
     pub fn is_coarse(&self, file: usize) -> bool {
         !self.fine_stamps.contains(&file)
     }
 
-    /// Where within its second something with a whole-second stamp happens, in nanoseconds.
+    /// Returns the offset within its second, in nanoseconds, that is drawn for something with a whole-second
+    /// stamp.
     pub fn within_second(&self, file: usize, entity: u64) -> i64 {
         Stream::new(self.options.seed, Purpose::Spread, (file as u64) << 40 | entity).below(SECOND) as i64
     }
@@ -131,7 +132,7 @@ impl Collector {
         ));
     }
 
-    /// The traffic.
+    /// Returns the traffic of all files.
     ///
     /// # Errors
     /// [`Error::File`] when nothing is usable, saying what was left out and why.
@@ -257,7 +258,7 @@ impl Collector {
     }
 }
 
-/// What is spread within a second together: a page, or else a connection.
+/// Returns the entity that is spread within a second as a whole: a page, or else a connection.
 fn spread_together(draft: &Draft) -> u64 {
     match draft.pages.first() {
         Some(&page @ 1..) => 1 << 39 | u64::from(page),
@@ -294,7 +295,7 @@ fn source(ledger: &Ledger) -> Source {
     }
 }
 
-/// A row's fault for a report, which must not depend on where the file lies.
+/// Returns a row's fault for a report, which must not depend on where the file lies.
 fn without_folders(error: &Error) -> String {
     match error {
         Error::Row { file, line, problem } => format!("{}:{line}: {problem}", base(file)),
@@ -302,7 +303,7 @@ fn without_folders(error: &Error) -> String {
     }
 }
 
-/// The file's name without its folders.
+/// Returns the file's name without its folders.
 pub fn base(path: &str) -> String {
     std::path::Path::new(path)
         .file_name()

@@ -146,7 +146,7 @@ fn too_large() -> End {
     End::Damaged("a packet claims an absurd length".to_string())
 }
 
-/// Whether there is more to parse, or a clear end.
+/// Refills the buffer. Returns whether there is more to parse, or a clear end.
 fn refill(reader: &mut impl PcapReaderIterator, capacity: &mut usize) -> bool {
     let before = reader.data().len();
     let refilled = reader.refill().is_ok();

@@ -62,7 +62,7 @@ const BULK_SERVICES: &[&str] = &[
     "syslog",
 ];
 
-/// The class of a server port.
+/// Returns the class of a server port.
 pub fn of_port(port: u16) -> Class {
     let among = |ranges: &[RangeInclusive<u16>]| ranges.iter().any(|range| range.contains(&port));
     match (among(INTERACTIVE), among(BULK)) {
@@ -72,8 +72,8 @@ pub fn of_port(port: u16) -> Class {
     }
 }
 
-/// The class of a log's service, which may be several separated by commas (`ssl,smtp`), else of its server port;
-/// texts that tell nothing are web.
+/// Returns the class of a log's service, which may be several names separated by commas (`ssl,smtp`). Without
+/// a known name the server's port decides; otherwise the class is web.
 pub fn classify(service: &[u8], port: &[u8]) -> Class {
     let service = String::from_utf8_lossy(service).to_ascii_lowercase();
     let among = |known: &[&str]| service.split(',').any(|name| known.contains(&name.trim()));

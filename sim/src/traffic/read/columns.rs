@@ -102,7 +102,7 @@ pub struct Columns {
     pub size_source: Option<usize>,
 }
 
-/// The delimiter of a header line, when one of its columns has a known name for start or bytes.
+/// Returns the delimiter of a header line, when one of its columns has a known name for start or bytes.
 pub fn delimiter(line: &[u8]) -> Option<u8> {
     let delimiter = likely_delimiter(line)?;
     let header = names(line.split(|&c| c == delimiter));
@@ -110,7 +110,7 @@ pub fn delimiter(line: &[u8]) -> Option<u8> {
     known.then_some(delimiter)
 }
 
-/// Whether the first line looks like columns at all.
+/// Returns whether the first line looks like the header of a table.
 pub fn looks_delimited(head: &[u8]) -> bool {
     let line = head.split(|&c| c == b'\n').next().unwrap_or(head);
     likely_delimiter(line).is_some() && line.iter().all(|&c| c >= 0x20 || c == b'\t' || c == b'\r')

@@ -38,7 +38,7 @@ impl Tcp {
     pub const RST: u8 = 0x04;
     pub const ACK: u8 = 0x10;
 
-    /// Whether all of `flags` are set.
+    /// Returns whether all of `flags` are set.
     pub fn has(&self, flags: u8) -> bool {
         self.flags & flags == flags
     }
@@ -87,7 +87,8 @@ fn transport(slice: &LaxIpSlice, ip: &[u8], ip_orig_len: u32, at: i64) -> Decode
     }
 }
 
-/// The length field; zero there (segmentation offload, jumbograms) leaves the length on the wire.
+/// Returns the length in the IP header. Where that field is zero (segmentation offload, jumbograms), it
+/// returns the length on the wire.
 fn ip_length(slice: &LaxIpSlice, ip_orig_len: u32) -> u32 {
     let field = match slice {
         LaxIpSlice::Ipv4(ip) => u32::from(ip.header().total_len()),
@@ -141,7 +142,7 @@ pub fn is_known_link(link_type: u32) -> bool {
         || RAW_IP.contains(&link_type)
 }
 
-/// Where the IP header begins; `None` when the frame holds no IP.
+/// Returns where the IP header begins; `None` when the frame holds no IP.
 fn ip_offset(link_type: u32, frame: &[u8]) -> Option<usize> {
     let offset = match link_type {
         ETHERNET => after_ether_type(frame, 12)?,

@@ -56,7 +56,7 @@ impl Flows {
         Flows { direction, current: HashMap::new(), flows: Vec::new() }
     }
 
-    /// Whether no segment was added.
+    /// Returns whether no segment was added.
     pub fn is_empty(&self) -> bool {
         self.flows.is_empty()
     }
@@ -169,7 +169,7 @@ fn client_sends(segment: &Segment, tcp: &Tcp) -> bool {
 }
 
 impl Flow {
-    /// Whether `segment` is the SYN of another connection between the same ports.
+    /// Returns whether `segment` is the SYN of another connection between the same ports.
     fn is_ended_by(&self, segment: &Segment, tcp: &Tcp) -> bool {
         if !tcp.has(Tcp::SYN) || tcp.has(Tcp::ACK) {
             return false;

@@ -94,12 +94,12 @@ impl Input {
         Ok(())
     }
 
-    /// The path as the user gave it.
+    /// Returns the path as the user gave it.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The first bytes of the content, up to [`PEEK_BYTES`].
+    /// Returns the first bytes of the content, up to [`PEEK_BYTES`].
     pub fn head(&self) -> &[u8] {
         self.head.get_ref()
     }

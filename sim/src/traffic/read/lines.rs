@@ -27,7 +27,7 @@ impl<'a> Lines<'a> {
         Lines { reader: BufReader::with_capacity(64 * 1024, input), number: 0, buffer: Vec::new() }
     }
 
-    /// The next line; `None` at the end of the data.
+    /// Returns the next line; `None` at the end of the data.
     pub fn advance(&mut self) -> Option<Line<'_>> {
         self.buffer.clear();
         // Input never fails: it ends instead, and reports when it is finished.

@@ -62,7 +62,7 @@ impl Direction {
         }
     }
 
-    /// The word [`Direction::by_name`] takes.
+    /// Returns the word [`Direction::by_name`] takes.
     pub fn name(self) -> &'static str {
         match self {
             Direction::Down => "down",

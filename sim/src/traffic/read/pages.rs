@@ -39,12 +39,13 @@ impl Hits {
         self.hits.push(Hit { client, at, is_part, url, referrer });
     }
 
-    /// How many requests there are.
+    /// Returns how many requests there are.
     pub fn len(&self) -> usize {
         self.hits.len()
     }
 
-    /// The page of each request in the order they were added, numbered on from `last`, and the new last; 0 for none.
+    /// Returns the page of each request in the order they were added, numbered on from `last`, and the new
+    /// last; 0 for none.
     pub fn pages(&self, last: u32) -> (Vec<u32>, u32) {
         let mut order: Vec<usize> = (0..self.hits.len()).collect();
         order.sort_by_key(|&place| {

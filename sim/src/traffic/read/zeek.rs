@@ -23,7 +23,7 @@ pub enum Log {
 }
 
 impl Log {
-    /// The name in reports.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Log::Conn => "zeek-conn",

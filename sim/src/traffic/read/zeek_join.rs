@@ -71,7 +71,7 @@ impl Store {
         self.requests.iter_mut().zip(pages).for_each(|(row, page)| row.page = page);
     }
 
-    /// The number of a uid; `None` when the row has none.
+    /// Returns the number of a uid, a new one for a new uid; `None` when the row has none.
     pub fn uid(&mut self, text: &[u8]) -> Option<u32> {
         (!stamp::unset(text)).then(|| self.uids.id(text))
     }

@@ -31,7 +31,7 @@ impl Hop {
         Hop { link, left: Vec::new(), dropped: Vec::new(), rate, free: None }
     }
 
-    /// The link before which a scheme's queue stands.
+    /// Returns the link before which a scheme's queue stands.
     pub fn with_scheme(scheme: &str, rate: Rate, buffer: Buffer, slow: bool) -> Result<Hop> {
         let context = LinkContext { rate, bottleneck: rate, buffer, seed: 3, link: 0 };
         Ok(Hop::new(rate, Scheme::parse(scheme)?.queue(context)?, slow))
@@ -90,7 +90,7 @@ pub fn packet(flow: u32, seq: u32, bytes: u16) -> Packet {
     Packet::new(flow, Kind::Data, seq, bytes)
 }
 
-/// The same in a colour.
+/// Returns the same in a colour.
 pub fn coloured(colour: Colour, packet: Packet) -> Packet {
     Packet { colour, ..packet }
 }

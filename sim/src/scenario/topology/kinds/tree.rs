@@ -50,7 +50,8 @@ impl Default for Tree {
 
 const HOP: Dur = Dur::from_millis(1);
 
-/// The scheme runs where streams meet: towards and over the bottleneck. The first routers mark.
+/// Returns the links. The scheme runs where streams meet: towards and over the bottleneck. The first routers
+/// mark.
 pub fn draw(params: &Value) -> Result<TopologySpec> {
     let kind = with_params(Tree::default(), params)?;
     check_counts(&[("users", kind.users), ("first_routers", kind.first_routers)])?;

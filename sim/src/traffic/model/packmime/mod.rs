@@ -215,12 +215,13 @@ impl PackMime {
         self.mean_bytes() + HEADER_BYTES as f64 * (2.0 + (1.0 - self.validation_share()) * more)
     }
 
-    /// The load on `rate` that the parameters offer.
+    /// Returns the load on `rate` that the parameters offer.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
         self.connections_per_s * self.mean_wire(mss) * 8.0 / rate.0 as f64
     }
 
-    /// The model with the rate R that loads a link by `load`; the mix of responses depends on R, a little.
+    /// Returns the model with the rate R that loads a link by `load`; the mix of responses depends on R, a
+    /// little.
     pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> PackMime {
         let mut model = self;
         for _ in 0..20 {
@@ -230,7 +231,7 @@ impl PackMime {
         model
     }
 
-    /// The draws of one replication.
+    /// Returns the draws of one replication.
     pub fn draws(&self, seed: u64, replication: u32) -> PackMimeDraws {
         let seed = mix(seed ^ mix(u64::from(replication)));
         let noise = Noise::new(self.dependence, self.white_share(), seed);
@@ -305,7 +306,7 @@ impl PackMimeDraws {
     }
 }
 
-/// The quantile of a Weibull at `u` in [0, 1).
+/// Returns the quantile of a Weibull at `u` in [0, 1).
 fn weibull(u: f64, scale: f64, shape: f64) -> f64 {
     scale * libm::pow(-libm::log1p(-u), 1.0 / shape)
 }

@@ -41,12 +41,12 @@ impl Noise {
         (0.5 * libm::erfc(-value / std::f64::consts::SQRT_2)).clamp(0.0, 1.0 - f64::EPSILON)
     }
 
-    /// The values of the present block.
+    /// Returns the values of the current block.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// All values of a block.
+    /// Returns all values of a block.
     fn draw(&self, block: u64) -> Vec<f64> {
         let points = self.weights.len();
         let normal = |k: usize| normals(Stream::new(self.seed, Purpose::Arrival, block << 32 | k as u64));

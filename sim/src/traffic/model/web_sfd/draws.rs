@@ -35,14 +35,14 @@ pub struct Object {
 }
 
 impl WebSfd {
-    /// The draws of one replication.
+    /// Returns the draws of one replication.
     pub fn draws(&self, seed: u64, replication: u32) -> Draws {
         Draws { model: self.clone(), seed: mix(seed ^ mix(u64::from(replication))) }
     }
 }
 
 impl Draws {
-    /// The parameters.
+    /// Returns the parameters of the model.
     pub fn model(&self) -> &WebSfd {
         &self.model
     }
@@ -64,18 +64,18 @@ impl Draws {
         exponential(self.stream(Purpose::Arrival, k), self.model.inter_session_s)
     }
 
-    /// The client host of a session.
+    /// Returns the client host of a session.
     pub fn client(&self, session: u64) -> u32 {
         self.stream(Purpose::Host, session).below(u64::from(self.model.clients)) as u32
     }
 
-    /// How many pages a session fetches, at least one.
+    /// Returns how many pages a session fetches, at least one.
     pub fn pages(&self, session: u64) -> u32 {
         let drawn = self.stream(Purpose::Count, session).exponential(self.model.pages_per_session);
         (drawn.ceil() as u64).clamp(1, MAX_PAGES) as u32
     }
 
-    /// What page `page` of a session is.
+    /// Returns what page `page` of a session is.
     pub fn page(&self, session: u64, page: u32) -> Page {
         let entity = page_entity(session, page);
         let drawn = self.stream(Purpose::Count, entity).exponential(self.model.objects_per_page);
@@ -97,12 +97,12 @@ impl Draws {
         Object { gap, bytes: self.size(self.stream(Purpose::Size, entity)) }
     }
 
-    /// How long the user thinks after page `page` is complete.
+    /// Returns how long the user thinks after page `page` is complete.
     pub fn think(&self, session: u64, page: u32) -> Dur {
         exponential(self.stream(Purpose::Idle, page_entity(session, page)), self.model.inter_page_s)
     }
 
-    /// How long the user of a session in progress at the start thinks before its page 0.
+    /// Returns how long the user of a session in progress at the start thinks before its page 0.
     pub fn residual_think(&self, session: u64) -> Dur {
         self.think(session, u32::MAX)
     }
@@ -122,7 +122,7 @@ impl Draws {
     }
 }
 
-/// A page's own entity; hashed, because sessions are entities too.
+/// Returns a page's own entity; hashed, because sessions are entities too.
 fn page_entity(session: u64, page: u32) -> u64 {
     mix(mix(session) ^ u64::from(page))
 }

@@ -8,7 +8,8 @@ use crate::traffic::overlay::LOADS;
 use crate::units::Rate;
 
 impl WebSfd {
-    /// The model with the session rate that loads a link by `load`; see [`WebSfd::session_rate_for_load`].
+    /// Returns the model with the session rate that loads a link by `load`; see
+    /// [`WebSfd::session_rate_for_load`].
     ///
     /// # Errors
     /// [`Error::Field`] for a load outside 0 < load ≤ 2.
@@ -26,7 +27,7 @@ impl WebSfd {
         load * rate.0 as f64 / 8.0 / plain.mean_wire_bytes_per_session(mss)
     }
 
-    /// The load on `rate` that the parameters offer, with `transform`.
+    /// Returns the load on `rate` that the parameters offer, with `transform`.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
         self.mean_wire_bytes_per_session(mss) * 8.0 / (self.inter_session_s * rate.0 as f64)
     }
@@ -83,7 +84,7 @@ impl WebSfd {
         points.take_while(|point| *point < limit).map(|point| self.exceeds(point) - left_out).sum()
     }
 
-    /// The same over every multiple of `step`.
+    /// Returns the same over every multiple of `step`.
     fn sum_of_steps(&self, step: f64) -> f64 {
         let (limit, left_out) = self.limit();
         let scale = self.object_mean_bytes * (self.shape - 1.0);

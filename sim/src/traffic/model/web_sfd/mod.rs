@@ -164,12 +164,12 @@ impl WebSfd {
         Ok(())
     }
 
-    /// The largest short object, bytes.
+    /// Returns the largest short object, bytes.
     pub fn short_bytes(&self) -> u64 {
         u64::from(self.short_packets) * u64::from(self.packet_bytes)
     }
 
-    /// The transfers that an object of `bytes` becomes, in order; each needs a new connection.
+    /// Returns the transfers that an object of `bytes` becomes, in order; each needs a new connection.
     pub fn transfers(&self, bytes: u64) -> impl Iterator<Item = u64> + use<> {
         let short = self.short_bytes();
         let (total, part) = match self.transform {
