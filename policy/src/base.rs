@@ -23,13 +23,13 @@ impl Colour {
     /// All colours, best first.
     pub const ALL: [Colour; COLOURS] = [Colour::Green, Colour::Yellow, Colour::Red];
 
-    /// Index in per-colour tables.
+    /// Returns the index in per-colour tables.
     #[inline]
     pub fn index(self) -> usize {
         self as usize
     }
 
-    /// `green`, `yellow` or `red`.
+    /// Returns `green`, `yellow` or `red`.
     pub fn name(self) -> &'static str {
         ["green", "yellow", "red"][self.index()]
     }
@@ -201,7 +201,8 @@ impl Default for Backlog {
 }
 
 impl Backlog {
-    /// Returns a queue in which so many green packets wait; idle since then, or [`NEVER`].
+    /// Returns a queue with this many waiting green packets; it has been idle since the given time, or
+    /// [`NEVER`].
     #[inline]
     pub fn new(packets: u32, bytes: u64, idle_since_ns: u64) -> Backlog {
         let (colour_bytes, colour_packets) = ([bytes, 0, 0], [packets, 0, 0]);

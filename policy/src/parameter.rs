@@ -28,7 +28,7 @@ pub enum Kind {
     Percent,
     /// `true` or `false`.
     Flag,
-    /// One of these words; `-` stands for a position that has none.
+    /// One of these words; `-` is a position without a word.
     Choice(&'static [&'static str]),
     /// A buffer: packets or bytes.
     Buffer,

@@ -153,8 +153,8 @@ impl Params {
         settings.for_link(context)
     }
 
-    /// Sets a parameter to a number in its natural unit (s, bytes, packets, bit/s) and completes the struct anew. If
-    /// that is refused, nothing changes.
+    /// Sets a parameter to a number in its natural unit (s, bytes, packets, bit/s) and completes the struct
+    /// again. If that is refused, nothing changes.
     ///
     /// # Errors
     /// [`ParameterError`] when the number is not allowed.
@@ -192,7 +192,7 @@ impl Params {
         }
     }
 
-    /// Returns the parameters of another policy whose struct stands inside this one, at `offset` bytes.
+    /// Returns the parameters of another policy whose struct is a member of this one, at `offset` bytes.
     ///
     /// # Panics
     /// When it does not fit in there.
@@ -357,7 +357,7 @@ fn fixed(value: f64, bits: i32) -> u64 {
 pub struct State(Box<[u64]>);
 
 impl State {
-    /// Returns a fresh state of so many bytes.
+    /// Returns a fresh state of this many bytes.
     pub fn new(bytes: usize) -> State {
         State(vec![0; bytes.div_ceil(8)].into())
     }

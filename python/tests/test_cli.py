@@ -310,6 +310,7 @@ def test_schemes__prints_a_page_with_the_values_given(tmp_path: Path) -> None:
 def test_schemes__refuses_an_unknown_name(tmp_path: Path) -> None:
     done = run("schemes", "sdf", cwd=tmp_path)
     assert done.returncode == 2
+    assert done.stderr.startswith("mousehole: error: NAME: there is no scheme")
     assert 'did you mean "sfd"?' in done.stderr
 
 

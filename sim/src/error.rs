@@ -47,7 +47,7 @@ pub enum Problem {
     Value {
         /// The value as the user wrote it.
         value: Given,
-        /// Completes "the value …", where more can be said than "is not allowed": `has no unit`.
+        /// Completes "the value …", if it can be more specific than "is not allowed": `has no unit`.
         fault: Option<String>,
         /// Completes "it must be …": `a time with a unit, such as 80ms`.
         allowed: String,
@@ -77,7 +77,7 @@ pub enum Problem {
         /// The names that exist.
         known: Vec<String>,
     },
-    /// Text does not have the form of what it should describe; the sentence is the parser's.
+    /// The text cannot be parsed; the sentence is the parser's.
     Form {
         /// The value as the user wrote it, where it is short enough to quote.
         value: Option<Given>,
@@ -95,7 +95,7 @@ pub struct Given {
     pub is_text: bool,
 }
 
-/// Text of the user's, which messages put in quotation marks; see [`quote`].
+/// Text from the user, which messages put in quotation marks; see [`quote`].
 #[derive(Debug, Clone, Copy)]
 pub struct Quoted<'a>(&'a str);
 
@@ -185,7 +185,7 @@ impl Error {
         Error::File { file: file.into(), problem: problem.into() }
     }
 
-    /// Returns the error of the same value with a suggestion, where there is one.
+    /// Returns the error of the same value with a suggestion, if there is one.
     pub fn suggest(mut self, near: Option<&str>) -> Self {
         if let Error::Field { problem, .. } = &mut self
             && let Problem::Value { suggestion, .. } = problem.as_mut()
@@ -195,8 +195,8 @@ impl Error {
         self
     }
 
-    /// Returns the same error with its field inside `prefix`. Whoever checks a part names fields relative to that
-    /// part (`params.users`, or `""` for the part itself), and its caller says where the part is.
+    /// Returns the same error with its field inside `prefix`. Code that checks a part names fields relative
+    /// to that part (`params.users`, or `""` for the part itself); its caller adds the position of the part.
     pub fn inside(self, prefix: &str) -> Self {
         match self {
             Error::Field { field, problem } => {
@@ -317,7 +317,7 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
-/// Marks text of the user's, so that messages put it in quotation marks.
+/// Marks text from the user, so that messages put it in quotation marks.
 pub fn quote(text: &str) -> Quoted<'_> {
     Quoted(text)
 }

@@ -97,8 +97,8 @@ fn line(case: &str, results: &[RunResult]) -> serde_json::Value {
     })
 }
 
-/// Most memory this program had resident, as Linux counts it; what the parent's wait tells includes the
-/// parent's own before the program started. 0 elsewhere.
+/// Returns the most memory that this program had resident, bytes, as Linux counts it; 0 on other systems. The
+/// value from the parent's wait would include the parent's own memory before the program started.
 fn peak_resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -184,7 +184,7 @@ fn web(seconds: u32) -> Scenario {
     }
 }
 
-/// 1 Gb/s and 10 ms at each end of every connection, as in both ns-2 scripts.
+/// Returns access links of 1 Gb/s and 10 ms at each end of every connection, as in both ns-2 scripts.
 fn gigabit_access() -> AccessSpec {
     AccessSpec {
         rate: "1gbit".into(),

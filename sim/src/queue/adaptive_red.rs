@@ -41,7 +41,7 @@ impl Default for Adaptation {
 }
 
 impl Adaptation {
-    /// `max_p` after one step at this average of a RED with these thresholds.
+    /// Returns `max_p` after one step at this average of a RED with these thresholds.
     pub fn step(&self, max_p: f64, average: f64, min: f64, max: f64) -> f64 {
         let at = |share: f64| min + share * (max - min);
         if average > at(self.target.1) && max_p <= self.range.1 {
@@ -130,7 +130,7 @@ impl AdaptiveRed {
         self.red.judge_with(view, backlog, now, random)
     }
 
-    /// `max_p` over time.
+    /// Returns `max_p` over time.
     pub fn series(&self) -> Series {
         Series { link: String::new(), name: "max_p", points: self.trajectory.clone() }
     }

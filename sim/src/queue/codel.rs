@@ -25,7 +25,7 @@ pub struct CodelParams {
 }
 
 impl Default for CodelParams {
-    /// 5 ms and 100 ms (RFC 8289), marking.
+    /// Returns 5 ms and 100 ms (RFC 8289), with marking.
     fn default() -> CodelParams {
         CodelParams { target: Dur::from_millis(5), interval: Dur::from_millis(100), ecn: true }
     }

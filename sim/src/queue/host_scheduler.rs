@@ -77,12 +77,12 @@ impl HostScheduler {
         }
     }
 
-    /// A connection took over `slot`.
+    /// Notes that a connection took over `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.classifier.open(slot, flow);
     }
 
-    /// Packets and bytes waiting.
+    /// Returns the packets and bytes waiting.
     pub fn backlog(&self) -> (u32, u64) {
         (self.occupancy.packets, self.occupancy.bytes)
     }

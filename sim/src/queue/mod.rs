@@ -62,7 +62,7 @@ pub struct Dropped {
     pub reason: DropReason,
 }
 
-/// The answer of a queue that is asked for its next packet.
+/// The answer of [`Queue::dequeue`].
 #[derive(Debug, Clone, Copy)]
 pub enum Dequeued {
     /// The packet to send, and the time at which it arrived at the queue.

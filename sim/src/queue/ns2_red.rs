@@ -1,10 +1,10 @@
 //! RED as ns-2.35 has it (`oracle/semantics.md` 1.4, `use_mark_p_` off), for comparisons with its runs only.
 //!
-//! What it does beside the paper's rule, and the policy therefore does not: nothing is dropped early while at
-//! most one packet (or, counted in bytes, none) waits; the first arrival above min is never dropped and counts
-//! as 1; a drop for any reason restarts the count, a full buffer's too; bytes since the last drop count as
-//! whole mean packets, and a chance of 1 is not scaled with the packet's size; a queue judged in bytes is full
-//! at `limit` mean packets of bytes.
+//! It differs from the paper's rule, which the policy follows, in these points. Nothing is dropped early
+//! while at most one packet (or, counted in bytes, none) waits. The first arrival above min is never dropped
+//! and counts as 1. A drop for any reason restarts the count, also one by a full buffer. Bytes since the last
+//! drop count as whole mean packets, and a probability of 1 is not scaled with the packet's size. A queue
+//! measured in bytes is full at `limit` mean packets of bytes.
 
 use super::RedLine;
 use crate::units::{Buffer, Dur, Time};
@@ -30,7 +30,7 @@ pub(super) struct Spacing {
     was_above: bool,
 }
 
-/// An arrival, and what it meets.
+/// An arrival, and the state of the queue that it finds.
 pub(super) struct Arrival {
     /// In mean packets.
     pub average: f64,
@@ -48,7 +48,7 @@ impl Ns2Red {
         Ns2Red { spec, limit, average: 0.0, spacing: Spacing::default(), counted: Time::NEVER }
     }
 
-    /// Average length in mean packets.
+    /// Returns the average length in mean packets.
     pub fn average(&self) -> f64 {
         self.average / self.unit()
     }
@@ -84,13 +84,13 @@ impl Ns2Red {
 }
 
 impl Spacing {
-    /// One more arrival.
+    /// Counts one more arrival.
     pub fn count(&mut self, bytes: u16) {
         self.count += 1;
         self.count_bytes += u64::from(bytes);
     }
 
-    /// The next drop is as far away as after a drop.
+    /// Restarts the spacing: the next drop is as far away as after a drop.
     pub fn restart(&mut self) {
         (self.count, self.count_bytes) = (0, 0);
     }

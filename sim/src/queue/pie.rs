@@ -9,10 +9,10 @@
 //! The probability is updated every 15 ms. Between two packets nothing it depends on can change, so the updates are
 //! made when the queue is next used. The result is the same as with a timer, which a test asserts.
 //!
-//! Deviations: the RFC's switching on and off with the queue's length (section 5.3) is left out: PIE is always on,
-//! and decays as its Appendix A does. A delay is zero as soon as nothing waits, where Appendix A keeps the last
-//! packet's. De-randomisation starts to count when the burst allowance has ended, Appendix B counts during it. The
-//! RFC names no mean packet, ours is a 1500-byte one.
+//! Deviations: the RFC's switching on and off with the queue's length (section 5.3) is left out: PIE is
+//! always on, and decays as its Appendix A does. A delay is zero as soon as nothing waits, where Appendix A
+//! keeps the last packet's. De-randomisation starts to count when the burst allowance has ended, Appendix B
+//! counts during it. The RFC gives no mean packet; ours has 1500 bytes.
 
 use super::packet_fifo::PacketFifo;
 use super::{Dequeued, Dropped};

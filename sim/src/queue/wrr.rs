@@ -119,7 +119,8 @@ impl Wrr {
         }
     }
 
-    /// A FIFO is idle from when its last packet was sent: the first call after that finds it empty.
+    /// Notes the start of idle time. A FIFO is idle from the moment at which its last packet was sent: the
+    /// first call after that finds it empty.
     fn note_idle(&mut self, now: Time) {
         if let Some(index) = self.last.take()
             && self.children[index].fifo.head().is_none()

@@ -1,4 +1,4 @@
-//! Sources of a run: each model's, those of a mix, and who cheats.
+//! Sources of a run: each model's, those of a mix, and misbehaving senders.
 
 use super::mix;
 use super::plan::Plan;
@@ -23,7 +23,8 @@ pub fn seed_of(seed: u64, number: u16) -> u64 {
     if number == 0 { seed } else { seed ^ hash(u64::from(number) | 1 << 20) }
 }
 
-/// Whatever the run plays, as one source: the mix beside the main source, and cheats over all.
+/// Returns everything that the run plays as one source: the main source, the mix, and misbehaviour applied to
+/// all.
 pub fn combined(
     plan: &Plan,
     main: Source,
@@ -56,7 +57,7 @@ pub fn ftp_users(model: &ftp::Ftp, seed: u64) -> Source {
     Source::Ftp(Ftp::new(model.draws(seed)))
 }
 
-/// Remote logins; their rules are added to the run's.
+/// Returns remote logins as a source; their rules are added to the run's.
 pub fn telnet_sessions(plan: &Plan, model: &Telnet, seed: u64, apps: &mut Apps) -> Source {
     let rules = Payload::Keystrokes(apps.keystrokes.len() as u32);
     let (bytes, request_bytes) = keystroke_payloads(plan, model);
@@ -76,7 +77,7 @@ pub fn telnet_sessions(plan: &Plan, model: &Telnet, seed: u64, apps: &mut Apps) 
     Source::Starts(Starts::new((0..model.users).map(session).collect()))
 }
 
-/// Payload of an echo and of a keystroke.
+/// Returns the payload of an echo and of a keystroke.
 pub fn keystroke_payloads(plan: &Plan, model: &Telnet) -> (u64, u16) {
     let (echo, typed) = (model.packet_bytes - plan.params.header, model.packet_bytes - plan.params.ack_bytes);
     (u64::from(echo), typed as u16)
@@ -102,7 +103,7 @@ pub fn datagram_flows(senders: &Senders, seed: u64, apps: &mut Apps) -> Source {
 }
 
 impl Plan {
-    /// Payload of echo and keystroke, if source `number` is remote logins.
+    /// Returns the payload of echo and keystroke, if source `number` is remote logins.
     pub(super) fn keystroke_of(&self, number: u16) -> Option<(u64, u16)> {
         self.models().find_map(|(known, model)| match model {
             Model::Telnet(telnet) if known == number => Some(keystroke_payloads(self, telnet)),

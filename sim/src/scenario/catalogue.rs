@@ -30,7 +30,7 @@ pub struct NativePart {
     pub summary: &'static str,
     /// Paper or RFC.
     pub source: &'static str,
-    /// How it works, who gains and who pays, what to watch: a few sentences for its page.
+    /// How it works, who gains and who pays, and what to watch: a few sentences for its page.
     pub detail: &'static str,
     /// Returns its parameters.
     pub parameters: fn() -> Vec<Parameter>,
@@ -80,7 +80,7 @@ impl Part {
         }
     }
 
-    /// Returns what it does in a scheme.
+    /// Returns the role of the part in a scheme.
     pub fn role(&self) -> Role {
         match self {
             Part::Policy(policy) if policy.kind() == PolicyKind::Dropper => Role::Queue,

@@ -4,7 +4,8 @@ use crate::scenario::spec::AccessSpec;
 use crate::scenario::topology::spec::{TopologyLink, TopologySpec};
 use proptest::prelude::*;
 
-/// What the longest transfer tells equals what a run of its own tells, to the nanosecond, and all are told.
+/// Checks that the times derived from the longest transfer equal those of separate runs, to the nanosecond,
+/// and that every time is derived.
 fn assert_told(plan: &Plan, transfers: &[Transfer], what: &str) {
     let cancel = AtomicBool::new(false);
     let times = times_of_single_writes(plan, transfers, &cancel).expect("a run");
@@ -122,7 +123,8 @@ proptest! {
     }
 }
 
-/// Where a timer fired although nothing was lost each transfer has a run of its own; else all are told.
+/// Checks the same where a timer may have fired although nothing was lost: then each transfer has its own
+/// run, otherwise all times are derived.
 fn assert_all_told(scenario: &Scenario, sizes: &[(u64, bool)], own_rtt: Option<u64>) {
     let plan = Plan::new(scenario).expect("a valid scenario");
     let rtt = own_rtt.map_or(plan.own_rtt, Dur).max(plan.layout.base_rtt(0));

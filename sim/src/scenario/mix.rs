@@ -211,7 +211,8 @@ pub fn misbehaviour(traffic: &TrafficSpec) -> Result<Option<Rules>> {
     }))
 }
 
-/// Numbers and names of all sources: 0 is what the scenario has beside its mix, if anything.
+/// Returns numbers and names of all sources: 0 is the source of the scenario outside its mix, if there is
+/// one.
 pub fn source_names(traffic: &TrafficSpec) -> Vec<(u16, String)> {
     let mut names = Vec::new();
     if traffic.mix.is_empty() || has_main(traffic) {
@@ -238,7 +239,7 @@ fn default_name(spec: &MixSpec) -> &str {
     }
 }
 
-/// Returns whether there is a source beside the mix.
+/// Returns whether there is a source outside the mix.
 pub fn has_main(traffic: &TrafficSpec) -> bool {
     !traffic.files.is_empty() || traffic.model.is_some() || !traffic.connections.is_empty()
 }

@@ -24,7 +24,7 @@ pub struct MixSpec {
     /// Wire bytes over capacity, of files and of models that arrive at a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
-    /// How many users, of models that have so many.
+    /// Number of users, for models that have users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
 }
@@ -39,7 +39,7 @@ pub struct MisbehavingSpec {
     pub split: u32,
     /// `parallel` or `consecutive`.
     pub pieces: String,
-    /// The window hint every packet claims; 0 tells the truth.
+    /// The window hint that every packet claims; 0 means the true one.
     pub hint: u8,
     /// Smaller transfers are left alone.
     pub min_bytes: String,

@@ -18,7 +18,7 @@ pub struct Scheme {
     items: Vec<Item>,
 }
 
-/// What stands between two bars: a part, a named scheme, or a named scheme's markers or queue.
+/// The item between two bars: a part, a named scheme, or a named scheme's markers or queue.
 #[derive(Debug, Clone)]
 struct Item {
     name: &'static str,
@@ -126,7 +126,7 @@ impl Scheme {
         self.stages().filter_map(|(_, stage)| policy(stage)).collect()
     }
 
-    /// Returns a sentence for each part that cannot work as it stands in this scheme.
+    /// Returns a sentence for each part that has no effect in this scheme.
     pub fn remarks(&self) -> Vec<String> {
         let queue = self.stages().find(|(_, stage)| stage.part.role() == Role::Queue);
         let colours = self.stages().any(|(_, stage)| match stage.part {
@@ -207,7 +207,7 @@ impl PartialEq for Scheme {
 }
 
 impl Item {
-    /// Parses `name(parameter=value,…)`; `find` returns what the name stands for where it stands.
+    /// Parses `name(parameter=value,…)`; `find` resolves the name in its position.
     fn parse(text: &str, find: fn(&str) -> Result<Item>) -> Result<Item> {
         let (name, inside) = split_call(text)?;
         let mut item = find(name)?;
@@ -232,12 +232,12 @@ impl Item {
         }
     }
 
-    /// Returns what stands last: a queue, or a named scheme's queue.
+    /// Returns the last item: a queue, or a named scheme's queue.
     fn queue(name: &str) -> Result<Item> {
         Item::in_role(name, Role::Queue)
     }
 
-    /// Returns what stands before the queue: a marker, or a named scheme's markers.
+    /// Returns an item before the queue: a marker, or a named scheme's markers.
     fn markers(name: &str) -> Result<Item> {
         Item::in_role(name, Role::Marker)
     }

@@ -60,7 +60,7 @@ fn main_source(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut 
     }
 }
 
-/// Returns the sources of the mix; what they offer to clients is added to the load achieved.
+/// Returns the sources of the mix; the load that they offer to clients is added to the load achieved.
 fn mix_sources(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Vec<Source>> {
     let sources = (1..).zip(&plan.mix).map(|(number, entry)| {
         let mut own = Load { target: entry.load, ..Load::default() };
@@ -99,7 +99,7 @@ fn replay_source(
     Ok(Source::Replay(Box::new(Replay::new(traffic.clone(), overlay, offset, rtt))))
 }
 
-/// Source `number` of the run: a model's.
+/// Returns source `number` of the run, which is a model's.
 fn model_source(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut Load) -> Result<Source> {
     let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
     let drawn = apps::seed_of(plan.replication_seed(), number);

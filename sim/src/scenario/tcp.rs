@@ -1,4 +1,4 @@
-//! The `[tcp]` part of a scenario: a profile, and what is set beside it.
+//! The `[tcp]` part of a scenario: a profile, and settings that replace some of its values.
 
 use super::spec::TcpSpec;
 use crate::error::{Error, IntoGiven, Result, quote};
@@ -21,7 +21,7 @@ pub(super) fn params(spec: &TcpSpec, direction: Direction) -> Result<Params> {
     Ok(params)
 }
 
-/// Sizes and windows: numbers with a least and a greatest value.
+/// Applies sizes and windows: numbers with a least and a greatest value.
 fn set_sizes(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     for (target, given, field, allowed) in [
         (&mut params.mss, spec.mss, "tcp.mss", 1..=9000),
@@ -80,7 +80,7 @@ fn set_timers(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     Ok(())
 }
 
-/// Variant, congestion control, and what belongs to them; PRR and RACK need SACK.
+/// Applies variant and congestion control, and the settings that belong to them; PRR and RACK need SACK.
 fn set_recovery(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     params.variant = spec.variant.unwrap_or(params.variant);
     if params.variant != Variant::Sack {

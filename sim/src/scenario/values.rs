@@ -87,7 +87,7 @@ impl<'a> Values<'a> {
         self.given.contains_key(name)
     }
 
-    /// Returns the error for a value that is not allowed beside others.
+    /// Returns the error for a value that is not allowed together with others.
     pub fn refuse(&self, name: &str, allowed: &str) -> Error {
         let field = format!("scheme {}({name})", self.name);
         Error::field(field, quote(self.text(name)), allowed)

@@ -1,4 +1,4 @@
-//! What was understood of a traffic, for `inspect` and for manifests.
+//! Summary of a traffic as it was read, for `inspect` and for manifests.
 
 use super::connection::Kind;
 use super::overlay::{load_of, period_of};
@@ -108,7 +108,7 @@ pub struct Classes {
     pub web_connections: u64,
     /// Their payload.
     pub web_bytes: u64,
-    /// Connections nobody waits for.
+    /// Connections of the class bulk, for which nobody waits.
     pub bulk_connections: u64,
     /// Their payload.
     pub bulk_bytes: u64,
@@ -150,7 +150,7 @@ impl Traffic {
         }
     }
 
-    /// From the first start to the last known activity.
+    /// Returns the time from the first start to the last known activity.
     pub fn span(&self) -> crate::units::Dur {
         Part::from(self).span()
     }

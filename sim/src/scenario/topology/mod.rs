@@ -24,7 +24,7 @@ const MOST_PATHS: usize = 250_000;
 /// A rate at which nothing takes time.
 const UNLIMITED: Rate = Rate(u64::MAX);
 
-/// What stands at a link.
+/// The queue at a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runs {
     /// A drop-tail queue.
@@ -48,7 +48,7 @@ pub struct PlannedLink {
     pub buffer: Buffer,
     /// Its queue.
     pub runs: Runs,
-    /// The scheme's marker stands before it.
+    /// The scheme's marker is before it.
     pub is_marked: bool,
     /// Extra bytes per packet on the wire.
     pub overhead: u32,

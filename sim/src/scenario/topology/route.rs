@@ -22,7 +22,7 @@ impl Add for Cost {
     }
 }
 
-/// Finds paths; what it learns of a destination it keeps.
+/// Finds paths; caches the results for each destination.
 pub struct Router {
     graph: DiGraph<(), Cost>,
     /// By destination: the link to take at each node.

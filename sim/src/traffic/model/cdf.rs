@@ -84,7 +84,7 @@ impl Cdf {
         (exact.ceil() as u64).max(1)
     }
 
-    /// Mean size, bytes, before rounding.
+    /// Returns the mean size, bytes, before rounding.
     pub fn mean(&self) -> f64 {
         let (first, share) = self.points[0];
         let between =
@@ -92,7 +92,8 @@ impl Cdf {
         first * share + between.sum::<f64>()
     }
 
-    /// Mean number of segments of at most `mss` bytes: the sum over n of the share of flows above n segments.
+    /// Returns the mean number of segments of at most `mss` bytes: the sum over n of the share of flows above
+    /// n segments.
     pub fn mean_segments(&self, mss: u32) -> f64 {
         let mss = f64::from(mss.max(1));
         let first = above(mss, (0.0, 0.0), (self.points[0].0, 0.0));
@@ -101,8 +102,9 @@ impl Cdf {
     }
 }
 
-/// Sum of the share of flows above n · `mss` bytes over the n whose size lies in a stretch of the table, its start
-/// included: the share falls evenly there, so the mean of the first and the last stands for all.
+/// Returns the sum of the share of flows above n · `mss` bytes over the n whose size lies in a stretch of the
+/// table, its start included: the share falls evenly there, so the mean of the first and the last stands for
+/// all.
 fn above(mss: f64, (from, below): (f64, f64), (to, above): (f64, f64)) -> f64 {
     let (first, end) = ((from / mss).ceil(), (to / mss).ceil());
     if first >= end {

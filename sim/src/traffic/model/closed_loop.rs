@@ -10,7 +10,7 @@ use crate::units::Dur;
 pub enum PageDraws {
     /// Sessions that come and go.
     Sfd(Draws),
-    /// Users who stay.
+    /// Users who stay during the whole run.
     Users(UserDraws),
 }
 
@@ -23,7 +23,8 @@ impl PageDraws {
         }
     }
 
-    /// From the arrival of the session before to the `k`-th; `None` when nobody else comes.
+    /// Returns the time from the previous session's arrival to the `k`-th; `None` if no other session
+    /// arrives.
     pub fn session_gap(&self, k: u64) -> Option<Dur> {
         match self {
             PageDraws::Sfd(draws) => Some(draws.session_gap(k)),
@@ -55,7 +56,7 @@ impl PageDraws {
         }
     }
 
-    /// Object `object` of a page.
+    /// Returns object `object` of a page.
     pub fn object(&self, session: u64, page: u32, object: u32) -> Object {
         match self {
             PageDraws::Sfd(draws) => draws.object(session, page, object),

@@ -283,7 +283,7 @@ impl Model {
         })
     }
 
-    /// Returns whether a load scales its arrivals; the others have so many users.
+    /// Returns whether a load scales the model's arrivals; other models have a number of users.
     pub fn takes_load(&self) -> bool {
         !matches!(self, Model::Telnet(_) | Model::Ftp(_) | Model::Udp(_) | Model::Voip(_))
     }

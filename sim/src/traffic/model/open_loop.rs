@@ -1,5 +1,4 @@
-//! The open-loop models of pages and connections behind one face: when the next arrives does not depend on the
-//! network.
+//! One interface to the open-loop models of pages and connections: arrivals do not depend on the network.
 
 use super::http2::Http2Draws;
 use super::packmime::PackMimeDraws;
@@ -48,7 +47,7 @@ pub enum OpenLoop {
 }
 
 impl OpenLoop {
-    /// Arrivals that lie before the start and are still in progress then, numbered from 0.
+    /// Returns the arrivals that lie before the start and are still in progress then, numbered from 0.
     pub fn initial(&self) -> u64 {
         match self {
             OpenLoop::Http2(draws) => draws.initial(),
@@ -65,7 +64,7 @@ impl OpenLoop {
     }
 
     /// Adds the connections of arrival `number` to `planned`; returns the time to the next arrival. Arrivals
-    /// must be asked for in order.
+    /// must be requested in order.
     pub fn arrival(&mut self, number: u64, planned: &mut Vec<Planned>) -> Dur {
         match self {
             OpenLoop::Shred(draws) => draws.page(number, planned),

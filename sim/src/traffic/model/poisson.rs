@@ -39,7 +39,7 @@ pub struct Poisson {
 }
 
 impl Default for Poisson {
-    /// Sizes as in SFD Table 2, capped at 20 MB; ten transfers a second.
+    /// Returns the defaults: sizes as in SFD Table 2, capped at 20 MB; ten transfers a second.
     fn default() -> Self {
         Poisson {
             transfers_per_s: 10.0,
@@ -92,7 +92,7 @@ impl Poisson {
         self.mean_wire_bytes(mss) * 8.0 * self.transfers_per_s / rate.0 as f64
     }
 
-    /// Expected wire bytes of a transfer: payload, 40 B per segment, 40 B for the SYN-ACK.
+    /// Returns the expected wire bytes of a transfer: payload, 40 B per segment, 40 B for the SYN-ACK.
     pub fn mean_wire_bytes(&self, mss: u32) -> f64 {
         if let Some(table) = &self.table {
             return table.mean() + 0.5 + HEADER_BYTES as f64 * (table.mean_segments(mss) + 1.0);
@@ -119,12 +119,12 @@ pub struct PoissonDraws {
 }
 
 impl PoissonDraws {
-    /// From the arrival before (or the start) to transfer `number`.
+    /// Returns the time from the previous arrival (or the start) to transfer `number`.
     pub fn gap(&self, number: u64) -> Dur {
         Dur::from_secs(self.stream(Purpose::Arrival, number).exponential(1.0 / self.model.transfers_per_s))
     }
 
-    /// Payload bytes of transfer `number`.
+    /// Returns the payload bytes of transfer `number`.
     pub fn bytes(&self, number: u64) -> u64 {
         let mut stream = self.stream(Purpose::Size, number);
         if let Some(table) = &self.model.table {
@@ -139,7 +139,7 @@ impl PoissonDraws {
         self.model.upload
     }
 
-    /// Client and server of transfer `number`.
+    /// Returns client and server of transfer `number`.
     pub fn hosts(&self, number: u64) -> (u32, u32) {
         let mut stream = self.stream(Purpose::Host, number);
         (

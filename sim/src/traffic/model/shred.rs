@@ -1,9 +1,9 @@
 //! SHRED's web generator (Hartling, Claypool & Kinicki, WPI 2002, section 4.1).
 //!
-//! Open loop: the objects of page i are asked for all at once, each on a connection of its own, without an
-//! index first; the next page follows after 8·(bytes of page i) ÷ load. So the load is constant, and it counts
-//! object bytes: headers come on top. Sizes are whole bytes of a Pareto II, clamped. The paper's pages have 1,
-//! 1 to 8, 1 to 16 or 1 to 32 objects.
+//! It is an open loop. All objects of page i are requested at once, each on its own connection, without an
+//! index first. The next page follows after 8·(bytes of page i) ÷ load. The load is therefore constant; it
+//! counts object bytes, without headers. Sizes are whole bytes of a Pareto II, clamped. The paper's pages
+//! have 1, 1 to 8, 1 to 16 or 1 to 32 objects.
 
 use super::check;
 use super::law::{Count, Law, Sizes};
@@ -22,15 +22,15 @@ pub struct Shred {
     pub load_bps: f64,
     /// Fewest objects of a page.
     pub objects_min: u32,
-    /// Most objects of a page; every number between is alike.
+    /// Most objects of a page; all numbers in between are equally likely.
     pub objects_max: u32,
     /// Mean of the Pareto II distribution of sizes, bytes, before the clamps.
     pub object_mean_bytes: f64,
     /// Its shape.
     pub shape: f64,
-    /// Smaller objects become this, bytes.
+    /// Smaller objects are enlarged to this, bytes.
     pub min_bytes: u64,
-    /// Larger objects become this, bytes.
+    /// Larger objects are cut to this, bytes.
     pub cap_bytes: u64,
     /// Client hosts.
     pub clients: u32,
@@ -87,7 +87,7 @@ impl Shred {
         self.load_bps / rate.0 as f64 * self.sizes().mean_wire(mss) / self.sizes().mean()
     }
 
-    /// Sizes of objects.
+    /// Returns the sizes of objects.
     pub fn sizes(&self) -> Sizes {
         let law = Law::Lomax { mean: self.object_mean_bytes, shape: self.shape };
         Sizes { law, least: self.min_bytes, cap: self.cap_bytes, unit: 1 }

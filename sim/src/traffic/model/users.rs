@@ -1,5 +1,5 @@
-//! Users who load one page after the other, for ever: what is common to Guo and Matta's sessions and to
-//! Noureddine and Tobagi's clients.
+//! Users who load one page after the other during the whole run: the common part of Guo and Matta's sessions
+//! and Noureddine and Tobagi's clients.
 //!
 //! Every draw is a function of (seed, replication, user, page, object), the same under every scheme.
 
@@ -12,11 +12,12 @@ use crate::units::{Dur, Rate};
 /// How a page is fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fetch {
-    /// A connection for each object, asked for at the objects' gaps.
+    /// A connection for each object; objects are requested at the objects' gaps.
     Paced,
     /// The index first; when it is complete the rest, on as many connections at once, one object each.
     IndexFirst(u32),
-    /// One connection: the index, then all others asked for at once and sent back to back; closed after the page.
+    /// One connection: the index first, then all others, requested at once and sent back to back; it is
+    /// closed after the page.
     Pipelined,
 }
 
@@ -29,7 +30,7 @@ pub enum Think {
     Uniform(f64),
 }
 
-/// The process, whatever the model's parameters are called.
+/// The process, independent of how the model names its parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Users {
     /// How many users.
@@ -59,8 +60,9 @@ pub struct Users {
 }
 
 impl Users {
-    /// Expected wire bytes of a page in the data direction: payload, 40 B per segment and per SYN-ACK. Where
-    /// objects share a connection, the segments of those behind the index are counted within half a segment.
+    /// Returns the expected wire bytes of a page in the data direction: payload, 40 B per segment and per
+    /// SYN-ACK. Where objects share a connection, the segments of those behind the index are counted within
+    /// half a segment.
     pub fn mean_page_wire(&self, mss: u32) -> f64 {
         let header = HEADER_BYTES as f64;
         let index = match self.index_bytes {
@@ -77,7 +79,8 @@ impl Users {
         }
     }
 
-    /// Expected time from the start of a page to the start of the next, with the assumed page time, s.
+    /// Returns the expected time from the start of a page to the start of the next, with the assumed page
+    /// time, s.
     pub fn cycle_s(&self) -> f64 {
         let (Think::Exponential(think) | Think::Uniform(think)) = self.think;
         let gaps = if self.fetch == Fetch::Paced { self.gap_s * (self.objects.mean() - 1.0) } else { 0.0 };
@@ -101,7 +104,7 @@ impl Users {
     }
 }
 
-/// All draws of one replication, by their place in the traffic.
+/// All draws of one replication, by their position in the traffic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserDraws {
     process: Users,
@@ -127,7 +130,7 @@ impl UserDraws {
         Page { server, objects: self.process.objects.draw(self.stream(Purpose::Count, entity)) }
     }
 
-    /// Object `object` of a page.
+    /// Returns object `object` of a page.
     pub fn object(&self, user: u64, page: u32, object: u32) -> Object {
         let entity = mix(page_entity(user, page)) ^ u64::from(object);
         let gap = match object {

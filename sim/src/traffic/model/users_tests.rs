@@ -9,7 +9,7 @@ fn assert_near(value: f64, expected: f64, tolerance: f64) {
     assert!((value / expected - 1.0).abs() < tolerance, "{value} for {expected}");
 }
 
-/// Wire bytes of a page's connections, counted segment by segment.
+/// Returns the wire bytes of a page's connections, counted segment by segment.
 fn wire(draws: &PageDraws, page: u32) -> u64 {
     let objects = draws.page(3, page).objects;
     let segments = |bytes: u64| bytes + 40 * bytes.div_ceil(u64::from(MSS));

@@ -1,4 +1,4 @@
-//! Puts what the readers found on one clock, in order, with dense host numbers.
+//! Combines what the readers found: on one clock, in order, with dense host numbers.
 
 use super::ledger::Ledger;
 use super::zeek_join::Store;
@@ -15,18 +15,18 @@ const SECOND: u64 = 1_000_000_000;
 /// Files further apart than this do not share a clock.
 const DAY: i64 = 86_400 * SECOND as i64;
 
-/// A connection before clocks and hosts are settled.
+/// A connection before its clock and host numbers are known.
 #[derive(Debug)]
 pub struct Draft {
     /// Nanoseconds on the file's own clock.
     pub start: i64,
-    /// Which file.
+    /// Index of the file.
     pub file: usize,
     /// Position in the file.
     pub order: u64,
-    /// As numbered by [`Collector::hosts`].
+    /// The client, as numbered by [`Collector::hosts`].
     pub client: u32,
-    /// As numbered by [`Collector::hosts`].
+    /// The server, as numbered by [`Collector::hosts`].
     pub server: u32,
     pub rtt: Option<Dur>,
     pub kind: Kind,
@@ -54,7 +54,7 @@ impl Names {
     }
 }
 
-/// What all files give, as they are read.
+/// The contents of all files, as they are read.
 pub struct Collector {
     pub options: ReadOptions,
     pub ledgers: Vec<Ledger>,
@@ -65,7 +65,7 @@ pub struct Collector {
     /// Pages found so far.
     pub last_page: u32,
     notes: Vec<String>,
-    /// Files some of whose stamps have a part of a second.
+    /// Files with at least one time stamp that is not a whole second.
     fine_stamps: Vec<usize>,
 }
 
@@ -84,7 +84,7 @@ impl Collector {
         }
     }
 
-    /// Adds a plain sentence to the report, once.
+    /// Adds a sentence to the report, once.
     pub fn note(&mut self, text: String) {
         if !self.notes.contains(&text) {
             self.notes.push(text);
@@ -175,8 +175,8 @@ impl Collector {
         })
     }
 
-    /// Files whose times lie within a day of each other share a clock; groups of files further apart
-    /// are each moved to start at zero.
+    /// Aligns the files' clocks. Files whose times lie within a day of each other share a clock; groups of
+    /// files further apart are each moved to start at zero.
     fn align_clocks(&mut self) {
         let mut spans: BTreeMap<usize, (i64, i64)> = BTreeMap::new();
         for draft in &self.connections {

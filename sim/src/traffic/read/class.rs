@@ -1,7 +1,8 @@
-//! What kind of application a connection belongs to, by the service a log names or by the server's port.
+//! Determines the class of application of a connection, by the service that a log names or by the server's
+//! port.
 //!
-//! Ports are IANA's service names and port numbers, and those that peer-to-peer clients take by default. What is
-//! in neither list is web: the web is most of it, and a wrong guess there costs least.
+//! Ports are IANA's service names and port numbers, and those that peer-to-peer clients take by default.
+//! Everything else is web: most of it is, and a wrong guess costs least there.
 
 use crate::flow::Class;
 use std::ops::RangeInclusive;

@@ -1,5 +1,5 @@
-//! From a captured frame to the few fields that matter, with true lengths even where the capture
-//! kept only the headers.
+//! Decodes a captured frame into the few fields that matter. Lengths are those on the wire, even if the
+//! capture kept only the headers.
 
 use etherparse::{IpNumber, LaxIpSlice};
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ pub struct Segment {
     pub at: i64,
     pub from: Endpoint,
     pub to: Endpoint,
-    /// Payload bytes by the length fields, whatever was captured.
+    /// Payload bytes by the length fields, even if fewer were captured.
     pub payload: u32,
     /// TCP's fields; `None` for UDP.
     pub tcp: Option<Tcp>,
@@ -135,7 +135,7 @@ const LINUX_SLL: u32 = 113;
 const LINUX_SLL2: u32 = 276;
 const PPP_OVER_ETHERNET: u16 = 0x8864;
 
-/// Link types whose frames can be read.
+/// Returns whether frames of this link type can be read.
 pub fn is_known_link(link_type: u32) -> bool {
     matches!(link_type, ETHERNET | LINUX_SLL | LINUX_SLL2)
         || LOOPBACKS.contains(&link_type)

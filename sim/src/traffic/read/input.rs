@@ -104,7 +104,7 @@ impl Input {
         self.head.get_ref()
     }
 
-    /// Bytes of content handed out so far.
+    /// Returns the bytes of content read so far.
     pub fn delivered(&self) -> u64 {
         self.delivered
     }

@@ -1,4 +1,4 @@
-//! Recognises a file by its first bytes, whatever its name is.
+//! Recognises the format of a file by its first bytes, not by its name.
 
 use super::input::Input;
 use super::lines::{shown, trim_end};

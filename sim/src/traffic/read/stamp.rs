@@ -1,4 +1,4 @@
-//! Numbers as logs write them: time stamps to integer nanoseconds, sizes to bytes.
+//! Parses numbers as logs write them: time stamps into integer nanoseconds, sizes into bytes.
 
 use super::lines::shown;
 use crate::units::Dur;
@@ -133,7 +133,7 @@ fn iso(text: &[u8]) -> Option<Stamp> {
     Some(Stamp { ns, whole: !text.contains(['.', ',']) && ns % NS_PER_SEC == 0 })
 }
 
-/// Decimal text to nanoseconds without passing through a float, so that microseconds stay exact.
+/// Converts decimal text to nanoseconds without passing through a float, so that microseconds stay exact.
 fn decimal(text: &[u8], unit: Unit) -> Option<Stamp> {
     let (sign, digits) = match text {
         [b'-', rest @ ..] => (-1, rest),
@@ -161,7 +161,7 @@ fn exponential(text: &[u8], unit: Unit) -> Option<Stamp> {
     Some(from_float(value * 10f64.powi(unit as i32 - 9)))
 }
 
-/// Seconds held as a float; microseconds are kept, which is all that a float of today's date holds.
+/// Converts seconds held as a float. Microseconds are kept; a float of today's date has no higher precision.
 fn from_float(seconds: f64) -> Stamp {
     let micros = (seconds * 1e6).round();
     Stamp { ns: (micros as i64).saturating_mul(1000), whole: false }

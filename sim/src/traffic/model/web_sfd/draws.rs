@@ -1,4 +1,4 @@
-//! What is drawn, as pure functions of the place in the traffic.
+//! All draws, as pure functions of the position in the traffic.
 
 use super::{CountRounding, SizeRounding, WebSfd};
 use crate::rng::{Purpose, Stream, mix};
@@ -9,7 +9,7 @@ use crate::units::Dur;
 const MAX_PAGES: u64 = 1 << 16;
 const MAX_OBJECTS: u64 = 1 << 12;
 
-/// All draws of one replication, by their place in the traffic.
+/// All draws of one replication, by their position in the traffic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draws {
     model: WebSfd,
@@ -59,7 +59,7 @@ impl Draws {
         self.stream(Purpose::Count, mix(u64::MAX)).poisson(mean)
     }
 
-    /// From the arrival of the session before (or the start) to the `k`-th arrival, `k` from 0.
+    /// Returns the time from the previous session's arrival (or the start) to the `k`-th arrival, `k` from 0.
     pub fn session_gap(&self, k: u64) -> Dur {
         exponential(self.stream(Purpose::Arrival, k), self.model.inter_session_s)
     }
@@ -87,7 +87,7 @@ impl Draws {
         Page { server, objects: objects.clamp(1, MAX_OBJECTS) as u32 }
     }
 
-    /// Object `object` of a page.
+    /// Returns object `object` of a page.
     pub fn object(&self, session: u64, page: u32, object: u32) -> Object {
         let entity = mix(page_entity(session, page)) ^ u64::from(object);
         let gap = match object {

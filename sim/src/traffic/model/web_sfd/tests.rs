@@ -49,7 +49,7 @@ fn draws__have_the_means_of_table_2() {
     assert!((0..1000).all(|k| draws.page(k, 0).server < 5 && draws.client(k) < 5));
 }
 
-/// Wire bytes of drawn objects, counted segment by segment.
+/// Returns the wire bytes of drawn objects, counted segment by segment.
 fn monte_carlo(model: &WebSfd, count: u32) -> f64 {
     let wire = |bytes: u64| bytes + 40 * bytes.div_ceil(u64::from(MSS)) + 40;
     let total: u64 = sizes(model, count).iter().flat_map(|&bytes| model.transfers(bytes)).map(wire).sum();
