@@ -14,7 +14,10 @@ CHECK_SCHEMA = "mousehole.policy-check/1"
 VERDICTS = {"passed": "passed", "warning": "warning", "failed": "FAILED", "not_run": "NOT RUN"}
 
 policy_app = typer.Typer(
-    add_completion=False, no_args_is_help=True, rich_markup_mode=None, help="Creates and checks policies of your own."
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Creates and checks policies of your own.",
 )
 
 

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn changes__know_what_is_not_read() {
+    fn changes__leave_out_fields_that_are_not_read() {
         assert!(!changes_of("policer", "settings.burst_bytes", 0, 8)[0].matters);
         assert!(!changes_of("multi-red", "level[1].spare_below_packets", 0, 4)[0].matters);
     }

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn turn__is_where_the_decision_turns() {
+    fn turning_point__is_where_the_decision_changes() {
         let policy = find("window-marker").unwrap();
         let mut generator = Generator::new(policy, 1);
         let given = [("high", "4"), ("med", "8"), ("randomised", "true")];

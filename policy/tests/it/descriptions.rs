@@ -6,7 +6,7 @@ use mousehole_policy::{
 };
 
 #[test]
-fn policies__are_found_by_themselves() {
+fn policies__are_found_by_the_build() {
     let headers = std::fs::read_dir("include/mousehole").unwrap();
     let described = headers.filter(|entry| {
         let text = std::fs::read_to_string(entry.as_ref().unwrap().path()).unwrap();
@@ -152,7 +152,7 @@ fn droppers__that_say_so_drop_most_at_random_0() {
 
 /// The same packets lead to the same answers and states, and answers are what the kind of policy may give.
 #[test]
-fn markers__are_functions_of_what_they_are_given() {
+fn markers__depend_only_on_their_arguments() {
     for policy in shipped().into_iter().filter(|policy| policy.kind() == PolicyKind::Marker) {
         let params = Params::from_text(policy, &[], &LinkContext::EXAMPLE).unwrap();
         let mut bits = Bits(104);
@@ -179,7 +179,7 @@ fn markers__are_functions_of_what_they_are_given() {
 
 /// The caller sweeps what expires; a policy that adapts must say how often.
 #[test]
-fn functions__come_in_pairs() {
+fn functions__are_offered_in_consistent_pairs() {
     for policy in shipped() {
         let params = Params::from_text(policy, &[], &LinkContext::EXAMPLE).unwrap();
         let period_ns = policy.period_ns(&params);

@@ -25,7 +25,7 @@ fn call__returns_what_the_typed_functions_return() {
 }
 
 #[test]
-fn offers__agrees_with_the_questions_by_name() {
+fn offers__agrees_with_the_named_queries() {
     for policy in policies() {
         assert_eq!(policy.offers(Function::Departed), policy.tracks_departures(), "{}", policy.name());
         assert_eq!(policy.offers(Function::Shape), policy.shapes(), "{}", policy.name());

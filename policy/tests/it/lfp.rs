@@ -144,7 +144,7 @@ fn lfp__gamma_wins_over_beta() {
 }
 
 #[test]
-fn lfp__memoryless_asks_anew() {
+fn lfp__memoryless_judges_each_packet_anew() {
     let mut edge = Edge::new(&Spec { memoryless: true, ..spec() });
     edge.ended(&[12, 12, 13, 13]);
     (0..11).for_each(|_| assert_eq!(edge.packet(), Colour::Green));

@@ -180,7 +180,7 @@ MH_DROPPER(ten, mh_ten_params, mh_none, .summary = "ten packets", .source = "our
 
 /// Whoever asks first writes the headers; all who ask at once find all of them.
 #[test]
-fn headers_folder__may_be_asked_for_by_many_at_once() {
+fn headers_folder__can_be_called_concurrently() {
     LazyLock::force(&CACHE);
     let all = || {
         let folder = headers_folder().unwrap();
@@ -358,7 +358,7 @@ fn fault__choice_without_a_mask() {
 }
 
 #[test]
-fn fault__control_that_nobody_would_call() {
+fn fault__control_without_a_period() {
     let text = marker("adrift", &limit("adrift", "1B"))
         .replace("MH_SETUP(adrift)", CONTROL)
         .replace("MH_OFFERS(adrift, setup)", "MH_OFFERS(adrift, control)");

@@ -87,7 +87,7 @@ fn flow_meter__idle_must_exceed_the_timeout() {
 /// SFD section 3.2: bytes "having been sent by each flow so far", so what is sent again counts again; and what is sent
 /// on the way back of data counts as what it is, a packet.
 #[test]
-fn flow_meter__counts_every_packet_whatever_it_carries() {
+fn flow_meter__counts_packets_with_and_without_payload() {
     let mut meter = Meter::new(1_000_000_000, true);
     let kinds = [0, View::RETRANSMISSION, View::IN_RECOVERY, View::ACK, View::REVERSE, View::ECT];
     for (number, flags) in (1..).zip(kinds) {

@@ -17,7 +17,7 @@ struct Spec {
 }
 
 impl Default for Spec {
-    /// Returns the header's defaults, which `default__is_the_headers` compares.
+    /// Returns the header's defaults, which `default__equals_the_header` compares.
     fn default() -> Spec {
         let red = specs::Red {
             min_packets: 30.0,
@@ -47,7 +47,7 @@ impl Spec {
 }
 
 #[test]
-fn default__is_the_headers() {
+fn default__equals_the_header() {
     assert_eq!(params("shred", &[]).bytes(), Spec::default().params().bytes());
 }
 

@@ -53,7 +53,7 @@ fn tcp_ds__thresholds_are_inclusive() {
 }
 
 #[test]
-fn tcp_ds__special_packets_are_high_whatever_the_window() {
+fn tcp_ds__syn_and_recovery_packets_are_high_at_any_window() {
     for window in [0, 1, 6, 44, u16::MAX] {
         assert_eq!(plain(window, View::SYN), Colour::Green);
         assert_eq!(plain(window, View::IN_RECOVERY), Colour::Green);

@@ -6,7 +6,7 @@ fn assert_reads(error: Error, sentence: &str) {
 }
 
 #[test]
-fn error__is_one_line_whatever_it_quotes() {
+fn error__is_one_line_for_any_quoted_text() {
     let error = Error::field("link.ra\tte", "\"1\n2\r\u{1b}[31m\u{2028}\"", "a rate, such as 5mbit");
     let expected =
         "link.ra\\tte: \"1\\n2\\r\\u{1b}[31m\\u{2028}\" is not allowed; it must be a rate, such as 5mbit";

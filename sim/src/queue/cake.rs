@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codel_params__a_slow_link_stretches_target_and_interval_alike() {
+    fn codel_params__a_slow_link_stretches_target_and_interval() {
         let codel = |rate: u64| {
             let CodelParams { target, interval, .. } = Params::new(Rate(rate)).codel_params(Rate(rate));
             (target.0 / 1000, interval.0 / 1000)

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn summary__of_nothing_is_zero() {
+    fn summary__of_an_empty_traffic_is_zero() {
         let summary = Traffic::default().summary(None, 1460);
         assert_eq!((summary.connections, summary.size_bytes.p50, summary.native_load), (0, 0, None));
     }

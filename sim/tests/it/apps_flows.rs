@@ -67,7 +67,7 @@ fn upload__is_exact_on_an_empty_link() {
 }
 
 #[test]
-fn alone__is_what_an_upload_takes_on_an_empty_link() {
+fn ideal_time__of_an_upload_is_its_time_on_an_empty_link() {
     for upload in [false, true] {
         for bytes in [1, 1_460, 5_000, 100_001, 300_000] {
             let mut scenario = scenario("droptail");
@@ -121,7 +121,7 @@ fn ftp__period_is_kept() {
 
 /// What flows without end deliver adds up to the goodput of each direction.
 #[test]
-fn ftp__without_end_fills_both_directions() {
+fn ftp__long_lived_flows_fill_both_directions() {
     let mut base = Scenario { warmup: "5s".into(), ..scenario("droptail") };
     base.link.uplink_buffer = "30p".into();
     let result =
@@ -138,7 +138,7 @@ fn ftp__without_end_fills_both_directions() {
 }
 
 #[test]
-fn bulk__flows_leave_their_goodput() {
+fn bulk__flows_record_their_goodput() {
     let mut base = scenario("red");
     base.traffic.bulk =
         Some(mousehole_sim::scenario::spec::BulkSpec { flows: 3, start_spread_s: 0.0, rtt_spread: 0.0 });

@@ -104,7 +104,7 @@ fn share__draws_the_same_senders_under_every_scheme() {
 
 /// Flows without end become as many flows without end.
 #[test]
-fn split__flows_without_end_multiply() {
+fn split__multiplies_long_lived_flows() {
     let mix = vec![entry("ftp", json!({"users": 2, "endless": true}))];
     let result = play(&gamed(mixed(scenario("droptail"), mix.clone()), all_split("parallel")));
     assert_eq!(result.outcome.flows.len(), 8);

@@ -187,7 +187,7 @@ fn count__is_the_parameter_that_says_how_many() {
 }
 
 #[test]
-fn gaming__faults_name_the_field() {
+fn misbehaving__faults_name_the_field() {
     let with = |spec: MisbehavingSpec| {
         let mut scenario = mixed(scenario("droptail"), vec![entry("ftp", json!({}))]);
         scenario.traffic.gaming = Some(spec);

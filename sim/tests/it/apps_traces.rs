@@ -73,7 +73,7 @@ fn of_source(result: &RunResult, source: u16) -> BTreeSet<(u64, u32, u64, u64)> 
 }
 
 #[test]
-fn trace__stands_beside_models_and_connections() {
+fn trace__mixes_with_models_and_connections() {
     let result = played(&everything("sfd"), parts());
     assert!(result.is_conserved(), "{:?}", result.outcome.balance);
     let names: Vec<&str> = result.sources.iter().map(|(_, name)| name.as_str()).collect();

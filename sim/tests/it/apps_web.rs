@@ -99,7 +99,7 @@ fn gamed(split: u32, params: Value) -> RunResult {
 
 /// A connection of several writes stays one: it can lie about its window, not come in pieces.
 #[test]
-fn gaming__leaves_the_writes_of_a_connection_together() {
+fn misbehaving__keeps_the_writes_of_a_connection_together() {
     let [whole, split] = [1, 4].map(|split| gamed(split, json!({})));
     let long = |result: &RunResult| -> BTreeSet<(u64, u32, u64)> {
         let of = result.outcome.transfers.iter().filter(|one| one.template.is_some() && one.misbehaves);

@@ -200,7 +200,7 @@ fn laws__a_backlogged_link_works_all_the_time() {
 /// queue that short runs empty now and then. How often is a band around what came out; that the short target is the
 /// reason is the test: with one twice as long the link does not rest.
 #[test]
-fn laws__adaptive_red_rests_because_its_queue_is_short() {
+fn laws__adaptive_red_idles_because_its_queue_is_short() {
     let short = &play(&full("ared")).outcome.queues[0];
     assert!((9.0..12.0).contains(&short.mean_packets()), "{} packets wait", short.mean_packets());
     assert!((0.88..0.97).contains(&short.utilisation()), "{}", short.utilisation());

@@ -91,7 +91,7 @@ fn any_arrivals() -> impl Strategy<Value = Vec<(u64, Packet)>> {
 
 /// One in transmission and as many waiting as the buffer holds; ns-2's drop-tail counts the first one too.
 #[test]
-fn hop__buffers_hold_what_they_say() {
+fn hop__buffers_hold_their_limit() {
     let cases = [
         ("droptail", Buffer::Packets(12), 13),
         ("droptail(ns2=true)", Buffer::Packets(12), 12),

@@ -75,7 +75,7 @@ fn delay__is_held_near_the_target() {
 }
 
 #[test]
-fn ared__tells_its_max_p() {
+fn ared__records_its_max_p() {
     let result = overloaded("ared");
     let series = result.outcome.series.iter().find(|series| series.name == "max_p").expect("a series");
     assert_eq!(series.link, "down");

@@ -260,7 +260,7 @@ fn settings__without_a_record_are_those_of_the_script() {
 
 /// `a_tcp.tcl` gives Sack1 a sink that acknowledges each segment, whatever `delack=1` says.
 #[test]
-fn settings__sack_delays_acks_only_if_told_twice() {
+fn settings__sack_delays_acks_only_with_2() {
     let case = |variant: &str, delack: u32| json!({ "params": { "variant": variant, "delack": delack } });
     assert!(delays_acks(&case("Reno", 1)) && delays_acks(&case("Sack1", 2)));
     assert!(!delays_acks(&case("Sack1", 1)) && !delays_acks(&case("Newreno", 0)));

@@ -45,7 +45,7 @@ fn flow(marker: &mut Marker, slot: u32, from_s: f64, count: u32) -> Vec<Colour> 
 }
 
 #[test]
-fn lfp__first_ten_packets_of_every_flow_are_green_whatever_the_bucket_holds() {
+fn lfp__first_ten_packets_of_every_flow_are_green_at_any_bucket_level() {
     let mut marker = lfp(1.0, 1, 100);
     for slot in 0..20 {
         let colours = flow(&mut marker, slot, f64::from(slot) * 0.01, 14);
@@ -99,7 +99,7 @@ fn class__colours_by_application() {
 }
 
 #[test]
-fn aggregate__spends_a_users_tokens_whatever_the_flow() {
+fn aggregate__all_flows_of_a_user_share_its_tokens() {
     let mut marker =
         marker("aggregate-marker", &[("high_rate", "8kbit"), ("med_rate", "8kbit"), ("burst", "2000B")]);
     (0..2).for_each(|slot| marker.open(slot, &of_client(7, Class::Web)));
@@ -122,14 +122,14 @@ fn policer__recolours_packets_beyond_a_profile_and_leaves_red_alone() {
 }
 
 #[test]
-fn policer__lets_everything_pass_if_asked() {
+fn policer__passes_everything_with_police_none() {
     let mut marker = marker("policer", &[("burst", "1000B"), ("police", "none")]);
     marker.open(0, &of_client(0, Class::Web));
     assert_eq!([0; 5].map(|_| colour_of(&mut marker, 0, 0.0, Colour::Green)), [Colour::Green; 5]);
 }
 
 #[test]
-fn policer__drops_packets_beyond_a_profile_if_asked_and_exempts_acknowledgements() {
+fn policer__drops_packets_beyond_a_profile_but_not_acknowledgements() {
     for exempt in [true, false] {
         let hold_acks = (!exempt).to_string();
         let given = [("high_rate", "8kbit"), ("med_rate", "8kbit"), ("burst", "2000B"), ("police", "drop")];

@@ -286,7 +286,7 @@ fn overflow__drops_the_head_of_the_longest() {
 
 /// A flow that ignores ECN and loss overflows the queue; BLUE learns to drop it at the head, marked or not.
 #[test]
-fn blue__drops_what_does_not_listen() {
+fn blue__drops_unresponsive_flows() {
     let mut driven = Driven::new(Params { limit: Buffer::Packets(40), ..flows() });
     let mut early = [0; 2];
     for now in 0..20_000 {

@@ -59,7 +59,7 @@ fn overload__drops_and_queue_as_ns2() {
 /// The policy spaces drops as the papers mean it, which moves drops between the colours, and makes a lone
 /// virtual queue before a short buffer shorter (`multi_red.h`).
 #[test]
-fn overload__of_the_policy_parts_from_ns2_no_farther_than_known() {
+fn overload__of_the_policy_differs_from_ns2_within_known_bounds() {
     for line in lines("policy") {
         assert_near(&line, if line.is_decoupled { 0.045 } else { 0.015 }, 0.085);
     }

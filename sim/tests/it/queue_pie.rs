@@ -240,7 +240,7 @@ proptest! {
 
     /// Steps taken late equal steps taken by a timer, and drop the same packets.
     #[test]
-    fn steps__late_equal_timely(
+    fn steps__taken_late_equal_timely_ones(
         gaps in prop::collection::vec((0u64..40_000, 0u8..3), 1..400),
         departure_rate in any::<bool>(),
     ) {

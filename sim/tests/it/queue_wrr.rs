@@ -78,7 +78,7 @@ fn class__telnet_waits_for_one_round_at_most() {
 }
 
 #[test]
-fn idle__leaves_the_link_to_others_and_saves_nothing_up() {
+fn idle__queues_yield_the_link_and_earn_no_credit() {
     let mut driven = Driven::new(ClassifyBy::Colour, &[50.0, 50.0], 1000);
     (0..100).for_each(|seq| driven.put(coloured(Colour::Yellow, packet(2, seq, 1500))));
     assert!((0..50).all(|_| driven.take().is_some_and(|packet| packet.flow == 2)));

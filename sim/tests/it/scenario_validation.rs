@@ -17,7 +17,7 @@ fn spoilt(spoil: impl FnOnce(&mut Scenario)) -> Error {
 }
 
 #[test]
-fn plan__accepts_the_scenario_that_is_spoilt_below() {
+fn plan__accepts_the_valid_base_scenario() {
     Plan::new(&valid()).unwrap_or_else(|error| panic!("{error}"));
     for scheme in SCHEMES {
         Scheme::parse(scheme.name).unwrap_or_else(|error| panic!("{error}"));

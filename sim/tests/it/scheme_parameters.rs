@@ -188,7 +188,7 @@ fn parameters__change_something__rio_ps_shred_lfp() {
 }
 
 #[test]
-fn parameters__change_something__contracts() {
+fn parameters__change_something__traffic_profiles() {
     check("appl", Some("pq-sfd"));
 }
 
@@ -198,7 +198,7 @@ fn parameters__change_something__the_rest() {
 }
 
 #[test]
-fn documentation__is_whole() {
+fn documentation__is_complete() {
     for doc in SCHEMES {
         assert!(doc.detail.len() > 80 && !doc.source.is_empty() && !doc.summary.is_empty(), "{}", doc.name);
         for Visible { parameter: one, .. } in doc.visible() {

@@ -42,7 +42,7 @@ fn rate_and_buffer__are_of_both_directions_as_a_links_are() {
 
 /// The way back keeps what was written for it alone.
 #[test]
-fn rate__leaves_a_way_back_that_was_written_out() {
+fn rate__leaves_an_explicit_reverse_link_alone() {
     let one_way = |from, to, rate| TopologyLink { one_way: true, ..scheme(from, to, rate, "5ms", "30p") };
     let mut spec = chain();
     spec.links.splice(1..2, [one_way("left", "right", "3mbit"), one_way("right", "left", "1mbit")]);

@@ -83,7 +83,7 @@ fn path__least_delay_then_fewest_links_then_name() {
 
 /// Acknowledgements find a way of their own where a link has no opposite.
 #[test]
-fn path__back_over_one_way_links() {
+fn path__returns_over_one_way_links() {
     let one_way = |from, to, ms| TopologyLink { one_way: true, ..link(from, to, "1mbit", ms) };
     let links = vec![
         scheme("a", "b", "5mbit", "10ms", "50p"),
@@ -182,7 +182,7 @@ fn laws__hold_on_every_link() {
 
 /// With links of its own every transfer goes as alone, on every path.
 #[test]
-fn alone__slowdown_without_others_is_one() {
+fn ideal_time__slowdown_without_others_is_one_on_a_graph() {
     for spec in [kind("two-tier"), kind("y"), small_tree()] {
         let one = |index: u32| {
             transfer_to(3 * index, index, 25.0 * f64::from(index), 1460 * (1 + 7 * u64::from(index)))
@@ -216,7 +216,7 @@ fn paths__fast_and_slow_agree() {
 
 /// What a kind draws gives the same run when it is written out, as text.
 #[test]
-fn kinds__are_what_could_be_written_out() {
+fn kinds__equal_the_same_links_written_out() {
     for spec in [kind("two-tier"), kind("y"), small_tree()] {
         let written = write_out(&spec).unwrap_or_else(|error| panic!("{error}")).into_owned();
         assert!(written.kind.is_none() && written.links.len() > 2);

@@ -68,7 +68,7 @@ fn idle_free(mut connections: Vec<Connection>) -> Vec<Connection> {
 }
 
 #[test]
-fn capture__cut_in_mid_packet_keeps_what_is_there() {
+fn capture__cut_within_a_packet_keeps_complete_packets() {
     let whole = pcap(false, false, 74);
     let traffic = read_bytes(&whole[..whole.len() - 10]);
     assert_eq!(traffic.faults.count, 1);

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn documents__are_told_by_their_names() {
+    fn documents__are_recognised_by_their_extension() {
         for url in ["/", "/a", "/a/b.HTML", "h.org/", "h.org", "/a.php?x=/y.gif"] {
             assert!(is_document(url.as_bytes()), "{url}");
         }

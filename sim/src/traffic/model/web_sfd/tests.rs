@@ -73,7 +73,7 @@ fn load__formula_agrees_with_draws() {
 }
 
 #[test]
-fn load__whole_sessions_offer_what_is_asked() {
+fn load__whole_sessions_offer_the_requested_load() {
     let model = WebSfd { cap_bytes: 100_000, pages_per_session: 5.0, ..WebSfd::default() };
     let rate = Rate(3_000_000);
     let model = model.with_load(0.7, rate, MSS).unwrap();
