@@ -39,7 +39,7 @@ pub(crate) struct RawParameter {
     pub stride: u32,
 }
 
-/// `struct mh_place`.
+/// `struct mh_link_context`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct RawLinkContext {
