@@ -65,7 +65,7 @@ def replicate(
 
 
 def drop_share(colours: list[ColourCounters]) -> float:
-    """Dropped over arrived, of a link's packets of these colours; NaN where none arrived."""
+    """Returns dropped over arrived, of a link's packets of these colours; NaN where none arrived."""
     arrived = sum(colour["arrived"] for colour in colours)
     dropped = sum(colour["dropped"] for colour in colours)
     return dropped / arrived if arrived else nan

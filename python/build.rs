@@ -8,7 +8,7 @@ fn main() {
     println!("cargo:rustc-env=MOUSEHOLE_REVISION={}", revision().unwrap_or_else(|| "unknown".into()));
 }
 
-/// The commit, with `-dirty` when the tree differs from it; nothing outside a git checkout.
+/// Returns the commit, with `-dirty` when the tree differs from it; nothing outside a git checkout.
 fn revision() -> Option<String> {
     let output = Command::new("git")
         .args(["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"])

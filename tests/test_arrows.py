@@ -75,7 +75,7 @@ def test_readme__has_the_layers() -> None:
     assert document.written(readme, "docs") == f"\n{arrows.table()}\n", "run make docs"
 
 
-def test_sim__layers_see_only_what_is_below() -> None:
+def test_sim__layers_import_only_lower_layers() -> None:
     files = sources(SIM, ".rs")
     assert len(files) > 4
     assert [f for path in files for f in arrows.layer_faults(path.relative_to(SIM), path.read_text())] == []

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CRATES = ("policy", "sim", "python", "live/check")
 
 
-def test_repository__holds_only_what_belongs() -> None:
+def test_repository__has_no_unwanted_files() -> None:
     files = hygiene.tracked_files(ROOT)
     assert Path("Makefile") in files
     assert hygiene.all_faults(ROOT, files) == []

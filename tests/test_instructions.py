@@ -20,7 +20,7 @@ def test_compare__three_per_cent(bulk: int, faults: int) -> None:
     assert len(list(instructions.compare(counts(bulk), THEN))) == faults
 
 
-def test_compare__tells_rise_from_fall(capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare__distinguishes_rise_from_fall(capsys: pytest.CaptureFixture[str]) -> None:
     (rise,) = instructions.compare(counts(1100), THEN)
     assert "+10.0%, at most +3% is allowed" in rise
     assert "records it" not in capsys.readouterr().out

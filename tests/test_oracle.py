@@ -27,7 +27,7 @@ def test_draw__equal_seeds_give_equal_cases_and_every_feature_meets_every_varian
     assert {case.get("variant") for case in oracle_cases.draw(5, 1, ["Tahoe"])} == {"Tahoe"}
 
 
-def test_parting__none_within_two_microseconds_and_after_the_watch_ends() -> None:
+def test_parting__none_within_two_microseconds_or_after_the_recording() -> None:
     ours = [(time + 1.9e-6, name, seq, size) for time, name, seq, size in EVENTS]
     assert oracle.parting([*ours, (1.5, SEND, 1, 1040)], played(EVENTS)) is None
 
@@ -80,7 +80,7 @@ def test_recorded__takes_what_the_record_leaves_out_from_the_script(tmp_path: Pa
     assert run == oracle.Played([(0.5, RECEIVE, 3, 1040)], 0.25, 3.0, 2.0, is_cut=True)
 
 
-def test_delays_acks__of_sack_only_if_told_with_2() -> None:
+def test_delays_acks__of_sack_only_with_2() -> None:
     asked = [("Reno", 1), ("Sack1", 1), ("Sack1", 2)]
     cases = [oracle_cases.Case("", {"variant": variant, "delack": delack}) for variant, delack in asked]
     assert [case.delays_acks() for case in cases] == [True, False, True]

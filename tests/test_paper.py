@@ -48,7 +48,7 @@ PAPER = Paper(
     ("asked", "seeds"),
     [({"table": 1}, 5), ({"table": 1, "full": True}, 10), ({"table": 2}, 3), ({"figure": 5, "seeds": 7}, 7)],
 )
-def test_reproduce__takes_the_items_seeds_unless_told(asked: dict[str, Any], seeds: int) -> None:
+def test_reproduce__takes_the_items_seeds_by_default(asked: dict[str, Any], seeds: int) -> None:
     first = next(iter(PAPER.reproduce(**asked)))
     assert isinstance(first, Heading)
     assert first.text.startswith(f"X: {seeds} replications of None s.")

@@ -31,7 +31,7 @@ def test_table_1__overhead_is_what_of_the_throughput_is_not_goodput() -> None:
             assert least <= overhead <= most
 
 
-def test_case__changes_load_scheme_and_only_where_told_the_buffer() -> None:
+def test_case__changes_load_and_scheme_and_the_buffer_if_given() -> None:
     base = cases.base(full=True)
     red = cases.case(base, 14.0, cases.readings()["RED, limit in bytes"])
     assert (red["link"]["buffer"], red["traffic"]["params"]["connections_per_s"]) == ("25kB", 14.0)

@@ -60,7 +60,7 @@ def test_case__has_the_scheme_its_host_stage_and_what_differs() -> None:
     assert marked["tcp"] == {**base["tcp"], "initial_rto": "1s"}
 
 
-def test_telnet_alone__is_the_published_load_and_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_telnet_alone__has_the_published_load_and_no_queueing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measures, "TAIL_S", 1.0)
     base = merged(cases.base(full=True), {"warmup": "2s", "duration": "10s"})
     telnet = [one for one in base["traffic"]["mix"] if one["name"] == "telnet"]
@@ -134,6 +134,6 @@ def test_figures_3_11_and_12__print_one_row_for_each_scheme(
         ({"figure": 8}, "is not reproduced; there are --figure 2"),
     ],
 )
-def test_tcp_ds__says_what_there_is(asked: dict[str, Any], told: str) -> None:
+def test_tcp_ds__lists_its_figures(asked: dict[str, Any], told: str) -> None:
     with pytest.raises(MouseholeError, match=told):
         reproduce.main(**asked)

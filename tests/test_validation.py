@@ -121,7 +121,7 @@ def test_kernel__differences_and_unnoticed_changes(
 @pytest.mark.parametrize(
     "witness", [rows.kernel, rows.linux, rows.overload, partial(rows.claims, command="mousehole paper x")]
 )
-def test_witnesses__silence_is_not_agreement(witness: Callable[[str, str], list[Row]]) -> None:
+def test_witnesses__missing_output_is_not_agreement(witness: Callable[[str, str], list[Row]]) -> None:
     (row,) = witness("", SILENCE)
     assert (row.verdict, row.result) == (NOT_COMPARED, SILENCE)
 
@@ -137,7 +137,7 @@ def test_random_tcp__ties_agree_and_nothing_else_may_differ(
     assert rows.random_tcp(text, SILENCE).verdict == verdict
 
 
-def test_random_tcp__silence_is_not_agreement() -> None:
+def test_random_tcp__missing_output_is_not_agreement() -> None:
     row = rows.random_tcp("", SILENCE)
     assert (row.verdict, row.result) == (NOT_COMPARED, SILENCE)
 
@@ -162,7 +162,7 @@ def test_counts__of_the_oracle() -> None:
         ("not in the simulator", NOT_COMPARED),
     ],
 )
-def test_linux__only_what_is_held_counts(said: str, verdict: str) -> None:
+def test_linux__only_required_quantities_count(said: str, verdict: str) -> None:
     row = {
         "case": "reno, 1 flow, 50p",
         "quantity": "mean queue, packets",
@@ -201,7 +201,7 @@ def test_summary__counts_our_own_tests_apart() -> None:
     assert said.endswith("2 rules under our own tests: 1 hold, 1 fail, 0 not run")
 
 
-def test_body__what_is_wrong_first_and_a_rule_never_agrees() -> None:
+def test_body__lists_problems_first_and_rules_apart_from_agreement() -> None:
     text = page.body(SECTIONS)
     assert text.index("bad. a|b") < text.index("| good |")
     assert r"a\|b" in text

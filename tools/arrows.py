@@ -56,7 +56,7 @@ def crate_faults(manifest: str, where: str) -> list[str]:
 
 
 def dependencies(data: dict[str, object]) -> Iterator[str]:
-    """Package names in every dependency table of a manifest, nested ones included."""
+    """Returns the package names in every dependency table of a manifest, nested ones included."""
     for key, value in data.items():
         if not isinstance(value, dict):
             continue
@@ -102,7 +102,7 @@ def layer_faults(path: Path, text: str) -> list[str]:
 
 
 def modules_named(path: Path, code: str) -> set[tuple[int, str]]:
-    """(line, top-level module) for each path in the code that reaches the crate's root."""
+    """Returns (line, top-level module) for each path in the code that reaches the crate's root."""
     depth = len(path.parts) - (path.name == "mod.rs")
     found = set()
     for match in re.finditer(r"\b(crate|super(?:\s*::\s*super)*)\s*::\s*(\{|\w+)", code):
@@ -117,7 +117,7 @@ def modules_named(path: Path, code: str) -> set[tuple[int, str]]:
 
 
 def group_heads(code: str, start: int) -> list[str]:
-    """First names of a `{a, b::c, d::{e, f}}` import group whose brace opens just before `start`."""
+    """Returns the first names of an import group `{a, b::c, d::{e, f}}` whose brace opens before `start`."""
     depth, body = 1, ""
     for char in code[start:]:
         depth += (char == "{") - (char == "}")
@@ -149,13 +149,13 @@ def impurities(where: str, text: str) -> list[str]:
 
 
 def without_comments(text: str) -> str:
-    """Rust or C source with comments blanked and line numbers kept."""
+    """Returns Rust or C source with comments blanked and line numbers kept."""
     blocks = re.sub(r"/\*.*?\*/", lambda match: "\n" * match[0].count("\n"), text, flags=re.DOTALL)
     return re.sub(r"//[^\n]*", "", blocks)
 
 
 def without_descriptions(code: str) -> str:
-    """Return C source with what stands under `#ifdef MH_DESCRIBE` blanked and line numbers kept."""
+    """Returns C source with what stands under `#ifdef MH_DESCRIBE` blanked and line numbers kept."""
     kept, depth, blanked = [], 0, 0
     for line in code.splitlines():
         directive = re.match(r"\s*#\s*(\w+)\s*(.*)", line)

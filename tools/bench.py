@@ -38,7 +38,7 @@ class Case:
     same_work_within: float  # packets forward per second may differ by this share
 
     def ns2(self, seconds: float) -> list[str]:
-        """The command line that runs it in ns-2."""
+        """Returns the command line that runs it in ns-2."""
         return [part.replace("{seconds}", f"{seconds:g}") for part in self.ns2_command]
 
 
@@ -83,7 +83,7 @@ class Program:
     long: list[Run] = field(default_factory=list)
 
     def us_per_packet(self) -> list[float]:
-        """µs of CPU per forward packet, one per round, set-up excluded."""
+        """Returns µs of CPU per forward packet, one per round, set-up excluded."""
         return [
             1e6 * (long.cpu_s - short.cpu_s) / (long.packets - short.packets)
             for short, long in zip(self.short, self.long, strict=True)
@@ -96,7 +96,7 @@ class Program:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the cases, print a table, write bench.json."""
+    """Runs the cases, print a table, write bench.json."""
     options = parser(__doc__, ROUNDS, "bench.json").parse_args(arguments)
     ns2 = shutil.which("ns")
     if not ns2:
@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser(document: str | None, rounds: int, output: str) -> argparse.ArgumentParser:
-    """The command line of a bench; the defaults are what `make bench` uses."""
+    """Returns the parser of a benchmark's command line; the defaults are what `make bench` uses."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     found = argparse.ArgumentParser(description=document.splitlines()[0] if document else None)
     found.add_argument("--binary", type=Path, default=target / "release" / "mousehole-bench")
@@ -126,7 +126,7 @@ def parser(document: str | None, rounds: int, output: str) -> argparse.ArgumentP
 
 
 def measure(case: Case, binary: Path, rounds: int, *, with_ns2: bool) -> tuple[Program, Program | None]:
-    """All rounds of one case, the two simulators taking turns."""
+    """Runs all rounds of one case, with the two simulators alternating."""
     ours, theirs = Program(), Program()
     for _ in range(rounds):
         for seconds, runs in ((case.short_s, ours.short), (case.long_s, ours.long)):
@@ -138,7 +138,7 @@ def measure(case: Case, binary: Path, rounds: int, *, with_ns2: bool) -> tuple[P
 
 
 def run_ours(command: list[str]) -> Run:
-    """One run of mousehole-bench, which prints one line of JSON."""
+    """Runs mousehole-bench once, which prints one line of JSON."""
     cpu_s, rss, output = run_child(command)
     said = json.loads(output.strip().splitlines()[-1])
     numbers = {key: float(value) for key, value in said.items() if isinstance(value, int | float)}
@@ -146,14 +146,14 @@ def run_ours(command: list[str]) -> Run:
 
 
 def run_ns2(command: list[str]) -> Run:
-    """One run of ns, whose scripts print words of the form name=number."""
+    """Runs ns once; its scripts print words of the form name=number."""
     cpu_s, rss, output = run_child(command)
     said = {name: float(value) for name, value in re.findall(r"([\w<]+)=([\d.]+)", output)}
     return Run(cpu_s, rss, said["fwd"] if "fwd" in said else said["bneck_pkts"], said)
 
 
 def run_child(command: list[str]) -> tuple[float, int, str]:
-    """CPU seconds, peak resident bytes and output of one child in a scratch directory."""
+    """Returns CPU seconds, peak resident bytes and output of one child in a scratch directory."""
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile("w+") as output:
         child = subprocess.Popen(command, cwd=scratch, stdout=output)
         _, status, usage = os.wait4(child.pid, 0)
@@ -166,7 +166,7 @@ def run_child(command: list[str]) -> tuple[float, int, str]:
 
 
 def result(case: Case, ours: Program, theirs: Program | None) -> dict[str, float | None]:
-    """The row of bench.json for one case; ns-2's fields are null where it did not run."""
+    """Returns the row of bench.json for one case; ns-2's fields are null where it did not run."""
     costs = ours.us_per_packet()
     said = ours.long[-1].said
     row: dict[str, float | None] = {
@@ -198,7 +198,7 @@ def result(case: Case, ours: Program, theirs: Program | None) -> dict[str, float
 
 
 def misses(case: Case, row: dict[str, float | None]) -> list[str]:
-    """What is wrong with a row: too slow, or not the same work."""
+    """Returns what is wrong with a row: too slow, or not the same work."""
     ratio, packets, ns2_packets = row["ratio"], row["packets_per_s"], row["ns2_packets_per_s"]
     found = []
     if ratio is not None and not 0 < ratio <= case.most_ratio:
@@ -226,7 +226,7 @@ COLUMNS = {
 
 
 def print_table(results: dict[str, dict[str, float | None]]) -> None:
-    """One line per case; "-" is what was not run or not said."""
+    """Prints one line per case; "-" stands for what was not run or not reported."""
     print("case " + "".join(f"{title:>11}" for title, _ in COLUMNS.values()))
     for name, row in results.items():
         cells = ("-" if row[key] is None else form.format(row[key]) for key, (_, form) in COLUMNS.items())

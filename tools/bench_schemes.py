@@ -27,7 +27,7 @@ Costs = dict[str, list[float]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures, prints a table, writes JSON beside bench.json."""
+    """Measures, prints a table and writes JSON to the folder of bench.json."""
     options = parse(arguments)
     costs = {case: measured(options.binary, case, options.schemes, options.rounds) for case in CASES}
     print_table(costs)
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line of bench.py, and which schemes."""
+    """Parses the command line: that of bench.py, and the schemes."""
     parser = bench.parser(__doc__, ROUNDS, "bench-schemes.json")
     parser.add_argument("--schemes", nargs="+", default=None)
     options = parser.parse_args(arguments)
@@ -49,19 +49,19 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def every_scheme() -> list[str]:
-    """The schemes of the catalogue, as the installed engine tells."""
+    """Returns the schemes of the catalogue, as the installed engine tells."""
     from mousehole import _engine
 
     return [scheme["name"] for scheme in _engine.schemes()]
 
 
 def with_droptail(schemes: Sequence[str]) -> list[str]:
-    """The schemes with drop-tail in front."""
+    """Returns the schemes with drop-tail in front."""
     return ["droptail", *(scheme for scheme in schemes if scheme != "droptail")]
 
 
 def measured(binary: Path, case: str, schemes: Sequence[str], rounds: int) -> Costs:
-    """µs of CPU per packet by scheme, one per round."""
+    """Returns µs of CPU per packet by scheme, one per round."""
     costs: Costs = {scheme: [] for scheme in schemes}
     for number in range(rounds):
         for scheme in schemes:
@@ -71,7 +71,7 @@ def measured(binary: Path, case: str, schemes: Sequence[str], rounds: int) -> Co
 
 
 def cost(binary: Path, case: str, scheme: str) -> float:
-    """µs of CPU per packet between the short and the long run."""
+    """Returns µs of CPU per packet between the short and the long run."""
     short, long = (
         bench.run_ours([str(binary), "scheme", case, str(seconds), scheme]) for seconds in CASES[case]
     )
@@ -79,7 +79,7 @@ def cost(binary: Path, case: str, scheme: str) -> float:
 
 
 def ratios(costs: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """Median over the rounds of each scheme's cost over drop-tail's in the same round."""
+    """Returns the median over the rounds of each scheme's cost over drop-tail's in the same round."""
     base = costs["droptail"]
     return {
         scheme: statistics.median(own / other for own, other in zip(values, base, strict=True))
@@ -88,7 +88,7 @@ def ratios(costs: Mapping[str, Sequence[float]]) -> dict[str, float]:
 
 
 def misses(rows: Mapping[str, Mapping[str, float]], document: str) -> list[str]:
-    """Schemes above the bar that the document does not name as such."""
+    """Returns the schemes above the bar that the document does not name as such."""
     return [
         f"{scheme}: {ratio:.2f} times drop-tail on {case}, above {MOST:g}; not named in docs/performance.md"
         for case, of_case in rows.items()
@@ -98,7 +98,7 @@ def misses(rows: Mapping[str, Mapping[str, float]], document: str) -> list[str]:
 
 
 def print_table(costs: Mapping[str, Costs]) -> None:
-    """One line per scheme: µs per packet and times drop-tail, for each case."""
+    """Prints one line per scheme: µs per packet and times drop-tail, for each case."""
     print(f"{'scheme':10}" + "".join(f"{case + ' µs':>10}{'÷ droptail':>12}" for case in costs))
     rows = {case: ratios(of_case) for case, of_case in costs.items()}
     for scheme in next(iter(costs.values())):

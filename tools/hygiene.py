@@ -36,19 +36,19 @@ LINE_RULES = {
 
 
 def tracked_files(root: Path) -> list[Path]:
-    """Every file that is in git or would be added, relative to `root`."""
+    """Returns every file that is in git or would be added, relative to `root`."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     listing = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
     return sorted(Path(name) for name in set(listing.split("\0")) if name and (root / name).is_file())
 
 
 def faults(name: Path, content: bytes) -> list[str]:
-    """All complaints about one file."""
+    """Returns all faults of one file."""
     return [*trace_faults(name, content), *size_faults(name, content), *line_faults(name, content)]
 
 
 def trace_faults(name: Path, content: bytes) -> list[str]:
-    """The file is, by name or content, a trace or an archive."""
+    """Reports a file that is a trace or an archive by its name or content."""
     found = [f"{name}: looks like {what}" for magic, what in TRACE_MAGIC.items() if content.startswith(magic)]
     if TRACE_NAMES.search(name.name):
         found.append(f"{name}: traces and archives stay out of the repository")
@@ -89,7 +89,7 @@ def targets_without_help(makefile: str, help_text: str) -> set[str]:
 
 
 def called_targets(script: str) -> set[str]:
-    """Make targets that .ci/run calls."""
+    """Returns the make targets that .ci/run calls."""
     return set(re.findall(r"^step (\S+)", script, re.MULTILINE))
 
 

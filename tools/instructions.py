@@ -60,7 +60,7 @@ class Counts:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Count, then compare or renew."""
+    """Counts, then then compare or renew."""
     options = parse(arguments)
     if not shutil.which("valgrind"):
         print("NOT RUN  instructions: valgrind is not installed; `make deps` as root installs it")
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parses the command line."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--binary", type=Path, default=target / "release" / "mousehole-bench")
@@ -89,13 +89,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def compiler() -> str:
-    """Version of the compiler in use, without its name."""
+    """Returns the version of the compiler in use, without its name."""
     done = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True, cwd=ROOT)
     return done.stdout.removeprefix("rustc ").strip()
 
 
 def count_all(binary: Path) -> dict[str, int]:
-    """Every case's instructions; each command runs once."""
+    """Counts every case's instructions; each command runs once."""
     commands = {case.command for case in CASES} | {case.without for case in CASES if case.without}
     taken = {command: count([str(binary), *command]) for command in sorted(commands)}
     return {case.name: taken[case.command] - taken.get(case.without, 0) for case in CASES}
@@ -113,7 +113,7 @@ def count(command: Sequence[str]) -> int:
 
 
 def read(text: str) -> Counts:
-    """The file's counts."""
+    """Returns the file's counts."""
     fields = dict(line.split(" ", 1) for line in text.splitlines() if line and not line.startswith("#"))
     return Counts(fields.pop("rustc"), {name: int(number) for name, number in fields.items()})
 

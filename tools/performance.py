@@ -36,12 +36,12 @@ class Case:
 
 
 def flows(count: int, mbps: int, short_s: int, long_s: int) -> Case:
-    """So many bulk flows over so many Mb/s."""
+    """Returns the case of this many bulk flows over this many Mb/s."""
     return Case(f"{count:,} flows, {rate(mbps)}", ("flows", str(count), str(mbps)), short_s, long_s)
 
 
 def rate(mbps: int) -> str:
-    """10 Mb/s, 1 Gb/s."""
+    """Returns a rate as text, such as 10 Mb/s or 1 Gb/s."""
     return f"{mbps // 1000} Gb/s" if mbps >= 1000 else f"{mbps} Mb/s"
 
 
@@ -76,7 +76,7 @@ class Measured:
     utilisation: float = 0.0
 
     def add(self, short: bench.Run, long: bench.Run) -> None:
-        """One round."""
+        """Adds one round."""
         cpu_s = long.cpu_s - short.cpu_s
         self.us_per_packet.append(1e6 * cpu_s / (long.packets - short.packets))
         self.ns_per_event.append(1e9 * cpu_s / (long.said["events"] - short.said["events"]))
@@ -100,7 +100,7 @@ COST_HEADER = ("case", "µs per packet", "ns per event", "× real time", "use of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure everything and renew the document."""
+    """Measures everything and renew the document."""
     options = parse(arguments)
     binary = options.binary
     sections = [
@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parses the command line."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--binary", type=Path, default=target / "release" / "mousehole-bench")
@@ -127,7 +127,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def machine() -> str:
-    """What the numbers were measured on."""
+    """Returns what the numbers were measured on."""
     found = re.search(r"^model name\s*: (.*)$", read("/proc/cpuinfo"), re.MULTILINE)
     model = found[1] if found else platform.machine()
     rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True).stdout.strip()
@@ -142,13 +142,13 @@ def machine() -> str:
 
 
 def read(path: str) -> str:
-    """A file's text, empty where there is no such file."""
+    """Returns a file's text, empty where there is no such file."""
     file = Path(path)
     return file.read_text() if file.exists() else ""
 
 
 def costs(title: str, cases: Sequence[Case], binary: Path, rounds: int) -> str:
-    """One table of costs; the cases take turns."""
+    """Returns one table of costs; the cases are measured alternately."""
     measured = [Measured(case) for case in cases]
     for _ in range(rounds):
         for one in measured:
@@ -162,7 +162,7 @@ def costs(title: str, cases: Sequence[Case], binary: Path, rounds: int) -> str:
 
 
 def threads(binary: Path, rounds: int) -> str:
-    """The same replication on 1, 2, 4 … threads at once: packets per second of wall-clock time."""
+    """Returns a table of one replication on 1, 2, 4 … threads at once, in packets per wall-clock second."""
     counts = thread_counts(os.cpu_count() or 1)
     speeds: dict[int, list[float]] = {count: [] for count in counts}
     cpu: dict[int, list[float]] = {count: [] for count in counts}
@@ -189,13 +189,13 @@ def threads(binary: Path, rounds: int) -> str:
 
 
 def thread_counts(cores: int) -> list[int]:
-    """1, 2, 4 … up to all cores."""
+    """Returns 1, 2, 4 … up to all cores."""
     powers = [1 << power for power in range(cores.bit_length()) if 1 << power < cores]
     return [*powers, cores]
 
 
 def memory(binary: Path) -> str:
-    """Peak resident memory by live connections, and what each further one adds."""
+    """Returns a table of peak resident memory by live connections, and what each further one adds."""
     runs = {}
     for count in MEMORY_FLOWS:
         print(f"performance: memory of {count} flows", flush=True)
@@ -219,13 +219,13 @@ def memory(binary: Path) -> str:
 
 
 def spread(values: Sequence[float], form: str) -> str:
-    """Median, and in brackets least and most."""
+    """Returns the median, and in brackets the least and the greatest."""
     median, least, most = (form.format(f(values)) for f in (statistics.median, min, max))
     return f"{median} ({least}–{most})"
 
 
 def command_line(case: Case) -> str:
-    """What was run, for the table."""
+    """Returns the command that was run, for the table."""
     return f"`mousehole-bench {' '.join(case.command)} {case.long_s}` less `… {case.short_s}`"
 
 

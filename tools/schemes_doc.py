@@ -30,7 +30,7 @@ def body(schemes: list[SchemeEntry]) -> str:
 
 
 def section(scheme: SchemeEntry) -> str:
-    """One scheme: heading, what it is, where it comes from, its parameters."""
+    """Returns one scheme: heading, what it is, where it comes from, its parameters."""
     rows = [row(parameter) for parameter in scheme["params"]]
     header = ("parameter", "default", "value", "meaning", "source of the default")
     return (
@@ -47,7 +47,7 @@ def row(parameter: ParameterEntry) -> list[str]:
 
 
 def capitalised(phrase: str) -> str:
-    """The phrase with a large first letter, the rest untouched."""
+    """Returns the phrase with a large first letter, the rest untouched."""
     return phrase[:1].upper() + phrase[1:]
 
 

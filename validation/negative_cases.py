@@ -12,27 +12,27 @@ CASES: list[dict[str, Any]] = [
     {
         "title": "An idle link",
         "words": """
-Where packets do not wait, nobody can be let ahead. At a hundredth of the load no scheme gains a hundredth.
+Where packets do not wait, no packet can be let ahead. At a load of 1 % no scheme gains 1 %.
 """,
         "commands": (f"web:sfd --rate 10mbit --load 0.01 --buffer 100p --schemes {SOME}",),
     },
     {
         "title": "A fast link",
         "words": """
-The same web traffic at 60 % of 1 Gb/s. What is gained is real, a fifth of the time, and small: about ten
-milliseconds for a transfer; FQ-CoDel gains as much.
+The same web traffic at 60 % of 1 Gb/s. The gain is real, a fifth of the time, but small: about ten
+milliseconds for a transfer. FQ-CoDel gains as much.
 """,
         "commands": (
             f"web:sfd --rate 1gbit --rtt 20ms --load 0.6 --duration 15s --warmup 5s --schemes {SOME}",
         ),
     },
     {
-        "title": "FQ-CoDel is there already, and few bulk flows",
+        "title": "FQ-CoDel is already deployed, and bulk flows are few",
         "words": """
-A home link: pages at 30 % of 10 Mb/s beside three downloads without end. FQ-CoDel gives a flow that has
-sent little the first turn, without marks and thresholds, and divides the rest evenly. SFD's virtual
-queues do worse for both, RIO-PS's for short transfers; strict priority wins ten milliseconds and takes
-a tenth of the downloads' goodput; LFP does a little better for both.
+A home link: pages at 30 % of 10 Mb/s compete with three long-lived downloads. FQ-CoDel serves a flow
+that has sent little first, without marks or thresholds, and divides the rest evenly. SFD's virtual
+queues do worse for both groups, RIO-PS's for short transfers. Strict priority gains ten milliseconds
+and costs the downloads a tenth of their goodput. LFP does a little better for both.
 """,
         "commands": (
             "examples/negatives/few-bulk.toml --baseline fq-codel "
@@ -41,12 +41,12 @@ a tenth of the downloads' goodput; LFP does a little better for both.
         "columns": ("short", ("downloads", "goodput_bps")),
     },
     {
-        "title": "Interactive flows that last",
+        "title": "Long-lived interactive flows",
         "words": """
-A login or a call is short in what it needs and long in what it has sent. A call is beyond the threshold of
-SFD after a second and a half of talk and loses several times as many packets as with drop-tail, though it
-waits less. Logins gain under SFD, but far less than with FQ-CoDel. A rule that counts bytes for as long as
-the connection lives delays both for good.
+A login or a call needs little of the link at any time, but it sends much in the course of its life. A call
+passes the threshold of SFD after a second and a half of talk. From then on it loses several times as many
+packets as with drop-tail, though its packets wait less. Logins gain under SFD, but far less than with
+FQ-CoDel. A rule that counts bytes for the whole life of a connection delays both permanently.
 """,
         "commands": (
             "examples/negatives/interactive.toml "
@@ -62,10 +62,10 @@ the connection lives delays both for good.
     {
         "title": "Downloads in thirty pieces",
         "words": """
-A download that comes as thirty connections at once has the initial window and the green bytes of a page
-thirty times over. First everybody is honest, then every download of at least 300 kB is cut. The others
-pay under every scheme, under drop-tail as well; FQ-CoDel, which divides by flows, keeps a third of what
-it gave them, CAKE, which divides by hosts first, all.
+A download that is split into thirty simultaneous connections gets the initial window and the green bytes of
+a page thirty times. First every sender is honest; then every download of at least 300 kB is split. The other
+users lose under every scheme, also under drop-tail. Of what it gave them before, FQ-CoDel, which divides
+the link by flows, keeps a third; CAKE, which divides it by hosts first, keeps all.
 """,
         "commands": tuple(
             f"examples/negatives/{name}.toml --schemes {BESIDE}" for name in ("honest", "sharded")
@@ -75,9 +75,10 @@ it gave them, CAKE, which divides by hosts first, all.
     {
         "title": "Initial windows of ten, and thresholds of four and eight",
         "words": """
-TCP-DS colours by the window: green up to four segments, yellow up to eight. A sender that begins with ten
-is red from its first packet. First with two segments, as TCP was when the paper was written, then with ten:
-half of the gain is gone, hardly any of the randomised form's, and SFD, which counts bytes, keeps its own.
+TCP-DS colours by the window: green up to four segments, yellow up to eight. A sender whose initial window is
+ten is red from its first packet. The first command uses an initial window of two segments, as TCP had when
+the paper was written; the second uses ten. With ten, TCP-DS loses half of its gain. Its randomised form
+loses hardly any, and SFD, which counts bytes, keeps its gain.
 """,
         "commands": tuple(
             f"examples/negatives/initial-window-{window}.toml "
@@ -88,9 +89,10 @@ half of the gain is gone, hardly any of the randomised form's, and SFD, which co
     {
         "title": "Senders that ignore loss",
         "words": """
-The schemes that drop long flows first count on them to slow down. A stream at 60 % of the link that does
-not loses a seventh of its packets and goes on. Short transfers are shielded from it all the same; long
-ones, which share its colour, are not: they take four times as long as under fair queueing, and more.
+Schemes that drop the packets of long flows first rely on these flows to slow down. A stream at 60 % of the
+link that does not slow down loses a seventh of its packets and continues. Short transfers are still
+protected from it. Long transfers share its colour and are not protected: they take at least four times as
+long as under fair queueing.
 """,
         "commands": (f"examples/negatives/ignores-loss.toml --schemes {BESIDE}",),
         "columns": ("short", "long", ("stream", "loss_share"), ("stream", "delay_p95_s")),
@@ -98,9 +100,10 @@ ones, which share its colour, are not: they take four times as long as under fai
     {
         "title": "A page and a download in one connection",
         "words": """
-With HTTP/2 one connection carries everything a user wants of a server. To a meter it is one long flow, and
-to fair queueing one flow. First pages alone, then with a download of 2 MB in each connection. No scheme
-makes pages faster than drop-tail does, in either case; most make them slower.
+With HTTP/2, one connection carries everything that a user requests from a server. A flow meter counts it as
+one long flow, and fair queueing serves it as one flow. The first command has pages alone; the second adds a
+download of 2 MB to each connection. In neither case does any scheme make pages faster than drop-tail; most
+make them slower.
 """,
         "commands": tuple(
             f"examples/negatives/{name}.toml --schemes {BESIDE}"
@@ -109,15 +112,15 @@ makes pages faster than drop-tail does, in either case; most make them slower.
         "columns": (("pages", "page_mean_s"),),
     },
     {
-        "title": "Gaming: 10 MB in twenty pieces",
+        "title": "Misbehaving senders: 10 MB in twenty pieces",
         "words": """
-SFD (section 3.3) and SHRED (section 6) raise the question what a sender gains that splits its
-transfers, and what that costs others, and do not measure it. One user fetches 10 MB every minute beside
-web traffic; first honestly, then in twenty pieces at once. Splitting pays under every scheme, drop-tail
-included, but for TCP-DS, where it is not clear: the cheat needs seven tenths of its time under drop-
-tail, and a third of it under SFD, whose honest long flows pay most. The web pays under all of them:
-under `ct-bytes` it takes nearly three times as long, under SHRED and FQ-CoDel twice, under CAKE, for
-which the cheat remains one host, a ninth longer.
+SFD (section 3.3) and SHRED (section 6) ask what a sender gains by splitting its transfers, and what that
+costs others, but do not measure it. Here one user fetches 10 MB every minute beside web traffic, first
+honestly, then in twenty simultaneous pieces. Splitting pays under every scheme, including drop-tail, except
+under TCP-DS, where the result is not clear. The misbehaving user needs seven tenths of its time under
+drop-tail, and a third of it under SFD, whose honest long flows pay most. The web transfers lose under all
+schemes: they take nearly three times as long under `ct-bytes`, twice as long under SHRED and FQ-CoDel, and
+a ninth longer under CAKE, which still treats the user as one host.
 """,
         "commands": tuple(
             f'examples/negatives/gaming-{name}.toml --schemes "droptail,sfd(mode=coupled),s-sfd,p-sfd,pq-sfd,'
@@ -127,11 +130,12 @@ which the cheat remains one host, a ninth longer.
         "columns": (("cheat", "response_mean_s"), ("web", "response_mean_s")),
     },
     {
-        "title": "Gaming: a window of one that is not",
+        "title": "Misbehaving senders: a false window of one",
         "words": """
-A sender that always claims a window of one segment is the last that SHRED drops. First every sender tells
-the truth, then the one of the 10 MB lies: it gains two fifths of its time, and the web loses more than SHRED
-had given it. An edge that reconstructs the window from what is outstanding believes neither.
+SHRED drops a sender that always claims a window of one segment last. First every sender reports its true
+window; then the sender of the 10 MB reports one segment. It saves two fifths of its time, and the web
+transfers lose more than SHRED had given them. An edge that reconstructs the window from the data outstanding
+does not rely on what senders report.
 """,
         "commands": tuple(
             f"examples/negatives/gaming-hint-{name}.toml "

@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def section(number: int, case: Case, mousehole: str) -> str:
-    """One case as markdown."""
+    """Returns one case as markdown."""
     print(f"negatives: {number}. {case.title}", file=sys.stderr, flush=True)
     runs = [
         f"```\nmousehole compare {command}\n```\n\n{table(ran(mousehole, command), case)}"
@@ -66,7 +66,7 @@ def section(number: int, case: Case, mousehole: str) -> str:
 
 
 def ran(mousehole: str, command: str) -> Comparison:
-    """The JSON of one comparison."""
+    """Runs one comparison. Returns its JSON."""
     line = [mousehole, "compare", *shlex.split(command), "--json", "-"]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -76,7 +76,7 @@ def ran(mousehole: str, command: str) -> Comparison:
 
 
 def table(comparison: Comparison, case: Case) -> str:
-    """Schemes down, figures across, each with its change against the baseline and the interval."""
+    """Returns a table of schemes and figures, with changes against the baseline and their intervals."""
     (cell,) = comparison["cells"]
     baseline = comparison["manifest"]["baseline"]
     names = [heading(column) for column in case.columns]
@@ -88,7 +88,7 @@ def table(comparison: Comparison, case: Case) -> str:
 
 
 def heading(column: str | tuple[str, str]) -> str:
-    """What a column shows."""
+    """Returns the heading of a column."""
     if isinstance(column, str):
         return {"short": "transfers ≤ 15 kB", "long": "transfers > 150 kB"}[column]
     words = {
@@ -99,7 +99,7 @@ def heading(column: str | tuple[str, str]) -> str:
 
 
 def figure(scheme: Comparison, column: str | tuple[str, str], is_baseline: bool) -> str:
-    """`226 ms, −32 % (−36…−28)`."""
+    """Returns a figure as text, such as `226 ms, −32 % (−36…−28)`."""
     if isinstance(column, str):
         (row,) = [row for row in scheme["buckets"] if row["role"] == column]
         value, prefix, what = row["response_mean_s"], "response_mean_change", "response_mean_s"
@@ -117,7 +117,7 @@ def figure(scheme: Comparison, column: str | tuple[str, str], is_baseline: bool)
 
 
 def value_text(what: str, value: float | None) -> str:
-    """A figure in its unit."""
+    """Returns a figure in its unit."""
     if value is None:
         return "–"
     if what == "goodput_bps":
@@ -128,7 +128,7 @@ def value_text(what: str, value: float | None) -> str:
 
 
 def percent(share: float) -> str:
-    """A change in percent with its sign."""
+    """Returns a change in percent with its sign."""
     return (
         f"{100 * share:+.2g}".replace("-", "−")
         if abs(share) < 0.995

@@ -68,7 +68,7 @@ def ns2(case: Case) -> Played:
 
 
 def parse_ns2(trace: Sequence[str]) -> list[Event]:
-    """Sends, arrivals at the sink, drops at the bottleneck and ACKs at the sender, from a packet trace."""
+    """Parses a packet trace: sends, arrivals at the sink, drops at the bottleneck, ACKs at the sender."""
     names = {"+01": "send", "r12": "receive", "d12": "drop", "r10": "ack"}
     events = []
     for line in trace:
@@ -80,7 +80,7 @@ def parse_ns2(trace: Sequence[str]) -> list[Event]:
 
 
 def faults(case: Case) -> list[dict[str, object]]:
-    """The losses both sides make on purpose."""
+    """Returns the losses that both sides introduce."""
     links = {"down": str(case.get("drops")), "up": str(case.get("ackdrops"))}
     return [
         {"link": link, "drop": [int(index) for index in drops.split(",")]}
@@ -90,7 +90,7 @@ def faults(case: Case) -> list[dict[str, object]]:
 
 
 def scenario(case: Case, phase_s: float) -> dict[str, object]:
-    """The case for the simulator."""
+    """Returns the case as a scenario of the simulator."""
     delay_ms, number = case.number("d2"), case.number
     write = {"bytes": int(number("n") * number("size"))}
     return {
@@ -143,12 +143,12 @@ def ours(program: Path, scenarios: Sequence[dict[str, object]], floats: bool = F
 
 
 def recorded(folder: Path) -> list[tuple[Case, Played]]:
-    """The traces of a folder: what was asked of ns-2, and what it did."""
+    """Reads the traces of a folder: the settings given to ns-2, and its events."""
     return [of_record(one, folder) for one in json.loads((folder / "summary.json").read_text())]
 
 
 def of_record(one: dict[str, Any], folder: Path) -> tuple[Case, Played]:
-    """An entry of `summary.json`; what it does not tell is as `a_tcp.tcl` sets it."""
+    """Reads an entry of `summary.json`; settings that it omits are the defaults of `a_tcp.tcl`."""
     in_force = one.get("in_force", {})
     told = {name: in_force[key] for key, name in IN_FORCE.items() if key in in_force}
     done_s = one.get("done")
@@ -160,7 +160,7 @@ def of_record(one: dict[str, Any], folder: Path) -> tuple[Case, Played]:
 
 
 def recorded_events(table: Path) -> list[Event]:
-    """A recorded table's events in our words."""
+    """Returns a recorded table's events in our words."""
     named = {"rcv_at_sink": "receive"}
     rows = [line.split(",") for line in table.read_text().splitlines()[1:]]
     return [
@@ -192,17 +192,17 @@ class Parting:
 
 
 def spoken(event: Event | None) -> str:
-    """An event in words."""
+    """Returns an event in words."""
     return "nothing" if event is None else f"{event[1]} {event[2]} ({event[3]} B) at {event[0]:.6f} s"
 
 
 def equal(a: Event | None, b: Event | None) -> bool:
-    """Whether two events are the same within the tolerance."""
+    """Returns whether two events are the same within the tolerance."""
     return a is not None and b is not None and a[1:] == b[1:] and abs(a[0] - b[0]) <= CLOSE_S
 
 
 def parting(ours: Sequence[Event], played: Played) -> Parting | None:
-    """Where two runs part first."""
+    """Returns where two runs first differ."""
     mine = [event for event in ours if event[0] <= played.until_s]
     for number, (a, b) in enumerate(zip_longest(mine, played.events)):
         if not equal(a, b):
@@ -235,7 +235,7 @@ def compare(program: Path, cases: Sequence[Case], theirs: Sequence[Played]) -> l
 
 
 def partings(mine: Sequence[list[Event]], theirs: Sequence[Played]) -> list[Parting | None]:
-    """Where each run parts from ns-2's."""
+    """Returns where each run first differs from ns-2's."""
     return [parting(beside_record(m, t), t) for m, t in zip(mine, theirs, strict=True)]
 
 
@@ -253,13 +253,13 @@ class Tally:
             self.agree[name] += agrees
 
     def lines(self) -> list[str]:
-        """A table."""
+        """Returns a table."""
         names = [*VARIANTS, "now", "old", *FEATURES, "all"]
         return [f"  {n:22} {self.agree[n]:4} of {self.total[n]:4}" for n in names if self.total[n]]
 
 
 def report(outcomes: Sequence[Outcome]) -> tuple[list[str], int]:
-    """What is printed, and how many cases part for another reason than a tie."""
+    """Returns the text to print, and how many cases differ for another reason than a tie."""
     tally, told = Tally(), []
     for one in outcomes:
         tally.add(one.case, one.where is None)

@@ -24,20 +24,20 @@ class Case:
     params: dict[str, Value]
 
     def get(self, name: str) -> Value:
-        """The value in force."""
+        """Returns the value in force."""
         return self.params.get(name, DEFAULTS[name])
 
     def number(self, name: str) -> float:
-        """The value in force as a number; the old era has its own."""
+        """Returns the value in force as a number; the old era has its own."""
         old = OLD_ERA if self.get("era") == "old" else {}
         return float(old.get(name, self.get(name)))
 
     def delays_acks(self) -> bool:
-        """Whether the sink delays ACKs; Sack1's does so only if told with 2."""
+        """Returns whether the sink delays ACKs; Sack1's does so only if told with 2."""
         return self.number("delack") > (self.get("variant") == "Sack1")
 
     def command(self) -> list[str]:
-        """What reproduces the ns-2 side."""
+        """Returns the command that reproduces ns-2's side."""
         return ["ns", str(SCRIPT), *(f"{name}={value}" for name, value in self.params.items())]
 
 
@@ -87,59 +87,59 @@ def scattered(rng: random.Random, n: int) -> dict[str, Value]:
 
 
 def burst(rng: random.Random, n: int) -> dict[str, Value]:
-    """One or two bursts of losses."""
+    """Draws one or two bursts of losses."""
     bursts = rng.choice((1, 1, 2))
     starts = [rng.randrange(max(1, n - 2)) for _ in range(bursts)]
     return {"drops": listed(start + k for start in starts for k in range(rng.choice((4, 8))))}
 
 
 def retransmission(rng: random.Random, n: int) -> dict[str, Value]:
-    """A loss, and losses about one window later, where its retransmission is likely to be."""
+    """Draws a loss, and losses about one window later, where its retransmission is likely to be."""
     first = rng.randrange(n)
     later = first + rng.randint(3, 40)
     return {"drops": listed([first, *range(later, later + rng.choice((1, 2, 5, 10)))])}
 
 
 def avoidance(rng: random.Random, _: int) -> dict[str, Value]:
-    """An early loss ends slow start; the others hit congestion avoidance."""
+    """Draws an early loss that ends slow start, and others in congestion avoidance."""
     early = rng.randrange(5, 25)
     return {"n": rng.randint(100, 200), "drops": listed([early, *(rng.randint(50, 180) for _ in range(3))])}
 
 
 def window(rng: random.Random, n: int) -> dict[str, Value]:
-    """A receive window near what recovery needs."""
+    """Draws a receive window near what recovery needs."""
     return {**scattered(rng, n), "win": rng.randint(2, 12)}
 
 
 def queue(rng: random.Random, n: int) -> dict[str, Value]:
-    """A buffer that overflows."""
+    """Draws a buffer that overflows."""
     drops = scattered(rng, n) if rng.random() < 0.3 else {}
     return {**drops, "n": rng.randint(40, 200), "qlim": rng.randint(5, 20)}
 
 
 def delayed(rng: random.Random, n: int) -> dict[str, Value]:
-    """Delayed ACKs, with losses."""
+    """Draws delayed ACKs and losses."""
     return {**rng.choice((scattered, burst, retransmission))(rng, n), "delack": 1}
 
 
 def syn(rng: random.Random, n: int) -> dict[str, Value]:
-    """A SYN, with losses."""
+    """Draws a SYN, with losses."""
     return {**rng.choice((scattered, burst, queue))(rng, n), "era": "now", "syn": 1}
 
 
 def syn_lost(rng: random.Random, _: int) -> dict[str, Value]:
-    """The SYN is lost, and perhaps what follows."""
+    """Draws the loss of the SYN, and perhaps of later packets."""
     lost = [0, *rng.choice(([], [1], [2, 5], [4], [1, 2, 9]))]
     return {"drops": listed(lost), "era": "now", "syn": 1}
 
 
 def ticks(rng: random.Random, n: int) -> dict[str, Value]:
-    """A coarse clock."""
+    """Draws a coarse clock."""
     return {**rng.choice((scattered, burst))(rng, n), "era": "now", "tick": rng.choice((0.1, 0.5))}
 
 
 def timers(rng: random.Random, n: int) -> dict[str, Value]:
-    """Other first and least RTOs."""
+    """Draws other first and least RTOs."""
     chosen = {"rto0": rng.choice((1.0, 3.0, 6.0)), "minrto": rng.choice((0.0, 0.2, 1.0))}
     return {**rng.choice((scattered, burst))(rng, n), "era": "now", **chosen}
 
@@ -152,20 +152,20 @@ def acks(rng: random.Random, n: int) -> dict[str, Value]:
 
 
 def path(rng: random.Random, n: int) -> dict[str, Value]:
-    """Other rates and delays."""
+    """Draws other rates and delays."""
     chosen = {"bw2": rng.choice((0.5, 1, 5, 10, 50)), "d2": rng.choice((1, 5, 50, 150))}
     return {**rng.choice((scattered, burst, queue))(rng, n), **chosen}
 
 
 def long_bursts(rng: random.Random, n: int) -> dict[str, Value]:
-    """Most of a window is lost, or all of it, and perhaps what is sent for it."""
+    """Draws losses of most or all of a window, and perhaps of its retransmissions."""
     start = rng.randrange(max(1, n - 2))
     lost = [start + k for k in range(rng.choice((12, 16, 24, 40)))]
     return {"drops": listed(index for index in lost if rng.random() < rng.choice((0.6, 0.9, 1.0)))}
 
 
 def again_and_again(rng: random.Random, _: int) -> dict[str, Value]:
-    """The same few segments are lost time after time, so that the timer backs off."""
+    """Draws repeated losses of the same few segments, so that the timer backs off."""
     n, start = rng.randint(5, 60), rng.randint(1, 30)
     return {
         "n": n,
@@ -174,19 +174,19 @@ def again_and_again(rng: random.Random, _: int) -> dict[str, Value]:
 
 
 def tiny_queue(rng: random.Random, n: int) -> dict[str, Value]:
-    """A buffer of a few packets: every window overflows it."""
+    """Draws a buffer of a few packets: every window overflows it."""
     drops = scattered(rng, n) if rng.random() < 0.3 else {}
     return {**drops, "n": rng.randint(20, 200), "qlim": rng.randint(2, 10)}
 
 
 def short_path(rng: random.Random, n: int) -> dict[str, Value]:
-    """A round trip far below the clock's tick."""
+    """Draws a round trip far below the clock's tick."""
     chosen = {"bw2": rng.choice((5, 10, 50)), "d2": rng.choice((0.1, 1, 3)), "tick": rng.choice((0.1, 0.5))}
     return {**rng.choice((scattered, burst, queue, acks))(rng, n), **chosen, "era": "now"}
 
 
 def few(rng: random.Random, _: int) -> dict[str, Value]:
-    """A few segments, any of which may be the lost one, the last above all."""
+    """Draws a few segments, of which any may be lost, most likely the last."""
     n = rng.randint(1, 10)
     ends = {"drops": listed([n - 1, *(rng.randrange(n + 2) for _ in range(rng.randint(0, 4)))])}
     return {
@@ -199,7 +199,7 @@ def few(rng: random.Random, _: int) -> dict[str, Value]:
 
 
 def all_at_once(rng: random.Random, n: int) -> dict[str, Value]:
-    """Whatever the others do, together."""
+    """Draws settings of all other features together."""
     some = rng.choice((scattered, burst, long_bursts, retransmission, again_and_again, tiny_queue))(rng, n)
     lossy = acks(rng, n)["ackdrops"] if rng.random() < 0.4 else "-"
     clock = {"tick": rng.choice((0.01, 0.1, 0.5)), "rto0": rng.choice((1.0, 3.0, 6.0))}
@@ -236,14 +236,14 @@ FEATURES: dict[str, Callable[[random.Random, int], dict[str, Value]]] = {
 
 
 def draw(count: int, seed: int, variants: Sequence[str] = DRAWN) -> list[Case]:
-    """`count` cases, features and variants in turn; equal for equal seeds."""
+    """Draws `count` cases, with features and variants in turn; equal for equal seeds."""
     rng = random.Random(seed)  # noqa: S311 - not for secrets
     names = list(FEATURES)
     return [case(rng, names[k % len(names)], variants[k // len(names) % len(variants)]) for k in range(count)]
 
 
 def case(rng: random.Random, feature: str, variant: str) -> Case:
-    """One case of a feature; what the feature leaves open is drawn too."""
+    """Draws one case of a feature; settings that the feature leaves open are drawn too."""
     n = rng.choice((rng.randint(5, 20), rng.randint(20, 100), rng.randint(100, 200)))
     params: dict[str, Value] = {"variant": variant, "era": rng.choice(("now", "now", "old")), "n": n}
     params |= {"seed": rng.randrange(1, 2**31 - 1), "iw": rng.choice((1, 2, 2, 3, 4))}

@@ -16,7 +16,7 @@ GOLDENS = ROOT / "oracle" / "golden" / "tcp"
 
 
 def parsed(text: str) -> oracle_cases.Value:
-    """A number where it is one."""
+    """Returns a text as a number, if it is one."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -26,7 +26,7 @@ def parsed(text: str) -> oracle_cases.Value:
 
 
 def plain(number: float) -> int | float:
-    """A whole number without a point."""
+    """Returns a whole number without a point."""
     return int(number) if number == int(number) else number
 
 

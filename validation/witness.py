@@ -65,7 +65,7 @@ class Estimate:
 
     @staticmethod
     def of(values: Sequence[float]) -> Estimate:
-        """From at least two runs."""
+        """Returns the estimate from at least two runs."""
         quantile = float(stats.t.ppf(0.975, len(values) - 1))
         return Estimate(fmean(values), quantile * stdev(values) / len(values) ** 0.5)
 
@@ -102,7 +102,7 @@ class Row:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure all cases, print the table."""
+    """Measures all cases, print the table."""
     options = parse(arguments)
     reason = obstacle()
     if reason:
@@ -142,7 +142,7 @@ def commit() -> str:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -160,7 +160,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def obstacle() -> str | None:
-    """Why nothing can be measured here, if so."""
+    """Returns the reason why nothing can be measured here, if there is one."""
     if sys.platform != "linux":
         return "network namespaces are Linux's"
     for tool, package in TOOLS.items():
@@ -174,12 +174,12 @@ def obstacle() -> str | None:
 
 
 def stop(number: int, _: FrameType | None) -> None:
-    """A signal ends the program through its `finally`s; the runs die with it."""
+    """Ends the program on a signal through its `finally`s; the runs die with it."""
     sys.exit(128 + number)
 
 
 def linux_runs(case: Case, reps: int, jobs: int) -> list[Measured]:
-    """`reps` runs of one case, `jobs` at a time, each a process with namespaces of its own."""
+    """Runs one case `reps` times, `jobs` at a time, each a process with namespaces of its own."""
     results: list[Measured] = []
     while len(results) < reps:
         batch = min(jobs, reps - len(results))
@@ -191,7 +191,7 @@ def linux_runs(case: Case, reps: int, jobs: int) -> list[Measured]:
 
 @contextlib.contextmanager
 def linux_run(case: Case) -> Iterator[Callable[[], Measured]]:
-    """A run under way; what it yields waits for its result. It never outlives the context."""
+    """Starts a run. Yields a function that waits for its result. The run never outlives the context."""
     program = Path(__file__).with_name("witness_lab.py")
     process = subprocess.Popen(
         [sys.executable, str(program), json.dumps(asdict(case))],
@@ -215,7 +215,7 @@ def linux_run(case: Case) -> Iterator[Callable[[], Measured]]:
 
 
 def simulated_tcp(case: Case) -> dict[str, Any] | None:
-    """The simulator's TCP nearest to Linux's in this case; `None` if it lacks the congestion control."""
+    """Returns the simulator's nearest TCP in this case; `None` if it lacks the congestion control."""
     from mousehole import MouseholeError, _engine
 
     choices = [{"profile": profile, "congestion": case.congestion} for profile in ("linux", "rfc")]
@@ -230,7 +230,7 @@ def simulated_tcp(case: Case) -> dict[str, Any] | None:
 
 
 def scenario(case: Case, tcp: dict[str, Any], replication: int) -> dict[str, Any]:
-    """The case for the simulator. Its buffer does not count the packet in transmission, TBF's limit does."""
+    """Returns the case as a scenario, whose buffer does not count the packet in transmission; TBF's does."""
     return {
         "schema": "mousehole.scenario/1",
         "seed": 1,
@@ -252,7 +252,7 @@ def scenario(case: Case, tcp: dict[str, Any], replication: int) -> dict[str, Any
 
 
 def simulate(case: Case, tcp: dict[str, Any], replication: int) -> Measured:
-    """One run of the simulator, in the same terms: the queue counts the packet in transmission."""
+    """Runs the simulator once and returns the same measures: the queue counts the packet in transmission."""
     from mousehole import _engine
 
     run = _engine.run(scenario(case, tcp, replication), None, _engine.Cancel())
@@ -275,7 +275,7 @@ QUANTITIES: list[tuple[str, Callable[[Measured], float], bool]] = [
 
 
 def compare(case: Case, measured: list[Measured], tcp: dict[str, Any] | None = None) -> list[Row]:
-    """The rows of one case; as many runs of the simulator as of Linux."""
+    """Returns the rows of one case, with as many runs of the simulator as of Linux."""
     oversized = [run.frame_bytes for run in measured if run.frame_bytes > FULL_FRAME]
     if oversized:
         raise SystemExit(f"witness: frames of {max(oversized):.0f} bytes: segmentation offload is not off")
@@ -320,13 +320,13 @@ def as_json(row: Row) -> dict[str, Any]:
 
 
 def label(case: Case) -> str:
-    """What the table calls a case."""
+    """Returns the name of a case in the table."""
     flows = f"{case.flows} flow{'s' if case.flows > 1 else ''}"
     return f"{case.congestion}, {flows}, {case.limit_packets}p" + ("" if case.sack else ", no SACK")
 
 
 def delay_line(delays: Sequence[dict[str, float]]) -> str:
-    """How late the acknowledgements were: the worst run's figures."""
+    """Returns how late the acknowledgements were in the worst run."""
     worst = {name: max(delay[name] for delay in delays) for name in delays[0]}
     return (
         f"delay line, worst run: {worst['late_p50_us']:.0f} µs late in the median, "

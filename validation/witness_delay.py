@@ -31,7 +31,7 @@ class DelayLine:
         os.set_blocking(source, False)
 
     def step(self, most_s: float) -> None:
-        """Wait for a packet or for the next departure, at most `most_s`; then do what is due."""
+        """Waits for a packet or for the next departure, at most `most_s`; then do what is due."""
         if self.waiting:
             most_s = min(most_s, max(0.0, self.waiting[0][0] - time.monotonic()))
         if select.select([self.source], [], [], most_s)[0]:
@@ -54,7 +54,7 @@ class DelayLine:
             self.lateness_s.append(time.monotonic() - due)
 
     def report(self) -> dict[str, float]:
-        """Packets, packets the far end refused, and lateness in µs: median, 99th percentile, greatest."""
+        """Returns packets, packets that the far end refused, and lateness in µs: median, p99, greatest."""
         late = sorted(self.lateness_s) or [0.0]
         return {
             "packets": len(self.lateness_s),
@@ -72,7 +72,7 @@ def run_until(line: DelayLine, stopped: Callable[[], bool]) -> None:
 
 
 def main() -> int:
-    """`witness_delay.py SOURCE_FD SINK_FD DELAY_S`."""
+    """Runs `witness_delay.py SOURCE_FD SINK_FD DELAY_S`."""
     line = DelayLine(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))
     stop: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: stop.append(number))

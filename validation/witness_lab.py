@@ -80,12 +80,12 @@ class Measured:
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process as soon as its parent is gone."""
+    """Asks the kernel to kill this process as soon as its parent is gone."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def checked(result: int, what: str) -> None:
-    """Raise when a C call failed: going on in the wrong namespace must be impossible."""
+    """Raises an error if a C call failed, because continuing in the wrong namespace must be impossible."""
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")
@@ -106,28 +106,28 @@ class Namespace:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stay here until another namespace is entered; there is no way back to the first one."""
+        """Stays in this namespace until another is entered; there is no way back to the first one."""
 
     def settings(self, values: dict[str, str]) -> None:
-        """Write files below /proc/sys/net, which shows each process its own namespace."""
+        """Writes files below /proc/sys/net, which shows each process its own namespace."""
         with self:
             for name, value in values.items():
                 for file in Path("/proc/sys/net").glob(name):
                     file.write_text(value)
 
     def ip(self, arguments: str) -> None:
-        """`ip` in this namespace."""
+        """Runs `ip` in this namespace."""
         self.command("ip " + arguments)
 
     def command(self, line: str) -> None:
-        """A command in this namespace; an error ends the run with its message."""
+        """Runs a command in this namespace; an error ends the run with its message."""
         with self:
             done = subprocess.run(line.split(), capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{line}: {done.stderr.strip() or done.stdout.strip()}")
 
     def tun(self, name: str) -> int:
-        """A new TUN device in this namespace, as a descriptor that children inherit."""
+        """Creates a TUN device in this namespace. Returns it as a descriptor that children inherit."""
         with self:
             fd = os.open("/dev/net/tun", os.O_RDWR)
             fcntl.ioctl(fd, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TUN_NO_PI))
@@ -174,7 +174,7 @@ class Lab:
 
     @contextlib.contextmanager
     def delay_line(self, case: Case, report: dict[str, float]) -> Iterator[None]:
-        """The delay of the acknowledgements, while the context lasts; `report` gets its lateness."""
+        """Delays the acknowledgements while the context lasts; `report` gets its lateness."""
         program = str(Path(__file__).with_name("witness_delay.py"))
         command = [sys.executable, program, str(self.back_in), str(self.back_out), str(case.rtt_s)]
         line = subprocess.Popen(
@@ -206,7 +206,7 @@ class QueueSampler:
             )
 
     def read(self) -> Counters:
-        """The counters now."""
+        """Reads the counters."""
         if not self.tc.stdin or not self.tc.stdout:
             raise RuntimeError("tc has no pipes")
         self.tc.stdin.write("qdisc show dev r1\n")
@@ -220,7 +220,7 @@ class QueueSampler:
         return Counters.parse(text)
 
     def close(self) -> None:
-        """End `tc`."""
+        """Ends `tc`."""
         self.tc.kill()
         self.tc.communicate()
 
@@ -258,7 +258,7 @@ class Flows:
         self.sockets.append(self.listener)
 
     def start_one(self) -> None:
-        """Open a connection; it sends until the end."""
+        """Opens a connection, which sends until the end."""
         with self.lab.sender:
             out = socket.socket()
             out.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.case.congestion.encode())
@@ -271,7 +271,7 @@ class Flows:
             self.sockets.append(end)
 
     def step(self, most_s: float) -> None:
-        """Read and write what is possible, after waiting at most `most_s`."""
+        """Reads and write what is possible, after waiting at most `most_s`."""
         for key, event in self.selector.select(max(0.0, most_s)):
             end = key.fileobj
             if not isinstance(end, socket.socket):
@@ -283,14 +283,14 @@ class Flows:
                     end.send(BLOCK)
 
     def close(self) -> None:
-        """Close every socket."""
+        """Closes every socket."""
         for end in self.sockets:
             end.close()
         self.selector.close()
 
 
 def measure(case: Case) -> Measured:
-    """Build the laboratory, run the case, take it down."""
+    """Builds the laboratory, runs the case and removes the laboratory."""
     lab = Lab(case)
     delay: dict[str, float] = {}
     with lab.delay_line(case, delay):
@@ -305,7 +305,7 @@ def measure(case: Case) -> Measured:
 
 
 def play(case: Case, flows: Flows, sampler: QueueSampler) -> Measured:
-    """Start the flows, let them settle, measure."""
+    """Starts the flows, waits until they are established, and measures."""
     begin = time.monotonic()
     for index in range(case.flows):
         pump(flows, begin + case.spread_s * index / case.flows)
@@ -327,13 +327,13 @@ def play(case: Case, flows: Flows, sampler: QueueSampler) -> Measured:
 
 
 def pump(flows: Flows, until: float) -> None:
-    """Serve the sockets until a moment of the monotonic clock."""
+    """Serves the sockets until a moment of the monotonic clock."""
     while (left := until - time.monotonic()) > 0:
         flows.step(left)
 
 
 def main() -> int:
-    """One case, given as JSON."""
+    """Runs one case, given as JSON."""
     die_with_parent()
     case = Case(**json.loads(sys.argv[1]))
     signal.alarm(int(case.seconds) + SPARE_S)

@@ -48,7 +48,7 @@ class Measured:
 
 
 def measure(result: RunResult) -> Measured:
-    """Latency is from the client's SYN to the last byte; the packets counted are the bottleneck's."""
+    """Measures a run. Latency is from the client's SYN to the last byte; packets are the bottleneck's."""
     transfers, queue = result.transfers(), result.queues()[0]
     latency, sizes = transfers["end_s"] - transfers["start_s"], transfers["bytes"].astype(np.float64)
     packets = np.ceil(sizes / MSS)

@@ -82,7 +82,7 @@ class Experiment1:
 
 
 def experiment_1(result: RunResult) -> Experiment1:
-    """Response time: request sent to last byte received."""
+    """Measures a run. Response time is from the request sent to last byte received."""
     transfers, down = result.transfers(), result.queues()[0]
     response = transfers["end_s"] - transfers["start_s"]
     packets = np.ceil(transfers["bytes"] / PACKET_BYTES)
@@ -103,7 +103,7 @@ def experiment_1(result: RunResult) -> Experiment1:
 
 
 def reduction(scheme: Experiment1, reference: Experiment1, low: float, high: float) -> float:
-    """By how much the scheme's mean response time is below the reference's, averaged over bins of size."""
+    """Returns how far the scheme's mean response time is below the reference's, averaged over size bins."""
     within = (EDGES[:-1] >= low) & (EDGES[1:] <= high)
     return float(np.nanmean(1 - scheme.response_s[within] / reference.response_s[within]))
 

@@ -28,7 +28,7 @@ class Measured:
 
 
 def measure(result: RunResult) -> Measured:
-    """Transmission latency: first data packet sent to last packet received (Figure 2)."""
+    """Measures a run. Transmission latency lasts from first data packet sent to last received (Figure 2)."""
     transfers = result.transfers()
     latency = transfers["end_s"] - transfers["first_data_s"]
     packets = -(-transfers["object_bytes"].astype(np.int64) // PACKET_BYTES)
@@ -54,7 +54,7 @@ class Reduction:
 
 
 def reduction(scheme: list[Measured], baseline: list[Measured]) -> Reduction:
-    """Paired by replication; the extremes are at the sizes where the mean over replications is extreme."""
+    """Returns the reduction, paired by replication, with its extremes over the sizes."""
     by_size = np.array([1 - one.mean_s / other.mean_s for one, other in zip(scheme, baseline, strict=True)])
     over_sizes = np.nanmean(by_size, axis=0)
     deviations = [

@@ -56,7 +56,7 @@ def _in_time(seconds: Floats) -> float:
 
 
 def _of_pages(seconds: Floats, page: NDArray[np.uint64]) -> Floats:
-    """The longest of each page, NaN if one did not end."""
+    """Returns the longest of each page, NaN if one did not end."""
     if not seconds.size:
         return seconds
     order = np.argsort(page, kind="stable")
@@ -70,5 +70,5 @@ def benefit(scheme: list[Measured], baseline: list[Measured], of_pages: bool) ->
 
 
 def share(one: Measured, of_pages: bool) -> float:
-    """The share in time, of pages or of objects."""
+    """Returns the share that is complete in time, of pages or of objects."""
     return one.pages_in_time if of_pages else one.objects_in_time

@@ -90,7 +90,7 @@ class Measured:
 
 
 def measure(result: RunResult, rtt_s: float | None = None) -> Measured:
-    """All of it; echoes of sessions with a round-trip time of about `rtt_s`, or of all."""
+    """Measures a run. Echoes are those of sessions with a round-trip time of about `rtt_s`, or of all."""
     transfers, down, summary = result.transfers(), result.queues()[0], result.summary()
     begin_s, until_s = summary["window_begin_s"], summary["window_end_s"] - TAIL_S
     source = np.array(transfers["source"])
@@ -118,7 +118,7 @@ def measure(result: RunResult, rtt_s: float | None = None) -> Measured:
 
 
 def _echoes(transfers: TransferColumns, source: NDArray[np.str_], rtt_s: float | None) -> NDArray[np.bool_]:
-    """The first echo of a session holds the handshake."""
+    """Returns the echo delays, without the first echo of each session, which includes the handshake."""
     chosen: NDArray[np.bool_] = (source == "telnet") & (transfers["write"] > 0)
     if rtt_s is not None:
         chosen &= np.abs(transfers["rtt_s"] - rtt_s) < 0.1 * rtt_s
@@ -126,7 +126,7 @@ def _echoes(transfers: TransferColumns, source: NDArray[np.str_], rtt_s: float |
 
 
 def page_times(transfers: TransferColumns, took: Floats, chosen: NDArray[np.bool_], until_s: float) -> Pages:
-    """From the request of a page to its last byte; pages that begin in the window and before `until_s`.
+    """Returns the times of pages from request to last byte. They begin in the window and before `until_s`.
 
     What is left of pages that began before the window lacks its index. A page some transfer of which has not
     begun when the run ends is as endless as one some transfer of which has not ended.

@@ -23,13 +23,13 @@ impl Colour {
     /// All colours, best first.
     pub const ALL: [Colour; COLOURS] = [Colour::Green, Colour::Yellow, Colour::Red];
 
-    /// Index in per-colour tables.
+    /// Returns the index in per-colour tables.
     #[inline]
     pub fn index(self) -> usize {
         self as usize
     }
 
-    /// `green`, `yellow` or `red`.
+    /// Returns `green`, `yellow` or `red`.
     pub fn name(self) -> &'static str {
         ["green", "yellow", "red"][self.index()]
     }
@@ -60,7 +60,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether the packet is lost.
+    /// Returns whether this verdict drops the packet.
     #[inline]
     pub fn drops(self) -> bool {
         matches!(self, Verdict::Early | Verdict::Forced)
@@ -128,43 +128,43 @@ impl View {
     /// Carries no payload.
     pub const ACK: u8 = 32;
 
-    /// One packet of `ip_bytes`, green, no flags.
+    /// Returns one packet of `ip_bytes`, green, no flags.
     #[inline]
     pub fn new(ip_bytes: u32) -> View {
         View { ip_bytes, segments: 1, ..View::default() }
     }
 
-    /// The same with a colour.
+    /// Returns the same with a colour.
     #[inline]
     pub fn with_colour(self, colour: Colour) -> View {
         View { colour, ..self }
     }
 
-    /// The same with `flags` set as well.
+    /// Returns the same with `flags` set as well.
     #[inline]
     pub fn with_flags(self, flags: u8) -> View {
         View { flags: self.flags | flags, ..self }
     }
 
-    /// The same from a sender with this window in packets; 0 is unknown.
+    /// Returns the same from a sender with this window in packets; 0 is unknown.
     #[inline]
     pub fn with_window(self, window_hint: u16) -> View {
         View { window_hint, ..self }
     }
 
-    /// The same of a connection for this application.
+    /// Returns the same for a connection of this application.
     #[inline]
     pub fn with_application(self, application: Application) -> View {
         View { application, ..self }
     }
 
-    /// The same at this position of the shaped direction's data.
+    /// Returns the same at this position of the shaped direction's data.
     #[inline]
     pub fn with_sequence(self, sequence: u32) -> View {
         View { sequence, ..self }
     }
 
-    /// The same as a super-packet of so many segments.
+    /// Returns the same as a super-packet of this many segments.
     #[inline]
     pub fn with_segments(self, segments: u16) -> View {
         View { segments, ..self }
@@ -188,7 +188,7 @@ pub struct Backlog {
 }
 
 impl Default for Backlog {
-    /// An empty queue that is not idle.
+    /// Returns an empty queue that is not idle.
     fn default() -> Backlog {
         Backlog {
             bytes: 0,
@@ -201,7 +201,8 @@ impl Default for Backlog {
 }
 
 impl Backlog {
-    /// Returns a queue in which so many green packets wait; idle since then, or [`NEVER`].
+    /// Returns a queue with this many waiting green packets; it has been idle since the given time, or
+    /// [`NEVER`].
     #[inline]
     pub fn new(packets: u32, bytes: u64, idle_since_ns: u64) -> Backlog {
         let (colour_bytes, colour_packets) = ([bytes, 0, 0], [packets, 0, 0]);

@@ -39,10 +39,10 @@ pub(crate) struct RawParameter {
     pub stride: u32,
 }
 
-/// `struct mh_place`.
+/// `struct mh_link_context`.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(crate) struct RawPlace {
+pub(crate) struct RawLinkContext {
     pub rate_bps: f64,
     pub bottleneck_bps: f64,
     pub buffer_bytes: u64,
@@ -74,7 +74,7 @@ pub struct Counts {
     pub flows: [u32; CLASSES],
 }
 
-pub(crate) type SetupFn = unsafe extern "C" fn(*mut c_void, *const RawPlace) -> RawFault;
+pub(crate) type SetupFn = unsafe extern "C" fn(*mut c_void, *const RawLinkContext) -> RawFault;
 pub(crate) type DrawsFn = unsafe extern "C" fn(*const c_void) -> u32;
 pub(crate) type MarkFn =
     unsafe extern "C" fn(*const c_void, *mut c_void, *mut c_void, *const View, u64, u32) -> u32;
@@ -167,7 +167,7 @@ mod tests {
         let rust = [
             layout!(View: ip_bytes, segments, window_hint, colour, flags, application, sequence),
             layout!(Backlog: bytes, idle_since_ns, colour_bytes, packets, colour_packets),
-            layout!(RawPlace: rate_bps, bottleneck_bps, buffer_bytes, buffer_packets, shares, parameters, parameter_count),
+            layout!(RawLinkContext: rate_bps, bottleneck_bps, buffer_bytes, buffer_packets, shares, parameters, parameter_count),
             layout!(RawParameter: name, value, meaning, source, choices, least, most, kind, bits, mask, offset, bytes, count, stride),
             layout!(RawPolicy: abi, kind, key, returns, flags, params_bytes, flow_bytes, state_bytes, parameter_count,
                 reading_count, name, summary, source, detail, unread, parameters, readings, setup, draws, mark, drop,

@@ -43,7 +43,7 @@ impl Function {
     }
 }
 
-/// Every argument that any function takes, beside parameters and states. A departure's colour is the view's.
+/// All arguments of all functions, except parameters and states. A departure's colour is the view's.
 #[derive(Debug, Clone, Copy)]
 pub struct Arguments<'a> {
     /// The packet.
@@ -58,7 +58,7 @@ pub struct Arguments<'a> {
     pub random: u32,
 }
 
-/// Where a parameter stands in the struct.
+/// Position of a parameter in the struct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
     /// Bytes from the beginning of the struct.
@@ -133,7 +133,7 @@ impl Policy {
         }
     }
 
-    /// Returns where a parameter stands, by its position in the table.
+    /// Returns the position of a parameter in the struct, by its index in the table.
     ///
     /// # Panics
     /// When there are fewer parameters.

@@ -15,10 +15,10 @@ const unsigned int mh_layout[] = {
 	offsetof(struct mh_backlog, colour_bytes), offsetof(struct mh_backlog, packets),
 	offsetof(struct mh_backlog, colour_packets),
 
-	sizeof(struct mh_place), offsetof(struct mh_place, rate_bps), offsetof(struct mh_place, bottleneck_bps),
-	offsetof(struct mh_place, buffer_bytes), offsetof(struct mh_place, buffer_packets),
-	offsetof(struct mh_place, shares), offsetof(struct mh_place, parameters),
-	offsetof(struct mh_place, parameter_count),
+	sizeof(struct mh_link_context), offsetof(struct mh_link_context, rate_bps), offsetof(struct mh_link_context, bottleneck_bps),
+	offsetof(struct mh_link_context, buffer_bytes), offsetof(struct mh_link_context, buffer_packets),
+	offsetof(struct mh_link_context, shares), offsetof(struct mh_link_context, parameters),
+	offsetof(struct mh_link_context, parameter_count),
 
 	sizeof(struct mh_parameter), offsetof(struct mh_parameter, name), offsetof(struct mh_parameter, value),
 	offsetof(struct mh_parameter, meaning), offsetof(struct mh_parameter, source),

@@ -19,7 +19,7 @@ pub use ffi::Counts;
 pub use functions::{Arguments, Field, Function};
 pub use load::{LoadError, c_compiler, headers_folder, load};
 pub use parameter::{Kind, Parameter, ParameterError, Value};
-pub use params::{Params, Place, Settings, State};
+pub use params::{LinkContext, Params, Settings, State};
 pub use policy::{Answer, DropFn, Key, MarkFn, Origin, Policy, PolicyKind, find, policies};
 
 /// Runs the README's example as a test.

@@ -5,7 +5,7 @@
 
 use crate::ffi::{ABI, DROPPER, MARKER, RawPolicy};
 use crate::parameter::ParameterError;
-use crate::params::{Place, Settings};
+use crate::params::{LinkContext, Settings};
 use crate::policy::{Origin, Policy, find, register};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -232,7 +232,7 @@ fn check_parameters(policy: &'static Policy) -> Result<(), String> {
             return Err(format!("has two parameters named {name}"));
         }
     }
-    let complete = Settings::new(policy).at(&Place::EXAMPLE);
+    let complete = Settings::new(policy).for_link(&LinkContext::EXAMPLE);
     complete
         .map(drop)
         .map_err(|error: ParameterError| format!("has defaults that do not fit each other; {error}"))

@@ -28,7 +28,7 @@ pub enum Kind {
     Percent,
     /// `true` or `false`.
     Flag,
-    /// One of these words; `-` stands for a position that has none.
+    /// One of these words; `-` is a position without a word.
     Choice(&'static [&'static str]),
     /// A buffer: packets or bytes.
     Buffer,
@@ -75,7 +75,7 @@ pub enum Value {
 pub struct ParameterError {
     /// Name of the parameter.
     pub parameter: String,
-    /// The value as it was given; empty where it does not fit the place or another value.
+    /// The value as it was given; empty where it does not fit the link or another value.
     pub value: String,
     /// What is allowed, such as "a time, such as 5ms or 1s".
     pub allowed: String,
@@ -114,7 +114,7 @@ impl Parameter {
     }
 
     /// Returns the same with this range, both ends included.
-    pub const fn within(self, least: f64, most: f64) -> Parameter {
+    pub const fn with_range(self, least: f64, most: f64) -> Parameter {
         Parameter { least, most, ..self }
     }
 

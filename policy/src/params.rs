@@ -1,13 +1,13 @@
-//! Parameters of a policy: values by name, and the C struct they fill at a place.
+//! Parameters of a policy: values by name, and the C struct they fill for a link.
 
-use crate::ffi::{RawParameter, RawPlace};
+use crate::ffi::{RawLinkContext, RawParameter};
 use crate::parameter::{Kind, ParameterError, Value};
 use crate::policy::{Policy, text};
 use std::ffi::c_void;
 
-/// Where a policy is put: what its parameters may depend on.
+/// What the parameters of a policy may depend on: its link.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
+pub struct LinkContext {
     /// Rate of the link, bit/s.
     pub rate_bps: f64,
     /// Rate of the slowest link in the data direction, bit/s.
@@ -18,10 +18,10 @@ pub struct Place {
     pub buffer_bytes: u64,
 }
 
-impl Place {
-    /// Some link, to try parameters at: 10 Mbit/s, 50 packets.
-    pub const EXAMPLE: Place =
-        Place { rate_bps: 1e7, bottleneck_bps: 1e7, buffer_packets: 50, buffer_bytes: 0 };
+impl LinkContext {
+    /// An example link: 10 Mbit/s, 50 packets.
+    pub const EXAMPLE: LinkContext =
+        LinkContext { rate_bps: 1e7, bottleneck_bps: 1e7, buffer_packets: 50, buffer_bytes: 0 };
 }
 
 /// The values of a policy's parameters, given or by default.
@@ -73,24 +73,24 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns the parameters' struct at a place.
+    /// Returns the complete struct of parameters for a link.
     ///
     /// # Errors
-    /// [`ParameterError`] when a value does not fit the place or another value; its `value` is empty.
-    pub fn at(&self, place: &Place) -> Result<Params, ParameterError> {
-        let mut params = self.before_set_up(place)?;
+    /// [`ParameterError`] when a value does not fit the link or another value; its `value` is empty.
+    pub fn for_link(&self, context: &LinkContext) -> Result<Params, ParameterError> {
+        let mut params = self.before_set_up(context)?;
         params.set_up().map(|()| params)
     }
 
     /// Returns the parameters' struct as the header's set-up function is given it, for tools that call it themselves.
     ///
     /// # Errors
-    /// [`ParameterError`] when a value does not fit the place.
-    pub fn before_set_up(&self, place: &Place) -> Result<Params, ParameterError> {
+    /// [`ParameterError`] when a value does not fit the link.
+    pub fn before_set_up(&self, context: &LinkContext) -> Result<Params, ParameterError> {
         let mut params = Params {
             policy: self.policy,
             words: vec![0; self.policy.sizes().0.div_ceil(8)].into(),
-            place: *place,
+            context: *context,
             shares: 0,
         };
         for (index, value) in self.values.iter().enumerate() {
@@ -109,11 +109,11 @@ impl Settings {
 pub struct Params {
     policy: &'static Policy,
     words: Box<[u64]>,
-    place: Place,
+    context: LinkContext,
     shares: u64,
 }
 
-/// A value without reference to a place.
+/// A value that no longer depends on the link.
 enum Absolute {
     Number(f64),
     Packets(f64),
@@ -127,9 +127,9 @@ impl Params {
         self.policy
     }
 
-    /// Returns the place that they were made for.
-    pub fn place(&self) -> &Place {
-        &self.place
+    /// Returns the link that they were made for.
+    pub fn context(&self) -> &LinkContext {
+        &self.context
     }
 
     /// Returns which parameters were given in % of the buffer or rate: bit i stands for the i-th.
@@ -137,24 +137,24 @@ impl Params {
         self.shares
     }
 
-    /// Returns the defaults with some of them changed, given as text, at a place. For tests and callers in Rust.
+    /// Returns the defaults with some of them changed, given as text, for a link. For tests and callers in Rust.
     ///
     /// # Errors
     /// [`ParameterError`] when a value is not allowed.
-    pub fn of(
+    pub fn from_text(
         policy: &'static Policy,
         given: &[(&str, &str)],
-        place: &Place,
+        context: &LinkContext,
     ) -> Result<Params, ParameterError> {
         let mut settings = Settings::new(policy);
         for (name, value) in given {
             settings.set(name, value)?;
         }
-        settings.at(place)
+        settings.for_link(context)
     }
 
-    /// Sets a parameter to a number in its natural unit (s, bytes, packets, bit/s) and completes the struct anew. If
-    /// that is refused, nothing changes.
+    /// Sets a parameter to a number in its natural unit (s, bytes, packets, bit/s) and completes the struct
+    /// again. If that is refused, nothing changes.
     ///
     /// # Errors
     /// [`ParameterError`] when the number is not allowed.
@@ -192,14 +192,14 @@ impl Params {
         }
     }
 
-    /// Returns the parameters of another policy whose struct stands inside this one, at `offset` bytes.
+    /// Returns the parameters of another policy whose struct is a member of this one, at `offset` bytes.
     ///
     /// # Panics
     /// When it does not fit in there.
     pub fn part(&self, policy: &'static Policy, offset: usize) -> Params {
         let words = policy.sizes().0.div_ceil(8);
         assert!(offset.is_multiple_of(8) && offset / 8 + words <= self.words.len(), "{policy:?} is no part");
-        Params { policy, words: self.words[offset / 8..][..words].into(), place: self.place, shares: 0 }
+        Params { policy, words: self.words[offset / 8..][..words].into(), context: self.context, shares: 0 }
     }
 
     /// Returns the struct's bytes, as C has them.
@@ -222,7 +222,7 @@ impl Params {
         self.words.as_ptr().cast()
     }
 
-    /// Returns what a value is at this place.
+    /// Returns what a value is at this link.
     fn resolve(&self, index: usize, value: Value, all: &[Value]) -> Absolute {
         match value {
             Value::Number(number) => Absolute::Number(number),
@@ -231,14 +231,14 @@ impl Params {
             Value::Flag(on) => Absolute::Bits(if on { u32::MAX } else { 0 }),
             Value::Choice(position) => Absolute::Bits(position),
             Value::Share(percent) if self.policy.parameters()[index].kind == Kind::Rate => {
-                Absolute::Number((self.place.bottleneck_bps * percent / 100.0).round().max(1.0))
+                Absolute::Number((self.context.bottleneck_bps * percent / 100.0).round().max(1.0))
             }
             Value::Share(percent) => {
                 let mean =
                     self.policy.parameters().iter().position(|one| one.name == "mean").map(|at| all[at]);
                 let mean = if let Some(Value::Number(bytes)) = mean { bytes } else { 1000.0 };
-                let packets = match self.place.buffer_packets {
-                    0 => self.place.buffer_bytes as f64 / mean,
+                let packets = match self.context.buffer_packets {
+                    0 => self.context.buffer_bytes as f64 / mean,
                     packets => packets as f64,
                 };
                 Absolute::Number(percent / 100.0 * packets)
@@ -298,17 +298,17 @@ impl Params {
     /// Computes what the header's set-up function computes.
     fn set_up(&mut self) -> Result<(), ParameterError> {
         let Some(set_up) = self.policy.raw().setup else { return Ok(()) };
-        let place = RawPlace {
-            rate_bps: self.place.rate_bps,
-            bottleneck_bps: self.place.bottleneck_bps,
-            buffer_bytes: self.place.buffer_bytes,
-            buffer_packets: self.place.buffer_packets,
+        let context = RawLinkContext {
+            rate_bps: self.context.rate_bps,
+            bottleneck_bps: self.context.bottleneck_bps,
+            buffer_bytes: self.context.buffer_bytes,
+            buffer_packets: self.context.buffer_packets,
             shares: self.shares,
             parameters: self.policy.raw().parameters,
             parameter_count: u64::from(self.policy.raw().parameter_count),
         };
         // SAFETY: the struct is this policy's, and the function keeps neither pointer.
-        let fault = unsafe { set_up(self.words.as_mut_ptr().cast(), &place) };
+        let fault = unsafe { set_up(self.words.as_mut_ptr().cast(), &context) };
         match text(fault.parameter) {
             "" => Ok(()),
             parameter => Err(ParameterError {
@@ -357,7 +357,7 @@ fn fixed(value: f64, bits: i32) -> u64 {
 pub struct State(Box<[u64]>);
 
 impl State {
-    /// Returns a fresh state of so many bytes.
+    /// Returns a fresh state of this many bytes.
     pub fn new(bytes: usize) -> State {
         State(vec![0; bytes.div_ceil(8)].into())
     }

@@ -33,7 +33,7 @@ pub enum Key {
 pub enum Origin {
     /// Compiled into this library.
     Shipped,
-    /// Compiled from a header when it was asked for.
+    /// Compiled from a header that a user named.
     Header {
         /// The header.
         path: PathBuf,
@@ -171,7 +171,7 @@ impl Policy {
         self.raw.flags & ffi::LEAST_IS_STRICTEST != 0
     }
 
-    /// Returns whether a dropper is asked for packets that find the buffer full.
+    /// Returns whether a dropper must be called for packets that find the buffer full.
     pub fn sees_full_buffers(&self) -> bool {
         self.raw.flags & ffi::SEES_FULL_BUFFERS != 0
     }

@@ -86,15 +86,15 @@ static const struct mh_parameter mh_placeholder_policy_parameters[] = {
 };
 
 /*
- * Checks parameters against each other and computes fields that depend on them or on the link (`place`). Leave it out,
+ * Checks parameters against each other and computes fields that depend on them or on the link (`link`). Leave it out,
  * and MH_SETUP below, if there is nothing of that sort.
  */
 static inline struct mh_fault mh_placeholder_policy_setup(struct mh_placeholder_policy_params *params,
-							  const struct mh_place *place)
+							  const struct mh_link_context *link)
 {
 	double min = mh_from_q32(params->min_q32), max = mh_from_q32(params->max_q32);
 
-	(void)place;
+	(void)link;
 	if (max < min + 1)
 		return MH_FAULT("max", "at least one packet more than min");
 	params->slope_q32 = mh_fixed(mh_from_q32(params->max_p_q32) / (max - min), 32);

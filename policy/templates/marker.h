@@ -89,13 +89,13 @@ static const struct mh_parameter mh_placeholder_policy_parameters[] = {
 };
 
 /*
- * Checks parameters against each other and computes fields that depend on them or on the link (`place`). Leave it out,
+ * Checks parameters against each other and computes fields that depend on them or on the link (`link`). Leave it out,
  * and MH_SETUP below, if there is nothing of that sort.
  */
 static inline struct mh_fault mh_placeholder_policy_setup(struct mh_placeholder_policy_params *params,
-							  const struct mh_place *place)
+							  const struct mh_link_context *link)
 {
-	(void)place;
+	(void)link;
 	if (params->yellow < params->green)
 		return MH_FAULT("yellow", "at least green");
 	return MH_NO_FAULT;

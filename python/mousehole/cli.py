@@ -92,7 +92,7 @@ JsonFile = Annotated[
     str | None, typer.Option("--json", metavar="FILE|-", help="Results as JSON; - is standard output.")
 ]
 Jobs = Annotated[str | None, typer.Option(metavar="N", help="Parallel runs (default: one per core).")]
-Own = Annotated[str | None, typer.Option(metavar="N", help="Replaces that of the scenario.")]
+Own = Annotated[str | None, typer.Option(metavar="N", help="Number to use instead of the scenario's.")]
 
 
 OwnPolicy = Annotated[
@@ -102,7 +102,7 @@ OwnPolicy = Annotated[
 
 
 def main() -> None:
-    """The command `mousehole`."""
+    """Runs the command `mousehole`."""
     app()
 
 
@@ -162,7 +162,7 @@ def inspect_command(
 def run_command(
     scenario: Annotated[str, typer.Argument(metavar="SCENARIO.toml", help="A scenario file.")],
     scheme: Annotated[
-        str | None, typer.Option(metavar="NAME[(…)]", help="Replaces that of the scenario.")
+        str | None, typer.Option(metavar="NAME[(…)]", help="Scheme to use instead of the scenario's.")
     ] = None,
     policy: OwnPolicy = None,
     seed: Own = None,
@@ -222,7 +222,11 @@ def schemes_command(
     output.check_outputs({"--json": json})
     load_policies(policy)
     if json is None and name is not None:
-        show.print_scheme(report.report_console(), show.scheme_entry(name))
+        try:
+            entry = show.scheme_entry(name)
+        except MouseholeError as error:  # the name is an argument here, not the option --schemes
+            raise error.renamed({"scheme": "NAME"}) from None
+        show.print_scheme(report.report_console(), entry)
     elif json is None:
         show.print_schemes(report.report_console(), _engine.schemes(), _engine.parts())
     else:

@@ -55,12 +55,12 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     The hosts:
       tcp               TCP profile: "rfc", "linux", "ns2-2.35" or "ns2-2001" ("rfc")
       ecn               hosts use ECN (RFC 3168)
-    What is compared:
+    Comparison:
       schemes           names, perhaps with parameters: "droptail,sfd(th=15kB)", a list of such, or "all"
       policy            header of your own policy, or several, that schemes may then name (none)
       baseline          scheme that the others are compared with ("droptail")
       short, long       transfers up to `short` ("15kB") are short, those above `long` ("150kB") are long
-    How much is run:
+    Runs:
       duration          length of the measured window ("300s")
       warmup            time before the measured window ("30s")
       seeds             replications (10; 3 with `quick`); fewer than five give no intervals

@@ -1,4 +1,4 @@
-"""Own policies: a header to begin with, and checks of a header before it is used."""
+"""Policies of the user: creates a header to start from, and checks a header before it is used."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from mousehole.engine_types import PolicyReport
 from mousehole.errors import MouseholeError, field_error
 
 RECORDS = 1 << 20
-"""Records that `check` plays in the kernel unless it is told otherwise: about a million."""
+"""Records that `check` plays in the kernel by default: about a million."""
 
 
 def new(name: str, kind: str = "marker", folder: str | Path = ".") -> Path:
@@ -47,5 +47,5 @@ def is_good(report: PolicyReport, require_kernel: bool = False) -> bool:
 
 
 def headers_folder() -> Path:
-    """Returns the folder to give a C compiler by `-I`, so that `#include "mousehole/policy.h"` is found."""
+    """Returns the folder for a C compiler's `-I`, so that `#include "mousehole/policy.h"` is found."""
     return Path(_engine.policy_headers_folder())

@@ -14,7 +14,10 @@ CHECK_SCHEMA = "mousehole.policy-check/1"
 VERDICTS = {"passed": "passed", "warning": "warning", "failed": "FAILED", "not_run": "NOT RUN"}
 
 policy_app = typer.Typer(
-    add_completion=False, no_args_is_help=True, rich_markup_mode=None, help="Makes and checks own policies."
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Creates and checks policies of your own.",
 )
 
 
@@ -23,7 +26,7 @@ def new_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of the policy, such as my-marker.")],
     kind: Annotated[str, typer.Option(metavar="marker|dropper", help="What it decides.")] = "marker",
 ) -> None:
-    """Writes NAME.h into this folder: a commented policy that works, to be made one's own."""
+    """Writes NAME.h into this folder: a commented, working policy to start from."""
     print(policy.new(name, kind))
 
 
@@ -44,7 +47,7 @@ def check_command(
         str | None, typer.Option("--json", metavar="FILE|-", help="Results as JSON; - is standard output.")
     ] = None,
 ) -> None:
-    """Checks policies: rules, random records under sanitizers, and the kernel against the native build.
+    """Checks policies by rules, by random records under sanitizers, and in the kernel.
 
     The status is 0 if nothing was found, 1 if a policy is at fault.
     """
@@ -66,7 +69,7 @@ def check_command(
 
 @policy_app.command("headers", cls=CliCommand)
 def headers_command() -> None:
-    """Prints the folder to give a C compiler by -I."""
+    """Prints the folder of the headers, for a C compiler's -I."""
     print(policy.headers_folder())
 
 

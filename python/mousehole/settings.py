@@ -13,7 +13,7 @@ S = TypeVar("S")
 R = TypeVar("R")
 T = TypeVar("T")
 
-LINK, TRAFFIC, COMPARED, RUN, HOSTS = "Link", "Traffic", "What is compared", "How much is run", "Hosts"
+LINK, TRAFFIC, COMPARED, RUN, HOSTS = "Link", "Traffic", "Comparison", "Runs", "Hosts"
 
 
 @dataclass(frozen=True)

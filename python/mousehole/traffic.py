@@ -28,7 +28,7 @@ class FrameLike(Protocol):
         """Names of the columns."""
 
     def __getitem__(self, name: Any, /) -> Any:
-        """A column."""
+        """Returns a column."""
 
 
 Source = str | Path | FrameLike | Sequence[str | Path] | Sequence[Mapping[str, object]]

@@ -96,7 +96,7 @@ fn scheme_policies<'py>(py: Python<'py>, scheme: &str) -> PyResult<Bound<'py, Py
     PyList::new(py, own.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// Returns a sentence for each part of a scheme that changes nothing where it stands.
+/// Returns a sentence for each part of a scheme that has no effect in its position.
 #[pyfunction]
 fn scheme_remarks(py: Python<'_>, scheme: &str) -> PyResult<Vec<String>> {
     Scheme::parse(scheme).map(|parsed| parsed.remarks()).map_err(|error| to_python(py, error))
@@ -110,7 +110,7 @@ fn models(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(all)
 }
 
-/// Every parameter of a scheme with its value as text.
+/// Returns every parameter of a scheme with its value as text.
 #[pyfunction]
 fn scheme_parameters<'py>(py: Python<'py>, scheme: &str) -> PyResult<Bound<'py, PyDict>> {
     let parsed = Scheme::parse(scheme).map_err(|error| to_python(py, error))?;
@@ -127,13 +127,13 @@ fn rate(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
     parse_rate(field, text).map(|rate| rate.0).map_err(|error| to_python(py, error))
 }
 
-/// Seconds of a time such as `80ms`.
+/// Returns the seconds of a time such as `80ms`.
 #[pyfunction(name = "parse_duration")]
 fn duration(py: Python<'_>, field: &str, text: &str) -> PyResult<f64> {
     parse_dur(field, text).map(|span| span.as_secs()).map_err(|error| to_python(py, error))
 }
 
-/// Bytes of a size such as `15kB`.
+/// Returns the bytes of a size such as `15kB`.
 #[pyfunction(name = "parse_size")]
 fn size(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
     parse_size(field, text).map_err(|error| to_python(py, error))

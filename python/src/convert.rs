@@ -32,7 +32,7 @@ fn engine_value<T: DeserializeOwned>(field: &str, given: &Bound<'_, PyAny>) -> R
 
 /// Returns the error for a value without the form of what it should describe, with the parser's sentence.
 fn form(field: &str, problem: String) -> Error {
-    Problem::Form { value: None, problem }.of(field)
+    Problem::Form { value: None, problem }.for_field(field)
 }
 
 /// Refuses infinity and NaN at any depth, which a JSON value would silently turn into null.

@@ -1,4 +1,5 @@
-//! The one place where engine errors become Python's, and where Python has its own errors worded.
+//! Converts engine errors into Python's, and builds the messages of Python's own errors. No other module
+//! does.
 
 use mousehole_sim::error::{Error, Given, Problem};
 use pyo3::prelude::*;
@@ -40,7 +41,7 @@ fn exception(py: Python<'_>, error: Error) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// Returns the error of a field whose value is not allowed; `allowed` completes "it must be …", and `fault`
-/// "the value …" where more can be said than "is not allowed".
+/// "the value …" if it can be more specific than "is not allowed".
 #[pyfunction]
 #[pyo3(signature = (field, value, allowed, fault=None))]
 fn value_error<'py>(
@@ -50,7 +51,7 @@ fn value_error<'py>(
     fault: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let problem = Problem::Value { value: given(&value)?, fault, allowed: allowed.into(), suggestion: None };
-    exception(value.py(), problem.of(field))
+    exception(value.py(), problem.for_field(field))
 }
 
 fn given(value: &Bound<'_, PyAny>) -> PyResult<Given> {
@@ -72,7 +73,7 @@ fn conflict_error<'py>(
     allowed: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let problem = Problem::Conflict { value: given(&value)?, with: other.into(), allowed: allowed.into() };
-    exception(value.py(), problem.of(field))
+    exception(value.py(), problem.for_field(field))
 }
 
 /// Returns the error of a name that no `noun` has.

@@ -96,7 +96,7 @@ fn read_traffic(
 fn model_traffic(py: Python<'_>, name: &str, params: Option<Bound<'_, PyAny>>) -> PyResult<Traffic> {
     let params = params.map(|params| convert::from_python("traffic.params", &params)).transpose()?;
     let params: serde_json::Value = params.unwrap_or_default();
-    let model = model::by_name(name, &params).map_err(|error| to_python(py, error.within("traffic")))?;
+    let model = model::by_name(name, &params).map_err(|error| to_python(py, error.inside("traffic")))?;
     Ok(Traffic { connections: Arc::new(py.detach(|| model.sample(1, SAMPLE))), model: Some(model) })
 }
 

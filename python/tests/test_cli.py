@@ -310,6 +310,7 @@ def test_schemes__prints_a_page_with_the_values_given(tmp_path: Path) -> None:
 def test_schemes__refuses_an_unknown_name(tmp_path: Path) -> None:
     done = run("schemes", "sdf", cwd=tmp_path)
     assert done.returncode == 2
+    assert done.stderr.startswith("mousehole: error: NAME: there is no scheme")
     assert 'did you mean "sfd"?' in done.stderr
 
 
@@ -349,7 +350,7 @@ def test_compare__a_closed_pipe_ends_quietly_after_the_files(tmp_path: Path) -> 
     assert json.loads((tmp_path / "a.json").read_text())["schema"] == "mousehole.compare/1"
 
 
-def test_schemes__reads_in_a_terminal_that_knows_only_ascii(tmp_path: Path) -> None:
+def test_schemes__prints_ascii_where_the_terminal_needs_it(tmp_path: Path) -> None:
     plain = {
         **os.environ,
         "LC_ALL": "C",

@@ -42,7 +42,7 @@ def test_figures__one_for_each_source_and_what_it_is() -> None:
     assert 0 <= found["calls", "loss_share"] < 1
 
 
-def test_figures__pieces_of_a_cheat_are_one_object() -> None:
+def test_figures__pieces_of_a_split_transfer_are_one_object() -> None:
     gaming = {"share": 0.5, "split": 4, "min_bytes": "20kB"}
     ran = mousehole.run({**MIX, "traffic": {"model": "poisson", "load": 0.7, "gaming": gaming}})
     found = figures_of(ran)
@@ -53,7 +53,7 @@ def test_figures__pieces_of_a_cheat_are_one_object() -> None:
     assert found[groups.HONEST, "response_mean_s"] > 0
 
 
-def test_figures__pages_with_cheats_are_still_whole() -> None:
+def test_figures__pages_with_misbehaving_senders_are_complete() -> None:
     gaming = {"share": 1.0, "split": 4, "min_bytes": "20kB"}
     params = {"users": 20, "objects_min": 3}
     ran = mousehole.run({**MIX, "traffic": {"model": "web:http10", "params": params, "gaming": gaming}})
@@ -68,6 +68,6 @@ def test_figures__pages_with_cheats_are_still_whole() -> None:
     assert found == pytest.approx(whole["page_s"].mean())
 
 
-def test_figures__nothing_to_tell_apart_in_one_source() -> None:
+def test_figures__are_absent_for_a_single_source() -> None:
     ran = mousehole.run({**MIX, "traffic": {"model": "poisson", "load": 0.5}})
     assert figures_of(ran) == {}

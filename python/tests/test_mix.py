@@ -50,7 +50,7 @@ def test_run__names_sources_in_every_table() -> None:
     assert document["summary"]["goodput_up_bps"] > 1e6
 
 
-def test_sizes__are_looked_for_beside_the_scenario(tmp_path: Path) -> None:
+def test_sizes__are_relative_to_the_scenarios_folder(tmp_path: Path) -> None:
     (tmp_path / "own.cdf").write_text(SIZES)
     text = 'warmup = "0s"\nduration = "4s"\n[traffic]\nmodel = "sizes:own.cdf"\nload = 0.5\n'
     (tmp_path / "scenario.toml").write_text(text)
@@ -100,7 +100,7 @@ def test_show__a_line_for_flows_and_datagrams() -> None:
     assert "datagrams" in text
 
 
-def test_show__nothing_beside_transfers() -> None:
+def test_show__omits_flows_and_datagrams_if_there_are_none() -> None:
     done = mousehole.run(scenario(model="poisson", load=0.5))
     assert done.flows.is_empty()
     assert list(show._beside_transfers(done)) == []

@@ -81,7 +81,7 @@ def test_single_fifo_schemes__never_reorder(quick: mousehole.Comparison) -> None
         assert not quick.results.scheme_values(quick.plan.cells[0], scheme, "reordered_share").any()
 
 
-def test_all_schemes__is_the_catalogue_without_witnesses() -> None:
+def test_all_schemes__is_the_catalogue_without_ns2s_queues() -> None:
     names = {scheme["name"] for scheme in _engine.schemes() if not scheme["name"].startswith("ns2-")}
     assert {name.split("(")[0] for name in all_schemes()} == names
 
@@ -108,7 +108,7 @@ def test_report__names_schemes_and_fits_at_every_width(quick: mousehole.Comparis
         assert sum(line.strip().startswith(f"{scheme} ") for line in lines) >= 2, "table and heat map"
 
 
-def test_report__says_which_schemes_did_nothing() -> None:
+def test_report__names_schemes_without_effect() -> None:
     found = compared(quick=True, schemes="droptail,wrr,fq-codel")
     (note,) = [note for note in found.notes(found.plan.cells[0]) if "exactly" in note]
     assert note.startswith("wrr did exactly the same as droptail")
@@ -123,9 +123,7 @@ def test_marked__stars_the_ideals() -> None:
     ]
 
 
-def test_plot__of_many_schemes_shows_what_they_are_set_beside(
-    quick: mousehole.Comparison, tmp_path: Path
-) -> None:
+def test_plot__of_many_schemes_highlights_the_references(quick: mousehole.Comparison, tmp_path: Path) -> None:
     quick.plot(tmp_path / "many.svg")
     text = (tmp_path / "many.svg").read_text()
     assert "other schemes" in text

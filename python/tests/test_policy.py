@@ -39,7 +39,7 @@ def test_new__writes_a_header_that_passes_and_never_overwrites(
     assert len(found["policies"][0]["sha256"]) == 64
 
 
-def test_check__tells_faults_from_wrong_use(
+def test_check__distinguishes_faults_from_wrong_use(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     header = policy.new("faulty-one", folder=tmp_path)

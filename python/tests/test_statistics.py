@@ -139,7 +139,9 @@ def test_verdict__seeds_needed_mostly_decide() -> None:
     st.floats(0.001, 1000),
     st.randoms(use_true_random=False),
 )
-def test_log_ratio__knows_no_unit_and_no_order(values: list[float], scale: float, random: Random) -> None:
+def test_log_ratio__is_independent_of_unit_and_order(
+    values: list[float], scale: float, random: Random
+) -> None:
     others = values[1:] + values[:1]
     plain = log_ratio(values, others)
     scaled = log_ratio([scale * v for v in values], [scale * v for v in others])

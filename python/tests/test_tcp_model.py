@@ -61,7 +61,7 @@ def test_latency__without_loss_is_slow_start_alone() -> None:
     assert_allclose(model.latency_s(1e-9, SIZES), model.latency_s(0, SIZES), rtol=1e-4)
 
 
-def test_first_packet__is_what_chance_gives() -> None:
+def test_first_packet__matches_drawn_waits() -> None:
     losses = np.random.default_rng(1).geometric(0.8, 400_000) - 1
     waits = 0.1 + 3.0 * (2.0**losses - 1)
     # The mean of 2^losses has a heavy tail: its variance is finite for p < 1/4 only.

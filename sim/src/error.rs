@@ -47,7 +47,7 @@ pub enum Problem {
     Value {
         /// The value as the user wrote it.
         value: Given,
-        /// Completes "the value …", where more can be said than "is not allowed": `has no unit`.
+        /// Completes "the value …", if it can be more specific than "is not allowed": `has no unit`.
         fault: Option<String>,
         /// Completes "it must be …": `a time with a unit, such as 80ms`.
         allowed: String,
@@ -77,7 +77,7 @@ pub enum Problem {
         /// The names that exist.
         known: Vec<String>,
     },
-    /// Text does not have the form of what it should describe; the sentence is the parser's.
+    /// The text cannot be parsed; the sentence is the parser's.
     Form {
         /// The value as the user wrote it, where it is short enough to quote.
         value: Option<Given>,
@@ -95,7 +95,7 @@ pub struct Given {
     pub is_text: bool,
 }
 
-/// Text of the user's, which messages put in quotation marks; see [`quote`].
+/// Text from the user, which messages put in quotation marks; see [`quote`].
 #[derive(Debug, Clone, Copy)]
 pub struct Quoted<'a>(&'a str);
 
@@ -131,7 +131,7 @@ impl Error {
     /// Returns an [`Error::Field`] for a value that is not allowed; `allowed` completes "it must be …".
     pub fn field(field: impl Into<String>, value: impl IntoGiven, allowed: impl Into<String>) -> Self {
         let (value, allowed) = (value.into_given(), allowed.into());
-        Problem::Value { value, fault: None, allowed, suggestion: None }.of(field)
+        Problem::Value { value, fault: None, allowed, suggestion: None }.for_field(field)
     }
 
     /// Returns an [`Error::Field`] for a value that is not allowed; `fault` completes "the value …", such as
@@ -143,7 +143,7 @@ impl Error {
         allowed: impl Into<String>,
     ) -> Self {
         let (value, fault) = (value.into_given(), Some(fault.into()));
-        Problem::Value { value, fault, allowed: allowed.into(), suggestion: None }.of(field)
+        Problem::Value { value, fault, allowed: allowed.into(), suggestion: None }.for_field(field)
     }
 
     /// Returns an [`Error::Field`] for a word that is none of the few in `words`.
@@ -154,7 +154,7 @@ impl Error {
 
     /// Returns an [`Error::Field`] for a needed value that is absent; `allowed` completes "give …".
     pub fn missing(field: impl Into<String>, allowed: impl Into<String>) -> Self {
-        Problem::Missing { allowed: allowed.into() }.of(field)
+        Problem::Missing { allowed: allowed.into() }.for_field(field)
     }
 
     /// Returns an [`Error::Field`] for a value that cannot be combined with `with`; `allowed` is a clause that says
@@ -166,7 +166,7 @@ impl Error {
         allowed: impl Into<String>,
     ) -> Self {
         let (value, with) = (value.into_given(), with.into());
-        Problem::Conflict { value, with, allowed: allowed.into() }.of(field)
+        Problem::Conflict { value, with, allowed: allowed.into() }.for_field(field)
     }
 
     /// Returns an [`Error::Field`] for a name that no `noun` has; the sentence suggests the nearest of `known`.
@@ -177,7 +177,7 @@ impl Error {
         known: impl IntoIterator<Item = &'a str>,
     ) -> Self {
         let known = known.into_iter().map(str::to_string).collect();
-        Problem::Unknown { noun: noun.into(), value: quote(name).into_given(), known }.of(field)
+        Problem::Unknown { noun: noun.into(), value: quote(name).into_given(), known }.for_field(field)
     }
 
     /// Returns an [`Error::File`].
@@ -185,7 +185,7 @@ impl Error {
         Error::File { file: file.into(), problem: problem.into() }
     }
 
-    /// Returns the error of the same value with a suggestion, where there is one.
+    /// Returns the error of the same value with a suggestion, if there is one.
     pub fn suggest(mut self, near: Option<&str>) -> Self {
         if let Error::Field { problem, .. } = &mut self
             && let Problem::Value { suggestion, .. } = problem.as_mut()
@@ -195,9 +195,9 @@ impl Error {
         self
     }
 
-    /// Returns the same error with its field inside `prefix`. Whoever checks a part names fields relative to that
-    /// part (`params.users`, or `""` for the part itself), and its caller says where the part is.
-    pub fn within(self, prefix: &str) -> Self {
+    /// Returns the same error with its field inside `prefix`. Code that checks a part names fields relative
+    /// to that part (`params.users`, or `""` for the part itself); its caller adds the position of the part.
+    pub fn inside(self, prefix: &str) -> Self {
         match self {
             Error::Field { field, problem } => {
                 let dot = if field.is_empty() || field.starts_with('[') { "" } else { "." };
@@ -218,7 +218,7 @@ impl Error {
 
 impl Problem {
     /// Returns the error of `field` with this problem.
-    pub fn of(self, field: impl Into<String>) -> Error {
+    pub fn for_field(self, field: impl Into<String>) -> Error {
         Error::Field { field: field.into(), problem: Box::new(self) }
     }
 
@@ -317,7 +317,7 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
-/// Marks text of the user's, so that messages put it in quotation marks.
+/// Marks text from the user, so that messages put it in quotation marks.
 pub fn quote(text: &str) -> Quoted<'_> {
     Quoted(text)
 }

@@ -127,7 +127,7 @@ impl Link {
     }
 
     /// Returns the link with faults, extra bytes per packet on the wire, and optionally without the fast path.
-    pub fn with(mut self, fault: Fault, overhead: u32, slow: bool) -> Link {
+    pub fn with_settings(mut self, fault: Fault, overhead: u32, slow: bool) -> Link {
         (self.fault, self.overhead, self.slow) = (fault, overhead, slow);
         self
     }
@@ -247,7 +247,7 @@ impl Link {
         colours
     }
 
-    /// Whether a packet counts as sent as soon as it arrives (the fast path).
+    /// Returns whether a packet counts as sent as soon as it arrives (the fast path).
     pub fn schedules_departures(&mut self) -> bool {
         matches!(self.queue, Queue::Unshared(_)) || !self.slow && self.queue.as_fifo().is_some()
     }
@@ -268,12 +268,12 @@ impl Link {
         if self.slow { Dur::ZERO } else { self.busy_until.since(now) }
     }
 
-    /// Whether the scenario asks for losses here.
+    /// Returns whether the scenario asks for losses here.
     fn is_faulty(&self) -> bool {
         self.fault.bernoulli > 0.0 || !self.fault.drop.is_empty()
     }
 
-    /// Whether the arrival with this number is lost; draws a random number where losses are random.
+    /// Decides whether the arrival with this number is lost; draws a random number where losses are random.
     fn loses(&mut self, number: u64) -> bool {
         self.fault.drop.binary_search(&number).is_ok()
             || (self.fault.bernoulli > 0.0 && self.fault_rng.uniform() < self.fault.bernoulli)

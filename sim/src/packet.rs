@@ -132,17 +132,17 @@ impl Packet {
         }
     }
 
-    /// Whether every bit of `flags` is set.
+    /// Returns whether every bit of `flags` is set.
     pub fn has(&self, flags: u8) -> bool {
         self.flags & flags == flags
     }
 
-    /// Whether it travels from the receiver of data to its sender.
+    /// Returns whether it travels from the receiver of data to its sender.
     pub fn is_reverse(&self) -> bool {
         self.has(flag::REVERSE)
     }
 
-    /// Whether it travels from client to server.
+    /// Returns whether it travels from client to server.
     pub fn is_upward(&self) -> bool {
         self.has(flag::REVERSE) != self.has(flag::UPLOAD)
     }

@@ -54,7 +54,7 @@ impl Stream {
     }
 
     /// Returns the draw at `index`, whatever was drawn before.
-    pub fn at(&self, index: u64) -> u64 {
+    pub fn draw_at(&self, index: u64) -> u64 {
         let counter = [index as u32, (index >> 32) as u32, self.entity as u32, (self.entity >> 32) as u32];
         let block = philox4x32(counter, self.key);
         u64::from(block[0]) | u64::from(block[1]) << 32
@@ -62,7 +62,7 @@ impl Stream {
 
     /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
-        let value = self.at(self.index);
+        let value = self.draw_at(self.index);
         self.index += 1;
         value
     }
@@ -151,11 +151,11 @@ mod tests {
 
     #[test]
     fn streams__differ_by_each_coordinate() {
-        let base = Stream::new(1, Purpose::Size, 1).at(0);
-        assert_ne!(base, Stream::new(2, Purpose::Size, 1).at(0));
-        assert_ne!(base, Stream::new(1, Purpose::Idle, 1).at(0));
-        assert_ne!(base, Stream::new(1, Purpose::Size, 2).at(0));
-        assert_ne!(base, Stream::new(1, Purpose::Size, 1).at(1));
+        let base = Stream::new(1, Purpose::Size, 1).draw_at(0);
+        assert_ne!(base, Stream::new(2, Purpose::Size, 1).draw_at(0));
+        assert_ne!(base, Stream::new(1, Purpose::Idle, 1).draw_at(0));
+        assert_ne!(base, Stream::new(1, Purpose::Size, 2).draw_at(0));
+        assert_ne!(base, Stream::new(1, Purpose::Size, 1).draw_at(1));
     }
 
     #[test]

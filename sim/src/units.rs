@@ -34,12 +34,12 @@ impl Time {
     /// Later than anything that happens.
     pub const NEVER: Time = Time(u64::MAX);
 
-    /// Span since `earlier`; zero when `earlier` is later.
+    /// Returns the span since `earlier`; zero when `earlier` is later.
     pub fn since(self, earlier: Time) -> Dur {
         Dur(self.0.saturating_sub(earlier.0))
     }
 
-    /// Seconds as a float, for reports.
+    /// Returns the seconds as a float, for reports.
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -49,30 +49,30 @@ impl Dur {
     /// No time at all.
     pub const ZERO: Dur = Dur(0);
 
-    /// From seconds, rounded to the nearest nanosecond; negative and NaN give zero.
+    /// Converts seconds, rounded to the nearest nanosecond; negative and NaN give zero.
     pub fn from_secs(seconds: f64) -> Dur {
         Dur((seconds * 1e9).round().max(0.0) as u64)
     }
 
-    /// Whole milliseconds.
+    /// Converts whole milliseconds.
     pub const fn from_millis(ms: u64) -> Dur {
         Dur(ms * 1_000_000)
     }
 
-    /// Seconds as a float, for reports.
+    /// Returns the seconds as a float, for reports.
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 1e9
     }
 }
 
 impl Rate {
-    /// Time to put `bytes` on the wire, rounded to the nearest nanosecond.
+    /// Returns the time to put `bytes` on the wire, rounded to the nearest nanosecond.
     pub fn tx_time(self, bytes: u64) -> Dur {
         let bit_ns = bytes * 8_000_000_000;
         Dur((bit_ns + self.0 / 2) / self.0)
     }
 
-    /// Bytes that fit in `span` at this rate.
+    /// Returns the bytes that fit in `span` at this rate.
     pub fn bytes_in(self, span: Dur) -> f64 {
         self.0 as f64 * span.as_secs() / 8.0
     }

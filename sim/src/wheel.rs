@@ -254,7 +254,7 @@ impl<E: Copy> Wheel<E> {
         std::mem::replace(&mut self.slots[index], NONE)
     }
 
-    /// Whether the waiting events outgrow the caches next to the core.
+    /// Returns whether the waiting events outgrow the caches next to the core.
     #[inline(always)]
     fn is_large(&self) -> bool {
         self.nodes.len() > LARGE

@@ -225,14 +225,14 @@ static void show(const struct world *world, const void *params, const void *stat
 /* Returns whether the parameters are allowed, after their set-up. */
 static u32 set_up(struct world *world, const struct input_case *given, unsigned char *params)
 {
-	struct mh_place place = { given->rate_bps, given->bottleneck_bps, given->buffer_bytes, given->buffer_packets,
+	struct mh_link_context link = { given->rate_bps, given->bottleneck_bps, given->buffer_bytes, given->buffer_packets,
 				  given->shares, policy->parameters, policy->parameter_count };
 
 	if (given->set_up && policy->setup) {
 		calls++;
 		at_function = "setup";
 		memcpy(world->params.bytes, params, policy->params_bytes);
-		if (policy->setup(world->params.bytes, &place).parameter)
+		if (policy->setup(world->params.bytes, &link).parameter)
 			return 0;
 		check_guards(&world->params);
 		memcpy(params, world->params.bytes, policy->params_bytes);

@@ -36,7 +36,7 @@ pub(crate) fn range(record: &Record, argument: Argument, random: &mut Random) ->
 }
 
 /// Returns the record with another value of an argument.
-pub(crate) fn with(record: &Record, argument: Argument, value: u64) -> Record {
+pub(crate) fn with_argument(record: &Record, argument: Argument, value: u64) -> Record {
     let mut record = *record;
     let colour = record.view.colour.index();
     match argument {

@@ -108,7 +108,7 @@ pub(crate) fn moment(chain: &Chain, word: u64, random: &mut Random) -> u64 {
         2 => now_ns.saturating_sub(step),
         3 | 4 => {
             let constant = random.pick(&chain.constants);
-            let at = random.near(word.saturating_add(constant));
+            let at = random.neighbour(word.saturating_add(constant));
             if at.abs_diff(now_ns) < 1 << 50 { at } else { now_ns }
         }
         5 => now_ns + random.up_to(1),
@@ -119,13 +119,14 @@ pub(crate) fn moment(chain: &Chain, word: u64, random: &mut Random) -> u64 {
 pub(crate) fn view(chain: &Chain, word: u64, random: &mut Random) -> View {
     let style = &chain.style;
     let constant = random.pick(&chain.constants);
-    let constant = random.near(constant);
+    let constant = random.neighbour(constant);
     let (common, any) = (random.pick(&[40, 576, 1000, 1500]), random.spread(style.size.into()));
     let size = random.pick(&[common, common, any, any, any, constant, 0, u32::MAX.into()]);
     let (few_segments, few, many) = (random.spread(64) as u16, random.spread(300), random.spread(65535));
     let segments = if style.plain_segments { 1 } else { random.pick(&[0, 1, 2, few_segments, u16::MAX]) };
     let hint = random.pick(&[0, 1, few, many, constant]);
-    let sequence = [word, random.near(word.wrapping_add(constant)), word.wrapping_add(any), random.bits()];
+    let sequence =
+        [word, random.neighbour(word.wrapping_add(constant)), word.wrapping_add(any), random.bits()];
     let flags = match random.up_to(15) {
         0 => random.bits() as u8,
         1 => random.pick(&[View::SYN, View::ACK, View::IN_RECOVERY, View::REVERSE]),
@@ -162,7 +163,7 @@ pub(crate) fn backlog(chain: &Chain, word: u64, now_ns: u64, random: &mut Random
         return backlog;
     }
     let constant = random.pick(&chain.constants);
-    let constant = random.near(constant);
+    let constant = random.neighbour(constant);
     let any = random.spread(style.backlog.into());
     for colour in Colour::ALL {
         if style.one_colour && random.one_in(2) {

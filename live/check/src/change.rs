@@ -88,9 +88,9 @@ impl Change {
         match self.role {
             Role::Computed | Role::Bits => true,
             Role::Number(index, element) => {
-                let (parameter, place) = (&policy.parameters()[index], policy.field(index));
-                let at = place.offset + element * place.stride;
-                bytes.copy_within(at..at + place.bytes, place.offset); // numbers are read from the first element
+                let (parameter, layout) = (&policy.parameters()[index], policy.field(index));
+                let at = layout.offset + element * layout.stride;
+                bytes.copy_within(at..at + layout.bytes, layout.offset); // numbers are read from the first element
                 let number = changed.with_bytes(&bytes).number(parameter.name);
                 (parameter.least..=parameter.most).contains(&number)
             }
@@ -139,20 +139,20 @@ fn of_field(policy: &Policy, field: &Field) -> Vec<Change> {
     }
     let mut found = Vec::new();
     for (index, parameter) in policy.parameters().iter().enumerate() {
-        let place = policy.field(index);
-        let elements = (0..place.count).filter(|element| {
-            let at = place.offset + element * place.stride;
-            (at..at + place.bytes).contains(&field.offset)
+        let layout = policy.field(index);
+        let elements = (0..layout.count).filter(|element| {
+            let at = layout.offset + element * layout.stride;
+            (at..at + layout.bytes).contains(&field.offset)
         });
         for element in elements {
-            let is_second = field.offset > place.offset + element * place.stride;
+            let is_second = field.offset > layout.offset + element * layout.stride;
             match parameter.kind {
                 Kind::Flag => {
-                    let bits = (0..u32::BITS).filter(|bit| place.mask >> bit & 1 == 1);
+                    let bits = (0..u32::BITS).filter(|bit| layout.mask >> bit & 1 == 1);
                     found.extend(bits.map(|bit| change(Step::Flip(bit), Role::Bits, true)));
                 }
                 Kind::Choice(_) => {
-                    let role = Role::Choice(index, place.mask.trailing_zeros());
+                    let role = Role::Choice(index, layout.mask.trailing_zeros());
                     found.extend([Step::Up, Step::Down].map(|step| change(step, role, true)));
                 }
                 Kind::Threshold if is_second => found.push(change(Step::Flip(0), Role::Bits, true)),
@@ -191,42 +191,43 @@ impl Change {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use mousehole_policy::{Place, find};
+    use mousehole_policy::{LinkContext, find};
 
-    fn of(policy: &str, path: &str, offset: usize, width: usize) -> Vec<Change> {
+    fn changes_of(policy: &str, path: &str, offset: usize, width: usize) -> Vec<Change> {
         of_field(find(policy).unwrap(), &Field { path: path.into(), offset, width })
     }
 
     #[test]
     fn changes__follow_the_table() {
         let policy = find("window-marker").unwrap();
-        let params = Params::of(policy, &[("high", "0"), ("med", "65535")], &Place::EXAMPLE).unwrap();
-        let high = of("window-marker", "high", 0, 4);
+        let params =
+            Params::from_text(policy, &[("high", "0"), ("med", "65535")], &LinkContext::EXAMPLE).unwrap();
+        let high = changes_of("window-marker", "high", 0, 4);
         let allowed: Vec<String> =
             high.iter().filter(|change| change.apply(&params).is_some()).map(Change::name).collect();
         assert_eq!(allowed, ["high + 1"]); // 0 is the least
-        let medium = of("window-marker", "medium", 4, 4);
+        let medium = changes_of("window-marker", "medium", 4, 4);
         let allowed: Vec<String> =
             medium.iter().filter(|change| change.apply(&params).is_some()).map(Change::name).collect();
         assert_eq!(allowed, ["medium - 1"]); // 65535 is the most
-        assert_eq!(of("window-marker", "randomised", 8, 4)[0].name(), "randomised bit 0");
-        assert!(!of("window-marker", "reserved", 12, 4)[0].matters);
+        assert_eq!(changes_of("window-marker", "randomised", 8, 4)[0].name(), "randomised bit 0");
+        assert!(!changes_of("window-marker", "reserved", 12, 4)[0].matters);
     }
 
     #[test]
     fn changes__keep_to_the_words_of_a_choice() {
         let policer = find("policer").unwrap();
         let index = policer.parameters().iter().position(|parameter| parameter.name == "police").unwrap();
-        let action = of("policer", "action", policer.field(index).offset, 4);
-        let params = Params::of(policer, &[("police", "drop")], &Place::EXAMPLE).unwrap();
+        let action = changes_of("policer", "action", policer.field(index).offset, 4);
+        let params = Params::from_text(policer, &[("police", "drop")], &LinkContext::EXAMPLE).unwrap();
         let allowed: Vec<String> =
             action.iter().filter(|change| change.apply(&params).is_some()).map(Change::name).collect();
         assert_eq!(allowed, ["action - 1"]);
     }
 
     #[test]
-    fn changes__know_what_is_not_read() {
-        assert!(!of("policer", "settings.burst_bytes", 0, 8)[0].matters);
-        assert!(!of("multi-red", "level[1].spare_below_packets", 0, 4)[0].matters);
+    fn changes__leave_out_fields_that_are_not_read() {
+        assert!(!changes_of("policer", "settings.burst_bytes", 0, 8)[0].matters);
+        assert!(!changes_of("multi-red", "level[1].spare_below_packets", 0, 4)[0].matters);
     }
 }

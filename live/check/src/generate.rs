@@ -4,7 +4,7 @@
 //! native build makes of them, so that every state is one that a policy can come to. Half of the random numbers lie
 //! on either side of the value at which the native decision turns; sometimes the time, a size or the backlog does.
 
-use crate::argument::{Argument, range, with};
+use crate::argument::{Argument, range, with_argument};
 use crate::chain::{Chain, backlog, moment, view, word_of_state};
 use crate::parameters;
 use crate::random::Random;
@@ -221,19 +221,19 @@ impl Generator {
     /// Returns two records that differ by one in an argument, between which the native decision turns.
     fn turn(&mut self, record: &Record, argument: Argument) -> Option<(Record, Record)> {
         let (mut same, mut other) = range(record, argument, &mut self.random);
-        let first = self.decision(&with(record, argument, same), argument);
-        if same >= other || self.decision(&with(record, argument, other), argument) == first {
+        let first = self.decision(&with_argument(record, argument, same), argument);
+        if same >= other || self.decision(&with_argument(record, argument, other), argument) == first {
             return None;
         }
         while other - same > 1 {
             let middle = same + (other - same) / 2;
-            if self.decision(&with(record, argument, middle), argument) == first {
+            if self.decision(&with_argument(record, argument, middle), argument) == first {
                 same = middle;
             } else {
                 other = middle;
             }
         }
-        Some((with(record, argument, same), with(record, argument, other)))
+        Some((with_argument(record, argument, same), with_argument(record, argument, other)))
     }
 
     /// Returns a number that tells decisions apart: the outcome and, unless chance is looked at, whether each of the
@@ -301,11 +301,12 @@ mod tests {
     }
 
     #[test]
-    fn turn__is_where_the_decision_turns() {
+    fn turning_point__is_where_the_decision_changes() {
         let policy = find("window-marker").unwrap();
         let mut generator = Generator::new(policy, 1);
         let given = [("high", "4"), ("med", "8"), ("randomised", "true")];
-        generator.use_params(Params::of(policy, &given, &mousehole_policy::Place::EXAMPLE).unwrap());
+        generator
+            .use_params(Params::from_text(policy, &given, &mousehole_policy::LinkContext::EXAMPLE).unwrap());
         generator.begin_case();
         let mut record = Record::new(Function::Packet);
         record.view = View::new(1500).with_window(8);

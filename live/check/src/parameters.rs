@@ -1,22 +1,22 @@
 //! Random parameters of a policy, from its header's table.
 
 use crate::random::Random;
-use mousehole_policy::{Kind, Parameter, Params, Place, Policy, Settings, Value};
+use mousehole_policy::{Kind, LinkContext, Parameter, Params, Policy, Settings, Value};
 
 /// Returns parameters that the policy's set-up function accepts: every kind over its allowed range, edges often. What
 /// it refuses is drawn again: a few times only the parameter at fault, then all. After many refusals the defaults are
 /// returned.
 pub(crate) fn draw(policy: &'static Policy, random: &mut Random) -> Params {
     for _ in 0..1000 {
-        let (mut settings, place) = (settings(policy, random), place(random));
+        let (mut settings, context) = (settings(policy, random), context(random));
         for _ in 0..4 {
-            match settings.at(&place) {
+            match settings.for_link(&context) {
                 Ok(params) => return params,
                 Err(error) => draw_again(policy, &mut settings, &error.parameter, random),
             }
         }
     }
-    Settings::new(policy).at(&Place::EXAMPLE).expect("loading checked the defaults")
+    Settings::new(policy).for_link(&LinkContext::EXAMPLE).expect("loading checked the defaults")
 }
 
 fn draw_again(policy: &Policy, settings: &mut Settings, name: &str, random: &mut Random) {
@@ -33,7 +33,7 @@ pub(crate) fn settings(policy: &'static Policy, random: &mut Random) -> Settings
     for parameter in policy.parameters() {
         let drawn = match before {
             _ if random.one_in(default_share) => continue,
-            Some((kind, value)) if kind == parameter.kind && random.one_in(4) => beside(value, random),
+            Some((kind, value)) if kind == parameter.kind && random.one_in(4) => or_neighbour(value, random),
             _ => value(parameter, random),
         };
         // Out of range by rounding, or beside a value at the end of the range: the default stays.
@@ -44,8 +44,8 @@ pub(crate) fn settings(policy: &'static Policy, random: &mut Random) -> Settings
     settings
 }
 
-/// Returns a value, or one a little beside it: parameters of one kind are often limits of each other.
-fn beside(value: Value, random: &mut Random) -> Value {
+/// Returns a value, or one a little above or below it: parameters of one kind are often limits of each other.
+fn or_neighbour(value: Value, random: &mut Random) -> Value {
     match value {
         Value::Number(number) => {
             Value::Number(random.pick(&[number, number + 1.0, number - 1.0, number * 2.0]))
@@ -54,14 +54,14 @@ fn beside(value: Value, random: &mut Random) -> Value {
     }
 }
 
-/// Returns some link.
-pub(crate) fn place(random: &mut Random) -> Place {
+/// Draws the link at which parameters are completed.
+pub(crate) fn context(random: &mut Random) -> LinkContext {
     let any = random.real(1e3, 1e12);
     let rate_bps = random.pick(&[1e3, 1e12, 1e7, any, any, any]);
     let slower = random.real(1e3, rate_bps.max(1e3));
     let packets = random.spread(1 << 20);
     let in_packets = random.one_in(2);
-    Place {
+    LinkContext {
         rate_bps,
         bottleneck_bps: random.pick(&[rate_bps, slower]),
         buffer_packets: if in_packets { packets.max(1) } else { 0 },

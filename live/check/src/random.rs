@@ -53,7 +53,7 @@ impl Random {
     }
 
     /// Returns `x` or its neighbour on either side.
-    pub fn near(&mut self, x: u64) -> u64 {
+    pub fn neighbour(&mut self, x: u64) -> u64 {
         let by = self.up_to(2);
         x.saturating_add(by).saturating_sub(1)
     }

@@ -83,7 +83,7 @@ impl<'a> Sandbox<'a> {
         let mut inputs = Vec::with_capacity(cases);
         while inputs.len() < cases {
             let settings = parameters::settings(self.policy, &mut random);
-            let Ok(params) = settings.before_set_up(&parameters::place(&mut random)) else { continue };
+            let Ok(params) = settings.before_set_up(&parameters::context(&mut random)) else { continue };
             let records = Generator::blind(self.policy, &params, random.bits());
             inputs.push(Input {
                 set_up: true,
@@ -208,12 +208,12 @@ fn encode(inputs: &[Input]) -> Vec<u8> {
     word(inputs.len() as u64, &mut all);
     word(RECORDS as u64, &mut all);
     for input in inputs {
-        let place = input.params.place();
+        let context = input.params.context();
         word(input.set_up.into(), &mut all);
-        word(place.rate_bps.to_bits(), &mut all);
-        word(place.bottleneck_bps.to_bits(), &mut all);
-        word(place.buffer_bytes, &mut all);
-        word(place.buffer_packets, &mut all);
+        word(context.rate_bps.to_bits(), &mut all);
+        word(context.bottleneck_bps.to_bits(), &mut all);
+        word(context.buffer_bytes, &mut all);
+        word(context.buffer_packets, &mut all);
         word(input.params.shares(), &mut all);
         all.extend_from_slice(&input.params.bytes());
         all.resize(all.len().next_multiple_of(8), 0);
@@ -257,8 +257,8 @@ fn wait(mut child: Child) -> std::io::Result<(Option<ExitStatus>, String, String
 /// Returns one sentence from a sanitizer's report.
 fn sanitizer_fault(report: &str) -> Option<String> {
     if let Some(line) = report.lines().find(|line| line.contains(": runtime error: ")) {
-        let (place, fault) = line.split_once(": runtime error: ")?;
-        return Some(format!("{}: {fault}", without_column(place)));
+        let (context, fault) = line.split_once(": runtime error: ")?;
+        return Some(format!("{}: {fault}", without_column(context)));
     }
     let line = report.lines().find(|line| line.contains("ERROR: AddressSanitizer: "))?;
     let kind = line.split("AddressSanitizer: ").nth(1)?.split(' ').next()?;
@@ -270,19 +270,19 @@ fn sanitizer_fault(report: &str) -> Option<String> {
         None => "uses memory that is not its own",
     };
     let frame = report.lines().find(|line| line.trim_start().starts_with("#0"));
-    let place = frame.and_then(|line| line.rsplit(' ').next()).filter(|place| place.contains(':'));
-    Some(match place {
-        Some(place) => format!("{}: {does} ({kind})", without_column(place)),
+    let context = frame.and_then(|line| line.rsplit(' ').next()).filter(|context| context.contains(':'));
+    Some(match context {
+        Some(context) => format!("{}: {does} ({kind})", without_column(context)),
         None => format!("{does} ({kind})"),
     })
 }
 
 /// Returns `file:line` of `file:line:column`.
-fn without_column(place: &str) -> &str {
-    let mut parts = place.rmatch_indices(':');
+fn without_column(context: &str) -> &str {
+    let mut parts = context.rmatch_indices(':');
     match (parts.next(), parts.next()) {
-        (Some((last, _)), Some(_)) => &place[..last],
-        _ => place,
+        (Some((last, _)), Some(_)) => &context[..last],
+        _ => context,
     }
 }
 

@@ -61,9 +61,9 @@ static const struct mh_parameter mh_aggregate_marker_parameters[] = {
 };
 
 static inline struct mh_fault mh_aggregate_marker_setup(struct mh_aggregate_marker_params *params,
-							const struct mh_place *place)
+							const struct mh_link_context *link)
 {
-	(void)place;
+	(void)link;
 	mh_profile_setup(params->bucket, &params->settings);
 	return MH_NO_FAULT;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Application marker (APPL): a colour by what a connection is for.
+ * Application marker (APPL): chooses the colour by the application of a connection.
  *
  * Noureddine & Tobagi, "Improving the Performance of Interactive TCP Applications Using Service
  * Differentiation", section V.
  *
  *   interactive: HIGH (green)     web: MED (yellow)     bulk: LOW (red)     unknown: MED
  *
- * The caller knows the application: a host from its socket, an edge from the server's port.
+ * The caller determines the application: a host from the socket, an edge from the server's port.
  *
- * Format: no arithmetic. Deviations from the paper: none; it does not speak of unknown applications.
+ * Format: no arithmetic. Deviations from the paper: none. It does not mention unknown applications.
  */
 #ifndef MOUSEHOLE_APPLICATION_H
 #define MOUSEHOLE_APPLICATION_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * What every policy header shares: types, colours, verdicts, the view of a packet, fixed point.
+ * Shared by all policy headers: types, colours, verdicts, the view of a packet, fixed point.
  *
  * The headers compile unchanged natively and for the eBPF target. Hence: no libc, no floating point,
  * no signed division, no 128-bit integers, no loop without a constant bound, everything inlined, and an
@@ -99,7 +99,7 @@ MH_FN u64 mh_max(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
-/* a + b for counters that stop at their end instead of wrapping. */
+/* Returns a + b, for counters that stop at their maximum instead of wrapping. */
 MH_FN u32 mh_saturating_add(u32 a, u32 b)
 {
 	return (u32)mh_min((u64)a + b, 0xffffffffULL);
@@ -110,13 +110,13 @@ MH_FN u32 mh_segments(const struct mh_view *view)
 	return view->segments ? view->segments : 1;
 }
 
-/* round(a * f), f in Q32 and at most 1; exact to half a unit of a. */
+/* Returns round(a * f), f in Q32 and at most 1; exact to half a unit of a. */
 MH_FN u64 mh_mul_q32(u64 a, u64 f_q32)
 {
 	return (a >> 32) * f_q32 + (((a & 0xffffffffULL) * f_q32 + (1ULL << 31)) >> 32);
 }
 
-/* average + weight * (sample - average), both of one format, the weight at most 1. */
+/* Returns average + weight * (sample - average), both of one format, the weight at most 1. */
 MH_FN u64 mh_average(u64 average, u64 sample, u64 weight_q32)
 {
 	if (sample >= average)
@@ -124,7 +124,7 @@ MH_FN u64 mh_average(u64 average, u64 sample, u64 weight_q32)
 	return average - mh_mul_q32(average - sample, weight_q32);
 }
 
-/* round(a * f), f in Q64, from four products of 32-bit halves; exact to half a unit of a. */
+/* Returns round(a * f), f in Q64, from four products of 32-bit halves; exact to half a unit of a. */
 MH_FN u64 mh_mul_q64(u64 a, u64 f_q64)
 {
 	u64 a_low = a & 0xffffffffULL, a_high = a >> 32;
@@ -138,7 +138,7 @@ MH_FN u64 mh_mul_q64(u64 a, u64 f_q64)
 #define MH_POW_BITS 26
 
 /*
- * base^exponent by repeated squaring; base < 1 in Q64, exponent below 2^MH_POW_BITS, result in Q64.
+ * Returns base^exponent by repeated squaring; base < 1 in Q64, exponent below 2^MH_POW_BITS, result in Q64.
  * Relative error below exponent * 2^-63, so below 2^-37, plus half a unit of Q64 per step.
  */
 MH_FN u64 mh_pow_q64(u64 base_q64, u64 exponent)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Demotion: the colour falls by steps with what a flow has sent.
+ * Demotion: the colour gets worse in steps as a flow sends more bytes.
  *
  * Bai, Chen, Chen, Han, Tian & Wang, "Information-Agnostic Flow Scheduling for Commodity Data Centers" (PIAS),
  * NSDI 2015: a multi-level feedback queue, flows demoted at thresholds of bytes sent.
@@ -12,15 +12,15 @@
  * `ct original bytes > N` (nftables) or `connbytes` (iptables): a connection stays demoted while it lives, however
  * long it was idle.
  *
- * PIAS computes thresholds for a given load and distribution of sizes; its authors' tagging module has 20 KiB
- * first, no second until it is configured, and no idle timeout. Defaults: 20,480 B first and no timeout are theirs,
- * 1 MB second is ours.
+ * PIAS computes thresholds for a given load and distribution of sizes. Its authors' tagging module has a first
+ * threshold of 20 KiB, no second one until it is configured, and no idle timeout. Of the defaults, 20,480 B for
+ * first and no timeout are theirs; 1 MB for second is ours.
  *
  * Format: plain integers, bytes of IP length, no error. Range: first <= second, first 0 .. 2^32 - 2.
  *
  * Deviations from PIAS: three levels, not eight. The authors' module counts payload of new data only; here headers
  * and retransmissions count, as in the kernel's connection tracking. It also starts a flow anew after repeated
- * timeouts; that is not here. Deviation from `ct bytes`: counters stop at 4.3 GB, and one direction is counted;
+ * timeouts, which this header does not. Deviation from `ct bytes`: counters stop at 4.3 GB, and one direction is counted;
  * without `original` or `reply` that rule adds both.
  */
 #ifndef MOUSEHOLE_DEMOTION_H
@@ -78,9 +78,9 @@ static const struct mh_parameter mh_demotion_parameters[] = {
 	  .source = "as connection tracking does" },
 };
 
-static inline struct mh_fault mh_demotion_setup(struct mh_demotion_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_demotion_setup(struct mh_demotion_params *params, const struct mh_link_context *link)
 {
-	(void)place;
+	(void)link;
 	if (params->second < params->first)
 		return MH_FAULT("second", "at least first");
 	return MH_NO_FAULT;

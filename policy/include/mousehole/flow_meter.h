@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Flow meter: how much a flow has sent since it was last idle.
+ * Flow meter: counts what a flow has sent since it was last idle.
  *
  * Chen & Heidemann, ISI-TR-2001-548, section 3.2 (`f.bytes_sent`, state dropped after a period p without
  * traffic, 1 s); Guo & Matta, BU-CS-2001-005, section III (the same in packets, T_u).
@@ -8,9 +8,9 @@
  *   now - last_seen > timeout  or  SYN (if `syn_restarts`):   bytes = packets = 0
  *   bytes += size, packets += segments, last_seen = now
  *
- * A flow is the 5-tuple of one direction. Every packet counts, retransmissions and packets that are
- * dropped later included. Whose state is kept, and who sweeps, is the caller's business: a table may
- * forget an expired flow at any time, or never, with the same marks.
+ * A flow is the 5-tuple of one direction. Every packet counts, including retransmissions and packets that are
+ * dropped later. The caller decides whose state it keeps and when it sweeps its table. It may forget an expired
+ * flow at any time, or never; the colours are the same.
  *
  * Format: plain integers; ns, bytes of IP length, packets on the wire.
  * Range: timeout 1 ns .. MH_NEVER (no timeout). Counters stop at 2^32 - 1 (4.3 GB): no error below that.
@@ -37,14 +37,14 @@ struct mh_flow_meter {
 	u32 packets; /* segments since the flow was new */
 };
 
-/* Whether the flow has been idle for longer than the timeout, so that its state may be forgotten. */
+/* Returns whether the flow has been idle for longer than the timeout, so that its state may be forgotten. */
 MH_FN u32 mh_flow_meter_expired(const struct mh_flow_meter_params *params, const struct mh_flow_meter *meter,
 				u64 now_ns)
 {
 	return now_ns > meter->last_seen_ns && now_ns - meter->last_seen_ns > params->timeout_ns;
 }
 
-/* Counts a packet; 1 if it starts the flow anew. */
+/* Counts a packet. Returns 1 if it starts the flow anew, else 0. */
 MH_FN u32 mh_flow_meter_packet(const struct mh_flow_meter_params *params, struct mh_flow_meter *meter,
 			       const struct mh_view *view, u64 now_ns)
 {
@@ -59,7 +59,7 @@ MH_FN u32 mh_flow_meter_packet(const struct mh_flow_meter_params *params, struct
 	return fresh;
 }
 
-/* The count in MH_BYTES or MH_PACKETS. */
+/* Returns the count in MH_BYTES or MH_PACKETS. */
 MH_FN u32 mh_flow_meter_count(const struct mh_flow_meter *meter, u32 unit)
 {
 	return unit == MH_PACKETS ? meter->packets : meter->bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * LFP's marker, Long Flow Promotion: short flows green, long flows green while tokens abound, elephants red.
+ * LFP's marker, Long Flow Promotion: short flows green, long flows green while there are enough tokens, elephants red.
  *
  * Alcaraz, Gilly, Juiz & Puigjaner, "Accommodating Short and Long Web Traffic Flows over a DiffServ
  * Architecture", section 2.
@@ -14,29 +14,30 @@
  *          = green (P_up)   else if open and there is a token, which it takes
  *          = yellow (P_L)   otherwise
  *
- * fill is the level of one token bucket (token_bucket.h) in percent: rate omega, burst zeta, a token a packet on
- * the wire. The paper: tau = 10 (section 2), u = 95 % (section 2.4); the rest is not given.
- * The queue behind it is three priorities.
+ * fill is the level of one token bucket (token_bucket.h) in percent: rate omega, burst zeta, one token for each
+ * packet on the wire. The paper gives tau = 10 (section 2) and u = 95 % (section 2.4), and no other values.
+ * The queue behind the marker has three priorities.
  *
- * Format: the limits of the fill in grains of the bucket, rounded up to one; the rest as in the parts.
+ * Format: the limits of the fill are in scaled units of the bucket, rounded up; the rest as in the parts.
  * Range: kappa, delta with 0 <= kappa - delta, kappa + delta <= 100; tau 0 .. 2^32 - 2; others as in the parts.
  * Worst error: that of the bucket's rate, and 1/128 of Q beyond 127 packets.
  *
  * Deviations from the paper:
- * - eq 14 and Fig. 4 are printed with bars lost; read as above. Where promotion and elephant meet, elephant wins.
- * - An elephant stays one until its state expires (Fig. 4's q2 has no way out); `memoryless` asks anew each time.
+ * - eq 14 and Fig. 4 are printed without their bars; they are read as above. A packet that is both promoted and an
+ *   elephant's is red.
+ * - An elephant stays one until its state expires (Fig. 4's q2 has no exit); `memoryless` judges each packet anew.
  * - gamma is false while no known size lies beyond the rank of Q(u), that is until 1 / (1 - u) flows have ended:
  *   20 at 95 %. With u = 100 % no flow is an elephant.
- * - A packet of a short flow takes what is there of its token, where eq 6 takes a whole one or none: so a
- *   super-packet costs what its segments would. The difference is less than a token.
- * - eq 8 asks for the fill at t_k, which by eqs 5 and 6 has what this packet takes in it, and that depends on the
- *   answer; so it is read after the refill and before the packet. At kappa - delta itself promotion stays open
+ * - A packet of a short flow takes what the bucket holds of its token, where eq 6 takes a whole token or none. A
+ *   super-packet therefore costs as much as its segments. The difference is less than a token.
+ * - eq 8 uses the fill at t_k. By eqs 5 and 6 that includes what this packet takes, which in turn depends on eq 8.
+ *   Here the fill is read after the refill and before the packet. At kappa - delta itself promotion stays open
  *   (eq 8), though the text closes it there.
- * - One bucket and one open/closed for all flows: eq 8's beta names a flow, but all it asks is the bucket's fill. The
- *   bucket starts full and therefore open, if its rate is not 0. With a rate of 0 it holds nothing and nothing
- *   is promoted.
- * - A flow that comes back after its timeout, or with a SYN, has ended once and is entered into the history then,
- *   unless the caller has swept it before. When flows are swept thus decides when their sizes count.
+ * - All flows share one bucket and one open/closed state: eq 8's beta names a flow, but depends only on the
+ *   bucket's fill. The bucket starts full and therefore open, if its rate is not 0. With a rate of 0 it holds no
+ *   tokens and nothing is promoted.
+ * - A flow that returns after its timeout, or with a SYN, has ended and enters the history at that moment, unless
+ *   the caller has swept it before. The times of sweeps thus decide when sizes count.
  */
 #ifndef MOUSEHOLE_LFP_H
 #define MOUSEHOLE_LFP_H
@@ -59,8 +60,8 @@ struct mh_lfp_params {
 	struct mh_flow_meter_params meter;
 	struct mh_token_bucket_params bucket;
 	struct mh_size_history_params history;
-	u64 open_grains;  /* promotion opens at this level, kappa + delta */
-	u64 close_grains; /* and closes below this one, kappa - delta */
+	u64 open_scaled;  /* promotion opens at this level, kappa + delta */
+	u64 close_scaled; /* and closes below this one, kappa - delta */
 	u32 threshold;    /* tau, packets */
 	u32 memoryless;   /* whether an elephant may cease to be one */
 	struct mh_lfp_settings settings;
@@ -122,14 +123,14 @@ MH_FN u32 mh_lfp_open(const struct mh_lfp_params *params, struct mh_lfp_state *s
 
 	mh_token_bucket_refill(&params->bucket, &state->bucket, now_ns);
 	level = mh_token_bucket_level(&params->bucket, &state->bucket);
-	if (level >= params->open_grains)
+	if (level >= params->open_scaled)
 		state->open = 1;
-	else if (level < params->close_grains)
+	else if (level < params->close_scaled)
 		state->open = 0;
 	return state->open;
 }
 
-/* gamma: whether so many packets are as many as Q(u), and Q(u) rests on a size beyond it. */
+/* Returns gamma: whether the count has reached Q(u), and a known size lies beyond Q(u). */
 MH_FN u32 mh_lfp_is_elephant(const struct mh_lfp_params *params, const struct mh_size_history *history,
 			     u32 count)
 {
@@ -202,11 +203,11 @@ static const struct mh_parameter mh_lfp_parameters[] = {
 	  .source = "ours: the paper does not tell" },
 };
 
-static inline struct mh_fault mh_lfp_setup(struct mh_lfp_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_lfp_setup(struct mh_lfp_params *params, const struct mh_link_context *link)
 {
 	const struct mh_lfp_settings *settings = &params->settings;
 	u64 kappa = settings->kappa_percent_q32, delta = settings->delta_percent_q32;
-	double slowest = place->rate_bps < place->bottleneck_bps ? place->rate_bps : place->bottleneck_bps;
+	double slowest = link->rate_bps < link->bottleneck_bps ? link->rate_bps : link->bottleneck_bps;
 	double rate = mh_from_q32(settings->omega_q32) * slowest / (1500.0 * 8);
 
 	if (delta > kappa || kappa + delta > 100ULL << 32)
@@ -215,8 +216,8 @@ static inline struct mh_fault mh_lfp_setup(struct mh_lfp_params *params, const s
 		return MH_FAULT("omega", "0, or so much that the bucket gets from 1 to 1e11 tokens a second on this link");
 	mh_token_bucket_setup(&params->bucket, rate, settings->burst);
 	mh_size_history_setup(&params->history, settings->quantile_percent_q32, settings->flows);
-	params->open_grains = mh_token_bucket_grains_at(&params->bucket, kappa + delta);
-	params->close_grains = mh_token_bucket_grains_at(&params->bucket, kappa - delta);
+	params->open_scaled = mh_token_bucket_scaled_at(&params->bucket, kappa + delta);
+	params->close_scaled = mh_token_bucket_scaled_at(&params->bucket, kappa - delta);
 	return MH_NO_FAULT;
 }
 

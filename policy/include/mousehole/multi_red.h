@@ -12,22 +12,22 @@
  *   decoupled  (RIO-D)  L_c = q_c                an arrival of colour c updates the average c
  *   total      (WRED)   L_c = q_0 + .. + q_k-1   one average, with the weight of colour 0
  *
- * where q_j is what waits of colour j before the arrival. L_c is idle from the departure that empties it
+ * where q_j is the number of waiting packets of colour j before the arrival. L_c is idle from the departure that empties it
  * (the start of that packet's transmission); the caller reports departures by `mh_multi_red_departed`.
  *
- * Decoupled averages can turn the preference round: when most packets are green, yellow's own queue stays
- * short and yellow is hardly ever dropped.
+ * Decoupled averages can reverse the preference: when most packets are green, yellow's own queue stays short,
+ * and yellow packets are hardly ever dropped.
  *
  * Formats, ranges and errors are red.h's. Colours beyond the last one are treated as the last.
  *
  * Deviations from the papers and from their simulator (ns-2.35's DiffServ queue):
- * - That simulator drops nothing once c * p_b > 1; here p_a is then 1, as spacing means it.
- * - It weighs each colour's term of a coupled average with that colour's own w_q; here an average has one w_q.
- * - It admits every ECT packet, however long the queue; here ECT packets are dropped from max on (RFC 3168).
+ * - That simulator drops nothing once c * p_b > 1. Here p_a is then 1, as the rule of spacing says.
+ * - It weights each colour's term of a coupled average with that colour's own w_q. Here an average has one w_q.
+ * - It admits every ECT packet, however long the queue is. Here ECT packets are dropped from max on (RFC 3168).
  * - An arrival that is dropped while its virtual queue is idle consumes the idle time.
- * - Spacing counts per colour, in every mode, there too. In total mode, that simulator takes the queue for idle
- *   whenever no packet of the departing colour is left; here it is idle when nothing waits.
- * - Gentle, wait and byte mode are available per colour: SFD uses none of them; RIO-PS gentle, wait, ECN.
+ * - Both count the spacing per colour in every mode. In total mode, that simulator considers the queue idle when
+ *   no packet of the departing colour is left. Here it is idle when no packet waits.
+ * - Gentle, wait and byte mode are available per colour. SFD uses none of them; RIO-PS uses gentle, wait and ECN.
  *   `spare_below_packets` is not used.
  */
 #ifndef MOUSEHOLE_MULTI_RED_H
@@ -164,16 +164,15 @@ static const struct mh_parameter mh_multi_red_parameters[] = {
 	MH_RED_COMMON(MH_MULTI_RED_FIELD, "0.02", "false", "false", "packets", "1000B", "as red"),
 };
 
-static inline struct mh_fault mh_multi_red_setup(struct mh_multi_red_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_multi_red_setup(struct mh_multi_red_params *params, const struct mh_link_context *link)
 {
-	static const char *const names[MH_COLOURS][2] = { { "green_min", "green_max" },
-							  { "yellow_min", "yellow_max" },
-							  { "red_min", "red_max" } };
+	static const struct mh_red_names names[MH_COLOURS] = { MH_RED_NAMES("green_"), MH_RED_NAMES("yellow_"),
+							       MH_RED_NAMES("red_") };
 	struct mh_fault fault = MH_NO_FAULT;
 	u32 index;
 
 	for (index = 0; index < params->colours && !fault.parameter; index++)
-		fault = mh_red_setup_line(&params->level[index], place, names[index][0], names[index][1]);
+		fault = mh_red_setup_line(&params->level[index], link, &names[index]);
 	return fault;
 }
 

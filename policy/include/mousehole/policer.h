@@ -8,15 +8,15 @@
  *   green:   passes if the green bucket has tokens for it, and takes them
  *   yellow:  the same with the yellow bucket
  *   red:     passes; it needs no tokens
- *   a packet that does not pass is dropped, or becomes red; it takes no tokens
+ *   a packet that does not pass is dropped or becomes red, and takes no tokens
  *
- * A sender that shapes to the same profiles is never touched. The paper, section V: 250 kb/s and 6000 B for green;
+ * A sender that shapes its packets to the same profiles is never policed. The paper, section V: 250 kb/s and 6000 B for green;
  * 110 or 250 kb/s and 6000 B for yellow.
  *
  * Format, range and worst error: those of token_bucket.h, tokens being bytes of IP length. A super-packet is
  * judged as a whole.
- * Deviations from the paper: none; it leaves open which of the two a policer does, and whether "a lower priority"
- * may be yellow for a green packet: here it is red.
+ * Deviations from the paper: none. It leaves open which of the two a policer does, and whether "a lower priority"
+ * may be yellow for a green packet. Here it is red.
  */
 #ifndef MOUSEHOLE_POLICER_H
 #define MOUSEHOLE_POLICER_H
@@ -49,8 +49,8 @@ MH_FN u32 mh_policer_draws(const struct mh_policer_params *params)
 }
 
 /*
- * Returns 0 if a packet may leave now, whose tokens it takes; else the time to wait for them, ns. A packet larger
- * than the burst takes a full bucket, so that a shaper lets it go at last. For shapers.
+ * Serves shapers. Takes the tokens of a packet and returns 0 if it may leave now; else returns the time to wait for
+ * them, ns. A packet larger than the burst takes a full bucket, so that a shaper releases it eventually.
  */
 MH_FN u64 mh_policer_shape(const struct mh_policer_params *params, struct mh_policer *policer, struct mh_none *state,
 			   const struct mh_view *view, u64 now_ns)
@@ -61,7 +61,7 @@ MH_FN u64 mh_policer_shape(const struct mh_policer_params *params, struct mh_pol
 	(void)state;
 	if (colour > MH_YELLOW || mh_policer_is_free(params, view))
 		return 0;
-	tokens = mh_min(view->ip_bytes, params->bucket[colour].burst_grains / params->bucket[colour].token_grains);
+	tokens = mh_min(view->ip_bytes, params->bucket[colour].burst_scaled / params->bucket[colour].token_scaled);
 	if (mh_token_bucket_packet(&params->bucket[colour], &policer->bucket[colour], (u32)tokens, now_ns))
 		return 0;
 	return mh_token_bucket_wait_ns(&params->bucket[colour], &policer->bucket[colour], (u32)tokens);
@@ -99,9 +99,9 @@ static const struct mh_parameter mh_policer_parameters[] = {
 	  .meaning = "pure acknowledgements need tokens as well", .source = "ours: the paper does not tell" },
 };
 
-static inline struct mh_fault mh_policer_setup(struct mh_policer_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_policer_setup(struct mh_policer_params *params, const struct mh_link_context *link)
 {
-	(void)place;
+	(void)link;
 	mh_profile_setup(params->bucket, &params->settings);
 	return MH_NO_FAULT;
 }

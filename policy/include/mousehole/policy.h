@@ -21,7 +21,7 @@
  *       Returns MH_PASS, MH_MARK, MH_DROP_EARLY or MH_DROP_FORCED.
  *
  * Both may offer, each named by its macro:
- *   MH_SETUP(name)     struct mh_fault mh_name_setup(params *, const struct mh_place *)
+ *   MH_SETUP(name)     struct mh_fault mh_name_setup(params *, const struct mh_link_context *)
  *     Computes what depends on other parameters, on the link's rate or on its buffer. User space calls it once,
  *     after the table has been applied. Returns MH_NO_FAULT, or the parameter at fault and what is allowed.
  *   MH_DRAWS(name)     u32 mh_name_draws(const params *)
@@ -30,23 +30,23 @@
  *   MH_EXPIRED(name)   u32 mh_name_expired(const params *, const flow *, u64 now_ns)
  *     Returns whether the flow's state may be forgotten. The caller sweeps its table.
  *   MH_FLOW_END(name)  void mh_name_flow_end(const params *, const flow *, state *)
- *     The caller calls it for each expired flow, before it forgets it.
+ *     Notes the end of a flow. The caller calls it for each expired flow before it forgets the flow.
  *   MH_PERIOD(name)    u64 mh_name_period(const params *)
  *     Returns how often the caller sweeps its table and calls `control`, ns. Without it the table is never swept.
  *   MH_CLASSIFY(name)  u32 mh_name_classify(const params *, const flow *, const state *)
  *     Returns the class in which `control` wants this flow counted, 0 .. MH_CLASSES - 1, or more for none.
  *   MH_CONTROL(name)   u32 mh_name_control(const params *, state *, const struct mh_counts *, u64 now_ns)
  *     Adapts the state to the flows in the table; called after each sweep, and once at the start, at time 0.
- *     Returns 1 if it took a step, 0 if it was called too early to.
+ *     Returns 1 if it took a step, 0 if it was called before the step was due.
  *   MH_SHAPE(name)     u64 mh_name_shape(const params *, flow *, state *, const struct mh_view *, u64 now_ns)
- *     Returns 0 if a packet may leave now, whose tokens it takes; else the time to wait for them, ns, or MH_NEVER.
+ *     Takes the tokens of a packet and returns 0 if it may leave now; else returns the ns to wait, or MH_NEVER.
  *   A dropper may offer:
  *   MH_DEPARTED(name)  void mh_name_departed(const params *, state *, u32 colour, const struct mh_backlog *after,
  *                                            u64 now_ns)
- *     A packet of this colour started transmission and left `after` waiting.
+ *     Notes that a packet of this colour started transmission and left `after` waiting.
  *
- * An all-zero flow or state is a fresh one. Structs have no hidden padding. Words named `reserved` are 0 and not
- * read, and a member `settings` holds what only the set-up function reads.
+ * An all-zero flow or state is a fresh one. Structs have no hidden padding. Words named `reserved` are 0 and are
+ * not read. A member `settings` holds values that only the set-up function reads.
  *
  * A program in C that wants a policy without any of Mousehole's code fills the parameters' struct with values in
  * the units given by their comments, defines MH_DESCRIBE, and calls mh_name_setup() itself.
@@ -56,7 +56,7 @@
 
 #include "base.h"
 
-/* A marker's answer beside the colours: the packet is dropped. */
+/* A marker's answer in addition to the colours: the packet is dropped. */
 enum { MH_DISCARD = 3 };
 
 /* Flows counted by class, for `control`. */
@@ -105,12 +105,12 @@ struct mh_parameter {
 	u32 count, stride;   /* the value is written `count` times, `stride` bytes apart */
 };
 
-/* Where a policy is put: what its parameters may depend on. */
-struct mh_place {
+/* What the parameters of a policy may depend on: its link. */
+struct mh_link_context {
 	double rate_bps;       /* of the link */
 	double bottleneck_bps; /* of the slowest link in the data direction */
 	u64 buffer_bytes;      /* of the link, if its limit is in bytes; else 0 */
-	u64 buffer_packets;    /* if it is in packets; else 0 */
+	u64 buffer_packets;    /* of the link, if its limit is in packets; else 0 */
 	u64 shares;            /* bit i: the i-th parameter was given in % of the buffer or rate */
 	const struct mh_parameter *parameters;
 	u64 parameter_count;
@@ -119,7 +119,7 @@ struct mh_place {
 /* What set-up finds wrong. */
 struct mh_fault {
 	const char *parameter; /* null if nothing is wrong */
-	const char *allowed;   /* such as "more than min" */
+	const char *allowed;   /* completes "it must be …", such as "more than min" */
 };
 
 /* A number that a policy shows of its state, for traces and plots. NaN stands for none yet. */
@@ -165,7 +165,7 @@ struct mh_policy {
 	const char *unread;  /* fields of the parameters that the functions do not read, separated by spaces */
 	const struct mh_parameter *parameters;
 	const struct mh_reading *readings;
-	struct mh_fault (*setup)(void *params, const struct mh_place *place);
+	struct mh_fault (*setup)(void *params, const struct mh_link_context *link);
 	u32 (*draws)(const void *params);
 	u32 (*mark)(const void *params, void *flow, void *state, const struct mh_view *view, u64 now_ns, u32 random);
 	u32 (*drop)(const void *params, void *state, const struct mh_view *view, const struct mh_backlog *backlog,
@@ -199,7 +199,7 @@ struct mh_policy {
 /* A struct's bytes in the caller's tables; mh_none takes none. */
 #define MH_STATE_BYTES(type_) (sizeof(struct type_) == sizeof(struct mh_none) ? 0 : sizeof(struct type_))
 
-/* round(value * 2^bits) of a value that is not negative, at most 2^64 - 1. */
+/* Returns round(value * 2^bits), at most 2^64 - 1; the value must not be negative. */
 static inline u64 mh_fixed(double value, u32 bits)
 {
 	double scaled = value;
@@ -211,30 +211,30 @@ static inline u64 mh_fixed(double value, u32 bits)
 	return (u64)scaled + (scaled - (double)(u64)scaled >= 0.5);
 }
 
-/* A number in Q32 as a double. */
+/* Returns a number in Q32 as a double. */
 static inline double mh_from_q32(u64 value_q32)
 {
 	return (double)value_q32 / 4294967296.0;
 }
 
 /* Returns whether the parameter of this name was given in % of the buffer or rate. */
-static inline u32 mh_is_share(const struct mh_place *place, const char *name)
+static inline u32 mh_is_share(const struct mh_link_context *link, const char *name)
 {
 	u64 index;
 	u32 at;
 
-	for (index = 0; index < place->parameter_count; index++) {
-		for (at = 0; name[at] && name[at] == place->parameters[index].name[at]; at++)
+	for (index = 0; index < link->parameter_count; index++) {
+		for (at = 0; name[at] && name[at] == link->parameters[index].name[at]; at++)
 			;
-		if (name[at] == place->parameters[index].name[at])
-			return place->shares >> index & 1;
+		if (name[at] == link->parameters[index].name[at])
+			return link->shares >> index & 1;
 	}
 	return 0;
 }
 
 #define MH_SETUP(name_) \
-	static struct mh_fault mh_##name_##_setup_entry(void *p, const struct mh_place *place) \
-	{ return mh_##name_##_setup(p, place); }
+	static struct mh_fault mh_##name_##_setup_entry(void *p, const struct mh_link_context *link) \
+	{ return mh_##name_##_setup(p, link); }
 #define MH_DRAWS(name_) \
 	static u32 mh_##name_##_draws_entry(const void *p) { return mh_##name_##_draws(p); }
 #define MH_EXPIRED(name_) \

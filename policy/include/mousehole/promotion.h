@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Promotion: some packets of a long flow get the better colour after all.
+ * Promotion: gives some packets of a long flow the better colour.
  *
  * Chen & Heidemann, ISI-TR-2001-548, section 3.3.
  *
@@ -8,7 +8,7 @@
  *   probabilistic   with probability threshold / count (P-SFD): U < threshold / count
  *   1 of K          out = out + 1; if out = K: promote and out = 0 (S-SFD, K = 4)
  *
- * A flow of x bytes so gets th * (1 + ln(x / th)) good bytes under P-SFD and th + (x - th) / K under S-SFD;
+ * A flow of x bytes thus gets th * (1 + ln(x / th)) good bytes under P-SFD and th + (x - th) / K under S-SFD;
  * with K = 4 the two cross at x = 10.35 th.
  *
  * Format: U * count < threshold is compared in whole numbers of 2^-32: no division, and the probability is
@@ -34,7 +34,7 @@ struct mh_promotion {
 	u32 out_count; /* packets beyond the threshold since the last promotion */
 };
 
-/* Whether a packet beyond the threshold is promoted; `count` is its flow's, this packet included. */
+/* Returns whether a packet beyond the threshold is promoted; `count` is its flow's, this packet included. */
 MH_FN u32 mh_promotion_packet(const struct mh_promotion_params *params, struct mh_promotion *promotion,
 			      u32 threshold, u32 count, u32 random)
 {

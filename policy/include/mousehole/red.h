@@ -22,8 +22,8 @@
  *   p_b = 1: forced drop, ECT or not (RFC 3168 section 7: beyond the upper threshold, drop).
  *
  * Format: lengths and averages are mean packets in Q32, at most 2^20 of them (longer queues count as
- * 2^20); w_q is Q32; slopes are Q64; the count since the last drop is Q24, at most 2^31 packets. What is
- * rounded favours whole numbers: 15 mean packets in bytes are not below 15, 3 transmission times hold 3 slots.
+ * 2^20); w_q is Q32; slopes are Q64; the count since the last drop is Q24, at most 2^31 packets.
+ * Rounding favours whole numbers: 15 mean packets in bytes are not below 15, and 3 transmission times hold 3 slots.
  *
  * Ranges: w_q 1e-6 .. 1; 0 <= min; max - min >= 1 packet; max <= 2^20 packets; max_p 0 < .. <= 1;
  * mean packet 1 .. 65535 B; rate 1 kbit/s .. 1 Tbit/s; idle times count up to 2^47 ns (39 h).
@@ -54,7 +54,7 @@ enum { MH_RED_WAIT = 1, MH_RED_BYTE_MODE = 2, MH_RED_QUEUE_IN_BYTES = 4, MH_RED_
 #define MH_RED_MAX_IDLE_NS (1ULL << 47)
 
 struct mh_red_settings {
-	u32 mean_packet_bytes; /* a typical packet: for idle time and for whatever is counted in bytes */
+	u32 mean_packet_bytes; /* a typical packet, for idle time and for lengths counted in bytes */
 	u32 gentle;            /* whether the probability rises to 1 between max and 2 max, not at max */
 };
 
@@ -247,34 +247,43 @@ MH_FN u32 mh_red_packet(const struct mh_red_params *params, struct mh_red_state 
 
 #define MH_RED_LEAST_MAX_P 1e-9
 
+/* How the parameters min and max of a line are named, and what is allowed of max, for faults. */
+struct mh_red_names {
+	const char *min, *max;
+	const char *more, *packet_more;
+};
+
+/* The names of a line whose parameters begin with `prefix_`. */
+#define MH_RED_NAMES(prefix_) \
+	{ prefix_ "min", prefix_ "max", "more than " prefix_ "min", "at least one packet more than " prefix_ "min" }
+
 /*
- * Completes one line of RED: from min_q32, max_q32, max_p_q32, w_q32, options and settings. `names` are those of min
- * and max, for faults. A buffer may be too small for thresholds that are shares of it: they are then kept one packet
- * apart.
+ * Completes one line of RED: from min_q32, max_q32, max_p_q32, w_q32, options and settings. A buffer may be too small
+ * for thresholds that are shares of it: max is then min plus one packet.
  */
-static inline struct mh_fault mh_red_setup_line(struct mh_red_params *params, const struct mh_place *place,
-						const char *min_name, const char *max_name)
+static inline struct mh_fault mh_red_setup_line(struct mh_red_params *params, const struct mh_link_context *link,
+						const struct mh_red_names *names)
 {
 	const struct mh_red_settings *settings = &params->settings;
-	u32 min_share = mh_is_share(place, min_name), max_share = mh_is_share(place, max_name);
+	u32 min_share = mh_is_share(link, names->min), max_share = mh_is_share(link, names->max);
 	double mean = settings->mean_packet_bytes, max_p = mh_from_q32(params->max_p_q32), min, max;
 
 	if (min_share && max_share && params->max_q32 <= params->min_q32 && params->min_q32)
-		return MH_FAULT(max_name, "more than min");
+		return MH_FAULT(names->max, names->more);
 	if (min_share || max_share)
 		params->max_q32 = mh_max(params->max_q32, params->min_q32 + MH_ONE_Q32);
 	if (params->max_q32 < params->min_q32 + MH_ONE_Q32)
-		return MH_FAULT(max_name, "at least one packet more than min");
+		return MH_FAULT(names->max, names->packet_more);
 	if (params->max_q32 > MH_RED_MAX_PACKETS << 32)
-		return MH_FAULT(max_name, "at most 1048576 packets");
-	if (place->rate_bps < 1e3 || place->rate_bps > 1e12)
+		return MH_FAULT(names->max, "at most 1048576 packets");
+	if (link->rate_bps < 1e3 || link->rate_bps > 1e12)
 		return MH_FAULT("rate", "a link of 1kbit to 1000gbit");
 	min = mh_from_q32(params->min_q32);
 	max = mh_from_q32(params->max_q32);
 	params->forced_q32 = settings->gentle ? 2 * params->max_q32 : params->max_q32;
 	params->slope_q64 = mh_fixed(max_p / (max - min), 64);
 	params->gentle_slope_q64 = mh_fixed((1 - max_p) / max, 64);
-	params->slot_q16 = (u64)(mean * 8e9 / place->rate_bps * 65536);
+	params->slot_q16 = (u64)(mean * 8e9 / link->rate_bps * 65536);
 	params->longest_bytes = (u64)(1048576.0 * mean);
 	params->per_byte_q43 = (u64)(8796093022208.0 / mean);
 	params->per_byte_q43 += (double)params->per_byte_q43 < 8796093022208.0 / mean;
@@ -321,9 +330,11 @@ static const struct mh_parameter mh_red_parameters[] = {
 	MH_RED_COMMON(MH_RED_FIELD, "0.02", "false", "false", "packets", "1000B", "SFD Table 1"),
 };
 
-static inline struct mh_fault mh_red_setup(struct mh_red_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_red_setup(struct mh_red_params *params, const struct mh_link_context *link)
 {
-	return mh_red_setup_line(params, place, "min", "max");
+	static const struct mh_red_names names = MH_RED_NAMES("");
+
+	return mh_red_setup_line(params, link, &names);
 }
 
 static inline double mh_red_average_packets(const void *params, const void *state)

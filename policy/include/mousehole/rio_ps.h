@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * RIO-PS at the edge: packets up to a threshold are Short, and the threshold follows the flows.
+ * RIO-PS at the edge: packets up to a threshold are Short; the threshold adapts to the numbers of flows.
  *
  * Guo & Matta, "The War Between Mice and Elephants", BU-CS-2001-005, 2001: section III.B (meter, threshold,
  * T_u, T_c, SLR), appendix I.A (control). The queue behind it is multi_red.h, coupled, gentle, with ECN.
@@ -21,14 +21,15 @@
  * packets, ns; 1 <= floor <= initial <= cap <= 2^32 - 2. cnt_s and cnt_l up to 2^32 - 1.
  *
  * Deviations from the paper:
- * - Without any flow L_t stays; as printed, the other branch would let it drift up on an idle link.
+ * - Without any flow L_t stays. By the printed rule, the other branch would raise it on an idle link.
  * - A flow is new after exactly T_u without a packet; the paper's sweep notices between T_u and 2 T_u.
  * - SYNs and packets without payload are Short and not counted: the paper's simulator has one-way
  *   connections without either. A SYN makes its flow new, if `syn_restarts`.
  * - floor and cap.
- * The paper leaves open whether a flow stays long when L_t rises beyond its count; here it is judged anew each time,
- * so that packets and counts go by the same L_t. It also leaves open what happens to ECT packets in the gentle part
- * of the line: multi_red.h marks up to max and drops by chance beyond; that paper's simulator marked there too.
+ * The paper leaves open whether a flow stays long when L_t rises beyond its count. Here each packet is judged anew,
+ * so that packets and counts use the same L_t. It also leaves open what happens to ECT packets in the gentle part
+ * of the line. multi_red.h marks them up to max and drops them by chance beyond; the paper's simulator marked there
+ * too.
  */
 #ifndef MOUSEHOLE_RIO_PS_H
 #define MOUSEHOLE_RIO_PS_H
@@ -55,13 +56,13 @@ struct mh_rio_ps_state {
 /* Classes in which active flows are counted. */
 enum { MH_RIO_PS_SHORT = 0, MH_RIO_PS_LONG = 1 };
 
-/* L_t, packets. */
+/* Returns L_t, packets. */
 MH_FN u32 mh_rio_ps_threshold(const struct mh_rio_ps_params *params, const struct mh_rio_ps_state *state)
 {
 	return state->threshold ? state->threshold : params->initial;
 }
 
-/* Returns whether a flow of so many packets counts as short now. */
+/* Returns whether the flow counts as short now. */
 MH_FN u32 mh_rio_ps_is_short(const struct mh_rio_ps_params *params, const struct mh_rio_ps_state *state,
 			     const struct mh_flow_meter *flow)
 {
@@ -156,9 +157,9 @@ static const struct mh_parameter mh_rio_ps_parameters[] = {
 	  .source = "ours: the paper's simulator has no SYNs" },
 };
 
-static inline struct mh_fault mh_rio_ps_setup(struct mh_rio_ps_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_rio_ps_setup(struct mh_rio_ps_params *params, const struct mh_link_context *link)
 {
-	(void)place;
+	(void)link;
 	if (params->cap < params->floor)
 		return MH_FAULT("cap", "at least floor");
 	if (params->initial < params->floor || params->initial > params->cap)

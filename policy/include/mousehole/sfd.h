@@ -14,7 +14,7 @@
  *
  * Format: plain integers; errors and ranges are those of the three parts.
  * Deviations from the paper: those of the three parts. The authors' simulator code differs from the
- * paper (5 s timeout checked lazily, one promoted after every five); that variant is not here.
+ * paper (5 s timeout checked lazily, one promoted after every five). This header does not have that variant.
  */
 #ifndef MOUSEHOLE_SFD_H
 #define MOUSEHOLE_SFD_H
@@ -90,9 +90,9 @@ static const struct mh_parameter mh_sfd_parameters[] = {
 	  .source = "ours: the paper's simulator has no SYNs" },
 };
 
-static inline struct mh_fault mh_sfd_setup(struct mh_sfd_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_sfd_setup(struct mh_sfd_params *params, const struct mh_link_context *link)
 {
-	(void)place;
+	(void)link;
 	params->marker.within = MH_GREEN;
 	params->marker.beyond = MH_YELLOW;
 	return MH_NO_FAULT;

@@ -11,15 +11,16 @@
  *   max_p' = max_p * (max - min') / (max - min)                 the slope stays
  *   base:    p_b = max_p' * (avg - min') / (max - min')         min' <= avg < max
  *      gentle: = max_p' + (1 - max_p') * (avg - max) / max      max <= avg < 2 max
- *   all else, spacing, bytes, ECN, is RED's. A packet without hint (0) meets RED's own line and leaves a as it is.
+ *   Spacing, bytes and ECN are RED's. A packet without a hint (0) is judged by RED's own line and leaves a unchanged.
  *
- * So below max the line is RED's moved right by (max - min)(1 - r). r = 1 is RED itself; r -> 0 drops nothing
- * below max; the penalty ends at r* = 1 + (min - floor) / (max - min), where min' = floor.
+ * Below max, the line is RED's line moved right by (max - min)(1 - r). With r = 1 it is RED itself; as r -> 0,
+ * nothing is dropped below max. The penalty stops growing at r* = 1 + (min - floor) / (max - min), where
+ * min' = floor.
  *
  * The paper: w_c = 0.002 and w_q the same, floor = 5 packets (section 3.2), thresholds in bytes, all else as
  * recommended by RED's author (section 4.3): max_p 0.1, max three times min ("Discussions of Setting Parameters",
- * 1997). Where min lies stood in its Figure 3, which is lost; ours is 30. That drops depend on the size of a packet
- * is not said, and was off in its simulator unless asked for: so it is here.
+ * 1997). Its Figure 3, which gave min, is lost; ours is 30. The paper does not say whether drops depend on the size
+ * of a packet. Its simulator had that off by default, and so has this header.
  *
  * Format: red.h's; hints and their average are packets in Q32, w_c is Q32. Ranges: red.h's, and floor 0 .. min;
  * max_p at most (max - min) / (max - floor), so that max_p' stays a probability; w_c 1e-6 .. 1.
@@ -29,14 +30,14 @@
  * to the bit. An arrival with a hint costs two divisions.
  *
  * Left open by the paper:
- * - r uses the average that has this packet's hint in it, the order of equations 2 and 3. Dropped packets count
- *   as well: the router meets them before it drops them.
- * - Between max and 2 max the line starts at max_p', so that it has no step.
- * - What the count since the last drop does at a packet whose own min' is above the average. "The remainder" is
- *   RED's, and RED forgets the count where the average is below min, whoever arrives: so here, and such a packet
- *   counts. With MH_SHRED_RESTART the count is forgotten below the packet's own min'. Then windows that differ
- *   break nearly every run that `wait` needs before a drop, the queue grows into the gentle part, where small
- *   windows are dropped too, and what the paper shows for 100 flows (Table 2) is lost: papers/shred.
+ * - Whether r uses the average before or after this packet's hint. Here it is the average after, the order of
+ *   equations 2 and 3. Dropped packets count as well, because the router sees their hints before it drops them.
+ * - Where the line starts between max and 2 max. Here it starts at max_p', so that it has no step.
+ * - What a packet whose own min' is above the average does to the count since the last drop. "The remainder" is
+ *   RED's, and RED resets the count when the average is below min, whatever arrives. The same happens here, and
+ *   such a packet counts. With MH_SHRED_RESTART the count is reset below the packet's own min'. Different windows
+ *   then interrupt nearly every run of packets that `wait` needs before a drop. The queue grows into the gentle
+ *   part, where small windows are dropped too, and the result for 100 flows (Table 2) is lost: papers/shred.
  * Deviation from the paper: the floor counts mean packets, in byte mode too.
  */
 #ifndef MOUSEHOLE_SHRED_H
@@ -46,7 +47,7 @@
 
 #define MH_SHRED_MAX_HINT 255
 
-/* A bit of `red.options`, beside red.h's. */
+/* A bit of `red.options`, in addition to red.h's. */
 enum { MH_SHRED_RESTART = 16 };
 
 struct mh_shred_params {
@@ -151,10 +152,11 @@ static const struct mh_parameter mh_shred_parameters[] = {
 	MH_RED_COMMON(MH_SHRED_FIELD, "0.002", "true", "true", "bytes", "1000B", "SHRED sections 2.1, 3.2 and 4.3"),
 };
 
-static inline struct mh_fault mh_shred_setup(struct mh_shred_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_shred_setup(struct mh_shred_params *params, const struct mh_link_context *link)
 {
+	static const struct mh_red_names names = MH_RED_NAMES("");
 	struct mh_red_params *red = &params->red;
-	struct mh_fault fault = mh_red_setup_line(red, place, "min", "max");
+	struct mh_fault fault = mh_red_setup_line(red, link, &names);
 	double min = mh_from_q32(red->min_q32), max = mh_from_q32(red->max_q32), floor;
 
 	if (fault.parameter)

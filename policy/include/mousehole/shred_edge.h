@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * SHRED's hint, reconstructed at an edge for senders that give none.
+ * SHRED's hint, reconstructed at an edge for senders that write none into their packets.
  *
  * Hartling, Claypool & Kinicki, WPI, 2002: section 6 names it (a classifier at an edge router that keeps TCP
  * state per flow and writes the window into each packet) and says no more; the rule is ours:
@@ -11,18 +11,19 @@
  *   all but data:  hint = 1
  *
  * where `sequence` is where the packet's data ends (base.h): the hint is the data outstanding with this packet, up
- * to it. A sender that fills its window so reveals it with the last packet that the window allows. What goes again
- * after a timeout starts at 1, as the window does, because what was sent beyond it before does not count.
+ * to it. A sender that fills its window thus reveals it with the last packet that the window allows. After a
+ * timeout the hint starts at 1, as the window does, because data that was sent beyond it earlier does not count.
  *
- * A flow is both directions of a connection, which must pass this edge. Without its SYN, a flow begins with the
- * first packet seen: one of data is alone outstanding. Who forgets flows is the caller's business.
+ * A flow is both directions of a connection, which must both pass this edge. If its SYN was not seen, a flow begins
+ * with the first packet seen: if that is data, it is the only packet outstanding. The caller decides when to forget
+ * flows.
  *
  * Format: plain integers in the transport's unit, modulo 2^32 as TCP's; data more than 2^31 ahead counts as old.
  * Range: packet 1 .. 2^32 - 1 of that unit (bytes of payload; 1 where the transport counts segments). No error.
  *
- * Where it differs from the sender's window: less for a sender with nothing to send, and for the first packets of a
- * burst; more by what the receiver holds beyond a gap, while new data is sent during recovery; 1 for a fast
- * retransmission.
+ * The hint differs from the sender's window. It is less for a sender that has nothing to send, and for the first
+ * packets of a burst. It is more, by what the receiver holds beyond a gap, while new data is sent during recovery.
+ * It is 1 for a fast retransmission.
  */
 #ifndef MOUSEHOLE_SHRED_EDGE_H
 #define MOUSEHOLE_SHRED_EDGE_H
@@ -38,8 +39,8 @@ struct mh_shred_edge_params {
 
 /* All zero is a flow that was never seen. */
 struct mh_shred_edge {
-	u32 acknowledged; /* up to where data is acknowledged */
-	u32 known;        /* whether it is */
+	u32 acknowledged; /* position up to which data is acknowledged */
+	u32 known;        /* whether `acknowledged` is known */
 };
 
 /* Returns whether position `a` comes after `b`. */

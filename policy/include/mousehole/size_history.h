@@ -8,15 +8,15 @@
  *   Q(u) = inf { x : F(x) >= u } = the size of rank ceil(u * n) among the n <= H sizes kept
  *
  * Sizes are counted in buckets: one for each size up to 127, then 64 for each doubling. A ring holds the buckets
- * of the last H sizes, so that the oldest can be taken out again. Groups of 64 buckets have counts of their own:
- * Q is found in at most 27 + 64 steps at the end of a flow, and is ready when a packet asks.
+ * of the last H sizes, so that the oldest can be removed. Groups of 64 buckets have counts of their own. Q is
+ * computed at the end of a flow in at most 27 + 64 steps, so that a packet only reads it.
  *
  * Format: plain integers; u in Q32. Range: H 1 .. 4096; u 2^-32 .. 1; sizes 0 .. 2^32 - 1.
  * Worst error: none up to 127; beyond, Q is the middle of its bucket, at most 1/128 off. u is rounded down to
  * 2^-32, so that the rank is right where u * n is a whole number (19 of 20 at 95 %).
  *
- * Deviations from the paper: eq 10 takes the counts of flows at the instants of packets; the text, and the
- * quantiles it reports, speak of sizes of flows, which are known when they have ended.
+ * Deviations from the paper: eq 10 uses the counts of flows at the instants of packets. The text and the quantiles
+ * that it reports are of the sizes of flows, which are known when the flows have ended.
  */
 #ifndef MOUSEHOLE_SIZE_HISTORY_H
 #define MOUSEHOLE_SIZE_HISTORY_H
@@ -47,7 +47,7 @@ struct mh_size_history {
 	u16 group[MH_SIZE_HISTORY_GROUPS + 1]; /* the last one is not used */
 };
 
-/* The bucket of a size: size >> shift has 7 bits, the first of which the shift tells. */
+/* Returns the bucket of a size. size >> shift has 7 bits; the shift determines the first of them. */
 MH_FN u32 mh_size_history_bucket(u32 size)
 {
 	u32 shift = 0, step;
@@ -58,7 +58,7 @@ MH_FN u32 mh_size_history_bucket(u32 size)
 	return shift * MH_SIZE_HISTORY_GROUP + (size >> shift);
 }
 
-/* The middle of the sizes in a bucket. */
+/* Returns the middle of the sizes in a bucket. */
 MH_FN u32 mh_size_history_size(u32 bucket)
 {
 	u32 shift = bucket < MH_SIZE_HISTORY_GROUP ? 0 : bucket / MH_SIZE_HISTORY_GROUP - 1;
@@ -74,13 +74,13 @@ MH_FN void mh_size_history_count(struct mh_size_history *history, u32 bucket, u3
 	history->group[bucket / MH_SIZE_HISTORY_GROUP] += (u16)by;
 }
 
-/* ceil(u * n): how many of the n sizes are at most Q(u), at the least. */
+/* Returns ceil(u * n): the least number of the n sizes that are at most Q(u). */
 MH_FN u32 mh_size_history_rank(const struct mh_size_history_params *params, u32 count)
 {
 	return (u32)((count * params->u_q32 + MH_ONE_Q32 - 1) >> 32);
 }
 
-/* The size of this rank, 1 .. count. */
+/* Returns the size of this rank, 1 .. count. */
 MH_FN u32 mh_size_history_ranked(const struct mh_size_history *history, u32 rank)
 {
 	u32 group, within, first, below = 0;
@@ -99,7 +99,7 @@ MH_FN u32 mh_size_history_ranked(const struct mh_size_history *history, u32 rank
 	return mh_size_history_size(first + within);
 }
 
-/* A flow of this size has ended. */
+/* Enters the size of a flow that has ended. */
 MH_FN void mh_size_history_flow_end(const struct mh_size_history_params *params,
 				    struct mh_size_history *history, u32 size)
 {
@@ -116,7 +116,7 @@ MH_FN void mh_size_history_flow_end(const struct mh_size_history_params *params,
 	history->quantile = mh_size_history_ranked(history, mh_size_history_rank(params, history->count));
 }
 
-/* Q(u); 0 while no size is kept. */
+/* Returns Q(u); 0 while no size is kept. */
 MH_FN u32 mh_size_history_quantile(const struct mh_size_history *history)
 {
 	return history->quantile;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Threshold marker: the first part of every flow gets the better colour.
+ * Threshold marker: gives the first part of every flow the better colour.
  *
  * Chen & Heidemann, ISI-TR-2001-548, section 3.2 (bytes, 15 KB); Guo & Matta, BU-CS-2001-005, section III
  * (packets, L_t).
@@ -12,8 +12,8 @@
  * a whole by the count that includes all of it.
  *
  * Format: plain integers, no error. Range: threshold 0 .. 2^32 - 2 of the unit.
- * Deviations from the papers: none; "until bytes_sent exceeds th" leaves open on which side the packet that
- * crosses it falls, and the authors' own code counts it before comparing.
+ * Deviations from the papers: none. "Until bytes_sent exceeds th" does not say on which side the packet that
+ * crosses the threshold falls. The authors' own code counts the packet before it compares, and so does this.
  */
 #ifndef MOUSEHOLE_THRESHOLD_MARKER_H
 #define MOUSEHOLE_THRESHOLD_MARKER_H
@@ -26,7 +26,7 @@ struct mh_threshold_marker_params {
 	u32 beyond; /* colour after it */
 };
 
-/* The colour of a packet that has just been metered. */
+/* Returns the colour of a packet that has just been metered. */
 MH_FN u32 mh_threshold_marker_colour(const struct mh_threshold_marker_params *params,
 				     const struct mh_flow_meter *meter)
 {

@@ -9,20 +9,21 @@
  *   level = min(burst, level + rate * gap)       the bucket starts full
  *   conforms if level >= size;  level = level - size when it is taken
  *
- * In a policer a packet that does not conform takes nothing; a shaper waits until it conforms; a taker that
- * may not wait leaves a debt, or takes what there is.
+ * In a policer, a packet that does not conform takes nothing. A shaper waits until the packet conforms. A user of
+ * the bucket that may not wait leaves a debt, or takes what there is.
  *
- * Format: tokens are counted in grains, 10^9 * 2^shift to a token, so that a rate of r tokens/s is r * 2^shift
- * grains per ns. The shift is the largest that lets max(burst, 2^20 tokens) stay below 2^61 grains: 11 for
- * bursts up to 1 MB, 1 for a burst of 10^9. Kept is what is missing from a full bucket, so that an all-zero
- * state is full and a debt needs no sign.
- * Range: rate 0 or 1 .. 10^11 tokens/s (0: never a token, and the bucket holds none); burst 1 .. 10^9 tokens;
- * any gap. A packet is charged for at most 2^62 grains (2,000,000 tokens at the least); debts stop at 2^63.
+ * Format: tokens are counted in scaled units, 10^9 * 2^shift to a token, so that a rate of r tokens/s is
+ * r * 2^shift scaled units per ns. The shift is the largest for which max(burst, 2^20 tokens) stays below 2^61
+ * scaled units: 11 for bursts up to 1 MB, 1 for a burst of 10^9. The state holds what is missing from a full
+ * bucket, so that an all-zero state is a full bucket and a debt needs no sign.
+ * Range: rate 0 or 1 .. 10^11 tokens/s (0: no token ever arrives, and the bucket holds none); burst 1 .. 10^9
+ * tokens; any gap. A packet is charged for at most 2^62 scaled units (at least 2,000,000 tokens); debts stop
+ * at 2^63.
  * Worst error: the rate, rounded to 2^-shift tokens/s, is off by 2^-(shift + 1): 0.00025 tokens/s for bursts up
- * to 2^20 tokens, 0.25 for 10^9; whole bit/s are exact for bursts up to 250 MB. Everything else is exact: no
+ * to 2^20 tokens, 0.25 for 10^9. Whole bit/s are exact for bursts up to 250 MB. Everything else is exact: no
  * fraction of a token is lost, however often the bucket is refilled. The level in percent is right to 0.0001.
  *
- * Deviations from the papers: time that runs backwards (clocks of two CPUs) adds nothing.
+ * Deviations from the papers: time that runs backwards (clocks of two CPUs) adds no tokens.
  */
 #ifndef MOUSEHOLE_TOKEN_BUCKET_H
 #define MOUSEHOLE_TOKEN_BUCKET_H
@@ -30,10 +31,10 @@
 #include "policy.h"
 
 struct mh_token_bucket_params {
-	u64 rate_grains;  /* per ns */
-	u64 burst_grains; /* below 2^61 */
-	u64 token_grains; /* grains in a token */
-	u64 most_tokens;  /* 2^62 / token_grains: more are not charged at once, and never conform */
+	u64 rate_scaled;  /* scaled units per ns */
+	u64 burst_scaled; /* below 2^61 */
+	u64 token_scaled; /* scaled units in a token */
+	u64 most_tokens;  /* 2^62 / token_scaled: more are not charged at once, and never conform */
 };
 
 /* A user's profile of green and of yellow packets. */
@@ -45,7 +46,7 @@ struct mh_profile_settings {
 
 /* All zero is a full bucket. */
 struct mh_token_bucket {
-	u64 missing_grains; /* burst - level; more than the burst is a debt */
+	u64 missing_scaled; /* burst - level; more than the burst is a debt */
 	u64 last_ns;        /* when it was last refilled */
 };
 
@@ -53,7 +54,7 @@ struct mh_token_bucket {
 
 MH_FN u64 mh_token_bucket_cost(const struct mh_token_bucket_params *params, u32 tokens)
 {
-	return mh_min(tokens, params->most_tokens) * params->token_grains;
+	return mh_min(tokens, params->most_tokens) * params->token_scaled;
 }
 
 /* Adds the tokens of the time since the last refill. */
@@ -66,47 +67,47 @@ MH_FN void mh_token_bucket_refill(const struct mh_token_bucket_params *params, s
 		return;
 	gap_ns = now_ns - bucket->last_ns;
 	bucket->last_ns = now_ns;
-	if (!params->rate_grains)
+	if (!params->rate_scaled)
 		return;
-	if (gap_ns > bucket->missing_grains / params->rate_grains)
-		bucket->missing_grains = 0;
+	if (gap_ns > bucket->missing_scaled / params->rate_scaled)
+		bucket->missing_scaled = 0;
 	else
-		bucket->missing_grains -= gap_ns * params->rate_grains;
+		bucket->missing_scaled -= gap_ns * params->rate_scaled;
 }
 
-/* Grains in the bucket, 0 in debt. */
+/* Returns the level of the bucket in scaled units; 0 while it is in debt. */
 MH_FN u64 mh_token_bucket_level(const struct mh_token_bucket_params *params,
 				const struct mh_token_bucket *bucket)
 {
-	return params->burst_grains - mh_min(bucket->missing_grains, params->burst_grains);
+	return params->burst_scaled - mh_min(bucket->missing_scaled, params->burst_scaled);
 }
 
-/* Whether so many tokens are there. */
+/* Returns whether this many tokens are in the bucket. */
 MH_FN u32 mh_token_bucket_conforms(const struct mh_token_bucket_params *params,
 				   const struct mh_token_bucket *bucket, u32 tokens)
 {
-	return bucket->missing_grains + mh_token_bucket_cost(params, tokens) <= params->burst_grains;
+	return bucket->missing_scaled + mh_token_bucket_cost(params, tokens) <= params->burst_scaled;
 }
 
-/* Takes tokens whether they are there or not; what was not there is owed. */
+/* Takes tokens even if the bucket does not hold them; the rest becomes a debt. */
 MH_FN void mh_token_bucket_take(const struct mh_token_bucket_params *params, struct mh_token_bucket *bucket,
 				u32 tokens)
 {
-	u64 missing = bucket->missing_grains + mh_token_bucket_cost(params, tokens);
+	u64 missing = bucket->missing_scaled + mh_token_bucket_cost(params, tokens);
 
-	bucket->missing_grains = mh_min(missing, MH_TOKEN_BUCKET_DEEPEST);
+	bucket->missing_scaled = mh_min(missing, MH_TOKEN_BUCKET_DEEPEST);
 }
 
-/* Takes tokens as far as they are there; a debt stays what it was. */
+/* Takes as many of the tokens as the bucket holds; a debt stays what it was. */
 MH_FN void mh_token_bucket_take_clipped(const struct mh_token_bucket_params *params,
 					struct mh_token_bucket *bucket, u32 tokens)
 {
-	u64 missing = bucket->missing_grains + mh_token_bucket_cost(params, tokens);
+	u64 missing = bucket->missing_scaled + mh_token_bucket_cost(params, tokens);
 
-	bucket->missing_grains = mh_min(missing, mh_max(bucket->missing_grains, params->burst_grains));
+	bucket->missing_scaled = mh_min(missing, mh_max(bucket->missing_scaled, params->burst_scaled));
 }
 
-/* A policer's step: refills, and takes the tokens if they are there; 1 if they were. */
+/* Takes a policer's step: refills the bucket and takes the tokens if it holds them. Returns 1 if it did, else 0. */
 MH_FN u32 mh_token_bucket_packet(const struct mh_token_bucket_params *params, struct mh_token_bucket *bucket,
 				 u32 tokens, u64 now_ns)
 {
@@ -117,24 +118,24 @@ MH_FN u32 mh_token_bucket_packet(const struct mh_token_bucket_params *params, st
 	return 1;
 }
 
-/* ns after the last refill at which so many tokens are there, not before; MH_NEVER if the burst is smaller. */
+/* Returns the least time after the last refill, ns, at which the bucket holds the tokens; MH_NEVER if it never will. */
 MH_FN u64 mh_token_bucket_wait_ns(const struct mh_token_bucket_params *params,
 				  const struct mh_token_bucket *bucket, u32 tokens)
 {
-	u64 cost = mh_token_bucket_cost(params, tokens), wanted = bucket->missing_grains + cost;
+	u64 cost = mh_token_bucket_cost(params, tokens), wanted = bucket->missing_scaled + cost;
 
-	if (wanted <= params->burst_grains)
+	if (wanted <= params->burst_scaled)
 		return 0;
-	if (cost > params->burst_grains || !params->rate_grains)
+	if (cost > params->burst_scaled || !params->rate_scaled)
 		return MH_NEVER;
-	return (wanted - params->burst_grains - 1) / params->rate_grains + 1;
+	return (wanted - params->burst_scaled - 1) / params->rate_scaled + 1;
 }
 
-/* The level in percent of the burst, Q16; a bucket that holds nothing is at 0. */
+/* Returns the level in percent of the burst, Q16; 0 for a bucket that cannot hold tokens. */
 MH_FN u64 mh_token_bucket_percent_q16(const struct mh_token_bucket_params *params,
 				      const struct mh_token_bucket *bucket)
 {
-	u64 burst = params->burst_grains >> 20;
+	u64 burst = params->burst_scaled >> 20;
 
 	if (!burst)
 		return 0;
@@ -151,19 +152,19 @@ static inline void mh_token_bucket_setup(struct mh_token_bucket_params *params, 
 
 	while (room >> (shift + 1))
 		shift++;
-	params->rate_grains = mh_fixed(rate, shift);
-	params->token_grains = 1000000000ULL << shift;
-	params->burst_grains = rate > 0 ? burst * params->token_grains : 0;
-	params->most_tokens = (1ULL << 62) / params->token_grains;
+	params->rate_scaled = mh_fixed(rate, shift);
+	params->token_scaled = 1000000000ULL << shift;
+	params->burst_scaled = rate > 0 ? burst * params->token_scaled : 0;
+	params->most_tokens = (1ULL << 62) / params->token_scaled;
 }
 
 /*
- * Returns ceil(percent * burst / 100), the level in grains at this percentage of the burst. Percent is Q32, at most
- * 100. The burst is split into hundreds, a hundred into 32-bit halves, so that no product passes 64 bits.
+ * Returns ceil(percent * burst / 100), the level in scaled units at this percentage of the burst. Percent is Q32,
+ * at most 100. The burst is split into hundreds, a hundred into 32-bit halves, so that no product passes 64 bits.
  */
-static inline u64 mh_token_bucket_grains_at(const struct mh_token_bucket_params *params, u64 percent_q32)
+static inline u64 mh_token_bucket_scaled_at(const struct mh_token_bucket_params *params, u64 percent_q32)
 {
-	u64 hundreds = params->burst_grains / 100, rest = params->burst_grains % 100;
+	u64 hundreds = params->burst_scaled / 100, rest = params->burst_scaled % 100;
 	u64 whole = percent_q32 >> 32, part = percent_q32 & 0xffffffffULL;
 	u64 low = part * (hundreds & 0xffffffffULL);
 	u64 fraction_q32 = (low & 0xffffffffULL) + (percent_q32 * rest + 99) / 100;

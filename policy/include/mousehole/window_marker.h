@@ -11,8 +11,8 @@
  *   W <= M:      randomised: HIGH with probability H / W;   else MED
  *   W > M:       randomised: HIGH with probability H / W, of the rest MED with probability M / W;   else LOW
  *
- * Randomised, H packets of a window are HIGH on average at every W > H, and M (1 - H/W) are MED at W > M. What goes
- * again after a timeout has W = 1 and is HIGH by its window. The paper has H = 4, M = 8 for web and file transfers
+ * Randomised, H packets of a window are HIGH on average at every W > H, and M (1 - H/W) are MED at W > M. A packet
+ * sent again after a timeout has W = 1 and is HIGH by its window. The paper has H = 4, M = 8 for web and file transfers
  * (section VI.C), and the largest window for Telnet: interactive connections are always HIGH. A pure ACK keeps the
  * colour that it has: the receiver gives it the colour of the data that it acknowledges. The shaper is policer.h's.
  *
@@ -20,7 +20,7 @@
  * probabilities are right to 2^-32. Range: 0 <= H <= M <= 65535 packets; `window_hint` 1 .. 65535.
  *
  * Deviations from the paper:
- * - Its randomised lines do not say that a packet marked by chance is done; here it is.
+ * - Its randomised lines do not say that a packet marked by chance keeps that colour; here it does.
  * - A packet whose window is unknown (hint 0) is LOW unless it is special.
  * - Fast retransmissions are part of fast recovery (MH_IN_RECOVERY). MH_RETRANSMISSION alone does not help: after a
  *   timeout the window decides, as in algorithm 1, though the text names segments after a timeout.
@@ -92,9 +92,9 @@ static const struct mh_parameter mh_window_marker_parameters[] = {
 };
 
 static inline struct mh_fault mh_window_marker_setup(struct mh_window_marker_params *params,
-						     const struct mh_place *place)
+						     const struct mh_link_context *link)
 {
-	(void)place;
+	(void)link;
 	if (params->high > params->medium)
 		return MH_FAULT("high", "at most med");
 	return MH_NO_FAULT;

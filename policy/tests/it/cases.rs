@@ -32,7 +32,7 @@ fn every_file_of_cases__belongs_to_a_policy() {
 fn params(policy: &'static Policy, case: &Case) -> Params {
     let given: Vec<(&str, &str)> =
         case.params.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    Params::of(policy, &given, &case.place)
+    Params::from_text(policy, &given, &case.context)
         .unwrap_or_else(|error| panic!("{}: {}: {error}", policy.name(), case.title))
 }
 

@@ -2,11 +2,11 @@
 
 use crate::common::{Bits, Dropper, Marker, shipped};
 use mousehole_policy::{
-    Application, Backlog, Colour, Params, Place, Policy, PolicyKind, Settings, State, Verdict, View,
+    Application, Backlog, Colour, LinkContext, Params, Policy, PolicyKind, Settings, State, Verdict, View,
 };
 
 #[test]
-fn policies__are_found_by_themselves() {
+fn policies__are_found_by_the_build() {
     let headers = std::fs::read_dir("include/mousehole").unwrap();
     let described = headers.filter(|entry| {
         let text = std::fs::read_to_string(entry.as_ref().unwrap().path()).unwrap();
@@ -20,7 +20,7 @@ fn policies__are_found_by_themselves() {
 fn defaults__are_allowed_and_read_back() {
     for policy in shipped() {
         let params = Settings::new(policy)
-            .at(&Place::EXAMPLE)
+            .for_link(&LinkContext::EXAMPLE)
             .unwrap_or_else(|error| panic!("{}: {error}", policy.name()));
         for parameter in policy.parameters() {
             assert!(params.number(parameter.name).is_finite(), "{} {}", policy.name(), parameter.name);
@@ -36,11 +36,11 @@ fn defaults__are_allowed_and_read_back() {
 #[test]
 fn params__refuse_values_in_words() {
     let sfd = mousehole_policy::find("sfd").unwrap();
-    let error = Params::of(sfd, &[("th", "15kX")], &Place::EXAMPLE).unwrap_err();
+    let error = Params::from_text(sfd, &[("th", "15kX")], &LinkContext::EXAMPLE).unwrap_err();
     assert_eq!((error.parameter.as_str(), error.value.as_str()), ("th", "15kX"));
     assert!(error.allowed.starts_with("bytes (15kB) or packets (15p)"), "{}", error.allowed);
     let red = mousehole_policy::find("red").unwrap();
-    let error = Params::of(red, &[("max", "8p")], &Place::EXAMPLE).unwrap_err();
+    let error = Params::from_text(red, &[("max", "8p")], &LinkContext::EXAMPLE).unwrap_err();
     assert_eq!(
         (error.parameter.as_str(), error.allowed.as_str()),
         ("max", "at least one packet more than min")
@@ -69,7 +69,7 @@ fn any_backlog(bits: &mut Bits, longest: u32) -> Backlog {
     backlog
 }
 
-/// What a dropper decides on a copy of itself, and the state that this leaves.
+/// Returns what a dropper decides on a copy of itself, and the state that this leaves.
 fn ask(dropper: &Dropper, view: &View, backlog: &Backlog, now_ns: u64, random: u32) -> (Verdict, State) {
     let mut copy = dropper.clone();
     let verdict = copy.packet(view, backlog, now_ns, random);
@@ -80,7 +80,7 @@ fn ask(dropper: &Dropper, view: &View, backlog: &Backlog, now_ns: u64, random: u
 fn offer(policy: &'static Policy, seed: u64, mut see: impl FnMut(&Dropper, &View, &Backlog, u64, &mut Bits)) {
     let given: &[(&str, &str)] =
         if policy.parameters().iter().any(|one| one.name == "wq") { &[("wq", "0.3")] } else { &[] };
-    let mut dropper = Dropper::new(Params::of(policy, given, &Place::EXAMPLE).unwrap());
+    let mut dropper = Dropper::new(Params::from_text(policy, given, &LinkContext::EXAMPLE).unwrap());
     let (mut bits, mut now_ns) = (Bits(seed), 0);
     for round in 0..5000 {
         now_ns += u64::from(bits.below(1_000_000));
@@ -152,9 +152,9 @@ fn droppers__that_say_so_drop_most_at_random_0() {
 
 /// The same packets lead to the same answers and states, and answers are what the kind of policy may give.
 #[test]
-fn markers__are_functions_of_what_they_are_given() {
+fn markers__depend_only_on_their_arguments() {
     for policy in shipped().into_iter().filter(|policy| policy.kind() == PolicyKind::Marker) {
-        let params = Params::of(policy, &[], &Place::EXAMPLE).unwrap();
+        let params = Params::from_text(policy, &[], &LinkContext::EXAMPLE).unwrap();
         let mut bits = Bits(104);
         let (mut first, mut second) = (Marker::new(params.clone()), Marker::new(params));
         let (mut flow, mut other) = (first.new_flow(), second.new_flow());
@@ -179,9 +179,9 @@ fn markers__are_functions_of_what_they_are_given() {
 
 /// The caller sweeps what expires; a policy that adapts must say how often.
 #[test]
-fn functions__come_in_pairs() {
+fn functions__are_offered_in_consistent_pairs() {
     for policy in shipped() {
-        let params = Params::of(policy, &[], &Place::EXAMPLE).unwrap();
+        let params = Params::from_text(policy, &[], &LinkContext::EXAMPLE).unwrap();
         let period_ns = policy.period_ns(&params);
         assert!(!policy.adapts() || period_ns.is_some_and(|ns| ns > 0), "{}", policy.name());
         assert!(period_ns.is_none() || policy.expires(), "{}: swept, but nothing expires", policy.name());

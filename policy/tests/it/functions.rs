@@ -1,13 +1,13 @@
 //! Calls of every function by its name, and parameters as set-up is given them.
 
 use mousehole_policy::{
-    Arguments, Backlog, Counts, Function, NEVER, Params, Place, Settings, Value, View, find, policies,
+    Arguments, Backlog, Counts, Function, LinkContext, NEVER, Params, Settings, Value, View, find, policies,
 };
 
 #[test]
 fn call__returns_what_the_typed_functions_return() {
     let sfd = find("sfd").unwrap();
-    let params = Params::of(sfd, &[("th", "2p"), ("timeout", "1s")], &Place::EXAMPLE).unwrap();
+    let params = Params::from_text(sfd, &[("th", "2p"), ("timeout", "1s")], &LinkContext::EXAMPLE).unwrap();
     let (mut flow, mut state) = (sfd.new_flow(), sfd.new_state());
     let with = Arguments {
         view: &View::new(1500),
@@ -25,7 +25,7 @@ fn call__returns_what_the_typed_functions_return() {
 }
 
 #[test]
-fn offers__agrees_with_the_questions_by_name() {
+fn offers__agrees_with_the_named_queries() {
     for policy in policies() {
         assert_eq!(policy.offers(Function::Departed), policy.tracks_departures(), "{}", policy.name());
         assert_eq!(policy.offers(Function::Shape), policy.shapes(), "{}", policy.name());
@@ -37,12 +37,15 @@ fn offers__agrees_with_the_questions_by_name() {
 fn before_set_up__leaves_computed_fields_alone() {
     let sfd = find("sfd").unwrap();
     let settings = Settings::new(sfd);
-    let (raw, complete) =
-        (settings.before_set_up(&Place::EXAMPLE).unwrap(), settings.at(&Place::EXAMPLE).unwrap());
+    let (raw, complete) = (
+        settings.before_set_up(&LinkContext::EXAMPLE).unwrap(),
+        settings.for_link(&LinkContext::EXAMPLE).unwrap(),
+    );
     assert_ne!(raw.bytes(), complete.bytes()); // the colour beyond the threshold
     assert_eq!(raw.number("th"), complete.number("th"));
     let red = find("red").unwrap();
-    let shares = Params::of(red, &[("min", "10%"), ("max", "50%")], &Place::EXAMPLE).unwrap().shares();
+    let shares =
+        Params::from_text(red, &[("min", "10%"), ("max", "50%")], &LinkContext::EXAMPLE).unwrap().shares();
     assert_eq!(shares, 0b11);
 }
 
@@ -53,7 +56,7 @@ fn set_value__keeps_to_the_range() {
     settings.set_value("timeout", Value::Never).unwrap();
     settings.set_value("k", Value::Number(7.0)).unwrap();
     assert_eq!(settings.set_value("k", Value::Number(0.0)).unwrap_err().parameter, "k");
-    let params = settings.at(&Place::EXAMPLE).unwrap();
+    let params = settings.for_link(&LinkContext::EXAMPLE).unwrap();
     assert_eq!((params.number("k"), params.number("timeout")), (7.0, NEVER as f64 / 1e9));
 }
 

@@ -4,7 +4,7 @@
 use crate::common::parts::{Bucket, BucketParams, inner, word_field};
 use crate::common::specs::Lfp as Spec;
 use crate::common::{Bits, Marker, params, reference, refused, refused_at};
-use mousehole_policy::{Colour, Place, State, View};
+use mousehole_policy::{Colour, LinkContext, State, View};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -144,7 +144,7 @@ fn lfp__gamma_wins_over_beta() {
 }
 
 #[test]
-fn lfp__memoryless_asks_anew() {
+fn lfp__memoryless_judges_each_packet_anew() {
     let mut edge = Edge::new(&Spec { memoryless: true, ..spec() });
     edge.ended(&[12, 12, 13, 13]);
     (0..11).for_each(|_| assert_eq!(edge.packet(), Colour::Green));
@@ -334,12 +334,12 @@ fn params__name_parameter_value_and_what_is_allowed() {
 /// The bucket gets no tokens, or at least one a second.
 #[test]
 fn params__omega_fits_the_link() {
-    let slow = Place { rate_bps: 12e3, bottleneck_bps: 12e3, ..Place::EXAMPLE };
+    let slow = LinkContext { rate_bps: 12e3, bottleneck_bps: 12e3, ..LinkContext::EXAMPLE };
     assert!(
         refused_at("lfp", &[("omega", "0.9")], &slow).starts_with("omega: its value is not allowed here")
     );
     // The slower of link and bottleneck counts.
-    let behind = Place { bottleneck_bps: 12e3, ..Place::EXAMPLE };
+    let behind = LinkContext { bottleneck_bps: 12e3, ..LinkContext::EXAMPLE };
     assert!(
         refused_at("lfp", &[("omega", "0.9")], &behind).starts_with("omega: its value is not allowed here")
     );

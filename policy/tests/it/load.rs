@@ -2,7 +2,8 @@
 
 use crate::common::Marker;
 use mousehole_policy::{
-    Backlog, Colour, Origin, Params, Place, Policy, PolicyKind, Verdict, View, find, headers_folder, load,
+    Backlog, Colour, LinkContext, Origin, Params, Policy, PolicyKind, Verdict, View, find, headers_folder,
+    load,
 };
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -50,7 +51,7 @@ fn assert_sentence(got: &str, expected: &str) {
     assert!(!got.contains('\n') && !got.ends_with('.') && got.starts_with(char::is_lowercase), "{got}");
 }
 
-/// A marker of two colours by bytes sent, of the name `name` in C, with this table of parameters.
+/// Returns a marker of two colours by bytes sent, of the name `name` in C, with this table of parameters.
 fn marker(name: &str, table: &str) -> String {
     r#"
 #include "mousehole/flow_meter.h"
@@ -74,9 +75,9 @@ MH_FN u32 mh_NAME_packet(const struct mh_NAME_params *params, struct mh_flow_met
 #ifdef MH_DESCRIBE
 static const struct mh_parameter mh_NAME_parameters[] = { ENTRIES };
 
-static inline struct mh_fault mh_NAME_setup(struct mh_NAME_params *params, const struct mh_place *place)
+static inline struct mh_fault mh_NAME_setup(struct mh_NAME_params *params, const struct mh_link_context *link)
 {
-	(void)place;
+	(void)link;
 	params->meter.timeout_ns = MH_NEVER;
 	return params->limit == 13 ? MH_FAULT("limit", "any number but 13") : MH_NO_FAULT;
 }
@@ -90,7 +91,7 @@ MH_MARKER(NAME, mh_NAME_params, mh_flow_meter, mh_none, .summary = "two colours 
     .replace("NAME", name)
 }
 
-/// The entry of parameter `limit` with a default.
+/// Returns the entry of parameter `limit` with a default.
 fn limit(name: &str, default: &str) -> String {
     format!(
         "{{ MH_FIELD(mh_{name}_params, limit), .kind = MH_SIZE, .name = \"limit\", .value = \"{default}\", .least = 0, \
@@ -98,7 +99,7 @@ fn limit(name: &str, default: &str) -> String {
     )
 }
 
-/// The entry of parameter `beyond`, of any kind and with anything else.
+/// Returns the entry of parameter `beyond`, of any kind and with anything else.
 fn beyond(name: &str, rest: &str) -> String {
     format!(
         "{{ MH_FIELD(mh_{name}_params, colour), .name = \"beyond\", .meaning = \"colour\", .source = \"ours\", {rest} }}"
@@ -122,14 +123,14 @@ fn load__makes_a_header_a_policy_like_any_other() {
     assert!(std::ptr::eq(find("two-colours").unwrap(), policy));
 
     let colours = |given: &[(&str, &str)]| {
-        let mut marker = Marker::new(Params::of(policy, given, &Place::EXAMPLE).unwrap());
+        let mut marker = Marker::new(Params::from_text(policy, given, &LinkContext::EXAMPLE).unwrap());
         let mut flow = marker.new_flow();
         [0, 1, 2, 3].map(|second| marker.packet(&mut flow, &View::new(1500), second, 0))
     };
     use Colour::{Green, Red, Yellow};
     assert_eq!(colours(&[]), [Green, Green, Yellow, Yellow]);
     assert_eq!(colours(&[("limit", "1500B"), ("beyond", "red")]), [Green, Red, Red, Red]);
-    let error = Params::of(policy, &[("limit", "13B")], &Place::EXAMPLE).unwrap_err();
+    let error = Params::from_text(policy, &[("limit", "13B")], &LinkContext::EXAMPLE).unwrap_err();
     assert_eq!(error.to_string(), "limit: its value is not allowed here; allowed: any number but 13");
 
     // The same text again is the same policy.
@@ -145,7 +146,7 @@ fn load__of_a_changed_header_replaces_the_policy() {
     let second = header.load();
     assert!(std::ptr::eq(find("changing").unwrap(), second));
     // Whoever still holds the first one may use it.
-    let default = |policy| Params::of(policy, &[], &Place::EXAMPLE).unwrap().number("limit");
+    let default = |policy| Params::from_text(policy, &[], &LinkContext::EXAMPLE).unwrap().number("limit");
     assert_eq!([default(first), default(second)], [1000.0, 2000.0]);
 }
 
@@ -169,7 +170,7 @@ MH_DROPPER(ten, mh_ten_params, mh_none, .summary = "ten packets", .source = "our
 "#;
     let policy = Header::new("ten.h", text).load();
     assert!(policy.parameters().is_empty() && policy.readings().is_empty());
-    let params = Params::of(policy, &[], &Place::EXAMPLE).unwrap();
+    let params = Params::from_text(policy, &[], &LinkContext::EXAMPLE).unwrap();
     let verdict = |packets| {
         let backlog = Backlog::new(packets, 0, 0);
         policy.dropper().unwrap().call(&params, &mut policy.new_state(), &View::new(1), &backlog, 0, 0)
@@ -179,7 +180,7 @@ MH_DROPPER(ten, mh_ten_params, mh_none, .summary = "ten packets", .source = "our
 
 /// Whoever asks first writes the headers; all who ask at once find all of them.
 #[test]
-fn headers_folder__may_be_asked_for_by_many_at_once() {
+fn headers_folder__can_be_called_concurrently() {
     LazyLock::force(&CACHE);
     let all = || {
         let folder = headers_folder().unwrap();
@@ -357,7 +358,7 @@ fn fault__choice_without_a_mask() {
 }
 
 #[test]
-fn fault__control_that_nobody_would_call() {
+fn fault__control_without_a_period() {
     let text = marker("adrift", &limit("adrift", "1B"))
         .replace("MH_SETUP(adrift)", CONTROL)
         .replace("MH_OFFERS(adrift, setup)", "MH_OFFERS(adrift, control)");

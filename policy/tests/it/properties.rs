@@ -3,7 +3,7 @@ use crate::common::link::Link;
 use crate::common::parts::Meter;
 use crate::common::specs::{self, Mode};
 use crate::common::{Bits, Dropper, Marker, params, refused, refused_at};
-use mousehole_policy::{Backlog, Colour, NEVER, Place, Verdict, View};
+use mousehole_policy::{Backlog, Colour, LinkContext, NEVER, Verdict, View};
 
 const NONE: &[(&str, &str)] = &[("promotion", "none")];
 const PROBABILISTIC: &[(&str, &str)] = &[("promotion", "probabilistic")];
@@ -87,7 +87,7 @@ fn flow_meter__idle_must_exceed_the_timeout() {
 /// SFD section 3.2: bytes "having been sent by each flow so far", so what is sent again counts again; and what is sent
 /// on the way back of data counts as what it is, a packet.
 #[test]
-fn flow_meter__counts_every_packet_whatever_it_carries() {
+fn flow_meter__counts_packets_with_and_without_payload() {
     let mut meter = Meter::new(1_000_000_000, true);
     let kinds = [0, View::RETRANSMISSION, View::IN_RECOVERY, View::ACK, View::REVERSE, View::ECT];
     for (number, flags) in (1..).zip(kinds) {
@@ -237,7 +237,7 @@ fn params__name_parameter_value_and_what_is_allowed() {
             "{name}={value}"
         );
     }
-    let nowhere = Place { rate_bps: 0.0, ..Place::EXAMPLE };
+    let nowhere = LinkContext { rate_bps: 0.0, ..LinkContext::EXAMPLE };
     assert_eq!(
         refused_at("red", &[], &nowhere),
         "rate: its value is not allowed here; allowed: a link of 1kbit to 1000gbit"
@@ -256,7 +256,7 @@ fn params__of_the_other_policies_are_checked() {
     );
     assert_eq!(
         refused("multi-red", &[("yellow_min", "9"), ("yellow_max", "9")]),
-        "yellow_max: its value is not allowed here; allowed: at least one packet more than min"
+        "yellow_max: its value is not allowed here; allowed: at least one packet more than yellow_min"
     );
     assert_eq!(
         refused("sfd", &[("k", "0")]),

@@ -5,7 +5,7 @@ use crate::common::specs::{self, Mode};
 use crate::common::{Bits, Dropper, Marker, params, reference};
 use mousehole_policy::{Backlog, Colour, NEVER, Verdict, View};
 
-/// The header's bound: rounding, and the format of w_q times the distance travelled.
+/// Returns the header's bound: rounding, and the format of w_q times the distance travelled.
 fn average_bound(spec: &specs::Red, longest: f64) -> f64 {
     (1.0 + longest) * 2f64.powi(-33) / spec.w_q + longest * 1e-12
 }
@@ -90,7 +90,7 @@ fn red_base_probability__is_within_2_to_the_minus_31() {
     assert!(worst < 2f64.powi(-31));
 }
 
-/// The probability with which `packet` would take this arrival, found by bisection over `random`.
+/// Returns the probability with which `packet` would take this arrival, found by bisection over `random`.
 fn chance(red: &Dropper, view: &View, backlog: &Backlog) -> f64 {
     let (mut low, mut high) = (0u64, 1u64 << 32);
     while low < high {
@@ -127,7 +127,7 @@ fn red_chance__follows_the_formula_over_the_sweep() {
     assert!(worst < 1.0);
 }
 
-/// What the format of 1 / mean packet does to p_b when the queue is counted in bytes.
+/// Returns what the format of 1 / mean packet does to p_b when the queue is counted in bytes.
 fn length_error(model: &reference::Red, avg: f64) -> f64 {
     let specs::Red { min_packets, max_packets, max_p, mean_packet_bytes, .. } = model.spec;
     let steepest = (max_p / (max_packets - min_packets)).max((1.0 - max_p) / max_packets);

@@ -6,7 +6,7 @@
 
 use crate::common::parts::{BucketParams, field, fixed, from_q32, inner};
 use crate::common::{Bits, params, params_at, refused_at, specs};
-use mousehole_policy::{Params, Place, find};
+use mousehole_policy::{LinkContext, Params, find};
 
 /// Half a unit of Q32.
 const HALF: f64 = 1.0 / 8589934592.0;
@@ -82,7 +82,7 @@ fn multi_red__is_the_conversion_in_floats_for_each_colour() {
         let own: Vec<(String, String)> = own.collect();
         let own: Vec<(&str, String)> = own.iter().map(|(name, value)| (&name[..], value.clone())).collect();
         let given = [&own[..], &shared.common()].concat();
-        let bytes = specs::of("multi-red", &given, &shared.place()).bytes();
+        let bytes = specs::params_from("multi-red", &given, &shared.context()).bytes();
         for (level, name) in levels.iter().zip(["level[0]", "level[1]", "level[2]"]) {
             assert_red(&inner(&bytes, &format!("mh_multi_red_params.{name}")), level);
         }
@@ -106,7 +106,7 @@ fn shred__is_the_conversion_in_floats() {
     }
 }
 
-/// Returns how many bits of a token's grains are below a rate of 1 token/s.
+/// Returns how many bits of a token's scaled units are below a rate of 1 token/s.
 fn shift(burst: u32) -> u32 {
     ((1u64 << 61) / 1_000_000_000 / u64::from(burst.max(1 << 20))).ilog2()
 }
@@ -120,12 +120,12 @@ fn token_bucket__is_the_conversion_in_floats() {
     for burst in bursts.into_iter().chain(any) {
         for rate in [0.0, 1.0, 1e11, bits.spread(1.0, 1e11)] {
             let params = BucketParams::new(rate, burst);
-            let token_grains = 1_000_000_000u64 << shift(burst);
-            let full = if rate == 0.0 { 0 } else { u64::from(burst) * token_grains };
-            assert_eq!(params.field("rate_grains"), (rate * 2f64.powi(shift(burst) as i32)).round() as u64);
-            assert_eq!(params.field("token_grains"), token_grains, "{burst}");
-            assert_eq!(params.field("burst_grains"), full, "{burst}");
-            assert_eq!(params.field("most_tokens"), (1 << 62) / token_grains, "{burst}");
+            let scale = 1_000_000_000u64 << shift(burst);
+            let full = if rate == 0.0 { 0 } else { u64::from(burst) * scale };
+            assert_eq!(params.field("rate_scaled"), (rate * 2f64.powi(shift(burst) as i32)).round() as u64);
+            assert_eq!(params.field("token_scaled"), scale, "{burst}");
+            assert_eq!(params.field("burst_scaled"), full, "{burst}");
+            assert_eq!(params.field("most_tokens"), (1 << 62) / scale, "{burst}");
             assert!(full < 1 << 61, "{burst}");
         }
     }
@@ -139,8 +139,8 @@ fn token_bucket__level_at_a_percentage_is_exact() {
         let params = BucketParams::new(1.0, bits.spread(1.0, 1e9) as u32);
         let any = (u64::from(bits.below(100)) << 32) + u64::from(bits.next());
         for percent_q32 in [0, 1, any, 50 << 32, (100 << 32) - 1, 100 << 32] {
-            let exact = u128::from(percent_q32) * u128::from(params.field("burst_grains"));
-            assert_eq!(u128::from(params.grains_at(percent_q32)), exact.div_ceil(100 << 32), "{percent_q32}");
+            let exact = u128::from(percent_q32) * u128::from(params.field("burst_scaled"));
+            assert_eq!(u128::from(params.scaled_at(percent_q32)), exact.div_ceil(100 << 32), "{percent_q32}");
         }
     }
 }
@@ -149,10 +149,10 @@ fn token_bucket__level_at_a_percentage_is_exact() {
 fn lfp__is_the_conversion_in_floats() {
     let mut bits = Bits(96);
     for _ in 0..2000 {
-        let place = Place {
+        let context = LinkContext {
             rate_bps: bits.spread(1e6, 1e11).round(),
             bottleneck_bps: bits.spread(1e6, 1e11).round(),
-            ..Place::EXAMPLE
+            ..LinkContext::EXAMPLE
         };
         let (omega, burst) = (bits.spread(0.1, 10.0), bits.spread(1.0, 1e9) as u32);
         let kappa = bits.uniform() * 100.0;
@@ -166,21 +166,21 @@ fn lfp__is_the_conversion_in_floats() {
             ("u", quantile.to_string()),
             ("h", flows.to_string()),
         ];
-        let bytes = specs::of("lfp", &given, &place).bytes();
+        let bytes = specs::params_from("lfp", &given, &context).bytes();
         let bucket = BucketParams::from_bytes(&inner(&bytes, "mh_lfp_params.bucket"));
-        let slowest = place.rate_bps.min(place.bottleneck_bps) / 12_000.0;
-        let grains = 2f64.powi(shift(burst) as i32);
-        let rate = bucket.field("rate_grains") as f64;
-        assert_unit(bucket.field("rate_grains"), rounded(omega) * slowest * grains, "rate");
-        let error = HALF * slowest * grains + rate * 2f64.powi(-50) + 1.0;
-        assert!((rate - omega * slowest * grains).abs() <= error, "rate as given: {rate}");
+        let slowest = context.rate_bps.min(context.bottleneck_bps) / 12_000.0;
+        let scaled = 2f64.powi(shift(burst) as i32);
+        let rate = bucket.field("rate_scaled") as f64;
+        assert_unit(bucket.field("rate_scaled"), rounded(omega) * slowest * scaled, "rate");
+        let error = HALF * slowest * scaled + rate * 2f64.powi(-50) + 1.0;
+        assert!((rate - omega * slowest * scaled).abs() <= error, "rate as given: {rate}");
 
-        let full = u128::from(u64::from(burst) * bucket.field("token_grains"));
-        assert_eq!(u128::from(bucket.field("burst_grains")), full);
+        let full = u128::from(u64::from(burst) * bucket.field("token_scaled"));
+        assert_eq!(u128::from(bucket.field("burst_scaled")), full);
         let level = |percent_q32: u64| (u128::from(percent_q32) * full).div_ceil(100 << 32) as u64;
         let (kappa, delta) = (fixed(kappa, 32), fixed(delta, 32));
-        assert_eq!(field(&bytes, "mh_lfp_params.open_grains"), level(kappa + delta));
-        assert_eq!(field(&bytes, "mh_lfp_params.close_grains"), level(kappa - delta));
+        assert_eq!(field(&bytes, "mh_lfp_params.open_scaled"), level(kappa + delta));
+        assert_eq!(field(&bytes, "mh_lfp_params.close_scaled"), level(kappa - delta));
 
         let history = inner(&bytes, "mh_lfp_params.history");
         let u = quantile / 100.0 * 4294967296.0;
@@ -205,18 +205,18 @@ fn rio_ps__is_the_conversion_in_floats() {
     for _ in 0..2000 {
         let (ratio, period_s) = (bits.spread(1.0 / 65536.0, 65535.0), bits.spread(1e-3, 1e4));
         let given = [("slr", ratio.to_string()), ("t_c", format!("{period_s}s"))];
-        let bytes = specs::of("rio-ps", &given, &Place::EXAMPLE).bytes();
+        let bytes = specs::params_from("rio-ps", &given, &LinkContext::EXAMPLE).bytes();
         assert_eq!(field(&bytes, "mh_rio_ps_params.ratio_q16"), (ratio * 65536.0).round() as u64);
         assert_eq!(field(&bytes, "mh_rio_ps_params.period_ns"), (period_s * 1e9).round() as u64);
     }
 }
 
-fn in_packets(packets: u64) -> Place {
-    Place { buffer_packets: packets, buffer_bytes: 0, ..Place::EXAMPLE }
+fn in_packets(packets: u64) -> LinkContext {
+    LinkContext { buffer_packets: packets, buffer_bytes: 0, ..LinkContext::EXAMPLE }
 }
 
-fn in_bytes(bytes: u64) -> Place {
-    Place { buffer_packets: 0, buffer_bytes: bytes, ..Place::EXAMPLE }
+fn in_bytes(bytes: u64) -> LinkContext {
+    LinkContext { buffer_packets: 0, buffer_bytes: bytes, ..LinkContext::EXAMPLE }
 }
 
 fn thresholds(params: &Params) -> [f64; 2] {
@@ -250,8 +250,8 @@ fn shares__of_whole_packets_are_rounded() {
 
 #[test]
 fn shares__of_each_colour_follow_the_buffer() {
-    for (place, green_min, red_max) in [(in_packets(200), 140.0, 80.0), (in_bytes(10_000), 7.0, 4.0)] {
-        let params = params_at("multi-red", &[], &place);
+    for (context, green_min, red_max) in [(in_packets(200), 140.0, 80.0), (in_bytes(10_000), 7.0, 4.0)] {
+        let params = params_at("multi-red", &[], &context);
         assert_eq!([params.number("green_min"), params.number("red_max")], [green_min, red_max]);
     }
 }
@@ -274,26 +274,29 @@ fn shares__of_a_small_buffer_stay_one_packet_apart() {
 }
 
 #[test]
-fn shares__that_fit_no_place_are_refused() {
-    for place in [in_packets(50), in_bytes(64_000)] {
+fn shares__that_fit_no_link_are_refused() {
+    for context in [in_packets(50), in_bytes(64_000)] {
         assert_eq!(
-            refused_at("red", &[("min", "60%"), ("max", "40%")], &place),
+            refused_at("red", &[("min", "60%"), ("max", "40%")], &context),
             "max: its value is not allowed here; allowed: more than min"
         );
     }
     assert!(
-        refused_at("red", &[("max", "1001%")], &Place::EXAMPLE).starts_with("max: \"1001%\" is not allowed")
+        refused_at("red", &[("max", "1001%")], &LinkContext::EXAMPLE)
+            .starts_with("max: \"1001%\" is not allowed")
     );
     assert!(
         refused_at("red", &[("max", "100%")], &in_packets(2_000_000)).starts_with("max: \"2000000\" is not")
     );
-    assert!(refused_at("policer", &[("high_rate", "0%")], &Place::EXAMPLE).starts_with("high_rate: \"0%\""));
+    assert!(
+        refused_at("policer", &[("high_rate", "0%")], &LinkContext::EXAMPLE).starts_with("high_rate: \"0%\"")
+    );
 }
 
 #[test]
 fn shares__of_a_rate_are_of_the_bottlenecks() {
-    let place = Place { rate_bps: 1e9, bottleneck_bps: 2e6, ..Place::EXAMPLE };
-    let policer = params_at("policer", &[("high_rate", "5%"), ("med_rate", "12.5%")], &place);
+    let context = LinkContext { rate_bps: 1e9, bottleneck_bps: 2e6, ..LinkContext::EXAMPLE };
+    let policer = params_at("policer", &[("high_rate", "5%"), ("med_rate", "12.5%")], &context);
     assert_eq!(["high_rate", "med_rate"].map(|name| policer.number(name)), [100e3, 250e3]);
 }
 
@@ -335,7 +338,8 @@ fn number__reads_back_what_was_given() {
 fn repeated_fields__are_written_to_every_line() {
     let policy = find("multi-red").unwrap();
     let bytes =
-        Params::of(policy, &[("wq", "0.5"), ("ecn", "true"), ("gentle", "true")], &in_packets(100)).unwrap();
+        Params::from_text(policy, &[("wq", "0.5"), ("ecn", "true"), ("gentle", "true")], &in_packets(100))
+            .unwrap();
     for name in ["level[0]", "level[1]", "level[2]"] {
         let red = inner(&bytes.bytes(), &format!("mh_multi_red_params.{name}"));
         assert_eq!(red_field(&red, "w_q32"), 1 << 31, "{name}");

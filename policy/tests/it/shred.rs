@@ -17,7 +17,7 @@ struct Spec {
 }
 
 impl Default for Spec {
-    /// The header's defaults, which `default__is_the_headers` compares.
+    /// Returns the header's defaults, which `default__equals_the_header` compares.
     fn default() -> Spec {
         let red = specs::Red {
             min_packets: 30.0,
@@ -47,7 +47,7 @@ impl Spec {
 }
 
 #[test]
-fn default__is_the_headers() {
+fn default__equals_the_header() {
     assert_eq!(params("shred", &[]).bytes(), Spec::default().params().bytes());
 }
 
@@ -293,7 +293,7 @@ fn offer(spec: &Spec, packets: u32, bits: &mut Bits, mut judge: impl FnMut(&Arri
     }
 }
 
-/// A bottleneck on which every part of the line is met.
+/// Returns a bottleneck on which every part of the line is met.
 fn walk_spec(bits: &mut Bits) -> Spec {
     let any = random_spec(bits).red;
     let min_packets = 6.0 + f64::from(bits.below(10));

@@ -30,7 +30,7 @@ impl Edge {
         hint(&mut self.marker, &mut self.flow, &view)
     }
 
-    /// The hint of the packet that carries this segment, from 1 on.
+    /// Returns the hint of the packet that carries this segment, from 1 on.
     fn data(&mut self, segment: u32) -> u8 {
         self.packet(segment * 1460, 0)
     }
@@ -117,7 +117,7 @@ fn syn__of_a_port_used_again_forgets_the_old_connection() {
 }
 
 #[test]
-fn syn__of_the_reverse_direction_tells_nothing() {
+fn syn__of_the_reverse_direction_is_ignored() {
     let mut edge = Edge::new(0);
     edge.data(4);
     assert_eq!(edge.packet(3_000_000_000, View::SYN | View::REVERSE), 1);

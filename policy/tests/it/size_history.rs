@@ -19,7 +19,7 @@ fn size_history__passes_its_cases() {
     }
 }
 
-/// The definition: the least x of those kept for which F(x) >= u.
+/// Returns the definition: the least x of those kept for which F(x) >= u.
 fn exact(kept: &VecDeque<u32>, u: f64) -> u32 {
     let mut sorted: Vec<u32> = kept.iter().copied().collect();
     sorted.sort_unstable();

@@ -59,7 +59,7 @@ fn token_bucket__passes_its_cases() {
     }
 }
 
-/// What the header says the rate may be off by, tokens/s.
+/// Returns what the header says the rate may be off by, tokens/s.
 fn rate_error(spec: &Spec) -> f64 {
     let room = 2f64.powi(61) / 1e9 / f64::from(spec.burst.max(1 << 20));
     2f64.powi(-(room.log2().floor() as i32) - 1)
@@ -85,7 +85,7 @@ impl Float {
     }
 }
 
-/// One bucket through 300 steps: the worst error as a part of the stated bound, and of a burst.
+/// Plays 300 steps on one bucket. Returns the worst error as a part of the stated bound, and of a burst.
 fn walk(bits: &mut Bits) -> (f64, f64) {
     let spec = random_spec(bits);
     let params = spec.params();

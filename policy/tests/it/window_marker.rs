@@ -26,7 +26,7 @@ fn plain(window: u16, flags: u8) -> Colour {
     colour(&Marker::new(params("window-marker", &[])), &view(window, flags), 0)
 }
 
-/// The share of random numbers for which the colour is this one or a better one; exact.
+/// Returns the share of random numbers for which the colour is this one or a better one; exact.
 fn chance_up_to(marker: &Marker, window: u16, worst: Colour) -> f64 {
     let holds = |random: u64| colour(marker, &view(window, 0), random as u32) <= worst;
     let (mut low, mut high) = (0u64, 1u64 << 32);
@@ -53,7 +53,7 @@ fn tcp_ds__thresholds_are_inclusive() {
 }
 
 #[test]
-fn tcp_ds__special_packets_are_high_whatever_the_window() {
+fn tcp_ds__syn_and_recovery_packets_are_high_at_any_window() {
     for window in [0, 1, 6, 44, u16::MAX] {
         assert_eq!(plain(window, View::SYN), Colour::Green);
         assert_eq!(plain(window, View::IN_RECOVERY), Colour::Green);

@@ -9,9 +9,9 @@ void mh_test_token_bucket_setup(void *params, double rate, u32 burst)
 	mh_token_bucket_setup(params, rate, burst);
 }
 
-u64 mh_test_token_bucket_grains_at(const void *params, u64 percent_q32)
+u64 mh_test_token_bucket_scaled_at(const void *params, u64 percent_q32)
 {
-	return mh_token_bucket_grains_at(params, percent_q32);
+	return mh_token_bucket_scaled_at(params, percent_q32);
 }
 
 void mh_test_size_history_setup(void *params, u64 percent_q32, u32 flows)

@@ -9,7 +9,7 @@ use mousehole_sim::scenario::{Part, Role, SCHEMES, Scenario};
 pub struct Choices<'a>(pub &'a [u8]);
 
 impl Choices<'_> {
-    fn of<'v, T: ?Sized>(&mut self, values: &[&'v T]) -> &'v T {
+    fn pick<'v, T: ?Sized>(&mut self, values: &[&'v T]) -> &'v T {
         values[usize::from(self.byte()) % values.len()]
     }
 
@@ -20,7 +20,7 @@ impl Choices<'_> {
     }
 }
 
-/// The scenario that the choices make.
+/// Returns the scenario that the choices make.
 pub fn scenario(choices: &mut Choices<'_>) -> Scenario {
     let mut scenario = Scenario {
         warmup: "0s".into(),
@@ -28,16 +28,16 @@ pub fn scenario(choices: &mut Choices<'_>) -> Scenario {
         scheme: scheme(choices),
         both_directions: choices.byte() % 4 == 1,
         link: LinkSpec {
-            rate: choices.of(&["5mbit", "64kbit", "1gbit", "100mbit", "1mbit"]).into(),
-            rtt: choices.of(&["80ms", "1ms", "600ms"]).into(),
+            rate: choices.pick(&["5mbit", "64kbit", "1gbit", "100mbit", "1mbit"]).into(),
+            rtt: choices.pick(&["80ms", "1ms", "600ms"]).into(),
             buffer: choices
-                .of(&["50p", "1p", "2p", "3p", "7p", "1bdp", "0.1bdp", "1500B", "40kB", "9000p"])
+                .pick(&["50p", "1p", "2p", "3p", "7p", "1bdp", "0.1bdp", "1500B", "40kB", "9000p"])
                 .into(),
             ..LinkSpec::default()
         },
         ..Scenario::default()
     };
-    scenario.tcp.profile = choices.of(&["rfc", "linux", "ns2-2.35", "ns2-2001"]).into();
+    scenario.tcp.profile = choices.pick(&["rfc", "linux", "ns2-2.35", "ns2-2001"]).into();
     scenario.tcp.ecn = (choices.byte() % 3 == 1).then_some(true);
     scenario.traffic.connections =
         (0..1 + choices.byte() % 8).map(|number| connection(number, choices)).collect();
@@ -71,18 +71,18 @@ fn call(name: &str, parameters: impl Iterator<Item = Parameter>, choices: &mut C
 
 fn value<'a>(kind: Kind, choices: &mut Choices<'a>) -> &'a str {
     match kind {
-        Kind::Length => choices.of(&["10p", "0p", "1p", "0.5p", "15%", "100%", "0%", "1000000p", "60%"]),
-        Kind::Threshold => choices.of(&["15kB", "0B", "1B", "1p", "15p", "4GB", "1TB"]),
-        Kind::Size => choices.of(&["1500B", "0B", "1B", "64kB", "4GB"]),
-        Kind::Buffer => choices.of(&["50p", "1p", "2p", "64kB", "1B", "1bdp", "50%"]),
-        Kind::Fraction => choices.of(&["0.1", "0", "1", "0.000001", "0.999999", "1.5", "0.002"]),
-        Kind::Number => choices.of(&["1", "0", "0.001", "4", "255", "1e9", "0.5"]),
-        Kind::Percent => choices.of(&["10", "0", "100", "250", "0.01"]),
-        Kind::Rate => choices.of(&["250kbit", "1bit", "10gbit", "0bit", "50%"]),
-        Kind::Time | Kind::Timeout => choices.of(&["5ms", "0s", "1ns", "1s", "1h", "100s", "never"]),
-        Kind::Count => choices.of(&["4", "1", "2", "0", "1000", "4000000000"]),
-        Kind::Flag => choices.of(&["true", "false", "maybe"]),
-        Kind::Choice(words) => choices.of(words),
+        Kind::Length => choices.pick(&["10p", "0p", "1p", "0.5p", "15%", "100%", "0%", "1000000p", "60%"]),
+        Kind::Threshold => choices.pick(&["15kB", "0B", "1B", "1p", "15p", "4GB", "1TB"]),
+        Kind::Size => choices.pick(&["1500B", "0B", "1B", "64kB", "4GB"]),
+        Kind::Buffer => choices.pick(&["50p", "1p", "2p", "64kB", "1B", "1bdp", "50%"]),
+        Kind::Fraction => choices.pick(&["0.1", "0", "1", "0.000001", "0.999999", "1.5", "0.002"]),
+        Kind::Number => choices.pick(&["1", "0", "0.001", "4", "255", "1e9", "0.5"]),
+        Kind::Percent => choices.pick(&["10", "0", "100", "250", "0.01"]),
+        Kind::Rate => choices.pick(&["250kbit", "1bit", "10gbit", "0bit", "50%"]),
+        Kind::Time | Kind::Timeout => choices.pick(&["5ms", "0s", "1ns", "1s", "1h", "100s", "never"]),
+        Kind::Count => choices.pick(&["4", "1", "2", "0", "1000", "4000000000"]),
+        Kind::Flag => choices.pick(&["true", "false", "maybe"]),
+        Kind::Choice(words) => choices.pick(words),
     }
 }
 

@@ -26,7 +26,7 @@ pub const SCENARIO: &str = "schema = \"mousehole.scenario/1\"\nscheme = \"s-sfd(
     [link]\nrate = \"5mbit\"\nrtt = \"80ms\"\nbuffer = \"0.5bdp\"\n[tcp]\nprofile = \"rfc\"\nvariant = \"sack\"\n\
     [traffic]\nmodel = \"web:sfd\"\nload = 0.9\n[[faults]]\nlink = \"down\"\ndrop = [3]\nbernoulli = 0.01\n";
 
-/// Scenarios of the repository's examples: a mix, a graph, a tree with host stage, senders that cheat.
+/// Scenarios of the repository's examples: a mix, a graph, a tree with host stage, misbehaving senders.
 const EXAMPLES: [&str; 4] = [
     include_str!("../../../examples/many-applications.toml"),
     include_str!("../../../examples/own-topology.toml"),
@@ -74,7 +74,7 @@ fn scenarios() -> Vec<Vec<u8>> {
     texts.chain(SCHEMES.iter().map(|doc| doc.name)).map(|text| text.as_bytes().to_vec()).collect()
 }
 
-/// A TCP connection's first packets, and a QUIC exchange over IPv6 with a VLAN tag.
+/// Returns a TCP connection's first packets, and a QUIC exchange over IPv6 with a VLAN tag.
 fn frames() -> Result<Vec<Vec<u8>>> {
     let mut frames = vec![Vec::new(); 4];
     let (a, b) = ([10, 0, 0, 1], [10, 0, 0, 2]);

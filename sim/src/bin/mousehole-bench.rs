@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The runs that the command line asks for; more than one are to run at once.
+/// Returns the runs that the command line asks for; more than one are to run at once.
 fn scenarios(arguments: &[String]) -> Option<Vec<Scenario>> {
     let case = arguments.first()?;
     if let [_, of, seconds, scheme] = arguments
@@ -65,7 +65,7 @@ fn scenarios(arguments: &[String]) -> Option<Vec<Scenario>> {
     }
 }
 
-/// One run on this thread, several on a thread each.
+/// Runs one scenario on this thread, several on one thread each.
 fn run_all(scenarios: &[Scenario]) -> Result<Vec<RunResult>> {
     let one = |scenario| Plan::new(scenario).and_then(|plan| run(&plan, None, &AtomicBool::new(false)));
     if let [scenario] = scenarios {
@@ -97,8 +97,8 @@ fn line(case: &str, results: &[RunResult]) -> serde_json::Value {
     })
 }
 
-/// Most memory this program had resident, as Linux counts it; what the parent's wait tells includes the
-/// parent's own before the program started. 0 elsewhere.
+/// Returns the most memory that this program had resident, bytes, as Linux counts it; 0 on other systems. The
+/// value from the parent's wait would include the parent's own memory before the program started.
 fn peak_resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -106,7 +106,7 @@ fn peak_resident_bytes() -> u64 {
         .map_or(0, |kib| kib * 1024)
 }
 
-/// The bulk case with other numbers of flows and another rate.
+/// Returns the bulk case with other numbers of flows and another rate.
 fn many_flows(flows: u32, mbps: u32, seconds: u32) -> Scenario {
     let mut scenario = bulk(seconds);
     scenario.link.rate = format!("{mbps}mbit");
@@ -184,7 +184,7 @@ fn web(seconds: u32) -> Scenario {
     }
 }
 
-/// 1 Gb/s and 10 ms at each end of every connection, as in both ns-2 scripts.
+/// Returns access links of 1 Gb/s and 10 ms at each end of every connection, as in both ns-2 scripts.
 fn gigabit_access() -> AccessSpec {
     AccessSpec {
         rate: "1gbit".into(),

@@ -61,7 +61,7 @@ fn compare(text: &str, seeds: u64, only: Option<&str>) -> std::result::Result<()
         {
             let runs: Result<Vec<Overload>> =
                 (0..seeds).map(|seed| Source::new(&row, seed).play(&scheme)).collect();
-            println!("{}", row.beside(rule, &scheme, &runs.map_err(|error| error.to_string())?));
+            println!("{}", row.comparison(rule, &scheme, &runs.map_err(|error| error.to_string())?));
         }
     }
     if left_out > 0 {
@@ -97,7 +97,7 @@ impl Row<'_> {
         self.text(column) == "1"
     }
 
-    /// The same queue in our words: by ns-2's rule, by the policy's.
+    /// Returns the same queue in our words: by ns-2's rule, by the policy's.
     fn schemes(&self) -> Option<[String; 2]> {
         let wq = self.number("wq");
         let (ns2, policy) = match self.text("q") {
@@ -135,8 +135,8 @@ impl Row<'_> {
         Overload { out: self.number("fid0_droprate"), inside: self.number("fid1_droprate"), waiting }
     }
 
-    /// The line printed for this row under one of the rules.
-    fn beside(&self, rule: &str, scheme: &str, runs: &[Overload]) -> String {
+    /// Returns the line printed for this row under one of the rules.
+    fn comparison(&self, rule: &str, scheme: &str, runs: &[Overload]) -> String {
         let theirs = self.theirs();
         let measures: [(Measure, f64); 3] = [
             (|run| run.out, theirs.out),
@@ -183,7 +183,7 @@ impl Source {
     }
 
     fn play(mut self, scheme: &str) -> Result<Overload> {
-        let mut hop = Hop::of(scheme, RATE, Buffer::Packets(self.limit), false)?;
+        let mut hop = Hop::with_scheme(scheme, RATE, Buffer::Packets(self.limit), false)?;
         let mut now = Time::ZERO;
         let mut then = None;
         while now < END {
@@ -198,7 +198,7 @@ impl Source {
             hop.dropped.clear();
         }
         let counts = hop.link.counts.since(&then.unwrap_or_default());
-        Ok(Overload::of(&counts, hop.link.counts.delay_mean_s()))
+        Ok(Overload::from_counts(&counts, hop.link.counts.delay_mean_s()))
     }
 
     fn gap(&mut self) -> Dur {
@@ -212,7 +212,7 @@ impl Source {
 }
 
 impl Overload {
-    fn of(counts: &[ColourCounts; 3], delay_mean_s: f64) -> Overload {
+    fn from_counts(counts: &[ColourCounts; 3], delay_mean_s: f64) -> Overload {
         let lost = |colour: Colour| {
             let counts = counts[colour.index()];
             counts.dropped().packets as f64 / (counts.arrived.packets as f64).max(1.0)
@@ -223,7 +223,7 @@ impl Overload {
     }
 }
 
-/// The rate at which our draws make as many arrivals as ns-2 had, so that only the queues differ.
+/// Returns the rate at which our draws make as many arrivals as ns-2 had, so that only the queues differ.
 fn matched_rate(row: &Row, seed: u64) -> f64 {
     let mut gaps = Stream::new(seed, Purpose::Arrival, 0);
     let counted = row.number("fid0_arr") + row.number("fid1_arr");

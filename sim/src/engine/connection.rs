@@ -97,7 +97,7 @@ pub enum Payload {
 }
 
 impl Payload {
-    /// Whether its writes are transfers that can be measured.
+    /// Returns whether its writes are transfers that can be measured.
     pub fn is_measurable(self) -> bool {
         !matches!(self, Payload::LongLived | Payload::Datagrams(_))
     }

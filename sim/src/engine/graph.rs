@@ -124,7 +124,7 @@ impl Graph {
         self.hosts
     }
 
-    /// Whether every marker on a path sets colours.
+    /// Returns whether every marker on a path sets colours.
     pub fn remarks(&self) -> bool {
         self.remark
     }
@@ -146,19 +146,19 @@ impl Graph {
         (hop < direction.hops).then(|| self.links[direction.first as usize + usize::from(hop)])
     }
 
-    /// Whether the marker at this hop sets colours.
+    /// Returns whether the marker at this hop sets colours.
     #[inline]
     pub fn marks(&self, hop: u8, reverse: bool, path: u32) -> bool {
         self.remark || self.direction(path, reverse).mark == hop
     }
 
-    /// Whether the policer at this hop checks packets that hosts have marked.
+    /// Returns whether the policer at this hop checks packets that hosts have marked.
     #[inline]
     pub fn polices(&self, hop: u8, reverse: bool, path: u32) -> bool {
         self.direction(path, reverse).police == hop
     }
 
-    /// Whether `path` crosses a link, in either direction.
+    /// Returns whether `path` crosses a link, in either direction.
     pub fn crosses(&self, path: u32, link: u16) -> bool {
         self.paths[path as usize].directions.iter().any(|direction| {
             let links = &self.links[direction.first as usize..];

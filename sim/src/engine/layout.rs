@@ -80,7 +80,7 @@ impl Layout {
         }
     }
 
-    /// Whether the marker before the link at `hop` sets colours; else those set earlier are kept.
+    /// Returns whether the marker before the link at `hop` sets colours; else those set earlier are kept.
     #[inline]
     pub fn marks(&self, hop: u8, reverse: bool, path: u32) -> bool {
         match &self.access {
@@ -89,18 +89,18 @@ impl Layout {
         }
     }
 
-    /// Whether the link at `hop` is the one whose policer checks packets that a host has marked.
+    /// Returns whether the link at `hop` is the one whose policer checks packets that a host has marked.
     #[inline]
     pub fn polices(&self, hop: u8, reverse: bool, path: u32) -> bool {
         matches!(&self.access, Access::Graph(graph) if graph.polices(hop, reverse, path))
     }
 
-    /// Whether every marker on a path sets colours, instead of the first only.
+    /// Returns whether every marker on a path sets colours, instead of the first only.
     pub fn remarks(&self) -> bool {
         matches!(&self.access, Access::Graph(graph) if graph.remarks())
     }
 
-    /// Whether a path crosses this link; links outside a graph count as crossed by every path.
+    /// Returns whether a path crosses this link; links outside a graph count as crossed by every path.
     pub fn crosses(&self, path: u32, link: u16) -> bool {
         match &self.access {
             Access::Graph(graph) => graph.crosses(path, link),

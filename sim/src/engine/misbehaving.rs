@@ -109,7 +109,7 @@ impl<S: ConnectionSource> Misbehaving<S> {
         }
     }
 
-    /// Whether the sender of this connection misbehaves.
+    /// Returns whether the sender of this connection misbehaves.
     fn does_misbehave(&self, open: &Open, bytes: u64) -> bool {
         let rules = &self.rules;
         bytes >= rules.min_bytes

@@ -53,7 +53,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether no packet was lost or invented: at every link, and from end to end.
+    /// Returns whether no packet was lost or invented: at every link, and from end to end.
     pub fn is_conserved(&self) -> bool {
         self.balance.iter().all(Balance::holds) && self.in_flight.holds()
     }
@@ -69,7 +69,7 @@ pub struct InFlight {
 }
 
 impl InFlight {
-    /// Whether the accounts agree with what was found.
+    /// Returns whether the counters agree with what was found.
     pub fn holds(&self) -> bool {
         self.accounted == self.found
     }
@@ -94,7 +94,7 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Whether no packet or byte was lost or invented.
+    /// Returns whether no packet or byte was lost or invented.
     pub fn holds(&self) -> bool {
         let parts = [self.dropped, self.sent, self.waiting];
         let packets: u64 = parts.iter().map(|part| part.0).sum();

@@ -116,7 +116,7 @@ impl World {
         }
     }
 
-    /// Whether the present write needs its server's CPU. Uploads and long-lived flows do not.
+    /// Returns whether the present write needs its server's CPU. Uploads and long-lived flows do not.
     fn needs_cpu(&self, slot: u32) -> bool {
         let live = &self.live[slot as usize];
         self.setup.servers.is_some() && !live.open.upload && live.progress.bytes != u64::MAX

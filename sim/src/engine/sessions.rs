@@ -217,7 +217,7 @@ impl Sessions {
         }
     }
 
-    /// If every object of the page has arrived, schedules the session's next page or ends the session.
+    /// Schedules the session's next page, or ends the session, if every object of the page has arrived.
     fn end_page_if_complete(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let session = &mut self.sessions[slot as usize];
         if session.outstanding > 0 || session.launched < session.objects {

@@ -59,7 +59,7 @@ impl Setup {
         let parts = self.links.iter_mut().zip(&self.markers).enumerate();
         parts
             .filter_map(|(number, (link, marker))| {
-                (marker.is_flow_aware() || link.queue().knows_flows()).then_some(number)
+                (marker.is_flow_aware() || link.queue().is_flow_aware()).then_some(number)
             })
             .collect()
     }

@@ -6,7 +6,7 @@ fn assert_reads(error: Error, sentence: &str) {
 }
 
 #[test]
-fn error__is_one_line_whatever_it_quotes() {
+fn error__is_one_line_for_any_quoted_text() {
     let error = Error::field("link.ra\tte", "\"1\n2\r\u{1b}[31m\u{2028}\"", "a rate, such as 5mbit");
     let expected =
         "link.ra\\tte: \"1\\n2\\r\\u{1b}[31m\\u{2028}\" is not allowed; it must be a rate, such as 5mbit";
@@ -44,7 +44,7 @@ fn error__each_problem_has_a_sentence_of_its_own() {
         "scheme sfd: there is no parameter \"k\"; the parameters are th and timeout",
     );
     let form = Problem::Form { value: None, problem: "missing field `bytes`".into() };
-    assert_reads(form.of("traffic.connections"), "traffic.connections: missing field `bytes`");
+    assert_reads(form.for_field("traffic.connections"), "traffic.connections: missing field `bytes`");
 }
 
 #[test]
@@ -61,11 +61,11 @@ fn unknown__lists_what_exists_and_suggests_what_is_near() {
 
 #[test]
 fn within__extends_the_path_of_a_field_only() {
-    let path = |field: &str| Error::missing(field, "it").within("traffic.mix").path().map(str::to_string);
+    let path = |field: &str| Error::missing(field, "it").inside("traffic.mix").path().map(str::to_string);
     assert_eq!(path("load").as_deref(), Some("traffic.mix.load"));
     assert_eq!(path("[1].load").as_deref(), Some("traffic.mix[1].load"));
     assert_eq!(path("").as_deref(), Some("traffic.mix"));
-    assert_eq!(Error::file("a", "is empty").within("traffic"), Error::file("a", "is empty"));
+    assert_eq!(Error::file("a", "is empty").inside("traffic"), Error::file("a", "is empty"));
 }
 
 #[test]

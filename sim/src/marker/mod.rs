@@ -1,6 +1,7 @@
-//! Markers at work. A marker stands at the edge, before the queue of a link; it sees every packet of its direction.
+//! Markers at run time. A marker is at the edge, before the queue of a link; it sees every packet of its
+//! direction.
 //!
-//! What a marker decides stands in a policy header. One host serves them all ([`PolicyMarker`]).
+//! The decisions of a marker are in a policy header. One type runs all of them ([`PolicyMarker`]).
 
 mod host;
 mod ns2_sfd;
@@ -35,7 +36,7 @@ pub enum Marker {
 
 impl Marker {
     /// Returns the host of a policy.
-    pub fn of(policy: PolicyMarker) -> Marker {
+    pub fn from_policy(policy: PolicyMarker) -> Marker {
         match policy.policy().key() {
             Key::Connection => Marker::Shared(Rc::new(RefCell::new(policy))),
             Key::Flow | Key::User => Marker::Policy(Box::new(policy)),
@@ -62,7 +63,7 @@ impl Marker {
         }
     }
 
-    /// Returns the part of it that stands before the other direction's queue, if it must see both directions.
+    /// Returns the marker for the other direction's queue, if it must see both directions.
     pub fn other_direction(&self) -> Option<Marker> {
         match self {
             Marker::Shared(policy) => Some(Marker::Shared(policy.clone())),
@@ -74,7 +75,7 @@ impl Marker {
         }
     }
 
-    /// Returns what of it stands at a host: all but what acts at the network's edge only.
+    /// Returns the markers of it that act at a host: all except those that act only at the network's edge.
     pub fn at_host(self) -> Marker {
         match self {
             Marker::Chain(all) => {
@@ -110,7 +111,7 @@ impl Marker {
         }
     }
 
-    /// Returns what it noted over time.
+    /// Returns the values that it recorded over time.
     pub fn series(&mut self) -> Vec<Series> {
         match self {
             Marker::Policy(policy) => policy.series(),
@@ -152,5 +153,5 @@ impl Marker {
 /// Returns 32 uniform bits for one packet of a flow, the same under every scheme.
 fn random_bits(seed: u64, identity: u64, packet: &Packet, now: Time) -> u32 {
     let index = u64::from(packet.seq) << 32 ^ now.0;
-    Stream::new(seed, Purpose::Marker, identity).at(index) as u32
+    Stream::new(seed, Purpose::Marker, identity).draw_at(index) as u32
 }

@@ -27,7 +27,8 @@ struct Entry {
 }
 
 impl Ns2Sfd {
-    /// Threshold in bytes, current packet included; `selective` is S-SFD's counter.
+    /// Returns a marker with this threshold in bytes, which includes the current packet; `selective` is
+    /// S-SFD's counter.
     pub fn new(threshold: u32, selective: bool) -> Ns2Sfd {
         Ns2Sfd {
             threshold,
@@ -39,13 +40,13 @@ impl Ns2Sfd {
         }
     }
 
-    /// A new flow id for the slot, as ns-2 gives every object its own.
+    /// Assigns a new flow id to the slot, as ns-2 gives every object its own.
     pub fn open(&mut self, slot: u32) {
         *grown(&mut self.names, slot) = self.next_name;
         self.next_name += 1;
     }
 
-    /// Green for IN, yellow for OUT.
+    /// Returns green for IN, yellow for OUT.
     pub fn mark(&mut self, slot: u32, bytes: u32, now: Time) -> Colour {
         let name = self.names[slot as usize];
         let index = self.find(name, now);

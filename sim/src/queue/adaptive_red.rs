@@ -41,7 +41,7 @@ impl Default for Adaptation {
 }
 
 impl Adaptation {
-    /// `max_p` after one step at this average of a RED with these thresholds.
+    /// Returns `max_p` after one step at this average of a RED with these thresholds.
     pub fn step(&self, max_p: f64, average: f64, min: f64, max: f64) -> f64 {
         let at = |share: f64| min + share * (max - min);
         if average > at(self.target.1) && max_p <= self.range.1 {
@@ -99,12 +99,12 @@ impl AdaptiveRed {
         })
     }
 
-    /// The present `max_p`.
+    /// Returns the present `max_p`.
     pub fn max_p(&self) -> f64 {
         self.max_p
     }
 
-    /// The average in mean packets.
+    /// Returns the average in mean packets.
     pub fn average(&self) -> f64 {
         self.red.readings()[0]
     }
@@ -130,12 +130,13 @@ impl AdaptiveRed {
         self.red.judge_with(view, backlog, now, random)
     }
 
-    /// `max_p` over time.
+    /// Returns `max_p` over time.
     pub fn series(&self) -> Series {
         Series { link: String::new(), name: "max_p", points: self.trajectory.clone() }
     }
 
-    /// One step; whether it changed anything. A value RED refuses (below 1e-9) is left where it was.
+    /// Takes one step. Returns whether it changed anything. A value that RED refuses (below 1e-9) is not
+    /// applied.
     fn step(&mut self, at: Time) -> bool {
         let [min, max] = ["min", "max"].map(|name| self.red.params().number(name));
         let next = self.adaptation.step(self.max_p, self.average(), min, max);

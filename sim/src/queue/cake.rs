@@ -1,7 +1,8 @@
 //! CAKE-like: a shaper, tins by priority, and in each DRR++ over COBALT queues, fair between hosts, then flows.
 //!
 //! Høiland-Jørgensen, Täht & Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
-//! Gateways", LANMAN 2018, and the manual page tc-cake(8). Facts only; a comparator, hence Rust.
+//! Gateways", LANMAN 2018, and the manual page tc-cake(8). Nothing is copied from its code. It is a
+//! comparator, hence Rust.
 //!
 //! - Shaper: in deficit mode, no burst: a packet of L bytes holds the next one back for 8 L / rate.
 //! - Tins: one, or three (voice, best effort, bulk) with a quarter, all and a sixteenth of the rate as
@@ -11,14 +12,14 @@
 //!   host. A flow is bulk once it has had its quantum and something waits; one that waits empty is not.
 //! - Overflow: the head of the longest queue is dropped, and its BLUE grows.
 //!
-//! Deviations from Linux: COBALT's (`cobalt.rs`); a sparse flow that empties waits a round before it is sparse
-//! again, as in FQ-CoDel, where Linux forgets it once its queue has nothing more to learn; quanta are divided
-//! exactly, not by chance; overhead compensation, ACK filter, autorate and ingress mode are left out; where nothing
-//! is shaped, the link's rate stands for the shaper's in thresholds, quantum and target (Linux: tins by deficit round
-//! robin, 1514 bytes, 5 ms). Work per packet grows with the bulk flows of one host, as there; an overflow looks
-//! over all queues for the longest.
+//! Deviations from Linux: COBALT's (`cobalt.rs`); a sparse flow that empties waits a round before it is
+//! sparse again, as in FQ-CoDel, where Linux forgets it once its queue has nothing more to learn; quanta are
+//! divided exactly, not by chance; overhead compensation, ACK filter, autorate and ingress mode are left out;
+//! where nothing is shaped, the link's rate replaces the shaper's in thresholds, quantum and target (Linux:
+//! tins by deficit round robin, 1514 bytes, 5 ms). Work per packet grows with the bulk flows of one host, as
+//! there; an overflow looks over all queues for the longest.
 
-use super::classify::{By, Classifier};
+use super::classify::{Classifier, ClassifyBy};
 use super::codel::CodelParams;
 use super::packet_fifo::Occupancy;
 pub use super::tin::Isolation;
@@ -40,7 +41,7 @@ pub struct Params {
     /// Round-trip time CoDel is set for: its interval; the target is a twentieth.
     pub rtt: Dur,
     /// Three tins by this, or one.
-    pub tins: Option<By>,
+    pub tins: Option<ClassifyBy>,
     /// Which hosts share fairly before flows do.
     pub isolation: Isolation,
     /// Limit over all queues.
@@ -50,7 +51,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// The defaults on a link of this rate.
+    /// Returns the defaults on a link of this rate.
     pub fn new(rate: Rate) -> Params {
         Params {
             rate,
@@ -98,7 +99,7 @@ pub struct Cake {
 }
 
 impl Cake {
-    /// Returns an empty queue; `perturbation` seeds its hash and BLUE's dice.
+    /// Returns an empty queue; `perturbation` seeds its hash and BLUE's random numbers.
     pub fn new(params: Params, perturbation: u64) -> Cake {
         let shifts: &[u32] = if params.tins.is_some() { &THRESHOLDS } else { &[0] };
         let tin = |shift: &u32| {
@@ -125,10 +126,10 @@ impl Cake {
         }
     }
 
-    /// Whether it keeps state per connection, so that `open` must be called for every new one.
-    pub fn knows_flows(&self) -> bool {
+    /// Returns whether it keeps state per connection, so that `open` must be called for every new one.
+    pub fn is_flow_aware(&self) -> bool {
         self.params.isolation != Isolation::Flows
-            || self.classifier.as_ref().is_some_and(Classifier::knows_flows)
+            || self.classifier.as_ref().is_some_and(Classifier::is_flow_aware)
     }
 
     /// Returns the packets and bytes waiting.
@@ -198,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codel_params__a_slow_link_stretches_target_and_interval_alike() {
+    fn codel_params__a_slow_link_stretches_target_and_interval() {
         let codel = |rate: u64| {
             let CodelParams { target, interval, .. } = Params::new(Rate(rate)).codel_params(Rate(rate));
             (target.0 / 1000, interval.0 / 1000)

@@ -5,7 +5,7 @@ use crate::packet::Packet;
 
 /// The property by which packets are classified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum By {
+pub enum ClassifyBy {
     /// Green, yellow, red.
     #[default]
     Colour,
@@ -17,23 +17,23 @@ pub enum By {
 
 /// Classifies packets.
 pub(super) struct Classifier {
-    by: By,
+    by: ClassifyBy,
     classes: Vec<Class>,
 }
 
 impl Classifier {
-    pub fn new(by: By) -> Classifier {
+    pub fn new(by: ClassifyBy) -> Classifier {
         Classifier { by, classes: Vec::new() }
     }
 
-    /// Whether it needs the classes of connections, so that `open` must be called for every new one.
-    pub fn knows_flows(&self) -> bool {
-        self.by == By::Class
+    /// Returns whether it needs the classes of connections, so that `open` must be called for every new one.
+    pub fn is_flow_aware(&self) -> bool {
+        self.by == ClassifyBy::Class
     }
 
     /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
-        if self.by == By::Class {
+        if self.by == ClassifyBy::Class {
             let slot = slot as usize;
             self.classes.resize(self.classes.len().max(slot + 1), Class::default());
             self.classes[slot] = flow.class;
@@ -43,9 +43,9 @@ impl Classifier {
     /// Returns 0, 1 or 2, best first. A connection that was not opened here has the default class.
     pub fn index(&self, packet: &Packet) -> usize {
         match self.by {
-            By::Colour => packet.colour.index(),
-            By::Demoted => 1 + packet.colour.index().min(1),
-            By::Class => self.classes.get(packet.flow as usize).copied().unwrap_or_default() as usize,
+            ClassifyBy::Colour => packet.colour.index(),
+            ClassifyBy::Demoted => 1 + packet.colour.index().min(1),
+            ClassifyBy::Class => self.classes.get(packet.flow as usize).copied().unwrap_or_default() as usize,
         }
     }
 }

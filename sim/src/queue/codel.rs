@@ -25,7 +25,7 @@ pub struct CodelParams {
 }
 
 impl Default for CodelParams {
-    /// 5 ms and 100 ms (RFC 8289), marking.
+    /// Returns 5 ms and 100 ms (RFC 8289), with marking.
     fn default() -> CodelParams {
         CodelParams { target: Dur::from_millis(5), interval: Dur::from_millis(100), ecn: true }
     }
@@ -160,7 +160,8 @@ impl State {
     }
 }
 
-/// Whether a packet that should be dropped is kept: it is marked instead, or is the last one of its queue.
+/// Returns whether a packet that should be dropped is kept: it is marked instead, or is the last one of its
+/// queue.
 fn is_spared(params: &CodelParams, head: &mut Head, fifo: &PacketFifo, context: QueueContext) -> bool {
     mark(params, head) || (context.keeps_last && fifo.is_empty())
 }

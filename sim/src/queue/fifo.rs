@@ -1,8 +1,9 @@
 //! One FIFO with a drop policy that decides at the arrival: drop-tail, RED, multi-RED.
 //!
-//! The packet in transmission is not in the queue. There are two ways to run it, and a test holds them equal. The slow
-//! path stores packets and is asked for each. The fast path ([`Fifo::pass`]) knows at the arrival when the packet will
-//! start transmission; it keeps only sizes and start times, and removes them when it is next asked.
+//! The packet in transmission is not in the queue. There are two ways to run it, and a test compares them.
+//! The slow path stores packets and is called for each departure. The fast path ([`Fifo::pass`]) knows at the
+//! arrival when the packet will start transmission; it keeps only sizes and start times, and removes them
+//! when it is next asked.
 
 use super::adaptive_red::AdaptiveRed;
 use super::{Dequeued, Dropped, Dropper, Ns2DsRed, Ns2Red, Ns2Rio};
@@ -85,7 +86,7 @@ impl Fifo {
         }
     }
 
-    /// Slow path: queues or drops an arrival.
+    /// Queues or drops an arrival on the slow path.
     pub fn enqueue(&mut self, mut packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         match self.admit(&mut packet, now, rng) {
             Some(reason) => drops.push(Dropped { packet, reason }),
@@ -96,7 +97,7 @@ impl Fifo {
         }
     }
 
-    /// Slow path: returns the next packet.
+    /// Returns the next packet on the slow path.
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         match self.stored.pop_front() {
             Some((packet, at)) => {
@@ -111,8 +112,8 @@ impl Fifo {
         }
     }
 
-    /// Fast path: takes an arrival at a link that transmits until `busy_until`, and marks it if the policy says so.
-    /// Returns when the packet starts transmission.
+    /// Accepts an arrival on the fast path, at a link that transmits until `busy_until`, and marks it if the
+    /// policy says so. Returns when the packet starts transmission.
     ///
     /// # Errors
     /// The reason why the packet is dropped.

@@ -131,12 +131,12 @@ impl FqCodel {
             .max_by_key(|&index| (self.flows[index].fifo.occupancy().bytes, std::cmp::Reverse(index)));
         let index = fattest.unwrap_or(0);
         for _ in 0..self.flows[index].fifo.occupancy().packets.div_ceil(2).min(BATCH) {
-            let Some((packet, _)) = self.take(index as u32) else { break };
+            let Some((packet, _)) = self.pop_from(index as u32) else { break };
             drops.push(Dropped { packet, reason: DropReason::Forced });
         }
     }
 
-    fn take(&mut self, index: u32) -> Option<(Packet, Time)> {
+    fn pop_from(&mut self, index: u32) -> Option<(Packet, Time)> {
         let (packet, at) = self.flows[index as usize].fifo.pop()?;
         self.occupancy.remove(&packet);
         Some((packet, at))
@@ -153,7 +153,8 @@ impl FqCodel {
         self.old.push_back(index);
     }
 
-    /// An empty new flow becomes old once, so that it cannot stay new by sending rarely; an empty old flow leaves.
+    /// Handles a flow without packets. An empty new flow becomes old once, so that it cannot stay new by
+    /// sending rarely; an empty old flow leaves the lists.
     fn retire(&mut self, index: u32, from_new: bool) {
         if from_new {
             self.rotate(index, true);
@@ -163,7 +164,7 @@ impl FqCodel {
         }
     }
 
-    /// CoDel at the head of one flow; all that waits for the link is its backlog, as in Linux.
+    /// Runs CoDel at the head of one flow. Its backlog is that of the whole link, as in Linux.
     fn codel_dequeue(&mut self, index: u32, now: Time, drops: &mut Vec<Dropped>) -> Option<(Packet, Time)> {
         let Params { target, interval, ecn, .. } = self.params;
         let flow = &mut self.flows[index as usize];

@@ -10,7 +10,7 @@
 //! experiments. When the head whose turn it is lacks tokens, its colour waits, so that no connection of the
 //! class is passed by smaller packets either. A packet larger than the burst takes a full bucket.
 
-use super::classify::{By, Classifier};
+use super::classify::{Classifier, ClassifyBy};
 use super::lists::Lists;
 use super::packet_fifo::{Occupancy, PacketFifo};
 use super::{Dequeued, Dropped};
@@ -33,7 +33,7 @@ struct Shaper {
 
 impl Shaper {
     /// Takes the tokens of a packet, or returns when they will be there.
-    fn take(&mut self, packet: &Packet, now: Time) -> Result<(), Time> {
+    fn take_tokens(&mut self, packet: &Packet, now: Time) -> Result<(), Time> {
         let policy = self.params.policy();
         match policy.shape(&self.params, &mut self.user, &mut self.state, &packet.view(), now.0) {
             0 => Ok(()),
@@ -69,7 +69,7 @@ impl HostScheduler {
         HostScheduler {
             limit,
             exempts_acks,
-            classifier: Classifier::new(By::Class),
+            classifier: Classifier::new(ClassifyBy::Class),
             fifos: Vec::new(),
             turns: Lists::new(CLASSES * COLOURS),
             shaper: Shaper { user: policy.new_flow(), state: policy.new_state(), params },
@@ -77,12 +77,12 @@ impl HostScheduler {
         }
     }
 
-    /// A connection took over `slot`.
+    /// Notes that a connection took over `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.classifier.open(slot, flow);
     }
 
-    /// Packets and bytes waiting.
+    /// Returns the packets and bytes waiting.
     pub fn backlog(&self) -> (u32, u64) {
         (self.occupancy.packets, self.occupancy.bytes)
     }
@@ -126,7 +126,7 @@ impl HostScheduler {
 
     fn try_tokens(&mut self, index: u32, colour: usize, now: Time) -> Result<(), Time> {
         match self.fifos[index as usize].head() {
-            Some(head) if colour != RED => self.shaper.take(head, now),
+            Some(head) if colour != RED => self.shaper.take_tokens(head, now),
             _ => Ok(()),
         }
     }

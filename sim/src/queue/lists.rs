@@ -1,7 +1,7 @@
 //! Many doubly linked lists over numbered members, each member in at most one of them.
 //!
 //! Round robin and ranking need members taken from the middle of a list and put at the end of another,
-//! without allocation; links are kept beside the members.
+//! without allocation; links are stored separately from the members.
 
 const NONE: u32 = u32::MAX;
 

@@ -37,7 +37,7 @@ use crate::series::Series;
 use crate::units::Time;
 pub use adaptive_red::AdaptiveRed;
 pub use cake::Cake;
-pub use classify::By;
+pub use classify::ClassifyBy;
 pub use codel::Codel;
 pub use dropper::Dropper;
 pub use fifo::{Fifo, Policy};
@@ -62,7 +62,7 @@ pub struct Dropped {
     pub reason: DropReason,
 }
 
-/// The answer of a queue that is asked for its next packet.
+/// The answer of [`Queue::dequeue`].
 #[derive(Debug, Clone, Copy)]
 pub enum Dequeued {
     /// The packet to send, and the time at which it arrived at the queue.
@@ -110,12 +110,12 @@ impl Queue {
         }
     }
 
-    /// Whether it keeps state per connection, so that `open` must be called for every new one.
-    pub fn knows_flows(&self) -> bool {
+    /// Returns whether it keeps state per connection, so that `open` must be called for every new one.
+    pub fn is_flow_aware(&self) -> bool {
         match self {
-            Queue::Cake(cake) => cake.knows_flows(),
-            Queue::Wrr(wrr) => wrr.knows_flows(),
-            Queue::Srpt(srpt) => srpt.knows_flows(),
+            Queue::Cake(cake) => cake.is_flow_aware(),
+            Queue::Wrr(wrr) => wrr.is_flow_aware(),
+            Queue::Srpt(srpt) => srpt.is_flow_aware(),
             Queue::HostScheduler(_) | Queue::Unshared(_) => true,
             Queue::Fifo(_) | Queue::FqCodel(_) | Queue::Codel(_) | Queue::Pie(_) | Queue::Priority(_) => {
                 false

@@ -1,11 +1,12 @@
 //! Multi-RED as ns-2.35's DiffServ queue has it (`oracle/semantics.md` 1.3), for comparisons with its runs only.
 //!
-//! Where the policy (`multi_red.h`) follows the papers instead: nothing is dropped by chance once
-//! `count * p_b > 1`, so that the next drop waits until the average is beyond max; an average of exactly max is
-//! not beyond it; an ECN-capable packet is marked, never dropped; each colour's part of a coupled average
-//! has that colour's weight; in total mode the queue counts as idle from the departure of the last packet
-//! of any colour to the next packet taken, although others wait; idle time counts again at every arrival
-//! that is dropped meanwhile; thresholds are whole packets; averages are 32-bit floats.
+//! It differs from the papers' rule, which the policy (`multi_red.h`) follows, in these points. Nothing is
+//! dropped by chance once `count * p_b > 1`, so that the next drop waits until the average is beyond max. An
+//! average of exactly max is not beyond it. An ECN-capable packet is marked, never dropped. Each colour's
+//! part of a coupled average has that colour's weight. In total mode the queue counts as idle from the
+//! departure of the last packet of any colour to the next packet accepted, although others wait. Idle time
+//! counts again at every arrival that is dropped meanwhile. Thresholds are whole packets. Averages are 32-bit
+//! floats.
 
 use super::RedLine;
 use super::ns2_red::idle_slots;
@@ -61,7 +62,7 @@ impl Ns2DsRed {
         Ns2DsRed { mode, levels: levels.collect() }
     }
 
-    /// The average by which `colour` is judged, in packets.
+    /// Returns the average by which `colour` is judged, in packets.
     pub fn average(&self, colour: Colour) -> f64 {
         f64::from(self.levels[self.updated(self.level(colour)).start].average)
     }
@@ -82,7 +83,7 @@ impl Ns2DsRed {
         verdict
     }
 
-    /// A packet of `colour` started transmission and left `after` waiting.
+    /// Notes that a packet of `colour` started transmission and left `after` waiting.
     pub fn departed(&mut self, colour: Colour, after: &Backlog, now: Time) {
         let own = self.level(colour);
         let is_empty = |index: usize| self.length(index, after) == 0;
@@ -102,7 +103,7 @@ impl Ns2DsRed {
         colour.index().min(self.levels.len() - 1)
     }
 
-    /// The averages that an arrival at a level belongs to; the first is the one that judges it.
+    /// Returns the averages that an arrival at a level belongs to; the first is the one that judges it.
     fn updated(&self, own: usize) -> Range<usize> {
         match self.mode {
             Mode::Coupled => own..self.levels.len(),
@@ -111,7 +112,7 @@ impl Ns2DsRed {
         }
     }
 
-    /// Packets of a level that wait; the last level has all colours beyond it too.
+    /// Returns the waiting packets of a level; the last level includes all colours beyond it.
     fn length(&self, index: usize, waiting: &Backlog) -> u32 {
         let of = |colour: &&Colour| self.level(**colour) == index;
         Colour::ALL.iter().filter(of).map(|colour| waiting.colour_packets[colour.index()]).sum()

@@ -1,10 +1,10 @@
 //! RED as ns-2.35 has it (`oracle/semantics.md` 1.4, `use_mark_p_` off), for comparisons with its runs only.
 //!
-//! What it does beside the paper's rule, and the policy therefore does not: nothing is dropped early while at
-//! most one packet (or, counted in bytes, none) waits; the first arrival above min is never dropped and counts
-//! as 1; a drop for any reason restarts the count, a full buffer's too; bytes since the last drop count as
-//! whole mean packets, and a chance of 1 is not scaled with the packet's size; a queue judged in bytes is full
-//! at `limit` mean packets of bytes.
+//! It differs from the paper's rule, which the policy follows, in these points. Nothing is dropped early
+//! while at most one packet (or, counted in bytes, none) waits. The first arrival above min is never dropped
+//! and counts as 1. A drop for any reason restarts the count, also one by a full buffer. Bytes since the last
+//! drop count as whole mean packets, and a probability of 1 is not scaled with the packet's size. A queue
+//! measured in bytes is full at `limit` mean packets of bytes.
 
 use super::RedLine;
 use crate::units::{Buffer, Dur, Time};
@@ -30,7 +30,7 @@ pub(super) struct Spacing {
     was_above: bool,
 }
 
-/// An arrival, and what it meets.
+/// An arrival, and the state of the queue that it finds.
 pub(super) struct Arrival {
     /// In mean packets.
     pub average: f64,
@@ -48,7 +48,7 @@ impl Ns2Red {
         Ns2Red { spec, limit, average: 0.0, spacing: Spacing::default(), counted: Time::NEVER }
     }
 
-    /// Average length in mean packets.
+    /// Returns the average length in mean packets.
     pub fn average(&self) -> f64 {
         self.average / self.unit()
     }
@@ -56,7 +56,7 @@ impl Ns2Red {
     /// Judges an arrival that finds `backlog`; `u` is uniform in [0, 1).
     pub fn arrive(&mut self, bytes: u16, ect: bool, backlog: &Backlog, now: Time, u: f64) -> Verdict {
         let length = if self.spec.queue_in_bytes { backlog.bytes } else { u64::from(backlog.packets) };
-        self.take(length, Time(backlog.idle_since_ns), now);
+        self.update_average(length, Time(backlog.idle_since_ns), now);
         self.spacing.count(bytes);
         let arrival = Arrival { average: self.average(), crowded: length > 1, bytes, ect, u };
         let verdict = if is_full(&self.spec, self.limit, backlog, bytes) {
@@ -70,7 +70,7 @@ impl Ns2Red {
         verdict
     }
 
-    fn take(&mut self, length: u64, idle_since: Time, now: Time) {
+    fn update_average(&mut self, length: u64, idle_since: Time, now: Time) {
         let is_idle = idle_since < now && idle_since != self.counted;
         let slots = if is_idle { idle_slots(&self.spec, now.since(idle_since)) } else { 0 };
         self.counted = idle_since;
@@ -84,13 +84,13 @@ impl Ns2Red {
 }
 
 impl Spacing {
-    /// One more arrival.
+    /// Counts one more arrival.
     pub fn count(&mut self, bytes: u16) {
         self.count += 1;
         self.count_bytes += u64::from(bytes);
     }
 
-    /// The next drop is as far away as after a drop.
+    /// Restarts the spacing: the next drop is as far away as after a drop.
     pub fn restart(&mut self) {
         (self.count, self.count_bytes) = (0, 0);
     }
@@ -140,7 +140,7 @@ fn base(spec: &RedLine, average: f64) -> f64 {
     }
 }
 
-/// Whether an arrival of `bytes` finds no room.
+/// Returns whether an arrival of `bytes` finds no room.
 pub(super) fn is_full(spec: &RedLine, limit: Buffer, backlog: &Backlog, bytes: u16) -> bool {
     match limit {
         Buffer::Packets(limit) if spec.queue_in_bytes => {
@@ -151,7 +151,7 @@ pub(super) fn is_full(spec: &RedLine, limit: Buffer, backlog: &Backlog, bytes: u
     }
 }
 
-/// How many mean packets could have been sent in a time.
+/// Returns how many mean packets could have been sent in a time.
 pub(super) fn idle_slots(spec: &RedLine, idle: Dur) -> u64 {
     let bits = u128::from(idle.0) * spec.rate_bps as u128;
     (bits / (8_000_000_000 * spec.mean_packet_bytes as u128)) as u64

@@ -1,10 +1,11 @@
 //! RIO as ns-2.35's `Queue/RED/RIO` has it (`oracle/semantics.md` 1.5), for comparisons with its runs only.
 //!
-//! It is [`super::Ns2Red`]'s rule twice: IN by the average of IN packets, OUT by the average of all. What is its own:
-//! both averages move when an IN packet arrives and never when an OUT packet does, and so does the idle time they
-//! forget; IN's idle time runs from when the queue was last found empty, even if OUT packets have passed since; a drop
-//! of any kind restarts IN's count, but OUT's count only an early one; whether enough waits for an early drop is asked
-//! of IN packets for IN, of all for OUT. Packets are counted, never bytes.
+//! It applies [`super::Ns2Red`]'s rule twice: to IN by the average of IN packets, to OUT by the average of
+//! all. It differs from that rule in these points. Both averages, and the idle time by which they decay, are
+//! updated when an IN packet arrives and never when an OUT packet does. IN's idle time starts when the queue
+//! was last found empty, even if OUT packets have passed since. A drop of any kind restarts IN's count; only
+//! an early drop restarts OUT's. The least backlog for an early drop is of IN packets for IN, and of all
+//! packets for OUT. Packets are counted, never bytes.
 
 use super::RedLine;
 use super::ns2_red::{Arrival, Spacing, idle_slots, is_full};
@@ -39,7 +40,7 @@ impl Ns2Rio {
         Ns2Rio { limit, inside: Line::new(inside), out: Line::new(out), emptied: Time::ZERO }
     }
 
-    /// The average by which `colour` is judged, in packets: of IN, or of all.
+    /// Returns the average by which `colour` is judged, in packets: of IN, or of all.
     pub fn average(&self, colour: Colour) -> f64 {
         if colour == Colour::Green { self.inside.average } else { self.out.average }
     }
@@ -60,8 +61,8 @@ impl Ns2Rio {
         let is_in = colour == Colour::Green;
         let in_waiting = backlog.colour_packets[Colour::Green.index()];
         if is_in {
-            self.inside.take(in_waiting, Some(self.emptied), now);
-            self.out.take(backlog.packets, is_idle.then_some(idle_since), now);
+            self.inside.update_average(in_waiting, Some(self.emptied), now);
+            self.out.update_average(backlog.packets, is_idle.then_some(idle_since), now);
         }
         let (line, found) =
             if is_in { (&mut self.inside, in_waiting) } else { (&mut self.out, backlog.packets) };
@@ -83,8 +84,9 @@ impl Line {
         Line { spec, average: 0.0, spacing: Spacing::default(), counted: Time::NEVER }
     }
 
-    /// An arrival that counts: decays over an idle time not counted yet, and takes in the length found.
-    fn take(&mut self, length: u32, idle_since: Option<Time>, now: Time) {
+    /// Updates the average for an arrival that counts: it decays over idle time not counted yet, and takes in
+    /// the length found.
+    fn update_average(&mut self, length: u32, idle_since: Option<Time>, now: Time) {
         let since = idle_since.filter(|since| *since != self.counted);
         let slots = since.map_or(0, |since| idle_slots(&self.spec, now.since(since)));
         self.counted = idle_since.unwrap_or(self.counted);

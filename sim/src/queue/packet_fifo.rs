@@ -75,7 +75,7 @@ impl Occupancy {
         self.bytes -= before.bytes - after.bytes;
     }
 
-    /// Whether more is waiting than `limit` allows.
+    /// Returns whether more is waiting than `limit` allows.
     pub fn exceeds(&self, limit: Buffer) -> bool {
         match limit {
             Buffer::Packets(limit) => self.packets > limit,
@@ -83,7 +83,7 @@ impl Occupancy {
         }
     }
 
-    /// Whether there is no room for `packet` under `limit`.
+    /// Returns whether there is no room for `packet` under `limit`.
     pub fn is_full_for(&self, packet: &Packet, limit: Buffer) -> bool {
         match limit {
             Buffer::Packets(limit) => self.packets >= limit,

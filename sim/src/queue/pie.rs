@@ -9,10 +9,10 @@
 //! The probability is updated every 15 ms. Between two packets nothing it depends on can change, so the updates are
 //! made when the queue is next used. The result is the same as with a timer, which a test asserts.
 //!
-//! Deviations: the RFC's switching on and off with the queue's length (section 5.3) is left out: PIE is always on,
-//! and decays as its Appendix A does. A delay is zero as soon as nothing waits, where Appendix A keeps the last
-//! packet's. De-randomisation starts to count when the burst allowance has ended, Appendix B counts during it. The
-//! RFC names no mean packet, ours is a 1500-byte one.
+//! Deviations: the RFC's switching on and off with the queue's length (section 5.3) is left out: PIE is
+//! always on, and decays as its Appendix A does. A delay is zero as soon as nothing waits, where Appendix A
+//! keeps the last packet's. De-randomisation starts to count when the burst allowance has ended, Appendix B
+//! counts during it. The RFC gives no mean packet; ours has 1500 bytes.
 
 use super::packet_fifo::PacketFifo;
 use super::{Dequeued, Dropped};
@@ -108,7 +108,8 @@ impl Controller {
         self.burst = self.burst - params.period;
     }
 
-    /// Whether there was no congestion at the last step: the probability is 0 and the delay below half the target.
+    /// Returns whether there was no congestion at the last step: the probability is 0 and the delay below
+    /// half the target.
     fn is_calm(&self, params: &Params) -> bool {
         self.probability == 0.0 && self.delay_s < params.target.as_secs() / 2.0
     }
@@ -249,7 +250,7 @@ impl Pie {
         }
     }
 
-    /// Whether an arrival is dropped by chance (RFC 8033, `drop_early`).
+    /// Decides whether an arrival is dropped by chance (RFC 8033, `drop_early`).
     fn hits(&mut self, rng: &mut Stream) -> bool {
         let Controller { probability, delay_s, .. } = self.controller;
         let is_short = self.fifo.occupancy().bytes <= 2 * u64::from(self.params.mean_packet);

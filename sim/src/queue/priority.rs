@@ -69,7 +69,8 @@ impl Priority {
         Dequeued::Empty
     }
 
-    /// A FIFO is idle from when its last packet was sent: the first call after that finds it empty.
+    /// Notes the start of idle time. A FIFO is idle from the moment at which its last packet was sent: the
+    /// first call after that finds it empty.
     fn note_idle(&mut self, now: Time) {
         if let Some(index) = self.last.take() {
             let child = &mut self.children[index].1;

@@ -28,7 +28,8 @@ pub struct RedLine {
 }
 
 impl Default for RedLine {
-    /// The example of Floyd & Jacobson 1993: 5 and 15 packets, `w_q` 0.002; `max_p` 0.1; 1000-byte packets at 10 Mbit/s.
+    /// Returns the example of Floyd & Jacobson 1993: 5 and 15 packets, `w_q` 0.002; `max_p` 0.1; 1000-byte
+    /// packets at 10 Mbit/s.
     fn default() -> RedLine {
         RedLine {
             min_packets: 5.0,

@@ -1,11 +1,12 @@
 //! Ideals that rank flows: the fewest remaining segments first (SRPT), or the least attained service (LAS).
 //!
 //! SRPT serves the flow whose transfer has least left (Schrage, "A Proof of the Optimality of the Shortest
-//! Remaining Processing Time Discipline", 1968), as far as the packets waiting tell: the less of what the
-//! first and the last of them say. Nobody can deploy it, for sizes are not known. LAS serves the flow that
-//! has been served least, in packets since its connection opened (Kleinrock, "Queueing Systems II", 1976:
-//! foreground-background), and needs no sizes. Both are FIFO within a flow, serve of flows of equal rank the
-//! one that came to it first, and drop the newest packet of the worst flow when full. Work-conserving.
+//! Remaining Processing Time Discipline", 1968), as far as the waiting packets show it: the lesser of what
+//! the first and the last of them carry. Nobody can deploy it, because sizes are not known. LAS serves the
+//! flow that has been served least, in packets since its connection opened (Kleinrock, "Queueing Systems II",
+//! 1976: foreground-background), and needs no sizes. Both are FIFO within a flow, serve of flows of equal
+//! rank the one that came to it first, and drop the newest packet of the worst flow when full.
+//! Work-conserving.
 //!
 //! A direction of a connection is a flow; packets without data have nothing remaining and go first.
 
@@ -71,8 +72,8 @@ impl Srpt {
         }
     }
 
-    /// Whether it keeps state per connection, so that `open` must be called for every new one.
-    pub fn knows_flows(&self) -> bool {
+    /// Returns whether it keeps state per connection, so that `open` must be called for every new one.
+    pub fn is_flow_aware(&self) -> bool {
         self.params.rank == Rank::Attained
     }
 

@@ -1,8 +1,8 @@
-//! The link that nobody shares: every connection has its whole rate to itself, and nothing is dropped.
+//! A link without sharing: every connection has its whole rate to itself, and nothing is dropped.
 //!
-//! An ideal that cannot be deployed: the time that remains is that of the path and of TCP. Packets of a
-//! connection still follow each other, as on a private link. It has no queue to be asked; the
-//! link asks when a packet's transmission starts ([`Unshared::pass`]).
+//! This is an ideal that cannot be deployed: the remaining time is that of the path and of TCP. Packets of a
+//! connection are still sent one after the other, as on a private link. There is no queue; the link calls
+//! [`Unshared::pass`] for the time at which a packet's transmission starts.
 
 use crate::packet::Packet;
 use crate::units::{Dur, Time};

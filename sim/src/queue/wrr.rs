@@ -5,7 +5,7 @@
 //! The multi-queue baseline of Noureddine & Tobagi, section V: Telnet in a queue of its own with weight w.
 //! Work-conserving; what a queue does not use goes to the others by weight.
 
-use super::classify::{By, Classifier};
+use super::classify::{Classifier, ClassifyBy};
 use super::{Dequeued, Dropped, Fifo, Policy};
 use crate::flow::Flow;
 use crate::packet::Packet;
@@ -25,7 +25,7 @@ pub struct Child {
 /// Parameters.
 pub struct Params {
     /// The property by which packets are classified.
-    pub by: By,
+    pub by: ClassifyBy,
     /// One to three queues, best first; the last also takes what is worse.
     pub children: Vec<Child>,
 }
@@ -75,9 +75,9 @@ impl Wrr {
         self.classifier.open(slot, flow);
     }
 
-    /// Whether it keeps state per connection, so that `open` must be called for every new one.
-    pub fn knows_flows(&self) -> bool {
-        self.classifier.knows_flows()
+    /// Returns whether it keeps state per connection, so that `open` must be called for every new one.
+    pub fn is_flow_aware(&self) -> bool {
+        self.classifier.is_flow_aware()
     }
 
     /// Returns the packets and bytes waiting.
@@ -119,7 +119,8 @@ impl Wrr {
         }
     }
 
-    /// A FIFO is idle from when its last packet was sent: the first call after that finds it empty.
+    /// Notes the start of idle time. A FIFO is idle from the moment at which its last packet was sent: the
+    /// first call after that finds it empty.
     fn note_idle(&mut self, now: Time) {
         if let Some(index) = self.last.take()
             && self.children[index].fifo.head().is_none()

@@ -1,4 +1,4 @@
-//! Sources of a run: each model's, those of a mix, and who cheats.
+//! Sources of a run: each model's, those of a mix, and misbehaving senders.
 
 use super::mix;
 use super::plan::Plan;
@@ -18,12 +18,13 @@ use crate::traffic::model::telnet::{Keystrokes, Telnet};
 use crate::units::Time;
 use std::sync::Arc;
 
-/// The seed of source `number` of a run; source 0 has the run's own.
+/// Returns the seed of source `number` of a run; source 0 has the run's own.
 pub fn seed_of(seed: u64, number: u16) -> u64 {
     if number == 0 { seed } else { seed ^ hash(u64::from(number) | 1 << 20) }
 }
 
-/// Whatever the run plays, as one source: the mix beside the main source, and cheats over all.
+/// Returns everything that the run plays as one source: the main source, the mix, and misbehaviour applied to
+/// all.
 pub fn combined(
     plan: &Plan,
     main: Source,
@@ -38,7 +39,7 @@ pub fn combined(
         let main = mix::has_main(spec).then_some((0, main));
         Source::Mix(Mix::new(main.into_iter().chain((1..).zip(entries)).collect()))
     };
-    match &plan.gaming {
+    match &plan.misbehaviour {
         Some(rules) => {
             Source::Misbehaving(Box::new(Misbehaving::new(all, rules.clone(), seed, traffic.clone())))
         }
@@ -46,7 +47,7 @@ pub fn combined(
     }
 }
 
-/// A source that has nothing.
+/// Returns a source without traffic.
 pub fn no_traffic() -> Source {
     Source::List(List::new(Arc::default()))
 }
@@ -56,7 +57,7 @@ pub fn ftp_users(model: &ftp::Ftp, seed: u64) -> Source {
     Source::Ftp(Ftp::new(model.draws(seed)))
 }
 
-/// Remote logins; their rules are added to the run's.
+/// Returns remote logins as a source; their rules are added to the run's.
 pub fn telnet_sessions(plan: &Plan, model: &Telnet, seed: u64, apps: &mut Apps) -> Source {
     let rules = Payload::Keystrokes(apps.keystrokes.len() as u32);
     let (bytes, request_bytes) = keystroke_payloads(plan, model);
@@ -76,7 +77,7 @@ pub fn telnet_sessions(plan: &Plan, model: &Telnet, seed: u64, apps: &mut Apps) 
     Source::Starts(Starts::new((0..model.users).map(session).collect()))
 }
 
-/// Payload of an echo and of a keystroke.
+/// Returns the payload of an echo and of a keystroke.
 pub fn keystroke_payloads(plan: &Plan, model: &Telnet) -> (u64, u16) {
     let (echo, typed) = (model.packet_bytes - plan.params.header, model.packet_bytes - plan.params.ack_bytes);
     (u64::from(echo), typed as u16)
@@ -102,7 +103,7 @@ pub fn datagram_flows(senders: &Senders, seed: u64, apps: &mut Apps) -> Source {
 }
 
 impl Plan {
-    /// Payload of echo and keystroke, if source `number` is remote logins.
+    /// Returns the payload of echo and keystroke, if source `number` is remote logins.
     pub(super) fn keystroke_of(&self, number: u16) -> Option<(u64, u16)> {
         self.models().find_map(|(known, model)| match model {
             Model::Telnet(telnet) if known == number => Some(keystroke_payloads(self, telnet)),

@@ -4,7 +4,7 @@
 //! alone. A named scheme is data: which parts, with which defaults, under the parameter names of its paper.
 
 use super::parts::NATIVE_PARTS;
-use super::scheme::Place;
+use super::scheme::LinkContext;
 use super::values::Values;
 use crate::error::Result;
 use crate::marker::Marker;
@@ -30,7 +30,7 @@ pub struct NativePart {
     pub summary: &'static str,
     /// Paper or RFC.
     pub source: &'static str,
-    /// How it works, who gains and who pays, what to watch: a few sentences for its page.
+    /// How it works, who gains and who pays, and what to watch: a few sentences for its page.
     pub detail: &'static str,
     /// Returns its parameters.
     pub parameters: fn() -> Vec<Parameter>,
@@ -38,13 +38,13 @@ pub struct NativePart {
     pub build: Build,
 }
 
-/// How a native part is built from its parameters' values, at a place.
+/// How a native part is built from its parameters' values, for a link.
 #[derive(Debug, Clone, Copy)]
 pub enum Build {
     /// A marker.
-    Marker(fn(&Values, Place) -> Result<Marker>),
+    Marker(fn(&Values, LinkContext) -> Result<Marker>),
     /// A queue, and whether it treats colours differently with these values.
-    Queue(fn(&Values, Place) -> Result<Queue>, fn(&Values) -> bool),
+    Queue(fn(&Values, LinkContext) -> Result<Queue>, fn(&Values) -> bool),
 }
 
 /// A part of a scheme.
@@ -80,7 +80,7 @@ impl Part {
         }
     }
 
-    /// Returns what it does in a scheme.
+    /// Returns the role of the part in a scheme.
     pub fn role(&self) -> Role {
         match self {
             Part::Policy(policy) if policy.kind() == PolicyKind::Dropper => Role::Queue,

@@ -150,8 +150,8 @@ impl Completions<'_> {
         Completions { plan, path, sent, steady, forwarded: 0, is_steady: false }
     }
 
-    /// Returns when a transfer of `bytes` is complete. Each call must ask for at least as many bytes as the one
-    /// before.
+    /// Returns when a transfer of `bytes` is complete. Each call must be for at least as many bytes as the
+    /// one before.
     fn time_of(&mut self, bytes: u64) -> Time {
         let params = &self.plan.params;
         let last = u64::from(params.segments(bytes)) - 1;
@@ -185,7 +185,7 @@ impl Completions<'_> {
         None
     }
 
-    /// Bytes of a full segment on the wire.
+    /// Returns the bytes of a full segment on the wire.
     fn full_segment(&self) -> u16 {
         (self.plan.params.mss + self.plan.params.header) as u16
     }

@@ -4,7 +4,8 @@ use crate::scenario::spec::AccessSpec;
 use crate::scenario::topology::spec::{TopologyLink, TopologySpec};
 use proptest::prelude::*;
 
-/// What the longest transfer tells equals what a run of its own tells, to the nanosecond, and all are told.
+/// Checks that the times derived from the longest transfer equal those of separate runs, to the nanosecond,
+/// and that every time is derived.
 fn assert_told(plan: &Plan, transfers: &[Transfer], what: &str) {
     let cancel = AtomicBool::new(false);
     let times = times_of_single_writes(plan, transfers, &cancel).expect("a run");
@@ -43,7 +44,7 @@ fn followed__equals_played() {
     }
 }
 
-/// A chain of links, each with a rate, a delay and perhaps an own rate back, of any overhead.
+/// Returns a chain of links, each with a rate, a delay and perhaps an own rate back, of any overhead.
 fn chain() -> impl Strategy<Value = (TopologySpec, u32)> {
     let link = (1u32..8000, 0u32..30_000, prop::option::of(1u32..8000));
     (prop::collection::vec(link, 1..6), 0u32..60).prop_map(|(links, overhead)| {
@@ -122,7 +123,8 @@ proptest! {
     }
 }
 
-/// Where a timer fired although nothing was lost each transfer has a run of its own; else all are told.
+/// Checks the same where a timer may have fired although nothing was lost: then each transfer has its own
+/// run, otherwise all times are derived.
 fn assert_all_told(scenario: &Scenario, sizes: &[(u64, bool)], own_rtt: Option<u64>) {
     let plan = Plan::new(scenario).expect("a valid scenario");
     let rtt = own_rtt.map_or(plan.own_rtt, Dur).max(plan.layout.base_rtt(0));

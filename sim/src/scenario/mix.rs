@@ -1,7 +1,7 @@
-//! Several sources of traffic, and senders that cheat: their part of a scenario, checked.
+//! Several sources of traffic, and misbehaving senders: their part of a scenario, checked.
 
 use super::plan::Plan;
-use super::scheme::Place;
+use super::scheme::LinkContext;
 use super::spec::{MixSpec, Scenario, TrafficSpec};
 use crate::engine::layout::Access;
 use crate::engine::misbehaving::Rules;
@@ -38,7 +38,7 @@ pub enum Plays {
 }
 
 impl Entry {
-    /// The model, if it is one.
+    /// Returns the model, if it is one.
     pub fn model(&self) -> Option<&Model> {
         match &self.plays {
             Plays::Model(model) => Some(model),
@@ -46,7 +46,7 @@ impl Entry {
         }
     }
 
-    /// Whether all its data goes from client to server.
+    /// Returns whether all its data goes from client to server.
     pub fn is_upload(&self) -> bool {
         match &self.plays {
             Plays::Model(model) => model.is_upload(),
@@ -73,7 +73,7 @@ pub fn entries(scenario: &Scenario, direction: Direction) -> Result<Vec<Entry>> 
     let own = &names[names.len() - specs.len()..];
     let checked = specs.iter().zip(own).enumerate().map(|(index, (spec, (_, name)))| {
         let field = field_of(index as u16 + 1);
-        let plays = plays(spec).map_err(|error| error.within(&field))?;
+        let plays = plays(spec).map_err(|error| error.inside(&field))?;
         if name.is_empty() || names.iter().filter(|(_, other)| other == name).count() > 1 {
             let allowed = "a name that no other source has";
             return Err(Error::field(format!("{field}.name"), quote(name), allowed));
@@ -178,7 +178,7 @@ pub fn field_of(number: u16) -> String {
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.gaming.<field>`.
-pub fn gaming(traffic: &TrafficSpec) -> Result<Option<Rules>> {
+pub fn misbehaviour(traffic: &TrafficSpec) -> Result<Option<Rules>> {
     let Some(spec) = &traffic.gaming else { return Ok(None) };
     if !(0.0..=1.0).contains(&spec.share) {
         return Err(Error::field("traffic.gaming.share", spec.share, "a share from 0 to 1"));
@@ -211,7 +211,8 @@ pub fn gaming(traffic: &TrafficSpec) -> Result<Option<Rules>> {
     }))
 }
 
-/// Numbers and names of all sources: 0 is what the scenario has beside its mix, if anything.
+/// Returns numbers and names of all sources: 0 is the source of the scenario outside its mix, if there is
+/// one.
 pub fn source_names(traffic: &TrafficSpec) -> Vec<(u16, String)> {
     let mut names = Vec::new();
     if traffic.mix.is_empty() || has_main(traffic) {
@@ -230,7 +231,7 @@ pub fn source_names(traffic: &TrafficSpec) -> Vec<(u16, String)> {
     names
 }
 
-/// What an entry without a name is called: its model's name, or its first file's without folders.
+/// Returns what an entry without a name is called: its model's name, or its first file's without folders.
 fn default_name(spec: &MixSpec) -> &str {
     match spec.files.first() {
         Some(file) if spec.model.is_empty() => file.rsplit('/').next().unwrap_or(file),
@@ -238,20 +239,20 @@ fn default_name(spec: &MixSpec) -> &str {
     }
 }
 
-/// Whether there is a source beside the mix.
+/// Returns whether there is a source outside the mix.
 pub fn has_main(traffic: &TrafficSpec) -> bool {
     !traffic.files.is_empty() || traffic.model.is_some() || !traffic.connections.is_empty()
 }
 
 impl Plan {
-    /// The models of all sources, by number.
+    /// Returns the models of all sources, by number.
     pub fn models(&self) -> impl Iterator<Item = (u16, &Model)> {
         let main = self.model.iter().map(|model| (0, model));
         let entries = (1..).zip(&self.mix).filter_map(|(number, entry)| Some((number, entry.model()?)));
         main.chain(entries)
     }
 
-    /// The plan, if its parts go together.
+    /// Returns the plan, if its parts go together.
     ///
     /// # Errors
     /// [`Error::Field`] naming what does not go with the TCP profile.
@@ -276,16 +277,17 @@ impl Plan {
             {
                 let allowed = "longer than the headers of the TCP profile";
                 let error = Error::field("params.packet_bytes", telnet.packet_bytes, allowed);
-                Err(error.within(&field_of(number)))
+                Err(error.inside(&field_of(number)))
             }
             _ => self.with_an_edge_that_sees_both_directions(),
         }
     }
 
-    /// An edge that learns from acknowledgements stands at the bottleneck's both ends; on a graph, where data may be
-    /// marked elsewhere and acknowledgements go other ways, it would take everything for outstanding.
+    /// Refuses an edge that learns from acknowledgements on a graph. Such an edge stands at both ends of the
+    /// bottleneck. On a graph, where data may be marked elsewhere and acknowledgements may take other paths,
+    /// it would count all data as outstanding.
     fn with_an_edge_that_sees_both_directions(self) -> Result<Plan> {
-        let needs_both = self.scheme.marker(Place::EXAMPLE)?.other_direction().is_some();
+        let needs_both = self.scheme.marker(LinkContext::EXAMPLE)?.other_direction().is_some();
         if needs_both && matches!(self.layout.access, Access::Graph(_)) {
             let with = "a topology or a host stage, where its marker does not see both directions";
             let value = self.scheme.to_string();

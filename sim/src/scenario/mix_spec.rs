@@ -1,4 +1,4 @@
-//! A scenario as text: the fields of a mix, and of senders that cheat.
+//! A scenario as text: the fields of a mix, and of misbehaving senders.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,34 +24,35 @@ pub struct MixSpec {
     /// Wire bytes over capacity, of files and of models that arrive at a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
-    /// How many users, of models that have so many.
+    /// Number of users, for models that have users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
 }
 
-/// Senders that cheat.
+/// Senders that misbehave to gain an advantage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct GamingSpec {
+pub struct MisbehavingSpec {
     /// Share of the transfers that are large enough.
     pub share: f64,
     /// Number of pieces a transfer is sent in.
     pub split: u32,
     /// `parallel` or `consecutive`.
     pub pieces: String,
-    /// The window hint every packet claims; 0 tells the truth.
+    /// The window hint that every packet claims; 0 means the true one.
     pub hint: u8,
     /// Smaller transfers are left alone.
     pub min_bytes: String,
-    /// Names of the sources whose transfers may cheat; all where it is empty.
+    /// Names of the sources whose senders may misbehave; all where it is empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
 }
 
-impl Default for GamingSpec {
-    /// A tenth of all transfers of at least 100 kB in eight pieces at once.
+impl Default for MisbehavingSpec {
+    /// Returns the defaults: a tenth of the transfers of at least 100 kB are split into eight pieces that are
+    /// sent at once.
     fn default() -> Self {
-        GamingSpec {
+        MisbehavingSpec {
             share: 0.1,
             split: 8,
             pieces: "parallel".into(),

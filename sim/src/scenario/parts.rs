@@ -1,6 +1,6 @@
 //! The native parts: queues and markers of the simulator alone, one file for each family.
 //!
-//! They are what people would install instead, ideals that nobody can deploy, and witnesses of ns-2.
+//! They are schemes that people would install instead, ideals that nobody can deploy, and ns-2's own queues.
 
 mod adaptive_red;
 mod cake;

@@ -51,8 +51,8 @@ pub struct Plan {
     pub server: Option<(Rate, Order)>,
     /// Sources of the mix, by number from 1.
     pub mix: Vec<Entry>,
-    /// How senders cheat, if some do.
-    pub gaming: Option<Rules>,
+    /// How senders misbehave, if some do.
+    pub misbehaviour: Option<Rules>,
 }
 
 impl Plan {
@@ -83,13 +83,13 @@ impl Plan {
             model: model(scenario)?,
             server: scenario.server.as_ref().map(|spec| server(spec, direction)).transpose()?,
             mix: mix::entries(scenario, direction)?,
-            gaming: mix::gaming(&scenario.traffic)?,
+            misbehaviour: mix::misbehaviour(&scenario.traffic)?,
             scenario: scenario.clone(),
         }
         .consistent()
     }
 
-    /// The scenario with every parameter of its traffic model and the bottleneck's rates written out.
+    /// Returns the scenario with every parameter of its traffic model and the bottleneck's rates written out.
     pub fn filled(&self) -> Scenario {
         let mut scenario = self.scenario.clone();
         match &mut scenario.topology {
@@ -109,7 +109,7 @@ impl Plan {
         scenario
     }
 
-    /// The measured window.
+    /// Returns the measured window.
     pub fn window(&self) -> (Time, Time) {
         let begin = Time::ZERO + self.warmup;
         (begin, begin + self.duration)
@@ -120,12 +120,12 @@ impl Plan {
         rng::mix(self.scenario.seed).wrapping_add(rng::mix(u64::from(self.scenario.replication) | 1 << 40))
     }
 
-    /// The last moment of the run.
+    /// Returns the time at which the run ends at the latest.
     pub fn deadline(&self) -> Time {
         Time::ZERO + self.warmup + Dur(self.duration.0.saturating_mul(u64::from(self.scenario.max_windows)))
     }
 
-    /// The connections written out in the scenario, as traffic.
+    /// Returns the connections written out in the scenario, as traffic.
     ///
     /// # Errors
     /// [`Error::Field`] naming the connection and its field.
@@ -159,8 +159,8 @@ fn model(scenario: &Scenario) -> Result<Option<Model>> {
     traffic.bulk.as_ref().map_or(Ok(()), check_bulk)?;
     let params = traffic.params.as_ref().unwrap_or(&serde_json::Value::Null);
     let model = traffic.model.as_deref().map(|name| model::by_name(name, params)).transpose();
-    let model = model.map_err(|error| error.within("traffic"))?;
-    mix::check_load(model.as_ref(), traffic.load).map_err(|error| error.within("traffic"))?;
+    let model = model.map_err(|error| error.inside("traffic"))?;
+    mix::check_load(model.as_ref(), traffic.load).map_err(|error| error.inside("traffic"))?;
     if let (Some(load), true) = (traffic.load, traffic.files.is_empty() && traffic.model.is_none()) {
         let with = "traffic that has neither files nor a model";
         let allowed = "an entry of traffic.mix may have a load of its own";

@@ -2,7 +2,7 @@
 
 use super::load::Load;
 use super::plan::Plan;
-use super::scheme::{Place, Scheme};
+use super::scheme::{LinkContext, Scheme};
 use super::topology::{PlannedLink, Runs};
 use super::{ideal_time, mix, sources};
 use crate::engine::layout::{DOWN, UP};
@@ -35,7 +35,7 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// Whether no packet was lost or invented, at any link and from end to end.
+    /// Returns whether no packet was lost or invented, at any link and from end to end.
     pub fn is_conserved(&self) -> bool {
         self.outcome.is_conserved()
     }
@@ -80,14 +80,14 @@ fn fifo(buffer: Buffer) -> Queue {
 
 fn links(plan: &Plan, seed: u64) -> Result<Vec<Link>> {
     let link = |(number, planned): (usize, &PlannedLink)| {
-        let place = place(plan, planned, seed, number);
+        let context = context(plan, planned, seed, number);
         let queue = match planned.runs {
             Runs::Fifo => fifo(planned.buffer),
-            Runs::Scheme => plan.scheme.queue(place)?,
-            Runs::Host => plan.scheme.host_queue(place)?.unwrap_or_else(|| fifo(planned.buffer)),
+            Runs::Scheme => plan.scheme.queue(context)?,
+            Runs::Host => plan.scheme.host_queue(context)?.unwrap_or_else(|| fifo(planned.buffer)),
         };
         let link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, queue, seed);
-        Ok(link.with(planned.fault.clone(), planned.overhead, plan.scenario.slow_path))
+        Ok(link.with_settings(planned.fault.clone(), planned.overhead, plan.scenario.slow_path))
     };
     plan.links.iter().enumerate().map(link).collect()
 }
@@ -95,9 +95,9 @@ fn links(plan: &Plan, seed: u64) -> Result<Vec<Link>> {
 fn markers(plan: &Plan, seed: u64) -> Result<Vec<Marker>> {
     let marker = |(number, planned): (usize, &PlannedLink)| match planned.is_marked {
         true if planned.runs == Runs::Host => {
-            Ok(plan.scheme.marker(place(plan, planned, seed, number))?.at_host())
+            Ok(plan.scheme.marker(context(plan, planned, seed, number))?.at_host())
         }
-        true => plan.scheme.marker(place(plan, planned, seed, number)),
+        true => plan.scheme.marker(context(plan, planned, seed, number)),
         false => Ok(Marker::None),
     };
     let mut markers = plan.links.iter().enumerate().map(marker).collect::<Result<Vec<_>>>()?;
@@ -107,9 +107,9 @@ fn markers(plan: &Plan, seed: u64) -> Result<Vec<Marker>> {
     Ok(markers)
 }
 
-fn place(plan: &Plan, planned: &PlannedLink, seed: u64, number: usize) -> Place {
+fn context(plan: &Plan, planned: &PlannedLink, seed: u64, number: usize) -> LinkContext {
     let bottleneck = plan.rate;
-    Place { rate: planned.rate, bottleneck, buffer: planned.buffer, seed, link: number as u64 }
+    LinkContext { rate: planned.rate, bottleneck, buffer: planned.buffer, seed, link: number as u64 }
 }
 
 /// Returns the parameters of a scheme as text, for manifests.

@@ -18,7 +18,7 @@ pub struct Scheme {
     items: Vec<Item>,
 }
 
-/// What stands between two bars: a part, a named scheme, or a named scheme's markers or queue.
+/// The item between two bars: a part, a named scheme, or a named scheme's markers or queue.
 #[derive(Debug, Clone)]
 struct Item {
     name: &'static str,
@@ -34,9 +34,9 @@ struct Stage {
     values: BTreeMap<&'static str, String>,
 }
 
-/// Where a scheme is put: what its parts need to know of the link.
+/// What the parts of a scheme may know of the link where they run.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct LinkContext {
     /// Rate of the link.
     pub rate: Rate,
     /// Rate of the bottleneck in the data direction, of which profiles may be shares wherever they are held.
@@ -49,9 +49,9 @@ pub struct Place {
     pub link: u64,
 }
 
-impl Place {
-    /// Some link, to try out a scheme's values at.
-    pub const EXAMPLE: Place = Place {
+impl LinkContext {
+    /// An example link, on which the values of a scheme are tried out.
+    pub const EXAMPLE: LinkContext = LinkContext {
         rate: Rate(10_000_000),
         bottleneck: Rate(10_000_000),
         buffer: Buffer::Packets(50),
@@ -64,13 +64,13 @@ impl Place {
         self.seed ^ self.link << 32
     }
 
-    /// Returns the place as policies know it.
-    pub fn of_policy(&self) -> mousehole_policy::Place {
+    /// Returns what policies may know of the link.
+    pub fn for_policies(&self) -> mousehole_policy::LinkContext {
         let (buffer_packets, buffer_bytes) = match self.buffer {
             Buffer::Packets(packets) => (u64::from(packets), 0),
             Buffer::Bytes(bytes) => (0, bytes),
         };
-        mousehole_policy::Place {
+        mousehole_policy::LinkContext {
             rate_bps: self.rate.0 as f64,
             bottleneck_bps: self.bottleneck.0 as f64,
             buffer_packets,
@@ -93,9 +93,9 @@ impl Scheme {
             _ => Item::parse(text, Item::markers),
         };
         let scheme = Scheme { items: texts.iter().enumerate().map(item).collect::<Result<_>>()? };
-        scheme.queue(Place::EXAMPLE)?;
-        scheme.marker(Place::EXAMPLE)?;
-        scheme.host_queue(Place::EXAMPLE)?;
+        scheme.queue(LinkContext::EXAMPLE)?;
+        scheme.marker(LinkContext::EXAMPLE)?;
+        scheme.host_queue(LinkContext::EXAMPLE)?;
         Ok(scheme)
     }
 
@@ -126,7 +126,7 @@ impl Scheme {
         self.stages().filter_map(|(_, stage)| policy(stage)).collect()
     }
 
-    /// Returns a sentence for each part that cannot work as it stands in this scheme.
+    /// Returns a sentence for each part that has no effect in this scheme.
     pub fn remarks(&self) -> Vec<String> {
         let queue = self.stages().find(|(_, stage)| stage.part.role() == Role::Queue);
         let colours = self.stages().any(|(_, stage)| match stage.part {
@@ -154,25 +154,25 @@ impl Scheme {
     ///
     /// # Errors
     /// [`Error::Field`] when a value is out of range.
-    pub fn marker(&self, place: Place) -> Result<Marker> {
+    pub fn marker(&self, context: LinkContext) -> Result<Marker> {
         let markers = self.stages().filter(|(_, stage)| stage.part.role() == Role::Marker);
-        Ok(Marker::chain(markers.map(|(item, stage)| item.marker(stage, place)).collect::<Result<_>>()?))
+        Ok(Marker::chain(markers.map(|(item, stage)| item.marker(stage, context)).collect::<Result<_>>()?))
     }
 
     /// Returns the queue.
     ///
     /// # Errors
     /// [`Error::Field`] when a value is out of range.
-    pub fn queue(&self, place: Place) -> Result<Queue> {
+    pub fn queue(&self, context: LinkContext) -> Result<Queue> {
         let queue = self.stages().find(|(_, stage)| stage.part.role() == Role::Queue);
         let (item, stage) = queue.expect("parsing ends in a queue");
         match stage.part {
             Part::Policy(policy) => {
-                let dropper = Dropper::new(item.params(stage, policy, place)?);
-                Ok(Queue::Fifo(Fifo::new(place.buffer, DropPolicy::Dropper(Box::new(dropper)))))
+                let dropper = Dropper::new(item.params(stage, policy, context)?);
+                Ok(Queue::Fifo(Fifo::new(context.buffer, DropPolicy::Dropper(Box::new(dropper)))))
             }
             Part::Native(part) => match part.build {
-                Build::Queue(build, _) => build(&stage.values(item.name), place),
+                Build::Queue(build, _) => build(&stage.values(item.name), context),
                 Build::Marker(_) => unreachable!("a queue's role is Queue"),
             },
         }
@@ -183,16 +183,16 @@ impl Scheme {
     ///
     /// # Errors
     /// [`Error::Field`] when a value is out of range.
-    pub fn host_queue(&self, place: Place) -> Result<Option<Queue>> {
+    pub fn host_queue(&self, context: LinkContext) -> Result<Option<Queue>> {
         let shaper = self.stages().find_map(|(item, stage)| match stage.part {
             Part::Policy(policy) if policy.shapes() => Some((item, stage, policy)),
             _ => None,
         });
         let Some((item, stage, policy)) = shaper else { return Ok(None) };
-        let params = item.params(stage, policy, place)?;
+        let params = item.params(stage, policy, context)?;
         let holds_acks = policy.parameters().iter().any(|one| one.name == "hold_acks")
             && params.number("hold_acks") != 0.0;
-        Ok(Some(Queue::HostScheduler(Box::new(HostScheduler::new(params, !holds_acks, place.buffer)))))
+        Ok(Some(Queue::HostScheduler(Box::new(HostScheduler::new(params, !holds_acks, context.buffer)))))
     }
 
     fn stages(&self) -> impl Iterator<Item = (&Item, &Stage)> {
@@ -207,7 +207,7 @@ impl PartialEq for Scheme {
 }
 
 impl Item {
-    /// Parses `name(parameter=value,…)`; `find` returns what the name stands for where it stands.
+    /// Parses `name(parameter=value,…)`; `find` resolves the name in its position.
     fn parse(text: &str, find: fn(&str) -> Result<Item>) -> Result<Item> {
         let (name, inside) = split_call(text)?;
         let mut item = find(name)?;
@@ -232,12 +232,12 @@ impl Item {
         }
     }
 
-    /// Returns what stands last: a queue, or a named scheme's queue.
+    /// Returns the last item: a queue, or a named scheme's queue.
     fn queue(name: &str) -> Result<Item> {
         Item::in_role(name, Role::Queue)
     }
 
-    /// Returns what stands before the queue: a marker, or a named scheme's markers.
+    /// Returns an item before the queue: a marker, or a named scheme's markers.
     fn markers(name: &str) -> Result<Item> {
         Item::in_role(name, Role::Marker)
     }
@@ -319,28 +319,40 @@ impl Item {
         Ok(())
     }
 
-    fn marker(&self, stage: &Stage, place: Place) -> Result<Marker> {
+    fn marker(&self, stage: &Stage, context: LinkContext) -> Result<Marker> {
         match stage.part {
-            Part::Policy(policy) => {
-                Ok(Marker::of(PolicyMarker::new(self.params(stage, policy, place)?, place.marker_seed())))
-            }
+            Part::Policy(policy) => Ok(Marker::from_policy(PolicyMarker::new(
+                self.params(stage, policy, context)?,
+                context.marker_seed(),
+            ))),
             Part::Native(part) => match part.build {
-                Build::Marker(build) => build(&stage.values(self.name), place),
+                Build::Marker(build) => build(&stage.values(self.name), context),
                 Build::Queue(..) => unreachable!("a marker's role is Marker"),
             },
         }
     }
 
-    /// Returns a policy's parameters at a place, with errors in the names that users write.
-    fn params(&self, stage: &Stage, policy: &'static Policy, place: Place) -> Result<Params> {
+    /// Returns a policy's parameters for a link, with errors in the names that users write.
+    fn params(&self, stage: &Stage, policy: &'static Policy, context: LinkContext) -> Result<Params> {
         let mut settings = Settings::new(policy);
         let result = stage.all_values().iter().try_for_each(|(name, value)| settings.set(name, value));
-        result.and_then(|()| settings.at(&place.of_policy())).map_err(|error| {
+        result.and_then(|()| settings.for_link(&context.for_policies())).map_err(|error| {
             let shown = self.visible.iter().find(|one| one.sets.contains(&error.parameter.as_str()));
             let name = shown.map_or(error.parameter.as_str(), |one| one.parameter.name);
             let text = stage.all_values().get(error.parameter.as_str()).cloned().unwrap_or(error.value);
-            Error::field(self.field(name), quote(&text), error.allowed)
+            Error::field(self.field(name), quote(&text), self.in_visible_names(&error.allowed))
         })
+    }
+
+    /// Returns a text of a part with its parameters named as users write them: `in_min` for `green_min`.
+    fn in_visible_names(&self, text: &str) -> String {
+        let words = text.split_inclusive(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let renamed = words.map(|word| {
+            let name = word.trim_end_matches(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            let shown = self.visible.iter().find(|one| one.sets.contains(&name));
+            shown.map_or(word.to_string(), |one| word.replace(name, one.parameter.name))
+        });
+        renamed.collect()
     }
 
     /// Returns how errors name a parameter.
@@ -372,7 +384,7 @@ impl Stage {
 }
 
 impl fmt::Display for Scheme {
-    /// The shortest text that parses to the same scheme.
+    /// Writes the shortest text that parses to the same scheme.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         for (number, item) in self.items.iter().enumerate() {
             let given: Vec<String> =

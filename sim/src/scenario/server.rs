@@ -6,7 +6,7 @@ use crate::error::{Error, Result, quote};
 use crate::traffic::read::Direction;
 use crate::units::{Rate, parse_size};
 
-/// Rate of each server's CPU and the order of its jobs.
+/// Returns the rate of each server's CPU and the order of its jobs.
 ///
 /// # Errors
 /// [`Error::Field`] naming `server.rate` or `server.order`, or `server` where clients send the data.

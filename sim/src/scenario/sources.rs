@@ -18,7 +18,7 @@ use crate::traffic::overlay::Overlay;
 use crate::units::{Dur, Time};
 use std::sync::Arc;
 
-/// The connections that the run's sources replay: what was read from files, and those written out.
+/// Returns the connections that the run's sources replay: what was read from files, and those written out.
 ///
 /// # Errors
 /// [`Error::Field`] when files were not read.
@@ -37,19 +37,19 @@ pub(super) fn replayed_traffic(plan: &Plan, read: Option<Arc<Traffic>>) -> Resul
     }
 }
 
-/// All sources of the run as one, and what they offer.
+/// Returns all sources of the run as one, and what they offer.
 ///
 /// # Errors
 /// [`Error::Field`] when a source cannot be played as asked.
 pub(super) fn build(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps) -> Result<(Source, Load)> {
     let mut load = Load { target: plan.scenario.traffic.load, ..Load::default() };
     let main =
-        main_source(plan, traffic, apps, &mut load).map_err(|error| error.within(&mix::field_of(0)))?;
+        main_source(plan, traffic, apps, &mut load).map_err(|error| error.inside(&mix::field_of(0)))?;
     let entries = mix_sources(plan, traffic, apps, &mut load)?;
     Ok((apps::combined(plan, main, entries, traffic, plan.replication_seed()), load))
 }
 
-/// What the scenario has beside its mix.
+/// Returns the source of the scenario outside its mix.
 fn main_source(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Source> {
     let spec = &plan.scenario.traffic;
     match &plan.model {
@@ -60,7 +60,7 @@ fn main_source(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut 
     }
 }
 
-/// The sources of the mix; what they offer to clients is added to the load achieved.
+/// Returns the sources of the mix; the load that they offer to clients is added to the load achieved.
 fn mix_sources(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Vec<Source>> {
     let sources = (1..).zip(&plan.mix).map(|(number, entry)| {
         let mut own = Load { target: entry.load, ..Load::default() };
@@ -68,14 +68,14 @@ fn mix_sources(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut 
             Plays::Model(model) => model_source(plan, model, number, apps, &mut own),
             Plays::Trace { upload } => replay_source(plan, traffic, (number, *upload), &mut own),
         };
-        let source = source.map_err(|error| error.within(&mix::field_of(number)))?;
+        let source = source.map_err(|error| error.inside(&mix::field_of(number)))?;
         load.add(&own, entry.is_upload());
         Ok(source)
     });
     sources.collect()
 }
 
-/// The files of source `number`, laid over themselves.
+/// Returns the files of source `number`, laid over themselves.
 fn replay_source(
     plan: &Plan,
     traffic: &Arc<Traffic>,
@@ -99,7 +99,7 @@ fn replay_source(
     Ok(Source::Replay(Box::new(Replay::new(traffic.clone(), overlay, offset, rtt))))
 }
 
-/// Source `number` of the run: a model's.
+/// Returns source `number` of the run, which is a model's.
 fn model_source(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut Load) -> Result<Source> {
     let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
     let drawn = apps::seed_of(plan.replication_seed(), number);

@@ -1,6 +1,6 @@
 //! A scenario as text: the fields of `scenario.toml`, with their defaults.
 
-pub use super::mix_spec::{GamingSpec, MixSpec};
+pub use super::mix_spec::{MisbehavingSpec, MixSpec};
 use super::topology::spec::{HostStageSpec, TopologySpec};
 use crate::error::{Error, Problem, Result};
 use crate::flow::Class;
@@ -24,7 +24,7 @@ pub struct Scenario {
     pub warmup: String,
     /// Length of the measured window.
     pub duration: String,
-    /// After so many windows unfinished transfers are given up as censored.
+    /// Number of windows after which unfinished transfers are censored.
     pub max_windows: u32,
     /// Scheme at the bottleneck.
     pub scheme: String,
@@ -35,7 +35,7 @@ pub struct Scenario {
     /// Access links; without it hosts reach the bottleneck at any rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<AccessSpec>,
-    /// Links and hosts in place of the dumbbell.
+    /// Links and hosts that replace the dumbbell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topology: Option<TopologySpec>,
     /// A queue for each user at the sending host.
@@ -163,7 +163,7 @@ pub struct TcpSpec {
     /// Limited transmit (RFC 3042).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
-    /// Every segment has full size, whatever the write.
+    /// Every segment has full size, even the last of a write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole_segments: Option<bool>,
     /// `off`, or the longest delay of an acknowledgement.
@@ -177,7 +177,7 @@ pub struct TcpSpec {
     pub syn: Option<bool>,
 }
 
-/// What connections there are; at most one of files, model and connections, and bulk flows or a mix beside it or alone.
+/// The traffic: at most one of files, model and connections; bulk flows and a mix in addition or alone.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrafficSpec {
@@ -199,15 +199,15 @@ pub struct TrafficSpec {
     /// Connections written out; played once at their start times.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<ConnectionSpec>,
-    /// Bulk flows without end, beside the rest.
+    /// Long-lived bulk flows, in addition to the other traffic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bulk: Option<BulkSpec>,
-    /// Models beside the rest, or beside each other.
+    /// Several models, in addition to the other traffic or alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mix: Vec<MixSpec>,
-    /// Senders that cheat.
+    /// Senders that misbehave to gain an advantage.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub gaming: Option<GamingSpec>,
+    pub gaming: Option<MisbehavingSpec>,
 }
 
 /// One connection written out.
@@ -364,6 +364,6 @@ impl Scenario {
     /// [`Error::Field`] telling what is wrong.
     pub fn from_json(text: &str) -> Result<Scenario> {
         serde_json::from_str(text)
-            .map_err(|error| Problem::Form { value: None, problem: error.to_string() }.of("scenario"))
+            .map_err(|error| Problem::Form { value: None, problem: error.to_string() }.for_field("scenario"))
     }
 }

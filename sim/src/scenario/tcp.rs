@@ -1,4 +1,4 @@
-//! The `[tcp]` part of a scenario: a profile, and what is set beside it.
+//! The `[tcp]` part of a scenario: a profile, and settings that replace some of its values.
 
 use super::spec::TcpSpec;
 use crate::error::{Error, IntoGiven, Result, quote};
@@ -7,7 +7,7 @@ use crate::tcp::{Congestion, Params, Variant};
 use crate::traffic::read::Direction;
 use crate::units::{Dur, parse_dur};
 
-/// The parameters in force for data in `direction`.
+/// Returns the parameters in force for data in `direction`.
 ///
 /// # Errors
 /// [`Error::Field`] naming a field whose value is out of range, or not to be had with the profile.
@@ -21,7 +21,7 @@ pub(super) fn params(spec: &TcpSpec, direction: Direction) -> Result<Params> {
     Ok(params)
 }
 
-/// Sizes and windows: numbers with a least and a greatest value.
+/// Applies sizes and windows: numbers with a least and a greatest value.
 fn set_sizes(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     for (target, given, field, allowed) in [
         (&mut params.mss, spec.mss, "tcp.mss", 1..=9000),
@@ -39,7 +39,7 @@ fn set_sizes(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     Ok(())
 }
 
-/// A profile whose first threshold is the receive window keeps it so.
+/// Applies the receive window. In a profile whose first threshold is the receive window, it stays so.
 fn set_ssthresh(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     if spec.initial_ssthresh == Some(0) {
         return Err(Error::field("tcp.initial_ssthresh", 0, "at least 1 segment"));
@@ -80,7 +80,7 @@ fn set_timers(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     Ok(())
 }
 
-/// Variant, congestion control, and what belongs to them; PRR and RACK need SACK.
+/// Applies variant and congestion control, and the settings that belong to them; PRR and RACK need SACK.
 fn set_recovery(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     params.variant = spec.variant.unwrap_or(params.variant);
     if params.variant != Variant::Sack {

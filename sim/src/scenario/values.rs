@@ -1,6 +1,6 @@
 //! The values of a native part's parameters, as the types that builders need.
 
-use super::scheme::Place;
+use super::scheme::LinkContext;
 use crate::error::{Error, Result, quote};
 use crate::units::{Buffer, Dur};
 use mousehole_policy::{Parameter, Value};
@@ -40,11 +40,11 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns a queue's length in packets: given so, or in percent of the buffer at `place`, whose packets are `mean`
+    /// Returns a queue's length in packets: given so, or in percent of the buffer of `context`, whose packets are `mean`
     /// bytes.
-    pub fn depth(&self, name: &str, place: Place, mean: f64) -> f64 {
+    pub fn depth(&self, name: &str, context: LinkContext, mean: f64) -> f64 {
         match self.value(name) {
-            Value::Share(percent) => percent / 100.0 * place.buffer_packets(mean),
+            Value::Share(percent) => percent / 100.0 * context.buffer_packets(mean),
             _ => self.number(name),
         }
     }
@@ -87,7 +87,7 @@ impl<'a> Values<'a> {
         self.given.contains_key(name)
     }
 
-    /// Returns the error for a value that is not allowed beside others.
+    /// Returns the error for a value that is not allowed together with others.
     pub fn refuse(&self, name: &str, allowed: &str) -> Error {
         let field = format!("scheme {}({name})", self.name);
         Error::field(field, quote(self.text(name)), allowed)
@@ -123,7 +123,7 @@ impl<'a> Values<'a> {
     }
 }
 
-impl Place {
+impl LinkContext {
     /// Returns how many packets of `mean` bytes the buffer holds.
     pub fn buffer_packets(&self, mean: f64) -> f64 {
         match self.buffer {

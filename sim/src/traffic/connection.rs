@@ -1,4 +1,4 @@
-//! A connection as data: who, when, and a list of writes.
+//! A connection as data: hosts, start, and a list of writes.
 
 use crate::flow::Class;
 use crate::units::{Dur, Time};
@@ -9,8 +9,8 @@ pub const HEADER_BYTES: u64 = 40;
 /// One burst of payload in the measured direction, sent as a unit (a response, an object, a file).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Write {
-    /// Pause before it: from the end of the previous write (last byte received) until it is asked for.
-    /// Zero for the first write of a connection.
+    /// Pause before it: from the end of the previous write (last byte received) to its request. Zero for the
+    /// first write of a connection.
     pub idle: Dur,
     /// Payload bytes, at least 1.
     pub bytes: u64,
@@ -35,7 +35,7 @@ pub struct Connection {
     pub client: u32,
     /// Server host, numbered densely from 0.
     pub server: u32,
-    /// Round-trip time without queueing, if the source tells.
+    /// Round-trip time without queueing, if the source gives it.
     pub rtt: Option<Dur>,
     /// TCP or QUIC.
     pub kind: Kind,
@@ -48,12 +48,12 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Payload bytes of all writes.
+    /// Returns the payload bytes of all writes.
     pub fn bytes(&self) -> u64 {
         self.writes.iter().map(|write| write.bytes).sum()
     }
 
-    /// Bytes of IP length that the connection puts on the data direction of a link without loss:
+    /// Returns the bytes of IP length that the connection puts on the data direction of a link without loss:
     /// payload, 40 B of headers per segment of at most `mss` payload bytes, and 40 B for the SYN-ACK.
     pub fn wire_bytes(&self, mss: u32) -> u64 {
         let mss = u64::from(mss.max(1));
@@ -61,7 +61,7 @@ impl Connection {
         self.bytes() + headers + HEADER_BYTES
     }
 
-    /// The last instant the source is known to have been active: the start plus all pauses.
+    /// Returns the last instant the source is known to have been active: the start plus all pauses.
     pub fn last_activity(&self) -> Time {
         self.writes.iter().fold(self.start, |at, write| at + write.idle)
     }
@@ -77,7 +77,7 @@ pub struct PageOf {
 }
 
 impl PageOf {
-    /// A page of so many writes.
+    /// Returns a page of this many writes.
     pub fn new(key: u64, transfers: u64) -> PageOf {
         PageOf { key, transfers: transfers.min(u64::from(u16::MAX)) as u16 }
     }
@@ -93,7 +93,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Payload bytes of all writes.
+    /// Returns the payload bytes of all writes.
     pub fn bytes(&self) -> u64 {
         self.writes.iter().map(|write| write.bytes).sum()
     }

@@ -31,9 +31,10 @@ pub struct Traffic {
     pub clients: u32,
     /// Number of server hosts; servers are numbered from 0 by first appearance.
     pub servers: u32,
-    /// Which writes make up a page, where the source tells.
+    /// Which writes make up a page, if the source says so.
     pub pages: Pages,
-    /// Sources by number and where their connections stand, if this is several traffics; see [`part`].
+    /// Sources by number and the positions of their connections, if this combines several traffics; see
+    /// [`part`].
     pub parts: Vec<(u16, std::ops::Range<u32>)>,
 }
 
@@ -47,7 +48,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Pages of connections in their order: the page of each write, from 1.
+    /// Returns the pages of connections in their order; each item has the page of each write, from 1.
     pub fn new(pages: impl Iterator<Item = Vec<u32>>) -> Pages {
         let by_connection: Vec<Box<[u32]>> = pages.map(Vec::into_boxed_slice).collect();
         let Some(last) = by_connection.iter().flatten().max() else { return Pages::default() };
@@ -58,7 +59,7 @@ impl Pages {
         Pages { by_connection, transfers }
     }
 
-    /// The page of a write, from 1, and how many writes it has; zeros for none.
+    /// Returns the page of a write, from 1, and how many writes it has; zeros for none.
     pub fn page_of(&self, connection: u32, write: u32) -> (u32, u16) {
         let pages = self.by_connection.get(connection as usize);
         match pages.and_then(|pages| pages.get(write as usize)) {
@@ -67,7 +68,7 @@ impl Pages {
         }
     }
 
-    /// How many pages there are.
+    /// Returns how many pages there are.
     pub fn count(&self) -> usize {
         self.transfers.iter().skip(1).filter(|&&transfers| transfers > 0).count()
     }
@@ -113,7 +114,7 @@ pub struct Faults {
 }
 
 impl Traffic {
-    /// Traffic from ready-made connections: sorts them, moves the first start to zero, counts hosts.
+    /// Builds traffic from complete connections: sorts them, moves the first start to zero, counts hosts.
     pub fn from_connections(mut connections: Vec<Connection>) -> Traffic {
         connections.sort_by_key(|connection| connection.start);
         let first = connections.first().map_or(0, |connection| connection.start.0);
@@ -123,7 +124,7 @@ impl Traffic {
         Traffic { connections, clients, servers, ..Traffic::default() }
     }
 
-    /// The page of a write in the `copy`-th copy of this traffic.
+    /// Returns the page of a write in the `copy`-th copy of this traffic.
     pub fn page(&self, copy: u64, connection: u32, write: u32) -> PageOf {
         match self.pages.page_of(connection, write) {
             (0, _) => PageOf::default(),
@@ -131,7 +132,7 @@ impl Traffic {
         }
     }
 
-    /// Wire bytes of all connections in the data direction; see [`Connection::wire_bytes`].
+    /// Returns the wire bytes of all connections in the data direction; see [`Connection::wire_bytes`].
     pub fn wire_bytes(&self, mss: u32) -> u64 {
         part::Part::from(self).wire_bytes(mss)
     }

@@ -20,7 +20,7 @@ fn connection(start_ms: u64, client: u32, bytes: u64) -> Connection {
     }
 }
 
-/// 10 connections in 9 s, so T = 10 s; 10 × 10,440 wire bytes are a load of 0.08352.
+/// Returns 10 connections in 9 s, so T = 10 s; 10 × 10,440 wire bytes are a load of 0.08352.
 fn traffic() -> Traffic {
     Traffic::from_connections((0..10).map(|k| connection(k * 1000, (k % 3) as u32, 10_000)).collect())
 }

@@ -1,27 +1,27 @@
-//! Several traffics in one, each the part of a source of its own.
+//! Several traffics in one; each part has its own source.
 
 use super::connection::Connection;
 use super::{Faults, Pages, Traffic};
 use crate::units::Dur;
 
-/// Connections that stand beside each other in a traffic.
+/// A contiguous range of a traffic's connections.
 #[derive(Debug, Clone, Copy)]
 pub struct Part<'a> {
     /// The connections, by start.
     pub connections: &'a [Connection],
-    /// Where the first of them stands.
+    /// Index of the first connection.
     pub first: u32,
 }
 
 impl Part<'_> {
-    /// From the first start to the last known activity.
+    /// Returns the time from the first start to the last known activity.
     pub fn span(&self) -> Dur {
         let first = self.connections.iter().map(|connection| connection.start).min().unwrap_or_default();
         let last = self.connections.iter().map(Connection::last_activity).max().unwrap_or_default();
         last.since(first)
     }
 
-    /// Wire bytes of all connections in the data direction; see [`Connection::wire_bytes`].
+    /// Returns the wire bytes of all connections in the data direction; see [`Connection::wire_bytes`].
     pub fn wire_bytes(&self, mss: u32) -> u64 {
         self.connections.iter().map(|connection| connection.wire_bytes(mss)).sum()
     }
@@ -34,7 +34,7 @@ impl<'a> From<&'a Traffic> for Part<'a> {
 }
 
 impl Traffic {
-    /// Traffics beside each other, each with the number of the source it is for; see [`Traffic::part`].
+    /// Several traffics, each with the number of its source; see [`Traffic::part`].
     pub fn combine(parts: impl IntoIterator<Item = (u16, Traffic)>) -> Traffic {
         let mut whole = Traffic::default();
         for (number, part) in parts {
@@ -55,7 +55,7 @@ impl Traffic {
         whole
     }
 
-    /// The connections of source `number`; a traffic that is not several is that of source 0.
+    /// Returns the connections of source `number`; a traffic that is not several is that of source 0.
     pub fn part(&self, number: u16) -> Option<Part<'_>> {
         if self.parts.is_empty() {
             return (number == 0).then(|| self.into());
@@ -65,7 +65,7 @@ impl Traffic {
         Some(Part { connections, first: places.start })
     }
 
-    /// These parts with connections of source 0, which have no pages, before them.
+    /// Returns these parts, preceded by connections of source 0, which have no pages.
     pub fn with_main(&self, main: Traffic) -> Traffic {
         let shift = main.connections.len() as u32;
         let mut whole = Traffic { parts: vec![(0, 0..shift)], ..main };
@@ -77,7 +77,7 @@ impl Traffic {
         whole
     }
 
-    /// The same sent by the clients: its payload crosses the uplink.
+    /// Returns the same sent by the clients: its payload crosses the uplink.
     pub fn uploaded(mut self) -> Traffic {
         self.connections.iter_mut().for_each(|connection| connection.upload = true);
         self
@@ -85,7 +85,7 @@ impl Traffic {
 }
 
 impl Pages {
-    /// Adds the pages of connections that stand from `first` on.
+    /// Adds the pages of the connections from index `first` on.
     fn append(&mut self, first: usize, other: Pages) {
         if other.by_connection.is_empty() {
             return;

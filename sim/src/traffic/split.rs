@@ -1,17 +1,17 @@
-//! A transfer in pieces: what SFD's L2S does to the model, and a cheating sender to the network.
+//! A transfer in pieces, for SFD's L2S transform and for misbehaving senders.
 
-/// How many pieces `bytes` become when they are cut into `pieces` of equal size.
+/// Returns how many pieces `bytes` become when they are cut into `pieces` of equal size.
 pub fn count(bytes: u64, pieces: u32) -> u64 {
     let size = size(bytes, pieces);
     bytes.max(1).div_ceil(size)
 }
 
-/// Bytes of piece `number`: all are equal but the last, which has the rest.
+/// Returns the bytes of piece `number`: all are equal but the last, which has the rest.
 pub fn part(bytes: u64, pieces: u32, number: u64) -> u64 {
     chunk(bytes, size(bytes, pieces), number)
 }
 
-/// Bytes of chunk `number` when `bytes` are cut into chunks of `size`.
+/// Returns the bytes of chunk `number` when `bytes` are cut into chunks of `size`.
 pub fn chunk(bytes: u64, size: u64, number: u64) -> u64 {
     size.min(bytes - number * size)
 }

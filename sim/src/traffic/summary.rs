@@ -1,4 +1,4 @@
-//! What was understood of a traffic, for `inspect` and for manifests.
+//! Summary of a traffic as it was read, for `inspect` and for manifests.
 
 use super::connection::Kind;
 use super::overlay::{load_of, period_of};
@@ -108,14 +108,14 @@ pub struct Classes {
     pub web_connections: u64,
     /// Their payload.
     pub web_bytes: u64,
-    /// Connections nobody waits for.
+    /// Connections of the class bulk, for which nobody waits.
     pub bulk_connections: u64,
     /// Their payload.
     pub bulk_bytes: u64,
 }
 
 impl Traffic {
-    /// The account; `mss` is the payload of a full segment in bytes, for headers on the wire.
+    /// Returns the account; `mss` is the payload of a full segment in bytes, for headers on the wire.
     pub fn summary(&self, rate: Option<Rate>, mss: u32) -> Summary {
         let sizes = self.sizes();
         let payload: u64 = sizes.iter().sum();
@@ -150,7 +150,7 @@ impl Traffic {
         }
     }
 
-    /// From the first start to the last known activity.
+    /// Returns the time from the first start to the last known activity.
     pub fn span(&self) -> crate::units::Dur {
         Part::from(self).span()
     }
@@ -207,7 +207,7 @@ fn rtt_percentiles(sorted: &[f64]) -> Option<RttPercentiles> {
     Some(RttPercentiles { p10: at(10)?, p50: at(50)?, p90: at(90)? })
 }
 
-/// The smallest value that at least `percent` % of the values do not exceed.
+/// Returns the smallest value that at least `percent` % of the values do not exceed.
 fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn summary__of_nothing_is_zero() {
+    fn summary__of_an_empty_traffic_is_zero() {
         let summary = Traffic::default().summary(None, 1460);
         assert_eq!((summary.connections, summary.size_bytes.p50, summary.native_load), (0, 0, None));
     }

@@ -10,7 +10,7 @@ fn alone(model: &str, params: Value) -> RunResult {
     play(&mixed(scenario("droptail"), vec![entry(model, params)]))
 }
 
-fn near(value: f64, expected: f64, tolerance: f64) {
+fn assert_near(value: f64, expected: f64, tolerance: f64) {
     assert!((value / expected - 1.0).abs() <= tolerance, "{value} for {expected}");
 }
 
@@ -41,7 +41,7 @@ fn telnet__types_about_five_characters_a_second() {
     let typed = result.outcome.transfers.len() as f64 / 20.0 / 20.0;
     // A keystroke waits for its predecessor's echo: the mean gap is E[max(X, 40.4 ms)] with X of mean 0.2 s.
     let expected = 1.0 / (0.0404 + 0.2 * (-0.0404f64 / 0.2).exp());
-    near(typed, expected, 0.05);
+    assert_near(typed, expected, 0.05);
     assert!(result.outcome.queues[0].colours[0].sent.packets > 1000);
 }
 
@@ -67,7 +67,7 @@ fn upload__is_exact_on_an_empty_link() {
 }
 
 #[test]
-fn alone__is_what_an_upload_takes_on_an_empty_link() {
+fn ideal_time__of_an_upload_is_its_time_on_an_empty_link() {
     for upload in [false, true] {
         for bytes in [1, 1_460, 5_000, 100_001, 300_000] {
             let mut scenario = scenario("droptail");
@@ -112,7 +112,7 @@ fn ftp__period_is_kept() {
     assert_eq!(starts.len(), 32);
     let seconds = [0u64, 5, 10, 15].into_iter().flat_map(|second| [second * 1_000_000_000; 8]);
     assert!(starts.into_iter().eq(seconds));
-    near(
+    assert_near(
         result.load.achieved.unwrap_or(f64::NAN),
         8.0 * 500_000.0 * (1.0 + 40.0 / 1460.0) * 8.0 / 5.0 / 4e6,
         0.01,
@@ -121,7 +121,7 @@ fn ftp__period_is_kept() {
 
 /// What flows without end deliver adds up to the goodput of each direction.
 #[test]
-fn ftp__without_end_fills_both_directions() {
+fn ftp__long_lived_flows_fill_both_directions() {
     let mut base = Scenario { warmup: "5s".into(), ..scenario("droptail") };
     base.link.uplink_buffer = "30p".into();
     let result =
@@ -132,13 +132,13 @@ fn ftp__without_end_fills_both_directions() {
     for (upload, goodput) in [(false, result.outcome.goodput_bytes), (true, result.outcome.goodput_up_bytes)]
     {
         let sum: u64 = flows.iter().filter(|flow| flow.upload == upload).map(|flow| flow.bytes).sum();
-        near(sum as f64, goodput as f64, 0.03);
+        assert_near(sum as f64, goodput as f64, 0.03);
         assert!(sum > 6_000_000, "{sum} B in 20 s at 4 Mbit/s");
     }
 }
 
 #[test]
-fn bulk__flows_leave_their_goodput() {
+fn bulk__flows_record_their_goodput() {
     let mut base = scenario("red");
     base.traffic.bulk =
         Some(mousehole_sim::scenario::spec::BulkSpec { flows: 3, start_spread_s: 0.0, rtt_spread: 0.0 });
@@ -146,7 +146,7 @@ fn bulk__flows_leave_their_goodput() {
     assert_eq!(result.outcome.flows.len(), 3);
     assert!(result.outcome.flows.iter().all(|flow| flow.source == FlowRecord::BULK));
     let sum: u64 = result.outcome.flows.iter().map(|flow| flow.bytes).sum();
-    near(sum as f64, result.outcome.goodput_bytes as f64, 0.03);
+    assert_near(sum as f64, result.outcome.goodput_bytes as f64, 0.03);
 }
 
 /// 1000 B at 4 Mbit/s take 2 ms on top of 20 ms one way; a packet every 10 ms never meets another.
@@ -170,7 +170,7 @@ fn udp__ignores_loss() {
     let result = alone("udp", json!({"rate_bps": 8_000_000}));
     let [flow] = result.outcome.datagrams[..] else { panic!("one flow") };
     assert_eq!(flow.sent, flow.received + flow.lost);
-    near(flow.lost as f64 / flow.sent as f64, 0.5, 0.01);
+    assert_near(flow.lost as f64 / flow.sent as f64, 0.5, 0.01);
     // 30 packets wait, one is in transmission: (30 + 1) × 2 ms at the most.
     assert!((0.020 + 0.060..=0.020 + 0.062).contains(&flow.delay_s[1]), "{:?}", flow.delay_s);
 }
@@ -180,7 +180,7 @@ fn voip__sends_as_often_as_it_talks() {
     let result = alone("voip", json!({"calls": 25}));
     assert_eq!(result.outcome.datagrams.len(), 50);
     let sent: u64 = result.outcome.datagrams.iter().map(|flow| flow.sent).sum();
-    near(sent as f64, 50.0 * 20.0 * 50.0 * 1.004 / 2.591, 0.1);
+    assert_near(sent as f64, 50.0 * 20.0 * 50.0 * 1.004 / 2.591, 0.1);
     for flow in &result.outcome.datagrams {
         assert_eq!(flow.sent, flow.received + flow.lost);
         assert!(flow.delay_s[0] >= 0.0204 - 1e-12 && flow.delay_s[1] <= flow.delay_s[3]);

@@ -1,28 +1,28 @@
 //! Misbehaving senders: who misbehaves, how, and that the pieces add up to the transfer.
 use crate::common::{SCHEMES, entry, mixed, play, scenario};
-use mousehole_sim::scenario::spec::{GamingSpec, MixSpec, TrafficSpec};
+use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec, TrafficSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::Time;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-fn gamed(base: Scenario, gaming: GamingSpec) -> Scenario {
+fn gamed(base: Scenario, gaming: MisbehavingSpec) -> Scenario {
     let traffic = TrafficSpec { gaming: Some(gaming), ..base.traffic };
     Scenario { traffic, ..base }
 }
 
-fn one(bytes: u64) -> Scenario {
+fn one_transfer(bytes: u64) -> Scenario {
     crate::common::with_connections(scenario("droptail"), crate::common::transfers(1, 0.0, bytes))
 }
 
-fn all(pieces: &str) -> GamingSpec {
-    GamingSpec { share: 1.0, split: 4, pieces: pieces.into(), ..GamingSpec::default() }
+fn all_split(pieces: &str) -> MisbehavingSpec {
+    MisbehavingSpec { share: 1.0, split: 4, pieces: pieces.into(), ..MisbehavingSpec::default() }
 }
 
 #[test]
 fn split__pieces_make_the_whole() {
     for pieces in ["parallel", "consecutive"] {
-        let result = play(&gamed(one(1_000_001), all(pieces)));
+        let result = play(&gamed(one_transfer(1_000_001), all_split(pieces)));
         let parts = &result.outcome.transfers;
         let sizes: Vec<u64> = parts.iter().map(|part| part.bytes).collect();
         assert_eq!((sizes.len(), sizes.iter().sum::<u64>()), (4, 1_000_001), "{pieces}: {sizes:?}");
@@ -41,10 +41,10 @@ fn split__pieces_make_the_whole() {
 
 #[test]
 fn min_bytes__leaves_small_transfers_alone() {
-    let result = play(&gamed(one(99_999), all("parallel")));
+    let result = play(&gamed(one_transfer(99_999), all_split("parallel")));
     assert_eq!(result.outcome.transfers.len(), 1);
     assert!(!result.outcome.transfers[0].misbehaves);
-    assert_eq!(play(&gamed(one(100_000), all("parallel"))).outcome.transfers.len(), 4);
+    assert_eq!(play(&gamed(one_transfer(100_000), all_split("parallel"))).outcome.transfers.len(), 4);
 }
 
 /// A session that waits for its page hears of the object's end when its last piece has come.
@@ -53,7 +53,7 @@ fn split__a_closed_loop_goes_on() {
     for pieces in ["parallel", "consecutive"] {
         let params = json!({"users": 3, "mean_bytes": 200_000, "shape": 0, "off_s": 0.1});
         let base = mixed(scenario("droptail"), vec![entry("ftp", params)]);
-        let result = play(&gamed(base, all(pieces)));
+        let result = play(&gamed(base, all_split(pieces)));
         let mut objects: BTreeMap<u64, (u64, u64, Time)> = BTreeMap::new();
         for part in &result.outcome.transfers {
             let object = objects.entry(part.object_key).or_insert((0, u64::MAX, Time::ZERO));
@@ -82,11 +82,11 @@ fn share__draws_the_same_senders_under_every_scheme() {
             MixSpec { load: Some(0.8), ..entry("poisson", json!({"cap_bytes": 200_000})) },
             MixSpec { load: Some(0.1), name: Some("honest".into()), ..entry("poisson", json!({})) },
         ];
-        let gaming = GamingSpec {
+        let gaming = MisbehavingSpec {
             share: 0.3,
             min_bytes: "5kB".into(),
             sources: vec!["poisson".into()],
-            ..GamingSpec::default()
+            ..MisbehavingSpec::default()
         };
         gamed(mixed(base, mix), gaming)
     };
@@ -104,12 +104,15 @@ fn share__draws_the_same_senders_under_every_scheme() {
 
 /// Flows without end become as many flows without end.
 #[test]
-fn split__flows_without_end_multiply() {
+fn split__multiplies_long_lived_flows() {
     let mix = vec![entry("ftp", json!({"users": 2, "endless": true}))];
-    let result = play(&gamed(mixed(scenario("droptail"), mix.clone()), all("parallel")));
+    let result = play(&gamed(mixed(scenario("droptail"), mix.clone()), all_split("parallel")));
     assert_eq!(result.outcome.flows.len(), 8);
     assert!(result.outcome.flows.iter().all(|flow| flow.misbehaves));
-    let honest = play(&gamed(mixed(scenario("droptail"), mix), GamingSpec { share: 0.0, ..all("parallel") }));
+    let honest = play(&gamed(
+        mixed(scenario("droptail"), mix),
+        MisbehavingSpec { share: 0.0, ..all_split("parallel") },
+    ));
     assert_eq!(honest.outcome.flows.len(), 2);
     assert!(honest.outcome.flows.iter().all(|flow| !flow.misbehaves));
 }

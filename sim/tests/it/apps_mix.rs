@@ -1,6 +1,6 @@
 //! Several sources at once: keys, names, and the same draws under every scheme.
 use crate::common::{SCHEMES, assert_error, entry, error_of, mixed, play, scenario, with_model};
-use mousehole_sim::scenario::spec::{GamingSpec, MixSpec, TrafficSpec};
+use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -187,25 +187,25 @@ fn count__is_the_parameter_that_says_how_many() {
 }
 
 #[test]
-fn gaming__faults_name_the_field() {
-    let with = |spec: GamingSpec| {
+fn misbehaving__faults_name_the_field() {
+    let with = |spec: MisbehavingSpec| {
         let mut scenario = mixed(scenario("droptail"), vec![entry("ftp", json!({}))]);
         scenario.traffic.gaming = Some(spec);
         error_of(&scenario)
     };
-    let good = GamingSpec::default;
-    assert_error(&with(GamingSpec { share: 1.5, ..good() }), &["traffic.gaming.share", "1.5", "0 to 1"]);
-    assert_error(&with(GamingSpec { split: 0, ..good() }), &["traffic.gaming.split", "0", "1 to 1000"]);
+    let good = MisbehavingSpec::default;
+    assert_error(&with(MisbehavingSpec { share: 1.5, ..good() }), &["traffic.gaming.share", "1.5", "0 to 1"]);
+    assert_error(&with(MisbehavingSpec { split: 0, ..good() }), &["traffic.gaming.split", "0", "1 to 1000"]);
     assert_error(
-        &with(GamingSpec { pieces: "paralel".into(), ..good() }),
+        &with(MisbehavingSpec { pieces: "paralel".into(), ..good() }),
         &["traffic.gaming.pieces", "\"paralel\"", "did you mean \"parallel\""],
     );
     assert_error(
-        &with(GamingSpec { min_bytes: "10".into(), ..good() }),
+        &with(MisbehavingSpec { min_bytes: "10".into(), ..good() }),
         &["traffic.gaming.min_bytes", "\"10\"", "no unit"],
     );
     assert_error(
-        &with(GamingSpec { sources: vec!["fpt".into()], ..good() }),
+        &with(MisbehavingSpec { sources: vec!["fpt".into()], ..good() }),
         &["traffic.gaming.sources", "\"fpt\"", "did you mean \"ftp\""],
     );
 }

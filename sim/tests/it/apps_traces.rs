@@ -1,7 +1,7 @@
 //! Traces in a mix, beside models and connections written out.
 use crate::common::{assert_error, connection, entry, error_of, mixed, scenario};
 use mousehole_sim::record::Transfer;
-use mousehole_sim::scenario::spec::{GamingSpec, MixSpec};
+use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
 use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::read::{Direction, ReadOptions, contents};
@@ -38,7 +38,7 @@ fn files(name: &str, load: Option<f64>) -> MixSpec {
     MixSpec { files: vec![format!("some/{name}")], load, ..MixSpec::default() }
 }
 
-/// A trace, calls, what the users send, and a download of 10 MB written out.
+/// Returns a trace, calls, what the users send, and a download of 10 MB written out.
 fn everything(scheme: &str) -> Scenario {
     let up = MixSpec { direction: Some("up".into()), ..files("up.csv", Some(0.2)) };
     let calls = MixSpec { count: Some(2), ..entry("voip", json!({})) };
@@ -61,19 +61,19 @@ fn parts() -> Vec<(u16, Traffic)> {
 
 /// Transfers of a source that start within the window: later ones, of pages that began in it, are measured only as
 /// long as the run goes on.
-fn within(result: &RunResult, source: u16) -> impl Iterator<Item = &Transfer> {
+fn measured_of(result: &RunResult, source: u16) -> impl Iterator<Item = &Transfer> {
     let end = Time(30_000_000_000);
     result.outcome.transfers.iter().filter(move |one| one.source == source && one.start < end)
 }
 
-/// What is drawn of a source: key, write, bytes, start.
+/// Returns what is drawn of a source: key, write, bytes, start.
 fn of_source(result: &RunResult, source: u16) -> BTreeSet<(u64, u32, u64, u64)> {
-    let own = within(result, source);
+    let own = measured_of(result, source);
     own.map(|one| (one.key, one.write, one.bytes, if one.write == 0 { one.start.0 } else { 0 })).collect()
 }
 
 #[test]
-fn trace__stands_beside_models_and_connections() {
+fn trace__mixes_with_models_and_connections() {
     let result = played(&everything("sfd"), parts());
     assert!(result.is_conserved(), "{:?}", result.outcome.balance);
     let names: Vec<&str> = result.sources.iter().map(|(_, name)| name.as_str()).collect();
@@ -113,7 +113,7 @@ fn trace__keeps_its_keys_and_draws() {
     assert_eq!(of_source(&whole, 1), of_source(&other, 1));
     assert_eq!(of_source(&whole, 1), of_source(&alone, 1));
     let pages = |result: &RunResult| {
-        let own = within(result, 1).filter(|one| one.page > 0);
+        let own = measured_of(result, 1).filter(|one| one.page > 0);
         own.map(|one| (one.page, one.page_transfers)).collect::<Vec<_>>()
     };
     let of: BTreeSet<_> = pages(&whole).into_iter().collect();
@@ -155,12 +155,12 @@ fn trace__pages_over_persistent_connections() {
 #[test]
 fn trace__may_be_sent_by_misbehaving_senders() {
     let mut scenario = everything("sfd");
-    scenario.traffic.gaming = Some(GamingSpec {
+    scenario.traffic.gaming = Some(MisbehavingSpec {
         share: 1.0,
         split: 2,
         min_bytes: "20kB".into(),
         sources: vec!["access.log".into()],
-        ..GamingSpec::default()
+        ..MisbehavingSpec::default()
     });
     let result = played(&scenario, parts());
     let misbehaving: Vec<_> = result.outcome.transfers.iter().filter(|one| one.misbehaves).collect();

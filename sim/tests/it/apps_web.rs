@@ -1,7 +1,7 @@
 //! Web models in a mix and with misbehaving senders: pages, the writes of their connections, and servers.
 use crate::common::{SCHEMES, entry, mixed, play, scenario};
 use mousehole_sim::record::Transfer;
-use mousehole_sim::scenario::spec::{GamingSpec, MixSpec, ServerSpec, TrafficSpec};
+use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec, ServerSpec, TrafficSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,15 +86,20 @@ fn mix__pages_are_the_same_under_every_scheme() {
 
 fn gamed(split: u32, params: Value) -> RunResult {
     let base = roomy("droptail", vec![MixSpec { load: Some(0.3), ..entry("web:http2", params) }]);
-    let gaming =
-        GamingSpec { share: 1.0, split, hint: 1, min_bytes: "20000B".into(), ..GamingSpec::default() };
+    let gaming = MisbehavingSpec {
+        share: 1.0,
+        split,
+        hint: 1,
+        min_bytes: "20000B".into(),
+        ..MisbehavingSpec::default()
+    };
     let traffic = TrafficSpec { gaming: Some(gaming), ..base.traffic };
     play(&Scenario { traffic, ..base })
 }
 
 /// A connection of several writes stays one: it can lie about its window, not come in pieces.
 #[test]
-fn gaming__leaves_the_writes_of_a_connection_together() {
+fn misbehaving__keeps_the_writes_of_a_connection_together() {
     let [whole, split] = [1, 4].map(|split| gamed(split, json!({})));
     let long = |result: &RunResult| -> BTreeSet<(u64, u32, u64)> {
         let of = result.outcome.transfers.iter().filter(|one| one.template.is_some() && one.misbehaves);

@@ -1,5 +1,5 @@
 //! Ideal completion times on an empty path, to the nanosecond, and the memory of long runs.
-use crate::common::topology::{kind, over};
+use crate::common::topology::{kind, scenario_over};
 use crate::common::{
     connection, losing, play, scenario, transfers, with_connections, with_model, with_profile,
 };
@@ -158,7 +158,7 @@ fn ideal_time__slowdown_without_others_is_one_over_several_links() {
                 upload: index % 4 == 3,
                 ..connection(30.0 * f64::from(index), &[(0.0, 700 + u64::from(index * index) * 331)])
             });
-            let base = over(spec.clone(), "droptail");
+            let base = scenario_over(spec.clone(), "droptail");
             let base = Scenario { duration: "1200s".into(), host_stage: stage.clone(), ..base };
             let result = play(&with_connections(with_profile(base, profile), connections.collect()));
             assert_eq!(result.outcome.transfers.len(), 40);

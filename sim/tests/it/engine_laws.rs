@@ -37,7 +37,7 @@ fn check_laws(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseErr
     check_bytes(scenario, result)
 }
 
-/// Every written byte arrives once: the transfers are the writes, and goodput is their sum.
+/// Checks that every written byte arrives once: the transfers are the writes, and goodput is their sum.
 fn check_bytes(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseError> {
     let written: Vec<u64> = scenario
         .traffic
@@ -200,7 +200,7 @@ fn laws__a_backlogged_link_works_all_the_time() {
 /// queue that short runs empty now and then. How often is a band around what came out; that the short target is the
 /// reason is the test: with one twice as long the link does not rest.
 #[test]
-fn laws__adaptive_red_rests_because_its_queue_is_short() {
+fn laws__adaptive_red_idles_because_its_queue_is_short() {
     let short = &play(&full("ared")).outcome.queues[0];
     assert!((9.0..12.0).contains(&short.mean_packets()), "{} packets wait", short.mean_packets());
     assert!((0.88..0.97).contains(&short.utilisation()), "{}", short.utilisation());

@@ -4,7 +4,7 @@ use crate::common::{
     digest, fifo_schemes, play, scenario, transfers, with_connections, with_model, with_profile,
 };
 use mousehole_sim::packet::{Colour, Packet, flag};
-use mousehole_sim::scenario::scheme::Place;
+use mousehole_sim::scenario::scheme::LinkContext;
 use mousehole_sim::scenario::{RunResult, Scenario, Scheme};
 use mousehole_sim::units::{Buffer, Rate, Time};
 use proptest::prelude::*;
@@ -67,9 +67,10 @@ fn paths__same_closed_loop() {
 }
 
 fn hop(scheme: &str, buffer: Buffer, slow: bool) -> Hop {
-    let place = Place { rate: Rate(1_000_000), bottleneck: Rate(1_000_000), buffer, seed: 5, link: 0 };
+    let context =
+        LinkContext { rate: Rate(1_000_000), bottleneck: Rate(1_000_000), buffer, seed: 5, link: 0 };
     let queue = Scheme::parse(scheme)
-        .and_then(|scheme| scheme.queue(place))
+        .and_then(|scheme| scheme.queue(context))
         .unwrap_or_else(|error| panic!("{error}"));
     Hop::new(Rate(1_000_000), queue, slow)
 }
@@ -90,7 +91,7 @@ fn any_arrivals() -> impl Strategy<Value = Vec<(u64, Packet)>> {
 
 /// One in transmission and as many waiting as the buffer holds; ns-2's drop-tail counts the first one too.
 #[test]
-fn hop__buffers_hold_what_they_say() {
+fn hop__buffers_hold_their_limit() {
     let cases = [
         ("droptail", Buffer::Packets(12), 13),
         ("droptail(ns2=true)", Buffer::Packets(12), 12),
@@ -136,7 +137,8 @@ proptest! {
     }
 }
 
-/// A packet starts when it arrives or when the one before it has left, whichever is later.
+/// Checks that transmission of a packet starts when it arrives or when the one before it has left, whichever
+/// is later.
 fn check_work(arrivals: &[(u64, Packet)], hop: &Hop) -> Result<(), TestCaseError> {
     let times: Vec<u64> = arrivals
         .iter()

@@ -4,7 +4,7 @@ use mousehole_sim::scenario::spec::BulkSpec;
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::Time;
 
-fn under(scheme: &str, load: f64) -> RunResult {
+fn run_under(scheme: &str, load: f64) -> RunResult {
     let base = Scenario { warmup: "2s".into(), duration: "20s".into(), max_windows: 1, ..scenario(scheme) };
     play(&with_model(base, "web:sfd", load))
 }
@@ -42,9 +42,9 @@ fn cake__shapes_to_its_rate() {
 /// Knowing sizes is worth more to short transfers than any of the others.
 #[test]
 fn srpt__is_the_best_for_short_transfers() {
-    let srpt = short_mean(&under("srpt", 0.95));
+    let srpt = short_mean(&run_under("srpt", 0.95));
     for other in ["droptail", "codel", "pie", "ared", "wrr"] {
-        let result = under(other, 0.95);
+        let result = run_under(other, 0.95);
         balanced(&result);
         let mean = short_mean(&result);
         assert!(srpt < mean, "srpt {srpt} s, {other} {mean} s");
@@ -54,9 +54,9 @@ fn srpt__is_the_best_for_short_transfers() {
 /// Strict priority serves short transfers at least as well as virtual queues do, at the price of order.
 #[test]
 fn pq_sfd__runs_with_shared_and_own_buffers() {
-    let tail = short_mean(&under("droptail", 0.95));
+    let tail = short_mean(&run_under("droptail", 0.95));
     for scheme in ["pq-sfd", "pq-sfd(shared=false)"] {
-        let result = under(scheme, 0.95);
+        let result = run_under(scheme, 0.95);
         balanced(&result);
         assert!(short_mean(&result) < tail, "{scheme}");
     }
@@ -75,7 +75,7 @@ fn delay__is_held_near_the_target() {
 }
 
 #[test]
-fn ared__tells_its_max_p() {
+fn ared__records_its_max_p() {
     let result = overloaded("ared");
     let series = result.outcome.series.iter().find(|series| series.name == "max_p").expect("a series");
     assert_eq!(series.link, "down");

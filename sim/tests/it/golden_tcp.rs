@@ -39,7 +39,7 @@ const SETTINGS: [(&str, &str, f64, Option<f64>); 11] = [
     ("tend", "end_s", 200.0, None),
 ];
 
-/// A setting in force: as recorded, else as the script would set it.
+/// Returns a setting in force: as recorded, else as the script would set it.
 fn setting(case: &Value, name: &str) -> f64 {
     let known = SETTINGS.iter().find(|setting| setting.0 == name);
     let &(_, recorded, default, old) = known.expect("a setting of a_tcp.tcl");
@@ -51,7 +51,7 @@ fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// The script's list of indices, `-` for none.
+/// Returns the script's list of indices, `-` for none.
 fn indices(value: &Value) -> Vec<u64> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
     if matches!(text.as_str(), "-" | "null") {
@@ -60,7 +60,7 @@ fn indices(value: &Value) -> Vec<u64> {
     text.split(',').map(|index| index.parse().expect("an index")).collect()
 }
 
-/// The script's Sack1 sink delays no ACKs unless told so with 2.
+/// Returns whether the sink delays ACKs. The script's Sack1 sink does so only if the setting is 2.
 fn delays_acks(case: &Value) -> bool {
     let least = if case["params"]["variant"] == "Sack1" { 2.0 } else { 1.0 };
     number(&case["params"]["delack"]).unwrap_or(0.0) >= least
@@ -102,7 +102,7 @@ fn tcp(case: &Value) -> TcpSpec {
     }
 }
 
-/// A case as its metadata has it: nothing else is known of a trace.
+/// Returns a case as its metadata has it: nothing else is known of a trace.
 fn scenario(case: &Value) -> Scenario {
     let faults =
         [("down", "drops"), ("up", "ackdrops")].map(|(link, name)| (link, indices(&case["params"][name])));
@@ -132,7 +132,8 @@ fn scenario(case: &Value) -> Scenario {
     with_connections(base, vec![connection(0.0, &[(0.0, segments * setting(case, "size") as u64)])])
 }
 
-/// The same flow with time in floats, where ns-2's order within an instant is known (`float_path.rs`).
+/// Returns the same flow with time in floats, where ns-2's order within an instant is known
+/// (`float_path.rs`).
 fn play_in_floats(case: &Value) -> Vec<Ours> {
     let plan = Plan::new(&scenario(case)).unwrap_or_else(|error| panic!("{error}"));
     let bytes = plan.scenario.traffic.connections[0].writes[0].bytes;
@@ -146,7 +147,7 @@ fn play(case: &Value) -> Vec<TraceRow> {
     result.outcome.trace
 }
 
-/// What ns-2's tables call an event, if they have it.
+/// Returns what ns-2's tables call an event, if they have it.
 fn named(event: TraceEvent) -> Option<&'static str> {
     match event {
         TraceEvent::Send => Some("send"),
@@ -173,7 +174,8 @@ fn theirs(case: &Value) -> Vec<Theirs> {
     table.into_iter().map(row).collect()
 }
 
-/// The first place where the two traces part, as text. The script watches until 1 s after the transfer.
+/// Returns the first place where the two traces part, as text. The script watches until 1 s after the
+/// transfer.
 fn parting(case: &Value, mine: Vec<Ours>) -> Option<String> {
     let until = number(&case["done"]).map_or(setting(case, "tend"), |done| done + 1.0);
     let other = theirs(case);
@@ -258,7 +260,7 @@ fn settings__without_a_record_are_those_of_the_script() {
 
 /// `a_tcp.tcl` gives Sack1 a sink that acknowledges each segment, whatever `delack=1` says.
 #[test]
-fn settings__sack_delays_acks_only_if_told_twice() {
+fn settings__sack_delays_acks_only_with_2() {
     let case = |variant: &str, delack: u32| json!({ "params": { "variant": variant, "delack": delack } });
     assert!(delays_acks(&case("Reno", 1)) && delays_acks(&case("Sack1", 2)));
     assert!(!delays_acks(&case("Sack1", 1)) && !delays_acks(&case("Newreno", 0)));

@@ -8,7 +8,8 @@ use mousehole_sim::scenario::topology::spec::HostStageSpec;
 use mousehole_sim::scenario::{RunResult, Scenario};
 use serde_json::json;
 
-/// One user, one long upload of `class`-less bytes at 10 Mb/s, through `scheme` with a stage at its host.
+/// Returns one user, one long upload of `class`-less bytes at 10 Mb/s, through `scheme` with a stage at its
+/// host.
 fn one_user(scheme: &str, bytes: u64) -> Scenario {
     let connection = json!({"start_s": 0.0, "writes": [{"bytes": bytes}]});
     let connections = serde_json::from_value(json!([connection])).expect("a connection");
@@ -54,7 +55,7 @@ fn tcp_ds__only_small_windows_wait() {
 }
 
 #[test]
-fn contract__is_what_the_parameters_say() {
+fn profile__follows_the_parameters() {
     let slow = takes(&one_user("appl(med_rate=100kbit)", 100_000));
     let fast = takes(&one_user("appl(med_rate=1mbit)", 100_000));
     assert!((7.5..8.5).contains(&slow), "{slow}");
@@ -118,7 +119,7 @@ fn shaper__never_trips_the_policer_behind_it() {
 }
 
 #[test]
-fn policer__has_three_ways() {
+fn policer__ignores_recolours_or_drops() {
     let sent = |police: &str| {
         let result = play(&three_users(&format!("tcp-ds(police={police})"), None));
         let packets = |index: usize| result.outcome.queues[0].colours[index].arrived.packets;
@@ -135,7 +136,7 @@ fn policer__has_three_ways() {
 
 /// A contract in percent is a share of the bottleneck's rate wherever it is held, also at hosts without a limit.
 #[test]
-fn contract__may_be_a_share_of_the_bottleneck() {
+fn profile__may_be_a_share_of_the_bottleneck() {
     let stages = [None, Some(HostStageSpec { users: 3, mark: true, ..stage() })];
     for stage in stages {
         let run = |contract: &str| digest(&play(&three_users(&format!("tcp-ds({contract})"), stage.clone())));

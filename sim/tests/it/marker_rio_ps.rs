@@ -13,10 +13,10 @@ const SECOND: u64 = 1_000_000_000;
 /// T_u = 1 s and T_c = 10 s, L_t = 2 at first; `ratio` is SLR.
 fn edge(ratio: f64) -> Marker {
     let given = [("l_t", "2"), ("slr", &ratio.to_string()), ("t_u", "1s"), ("t_c", "10s")];
-    Marker::of(PolicyMarker::new(params("rio-ps", &given, 1e7), 1))
+    Marker::from_policy(PolicyMarker::new(params("rio-ps", &given, 1e7), 1))
 }
 
-/// A new connection in `slot` sends so many packets at `at_ms`; their colours.
+/// Sends this many packets of a new connection in `slot` at `at_ms`. Returns their colours.
 fn send(edge: &mut Marker, slot: u32, packets: u32, at_ms: u64) -> Vec<Colour> {
     edge.open(slot, &Flow::default());
     let mark = |seq| {

@@ -7,7 +7,7 @@ use mousehole_sim::marker::{Marker, PolicyMarker};
 use mousehole_sim::packet::{Kind, Packet};
 use mousehole_sim::units::Time;
 
-fn at(seconds: f64) -> Time {
+fn time_at(seconds: f64) -> Time {
     Time((seconds * 1e9) as u64)
 }
 
@@ -15,7 +15,7 @@ fn of_client(client: u32, class: Class) -> Flow {
     Flow { client, class, ..Flow::default() }
 }
 
-/// The colour that `marker` gives a data packet of 1000 bytes.
+/// Returns the colour that `marker` gives a data packet of 1000 bytes.
 fn colour(marker: &mut Marker, slot: u32, seconds: f64) -> Colour {
     colour_of(marker, slot, seconds, Colour::Green)
 }
@@ -23,13 +23,13 @@ fn colour(marker: &mut Marker, slot: u32, seconds: f64) -> Colour {
 fn colour_of(marker: &mut Marker, slot: u32, seconds: f64, before: Colour) -> Colour {
     let mut packet = Packet::new(slot, Kind::Data, 0, 1000);
     packet.colour = before;
-    marker.mark(&mut packet, 0, at(seconds));
+    marker.mark(&mut packet, 0, time_at(seconds));
     packet.colour
 }
 
 /// Returns the marker of a policy on a link of 12 kbit/s, one packet of 1500 bytes per second.
 fn marker(policy: &str, given: &[(&str, &str)]) -> Marker {
-    Marker::of(PolicyMarker::new(params(policy, given, 12e3), 1))
+    Marker::from_policy(PolicyMarker::new(params(policy, given, 12e3), 1))
 }
 
 /// Returns LFP's marker with a bucket of `burst` tokens that gets `rate` a second.
@@ -45,7 +45,7 @@ fn flow(marker: &mut Marker, slot: u32, from_s: f64, count: u32) -> Vec<Colour> 
 }
 
 #[test]
-fn lfp__first_ten_packets_of_every_flow_are_green_whatever_the_bucket_holds() {
+fn lfp__first_ten_packets_of_every_flow_are_green_at_any_bucket_level() {
     let mut marker = lfp(1.0, 1, 100);
     for slot in 0..20 {
         let colours = flow(&mut marker, slot, f64::from(slot) * 0.01, 14);
@@ -62,7 +62,7 @@ fn lfp__learns_sizes_of_ended_flows_and_demotes_elephants() {
     }
     let before = flow(&mut marker, 30, 1.0, 40);
     assert!(before.iter().all(|&colour| colour == Colour::Green), "without a history nothing is an elephant");
-    (1..10).for_each(|second| marker.control(at(f64::from(second))));
+    (1..10).for_each(|second| marker.control(time_at(f64::from(second))));
     let after = flow(&mut marker, 31, 10.0, 40);
     assert_eq!(after.iter().filter(|&&colour| colour == Colour::Green).count(), 10);
     assert_eq!(after.iter().filter(|&&colour| colour == Colour::Red).count(), 30);
@@ -76,7 +76,7 @@ fn lfp__a_flow_whose_slot_was_taken_still_ends_and_counts() {
     for _ in 0..4 {
         flow(&mut marker, 0, 0.0, 7);
     }
-    (1..8).for_each(|second| marker.control(at(f64::from(second))));
+    (1..8).for_each(|second| marker.control(time_at(f64::from(second))));
     assert_eq!(marker.series()[0].points.last().unwrap().1, 7.0);
 }
 
@@ -85,8 +85,8 @@ fn lfp__an_idle_flow_is_new_again_and_its_first_part_counts_as_a_flow() {
     let mut marker = lfp(1e6, 1000, 1);
     flow(&mut marker, 0, 0.0, 12);
     assert_eq!(colour(&mut marker, 0, 7.0), Colour::Green);
-    marker.control(at(7.5));
-    assert_eq!(marker.series()[0].points, [(at(7.5), 12.0)]);
+    marker.control(time_at(7.5));
+    assert_eq!(marker.series()[0].points, [(time_at(7.5), 12.0)]);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn class__colours_by_application() {
 }
 
 #[test]
-fn aggregate__spends_a_users_tokens_whatever_the_flow() {
+fn aggregate__all_flows_of_a_user_share_its_tokens() {
     let mut marker =
         marker("aggregate-marker", &[("high_rate", "8kbit"), ("med_rate", "8kbit"), ("burst", "2000B")]);
     (0..2).for_each(|slot| marker.open(slot, &of_client(7, Class::Web)));
@@ -122,14 +122,14 @@ fn policer__recolours_packets_beyond_a_profile_and_leaves_red_alone() {
 }
 
 #[test]
-fn policer__lets_everything_pass_if_asked() {
+fn policer__passes_everything_with_police_none() {
     let mut marker = marker("policer", &[("burst", "1000B"), ("police", "none")]);
     marker.open(0, &of_client(0, Class::Web));
     assert_eq!([0; 5].map(|_| colour_of(&mut marker, 0, 0.0, Colour::Green)), [Colour::Green; 5]);
 }
 
 #[test]
-fn policer__drops_packets_beyond_a_profile_if_asked_and_exempts_acknowledgements() {
+fn policer__drops_packets_beyond_a_profile_but_not_acknowledgements() {
     for exempt in [true, false] {
         let hold_acks = (!exempt).to_string();
         let given = [("high_rate", "8kbit"), ("med_rate", "8kbit"), ("burst", "2000B"), ("police", "drop")];
@@ -137,7 +137,7 @@ fn policer__drops_packets_beyond_a_profile_if_asked_and_exempts_acknowledgements
         marker.open(0, &of_client(0, Class::Web));
         let mut send = |kind, colour| {
             let mut packet = Packet { colour, ..Packet::new(0, kind, 0, 1000) };
-            (marker.mark(&mut packet, 0, at(0.0)), packet.colour)
+            (marker.mark(&mut packet, 0, time_at(0.0)), packet.colour)
         };
         assert_eq!(send(Kind::Data, Colour::Green), (true, Colour::Green));
         assert_eq!(send(Kind::Data, Colour::Green), (true, Colour::Green));
@@ -165,6 +165,6 @@ fn chain__applies_markers_in_order_and_hosts_leave_the_policer_out() {
     assert_eq!(colours(&mut edge), [Colour::Yellow, Colour::Red], "the second exceeds the profile");
     assert_eq!(colours(&mut host), [Colour::Yellow, Colour::Yellow]);
     let mut packet = Packet { colour: Colour::Green, ..Packet::new(0, Kind::Data, 0, 1000) };
-    assert!(edge.police(&mut packet, 0, at(0.0)));
+    assert!(edge.police(&mut packet, 0, time_at(0.0)));
     assert_eq!(packet.colour, Colour::Green, "policing keeps the host's colour where the profile allows it");
 }

@@ -4,7 +4,7 @@ use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::flow::{Class, Flow};
 use mousehole_sim::packet::{Colour, Packet, flag};
 use mousehole_sim::queue::cake::{Isolation, Params};
-use mousehole_sim::queue::{By, Cake, Dequeued, Dropped, Queue};
+use mousehole_sim::queue::{Cake, ClassifyBy, Dequeued, Dropped, Queue};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
 const RATE: Rate = Rate(8_000_000);
@@ -115,7 +115,8 @@ fn hash__collisions_are_rare() {
     assert!(odd <= 5, "{odd} flows have less or more than their share");
 }
 
-/// One host opens 9 flows, another 1: with host isolation each host has half, without it 9 to 1.
+/// Returns the share of one host that opens 9 flows beside another that opens 1. With host isolation each
+/// host has half, without it the shares are 9 to 1.
 fn host_share(isolation: Isolation, by_client: bool, reverse: bool) -> f64 {
     let mut driven = Driven::new(Params { isolation, limit: Buffer::Bytes(1 << 30), ..Params::new(RATE) });
     for slot in 0..10 {
@@ -125,7 +126,7 @@ fn host_share(isolation: Isolation, by_client: bool, reverse: bool) -> f64 {
         let flags = flag::when(reverse, flag::REVERSE);
         (0..1000).for_each(|seq| driven.put(Packet { flags, ..packet(slot, seq, 1500) }, ms(0)));
     }
-    assert_eq!(driven.cake.knows_flows(), isolation != Isolation::Flows);
+    assert_eq!(driven.cake.is_flow_aware(), isolation != Isolation::Flows);
     driven.shares(10, 1500)[0]
 }
 
@@ -220,13 +221,13 @@ fn hosts__sparse_flows_do_not_count() {
 /// Three tins at 8 Mbit/s: voice has the rank up to a quarter, bulk up to a sixteenth, best effort has the rest.
 #[test]
 fn tins__rank_up_to_their_thresholds() {
-    for by in [By::Colour, By::Class] {
+    for by in [ClassifyBy::Colour, ClassifyBy::Class] {
         let params =
             Params { tins: Some(by), limit: Buffer::Bytes(1 << 30), rtt: Dur(u64::MAX / 64), ..flows() };
         let mut hop = Hop::new(RATE, Queue::Cake(Box::new(Cake::new(params, 1))), true);
         for (flow, class) in [Class::Interactive, Class::Web, Class::Bulk].into_iter().enumerate() {
             hop.link.queue().open(flow as u32, &Flow { class, ..Flow::default() });
-            let colour = if by == By::Colour { Colour::ALL[flow] } else { Colour::Green };
+            let colour = if by == ClassifyBy::Colour { Colour::ALL[flow] } else { Colour::Green };
             (0..4000).for_each(|seq| hop.arrive(coloured(colour, packet(flow as u32, seq, 1000)), ms(0)));
         }
         hop.advance(ms(4000));
@@ -240,8 +241,12 @@ fn tins__rank_up_to_their_thresholds() {
 /// With `tins=bulk` green goes first up to the whole rate; other colours share what it leaves.
 #[test]
 fn tins__demoted_colours_share_the_bulk_tin() {
-    let params =
-        Params { tins: Some(By::Demoted), limit: Buffer::Bytes(1 << 30), rtt: Dur(u64::MAX / 64), ..flows() };
+    let params = Params {
+        tins: Some(ClassifyBy::Demoted),
+        limit: Buffer::Bytes(1 << 30),
+        rtt: Dur(u64::MAX / 64),
+        ..flows()
+    };
     let mut hop = Hop::new(RATE, Queue::Cake(Box::new(Cake::new(params, 1))), true);
     for (flow, colour) in Colour::ALL.into_iter().enumerate() {
         hop.link.queue().open(flow as u32, &Flow::default());
@@ -260,7 +265,7 @@ fn tins__demoted_colours_share_the_bulk_tin() {
 /// Under its threshold voice waits for the packet in transmission only.
 #[test]
 fn tins__voice_goes_first() {
-    let mut driven = Driven::new(Params { tins: Some(By::Colour), ..flows() });
+    let mut driven = Driven::new(Params { tins: Some(ClassifyBy::Colour), ..flows() });
     (0..50).for_each(|seq| driven.put(coloured(Colour::Yellow, packet(1, seq, 1000)), ms(0)));
     assert!((0..10).all(|_| driven.take(ms(0)).is_some()));
     driven.put(packet(2, 0, 200), ms(10));
@@ -281,7 +286,7 @@ fn overflow__drops_the_head_of_the_longest() {
 
 /// A flow that ignores ECN and loss overflows the queue; BLUE learns to drop it at the head, marked or not.
 #[test]
-fn blue__drops_what_does_not_listen() {
+fn blue__drops_unresponsive_flows() {
     let mut driven = Driven::new(Params { limit: Buffer::Packets(40), ..flows() });
     let mut early = [0; 2];
     for now in 0..20_000 {

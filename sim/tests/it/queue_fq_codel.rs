@@ -144,7 +144,8 @@ fn overflow__at_most_64_packets_at_once() {
     assert_eq!(fair.drops.len(), 64);
 }
 
-/// A queue that always holds 20 packets of one flow, served every millisecond; times of loss or mark in ms.
+/// Plays a queue that always holds 20 packets of one flow and is served every millisecond. Returns the times
+/// of losses or marks in ms.
 fn standing_queue(ect: bool, ecn: bool, for_ms: u64) -> (Vec<u64>, Vec<u64>) {
     let mut fair = Fair::new(Params { ecn, ..params() });
     let of = |seq| Packet { flags: if ect { flag::ECT } else { 0 }, ..packet(1, seq, 1000) };

@@ -34,7 +34,7 @@ fn small(more: &[(&str, &str)]) -> Params {
     params("policer", &[&profile, more].concat(), 1e7)
 }
 
-/// The profile of the paper's TCP-state experiments.
+/// Returns the profile of the paper's TCP-state experiments.
 fn published() -> Params {
     params("policer", &[], 1e7)
 }
@@ -109,7 +109,7 @@ fn turns__connections_of_a_class_alternate() {
 }
 
 #[test]
-fn acks__are_exempt_if_asked() {
+fn acks__are_exempt_without_hold_acks() {
     for exempt_acks in [true, false] {
         let hold_acks = (!exempt_acks).to_string();
         let mut scheduler = limited(small(&[("hold_acks", &hold_acks)]), exempt_acks, 1000);

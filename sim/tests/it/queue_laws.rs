@@ -40,7 +40,7 @@ fn priority(children: Vec<(Buffer, Policy)>, shared: Option<Buffer>) -> Queue {
     Queue::Priority(Box::new(Priority::new(queue::priority::Params { children, shared })))
 }
 
-fn wrr(by: By, limit: Buffer) -> Queue {
+fn wrr(by: ClassifyBy, limit: Buffer) -> Queue {
     let child = |weight, policy| queue::wrr::Child { weight, limit, policy };
     let children = vec![child(1.0, Policy::DropTail), child(3.0, red_policy()), child(0.5, Policy::DropTail)];
     Queue::Wrr(Box::new(Wrr::new(queue::wrr::Params { by, children })))
@@ -51,7 +51,7 @@ fn host(limit: Buffer) -> Queue {
     Queue::HostScheduler(Box::new(HostScheduler::new(profile, true, limit)))
 }
 
-/// One of each discipline, with its claims. Limits are small so that overflow is common.
+/// Returns one of each discipline, with its claims. Limits are small so that overflow is common.
 fn disciplines(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
     let law = codel::CodelParams { target: Dur::from_millis(1), interval: Dur::from_millis(10), ecn: true };
     let pie = pie::Params { limit, burst: Dur::ZERO, alpha: 10.0, beta: 100.0, ..pie::Params::default() };
@@ -76,12 +76,12 @@ fn disciplines(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
         ("pie-rate", Queue::Pie(Box::new(Pie::new(derandomised))), FIFO),
         ("fq-codel", Queue::FqCodel(Box::new(FqCodel::new(fair, 5))), MANY),
         ("cake", cake(limit, |_| {}), MANY),
-        ("cake-tins", cake(limit, |params| params.tins = Some(By::Class)), MANY),
+        ("cake-tins", cake(limit, |params| params.tins = Some(ClassifyBy::Class)), MANY),
         ("cake-shaped", cake(limit, |params| (params.rate, params.shape) = (Rate(RATE.0 / 2), true)), SHAPED),
         ("pq", priority(reds(), None), MANY),
         ("pq-shared", priority(reds(), Some(limit)), MANY),
-        ("wrr", wrr(By::Class, limit), MANY),
-        ("wrr-colour", wrr(By::Colour, limit), MANY),
+        ("wrr", wrr(ClassifyBy::Class, limit), MANY),
+        ("wrr-colour", wrr(ClassifyBy::Colour, limit), MANY),
         ("srpt", srpt(srpt::Rank::Remaining), MANY),
         ("host", host(limit), SHAPED),
         ("las", srpt(srpt::Rank::Attained), MANY),
@@ -107,7 +107,7 @@ fn play(queue: Queue, arrivals: &[Arrival], slow: bool) -> Hop {
     for slot in 0..12 {
         let class = [Class::Interactive, Class::Web, Class::Bulk][slot as usize % 3];
         let flow = Flow { key: u64::from(slot), client: slot % 4, server: slot % 3, class };
-        if hop.link.queue().knows_flows() {
+        if hop.link.queue().is_flow_aware() {
             hop.link.queue().open(slot, &flow);
         }
     }
@@ -135,7 +135,7 @@ fn conserves(name: &str, hop: &mut Hop, count: usize) -> Result<(), TestCaseErro
     Ok(())
 }
 
-/// The link works whenever something waits: departures are back to back from an arrival on.
+/// Checks that the link works whenever something waits: departures are back to back from an arrival on.
 fn works(name: &str, hop: &Hop, arrivals: &[Arrival]) -> Result<(), TestCaseError> {
     let mut times = Vec::new();
     let mut now = Time::ZERO;

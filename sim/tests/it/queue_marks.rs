@@ -4,18 +4,18 @@ use mousehole_sim::flow::Flow;
 use mousehole_sim::marker::Marker;
 use mousehole_sim::packet::Colour;
 use mousehole_sim::scenario::Scheme;
-use mousehole_sim::scenario::scheme::Place;
+use mousehole_sim::scenario::scheme::LinkContext;
 use mousehole_sim::units::{Buffer, Rate, Time};
 
 fn marker(scheme: &str) -> Marker {
-    let place = Place {
+    let context = LinkContext {
         rate: Rate(4_000_000),
         bottleneck: Rate(4_000_000),
         buffer: Buffer::Packets(50),
         seed: 3,
         link: 0,
     };
-    Scheme::parse(scheme).and_then(|scheme| scheme.marker(place)).unwrap_or_else(|error| panic!("{error}"))
+    Scheme::parse(scheme).and_then(|scheme| scheme.marker(context)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn name(colour: Colour) -> &'static str {

@@ -23,7 +23,7 @@ struct Arrival {
 }
 
 impl Arrival {
-    fn of(row: &[String]) -> Arrival {
+    fn from_row(row: &[String]) -> Arrival {
         let number = |index: usize| row[index].parse::<f64>().expect("a number");
         Arrival {
             now: Time((number(0) * 1e6).round() as u64 * 1000),
@@ -121,7 +121,7 @@ impl Server {
         self.found.idle_since_ns = if self.free <= now { self.free.0 } else { Time::NEVER.0 };
     }
 
-    fn take(&mut self, arrival: &Arrival, judge: &mut impl Judge) {
+    fn serve(&mut self, arrival: &Arrival, judge: &mut impl Judge) {
         let start = arrival.now.max(self.free);
         self.free = start + RATE.tx_time(arrival.bytes.into());
         self.found.add(arrival.colour, arrival.bytes.into());
@@ -136,7 +136,7 @@ fn assert_decisions(table: &str, judge: &mut impl Judge, drops: usize) {
     let mut dropped = 0;
     let rows = golden_rows(&format!("drop-decisions/{table}.csv"));
     assert!(rows.len() >= 1000, "{table}: {} rows", rows.len());
-    for arrival in rows.iter().map(|row| Arrival::of(row)) {
+    for arrival in rows.iter().map(|row| Arrival::from_row(row)) {
         let at = format!("{table} at {} s", arrival.now.as_secs());
         server.advance(arrival.now, judge);
         assert_eq!(server.found.packets, arrival.waiting, "{at}: packets found");
@@ -157,13 +157,13 @@ fn assert_decisions(table: &str, judge: &mut impl Judge, drops: usize) {
         assert_eq!(decision, arrival.decision, "{at}: u {}, averages {:?}", arrival.u, arrival.averages);
         match verdict.drops() {
             true => dropped += 1,
-            false => server.take(&arrival, judge),
+            false => server.serve(&arrival, judge),
         }
     }
     assert!(dropped >= drops, "{table}: {dropped} drops");
 }
 
-/// The settings of `oracle/tcl/q_drops.tcl`.
+/// Returns the settings of `oracle/tcl/q_drops.tcl`.
 fn plain() -> RedLine {
     RedLine {
         min_packets: 5.0,

@@ -12,7 +12,7 @@ struct Line {
 }
 
 impl Line {
-    fn of(text: &str) -> Line {
+    fn parse(text: &str) -> Line {
         let (names, numbers) = text.rsplit_once('"').expect("a quoted scheme");
         let numbers: Vec<f64> = numbers[1..].split(',').map(|text| text.parse().expect("a number")).collect();
         Line {
@@ -24,11 +24,11 @@ impl Line {
         }
     }
 
-    fn apart(&self) -> f64 {
+    fn share_difference(&self) -> f64 {
         [self.out, self.inside].iter().map(|[ours, theirs]| (ours - theirs).abs()).fold(0.0, f64::max)
     }
 
-    fn queue_apart(&self) -> f64 {
+    fn queue_difference(&self) -> f64 {
         (self.queue[0] / self.queue[1] - 1.0).abs()
     }
 }
@@ -38,14 +38,14 @@ fn lines(rule: &str) -> Vec<Line> {
     let done = Command::new(program).args(["1", rule]).output().expect("it runs");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let lines: Vec<Line> =
-        String::from_utf8(done.stdout).expect("text").lines().skip(1).map(Line::of).collect();
+        String::from_utf8(done.stdout).expect("text").lines().skip(1).map(Line::parse).collect();
     assert_eq!(lines.len(), 43, "rows compared");
     lines
 }
 
 fn assert_near(line: &Line, shares: f64, queue: f64) {
-    let (apart, queue_apart) = (line.apart(), line.queue_apart());
-    assert!(apart < shares && queue_apart < queue, "{}: {apart:.4}, {queue_apart:.4}", line.name);
+    let (shares_by, queue_by) = (line.share_difference(), line.queue_difference());
+    assert!(shares_by < shares && queue_by < queue, "{}: {shares_by:.4}, {queue_by:.4}", line.name);
 }
 
 /// Only the draws differ: shares 0.004 between seeds, 0.012 where few packets are OUT.
@@ -59,7 +59,7 @@ fn overload__drops_and_queue_as_ns2() {
 /// The policy spaces drops as the papers mean it, which moves drops between the colours, and makes a lone
 /// virtual queue before a short buffer shorter (`multi_red.h`).
 #[test]
-fn overload__of_the_policy_parts_from_ns2_no_farther_than_known() {
+fn overload__of_the_policy_differs_from_ns2_within_known_bounds() {
     for line in lines("policy") {
         assert_near(&line, if line.is_decoupled { 0.045 } else { 0.015 }, 0.085);
     }

@@ -12,7 +12,7 @@ fn ms(ms: u64) -> Time {
     Time(ms * 1_000_000)
 }
 
-fn at(probability: f64, delay_s: f64) -> Controller {
+fn controller(probability: f64, delay_s: f64) -> Controller {
     Controller { probability, delay_s, burst: Dur::ZERO }
 }
 
@@ -37,7 +37,7 @@ fn step__every_row_of_the_table() {
         (0.5, 1.0),
     ];
     for (probability, divisor) in rows {
-        let change = stepped(&params, at(probability, 0.020), 0.025) - probability;
+        let change = stepped(&params, controller(probability, 0.020), 0.025) - probability;
         assert!((change - 0.0075 / divisor).abs() < 1e-12, "from {probability}: {change}");
     }
 }
@@ -46,13 +46,13 @@ fn step__every_row_of_the_table() {
 fn step__decays_and_stays_a_probability() {
     let params = Params::default();
     // An empty queue twice: alpha · (−15 ms) = −0.001875, then 2 % less.
-    let next = stepped(&params, at(0.3, 0.0), 0.0);
+    let next = stepped(&params, controller(0.3, 0.0), 0.0);
     assert!((next - (0.3 - 0.001875) * 0.98).abs() < 1e-12, "{next}");
-    assert_eq!(stepped(&params, at(1e-9, 0.0), 0.0), 0.0);
-    assert_eq!(stepped(&params, at(0.9, 0.0), 10.0), 1.0);
+    assert_eq!(stepped(&params, controller(1e-9, 0.0), 0.0), 0.0);
+    assert_eq!(stepped(&params, controller(0.9, 0.0), 10.0), 1.0);
     let capped = Params { cap: true, ..params };
-    assert!((stepped(&capped, at(0.2, 0.0), 1.0) - 0.22).abs() < 1e-12);
-    assert!((stepped(&capped, at(0.05, 0.0), 0.1) - (0.05 + 0.135625 / 2.0)).abs() < 1e-12);
+    assert!((stepped(&capped, controller(0.2, 0.0), 1.0) - 0.22).abs() < 1e-12);
+    assert!((stepped(&capped, controller(0.05, 0.0), 0.1) - (0.05 + 0.135625 / 2.0)).abs() < 1e-12);
 }
 
 struct Driven {
@@ -240,7 +240,7 @@ proptest! {
 
     /// Steps taken late equal steps taken by a timer, and drop the same packets.
     #[test]
-    fn steps__late_equal_timely(
+    fn steps__taken_late_equal_timely_ones(
         gaps in prop::collection::vec((0u64..40_000, 0u8..3), 1..400),
         departure_rate in any::<bool>(),
     ) {
@@ -275,7 +275,7 @@ fn steps__long_idle_is_cheap_and_forgets() {
     let before = driven.pie.controller().probability;
     while driven.take(ms(1000)).is_some() {}
     driven.pie.advance(ms(365 * 86_400_000));
-    assert!(before > 0.0 && driven.pie.controller() == at(0.0, 0.0), "{:?}", driven.pie.controller());
+    assert!(before > 0.0 && driven.pie.controller() == controller(0.0, 0.0), "{:?}", driven.pie.controller());
     driven.put(packet(1, 0, 1000), ms(365 * 86_400_000));
     assert_eq!(driven.pie.controller().burst, Dur::from_millis(150), "a new burst is allowed");
 }

@@ -8,7 +8,7 @@ use mousehole_sim::units::{Buffer, Rate, Time};
 const RATE: Rate = Rate(3_000_000);
 
 fn hop(scheme: &str, rate: Rate, packets: u32, slow: bool) -> Hop {
-    Hop::of(scheme, rate, Buffer::Packets(packets), slow).unwrap_or_else(|error| panic!("{error}"))
+    Hop::with_scheme(scheme, rate, Buffer::Packets(packets), slow).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn averages(hop: &mut Hop) -> Vec<f64> {

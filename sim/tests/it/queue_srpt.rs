@@ -36,7 +36,7 @@ fn srpt__fewest_remaining_first() {
 
 /// The newest packet tells how far its transfer got while the others waited.
 #[test]
-fn srpt__the_latest_knowledge_counts_and_order_is_kept() {
+fn srpt__ranks_by_the_latest_size_and_keeps_order() {
     let mut srpt = Srpt::new(Params::default());
     let mut drops = Vec::new();
     srpt.enqueue(data(1, 0, 50), Time::ZERO, &mut drops);
@@ -64,7 +64,7 @@ fn overflow__drops_the_newest_of_the_largest() {
 #[test]
 fn las__least_served_first() {
     let mut las = Srpt::new(Params { rank: Rank::Attained, ..Params::default() });
-    assert!(las.knows_flows());
+    assert!(las.is_flow_aware());
     let mut drops = Vec::new();
     (0..20).for_each(|seq| las.enqueue(data(1, seq, 1), Time::ZERO, &mut drops));
     (0..4).for_each(|_| assert_eq!(take(&mut las).map(|(flow, _)| flow), Some(1)));
@@ -82,7 +82,7 @@ proptest! {
 
     /// Against a search over all flows: the best rank is served, its first packet, and the worst loses its last.
     #[test]
-    fn ranks__equal_a_plain_search(steps in prop::collection::vec((0u32..8, 1u16..1000, any::<bool>()), 1..300)) {
+    fn ranks__equal_a_linear_search(steps in prop::collection::vec((0u32..8, 1u16..1000, any::<bool>()), 1..300)) {
         let mut srpt = Srpt::new(Params { limit: Buffer::Packets(20), ..Params::default() });
         let mut model: Vec<Vec<(u32, u16)>> = vec![Vec::new(); 8];
         let rank = |flow: &Vec<(u32, u16)>| Some(flow.first()?.1.min(flow.last()?.1));

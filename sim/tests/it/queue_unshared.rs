@@ -5,7 +5,7 @@ use mousehole_sim::scenario::Scenario;
 
 /// Ten long transfers at once, each as fast as alone.
 #[test]
-fn empty__nobody_waits_for_anybody() {
+fn empty__connections_do_not_wait_for_each_other() {
     let base = Scenario { warmup: "0s".into(), duration: "30s".into(), ..scenario("empty") };
     let result = play(&with_connections(base, vec![connection(0.0, &[(0.0, 400_000)]); 10]));
     assert_eq!(result.outcome.transfers.len(), 10);

@@ -4,7 +4,7 @@ use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::flow::{Class, Flow};
 use mousehole_sim::packet::{Colour, Packet};
 use mousehole_sim::queue::wrr::{Child, Params};
-use mousehole_sim::queue::{By, Dequeued, Dropped, Policy, Wrr};
+use mousehole_sim::queue::{ClassifyBy, Dequeued, Dropped, Policy, Wrr};
 use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::units::{Buffer, Time};
 
@@ -15,7 +15,7 @@ struct Driven {
 }
 
 impl Driven {
-    fn new(by: By, weights: &[f64], limit: u32) -> Driven {
+    fn new(by: ClassifyBy, weights: &[f64], limit: u32) -> Driven {
         let child = |&weight: &f64| Child { weight, limit: Buffer::Packets(limit), policy: Policy::DropTail };
         let wrr = Wrr::new(Params { by, children: weights.iter().map(child).collect() });
         Driven { wrr, rng: Stream::new(1, Purpose::Queue, 0), drops: Vec::new() }
@@ -38,7 +38,7 @@ impl Driven {
 #[test]
 fn shares__are_of_bytes_by_weight() {
     let weights = [5.0, 20.0, 75.0];
-    let mut driven = Driven::new(By::Colour, &weights, 100_000);
+    let mut driven = Driven::new(ClassifyBy::Colour, &weights, 100_000);
     let sizes = [40, 1500, 576];
     for seq in 0..60_000 {
         Colour::ALL
@@ -65,8 +65,8 @@ fn shares__are_of_bytes_by_weight() {
 /// Telnet in a queue of its own with 10 %: its 100-byte packets wait for one visit, not behind the web's queue.
 #[test]
 fn class__telnet_waits_for_one_round_at_most() {
-    let mut driven = Driven::new(By::Class, &[10.0, 90.0], 1000);
-    assert!(driven.wrr.knows_flows());
+    let mut driven = Driven::new(ClassifyBy::Class, &[10.0, 90.0], 1000);
+    assert!(driven.wrr.is_flow_aware());
     driven.wrr.open(1, &Flow { class: Class::Interactive, ..Flow::default() });
     driven.wrr.open(2, &Flow { class: Class::Bulk, ..Flow::default() });
     (0..500).for_each(|seq| driven.put(packet(2, seq, 1500)));
@@ -78,8 +78,8 @@ fn class__telnet_waits_for_one_round_at_most() {
 }
 
 #[test]
-fn idle__leaves_the_link_to_others_and_saves_nothing_up() {
-    let mut driven = Driven::new(By::Colour, &[50.0, 50.0], 1000);
+fn idle__queues_yield_the_link_and_earn_no_credit() {
+    let mut driven = Driven::new(ClassifyBy::Colour, &[50.0, 50.0], 1000);
     (0..100).for_each(|seq| driven.put(coloured(Colour::Yellow, packet(2, seq, 1500))));
     assert!((0..50).all(|_| driven.take().is_some_and(|packet| packet.flow == 2)));
     (0..100).for_each(|seq| driven.put(packet(1, seq, 1500)));
@@ -89,7 +89,7 @@ fn idle__leaves_the_link_to_others_and_saves_nothing_up() {
 
 #[test]
 fn limits__are_by_queue() {
-    let mut driven = Driven::new(By::Colour, &[1.0, 1.0], 10);
+    let mut driven = Driven::new(ClassifyBy::Colour, &[1.0, 1.0], 10);
     (0..15).for_each(|seq| driven.put(packet(1, seq, 100)));
     (0..5).for_each(|seq| driven.put(coloured(Colour::Red, packet(2, seq, 100))));
     assert_eq!((driven.drops.len(), driven.wrr.backlog(Time::ZERO)), (5, (15, 1500)));
@@ -99,7 +99,7 @@ fn limits__are_by_queue() {
 /// A slot that is used again takes the class of its new connection.
 #[test]
 fn open__reclassifies_a_slot() {
-    let mut driven = Driven::new(By::Class, &[10.0, 90.0], 10);
+    let mut driven = Driven::new(ClassifyBy::Class, &[10.0, 90.0], 10);
     driven.wrr.open(0, &Flow { class: Class::Interactive, ..Flow::default() });
     driven.wrr.open(0, &Flow { class: Class::Web, ..Flow::default() });
     (0..12).for_each(|seq| driven.put(packet(0, seq, 100)));

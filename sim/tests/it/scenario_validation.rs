@@ -17,7 +17,7 @@ fn spoilt(spoil: impl FnOnce(&mut Scenario)) -> Error {
 }
 
 #[test]
-fn plan__accepts_the_scenario_that_is_spoilt_below() {
+fn plan__accepts_the_valid_base_scenario() {
     Plan::new(&valid()).unwrap_or_else(|error| panic!("{error}"));
     for scheme in SCHEMES {
         Scheme::parse(scheme.name).unwrap_or_else(|error| panic!("{error}"));
@@ -44,7 +44,7 @@ fn schemes__wrong_names_and_values() {
         ("sfd(gentle=yes)", &["scheme sfd(gentle)", "\"yes\"", "true or false"]),
         ("sfd(wq=2)", &["scheme sfd(wq)", "\"2\"", "to 1"]),
         ("sfd(in_maxp=0)", &["scheme sfd(in_maxp)", "\"0\"", "above 0, at most 1"]),
-        ("sfd(in_min=30,in_max=10)", &["scheme sfd(in_max)", "\"10\"", "one packet more than min"]),
+        ("sfd(in_min=30,in_max=10)", &["scheme sfd(in_max)", "\"10\"", "one packet more than in_min"]),
         ("red(min=-1)", &["scheme red(min)", "\"-1\"", "packets (30p)"]),
         ("red(max=NaN)", &["scheme red(max)", "\"NaN\""]),
         ("s-sfd(k=0)", &["scheme s-sfd(k)", "\"0\"", "1 to 4294967295"]),

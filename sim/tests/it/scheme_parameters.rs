@@ -47,7 +47,7 @@ const READY: &[(&str, &str)] = &[
     ("lfp", "min=1,max=8,wq=0.1,maxp=0.3,omega=0.1,zeta=10"),
 ];
 
-/// What is set beside a parameter of its scheme.
+/// Returns what is set beside a parameter of its scheme.
 fn ready(scheme: &str, parameter: &str) -> String {
     let all = READY.iter().find(|(name, _)| *name == scheme).map_or("", |(_, all)| all);
     let others = all.split(',').filter(|one| one.split('=').next() != Some(parameter));
@@ -115,7 +115,7 @@ fn others(parameter: &Parameter) -> Vec<String> {
     }
 }
 
-/// What is set beside a parameter, and the values to try.
+/// Returns what is set beside a parameter, and the values to try.
 fn trial(scheme: &str, parameter: &Parameter) -> (String, Vec<String>) {
     let beside = BESIDE.iter().find(|(name, one, ..)| [scheme, "*"].contains(name) && *one == parameter.name);
     if let Some((_, _, beside, value)) = beside {
@@ -156,7 +156,8 @@ impl Runs {
     }
 }
 
-/// The parameters of the schemes from `first` to the one before `end` that change nothing whatever is tried.
+/// Returns the parameters of the schemes from `first` to the one before `end` that change nothing whatever is
+/// tried.
 fn idle(first: &str, end: Option<&str>) -> Vec<String> {
     let place = |name| SCHEMES.iter().position(|doc| doc.name == name).expect("a scheme's name");
     let mut runs = Runs::default();
@@ -187,7 +188,7 @@ fn parameters__change_something__rio_ps_shred_lfp() {
 }
 
 #[test]
-fn parameters__change_something__contracts() {
+fn parameters__change_something__traffic_profiles() {
     check("appl", Some("pq-sfd"));
 }
 
@@ -197,7 +198,7 @@ fn parameters__change_something__the_rest() {
 }
 
 #[test]
-fn documentation__is_whole() {
+fn documentation__is_complete() {
     for doc in SCHEMES {
         assert!(doc.detail.len() > 80 && !doc.source.is_empty() && !doc.summary.is_empty(), "{}", doc.name);
         for Visible { parameter: one, .. } in doc.visible() {
@@ -226,13 +227,13 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("ared(min=10)", "ared(min)", "\"10\"", "auto=false"),
     ("ared(auto=false,delay=9ms)", "ared(delay)", "\"9ms\"", "auto=true"),
     ("ared(lowest=0.5,highest=0.1)", "ared(lowest)", "\"0.5\"", "at most highest"),
-    ("sfd(in_min=30)", "sfd(in_max)", "\"30\"", "at least one packet more than min"),
-    ("sfd(out_min=30)", "sfd(out_max)", "\"24\"", "at least one packet more than min"),
+    ("sfd(in_min=30)", "sfd(in_max)", "\"30\"", "at least one packet more than in_min"),
+    ("sfd(out_min=30)", "sfd(out_max)", "\"24\"", "at least one packet more than out_min"),
     ("sfd(th=15)", "sfd(th)", "\"15\"", "bytes (15kB) or packets (15p)"),
     ("sfd(timeout=0s)", "sfd(timeout)", "\"0s\"", "above 0 s"),
     ("rio-ps(l_t=5000)", "rio-ps(l_t)", "\"5000\"", "from floor to cap"),
     ("rio-ps(slr=0)", "rio-ps(slr)", "\"0\"", "to 65535"),
-    ("rio-ps(long_min=60%)", "rio-ps(long_max)", "\"50%\"", "more than min"),
+    ("rio-ps(long_min=60%)", "rio-ps(long_max)", "\"50%\"", "more than long_min"),
     ("shred(wc=0)", "shred(wc)", "\"0\"", "to 1"),
     ("lfp(kappa=10)", "lfp(delta)", "\"25\"", "at most kappa"),
     ("lfp(u=101)", "lfp(u)", "\"101\"", "to 100 %"),
@@ -242,7 +243,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("appl(burst=5GB)", "appl(burst)", "\"5GB\"", "1000000000 B"),
     ("appl(police=shape)", "appl(police)", "\"shape\"", "none, remark or drop"),
     ("tcp-ds(high=8,med=4)", "tcp-ds(high)", "\"8\"", "at most med"),
-    ("tcp-ds(low_min=50%)", "tcp-ds(low_max)", "\"40%\"", "more than min"),
+    ("tcp-ds(low_min=50%)", "tcp-ds(low_max)", "\"40%\"", "more than low_min"),
     ("wrr(weight=0%)", "wrr(weight)", "\"0%\"", "0.1 to 99.9"),
     ("pias(first=2MB)", "pias(second)", "\"1MB\"", "at least first"),
     ("pie(mean=5GB)", "pie(mean)", "\"5GB\"", "65535"),

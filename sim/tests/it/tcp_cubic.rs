@@ -3,7 +3,7 @@ use crate::common::dialogue::{SenderHarness, rfc};
 use mousehole_sim::tcp::{Congestion, Params, Variant};
 use mousehole_sim::units::Time;
 
-/// A sender in congestion avoidance with `window` segments out.
+/// Returns a sender in congestion avoidance with `window` segments out.
 fn cruising(window: u32) -> SenderHarness {
     let mut talk = SenderHarness::new(Params {
         congestion: Congestion::Cubic,

@@ -169,7 +169,7 @@ fn rto__doubles_and_takes_no_sample_of_what_was_sent_twice() {
 
 /// RFC 6298 section 5, at its end: after many doublings the estimate is forgotten, the next sample is a first one.
 #[test]
-fn rto__far_backoff_begins_anew() {
+fn rto__far_backoff_restarts_the_estimator() {
     let mut talk = newreno();
     talk.write(1);
     talk.wait(100);
@@ -332,7 +332,7 @@ fn ecn__halves_once_per_window() {
 
 /// RFC 3168 section 6.1.2: an echo never opens the window, not even one of a single segment.
 #[test]
-fn ecn__an_echo_opens_nothing() {
+fn ecn__an_echo_does_not_grow_the_window() {
     let mut talk = SenderHarness::new(Params { initial_window: 1, ..with_ecn() });
     talk.write(10);
     talk.wait(100);

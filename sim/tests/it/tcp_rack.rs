@@ -12,7 +12,8 @@ fn linux() -> Params {
     Params { congestion: Congestion::Reno, ..Params::profile("linux").expect("a known profile") }
 }
 
-/// A sender that knows its round-trip time of 100 ms; segments 0 and 1 are acknowledged, `written` are there.
+/// Returns a sender that knows its round-trip time of 100 ms; segments 0 and 1 are acknowledged, `written`
+/// are there.
 fn talk(written: u32) -> SenderHarness {
     let mut talk = SenderHarness::new(linux());
     talk.write(2);
@@ -31,7 +32,7 @@ fn fire(talk: &mut SenderHarness) -> (f64, Vec<u32>) {
 
 /// Section 6.2: three segments sent later have arrived, no reordering was seen: lost at once.
 #[test]
-fn rack__three_sacked_segments_tell_a_loss_at_once() {
+fn rack__three_sacked_segments_detect_a_loss_at_once() {
     let mut talk = talk(12);
     talk.wait(RTT);
     assert_eq!(talk.sack(2, &[(3, 4)]), NOTHING);
@@ -42,7 +43,7 @@ fn rack__three_sacked_segments_tell_a_loss_at_once() {
 
 /// Section 6.2 step 4: with fewer, after a quarter of the least round-trip time.
 #[test]
-fn rack__one_sacked_segment_tells_it_after_the_reordering_window() {
+fn rack__one_sacked_segment_detects_a_loss_after_the_reordering_window() {
     let mut talk = talk(4);
     talk.wait(RTT);
     assert_eq!(talk.sack(2, &[(3, 4)]), NOTHING, "2 was sent with 3: it may be late");
@@ -68,7 +69,7 @@ fn rack__reordering_within_the_window_is_no_loss() {
 
 /// Section 6.2 step 3: once reordering was seen, three above a hole are no longer enough.
 #[test]
-fn rack__has_patience_once_reordering_was_seen() {
+fn rack__waits_once_reordering_was_seen() {
     let mut talk = talk(30);
     talk.wait(RTT);
     talk.sack(2, &[(3, 4)]);
@@ -148,7 +149,7 @@ fn tlp__prefers_new_data() {
 
 /// Section 7.3: one probe; then the retransmission timeout.
 #[test]
-fn tlp__then_the_timeout() {
+fn tlp__is_followed_by_the_timeout() {
     let mut talk = talk(5);
     assert_eq!(fire(&mut talk), (200.0, vec![4]));
     assert_eq!(fire(&mut talk), (300.0, vec![2]));

@@ -38,7 +38,7 @@ fn limited_transmit__stays_within_the_receive_window() {
 
 /// With nothing left to send the flight is all ten segments (RFC 5681 eq. 4).
 #[test]
-fn fast_retransmit__halves_what_was_really_in_flight() {
+fn fast_retransmit__halves_the_data_in_flight() {
     for variant in [Variant::Newreno, Variant::Sack] {
         let mut talk = talk(variant);
         talk.write(10);
@@ -133,7 +133,7 @@ fn sack__two_losses_in_one_round_trip() {
 
 /// RFC 6675 section 5 (2): three SACKed segments told by one ACK are enough.
 #[test]
-fn sack__one_ack_may_tell_the_loss() {
+fn sack__one_ack_may_detect_the_loss() {
     let mut once = talk(Variant::Sack);
     once.write(100);
     assert_eq!(once.sack(0, &[(1, 5)]), [0]);
@@ -189,7 +189,7 @@ fn sack__no_recovery_below_the_recovery_point() {
 
 /// RFC 6675 section 4, IsLost: three SACKed segments above tell a loss, together or apart.
 #[test]
-fn sack__three_segments_apart_tell_a_loss() {
+fn sack__three_separate_segments_detect_a_loss() {
     let mut talk = talk(Variant::Sack);
     talk.write(10);
     // Every other segment is lost.
@@ -276,7 +276,7 @@ fn sack__a_retransmission_on_suspicion_counts_twice() {
 
 /// RFC 6582 section 3.2 step 3, for SACK too: a partial ACK shows the next hole to be lost, so that it leaves the pipe.
 #[test]
-fn sack__a_partial_ack_tells_the_next_loss() {
+fn sack__a_partial_ack_detects_the_next_loss() {
     let mut talk = talk(Variant::Sack);
     talk.write(30);
     // 0, 8 and 9 are lost.

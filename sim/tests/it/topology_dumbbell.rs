@@ -42,7 +42,7 @@ fn assert_same(one: &RunResult, other: &RunResult, case: &str) {
     assert_eq!(crossed(one), crossed(other), "{case}: each link");
 }
 
-/// The dumbbell with its shared access links, or without any, and the same as a graph.
+/// Returns the dumbbell with its shared access links, or without any, and the same as a graph.
 fn both(shared: bool, base: &Scenario) -> [Scenario; 2] {
     let link = LinkSpec {
         rate: "3mbit".into(),

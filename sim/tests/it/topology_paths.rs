@@ -1,5 +1,5 @@
 //! Which way packets go over a graph, and how long they take.
-use crate::common::topology::{carrying, hosts, kind, link, over, scheme, small_tree, written};
+use crate::common::topology::{carrying, hosts, kind, link, scenario_over, scheme, small_tree, written};
 use crate::common::{connection, play, schemes_of_graphs, transfers, with_model, with_profile};
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::scenario::spec::{ConnectionSpec, FaultSpec};
@@ -8,7 +8,7 @@ use mousehole_sim::scenario::topology::{spec::HostStageSpec, write_out};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario};
 use mousehole_sim::units::{Rate, Time};
 
-fn to(client: u32, server: u32, start_s: f64, bytes: u64) -> ConnectionSpec {
+fn transfer_to(client: u32, server: u32, start_s: f64, bytes: u64) -> ConnectionSpec {
     ConnectionSpec { client, server, ..connection(start_s, &[(0.0, bytes)]) }
 }
 
@@ -39,7 +39,7 @@ fn delay__is_the_sum_over_the_links() {
     ];
     for (client, links) in cases {
         for profile in ["ns2-2001", "rfc"] {
-            let one = carrying(kind("two-tier"), "droptail", vec![to(client, 3, 1.0, 1000)]);
+            let one = carrying(kind("two-tier"), "droptail", vec![transfer_to(client, 3, 1.0, 1000)]);
             let result = play(&with_profile(one, profile));
             let transfer = result.outcome.transfers[0];
             let propagation: u64 = links.iter().map(|&(_, ms)| ms * 1_000_000).sum();
@@ -83,7 +83,7 @@ fn path__least_delay_then_fewest_links_then_name() {
 
 /// Acknowledgements find a way of their own where a link has no opposite.
 #[test]
-fn path__back_over_one_way_links() {
+fn path__returns_over_one_way_links() {
     let one_way = |from, to, ms| TopologyLink { one_way: true, ..link(from, to, "1mbit", ms) };
     let links = vec![
         scheme("a", "b", "5mbit", "10ms", "50p"),
@@ -91,7 +91,8 @@ fn path__back_over_one_way_links() {
         one_way("c", "d", "1ms"),
         one_way("d", "b", "2ms"),
     ];
-    let result = play(&carrying(written(links, &["a"], &["c"]), "droptail", vec![to(0, 0, 0.0, 9000)]));
+    let result =
+        play(&carrying(written(links, &["a"], &["c"]), "droptail", vec![transfer_to(0, 0, 0.0, 9000)]));
     assert_eq!(result.outcome.transfers[0].rtt_ns, (10 + 30 + 1 + 2 + 10) * 1_000_000);
     assert!(arrived(&result, "d-b") > 3 && arrived(&result, "b-c") > 6);
 }
@@ -105,7 +106,8 @@ fn hosts__are_taken_modulo() {
         hosts(Role::Client, "c", "r1", 3, "10mbit", "1ms"),
     ];
     let spec = TopologySpec { hosts: groups, ..written(links, &[], &["r1"]) };
-    let result = play(&carrying(spec, "droptail", vec![to(1, 0, 0.0, 3000), to(6, 5, 1.0, 3000)]));
+    let result =
+        play(&carrying(spec, "droptail", vec![transfer_to(1, 0, 0.0, 3000), transfer_to(6, 5, 1.0, 3000)]));
     // The listed node r1 is client 0, the group follows; 6 modulo 4 is 2, 5 modulo 2 is 1.
     assert!(arrived(&result, "r1-c0") > 3 && arrived(&result, "r1-c1") > 3 && arrived(&result, "r1-c2") == 0);
     assert!(arrived(&result, "s0-r0") > 3 && arrived(&result, "s1-r0") > 3);
@@ -114,7 +116,7 @@ fn hosts__are_taken_modulo() {
 /// Each of the tree's groups has its round-trip time, and its hosts talk in pairs.
 #[test]
 fn tree__groups_have_their_round_trip_times() {
-    let connections = (0..5).map(|group| to(80 * group + 7, 3, f64::from(group), 1000)).collect();
+    let connections = (0..5).map(|group| transfer_to(80 * group + 7, 3, f64::from(group), 1000)).collect();
     let result = play(&carrying(kind("tree"), "droptail", connections));
     let times: Vec<u64> = result.outcome.transfers.iter().map(|one| one.rtt_ns / 1_000_000).collect();
     assert_eq!(times, [20, 40, 80, 120, 200]);
@@ -129,7 +131,11 @@ fn tree__groups_have_their_round_trip_times() {
 /// The second set of clients lies behind the other bottleneck.
 #[test]
 fn y__two_bottlenecks_after_the_edge() {
-    let result = play(&carrying(kind("y"), "sfd", vec![to(3, 0, 0.0, 50_000), to(13, 0, 5.0, 70_000)]));
+    let result = play(&carrying(
+        kind("y"),
+        "sfd",
+        vec![transfer_to(3, 0, 0.0, 50_000), transfer_to(13, 0, 5.0, 70_000)],
+    ));
     let data = |link| arrived(&result, link);
     assert_eq!(data("n0-n3"), data("n3-n1") + data("n3-n2"));
     assert!(data("n3-n2") > data("n3-n1") && data("n3-n1") > 30);
@@ -163,7 +169,7 @@ fn laws__hold_on_every_link() {
     let cases = schemes_of_graphs().map(|scheme| (scheme, meshed()));
     let of_kinds = ["sfd", "fq-codel"].into_iter().flat_map(|scheme| kinds().map(move |spec| (scheme, spec)));
     for (scheme, spec) in cases.chain(of_kinds) {
-        let base = Scenario { duration: "2s".into(), max_windows: 2, ..over(spec, scheme) };
+        let base = Scenario { duration: "2s".into(), max_windows: 2, ..scenario_over(spec, scheme) };
         let result = play(&with_model(Scenario { both_directions: true, ..base }, "poisson", 1.3));
         for balance in &result.outcome.balance {
             assert!(balance.holds(), "{scheme}: {balance:?}");
@@ -176,10 +182,11 @@ fn laws__hold_on_every_link() {
 
 /// With links of its own every transfer goes as alone, on every path.
 #[test]
-fn alone__slowdown_without_others_is_one() {
+fn ideal_time__slowdown_without_others_is_one_on_a_graph() {
     for spec in [kind("two-tier"), kind("y"), small_tree()] {
-        let one =
-            |index: u32| to(3 * index, index, 25.0 * f64::from(index), 1460 * (1 + 7 * u64::from(index)));
+        let one = |index: u32| {
+            transfer_to(3 * index, index, 25.0 * f64::from(index), 1460 * (1 + 7 * u64::from(index)))
+        };
         let base =
             Scenario { duration: "300s".into(), ..carrying(spec, "droptail", (0..10).map(one).collect()) };
         let result = play(&base);
@@ -209,12 +216,12 @@ fn paths__fast_and_slow_agree() {
 
 /// What a kind draws gives the same run when it is written out, as text.
 #[test]
-fn kinds__are_what_could_be_written_out() {
+fn kinds__equal_the_same_links_written_out() {
     for spec in [kind("two-tier"), kind("y"), small_tree()] {
         let written = write_out(&spec).unwrap_or_else(|error| panic!("{error}")).into_owned();
         assert!(written.kind.is_none() && written.links.len() > 2);
         let [one, other] = [spec, written].map(|spec| {
-            let base = Scenario { duration: "5s".into(), max_windows: 2, ..over(spec, "sfd") };
+            let base = Scenario { duration: "5s".into(), max_windows: 2, ..scenario_over(spec, "sfd") };
             let text = with_model(base, "poisson", 0.9).to_toml();
             crate::common::digest(&play(&Scenario::from_toml(&text, "our own").expect("our own text")))
         });
@@ -228,7 +235,7 @@ fn marks__first_ones_are_kept() {
     let green = |remark: bool| {
         let links = vec![scheme("a", "b", "2mbit", "5ms", "90p"), scheme("b", "c", "3mbit", "5ms", "90p")];
         let spec = TopologySpec { remark, ..written(links, &["a"], &["c"]) };
-        let mut one = carrying(spec, "sfd(th=8kB)", vec![to(0, 0, 0.0, 60_000)]);
+        let mut one = carrying(spec, "sfd(th=8kB)", vec![transfer_to(0, 0, 0.0, 60_000)]);
         // Packets that the first marker has counted are lost before they reach the second.
         one.faults = vec![FaultSpec { link: "a-b".into(), drop: vec![2, 3, 4], bernoulli: 0.0 }];
         let queues = play(&one).outcome.queues;
@@ -256,7 +263,7 @@ fn host_stage__a_fifo_without_rate_changes_nothing() {
         clients: Some(3),
     };
     let dumbbell = Scenario { access: Some(shared), ..crate::common::scenario("sfd") };
-    for base in [crate::common::scenario("sfd"), dumbbell, over(kind("two-tier"), "sfd")] {
+    for base in [crate::common::scenario("sfd"), dumbbell, scenario_over(kind("two-tier"), "sfd")] {
         for both_directions in [false, true] {
             let plain = Scenario { duration: "8s".into(), max_windows: 2, both_directions, ..base.clone() };
             let plain = with_model(plain, "poisson", 1.1);
@@ -278,7 +285,7 @@ fn host_stage__a_fifo_without_rate_changes_nothing() {
 #[test]
 fn host_stage__users_have_queues_of_their_own() {
     let stage = HostStageSpec { users: 2, rate: "1mbit".into(), mark: true };
-    let two = vec![to(0, 0, 0.0, 1000), to(1, 0, 0.0, 1000), to(2, 0, 0.0, 1000)];
+    let two = vec![transfer_to(0, 0, 0.0, 1000), transfer_to(1, 0, 0.0, 1000), transfer_to(2, 0, 0.0, 1000)];
     let links = vec![scheme("a", "b", "100mbit", "5ms", "50p")];
     let base = carrying(written(links, &["a"], &["b"]), "sfd", two);
     let result = play(&with_profile(Scenario { host_stage: Some(stage), ..base }, "ns2-2001"));
@@ -308,7 +315,7 @@ fn host_stage__may_mark() {
 /// Data that goes up takes the same links: servers are where the measured data comes from.
 #[test]
 fn direction__up_runs_over_the_same_bottleneck() {
-    let mut one = carrying(kind("y"), "droptail", vec![to(0, 0, 0.0, 100_000)]);
+    let mut one = carrying(kind("y"), "droptail", vec![transfer_to(0, 0, 0.0, 100_000)]);
     one.traffic.direction = Some("up".into());
     let result = play(&one);
     assert!(arrived(&result, "n3-n1") > 60 && result.outcome.forward_packets > 60);
@@ -324,7 +331,8 @@ fn bottleneck__is_the_slowest_link_with_the_scheme() {
         TopologyLink { buffer: None, ..scheme("b", "c", "4mbit", "19ms", "") },
     ];
     let spec = written(links, &["s"], &["c"]);
-    let plan = Plan::new(&with_model(over(spec.clone(), "sfd"), "poisson", 0.5)).expect("a valid scenario");
+    let plan =
+        Plan::new(&with_model(scenario_over(spec.clone(), "sfd"), "poisson", 0.5)).expect("a valid scenario");
     assert_eq!(
         (plan.rate, plan.links[0].name.as_str(), plan.links[1].name.as_str()),
         (Rate(4_000_000), "b-c", "c-b")
@@ -334,6 +342,6 @@ fn bottleneck__is_the_slowest_link_with_the_scheme() {
     assert!(buffers.contains(&("b-c", mousehole_sim::units::Buffer::Bytes(30_000))), "{buffers:?}");
     assert!(buffers.contains(&("a-b", mousehole_sim::units::Buffer::Bytes(120_000))), "{buffers:?}");
     let named = TopologySpec { bottleneck: Some("a-b".into()), ..spec };
-    let plan = Plan::new(&with_model(over(named, "sfd"), "poisson", 0.5)).expect("a valid scenario");
+    let plan = Plan::new(&with_model(scenario_over(named, "sfd"), "poisson", 0.5)).expect("a valid scenario");
     assert_eq!(plan.rate, Rate(8_000_000));
 }

@@ -32,7 +32,7 @@ fn says(parts: &[&str], spoil: impl FnOnce(&mut TopologySpec)) {
 }
 
 #[test]
-fn topology__accepts_what_is_spoilt_below() {
+fn topology__accepts_the_valid_base_topologies() {
     Plan::new(&scenario(valid())).unwrap_or_else(|error| panic!("{error}"));
 }
 

@@ -60,7 +60,7 @@ fn capture__pcapng_with_decimal_and_binary_time() {
     assert!(binary.iter().zip(expected()).all(|(ours, other)| ours.start.0.abs_diff(other.start.0) < 10));
 }
 
-/// A capture's pause runs from data to data, so only whether there is one is compared.
+/// Reduces pauses to whether there is one, because the pause of a capture runs from data to data.
 fn idle_free(mut connections: Vec<Connection>) -> Vec<Connection> {
     let writes = connections.iter_mut().flat_map(|connection| &mut connection.writes);
     writes.for_each(|write| write.idle = Dur(u64::from(write.idle > Dur::ZERO)));
@@ -68,7 +68,7 @@ fn idle_free(mut connections: Vec<Connection>) -> Vec<Connection> {
 }
 
 #[test]
-fn capture__cut_in_mid_packet_keeps_what_is_there() {
+fn capture__cut_within_a_packet_keeps_complete_packets() {
     let whole = pcap(false, false, 74);
     let traffic = read_bytes(&whole[..whole.len() - 10]);
     assert_eq!(traffic.faults.count, 1);

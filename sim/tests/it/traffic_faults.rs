@@ -50,7 +50,7 @@ fn faults__of_zeek_and_access_logs() {
 }
 
 #[test]
-fn file_faults__say_what_and_what_is_known() {
+fn file_faults__name_the_problem_and_the_known_formats() {
     assert_eq!(refuse(""), "dir/sample: the file is empty");
     let unknown = refuse("%PDF-1.4 something\n");
     assert!(
@@ -72,7 +72,7 @@ fn file_faults__say_what_and_what_is_known() {
 }
 
 #[test]
-fn file_faults__nothing_usable_says_why_and_what_would_help() {
+fn file_faults__an_unusable_file_gets_reasons_and_advice() {
     let only_up = format!("{CONN_FIELDS}{T0}.5\tX\ta\t1\tb\t80\ttcp\t100\t0\n");
     let error = refuse(&only_up);
     assert!(error.contains("1 skipped as no payload in this direction"), "{error}");

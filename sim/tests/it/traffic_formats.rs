@@ -5,7 +5,7 @@ use mousehole_sim::traffic::read::{ReadOptions, contents};
 use mousehole_sim::units::{Dur, Time};
 
 #[test]
-fn zeek__http_and_conn_join_whatever_their_order() {
+fn zeek__http_and_conn_join_in_any_order() {
     for named in [[("c", conn_log()), ("h", http_log())], [("h", http_log()), ("c", conn_log())]] {
         let traffic = read(&[(named[0].0, &named[0].1), (named[1].0, &named[1].1)]).unwrap();
         assert_eq!(traffic.connections, expected());
@@ -37,7 +37,7 @@ fn zeek__conn_alone_has_one_write_and_says_so() {
 }
 
 #[test]
-fn zeek__conn_without_requests_stays_beside_joined_ones() {
+fn zeek__conn_without_requests_is_kept_with_joined_ones() {
     let tls = conn_row(2_900, "T", "10.0.0.2", "s2", "5000");
     let traffic = read(&[("c", &(conn_log() + &tls)), ("h", &http_log())]).unwrap();
     assert_eq!(traffic.connections[..3], expected());

@@ -18,7 +18,7 @@ fn played(seconds: u32, traffic: &str) -> RunResult {
     result
 }
 
-fn near(what: &str, value: f64, expected: f64, tolerance: f64) {
+fn assert_near(what: &str, value: f64, expected: f64, tolerance: f64) {
     assert!((value / expected - 1.0).abs() < tolerance, "{what}: {value}, stated {expected}");
 }
 
@@ -39,7 +39,7 @@ fn near_pareto(transfers: &[Transfer], mean: f64, shape: f64) {
     }
 }
 
-/// The pages, each in order of start.
+/// Returns the pages, each in order of start.
 fn pages(result: &RunResult) -> Vec<Vec<Transfer>> {
     let mut pages: BTreeMap<u64, Vec<Transfer>> = BTreeMap::new();
     for one in result.outcome.transfers.iter().filter(|one| one.page != 0) {
@@ -70,11 +70,11 @@ fn objects(pages: &[Vec<Transfer>]) -> f64 {
 fn web_sfd__is_table_2() {
     let result = played(500, "model = \"web:sfd\"\nparams = { inter_session_s = 5 }\n");
     let (pages, all) = (pages(&result), &result.outcome.transfers);
-    near("objects of a page", objects(&pages), 2.81, 0.03);
-    near("gap between objects", between_objects(&pages), 0.01, 0.05);
+    assert_near("objects of a page", objects(&pages), 2.81, 0.03);
+    assert_near("gap between objects", between_objects(&pages), 0.01, 0.05);
     near_pareto(all, 12_000.0, 1.2);
     assert!(all.iter().all(|one| one.bytes % 1000 == 0));
-    near("pages per second", pages.len() as f64 / 500.0, 20.0, 0.2);
+    assert_near("pages per second", pages.len() as f64 / 500.0, 20.0, 0.2);
 }
 
 /// The same taken literally: rounded up, 1 ÷ (1 − e^(−1/3)) = 3.53 objects.
@@ -84,7 +84,7 @@ fn web_sfd_literal__rounds_counts_up() {
         200,
         "model = \"web:sfd-literal\"\nparams = { inter_session_s = 2, cold_start = false, cap_bytes = 1000000 }\n",
     );
-    near("objects of a page", objects(&pages(&result)), 3.53, 0.03);
+    assert_near("objects of a page", objects(&pages(&result)), 3.53, 0.03);
 }
 
 /// RIO-PS, section IV-A: pages of 2 to 7 objects alike, 50 ms apart, bounded Pareto sizes from 4 packets on with
@@ -97,12 +97,12 @@ fn web_rio_ps__is_experiment_1_and_2() {
         let result = played(400, &format!("model = \"{model}\n"));
         let (pages, all) = (pages(&result), &result.outcome.transfers);
         let sessions = if top > 500.0 { 100.0 } else { 170.0 };
-        near("objects of a page", objects(&pages), 4.5, 0.02);
+        assert_near("objects of a page", objects(&pages), 4.5, 0.02);
         for count in 2..=7 {
             let alike = pages.iter().filter(|page| page.len() == count).count() as f64;
-            near("pages of so many objects", alike / pages.len() as f64, 1.0 / 6.0, 0.12);
+            assert_near("pages of so many objects", alike / pages.len() as f64, 1.0 / 6.0, 0.12);
         }
-        near("gap between objects", between_objects(&pages), 0.05, 0.04);
+        assert_near("gap between objects", between_objects(&pages), 0.05, 0.04);
         for packets in [5.0, 10.0, 40.0, 200.0] {
             let below = |packets: f64| 1.0 - (4.0f64 / packets).powf(1.2);
             let (drawn, stated) = (share(all, packets * 500.0), below(packets) / below(top));
@@ -115,7 +115,7 @@ fn web_rio_ps__is_experiment_1_and_2() {
             let end = page.iter().map(|one| one.end).max().expect("a page has transfers");
             end.since(page[0].start).as_secs()
         }));
-        near("pages per second", pages.len() as f64 / 400.0, sessions / (9.5 + page_s), 0.05);
+        assert_near("pages per second", pages.len() as f64 / 400.0, sessions / (9.5 + page_s), 0.05);
     }
 }
 
@@ -127,9 +127,9 @@ fn web_shred__is_a_constant_load() {
         let result = played(60, &format!("model = \"web:shred\"\nparams = {{ objects_max = {most} }}\n"));
         let (pages, all) = (pages(&result), &result.outcome.transfers);
         let bits = all.iter().filter(|one| one.start.as_secs() < 60.0).map(|one| one.bytes as f64 * 8.0);
-        near("object bits per second", bits.sum::<f64>() / 60.0, 9.5e6, 0.04);
+        assert_near("object bits per second", bits.sum::<f64>() / 60.0, 9.5e6, 0.04);
         assert!(pages.iter().all(|page| page.iter().all(|one| one.start == page[0].start)), "all at once");
-        near("objects of a page", objects(&pages), f64::from(1 + most) / 2.0, 0.07);
+        assert_near("objects of a page", objects(&pages), f64::from(1 + most) / 2.0, 0.07);
         near_pareto(all, 10_000.0, 1.2);
         assert!(all.iter().all(|one| (12..=2_000_000).contains(&one.bytes)));
     }
@@ -141,11 +141,11 @@ fn web_packmime__has_its_sizes_and_rate() {
     let params = "model = \"web:packmime\"\nparams = { dependence = 0.0 }\n";
     let result = played(2000, params);
     let all: Vec<Transfer> = result.outcome.transfers.to_vec();
-    near("connections per second", all.len() as f64 / 2000.0, 10.0, 0.03);
-    near("cache validations", share(&all, 272.0), 0.28, 0.04);
-    near("half of the cache validations", share(&all, 141.0), 0.14, 0.05);
-    near("median download", share(&all, 2200.0), 0.28 + 0.72 / 2.0, 0.02);
-    near("at most ten packets", share(&all, 14_600.0), 0.898, 0.01);
+    assert_near("connections per second", all.len() as f64 / 2000.0, 10.0, 0.03);
+    assert_near("cache validations", share(&all, 272.0), 0.28, 0.04);
+    assert_near("half of the cache validations", share(&all, 141.0), 0.14, 0.05);
+    assert_near("median download", share(&all, 2200.0), 0.28 + 0.72 / 2.0, 0.02);
+    assert_near("at most ten packets", share(&all, 14_600.0), 0.898, 0.01);
 }
 
 /// Noureddine & Tobagi, section II-B: the index, then the rest on four connections; 2.5 s of thought between pages,
@@ -157,7 +157,7 @@ fn web_http10__loads_as_the_paper_says() {
     let wire: f64 = all.iter().map(|one| one.bytes as f64 + 40.0 * (one.bytes as f64 / 1460.0).ceil()).sum();
     // A page of the paper's takes 2.2 s beside the thought; here it takes next to nothing.
     let pages_and_thoughts = pages(&result).len() as f64 * (2.5 + 2.2);
-    near("bits per second of a user", wire * 8.0 / pages_and_thoughts, 82_500.0, 0.2);
+    assert_near("bits per second of a user", wire * 8.0 / pages_and_thoughts, 82_500.0, 0.2);
     near_pareto(all, 12_000.0, 1.2);
     let mut of: BTreeMap<u32, Vec<Vec<Transfer>>> = BTreeMap::new();
     for page in pages(&result) {
@@ -171,7 +171,7 @@ fn web_http10__loads_as_the_paper_says() {
             two[1][0].start.since(end).as_secs()
         }));
     }
-    near("thought between pages", mean(thoughts.iter().copied()), 2.5, 0.04);
+    assert_near("thought between pages", mean(thoughts.iter().copied()), 2.5, 0.04);
     assert!(thoughts.iter().all(|thought| (0.0..=5.0).contains(thought)));
 }
 
@@ -181,11 +181,11 @@ fn poisson__has_its_rate_and_sizes() {
     let result = played(1000, "model = \"poisson\"\n");
     let mut starts: Vec<f64> = result.outcome.transfers.iter().map(|one| one.start.as_secs()).collect();
     starts.sort_by(f64::total_cmp);
-    near("transfers per second", starts.len() as f64 / 1000.0, 10.0, 0.03);
+    assert_near("transfers per second", starts.len() as f64 / 1000.0, 10.0, 0.03);
     let gaps: Vec<f64> = starts.windows(2).map(|two| two[1] - two[0]).collect();
     let centre = mean(gaps.iter().copied());
     let spread = mean(gaps.iter().map(|gap| (gap - centre).powi(2))).sqrt();
-    near("spread of gaps", spread, 0.1, 0.04);
+    assert_near("spread of gaps", spread, 0.1, 0.04);
     near_pareto(&result.outcome.transfers, 12_000.0, 1.2);
 }
 
@@ -206,14 +206,19 @@ fn ftp__has_its_sizes_and_pauses() {
         files.sort_by_key(|one| one.start);
         pauses.extend(files.windows(2).map(|two| two[1].start.since(two[0].end).as_secs()));
     }
-    near("pause between files", mean(pauses.into_iter()), 2.0, 0.05);
+    assert_near("pause between files", mean(pauses.into_iter()), 2.0, 0.05);
 }
 
 /// Telnet: five keystrokes a second, echoes of 100 B on the wire.
 #[test]
 fn telnet__types_as_stated() {
     let result = played(200, "model = \"telnet\"\nparams = { users = 20 }\n");
-    near("echoes per second and user", result.outcome.transfers.len() as f64 / 200.0 / 20.0, 5.0, 0.06);
+    assert_near(
+        "echoes per second and user",
+        result.outcome.transfers.len() as f64 / 200.0 / 20.0,
+        5.0,
+        0.06,
+    );
     assert!(result.outcome.transfers.iter().all(|one| one.bytes == 60), "100 B with 40 B of headers");
 }
 
@@ -224,7 +229,7 @@ fn voip__talks_as_stated() {
     let flows = &result.outcome.datagrams;
     assert_eq!(flows.len(), 40, "both ways");
     let sent = flows.iter().map(|flow| flow.sent as f64).sum::<f64>();
-    near("packets per second", sent / 600.0 / 40.0, 50.0 * 1.004 / 2.591, 0.04);
+    assert_near("packets per second", sent / 600.0 / 40.0, 50.0 * 1.004 / 2.591, 0.04);
 }
 
 /// Pages over long connections: about 10 pages each (rounded up: 10.5), of 30 objects (30.5) of 12 KB (capped at 2 MB).
@@ -234,6 +239,6 @@ fn web_http2__has_its_pages() {
     let pages = pages(&result);
     let bytes = mean(pages.iter().map(|page| page.iter().map(|one| one.bytes as f64).sum()));
     let capped = 12_000.0 * (1.0 - (1.0 + 2e6 / 2400.0f64).powf(-0.2));
-    near("bytes of a page", bytes, 30.5 * capped, 0.12);
-    near("pages per second", pages.len() as f64 / 300.0, 0.5 * 10.5, 0.3);
+    assert_near("bytes of a page", bytes, 30.5 * capped, 0.12);
+    assert_near("pages per second", pages.len() as f64 / 300.0, 0.5 * 10.5, 0.3);
 }

@@ -113,7 +113,7 @@ fn flows(path: &Path, direction: Direction) -> Vec<Flow> {
     rows.filter(|flow| flow.bytes.0 > 0).collect()
 }
 
-/// How far a connection's round trip may lie from a flow's, in seconds; `None` when one is unknown.
+/// Returns how far a connection's round trip may lie from a flow's, in seconds; `None` when one is unknown.
 fn rtt_error(flow: &Flow, connection: &Connection) -> Option<f64> {
     match (flow.rtt, connection.rtt) {
         (Some(theirs), Some(ours)) => Some((ours.as_secs() - theirs).abs()),

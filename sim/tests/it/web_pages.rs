@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// A roomy link, and a model with these parameters.
+/// Returns a roomy link, and a model with these parameters.
 fn modelled(model: &str, params: Value) -> Scenario {
     let mut base = scenario("droptail");
     base.link.buffer = "10000p".into();
@@ -40,7 +40,7 @@ fn page_time(page: &[Transfer]) -> Dur {
 const FIXED: [(&str, u32); 4] =
     [("objects_min", 7), ("objects_max", 7), ("min_bytes", 5000), ("cap_bytes", 5000)];
 
-/// One user with pages of seven objects of 5000 B.
+/// Returns one user with pages of seven objects of 5000 B.
 fn fixed(model: &str) -> Scenario {
     let mut params = json!({"users": 1, "think_mean_s": 0.5});
     FIXED.iter().for_each(|(name, value)| params[*name] = json!(value));

@@ -1,6 +1,6 @@
 //! Reads `cases/*.txt`; the format is described in `cases/README.md`.
 
-use mousehole_policy::{Application, Backlog, Colour, Counts, NEVER, Place, View, units};
+use mousehole_policy::{Application, Backlog, Colour, Counts, LinkContext, NEVER, View, units};
 use std::path::PathBuf;
 
 /// A named list of steps for one policy with some parameters.
@@ -9,7 +9,7 @@ pub struct Case {
     pub title: String,
     /// Name and value of each parameter that is given; a later one counts.
     pub params: Vec<(String, String)>,
-    pub place: Place,
+    pub context: LinkContext,
     pub steps: Vec<Step>,
 }
 
@@ -31,7 +31,7 @@ pub fn read(name: &str) -> Vec<Case> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("cases").join(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut head =
-        Case { title: String::new(), params: Vec::new(), place: Place::EXAMPLE, steps: Vec::new() };
+        Case { title: String::new(), params: Vec::new(), context: LinkContext::EXAMPLE, steps: Vec::new() };
     let mut cases: Vec<Case> = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let at = format!("{name}:{}", index + 1);
@@ -40,7 +40,7 @@ pub fn read(name: &str) -> Vec<Case> {
             "" | "#" => {}
             "case" => cases.push(Case { title: rest.to_string(), ..head.clone() }),
             "with" => cases.last_mut().unwrap_or(&mut head).params.extend(pairs(rest, &at)),
-            "link" => set_place(&mut cases.last_mut().unwrap_or(&mut head).place, rest, &at),
+            "link" => set_link(&mut cases.last_mut().unwrap_or(&mut head).context, rest, &at),
             _ => cases
                 .last_mut()
                 .unwrap_or_else(|| panic!("{at}: no case yet"))
@@ -67,19 +67,19 @@ pub fn pairs(text: &str, line: &str) -> Vec<(String, String)> {
     text.split_whitespace().map(pair).collect()
 }
 
-fn set_place(place: &mut Place, text: &str, line: &str) {
+fn set_link(context: &mut LinkContext, text: &str, line: &str) {
     for (key, value) in pairs(text, line) {
         let rate =
             || units::with_unit(&value, units::RATE).unwrap_or_else(|| panic!("{line}: {value} is no rate"));
         match (key.as_str(), value.strip_suffix('p')) {
-            ("rate", _) => (place.rate_bps, place.bottleneck_bps) = (rate(), rate()),
-            ("bottleneck", _) => place.bottleneck_bps = rate(),
+            ("rate", _) => (context.rate_bps, context.bottleneck_bps) = (rate(), rate()),
+            ("bottleneck", _) => context.bottleneck_bps = rate(),
             ("buffer", Some(packets)) => {
-                (place.buffer_packets, place.buffer_bytes) = (packets.parse().unwrap(), 0);
+                (context.buffer_packets, context.buffer_bytes) = (packets.parse().unwrap(), 0);
             }
             ("buffer", None) => {
                 let bytes = units::with_unit(&value, units::SIZE).expect(line);
-                (place.buffer_packets, place.buffer_bytes) = (0, bytes as u64);
+                (context.buffer_packets, context.buffer_bytes) = (0, bytes as u64);
             }
             _ => panic!("{line}: a link has no {key}"),
         }

@@ -40,7 +40,7 @@ impl Link {
         departures
     }
 
-    /// When the transmitter ran out of packets; [`NEVER`] while it sends.
+    /// Returns when the transmitter ran out of packets; [`NEVER`] while it sends.
     pub fn idle_since_ns(&self, now_ns: u64) -> u64 {
         if self.free_at_ns <= now_ns as f64 { self.free_at_ns as u64 } else { NEVER }
     }

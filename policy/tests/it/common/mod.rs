@@ -8,7 +8,8 @@ pub mod reference;
 pub mod specs;
 
 use mousehole_policy::{
-    Answer, Backlog, Colour, Counts, Origin, Params, Place, Policy, State, Verdict, View, find, policies,
+    Answer, Backlog, Colour, Counts, LinkContext, Origin, Params, Policy, State, Verdict, View, find,
+    policies,
 };
 use std::path::PathBuf;
 
@@ -52,23 +53,23 @@ pub fn shipped() -> Vec<&'static Policy> {
 /// # Panics
 /// When they are not allowed.
 pub fn params(name: &str, given: &[(&str, &str)]) -> Params {
-    params_at(name, given, &Place::EXAMPLE)
+    params_at(name, given, &LinkContext::EXAMPLE)
 }
 
-/// Returns the same at a place.
-pub fn params_at(name: &str, given: &[(&str, &str)], place: &Place) -> Params {
+/// Returns the same for a link.
+pub fn params_at(name: &str, given: &[(&str, &str)], context: &LinkContext) -> Params {
     let policy = find(name).unwrap_or_else(|| panic!("no policy {name}"));
-    Params::of(policy, given, place).unwrap_or_else(|error| panic!("{name}: {error}"))
+    Params::from_text(policy, given, context).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// Returns the error for parameters that are not allowed, in words.
 pub fn refused(name: &str, given: &[(&str, &str)]) -> String {
-    refused_at(name, given, &Place::EXAMPLE)
+    refused_at(name, given, &LinkContext::EXAMPLE)
 }
 
-/// Returns the same at a place.
-pub fn refused_at(name: &str, given: &[(&str, &str)], place: &Place) -> String {
-    Params::of(find(name).unwrap(), given, place).expect_err("must be refused").to_string()
+/// Returns the same for a link.
+pub fn refused_at(name: &str, given: &[(&str, &str)], context: &LinkContext) -> String {
+    Params::from_text(find(name).unwrap(), given, context).expect_err("must be refused").to_string()
 }
 
 /// A marker with the state that all flows share.

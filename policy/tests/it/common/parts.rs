@@ -20,7 +20,7 @@ unsafe extern "C" {
     fn mh_test_red_probability(params: *const c_void, avg_q32: u64) -> u64;
     fn mh_test_shred_probability(params: *const c_void, avg_q32: u64, hint: u64, hint_avg_q32: u64) -> u64;
     fn mh_test_token_bucket_setup(params: *mut c_void, rate: f64, burst: u32);
-    fn mh_test_token_bucket_grains_at(params: *const c_void, percent_q32: u64) -> u64;
+    fn mh_test_token_bucket_scaled_at(params: *const c_void, percent_q32: u64) -> u64;
     fn mh_test_token_bucket_refill(params: *const c_void, bucket: *mut c_void, now_ns: u64);
     fn mh_test_token_bucket_conforms(params: *const c_void, bucket: *const c_void, tokens: u32) -> u32;
     fn mh_test_token_bucket_take(params: *const c_void, bucket: *mut c_void, tokens: u32);
@@ -202,15 +202,15 @@ impl BucketParams {
         self.0.bytes()
     }
 
-    /// Returns a field, such as `rate_grains`.
+    /// Returns a field, such as `rate_scaled`.
     pub fn field(&self, name: &str) -> u64 {
         word_field(&self.0, &format!("mh_token_bucket_params.{name}"))
     }
 
-    /// Returns the level in grains at a percentage of the burst.
-    pub fn grains_at(&self, percent_q32: u64) -> u64 {
+    /// Returns the level in scaled units at a percentage of the burst.
+    pub fn scaled_at(&self, percent_q32: u64) -> u64 {
         // SAFETY: the bytes are those of the struct; the function only reads them.
-        unsafe { mh_test_token_bucket_grains_at(pointer(&self.0), percent_q32) }
+        unsafe { mh_test_token_bucket_scaled_at(pointer(&self.0), percent_q32) }
     }
 }
 
@@ -227,8 +227,8 @@ impl Bucket {
 
     /// Returns the tokens in it, negative in debt; the burst, as far as 53 bits go, when full.
     pub fn tokens(&self, params: &BucketParams) -> f64 {
-        let missing = word_field(&self.0, "mh_token_bucket.missing_grains") as f64;
-        (params.field("burst_grains") as f64 - missing) / params.field("token_grains") as f64
+        let missing = word_field(&self.0, "mh_token_bucket.missing_scaled") as f64;
+        (params.field("burst_scaled") as f64 - missing) / params.field("token_scaled") as f64
     }
 
     pub fn refill(&mut self, params: &BucketParams, now_ns: u64) {

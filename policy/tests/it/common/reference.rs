@@ -76,7 +76,7 @@ impl Red {
         (base / (end - expected) * scale).min(1.0)
     }
 
-    /// The verdict when a packet is judged by `avg` and, if by chance, taken.
+    /// Returns the verdict when a packet is judged by `avg` and, if by chance, taken.
     pub fn taken(&self, avg: f64, view: &View) -> Verdict {
         if self.base(avg) >= 1.0 {
             return Verdict::Forced;

@@ -1,7 +1,7 @@
 //! Parameters in natural units, from which both a policy's text and its reference model are made.
 
 use crate::common::{Bits, parts};
-use mousehole_policy::{Params, Place, find};
+use mousehole_policy::{LinkContext, Params, find};
 
 /// RED's parameters; lengths are in mean packets.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,7 +20,8 @@ pub struct Red {
 }
 
 impl Default for Red {
-    /// The example of Floyd & Jacobson: 5 and 15 packets, `w_q` 0.002; `max_p` 0.1; 1000-byte packets at 10 Mbit/s.
+    /// Returns the example of Floyd & Jacobson: 5 and 15 packets, `w_q` 0.002; `max_p` 0.1; 1000-byte packets
+    /// at 10 Mbit/s.
     fn default() -> Red {
         Red {
             min_packets: 5.0,
@@ -58,8 +59,8 @@ impl Red {
     }
 
     /// Returns where this RED is put.
-    pub fn place(&self) -> Place {
-        Place { rate_bps: self.rate_bps, bottleneck_bps: self.rate_bps, ..Place::EXAMPLE }
+    pub fn context(&self) -> LinkContext {
+        LinkContext { rate_bps: self.rate_bps, bottleneck_bps: self.rate_bps, ..LinkContext::EXAMPLE }
     }
 
     /// Returns RED's parameters.
@@ -74,7 +75,7 @@ impl Red {
             ("max", self.max_packets.to_string()),
             ("maxp", self.max_p.to_string()),
         ];
-        of(policy, &[&own[..], &self.common(), more].concat(), &self.place())
+        params_from(policy, &[&own[..], &self.common(), more].concat(), &self.context())
     }
 
     /// Returns the parameters that all lines of a RED share, by name.
@@ -91,10 +92,11 @@ impl Red {
     }
 }
 
-/// Returns the parameters of a policy at a place.
-pub fn of(policy: &str, given: &[(&str, String)], place: &Place) -> Params {
+/// Returns the parameters of a policy for a link.
+pub fn params_from(policy: &str, given: &[(&str, String)], context: &LinkContext) -> Params {
     let given: Vec<(&str, &str)> = given.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    Params::of(find(policy).unwrap(), &given, place).unwrap_or_else(|error| panic!("{policy}: {error}"))
+    Params::from_text(find(policy).unwrap(), &given, context)
+        .unwrap_or_else(|error| panic!("{policy}: {error}"))
 }
 
 /// By which length multi-RED judges a colour.
@@ -117,7 +119,7 @@ impl Mode {
 /// here each line's bytes are those of a RED of its own, so that lines may differ in everything.
 pub fn multi_red(mode: Mode, levels: &[Red]) -> Params {
     let given = [("colours", levels.len().to_string()), ("mode", mode.word().to_string())];
-    let params = of("multi-red", &given, &levels[0].place());
+    let params = params_from("multi-red", &given, &levels[0].context());
     let mut bytes = params.bytes();
     for (name, level) in ["level[0]", "level[1]", "level[2]"]
         .map(|name| format!("mh_multi_red_params.{name}"))
@@ -144,7 +146,7 @@ pub struct Lfp {
 }
 
 impl Default for Lfp {
-    /// The header's defaults at 2 Mbit/s, with whole tokens a second.
+    /// Returns the header's defaults at 2 Mbit/s, with whole tokens a second.
     fn default() -> Lfp {
         let sizes = (0.95, 1000);
         Lfp {
@@ -163,7 +165,7 @@ impl Lfp {
     /// Returns the parameters on a link that carries `rate` packets of 1500 B a second; omega is then 1.
     pub fn params(&self) -> Params {
         let link = if self.rate > 0.0 { self.rate * 12_000.0 } else { 12_000.0 };
-        let place = Place { rate_bps: link, bottleneck_bps: link, ..Place::EXAMPLE };
+        let context = LinkContext { rate_bps: link, bottleneck_bps: link, ..LinkContext::EXAMPLE };
         let given = [
             ("tau", self.threshold.to_string()),
             ("omega", if self.rate > 0.0 { "1" } else { "0" }.to_string()),
@@ -174,6 +176,6 @@ impl Lfp {
             ("h", self.sizes.1.to_string()),
             ("memoryless", self.memoryless.to_string()),
         ];
-        of("lfp", &given, &place)
+        params_from("lfp", &given, &context)
     }
 }

@@ -70,7 +70,7 @@ impl Line {
         Line { limit, lost: link.fault.drop.clone(), ..Line::new(link.rate, link.delay) }
     }
 
-    /// Whether an arrival is lost or finds no room.
+    /// Decides whether an arrival is lost or finds no room.
     fn refuses(&mut self) -> bool {
         let number = self.arrivals;
         self.arrivals += 1;
@@ -205,7 +205,7 @@ impl Path {
         self.schedule(transmission_s, What::Free(number));
     }
 
-    /// Data reaches the sink.
+    /// Handles data that reaches the sink.
     fn data(&mut self, packet: &Packet) {
         self.note(TraceEvent::Receive, packet);
         match self.receiver.handle(packet, self.time(), &self.params) {
@@ -224,7 +224,7 @@ impl Path {
         self.enqueue(BACK, packet);
     }
 
-    /// An acknowledgement reaches the sender.
+    /// Handles an acknowledgement that reaches the sender.
     fn ack(&mut self, packet: &Packet) {
         self.note(TraceEvent::Ack, packet);
         let fields = AckFields { next: packet.seq, sacks: packet.sacks, ece: false };

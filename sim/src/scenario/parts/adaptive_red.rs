@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::queue::adaptive_red::{Adaptation, set_automatically};
 use crate::queue::{AdaptiveRed, Fifo, Policy, Queue};
 use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
-use crate::scenario::scheme::Place;
+use crate::scenario::scheme::LinkContext;
 use crate::scenario::values::Values;
 use mousehole_policy::{Params, find};
 
@@ -35,7 +35,7 @@ const OWN: &[Parameter] = &[
     ),
     Parameter::new("gentle", Kind::Flag, "true", "rise to certain drop between max and 2 max", PAPER),
     Parameter::new("maxp", Kind::Fraction, "0.1", "where max_p starts", "Floyd & Jacobson 1993"),
-    Parameter::new("interval", Kind::Time, "500ms", "time between steps", PAPER).within(1e-9, 1e9),
+    Parameter::new("interval", Kind::Time, "500ms", "time between steps", PAPER).with_range(1e-9, 1e9),
     Parameter::new(
         "alpha",
         Kind::Fraction,
@@ -48,7 +48,7 @@ const OWN: &[Parameter] = &[
     Parameter::new("highest", Kind::Fraction, "0.5", "from above this max_p rises no more", PAPER),
 ];
 
-fn queue(values: &Values, place: Place) -> Result<Queue> {
+fn queue(values: &Values, context: LinkContext) -> Result<Queue> {
     let adaptation = Adaptation {
         interval: values.time("interval"),
         alpha: values.number("alpha"),
@@ -65,12 +65,13 @@ fn queue(values: &Values, place: Place) -> Result<Queue> {
         return Err(values.refuse(name, &format!("only with auto={}", !automatically)));
     }
     let given = values.texts(|name| OF_RED.contains(&name));
-    let mut params = values.accept(Params::of(find("red").expect("shipped"), &given, &place.of_policy()))?;
+    let mut params =
+        values.accept(Params::from_text(find("red").expect("shipped"), &given, &context.for_policies()))?;
     if automatically {
-        values.accept(set_automatically(&mut params, place.rate, values.time("delay")))?;
+        values.accept(set_automatically(&mut params, context.rate, values.time("delay")))?;
     }
     let red = values.accept(AdaptiveRed::new(params, values.number("maxp"), adaptation))?;
-    Ok(Queue::Fifo(Fifo::new(place.buffer, Policy::Adaptive(Box::new(red)))))
+    Ok(Queue::Fifo(Fifo::new(context.buffer, Policy::Adaptive(Box::new(red)))))
 }
 
 /// Parameters that are RED's own.

@@ -2,10 +2,10 @@
 
 use crate::error::Result;
 use crate::queue::cake::{Isolation, Params};
-use crate::queue::{By, Cake, Queue};
+use crate::queue::{Cake, ClassifyBy, Queue};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
-use crate::scenario::scheme::Place;
+use crate::scenario::scheme::LinkContext;
 use crate::scenario::values::Values;
 use crate::units::Rate;
 
@@ -31,7 +31,7 @@ const PARAMETERS: &[Parameter] = &[
         MAN,
     ),
     Parameter::new("rtt", Kind::Time, "100ms", "CoDel's interval; its target is a twentieth", MAN)
-        .within(1e-9, 1e9),
+        .with_range(1e-9, 1e9),
     Parameter::new(
         "shape",
         Kind::Percent,
@@ -51,20 +51,20 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::new("ecn", Kind::Flag, "true", "mark ECN-capable packets instead of dropping them", MAN),
 ];
 
-fn queue(values: &Values, place: Place) -> Result<Queue> {
+fn queue(values: &Values, context: LinkContext) -> Result<Queue> {
     let percent = values.number("shape");
     if percent != 0.0 && !(1.0..=100.0).contains(&percent) {
         return Err(values.refuse("shape", "0, or 1 to 100 %"));
     }
-    let rate = if percent == 0.0 { place.rate.0 as f64 } else { place.rate.0 as f64 * percent / 100.0 };
+    let rate = if percent == 0.0 { context.rate.0 as f64 } else { context.rate.0 as f64 * percent / 100.0 };
     let params = Params {
         rate: Rate(rate.round().max(1.0) as u64),
         shape: percent != 0.0,
         rtt: values.time("rtt"),
         tins: match values.text("tins") {
-            "class" => Some(By::Class),
-            "colour" => Some(By::Colour),
-            "bulk" => Some(By::Demoted),
+            "class" => Some(ClassifyBy::Class),
+            "colour" => Some(ClassifyBy::Colour),
+            "bulk" => Some(ClassifyBy::Demoted),
             _ => None,
         },
         isolation: match values.text("hosts") {
@@ -76,6 +76,6 @@ fn queue(values: &Values, place: Place) -> Result<Queue> {
         limit: values.buffer("limit"),
         ecn: values.flag("ecn"),
     };
-    let hash = Stream::new(place.seed, Purpose::Hash, place.link).at(0);
+    let hash = Stream::new(context.seed, Purpose::Hash, context.link).draw_at(0);
     Ok(Queue::Cake(Box::new(Cake::new(params, hash))))
 }

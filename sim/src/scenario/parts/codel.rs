@@ -39,7 +39,7 @@ pub static PIE: NativePart = NativePart {
 const CODEL_LAW: &[Parameter] = &[
     Parameter::new("target", Kind::Time, "5ms", "acceptable standing delay", "RFC 8289"),
     Parameter::new("interval", Kind::Time, "100ms", "time the delay must stay above the target", "RFC 8289")
-        .within(1e-9, 1e9),
+        .with_range(1e-9, 1e9),
     Parameter::new(
         "ecn",
         Kind::Flag,
@@ -66,7 +66,7 @@ const CONTROLLER: &[Parameter] = &[
         "time between steps of the controller, T_UPDATE",
         "RFC 8033",
     )
-    .within(1e-9, 1e9),
+    .with_range(1e-9, 1e9),
     Parameter::new("burst", Kind::Time, "150ms", "time for which a burst passes, MAX_BURST", "RFC 8033"),
     Parameter::new("alpha", Kind::Number, "0.125", "weight of the distance from the target, 1/s", "RFC 8033"),
     Parameter::new("beta", Kind::Number, "1.25", "weight of the delay's change, 1/s", "RFC 8033"),
@@ -112,7 +112,7 @@ const CONTROLLER: &[Parameter] = &[
         "mean packet; two may always wait",
         "ours: the RFC leaves it open",
     )
-    .within(1.0, 65535.0),
+    .with_range(1.0, 65535.0),
 ];
 
 fn pie(values: &Values) -> Params {

@@ -19,8 +19,8 @@ pub static DROPTAIL: NativePart = NativePart {
         )]
     },
     build: Build::Queue(
-        |values, place| {
-            let limit = match place.buffer {
+        |values, context| {
+            let limit = match context.buffer {
                 Buffer::Packets(packets) if values.flag("ns2") => Buffer::Packets(packets.saturating_sub(1)),
                 other => other,
             };

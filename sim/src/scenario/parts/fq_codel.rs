@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::queue::{FqCodel, Queue, fq_codel};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
-use crate::scenario::scheme::Place;
+use crate::scenario::scheme::LinkContext;
 use crate::scenario::values::Values;
 
 pub static FQ_CODEL: NativePart = NativePart {
@@ -25,7 +25,7 @@ const PARAMETERS: &[Parameter] = &[
         "queues that flows are hashed into",
         "RFC 8290 section 5.2.5",
     )
-    .within(1.0, 65536.0),
+    .with_range(1.0, 65536.0),
     Parameter::new(
         "quantum",
         Kind::Size,
@@ -33,7 +33,7 @@ const PARAMETERS: &[Parameter] = &[
         "bytes a queue may send per round",
         "RFC 8290 section 5.2.4, without the 14 bytes of Ethernet's header, as sizes are here",
     )
-    .within(1.0, 1e9),
+    .with_range(1.0, 1e9),
     Parameter::new("target", Kind::Time, "5ms", "acceptable standing delay", "RFC 8290 section 5.2.2"),
     Parameter::new(
         "interval",
@@ -42,7 +42,7 @@ const PARAMETERS: &[Parameter] = &[
         "time the delay must stay above the target",
         "RFC 8290 section 5.2.1",
     )
-    .within(1e-9, 1e9),
+    .with_range(1e-9, 1e9),
     Parameter::new(
         "limit",
         Kind::Buffer,
@@ -59,7 +59,7 @@ const PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-fn queue(values: &Values, place: Place) -> Result<Queue> {
+fn queue(values: &Values, context: LinkContext) -> Result<Queue> {
     let params = fq_codel::Params {
         flows: values.count("flows"),
         quantum: values.count("quantum"),
@@ -68,6 +68,6 @@ fn queue(values: &Values, place: Place) -> Result<Queue> {
         limit: values.buffer("limit"),
         ecn: values.flag("ecn"),
     };
-    let hash = Stream::new(place.seed, Purpose::Hash, place.link).at(0);
+    let hash = Stream::new(context.seed, Purpose::Hash, context.link).draw_at(0);
     Ok(Queue::FqCodel(Box::new(FqCodel::new(params, hash))))
 }

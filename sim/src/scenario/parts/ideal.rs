@@ -3,7 +3,7 @@
 use crate::queue::srpt::{Params, Rank};
 use crate::queue::{Queue, Srpt, Unshared};
 use crate::scenario::catalogue::{Build, NativePart};
-use crate::scenario::scheme::Place;
+use crate::scenario::scheme::LinkContext;
 
 pub static SRPT: NativePart = NativePart {
     name: "srpt",
@@ -11,7 +11,7 @@ pub static SRPT: NativePart = NativePart {
     source: "Schrage 1968",
     detail: "Every packet tells how much of its transfer is left. When the buffer is full the largest transfer loses.",
     parameters: Vec::new,
-    build: Build::Queue(|_, place| Ok(ranked(Rank::Remaining, place)), |_| false),
+    build: Build::Queue(|_, context| Ok(ranked(Rank::Remaining, context)), |_| false),
 };
 
 pub static LAS: NativePart = NativePart {
@@ -20,7 +20,7 @@ pub static LAS: NativePart = NativePart {
     source: "Kleinrock 1976, foreground-background",
     detail: "Counts the packets served of every connection; the one with fewest goes first.",
     parameters: Vec::new,
-    build: Build::Queue(|_, place| Ok(ranked(Rank::Attained, place)), |_| false),
+    build: Build::Queue(|_, context| Ok(ranked(Rank::Attained, context)), |_| false),
 };
 
 pub static EMPTY: NativePart = NativePart {
@@ -32,6 +32,6 @@ pub static EMPTY: NativePart = NativePart {
     build: Build::Queue(|_, _| Ok(Queue::Unshared(Unshared::default())), |_| false),
 };
 
-fn ranked(rank: Rank, place: Place) -> Queue {
-    Queue::Srpt(Box::new(Srpt::new(Params { rank, limit: place.buffer })))
+fn ranked(rank: Rank, context: LinkContext) -> Queue {
+    Queue::Srpt(Box::new(Srpt::new(Params { rank, limit: context.buffer })))
 }

@@ -2,9 +2,9 @@
 
 use crate::error::Result;
 use crate::queue::wrr::Child;
-use crate::queue::{By, Dropper, Policy, Priority, Queue, Wrr, priority, wrr};
+use crate::queue::{ClassifyBy, Dropper, Policy, Priority, Queue, Wrr, priority, wrr};
 use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
-use crate::scenario::scheme::Place;
+use crate::scenario::scheme::LinkContext;
 use crate::scenario::values::Values;
 use mousehole_policy::{Params, find};
 
@@ -16,8 +16,8 @@ pub static PRIORITY: NativePart = NativePart {
              be reordered. The queues share the link's buffer, or each has as much.",
     parameters: || own_parameters().to_vec(),
     build: Build::Queue(
-        |values, place| {
-            Ok(strict_priority(values, place, vec![Policy::DropTail; values.count("colours") as usize]))
+        |values, context| {
+            Ok(strict_priority(values, context, vec![Policy::DropTail; values.count("colours") as usize]))
         },
         |_| true,
     ),
@@ -32,7 +32,10 @@ pub static PRIORITY_RED: NativePart = NativePart {
         let lines = find("multi-red").expect("multi-RED is shipped").parameters().iter().copied();
         own_parameters().into_iter().chain(lines.filter(|one| is_of_red(one.name))).collect()
     },
-    build: Build::Queue(|values, place| Ok(strict_priority(values, place, lines(values, place)?)), |_| true),
+    build: Build::Queue(
+        |values, context| Ok(strict_priority(values, context, lines(values, context)?)),
+        |_| true,
+    ),
 };
 
 pub static WRR: NativePart = NativePart {
@@ -44,7 +47,7 @@ pub static WRR: NativePart = NativePart {
     parameters: || {
         let meaning = "share of the link for interactive traffic, % (the paper: 5 to 30)";
         let weight = Parameter::new("weight", Kind::Percent, "20", meaning, "Noureddine & Tobagi, section V");
-        vec![weight.within(0.1, 99.9)]
+        vec![weight.with_range(0.1, 99.9)]
     },
     build: Build::Queue(weighted, |_| false),
 };
@@ -57,7 +60,7 @@ fn is_of_red(name: &str) -> bool {
 fn own_parameters() -> [Parameter; 2] {
     [
         Parameter::new("colours", Kind::Count, "3", "how many queues; worse colours share the last", "ours")
-            .within(1.0, 3.0),
+            .with_range(1.0, 3.0),
         Parameter::new(
             "shared",
             Kind::Flag,
@@ -68,25 +71,25 @@ fn own_parameters() -> [Parameter; 2] {
     ]
 }
 
-fn strict_priority(values: &Values, place: Place, policies: Vec<Policy>) -> Queue {
-    let children = policies.into_iter().map(|policy| (place.buffer, policy)).collect();
-    let shared = values.flag("shared").then_some(place.buffer);
+fn strict_priority(values: &Values, context: LinkContext, policies: Vec<Policy>) -> Queue {
+    let children = policies.into_iter().map(|policy| (context.buffer, policy)).collect();
+    let shared = values.flag("shared").then_some(context.buffer);
     Queue::Priority(Box::new(Priority::new(priority::Params { children, shared })))
 }
 
 /// Returns a RED for each colour: multi-RED's parameters begin with one line of RED per colour.
-fn lines(values: &Values, place: Place) -> Result<Vec<Policy>> {
+fn lines(values: &Values, context: LinkContext) -> Result<Vec<Policy>> {
     let (multi_red, red) = (find("multi-red").expect("shipped"), find("red").expect("shipped"));
     let mut given = values.texts(is_of_red);
     given.push(("colours", values.text("colours")));
-    let all = values.accept(Params::of(multi_red, &given, &place.of_policy()))?;
+    let all = values.accept(Params::from_text(multi_red, &given, &context.for_policies()))?;
     let line = |index: usize| Policy::Dropper(Box::new(Dropper::new(all.part(red, index * red.sizes().0))));
     Ok((0..values.count("colours") as usize).map(line).collect())
 }
 
-fn weighted(values: &Values, place: Place) -> Result<Queue> {
+fn weighted(values: &Values, context: LinkContext) -> Result<Queue> {
     let weight = values.number("weight");
-    let child = |weight| Child { weight, limit: place.buffer, policy: Policy::DropTail };
+    let child = |weight| Child { weight, limit: context.buffer, policy: Policy::DropTail };
     let children = vec![child(weight), child(100.0 - weight)];
-    Ok(Queue::Wrr(Box::new(Wrr::new(wrr::Params { by: By::Class, children }))))
+    Ok(Queue::Wrr(Box::new(Wrr::new(wrr::Params { by: ClassifyBy::Class, children }))))
 }

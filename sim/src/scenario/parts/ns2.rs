@@ -5,7 +5,7 @@ use crate::marker::{Marker, Ns2Sfd};
 use crate::queue::ns2_dsred::Mode;
 use crate::queue::{Fifo, Ns2DsRed, Ns2Red, Ns2Rio, Policy, Queue, RedLine};
 use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
-use crate::scenario::scheme::Place;
+use crate::scenario::scheme::LinkContext;
 use crate::scenario::values::Values;
 use mousehole_policy::find;
 
@@ -34,7 +34,7 @@ pub static NS2_SFD: NativePart = NativePart {
                 "a flow's packets are IN up to this count of bytes",
                 "ns-2.35 SFDPolicy",
             )
-            .within(1.0, 4294967295.0),
+            .with_range(1.0, 4294967295.0),
             Parameter::new(
                 "selective",
                 Kind::Flag,
@@ -56,9 +56,9 @@ pub static NS2_RED: NativePart = NativePart {
     detail: "What ns-2's code does where it differs from its paper; a witness, not a proposal.",
     parameters: || of_red(&["min", "max", "maxp", "wq", "gentle", "wait", "byte", "unit", "mean", "ecn"]),
     build: Build::Queue(
-        |values, place| {
-            let line = line(values, "", place)?;
-            Ok(fifo(place, Policy::Ns2Red(Box::new(Ns2Red::new(line, place.buffer)))))
+        |values, context| {
+            let line = line(values, "", context)?;
+            Ok(fifo(context, Policy::Ns2Red(Box::new(Ns2Red::new(line, context.buffer)))))
         },
         |_| false,
     ),
@@ -80,14 +80,14 @@ pub static NS2_DSRED: NativePart = NativePart {
         [vec![mode], in_and_out(), of_red(&["wq", "mean", "ecn"])].concat()
     },
     build: Build::Queue(
-        |values, place| {
-            let lines = [line(values, "in_", place)?, line(values, "out_", place)?];
+        |values, context| {
+            let lines = [line(values, "in_", context)?, line(values, "out_", context)?];
             let mode = match values.text("mode") {
                 "decoupled" => Mode::Decoupled,
                 "total" => Mode::Total,
                 _ => Mode::Coupled,
             };
-            Ok(fifo(place, Policy::Ns2DsRed(Box::new(Ns2DsRed::new(mode, &lines)))))
+            Ok(fifo(context, Policy::Ns2DsRed(Box::new(Ns2DsRed::new(mode, &lines)))))
         },
         |_| true,
     ),
@@ -104,9 +104,9 @@ pub static NS2_RIO: NativePart = NativePart {
         [in_and_out(), vec![wait], of_red(&["wq", "gentle", "mean", "ecn"])].concat()
     },
     build: Build::Queue(
-        |values, place| {
-            let (inside, out) = (line(values, "in_", place)?, line(values, "out_", place)?);
-            Ok(fifo(place, Policy::Ns2Rio(Box::new(Ns2Rio::new(inside, out, place.buffer)))))
+        |values, context| {
+            let (inside, out) = (line(values, "in_", context)?, line(values, "out_", context)?);
+            Ok(fifo(context, Policy::Ns2Rio(Box::new(Ns2Rio::new(inside, out, context.buffer)))))
         },
         |_| true,
     ),
@@ -140,10 +140,10 @@ fn in_and_out() -> Vec<Parameter> {
 
 /// Returns the line whose own parameters begin with `prefix`. Thresholds that are shares of a small buffer are kept a
 /// packet apart, as `mh_red_setup_line` does.
-fn line(values: &Values, prefix: &str, place: Place) -> Result<RedLine> {
+fn line(values: &Values, prefix: &str, context: LinkContext) -> Result<RedLine> {
     let [min, max, max_p] = ["min", "max", "maxp"].map(|name| format!("{prefix}{name}"));
     let mean = values.size("mean") as f64;
-    let [low, high] = [&min, &max].map(|name| values.depth(name, place, mean));
+    let [low, high] = [&min, &max].map(|name| values.depth(name, context, mean));
     let shares = [&min, &max].map(|name| values.text(name).ends_with('%'));
     if shares == [true, true] && high <= low && low > 0.0 {
         return Err(values.refuse(&max, &format!("more than {min}")));
@@ -159,7 +159,7 @@ fn line(values: &Values, prefix: &str, place: Place) -> Result<RedLine> {
         max_p: values.number(&max_p),
         w_q: values.number("wq"),
         mean_packet_bytes: mean,
-        rate_bps: place.rate.0 as f64,
+        rate_bps: context.rate.0 as f64,
         gentle: is_set("gentle"),
         wait: is_set("wait"),
         byte_mode: is_set("byte"),
@@ -168,6 +168,6 @@ fn line(values: &Values, prefix: &str, place: Place) -> Result<RedLine> {
     })
 }
 
-fn fifo(place: Place, policy: Policy) -> Queue {
-    Queue::Fifo(Fifo::new(place.buffer, policy))
+fn fifo(context: LinkContext, policy: Policy) -> Queue {
+    Queue::Fifo(Fifo::new(context.buffer, policy))
 }

@@ -1,4 +1,4 @@
-//! The bottleneck of a topology: which link it is, and what is said of it beside the links.
+//! The bottleneck of a topology: finds its link and applies the fields that change it.
 
 use super::draw::{Arc, arcs};
 use super::kinds;
@@ -6,10 +6,10 @@ use super::spec::TopologySpec;
 use crate::error::{Error, Result, quote};
 use crate::units::{Rate, parse_rate};
 
-/// Puts the bottleneck first and the link back second, as the fields beside the links say.
+/// Puts the bottleneck first and the reverse link second, and applies the fields that change them.
 ///
 /// # Errors
-/// [`Error::Field`] naming `topology.bottleneck`, or the field that tells of it.
+/// [`Error::Field`] naming `topology.bottleneck`, or the field that describes it.
 pub fn put_first(arcs: &mut Vec<Arc>, spec: &TopologySpec) -> Result<()> {
     check_named(arcs, spec)?;
     let field = "topology.bottleneck";
@@ -38,7 +38,7 @@ fn has_scheme(arc: &Arc) -> bool {
     arc.scheme && arc.is_forward
 }
 
-/// The fields that tell of the bottleneck, and their values.
+/// Returns the fields that describe the bottleneck, and their values.
 fn overrides(spec: &TopologySpec) -> [(&'static str, Option<&str>); 4] {
     [
         ("topology.rate", spec.rate.as_deref()),
@@ -48,7 +48,7 @@ fn overrides(spec: &TopologySpec) -> [(&'static str, Option<&str>); 4] {
     ]
 }
 
-/// Whoever says something of the bottleneck must have said which link that is, if there are several.
+/// Checks that the bottleneck is named if several links may be it and a field describes it.
 fn check_named(arcs: &[Arc], spec: &TopologySpec) -> Result<()> {
     let is_clear = spec.bottleneck.is_some() || arcs.iter().filter(|arc| has_scheme(arc)).count() == 1;
     match overrides(spec).into_iter().find(|(_, value)| value.is_some()) {
@@ -61,7 +61,7 @@ fn check_named(arcs: &[Arc], spec: &TopologySpec) -> Result<()> {
     }
 }
 
-/// Changes the first two links; the link back follows the first unless it was written out by itself.
+/// Changes the first two links; the reverse link follows the first unless it was written out separately.
 fn apply_overrides(arcs: &mut [Arc], spec: &TopologySpec) -> Result<()> {
     let back_follows = !(arcs[0].is_forward && arcs[1].is_forward);
     let [rate, buffer, uplink_rate, uplink_buffer] = overrides(spec);
@@ -111,7 +111,7 @@ pub fn fill(spec: &mut TopologySpec, both_directions: bool) {
     (spec.uplink_rate, spec.uplink_buffer) = (Some(text_of(up.rate)), Some(up.buffer_text().into()));
 }
 
-/// A rate in the largest unit that leaves a whole number.
+/// Returns a rate in the largest unit that leaves a whole number.
 fn text_of(rate: Rate) -> String {
     let units = [(1_000_000_000, "gbit"), (1_000_000, "mbit"), (1000, "kbit"), (1, "bit")];
     let (factor, unit) =

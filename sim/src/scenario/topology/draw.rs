@@ -42,12 +42,12 @@ impl Arc {
         format!("{}-{}", self.from, self.to)
     }
 
-    /// The buffer as text.
+    /// Returns the buffer as text.
     pub fn buffer_text(&self) -> &str {
         self.buffer.as_deref().unwrap_or(if self.scheme { "1bdp" } else { UNLIMITED })
     }
 
-    /// A buffer's text, `None` for an unlimited one, which a link with the scheme cannot have.
+    /// Returns a buffer's text, `None` for an unlimited one, which a link with the scheme cannot have.
     pub fn checked_buffer(&self, field: &str, text: Option<&str>) -> Result<Option<String>> {
         if self.scheme && text == Some(UNLIMITED) {
             let allowed = "give a buffer in packets, bytes or bandwidth-delay products";
@@ -57,7 +57,7 @@ impl Arc {
     }
 }
 
-/// The links and paths of a scenario with a topology.
+/// Returns the links and paths of a scenario with a topology.
 pub fn network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network> {
     check_alone(scenario)?;
     let spec = kinds::write_out(spec)?;
@@ -77,7 +77,8 @@ pub fn network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network> {
     Ok(Network { links, layout, rtt: unit, own_rtt })
 }
 
-/// The round-trip time of connections without one of their own; zero where the links tell alone.
+/// Returns the round-trip time of connections without one of their own; zero where the links alone determine
+/// it.
 fn own_rtt(text: Option<&str>, shortest: Dur) -> Result<Dur> {
     let Some(text) = text else { return Ok(Dur::ZERO) };
     match parse_dur("topology.rtt", text)? {
@@ -89,7 +90,7 @@ fn own_rtt(text: Option<&str>, shortest: Dur) -> Result<Dur> {
     }
 }
 
-/// The dumbbell's fields have no meaning beside a topology.
+/// Refuses the dumbbell's fields beside a topology, where they have no meaning.
 fn check_alone(scenario: &Scenario) -> Result<()> {
     let with = "topology, which has links of its own";
     if let Some(access) = &scenario.access {
@@ -114,7 +115,7 @@ fn check_alone(scenario: &Scenario) -> Result<()> {
     Ok(())
 }
 
-/// Every one-way link, those of host groups last.
+/// Returns every one-way link, those of host groups last.
 pub(super) fn arcs(spec: &TopologySpec, both_directions: bool) -> Result<Vec<Arc>> {
     let mut arcs = Vec::new();
     for (index, link) in spec.links.iter().enumerate() {
@@ -183,7 +184,7 @@ fn add_link(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, both_direct
     Ok(())
 }
 
-/// A delay whose sum over any path stays a number.
+/// Parses a delay, short enough that the sum over any path fits its type.
 fn delay(field: &str, text: &str) -> Result<Dur> {
     match parse_dur(field, text)? {
         delay if delay <= MOST_DELAY => Ok(delay),
@@ -199,7 +200,7 @@ fn check_count(links: usize) -> Result<()> {
     Err(Error::field("topology.links", format!("{links} links"), allowed))
 }
 
-/// Each link is there once, and one has the scheme.
+/// Checks that each link is named once and that one has the scheme.
 fn check_arcs(arcs: &[Arc]) -> Result<()> {
     let mut names = BTreeSet::new();
     for arc in arcs {
@@ -238,7 +239,7 @@ fn hosts(spec: &TopologySpec, arcs: &[Arc]) -> Result<(Vec<String>, Vec<String>)
     Ok((clients, servers))
 }
 
-/// How the hosts' numbers give paths.
+/// Returns the rule by which the hosts' numbers select paths.
 fn numbers(spec: &TopologySpec, clients: usize, servers: usize) -> Result<Hosts> {
     let paired = spec.paired.unwrap_or(false);
     if paired && clients != servers {
@@ -254,7 +255,7 @@ fn numbers(spec: &TopologySpec, clients: usize, servers: usize) -> Result<Hosts>
     Ok(hosts)
 }
 
-/// The path of each pair of hosts.
+/// Returns the path of each pair of hosts.
 fn routes(arcs: &[Arc], hosts: Hosts, clients: &[String], servers: &[String]) -> Result<Vec<Hops>> {
     let names: BTreeSet<&str> = arcs.iter().flat_map(|arc| [arc.from.as_str(), arc.to.as_str()]).collect();
     let nodes: BTreeMap<&str, usize> = names.into_iter().enumerate().map(|(n, name)| (name, n)).collect();
@@ -304,7 +305,7 @@ fn planned(arc: &Arc, rtt: Dur, overhead: u32) -> Result<PlannedLink> {
     })
 }
 
-/// The bottleneck both ways, then the other links with the scheme, or all.
+/// Returns the bottleneck both ways, then the other links with the scheme, or all.
 fn recorded(links: &[PlannedLink], all: bool) -> Vec<u16> {
     let is_recorded = |&number: &usize| number < 2 || all || links[number].runs == Runs::Scheme;
     (0..links.len()).filter(is_recorded).map(|number| number as u16).collect()

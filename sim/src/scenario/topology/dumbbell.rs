@@ -6,7 +6,7 @@ use crate::engine::layout::{Access, Layout};
 use crate::error::{Error, Result, quote};
 use crate::units::{Dur, Rate, parse_buffer, parse_dur, parse_rate};
 
-/// The links and paths of a scenario without a topology.
+/// Returns the links and paths of a scenario without a topology.
 pub fn network(scenario: &Scenario) -> Result<Network> {
     let link = &scenario.link;
     let rate = parse_rate("link.rate", &link.rate)?;
@@ -42,7 +42,7 @@ fn check_rtt(link: &LinkSpec, rtt: Dur, base: Dur) -> Result<()> {
     Err(Error::field("link.rtt", quote(&link.rtt), least))
 }
 
-/// The layout, and rate and delay of shared access links.
+/// Returns the layout, and rate and delay of shared access links.
 fn layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate, Dur)>)> {
     let base_rtt = Dur(2 * delay.0);
     let none =
@@ -83,7 +83,7 @@ fn layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate
     }
 }
 
-/// The rate of shared access links, which are all alike.
+/// Returns the rate of the shared access links, which all have the same rate.
 fn shared_rate(spec: &AccessSpec, rate: Option<Rate>) -> Result<Rate> {
     for (field, given) in
         [("access.client_rate", &spec.client_rate), ("access.client_delay", &spec.client_delay)]

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 const KINDS: [&str; 3] = ["two-tier", "y", "tree"];
 
-/// The topology written out: what its kind draws, with the fields given beside it.
+/// Returns the topology written out: the links and hosts of its kind, with the fields given in addition.
 pub fn write_out(spec: &TopologySpec) -> Result<Cow<'_, TopologySpec>> {
     let Some(kind) = spec.kind.as_deref() else {
         return match &spec.params {
@@ -35,7 +35,7 @@ pub fn write_out(spec: &TopologySpec) -> Result<Cow<'_, TopologySpec>> {
         "tree" => tree::draw(params),
         _ => return Err(Error::unknown("topology.kind", "kind", kind, KINDS)),
     };
-    let drawing = drawing.map_err(|error| error.within("topology.params"))?;
+    let drawing = drawing.map_err(|error| error.inside("topology.params"))?;
     Ok(Cow::Owned(TopologySpec {
         kind: None,
         params: None,
@@ -50,7 +50,7 @@ pub fn write_out(spec: &TopologySpec) -> Result<Cow<'_, TopologySpec>> {
     }))
 }
 
-/// A drop-tail link; the buffer is unlimited where none is named.
+/// Returns a drop-tail link; the buffer is unlimited where none is named.
 fn link(from: &str, to: &str, rate: &str, delay: &str, buffer: Option<&str>) -> TopologyLink {
     TopologyLink {
         from: from.into(),
@@ -62,7 +62,7 @@ fn link(from: &str, to: &str, rate: &str, delay: &str, buffer: Option<&str>) -> 
     }
 }
 
-/// The same with the scheme's queue; the marker stands where packets enter.
+/// Returns the same with the scheme's queue; the marker is where packets enter.
 fn scheme(link: TopologyLink, mark: bool) -> TopologyLink {
     TopologyLink { scheme: true, mark: Some(mark), ..link }
 }

@@ -24,7 +24,7 @@ const MOST_PATHS: usize = 250_000;
 /// A rate at which nothing takes time.
 const UNLIMITED: Rate = Rate(u64::MAX);
 
-/// What stands at a link.
+/// The queue at a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runs {
     /// A drop-tail queue.
@@ -48,7 +48,7 @@ pub struct PlannedLink {
     pub buffer: Buffer,
     /// Its queue.
     pub runs: Runs,
-    /// The scheme's marker stands before it.
+    /// The scheme's marker is before it.
     pub is_marked: bool,
     /// Extra bytes per packet on the wire.
     pub overhead: u32,
@@ -57,7 +57,7 @@ pub struct PlannedLink {
 }
 
 impl PlannedLink {
-    /// A link without limits, with an unlimited drop-tail queue.
+    /// Returns a link of unlimited rate with an unlimited drop-tail queue.
     fn plain(name: String, rate: Rate, delay: Dur) -> PlannedLink {
         PlannedLink {
             name,
@@ -71,7 +71,7 @@ impl PlannedLink {
         }
     }
 
-    /// The same with the scheme's queue and marker.
+    /// Returns the same with the scheme's queue and marker.
     fn with_scheme(self) -> PlannedLink {
         PlannedLink { runs: Runs::Scheme, is_marked: true, ..self }
     }
@@ -119,7 +119,7 @@ impl Routes {
 }
 
 impl Network {
-    /// The links and paths of a scenario.
+    /// Returns the links and paths of a scenario.
     ///
     /// # Errors
     /// [`Error::Field`] naming the field of `link`, `access`, `topology`, `host_stage` or `faults`.
@@ -158,7 +158,7 @@ fn apply_faults(specs: &[FaultSpec], links: &mut [PlannedLink], by_name: bool) -
     Ok(())
 }
 
-/// A rate, or `None` for `unlimited`.
+/// Parses a rate; `None` for `unlimited`.
 fn access_rate(field: &str, text: &str) -> Result<Option<Rate>> {
     if text == "unlimited" { Ok(None) } else { parse_rate(field, text).map(Some) }
 }

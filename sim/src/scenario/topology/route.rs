@@ -22,7 +22,7 @@ impl Add for Cost {
     }
 }
 
-/// Finds paths; what it learns of a destination it keeps.
+/// Finds paths; caches the results for each destination.
 pub struct Router {
     graph: DiGraph<(), Cost>,
     /// By destination: the link to take at each node.
@@ -30,7 +30,7 @@ pub struct Router {
 }
 
 impl Router {
-    /// A router over nodes numbered in the order of their names, and one-way links (from, to, delay).
+    /// Returns a router over nodes numbered in the order of their names, and one-way links (from, to, delay).
     pub fn new(nodes: usize, links: impl Iterator<Item = (usize, usize, Dur)>) -> Router {
         let mut graph = DiGraph::with_capacity(nodes, 0);
         for _ in 0..nodes {
@@ -42,7 +42,7 @@ impl Router {
         Router { graph, next: BTreeMap::new() }
     }
 
-    /// The links from one node to another, if there is a way.
+    /// Returns the links of the path from one node to another, if there is one.
     pub fn path(&mut self, from: usize, to: usize) -> Option<Vec<u16>> {
         // A host with one link in is reached by way of the node before it, which it shares with others.
         let mut into = self.graph.edges_directed(NodeIndex::new(to), Incoming);
@@ -64,7 +64,7 @@ impl Router {
     }
 }
 
-/// The link to take at each node towards `target`.
+/// Returns the link to take at each node towards `target`.
 fn next_links(graph: &DiGraph<(), Cost>, target: usize) -> Vec<Option<u16>> {
     let costs = dijkstra(Reversed(graph), NodeIndex::new(target), None, |edge| *edge.weight());
     let best = |node: NodeIndex| {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Links and hosts in place of the dumbbell: a kind with its parameters, or written out.
+/// Links and hosts that replace the dumbbell: a kind with its parameters, or written out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TopologySpec {
@@ -18,16 +18,16 @@ pub struct TopologySpec {
     /// Nodes whose hosts send it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<String>,
-    /// Client n talks to server n, whatever server the traffic names.
+    /// Client n communicates with server n, even if the traffic names another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paired: Option<bool>,
     /// Link whose rate `load` and `1bdp` mean, as from-to; else the slowest one with the scheme.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<String>,
-    /// Rate of the bottleneck, in place of what its link says.
+    /// Rate of the bottleneck; replaces that of its link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<String>,
-    /// Buffer of the bottleneck, in place of what its link says.
+    /// Buffer of the bottleneck; replaces that of its link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<String>,
     /// Rate of the link back.
@@ -39,7 +39,7 @@ pub struct TopologySpec {
     /// Round-trip time of connections without one of their own where their path is shorter, and the unit `bdp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt: Option<String>,
-    /// Every marker on a path gives colours anew; else the first one's are kept.
+    /// Every marker on a path sets colours; else those of the first marker are kept.
     pub remark: bool,
     /// Tell the queues of all links, not only of those with the scheme.
     pub all_queues: bool,
@@ -70,7 +70,7 @@ pub struct TopologyLink {
     /// Its queue is the scenario's scheme, in the direction written.
     #[serde(default)]
     pub scheme: bool,
-    /// The scheme's marker stands before its queue.
+    /// The scheme's marker is before this link's queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<bool>,
     /// There is no link back.
@@ -119,7 +119,7 @@ pub struct HostStageSpec {
     /// Rate at which each user's queue is emptied.
     #[serde(default = "unlimited")]
     pub rate: String,
-    /// The scheme's marker stands before each user's queue.
+    /// The scheme's marker is before each user's queue.
     #[serde(default)]
     pub mark: bool,
 }

@@ -7,7 +7,7 @@ use crate::engine::layout::{Access, Layout};
 use crate::error::{Error, Result};
 use crate::units::Dur;
 
-/// The network with the users' queues before its first links.
+/// Returns the network with the users' queues before its first links.
 pub fn add_host_stage(mut network: Network, spec: &HostStageSpec, both_directions: bool) -> Result<Network> {
     if !(1..=10_000).contains(&spec.users) {
         return Err(Error::field("host_stage.users", spec.users, "from 1 to 10000"));
@@ -45,7 +45,7 @@ pub fn add_host_stage(mut network: Network, spec: &HostStageSpec, both_direction
     Ok(network)
 }
 
-/// How the hosts of a layout are numbered.
+/// Returns how the hosts of a layout are numbered.
 fn hosts(layout: &Layout) -> Result<Hosts> {
     match &layout.access {
         Access::Unlimited => Ok(Hosts { clients: 1, servers: 1, paired: false }),

@@ -38,7 +38,7 @@ impl Cdf {
         Cdf::parse(path, &text, unit_bytes)
     }
 
-    /// The same for a text; `name` is the file's in messages.
+    /// Returns the same for a text; `name` is the file's in messages.
     ///
     /// # Errors
     /// As [`Cdf::read`].
@@ -73,7 +73,7 @@ impl Cdf {
         Ok(Cdf { points })
     }
 
-    /// The size at share `u` of the flows, 0 ≤ `u` < 1, in whole bytes, at least 1.
+    /// Returns the size at share `u` of the flows, 0 ≤ `u` < 1, in whole bytes, at least 1.
     pub fn quantile(&self, u: f64) -> u64 {
         let place = self.points.partition_point(|(_, share)| *share <= u).min(self.points.len() - 1);
         let (bytes, share) = self.points[place];
@@ -84,7 +84,7 @@ impl Cdf {
         (exact.ceil() as u64).max(1)
     }
 
-    /// Mean size, bytes, before rounding.
+    /// Returns the mean size, bytes, before rounding.
     pub fn mean(&self) -> f64 {
         let (first, share) = self.points[0];
         let between =
@@ -92,7 +92,8 @@ impl Cdf {
         first * share + between.sum::<f64>()
     }
 
-    /// Mean number of segments of at most `mss` bytes: the sum over n of the share of flows above n segments.
+    /// Returns the mean number of segments of at most `mss` bytes: the sum over n of the share of flows above
+    /// n segments.
     pub fn mean_segments(&self, mss: u32) -> f64 {
         let mss = f64::from(mss.max(1));
         let first = above(mss, (0.0, 0.0), (self.points[0].0, 0.0));
@@ -101,8 +102,9 @@ impl Cdf {
     }
 }
 
-/// Sum of the share of flows above n · `mss` bytes over the n whose size lies in a stretch of the table, its start
-/// included: the share falls evenly there, so the mean of the first and the last stands for all.
+/// Returns the sum of the share of flows above n · `mss` bytes over the n whose size lies in a stretch of the
+/// table, its start included: the share falls evenly there, so the mean of the first and the last stands for
+/// all.
 fn above(mss: f64, (from, below): (f64, f64), (to, above): (f64, f64)) -> f64 {
     let (first, end) = ((from / mss).ceil(), (to / mss).ceil());
     if first >= end {

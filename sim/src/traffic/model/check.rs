@@ -50,7 +50,7 @@ impl FlowDirection {
         if self == FlowDirection::Both { 2 } else { 1 }
     }
 
-    /// The user whose flow this is, and whether it is an upload.
+    /// Returns the user whose flow this is, and whether it is an upload.
     pub fn user_of_flow(self, flow: u32) -> (u32, bool) {
         match self {
             FlowDirection::Down => (flow, false),

@@ -10,7 +10,7 @@ use crate::units::Dur;
 pub enum PageDraws {
     /// Sessions that come and go.
     Sfd(Draws),
-    /// Users who stay.
+    /// Users who stay during the whole run.
     Users(UserDraws),
 }
 
@@ -23,7 +23,8 @@ impl PageDraws {
         }
     }
 
-    /// From the arrival of the session before to the `k`-th; `None` when nobody else comes.
+    /// Returns the time from the previous session's arrival to the `k`-th; `None` if no other session
+    /// arrives.
     pub fn session_gap(&self, k: u64) -> Option<Dur> {
         match self {
             PageDraws::Sfd(draws) => Some(draws.session_gap(k)),
@@ -31,7 +32,7 @@ impl PageDraws {
         }
     }
 
-    /// The client host of a session.
+    /// Returns the client host of a session.
     pub fn client(&self, session: u64) -> u32 {
         match self {
             PageDraws::Sfd(draws) => draws.client(session),
@@ -39,7 +40,7 @@ impl PageDraws {
         }
     }
 
-    /// How many pages a session fetches.
+    /// Returns how many pages a session fetches.
     pub fn pages(&self, session: u64) -> u32 {
         match self {
             PageDraws::Sfd(draws) => draws.pages(session),
@@ -47,7 +48,7 @@ impl PageDraws {
         }
     }
 
-    /// What page `page` of a session is.
+    /// Returns what page `page` of a session is.
     pub fn page(&self, session: u64, page: u32) -> Page {
         match self {
             PageDraws::Sfd(draws) => draws.page(session, page),
@@ -55,7 +56,7 @@ impl PageDraws {
         }
     }
 
-    /// Object `object` of a page.
+    /// Returns object `object` of a page.
     pub fn object(&self, session: u64, page: u32, object: u32) -> Object {
         match self {
             PageDraws::Sfd(draws) => draws.object(session, page, object),
@@ -63,7 +64,7 @@ impl PageDraws {
         }
     }
 
-    /// How long the user thinks after page `page` is complete.
+    /// Returns how long the user thinks after page `page` is complete.
     pub fn think(&self, session: u64, page: u32) -> Dur {
         match self {
             PageDraws::Sfd(draws) => draws.think(session, page),
@@ -71,12 +72,12 @@ impl PageDraws {
         }
     }
 
-    /// How long the user of a session in progress at the start thinks before its page 0.
+    /// Returns how long the user of a session in progress at the start thinks before its page 0.
     pub fn residual_think(&self, session: u64) -> Dur {
         self.think(session, u32::MAX)
     }
 
-    /// How pages are fetched.
+    /// Returns how the objects of a page are fetched.
     pub fn fetch(&self) -> Fetch {
         match self {
             PageDraws::Sfd(_) => Fetch::Paced,
@@ -84,7 +85,7 @@ impl PageDraws {
         }
     }
 
-    /// The `part`-th transfer that an object of `bytes` becomes.
+    /// Returns the `part`-th transfer that an object of `bytes` becomes.
     pub fn part(&self, bytes: u64, part: u32) -> Option<u64> {
         match self {
             PageDraws::Sfd(draws) => draws.model().transfers(bytes).nth(part as usize),
@@ -92,18 +93,19 @@ impl PageDraws {
         }
     }
 
-    /// Whether objects come in pieces.
+    /// Returns whether objects come in pieces.
     pub fn is_chopped(&self) -> bool {
         matches!(self, PageDraws::Sfd(draws) if draws.model().transform == Transform::L2s)
     }
 
-    /// A number for the `part`-th transfer of an object, the same under every scheme. Unique for up to 2^24
-    /// sessions of 2^16 pages; the pages of a user beyond that, days later, have the numbers of its first.
+    /// Returns a number for the `part`-th transfer of an object, the same under every scheme. Unique for up
+    /// to 2^24 sessions of 2^16 pages; the pages of a user beyond that, days later, have the numbers of its
+    /// first.
     pub fn key(&self, session: u64, page: u32, object: u32, part: u32) -> u64 {
         session << 40 | u64::from(page & 0xffff) << 24 | u64::from(object) << 12 | u64::from(part)
     }
 
-    /// The page as its transfers carry it.
+    /// Returns the page as its transfers carry it.
     pub fn page_of(&self, session: u64, page: u32, objects: u32) -> PageOf {
         let transfers = match self {
             PageDraws::Sfd(draws) if draws.model().transform != Transform::None => {
@@ -117,7 +119,7 @@ impl PageDraws {
         PageOf::new(self.key(session, page, 0, 0) + 1, transfers)
     }
 
-    /// A page on one connection: its index, then everything else back to back, which is one write.
+    /// Returns a page on one connection: its index, then everything else back to back, which is one write.
     pub fn script(&self, session: u64, page: u32, objects: u32) -> Script {
         let of = self.page_of(session, page, objects);
         let bytes = |object| self.object(session, page, object).bytes;

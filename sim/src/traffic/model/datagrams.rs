@@ -1,4 +1,4 @@
-//! Packets at a constant rate, all the time or in spurts, whatever the network does to them.
+//! Packets at a constant rate, all the time or in spurts, which do not react to the network.
 //!
 //! `udp` is a sender that ignores loss. `voip` is a telephone call: 200 B every 20 ms, the packets of G.711 (160 B of
 //! sound and 40 B of IP, UDP and RTP headers), in talk spurts and pauses of exponential length with the means of Recommendation
@@ -41,7 +41,7 @@ pub struct Udp {
 pub struct Voip {
     /// Calls, each between hosts of its own, all through the run.
     pub calls: u32,
-    /// Who is heard.
+    /// Direction of the sound.
     pub direction: FlowDirection,
     /// IP length.
     pub packet_bytes: u32,
@@ -105,7 +105,7 @@ impl Udp {
         ])
     }
 
-    /// The flows' common form.
+    /// Returns the flows' common form.
     pub fn senders(&self) -> Senders {
         Senders {
             flows: self.flows,
@@ -138,7 +138,7 @@ impl Voip {
         ])
     }
 
-    /// The flows' common form.
+    /// Returns the flows' common form.
     pub fn senders(&self) -> Senders {
         Senders {
             flows: self.calls,
@@ -154,7 +154,7 @@ impl Voip {
     }
 }
 
-/// Senders of datagrams, of whatever application.
+/// Senders of datagrams of any application.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Senders {
     flows: u32,
@@ -197,7 +197,7 @@ pub struct Stream {
 }
 
 impl Senders {
-    /// Every flow with its packets, drawn under `seed`.
+    /// Returns every flow with its packets, drawn under `seed`.
     pub fn streams(&self, seed: u64) -> Vec<(Begin, Stream)> {
         (0..self.flows * self.direction.flows())
             .map(|flow| (self.begin(seed, flow), self.stream(seed, flow)))
@@ -222,7 +222,7 @@ impl Senders {
         }
     }
 
-    /// Load on `rate_bps` in one direction.
+    /// Returns the load on `rate_bps` in one direction.
     pub fn offered_load(&self, rate_bps: f64) -> f64 {
         let active = if self.on_s > 0.0 { self.on_s / (self.on_s + self.off_s) } else { 1.0 };
         let peak = f64::from(self.packet_bytes) * 8.0 / self.interval.as_secs();
@@ -231,7 +231,7 @@ impl Senders {
 }
 
 impl Stream {
-    /// Packets of spurt `number`, at least one; without pauses there is a single spurt.
+    /// Returns the packets of spurt `number`, at least one; without pauses there is a single spurt.
     pub fn spurt_packets(&self, number: u64) -> u64 {
         if self.on_s == 0.0 || self.off_s == 0.0 {
             return u64::MAX;
@@ -240,7 +240,7 @@ impl Stream {
         ((length / self.interval.as_secs()).round() as u64).max(1)
     }
 
-    /// Pause before spurt `number`.
+    /// Returns the pause before spurt `number`.
     pub fn pause(&self, number: u64) -> Dur {
         Dur::from_secs(self.draws(Purpose::Idle, number).exponential(self.off_s))
     }

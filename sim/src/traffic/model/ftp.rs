@@ -1,8 +1,8 @@
 //! File transfers: one after the other with pauses, at fixed times, or without end; either way.
 //!
-//! Defaults are Noureddine & Tobagi's (section II): sizes Pareto of shape 1.2 and mean 200 kB, pauses exponential of
-//! mean 2 s. With `period_s` a file begins every period whatever became of the one before, as Guo & Matta's
-//! foreground flows do.
+//! Defaults are Noureddine & Tobagi's (section II): sizes Pareto of shape 1.2 and mean 200 kB, pauses
+//! exponential of mean 2 s. With `period_s` a file begins every period, even if the previous one is
+//! unfinished, as Guo & Matta's foreground flows do.
 
 use super::cdf::Cdf;
 use super::check::{self, FlowDirection};
@@ -33,7 +33,7 @@ pub struct Ftp {
     pub sizes_unit_bytes: f64,
     /// Mean pause from the end of a file to the next, exponential, s.
     pub off_s: f64,
-    /// A file begins every so many seconds instead, whatever became of the one before; 0 is off.
+    /// Interval at which files begin, s, even if the previous one is unfinished; 0 is off.
     pub period_s: f64,
     /// One file without end; it is not a transfer but a flow whose goodput is noted.
     pub endless: bool,
@@ -96,20 +96,22 @@ impl Ftp {
         self.users * self.direction.flows()
     }
 
-    /// The host at both ends of a flow, and whether it is an upload.
+    /// Returns the host at both ends of a flow, and whether it is an upload.
     pub fn host_of_flow(&self, flow: u32) -> (u32, bool) {
         let (user, upload) = self.direction.user_of_flow(flow);
         (self.first_host + user, upload)
     }
 
-    /// Load on `rate_bps` in one direction, if it does not depend on the network: with `period_s`.
+    /// Returns the load on `rate_bps` in one direction, if it does not depend on the network: with
+    /// `period_s`.
     pub fn offered_load(&self, rate_bps: f64, mss: u32) -> Option<f64> {
         let wire = self.mean_bytes() * (1.0 + HEADER_BYTES as f64 / f64::from(mss.max(1)));
         let per_s = f64::from(self.users) / self.period_s;
         (self.period_s > 0.0 && !self.endless).then(|| wire * 8.0 * per_s / rate_bps)
     }
 
-    /// Mean size after the cap: of a Pareto distribution from m on, ∫ of the share of larger files up to the cap.
+    /// Returns the mean size after the cap: of a Pareto distribution from m on, ∫ of the share of larger
+    /// files up to the cap.
     pub fn mean_bytes(&self) -> f64 {
         if let Some(table) = &self.table {
             return table.mean();
@@ -125,12 +127,12 @@ impl Ftp {
         least + least / (self.shape - 1.0) * (1.0 - libm::pow(least / cap, self.shape - 1.0))
     }
 
-    /// The smallest file of the Pareto distribution.
+    /// Returns the smallest file of the Pareto distribution.
     fn least(&self) -> f64 {
         self.mean_bytes * (self.shape - 1.0) / self.shape
     }
 
-    /// The draws of one run.
+    /// Returns the draws of one run.
     pub fn draws(&self, seed: u64) -> FtpDraws {
         FtpDraws { model: self.clone(), seed }
     }
@@ -144,18 +146,18 @@ pub struct FtpDraws {
 }
 
 impl FtpDraws {
-    /// The parameters.
+    /// Returns the parameters of the model.
     pub fn model(&self) -> &Ftp {
         &self.model
     }
 
-    /// When a flow begins.
+    /// Returns when a flow begins.
     pub fn start(&self, flow: u32) -> Dur {
         let draw = Stream::new(self.seed, Purpose::Arrival, u64::from(flow)).uniform();
         Dur::from_secs(draw * self.model.start_spread_s)
     }
 
-    /// Payload of file `number` of a flow.
+    /// Returns the payload of file `number` of a flow.
     pub fn bytes(&self, flow: u32, number: u32) -> u64 {
         let uniform = self.stream(Purpose::Size, flow, number).uniform();
         let model = &self.model;
@@ -169,7 +171,7 @@ impl FtpDraws {
         (drawn.min(model.cap_bytes as f64).round() as u64).max(1)
     }
 
-    /// Pause before file `number` of a flow.
+    /// Returns the pause before file `number` of a flow.
     pub fn pause(&self, flow: u32, number: u32) -> Dur {
         Dur::from_secs(self.stream(Purpose::Idle, flow, number).exponential(self.model.off_s))
     }

@@ -1,12 +1,12 @@
 //! Browsers of Noureddine and Tobagi's experiments (section II-B): HTTP/1.0 with parallel connections, and
 //! HTTP/1.1 with one persistent, pipelined connection.
 //!
-//! A user asks for the index of a page; when it is complete, for everything else: over up to four connections
-//! at once, a new one for each object, or all together over the connection of the index, which is closed after
-//! the page. Then the user thinks. The paper takes sizes and numbers of objects from elsewhere without giving
-//! them; the defaults are those that come within a fifth of its loads. Sizes are whole bytes.
-//! That the persistent connection, too, waits for the index before it asks for the rest is our reading: the paper
-//! says only that all requests are taken to arrive together.
+//! A user requests the index of a page and, when it is complete, everything else: over up to four connections
+//! at once, a new one for each object, or all together over the connection of the index, which is closed
+//! after the page. Then the user thinks. The paper takes sizes and numbers of objects from elsewhere without
+//! giving them; the defaults are those that come within a fifth of its loads. Sizes are whole bytes. We
+//! assume that the persistent connection, too, waits for the index before it requests the rest. The paper
+//! says only that all requests are assumed to arrive together.
 
 use super::check;
 use super::law::{Count, Law, Sizes};
@@ -38,7 +38,7 @@ pub struct Http {
     pub object_mean_bytes: f64,
     /// Its shape.
     pub shape: f64,
-    /// Smaller objects become this, bytes.
+    /// Smaller objects are enlarged to this, bytes.
     pub min_bytes: u64,
     /// Larger objects are cut to this, bytes.
     pub cap_bytes: u64,
@@ -55,7 +55,7 @@ pub struct Http {
 }
 
 impl Http {
-    /// Four connections at once.
+    /// Returns the defaults: four connections at once.
     pub fn http10() -> Http {
         Http {
             users: 200,
@@ -78,7 +78,7 @@ impl Http {
         }
     }
 
-    /// One pipelined connection.
+    /// Returns the rules of one pipelined connection per page.
     pub fn http11() -> Http {
         Http { parallel: 0, ..Http::http10() }
     }
@@ -112,7 +112,7 @@ impl Http {
         check::order(("min_bytes", self.min_bytes as f64), ("cap_bytes", self.cap_bytes as f64))
     }
 
-    /// The process.
+    /// Returns the process that plays the model.
     pub fn process(&self) -> Users {
         let law = Law::Lomax { mean: self.object_mean_bytes, shape: self.shape };
         Users {

@@ -1,14 +1,14 @@
-//! Pages over one long HTTP/2 connection, and a download beside them in the same connection.
+//! Pages over one long HTTP/2 connection, optionally with a download in the same connection.
 //!
-//! Connections come as a Poisson process; each carries several pages with a user's pauses between. HTTP/2
-//! (RFC 9113) multiplexes the objects of a page over one connection, so they are complete nearly together: a
-//! page is its index and then one write with everything else. No paper gives the parameters; sizes and pauses
-//! are those of SFD's Table 2, the number of objects is that of a larger page of today.
+//! Connections arrive as a Poisson process; each carries several pages with a user's pauses in between.
+//! HTTP/2 (RFC 9113) multiplexes the objects of a page over one connection, so that they complete at nearly
+//! the same time: a page is its index and then one write with everything else. No paper gives the parameters;
+//! sizes and pauses are those of SFD's Table 2, the number of objects is that of a larger page of today.
 //!
-//! With `download_bytes` the connection carries a download as well: its bytes fill the time between pages in
-//! place of pauses, in equal portions, and while a page comes the server sends as many bytes of the download
-//! as of the page, in turn. A page's time then counts those bytes too. One simplification: a portion is over
-//! before the next page is asked for, so the download rests for that one round trip.
+//! With `download_bytes` the connection carries a download as well. Its bytes fill the time between pages
+//! instead of pauses, in equal portions. While a page is sent, the server alternates between bytes of the
+//! download and of the page. The page's time then includes those bytes. One simplification: a portion ends
+//! before the next page is requested, so the download pauses for that round trip.
 
 use super::check;
 use super::law::{Count, Law, Sizes};
@@ -89,18 +89,18 @@ impl Http2 {
         ])
     }
 
-    /// The model with the arrival rate that loads a link by `load`.
+    /// Returns the model with the arrival rate that loads a link by `load`.
     pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> Http2 {
         let each = self.mean_wire(mss);
         Http2 { connections_per_s: load * rate.0 as f64 / 8.0 / each, ..self }
     }
 
-    /// The load on `rate` that the parameters offer.
+    /// Returns the load on `rate` that the parameters offer.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
         self.connections_per_s * self.mean_wire(mss) * 8.0 / rate.0 as f64
     }
 
-    /// Expected wire bytes of a connection; segments are counted within half a segment per write.
+    /// Returns the expected wire bytes of a connection; segments are counted within half a segment per write.
     pub fn mean_wire(&self, mss: u32) -> f64 {
         let pages = self.pages().mean();
         let page = self.objects().mean() * self.sizes().mean();
@@ -111,7 +111,7 @@ impl Http2 {
         payload + HEADER_BYTES as f64 * (payload / f64::from(mss.max(1)) + writes / 2.0 + 1.0)
     }
 
-    /// Probability that a page is only its index.
+    /// Returns the probability that a page is only its index.
     fn only_index(&self) -> f64 {
         -libm::expm1(-1.0 / self.objects_per_page)
     }
@@ -129,7 +129,7 @@ impl Http2 {
         Sizes { law, least: 1, cap: self.cap_bytes, unit: 1 }
     }
 
-    /// The draws of one replication.
+    /// Returns the draws of one replication.
     pub fn draws(&self, seed: u64, replication: u32) -> Http2Draws {
         Http2Draws { model: self.clone(), seed: mix(seed ^ mix(u64::from(replication))) }
     }
@@ -143,21 +143,22 @@ pub struct Http2Draws {
 }
 
 impl Http2Draws {
-    /// Connections in progress at the start, numbered from 0: Poisson with mean rate × mean duration (Little's law).
-    /// Pages are geometric, so each has as many pages left as a new one in all, after [`Http2Draws::residual`].
+    /// Returns the connections in progress at the start, numbered from 0: Poisson with mean rate × mean
+    /// duration (Little's law). Pages are geometric, so each has as many pages left as a new one in all,
+    /// after [`Http2Draws::residual`].
     pub fn initial(&self) -> u64 {
         let model = &self.model;
         let mean_s = model.pages().mean() * (model.inter_page_s + model.assumed_page_s);
         self.stream(Purpose::Count, mix(u64::MAX)).poisson((model.connections_per_s * mean_s).min(1e5))
     }
 
-    /// When the user of a connection in progress at the start asks for the next page.
+    /// Returns when the user of a connection in progress at the start requests the next page.
     pub fn residual(&self, number: u64) -> Dur {
         let mut stream = self.stream(Purpose::Idle, number);
         Dur::from_secs(stream.exponential(self.model.inter_page_s))
     }
 
-    /// Connection `number`, and the time to the next.
+    /// Returns connection `number`, and the time to the next.
     pub fn connection(&self, number: u64, planned: &mut Vec<Planned>) -> Dur {
         let mut hosts = self.stream(Purpose::Host, number);
         let client = hosts.below(u64::from(self.model.clients)) as u32;
@@ -167,7 +168,7 @@ impl Http2Draws {
         Dur::from_secs(self.stream(Purpose::Arrival, number).exponential(mean))
     }
 
-    /// The writes of connection `number`.
+    /// Returns the writes of connection `number`.
     pub fn script(&self, number: u64) -> Script {
         let pages = self.model.pages().draw(self.stream(Purpose::Count, number));
         let portions = u64::from(pages - 1).max(1);
@@ -189,7 +190,8 @@ impl Http2Draws {
         script.push(Dur::ZERO, (self.model.download_bytes / portions).max(1), PageOf::default());
     }
 
-    /// Index and the rest of a page, twice as many bytes while a download shares the connection.
+    /// Returns the writes of a page, its index and the rest; twice as many bytes while a download shares the
+    /// connection.
     fn page(&self, number: u64, page: u32, is_shared: bool, script: &mut Script) {
         let entity = mix(mix(number) ^ u64::from(page));
         let objects = self.model.objects().draw(self.stream(Purpose::Count, entity));

@@ -1,4 +1,4 @@
-//! Distributions of sizes and counts: draws, and the closed forms from which loads come.
+//! Distributions of sizes and counts: draws, and the closed forms from which loads are computed.
 
 use crate::rng::Stream;
 use crate::traffic::connection::HEADER_BYTES;
@@ -26,7 +26,7 @@ pub enum Law {
 }
 
 impl Law {
-    /// One draw.
+    /// Draws one number.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         match *self {
             Law::Lomax { mean, shape } => stream.lomax(mean, shape),
@@ -37,7 +37,7 @@ impl Law {
         }
     }
 
-    /// P(X > x).
+    /// Returns P(X > x).
     pub fn exceeds(&self, x: f64) -> f64 {
         match *self {
             Law::Lomax { mean, shape } => libm::pow(1.0 + x.max(0.0) / (mean * (shape - 1.0)), -shape),
@@ -50,7 +50,7 @@ impl Law {
         }
     }
 
-    /// ∫ P(X > t) dt from 0 to x: the mean of min(X, x).
+    /// Returns ∫ P(X > t) dt from 0 to x: the mean of min(X, x).
     pub fn mean_below(&self, x: f64) -> f64 {
         match *self {
             Law::Lomax { mean, shape } => {
@@ -72,7 +72,7 @@ impl Law {
 pub struct Sizes {
     /// The law, in bytes.
     pub law: Law,
-    /// Smaller sizes become this.
+    /// Smaller sizes are enlarged to this.
     pub least: u64,
     /// Larger sizes become this.
     pub cap: u64,
@@ -81,13 +81,13 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// One draw, bytes.
+    /// Draws one size in bytes.
     pub fn draw(&self, mut stream: Stream) -> u64 {
         let drawn = self.law.draw(&mut stream).clamp(self.least as f64, self.cap.max(self.least) as f64);
         (drawn.ceil() as u64).max(1).next_multiple_of(self.unit)
     }
 
-    /// P(size > bytes).
+    /// Returns P(size > bytes).
     pub fn exceeds(&self, bytes: u64) -> f64 {
         let whole = bytes / self.unit * self.unit;
         if whole < self.least {
@@ -99,7 +99,8 @@ impl Sizes {
         }
     }
 
-    /// Expected size, bytes: exact for units above one byte, half a byte added for rounding otherwise.
+    /// Returns the expected size, bytes: exact for units above one byte, half a byte added for rounding
+    /// otherwise.
     pub fn mean(&self) -> f64 {
         if self.unit >= 100 {
             return self.unit as f64 * self.sum_over(self.unit);
@@ -109,18 +110,18 @@ impl Sizes {
         least + self.law.mean_below(cap) - self.law.mean_below(least) + rounding
     }
 
-    /// Expected segments of `mss` payload bytes.
+    /// Returns the expected segments of `mss` payload bytes.
     pub fn mean_segments(&self, mss: u32) -> f64 {
         self.sum_over(u64::from(mss.max(1)))
     }
 
-    /// Expected wire bytes of a transfer on a connection of its own: payload, 40 B for each segment and
-    /// for the SYN-ACK.
+    /// Returns the expected wire bytes of a transfer on a connection of its own: payload, 40 B for each
+    /// segment and for the SYN-ACK.
     pub fn mean_wire(&self, mss: u32) -> f64 {
         self.mean() + HEADER_BYTES as f64 * (self.mean_segments(mss) + 1.0)
     }
 
-    /// Σ P(size > n·step) over n ≥ 0.
+    /// Returns Σ P(size > n·step) over n ≥ 0.
     fn sum_over(&self, step: u64) -> f64 {
         let points = (0u64..).map(|n| n * step).take_while(|point| *point < self.cap.max(self.least));
         points.map(|point| self.exceeds(point)).sum()
@@ -130,7 +131,7 @@ impl Sizes {
 /// How many: objects of a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Count {
-    /// Each number from the first to the second alike.
+    /// Each number from the first to the second is equally likely.
     Uniform(u32, u32),
     /// An exponential rounded up, cut at the second.
     Exponential(f64, u32),
@@ -148,7 +149,7 @@ pub enum Count {
 }
 
 impl Count {
-    /// One draw, at least 1.
+    /// Draws one number, at least 1.
     pub fn draw(&self, mut stream: Stream) -> u32 {
         match *self {
             Count::Uniform(least, most) => least + stream.below(u64::from(most - least) + 1) as u32,
@@ -161,7 +162,7 @@ impl Count {
         }
     }
 
-    /// Expected count.
+    /// Returns the expected count.
     pub fn mean(&self) -> f64 {
         match *self {
             Count::Uniform(least, most) => f64::from(least + most) / 2.0,

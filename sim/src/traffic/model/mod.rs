@@ -129,13 +129,13 @@ pub const MODELS: &[About] = &[
     About { name: "voip", summary: "telephone calls: 200 bytes every 20 ms in talk spurts, both ways" },
 ];
 
-/// The model called `name`, with `params` (an object, or null) over its defaults.
+/// Returns the model called `name`, with `params` (an object, or null) over its defaults.
 ///
 /// # Errors
 /// [`Error::Field`] naming `model`, `params` or `params.<field>`.
 pub fn by_name(name: &str, params: &Value) -> Result<Model> {
     match named(name, params) {
-        Some(model) => model.map_err(|error| error.within("params")),
+        Some(model) => model.map_err(|error| error.inside("params")),
         None => Err(Error::unknown("model", "model", name, MODELS.iter().map(|about| about.name))),
     }
 }
@@ -170,7 +170,7 @@ fn poisson_with(model: Poisson, params: &Value) -> Result<Model> {
     with_params(model, params)?.checked().map(Model::Poisson)
 }
 
-/// A model with these parameters over its own, if they are allowed.
+/// Returns a model with these parameters over its own, if they are allowed.
 fn checked<T: Serialize + DeserializeOwned>(
     model: T,
     params: &Value,
@@ -201,7 +201,7 @@ pub(crate) fn with_params<T: Serialize + DeserializeOwned>(mut model: T, params:
         }
         // One at a time, so that the fault belongs to this parameter.
         model = serde_json::from_value(all.clone()).map_err(|error| {
-            Problem::Form { value: Some(value.into_given()), problem: error.to_string() }.of(name)
+            Problem::Form { value: Some(value.into_given()), problem: error.to_string() }.for_field(name)
         })?;
     }
     Ok(model)
@@ -228,8 +228,8 @@ pub fn count_parameter(model: &str) -> std::result::Result<&'static str, &'stati
 }
 
 impl Model {
-    /// The load on `rate` in one direction that the model's own parameters offer; `None` where it depends on
-    /// the network.
+    /// Returns the load on `rate` in one direction that the model's own parameters offer; `None` where it
+    /// depends on the network.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> Option<f64> {
         let bps = rate.0 as f64;
         match self {
@@ -247,7 +247,7 @@ impl Model {
         }
     }
 
-    /// Whether all its data goes from client to server.
+    /// Returns whether all its data goes from client to server.
     pub fn is_upload(&self) -> bool {
         match self {
             Model::WebSfd(_) | Model::RioPs(_) | Model::Http(_) => false,
@@ -259,8 +259,8 @@ impl Model {
         }
     }
 
-    /// The model with the arrivals, or as many users, as load a link of `rate` by `load`; those that take no load
-    /// are left as they are.
+    /// Returns the model with the arrivals, or as many users, as load a link of `rate` by `load`; those that
+    /// take no load are left as they are.
     ///
     /// # Errors
     /// [`crate::error::Error::Field`] for a load that the model cannot offer.
@@ -283,12 +283,12 @@ impl Model {
         })
     }
 
-    /// Whether a load scales its arrivals; the others have so many users.
+    /// Returns whether a load scales the model's arrivals; other models have a number of users.
     pub fn takes_load(&self) -> bool {
         !matches!(self, Model::Telnet(_) | Model::Ftp(_) | Model::Udp(_) | Model::Voip(_))
     }
 
-    /// The name of its kind.
+    /// Returns the name of its kind.
     pub fn name(&self) -> &'static str {
         match self {
             Model::WebSfd(_) => "web:sfd",
@@ -306,7 +306,7 @@ impl Model {
         }
     }
 
-    /// All parameters, for a manifest.
+    /// Returns all parameters, for a manifest.
     pub fn params(&self) -> Value {
         let value = match self {
             Model::WebSfd(model) => serde_json::to_value(model),

@@ -1,5 +1,4 @@
-//! The open-loop models of pages and connections behind one face: when the next arrives does not depend on the
-//! network.
+//! One interface to the open-loop models of pages and connections: arrivals do not depend on the network.
 
 use super::http2::Http2Draws;
 use super::packmime::PackMimeDraws;
@@ -23,14 +22,14 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// A connection with one write.
+    /// Returns a connection with one write.
     pub fn single(key: u64, client: u32, server: u32, bytes: u64, page: PageOf) -> Planned {
         let mut script = Script::default();
         script.push(Dur::ZERO, bytes, page);
         Planned::scripted(key, client, server, script)
     }
 
-    /// A connection with several.
+    /// Returns a connection with several writes.
     pub fn scripted(key: u64, client: u32, server: u32, script: Script) -> Planned {
         Planned { key, client, server, script, delay: Dur::ZERO }
     }
@@ -48,7 +47,7 @@ pub enum OpenLoop {
 }
 
 impl OpenLoop {
-    /// Arrivals that lie before the start and are still in progress then, numbered from 0.
+    /// Returns the arrivals that lie before the start and are still in progress then, numbered from 0.
     pub fn initial(&self) -> u64 {
         match self {
             OpenLoop::Http2(draws) => draws.initial(),
@@ -56,7 +55,7 @@ impl OpenLoop {
         }
     }
 
-    /// When the connections of such an arrival are next active.
+    /// Returns when the connections of such an arrival are next active.
     pub fn residual(&self, number: u64) -> Dur {
         match self {
             OpenLoop::Http2(draws) => draws.residual(number),
@@ -65,7 +64,7 @@ impl OpenLoop {
     }
 
     /// Adds the connections of arrival `number` to `planned`; returns the time to the next arrival. Arrivals
-    /// must be asked for in order.
+    /// must be requested in order.
     pub fn arrival(&mut self, number: u64, planned: &mut Vec<Planned>) -> Dur {
         match self {
             OpenLoop::Shred(draws) => draws.page(number, planned),

@@ -3,7 +3,7 @@
 /// Terms added one by one; the rest is taken by the Euler-Maclaurin formula.
 const PLAIN: u64 = 1000;
 
-/// `Σ (1 + n·step/scale)^-shape` over all n ≥ 0 with `n·step < end`; shape above 1, the rest above 0.
+/// Returns `Σ (1 + n·step/scale)^-shape` over all n ≥ 0 with `n·step < end`; shape above 1, the rest above 0.
 ///
 /// The first [`PLAIN`] terms are added, the rest is `Σ_{n=N}^{M-1} f(n) = ∫_N^M f + [f(N) − f(M)]/2 +
 /// [f'(M) − f'(N)]/12 − [f'''(M) − f'''(N)]/720`. What is left out is below `f⁽⁵⁾(N)/30240`, which is

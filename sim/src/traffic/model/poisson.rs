@@ -39,7 +39,7 @@ pub struct Poisson {
 }
 
 impl Default for Poisson {
-    /// Sizes as in SFD Table 2, capped at 20 MB; ten transfers a second.
+    /// Returns the defaults: sizes as in SFD Table 2, capped at 20 MB; ten transfers a second.
     fn default() -> Self {
         Poisson {
             transfers_per_s: 10.0,
@@ -57,7 +57,7 @@ impl Default for Poisson {
 }
 
 impl Poisson {
-    /// The defaults with the sizes of a file.
+    /// Returns the defaults with the sizes of a file.
     pub fn of_sizes(file: &str) -> Poisson {
         Poisson { sizes: file.to_string(), ..Poisson::default() }
     }
@@ -82,17 +82,17 @@ impl Poisson {
         Ok(self)
     }
 
-    /// The model with the arrival rate that loads a link by `load`.
+    /// Returns the model with the arrival rate that loads a link by `load`.
     pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> Poisson {
         Poisson { transfers_per_s: load * rate.0 as f64 / 8.0 / self.mean_wire_bytes(mss), ..self }
     }
 
-    /// The load on `rate` that the parameters offer.
+    /// Returns the load on `rate` that the parameters offer.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
         self.mean_wire_bytes(mss) * 8.0 * self.transfers_per_s / rate.0 as f64
     }
 
-    /// Expected wire bytes of a transfer: payload, 40 B per segment, 40 B for the SYN-ACK.
+    /// Returns the expected wire bytes of a transfer: payload, 40 B per segment, 40 B for the SYN-ACK.
     pub fn mean_wire_bytes(&self, mss: u32) -> f64 {
         if let Some(table) = &self.table {
             return table.mean() + 0.5 + HEADER_BYTES as f64 * (table.mean_segments(mss) + 1.0);
@@ -105,7 +105,7 @@ impl Poisson {
         payload + HEADER_BYTES as f64 * (segments + 1.0)
     }
 
-    /// The draws of one replication.
+    /// Returns the draws of one replication.
     pub fn draws(&self, seed: u64, replication: u32) -> PoissonDraws {
         PoissonDraws { model: self.clone(), seed: mix(seed ^ mix(u64::from(replication))) }
     }
@@ -119,12 +119,12 @@ pub struct PoissonDraws {
 }
 
 impl PoissonDraws {
-    /// From the arrival before (or the start) to transfer `number`.
+    /// Returns the time from the previous arrival (or the start) to transfer `number`.
     pub fn gap(&self, number: u64) -> Dur {
         Dur::from_secs(self.stream(Purpose::Arrival, number).exponential(1.0 / self.model.transfers_per_s))
     }
 
-    /// Payload bytes of transfer `number`.
+    /// Returns the payload bytes of transfer `number`.
     pub fn bytes(&self, number: u64) -> u64 {
         let mut stream = self.stream(Purpose::Size, number);
         if let Some(table) = &self.model.table {
@@ -134,12 +134,12 @@ impl PoissonDraws {
         (drawn.min(self.model.cap_bytes as f64).ceil() as u64).max(1)
     }
 
-    /// Whether the client sends.
+    /// Returns whether the client sends.
     pub fn is_upload(&self) -> bool {
         self.model.upload
     }
 
-    /// Client and server of transfer `number`.
+    /// Returns client and server of transfer `number`.
     pub fn hosts(&self, number: u64) -> (u32, u32) {
         let mut stream = self.stream(Purpose::Host, number);
         (

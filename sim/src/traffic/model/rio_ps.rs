@@ -1,8 +1,8 @@
 //! Guo and Matta's web sessions (BU-CS-2001-005, section IV-A, Table II).
 //!
-//! A fixed number of sessions, each of which loads pages for ever; objects are asked for at exponential gaps,
-//! each on a connection of its own; sizes are bounded Pareto, in packets, rounded up to whole packets. The paper
-//! gives no number of sessions; the default loads its first link as its goodput tells.
+//! A fixed number of sessions load pages during the whole run. Objects are requested at exponential gaps,
+//! each on its own connection. Sizes are bounded Pareto, in packets, rounded up to whole packets. The paper
+//! does not give the number of sessions; the default loads its first link to the published goodput.
 
 use super::check;
 use super::law::{Count, Law, Sizes};
@@ -20,7 +20,7 @@ pub struct RioPs {
     pub inter_page_s: f64,
     /// Fewest objects of a page.
     pub objects_min: u32,
-    /// Most objects of a page; every number between is alike.
+    /// Most objects of a page; all numbers in between are equally likely.
     pub objects_max: u32,
     /// Mean gap between requests of a page, s, exponential.
     pub inter_object_s: f64,
@@ -45,7 +45,7 @@ pub struct RioPs {
 }
 
 impl Default for RioPs {
-    /// Experiment 1.
+    /// Returns the parameters of experiment 1.
     fn default() -> Self {
         RioPs {
             sessions: 280,
@@ -67,12 +67,12 @@ impl Default for RioPs {
 }
 
 impl RioPs {
-    /// Client set 1 of experiment 2: sizes of at most 500 packets.
+    /// Returns client set 1 of experiment 2: sizes of at most 500 packets.
     pub fn small() -> RioPs {
         RioPs { sessions: 170, max_packets: 500, ..RioPs::default() }
     }
 
-    /// Client set 2 of experiment 2: few and large objects.
+    /// Returns client set 2 of experiment 2: few and large objects.
     pub fn large() -> RioPs {
         RioPs {
             sessions: 66,
@@ -113,7 +113,7 @@ impl RioPs {
         check::order(("min_packets", least - 1.0), ("max_packets less one", greatest - 1.0))
     }
 
-    /// The process.
+    /// Returns the process that plays the model.
     pub fn process(&self) -> Users {
         let unit = u64::from(self.packet_bytes);
         let [low, high] = [self.min_packets, self.max_packets].map(|packets| u64::from(packets) * unit);

@@ -1,4 +1,4 @@
-//! A model's traffic written out as if no page met a queue, for looking at it.
+//! A model's traffic written out as if no page met a queue, for inspection.
 
 use super::Model;
 use super::closed_loop::PageDraws;
@@ -13,7 +13,8 @@ use crate::traffic::connection::{Connection, HEADER_BYTES, Kind, Write};
 use crate::units::{Dur, Time};
 
 impl Model {
-    /// About `count` connections of replication 0 under `seed`; pages take the time the model assumes.
+    /// Returns about `count` connections of replication 0 under `seed`; pages take the time the model
+    /// assumes.
     pub fn sample(&self, seed: u64, count: usize) -> Traffic {
         let mut connections = match self {
             Model::Poisson(model) => poisson_sample(model, seed, count),
@@ -68,7 +69,7 @@ fn users_sample(process: &super::users::Users, seed: u64, count: usize) -> Vec<C
     closed_sample(&draws, u64::from(process.users), per_page, process.assumed_page_s, count)
 }
 
-/// Files of finite users, as if each arrived at once; flows without end have no size to show.
+/// Returns the files of finite users, as if each arrived at once; long-lived flows have no size to show.
 fn ftp_sample(model: &Ftp, seed: u64, count: usize) -> Vec<Connection> {
     let (draws, flows) = (model.draws(seed), model.flows());
     let files = if model.endless { 0 } else { count.div_ceil(flows as usize) as u32 };
@@ -89,7 +90,7 @@ fn ftp_sample(model: &Ftp, seed: u64, count: usize) -> Vec<Connection> {
     connections
 }
 
-/// Each user's session, with some keystrokes.
+/// Returns each user's session, with some keystrokes.
 fn telnet_sample(model: &Telnet, seed: u64, count: usize) -> Vec<Connection> {
     let keys = Keystrokes {
         bytes: u64::from(model.packet_bytes) - HEADER_BYTES,
@@ -132,7 +133,7 @@ fn closed_sample(
     connections
 }
 
-/// The connections of one page; returns when the last is opened.
+/// Adds the connections of one page. Returns when the last is opened.
 fn page_sample(
     draws: &PageDraws,
     session: u64,

@@ -1,9 +1,9 @@
 //! SHRED's web generator (Hartling, Claypool & Kinicki, WPI 2002, section 4.1).
 //!
-//! Open loop: the objects of page i are asked for all at once, each on a connection of its own, without an
-//! index first; the next page follows after 8·(bytes of page i) ÷ load. So the load is constant, and it counts
-//! object bytes: headers come on top. Sizes are whole bytes of a Pareto II, clamped. The paper's pages have 1,
-//! 1 to 8, 1 to 16 or 1 to 32 objects.
+//! It is an open loop. All objects of page i are requested at once, each on its own connection, without an
+//! index first. The next page follows after 8·(bytes of page i) ÷ load. The load is therefore constant; it
+//! counts object bytes, without headers. Sizes are whole bytes of a Pareto II, clamped. The paper's pages
+//! have 1, 1 to 8, 1 to 16 or 1 to 32 objects.
 
 use super::check;
 use super::law::{Count, Law, Sizes};
@@ -22,15 +22,15 @@ pub struct Shred {
     pub load_bps: f64,
     /// Fewest objects of a page.
     pub objects_min: u32,
-    /// Most objects of a page; every number between is alike.
+    /// Most objects of a page; all numbers in between are equally likely.
     pub objects_max: u32,
     /// Mean of the Pareto II distribution of sizes, bytes, before the clamps.
     pub object_mean_bytes: f64,
     /// Its shape.
     pub shape: f64,
-    /// Smaller objects become this, bytes.
+    /// Smaller objects are enlarged to this, bytes.
     pub min_bytes: u64,
-    /// Larger objects become this, bytes.
+    /// Larger objects are cut to this, bytes.
     pub cap_bytes: u64,
     /// Client hosts.
     pub clients: u32,
@@ -39,7 +39,7 @@ pub struct Shred {
 }
 
 impl Default for Shred {
-    /// One object per page, 95 % of the paper's 10 Mb/s.
+    /// Returns one object per page, 95 % of the paper's 10 Mb/s.
     fn default() -> Self {
         Shred {
             load_bps: 9_500_000.0,
@@ -77,23 +77,23 @@ impl Shred {
         check::order(("min_bytes", self.min_bytes as f64), ("cap_bytes", self.cap_bytes as f64))
     }
 
-    /// The model whose object bytes load a link by `load`.
+    /// Returns the model whose object bytes load a link by `load`.
     pub fn with_load(self, load: f64, rate: Rate) -> Shred {
         Shred { load_bps: load * rate.0 as f64, ..self }
     }
 
-    /// The load on `rate` in wire bytes, as other models count it.
+    /// Returns the load on `rate` in wire bytes, as other models count it.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
         self.load_bps / rate.0 as f64 * self.sizes().mean_wire(mss) / self.sizes().mean()
     }
 
-    /// Sizes of objects.
+    /// Returns the sizes of objects.
     pub fn sizes(&self) -> Sizes {
         let law = Law::Lomax { mean: self.object_mean_bytes, shape: self.shape };
         Sizes { law, least: self.min_bytes, cap: self.cap_bytes, unit: 1 }
     }
 
-    /// The draws of one replication.
+    /// Returns the draws of one replication.
     pub fn draws(&self, seed: u64, replication: u32) -> ShredDraws {
         ShredDraws { model: self.clone(), seed: mix(seed ^ mix(u64::from(replication))) }
     }
@@ -107,7 +107,7 @@ pub struct ShredDraws {
 }
 
 impl ShredDraws {
-    /// The sizes of page `number`.
+    /// Returns the sizes of page `number`.
     pub fn sizes(&self, number: u64) -> Vec<u64> {
         let count = Count::Uniform(self.model.objects_min, self.model.objects_max);
         let sizes = self.model.sizes();
@@ -116,7 +116,7 @@ impl ShredDraws {
         (0..count.draw(Stream::new(self.seed, Purpose::Count, number))).map(object).collect()
     }
 
-    /// The connections of page `number`, and the time to the next page.
+    /// Returns the connections of page `number`, and the time to the next page.
     pub fn page(&self, number: u64, planned: &mut Vec<Planned>) -> Dur {
         let mut hosts = Stream::new(self.seed, Purpose::Host, number);
         let client = hosts.below(u64::from(self.model.clients)) as u32;

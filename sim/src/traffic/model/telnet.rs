@@ -1,8 +1,9 @@
-//! Remote logins: a keystroke is sent, its echo awaited, and so on.
+//! Remote logins: each keystroke is sent and echoed.
 //!
-//! After Noureddine & Tobagi, section II: packets of 100 B, at most one outstanding (Nagle), about five a second.
-//! The user types on while an echo is awaited; the next keystroke leaves when both it was typed and the echo is
-//! there. A keystroke is a request and its echo a write, so that the echo delay is the response time.
+//! After Noureddine & Tobagi, section II: packets of 100 B, at most one outstanding (Nagle), about five a
+//! second. The user keeps typing while an echo is outstanding. The next keystroke is sent once it was typed
+//! and the echo has arrived. A keystroke is a request and its echo a write, so that the echo delay is the
+//! response time.
 
 use super::check;
 use crate::error::Result;
@@ -47,12 +48,12 @@ impl Telnet {
         ])
     }
 
-    /// Load of the echoes on `rate_bps` when none waits for its predecessor.
+    /// Returns the load of the echoes on `rate_bps` when none waits for its predecessor.
     pub fn offered_load(&self, rate_bps: f64) -> f64 {
         f64::from(self.users) * f64::from(self.packet_bytes) * 8.0 / self.interval_s / rate_bps
     }
 
-    /// When a user's session begins.
+    /// Returns when a user's session begins.
     pub fn start(&self, seed: u64, user: u32) -> Dur {
         let draw = Stream::new(seed, Purpose::Arrival, u64::from(user)).uniform();
         Dur::from_secs(draw * self.start_spread_s)
@@ -71,9 +72,9 @@ pub struct Keystrokes {
 }
 
 impl Keystrokes {
-    /// From keystroke `number` − 1 of a session to keystroke `number`.
+    /// Returns the time from keystroke `number` − 1 of a session to keystroke `number`.
     pub fn gap(&self, session: u64, number: u32) -> Dur {
-        let draw = Stream::new(self.seed, Purpose::Idle, mix(session)).at(u64::from(number));
+        let draw = Stream::new(self.seed, Purpose::Idle, mix(session)).draw_at(u64::from(number));
         let uniform = (draw >> 11) as f64 / (1u64 << 53) as f64;
         Dur::from_secs(-self.interval_s * libm::log(1.0 - uniform))
     }

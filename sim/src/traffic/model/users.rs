@@ -1,5 +1,5 @@
-//! Users who load one page after the other, for ever: what is common to Guo and Matta's sessions and to
-//! Noureddine and Tobagi's clients.
+//! Users who load one page after the other during the whole run: the common part of Guo and Matta's sessions
+//! and Noureddine and Tobagi's clients.
 //!
 //! Every draw is a function of (seed, replication, user, page, object), the same under every scheme.
 
@@ -12,11 +12,12 @@ use crate::units::{Dur, Rate};
 /// How a page is fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fetch {
-    /// A connection for each object, asked for at the objects' gaps.
+    /// A connection for each object; objects are requested at the objects' gaps.
     Paced,
     /// The index first; when it is complete the rest, on as many connections at once, one object each.
     IndexFirst(u32),
-    /// One connection: the index, then all others asked for at once and sent back to back; closed after the page.
+    /// One connection: the index first, then all others, requested at once and sent back to back; it is
+    /// closed after the page.
     Pipelined,
 }
 
@@ -29,7 +30,7 @@ pub enum Think {
     Uniform(f64),
 }
 
-/// The process, whatever the model's parameters are called.
+/// The process, independent of how the model names its parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Users {
     /// How many users.
@@ -59,8 +60,9 @@ pub struct Users {
 }
 
 impl Users {
-    /// Expected wire bytes of a page in the data direction: payload, 40 B per segment and per SYN-ACK. Where
-    /// objects share a connection, the segments of those behind the index are counted within half a segment.
+    /// Returns the expected wire bytes of a page in the data direction: payload, 40 B per segment and per
+    /// SYN-ACK. Where objects share a connection, the segments of those behind the index are counted within
+    /// half a segment.
     pub fn mean_page_wire(&self, mss: u32) -> f64 {
         let header = HEADER_BYTES as f64;
         let index = match self.index_bytes {
@@ -77,31 +79,32 @@ impl Users {
         }
     }
 
-    /// Expected time from the start of a page to the start of the next, with the assumed page time, s.
+    /// Returns the expected time from the start of a page to the start of the next, with the assumed page
+    /// time, s.
     pub fn cycle_s(&self) -> f64 {
         let (Think::Exponential(think) | Think::Uniform(think)) = self.think;
         let gaps = if self.fetch == Fetch::Paced { self.gap_s * (self.objects.mean() - 1.0) } else { 0.0 };
         think + gaps + self.assumed_page_s
     }
 
-    /// The load on `rate` that the users offer.
+    /// Returns the load on `rate` that the users offer.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
         f64::from(self.users) * self.mean_page_wire(mss) * 8.0 / self.cycle_s() / rate.0 as f64
     }
 
-    /// How many users load `rate` by `load`, at least one.
+    /// Returns how many users load `rate` by `load`, at least one.
     pub fn users_for_load(&self, load: f64, rate: Rate, mss: u32) -> u32 {
         let one = Users { users: 1, ..*self }.offered_load(rate, mss);
         (load / one).round().clamp(1.0, 1e7) as u32
     }
 
-    /// The draws of one replication.
+    /// Returns the draws of one replication.
     pub fn draws(&self, seed: u64, replication: u32) -> UserDraws {
         UserDraws { process: *self, seed: mix(seed ^ mix(u64::from(replication))) }
     }
 }
 
-/// All draws of one replication, by their place in the traffic.
+/// All draws of one replication, by their position in the traffic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserDraws {
     process: Users,
@@ -109,25 +112,25 @@ pub struct UserDraws {
 }
 
 impl UserDraws {
-    /// The process.
+    /// Returns the process that plays the model.
     pub fn process(&self) -> &Users {
         &self.process
     }
 
-    /// The client host of a user.
+    /// Returns the client host of a user.
     pub fn client(&self, user: u64) -> u32 {
         let number = (user % u64::from(self.process.clients)) as u32;
         self.process.first_host + self.process.host_step * number
     }
 
-    /// What page `page` of a user is.
+    /// Returns what page `page` of a user is.
     pub fn page(&self, user: u64, page: u32) -> Page {
         let entity = page_entity(user, page);
         let server = self.stream(Purpose::Host, entity).below(u64::from(self.process.servers)) as u32;
         Page { server, objects: self.process.objects.draw(self.stream(Purpose::Count, entity)) }
     }
 
-    /// Object `object` of a page.
+    /// Returns object `object` of a page.
     pub fn object(&self, user: u64, page: u32, object: u32) -> Object {
         let entity = mix(page_entity(user, page)) ^ u64::from(object);
         let gap = match object {
@@ -141,7 +144,7 @@ impl UserDraws {
         Object { gap: Dur::from_secs(gap), bytes }
     }
 
-    /// How long the user thinks after page `page`, and before page 0 for `u32::MAX`.
+    /// Returns how long the user thinks after page `page`, and before page 0 for `u32::MAX`.
     pub fn think(&self, user: u64, page: u32) -> Dur {
         let mut stream = self.stream(Purpose::Idle, page_entity(user, page));
         Dur::from_secs(match self.process.think {

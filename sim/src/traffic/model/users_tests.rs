@@ -5,11 +5,11 @@ use super::*;
 
 const MSS: u32 = 1460;
 
-fn near(value: f64, expected: f64, tolerance: f64) {
+fn assert_near(value: f64, expected: f64, tolerance: f64) {
     assert!((value / expected - 1.0).abs() < tolerance, "{value} for {expected}");
 }
 
-/// Wire bytes of a page's connections, counted segment by segment.
+/// Returns the wire bytes of a page's connections, counted segment by segment.
 fn wire(draws: &PageDraws, page: u32) -> u64 {
     let objects = draws.page(3, page).objects;
     let segments = |bytes: u64| bytes + 40 * bytes.div_ceil(u64::from(MSS));
@@ -40,7 +40,7 @@ fn page_wire__agrees_with_draws() {
     ] {
         let draws = PageDraws::Users(process.draws(2, 0));
         let drawn = (0..60_000).map(|page| wire(&draws, page)).sum::<u64>() as f64 / 6e4;
-        near(drawn, process.mean_page_wire(MSS), 0.02);
+        assert_near(drawn, process.mean_page_wire(MSS), 0.02);
     }
 }
 
@@ -50,9 +50,9 @@ fn page_wire__agrees_with_draws() {
 fn loads__for_one_user_are_near_the_papers() {
     let rio = Users { users: 1, assumed_page_s: 0.0, gap_s: 0.0, ..RioPs::default().process() };
     let payload = rio.objects.mean() * rio.sizes.mean() * 8.0 / rio.cycle_s();
-    near(payload, 40_200.0, 0.04);
+    assert_near(payload, 40_200.0, 0.04);
     let http = Users { users: 1, ..Http::http10().process() };
-    near(http.offered_load(Rate(1_000_000), MSS), 0.0825, 0.2);
+    assert_near(http.offered_load(Rate(1_000_000), MSS), 0.0825, 0.2);
 }
 
 /// Users of one kind at every second host from the first on, another kind between them.
@@ -70,11 +70,11 @@ fn client__is_where_the_parameters_place_it() {
 fn draws__have_their_means() {
     let mean = |of: &dyn Fn(u32) -> f64| (0..50_000).map(of).sum::<f64>() / 5e4;
     let rio = RioPs::default().process().draws(5, 1);
-    near(mean(&|page| rio.think(7, page).as_secs()), 9.5, 0.02);
-    near(mean(&|page| rio.object(7, page, 3).gap.as_secs()), 0.05, 0.02);
-    near(mean(&|page| f64::from(rio.page(7, page).objects)), 4.5, 0.01);
+    assert_near(mean(&|page| rio.think(7, page).as_secs()), 9.5, 0.02);
+    assert_near(mean(&|page| rio.object(7, page, 3).gap.as_secs()), 0.05, 0.02);
+    assert_near(mean(&|page| f64::from(rio.page(7, page).objects)), 4.5, 0.01);
     let http = Http::http10().process().draws(5, 1);
-    near(mean(&|page| http.think(7, page).as_secs()), 2.5, 0.02);
+    assert_near(mean(&|page| http.think(7, page).as_secs()), 2.5, 0.02);
     assert!((0..1000).all(|page| http.think(7, page) <= Dur::from_secs(5.0)));
     assert_eq!(http.page(1, 2), Http::http10().process().draws(5, 1).page(1, 2));
     assert_ne!(
@@ -102,7 +102,7 @@ fn http2__wire_agrees_with_draws() {
             script.writes.iter().map(|write| write.bytes + 40 * write.bytes.div_ceil(1460)).sum::<u64>() + 40
         };
         let drawn = (0..4000).map(wire).sum::<u64>() as f64 / 4e3;
-        near(drawn, model.mean_wire(MSS), 0.05);
+        assert_near(drawn, model.mean_wire(MSS), 0.05);
     }
 }
 
@@ -111,7 +111,7 @@ fn http2__starts_with_connections_in_progress() {
     let model = Http2::default();
     let count = |replication| model.draws(1, replication).initial() as f64;
     let mean = (0..400).map(count).sum::<f64>() / 400.0;
-    near(mean, 0.5 * 10.51 * 11.0, 0.03);
+    assert_near(mean, 0.5 * 10.51 * 11.0, 0.03);
 }
 
 /// Names of transfers and of pages are unique.

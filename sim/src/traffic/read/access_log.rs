@@ -12,7 +12,7 @@ use crate::flow::Class;
 use crate::traffic::connection::{Kind, Write};
 use crate::units::Dur;
 
-/// Server name when the log does not tell one.
+/// Server name if the log has none.
 pub const ONE_SERVER: &[u8] = b"(server)";
 
 /// The parts of a line that matter.
@@ -22,16 +22,16 @@ pub struct Entry<'a> {
     pub server: &'a [u8],
     pub date: &'a [u8],
     pub bytes: &'a [u8],
-    /// What was asked for.
+    /// The path that was requested.
     pub url: &'a [u8],
-    /// Who referred to it; `None` in Common Log Format.
+    /// The referrer; `None` in Common Log Format.
     pub referrer: Option<&'a [u8]>,
 }
 
 /// Reads the whole log.
 ///
 /// # Errors
-/// [`Error::File`] when uploads are asked for, which such a log does not tell.
+/// [`Error::File`] for uploads, which such a log does not record.
 pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     if collector.options.direction == Direction::Up {
         let problem = "an access log does not tell bytes from client to server; read it with direction down";
@@ -97,7 +97,7 @@ fn draft(
     }))
 }
 
-/// Takes a line apart; `None` when it is no line of such a log.
+/// Parses a line; `None` if it is no line of such a log.
 pub fn parse(line: &[u8]) -> Option<Entry<'_>> {
     let open = line.iter().position(|&c| c == b'[')?;
     let (names, rest) = line.split_at(open);
@@ -121,8 +121,8 @@ fn hosts(names: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// The request, the size after `request" status `, and the rest of the line. Old logs hold quotes inside the
-/// request, so each quote is tried as its end until a status and a size follow.
+/// Returns the request, the size after `request" status `, and the rest of the line. Old logs hold quotes
+/// inside the request, so each quote is tried as its end until a status and a size follow.
 fn request_and_size(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let quotes = (0..rest.len()).filter(|&at| rest[at] == b'"');
     let whole = |at| status_and_size(&rest[at + 1..]).map(|(size, tail)| (&rest[..at], size, tail));
@@ -137,7 +137,7 @@ fn status_and_size(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     is_whole.then(|| (size, words.next().unwrap_or(b"")))
 }
 
-/// The referrer of Combined Log Format, the first quoted text after the size.
+/// Returns the referrer of Combined Log Format, the first quoted text after the size.
 fn referrer(tail: &[u8]) -> Option<&[u8]> {
     let text = tail.strip_prefix(b"\"")?;
     text.iter().position(|&c| c == b'"').map(|end| &text[..end])

@@ -1,4 +1,4 @@
-//! Puts what the readers found on one clock, in order, with dense host numbers.
+//! Combines what the readers found: on one clock, in order, with dense host numbers.
 
 use super::ledger::Ledger;
 use super::zeek_join::Store;
@@ -15,18 +15,18 @@ const SECOND: u64 = 1_000_000_000;
 /// Files further apart than this do not share a clock.
 const DAY: i64 = 86_400 * SECOND as i64;
 
-/// A connection before clocks and hosts are settled.
+/// A connection before its clock and host numbers are known.
 #[derive(Debug)]
 pub struct Draft {
     /// Nanoseconds on the file's own clock.
     pub start: i64,
-    /// Which file.
+    /// Index of the file.
     pub file: usize,
-    /// Place in the file.
+    /// Position in the file.
     pub order: u64,
-    /// As numbered by [`Collector::hosts`].
+    /// The client, as numbered by [`Collector::hosts`].
     pub client: u32,
-    /// As numbered by [`Collector::hosts`].
+    /// The server, as numbered by [`Collector::hosts`].
     pub server: u32,
     pub rtt: Option<Dur>,
     pub kind: Kind,
@@ -43,7 +43,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The number of `name`.
+    /// Returns the number of `name`, a new one for a new name.
     pub fn id(&mut self, name: &[u8]) -> u32 {
         if let Some(id) = self.ids.get(name) {
             return *id;
@@ -54,7 +54,7 @@ impl Names {
     }
 }
 
-/// What all files give, as they are read.
+/// The contents of all files, as they are read.
 pub struct Collector {
     pub options: ReadOptions,
     pub ledgers: Vec<Ledger>,
@@ -65,12 +65,12 @@ pub struct Collector {
     /// Pages found so far.
     pub last_page: u32,
     notes: Vec<String>,
-    /// Files some of whose stamps have a part of a second.
+    /// Files with at least one time stamp that is not a whole second.
     fine_stamps: Vec<usize>,
 }
 
 impl Collector {
-    /// An empty collection.
+    /// Returns an empty collection.
     pub fn new(options: ReadOptions) -> Collector {
         Collector {
             options,
@@ -84,7 +84,7 @@ impl Collector {
         }
     }
 
-    /// Adds a plain sentence to the report, once.
+    /// Adds a sentence to the report, once.
     pub fn note(&mut self, text: String) {
         if !self.notes.contains(&text) {
             self.notes.push(text);
@@ -98,12 +98,13 @@ impl Collector {
         }
     }
 
-    /// Whether every stamp of `file` so far was a whole second.
+    /// Returns whether every stamp of `file` so far was a whole second.
     pub fn is_coarse(&self, file: usize) -> bool {
         !self.fine_stamps.contains(&file)
     }
 
-    /// Where within its second something with a whole-second stamp happens, in nanoseconds.
+    /// Returns the offset within its second, in nanoseconds, that is drawn for something with a whole-second
+    /// stamp.
     pub fn within_second(&self, file: usize, entity: u64) -> i64 {
         Stream::new(self.options.seed, Purpose::Spread, (file as u64) << 40 | entity).below(SECOND) as i64
     }
@@ -131,7 +132,7 @@ impl Collector {
         ));
     }
 
-    /// The traffic.
+    /// Returns the traffic of all files.
     ///
     /// # Errors
     /// [`Error::File`] when nothing is usable, saying what was left out and why.
@@ -174,8 +175,8 @@ impl Collector {
         })
     }
 
-    /// Files whose times lie within a day of each other share a clock; groups of files further apart
-    /// are each moved to start at zero.
+    /// Aligns the files' clocks. Files whose times lie within a day of each other share a clock; groups of
+    /// files further apart are each moved to start at zero.
     fn align_clocks(&mut self) {
         let mut spans: BTreeMap<usize, (i64, i64)> = BTreeMap::new();
         for draft in &self.connections {
@@ -257,7 +258,7 @@ impl Collector {
     }
 }
 
-/// What is spread within a second together: a page, or else a connection.
+/// Returns the entity that is spread within a second as a whole: a page, or else a connection.
 fn spread_together(draft: &Draft) -> u64 {
     match draft.pages.first() {
         Some(&page @ 1..) => 1 << 39 | u64::from(page),
@@ -294,7 +295,7 @@ fn source(ledger: &Ledger) -> Source {
     }
 }
 
-/// A row's fault for a report, which must not depend on where the file lies.
+/// Returns a row's fault for a report, which must not depend on where the file lies.
 fn without_folders(error: &Error) -> String {
     match error {
         Error::Row { file, line, problem } => format!("{}:{line}: {problem}", base(file)),
@@ -302,7 +303,7 @@ fn without_folders(error: &Error) -> String {
     }
 }
 
-/// The file's name without its folders.
+/// Returns the file's name without its folders.
 pub fn base(path: &str) -> String {
     std::path::Path::new(path)
         .file_name()

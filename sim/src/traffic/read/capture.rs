@@ -30,7 +30,7 @@ struct Interface {
     offset: i64,
 }
 
-/// Frames go through here to their flows.
+/// Passes frames on to their flows.
 struct Sink<'a> {
     ledger: &'a mut Ledger,
     flows: Flows,
@@ -38,7 +38,7 @@ struct Sink<'a> {
     unknown_link: Option<u32>,
 }
 
-/// Why reading stopped.
+/// The reason why reading stopped.
 enum End {
     Complete,
     Cut,
@@ -146,7 +146,7 @@ fn too_large() -> End {
     End::Damaged("a packet claims an absurd length".to_string())
 }
 
-/// Whether there is more to parse, or a clear end.
+/// Refills the buffer. Returns whether there is more to parse, or a clear end.
 fn refill(reader: &mut impl PcapReaderIterator, capacity: &mut usize) -> bool {
     let before = reader.data().len();
     let refilled = reader.refill().is_ok();
@@ -262,7 +262,8 @@ impl Interface {
     }
 }
 
-/// `if_tsresol`: a power of ten, or of two when the top bit is set (pcapng draft, section 4.2).
+/// Returns the units per second by `if_tsresol`: a power of ten, or of two when the top bit is set (pcapng
+/// draft, section 4.2).
 fn resolution(code: u8) -> u64 {
     let power = u32::from(code & 0x7f);
     let base: u64 = if code & 0x80 == 0 { 10 } else { 2 };

@@ -1,7 +1,8 @@
-//! What kind of application a connection belongs to, by the service a log names or by the server's port.
+//! Determines the class of application of a connection, by the service that a log names or by the server's
+//! port.
 //!
-//! Ports are IANA's service names and port numbers, and those that peer-to-peer clients take by default. What is
-//! in neither list is web: the web is most of it, and a wrong guess there costs least.
+//! Ports are IANA's service names and port numbers, and those that peer-to-peer clients take by default.
+//! Everything else is web: most of it is, and a wrong guess costs least there.
 
 use crate::flow::Class;
 use std::ops::RangeInclusive;
@@ -62,7 +63,7 @@ const BULK_SERVICES: &[&str] = &[
     "syslog",
 ];
 
-/// The class of a server port.
+/// Returns the class of a server port.
 pub fn of_port(port: u16) -> Class {
     let among = |ranges: &[RangeInclusive<u16>]| ranges.iter().any(|range| range.contains(&port));
     match (among(INTERACTIVE), among(BULK)) {
@@ -72,8 +73,8 @@ pub fn of_port(port: u16) -> Class {
     }
 }
 
-/// The class of a log's service, which may be several separated by commas (`ssl,smtp`), else of its server port;
-/// texts that tell nothing are web.
+/// Returns the class of a log's service, which may be several names separated by commas (`ssl,smtp`). Without
+/// a known name the server's port decides; otherwise the class is web.
 pub fn classify(service: &[u8], port: &[u8]) -> Class {
     let service = String::from_utf8_lossy(service).to_ascii_lowercase();
     let among = |known: &[&str]| service.split(',').any(|name| known.contains(&name.trim()));

@@ -1,4 +1,4 @@
-//! Names of columns in delimited text, and which of them means what.
+//! Names of columns in delimited text, and their meanings.
 //!
 //! Names are matched without regard to case. A time column may end in `_s`, `_ms`, `_us` or `_ns`
 //! (seconds when it does not). Of several columns for one meaning the first name listed here wins.
@@ -84,7 +84,7 @@ const SERVER_PORT: &[&str] = &["server_port", "dport", "dst_port", "resp_p", "id
 const SERVICE: &[&str] = &["service", "app", "application"];
 const SIZE_SOURCE: &[&str] = &["size_src"];
 
-/// Where each meaning stands in a row.
+/// Which column of a row has each meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Columns {
     pub width: usize,
@@ -102,7 +102,7 @@ pub struct Columns {
     pub size_source: Option<usize>,
 }
 
-/// The delimiter of a header line, when one of its columns has a known name for start or bytes.
+/// Returns the delimiter of a header line, when one of its columns has a known name for start or bytes.
 pub fn delimiter(line: &[u8]) -> Option<u8> {
     let delimiter = likely_delimiter(line)?;
     let header = names(line.split(|&c| c == delimiter));
@@ -110,7 +110,7 @@ pub fn delimiter(line: &[u8]) -> Option<u8> {
     known.then_some(delimiter)
 }
 
-/// Whether the first line looks like columns at all.
+/// Returns whether the first line looks like the header of a table.
 pub fn looks_delimited(head: &[u8]) -> bool {
     let line = head.split(|&c| c == b'\n').next().unwrap_or(head);
     likely_delimiter(line).is_some() && line.iter().all(|&c| c >= 0x20 || c == b'\t' || c == b'\r')
@@ -123,8 +123,8 @@ fn likely_delimiter(line: &[u8]) -> Option<u8> {
     (count(best) > 0).then_some(best)
 }
 
-/// Header cells as they are compared: lower case, without `#`, quotes and spaces, and short enough to
-/// be shown.
+/// Normalises header cells for comparison: lower case, without `#`, quotes and spaces, and short enough to be
+/// shown.
 pub fn names<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
     let strip = |c: char| c == '"' || c == '#' || c == '\u{feff}' || c.is_whitespace();
     cells.map(|cell| shown(cell).trim_matches(strip).to_ascii_lowercase()).collect()

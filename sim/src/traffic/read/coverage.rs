@@ -1,8 +1,8 @@
-//! Which bytes of a TCP stream were seen, so that retransmissions count once.
+//! Keeps track of the bytes of a TCP stream that were seen, so that retransmissions count once.
 
 use std::ops::Range;
 
-/// Where the first byte lies, so that earlier bytes (reordered, no SYN seen) still have a place.
+/// Position of the first byte; it leaves room for earlier bytes (reordered, no SYN seen).
 const ORIGIN: u64 = 1 << 40;
 /// More gaps than this are closed from the oldest on; a gap that old is a loss of the capture.
 const MAX_SPANS: usize = 4096;
@@ -12,7 +12,7 @@ const MAX_SPANS: usize = 4096;
 pub struct Coverage {
     /// Disjoint, ascending, never touching.
     spans: Vec<Range<u64>>,
-    /// Highest place reached, and the 32-bit sequence number that stands there.
+    /// Highest position reached, and its 32-bit sequence number.
     top: Option<(u64, u32)>,
     /// Nothing below counts; the initial sequence number fixes it.
     floor: u64,

@@ -1,5 +1,5 @@
-//! From a captured frame to the few fields that matter, with true lengths even where the capture
-//! kept only the headers.
+//! Decodes a captured frame into the few fields that matter. Lengths are those on the wire, even if the
+//! capture kept only the headers.
 
 use etherparse::{IpNumber, LaxIpSlice};
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ pub struct Segment {
     pub at: i64,
     pub from: Endpoint,
     pub to: Endpoint,
-    /// Payload bytes by the length fields, whatever was captured.
+    /// Payload bytes by the length fields, even if fewer were captured.
     pub payload: u32,
     /// TCP's fields; `None` for UDP.
     pub tcp: Option<Tcp>,
@@ -38,7 +38,7 @@ impl Tcp {
     pub const RST: u8 = 0x04;
     pub const ACK: u8 = 0x10;
 
-    /// Whether all of `flags` are set.
+    /// Returns whether all of `flags` are set.
     pub fn has(&self, flags: u8) -> bool {
         self.flags & flags == flags
     }
@@ -87,7 +87,8 @@ fn transport(slice: &LaxIpSlice, ip: &[u8], ip_orig_len: u32, at: i64) -> Decode
     }
 }
 
-/// The length field; zero there (segmentation offload, jumbograms) leaves the length on the wire.
+/// Returns the length in the IP header. Where that field is zero (segmentation offload, jumbograms), it
+/// returns the length on the wire.
 fn ip_length(slice: &LaxIpSlice, ip_orig_len: u32) -> u32 {
     let field = match slice {
         LaxIpSlice::Ipv4(ip) => u32::from(ip.header().total_len()),
@@ -134,14 +135,14 @@ const LINUX_SLL: u32 = 113;
 const LINUX_SLL2: u32 = 276;
 const PPP_OVER_ETHERNET: u16 = 0x8864;
 
-/// Link types whose frames can be read.
+/// Returns whether frames of this link type can be read.
 pub fn is_known_link(link_type: u32) -> bool {
     matches!(link_type, ETHERNET | LINUX_SLL | LINUX_SLL2)
         || LOOPBACKS.contains(&link_type)
         || RAW_IP.contains(&link_type)
 }
 
-/// Where the IP header begins; `None` when the frame holds no IP.
+/// Returns where the IP header begins; `None` when the frame holds no IP.
 fn ip_offset(link_type: u32, frame: &[u8]) -> Option<usize> {
     let offset = match link_type {
         ETHERNET => after_ether_type(frame, 12)?,

@@ -1,5 +1,5 @@
-//! Connections out of segments: who is the client, the round trip of the handshake, and the payload
-//! of the chosen direction split into writes at pauses of the sender.
+//! Assembles connections from segments: determines the client and the round trip of the handshake, and splits
+//! the payload of the chosen direction into writes at pauses of the sender.
 
 use super::assemble::{Collector, Draft};
 use super::coverage::Coverage;
@@ -51,12 +51,12 @@ struct Handshake {
 }
 
 impl Flows {
-    /// No flows yet; `direction` says which payload counts.
+    /// Returns an empty set of flows; `direction` says which payload counts.
     pub fn new(direction: Direction) -> Flows {
         Flows { direction, current: HashMap::new(), flows: Vec::new() }
     }
 
-    /// Whether no segment was added.
+    /// Returns whether no segment was added.
     pub fn is_empty(&self) -> bool {
         self.flows.is_empty()
     }
@@ -158,8 +158,8 @@ fn key(segment: &Segment) -> Key {
     (a.min(b), a.max(b), segment.tcp.is_none())
 }
 
-/// Who is the client when a flow is first seen: the sender of a SYN; else the side whose port is not
-/// reserved for servers; else the first sender.
+/// Returns whether the sender of a flow's first packet is the client. The client is the sender of a SYN; else
+/// the side whose port is not reserved for servers; else the first sender.
 fn client_sends(segment: &Segment, tcp: &Tcp) -> bool {
     if tcp.has(Tcp::SYN) {
         return !tcp.has(Tcp::ACK);
@@ -169,7 +169,7 @@ fn client_sends(segment: &Segment, tcp: &Tcp) -> bool {
 }
 
 impl Flow {
-    /// Whether `segment` is the SYN of another connection between the same ports.
+    /// Returns whether `segment` is the SYN of another connection between the same ports.
     fn is_ended_by(&self, segment: &Segment, tcp: &Tcp) -> bool {
         if !tcp.has(Tcp::SYN) || tcp.has(Tcp::ACK) {
             return false;
@@ -188,8 +188,8 @@ impl Flow {
         self.write(segment.at, added.bytes, added.in_front);
     }
 
-    /// Bytes that fill a hole belong to the write that left it; retransmissions show that the sender
-    /// was not idle.
+    /// Adds payload. Bytes that fill a hole belong to the write that left it; retransmissions show that the
+    /// sender was not idle.
     fn write(&mut self, at: i64, bytes: u64, in_front: bool) {
         let gap = Dur(at.saturating_sub(self.last_data).max(0) as u64);
         match self.writes.last_mut() {
@@ -218,9 +218,9 @@ impl Flow {
 }
 
 impl Handshake {
-    /// The round trip is SYN to SYN-ACK plus SYN-ACK to ACK, which is the whole path wherever the
-    /// capture was made. Of repeated SYNs the last one counts; of repeated SYN-ACKs the first ends the
-    /// far half and the last begins the near one.
+    /// Measures the round trip: SYN to SYN-ACK plus SYN-ACK to ACK, which is the whole path wherever the
+    /// capture was made. Of repeated SYNs the last one counts; of repeated SYN-ACKs the first ends the far
+    /// half and the last begins the near one.
     fn update(&mut self, at: i64, tcp: &Tcp, from_client: bool) {
         match (from_client, tcp.has(Tcp::SYN), tcp.has(Tcp::ACK)) {
             (true, true, false) => {

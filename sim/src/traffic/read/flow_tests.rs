@@ -36,7 +36,7 @@ impl Wire {
         self.flows.add(&Segment { at: ms * MS, from, to, payload, tcp: None }, &mut self.ledger);
     }
 
-    /// SYN at `ms`, SYN-ACK 30 ms later, ACK 10 ms after that; sequence numbers 100 and 900.
+    /// Returns a SYN at `ms`, SYN-ACK 30 ms later, ACK 10 ms after that; sequence numbers 100 and 900.
     fn handshake(&mut self, ms: i64, client: Endpoint, server: Endpoint) {
         self.tcp(ms, client, server, (Tcp::SYN, 100, 0), 0);
         self.tcp(ms + 30, server, client, (Tcp::SYN | Tcp::ACK, 900, 101), 0);

@@ -94,17 +94,17 @@ impl Input {
         Ok(())
     }
 
-    /// The path as the user gave it.
+    /// Returns the path as the user gave it.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The first bytes of the content, up to [`PEEK_BYTES`].
+    /// Returns the first bytes of the content, up to [`PEEK_BYTES`].
     pub fn head(&self) -> &[u8] {
         self.head.get_ref()
     }
 
-    /// Bytes of content handed out so far.
+    /// Returns the bytes of content read so far.
     pub fn delivered(&self) -> u64 {
         self.delivered
     }

@@ -39,7 +39,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// An empty account of the `index`-th file.
+    /// Returns an empty account of the `index`-th file.
     pub fn new(path: &str, index: usize, kind: &str, strict: bool) -> Ledger {
         Ledger {
             path: path.to_string(),

@@ -27,7 +27,7 @@ impl<'a> Lines<'a> {
         Lines { reader: BufReader::with_capacity(64 * 1024, input), number: 0, buffer: Vec::new() }
     }
 
-    /// The next line; `None` at the end of the data.
+    /// Returns the next line; `None` at the end of the data.
     pub fn advance(&mut self) -> Option<Line<'_>> {
         self.buffer.clear();
         // Input never fails: it ends instead, and reports when it is finished.
@@ -47,13 +47,13 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Without line end.
+/// Returns the line without its line end.
 pub fn trim_end(text: &[u8]) -> &[u8] {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     text.strip_suffix(b"\r").unwrap_or(text)
 }
 
-/// Text for a message: lossy, at most 40 characters.
+/// Returns the line as text for a message: lossy, at most 40 characters.
 pub fn shown(text: &[u8]) -> String {
     let cut = &text[..text.len().min(160)];
     let all = String::from_utf8_lossy(cut);

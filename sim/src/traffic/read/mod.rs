@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `zeek-http` with `zeek-conn` | one `uid` | one per request, at its time stamp |
 //! | `zeek-http` alone | one `uid` | one per request |
-//! | `zeek-conn` alone, or a `uid` without requests | one row | one: the log does not tell pauses |
+//! | `zeek-conn` alone, or a `uid` without requests | one row | one: the log has no pauses |
 //! | `pcap`, `pcapng` | one TCP connection or UDP/443 flow | split at pauses over 0.5 s |
 //! | `access-log` (Common or Combined Log Format) | one request | one |
 //! | `table` (delimited text with named columns) | one row, or one connection id | one per row |
@@ -50,7 +50,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// `down` or `up`.
+    /// Parses `down` or `up`.
     ///
     /// # Errors
     /// [`Error::Field`] naming `field` for any other word.
@@ -62,7 +62,7 @@ impl Direction {
         }
     }
 
-    /// The word [`Direction::by_name`] takes.
+    /// Returns the word [`Direction::by_name`] takes.
     pub fn name(self) -> &'static str {
         match self {
             Direction::Down => "down",

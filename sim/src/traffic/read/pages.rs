@@ -1,15 +1,15 @@
-//! Which requests of a log make up a page.
+//! Groups the requests of a log into pages.
 //!
-//! The rule, by client and in order of time: a request for a document begins a page; a request for anything else
-//! belongs to the page of the request that its referrer names, if the last request of that page was not more than
-//! 30 s before. A request that no page claims has none. A document is what has no file extension, or one of
-//! `htm html shtml xhtml php asp aspx jsp cgi`; so frames are pages of their own, and a page whose parts lie at
-//! hosts that were not logged is smaller than it was.
+//! The rule, by client and in order of time: a request for a document begins a page; a request for anything
+//! else belongs to the page of the request that its referrer names, if the last request of that page was not
+//! more than 30 s before. A request that no page claims has none. A document is what has no file extension,
+//! or one of `htm html shtml xhtml php asp aspx jsp cgi`; so frames are pages of their own. Objects on hosts
+//! that were not logged are missing from a page.
 
 use super::assemble::Names;
 use std::collections::HashMap;
 
-/// A page is over when nothing was asked for so long, in nanoseconds.
+/// A page ends after this time without a request, in nanoseconds.
 const REST: i64 = 30_000_000_000;
 
 const DOCUMENTS: [&[u8]; 9] = [b"htm", b"html", b"shtml", b"xhtml", b"php", b"asp", b"aspx", b"jsp", b"cgi"];
@@ -32,19 +32,20 @@ pub struct Hits {
 }
 
 impl Hits {
-    /// Adds a request; its URL and its referrer must be written alike, without scheme.
+    /// Adds a request; its URL and its referrer must have the same form, without a scheme.
     pub fn add(&mut self, client: u32, at: i64, url: &[u8], referrer: &[u8]) {
         let is_part = !is_document(url);
         let (url, referrer) = (self.urls.id(without_fragment(url)), self.urls.id(without_fragment(referrer)));
         self.hits.push(Hit { client, at, is_part, url, referrer });
     }
 
-    /// How many requests there are.
+    /// Returns how many requests there are.
     pub fn len(&self) -> usize {
         self.hits.len()
     }
 
-    /// The page of each request in the order they were added, numbered on from `last`, and the new last; 0 for none.
+    /// Returns the page of each request in the order they were added, numbered on from `last`, and the new
+    /// last; 0 for none.
     pub fn pages(&self, last: u32) -> (Vec<u32>, u32) {
         let mut order: Vec<usize> = (0..self.hits.len()).collect();
         order.sort_by_key(|&place| {
@@ -53,7 +54,7 @@ impl Hits {
         });
         let mut pages = vec![0; self.hits.len()];
         let mut last = last;
-        // Of the client now looked at: the page of each URL, and when each page was last asked for something.
+        // Of the current client: the page of each URL, and the time of the last request of each page.
         let (mut client, mut page_of, mut latest) = (None, HashMap::new(), HashMap::new());
         for place in order {
             let hit = &self.hits[place];
@@ -80,13 +81,13 @@ impl Hits {
     }
 }
 
-/// `host/path?query` of an absolute URL; anything else as it is.
+/// Returns `host/path?query` of an absolute URL; anything else as it is.
 pub fn without_scheme(url: &[u8]) -> &[u8] {
     let colon = url.windows(3).position(|part| part == b"://");
     colon.map_or(url, |colon| &url[colon + 3..])
 }
 
-/// `/path?query` of an absolute URL; anything else as it is.
+/// Returns `/path?query` of an absolute URL; anything else as it is.
 pub fn without_host(url: &[u8]) -> &[u8] {
     let rest = without_scheme(url);
     if rest.len() == url.len() {
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn documents__are_told_by_their_names() {
+    fn documents__are_recognised_by_their_extension() {
         for url in ["/", "/a", "/a/b.HTML", "h.org/", "h.org", "/a.php?x=/y.gif"] {
             assert!(is_document(url.as_bytes()), "{url}");
         }

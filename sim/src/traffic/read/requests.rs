@@ -10,7 +10,7 @@ pub struct Request {
     pub at: i64,
     /// Position on the connection, for equal stamps.
     pub depth: u64,
-    /// How long it took, where the source tells.
+    /// How long it took, if the source says so.
     pub busy: Dur,
     /// Payload bytes, at least 1.
     pub bytes: u64,
@@ -18,9 +18,9 @@ pub struct Request {
     pub page: u32,
 }
 
-/// Writes in order of time; the pause before each is what remains of the gap between the stamps after
-/// the transfer before. Where the source does not tell how long that took, the pause is the whole gap,
-/// an overestimate by one transfer (milliseconds against user pauses of seconds).
+/// Returns the writes in order of time. The pause before each is the gap between the time stamps minus the
+/// previous transfer. If the source does not say how long that took, the pause is the whole gap, an
+/// overestimate by one transfer (milliseconds against user pauses of seconds).
 pub fn writes(requests: &mut [Request]) -> Vec<Write> {
     requests.sort_unstable();
     let mut free_at = None;

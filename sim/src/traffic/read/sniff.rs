@@ -1,4 +1,4 @@
-//! Recognises a file by its first bytes, whatever its name is.
+//! Recognises the format of a file by its first bytes, not by its name.
 
 use super::input::Input;
 use super::lines::{shown, trim_end};
@@ -18,7 +18,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The word used in reports; Zeek readers make it more exact.
+    /// Returns the word used in reports; Zeek readers make it more exact.
     pub fn name(self) -> &'static str {
         match self {
             Format::Pcap => "pcap",
@@ -36,7 +36,7 @@ const KNOWN: &str = "known are Zeek conn.log and http.log (TSV or JSON lines), p
 /// Lines of the head in which an access log must show itself.
 const TRIED_LINES: usize = 20;
 
-/// The format of `input`.
+/// Recognises the format of `input`.
 ///
 /// # Errors
 /// [`Error::File`] that shows the first bytes and lists what is known.
@@ -98,7 +98,7 @@ fn first_bytes(head: &[u8]) -> String {
     format!("the bytes {}", hex.join(" "))
 }
 
-/// What a file of another kind looks like, so that the error can say what to do.
+/// Returns what a file of an unsupported kind looks like, so that the error can say what to do.
 fn hint(head: &[u8]) -> Option<&'static str> {
     const HINTS: &[(&[u8], &str)] = &[
         (b"PK\x03\x04", "it looks like zip; unpack it first"),

@@ -1,4 +1,4 @@
-//! Numbers as logs write them: time stamps to integer nanoseconds, sizes to bytes.
+//! Parses numbers as logs write them: time stamps into integer nanoseconds, sizes into bytes.
 
 use super::lines::shown;
 use crate::units::Dur;
@@ -32,7 +32,7 @@ pub enum Unit {
     Ns = 0,
 }
 
-/// A number in `unit`, or an ISO 8601 date and time (UTC when it names no zone).
+/// Parses a number in `unit`, or an ISO 8601 date and time (UTC when it names no zone).
 pub fn stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
     let text = text.trim_ascii();
     let parsed = decimal(text, unit).or_else(|| iso(text));
@@ -46,7 +46,8 @@ pub fn stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
     }
 }
 
-/// A span of time in `unit`; `None` when unset, an error when negative or no number.
+/// Parses a span of time in `unit`. Returns `None` for an unset field and an error for a negative value or
+/// text that is no number.
 pub fn span(name: &str, text: &[u8], unit: Unit) -> Result<Option<Dur>, String> {
     let text = text.trim_ascii();
     if unset(text) {
@@ -58,7 +59,8 @@ pub fn span(name: &str, text: &[u8], unit: Unit) -> Result<Option<Dur>, String> 
     }
 }
 
-/// A count of bytes; `None` when unset (`-` or nothing), an error when negative or no number.
+/// Parses a count of bytes. Returns `None` for an unset field (`-` or nothing) and an error for a negative
+/// value or text that is no number.
 pub fn bytes(name: &str, text: &[u8]) -> Result<Option<u64>, String> {
     let text = text.trim_ascii();
     if unset(text) {
@@ -77,14 +79,14 @@ pub fn bytes(name: &str, text: &[u8]) -> Result<Option<u64>, String> {
     }
 }
 
-/// Whether a field holds nothing.
+/// Returns whether a field is empty or unset (`-`).
 pub fn unset(text: &[u8]) -> bool {
     matches!(text, b"" | b"-" | b"(empty)")
         || text.eq_ignore_ascii_case(b"nan")
         || text.eq_ignore_ascii_case(b"null")
 }
 
-/// A date of an access log: `10/Oct/2000:13:55:36 -0700`.
+/// Parses a date of an access log: `10/Oct/2000:13:55:36 -0700`.
 pub fn access_log(text: &[u8]) -> Option<Stamp> {
     let text = std::str::from_utf8(text).ok()?;
     let (clock, zone) = text.split_once(' ').unwrap_or((text, "+0000"));
@@ -131,7 +133,7 @@ fn iso(text: &[u8]) -> Option<Stamp> {
     Some(Stamp { ns, whole: !text.contains(['.', ',']) && ns % NS_PER_SEC == 0 })
 }
 
-/// Decimal text to nanoseconds without passing through a float, so that microseconds stay exact.
+/// Converts decimal text to nanoseconds without passing through a float, so that microseconds stay exact.
 fn decimal(text: &[u8], unit: Unit) -> Option<Stamp> {
     let (sign, digits) = match text {
         [b'-', rest @ ..] => (-1, rest),
@@ -159,7 +161,7 @@ fn exponential(text: &[u8], unit: Unit) -> Option<Stamp> {
     Some(from_float(value * 10f64.powi(unit as i32 - 9)))
 }
 
-/// Seconds held as a float; microseconds are kept, which is all that a float of today's date holds.
+/// Converts seconds held as a float. Microseconds are kept; a float of today's date has no higher precision.
 fn from_float(seconds: f64) -> Stamp {
     let micros = (seconds * 1e6).round();
     Stamp { ns: (micros as i64).saturating_mul(1000), whole: false }

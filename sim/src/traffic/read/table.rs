@@ -158,7 +158,8 @@ fn timed(record: &ByteRecord, name: &str, column: Option<(usize, Unit)>) -> RowR
     column.map_or(Ok(None), |(column, unit)| stamp::span(name, cell(record, column), unit))
 }
 
-/// TCP unless a protocol column says otherwise; HTTP version names count as TCP, `h3` as QUIC.
+/// Returns the kind of a row: TCP unless a protocol column says otherwise; HTTP version names count as TCP,
+/// `h3` as QUIC.
 fn kind(record: &ByteRecord, columns: &Columns) -> std::result::Result<Kind, &'static str> {
     let Some(column) = columns.protocol else { return Ok(Kind::Tcp) };
     let name = cell(record, column).trim_ascii().to_ascii_lowercase();

@@ -15,7 +15,7 @@ use crate::error::{Error, Result, did_you_mean};
 use crate::traffic::connection::Kind;
 use crate::units::Dur;
 
-/// Which of Zeek's logs.
+/// A kind of Zeek log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Log {
     Conn,
@@ -23,7 +23,7 @@ pub enum Log {
 }
 
 impl Log {
-    /// The name in reports.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Log::Conn => "zeek-conn",
@@ -41,7 +41,7 @@ pub struct Row<'a> {
     pub server: &'a [u8],
     pub proto: &'a [u8],
     pub server_port: &'a [u8],
-    /// What Zeek took it for.
+    /// The service that Zeek recognised.
     pub service: &'a [u8],
     /// Payload bytes in the chosen direction.
     pub bytes: &'a [u8],

@@ -1,4 +1,4 @@
-//! Joins rows of `http.log` with rows of `conn.log` by `uid`, whatever the order of files and rows.
+//! Joins rows of `http.log` with rows of `conn.log` by `uid`, in any order of files and rows.
 
 use super::assemble::{Collector, Draft, Names, base};
 use super::ledger::{Ledger, reason};
@@ -17,7 +17,7 @@ pub struct Store {
     uids: Names,
     pub conns: Vec<ConnRow>,
     pub requests: Vec<HttpRow>,
-    /// As many as requests.
+    /// One entry for each request.
     hits: Hits,
     has_referrers: bool,
 }
@@ -61,7 +61,7 @@ impl Store {
         self.hits.add(client, at, &url, pages::without_scheme(row.referrer));
     }
 
-    /// Gives each request its page, if the log tells who referred to what.
+    /// Assigns each request to its page, if the log has referrers.
     fn find_pages(&mut self, last: &mut u32) {
         if !self.has_referrers {
             return;
@@ -71,7 +71,7 @@ impl Store {
         self.requests.iter_mut().zip(pages).for_each(|(row, page)| row.page = page);
     }
 
-    /// The number of a uid; `None` when the row has none.
+    /// Returns the number of a uid, a new one for a new uid; `None` when the row has none.
     pub fn uid(&mut self, text: &[u8]) -> Option<u32> {
         (!stamp::unset(text)).then(|| self.uids.id(text))
     }
@@ -107,7 +107,7 @@ fn first_of_each_uid(conns: &[ConnRow]) -> HashMap<u32, usize> {
     places
 }
 
-/// Requests of one uid together; a row without uid stands alone.
+/// Groups requests by uid; a row without a uid is a group of its own.
 fn group(requests: Vec<HttpRow>) -> BTreeMap<(u64, u64), Vec<HttpRow>> {
     let mut groups: BTreeMap<(u64, u64), Vec<HttpRow>> = BTreeMap::new();
     for row in requests {
@@ -150,7 +150,7 @@ fn from_requests(group: &[HttpRow], conn: Option<&ConnRow>, ledgers: &mut [Ledge
         server: conn.map_or(first.server, |conn| conn.server),
         rtt: conn.and_then(|conn| conn.rtt),
         kind: conn.map_or(Kind::Tcp, |conn| conn.kind),
-        // Requests of http.log are the web, whatever the port.
+        // Requests of http.log are web traffic on any port.
         class: Class::Web,
         writes,
         pages: requests.iter().map(|request| request.page).collect(),
@@ -198,7 +198,8 @@ fn single(conn: &ConnRow) -> Draft {
     }
 }
 
-/// A uid moves as a whole within its second, so that the gaps between its requests stay.
+/// Adds a connection. A uid is shifted as a whole within its second, so that the gaps between its requests
+/// stay.
 fn push(mut draft: Draft, uid: Option<u32>, collector: &mut Collector) {
     if collector.is_coarse(draft.file) {
         let entity = uid.map_or(draft.order, |uid| 1 << 39 | u64::from(uid));

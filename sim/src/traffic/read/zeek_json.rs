@@ -74,14 +74,14 @@ struct Id<'a> {
     resp_p: Text<'a>,
 }
 
-/// Whether a line is an object with Zeek's fields.
+/// Returns whether a line is an object with Zeek's fields.
 pub fn is_zeek(line: &[u8]) -> bool {
     let Ok(object) = serde_json::from_slice::<serde_json::Value>(line) else { return has_zeek_names(line) };
     let has = |name: &str| object.get(name).is_some();
     has("ts") && (has("uid") || has("id.orig_h") || has("id"))
 }
 
-/// The same for a first line that is damaged or longer than the part looked at.
+/// Returns the same for a first line that is damaged or longer than the part examined.
 fn has_zeek_names(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line);
     text.contains("\"ts\"") && (text.contains("\"uid\"") || text.contains("\"id.orig_h\""))
@@ -211,7 +211,7 @@ impl<'de> Visitor<'de> for TextVisitor {
         Ok(Cow::Owned(value.to_string()))
     }
 
-    /// The shortest text that gives the same float, so that microseconds survive.
+    /// Returns the shortest text that gives the same float, so that microseconds survive.
     fn visit_f64<E>(self, value: f64) -> std::result::Result<Self::Value, E> {
         Ok(Cow::Owned(value.to_string()))
     }

@@ -11,7 +11,7 @@ pub fn rfc(variant: Variant) -> Params {
     Params { variant, ..Params::profile("rfc").expect("a known profile") }
 }
 
-/// An acknowledgement of everything below `next`, with SACK blocks `[from, to)`.
+/// Returns an acknowledgement of everything below `next`, with SACK blocks `[from, to)`.
 pub fn ack_of(next: u32, blocks: &[(u32, u32)], ece: bool) -> AckFields {
     let mut sacks = [SackBlock::default(); 3];
     for (block, &(from, to)) in sacks.iter_mut().zip(blocks) {
@@ -29,12 +29,12 @@ pub struct SenderHarness {
 }
 
 impl SenderHarness {
-    /// A sender whose handshake is over.
+    /// Returns a sender whose handshake is over.
     pub fn new(params: Params) -> SenderHarness {
         SenderHarness { sender: Sender::new(&params, Dur::ZERO), params, now: Time::ZERO, last: Vec::new() }
     }
 
-    /// The application writes so many segments.
+    /// Lets the application write this many segments. Returns the segments sent.
     pub fn write(&mut self, segments: u32) -> Vec<u32> {
         self.sender.write(segments, self.now, &self.params);
         self.sent()
@@ -45,12 +45,12 @@ impl SenderHarness {
         self.take(ack_of(next, &[], false))
     }
 
-    /// The same with an echo of a congestion mark.
+    /// Returns the same with an echo of a congestion mark.
     pub fn ack_with_echo(&mut self, next: u32) -> Vec<u32> {
         self.take(ack_of(next, &[], true))
     }
 
-    /// The same with SACK blocks.
+    /// Returns the same with SACK blocks.
     pub fn sack(&mut self, next: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
         self.take(ack_of(next, blocks, false))
     }
@@ -100,12 +100,12 @@ impl ReceiverHarness {
         ReceiverHarness { params, receiver: Receiver::default(), now: Time::ZERO }
     }
 
-    /// A segment arrives; the acknowledgement sent at once, if any.
+    /// Delivers a segment. Returns the acknowledgement that is sent at once, if any.
     pub fn receive(&mut self, seq: u32) -> Option<AckFields> {
         self.receive_with(seq, 0)
     }
 
-    /// The same with flags.
+    /// Returns the same with flags.
     pub fn receive_with(&mut self, seq: u32, flags: u8) -> Option<AckFields> {
         let mut packet = Packet::new(0, Kind::Data, seq, 1500);
         packet.flags = flags | flag::ECT;

@@ -5,7 +5,7 @@ use mousehole_sim::link::{Arrival, Link, Served};
 use mousehole_sim::packet::{Colour, Kind, Packet};
 use mousehole_sim::queue::{Dropped, Queue};
 use mousehole_sim::scenario::Scheme;
-use mousehole_sim::scenario::scheme::Place;
+use mousehole_sim::scenario::scheme::LinkContext;
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
 /// A packet that left, when its transmission ended, and how long that took.
@@ -27,14 +27,14 @@ pub struct Hop {
 
 impl Hop {
     pub fn new(rate: Rate, queue: Queue, slow: bool) -> Hop {
-        let link = Link::new("hop", 0, rate, Dur::ZERO, queue, 7).with(Default::default(), 0, slow);
+        let link = Link::new("hop", 0, rate, Dur::ZERO, queue, 7).with_settings(Default::default(), 0, slow);
         Hop { link, left: Vec::new(), dropped: Vec::new(), rate, free: None }
     }
 
-    /// The link before which a scheme's queue stands.
-    pub fn of(scheme: &str, rate: Rate, buffer: Buffer, slow: bool) -> Result<Hop> {
-        let place = Place { rate, bottleneck: rate, buffer, seed: 3, link: 0 };
-        Ok(Hop::new(rate, Scheme::parse(scheme)?.queue(place)?, slow))
+    /// Returns the link before which a scheme's queue stands.
+    pub fn with_scheme(scheme: &str, rate: Rate, buffer: Buffer, slow: bool) -> Result<Hop> {
+        let context = LinkContext { rate, bottleneck: rate, buffer, seed: 3, link: 0 };
+        Ok(Hop::new(rate, Scheme::parse(scheme)?.queue(context)?, slow))
     }
 
     /// Starts every transmission due up to `now`; departures precede arrivals.
@@ -90,7 +90,7 @@ pub fn packet(flow: u32, seq: u32, bytes: u16) -> Packet {
     Packet::new(flow, Kind::Data, seq, bytes)
 }
 
-/// The same in a colour.
+/// Returns the same in a colour.
 pub fn coloured(colour: Colour, packet: Packet) -> Packet {
     Packet { colour, ..packet }
 }

@@ -16,10 +16,14 @@ use std::sync::atomic::AtomicBool;
 
 /// Returns the parameters of a policy, given as text, at a link of this rate with a buffer of 50 packets.
 pub fn params(policy: &str, given: &[(&str, &str)], rate_bps: f64) -> mousehole_policy::Params {
-    let place =
-        mousehole_policy::Place { rate_bps, bottleneck_bps: rate_bps, buffer_packets: 50, buffer_bytes: 0 };
+    let context = mousehole_policy::LinkContext {
+        rate_bps,
+        bottleneck_bps: rate_bps,
+        buffer_packets: 50,
+        buffer_bytes: 0,
+    };
     let policy = mousehole_policy::find(policy).unwrap_or_else(|| panic!("there is no policy {policy}"));
-    mousehole_policy::Params::of(policy, given, &place).unwrap_or_else(|error| panic!("{error}"))
+    mousehole_policy::Params::from_text(policy, given, &context).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// One of each scheme, and the variants that take a path of their own through the queue.
@@ -64,7 +68,7 @@ pub const SCHEMES: [&str; 38] = [
     "lfp(h=20,timeout=1s)|multi-red",
 ];
 
-/// The schemes whose queue is a single FIFO that decides at the arrival.
+/// Returns the schemes whose queue is a single FIFO that decides at the arrival.
 pub fn fifo_schemes() -> impl Iterator<Item = &'static str> {
     let other = [
         "fq-codel",
@@ -85,25 +89,26 @@ pub fn fifo_schemes() -> impl Iterator<Item = &'static str> {
     SCHEMES.into_iter().filter(move |scheme| !is_other(scheme) || scheme.ends_with("|multi-red"))
 }
 
-/// Whether a flow of a scheme may come back to a better queue, and so be reordered; where it is only ever demoted
-/// what it sends later goes later.
+/// Returns whether a flow of a scheme may come back to a better queue, and so be reordered; where it is only
+/// ever demoted what it sends later goes later.
 pub fn overtakes(scheme: &str) -> bool {
     ["pq-sfd", "lfp", "sfd(th=8p)|", "rio-ps(t_c=1s,t_u=200ms)|"].iter().any(|name| scheme.starts_with(name))
         && !scheme.ends_with("|multi-red")
 }
 
-/// The schemes that may stand anywhere: one whose edge learns from acknowledgements is refused on a graph.
+/// Returns the schemes that may stand anywhere: one whose edge learns from acknowledgements is refused on a
+/// graph.
 pub fn schemes_of_graphs() -> impl Iterator<Item = &'static str> {
     SCHEMES.into_iter().filter(|scheme| !scheme.contains("shred-edge"))
 }
 
-/// A file of `oracle/golden`.
+/// Returns a file of `oracle/golden`.
 pub fn golden(file: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oracle/golden").join(file);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The rows of a golden CSV table below its header, as fields.
+/// Returns the rows of a golden CSV table below its header, as fields.
 pub fn golden_rows(file: &str) -> Vec<Vec<String>> {
     let fields = |line: &str| line.split(',').map(str::to_string).collect();
     golden(file).lines().skip(1).map(fields).collect()
@@ -126,24 +131,24 @@ pub fn scenario(scheme: &str) -> Scenario {
     }
 }
 
-/// The scenario with these connections.
+/// Returns the scenario with these connections.
 pub fn with_connections(base: Scenario, connections: Vec<ConnectionSpec>) -> Scenario {
     let direction = base.traffic.direction.clone();
     Scenario { traffic: TrafficSpec { connections, direction, ..TrafficSpec::default() }, ..base }
 }
 
-/// The scenario with a model at a load.
+/// Returns the scenario with a model at a load.
 pub fn with_model(base: Scenario, model: &str, load: f64) -> Scenario {
     let traffic = TrafficSpec { model: Some(model.into()), load: Some(load), ..TrafficSpec::default() };
     Scenario { traffic, ..base }
 }
 
-/// The scenario with these models beside each other.
+/// Returns the scenario with these models beside each other.
 pub fn mixed(base: Scenario, mix: Vec<MixSpec>) -> Scenario {
     Scenario { traffic: TrafficSpec { mix, ..TrafficSpec::default() }, ..base }
 }
 
-/// A model of a mix with some parameters.
+/// Returns a model of a mix with some parameters.
 pub fn entry(model: &str, params: serde_json::Value) -> MixSpec {
     MixSpec { model: model.into(), params: Some(params), ..MixSpec::default() }
 }
@@ -171,12 +176,12 @@ pub fn assert_error(error: &Error, parts: &[&str]) {
     }
 }
 
-/// The scenario with another TCP profile.
+/// Returns the scenario with another TCP profile.
 pub fn with_profile(base: Scenario, profile: &str) -> Scenario {
     Scenario { tcp: TcpSpec { profile: profile.into(), ..base.tcp }, ..base }
 }
 
-/// A connection that starts at `start_s` and carries `writes` of (idle before in s, bytes).
+/// Returns a connection that starts at `start_s` and carries `writes` of (idle before in s, bytes).
 pub fn connection(start_s: f64, writes: &[(f64, u64)]) -> ConnectionSpec {
     let writes = writes.iter().map(|&(idle_s, bytes)| WriteSpec { idle_s, bytes }).collect();
     ConnectionSpec {
@@ -210,7 +215,7 @@ pub fn play(scenario: &Scenario) -> RunResult {
     run(&plan, None, &AtomicBool::new(false)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A hash over every transfer and every number of the queues.
+/// Returns a hash over every transfer and every number of the queues.
 pub fn digest(result: &RunResult) -> u64 {
     let mut hasher = DefaultHasher::new();
     result.outcome.transfers.hash(&mut hasher);

@@ -5,7 +5,7 @@ use mousehole_sim::scenario::Scenario;
 use mousehole_sim::scenario::spec::ConnectionSpec;
 use mousehole_sim::scenario::topology::spec::{HostGroup, Role, TopologyLink, TopologySpec};
 
-/// A link without a scheme.
+/// Returns a link without a scheme.
 pub fn link(from: &str, to: &str, rate: &str, delay: &str) -> TopologyLink {
     TopologyLink {
         from: from.into(),
@@ -16,7 +16,7 @@ pub fn link(from: &str, to: &str, rate: &str, delay: &str) -> TopologyLink {
     }
 }
 
-/// The same with the scheme's queue of `buffer` and its marker.
+/// Returns the same with the scheme's queue of `buffer` and its marker.
 pub fn scheme(from: &str, to: &str, rate: &str, delay: &str, buffer: &str) -> TopologyLink {
     TopologyLink { scheme: true, buffer: Some(buffer.into()), ..link(from, to, rate, delay) }
 }
@@ -33,24 +33,24 @@ pub fn written(links: Vec<TopologyLink>, servers: &[&str], clients: &[&str]) -> 
     TopologySpec { links, servers: names(servers), clients: names(clients), ..TopologySpec::default() }
 }
 
-/// A kind with its defaults.
+/// Returns a kind with its defaults.
 pub fn kind(name: &str) -> TopologySpec {
     TopologySpec { kind: Some(name.into()), ..TopologySpec::default() }
 }
 
-/// A tree of few hosts, so that tests are quick.
+/// Returns a tree of few hosts, so that tests are quick.
 pub fn small_tree() -> TopologySpec {
     let params = serde_json::json!({ "users": 2, "first_routers": 2, "rate": "4mbit" });
     TopologySpec { params: Some(params), ..kind("tree") }
 }
 
 /// `scheme` over a topology, otherwise as [`scenario`].
-pub fn over(topology: TopologySpec, scheme: &str) -> Scenario {
+pub fn scenario_over(topology: TopologySpec, scheme: &str) -> Scenario {
     let base = scenario(scheme);
     Scenario { link: Default::default(), topology: Some(topology), ..base }
 }
 
-/// The same with these connections.
+/// Returns the same with these connections.
 pub fn carrying(topology: TopologySpec, scheme: &str, connections: Vec<ConnectionSpec>) -> Scenario {
-    with_connections(over(topology, scheme), connections)
+    with_connections(scenario_over(topology, scheme), connections)
 }

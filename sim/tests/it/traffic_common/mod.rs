@@ -58,7 +58,7 @@ pub const CONN_FIELDS: &str = "#separator \\x09\n#unset_field\t-\n#path\tconn\n\
 pub const HTTP_FIELDS: &str = "#separator \\x09\n#unset_field\t-\n#path\thttp\n\
     #fields\tts\tuid\tid.orig_h\tid.resp_h\ttrans_depth\trequest_body_len\tresponse_body_len\n";
 
-/// A row of `conn.log` with three places of a second, `ms` after [`T0`].
+/// Returns a row of `conn.log` with three places of a second, `ms` after [`T0`].
 pub fn conn_row(ms: u64, uid: &str, client: &str, server: &str, bytes: &str) -> String {
     let at = format!("{}.{:03}", T0 + ms / 1000, ms % 1000);
     format!("{at}\t{uid}\t{client}\t5000\t{server}\t80\ttcp\t100\t{bytes}\n")
@@ -134,7 +134,7 @@ pub fn frame(client: u8, server: u8, from_client: bool, flags: u8, seq: u32, pay
     frame_of(80, client, server, (0, from_client, flags, seq, payload))
 }
 
-/// A packet of a connection to server port `port`.
+/// Returns a packet of a connection to server port `port`.
 pub fn frame_of(port: u16, client: u8, server: u8, shot: Shot) -> Vec<u8> {
     let (_, from_client, flags, seq, payload) = shot;
     let (client_end, server_end) =
@@ -158,7 +158,7 @@ pub fn frame_of(port: u16, client: u8, server: u8, shot: Shot) -> Vec<u8> {
     frame
 }
 
-/// A capture of one download from each of these server ports, a second apart.
+/// Returns a capture of one download from each of these server ports, a second apart.
 pub fn pcap_of_ports(ports: &[u16]) -> Vec<u8> {
     let mut all = Vec::new();
     for (index, &port) in (0u64..).zip(ports) {

@@ -50,7 +50,8 @@ impl Default for Tree {
 
 const HOP: Dur = Dur::from_millis(1);
 
-/// The scheme runs where streams meet: towards and over the bottleneck. The first routers mark.
+/// Returns the topology. The scheme runs where streams meet: towards and over the bottleneck. The first routers
+/// mark.
 pub fn draw(params: &Value) -> Result<TopologySpec> {
     let kind = with_params(Tree::default(), params)?;
     check_counts(&[("users", kind.users), ("first_routers", kind.first_routers)])?;
@@ -84,7 +85,8 @@ pub fn draw(params: &Value) -> Result<TopologySpec> {
     Ok(drawing)
 }
 
-/// Delay of a second-level link: what five hops of 1 ms leave of half the round-trip time, on two links.
+/// Returns the delay of a second-level link: half the round-trip time minus five hops of 1 ms, divided by two
+/// links.
 fn second_delay(rtt: &str) -> Result<u64> {
     let way = parse_dur("rtts", rtt)?;
     match way.0 / 2 {

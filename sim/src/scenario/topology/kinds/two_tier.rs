@@ -46,7 +46,7 @@ impl Default for TwoTier {
     }
 }
 
-/// Every router's queue towards the clients is the scheme's; R1 marks.
+/// Returns the topology. The scheme's queue is at every router towards the clients; R1 marks.
 pub fn draw(params: &Value) -> Result<TopologySpec> {
     let kind = with_params(TwoTier::default(), params)?;
     check_counts(&[("servers", kind.servers), ("clients", kind.clients)])?;

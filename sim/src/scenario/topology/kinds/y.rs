@@ -42,7 +42,7 @@ impl Default for Y {
     }
 }
 
-/// Half of the way's delay lies on the bottleneck, a quarter before it, an eighth at each host.
+/// Returns the topology. The delay of the path is divided: half on the bottleneck, a quarter before it, an eighth at each host.
 pub fn draw(params: &Value) -> Result<TopologySpec> {
     let kind = with_params(Y::default(), params)?;
     check_counts(&[("servers", kind.servers), ("clients", kind.clients)])?;

@@ -53,19 +53,19 @@ pub const VALIDATIONS: [(f64, f64); 3] = [(0.0, 58.0), (0.5, 141.0), (1.0, 272.0
 pub struct PackMime {
     /// R, new connections per second; a load replaces it.
     pub connections_per_s: f64,
-    /// Shape of the Weibull gaps between connections; 0: as R demands.
+    /// Shape of the Weibull gaps between connections; 0: computed from R.
     pub gap_shape: f64,
     /// d of the fractional noise behind the gaps; 0: independent gaps.
     pub dependence: f64,
-    /// Share of white noise in it; negative: as R demands.
+    /// Share of white noise in it; negative: computed from R.
     pub white_share: f64,
     /// Scale of the Weibull for the length of a run of downloads.
     pub download_run_scale: f64,
-    /// Its shape; 0: as R demands.
+    /// Its shape; 0: computed from R.
     pub download_run_shape: f64,
     /// Scale of the Weibull for the length of a run of cache validations.
     pub validation_run_scale: f64,
-    /// Its shape; 0: as R demands.
+    /// Its shape; 0: computed from R.
     pub validation_run_shape: f64,
     /// Larger responses are cut to this, bytes.
     pub cap_bytes: u64,
@@ -82,7 +82,7 @@ pub struct PackMime {
 }
 
 impl Default for PackMime {
-    /// R = 10, LFP's medium load.
+    /// Returns the parameters with R = 10, LFP's medium load.
     fn default() -> Self {
         PackMime {
             connections_per_s: 10.0,
@@ -103,7 +103,7 @@ impl Default for PackMime {
     }
 }
 
-/// 2^x ÷ (1 + 2^x).
+/// Returns 2^x ÷ (1 + 2^x).
 fn inverse_logit(x: f64) -> f64 {
     1.0 / (1.0 + libm::exp2(-x))
 }
@@ -136,12 +136,12 @@ impl PackMime {
         libm::log2(self.connections_per_s)
     }
 
-    /// Shape of the gaps.
+    /// Returns the shape of the gaps.
     pub fn gap_shape(&self) -> f64 {
         or(self.gap_shape, inverse_logit(0.352 + 0.388 * self.log_rate()))
     }
 
-    /// Share of white noise in the Gaussian behind the gaps.
+    /// Returns the share of white noise in the Gaussian behind the gaps.
     pub fn white_share(&self) -> f64 {
         match self.white_share {
             share if share >= 0.0 => share,
@@ -149,7 +149,7 @@ impl PackMime {
         }
     }
 
-    /// (scale, shape) of the runs of downloads or of cache validations.
+    /// Returns (scale, shape) of the runs of downloads or of cache validations.
     fn runs(&self, is_download: bool) -> (f64, f64) {
         let by_rate = |from, slope| inverse_logit(from + slope * self.log_rate());
         match is_download {
@@ -158,21 +158,21 @@ impl PackMime {
         }
     }
 
-    /// Expected length of a run: of a Weibull rounded up.
+    /// Returns the expected length of a run: of a Weibull rounded up.
     pub fn mean_run(&self, is_download: bool) -> f64 {
         let (scale, shape) = self.runs(is_download);
         let exceeds = |n: u32| libm::exp(-libm::pow(f64::from(n) / scale, shape));
         (0..100_000).map(exceeds).take_while(|share| *share > 1e-12).sum()
     }
 
-    /// Share of responses that are cache validations.
+    /// Returns the share of responses that are cache validations.
     pub fn validation_share(&self) -> f64 {
         let [downloads, validations] = [true, false].map(|is_download| self.mean_run(is_download));
         validations / (downloads + validations)
     }
 
-    /// Expected download, bytes, before it is cut to whole bytes. Between two points of the curve with slope m,
-    /// ∫ 2^y(x) d(1 − 2^x) = (2^(y+x) at the start − 2^(y+x) at the end) ÷ (1 + m).
+    /// Returns the expected download, bytes, before it is cut to whole bytes. Between two points of the curve
+    /// with slope m, ∫ 2^y(x) d(1 − 2^x) = (2^(y+x) at the start − 2^(y+x) at the end) ÷ (1 + m).
     pub fn mean_download(&self) -> f64 {
         let cap = libm::log2(self.cap_bytes as f64);
         let mut mean = 0.0;
@@ -188,13 +188,13 @@ impl PackMime {
         mean
     }
 
-    /// Expected response, bytes.
+    /// Returns the expected response, bytes.
     pub fn mean_bytes(&self) -> f64 {
         let share = self.validation_share();
         share * 153.0 + (1.0 - share) * self.mean_download()
     }
 
-    /// P(download > bytes).
+    /// Returns P(download > bytes).
     pub fn download_exceeds(&self, bytes: f64) -> f64 {
         let y = libm::log2(bytes);
         if bytes >= self.cap_bytes as f64 || y >= DOWNLOADS[DOWNLOADS.len() - 1].1 {
@@ -207,7 +207,7 @@ impl PackMime {
         })
     }
 
-    /// Expected wire bytes of a connection: payload, 40 B for each segment and for the SYN-ACK.
+    /// Returns the expected wire bytes of a connection: payload, 40 B for each segment and for the SYN-ACK.
     pub fn mean_wire(&self, mss: u32) -> f64 {
         let mss = f64::from(mss.max(1));
         let points = (1u32..).map(|n| mss * f64::from(n)).take_while(|bytes| *bytes < self.cap_bytes as f64);
@@ -215,12 +215,13 @@ impl PackMime {
         self.mean_bytes() + HEADER_BYTES as f64 * (2.0 + (1.0 - self.validation_share()) * more)
     }
 
-    /// The load on `rate` that the parameters offer.
+    /// Returns the load on `rate` that the parameters offer.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
         self.connections_per_s * self.mean_wire(mss) * 8.0 / rate.0 as f64
     }
 
-    /// The model with the rate R that loads a link by `load`; the mix of responses depends on R, a little.
+    /// Returns the model with the rate R that loads a link by `load`; the mix of responses depends on R, a
+    /// little.
     pub fn with_load(self, load: f64, rate: Rate, mss: u32) -> PackMime {
         let mut model = self;
         for _ in 0..20 {
@@ -230,7 +231,7 @@ impl PackMime {
         model
     }
 
-    /// The draws of one replication.
+    /// Returns the draws of one replication.
     pub fn draws(&self, seed: u64, replication: u32) -> PackMimeDraws {
         let seed = mix(seed ^ mix(u64::from(replication)));
         let noise = Noise::new(self.dependence, self.white_share(), seed);
@@ -255,7 +256,7 @@ pub struct PackMimeDraws {
 }
 
 impl PackMimeDraws {
-    /// Connection `number` (they must be asked for in order), and the time to the next.
+    /// Returns connection `number`, and the time to the next. Callers must request connections in order.
     pub fn connection(&mut self, number: u64, planned: &mut Vec<Planned>) -> Dur {
         let mut hosts = self.stream(Purpose::Host, number);
         let client = hosts.below(u64::from(self.model.clients)) as u32;
@@ -266,7 +267,7 @@ impl PackMimeDraws {
         self.gap(number)
     }
 
-    /// Size of the next response, bytes.
+    /// Draws the size of the next response, bytes.
     fn response(&mut self, number: u64) -> u64 {
         if self.left == 0 {
             self.run += 1;
@@ -305,7 +306,7 @@ impl PackMimeDraws {
     }
 }
 
-/// The quantile of a Weibull at `u` in [0, 1).
+/// Returns the quantile of a Weibull at `u` in [0, 1).
 fn weibull(u: f64, scale: f64, shape: f64) -> f64 {
     scale * libm::pow(-libm::log1p(-u), 1.0 / shape)
 }

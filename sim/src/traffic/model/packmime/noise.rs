@@ -1,8 +1,9 @@
 //! Gaussian noise with long-range dependence: a share of white noise, the rest fractional noise of order d with
 //! each value added to the one before it (FARIMA(0, d, 1)), of unit variance together.
 //!
-//! Drawn exactly, by embedding the covariances in a circle (Davies & Harte, "Tests for Hurst effect", Biometrika
-//! 1987), in blocks; blocks are independent of each other, so dependence does not reach beyond one.
+//! It is drawn exactly, by circulant embedding of the covariances (Davies & Harte, "Tests for Hurst effect",
+//! Biometrika 1987), in blocks. Blocks are independent of each other, so dependence does not extend beyond
+//! one.
 
 use crate::rng::{Purpose, Stream};
 
@@ -20,14 +21,14 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// Noise of this order and share of white noise.
+    /// Returns noise of this order and share of white noise.
     pub fn new(dependence: f64, white_share: f64, seed: u64) -> Noise {
         let is_white = dependence == 0.0 || white_share == 1.0;
         let weights = if is_white { Vec::new() } else { weights(dependence, white_share) };
         Noise { seed, weights, block: None, values: Vec::new() }
     }
 
-    /// P(a standard normal < value `number`), uniform in [0, 1).
+    /// Returns P(a standard normal < value `number`), uniform in [0, 1).
     pub fn uniform(&mut self, number: u64) -> f64 {
         if self.weights.is_empty() {
             return Stream::new(self.seed, Purpose::Arrival, number).uniform();
@@ -41,12 +42,12 @@ impl Noise {
         (0.5 * libm::erfc(-value / std::f64::consts::SQRT_2)).clamp(0.0, 1.0 - f64::EPSILON)
     }
 
-    /// The values of the present block.
+    /// Returns the values of the current block.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// All values of a block.
+    /// Returns all values of a block.
     fn draw(&self, block: u64) -> Vec<f64> {
         let points = self.weights.len();
         let normal = |k: usize| normals(Stream::new(self.seed, Purpose::Arrival, block << 32 | k as u64));
@@ -61,7 +62,7 @@ impl Noise {
     }
 }
 
-/// Two independent standard normals (Box and Muller).
+/// Draws two independent standard normals (Box and Muller).
 fn normals(mut stream: Stream) -> (f64, f64) {
     let radius = (-2.0 * libm::log(1.0 - stream.uniform())).sqrt();
     let angle = std::f64::consts::TAU * stream.uniform();
@@ -90,7 +91,7 @@ fn weights(dependence: f64, white_share: f64) -> Vec<f64> {
     circle.into_iter().map(|(value, _)| (value.max(0.0) / points as f64).sqrt()).collect()
 }
 
-/// The discrete Fourier transform in place; the length is a power of two.
+/// Computes the discrete Fourier transform in place; the length is a power of two.
 fn fourier(values: &mut [(f64, f64)]) {
     let count = values.len();
     let shift = usize::BITS - count.trailing_zeros();

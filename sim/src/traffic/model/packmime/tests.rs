@@ -2,7 +2,7 @@
 use super::noise::{BLOCK, correlations};
 use super::*;
 
-fn near(value: f64, expected: f64, tolerance: f64) {
+fn assert_near(value: f64, expected: f64, tolerance: f64) {
     assert!((value / expected - 1.0).abs() < tolerance, "{value} for {expected}");
 }
 
@@ -19,14 +19,14 @@ fn planned(model: &PackMime, count: u64) -> Vec<Planned> {
 #[test]
 fn responses__have_the_known_figures() {
     let model = PackMime::default();
-    near(model.validation_share(), 0.28, 0.02);
-    near(model.mean_download(), 11_000.0, 0.06);
-    near(model.mean_bytes(), 7900.0, 0.06);
-    near(1.0 / model.download_exceeds(2200.0), 2.0, 0.02);
+    assert_near(model.validation_share(), 0.28, 0.02);
+    assert_near(model.mean_download(), 11_000.0, 0.06);
+    assert_near(model.mean_bytes(), 7900.0, 0.06);
+    assert_near(1.0 / model.download_exceeds(2200.0), 2.0, 0.02);
     let short = 1.0 - (1.0 - model.validation_share()) * model.download_exceeds(14_600.0);
     assert!((short - 0.898).abs() < 0.005, "P(at most 10 packets of 1460 B) = 0.898, not {short}");
     // The tail: bytes ÷ 2 exceeds 2^(1/0.8123) as often.
-    near(model.download_exceeds(1e6) / model.download_exceeds(2e6), libm::exp2(1.231), 0.001);
+    assert_near(model.download_exceeds(1e6) / model.download_exceeds(2e6), libm::exp2(1.231), 0.001);
 }
 
 #[test]
@@ -34,9 +34,9 @@ fn responses__drawn_agree_with_the_closed_forms() {
     let model = PackMime { cap_bytes: 200_000, ..PackMime::default() };
     let all = planned(&model, 100_000);
     let sizes: Vec<f64> = all.iter().map(|one| one.script.writes[0].bytes as f64).collect();
-    near(sizes.iter().sum::<f64>() / 1e5, model.mean_bytes(), 0.02);
+    assert_near(sizes.iter().sum::<f64>() / 1e5, model.mean_bytes(), 0.02);
     let wire = |bytes: &f64| bytes + 40.0 * ((bytes / 1460.0).ceil() + 1.0);
-    near(sizes.iter().map(wire).sum::<f64>() / 1e5, model.mean_wire(1460), 0.02);
+    assert_near(sizes.iter().map(wire).sum::<f64>() / 1e5, model.mean_wire(1460), 0.02);
     for bytes in [400.0, 2000.0, 20_000.0, 100_000.0] {
         let share = sizes.iter().filter(|size| **size > bytes).count() as f64 / 1e5;
         let expected = (1.0 - model.validation_share()) * model.download_exceeds(bytes);
@@ -69,7 +69,7 @@ fn gaps__are_weibull_of_mean_one_over_the_rate() {
         let mut draws = model.draws(3, 0);
         let numbers = (0..blocks * BLOCK as u64).step_by(16);
         let gaps: Vec<f64> = numbers.map(|number| draws.gap(number).as_secs()).collect();
-        near(gaps.iter().sum::<f64>() / gaps.len() as f64, 0.1, tolerance);
+        assert_near(gaps.iter().sum::<f64>() / gaps.len() as f64, 0.1, tolerance);
         let shape = model.gap_shape();
         let scale = 0.1 / libm::tgamma(1.0 + 1.0 / shape);
         for quantile in [0.1, 0.5, 0.9] {
@@ -100,7 +100,7 @@ fn noise__has_its_correlations() {
         assert!((sum - expected[lag]).abs() < 0.03, "lag {lag}: {sum} for {}", expected[lag]);
     }
     // FARIMA(0, d, ·) decays as k^(2d − 1).
-    near(expected[1000] / expected[500], libm::pow(2.0, 2.0 * 0.33 - 1.0), 0.01);
+    assert_near(expected[1000] / expected[500], libm::pow(2.0, 2.0 * 0.33 - 1.0), 0.01);
 }
 
 #[test]
@@ -109,5 +109,5 @@ fn with_load__is_what_is_offered() {
     let model = PackMime::default().with_load(0.6, rate, 1460);
     assert!((model.offered_load(rate, 1460) - 0.6).abs() < 1e-9);
     // TARGETS 3.2: ten connections per second are near 0.63 Mb/s of HTTP data.
-    near(PackMime::default().mean_bytes() * 80.0, 628_000.0, 0.06);
+    assert_near(PackMime::default().mean_bytes() * 80.0, 628_000.0, 0.06);
 }

@@ -1,4 +1,4 @@
-//! What is drawn, as pure functions of the place in the traffic.
+//! All draws, as pure functions of the position in the traffic.
 
 use super::{CountRounding, SizeRounding, WebSfd};
 use crate::rng::{Purpose, Stream, mix};
@@ -9,7 +9,7 @@ use crate::units::Dur;
 const MAX_PAGES: u64 = 1 << 16;
 const MAX_OBJECTS: u64 = 1 << 12;
 
-/// All draws of one replication, by their place in the traffic.
+/// All draws of one replication, by their position in the traffic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draws {
     model: WebSfd,
@@ -35,14 +35,14 @@ pub struct Object {
 }
 
 impl WebSfd {
-    /// The draws of one replication.
+    /// Returns the draws of one replication.
     pub fn draws(&self, seed: u64, replication: u32) -> Draws {
         Draws { model: self.clone(), seed: mix(seed ^ mix(u64::from(replication))) }
     }
 }
 
 impl Draws {
-    /// The parameters.
+    /// Returns the parameters of the model.
     pub fn model(&self) -> &WebSfd {
         &self.model
     }
@@ -59,23 +59,23 @@ impl Draws {
         self.stream(Purpose::Count, mix(u64::MAX)).poisson(mean)
     }
 
-    /// From the arrival of the session before (or the start) to the `k`-th arrival, `k` from 0.
+    /// Returns the time from the previous session's arrival (or the start) to the `k`-th arrival, `k` from 0.
     pub fn session_gap(&self, k: u64) -> Dur {
         exponential(self.stream(Purpose::Arrival, k), self.model.inter_session_s)
     }
 
-    /// The client host of a session.
+    /// Returns the client host of a session.
     pub fn client(&self, session: u64) -> u32 {
         self.stream(Purpose::Host, session).below(u64::from(self.model.clients)) as u32
     }
 
-    /// How many pages a session fetches, at least one.
+    /// Returns how many pages a session fetches, at least one.
     pub fn pages(&self, session: u64) -> u32 {
         let drawn = self.stream(Purpose::Count, session).exponential(self.model.pages_per_session);
         (drawn.ceil() as u64).clamp(1, MAX_PAGES) as u32
     }
 
-    /// What page `page` of a session is.
+    /// Returns what page `page` of a session is.
     pub fn page(&self, session: u64, page: u32) -> Page {
         let entity = page_entity(session, page);
         let drawn = self.stream(Purpose::Count, entity).exponential(self.model.objects_per_page);
@@ -87,7 +87,7 @@ impl Draws {
         Page { server, objects: objects.clamp(1, MAX_OBJECTS) as u32 }
     }
 
-    /// Object `object` of a page.
+    /// Returns object `object` of a page.
     pub fn object(&self, session: u64, page: u32, object: u32) -> Object {
         let entity = mix(page_entity(session, page)) ^ u64::from(object);
         let gap = match object {
@@ -97,12 +97,12 @@ impl Draws {
         Object { gap, bytes: self.size(self.stream(Purpose::Size, entity)) }
     }
 
-    /// How long the user thinks after page `page` is complete.
+    /// Returns how long the user thinks after page `page` is complete.
     pub fn think(&self, session: u64, page: u32) -> Dur {
         exponential(self.stream(Purpose::Idle, page_entity(session, page)), self.model.inter_page_s)
     }
 
-    /// How long the user of a session in progress at the start thinks before its page 0.
+    /// Returns how long the user of a session in progress at the start thinks before its page 0.
     pub fn residual_think(&self, session: u64) -> Dur {
         self.think(session, u32::MAX)
     }
@@ -122,7 +122,7 @@ impl Draws {
     }
 }
 
-/// A page's own entity; hashed, because sessions are entities too.
+/// Returns a page's own entity; hashed, because sessions are entities too.
 fn page_entity(session: u64, page: u32) -> u64 {
     mix(mix(session) ^ u64::from(page))
 }

@@ -8,7 +8,8 @@ use crate::traffic::overlay::LOADS;
 use crate::units::Rate;
 
 impl WebSfd {
-    /// The model with the session rate that loads a link by `load`; see [`WebSfd::session_rate_for_load`].
+    /// Returns the model with the session rate that loads a link by `load`; see
+    /// [`WebSfd::session_rate_for_load`].
     ///
     /// # Errors
     /// [`Error::Field`] for a load outside 0 < load ≤ 2.
@@ -26,23 +27,23 @@ impl WebSfd {
         load * rate.0 as f64 / 8.0 / plain.mean_wire_bytes_per_session(mss)
     }
 
-    /// The load on `rate` that the parameters offer, with `transform`.
+    /// Returns the load on `rate` that the parameters offer, with `transform`.
     pub fn offered_load(&self, rate: Rate, mss: u32) -> f64 {
         self.mean_wire_bytes_per_session(mss) * 8.0 / (self.inter_session_s * rate.0 as f64)
     }
 
-    /// Expected wire bytes of a session in the data direction: payload, 40 B per segment of `mss`, and
-    /// 40 B for each connection's SYN-ACK; exact, with cap, rounding and transform.
+    /// Returns the expected wire bytes of a session in the data direction: payload, 40 B per segment of
+    /// `mss`, and 40 B for each connection's SYN-ACK; exact, with cap, rounding and transform.
     pub fn mean_wire_bytes_per_session(&self, mss: u32) -> f64 {
         self.mean_pages() * self.mean_objects() * self.mean_wire_bytes_per_object(mss)
     }
 
-    /// Expected pages of a session: of an exponential rounded up.
+    /// Returns the expected pages of a session: of an exponential rounded up.
     pub fn mean_pages(&self) -> f64 {
         1.0 / -libm::expm1(-1.0 / self.pages_per_session)
     }
 
-    /// Expected objects of a page.
+    /// Returns the expected objects of a page.
     pub fn mean_objects(&self) -> f64 {
         let none = -libm::expm1(-1.0 / self.objects_per_page);
         match self.objects_rounding {
@@ -51,7 +52,8 @@ impl WebSfd {
         }
     }
 
-    /// Expected time from a session's first page to its last, s, with `assumed_page_s` for each page.
+    /// Returns the expected time from a session's first page to its last, s, with `assumed_page_s` for each
+    /// page.
     pub fn mean_session_s(&self) -> f64 {
         self.mean_pages() * (self.inter_page_s + self.assumed_page_s)
     }
@@ -61,13 +63,13 @@ impl WebSfd {
         self.mean_payload() + HEADER_BYTES as f64 * headers
     }
 
-    /// P(size > x) before rounding; the Pareto II survival function, cut at the cap.
+    /// Returns P(size > x) before rounding; the Pareto II survival function, cut at the cap.
     fn exceeds(&self, x: f64) -> f64 {
         let scale = self.object_mean_bytes * (self.shape - 1.0);
         if x < self.cap_bytes as f64 { libm::pow(1.0 + x / scale, -self.shape) } else { 0.0 }
     }
 
-    /// Sizes beyond this do not occur, and the probability of those that are left out.
+    /// Returns the greatest size that occurs, and the probability of sizes that are omitted.
     fn limit(&self) -> (f64, f64) {
         match self.transform {
             Transform::Nl if self.short_bytes() < self.cap_bytes => {
@@ -77,20 +79,20 @@ impl WebSfd {
         }
     }
 
-    /// Σ P(size > point) over `points` up to the limit: the mean of a count that rises at each point.
+    /// Returns Σ P(size > point) over `points` up to the limit: the mean of a count that rises at each point.
     fn sum_over(&self, points: impl Iterator<Item = f64>) -> f64 {
         let (limit, left_out) = self.limit();
         points.take_while(|point| *point < limit).map(|point| self.exceeds(point) - left_out).sum()
     }
 
-    /// The same over every multiple of `step`.
+    /// Returns the same over every multiple of `step`.
     fn sum_of_steps(&self, step: f64) -> f64 {
         let (limit, left_out) = self.limit();
         let scale = self.object_mean_bytes * (self.shape - 1.0);
         sum_of_survival(scale, self.shape, step, limit) - (limit / step).ceil() * left_out
     }
 
-    /// Expected payload of an object, after cap, rounding and transform.
+    /// Returns the expected payload of an object, after cap, rounding and transform.
     pub fn mean_payload(&self) -> f64 {
         let unit = f64::from(self.packet_bytes);
         match self.size_rounding {
@@ -99,7 +101,7 @@ impl WebSfd {
         }
     }
 
-    /// ∫ P(size > x) dx over sizes that are not left out.
+    /// Returns ∫ P(size > x) dx over sizes that are not left out.
     fn mean_unrounded(&self) -> f64 {
         let (limit, left_out) = self.limit();
         let scale = self.object_mean_bytes * (self.shape - 1.0);
@@ -107,8 +109,8 @@ impl WebSfd {
         scale / (self.shape - 1.0) * (1.0 - tail) - limit * left_out
     }
 
-    /// Mean segments per object. The n-th one is needed beyond n·mss bytes of each transfer, which the
-    /// size exceeds when it did so before rounding up to whole units.
+    /// Returns the mean segments per object. The n-th one is needed beyond n·mss bytes of each transfer,
+    /// which the size exceeds when it did so before rounding up to whole units.
     fn mean_segments(&self, mss: u32) -> f64 {
         let unit = match self.size_rounding {
             SizeRounding::Byte => 1,

@@ -1,16 +1,16 @@
 //! SFD's web model (Chen & Heidemann, ISI-TR-2001-548, section 4.1 and Table 2).
 //!
-//! Sessions arrive as a Poisson process. A session fetches pages one after another; a page has objects
-//! that are requested at exponential gaps, each on a connection of its own from the page's server; when
-//! the last one is complete the user thinks, then the next page follows. So it is closed-loop traffic:
-//! when a page comes depends on the network, but what it holds never does. Every draw is a function of
-//! (seed, replication, session, page, object), the same under every scheme.
+//! Sessions arrive as a Poisson process. A session fetches pages one after another. A page has objects that
+//! are requested at exponential gaps, each on its own connection from the page's server. When the last one is
+//! complete, the user pauses, and then the next page follows. The traffic is a closed loop: the time of a
+//! page depends on the network, its content does not. Every draw is a function of (seed, replication,
+//! session, page, object), the same under every scheme.
 //!
-//! Deviations from the paper, all parameters: its rounding of counts and sizes is not given; ns-2's
-//! generator rounds both up, which offers 1.3 to 1.6 times the published load. The default rounds
-//! object counts to max(1, floor) and caps sizes at 20 MB. Pages per session are rounded up, which makes
-//! them geometric, so that a session in progress has as many pages left as a new one has in all.
-//! The paper's number of sessions (1250) never binds in its 12,000 s, so there is no limit here.
+//! Deviations from the paper, all of them parameters: the paper does not give its rounding of counts and
+//! sizes. ns-2's generator rounds both up, which offers 1.3 to 1.6 times the published load. The default
+//! rounds object counts to max(1, floor) and caps sizes at 20 MB. Pages per session are rounded up, which
+//! makes them geometric, so that a session in progress has as many pages left as a new one has in all. The
+//! paper's number of sessions (1250) never binds in its 12,000 s, so there is no limit here.
 
 mod draws;
 mod load;
@@ -95,7 +95,8 @@ pub enum Transform {
 }
 
 impl Default for WebSfd {
-    /// Table 2 at medium load, with the roundings and the cap that come nearest to Table 3.
+    /// Returns the parameters of Table 2 at medium load, with the roundings and the cap that come nearest to
+    /// Table 3.
     fn default() -> Self {
         WebSfd {
             inter_session_s: 15.0,
@@ -120,7 +121,8 @@ impl Default for WebSfd {
 }
 
 impl WebSfd {
-    /// Table 2 as ns-2's generator takes it: all counts rounded up, practically no cap, an empty start.
+    /// Returns the parameters of Table 2 as ns-2's generator reads them: all counts rounded up, practically
+    /// no cap, an empty start.
     pub fn literal() -> WebSfd {
         WebSfd {
             objects_rounding: CountRounding::Ceil,
@@ -154,7 +156,7 @@ impl WebSfd {
         self.check_parts()
     }
 
-    /// Chopped objects are numbered in 12 bits.
+    /// Checks the number of pieces: pieces of an object are numbered in 12 bits.
     fn check_parts(&self) -> Result<()> {
         let parts = self.cap_bytes / self.short_bytes().max(1);
         if self.transform == Transform::L2s && parts >= 1 << 12 {
@@ -164,12 +166,12 @@ impl WebSfd {
         Ok(())
     }
 
-    /// The largest short object, bytes.
+    /// Returns the largest short object, bytes.
     pub fn short_bytes(&self) -> u64 {
         u64::from(self.short_packets) * u64::from(self.packet_bytes)
     }
 
-    /// The transfers that an object of `bytes` becomes, in order; each needs a new connection.
+    /// Returns the transfers that an object of `bytes` becomes, in order; each needs a new connection.
     pub fn transfers(&self, bytes: u64) -> impl Iterator<Item = u64> + use<> {
         let short = self.short_bytes();
         let (total, part) = match self.transform {

@@ -49,7 +49,7 @@ fn draws__have_the_means_of_table_2() {
     assert!((0..1000).all(|k| draws.page(k, 0).server < 5 && draws.client(k) < 5));
 }
 
-/// Wire bytes of drawn objects, counted segment by segment.
+/// Returns the wire bytes of drawn objects, counted segment by segment.
 fn monte_carlo(model: &WebSfd, count: u32) -> f64 {
     let wire = |bytes: u64| bytes + 40 * bytes.div_ceil(u64::from(MSS)) + 40;
     let total: u64 = sizes(model, count).iter().flat_map(|&bytes| model.transfers(bytes)).map(wire).sum();
@@ -73,7 +73,7 @@ fn load__formula_agrees_with_draws() {
 }
 
 #[test]
-fn load__whole_sessions_offer_what_is_asked() {
+fn load__whole_sessions_offer_the_requested_load() {
     let model = WebSfd { cap_bytes: 100_000, pages_per_session: 5.0, ..WebSfd::default() };
     let rate = Rate(3_000_000);
     let model = model.with_load(0.7, rate, MSS).unwrap();
