@@ -39,7 +39,13 @@ def pages(schemes: list[SchemeEntry], parts: list[PartEntry]) -> dict[str, str]:
     """Returns the text of every page that no person writes, by file name."""
     made = {page_name(scheme["name"]): scheme_page(scheme, schemes) for scheme in schemes}
     made[PARTS] = parts_page(schemes, parts)
-    return {name: document.marker(TARGET) + text for name, text in made.items()}
+    return {name: _marked(text) for name, text in made.items()}
+
+
+def _marked(page: str) -> str:
+    """Returns a page with the marker below its title: the site takes titles from first lines only."""
+    title, _, rest = page.partition("\n\n")
+    return f"{title}\n\n{document.marker(TARGET)}\n{rest}"
 
 
 def page_name(scheme: str) -> str:

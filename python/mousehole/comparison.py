@@ -100,7 +100,12 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
 
 
 class Comparison:
-    """What a comparison found, as polars frames, plots and JSON."""
+    """What a comparison found, as polars frames, plots and JSON.
+
+    Frames are computed when they are first asked for. Times are in seconds, rates in bits per second, sizes
+    in bytes; docs/json.md explains the columns. An estimate is a mean over replications with the ends of its
+    95 % interval, which are null below five replications.
+    """
 
     def __init__(self, results: Results, engine_traffic: _engine.Traffic | None) -> None:
         self.results = results
@@ -173,7 +178,7 @@ class Comparison:
         return _frame(self.finding_list)
 
     def notes(self, cell: Cell) -> list[str]:
-        """Returns remarks on a cell, such as that the link is not loaded enough to show a difference."""
+        """Returns remarks on a cell of `plan.cells`, such as that the link is not loaded enough."""
         return notes.cell_notes(self.results, cell)
 
     def transfers(self, scheme: str, replication: int = 0, cell: Cell | None = None) -> pl.DataFrame:
@@ -190,14 +195,17 @@ class Comparison:
         return pl.DataFrame(result.transfers())
 
     def plot(self, path: str | Path) -> None:
-        """Draws the comparison into a file; its suffix (.png, .svg, .pdf) gives the format."""
+        """Draws the comparison into a file; its suffix (.png, .svg, .pdf) gives the format.
+
+        Raises `MouseholeError` for any other suffix and for a file that cannot be written.
+        """
         from mousehole import plots  # takes a second to load, and is often not needed
 
         output.check_suffix("plot", str(path), output.PLOT_SUFFIXES)
         output.write_with(path, lambda part: plots.draw(self.results, part))
 
     def heatmap(self, path: str | Path) -> None:
-        """Draws the change by size and scheme against FQ-CoDel into a file; its suffix gives the format."""
+        """Draws the change by size and scheme against FQ-CoDel into a file, as `plot` does."""
         from mousehole import heatmap
 
         output.check_suffix("heatmap", str(path), output.PLOT_SUFFIXES)
