@@ -33,7 +33,8 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps msrv arrows bpf-compile bpf-parity golden oracle bench \
-	instructions bless-instructions performance validation negatives fuzz fuzz-brief mutants papers witness wheel lock clean distclean
+	instructions bless-instructions performance validation negatives fuzz fuzz-brief mutants papers witness \
+	wheel wheel-test site lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -69,8 +70,12 @@ fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
 arrows: $(VENV)/.requirements ## print which module of sim/src may see which
 	@$(BIN)/python -m tools.arrows
 
-docs: $(ENGINE) ## renew docs/schemes.md from the engine's catalogue, and the layers in sim/README.md
+docs: $(ENGINE) ## renew docs/schemes/ from the engine's catalogue, and the layers in sim/README.md
 	@$(BIN)/python -m tools.schemes_doc
+
+site: $(VENV)/.requirements ## build the documentation's site into build/site; any broken link is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "site: build/site/index.html"
 
 deps: ## as root: install by apt what lint, bpf-* and bench need beyond the basics (clang, ns2 …)
 	@tools/install-deps
@@ -134,8 +139,12 @@ witness: $(ENGINE) ## as root: real Linux's TCP over TBF beside the simulator (a
 
 wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/
 	@echo "wheel: building into dist/"
-	@$(BIN)/maturin build --quiet --release --strip --locked --manifest-path python/Cargo.toml --out dist
+	@rm -rf dist
+	@$(BIN)/maturin build --quiet --release --locked --manifest-path python/Cargo.toml --out dist
 	@ls -1 dist/*.whl
+
+wheel-test: $(ENGINE) wheel ## install the wheel into an empty environment and try every kind of command there
+	@$(BIN)/python -m tools.wheel_test dist/*.whl
 
 lock: ## renew python/requirements.lock from requirements.in; UPGRADE=1 takes the newest versions
 	@tools/lock-requirements $(if $(UPGRADE),--upgrade)

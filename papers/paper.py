@@ -139,17 +139,17 @@ class Paper:
         """Returns the one table or figure asked for; raises `MouseholeError` naming what there is."""
         asked = [(kind, n) for kind, n in (("table", table), ("figure", figure)) if n is not None]
         if len(asked) != 1:
-            raise MouseholeError(f"paper {self.name}: give one table or figure; there are {self._offered()}")
+            raise MouseholeError(f"paper {self.name}: give one table or figure; there are {self.offered()}")
         found = [item for item in self.items if (item.kind, item.number) == asked[0]]
         if not found:
             kind, number = asked[0]
             raise MouseholeError(
-                f"paper {self.name}: {kind} {number} is not reproduced; there are {self._offered()}"
+                f"paper {self.name}: {kind} {number} is not reproduced; there are {self.offered()}"
             )
         return found[0]
 
-    def _offered(self) -> str:
-        """Returns `--table 3, 4 and --figure 6`."""
+    def offered(self) -> str:
+        """Returns what there is as options, such as `--table 3, 4 and --figure 6`."""
         numbers = {
             kind: [str(i.number) for i in self.items if i.kind == kind] for kind in ("table", "figure")
         }

@@ -78,8 +78,45 @@ def section(document: str, heading: str) -> str:
 
 
 def test_schemes__are_the_engines() -> None:
-    written = document.written(text("docs/schemes.md"), schemes_doc.TARGET)
-    assert written == schemes_doc.body(_engine.schemes()), "run make docs"
+    schemes, parts = _engine.schemes(), _engine.parts()
+    made = schemes_doc.pages(schemes, parts)
+    found = {path.name: path.read_text("utf-8") for path in schemes_doc.FOLDER.glob("*.md")}
+    index = found.pop(schemes_doc.INDEX.name)
+    assert sorted(found) == sorted(made), "run make docs"
+    assert found == made, "run make docs"
+    assert {f"{scheme['name']}.md" for scheme in schemes} | {"parts.md"} == made.keys()
+    assert document.written(index, schemes_doc.TARGET) == schemes_doc.listing(schemes, parts), "run make docs"
+
+
+def test_schemes__every_parameter_is_on_one_page_at_least() -> None:
+    schemes, parts = _engine.schemes(), _engine.parts()
+    made = schemes_doc.pages(schemes, parts)
+    for part in parts:
+        page = schemes_doc.part_place(part["name"], schemes).partition("#")[0]
+        assert all(f"| `{parameter['name']}` | " in made[page] for parameter in part["params"]), part["name"]
+
+
+PROSE = [Path("README.md"), *(name for name in DOCUMENTS if name.parts[0] == "docs")]
+
+
+@pytest.mark.parametrize("name", PROSE, ids=str)
+def test_documents__have_lines_of_100_columns(name: Path) -> None:
+    assert document.long_lines(text(str(name))) == []
+
+
+def test_long_lines__found() -> None:
+    words = "word " * 25
+    made = f"{document.marker('docs')}{words}\n{document.END}"
+    assert document.long_lines(f"short\n{words}\n| {words} |\nhttps://{'a' * 120}\n{made}{words}\n") == [2, 8]
+    assert document.long_lines(document.wrapped(words)) == []
+
+
+def test_wrapped__keeps_code_and_links_in_one_line() -> None:
+    code, link = f"`{'a b ' * 10}c`", "[text](target with spaces)"
+    lines = document.wrapped(f"{'word ' * 15}{code} {'word ' * 17}{link}").splitlines()
+    assert len(lines) > 2
+    assert any(code in line for line in lines)
+    assert any(link in line for line in lines)
 
 
 def test_renewed__replaces_what_follows_the_marker_and_needs_one() -> None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+COLUMNS = 100
+UNDIVIDED = re.compile(r"\s*\||\S*\s*\S+$")
+"""Lines of tables, and lines without a space at which they could be divided."""
+MARKER = re.compile(r"<!-- from here on written by make \w+ -->$")
 END = "<!-- from here on written by people -->\n"
 
 
@@ -37,3 +43,23 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     escaped = [[cell.replace("|", r"\|") for cell in line] for line in [header, *rows]]
     lines = [f"| {' | '.join(line)} |" for line in escaped]
     return "\n".join([lines[0], "|" + "---|" * len(header), *lines[1:], ""])
+
+
+def wrapped(paragraph: str) -> str:
+    """Returns a paragraph in lines of at most 100 columns; code spans and links are not divided."""
+    kept = re.sub(r"`[^`]*`|\]\([^)]*\)", lambda span: span[0].replace(" ", "\0"), paragraph)
+    lines = textwrap.fill(kept, COLUMNS, break_long_words=False, break_on_hyphens=False)
+    return lines.replace("\0", " ")
+
+
+def long_lines(text: str) -> list[int]:
+    """Returns the numbers of the lines beyond 100 columns.
+
+    Lines of tables, lines that cannot be divided and what a make target wrote are passed over.
+    """
+    found, is_made = [], False
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        is_made = line != END and (is_made or MARKER.match(line) is not None)
+        if not is_made and len(line.rstrip("\n")) > COLUMNS and not UNDIVIDED.match(line):
+            found.append(number)
+    return found

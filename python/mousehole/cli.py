@@ -21,7 +21,7 @@ from mousehole.comparison import Comparison, compare
 from mousehole.errors import MouseholeError
 from mousehole.manifest import REVISION
 from mousehole.options import whole
-from mousehole.paper import reproduce
+from mousehole.paper import offered, reproduce
 from mousehole.plan import load_policies
 from mousehole.policy_cli import policy_app
 from mousehole.progress import ConsoleReporter
@@ -194,7 +194,10 @@ def run_command(
 
 @app.command("paper", cls=CliCommand)
 def paper_command(
-    name: Annotated[str, typer.Argument(metavar="PAPER", help="Name of the paper, such as sfd.")],
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="PAPER", help="Name of the paper, such as sfd; without it, a list."),
+    ] = None,
     table: Annotated[str | None, typer.Option(metavar="N", help="Number of the table.")] = None,
     figure: Annotated[str | None, typer.Option(metavar="N", help="Number of the figure.")] = None,
     seeds: Annotated[str | None, typer.Option(metavar="N", help="Replications.")] = None,
@@ -203,7 +206,10 @@ def paper_command(
         bool, typer.Option("--full/--quick", help="The run length of the paper, or a shorter one.")
     ] = False,
 ) -> None:
-    """Repeats a paper's experiment next to its published numbers."""
+    """Repeats a paper's experiment next to its published numbers, or lists the papers."""
+    if name is None:
+        print("\n".join(f"{paper:8} {options}" for paper, options in offered().items()))
+        return
     given = {"table": table, "figure": figure, "seeds": seeds, "jobs": jobs}
     numbers = {field: whole(field, number, 1) for field, number in given.items()}
     status = reproduce(name, **numbers, full=full)

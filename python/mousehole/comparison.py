@@ -29,53 +29,65 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     """Compares schemes: replays `traffic` under each of them and reports what transfers gain or lose.
 
     `traffic` is one of these:
+
     - one file or several (pcap, Zeek log, access log, table);
     - one model, such as `"web:sfd"`;
-    - a polars or pandas frame with columns start_s, client, server, bytes and perhaps rtt_s;
+    - a polars or pandas frame with columns `start_s`, `client`, `server`, `bytes` and perhaps `rtt_s`;
     - a list of dictionaries with the same keys; in place of bytes, `writes` may be a list of dictionaries
-      with idle_s and bytes;
+      with `idle_s` and `bytes`;
     - one scenario (a `.toml` file). It supplies all that no option changes. On a topology, options of the
       link apply to its bottleneck.
 
-    Rates, times and sizes are texts with units, as on the command line. Defaults are in parentheses.
+    The options are keywords. Rates, times and sizes are texts with units, as on the command line. Defaults
+    are in parentheses.
 
     The link:
-      rate              such as "10mbit"; required, except with a scenario
-      rtt               round-trip time of connections if the traffic gives none ("80ms")
-      buffer            "50p", "64kB" or "1bdp" ("1bdp"); several, as a list or with commas, give a grid
-      uplink            rate of the link that carries the acknowledgements (as `rate`)
-      uplink_buffer     its buffer ("1000p")
-      overhead          link-layer bytes added to every packet (0)
+
+    - `rate`: such as "10mbit"; required, except with a scenario
+    - `rtt`: round-trip time of connections if the traffic gives none ("80ms")
+    - `buffer`: "50p", "64kB" or "1bdp" ("1bdp"); several, as a list or with commas, give a grid
+    - `uplink`: rate of the link that carries the acknowledgements (as `rate`)
+    - `uplink_buffer`: its buffer ("1000p")
+    - `overhead`: link-layer bytes added to every packet (0)
+
     The traffic:
-      load              bytes on the wire over capacity, at most 2 (the traffic's own); several give a grid
-      direction         "down", server to client, or "up" (the scenario's, else "down")
-      ignore_trace_rtt  use `rtt` for every connection
-      strict            treat a faulty row of a file as an error
-      params            parameters of the model that differ from its defaults
+
+    - `load`: bytes on the wire over capacity, at most 2 (the traffic's own); several give a grid
+    - `direction`: "down", server to client, or "up" (the scenario's, else "down")
+    - `ignore_trace_rtt`: use `rtt` for every connection (False)
+    - `strict`: treat a faulty row of a file as an error (False)
+    - `params`: parameters of the model that differ from its defaults
+
     The hosts:
-      tcp               TCP profile: "rfc", "linux", "ns2-2.35" or "ns2-2001" ("rfc")
-      ecn               hosts use ECN (RFC 3168)
-    Comparison:
-      schemes           names, perhaps with parameters: "droptail,sfd(th=15kB)", a list of such, or "all"
-      policy            header of your own policy, or several, that schemes may then name (none)
-      baseline          scheme that the others are compared with ("droptail")
-      short, long       transfers up to `short` ("15kB") are short, those above `long` ("150kB") are long
-    Runs:
-      duration          length of the measured window ("300s")
-      warmup            time before the measured window ("30s")
-      seeds             replications (10; 3 with `quick`); fewer than five give no intervals
-      quick             a quick look: three replications, no verdicts
-      seed              seed of all random draws (1); the same seed gives the same result on any machine
-      jobs              parallel runs (one per core); the result does not depend on it
-      reporter          receives progress reports (none)
+
+    - `tcp`: TCP profile: "rfc", "linux", "ns2-2.35" or "ns2-2001" ("rfc")
+    - `ecn`: hosts use ECN, RFC 3168 (False)
+
+    What is compared:
+
+    - `schemes`: names, perhaps with parameters: "droptail,sfd(th=15kB)", a list of such, or "all"
+    - `policy`: header of your own policy, or several, that schemes may then name (none)
+    - `baseline`: scheme that the others are compared with ("droptail")
+    - `short`, `long`: transfers up to `short` ("15kB") are short, those above `long` ("150kB") are long
+
+    How much is run:
+
+    - `duration`: length of the measured window ("300s")
+    - `warmup`: time before the measured window ("30s")
+    - `seeds`: replications (10; 3 with `quick`); fewer than five give no intervals
+    - `quick`: a quick look: three replications, no verdicts (False)
+    - `seed`: seed of all random draws (1); the same seed gives the same result on any machine
+    - `jobs`: parallel runs (one per core); the result does not depend on it
+    - `reporter`: receives progress reports (none)
 
     Raises `MouseholeError` for a fault in the input, before any long work, and `Stopped` (a
     `KeyboardInterrupt`) on Ctrl-C.
 
-    >>> found = compare("web:sfd", rate="3mbit", load=0.9, schemes="droptail,fq-codel",
-    ...                 duration="20s", warmup="5s", seeds=5)
-    >>> found.buckets.height, sorted(found.findings["scheme"].unique())
-    (20, ['fq-codel'])
+    Examples:
+        >>> found = compare("web:sfd", rate="3mbit", load=0.9, schemes="droptail,fq-codel",
+        ...                 duration="20s", warmup="5s", seeds=5)
+        >>> found.buckets.height, sorted(found.findings["scheme"].unique())
+        (20, ['fq-codel'])
     """
     load_policies(options.policy)
     start, given = _starting_point(traffic, options)
@@ -88,7 +100,12 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
 
 
 class Comparison:
-    """What a comparison found, as polars frames, plots and JSON."""
+    """What a comparison found, as polars frames, plots and JSON.
+
+    Frames are computed when they are first asked for. Times are in seconds, rates in bits per second, sizes
+    in bytes; docs/json.md explains the columns. An estimate is a mean over replications with the ends of its
+    95 % interval, which are null below five replications.
+    """
 
     def __init__(self, results: Results, engine_traffic: _engine.Traffic | None) -> None:
         self.results = results
@@ -161,7 +178,7 @@ class Comparison:
         return _frame(self.finding_list)
 
     def notes(self, cell: Cell) -> list[str]:
-        """Returns remarks on a cell, such as that the link is not loaded enough to show a difference."""
+        """Returns remarks on a cell of `plan.cells`, such as that the link is not loaded enough."""
         return notes.cell_notes(self.results, cell)
 
     def transfers(self, scheme: str, replication: int = 0, cell: Cell | None = None) -> pl.DataFrame:
@@ -178,14 +195,17 @@ class Comparison:
         return pl.DataFrame(result.transfers())
 
     def plot(self, path: str | Path) -> None:
-        """Draws the comparison into a file; its suffix (.png, .svg, .pdf) gives the format."""
+        """Draws the comparison into a file; its suffix (.png, .svg, .pdf) gives the format.
+
+        Raises `MouseholeError` for any other suffix and for a file that cannot be written.
+        """
         from mousehole import plots  # takes a second to load, and is often not needed
 
         output.check_suffix("plot", str(path), output.PLOT_SUFFIXES)
         output.write_with(path, lambda part: plots.draw(self.results, part))
 
     def heatmap(self, path: str | Path) -> None:
-        """Draws the change by size and scheme against FQ-CoDel into a file; its suffix gives the format."""
+        """Draws the change by size and scheme against FQ-CoDel into a file, as `plot` does."""
         from mousehole import heatmap
 
         output.check_suffix("heatmap", str(path), output.PLOT_SUFFIXES)

@@ -1,4 +1,4 @@
-"""Runs the reproduction of a paper, which is in the source checkout."""
+"""Runs the reproduction of a paper; the papers are a package of their own that a wheel contains."""
 
 import importlib
 import sys
@@ -6,21 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import mousehole
-from mousehole.errors import MouseholeError, unknown_error
+from mousehole.errors import unknown_error
 
 
 def papers_folder() -> Path:
-    """Returns the folder `papers` of the checkout that this package runs from.
-
-    Raises `MouseholeError` if the package was installed without a checkout.
-    """
-    folder = Path(mousehole.__file__).resolve().parents[2] / "papers"
-    if not folder.is_dir():
-        raise MouseholeError(
-            "paper: the papers' folders are part of the source checkout, not of the installed package; "
-            "run this from a checkout (make demo sets one up)"
-        )
-    return folder
+    """Returns the folder of the package `papers`: that of the checkout, or in a wheel the copy in it."""
+    return (Path(mousehole.__file__).parent / "bundled" / "papers").resolve()
 
 
 def known_papers() -> list[str]:
@@ -29,11 +20,21 @@ def known_papers() -> list[str]:
     return sorted(name.replace("_", "-") for name in folders)
 
 
+def offered() -> dict[str, str]:
+    """Returns the tables and figures of each paper as options, such as `--table 3, 4 and --figure 6`."""
+    return {name: _module(name).PAPER.offered() for name in known_papers()}
+
+
 def reproduce(name: str, **wanted: Any) -> int:
     """Calls `main(table=…, figure=…, seeds=…, jobs=…, full=…)` of the paper and returns its exit status."""
-    folder, known = papers_folder(), known_papers()
+    known = known_papers()
     if name not in known:
         raise unknown_error("paper", "paper", name, known)
-    sys.path.insert(0, str(folder.parent))
-    module = importlib.import_module(f"{folder.name}.{name.replace('-', '_')}.reproduce")
-    return int(module.main(**wanted) or 0)
+    return int(_module(name).main(**wanted) or 0)
+
+
+def _module(name: str) -> Any:
+    folder = papers_folder()
+    if str(folder.parent) not in sys.path:
+        sys.path.insert(0, str(folder.parent))
+    return importlib.import_module(f"{folder.name}.{name.replace('-', '_')}.reproduce")

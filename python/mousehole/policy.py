@@ -11,7 +11,11 @@ RECORDS = 1 << 20
 
 
 def new(name: str, kind: str = "marker", folder: str | Path = ".") -> Path:
-    """Writes a commented header that works, `marker` or `dropper`; returns its path. Never overwrites."""
+    """Writes a commented header that works, and returns its path, `folder`/`name`.h.
+
+    `kind` is "marker" or "dropper". Raises `MouseholeError` for a name or kind that is not allowed, and for a
+    file that exists already: nothing is overwritten.
+    """
     text = _engine.policy_template(kind, name)
     path = Path(folder) / f"{name}.h"
     try:
@@ -31,8 +35,12 @@ def check(target: str | Path, records: int = RECORDS, kernel: bool = True, seed:
 
     The header is compiled natively and searched for what a policy must not do. Random records are played
     to it under the compiler's sanitizers. As root and with clang it is loaded into the kernel, and
-    `records` records are compared with the native build. A check that cannot be made here has the verdict
-    `not_run` and says why.
+    `records` records are compared with the native build, with `kernel=False` none. `seed` is that of the
+    random records. A check that cannot be made here has the verdict `not_run` and says why; the other
+    verdicts are `passed`, `warning` and `failed`. The report is a policy's entry in the document of
+    `mousehole policy check --json`.
+
+    Raises `MouseholeError` if there is no such header or policy.
     """
     if records < 1:
         raise field_error("records", records, "at least 1")

@@ -21,13 +21,16 @@ class Records:
     scenario: Scenario
     """The scenario with every parameter filled in."""
     transfers: pl.DataFrame
-    """One row per measured transfer; `key` pairs a transfer across schemes."""
+    """One row per measured transfer: sizes in bytes, times in seconds, NaN where it was not finished.
+
+    `key` pairs a transfer across schemes; docs/json.md explains the columns.
+    """
     queues: list[QueueCounters]
-    """Counters of every link: the packets of each colour, and delays in seconds."""
+    """Counters of every link, the bottleneck first: the packets of each colour, and delays in seconds."""
     summary: RunSummary
     """Load, goodput, and how much was simulated."""
     trace: pl.DataFrame | None
-    """Every packet event (time, event, flow, seq, bytes, colour, cwnd) if the scenario asks for it."""
+    """Every packet event (time_s, event, flow, seq, bytes, colour, cwnd) if the scenario asks, else None."""
     inputs: tuple[Path, ...]
     """The input files."""
     flows: pl.DataFrame
@@ -62,8 +65,10 @@ def run(scenario: str | Path | Mapping[str, object], **changes: object) -> Recor
     """Runs a scenario and returns its records.
 
     `scenario` is a TOML file or a dictionary with the fields of docs/scenario.md. `changes` replace fields of
-    it, such as `scheme="sfd"` or `seed=3`; a change that is None is ignored. Raises `MouseholeError` for a
-    fault in the input.
+    it, such as `scheme="sfd"` or `seed=3`; a change that is None is ignored. The same scenario, seed and
+    replication give the same records on any machine.
+
+    Raises `MouseholeError` for a fault in the input, and `KeyboardInterrupt` at once on Ctrl-C.
     """
     loaded = load(scenario) if isinstance(scenario, str | Path) else scenario
     given = {name: value for name, value in changes.items() if value is not None}

@@ -227,14 +227,23 @@ class Finding(Row):
     """One scheme against one reference on one endpoint, in one cell of the grid."""
 
     reference: str
+    """The scheme that it is compared with."""
     endpoint: str
+    """Name of the figure that is compared, such as short_response_mean_s."""
     exploratory: bool
+    """False for the one primary endpoint."""
     outcome: str
+    """better, worse, no measurable benefit or undecided; for an exploratory endpoint also no clear change."""
     change: float | None
+    """Relative change of the endpoint, scheme over reference less one: −0.3 is 30 % less; None if unknown."""
     change_low: float | None
+    """Lower end of the 95 % interval of `change`; None below five replications."""
     change_high: float | None
+    """Upper end of the interval."""
     replications: int
+    """Replications in which both schemes have the endpoint."""
     seeds_needed: int | None
+    """About how many replications would decide an undecided comparison; None for the others."""
     verdict: str
     """The outcome in words, such as `better by 32 % (95 % interval 28–36 %)`."""
     sentence: str

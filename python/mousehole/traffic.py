@@ -148,8 +148,13 @@ def read(paths: str | Path | Iterable[str | Path], direction: str = "down", stri
          seed: int = 1) -> pl.DataFrame:  # fmt: skip
     """Reads traffic files into a polars frame with one row per connection.
 
-    Columns: `start_s`, `client`, `server`, `rtt_s` (NaN if unknown), `writes` (number of writes), `bytes`
-    (payload of all writes), `is_quic`. Raises `MouseholeError` for a file that cannot be used.
+    Columns: `start_s` (seconds from the first connection), `client` and `server` (numbers of hosts), `rtt_s`
+    (seconds, NaN if unknown), `writes` (number of writes), `bytes` (payload of all writes), `is_quic`.
+
+    `direction` is that of the data, "down" (server to client) or "up". With `strict`, a faulty row is an
+    error; without, it is counted and left out. `seed` is the base of the draws for what files leave open.
+
+    Raises `MouseholeError` for a file that cannot be used.
     """
     names = [paths] if isinstance(paths, str | Path) else list(paths)
     traffic = described(names, direction).read(strict, seed)
@@ -160,8 +165,11 @@ def inspect(paths: Source, rate: str | None = None, direction: str = "down", str
             seed: int = 1) -> TrafficSummary:  # fmt: skip
     """Returns what was understood of files or of a model: counts, sizes, RTTs, skipped and faulty rows.
 
-    `native_load` is the load on a link of `rate` (such as "10mbit"); without one it is None. Raises
-    `MouseholeError` for a file that cannot be used.
+    The dictionary is the document of `mousehole inspect --json` (docs/json.md) without its schema; times are
+    in seconds, sizes in bytes of payload. `native_load` is the load on a link of `rate` (such as "10mbit");
+    without one it is None. `direction`, `strict` and `seed` are as for `read`.
+
+    Raises `MouseholeError` for a file that cannot be used, and for a scenario, which has nothing to inspect.
     """
     if rate is not None:
         _engine.parse_rate("rate", rate)

@@ -24,7 +24,7 @@ def test_tutorial__runs_as_it_stands(tmp_path: Path) -> None:
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     printed = []
     for number, command in enumerate(blocks("sh")):
-        words = shlex.split(command)
+        words = shlex.split(command.replace("\\\n", " "))
         assert words[0] == "mousehole"
         done = subprocess.run(
             [*MODULE, *words[1:]], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False

@@ -27,6 +27,12 @@ def test_reproduce__hands_over(capsys: pytest.CaptureFixture[str]) -> None:
     assert paper.reproduce("xyz", full=False) == 0
 
 
+def test_offered__names_tables_and_figures_of_the_bundled_papers() -> None:
+    offered = paper.offered()
+    assert list(offered) == ["lfp", "rio-ps", "sfd", "shred", "tcp-ds"]
+    assert offered["sfd"] == "--table 3, 4 and --figure 6"
+
+
 @pytest.mark.usefixtures("folder")
 def test_reproduce__unknown_paper() -> None:
     with pytest.raises(MouseholeError, match='there is no paper "abc"; the only paper is xyz'):

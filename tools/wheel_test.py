@@ -1,0 +1,131 @@
+"""Installs a wheel into an empty environment and uses it outside the repository, for `make wheel-test`.
+
+    python -m tools.wheel_test dist/mousehole-*.whl   installs the wheel, then tries it
+    python tools/wheel_test.py --installed            tries the `mousehole` of the current environment
+
+It needs nothing but Python, and gcc for the step that checks a policy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+TABLE = "start,client,server,bytes\n" + "".join(
+    f"{0.4 * number:.1f},10.0.0.{number % 7},192.0.2.1,{(3 if number % 5 else 200) * 1000}\n"
+    for number in range(200)
+)
+QUICK = ["--quick", "--duration", "10s", "--warmup", "2s"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command of the installed program, and texts that it must print."""
+
+    arguments: Sequence[str]
+    printed: Sequence[str]
+
+
+STEPS = (
+    Step(["--version"], ["mousehole "]),
+    Step(["schemes"], ["rio-ps", "Markers", "shred-edge"]),
+    Step(["schemes", "sfd"], ["Chen & Heidemann", "out_maxp"]),
+    Step(
+        ["compare", "web:sfd", "--rate", "3mbit", "--load", "0.9", "--schemes", "sfd,fq-codel", *QUICK],
+        ["Short transfers", "droptail", "fq-codel"],
+    ),
+    Step(["inspect", "connections.csv", "--rate", "5mbit"], ["200 rows", "native load"]),
+    Step(
+        ["compare", "connections.csv", "--rate", "5mbit", "--load", "0.8", "--schemes", "rio-ps",
+         "--heatmap", "heat.png", *QUICK],
+        ["Short transfers", "rio-ps"],
+    ),
+    Step(["paper"], ["rio-ps", "--table 3, 4"]),
+    Step(["paper", "rio-ps", "--figure", "2", "--seeds", "1"], ["Published:", "rio-ps-figure-2.png"]),
+    Step(["policy", "new", "my-marker"], ["my-marker.h"]),
+    Step(["policy", "check", "my-marker.h", "--no-kernel", "--records", "5000"], ["passed"]),
+    Step(
+        ["compare", "web:sfd", "--rate", "3mbit", "--load", "0.9", "--policy", "my-marker.h",
+         "--schemes", "my-marker|multi-red", *QUICK],
+        ["my-marker|multi-red"],
+    ),
+)  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Tries every step; returns 0 if all of them did what they should."""
+    parser = argparse.ArgumentParser(description="Tries an installed wheel.")
+    parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL")
+    parser.add_argument("--installed", action="store_true", help="try what is installed already")
+    asked = parser.parse_args(arguments)
+    if asked.installed == bool(asked.wheels):
+        parser.error("give the wheel, or --installed")
+    with tempfile.TemporaryDirectory(prefix="mousehole-wheel-") as scratch:
+        program = "mousehole" if asked.installed else installed(asked.wheels, Path(scratch) / "venv")
+        return tried(program, Path(scratch) / "elsewhere")
+
+
+def installed(wheels: Sequence[Path], place: Path) -> str:
+    """Installs wheels with what they need into a new environment; returns the path of its `mousehole`."""
+    began = time.monotonic()
+    venv.create(place, with_pip=True)
+    python = str(place / "bin" / "python")
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, *map(str, wheels)], env=clean(os.environ), check=True)
+    names = ", ".join(path.name for path in wheels)
+    print(f"wheel-test: installed {names} in {time.monotonic() - began:.0f} s", flush=True)
+    return str(place / "bin" / "mousehole")
+
+
+def tried(program: str, folder: Path) -> int:
+    """Runs the steps in a new folder and prints one line for each; returns the exit status."""
+    folder.mkdir()
+    (folder / "connections.csv").write_text(TABLE, encoding="utf-8")
+    # A home of its own: no headers or settings that an earlier run left are found.
+    environment = {**clean(os.environ), "HOME": str(folder), "COLUMNS": "110"}
+    found = []
+    for step in STEPS:
+        began = time.monotonic()
+        command = [program, *step.arguments]
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        complaints = faults(step, done)
+        outcome, took = "FAILED" if complaints else "passed", time.monotonic() - began
+        print(f"  {outcome}  {took:4.1f} s  {shown(step)}", flush=True)
+        found += complaints
+    print("\n".join(found) if found else f"wheel-test: {len(STEPS)} commands did what they should")
+    return 1 if found else 0
+
+
+def faults(step: Step, done: subprocess.CompletedProcess[str]) -> list[str]:
+    """Returns what is wrong with how a step ended."""
+    command = shown(step)
+    if done.returncode != 0:
+        return [f"{command}: status {done.returncode}\n{done.stdout}{done.stderr}"]
+    missing = [text for text in step.printed if text not in done.stdout]
+    return [f"{command}: does not print {text!r}, but\n{done.stdout}" for text in missing]
+
+
+def shown(step: Step) -> str:
+    """Returns the command of a step as a user would type it."""
+    return shlex.join(["mousehole", *step.arguments])
+
+
+def clean(environment: Mapping[str, str]) -> dict[str, str]:
+    """Returns the environment without what could lead Python or Mousehole back into the repository."""
+    leading = ("PYTHON", "MOUSEHOLE", "VIRTUAL_ENV", "XDG_")
+    return {name: value for name, value in environment.items() if not name.startswith(leading)}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
