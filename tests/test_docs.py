@@ -29,7 +29,7 @@ TABLES = {
     "WriteSpec": "traffic.connections[].writes[].",
     "BulkSpec": "traffic.bulk.",
     "MixSpec": "traffic.mix[].",
-    "GamingSpec": "traffic.gaming.",
+    "MisbehavingSpec": "traffic.gaming.",
     "FaultSpec": "faults[].",
     "TopologySpec": "topology.",
     "TopologyLink": "topology.links[].",
