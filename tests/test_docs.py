@@ -96,10 +96,7 @@ def test_schemes__every_parameter_is_on_one_page_at_least() -> None:
         assert all(f"| `{parameter['name']}` | " in made[page] for parameter in part["params"]), part["name"]
 
 
-PROSE = [Path("README.md"), *(name for name in DOCUMENTS if name.parts[0] == "docs")]
-
-
-@pytest.mark.parametrize("name", PROSE, ids=str)
+@pytest.mark.parametrize("name", DOCUMENTS, ids=str)
 def test_documents__have_lines_of_100_columns(name: Path) -> None:
     assert document.long_lines(text(str(name))) == []
 

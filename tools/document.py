@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 COLUMNS = 100
-UNDIVIDED = re.compile(r"\s*\||\S*\s*\S+$")
-"""Lines of tables, and lines without a space at which they could be divided."""
+UNDIVIDED = re.compile(r"\s*\||#|\S*\s*\S+$")
+"""Lines of tables, headings, and lines without a space at which they could be divided."""
 MARKER = re.compile(r"<!-- from here on written by make \w+ -->$")
 END = "<!-- from here on written by people -->\n"
 
@@ -55,7 +55,7 @@ def wrapped(paragraph: str) -> str:
 def long_lines(text: str) -> list[int]:
     """Returns the numbers of the lines beyond 100 columns.
 
-    Lines of tables, lines that cannot be divided and what a make target wrote are passed over.
+    Lines of tables, headings, lines that cannot be divided and what a make target wrote are passed over.
     """
     found, is_made = [], False
     for number, line in enumerate(text.splitlines(keepends=True), 1):
