@@ -142,14 +142,41 @@ def test_layer_faults__names_file_and_line() -> None:
     assert fault == "sim/src/units.rs:3: units must not see tcp"
 
 
-def test_import_linter__refuses_an_import_against_the_layers(tmp_path: Path) -> None:
-    for package in ("mousehole", "papers", "tools", "validation"):
-        (tmp_path / package).mkdir()
-        (tmp_path / package / "__init__.py").write_text("")
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    assert lint_imports(tmp_path) == 0
-    (tmp_path / "mousehole" / "bad.py").write_text("import papers\n")
-    assert lint_imports(tmp_path) == 1
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the Python files of all packages and the contracts."""
+    folder = tmp_path_factory.mktemp("packages")
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    for package in ("python/mousehole", "papers", "tools", "validation"):
+        for path in (ROOT / package).rglob("*.py"):
+            copy = folder / path.relative_to((ROOT / package).parent)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
+    return folder
+
+
+def test_import_linter__allows_what_is_there(packages: Path) -> None:
+    assert lint_imports(packages) == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("mousehole/results.py", "import papers\n"),
+        ("mousehole/results.py", "def draw():\n    from mousehole import plots\n"),
+        ("mousehole/results.py", "if TYPE_CHECKING:\n    from mousehole.plots import draw\n"),
+        ("mousehole/report.py", "import mousehole.comparison\n"),
+    ],
+)
+def test_import_linter__refuses_an_import_against_the_layers_or_in_a_circle(
+    packages: Path, path: str, code: str
+) -> None:
+    whole = (packages / path).read_text()
+    try:
+        (packages / path).write_text(f"{whole}\n{code}")
+        assert lint_imports(packages) == 1
+    finally:
+        (packages / path).write_text(whole)
 
 
 def lint_imports(folder: Path) -> int:

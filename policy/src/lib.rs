@@ -17,7 +17,7 @@ pub mod units;
 pub use base::{Application, Backlog, COLOURS, Colour, NEVER, Verdict, View};
 pub use ffi::Counts;
 pub use functions::{Arguments, Field, Function};
-pub use load::{LoadError, c_compiler, headers_folder, load};
+pub use load::{LoadError, c_compiler, check_defaults, headers_folder, load, load_description};
 pub use parameter::{Kind, Parameter, ParameterError, Value};
 pub use params::{LinkContext, Params, Settings, State};
 pub use policy::{Answer, DropFn, Key, MarkFn, Origin, Policy, PolicyKind, find, policies};

@@ -32,11 +32,25 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Compiles a header natively, loads it, checks its description and makes its policy known under its name.
+/// Compiles a header natively, loads it, checks its description and makes its policy known under its name. The
+/// header's set-up function is called in this process.
+///
+/// # Errors
+/// [`LoadError`] when the file cannot be read, does not compile, does not describe a policy of its own name, or has
+/// defaults that do not fit each other.
+pub fn load(path: &Path) -> Result<&'static Policy, LoadError> {
+    let policy = load_description(path)?;
+    check_defaults(policy).map_err(|problem| LoadError { path: path.to_path_buf(), problem })?;
+    register(policy);
+    Ok(policy)
+}
+
+/// Does the same as [`load`] without calling any function of the header, for tools that first call them in another
+/// process. Neither are the defaults checked together ([`check_defaults`]), nor is the policy known under its name.
 ///
 /// # Errors
 /// [`LoadError`] when the file cannot be read, does not compile, or does not describe a policy of its own name.
-pub fn load(path: &Path) -> Result<&'static Policy, LoadError> {
+pub fn load_description(path: &Path) -> Result<&'static Policy, LoadError> {
     let fault = |problem: String| LoadError { path: path.to_path_buf(), problem };
     let name = c_name(path).map_err(fault)?;
     let header = fs::read(path).map_err(|error| fault(format!("cannot be read; {error}")))?;
@@ -69,8 +83,18 @@ pub fn load(path: &Path) -> Result<&'static Policy, LoadError> {
     let origin = Origin::Header { path: path.to_path_buf(), sha256 };
     let policy = Policy::new(raw, origin);
     check_parameters(policy).map_err(fault)?;
-    register(policy);
     Ok(policy)
+}
+
+/// Checks by the header's set-up function that the defaults fit each other.
+///
+/// # Errors
+/// One sentence without the header's name.
+pub fn check_defaults(policy: &'static Policy) -> Result<(), String> {
+    let complete = Settings::new(policy).for_link(&LinkContext::EXAMPLE);
+    complete
+        .map(drop)
+        .map_err(|error: ParameterError| format!("has defaults that do not fit each other; {error}"))
 }
 
 /// Returns the folder to give a compiler by `-I` so that `#include "mousehole/policy.h"` is found. The shipped headers
@@ -187,7 +211,7 @@ fn check_description(raw: &RawPolicy) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the table: names, fields inside the struct, and defaults that are allowed, also together.
+/// Checks the table: names, fields inside the struct, and defaults that are allowed.
 fn check_parameters(policy: &'static Policy) -> Result<(), String> {
     let size = policy.sizes().0;
     for (raw, parameter) in policy.raw_parameters().iter().zip(policy.parameters()) {
@@ -232,10 +256,7 @@ fn check_parameters(policy: &'static Policy) -> Result<(), String> {
             return Err(format!("has two parameters named {name}"));
         }
     }
-    let complete = Settings::new(policy).for_link(&LinkContext::EXAMPLE);
-    complete
-        .map(drop)
-        .map_err(|error: ParameterError| format!("has defaults that do not fit each other; {error}"))
+    Ok(())
 }
 
 /// Returns the user's cache folder for this program.

@@ -12,16 +12,7 @@
  * No header of the system is needed.
  */
 
-/* Instead of a description: the type of the parameters. */
-#define MH_SETUP(name_)
-#define MH_DRAWS(name_)
-#define MH_EXPIRED(name_)
-#define MH_FLOW_END(name_)
-#define MH_PERIOD(name_)
-#define MH_CLASSIFY(name_)
-#define MH_CONTROL(name_)
-#define MH_SHAPE(name_)
-#define MH_DEPARTED(name_)
+/* Instead of a description: the type of the parameters. policy.h leaves these two alone. */
 #define MH_MARKER(name_, params_t, ...) typedef struct params_t mh_check_params_##name_;
 #define MH_DROPPER(name_, params_t, ...) typedef struct params_t mh_check_params_##name_;
 

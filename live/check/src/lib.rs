@@ -2,7 +2,8 @@
 //!
 //! [`check`] compiles a policy natively and looks for what a policy must not do, plays random records to it in a
 //! process of its own that the compiler's sanitizers watch, and, as root and with clang, loads it into the kernel as
-//! an eBPF program and compares every outcome and state with the native build's.
+//! an eBPF program and compares every outcome and state with the native build's. This process calls the functions of
+//! a user's header, its set-up included, only after they have passed in the other one.
 
 mod argument;
 #[cfg(target_os = "linux")]
@@ -31,7 +32,7 @@ pub use template::{TemplateKind, template};
 
 use build::Workshop;
 use generate::Generator;
-use mousehole_policy::{Origin, Policy, c_compiler, find, load, policies};
+use mousehole_policy::{Origin, Policy, c_compiler, check_defaults, find, load_description, policies};
 use record::RECORDS;
 use sandbox::Sandbox;
 use std::path::Path;
@@ -61,7 +62,7 @@ impl Default for Options {
 pub fn check(target: &str, options: &Options) -> Result<Report, String> {
     let path = Path::new(target);
     if path.extension().is_some_and(|end| end == "h") {
-        return Ok(match load(path) {
+        return Ok(match load_description(path) {
             Ok(policy) => check_policy(policy, options),
             Err(error) => Report {
                 policy: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
@@ -134,6 +135,7 @@ fn check_records(policy: &'static Policy, workshop: &Workshop, options: &Options
     let (blind, native) = (BLIND_CASES.min(cases) as usize, NATIVE_CASES.min(cases));
     let played = Sandbox::new(policy, workshop, &compiler).and_then(|sandbox| {
         sandbox.play_blind(blind, options.seed)?;
+        check_defaults(policy)?;
         let mut generator = Generator::new(policy, options.seed);
         let drawn: Vec<record::Case> = (0..native).map(|_| generator.case()).collect();
         sandbox.play_again(&drawn)?;

@@ -10,7 +10,7 @@ use crate::generate::Generator;
 use crate::parameters;
 use crate::random::Random;
 use crate::record::{Case, RECORDS, bytes_of, state_words};
-use mousehole_policy::{Params, Policy};
+use mousehole_policy::{LinkContext, Params, Policy, Settings};
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -74,16 +74,19 @@ impl<'a> Sandbox<'a> {
     }
 
     /// Plays records that are drawn without calling the policy from this process: anything may be wrong with it.
-    /// Set-up is called in the program.
+    /// Set-up is called in the program, first with the defaults.
     ///
     /// # Errors
     /// One sentence about the fault found.
     pub fn play_blind(&self, cases: usize, seed: u64) -> Result<(), String> {
         let mut random = Random::new(seed);
         let mut inputs = Vec::with_capacity(cases);
+        let mut drawn = Some((Settings::new(self.policy), LinkContext::EXAMPLE));
         while inputs.len() < cases {
-            let settings = parameters::settings(self.policy, &mut random);
-            let Ok(params) = settings.before_set_up(&parameters::context(&mut random)) else { continue };
+            let (settings, context) = drawn.take().unwrap_or_else(|| {
+                (parameters::settings(self.policy, &mut random), parameters::context(&mut random))
+            });
+            let Ok(params) = settings.before_set_up(&context) else { continue };
             let records = Generator::blind(self.policy, &params, random.bits());
             inputs.push(Input {
                 set_up: true,

@@ -121,6 +121,30 @@ fn endless_loop__is_refused() {
     refused(&report, "random records", "packet does not return within");
 }
 
+/// The line of the template's set-up that a faulty one stands in front of.
+const SET_UP: &str = "\tif (params->yellow < params->green)\n";
+
+#[test]
+fn endless_set_up__is_refused_in_the_other_process() {
+    let endless = "\twhile (((volatile struct mh_place *)place)->buffer_bytes != 41)\n\t\t;\n";
+    let report = check_changed("sets-up-for-ever", SET_UP, &format!("{endless}{SET_UP}"));
+    refused(&report, "random records", "setup does not return within 5 s; a loop needs a constant bound");
+}
+
+#[test]
+fn set_up_that_ends_the_process__is_refused_in_the_other_process() {
+    let crash = "\tparams->green /= ((volatile struct mh_place *)place)->rate_bps < 0;\n";
+    let report = check_changed("divides", SET_UP, &format!("{crash}{SET_UP}"));
+    refused(&report, "random records", "division by zero");
+}
+
+#[test]
+fn defaults_that_do_not_fit_each_other__are_refused() {
+    let report =
+        check_changed("unfit", ".name = \"yellow\", .value = \"40\"", ".name = \"yellow\", .value = \"4\"");
+    refused(&report, "random records", "has defaults that do not fit each other; yellow");
+}
+
 #[test]
 fn colour_out_of_range__is_refused() {
     let report = check_changed("has-colour", "MH_YELLOW : MH_RED;", "MH_YELLOW : 4;");

@@ -288,7 +288,7 @@ static inline u32 mh_is_share(const struct mh_link_context *link, const char *na
 		.drop = mh_##name_##_entry, __VA_ARGS__                                                      \
 	};
 
-#elif !defined(MH_MARKER) /* neither a description nor a program of the kernel test is being made */
+#else
 
 #define MH_SETUP(name_)
 #define MH_DRAWS(name_)
@@ -299,8 +299,10 @@ static inline u32 mh_is_share(const struct mh_link_context *link, const char *na
 #define MH_CONTROL(name_)
 #define MH_SHAPE(name_)
 #define MH_DEPARTED(name_)
+#ifndef MH_MARKER /* the programs of the kernel check take the type of the parameters from these */
 #define MH_MARKER(name_, params_t, flow_t, state_t, ...)
 #define MH_DROPPER(name_, params_t, state_t, ...)
+#endif
 
 #endif
 #endif

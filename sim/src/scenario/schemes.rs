@@ -358,18 +358,8 @@ const SFD_QUEUE: &[Setting] = &[
     fixed(&["red_maxp"], "0.1"),
 ];
 
-const PQ_SFD_QUEUE: &[Setting] = &[
-    IN_MIN,
-    IN_MAX,
-    IN_MAXP,
-    OUT_MIN,
-    OUT_MAX,
-    OUT_MAXP,
-    SFD_WQ,
-    fixed(&["colours"], "2"),
-    NO_RED_LINE,
-    fixed(&["red_maxp"], "0.1"),
-];
+/// [`SFD_QUEUE`] without `mode`, its first entry, which priority-red does not have.
+const PQ_SFD_QUEUE: &[Setting] = SFD_QUEUE.split_at(1).1;
 
 const RIO_PS_QUEUE: &[Setting] = &[
     named("short_min", &["green_min"], "15%", "Short: average queue where early drops begin", TABLE_III),

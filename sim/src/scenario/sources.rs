@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::flow::Class;
 use crate::rng::{Purpose, Stream};
 use crate::traffic::Traffic;
-use crate::traffic::connection::{Connection, Kind, Write};
+use crate::traffic::connection::Connection;
 use crate::traffic::model::Model;
 use crate::traffic::model::closed_loop::PageDraws;
 use crate::traffic::model::open_loop::OpenLoop;
@@ -144,14 +144,11 @@ pub(super) fn bulk_flows(plan: &Plan, seed: u64) -> Option<Traffic> {
         let draw = Stream::new(seed, Purpose::Host, u64::from(flow)).uniform();
         let rtt = plan.rtt.as_secs() * (1.0 + spec.rtt_spread * (2.0 * draw - 1.0));
         Connection {
-            start: Time(Dur::from_secs(share * spec.start_spread_s).0),
             client: flow,
             server: flow,
             rtt: (spec.rtt_spread > 0.0).then_some(Dur::from_secs(rtt)),
-            kind: Kind::Tcp,
             class: Class::Bulk,
-            upload: false,
-            writes: vec![Write { idle: Dur::ZERO, bytes: 1 }],
+            ..Connection::of_one_write(Time(Dur::from_secs(share * spec.start_spread_s).0), 1)
         }
     });
     Some(Traffic { connections: connections.collect(), ..Traffic::default() })

@@ -48,6 +48,20 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// Returns a download of one write over TCP, from server 0 to client 0, of no known RTT or application.
+    pub fn of_one_write(start: Time, bytes: u64) -> Connection {
+        Connection {
+            start,
+            client: 0,
+            server: 0,
+            rtt: None,
+            kind: Kind::Tcp,
+            class: Class::default(),
+            upload: false,
+            writes: vec![Write { idle: Dur::ZERO, bytes }],
+        }
+    }
+
     /// Returns the payload bytes of all writes.
     pub fn bytes(&self) -> u64 {
         self.writes.iter().map(|write| write.bytes).sum()

@@ -1,23 +1,14 @@
 #![allow(non_snake_case)]
 use super::*;
 use crate::traffic::Traffic;
-use crate::traffic::connection::{Connection, Kind, Write};
+use crate::traffic::connection::{Connection, Write};
 use proptest::prelude::*;
 use std::collections::HashSet;
 
 const RATE: Rate = Rate(1_000_000);
 
 fn connection(start_ms: u64, client: u32, bytes: u64) -> Connection {
-    Connection {
-        start: Time(start_ms * 1_000_000),
-        client,
-        server: 0,
-        rtt: None,
-        kind: Kind::Tcp,
-        class: Default::default(),
-        upload: false,
-        writes: vec![Write { idle: Dur::ZERO, bytes }],
-    }
+    Connection { client, ..Connection::of_one_write(Time(start_ms * 1_000_000), bytes) }
 }
 
 /// Returns 10 connections in 9 s, so T = 10 s; 10 × 10,440 wire bytes are a load of 0.08352.

@@ -104,19 +104,12 @@ impl Pages {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::traffic::connection::{Kind, Write};
     use crate::units::{Rate, Time};
 
     fn traffic(sizes: &[u64], pages: &[u32]) -> Traffic {
         let one = |(start, &bytes): (u64, &u64)| Connection {
-            start: Time(start * 1_000_000_000),
             client: start as u32,
-            server: 0,
-            rtt: None,
-            kind: Kind::Tcp,
-            class: Default::default(),
-            upload: false,
-            writes: vec![Write { idle: Dur::ZERO, bytes }],
+            ..Connection::of_one_write(Time(start * 1_000_000_000), bytes)
         };
         let connections = (0..).zip(sizes).map(one).collect();
         let pages = Pages::new(pages.iter().map(|&page| vec![page]));

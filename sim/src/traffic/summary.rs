@@ -221,20 +221,12 @@ fn ratio(part: u64, whole: u64) -> f64 {
 mod tests {
     #![allow(non_snake_case)]
     use super::*;
-    use crate::traffic::connection::{Connection, Write};
+    use crate::traffic::connection::Connection;
     use crate::units::{Dur, Time};
 
     fn connection(start_s: u64, bytes: u64, rtt_ms: Option<u64>) -> Connection {
-        Connection {
-            start: Time(start_s * 1_000_000_000),
-            client: 0,
-            server: 0,
-            rtt: rtt_ms.map(Dur::from_millis),
-            kind: Kind::Tcp,
-            class: Default::default(),
-            upload: false,
-            writes: vec![Write { idle: Dur::ZERO, bytes }],
-        }
+        let rtt = rtt_ms.map(Dur::from_millis);
+        Connection { rtt, ..Connection::of_one_write(Time(start_s * 1_000_000_000), bytes) }
     }
 
     #[test]
