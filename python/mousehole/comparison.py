@@ -192,7 +192,7 @@ class Comparison:
         output.write_with(path, lambda part: heatmap.draw(self.results, part))
 
     def to_json(self) -> str:
-        """Returns the document of schema `mousehole.compare/1` (docs/json.md).
+        """Returns the document of schema `mousehole.compare/2` (docs/json.md).
 
         The same inputs, options and seed give the same bytes.
         """

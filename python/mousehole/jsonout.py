@@ -11,7 +11,7 @@ from mousehole.plan import Cell
 from mousehole.results import Record, Results, Row, as_record
 from mousehole.sizes import Summary
 
-COMPARE_SCHEMA = "mousehole.compare/1"
+COMPARE_SCHEMA = "mousehole.compare/2"
 RUN_SCHEMA = "mousehole.run/1"
 INSPECT_SCHEMA = "mousehole.inspect/1"
 
@@ -27,7 +27,7 @@ def dumps(document: Document) -> str:
 
 
 def comparison_document(results: Results) -> Document:
-    """Returns the document of schema `mousehole.compare/1`."""
+    """Returns the document of schema `mousehole.compare/2`."""
     return {
         "schema": COMPARE_SCHEMA,
         "manifest": results.manifest,

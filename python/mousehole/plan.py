@@ -60,6 +60,12 @@ class Plan:
         return tuple(Cell(buffer, load) for load in self.loads for buffer in self.buffers)
 
     @property
+    def references(self) -> tuple[str, ...]:
+        """The schemes that verdicts are against: the baseline, and FQ-CoDel if it is among the schemes."""
+        rivals = (scheme for scheme in self.schemes if scheme.split("(")[0] == "fq-codel")
+        return tuple(dict.fromkeys((self.baseline, *rivals)))
+
+    @property
     def buckets(self) -> tuple[Bucket, ...]:
         """Size classes of the results."""
         return buckets(self.short_bytes, self.long_bytes)

@@ -1,6 +1,7 @@
 """Reduces the records of one run to the numbers that a comparison needs, so that records need not be kept."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Literal, get_args
 
@@ -36,6 +37,12 @@ BUCKET_STATISTICS: tuple[BucketStatistic, ...] = get_args(BucketStatistic)
 SCHEME_STATISTICS: tuple[SchemeStatistic, ...] = get_args(SchemeStatistic)
 
 
+NOTICED = 0.01
+"""A transfer whose time differs by no more than 1 % is neither slower nor faster."""
+SAME_TRANSFERS = 0.95
+"""Two runs have the same transfers if at least this share of them was measured in both."""
+
+
 @dataclass(frozen=True)
 class Percentile:
     """A percentile, and the number of transfers in a bucket from which on it is given."""
@@ -50,6 +57,22 @@ PERCENTILES: dict[BucketStatistic, Percentile] = {
     "response_p99_s": Percentile(99, 100),
 }
 """The statistics that are percentiles of the response time."""
+
+
+@dataclass(frozen=True)
+class ShortTimes:
+    """The response times of a run's short transfers, by their keys in rising order."""
+
+    key: NDArray[np.uint64]
+    response_s: Floats
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Shares of the transfers that took longer, and less long, than under a reference."""
+
+    slower: float
+    faster: float
 
 
 @dataclass(frozen=True)
@@ -72,6 +95,10 @@ class RunFacts:
     groups: Figures
     """Figures by application."""
     simulated_s: float
+    short_times: ShortTimes | None = None
+    """Kept until the replication has been run under every scheme; see `with_shares`."""
+    shares: dict[str, Shares] = field(default_factory=dict)
+    """How the same short transfers fared, by the reference; empty where the traffic reacts to the network."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +139,43 @@ def reduce_run(result: RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
         load=summary["load"],
         groups=figures(transfers, result.datagrams(), result.flows(), end_s),
         simulated_s=float(summary["simulated_s"]),
+        short_times=_short_times(transfers, times, roles["short"]),
     )
+
+
+def with_shares(runs: Mapping[str, RunFacts], references: Iterable[str]) -> dict[str, RunFacts]:
+    """Returns one replication's facts by scheme, with the shares against `references` in place of times."""
+    times = {scheme: run.short_times for scheme, run in runs.items()}
+    return {
+        scheme: replace(
+            run,
+            short_times=None,
+            shares={
+                reference: shares
+                for reference in references
+                if reference != scheme and (shares := _shares(times[scheme], times[reference]))
+            },
+        )
+        for scheme, run in runs.items()
+    }
+
+
+def _short_times(transfers: TransferColumns, times: _Times, short: Bools) -> ShortTimes:
+    # Writes of one connection share its key.
+    key = (transfers["key"] * np.uint64(0x9E3779B97F4A7C15)) ^ transfers["write"].astype(np.uint64)
+    order = np.argsort(key[short], kind="stable")
+    return ShortTimes(key[short][order], times.response_s[short][order])
+
+
+def _shares(own: ShortTimes | None, other: ShortTimes | None) -> Shares | None:
+    """Returns the shares over the transfers that both runs measured, None unless these are nearly all."""
+    if own is None or other is None or own.key.size == 0:
+        return None
+    common, here, there = np.intersect1d(own.key, other.key, return_indices=True)
+    if common.size < SAME_TRANSFERS * max(own.key.size, other.key.size):
+        return None
+    ratio = own.response_s[here] / other.response_s[there]
+    return Shares(float(np.mean(ratio > 1 + NOTICED)), float(np.mean(ratio < 1 - NOTICED)))
 
 
 def _times(transfers: TransferColumns, end_s: float) -> _Times:

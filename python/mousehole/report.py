@@ -12,12 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from mousehole import bottleneck, findings, notes, tables
-from mousehole.findings import BETTER, WORSE
+from mousehole.findings import BETTER, PAGES, WORSE
 from mousehole.overview import MANY_SCHEMES
 from mousehole.plan import Cell, Plan
 from mousehole.reduction import BucketStatistic, SchemeStatistic
 from mousehole.report_groups import print_groups
-from mousehole.report_overview import PAGES, print_overview
+from mousehole.report_overview import print_overview
 from mousehole.results import BucketRow, ColourRow, Finding, LoadRow, Results, SchemeRow
 from mousehole.sizes import Role, Summary, size_text
 from mousehole.statistics import LEAST_REPLICATIONS
@@ -287,7 +287,7 @@ def _print_notes(console: Console, results: Results, cell: Cell) -> None:
 
 def _print_findings(console: Console, results: Results, cell: Cell) -> None:
     here, plan = findings.findings(results, cell), results.plan
-    short, long = (size_text(size) for size in (plan.short_bytes, plan.long_bytes))
+    short = size_text(plan.short_bytes)
     for reference in dict.fromkeys(finding.reference for finding in here):
         console.print(Text(f"Against {reference}, mean response time of transfers ≤ {short}:", style="bold"))
         if plan.replications < LEAST_REPLICATIONS:
@@ -295,7 +295,7 @@ def _print_findings(console: Console, results: Results, cell: Cell) -> None:
             continue
         rivals = [item for item in here if item.reference == reference]
         for scheme in dict.fromkeys(finding.scheme for finding in rivals):
-            _print_verdicts(console, [item for item in rivals if item.scheme == scheme], long)
+            _print_verdicts(console, [item for item in rivals if item.scheme == scheme], plan)
     console.print()
 
 
@@ -306,14 +306,26 @@ def _no_verdict_text(plan: Plan) -> str:
     return f"no verdict: {replications} no interval; at least {LEAST_REPLICATIONS} are needed (--seeds)"
 
 
-def _print_verdicts(console: Console, own: list[Finding], long: str) -> None:
-    """Prints the verdict on short transfers, and under it the changes of long ones."""
-    primary, long_time, long_rate = own
+def _print_verdicts(console: Console, own: list[Finding], plan: Plan) -> None:
+    """Prints the verdict on short transfers, and under it what became of the other endpoints."""
+    short, long = (size_text(size) for size in (plan.short_bytes, plan.long_bytes))
+    by_name = {finding.endpoint: finding for finding in own}
+    primary = by_name["short_response_mean_s"]
     style = {BETTER: "green", WORSE: "red"}.get(primary.outcome, "")
     verdict = Text(f"{primary.scheme}: ") + Text(primary.verdict, style=style)
-    pays = f"transfers > {long}: response time {long_time.verdict}, rate {long_rate.verdict}"
     console.print(Padding(verdict, (0, 0, 0, 2), expand=False))
-    console.print(Padding(Text(pays, style="dim"), (0, 0, 0, 6), expand=False))
+    time, rate = by_name["long_response_mean_s"].verdict, by_name["long_goodput_bps"].verdict
+    lines = [
+        f"transfers ≤ {short}: p95 {by_name['short_response_p95_s'].verdict}",
+        f"transfers > {long}: response time {time}, rate {rate}",
+    ]
+    if primary.slower_share is not None:
+        slower, faster = share_text(primary.slower_share), share_text(primary.faster_share)
+        lines.insert(0, f"of the same transfers ≤ {short}, {faster} were faster and {slower} slower")
+    if "page_mean_s" in by_name:
+        lines.append(f"mean time of a page {by_name['page_mean_s'].verdict}")
+    for line in lines:
+        console.print(Padding(Text(line, style="dim"), (0, 0, 0, 6), expand=False))
 
 
 def _print_grid(console: Console, results: Results) -> None:

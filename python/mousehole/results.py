@@ -6,7 +6,7 @@ This module imports none of the modules that compute, print or draw results (`ta
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from math import isfinite
+from math import isfinite, nan
 from typing import NotRequired, TypedDict
 
 import numpy as np
@@ -15,7 +15,7 @@ from mousehole.engine_types import Floats, JsonValue, Scenario, TrafficSummary
 from mousehole.plan import Cell, Plan, Task
 from mousehole.reduction import BucketStatistic, RunFacts, SchemeStatistic
 from mousehole.sizes import Bucket, Summary
-from mousehole.statistics import Estimate
+from mousehole.statistics import Design, Estimate
 
 CENSORED_SHARE = 0.01
 """Above this share of unfinished transfers, a mean is only a lower bound."""
@@ -73,6 +73,13 @@ class Results:
     kept: dict[tuple[str, Cell], list[object]] = field(default_factory=dict, compare=False, repr=False)
     """Rows that have been computed already, by the function that computes them and the cell."""
 
+    def design(self, cell: Cell, is_primary: bool = False) -> Design:
+        """Returns what intervals in a cell must allow for.
+
+        Those of the primary endpoint hold together for all schemes against one reference, and at every look.
+        """
+        return Design(len(self.plan.schemes) - 1, is_sequential=True) if is_primary else Design()
+
     def runs(self, cell: Cell, scheme: str) -> list[RunFacts]:
         """Returns the replications of a scheme in a cell, in order."""
         place = self.plan.cells.index(cell), self.plan.schemes.index(scheme)
@@ -86,6 +93,19 @@ class Results:
     def scheme_values(self, cell: Cell, scheme: str, statistic: SchemeStatistic) -> Floats:
         """Returns a statistic of a scheme, one value per replication."""
         return np.array([run.scheme[statistic] for run in self.runs(cell, scheme)])
+
+    def shares(self, cell: Cell, scheme: str, reference: str) -> tuple[float, float]:
+        """Returns the shares of the same short transfers that were slower and faster; NaN if they differ."""
+        found = [run.shares.get(reference) for run in self.runs(cell, scheme)]
+        known = [shares for shares in found if shares is not None]
+        if not known or len(known) < len(found):
+            return nan, nan
+        slower, faster = ([getattr(shares, name) for shares in known] for name in ("slower", "faster"))
+        return float(np.mean(slower)), float(np.mean(faster))
+
+    def group_values(self, cell: Cell, scheme: str, group: tuple[str, str]) -> Floats:
+        """Returns a figure of an application, one value per replication, NaN where it is missing."""
+        return np.array([run.groups.get(group, nan) for run in self.runs(cell, scheme)])
 
     def censored_share(self, cell: Cell, scheme: str, role: Summary) -> float:
         """Returns the share of unfinished transfers in a summary bucket, over all replications."""
@@ -230,10 +250,16 @@ class Finding(Row):
     endpoint: str
     exploratory: bool
     outcome: str
-    change: float | None
-    change_low: float | None
-    change_high: float | None
+    change: Estimate
+    """Ratio of the means over replications, less one."""
+    difference_s: Estimate
+    """The mean less that of the reference; NaN for an endpoint that is no time."""
+    slower_share: float | None
+    """Share of the same short transfers that took longer than under the reference."""
+    faster_share: float | None
     replications: int
+    error: float
+    """The error permitted to this one interval; 0.05 unless it must hold together with others."""
     seeds_needed: int | None
     verdict: str
     """The outcome in words, such as `better by 32 % (95 % interval 28–36 %)`."""

@@ -34,7 +34,7 @@ class HandMadeRun:
     def transfers(self) -> dict[str, NDArray[Any]]:
         count = len(self.size)
         return {
-            "key": np.arange(count),
+            "key": np.arange(count, dtype=np.uint64),
             "object_key": np.arange(count),
             "write": np.zeros(count, np.uint32),
             "source": ["main"] * count,

@@ -47,7 +47,7 @@ def test_compare__baseline_comes_first_and_once() -> None:
 def test_compare__frames_have_a_row_for_everything(comparison: Comparison) -> None:
     assert comparison.schemes.height == 3
     assert comparison.buckets.height == 3 * len(comparison.plan.buckets)
-    assert comparison.findings.height == 3 * (2 + 1)
+    assert comparison.findings.height == 5 * (2 + 1)
     everything = comparison.buckets.filter(pl.col("role") == "all")
     by_size = (
         comparison.buckets.filter(pl.col("role") == "size").group_by("scheme").agg(pl.col("count").sum())
@@ -87,8 +87,10 @@ def test_report__says_once_per_reference_why_there_is_no_verdict() -> None:
 
 def test_endpoints__name_the_table_of_their_values(comparison: Comparison) -> None:
     results, cell = comparison.results, comparison.plan.cells[0]
-    short, long, rate = endpoints(15_000, 150_000)
+    short, p95, long, rate, page = endpoints(15_000, 150_000, has_pages=True)
     for endpoint, expected in (
+        (p95, results.bucket_values(cell, "sfd", "short", "response_p95_s")),
+        (page, results.group_values(cell, "sfd", ("pages", "page_mean_s"))),
         (short, results.bucket_values(cell, "sfd", "short", "response_mean_s")),
         (long, results.bucket_values(cell, "sfd", "long", "response_mean_s")),
         (rate, results.scheme_values(cell, "sfd", "long_goodput_bps")),

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from math import log, nan
 from typing import Any
 
@@ -5,7 +6,7 @@ import pytest
 from mousehole import findings, notes
 from mousehole.findings import BETTER, NO_BENEFIT, UNCLEAR, UNDECIDED, WORSE, description, verdict
 from mousehole.plan import Plan, Task
-from mousehole.reduction import reduce_run
+from mousehole.reduction import reduce_run, with_shares
 from mousehole.results import Results
 from mousehole.statistics import Estimate
 from mousehole.texts import percent
@@ -24,12 +25,11 @@ def ratio(low_percent: float, high_percent: float) -> Estimate:
         (-36, -28, BETTER, "better by 32 % (95 % interval 28–36 %)"),
         (-9, -0.5, BETTER, "better by 4.8 % (95 % interval 0.5–9.0 %)"),
         (5, 20, WORSE, "worse by 12 % (95 % interval 5.0–20 %)"),
-        (-2.04, 3, NO_BENEFIT, "no measurable benefit (gains above 2.1 % excluded)"),
+        (-2.04, 3, NO_BENEFIT, "no measurable benefit or harm (95 % interval −3.0 to 2.0 % of the gain)"),
         (-30, -0.2, BETTER, "better by 16 % (95 % interval 0.2–30 %)"),
-        (-4.9, 30, NO_BENEFIT, "no measurable benefit (gains above 4.9 % excluded)"),
-        (-0.9, -0.2, NO_BENEFIT, "no measurable benefit (gains above 0.9 % excluded)"),
-        (0.2, 0.9, NO_BENEFIT, "no measurable benefit (gains above 0.1 % excluded)"),
-        (0, 0, NO_BENEFIT, "no measurable benefit (gains above 0.1 % excluded)"),
+        (-0.9, -0.2, NO_BENEFIT, "no measurable benefit or harm (95 % interval 0.2–0.9 % of the gain)"),
+        (0.2, 0.9, NO_BENEFIT, "no measurable benefit or harm (95 % interval −0.9 to −0.2 % of the gain)"),
+        (0, 0, NO_BENEFIT, "no measurable benefit or harm (95 % interval 0.0–0.0 % of the gain)"),
     ],
 )
 def test_verdict__decided(low: float, high: float, outcome: str, text: str) -> None:
@@ -37,12 +37,24 @@ def test_verdict__decided(low: float, high: float, outcome: str, text: str) -> N
     assert (judged.outcome, judged.text) == (outcome, text)
 
 
-def test_verdict__undecided_says_how_many_seeds() -> None:
-    judged = verdict(ratio(-30, 10))
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (-4.9, 30, "gains above 4.9 % are excluded, but it may harm by up to 30 %"),
+        (-30, 2, "harm above 2 % is excluded, and it may help by up to 30 %"),
+        (-30, 10, "it may help by up to 30 % or harm by up to 10 %"),
+    ],
+)
+def test_verdict__undecided_says_what_is_left(low: float, high: float, text: str) -> None:
+    judged = verdict(ratio(low, high))
     assert judged.outcome == UNDECIDED
-    assert judged.text.startswith("undecided (more seeds needed, about ")
-    assert judged.seeds_needed is not None
-    assert judged.seeds_needed > 10
+    assert judged.text.startswith(f"undecided: {text} (95 % interval ")
+
+
+def test_verdict__undecided_says_which_look_may_decide() -> None:
+    judged = verdict(ratio(-30, 10))
+    assert judged.text.endswith(f"; --seeds {judged.seeds_needed} may decide")
+    assert judged.seeds_needed in (20, 40, 80, 160)
 
 
 def test_verdict__no_interval_under_five() -> None:
@@ -64,13 +76,13 @@ def test_verdict__nothing_to_compare() -> None:
     ],
 )
 def test_description__of_a_rate(low: float, high: float, outcome: str, text: str) -> None:
-    rate = findings.endpoints(15_000, 150_000)[2]
+    rate = findings.endpoints(15_000, 150_000)[3]
     said = description(ratio(low, high), rate)
     assert (said.outcome, said.text) == (outcome, text)
 
 
 def test_description__of_a_time() -> None:
-    time = findings.endpoints(15_000, 150_000)[1]
+    time = findings.endpoints(15_000, 150_000)[2]
     assert description(ratio(10, 30), time).outcome == WORSE
     assert description(ratio(-30, -10), time).text.startswith("shorter by ")
 
@@ -85,11 +97,11 @@ def test_percent__rounds(share: float, text: str) -> None:
 def results(scheme_runs: list[HandMadeRun], baseline_runs: list[HandMadeRun]) -> Results:
     count = len(scheme_runs)
     plan = Plan({}, ("50p",), (0.9,), ("droptail", "sfd"), "droptail", count, 15_000, 150_000)
-    facts = {
-        Task(0, scheme, replication): reduce_run(run, plan.buckets)  # type: ignore[arg-type]
-        for scheme, runs in enumerate((baseline_runs, scheme_runs))
-        for replication, run in enumerate(runs)
-    }
+    facts = {}
+    for replication, pair in enumerate(zip(baseline_runs, scheme_runs, strict=True)):
+        reduced = [reduce_run(run, plan.buckets) for run in pair]  # type: ignore[arg-type]
+        compared = with_shares(dict(zip(plan.schemes, reduced, strict=True)), plan.references)
+        facts |= {Task(0, number, replication): compared[name] for number, name in enumerate(plan.schemes)}
     return Results(plan, facts, "by hand", {}, None)  # type: ignore[typeddict-item]
 
 
@@ -110,9 +122,19 @@ def test_findings__better_with_sentence() -> None:
     assert finding.outcome == BETTER
     assert finding.sentence == (
         "sfd against droptail, mean response time of transfers ≤ 15 kB: "
-        "better by 30 % (95 % interval 30–30 %)"
+        "better by 30 % (95 % interval 30–30 %), 301 ms saved (300 ms to 301 ms)"
     )
-    assert finding.change == pytest.approx(-0.3)
+    assert finding.change.mean == pytest.approx(-0.3)
+    assert finding.difference_s.mean == pytest.approx(-0.3 * 1.0025)
+
+
+def test_findings__say_which_share_of_the_same_transfers_got_slower() -> None:
+    mixed = [HandMadeRun([1000] * 50, [0.5] * 30 + [1.0] * 5 + [3.0] * 15) for _ in range(6)]
+    same = [HandMadeRun([1000] * 50, [1.0] * 50) for _ in range(6)]
+    finding = primary(results(mixed, same))
+    assert (finding.slower_share, finding.faster_share) == (0.3, 0.6)
+    other = [replace(run, size=run.size[:20], end_s=run.end_s[:20]) for run in mixed]
+    assert primary(results(other, same)).slower_share is None, "not the same transfers"
 
 
 def test_findings__unfinished_scheme_cannot_be_better() -> None:
@@ -129,7 +151,9 @@ def test_findings__unfinished_baseline_makes_it_at_least() -> None:
 
 def test_findings__long_transfers_are_exploratory() -> None:
     others = [item for item in findings.findings(results(runs(0.7), runs(1.0))) if item.exploratory]
-    assert [item.endpoint for item in others] == ["long_response_mean_s", "long_goodput_bps"]
+    assert [item.endpoint for item in others] == [
+        "short_response_p95_s", "long_response_mean_s", "long_goodput_bps"
+    ]  # fmt: skip
     assert all(item.sentence.endswith("[exploratory]") for item in others)
 
 

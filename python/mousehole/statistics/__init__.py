@@ -1,0 +1,17 @@
+"""Statistical procedures; each function names its source, and test_statistics.py tests it on known truths."""
+
+from mousehole.statistics.indices import jain_index as jain_index
+from mousehole.statistics.intervals import LEAST_REPLICATIONS as LEAST_REPLICATIONS
+from mousehole.statistics.intervals import Design as Design
+from mousehole.statistics.intervals import Estimate as Estimate
+from mousehole.statistics.intervals import difference as difference
+from mousehole.statistics.intervals import log_ratio as log_ratio
+from mousehole.statistics.intervals import positive_interval as positive_interval
+from mousehole.statistics.intervals import replications_for as replications_for
+from mousehole.statistics.intervals import share_interval as share_interval
+from mousehole.statistics.intervals import t_interval as t_interval
+from mousehole.statistics.levels import LEVEL as LEVEL
+from mousehole.statistics.levels import look_error as look_error
+from mousehole.statistics.levels import look_of as look_of
+from mousehole.statistics.levels import replications_of_look as replications_of_look
+from mousehole.statistics.levels import simultaneous_error as simultaneous_error
