@@ -5,6 +5,7 @@ The layers are: `results` holds the data; `tables`, `findings`, `notes` and `ove
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
 from mousehole.engine_types import Scenario, TrafficSummary
 from mousehole.errors import field_error
+from mousehole.evidence import capture_of
 from mousehole.manifest import manifest
 from mousehole.options import least
-from mousehole.plan import Cell, Plan, checked, load_policies, planned
+from mousehole.plan import Cell, Plan, Warmup, checked, load_policies, planned
 from mousehole.pool import default_jobs, estimated_seconds, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
 from mousehole.results import Finding, Manifest, Results, Row, as_record
@@ -62,7 +64,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
       short, long       transfers up to `short` ("15kB") are short, those above `long` ("150kB") are long
     How much is run:
       duration          length of the measured window ("300s")
-      warmup            time before the measured window ("30s")
+      warmup            time before the measured window (chosen from sizes and load; "30s" with `quick`)
       seeds             replications (10; 3 with `quick`); fewer than five give no intervals
       quick             a quick look: three replications, no verdicts
       seed              seed of all random draws (1); the same seed gives the same result on any machine
@@ -84,7 +86,8 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     jobs = least("jobs", default_jobs() if options.jobs is None else options.jobs, 1)
     checked(plan)  # before large files are read
     engine_traffic = given.read(options.strict, shared.base["seed"])
-    return _compared(plan, given, engine_traffic, jobs, options.reporter or Silent())
+    chooses = options.warmup is None and not options.quick and not traffics.is_scenario(traffic)
+    return _compared(plan, given, engine_traffic, jobs, options.reporter or Silent(), chooses)
 
 
 class Comparison:
@@ -221,13 +224,27 @@ def _starting_point(source: traffics.Source, options: Options) -> tuple[Scenario
 
 def _compared(
     plan: Plan, given: traffics.TrafficInput, engine_traffic: _engine.Traffic | None, jobs: int,
-    reporter: Reporter,
+    reporter: Reporter, chooses_warmup: bool,
 ) -> Comparison:  # fmt: skip
     rate = bottleneck.facts(plan.base)["rate"]
     summary = None if engine_traffic is None else interruptible(lambda: engine_traffic.summary(rate))
+    plan = replace(plan, warmup=_warmup(plan, engine_traffic, summary, rate) if chooses_warmup else None)
     _announce(plan, given.label, engine_traffic, summary, jobs, reporter)
     facts = run_plan(plan, engine_traffic, jobs, reporter)
-    return Comparison(Results(plan, facts, given.label, manifest(plan, given), summary), engine_traffic)
+    capture = capture_of(plan.base["traffic"], engine_traffic, summary, plan.buckets)
+    results = Results(plan, facts, given.label, manifest(plan, given), summary, capture)
+    return Comparison(results, engine_traffic)
+
+
+def _warmup(
+    plan: Plan, traffic: _engine.Traffic | None, summary: TrafficSummary | None, rate: str | None
+) -> Warmup | None:
+    """Returns what the warm-up is chosen from, None if the sizes of transfers are not known before."""
+    if traffic is None or summary is None or rate is None or plan.base["traffic"].get("mix"):
+        return None
+    return Warmup(
+        traffic.frame()["bytes"].astype(float), _engine.parse_rate("rate", rate), summary["native_load"]
+    )
 
 
 def _frame(rows: Sequence[Row]) -> pl.DataFrame:

@@ -6,7 +6,8 @@ from math import ceil, nan
 import numpy as np
 
 from mousehole.engine_types import Floats
-from mousehole.plan import Cell
+from mousehole.evidence import LEAST_TRANSFERS
+from mousehole.plan import Cell, overlaid
 from mousehole.reduction import PERCENTILES, BucketStatistic, SchemeStatistic
 from mousehole.results import CENSORED_SHARE, Finding, Results, finite
 from mousehole.sizes import Summary, size_text
@@ -31,10 +32,16 @@ BETTER, WORSE, NO_BENEFIT, UNDECIDED = "better", "worse", "no measurable benefit
 UNCLEAR = "no clear change"
 """Outcome of an exploratory endpoint whose interval contains zero."""
 
-OVERLAY_NOTE = (
-    "The intervals cover the random shifts at which copies of the traffic are overlaid, and the position of "
-    "the measured window (for a model: its random draws). They do not cover other days, users or links."
+CAPTURE_NOTE = (
+    "The intervals cover what another capture of this length and place would differ by: each replication "
+    "draws the capture's clients anew, with replacement. They do not cover other times of day, users or "
+    "links, or transfers too rare to be in the capture."
 )
+REPLAY_NOTE = (
+    "The traffic is replayed as it is. The intervals cover the position of the measured window only; with a "
+    "load (--load) they also cover what another capture would differ by."
+)
+MODEL_NOTE = "The intervals cover the random draws of the model."
 EXPLORATORY_NOTE = (
     "The primary endpoint is the mean response time of short transfers. Its 95 % intervals hold together "
     "for all schemes against one reference (Šidák), and for all looks if replications are doubled for each "
@@ -142,6 +149,15 @@ def findings(results: Results, cell: Cell) -> list[Finding]:
     ]
 
 
+def coverage_note(results: Results) -> str:
+    """Returns the sentence that says what the intervals cover."""
+    if results.capture is None:
+        return MODEL_NOTE
+    plan = results.plan
+    resampled = overlaid(plan.scenario(plan.cells[0], plan.baseline)["traffic"])
+    return CAPTURE_NOTE if resampled else REPLAY_NOTE
+
+
 def verdict(ratio: Estimate, design: Design | None = None) -> Verdict:
     """Judges the primary endpoint by the interval of its log-ratio to the reference; smaller is better.
 
@@ -206,6 +222,7 @@ def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint
     is_time = both and endpoint.name.endswith("_s")
     apart = difference(own, other, design) if is_time else Estimate(nan, nan, nan, 0)
     judged = description(ratio, endpoint) if endpoint.exploratory else verdict(ratio, design)
+    judged = _with_floor(results, endpoint, judged)
     if judged.outcome in (BETTER, WORSE) and not endpoint.exploratory:
         judged = Verdict(judged.outcome, f"{judged.text}, {saved_text(apart)}")
     judged = _with_censoring(results, cell, scheme, reference, endpoint, judged)
@@ -223,6 +240,16 @@ def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint
         verdict=judged.text,
         sentence=f"{scheme} against {reference}, {endpoint.words}: {judged.text}{remark}",
     )  # fmt: skip
+
+
+def _with_floor(results: Results, endpoint: Endpoint, judged: Verdict) -> Verdict:
+    """Withdraws a verdict if the capture has too few distinct transfers of the class."""
+    role, capture = endpoint.source.role, results.capture
+    if capture is None or capture.is_enough(role) or endpoint.name == "page_mean_s":
+        return judged
+    transfers = capture.counted[role].transfers
+    has = f"the capture has {transfers} distinct transfers of this size, of at least {LEAST_TRANSFERS}"
+    return Verdict(UNDECIDED, f"not judged ({has})")
 
 
 def _with_censoring(

@@ -37,6 +37,10 @@ BUCKET_STATISTICS: tuple[BucketStatistic, ...] = get_args(BucketStatistic)
 SCHEME_STATISTICS: tuple[SchemeStatistic, ...] = get_args(SchemeStatistic)
 
 
+HEADER_BYTES, SEGMENT_BYTES = 40, 1460
+"""Bytes of headers per segment, and payload of a full one, for the load of a window."""
+WINDOW_PARTS = 40
+"""Equal parts of the window in which the search for a transient takes means."""
 NOTICED = 0.01
 """A transfer whose time differs by no more than 1 % is neither slower nor faster."""
 SAME_TRANSFERS = 0.95
@@ -95,6 +99,10 @@ class RunFacts:
     groups: Figures
     """Figures by application."""
     simulated_s: float
+    window_load: float
+    """Wire bytes of the transfers that began in the window, over what the link carries in that time."""
+    short_by_time: Floats
+    """Mean response time of short transfers by the part of the window they began in; NaN without any."""
     short_times: ShortTimes | None = None
     """Kept until the replication has been run under every scheme; see `with_shares`."""
     shares: dict[str, Shares] = field(default_factory=dict)
@@ -139,6 +147,8 @@ def reduce_run(result: RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
         load=summary["load"],
         groups=figures(transfers, result.datagrams(), result.flows(), end_s),
         simulated_s=float(summary["simulated_s"]),
+        window_load=_window_load(transfers, queues[0]),
+        short_by_time=_short_by_time(transfers, times, roles["short"], summary),
         short_times=_short_times(transfers, times, roles["short"]),
     )
 
@@ -201,6 +211,22 @@ def _bucket_statistics(times: _Times, masks: list[Bools]) -> dict[BucketStatisti
         columns["slowdown_mean"].append(_mean(times.slowdown[mask]))
         columns["transfer_mean_s"].append(_mean(times.transfer_s[mask]))
     return {name: np.array(values) for name, values in columns.items()}
+
+
+def _window_load(transfers: TransferColumns, link: QueueCounters) -> float:
+    """Returns the load that the measured transfers offer: payload, headers and SYN-ACK, without repeats."""
+    size = transfers["bytes"][~transfers["upload"]].astype(np.float64)
+    wire = float(np.sum(size + HEADER_BYTES * (np.ceil(size / SEGMENT_BYTES) + 1)))
+    return 8 * wire / (link["capacity_bps"] * link["window_s"])
+
+
+def _short_by_time(transfers: TransferColumns, times: _Times, short: Bools, summary: RunSummary) -> Floats:
+    begin, end = summary["window_begin_s"], summary["window_end_s"]
+    place = (transfers["start_s"][short] - begin) * (WINDOW_PARTS / (end - begin))
+    place = np.clip(place.astype(np.int64), 0, WINDOW_PARTS - 1)
+    total = np.bincount(place, weights=times.response_s[short], minlength=WINDOW_PARTS)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return total / np.bincount(place, minlength=WINDOW_PARTS)
 
 
 def _curve(times: _Times) -> tuple[NDArray[np.int64], Floats]:

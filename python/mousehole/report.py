@@ -70,7 +70,7 @@ def print_report(console: Console, results: Results, details: bool = False) -> N
         _print_cell(console, results, cell, details)
     if len(cells) > 1:
         _print_grid(console, results)
-    for note in (findings.EXPLORATORY_NOTE, findings.OVERLAY_NOTE):
+    for note in (findings.EXPLORATORY_NOTE, findings.coverage_note(results)):
         console.print(Text(note, style="dim"))
 
 
@@ -100,8 +100,11 @@ def _print_head(console: Console, results: Results) -> None:
     console.print(Text(f"{results.label} over {link}", style="bold"))
     for cell in plan.cells:
         load = _load_parts(tables.load_row(results, cell))
-        parts = [cell.title, *load, f"{plan.replications} replications of {plan.base['duration']}"]
+        window = f"{plan.base['duration']} after {plan.warmup_of(cell)} of warm-up"
+        parts = [cell.title, *load, f"{plan.replications} replications of {window}"]
         console.print(Text("; ".join(parts)))
+        if evidence := _evidence_text(results, cell):
+            console.print(Text(evidence))
     console.print()
 
 
@@ -109,10 +112,31 @@ def _load_parts(load: LoadRow) -> list[str]:
     parts = []
     if load.load_native is not None:
         parts.append(f"native load {load.load_native:.3g}")
-        parts.append(f"{load.load_copies:.0f} copies, time × {load.load_dilation or 1:.3g}")
+        parts.append(f"{load.load_copies:.3g} copies, time × {load.load_dilation or 1:.3g}")
     if load.load_achieved is not None:
-        parts.append(f"achieved {load.load_achieved:.3g}")
+        parts.append(f"offered {load.load_achieved:.3g}")
+    if load.load_window is not None and load.load_window_deviation is not None:
+        spread = f"standard deviation {load.load_window_deviation:.2g}"
+        parts.append(f"{load.load_window:.3g} in the windows ({spread})")
     return parts
+
+
+def _evidence_text(results: Results, cell: Cell) -> str:
+    """Returns what of a capture stands behind the verdicts; empty for a model."""
+    row, plan = tables.evidence_row(results, cell), results.plan
+    if row is None:
+        return ""
+    short, long = size_text(plan.short_bytes), size_text(plan.long_bytes)
+    copies = (
+        f"{row.copies_least}"
+        if row.copies_least == row.copies_most
+        else (f"{row.copies_least} to {row.copies_most}")
+    )
+    return (
+        f"Behind this stand {row.short_transfers} distinct transfers ≤ {short} of {row.short_clients} "
+        f"clients and {row.long_transfers} > {long} of {row.long_clients} clients, in {copies} copies at "
+        f"a time; each window plays the capture {row.laps:.2g} times."
+    )
 
 
 def _print_tables(console: Console, results: Results, cell: Cell, details: bool) -> None:

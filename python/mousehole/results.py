@@ -11,11 +11,13 @@ from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from mousehole.engine_types import Floats, JsonValue, Scenario, TrafficSummary
-from mousehole.plan import Cell, Plan, Task
+from mousehole import _engine
+from mousehole.engine_types import Floats, JsonValue, LoadSummary, Scenario, TrafficSummary
+from mousehole.evidence import Capture
+from mousehole.plan import Cell, Plan, Task, overlaid
 from mousehole.reduction import BucketStatistic, RunFacts, SchemeStatistic
 from mousehole.sizes import Bucket, Summary
-from mousehole.statistics import Design, Estimate
+from mousehole.statistics import Design, Estimate, capture_share
 
 CENSORED_SHARE = 0.01
 """Above this share of unfinished transfers, a mean is only a lower bound."""
@@ -70,6 +72,8 @@ class Results:
     manifest: Manifest
     traffic: TrafficSummary | None
     """What was understood of the traffic; None if the scenario generates all of it."""
+    capture: Capture | None = None
+    """The capture that is replayed; None if a model draws traffic afresh in each replication."""
     kept: dict[tuple[str, Cell], list[object]] = field(default_factory=dict, compare=False, repr=False)
     """Rows that have been computed already, by the function that computes them and the cell."""
 
@@ -78,7 +82,25 @@ class Results:
 
         Those of the primary endpoint hold together for all schemes against one reference, and at every look.
         """
-        return Design(len(self.plan.schemes) - 1, is_sequential=True) if is_primary else Design()
+        share = self.capture_share(cell)
+        if not is_primary:
+            return Design(capture_share=share)
+        return Design(len(self.plan.schemes) - 1, is_sequential=True, capture_share=share)
+
+    def capture_share(self, cell: Cell) -> float:
+        """Returns the share of the variance between replications that more of them do not reduce."""
+        if self.capture is None or not overlaid(self.plan.scenario(cell, self.plan.baseline)["traffic"]):
+            return 0.0
+        loads = [run.load for run in self.runs(cell, self.plan.baseline)]
+        material = [load["copies"] * self.laps(load) for load in loads]
+        return capture_share(float(np.mean(material)))
+
+    def laps(self, load: LoadSummary) -> float:
+        """Returns how often one copy of the capture is played within the measured window."""
+        if self.capture is None:
+            return 1.0
+        window_s = _engine.parse_duration("duration", self.plan.base["duration"])
+        return window_s / (self.capture.period_s * load["dilation"])
 
     def runs(self, cell: Cell, scheme: str) -> list[RunFacts]:
         """Returns the replications of a scheme in a cell, in order."""
@@ -240,6 +262,25 @@ class LoadRow:
     load_copies: float | None
     load_dilation: float | None
     load_achieved: float | None
+    load_window: float | None
+    """Load that the transfers of a measured window offer; mean over replications."""
+    load_window_deviation: float | None
+    """Its standard deviation over replications."""
+
+
+@dataclass(frozen=True)
+class EvidenceRow:
+    """What of a capture stands behind the verdicts of a cell; see `evidence.Capture`."""
+
+    short_transfers: int
+    short_clients: int
+    long_transfers: int
+    long_clients: int
+    copies_least: int
+    copies_most: int
+    laps: float
+    is_resampled: bool
+    capture_share: float
 
 
 @dataclass(frozen=True)
@@ -271,7 +312,7 @@ class Finding(Row):
         return as_record(self)
 
 
-def as_record(row: Row | LoadRow) -> Record:
+def as_record(row: Row | LoadRow | EvidenceRow) -> Record:
     """Returns a row as plain values by column name: an estimate becomes three columns, NaN becomes None."""
     columns: Record = {}
     for item in fields(row):

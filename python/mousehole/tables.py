@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mousehole.plan import Cell
+from mousehole.plan import Cell, overlaid
 from mousehole.reduction import BUCKET_STATISTICS, PERCENTILES, SCHEME_STATISTICS, RunFacts
 from mousehole.results import (
     CENSORED_SHARE,
@@ -15,6 +15,7 @@ from mousehole.results import (
     CdfRow,
     ColourRow,
     CurveRow,
+    EvidenceRow,
     GroupRow,
     LoadRow,
     Results,
@@ -112,18 +113,36 @@ def group_rows(results: Results, cell: Cell) -> list[GroupRow]:
 
 
 def load_row(results: Results, cell: Cell) -> LoadRow:
-    """Returns how the load of a cell came about.
-
-    `load_achieved` is the mean over the replications of the baseline; the rest is from its first replication.
-    """
-    loads = [run.load for run in results.runs(cell, results.plan.baseline)]
+    """Returns how the load of a cell came about; means over the replications of the baseline."""
+    runs = results.runs(cell, results.plan.baseline)
+    loads, windows = [run.load for run in runs], [run.window_load for run in runs]
     achieved = _known(load["achieved"] for load in loads)
-    first = loads[0]
     return LoadRow(
-        load_native=first["native"],
-        load_copies=float(first["copies"]),
-        load_dilation=first["dilation"],
+        load_native=loads[0]["native"],
+        load_copies=float(np.mean([load["copies"] for load in loads])),
+        load_dilation=float(np.mean([load["dilation"] for load in loads])),
         load_achieved=float(np.mean(achieved)) if achieved else None,
+        load_window=float(np.mean(windows)),
+        load_window_deviation=float(np.std(windows, ddof=1)) if len(windows) > 1 else None,
+    )
+
+
+def evidence_row(results: Results, cell: Cell) -> EvidenceRow | None:
+    """Returns what of a capture stands behind the verdicts of a cell, None for a model."""
+    if results.capture is None:
+        return None
+    loads = [run.load for run in results.runs(cell, results.plan.baseline)]
+    short, long = (results.capture.counted[role] for role in ("short", "long"))
+    return EvidenceRow(
+        short.transfers,
+        short.clients,
+        long.transfers,
+        long.clients,
+        copies_least=min(load["copies"] for load in loads),
+        copies_most=max(load["copies"] for load in loads),
+        laps=float(np.mean([results.laps(load) for load in loads])),
+        is_resampled=overlaid(results.plan.scenario(cell, results.plan.baseline)["traffic"]),
+        capture_share=results.capture_share(cell),
     )
 
 

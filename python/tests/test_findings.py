@@ -2,10 +2,12 @@ from dataclasses import replace
 from math import log, nan
 from typing import Any
 
+import numpy as np
 import pytest
 from mousehole import findings, notes
+from mousehole.evidence import Capture, Counted
 from mousehole.findings import BETTER, NO_BENEFIT, UNCLEAR, UNDECIDED, WORSE, description, verdict
-from mousehole.plan import Plan, Task
+from mousehole.plan import Plan, Task, Warmup
 from mousehole.reduction import reduce_run, with_shares
 from mousehole.results import Results
 from mousehole.statistics import Estimate
@@ -96,7 +98,8 @@ def test_percent__rounds(share: float, text: str) -> None:
 
 def results(scheme_runs: list[HandMadeRun], baseline_runs: list[HandMadeRun]) -> Results:
     count = len(scheme_runs)
-    plan = Plan({}, ("50p",), (0.9,), ("droptail", "sfd"), "droptail", count, 15_000, 150_000)
+    base = {"duration": "100s", "warmup": "30s", "traffic": {}, "link": {}}
+    plan = Plan(base, ("50p",), (0.9,), ("droptail", "sfd"), "droptail", count, 15_000, 150_000)
     facts = {}
     for replication, pair in enumerate(zip(baseline_runs, scheme_runs, strict=True)):
         reduced = [reduce_run(run, plan.buckets) for run in pair]  # type: ignore[arg-type]
@@ -191,3 +194,55 @@ def test_cell_notes__unfinished_transfers() -> None:
     found = results(runs(1.0, unfinished=2), runs(1.0))
     (note,) = notes.cell_notes(found, found.plan.cells[0])
     assert note.startswith("Under sfd more than 1 % of the transfers of some size were unfinished")
+
+
+def test_findings__few_distinct_transfers_are_not_judged() -> None:
+    counted = {"short": Counted(99, 9), "long": Counted(2, 1), "all": Counted(101, 9)}
+    small = Capture(10.0, counted)  # type: ignore[arg-type]
+    few = replace(results(runs(0.7), runs(1.0)), capture=small)
+    finding = primary(few)
+    assert finding.outcome == UNDECIDED
+    assert (
+        finding.verdict == "not judged (the capture has 99 distinct transfers of this size, of at least 100)"
+    )
+    enough = Capture(10.0, {**counted, "short": Counted(100, 9)})  # type: ignore[dict-item]
+    assert primary(replace(few, capture=enough, kept={})).outcome == BETTER
+
+
+def test_cell_notes__no_steady_state_at_full_load() -> None:
+    found = results(runs(1.1), runs(1.0))
+    for load in (1.0, 1.2):
+        plan = replace(found.plan, loads=(load,))
+        (note,) = notes._unsteady(replace(found, plan=plan), plan.cells[0])
+        assert note.startswith(f"At a load of {load:.3g} there is no steady state")
+
+
+def test_cell_notes__windows_that_begin_too_early() -> None:
+    found = results(runs(1.1), runs(1.0))
+    # 1 MB takes 8 s, which is 2 · 0.9 · 8 / 0.01 s until the steady state; the window is 100 s
+    plan = replace(found.plan, warmup=Warmup(np.array([1e6]), 1e6, None))
+    assert plan.warmup_of(plan.cells[0]) == "100s"
+    (note,) = notes._unsteady(replace(found, plan=plan), plan.cells[0])
+    assert "only after about 1440 s. The windows begin after 100 s" in note
+
+
+def test_cell_notes__a_transient_that_is_left() -> None:
+    found = results(runs(1.1), runs(1.0))
+    assert notes.transient_share(found, found.plan.cells[0], "sfd") == 0
+    rising = 1 - 0.8 * np.exp(-np.arange(40) / 8)
+    facts = {task: replace(run, short_by_time=rising) for task, run in found.facts.items()}
+    (note,) = notes._unsteady(replace(found, facts=facts), found.plan.cells[0])
+    assert note.startswith("Under droptail, sfd the first ")
+
+
+def test_warmup__follows_load_and_sizes() -> None:
+    base = {"duration": "300s", "warmup": "30s"}
+    plan = Plan(base, ("50p",), (0.5,), ("droptail",), "droptail", 5, 1, 2)  # type: ignore[arg-type]
+    small = replace(plan, warmup=Warmup(np.array([1e4]), 1e7, 0.9))
+    large = replace(plan, warmup=Warmup(np.array([1e6]), 1e7, 0.9))
+    cell = plan.cells[0]
+    assert (plan.warmup_of(cell), small.warmup_of(cell)) == ("30s", "30s")
+    assert large.warmup_of(replace(cell, load=0.9)) == "144s"  # 2 · 0.9 · 0.8 s / 0.01
+    assert large.warmup_of(replace(cell, load=None)) == "144s", "the traffic's own load"
+    assert large.warmup_of(replace(cell, load=0.99)) == "300s", "no longer than the window"
+    assert large.warmup_of(replace(cell, load=1.0)) == "30s", "there is no steady state to wait for"

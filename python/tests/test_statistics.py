@@ -9,12 +9,15 @@ from hypothesis import strategies as st
 from mousehole.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE, verdict
 from mousehole.statistics import (
     Design,
+    capture_share,
     difference,
     jain_index,
     log_ratio,
     look_error,
     look_of,
+    mser,
     positive_interval,
+    relaxation_s,
     replications_for,
     replications_of_look,
     share_interval,
@@ -311,3 +314,61 @@ def test_log_ratio__knows_no_unit_and_no_order(values: list[float], scale: float
     random.shuffle(pairs)
     mixed = log_ratio([own for own, _ in pairs], [other for _, other in pairs])
     assert mixed.half_width == pytest.approx(plain.half_width, abs=1e-9)
+
+
+# --- captures and transients ---
+
+
+def test_capture_share__is_what_of_the_capture_a_replication_plays() -> None:
+    assert [capture_share(material) for material in (0.01, 0.5, 1, 100)] == [0.01, 0.5, 1, 1]
+
+
+@pytest.mark.parametrize("length", [100, 800, 20_000])
+def test_capture_share__interval_covers_whatever_the_length_of_the_capture(length: int) -> None:
+    """Captures of a stationary series; a replication is the mean of a stretch of 400 of a resample."""
+    random, trials, held, without = np.random.default_rng(length), 600, 0, 0
+    for _ in range(trials):
+        capture = random.exponential(1, length)
+        values = []
+        for _ in range(10):
+            resampled = random.choice(capture, length)
+            begin = random.integers(length)
+            values.append(float(np.mean(resampled[(begin + np.arange(400)) % length])))
+        found = t_interval(values, Design(capture_share=capture_share(400 / length)))
+        held += found.low <= 1 <= found.high
+        naive = t_interval(values)
+        without += naive.low <= 1 <= naive.high
+    assert held / trials > 0.92
+    assert without / trials < (0.6 if length < 400 else 0.99)
+
+
+def test_relaxation__workload_is_near_its_steady_state_after_two_of_them() -> None:
+    """M/M/1 at load 0.9 and mean service 1: E[S²] / E[S] = 2, steady state of the workload 9."""
+    random, replications = np.random.default_rng(4), 4000
+    tau = relaxation_s(random.exponential(1, 200_000), 8, 0.9)
+    assert tau == pytest.approx(0.9 * 2 / 0.01, rel=0.03)
+
+    def workload_at(time: float) -> float:
+        work, clock, seen = np.zeros(replications), np.zeros(replications), np.zeros(replications)
+        while np.any(clock <= time):
+            gap = random.exponential(1 / 0.9, replications)
+            passes = (clock <= time) & (clock + gap > time)
+            seen = np.where(passes, np.maximum(work - (time - clock), 0), seen)
+            work = np.maximum(work - gap, 0) + random.exponential(1, replications)
+            clock += gap
+        return float(np.mean(seen))
+
+    assert workload_at(0.2 * tau) < 0.65 * 9
+    assert 0.87 * 9 < workload_at(2 * tau) < 1.1 * 9
+
+
+def test_mser__finds_where_a_transient_ends() -> None:
+    random = np.random.default_rng(6)
+    noise = random.normal(0, 0.05, (50, 40))
+    rising = 1 - np.exp(-np.arange(40) / 4)
+    ends = [mser(rising + one) for one in noise]
+    assert 8 <= np.median(ends) <= 20
+    assert min(ends) >= 4
+    assert np.median([mser(1 + one) for one in noise]) <= 4
+    assert mser(np.linspace(0, 1, 40)) >= 20, "it never ends"
+    assert mser([1, 2]) == 0

@@ -1,5 +1,6 @@
 """Statistical procedures; each function names its source, and test_statistics.py tests it on known truths."""
 
+from mousehole.statistics.capture import capture_share as capture_share
 from mousehole.statistics.indices import jain_index as jain_index
 from mousehole.statistics.intervals import LEAST_REPLICATIONS as LEAST_REPLICATIONS
 from mousehole.statistics.intervals import Design as Design
@@ -15,3 +16,6 @@ from mousehole.statistics.levels import look_error as look_error
 from mousehole.statistics.levels import look_of as look_of
 from mousehole.statistics.levels import replications_of_look as replications_of_look
 from mousehole.statistics.levels import simultaneous_error as simultaneous_error
+from mousehole.statistics.transient import TIME_CONSTANTS as TIME_CONSTANTS
+from mousehole.statistics.transient import mser as mser
+from mousehole.statistics.transient import relaxation_s as relaxation_s
