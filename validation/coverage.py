@@ -35,7 +35,7 @@ COMMAND = "make coverage"
 MODELS, LENGTHS_S, CAPTURES = ("poisson", "web:sfd"), (12, 60, 600), 25
 RATE, RTT, NATIVE_LOAD, LOAD = "10mbit", "80ms", 0.225, 0.9
 BASELINE, SCHEME = "droptail", "sfd"
-REPLICATIONS, TRUTH_REPLICATIONS = 10, 40
+REPLICATIONS, WINDOW, TRUTH_REPLICATIONS = 10, "300s", 40
 CAPTURE_SEED, TRUTH_SEED = 777, 99
 LEAST, MOST = 0.90, 0.98
 """The interval should hold the truth in such a share of captures."""
@@ -48,14 +48,20 @@ class Covered:
     model: str
     length_s: int
     captures: int
+    window: str
+    """Length of the measured windows of `compare`."""
+    truth_runs: int
     truth: float
     """Change in long runs of the model."""
     truth_low: float
     truth_high: float
     """Its interval of 95 % over these runs."""
     changes: list[float]
+    lows: list[float]
+    highs: list[float]
+    """The printed interval, that of one comparison at the first look."""
     held: list[bool]
-    """Whether the printed interval, that of one comparison at the first look, holds the truth."""
+    """Whether it holds the truth."""
     held_alone: list[bool]
     """Whether a single interval of 95 % does."""
     held_without: list[bool]
@@ -76,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             flush=True,
         )
         for length_s in options.lengths:
-            found = covered(model, length_s, truth, options.captures, options.jobs)
+            found = covered(model, length_s, truth, options)
             kept[model, length_s] = found
             print(f"coverage: {row(found).claim}: {row(found).result}", flush=True)
             options.record.write_text(json.dumps([asdict(one) for one in kept.values()], indent=1) + "\n")
@@ -92,6 +98,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--lengths", nargs="*", type=int, default=LENGTHS_S, help="seconds")
     parser.add_argument("--captures", type=int, default=CAPTURES, help="per model and length")
     parser.add_argument("--truth", type=int, default=TRUTH_REPLICATIONS, help="long runs of each model")
+    parser.add_argument("--duration", default=WINDOW, help="length of the windows on captures")
     parser.add_argument("--jobs", type=int, default=default_jobs())
     parser.add_argument("--record", type=Path, default=RECORD)
     parser.add_argument("--document", type=Path, default=DOCUMENT)
@@ -107,14 +114,14 @@ def true_log_ratio(model: str, replications: int, jobs: int) -> Estimate:
     return log_ratio(*_means(found.results))
 
 
-def covered(model: str, length_s: int, true: Estimate, captures: int, jobs: int) -> Covered:
+def covered(model: str, length_s: int, true: Estimate, options: argparse.Namespace) -> Covered:
     """Compares the schemes on captures of one length; `true` is the logarithm of the true ratio."""
     results = [
         mousehole.compare(
             capture(model, length_s, number), rate=RATE, rtt=RTT, load=LOAD, schemes=[BASELINE, SCHEME],
-            baseline=BASELINE, seeds=REPLICATIONS, jobs=jobs,
+            baseline=BASELINE, seeds=REPLICATIONS, duration=options.duration, jobs=options.jobs,
         ).results
-        for number in range(captures)
+        for number in range(options.captures)
     ]  # fmt: skip
     cell, truth, change = results[0].plan.cells[0], true.mean, true.as_change()
     printed, alone = (
@@ -123,8 +130,11 @@ def covered(model: str, length_s: int, true: Estimate, captures: int, jobs: int)
     )
     without = [log_ratio(*_means(found), Design()) for found in results]
     return Covered(
-        model, length_s, captures, change.mean, change.low, change.high,
+        model, length_s, options.captures, options.duration, options.truth,
+        change.mean, change.low, change.high,
         changes=[float(np.expm1(one.mean)) for one in printed],
+        lows=[float(np.expm1(one.low)) for one in printed],
+        highs=[float(np.expm1(one.high)) for one in printed],
         held=[one.low <= truth <= one.high for one in printed],
         held_alone=[one.low <= truth <= one.high for one in alone],
         held_without=[one.low <= truth <= one.high for one in without],
@@ -175,7 +185,18 @@ def row(found: Covered) -> Row:
     ).replace("-", "−")
     agrees = low <= MOST and high >= LEAST
     claim = f"{found.model}, captures of {found.length_s} s: the interval holds the truth in 90–98 %"
-    return Row(claim, "long runs of the model", result, COMMAND, AGREES if agrees else DIFFERS)
+    windows = "" if found.window == WINDOW else f" (windows of {found.window})"
+    return Row(
+        claim, f"long runs of the model{windows}", result, command(found), AGREES if agrees else DIFFERS
+    )
+
+
+def command(found: Covered) -> str:
+    """Returns the command that gives a row again: `make coverage`, or the program with what was changed."""
+    if (found.captures, found.window, found.truth_runs) == (CAPTURES, WINDOW, TRUTH_REPLICATIONS):
+        return COMMAND
+    chosen = f"--models {found.model} --lengths {found.length_s} --captures {found.captures}"
+    return f"python -m validation.coverage {chosen} --duration {found.window} --truth {found.truth_runs}"
 
 
 def binomial_interval(count: int, of: int) -> tuple[float, float]:

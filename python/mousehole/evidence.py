@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from mousehole import _engine
 from mousehole.engine_types import TrafficSection, TrafficSummary
 from mousehole.sizes import Bucket, Summary
+from mousehole.statistics import effective_number
 
 LEAST_TRANSFERS = 100
 """With fewer distinct transfers of a class in the capture, there is no verdict on this class."""
@@ -26,6 +27,8 @@ class Capture:
     period_s: float
     """Length of the capture, after which it repeats."""
     counted: Mapping[Summary, Counted]
+    effective_transfers: float
+    """Number of connections of equal size that would be as certain a sample of the load."""
 
     def is_enough(self, role: Summary) -> bool:
         """Returns whether there are transfers enough for a verdict on a class."""
@@ -49,4 +52,4 @@ def capture_of(
         for bucket in buckets
         if bucket.role != "size"
     }
-    return Capture(summary["period_s"], counted)
+    return Capture(summary["period_s"], counted, effective_number(traffic.frame()["bytes"]))

@@ -5,8 +5,8 @@ This module imports none of the modules that compute, print or draw results (`ta
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from math import isfinite, nan
+from dataclasses import dataclass, field, fields, replace
+from math import inf, isfinite, nan
 from typing import NotRequired, TypedDict
 
 import numpy as np
@@ -83,9 +83,11 @@ class Results:
         Those of the primary endpoint hold together for all schemes against one reference, and at every look.
         """
         share = self.capture_share(cell)
+        effective = self.capture.effective_transfers if self.capture else inf
+        single = Design(capture_share=share, effective_transfers=effective)
         if not is_primary:
-            return Design(capture_share=share)
-        return Design(len(self.plan.schemes) - 1, is_sequential=True, capture_share=share)
+            return single
+        return replace(single, comparisons=len(self.plan.schemes) - 1, is_sequential=True)
 
     def capture_share(self, cell: Cell) -> float:
         """Returns the share of the variance between replications that more of them do not reduce."""
@@ -281,6 +283,7 @@ class EvidenceRow:
     laps: float
     is_resampled: bool
     capture_share: float
+    effective_transfers: float
 
 
 @dataclass(frozen=True)

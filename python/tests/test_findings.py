@@ -198,14 +198,14 @@ def test_cell_notes__unfinished_transfers() -> None:
 
 def test_findings__few_distinct_transfers_are_not_judged() -> None:
     counted = {"short": Counted(99, 9), "long": Counted(2, 1), "all": Counted(101, 9)}
-    small = Capture(10.0, counted)  # type: ignore[arg-type]
+    small = Capture(10.0, counted, 50.0)  # type: ignore[arg-type]
     few = replace(results(runs(0.7), runs(1.0)), capture=small)
     finding = primary(few)
     assert finding.outcome == UNDECIDED
     assert (
         finding.verdict == "not judged (the capture has 99 distinct transfers of this size, of at least 100)"
     )
-    enough = Capture(10.0, {**counted, "short": Counted(100, 9)})  # type: ignore[dict-item]
+    enough = Capture(10.0, {**counted, "short": Counted(100, 9)}, 50.0)  # type: ignore[dict-item]
     assert primary(replace(few, capture=enough, kept={})).outcome == BETTER
 
 

@@ -11,6 +11,7 @@ from mousehole.statistics import (
     Design,
     capture_share,
     difference,
+    effective_number,
     jain_index,
     log_ratio,
     look_error,
@@ -372,3 +373,18 @@ def test_mser__finds_where_a_transient_ends() -> None:
     assert np.median([mser(1 + one) for one in noise]) <= 4
     assert mser(np.linspace(0, 1, 40)) >= 20, "it never ends"
     assert mser([1, 2]) == 0
+
+
+def test_effective_number__by_hand() -> None:
+    assert effective_number([5, 5, 5, 5]) == pytest.approx(4)
+    assert effective_number([1, 0, 0]) == pytest.approx(1)
+    assert effective_number([3, 1]) == pytest.approx(16 / 10)
+    assert effective_number([]) == 0
+
+
+def test_design__few_effective_transfers_leave_few_degrees_of_freedom() -> None:
+    assert Design().freedom(10) == pytest.approx(9)
+    assert Design(effective_transfers=2).freedom(10) == pytest.approx(9), "no share between captures"
+    few = Design(capture_share=1, effective_transfers=5)
+    assert few.freedom(10) == pytest.approx(1 / (1 / 9 + (10 / 11) ** 2 / 4))
+    assert Design(capture_share=1, effective_transfers=1).freedom(10) == 1

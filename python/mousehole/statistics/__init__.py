@@ -1,6 +1,7 @@
 """Statistical procedures; each function names its source, and test_statistics.py tests it on known truths."""
 
 from mousehole.statistics.capture import capture_share as capture_share
+from mousehole.statistics.capture import effective_number as effective_number
 from mousehole.statistics.indices import jain_index as jain_index
 from mousehole.statistics.intervals import LEAST_REPLICATIONS as LEAST_REPLICATIONS
 from mousehole.statistics.intervals import Design as Design

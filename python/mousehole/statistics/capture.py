@@ -1,5 +1,8 @@
 """How much of the variance between replications comes from the capture that they all share."""
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 
 def capture_share(material: float) -> float:
     """Returns the share of the variance between resampled replications that is between captures.
@@ -15,3 +18,15 @@ def capture_share(material: float) -> float:
     2015, chapter 9). `make coverage` measures what comes of it.
     """
     return min(1.0, material)
+
+
+def effective_number(weights: ArrayLike) -> float:
+    """Returns the number of equal weights that have the same relative variance of their sum: (Σw)² / Σw².
+
+    Of transfers by their bytes it is small where a few large ones carry most of the load.
+
+    Source: L. Kish, "Survey sampling", 1965, section 11.7 (the effective size of a weighted sample).
+    """
+    found = np.asarray(weights, float)
+    squares = float(np.sum(found**2))
+    return float(np.sum(found)) ** 2 / squares if squares > 0 else 0.0

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache
-from math import exp, expm1, isfinite, log, nan, sqrt
+from math import exp, expm1, inf, isfinite, log, nan, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,8 @@ class Design:
     """Whether the user may look, add replications and look again."""
     capture_share: float = 0.0
     """Share of the variance between replications that more replications of the same capture do not reduce."""
+    effective_transfers: float = inf
+    """Number of equal transfers that would tell as much of the variance between captures."""
 
     def error(self, count: int) -> float:
         """Returns the error that one interval from `count` replications may have."""
@@ -39,7 +41,20 @@ class Design:
         `capture_share` · deviation² between captures.
         """
         spread = sqrt(self.capture_share + 1 / count)
-        return _student(self.error(count), count - 1) * deviation * spread
+        return _student(self.error(count), self.freedom(count)) * deviation * spread
+
+    def freedom(self, count: int) -> float:
+        """Returns the degrees of freedom of the variance of a mean over `count` replications.
+
+        The variance's relative error is that of the spread over replications, 2 / (count − 1), and for the
+        part between captures also that of a variance over `effective_transfers`.
+
+        Source: F. E. Satterthwaite, "An approximate distribution of estimates of variance components",
+        Biometrics Bulletin 2 (1946): the degrees of freedom are two over the relative error.
+        """
+        weight = self.capture_share / (self.capture_share + 1 / count)
+        of_capture = weight**2 / max(self.effective_transfers - 1, 1e-9)
+        return max(1 / (1 / (count - 1) + of_capture), 1.0)
 
 
 PLAIN = Design()
@@ -170,5 +185,5 @@ def _ratio_less_one(log_of_ratio: float) -> float:
 
 
 @cache
-def _student(error: float, freedom: int) -> float:
+def _student(error: float, freedom: float) -> float:
     return float(special.stdtrit(freedom, 1 - error / 2))
