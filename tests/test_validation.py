@@ -246,6 +246,7 @@ def covered(held: int, captures: int = 25) -> coverage.Covered:
     return coverage.Covered(
         model="poisson",
         length_s=60,
+        scheme="sfd",
         captures=captures,
         window="300s",
         truth_runs=40,
@@ -256,7 +257,7 @@ def covered(held: int, captures: int = 25) -> coverage.Covered:
         lows=[-0.5] * captures,
         highs=[-0.1] * captures,
         held=truths,
-        held_alone=truths,
+        held_printed=truths,
         held_without=[False] * captures,
         judged=[True] * captures,
     )
@@ -269,8 +270,8 @@ def test_coverage__fails_if_90_to_98_percent_is_out_of_reach_of_the_count(held: 
 
 def test_coverage__row_has_counts_and_their_interval() -> None:
     result = coverage.row(covered(24)).result
-    assert "in 24 of 25 (80–100 %)" in result
-    assert "without the variance between captures in 0" in result
+    assert "in 24 of 25 (80–100 %); the verdict's in 24, one without the variance" in result
+    assert "between captures in 0. Changes" in result
 
 
 def test_coverage__renews_its_section_only() -> None:

@@ -11,7 +11,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -34,7 +34,7 @@ TITLE = "Intervals of compare on short captures"
 COMMAND = "make coverage"
 MODELS, LENGTHS_S, CAPTURES = ("poisson", "web:sfd"), (12, 60, 600), 25
 RATE, RTT, NATIVE_LOAD, LOAD = "10mbit", "80ms", 0.225, 0.9
-BASELINE, SCHEME = "droptail", "sfd"
+BASELINE, SCHEMES = "droptail", ("sfd", "fq-codel")
 REPLICATIONS, WINDOW, TRUTH_REPLICATIONS = 10, "300s", 40
 CAPTURE_SEED, TRUTH_SEED = 777, 99
 LEAST, MOST = 0.90, 0.98
@@ -43,10 +43,11 @@ LEAST, MOST = 0.90, 0.98
 
 @dataclass(frozen=True)
 class Covered:
-    """What came of the captures of one length from one model; each list has an entry per capture."""
+    """What came of one scheme on captures of one length from a model; lists have an entry per capture."""
 
     model: str
     length_s: int
+    scheme: str
     captures: int
     window: str
     """Length of the measured windows of `compare`."""
@@ -59,32 +60,32 @@ class Covered:
     changes: list[float]
     lows: list[float]
     highs: list[float]
-    """The printed interval, that of one comparison at the first look."""
+    """A single interval of 95 %."""
     held: list[bool]
     """Whether it holds the truth."""
-    held_alone: list[bool]
-    """Whether a single interval of 95 % does."""
+    held_printed: list[bool]
+    """Whether the interval of the verdict does, which holds together with that of the other scheme."""
     held_without: list[bool]
     """Whether a single interval would if the variance between captures were left out."""
     judged: list[bool]
     """Whether the capture had transfers enough for a verdict."""
 
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """What it is about."""
+        return self.model, self.length_s, self.scheme
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs what was asked for, keeps it in the record, and renews the table."""
     options = parse(arguments)
-    kept = {(one.model, one.length_s): one for one in read(options.record)}
+    kept = {one.key: one for one in read(options.record)}
     for model in options.models:
-        truth = true_log_ratio(model, options.truth, options.jobs)
-        change = truth.as_change()
-        print(
-            f"coverage: {model}, truth {change.mean:+.3f} ({change.low:+.3f} to {change.high:+.3f})",
-            flush=True,
-        )
+        truths = true_log_ratios(model, options.truth, options.jobs)
         for length_s in options.lengths:
-            found = covered(model, length_s, truth, options)
-            kept[model, length_s] = found
-            print(f"coverage: {row(found).claim}: {row(found).result}", flush=True)
+            for found in covered(model, length_s, truths, options):
+                kept[found.key] = found
+                print(f"coverage: {row(found).claim}: {row(found).result}", flush=True)
             options.record.write_text(json.dumps([asdict(one) for one in kept.values()], indent=1) + "\n")
     text = options.document.read_text(encoding="utf-8")
     options.document.write_text(with_section(text, rows(options.record)), encoding="utf-8")
@@ -105,41 +106,45 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def true_log_ratio(model: str, replications: int, jobs: int) -> Estimate:
-    """Returns the logarithm of the ratio of means in long runs of the model itself."""
+def true_log_ratios(model: str, replications: int, jobs: int) -> dict[str, Estimate]:
+    """Returns the logarithm of each scheme's ratio of means in long runs of the model itself."""
     found = mousehole.compare(
-        model, rate=RATE, rtt=RTT, load=LOAD, schemes=[BASELINE, SCHEME], baseline=BASELINE, seed=TRUTH_SEED,
-        warmup="600s", duration="1000s", seeds=replications, jobs=jobs,
+        model, rate=RATE, rtt=RTT, load=LOAD, schemes=[BASELINE, *SCHEMES], baseline=BASELINE,
+        seed=TRUTH_SEED, warmup="600s", duration="1000s", seeds=replications, jobs=jobs,
     )  # fmt: skip
-    return log_ratio(*_means(found.results))
+    return {scheme: log_ratio(*_means(found.results, scheme)) for scheme in SCHEMES}
 
 
-def covered(model: str, length_s: int, true: Estimate, options: argparse.Namespace) -> Covered:
-    """Compares the schemes on captures of one length; `true` is the logarithm of the true ratio."""
+def covered(
+    model: str, length_s: int, truths: dict[str, Estimate], options: argparse.Namespace
+) -> Iterator[Covered]:
+    """Compares the schemes on captures of one length; `truths` are logarithms of the true ratios."""
     results = [
         mousehole.compare(
-            capture(model, length_s, number), rate=RATE, rtt=RTT, load=LOAD, schemes=[BASELINE, SCHEME],
+            capture(model, length_s, number), rate=RATE, rtt=RTT, load=LOAD, schemes=[BASELINE, *SCHEMES],
             baseline=BASELINE, seeds=REPLICATIONS, duration=options.duration, jobs=options.jobs,
         ).results
         for number in range(options.captures)
     ]  # fmt: skip
-    cell, truth, change = results[0].plan.cells[0], true.mean, true.as_change()
-    printed, alone = (
-        [log_ratio(*_means(found), found.design(cell, is_primary)) for found in results]
-        for is_primary in (True, False)
-    )
-    without = [log_ratio(*_means(found), Design()) for found in results]
-    return Covered(
-        model, length_s, options.captures, options.duration, options.truth,
-        change.mean, change.low, change.high,
-        changes=[float(np.expm1(one.mean)) for one in printed],
-        lows=[float(np.expm1(one.low)) for one in printed],
-        highs=[float(np.expm1(one.high)) for one in printed],
-        held=[one.low <= truth <= one.high for one in printed],
-        held_alone=[one.low <= truth <= one.high for one in alone],
-        held_without=[one.low <= truth <= one.high for one in without],
-        judged=[found.capture is not None and found.capture.is_enough("short") for found in results],
-    )  # fmt: skip
+    cell = results[0].plan.cells[0]
+    for scheme, true in truths.items():
+        alone, printed = (
+            [log_ratio(*_means(found, scheme), found.design(cell, is_primary)) for found in results]
+            for is_primary in (False, True)
+        )
+        without = [log_ratio(*_means(found, scheme), Design()) for found in results]
+        change = true.as_change()
+        yield Covered(
+            model, length_s, scheme, options.captures, options.duration, options.truth,
+            change.mean, change.low, change.high,
+            changes=[float(np.expm1(one.mean)) for one in alone],
+            lows=[float(np.expm1(one.low)) for one in alone],
+            highs=[float(np.expm1(one.high)) for one in alone],
+            held=[one.low <= true.mean <= one.high for one in alone],
+            held_printed=[one.low <= true.mean <= one.high for one in printed],
+            held_without=[one.low <= true.mean <= one.high for one in without],
+            judged=[found.capture is not None and found.capture.is_enough("short") for found in results],
+        )  # fmt: skip
 
 
 def capture(model: str, length_s: int, number: int) -> list[dict[str, object]]:
@@ -169,7 +174,7 @@ def rows(record: Path = RECORD) -> list[Row]:
     found = read(record)
     if not found:
         return [Row("Coverage of intervals", "long runs of models", "not run yet", COMMAND, NOT_COMPARED)]
-    return [row(one) for one in sorted(found, key=lambda one: (one.model, one.length_s))]
+    return [row(one) for one in sorted(found, key=lambda one: one.key)]
 
 
 def row(found: Covered) -> Row:
@@ -179,16 +184,17 @@ def row(found: Covered) -> Row:
     changes = 100 * np.quantile(found.changes, (0, 0.5, 1))
     result = (
         f"holds the truth ({100 * found.truth:+.0f} %, {100 * found.truth_low:+.0f} to "
-        f"{100 * found.truth_high:+.0f}) in {share}; a single interval of 95 % in "
-        f"{sum(found.held_alone)}, without the variance between captures in {sum(found.held_without)}. "
-        f"Changes found: {changes[0]:+.0f} to {changes[2]:+.0f} %, median {changes[1]:+.0f} %"
+        f"{100 * found.truth_high:+.0f}) in {share}; the verdict's in {sum(found.held_printed)}, one without "
+        f"the variance between captures in {sum(found.held_without)}. Changes found: {changes[0]:+.0f} to "
+        f"{changes[2]:+.0f} %, median {changes[1]:+.0f} %; judged: {sum(found.judged)}"
     ).replace("-", "−")
-    agrees = low <= MOST and high >= LEAST
-    claim = f"{found.model}, captures of {found.length_s} s: the interval holds the truth in 90–98 %"
-    windows = "" if found.window == WINDOW else f" (windows of {found.window})"
-    return Row(
-        claim, f"long runs of the model{windows}", result, command(found), AGREES if agrees else DIFFERS
+    claim = (
+        f"{found.model}, captures of {found.length_s} s, {found.scheme} against {BASELINE}: the interval "
+        "holds the truth in 90–98 %"
     )
+    windows = "" if found.window == WINDOW else f" (windows of {found.window})"
+    verdict = AGREES if low <= MOST and high >= LEAST else DIFFERS
+    return Row(claim, f"long runs of the model{windows}", result, command(found), verdict)
 
 
 def command(found: Covered) -> str:
@@ -225,10 +231,11 @@ def with_section(text: str, found: Sequence[Row]) -> str:
     return before + heading + document.table(header, cells) + rest
 
 
-def _means(results: Results) -> tuple[np.ndarray, np.ndarray]:
+def _means(results: Results, scheme: str) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the mean response time of short transfers by replication, of a scheme and of the baseline."""
     cell = results.plan.cells[0]
     own, other = (
-        results.bucket_values(cell, scheme, "short", "response_mean_s") for scheme in (SCHEME, BASELINE)
+        results.bucket_values(cell, name, "short", "response_mean_s") for name in (scheme, BASELINE)
     )
     return own, other
 

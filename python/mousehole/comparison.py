@@ -231,9 +231,18 @@ def _compared(
     plan = replace(plan, warmup=_warmup(plan, engine_traffic, summary, rate) if chooses_warmup else None)
     _announce(plan, given.label, engine_traffic, summary, jobs, reporter)
     facts = run_plan(plan, engine_traffic, jobs, reporter)
-    capture = capture_of(plan.base["traffic"], engine_traffic, summary, plan.buckets)
+    capture = capture_of(plan.base["traffic"], engine_traffic, summary, plan.buckets, _pipe_bytes(plan))
     results = Results(plan, facts, given.label, manifest(plan, given), summary, capture)
     return Comparison(results, engine_traffic)
+
+
+def _pipe_bytes(plan: Plan) -> float:
+    """Returns the bandwidth-delay product of the bottleneck, 0 for a topology that gives no rate."""
+    facts = bottleneck.facts(plan.base)
+    rate, rtt = facts["rate"], facts["rtt"]
+    if rate is None:
+        return 0.0
+    return _engine.parse_rate("rate", rate) * _engine.parse_duration("rtt", rtt or scenarios.DEFAULT_RTT) / 8
 
 
 def _warmup(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mousehole import _engine
 from mousehole.engine_types import TrafficSection, TrafficSummary
 from mousehole.sizes import Bucket, Summary
-from mousehole.statistics import effective_number
+from mousehole.statistics import capture_freedom
 
 LEAST_TRANSFERS = 100
 """With fewer distinct transfers of a class in the capture, there is no verdict on this class."""
@@ -27,8 +27,8 @@ class Capture:
     period_s: float
     """Length of the capture, after which it repeats."""
     counted: Mapping[Summary, Counted]
-    effective_transfers: float
-    """Number of connections of equal size that would be as certain a sample of the load."""
+    freedom: float
+    """Degrees of freedom for the variance between captures; see `statistics.capture_freedom`."""
 
     def is_enough(self, role: Summary) -> bool:
         """Returns whether there are transfers enough for a verdict on a class."""
@@ -40,8 +40,12 @@ def capture_of(
     traffic: _engine.Traffic | None,
     summary: TrafficSummary | None,
     buckets: tuple[Bucket, ...],
+    pipe_bytes: float,
 ) -> Capture | None:
-    """Returns the capture that a comparison replays, None if a model draws any of its traffic."""
+    """Returns the capture that a comparison replays, None if a model draws any of its traffic.
+
+    `pipe_bytes` is the bandwidth-delay product of the link.
+    """
     mix = section.get("mix") or []
     models = bool(section.get("model")) or any(entry.get("model") for entry in mix)
     files = bool(section.get("files")) or any(entry.get("files") for entry in mix)
@@ -52,4 +56,4 @@ def capture_of(
         for bucket in buckets
         if bucket.role != "size"
     }
-    return Capture(summary["period_s"], counted, effective_number(traffic.frame()["bytes"]))
+    return Capture(summary["period_s"], counted, capture_freedom(traffic.frame()["bytes"], pipe_bytes))

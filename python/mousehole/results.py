@@ -83,8 +83,8 @@ class Results:
         Those of the primary endpoint hold together for all schemes against one reference, and at every look.
         """
         share = self.capture_share(cell)
-        effective = self.capture.effective_transfers if self.capture else inf
-        single = Design(capture_share=share, effective_transfers=effective)
+        freedom = self.capture.freedom if self.capture else inf
+        single = Design(capture_share=share, capture_freedom=freedom)
         if not is_primary:
             return single
         return replace(single, comparisons=len(self.plan.schemes) - 1, is_sequential=True)
@@ -283,7 +283,7 @@ class EvidenceRow:
     laps: float
     is_resampled: bool
     capture_share: float
-    effective_transfers: float
+    capture_freedom: float
 
 
 @dataclass(frozen=True)

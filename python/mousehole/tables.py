@@ -143,7 +143,7 @@ def evidence_row(results: Results, cell: Cell) -> EvidenceRow | None:
         laps=float(np.mean([results.laps(load) for load in loads])),
         is_resampled=overlaid(results.plan.scenario(cell, results.plan.baseline)["traffic"]),
         capture_share=results.capture_share(cell),
-        effective_transfers=results.capture.effective_transfers,
+        capture_freedom=results.capture.freedom,
     )
 
 

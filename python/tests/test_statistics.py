@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from mousehole.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE, verdict
 from mousehole.statistics import (
     Design,
+    capture_freedom,
     capture_share,
     difference,
     effective_number,
@@ -382,9 +383,16 @@ def test_effective_number__by_hand() -> None:
     assert effective_number([]) == 0
 
 
-def test_design__few_effective_transfers_leave_few_degrees_of_freedom() -> None:
+def test_design__few_large_transfers_leave_few_degrees_of_freedom() -> None:
     assert Design().freedom(10) == pytest.approx(9)
-    assert Design(effective_transfers=2).freedom(10) == pytest.approx(9), "no share between captures"
-    few = Design(capture_share=1, effective_transfers=5)
+    assert Design(capture_freedom=2).freedom(10) == pytest.approx(9), "no share between captures"
+    few = Design(capture_share=1, capture_freedom=4)
     assert few.freedom(10) == pytest.approx(1 / (1 / 9 + (10 / 11) ** 2 / 4))
-    assert Design(capture_share=1, effective_transfers=1).freedom(10) == 1
+    assert Design(capture_share=1, capture_freedom=0).freedom(10) == 1
+
+
+def test_capture_freedom__is_that_of_the_large_transfers() -> None:
+    assert capture_freedom([10] * 5, 5) == pytest.approx(4)
+    assert capture_freedom([10] * 5 + [1] * 50, 5) == pytest.approx(5), "as many as fill the pipe"
+    assert capture_freedom([10, 1, 1], 5) == pytest.approx(144 / 102 - 1)
+    assert capture_freedom([1] * 100, 5) == 0, "none of them is large"

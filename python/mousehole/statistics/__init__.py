@@ -1,5 +1,6 @@
 """Statistical procedures; each function names its source, and test_statistics.py tests it on known truths."""
 
+from mousehole.statistics.capture import capture_freedom as capture_freedom
 from mousehole.statistics.capture import capture_share as capture_share
 from mousehole.statistics.capture import effective_number as effective_number
 from mousehole.statistics.indices import jain_index as jain_index

@@ -20,6 +20,21 @@ def capture_share(material: float) -> float:
     return min(1.0, material)
 
 
+def capture_freedom(sizes_bytes: ArrayLike, pipe_bytes: float) -> float:
+    """Returns the degrees of freedom that a capture leaves for the variance between captures.
+
+    Captures differ mostly by their large transfers, of which a resample knows only those that the capture
+    has. So the variance is as uncertain as one over `effective_number` transfers, and no more certain than
+    one over the transfers that are larger than `pipe_bytes`, the bandwidth-delay product: these fill the
+    link by themselves, and a capture with none of them does not tell how many there are elsewhere.
+
+    Source: none for the second bound; `make coverage` is what speaks for it. Without it, intervals from
+    captures of 12 s held the truth in 62 to 81 % of cases, with it in 88 to 100 %.
+    """
+    sizes = np.asarray(sizes_bytes, float)
+    return max(min(effective_number(sizes) - 1, float(np.sum(sizes > pipe_bytes))), 0.0)
+
+
 def effective_number(weights: ArrayLike) -> float:
     """Returns the number of equal weights that have the same relative variance of their sum: (Σw)² / Σw².
 

@@ -26,8 +26,8 @@ class Design:
     """Whether the user may look, add replications and look again."""
     capture_share: float = 0.0
     """Share of the variance between replications that more replications of the same capture do not reduce."""
-    effective_transfers: float = inf
-    """Number of equal transfers that would tell as much of the variance between captures."""
+    capture_freedom: float = inf
+    """Degrees of freedom that the capture leaves for the variance between captures."""
 
     def error(self, count: int) -> float:
         """Returns the error that one interval from `count` replications may have."""
@@ -47,13 +47,13 @@ class Design:
         """Returns the degrees of freedom of the variance of a mean over `count` replications.
 
         The variance's relative error is that of the spread over replications, 2 / (count − 1), and for the
-        part between captures also that of a variance over `effective_transfers`.
+        part between captures also 2 / `capture_freedom`.
 
         Source: F. E. Satterthwaite, "An approximate distribution of estimates of variance components",
         Biometrics Bulletin 2 (1946): the degrees of freedom are two over the relative error.
         """
         weight = self.capture_share / (self.capture_share + 1 / count)
-        of_capture = weight**2 / max(self.effective_transfers - 1, 1e-9)
+        of_capture = weight**2 / max(self.capture_freedom, 1e-9)
         return max(1 / (1 / (count - 1) + of_capture), 1.0)
 
 
