@@ -96,8 +96,9 @@ def estimated_seconds(plan: Plan, traffic: _engine.Traffic | None, jobs: int) ->
     The part becomes four times as long until it can be timed well, so the estimate itself takes a second or
     two, whatever the length of a run.
     """
-    for share in SLICES:
-        seconds = _timed_slice(plan, traffic, share, plan.baseline)
+    fixed = _timed_slice(plan, traffic, SLICES[0], plan.baseline)  # overlaying a large traffic, say
+    for share in SLICES[1:]:
+        seconds = max(_timed_slice(plan, traffic, share, plan.baseline) - fixed, 0.0)
         if seconds > ENOUGH_S:
             break
     part = share if seconds <= ENOUGH_S else share / 4
@@ -105,7 +106,7 @@ def estimated_seconds(plan: Plan, traffic: _engine.Traffic | None, jobs: int) ->
     of_schemes = sum(each) / max(each[plan.schemes.index(plan.baseline)], 1e-6)
     first = plan.cells[0].load or 1.0
     cells = sum((cell.load or 1.0) / first for cell in plan.cells)
-    return seconds / share * cells * of_schemes * plan.replications / min(jobs, len(plan.tasks))
+    return (fixed + seconds / share) * cells * of_schemes * plan.replications / min(jobs, len(plan.tasks))
 
 
 def interruptible(work: Callable[[], T]) -> T:
