@@ -33,8 +33,8 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps msrv arrows bpf-compile bpf-parity golden oracle bench \
-	instructions bless-instructions performance validation negatives fuzz fuzz-brief mutants papers witness \
-	wheel wheel-test site lock clean distclean
+	instructions bless-instructions performance validation coverage negatives fuzz fuzz-brief mutants papers \
+	witness wheel wheel-test site lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -117,6 +117,9 @@ performance: $(VENV)/.requirements ## renew docs/performance.md: costs by flows,
 validation: $(ENGINE) ## renew docs/validation.md from every comparison with something outside (several minutes)
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bins
 	@$(BIN)/python -m validation.page
+
+coverage: $(ENGINE) ## how often compare's interval holds the truth, from captures of models (40 minutes); CAPTURES=25
+	@$(BIN)/python -m validation.coverage $(if $(CAPTURES),--captures $(CAPTURES))
 
 negatives: $(ENGINE) ## renew docs/when-it-does-not-help.md from its commands (a few minutes)
 	@$(BIN)/python -m validation.negatives

@@ -13,7 +13,7 @@ import pytest
 
 from tools import document
 from tools.cargo_tests import Outcome
-from validation import oracle, page, rows
+from validation import coverage, oracle, page, rows
 from validation.oracle_cases import Case
 from validation.page import Output, Section
 from validation.rows import AGREES, DIFFERS, NOT_COMPARED, Row
@@ -236,3 +236,58 @@ def test_document__has_both_kinds() -> None:
     assert outside.count(f"| {AGREES} |") > 30
     assert own.count(f"| {rows.HOLDS} |") > 10
     assert f"| {AGREES} |" not in own
+
+
+# --- coverage of intervals ---
+
+
+def covered(held: int, captures: int = 25) -> coverage.Covered:
+    truths = [True] * held + [False] * (captures - held)
+    return coverage.Covered(
+        model="poisson",
+        length_s=60,
+        scheme="sfd",
+        captures=captures,
+        window="300s",
+        truth_runs=40,
+        truth=-0.3,
+        truth_low=-0.33,
+        truth_high=-0.27,
+        changes=[-0.3] * captures,
+        lows=[-0.5] * captures,
+        highs=[-0.1] * captures,
+        held=truths,
+        held_printed=truths,
+        held_without=[False] * captures,
+        judged=[True] * captures,
+    )
+
+
+@pytest.mark.parametrize(("held", "verdict"), [(24, AGREES), (20, AGREES), (15, DIFFERS), (5, DIFFERS)])
+def test_coverage__fails_if_90_to_98_percent_is_out_of_reach_of_the_count(held: int, verdict: str) -> None:
+    assert coverage.row(covered(held)).verdict == verdict
+
+
+def test_coverage__row_has_counts_and_their_interval() -> None:
+    result = coverage.row(covered(24)).result
+    assert "in 24 of 25 (80–100 %); the verdict's in 24, one without the variance" in result
+    assert "between captures in 0. Changes" in result
+
+
+def test_coverage__renews_its_section_only() -> None:
+    page_text = f"head\n\n### A\n\n1\n\n### {coverage.TITLE}\n\nold\n\n### B\n\n2\n"
+    renewed = coverage.with_section(page_text, [coverage.row(covered(24))])
+    assert renewed.startswith("head\n\n### A\n\n1\n")
+    assert renewed.endswith("\n\n### B\n\n2\n")
+    assert "\nold\n" not in renewed
+    assert "24 of 25" in renewed
+    assert coverage.with_section("no such section", []) == "no such section"
+
+
+def test_coverage__a_capture_is_a_piece_of_the_model() -> None:
+    connections = coverage.capture("poisson", 12, 0)
+    starts = [float(one["start_s"]) for one in connections]  # type: ignore[arg-type]
+    assert starts[0] == 0
+    assert starts == sorted(starts)
+    assert 10 < starts[-1] <= 12
+    assert connections == coverage.capture("poisson", 12, 0) != coverage.capture("poisson", 12, 1)

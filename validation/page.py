@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from tools import document
-from validation import rows
+from validation import coverage, rows
 from validation.rows import AGREES, DIFFERS, NOT_COMPARED, OF_TESTS, Row, Test, in_module, tally
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -148,6 +148,7 @@ def compared(outputs: dict[str, Output]) -> Iterator[Section]:
     yield Section("The rules of RFC 8290 and RFC 8289", fq_codel_rows(tests), False)
     yield Section("Laws that every run must keep", law_rows(tests), False)
     yield Section("TCP's laws", tcp_laws(tests), False)
+    yield Section(coverage.TITLE, coverage.rows(), False)
 
 
 def is_cause(row: Row) -> bool:

@@ -41,6 +41,9 @@ class Traffic:
     def summary(self, rate: str | None = None) -> TrafficSummary:
         """Returns what was understood; `native_load` is the load on a link of `rate`."""
 
+    def distinct(self, low: int, high: int | None = None) -> tuple[int, int]:
+        """Returns how many transfers have more than `low` and at most `high` bytes, and their clients."""
+
     def frame(self) -> ConnectionColumns:
         """Returns one row per connection."""
 

@@ -5,6 +5,7 @@ The layers are: `results` holds the data; `tables`, `findings`, `notes` and `ove
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
 from mousehole.engine_types import Scenario, TrafficSummary
 from mousehole.errors import field_error
+from mousehole.evidence import capture_of
 from mousehole.manifest import manifest
 from mousehole.options import least
-from mousehole.plan import Cell, Plan, checked, load_policies, planned
+from mousehole.plan import Cell, Plan, Warmup, checked, load_policies, planned
 from mousehole.pool import default_jobs, estimated_seconds, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
 from mousehole.results import Finding, Manifest, Results, Row, as_record
@@ -73,7 +75,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     How much is run:
 
     - `duration`: length of the measured window ("300s")
-    - `warmup`: time before the measured window ("30s")
+    - `warmup`: time before the measured window (chosen from sizes and load; "30s" with `quick`)
     - `seeds`: replications (10; 3 with `quick`); fewer than five give no intervals
     - `quick`: a quick look: three replications, no verdicts (False)
     - `seed`: seed of all random draws (1); the same seed gives the same result on any machine
@@ -96,7 +98,8 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     jobs = least("jobs", default_jobs() if options.jobs is None else options.jobs, 1)
     checked(plan)  # before large files are read
     engine_traffic = given.read(options.strict, shared.base["seed"])
-    return _compared(plan, given, engine_traffic, jobs, options.reporter or Silent())
+    chooses = options.warmup is None and not options.quick and not traffics.is_scenario(traffic)
+    return _compared(plan, given, engine_traffic, jobs, options.reporter or Silent(), chooses)
 
 
 class Comparison:
@@ -212,7 +215,7 @@ class Comparison:
         output.write_with(path, lambda part: heatmap.draw(self.results, part))
 
     def to_json(self) -> str:
-        """Returns the document of schema `mousehole.compare/1` (docs/json.md).
+        """Returns the document of schema `mousehole.compare/2` (docs/json.md).
 
         The same inputs, options and seed give the same bytes.
         """
@@ -241,13 +244,36 @@ def _starting_point(source: traffics.Source, options: Options) -> tuple[Scenario
 
 def _compared(
     plan: Plan, given: traffics.TrafficInput, engine_traffic: _engine.Traffic | None, jobs: int,
-    reporter: Reporter,
+    reporter: Reporter, chooses_warmup: bool,
 ) -> Comparison:  # fmt: skip
     rate = bottleneck.facts(plan.base)["rate"]
     summary = None if engine_traffic is None else interruptible(lambda: engine_traffic.summary(rate))
+    plan = replace(plan, warmup=_warmup(plan, engine_traffic, summary, rate) if chooses_warmup else None)
     _announce(plan, given.label, engine_traffic, summary, jobs, reporter)
     facts = run_plan(plan, engine_traffic, jobs, reporter)
-    return Comparison(Results(plan, facts, given.label, manifest(plan, given), summary), engine_traffic)
+    capture = capture_of(plan.base["traffic"], engine_traffic, summary, plan.buckets, _pipe_bytes(plan))
+    results = Results(plan, facts, given.label, manifest(plan, given), summary, capture)
+    return Comparison(results, engine_traffic)
+
+
+def _pipe_bytes(plan: Plan) -> float:
+    """Returns the bandwidth-delay product of the bottleneck, 0 for a topology that gives no rate."""
+    facts = bottleneck.facts(plan.base)
+    rate, rtt = facts["rate"], facts["rtt"]
+    if rate is None:
+        return 0.0
+    return _engine.parse_rate("rate", rate) * _engine.parse_duration("rtt", rtt or scenarios.DEFAULT_RTT) / 8
+
+
+def _warmup(
+    plan: Plan, traffic: _engine.Traffic | None, summary: TrafficSummary | None, rate: str | None
+) -> Warmup | None:
+    """Returns what the warm-up is chosen from, None if the sizes of transfers are not known before."""
+    if traffic is None or summary is None or rate is None or plan.base["traffic"].get("mix"):
+        return None
+    return Warmup(
+        traffic.frame()["bytes"].astype(float), _engine.parse_rate("rate", rate), summary["native_load"]
+    )
 
 
 def _frame(rows: Sequence[Row]) -> pl.DataFrame:

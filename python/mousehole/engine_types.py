@@ -58,6 +58,7 @@ class TrafficSection(TypedDict, total=False):
     files: list[str]
     direction: str
     load: float
+    resample: bool
     model: str
     params: ModelParams
     connections: list[ConnectionSpec]

@@ -1,32 +1,51 @@
 """One plain sentence per scheme: better, worse, no measurable benefit, or undecided."""
 
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, nan
+
+import numpy as np
 
 from mousehole.engine_types import Floats
-from mousehole.plan import Cell
-from mousehole.reduction import BucketStatistic, SchemeStatistic
+from mousehole.evidence import LEAST_TRANSFERS
+from mousehole.plan import Cell, overlaid
+from mousehole.reduction import PERCENTILES, BucketStatistic, SchemeStatistic
 from mousehole.results import CENSORED_SHARE, Finding, Results, finite
 from mousehole.sizes import Summary, size_text
-from mousehole.statistics import LEAST_REPLICATIONS, Estimate, log_ratio, replications_for
-from mousehole.tables import per_cell
-from mousehole.texts import percent
+from mousehole.statistics import (
+    LEAST_REPLICATIONS,
+    Design,
+    Estimate,
+    difference,
+    log_ratio,
+    replications_for,
+)
+from mousehole.tables import complete, per_cell
+from mousehole.texts import percent, time_text
 
 TINY = 0.01
 """A change whose whole interval lies within ±1 % is no benefit, even if its sign is certain."""
-EXCLUDED_GAIN = 0.05
-"""An interval around zero that excludes larger gains than this counts as no measurable benefit."""
+MARGIN = 0.05
+"""An interval around zero that lies within ±5 % counts as no measurable benefit (and no harm)."""
+PAGES = ("pages", "page_mean_s")
+"""The figure of applications that is an endpoint: the mean time of a page."""
 BETTER, WORSE, NO_BENEFIT, UNDECIDED = "better", "worse", "no measurable benefit", "undecided"
 UNCLEAR = "no clear change"
 """Outcome of an exploratory endpoint whose interval contains zero."""
 
-OVERLAY_NOTE = (
-    "The intervals cover the random shifts at which copies of the traffic are overlaid, and the position of "
-    "the measured window (for a model: its random draws). They do not cover other days, users or links."
+CAPTURE_NOTE = (
+    "The intervals cover what another capture of this length and place would differ by: each replication "
+    "draws the capture's clients anew, with replacement. They do not cover other times of day, users or "
+    "links, or transfers too rare to be in the capture."
 )
+REPLAY_NOTE = (
+    "The traffic is replayed as it is. The intervals cover the position of the measured window only; with a "
+    "load (--load) they also cover what another capture would differ by."
+)
+MODEL_NOTE = "The intervals cover the random draws of the model."
 EXPLORATORY_NOTE = (
-    "The primary endpoint is the mean response time of short transfers; everything else is exploratory. "
-    "Intervals are not corrected for comparing several schemes."
+    "The primary endpoint is the mean response time of short transfers. Its 95 % intervals hold together "
+    "for all schemes against one reference (Šidák), and for all looks if replications are doubled for each "
+    "(10, 20, 40, …). Everything else is exploratory, and its intervals stand alone."
 )
 
 
@@ -47,8 +66,9 @@ class InBucket:
     statistic: BucketStatistic
 
     def values(self, results: Results, cell: Cell, scheme: str) -> Floats:
-        """Returns one value per replication."""
-        return results.bucket_values(cell, scheme, self.role, self.statistic)
+        """Returns one value per replication; no percentile unless all replications have it."""
+        values = results.bucket_values(cell, scheme, self.role, self.statistic)
+        return np.asarray(complete(values), float) if self.statistic in PERCENTILES else values
 
 
 @dataclass(frozen=True)
@@ -64,12 +84,24 @@ class OfScheme:
 
 
 @dataclass(frozen=True)
+class OfGroup:
+    """A figure of an application, by group and name; `role` names the bucket of its transfers."""
+
+    role: Summary
+    group: tuple[str, str]
+
+    def values(self, results: Results, cell: Cell, scheme: str) -> Floats:
+        """Returns one value per replication."""
+        return results.group_values(cell, scheme, self.group)
+
+
+@dataclass(frozen=True)
 class Endpoint:
     """A quantity in which schemes are compared."""
 
     name: str
     words: str
-    source: InBucket | OfScheme
+    source: InBucket | OfScheme | OfGroup
     """Where its values come from."""
     more: str
     """The word for an increase."""
@@ -79,22 +111,27 @@ class Endpoint:
     exploratory: bool
 
 
-def endpoints(short_bytes: int, long_bytes: int) -> tuple[Endpoint, ...]:
-    """Returns the primary endpoint, then those that tell what long transfers pay."""
+def endpoints(short_bytes: int, long_bytes: int, has_pages: bool = False) -> tuple[Endpoint, ...]:
+    """Returns the primary endpoint, then those that tell what other transfers gain or pay."""
     short, long = f"transfers ≤ {size_text(short_bytes)}", f"transfers > {size_text(long_bytes)}"
+
+    def time(name: str, words: str, source: InBucket | OfGroup, *, exploratory: bool = True) -> Endpoint:
+        return Endpoint(
+            name, words, source, "longer", "shorter", smaller_is_better=True, exploratory=exploratory
+        )
+
+    mean, p95 = InBucket("short", "response_mean_s"), InBucket("short", "response_p95_s")
+    of_long = InBucket("long", "response_mean_s")
+    pages = [time("page_mean_s", "mean time of a page", OfGroup("all", PAGES))] if has_pages else []
     return (
-        Endpoint(
-            "short_response_mean_s", f"mean response time of {short}", InBucket("short", "response_mean_s"),
-            "longer", "shorter", smaller_is_better=True, exploratory=False,
-        ),
-        Endpoint(
-            "long_response_mean_s", f"mean response time of {long}", InBucket("long", "response_mean_s"),
-            "longer", "shorter", smaller_is_better=True, exploratory=True,
-        ),
+        time("short_response_mean_s", f"mean response time of {short}", mean, exploratory=False),
+        time("short_response_p95_s", f"95th percentile of the response time of {short}", p95),
+        time("long_response_mean_s", f"mean response time of {long}", of_long),
         Endpoint(
             "long_goodput_bps", f"mean rate of finished {long}", OfScheme("long", "long_goodput_bps"),
             "higher", "lower", smaller_is_better=False, exploratory=True,
         ),
+        *pages,
     )  # fmt: skip
 
 
@@ -102,32 +139,46 @@ def endpoints(short_bytes: int, long_bytes: int) -> tuple[Endpoint, ...]:
 def findings(results: Results, cell: Cell) -> list[Finding]:
     """Returns every scheme against the baseline, and against FQ-CoDel if that is among the schemes."""
     plan = results.plan
-    rivals = [
-        scheme for scheme in plan.schemes if scheme.split("(")[0] == "fq-codel" and scheme != plan.baseline
-    ]
-    pairs = [(scheme, plan.baseline) for scheme in plan.schemes if scheme != plan.baseline]
-    pairs += [(scheme, rival) for rival in rivals for scheme, _ in pairs if scheme != rival]
+    has_pages = any(PAGES in run.groups for run in results.runs(cell, plan.baseline))
     return [
         _finding(results, cell, scheme, reference, endpoint)
-        for scheme, reference in pairs
-        for endpoint in endpoints(plan.short_bytes, plan.long_bytes)
+        for reference in plan.references
+        for scheme in plan.schemes
+        if scheme not in (plan.baseline, reference)
+        for endpoint in endpoints(plan.short_bytes, plan.long_bytes, has_pages)
     ]
 
 
-def verdict(ratio: Estimate) -> Verdict:
-    """Judges the primary endpoint by the interval of its log-ratio to the reference; smaller is better."""
+def coverage_note(results: Results) -> str:
+    """Returns the sentence that says what the intervals cover."""
+    if results.capture is None:
+        return MODEL_NOTE
+    plan = results.plan
+    resampled = overlaid(plan.scenario(plan.cells[0], plan.baseline)["traffic"])
+    return CAPTURE_NOTE if resampled else REPLAY_NOTE
+
+
+def verdict(ratio: Estimate, design: Design | None = None) -> Verdict:
+    """Judges the primary endpoint by the interval of its log-ratio to the reference; smaller is better.
+
+    `design` is that of the interval. No benefit is found only where harm is excluded as well.
+
+    Source: D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for
+    assessing the equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics
+    15 (1987): two means are equivalent if the interval lies within the margins.
+    """
     if not ratio.has_interval:
         return _no_interval(ratio)
     gain = ratio.as_change().negated()
     tiny = gain.low >= -TINY and gain.high <= TINY
-    if tiny or gain.low <= 0 <= gain.high <= EXCLUDED_GAIN:
-        return Verdict(NO_BENEFIT, f"no measurable benefit (gains above {_up(gain.high)} % excluded)")
+    if tiny or (gain.low <= 0 <= gain.high and gain.low >= -MARGIN and gain.high <= MARGIN):
+        return Verdict(NO_BENEFIT, f"no measurable benefit or harm ({interval_text(gain)} of the gain)")
     if gain.low > 0:
         return Verdict(BETTER, f"better by {percent(gain.mean)} % ({interval_text(gain)})")
     if gain.high < 0:
         loss = gain.negated()
         return Verdict(WORSE, f"worse by {percent(loss.mean)} % ({interval_text(loss)})")
-    return _undecided(ratio.negated(), gain)
+    return _undecided(ratio.negated(), gain, design or Design())
 
 
 def description(ratio: Estimate, endpoint: Endpoint) -> Verdict:
@@ -150,19 +201,55 @@ def interval_text(change: Estimate) -> str:
     return f"95 % interval {low}{between}{high} %"
 
 
+def saved_text(difference_s: Estimate) -> str:
+    """Returns what a changed mean is in time: `41 ms saved (35 ms to 47 ms)`; empty if not known."""
+    if not difference_s.has_interval:
+        return ""
+    size, word = (difference_s, "added") if difference_s.mean > 0 else (difference_s.negated(), "saved")
+    low, high = (_signed_time(end) for end in (size.low, size.high))
+    return f"{time_text(size.mean)} {word} ({low} to {high})"
+
+
+def _signed_time(seconds: float) -> str:
+    return f"−{time_text(-seconds)}" if seconds < 0 else time_text(seconds)
+
+
 def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint: Endpoint) -> Finding:
     own, other = (endpoint.source.values(results, cell, name) for name in (scheme, reference))
-    ratio = log_ratio(own, other)
-    judged = description(ratio, endpoint) if endpoint.exploratory else verdict(ratio)
+    design = results.design(cell, not endpoint.exploratory)
+    both = own.shape == other.shape  # a percentile may be missing under one of them
+    ratio = log_ratio(own, other, design) if both else log_ratio([], [])
+    is_time = both and endpoint.name.endswith("_s")
+    apart = difference(own, other, design) if is_time else Estimate(nan, nan, nan, 0)
+    judged = description(ratio, endpoint) if endpoint.exploratory else verdict(ratio, design)
+    judged = _with_floor(results, endpoint, judged)
+    if judged.outcome in (BETTER, WORSE) and not endpoint.exploratory:
+        judged = Verdict(judged.outcome, f"{judged.text}, {saved_text(apart)}")
     judged = _with_censoring(results, cell, scheme, reference, endpoint, judged)
-    change = ratio.as_change()
+    slower, faster = (nan, nan) if endpoint.exploratory else results.shares(cell, scheme, reference)
     remark = " [exploratory]" if endpoint.exploratory else ""
     return Finding(
         cell.buffer, cell.load, scheme, reference, endpoint.name, endpoint.exploratory, judged.outcome,
-        finite(change.mean), finite(change.low), finite(change.high), ratio.count, judged.seeds_needed,
-        judged.text,
-        f"{scheme} against {reference}, {endpoint.words}: {judged.text}{remark}",
+        change=ratio.as_change(),
+        difference_s=apart,
+        slower_share=finite(slower),
+        faster_share=finite(faster),
+        replications=ratio.count,
+        error=design.error(ratio.count),
+        seeds_needed=judged.seeds_needed,
+        verdict=judged.text,
+        sentence=f"{scheme} against {reference}, {endpoint.words}: {judged.text}{remark}",
     )  # fmt: skip
+
+
+def _with_floor(results: Results, endpoint: Endpoint, judged: Verdict) -> Verdict:
+    """Withdraws a verdict if the capture has too few distinct transfers of the class."""
+    role, capture = endpoint.source.role, results.capture
+    if capture is None or capture.is_enough(role) or endpoint.name == "page_mean_s":
+        return judged
+    transfers = capture.counted[role].transfers
+    has = f"the capture has {transfers} distinct transfers of this size, of at least {LEAST_TRANSFERS}"
+    return Verdict(UNDECIDED, f"not judged ({has})")
 
 
 def _with_censoring(
@@ -190,14 +277,18 @@ def _no_interval(ratio: Estimate) -> Verdict:
     return Verdict(UNDECIDED, text, LEAST_REPLICATIONS)
 
 
-def _undecided(log_gain: Estimate, gain: Estimate) -> Verdict:
-    """Returns `undecided` with the number of seeds that would decide, if mean and spread stay the same."""
-    seeds = replications_for(log_gain, max(abs(log_gain.mean), EXCLUDED_GAIN - log_gain.mean))
-    about = f"about {seeds}" if seeds else "more than 1000"
-    text = (
-        f"undecided (more seeds needed, {about}; gain so far {percent(gain.mean)} %, {interval_text(gain)})"
-    )
-    return Verdict(UNDECIDED, text, seeds)
+def _undecided(log_gain: Estimate, gain: Estimate, design: Design) -> Verdict:
+    """Returns `undecided` with what remains possible, and the look that would decide if the spread stays."""
+    wanted = max(abs(log_gain.mean), MARGIN - abs(log_gain.mean))
+    seeds = replications_for(log_gain, wanted, design)
+    if gain.high <= MARGIN:
+        left = f"gains above {_up(gain.high)} % are excluded, but it may harm by up to {_up(-gain.low)} %"
+    elif gain.low >= -MARGIN:
+        left = f"harm above {_up(-gain.low)} % is excluded, and it may help by up to {_up(gain.high)} %"
+    else:
+        left = f"it may help by up to {_up(gain.high)} % or harm by up to {_up(-gain.low)} %"
+    more = f"--seeds {seeds} may decide" if seeds else "even 1000 seeds would hardly decide"
+    return Verdict(UNDECIDED, f"undecided: {left} ({interval_text(gain)} of the gain); {more}", seeds)
 
 
 def _is_bound(results: Results, cell: Cell, scheme: str, role: Summary) -> bool:

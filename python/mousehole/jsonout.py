@@ -6,12 +6,12 @@ from math import isfinite
 
 import numpy as np
 
-from mousehole import findings, notes, overview, tables
+from mousehole import _engine, findings, notes, overview, tables
 from mousehole.plan import Cell
 from mousehole.results import Record, Results, Row, as_record
 from mousehole.sizes import Summary
 
-COMPARE_SCHEMA = "mousehole.compare/1"
+COMPARE_SCHEMA = "mousehole.compare/2"
 RUN_SCHEMA = "mousehole.run/1"
 INSPECT_SCHEMA = "mousehole.inspect/1"
 
@@ -27,13 +27,13 @@ def dumps(document: Document) -> str:
 
 
 def comparison_document(results: Results) -> Document:
-    """Returns the document of schema `mousehole.compare/1`."""
+    """Returns the document of schema `mousehole.compare/2`."""
     return {
         "schema": COMPARE_SCHEMA,
         "manifest": results.manifest,
         "traffic": results.traffic or {},
         "cells": [_cell(results, cell) for cell in results.plan.cells],
-        "notes": [findings.EXPLORATORY_NOTE, findings.OVERLAY_NOTE],
+        "notes": [findings.EXPLORATORY_NOTE, findings.coverage_note(results)],
     }
 
 
@@ -48,10 +48,14 @@ def clean(value: object) -> object:
 
 
 def _cell(results: Results, cell: Cell) -> Document:
+    plan, evidence = results.plan, tables.evidence_row(results, cell)
     return {
         "buffer": cell.buffer,
         "load": cell.load,
         **as_record(tables.load_row(results, cell)),
+        "warmup_s": _engine.parse_duration("warmup", plan.warmup_of(cell)),
+        "warmup_needed_s": plan.warmup.needed_s(cell.load) if plan.warmup else None,
+        "evidence": as_record(evidence) if evidence else None,
         "schemes": [_scheme(results, cell, scheme) for scheme in results.plan.schemes],
         "findings": [_without(finding, ("buffer", "load")) for finding in findings.findings(results, cell)],
         "notes": notes.cell_notes(results, cell),

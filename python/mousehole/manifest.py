@@ -8,6 +8,7 @@ from typing import cast
 
 from mousehole import _engine, sizefiles
 from mousehole.engine_types import ConnectionSpec, JsonValue, Scenario
+from mousehole.findings import MARGIN
 from mousehole.plan import Plan
 from mousehole.results import CENSORED_SHARE, InputEntry, Manifest, SchemeParameters
 from mousehole.scenario import filled
@@ -85,7 +86,10 @@ def connections_entry(connections: Sequence[ConnectionSpec]) -> dict[str, str | 
 def _statistics(plan: Plan) -> dict[str, str | int | float]:
     return {
         "unit": "replication",
-        "interval": "Student t over replications of the statistic, or of its log-ratio to the reference",
+        "interval": "jackknife over replications of the logarithm of a mean or of a ratio of means",
+        "family": "Šidák over the schemes against one reference, for the primary endpoint",
+        "looks": "the error halves at each look: at up to 10 replications, at up to 20, at up to 40, …",
+        "equivalence_margin": MARGIN,
         "level": LEVEL,
         "least_replications": LEAST_REPLICATIONS,
         "primary_endpoint": "mean response time of short transfers",

@@ -8,10 +8,13 @@ from mousehole import _engine
 from mousehole.plan import Cell
 from mousehole.reduction import SchemeStatistic
 from mousehole.results import Results
+from mousehole.statistics import LEAST_REPLICATIONS, mser
 
 UNLOADED = 0.3
 """Below this load, schemes differ little or not at all."""
 
+NOTICED_TRANSIENT = 0.05
+"""A transient is mentioned if the mean without it differs by more than this share."""
 ONE_COLOUR = 0.99
 """From this share of packets of the same colour on, a marker is said to have no effect."""
 LARGE_PROFILE = 0.2
@@ -38,6 +41,7 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
             f"The link is hardly loaded (load {load:.2g}; packets wait {wait_ms:.2g} ms on average), so no "
             "scheme can make much of a difference. Give a load, such as --load 0.9, or a lower rate."
         )
+    notes += _unsteady(results, cell)
     notes += [
         f"{scheme}: {remark}." for scheme in results.plan.schemes for remark in _engine.scheme_remarks(scheme)
     ]
@@ -51,6 +55,48 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
             "the run ended. They count with their age at that time, so these means are lower bounds (≥)."
         )
     return notes
+
+
+def _unsteady(results: Results, cell: Cell) -> list[str]:
+    """Says where there is no steady state, or where the windows begin before it."""
+    plan, runs = results.plan, results.runs(cell, results.plan.baseline)
+    offered = runs[0].load["achieved"]
+    load = cell.load if cell.load is not None else offered
+    if load is not None and load >= 1:
+        return [
+            f"At a load of {load:.3g} there is no steady state: queues and times grow as long as the run "
+            "lasts, so every number depends on the length of warm-up and window."
+        ]
+    window_s, warmup_s = (
+        _engine.parse_duration(name, text)
+        for name, text in (("duration", plan.base["duration"]), ("warmup", plan.warmup_of(cell)))
+    )
+    needed_s = plan.warmup.needed_s(cell.load) if plan.warmup else None
+    if needed_s is not None and needed_s > 1.05 * warmup_s:
+        return [
+            f"At this load, large transfers let the link near its steady state only after about "
+            f"{needed_s:.0f} s. The windows begin after {warmup_s:.0f} s; --warmup makes it longer."
+        ]
+    found = {scheme: transient_share(results, cell, scheme) for scheme in plan.schemes}
+    late = {scheme: share for scheme, share in found.items() if share > 0}
+    if not late:
+        return []
+    worst = max(late.values()) * window_s
+    return [
+        f"Under {', '.join(late)} the first {worst:.0f} s of the windows still belong to the transient "
+        f"(MSER). Give --warmup {warmup_s + worst:.0f}s or more."
+    ]
+
+
+def transient_share(results: Results, cell: Cell, scheme: str) -> float:
+    """Returns the share of the windows that belongs to the transient, 0 if its removal changes little."""
+    parts = np.array([run.short_by_time for run in results.runs(cell, scheme)])
+    series = np.mean(parts, axis=0) if len(parts) >= LEAST_REPLICATIONS else np.array([])
+    if series.size == 0 or not np.all(np.isfinite(series)):
+        return 0.0
+    first = mser(series)
+    is_noticed = first > 0 and abs(np.mean(series[first:]) / np.mean(series) - 1) > NOTICED_TRANSIENT
+    return first / series.size if is_noticed else 0.0
 
 
 def _without_effect(results: Results, cell: Cell) -> list[str]:

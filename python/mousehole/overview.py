@@ -9,7 +9,7 @@ from mousehole.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE
 from mousehole.plan import Cell, Plan
 from mousehole.results import Change, Finding, OverviewRow, Results, SizeRow
 from mousehole.sizes import Summary
-from mousehole.statistics import Estimate, log_ratio
+from mousehole.statistics import Design, Estimate, log_ratio
 from mousehole.tables import per_cell
 
 REFERENCES = ("droptail", "red", "fq-codel")
@@ -65,7 +65,7 @@ def by_size_rows(results: Results, cell: Cell) -> list[SizeRow]:
             reference=reference,
             bucket=plan.buckets[place].name,
             count=sum(int(run.count[place]) for run in results.runs(cell, scheme)),
-            response_mean_change=_of_places(results, cell, scheme, reference, place),
+            response_mean_change=_of_places(results, cell, scheme, reference, place, results.design(cell)),
         )
         for scheme in plan.schemes
         for place in sizes
@@ -88,15 +88,17 @@ def _first(plan: Plan, name: str) -> str | None:
 
 def _change(results: Results, cell: Cell, scheme: str, reference: str, role: Summary) -> Change:
     place = [bucket.role for bucket in results.plan.buckets].index(role)
-    return _of_places(results, cell, scheme, reference, place)
+    return _of_places(results, cell, scheme, reference, place, results.design(cell, role == "short"))
 
 
-def _of_places(results: Results, cell: Cell, scheme: str, reference: str, place: int) -> Change:
+def _of_places(
+    results: Results, cell: Cell, scheme: str, reference: str, place: int, design: Design
+) -> Change:
     own, other = (
         [run.statistics["response_mean_s"][place] for run in results.runs(cell, name)]
         for name in (scheme, reference)
     )
-    ratio = log_ratio(own, other)
+    ratio = log_ratio(own, other, design)
     return _as_change(ratio, [log_ratio([a], [b]).mean for a, b in zip(own, other, strict=True)])
 
 

@@ -1,16 +1,18 @@
 """What a comparison runs: grid of buffers and loads, schemes, replications, and the scenario of each run."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
+from math import ceil
 
 from mousehole import _engine, bottleneck
-from mousehole.engine_types import Scenario
+from mousehole.engine_types import Floats, Scenario, TrafficSection
 from mousehole.errors import MouseholeError, conflict_error, field_error
 from mousehole.options import least, load_list, text_list
 from mousehole.scenario import SharedScenario, filled
 from mousehole.settings import Options
 from mousehole.sizes import Bucket, buckets
+from mousehole.statistics import TIME_CONSTANTS, relaxation_s
 
 REPLICATIONS, QUICK_REPLICATIONS = 10, 3
 MOST_RUNS = 1_000_000
@@ -41,6 +43,22 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Warmup:
+    """What the warm-up is chosen from: sizes of transfers, rate, and the load of traffic that has its own."""
+
+    sizes_bytes: Floats = field(repr=False)
+    rate_bps: float
+    own_load: float | None
+
+    def needed_s(self, load: float | None) -> float | None:
+        """Returns the time after which the link is near its steady state, None if it has none."""
+        load = self.own_load if load is None else load
+        if load is None or load >= 1:
+            return None
+        return TIME_CONSTANTS * relaxation_s(self.sizes_bytes, self.rate_bps, load)
+
+
+@dataclass(frozen=True)
 class Plan:
     """Everything about a comparison before it runs."""
 
@@ -53,11 +71,19 @@ class Plan:
     replications: int
     short_bytes: int
     long_bytes: int
+    warmup: Warmup | None = None
+    """How the warm-up follows from the load; None if it was given."""
 
     @property
     def cells(self) -> tuple[Cell, ...]:
         """The points of the grid; the buffer changes fastest."""
         return tuple(Cell(buffer, load) for load in self.loads for buffer in self.buffers)
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The schemes that verdicts are against: the baseline, and FQ-CoDel if it is among the schemes."""
+        rivals = (scheme for scheme in self.schemes if scheme.split("(")[0] == "fq-codel")
+        return tuple(dict.fromkeys((self.baseline, *rivals)))
 
     @property
     def buckets(self) -> tuple[Bucket, ...]:
@@ -79,12 +105,34 @@ class Plan:
         traffic = self.base["traffic"].copy()
         if cell.load is not None:
             traffic["load"] = cell.load
+        if overlaid(traffic):
+            traffic["resample"] = True
         at_buffer = bottleneck.changed(self.base, {"buffer": cell.buffer})
-        return {**at_buffer, "scheme": scheme, "replication": replication, "traffic": traffic}
+        run: Scenario = {**at_buffer, "scheme": scheme, "replication": replication, "traffic": traffic}
+        return {**run, "warmup": self.warmup_of(cell)}
+
+    def warmup_of(self, cell: Cell) -> str:
+        """Returns the time before the measured window: what is needed, but no longer than the window."""
+        given = self.base["warmup"]
+        if self.warmup is None:
+            return given
+        least, most = (
+            _engine.parse_duration(*item) for item in (("warmup", given), ("duration", self.base["duration"]))
+        )
+        needed = self.warmup.needed_s(cell.load)
+        wanted = least if needed is None else min(needed, most)
+        return given if wanted <= least else f"{ceil(round(wanted, 6))}s"
 
     def task_scenario(self, task: Task) -> Scenario:
         """Returns the scenario of a task."""
         return self.scenario(self.cells[task.cell], self.schemes[task.scheme], task.replication)
+
+
+def overlaid(traffic: TrafficSection) -> bool:
+    """Returns whether files are overlaid to meet a load, so that replications resample them."""
+    files_of_mix = (entry for entry in traffic.get("mix") or () if entry.get("files"))
+    main = bool(traffic.get("files")) and traffic.get("load") is not None
+    return main or any(entry.get("load") is not None for entry in files_of_mix)
 
 
 def planned(shared: SharedScenario, options: Options, own_scheme: str | None) -> Plan:

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from threading import Thread
 from typing import TypeVar
 
@@ -12,7 +13,7 @@ from mousehole._engine import RunResult as RunResult
 from mousehole.errors import Stopped
 from mousehole.plan import Plan, Task
 from mousehole.progress import Reporter
-from mousehole.reduction import reduce_run
+from mousehole.reduction import reduce_run, with_shares
 from mousehole.results import Facts
 
 T = TypeVar("T")
@@ -50,6 +51,7 @@ def run_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int, reporter: R
         jobs,
         traffic,
         lambda facts: _finished_text(plan, facts),
+        lambda task, facts: _pair(plan, task, facts),
     )
 
 
@@ -60,9 +62,12 @@ def run_all(
     jobs: int,
     traffic: _engine.Traffic | None = None,
     account: Callable[[dict[K, T]], str] | None = None,
+    settle: Callable[[K, dict[K, T]], None] | None = None,
 ) -> dict[K, T]:
     """Runs every scenario, reduces its records with `reduce`, and returns the outcomes in the order given.
 
+    `settle` is called in this thread after each run. It takes the run's key and the outcomes so far, which it
+    may change.
     Ctrl-C cancels all runs and raises `Stopped` with the message that `account` makes of the outcomes so far.
     """
     cancel, done = _engine.Cancel(), dict[K, T]()
@@ -73,7 +78,8 @@ def run_all(
 
     try:
         reporter.start(len(scenarios))
-        _collect({pool.submit(work, key): key for key in scenarios}, done, reporter, pool, cancel)
+        waiting = {pool.submit(work, key): key for key in scenarios}
+        _collect(waiting, done, reporter, pool, cancel, settle)
     except KeyboardInterrupt:
         text = account(done) if account else f"stopped after {len(done)} of {len(scenarios)} runs"
         raise Stopped(text) from None
@@ -90,8 +96,9 @@ def estimated_seconds(plan: Plan, traffic: _engine.Traffic | None, jobs: int) ->
     The part becomes four times as long until it can be timed well, so the estimate itself takes a second or
     two, whatever the length of a run.
     """
-    for share in SLICES:
-        seconds = _timed_slice(plan, traffic, share, plan.baseline)
+    fixed = _timed_slice(plan, traffic, SLICES[0], plan.baseline)  # overlaying a large traffic, say
+    for share in SLICES[1:]:
+        seconds = max(_timed_slice(plan, traffic, share, plan.baseline) - fixed, 0.0)
         if seconds > ENOUGH_S:
             break
     part = share if seconds <= ENOUGH_S else share / 4
@@ -99,7 +106,7 @@ def estimated_seconds(plan: Plan, traffic: _engine.Traffic | None, jobs: int) ->
     of_schemes = sum(each) / max(each[plan.schemes.index(plan.baseline)], 1e-6)
     first = plan.cells[0].load or 1.0
     cells = sum((cell.load or 1.0) / first for cell in plan.cells)
-    return seconds / share * cells * of_schemes * plan.replications / min(jobs, len(plan.tasks))
+    return (fixed + seconds / share) * cells * of_schemes * plan.replications / min(jobs, len(plan.tasks))
 
 
 def interruptible(work: Callable[[], T]) -> T:
@@ -124,17 +131,30 @@ def _collect(
     reporter: Reporter,
     pool: ThreadPoolExecutor,
     cancel: _engine.Cancel,
+    settle: Callable[[K, dict[K, T]], None] | None,
 ) -> None:
     try:
         while waiting:
             for future in wait(waiting, timeout=POLL_S, return_when=FIRST_COMPLETED).done:
-                done[waiting.pop(future)] = future.result()
+                key = waiting.pop(future)
+                done[key] = future.result()
+                if settle is not None:
+                    settle(key, done)
                 reporter.advance()
     except BaseException:
         cancel.cancel()
         pool.shutdown(wait=False, cancel_futures=True)
         wait([future for future in waiting if future.running()], timeout=GRACE_S)
         raise
+
+
+def _pair(plan: Plan, task: Task, facts: Facts) -> None:
+    """Compares transfer by transfer once a replication has been run under every scheme."""
+    tasks = [replace(task, scheme=number) for number in range(len(plan.schemes))]
+    if all(each in facts for each in tasks):
+        runs = {plan.schemes[each.scheme]: facts[each] for each in tasks}
+        compared = with_shares(runs, plan.references)
+        facts.update({each: compared[plan.schemes[each.scheme]] for each in tasks})
 
 
 def _finished_text(plan: Plan, facts: Facts) -> str:

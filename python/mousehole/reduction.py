@@ -1,6 +1,7 @@
 """Reduces the records of one run to the numbers that a comparison needs, so that records need not be kept."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Literal, get_args
 
@@ -36,6 +37,16 @@ BUCKET_STATISTICS: tuple[BucketStatistic, ...] = get_args(BucketStatistic)
 SCHEME_STATISTICS: tuple[SchemeStatistic, ...] = get_args(SchemeStatistic)
 
 
+HEADER_BYTES, SEGMENT_BYTES = 40, 1460
+"""Bytes of headers per segment, and payload of a full one, for the load of a window."""
+WINDOW_PARTS = 40
+"""Equal parts of the window in which the search for a transient takes means."""
+NOTICED = 0.01
+"""A transfer whose time differs by no more than 1 % is neither slower nor faster."""
+SAME_TRANSFERS = 0.95
+"""Two runs have the same transfers if at least this share of them was measured in both."""
+
+
 @dataclass(frozen=True)
 class Percentile:
     """A percentile, and the number of transfers in a bucket from which on it is given."""
@@ -50,6 +61,22 @@ PERCENTILES: dict[BucketStatistic, Percentile] = {
     "response_p99_s": Percentile(99, 100),
 }
 """The statistics that are percentiles of the response time."""
+
+
+@dataclass(frozen=True)
+class ShortTimes:
+    """The response times of a run's short transfers, by their keys in rising order."""
+
+    key: NDArray[np.uint64]
+    response_s: Floats
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Shares of the transfers that took longer, and less long, than under a reference."""
+
+    slower: float
+    faster: float
 
 
 @dataclass(frozen=True)
@@ -72,6 +99,14 @@ class RunFacts:
     groups: Figures
     """Figures by application."""
     simulated_s: float
+    window_load: float
+    """Wire bytes of the transfers that began in the window, over what the link carries in that time."""
+    short_by_time: Floats
+    """Mean response time of short transfers by the part of the window they began in; NaN without any."""
+    short_times: ShortTimes | None = None
+    """Kept until the replication has been run under every scheme; see `with_shares`."""
+    shares: dict[str, Shares] = field(default_factory=dict)
+    """How the same short transfers fared, by the reference; empty where the traffic reacts to the network."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +147,45 @@ def reduce_run(result: RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
         load=summary["load"],
         groups=figures(transfers, result.datagrams(), result.flows(), end_s),
         simulated_s=float(summary["simulated_s"]),
+        window_load=_window_load(transfers, queues[0]),
+        short_by_time=_short_by_time(transfers, times, roles["short"], summary),
+        short_times=_short_times(transfers, times, roles["short"]),
     )
+
+
+def with_shares(runs: Mapping[str, RunFacts], references: Iterable[str]) -> dict[str, RunFacts]:
+    """Returns one replication's facts by scheme, with the shares against `references` in place of times."""
+    times = {scheme: run.short_times for scheme, run in runs.items()}
+    return {
+        scheme: replace(
+            run,
+            short_times=None,
+            shares={
+                reference: shares
+                for reference in references
+                if reference != scheme and (shares := _shares(times[scheme], times[reference]))
+            },
+        )
+        for scheme, run in runs.items()
+    }
+
+
+def _short_times(transfers: TransferColumns, times: _Times, short: Bools) -> ShortTimes:
+    # Writes of one connection share its key.
+    key = (transfers["key"] * np.uint64(0x9E3779B97F4A7C15)) ^ transfers["write"].astype(np.uint64)
+    order = np.argsort(key[short], kind="stable")
+    return ShortTimes(key[short][order], times.response_s[short][order])
+
+
+def _shares(own: ShortTimes | None, other: ShortTimes | None) -> Shares | None:
+    """Returns the shares over the transfers that both runs measured, None unless these are nearly all."""
+    if own is None or other is None or own.key.size == 0:
+        return None
+    common, here, there = np.intersect1d(own.key, other.key, return_indices=True)
+    if common.size < SAME_TRANSFERS * max(own.key.size, other.key.size):
+        return None
+    ratio = own.response_s[here] / other.response_s[there]
+    return Shares(float(np.mean(ratio > 1 + NOTICED)), float(np.mean(ratio < 1 - NOTICED)))
 
 
 def _times(transfers: TransferColumns, end_s: float) -> _Times:
@@ -138,6 +211,22 @@ def _bucket_statistics(times: _Times, masks: list[Bools]) -> dict[BucketStatisti
         columns["slowdown_mean"].append(_mean(times.slowdown[mask]))
         columns["transfer_mean_s"].append(_mean(times.transfer_s[mask]))
     return {name: np.array(values) for name, values in columns.items()}
+
+
+def _window_load(transfers: TransferColumns, link: QueueCounters) -> float:
+    """Returns the load that the measured transfers offer: payload, headers and SYN-ACK, without repeats."""
+    size = transfers["bytes"][~transfers["upload"]].astype(np.float64)
+    wire = float(np.sum(size + HEADER_BYTES * (np.ceil(size / SEGMENT_BYTES) + 1)))
+    return 8 * wire / (link["capacity_bps"] * link["window_s"])
+
+
+def _short_by_time(transfers: TransferColumns, times: _Times, short: Bools, summary: RunSummary) -> Floats:
+    begin, end = summary["window_begin_s"], summary["window_end_s"]
+    place = (transfers["start_s"][short] - begin) * (WINDOW_PARTS / (end - begin))
+    place = np.clip(place.astype(np.int64), 0, WINDOW_PARTS - 1)
+    total = np.bincount(place, weights=times.response_s[short], minlength=WINDOW_PARTS)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return total / np.bincount(place, minlength=WINDOW_PARTS)
 
 
 def _curve(times: _Times) -> tuple[NDArray[np.int64], Floats]:

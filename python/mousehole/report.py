@@ -12,12 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from mousehole import bottleneck, findings, notes, tables
-from mousehole.findings import BETTER, WORSE
+from mousehole.findings import BETTER, PAGES, WORSE
 from mousehole.overview import MANY_SCHEMES
 from mousehole.plan import Cell, Plan
 from mousehole.reduction import BucketStatistic, SchemeStatistic
 from mousehole.report_groups import print_groups
-from mousehole.report_overview import PAGES, print_overview
+from mousehole.report_overview import print_overview
 from mousehole.results import BucketRow, ColourRow, Finding, LoadRow, Results, SchemeRow
 from mousehole.sizes import Role, Summary, size_text
 from mousehole.statistics import LEAST_REPLICATIONS
@@ -70,7 +70,7 @@ def print_report(console: Console, results: Results, details: bool = False) -> N
         _print_cell(console, results, cell, details)
     if len(cells) > 1:
         _print_grid(console, results)
-    for note in (findings.EXPLORATORY_NOTE, findings.OVERLAY_NOTE):
+    for note in (findings.EXPLORATORY_NOTE, findings.coverage_note(results)):
         console.print(Text(note, style="dim"))
 
 
@@ -100,8 +100,11 @@ def _print_head(console: Console, results: Results) -> None:
     console.print(Text(f"{results.label} over {link}", style="bold"))
     for cell in plan.cells:
         load = _load_parts(tables.load_row(results, cell))
-        parts = [cell.title, *load, f"{plan.replications} replications of {plan.base['duration']}"]
+        window = f"{plan.base['duration']} after {plan.warmup_of(cell)} of warm-up"
+        parts = [cell.title, *load, f"{plan.replications} replications of {window}"]
         console.print(Text("; ".join(parts)))
+        if evidence := _evidence_text(results, cell):
+            console.print(Text(evidence))
     console.print()
 
 
@@ -109,10 +112,31 @@ def _load_parts(load: LoadRow) -> list[str]:
     parts = []
     if load.load_native is not None:
         parts.append(f"native load {load.load_native:.3g}")
-        parts.append(f"{load.load_copies:.0f} copies, time × {load.load_dilation or 1:.3g}")
+        parts.append(f"{load.load_copies:.3g} copies, time × {load.load_dilation or 1:.3g}")
     if load.load_achieved is not None:
-        parts.append(f"achieved {load.load_achieved:.3g}")
+        parts.append(f"offered {load.load_achieved:.3g}")
+    if load.load_window is not None and load.load_window_deviation is not None:
+        spread = f"standard deviation {load.load_window_deviation:.2g}"
+        parts.append(f"{load.load_window:.3g} in the windows ({spread})")
     return parts
+
+
+def _evidence_text(results: Results, cell: Cell) -> str:
+    """Returns what of a capture stands behind the verdicts; empty for a model."""
+    row, plan = tables.evidence_row(results, cell), results.plan
+    if row is None:
+        return ""
+    short, long = size_text(plan.short_bytes), size_text(plan.long_bytes)
+    copies = (
+        f"{row.copies_least}"
+        if row.copies_least == row.copies_most
+        else (f"{row.copies_least} to {row.copies_most}")
+    )
+    return (
+        f"Behind this stand {row.short_transfers} distinct transfers ≤ {short} of {row.short_clients} "
+        f"clients and {row.long_transfers} > {long} of {row.long_clients} clients, in {copies} copies at "
+        f"a time; each window plays the capture {row.laps:.2g} times."
+    )
 
 
 def _print_tables(console: Console, results: Results, cell: Cell, details: bool) -> None:
@@ -287,7 +311,7 @@ def _print_notes(console: Console, results: Results, cell: Cell) -> None:
 
 def _print_findings(console: Console, results: Results, cell: Cell) -> None:
     here, plan = findings.findings(results, cell), results.plan
-    short, long = (size_text(size) for size in (plan.short_bytes, plan.long_bytes))
+    short = size_text(plan.short_bytes)
     for reference in dict.fromkeys(finding.reference for finding in here):
         console.print(Text(f"Against {reference}, mean response time of transfers ≤ {short}:", style="bold"))
         if plan.replications < LEAST_REPLICATIONS:
@@ -295,7 +319,7 @@ def _print_findings(console: Console, results: Results, cell: Cell) -> None:
             continue
         rivals = [item for item in here if item.reference == reference]
         for scheme in dict.fromkeys(finding.scheme for finding in rivals):
-            _print_verdicts(console, [item for item in rivals if item.scheme == scheme], long)
+            _print_verdicts(console, [item for item in rivals if item.scheme == scheme], plan)
     console.print()
 
 
@@ -306,14 +330,26 @@ def _no_verdict_text(plan: Plan) -> str:
     return f"no verdict: {replications} no interval; at least {LEAST_REPLICATIONS} are needed (--seeds)"
 
 
-def _print_verdicts(console: Console, own: list[Finding], long: str) -> None:
-    """Prints the verdict on short transfers, and under it the changes of long ones."""
-    primary, long_time, long_rate = own
+def _print_verdicts(console: Console, own: list[Finding], plan: Plan) -> None:
+    """Prints the verdict on short transfers, and under it what became of the other endpoints."""
+    short, long = (size_text(size) for size in (plan.short_bytes, plan.long_bytes))
+    by_name = {finding.endpoint: finding for finding in own}
+    primary = by_name["short_response_mean_s"]
     style = {BETTER: "green", WORSE: "red"}.get(primary.outcome, "")
     verdict = Text(f"{primary.scheme}: ") + Text(primary.verdict, style=style)
-    pays = f"transfers > {long}: response time {long_time.verdict}, rate {long_rate.verdict}"
     console.print(Padding(verdict, (0, 0, 0, 2), expand=False))
-    console.print(Padding(Text(pays, style="dim"), (0, 0, 0, 6), expand=False))
+    time, rate = by_name["long_response_mean_s"].verdict, by_name["long_goodput_bps"].verdict
+    lines = [
+        f"transfers ≤ {short}: p95 {by_name['short_response_p95_s'].verdict}",
+        f"transfers > {long}: response time {time}, rate {rate}",
+    ]
+    if primary.slower_share is not None:
+        slower, faster = share_text(primary.slower_share), share_text(primary.faster_share)
+        lines.insert(0, f"of the same transfers ≤ {short}, {faster} were faster and {slower} slower")
+    if "page_mean_s" in by_name:
+        lines.append(f"mean time of a page {by_name['page_mean_s'].verdict}")
+    for line in lines:
+        console.print(Padding(Text(line, style="dim"), (0, 0, 0, 6), expand=False))
 
 
 def _print_grid(console: Console, results: Results) -> None:

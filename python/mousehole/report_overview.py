@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mousehole import _engine, findings, overview, tables
-from mousehole.findings import BETTER, WORSE
+from mousehole.findings import BETTER, PAGES, WORSE
 from mousehole.plan import Cell
 from mousehole.results import Change, OverviewRow, Results, SizeRow
 from mousehole.sizes import size_text
@@ -24,8 +24,6 @@ Cells = dict[str, Change | Text | None]
 FASTER, SLOWER = ("#f7f7f7", "#d8daeb", "#b2abd2", "#8073ac", "#542788"), (
     "#f7f7f7", "#fee0b6", "#fdb863", "#e08214", "#b35806")  # fmt: skip
 """Background colours, from no change to a factor of four."""
-PAGES = ("pages", "page_mean_s")
-"""The figure of applications that has a column in the overview."""
 GIVE_WAY = ((), ("delay p95",), ("delay p95", "to red"))
 """Columns that are left out on a narrow terminal before the intervals are; each entry is one attempt."""
 LAST_TO_GIVE_WAY = ("delay p95", "to red", "page")

@@ -5,17 +5,19 @@ This module imports none of the modules that compute, print or draw results (`ta
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from math import isfinite
+from dataclasses import dataclass, field, fields, replace
+from math import inf, isfinite, nan
 from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from mousehole.engine_types import Floats, JsonValue, Scenario, TrafficSummary
-from mousehole.plan import Cell, Plan, Task
+from mousehole import _engine
+from mousehole.engine_types import Floats, JsonValue, LoadSummary, Scenario, TrafficSummary
+from mousehole.evidence import Capture
+from mousehole.plan import Cell, Plan, Task, overlaid
 from mousehole.reduction import BucketStatistic, RunFacts, SchemeStatistic
 from mousehole.sizes import Bucket, Summary
-from mousehole.statistics import Estimate
+from mousehole.statistics import Design, Estimate, capture_share
 
 CENSORED_SHARE = 0.01
 """Above this share of unfinished transfers, a mean is only a lower bound."""
@@ -70,8 +72,37 @@ class Results:
     manifest: Manifest
     traffic: TrafficSummary | None
     """What was understood of the traffic; None if the scenario generates all of it."""
+    capture: Capture | None = None
+    """The capture that is replayed; None if a model draws traffic afresh in each replication."""
     kept: dict[tuple[str, Cell], list[object]] = field(default_factory=dict, compare=False, repr=False)
     """Rows that have been computed already, by the function that computes them and the cell."""
+
+    def design(self, cell: Cell, is_primary: bool = False) -> Design:
+        """Returns what intervals in a cell must allow for.
+
+        Those of the primary endpoint hold together for all schemes against one reference, and at every look.
+        """
+        share = self.capture_share(cell)
+        freedom = self.capture.freedom if self.capture else inf
+        single = Design(capture_share=share, capture_freedom=freedom)
+        if not is_primary:
+            return single
+        return replace(single, comparisons=len(self.plan.schemes) - 1, is_sequential=True)
+
+    def capture_share(self, cell: Cell) -> float:
+        """Returns the share of the variance between replications that more of them do not reduce."""
+        if self.capture is None or not overlaid(self.plan.scenario(cell, self.plan.baseline)["traffic"]):
+            return 0.0
+        loads = [run.load for run in self.runs(cell, self.plan.baseline)]
+        material = [load["copies"] * self.laps(load) for load in loads]
+        return capture_share(float(np.mean(material)))
+
+    def laps(self, load: LoadSummary) -> float:
+        """Returns how often one copy of the capture is played within the measured window."""
+        if self.capture is None:
+            return 1.0
+        window_s = _engine.parse_duration("duration", self.plan.base["duration"])
+        return window_s / (self.capture.period_s * load["dilation"])
 
     def runs(self, cell: Cell, scheme: str) -> list[RunFacts]:
         """Returns the replications of a scheme in a cell, in order."""
@@ -86,6 +117,19 @@ class Results:
     def scheme_values(self, cell: Cell, scheme: str, statistic: SchemeStatistic) -> Floats:
         """Returns a statistic of a scheme, one value per replication."""
         return np.array([run.scheme[statistic] for run in self.runs(cell, scheme)])
+
+    def shares(self, cell: Cell, scheme: str, reference: str) -> tuple[float, float]:
+        """Returns the shares of the same short transfers that were slower and faster; NaN if they differ."""
+        found = [run.shares.get(reference) for run in self.runs(cell, scheme)]
+        known = [shares for shares in found if shares is not None]
+        if not known or len(known) < len(found):
+            return nan, nan
+        slower, faster = ([getattr(shares, name) for shares in known] for name in ("slower", "faster"))
+        return float(np.mean(slower)), float(np.mean(faster))
+
+    def group_values(self, cell: Cell, scheme: str, group: tuple[str, str]) -> Floats:
+        """Returns a figure of an application, one value per replication, NaN where it is missing."""
+        return np.array([run.groups.get(group, nan) for run in self.runs(cell, scheme)])
 
     def censored_share(self, cell: Cell, scheme: str, role: Summary) -> float:
         """Returns the share of unfinished transfers in a summary bucket, over all replications."""
@@ -220,6 +264,26 @@ class LoadRow:
     load_copies: float | None
     load_dilation: float | None
     load_achieved: float | None
+    load_window: float | None
+    """Load that the transfers of a measured window offer; mean over replications."""
+    load_window_deviation: float | None
+    """Its standard deviation over replications."""
+
+
+@dataclass(frozen=True)
+class EvidenceRow:
+    """What of a capture stands behind the verdicts of a cell; see `evidence.Capture`."""
+
+    short_transfers: int
+    short_clients: int
+    long_transfers: int
+    long_clients: int
+    copies_least: int
+    copies_most: int
+    laps: float
+    is_resampled: bool
+    capture_share: float
+    capture_freedom: float
 
 
 @dataclass(frozen=True)
@@ -234,14 +298,18 @@ class Finding(Row):
     """False for the one primary endpoint."""
     outcome: str
     """better, worse, no measurable benefit or undecided; for an exploratory endpoint also no clear change."""
-    change: float | None
-    """Relative change of the endpoint, scheme over reference less one: −0.3 is 30 % less; None if unknown."""
-    change_low: float | None
-    """Lower end of the 95 % interval of `change`; None below five replications."""
-    change_high: float | None
-    """Upper end of the interval."""
+    change: Estimate
+    """Ratio of the means over replications, less one: −0.3 is 30 % less."""
+    difference_s: Estimate
+    """The mean less that of the reference; NaN for an endpoint that is no time."""
+    slower_share: float | None
+    """Share of the same short transfers that took longer than under the reference; None if unknown."""
+    faster_share: float | None
+    """Share of them that took less time; None if unknown."""
     replications: int
     """Replications in which both schemes have the endpoint."""
+    error: float
+    """The error permitted to this one interval; 0.05 unless it must hold together with others."""
     seeds_needed: int | None
     """About how many replications would decide an undecided comparison; None for the others."""
     verdict: str
@@ -254,7 +322,7 @@ class Finding(Row):
         return as_record(self)
 
 
-def as_record(row: Row | LoadRow) -> Record:
+def as_record(row: Row | LoadRow | EvidenceRow) -> Record:
     """Returns a row as plain values by column name: an estimate becomes three columns, NaN becomes None."""
     columns: Record = {}
     for item in fields(row):

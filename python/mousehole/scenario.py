@@ -17,6 +17,10 @@ IN_MEMORY = "(connections in memory)"
 """Stands for the name of a file in scenarios whose traffic was given from Python."""
 
 
+DEFAULT_RTT = "80ms"
+"""Round-trip time where neither the traffic nor the user gives one."""
+
+
 class SharedScenario(NamedTuple):
     """What the runs of a comparison share, and the buffers that they do not share."""
 
@@ -31,7 +35,7 @@ def default() -> Scenario:
         "seed": 1,
         "warmup": "30s",
         "duration": "300s",
-        "link": {"rtt": "80ms", "buffer": "1bdp"},
+        "link": {"rtt": DEFAULT_RTT, "buffer": "1bdp"},
         "tcp": {"profile": "rfc"},
         "traffic": {},
     }

@@ -85,7 +85,9 @@ class Options:
     short: str = option("15kB", "Transfers up to this size are short.", "SIZE", COMPARED)
     long: str = option("150kB", "Transfers above this size are long.", "SIZE", COMPARED)
     duration: str | None = option(None, "Length of the measured window (default: 300s).", "TIME", RUN)
-    warmup: str | None = option(None, "Time before the measured window (default: 30s).", "TIME", RUN)
+    warmup: str | None = option(
+        None, "Time before the measured window (default: from sizes and load; 30s with --quick).", "TIME", RUN
+    )
     seeds: int | None = option(
         None, "Replications (default: 10; 3 with --quick); intervals need 5.", "N", RUN, int
     )

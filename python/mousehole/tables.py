@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from functools import wraps
-from math import nan
 from typing import Protocol, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from mousehole.plan import Cell
+from mousehole.plan import Cell, overlaid
 from mousehole.reduction import BUCKET_STATISTICS, PERCENTILES, SCHEME_STATISTICS, RunFacts
 from mousehole.results import (
     CENSORED_SHARE,
@@ -15,16 +15,19 @@ from mousehole.results import (
     CdfRow,
     ColourRow,
     CurveRow,
+    EvidenceRow,
     GroupRow,
     LoadRow,
     Results,
     SchemeRow,
 )
 from mousehole.sizes import CDF_TIMES_S, CURVE_EDGES_BYTES
-from mousehole.statistics import Estimate, log_ratio, t_interval
+from mousehole.statistics import Design, Estimate, log_ratio, positive_interval, share_interval
 
 R = TypeVar("R")
 
+SHARES = ("utilisation", "uplink_utilisation", "jain_long")
+"""Statistics that lie between 0 and 1, beside those whose names say that they are shares."""
 COLOUR_COUNTS = ("arrived", "early", "forced", "policed", "marked", "sent")
 
 
@@ -85,7 +88,7 @@ def curve_rows(results: Results, cell: Cell) -> list[CurveRow]:
     return [
         row
         for scheme in results.plan.schemes
-        for row in _curve_rows(cell, scheme, results.runs(cell, scheme))
+        for row in _curve_rows(cell, scheme, results.runs(cell, scheme), results.design(cell))
     ]
 
 
@@ -95,7 +98,7 @@ def cdf_rows(results: Results, cell: Cell) -> list[CdfRow]:
     return [
         CdfRow(cell.buffer, cell.load, scheme, float(time), estimate)
         for scheme in results.plan.schemes
-        for time, estimate in _cdf(results.runs(cell, scheme))
+        for time, estimate in _cdf(results.runs(cell, scheme), results.design(cell))
     ]
 
 
@@ -110,18 +113,37 @@ def group_rows(results: Results, cell: Cell) -> list[GroupRow]:
 
 
 def load_row(results: Results, cell: Cell) -> LoadRow:
-    """Returns how the load of a cell came about.
-
-    `load_achieved` is the mean over the replications of the baseline; the rest is from its first replication.
-    """
-    loads = [run.load for run in results.runs(cell, results.plan.baseline)]
+    """Returns how the load of a cell came about; means over the replications of the baseline."""
+    runs = results.runs(cell, results.plan.baseline)
+    loads, windows = [run.load for run in runs], [run.window_load for run in runs]
     achieved = _known(load["achieved"] for load in loads)
-    first = loads[0]
     return LoadRow(
-        load_native=first["native"],
-        load_copies=float(first["copies"]),
-        load_dilation=first["dilation"],
+        load_native=loads[0]["native"],
+        load_copies=float(np.mean([load["copies"] for load in loads])),
+        load_dilation=float(np.mean([load["dilation"] for load in loads])),
         load_achieved=float(np.mean(achieved)) if achieved else None,
+        load_window=float(np.mean(windows)),
+        load_window_deviation=float(np.std(windows, ddof=1)) if len(windows) > 1 else None,
+    )
+
+
+def evidence_row(results: Results, cell: Cell) -> EvidenceRow | None:
+    """Returns what of a capture stands behind the verdicts of a cell, None for a model."""
+    if results.capture is None:
+        return None
+    loads = [run.load for run in results.runs(cell, results.plan.baseline)]
+    short, long = (results.capture.counted[role] for role in ("short", "long"))
+    return EvidenceRow(
+        short.transfers,
+        short.clients,
+        long.transfers,
+        long.clients,
+        copies_least=min(load["copies"] for load in loads),
+        copies_most=max(load["copies"] for load in loads),
+        laps=float(np.mean([results.laps(load) for load in loads])),
+        is_resampled=overlaid(results.plan.scenario(cell, results.plan.baseline)["traffic"]),
+        capture_share=results.capture_share(cell),
+        capture_freedom=results.capture.freedom,
     )
 
 
@@ -131,12 +153,10 @@ def _group_keys(results: Results, cell: Cell) -> list[tuple[str, str]]:
 
 
 def _group_row(results: Results, cell: Cell, scheme: str, group: str, what: str) -> GroupRow:
-    own, base = (
-        [run.groups.get((group, what), nan) for run in results.runs(cell, name)]
-        for name in (scheme, results.plan.baseline)
-    )
-    is_baseline, change = scheme == results.plan.baseline, log_ratio(own, base).as_change()
-    return GroupRow(cell.buffer, cell.load, scheme, is_baseline, group, what, t_interval(own), change)
+    own, base = (results.group_values(cell, name, (group, what)) for name in (scheme, results.plan.baseline))
+    design, is_baseline = results.design(cell), scheme == results.plan.baseline
+    value, change = _interval(what, own, design), log_ratio(own, base, design).as_change()
+    return GroupRow(cell.buffer, cell.load, scheme, is_baseline, group, what, value, change)
 
 
 def _bucket_row(results: Results, cell: Cell, scheme: str, place: int) -> BucketRow:
@@ -145,6 +165,9 @@ def _bucket_row(results: Results, cell: Cell, scheme: str, place: int) -> Bucket
     censored = sum(int(run.censored[place]) for run in runs)
     values = {name: [float(run.statistics[name][place]) for run in runs] for name in BUCKET_STATISTICS}
     of_reference = [run.statistics["response_mean_s"][place] for run in reference]
+    is_primary = results.plan.buckets[place].role == "short"
+    change = log_ratio(values["response_mean_s"], of_reference, results.design(cell, is_primary)).as_change()
+    design = results.design(cell)
     return BucketRow(
         cell.buffer, cell.load, scheme,
         is_baseline=scheme == results.plan.baseline,
@@ -154,20 +177,29 @@ def _bucket_row(results: Results, cell: Cell, scheme: str, place: int) -> Bucket
         censored_share=censored / count if count else 0.0,
         is_bound=count > 0 and censored / count > CENSORED_SHARE,
         estimates={
-            name: _strict_interval(own) if name in PERCENTILES else t_interval(own)
+            name: positive_interval(complete(own) if name in PERCENTILES else own, design)
             for name, own in values.items()
         },
-        response_mean_change=log_ratio(values["response_mean_s"], of_reference).as_change(),
+        response_mean_change=change,
     )  # fmt: skip
 
 
-def _strict_interval(values: list[float]) -> Estimate:
-    """Returns the interval of a percentile, NaN unless every replication has enough transfers for it."""
-    return t_interval(values if np.all(np.isfinite(values)) else [])
+def complete(values: ArrayLike) -> ArrayLike:
+    """Returns the values of a percentile, none of them unless every replication has enough transfers."""
+    return values if np.all(np.isfinite(values)) else []
+
+
+def _interval(name: str, values: ArrayLike, design: Design) -> Estimate:
+    """Returns the interval of a statistic by its name: shares end at 0 and 1, anything else at 0."""
+    kind = share_interval if "share" in name or name in SHARES else positive_interval
+    return kind(values, design)
 
 
 def _scheme_row(results: Results, cell: Cell, scheme: str) -> SchemeRow:
-    estimates = {name: t_interval(results.scheme_values(cell, scheme, name)) for name in SCHEME_STATISTICS}
+    design = results.design(cell)
+    estimates = {
+        name: _interval(name, results.scheme_values(cell, scheme, name), design) for name in SCHEME_STATISTICS
+    }
     return SchemeRow(cell.buffer, cell.load, scheme, scheme == results.plan.baseline, estimates)
 
 
@@ -182,20 +214,20 @@ def _colour_rows(cell: Cell, scheme: str, runs: list[RunFacts]) -> list[ColourRo
     return rows
 
 
-def _curve_rows(cell: Cell, scheme: str, runs: list[RunFacts]) -> list[CurveRow]:
+def _curve_rows(cell: Cell, scheme: str, runs: list[RunFacts], design: Design) -> list[CurveRow]:
     rows = []
     for place in range(len(CURVE_EDGES_BYTES) - 1):
         count = sum(int(run.curve_count[place]) for run in runs)
         if count:
             low, high = (float(edge) for edge in CURVE_EDGES_BYTES[place : place + 2])
-            estimate = t_interval([run.curve_mean_s[place] for run in runs])
+            estimate = positive_interval([run.curve_mean_s[place] for run in runs], design)
             rows.append(CurveRow(cell.buffer, cell.load, scheme, low, high, count, estimate))
     return rows
 
 
-def _cdf(runs: list[RunFacts]) -> list[tuple[float, Estimate]]:
+def _cdf(runs: list[RunFacts], design: Design) -> list[tuple[float, Estimate]]:
     stacked = np.array([run.cdf for run in runs])
-    return [(time, t_interval(stacked[:, place])) for place, time in enumerate(CDF_TIMES_S)]
+    return [(time, share_interval(stacked[:, place], design)) for place, time in enumerate(CDF_TIMES_S)]
 
 
 def _known(values: Iterable[float | None]) -> list[float]:

@@ -5,7 +5,7 @@ use crate::errors::to_python;
 use mousehole_sim::error::Result;
 use mousehole_sim::scenario::spec::{ConnectionSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, Scenario};
-use mousehole_sim::traffic::connection::Kind;
+use mousehole_sim::traffic::connection::{Kind, Write};
 use mousehole_sim::traffic::model::{self, Model};
 use mousehole_sim::traffic::read::{self, Direction, ReadOptions};
 use mousehole_sim::traffic::{self as sim};
@@ -13,6 +13,7 @@ use mousehole_sim::units::parse_rate;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Number of connections that are generated to summarise a model.
@@ -46,6 +47,18 @@ impl Traffic {
             summary.native_load = model.offered_load(rate, MSS);
         }
         convert::to_python(py, &summary)
+    }
+
+    /// Returns how many transfers have more than `low` and at most `high` bytes, and how many clients they belong to.
+    #[pyo3(signature = (low, high=None))]
+    fn distinct(&self, low: u64, high: Option<u64>) -> (usize, usize) {
+        let within = |write: &&Write| write.bytes > low && high.is_none_or(|high| write.bytes <= high);
+        let counts = self.connections.connections.iter().map(|connection| {
+            (connection.client, connection.writes.iter().filter(within).count())
+        });
+        let found: Vec<(u32, usize)> = counts.filter(|(_, count)| *count > 0).collect();
+        let clients: HashSet<u32> = found.iter().map(|(client, _)| *client).collect();
+        (found.iter().map(|(_, count)| count).sum(), clients.len())
     }
 
     /// Returns one row per connection.

@@ -34,7 +34,7 @@ class HandMadeRun:
     def transfers(self) -> dict[str, NDArray[Any]]:
         count = len(self.size)
         return {
-            "key": np.arange(count),
+            "key": np.arange(count, dtype=np.uint64),
             "object_key": np.arange(count),
             "write": np.zeros(count, np.uint32),
             "source": ["main"] * count,
@@ -42,6 +42,7 @@ class HandMadeRun:
             "page": np.zeros(count, np.uint64),
             "page_transfers": np.zeros(count, np.uint32),
             "bytes": np.array(self.size, np.uint64),
+            "upload": np.zeros(count, bool),
             "object_bytes": np.array(self.size, np.uint64),
             "start_s": np.zeros(count),
             "first_data_s": np.array(self.first_data_s or np.zeros(count)),
@@ -53,13 +54,21 @@ class HandMadeRun:
 
     def queues(self) -> list[dict[str, Any]]:
         delays = {f"delay_{name}_s": self.delay_s for name in ("mean", "p50", "p95", "p99")}
-        both = {"utilisation": self.utilisation, "colours": self.colours, "mean_queue_packets": 3.0, **delays}
+        link = {"capacity_bps": 1_000_000, "window_s": self.stop_s}
+        both = {
+            **link,
+            "utilisation": self.utilisation,
+            "colours": self.colours,
+            "mean_queue_packets": 3.0,
+            **delays,
+        }
         return [{"name": "down", **both}, {"name": "up", **both}]
 
     def summary(self) -> dict[str, Any]:
         load = {"target": None, "native": 0.1, "copies": 9, "dilation": 1.0, "achieved": self.achieved}
         return {
             "conservation_ok": self.conserved, "end_s": self.stop_s, "simulated_s": self.stop_s, "load": load,
+            "window_begin_s": 0.0, "window_end_s": self.stop_s,
             "goodput_bps": 1e6, "reordered": 0, "packets": 100,
         }  # fmt: skip
 

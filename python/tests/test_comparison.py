@@ -47,7 +47,7 @@ def test_compare__baseline_comes_first_and_once() -> None:
 def test_compare__frames_have_a_row_for_everything(comparison: Comparison) -> None:
     assert comparison.schemes.height == 3
     assert comparison.buckets.height == 3 * len(comparison.plan.buckets)
-    assert comparison.findings.height == 3 * (2 + 1)
+    assert comparison.findings.height == 5 * (2 + 1)
     everything = comparison.buckets.filter(pl.col("role") == "all")
     by_size = (
         comparison.buckets.filter(pl.col("role") == "size").group_by("scheme").agg(pl.col("count").sum())
@@ -87,8 +87,10 @@ def test_report__says_once_per_reference_why_there_is_no_verdict() -> None:
 
 def test_endpoints__name_the_table_of_their_values(comparison: Comparison) -> None:
     results, cell = comparison.results, comparison.plan.cells[0]
-    short, long, rate = endpoints(15_000, 150_000)
+    short, p95, long, rate, page = endpoints(15_000, 150_000, has_pages=True)
     for endpoint, expected in (
+        (p95, results.bucket_values(cell, "sfd", "short", "response_p95_s")),
+        (page, results.group_values(cell, "sfd", ("pages", "page_mean_s"))),
         (short, results.bucket_values(cell, "sfd", "short", "response_mean_s")),
         (long, results.bucket_values(cell, "sfd", "long", "response_mean_s")),
         (rate, results.scheme_values(cell, "sfd", "long_goodput_bps")),
@@ -234,3 +236,92 @@ def test_compare__takes_any_librarys_frame() -> None:
     assert own.buckets.equals(mousehole.compare(pl.DataFrame(rows), **settings).buckets)
     with pytest.raises(mousehole.MouseholeError, match="no column client"):
         mousehole.compare(PandasLike([{"start_s": 0}]), **settings)
+
+
+def small_capture(transfers: int = 400, clients: int = 80) -> list[dict[str, Any]]:
+    random = np.random.default_rng(3)
+    sizes = np.minimum(2000 * (1 + random.pareto(1.2, transfers)), 1e6).astype(int)
+    return [
+        {"start_s": 0.05 * n, "client": n % clients, "server": 0, "bytes": int(size)}
+        for n, size in enumerate(sizes)
+    ]
+
+
+@pytest.fixture(scope="module")
+def of_capture() -> Comparison:
+    return mousehole.compare(small_capture(), seeds=5, **SMALL)  # type: ignore[arg-type]
+
+
+def test_compare__resamples_a_capture_in_each_replication(of_capture: Comparison) -> None:
+    cell = of_capture.plan.cells[0]
+    assert of_capture.plan.scenario(cell, "sfd")["traffic"]["resample"] is True
+    clients = [set(of_capture.transfers("sfd", number)["client"]) for number in range(3)]
+    assert clients[0] != clients[1] != clients[2]
+    assert all(len(own) < 70 for own in clients), "of 80 clients, about 51 are drawn"
+    assert clients[0] == set(of_capture.transfers("fq-codel", 0)["client"]), "the same under every scheme"
+    native = {run.load["native"] for run in of_capture.results.runs(cell, "droptail")}
+    assert len(native) == 1, "that of the capture"
+
+
+def test_compare__a_model_is_not_resampled(comparison: Comparison) -> None:
+    cell = comparison.plan.cells[0]
+    assert "resample" not in comparison.plan.scenario(cell, "sfd")["traffic"]
+    assert comparison.results.capture_share(cell) == 0
+    assert tables.evidence_row(comparison.results, cell) is None
+
+
+def test_evidence__counts_what_stands_behind_a_verdict(of_capture: Comparison) -> None:
+    row = tables.evidence_row(of_capture.results, of_capture.plan.cells[0])
+    assert row is not None
+    short = [one for one in small_capture() if one["bytes"] <= 15_000]
+    assert row.short_transfers == len(short)
+    assert row.short_clients == len({one["client"] for one in short})
+    assert 1 <= row.copies_least <= row.copies_most
+    assert row.is_resampled
+    assert 0 < row.capture_share <= 1
+    primary = of_capture.finding_list[0]
+    assert primary.slower_share is not None
+    assert 0 < primary.slower_share + (primary.faster_share or 0) <= 1
+
+
+def test_evidence__intervals_of_a_capture_do_not_shrink_with_replications(of_capture: Comparison) -> None:
+    results, cell = of_capture.results, of_capture.plan.cells[0]
+    wide, narrow = results.design(cell), replace(results, capture=None).design(cell)
+    assert wide.half_width(1, 1000) > 0.3 > narrow.half_width(1, 1000)
+
+
+def test_compare__two_transfers_get_no_verdict() -> None:
+    found = mousehole.compare(small_capture(2, 2), seeds=5, **SMALL)  # type: ignore[arg-type]
+    assert {item.outcome for item in found.finding_list} == {"undecided"}
+    assert "2 distinct transfers" in found.finding_list[0].sentence
+
+
+def test_report__says_what_stands_behind_the_verdicts(of_capture: Comparison) -> None:
+    console = Console(width=110, record=True, file=io.StringIO())
+    print_report(console, of_capture.results)
+    text = " ".join(console.export_text().split())
+    assert "distinct transfers ≤ 15 kB of 80 clients" in text
+    assert "draws the capture's clients anew" in text
+    assert "in the windows (standard deviation" in text
+
+
+def test_report__says_that_there_is_no_steady_state() -> None:
+    found = mousehole.compare("web:sfd", seeds=1, **{**SMALL, "load": 1.2})  # type: ignore[arg-type]
+    assert "there is no steady state" in found.notes(found.plan.cells[0])[0]
+
+
+def test_compare__warm_up_is_chosen_unless_given() -> None:
+    chosen: dict[str, Any] = {
+        **SMALL,
+        "load": [0.3, 0.9],
+        "duration": "40s",
+        "schemes": "droptail",
+        "seeds": 1,
+    }
+    del chosen["warmup"]
+    found = mousehole.compare("poisson", **chosen)
+    low, high = (found.plan.warmup_of(cell) for cell in found.plan.cells)
+    assert (low, high) == ("30s", "40s"), "no shorter than 30 s, no longer than the window"
+    assert found.scenario(cell=found.plan.cells[1])["warmup"] == "40s"
+    quick = mousehole.compare("poisson", quick=True, **{**chosen, "load": 0.9})
+    assert quick.plan.warmup_of(quick.plan.cells[0]) == "30s"

@@ -1,11 +1,14 @@
+from dataclasses import replace
 from math import log, nan
 from typing import Any
 
+import numpy as np
 import pytest
 from mousehole import findings, notes
+from mousehole.evidence import Capture, Counted
 from mousehole.findings import BETTER, NO_BENEFIT, UNCLEAR, UNDECIDED, WORSE, description, verdict
-from mousehole.plan import Plan, Task
-from mousehole.reduction import reduce_run
+from mousehole.plan import Plan, Task, Warmup
+from mousehole.reduction import reduce_run, with_shares
 from mousehole.results import Results
 from mousehole.statistics import Estimate
 from mousehole.texts import percent
@@ -24,12 +27,11 @@ def ratio(low_percent: float, high_percent: float) -> Estimate:
         (-36, -28, BETTER, "better by 32 % (95 % interval 28–36 %)"),
         (-9, -0.5, BETTER, "better by 4.8 % (95 % interval 0.5–9.0 %)"),
         (5, 20, WORSE, "worse by 12 % (95 % interval 5.0–20 %)"),
-        (-2.04, 3, NO_BENEFIT, "no measurable benefit (gains above 2.1 % excluded)"),
+        (-2.04, 3, NO_BENEFIT, "no measurable benefit or harm (95 % interval −3.0 to 2.0 % of the gain)"),
         (-30, -0.2, BETTER, "better by 16 % (95 % interval 0.2–30 %)"),
-        (-4.9, 30, NO_BENEFIT, "no measurable benefit (gains above 4.9 % excluded)"),
-        (-0.9, -0.2, NO_BENEFIT, "no measurable benefit (gains above 0.9 % excluded)"),
-        (0.2, 0.9, NO_BENEFIT, "no measurable benefit (gains above 0.1 % excluded)"),
-        (0, 0, NO_BENEFIT, "no measurable benefit (gains above 0.1 % excluded)"),
+        (-0.9, -0.2, NO_BENEFIT, "no measurable benefit or harm (95 % interval 0.2–0.9 % of the gain)"),
+        (0.2, 0.9, NO_BENEFIT, "no measurable benefit or harm (95 % interval −0.9 to −0.2 % of the gain)"),
+        (0, 0, NO_BENEFIT, "no measurable benefit or harm (95 % interval 0.0–0.0 % of the gain)"),
     ],
 )
 def test_verdict__decided(low: float, high: float, outcome: str, text: str) -> None:
@@ -37,12 +39,24 @@ def test_verdict__decided(low: float, high: float, outcome: str, text: str) -> N
     assert (judged.outcome, judged.text) == (outcome, text)
 
 
-def test_verdict__undecided_says_how_many_seeds() -> None:
-    judged = verdict(ratio(-30, 10))
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (-4.9, 30, "gains above 4.9 % are excluded, but it may harm by up to 30 %"),
+        (-30, 2, "harm above 2 % is excluded, and it may help by up to 30 %"),
+        (-30, 10, "it may help by up to 30 % or harm by up to 10 %"),
+    ],
+)
+def test_verdict__undecided_says_what_is_left(low: float, high: float, text: str) -> None:
+    judged = verdict(ratio(low, high))
     assert judged.outcome == UNDECIDED
-    assert judged.text.startswith("undecided (more seeds needed, about ")
-    assert judged.seeds_needed is not None
-    assert judged.seeds_needed > 10
+    assert judged.text.startswith(f"undecided: {text} (95 % interval ")
+
+
+def test_verdict__undecided_says_which_look_may_decide() -> None:
+    judged = verdict(ratio(-30, 10))
+    assert judged.text.endswith(f"; --seeds {judged.seeds_needed} may decide")
+    assert judged.seeds_needed in (20, 40, 80, 160)
 
 
 def test_verdict__no_interval_under_five() -> None:
@@ -64,13 +78,13 @@ def test_verdict__nothing_to_compare() -> None:
     ],
 )
 def test_description__of_a_rate(low: float, high: float, outcome: str, text: str) -> None:
-    rate = findings.endpoints(15_000, 150_000)[2]
+    rate = findings.endpoints(15_000, 150_000)[3]
     said = description(ratio(low, high), rate)
     assert (said.outcome, said.text) == (outcome, text)
 
 
 def test_description__of_a_time() -> None:
-    time = findings.endpoints(15_000, 150_000)[1]
+    time = findings.endpoints(15_000, 150_000)[2]
     assert description(ratio(10, 30), time).outcome == WORSE
     assert description(ratio(-30, -10), time).text.startswith("shorter by ")
 
@@ -84,12 +98,13 @@ def test_percent__rounds(share: float, text: str) -> None:
 
 def results(scheme_runs: list[HandMadeRun], baseline_runs: list[HandMadeRun]) -> Results:
     count = len(scheme_runs)
-    plan = Plan({}, ("50p",), (0.9,), ("droptail", "sfd"), "droptail", count, 15_000, 150_000)
-    facts = {
-        Task(0, scheme, replication): reduce_run(run, plan.buckets)  # type: ignore[arg-type]
-        for scheme, runs in enumerate((baseline_runs, scheme_runs))
-        for replication, run in enumerate(runs)
-    }
+    base = {"duration": "100s", "warmup": "30s", "traffic": {}, "link": {}}
+    plan = Plan(base, ("50p",), (0.9,), ("droptail", "sfd"), "droptail", count, 15_000, 150_000)
+    facts = {}
+    for replication, pair in enumerate(zip(baseline_runs, scheme_runs, strict=True)):
+        reduced = [reduce_run(run, plan.buckets) for run in pair]  # type: ignore[arg-type]
+        compared = with_shares(dict(zip(plan.schemes, reduced, strict=True)), plan.references)
+        facts |= {Task(0, number, replication): compared[name] for number, name in enumerate(plan.schemes)}
     return Results(plan, facts, "by hand", {}, None)  # type: ignore[typeddict-item]
 
 
@@ -110,9 +125,19 @@ def test_findings__better_with_sentence() -> None:
     assert finding.outcome == BETTER
     assert finding.sentence == (
         "sfd against droptail, mean response time of transfers ≤ 15 kB: "
-        "better by 30 % (95 % interval 30–30 %)"
+        "better by 30 % (95 % interval 30–30 %), 301 ms saved (300 ms to 301 ms)"
     )
-    assert finding.change == pytest.approx(-0.3)
+    assert finding.change.mean == pytest.approx(-0.3)
+    assert finding.difference_s.mean == pytest.approx(-0.3 * 1.0025)
+
+
+def test_findings__say_which_share_of_the_same_transfers_got_slower() -> None:
+    mixed = [HandMadeRun([1000] * 50, [0.5] * 30 + [1.0] * 5 + [3.0] * 15) for _ in range(6)]
+    same = [HandMadeRun([1000] * 50, [1.0] * 50) for _ in range(6)]
+    finding = primary(results(mixed, same))
+    assert (finding.slower_share, finding.faster_share) == (0.3, 0.6)
+    other = [replace(run, size=run.size[:20], end_s=run.end_s[:20]) for run in mixed]
+    assert primary(results(other, same)).slower_share is None, "not the same transfers"
 
 
 def test_findings__unfinished_scheme_cannot_be_better() -> None:
@@ -129,7 +154,9 @@ def test_findings__unfinished_baseline_makes_it_at_least() -> None:
 
 def test_findings__long_transfers_are_exploratory() -> None:
     others = [item for item in findings.findings(results(runs(0.7), runs(1.0))) if item.exploratory]
-    assert [item.endpoint for item in others] == ["long_response_mean_s", "long_goodput_bps"]
+    assert [item.endpoint for item in others] == [
+        "short_response_p95_s", "long_response_mean_s", "long_goodput_bps"
+    ]  # fmt: skip
     assert all(item.sentence.endswith("[exploratory]") for item in others)
 
 
@@ -167,3 +194,55 @@ def test_cell_notes__unfinished_transfers() -> None:
     found = results(runs(1.0, unfinished=2), runs(1.0))
     (note,) = notes.cell_notes(found, found.plan.cells[0])
     assert note.startswith("Under sfd more than 1 % of the transfers of some size were unfinished")
+
+
+def test_findings__few_distinct_transfers_are_not_judged() -> None:
+    counted = {"short": Counted(99, 9), "long": Counted(2, 1), "all": Counted(101, 9)}
+    small = Capture(10.0, counted, 50.0)  # type: ignore[arg-type]
+    few = replace(results(runs(0.7), runs(1.0)), capture=small)
+    finding = primary(few)
+    assert finding.outcome == UNDECIDED
+    assert (
+        finding.verdict == "not judged (the capture has 99 distinct transfers of this size, of at least 100)"
+    )
+    enough = Capture(10.0, {**counted, "short": Counted(100, 9)}, 50.0)  # type: ignore[dict-item]
+    assert primary(replace(few, capture=enough, kept={})).outcome == BETTER
+
+
+def test_cell_notes__no_steady_state_at_full_load() -> None:
+    found = results(runs(1.1), runs(1.0))
+    for load in (1.0, 1.2):
+        plan = replace(found.plan, loads=(load,))
+        (note,) = notes._unsteady(replace(found, plan=plan), plan.cells[0])
+        assert note.startswith(f"At a load of {load:.3g} there is no steady state")
+
+
+def test_cell_notes__windows_that_begin_too_early() -> None:
+    found = results(runs(1.1), runs(1.0))
+    # 1 MB takes 8 s, which is 2 · 0.9 · 8 / 0.01 s until the steady state; the window is 100 s
+    plan = replace(found.plan, warmup=Warmup(np.array([1e6]), 1e6, None))
+    assert plan.warmup_of(plan.cells[0]) == "100s"
+    (note,) = notes._unsteady(replace(found, plan=plan), plan.cells[0])
+    assert "only after about 1440 s. The windows begin after 100 s" in note
+
+
+def test_cell_notes__a_transient_that_is_left() -> None:
+    found = results(runs(1.1), runs(1.0))
+    assert notes.transient_share(found, found.plan.cells[0], "sfd") == 0
+    rising = 1 - 0.8 * np.exp(-np.arange(40) / 8)
+    facts = {task: replace(run, short_by_time=rising) for task, run in found.facts.items()}
+    (note,) = notes._unsteady(replace(found, facts=facts), found.plan.cells[0])
+    assert note.startswith("Under droptail, sfd the first ")
+
+
+def test_warmup__follows_load_and_sizes() -> None:
+    base = {"duration": "300s", "warmup": "30s"}
+    plan = Plan(base, ("50p",), (0.5,), ("droptail",), "droptail", 5, 1, 2)  # type: ignore[arg-type]
+    small = replace(plan, warmup=Warmup(np.array([1e4]), 1e7, 0.9))
+    large = replace(plan, warmup=Warmup(np.array([1e6]), 1e7, 0.9))
+    cell = plan.cells[0]
+    assert (plan.warmup_of(cell), small.warmup_of(cell)) == ("30s", "30s")
+    assert large.warmup_of(replace(cell, load=0.9)) == "144s"  # 2 · 0.9 · 0.8 s / 0.01
+    assert large.warmup_of(replace(cell, load=None)) == "144s", "the traffic's own load"
+    assert large.warmup_of(replace(cell, load=0.99)) == "300s", "no longer than the window"
+    assert large.warmup_of(replace(cell, load=1.0)) == "30s", "there is no steady state to wait for"

@@ -8,7 +8,7 @@ import mousehole
 import pytest
 from support import SMALL
 
-SCHEMA = Path(__file__).parents[2] / "docs" / "mousehole.compare-1.schema.json"
+SCHEMA = Path(__file__).parents[2] / "docs" / "mousehole.compare-2.schema.json"
 
 TYPES: dict[str, Any] = {
     "object": dict, "array": list, "string": str, "boolean": bool, "null": type(None),
@@ -64,7 +64,7 @@ def test_schema__describes_the_document(schema: dict[str, Any], document: dict[s
 
 def test_schema__notices_faults(schema: dict[str, Any], document: dict[str, Any]) -> None:
     changes: tuple[dict[str, Any], ...] = (
-        {"schema": "mousehole.compare/2"}, {"extra": 1}, {"cells": [{}]}, {"notes": [1]}, {"notes": True}
+        {"schema": "mousehole.compare/1"}, {"extra": 1}, {"cells": [{}]}, {"notes": [1]}, {"notes": True}
     )  # fmt: skip
     for change in changes:
         assert faults(schema, {**document, **change}, schema)

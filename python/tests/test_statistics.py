@@ -7,7 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mousehole.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE, verdict
-from mousehole.statistics import jain_index, log_ratio, replications_for, t_interval
+from mousehole.statistics import (
+    Design,
+    capture_freedom,
+    capture_share,
+    difference,
+    effective_number,
+    jain_index,
+    log_ratio,
+    look_error,
+    look_of,
+    mser,
+    positive_interval,
+    relaxation_s,
+    replications_for,
+    replications_of_look,
+    share_interval,
+    simultaneous_error,
+    t_interval,
+)
 from scipy import stats
 
 positive = st.lists(st.floats(0.01, 100), min_size=5, max_size=12)
@@ -61,16 +79,77 @@ def test_log_ratio__turns_over(values: list[float]) -> None:
 def test_log_ratio__nothing_to_compare() -> None:
     assert log_ratio([nan] * 6, [1] * 6).count == 0
     assert log_ratio([0.0] * 6, [1] * 6).count == 0
+    only_one = log_ratio([0.0, 0, 0, 0, 0, 1], [1] * 6)
+    assert (only_one.has_interval, only_one.count) == (False, 6)
 
 
-def test_replications_for__known_case() -> None:
+def test_log_ratio__is_of_the_means() -> None:
+    # means 3 and 4; the geometric mean of the ratios would be (1/4 · 5/4)^(1/2) = 0.56
+    assert log_ratio([1, 5], [4, 4]).as_change().mean == pytest.approx(3 / 4 - 1)
+
+
+def test_log_ratio__pseudo_values_by_hand() -> None:
+    own, other = [1.0, 2, 3, 4, 5], [5.0, 5, 4, 6, 5]
+    whole = log(15 / 25)
+    pseudo = [5 * whole - 4 * log((15 - a) / (25 - b)) for a, b in zip(own, other, strict=True)]
+    half = stats.t.ppf(0.975, 4) * np.std(pseudo, ddof=1) / 5**0.5
+    found = log_ratio(own, other)
+    assert (found.mean, found.low, found.high) == pytest.approx((whole, whole - half, whole + half))
+
+
+def test_difference__is_paired_and_in_the_unit() -> None:
+    found = difference([1, 2, 3, 4, 5.5], [2, 3, 4, 5, 6])
+    assert found.mean == pytest.approx(-0.9)
+    assert found.half_width == pytest.approx(stats.t.ppf(0.975, 4) * 0.1, rel=1e-9)
+
+
+@given(st.lists(st.floats(1e-6, 1e6), min_size=5, max_size=12))
+def test_positive_interval__never_reaches_zero(values: list[float]) -> None:
+    found = positive_interval(values)
+    assert 0 <= found.low <= found.mean * (1 + 1e-12)
+    assert found.mean == pytest.approx(np.mean(values))
+
+
+def test_intervals__stay_where_values_can_be() -> None:
+    assert t_interval([0, 0, 0, 0, 9]).low < 0
+    assert positive_interval([0, 0, 0, 0, 9]).low == 0
+    assert (share_interval([0, 0, 0, 0, 1]).low, share_interval([1, 1, 1, 1, 0]).high) == (0, 1)
+
+
+def test_design__by_hand() -> None:
+    # the mean of ten varies by 1/10 of the variance, and by a quarter of it between captures
+    half = Design(capture_share=0.25).half_width(2.0, 10)
+    assert half == pytest.approx(stats.t.ppf(0.975, 9) * 2 * (0.25 + 0.1) ** 0.5)
+    assert Design().half_width(2.0, 10) == pytest.approx(stats.t.ppf(0.975, 9) * 2 / 10**0.5)
+    assert Design(comparisons=3, is_sequential=True).error(10) == pytest.approx(1 - 0.975 ** (1 / 3))
+
+
+def test_looks__double_and_spend_the_whole_error() -> None:
+    assert [look_of(count) for count in (1, 5, 10, 11, 20, 21, 40, 320)] == [0, 0, 0, 1, 1, 2, 2, 5]
+    assert [replications_of_look(look) for look in range(4)] == [10, 20, 40, 80]
+    assert look_error(10) == pytest.approx(0.025)
+    assert sum(look_error(10 * 2**look) for look in range(40)) == pytest.approx(0.05)
+
+
+def test_simultaneous_error__by_hand() -> None:
+    assert simultaneous_error(0.05, 1) == pytest.approx(0.05)
+    assert (1 - simultaneous_error(0.05, 24)) ** 24 == pytest.approx(0.95)
+
+
+def test_replications_for__is_the_first_look_that_is_narrow_enough() -> None:
     spread = t_interval([-1, 1, -1, 1, -1, 1, -1, 1, -1, 1])
+    deviation = float(np.std([-1, 1] * 5, ddof=1))
     needed = replications_for(spread, 0.2)
-    assert needed is not None
-    deviation = np.std([-1, 1] * 5, ddof=1)
-    assert stats.t.ppf(0.975, needed - 1) * deviation / needed**0.5 <= 0.2
-    assert stats.t.ppf(0.975, needed - 2) * deviation / (needed - 1) ** 0.5 > 0.2
+    assert needed == 160
+    assert Design().half_width(deviation, needed) <= 0.2 < Design().half_width(deviation, needed // 2)
     assert replications_for(spread, 0.001) is None
+    assert replications_for(spread, 0.5) == 20, "the look after this one"
+
+
+def test_replications_for__a_short_capture_is_never_enough() -> None:
+    design = Design(capture_share=0.5)
+    spread = t_interval([-1, 1, -1, 1, -1, 1, -1, 1, -1, 1], design)
+    assert replications_for(spread, 0.5, design) is None
 
 
 def test_jain_index__known_cases() -> None:
@@ -105,7 +184,7 @@ def test_log_ratio__interval_covers_the_truth_in_95_of_100(change: float) -> Non
     random, trials = np.random.default_rng(7), 4000
     held = 0
     for _ in range(trials):
-        level = random.lognormal(-1, 1.0, 10)  # replications differ much; pairing takes that away
+        level = random.lognormal(-1, 0.3, 10)  # replications differ much; pairing takes that away
         noise = random.lognormal(0, 0.1, (2, 10))
         found = log_ratio(level * (1 + change) * noise[0], level * noise[1]).as_change()
         held += found.low <= change <= found.high
@@ -120,18 +199,106 @@ def test_log_ratio__pairing_is_what_makes_it_narrow() -> None:
     assert paired.half_width < 0.25 * shuffled.half_width
 
 
+@pytest.mark.parametrize("spread", [0.1, 0.3])
+def test_log_ratio__jackknife_covers_the_ratio_of_means(spread: float) -> None:
+    """Replications of unequal weight, so that the ratio of means is not the mean of ratios."""
+    random, trials = np.random.default_rng(17), 4000
+    held = 0
+    for _ in range(trials):
+        level = random.lognormal(0, spread, 10)
+        own = 0.7 * level**1.5 * random.lognormal(0, 0.1, 10)
+        found = log_ratio(own, level)
+        truth = log(0.7) + (1.5**2 - 1) * spread**2 / 2 + 0.1**2 / 2
+        held += found.low <= truth <= found.high
+    assert 0.92 <= held / trials <= 0.965
+
+
+def judged(values: np.ndarray, comparisons: int = 1) -> str:
+    """The outcome of a verdict on log-ratios as `compare` gives it."""
+    design = Design(comparisons, is_sequential=True)
+    return verdict(t_interval(values, design), design).outcome
+
+
+@pytest.mark.parametrize("harm", [0.05, 0.2])
+def test_verdict__harm_is_hardly_ever_no_benefit(harm: float) -> None:
+    """Two-sided equivalence: a scheme beyond the margin is called the same in at most 2.5 % of cases."""
+    random, trials = np.random.default_rng(5), 3000
+    for spread in (0.02, 0.07, 0.2, 0.5):
+        outcomes = Counter(judged(random.normal(log(1 + harm), spread, 10)) for _ in range(trials))
+        assert outcomes[NO_BENEFIT] / trials < 0.025
+        assert outcomes[BETTER] / trials < 0.025
+
+
+def test_verdict__no_difference_is_found_where_the_spread_is_small() -> None:
+    random = np.random.default_rng(5)
+    outcomes = Counter(judged(random.normal(0, 0.03, 10)) for _ in range(1000))
+    assert outcomes[NO_BENEFIT] > 900
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.7])
+def test_verdict__24_null_schemes_are_claimed_in_one_family_of_twenty(shared: float) -> None:
+    """The error of the family, for schemes that are independent and for such that share a baseline."""
+    random, trials = np.random.default_rng(24), 1500
+    claims = 0
+    for _ in range(trials):
+        common, own = random.normal(0, 0.2, 10), random.normal(0, 0.2, (24, 10))
+        outcomes = {judged(shared * common + (1 - shared**2) ** 0.5 * one, 24) for one in own}
+        claims += bool(outcomes & {BETTER, WORSE})
+    assert claims / trials < 0.05
+    if not shared:
+        assert claims / trials > 0.01, "an interval far too wide errs too seldom"
+
+
+@pytest.mark.parametrize("least", [5, 10])
+def test_verdict__following_the_advice_makes_at_most_5_percent_false_claims(least: int) -> None:
+    """Repeated looks: go on while the verdict is undecided, as its text advises, up to 320 replications."""
+    random, trials, claims, fixed = np.random.default_rng(8), 1500, 0, 0
+    for _ in range(trials):
+        values = random.normal(0, 0.3, 320)
+        count: int | None = least
+        while count is not None and count <= 320:
+            design = Design(is_sequential=True)
+            found = verdict(t_interval(values[:count], design), design)
+            if found.outcome != UNDECIDED:
+                break
+            count = found.seeds_needed
+        claims += found.outcome in (BETTER, WORSE)
+        # without division of the error, every look on the way
+        plain = [t_interval(values[:n]) for n in (10, 20, 40, 80)]
+        fixed += any(not found.low <= 0 <= found.high for found in plain)
+    assert claims / trials < 0.05
+    assert fixed / trials > 0.09
+
+
 def test_verdict__seeds_needed_mostly_decide() -> None:
     """As many seeds as `undecided` asks for decide in more than half of the cases, where there is a gain."""
     random, asked, decided = np.random.default_rng(11), 0, 0
     for _ in range(2000):
-        first = verdict(t_interval(random.normal(log(0.85), 0.25, 6)))
+        design = Design(is_sequential=True)
+        first = verdict(t_interval(random.normal(log(0.85), 0.25, 6), design), design)
         if first.outcome == UNDECIDED and first.seeds_needed:
             asked += 1
-            second = verdict(t_interval(random.normal(log(0.85), 0.25, first.seeds_needed)))
+            second = verdict(t_interval(random.normal(log(0.85), 0.25, first.seeds_needed), design), design)
             decided += second.outcome != UNDECIDED
             assert first.seeds_needed > 6
     assert asked > 200
     assert decided / asked > 0.5
+
+
+def test_design__capture_variance_is_covered() -> None:
+    """Replications share a capture: without its share the interval holds the truth in far fewer cases."""
+    random, trials, held, without = np.random.default_rng(9), 3000, 0, 0
+    between, within = 0.1, 0.1
+    for _ in range(trials):
+        capture = random.normal(0, between)  # what this capture differs from the truth
+        # each replication sees a resample of the capture, which differs from it as it does from the truth
+        values = capture + random.normal(0, between, 10) + random.normal(0, within, 10)
+        found = t_interval(values, Design(capture_share=0.5))
+        held += found.low <= 0 <= found.high
+        naive = t_interval(values)
+        without += naive.low <= 0 <= naive.high
+    assert 0.93 <= held / trials <= 0.97
+    assert without / trials < 0.8
 
 
 @given(
@@ -149,5 +316,85 @@ def test_log_ratio__is_independent_of_unit_and_order(
     assert scaled.half_width == pytest.approx(plain.half_width, abs=1e-9)
     pairs = list(zip(values, others, strict=True))
     random.shuffle(pairs)
-    mixed = log_ratio(*zip(*pairs, strict=True))
+    mixed = log_ratio([own for own, _ in pairs], [other for _, other in pairs])
     assert mixed.half_width == pytest.approx(plain.half_width, abs=1e-9)
+
+
+# --- captures and transients ---
+
+
+def test_capture_share__is_what_of_the_capture_a_replication_plays() -> None:
+    assert [capture_share(material) for material in (0.01, 0.5, 1, 100)] == [0.01, 0.5, 1, 1]
+
+
+@pytest.mark.parametrize("length", [100, 800, 20_000])
+def test_capture_share__interval_covers_whatever_the_length_of_the_capture(length: int) -> None:
+    """Captures of a stationary series; a replication is the mean of a stretch of 400 of a resample."""
+    random, trials, held, without = np.random.default_rng(length), 600, 0, 0
+    for _ in range(trials):
+        capture = random.exponential(1, length)
+        values = []
+        for _ in range(10):
+            resampled = random.choice(capture, length)
+            begin = random.integers(length)
+            values.append(float(np.mean(resampled[(begin + np.arange(400)) % length])))
+        found = t_interval(values, Design(capture_share=capture_share(400 / length)))
+        held += found.low <= 1 <= found.high
+        naive = t_interval(values)
+        without += naive.low <= 1 <= naive.high
+    assert held / trials > 0.92
+    assert without / trials < (0.6 if length < 400 else 0.99)
+
+
+def test_relaxation__workload_is_near_its_steady_state_after_two_of_them() -> None:
+    """M/M/1 at load 0.9 and mean service 1: E[S²] / E[S] = 2, steady state of the workload 9."""
+    random, replications = np.random.default_rng(4), 4000
+    tau = relaxation_s(random.exponential(1, 200_000), 8, 0.9)
+    assert tau == pytest.approx(0.9 * 2 / 0.01, rel=0.03)
+
+    def workload_at(time: float) -> float:
+        work, clock, seen = np.zeros(replications), np.zeros(replications), np.zeros(replications)
+        while np.any(clock <= time):
+            gap = random.exponential(1 / 0.9, replications)
+            passes = (clock <= time) & (clock + gap > time)
+            seen = np.where(passes, np.maximum(work - (time - clock), 0), seen)
+            work = np.maximum(work - gap, 0) + random.exponential(1, replications)
+            clock += gap
+        return float(np.mean(seen))
+
+    assert workload_at(0.2 * tau) < 0.65 * 9
+    assert 0.87 * 9 < workload_at(2 * tau) < 1.1 * 9
+
+
+def test_mser__finds_where_a_transient_ends() -> None:
+    random = np.random.default_rng(6)
+    noise = random.normal(0, 0.05, (50, 40))
+    rising = 1 - np.exp(-np.arange(40) / 4)
+    ends = [mser(rising + one) for one in noise]
+    assert 8 <= np.median(ends) <= 20
+    assert min(ends) >= 4
+    assert np.median([mser(1 + one) for one in noise]) <= 4
+    assert mser(np.linspace(0, 1, 40)) >= 20, "it never ends"
+    assert mser([1, 2]) == 0
+
+
+def test_effective_number__by_hand() -> None:
+    assert effective_number([5, 5, 5, 5]) == pytest.approx(4)
+    assert effective_number([1, 0, 0]) == pytest.approx(1)
+    assert effective_number([3, 1]) == pytest.approx(16 / 10)
+    assert effective_number([]) == 0
+
+
+def test_design__few_large_transfers_leave_few_degrees_of_freedom() -> None:
+    assert Design().freedom(10) == pytest.approx(9)
+    assert Design(capture_freedom=2).freedom(10) == pytest.approx(9), "no share between captures"
+    few = Design(capture_share=1, capture_freedom=4)
+    assert few.freedom(10) == pytest.approx(1 / (1 / 9 + (10 / 11) ** 2 / 4))
+    assert Design(capture_share=1, capture_freedom=0).freedom(10) == 1
+
+
+def test_capture_freedom__is_that_of_the_large_transfers() -> None:
+    assert capture_freedom([10] * 5, 5) == pytest.approx(4)
+    assert capture_freedom([10] * 5 + [1] * 50, 5) == pytest.approx(5), "as many as fill the pipe"
+    assert capture_freedom([10, 1, 1], 5) == pytest.approx(144 / 102 - 1)
+    assert capture_freedom([1] * 100, 5) == 0, "none of them is large"

@@ -34,6 +34,8 @@ pub enum Purpose {
     TickPhase = 12,
     /// Hash perturbation of a fair queue.
     Hash = 13,
+    /// Which clients of a trace a replication resamples; the entity is the replication.
+    Resample = 14,
     /// Which senders misbehave; the entity is the transfer.
     Misbehaviour = 20,
 }

@@ -89,7 +89,13 @@ fn replay_source(
         Error::faulty("files", name, "was not read", "read before the run")
     })?;
     let rate = if upload { plan.uplink_rate } else { plan.rate };
-    let overlay = Overlay::new(part, load.target, rate, plan.params.mss, seed, replication)?;
+    let mss = plan.params.mss;
+    let overlay = match load.target {
+        Some(target) if plan.scenario.traffic.resample => {
+            Overlay::of_resample(part, target, rate, mss, seed, replication)?
+        }
+        target => Overlay::new(part, target, rate, mss, seed, replication)?,
+    };
     load.native = Some(overlay.native);
     load.copies = overlay.copies;
     load.dilation = overlay.dilation;

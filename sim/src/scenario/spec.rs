@@ -190,6 +190,9 @@ pub struct TrafficSpec {
     /// Wire bytes over capacity; above 0, at most 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
+    /// Files that are overlaid to meet a load are resampled in each replication.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub resample: bool,
     /// Name of a traffic model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

@@ -6,17 +6,29 @@
 //! step and a client's own connections keep their order in time. Then start times, and the period with
 //! them, are dilated by n·ℓ/L ≥ 1. Pauses inside a connection are not dilated: they belong to user and
 //! server, and idle timeouts need them as they are. Without a target the traffic keeps its own times.
+//!
+//! With [`Overlay::of_resample`] each replication overlays a bootstrap resample of the traffic: as many clients as it has,
+//! drawn with replacement. A client drawn k times is k clients with shifts of their own. The period stays that of the
+//! traffic; copies and dilation follow from the resample's load. docs/compare.md says what this is needed for.
 
+use super::connection::Connection;
 use super::part::Part;
 use crate::error::{Error, Result};
 use crate::rng::{Purpose, Stream, mix};
 use crate::units::{Dur, Rate, Time};
+use std::collections::{BTreeMap, BTreeSet};
 
 const MIN_PERIOD: Dur = Dur(1_000_000_000);
 const MAX_ARRIVALS: u64 = 50_000_000;
 /// Loads are met to this relative accuracy, so that 3.0000000001 copies are 3.
 const ROUNDING: f64 = 1e-9;
 const MAX_LOAD: f64 = 2.0;
+/// With fewer clients than this, blocks of time of each client are resampled in their place, at least so many in all.
+const LEAST_UNITS: usize = 60;
+/// Bits of a key for (connection, copy): at most 50 million arrivals a repetition need 26.
+const KEY_BITS: u32 = 26;
+/// The same for a resample, in which the number of the copy also counts how often a client was drawn.
+const RESAMPLE_KEY_BITS: u32 = 31;
 /// The allowed loads, for errors; completes "it must be …".
 pub const LOADS: &str = "a number above 0, at most 2 (1 fills the link)";
 
@@ -27,7 +39,7 @@ pub struct Arrival {
     pub at: Time,
     /// Index into `Traffic::connections`.
     pub connection: u32,
-    /// Which copy, from 0.
+    /// Which copy, from 0. In a resample, what was drawn k times has k numbers per copy.
     pub copy: u32,
 }
 
@@ -38,7 +50,7 @@ pub struct Overlay {
     pub copies: u32,
     /// Factor on start times.
     pub dilation: f64,
-    /// Load of the traffic as it is, as a fraction of the rate.
+    /// Load of the traffic as it is, as a fraction of the rate; of a resample, that of the whole traffic.
     pub native: f64,
     /// Load of the overlay.
     pub achieved: f64,
@@ -47,6 +59,9 @@ pub struct Overlay {
     connections: u32,
     /// Index of the first connection in the traffic.
     first: u32,
+    /// `copies` times the largest number of times that anything was drawn.
+    copy_numbers: u32,
+    key_bits: u32,
     arrivals: Vec<Arrival>,
 }
 
@@ -64,35 +79,78 @@ impl Overlay {
         replication: u32,
     ) -> Result<Overlay> {
         let traffic = traffic.into();
+        let once = vec![1; traffic.connections.len()];
+        let shifts = target.map(|_| Shifts { seed, replication, period: period_of(traffic) });
+        Overlay::of_draws(traffic, &once, KEY_BITS, target, rate, mss, shifts)
+    }
+
+    /// Overlays a bootstrap resample of `traffic` that is drawn afresh for each (seed, replication); otherwise as
+    /// [`Overlay::new`]. With few clients, blocks of their time are drawn in place of clients.
+    ///
+    /// # Errors
+    /// As [`Overlay::new`].
+    pub fn of_resample<'a>(
+        traffic: impl Into<Part<'a>>,
+        target: f64,
+        rate: Rate,
+        mss: u32,
+        seed: u64,
+        replication: u32,
+    ) -> Result<Overlay> {
+        let traffic = traffic.into();
+        let drawn = resample(traffic, seed, replication);
+        let shifts = Shifts { seed, replication, period: period_of(traffic) };
+        Overlay::of_draws(traffic, &drawn, RESAMPLE_KEY_BITS, Some(target), rate, mss, Some(shifts))
+    }
+
+    /// Overlays copies in which connection k occurs `drawn[k]` times.
+    fn of_draws(
+        traffic: Part,
+        drawn: &[u32],
+        key_bits: u32,
+        target: Option<f64>,
+        rate: Rate,
+        mss: u32,
+        shifts: Option<Shifts>,
+    ) -> Result<Overlay> {
         let period = period_of(traffic);
-        let native = load_of(traffic, rate, mss);
+        let wire_bytes = |(connection, &times): (&Connection, &u32)| u64::from(times) * connection.wire_bytes(mss);
+        let bytes: u64 = traffic.connections.iter().zip(drawn).map(wire_bytes).sum();
+        let load = bytes as f64 / rate.bytes_in(period);
         let (copies, dilation) = match target {
-            Some(target) => copies_and_dilation(traffic, native, checked_load(target)?)?,
+            Some(target) => copies_and_dilation(traffic, load, checked_load(target)?)?,
             None => (1, 1.0),
         };
-        let shifts = target.map(|_| Shifts { seed, replication, period });
         let dilated = scale(period.0, dilation);
+        let arrivals = drawn.iter().map(|&times| times as usize).sum::<usize>();
         let mut overlay = Overlay {
             copies,
             dilation,
-            native,
-            achieved: f64::from(copies) * native * period.0 as f64 / dilated as f64,
+            native: load_of(traffic, rate, mss),
+            achieved: f64::from(copies) * load * period.0 as f64 / dilated as f64,
             period: Dur(dilated),
             connections: traffic.connections.len() as u32,
             first: traffic.first,
-            arrivals: Vec::with_capacity(copies as usize * traffic.connections.len()),
+            copy_numbers: copies * drawn.iter().max().unwrap_or(&1),
+            key_bits,
+            arrivals: Vec::with_capacity(copies as usize * arrivals),
         };
-        (0..copies).for_each(|copy| overlay.add_copy(traffic, copy, shifts.as_ref(), period));
+        (0..overlay.copy_numbers)
+            .for_each(|number| overlay.add_copy(traffic, drawn, number, shifts.as_ref(), period));
         overlay.arrivals.sort_unstable();
         Ok(overlay)
     }
 
-    fn add_copy(&mut self, traffic: Part, copy: u32, shifts: Option<&Shifts>, period: Dur) {
-        for (connection, index) in traffic.connections.iter().zip(traffic.first..) {
-            let shift = shifts.map_or(0, |shifts| shifts.shift_of(copy, connection.client));
+    /// Adds the connections that were drawn more than `number / copies` times.
+    fn add_copy(&mut self, traffic: Part, drawn: &[u32], number: u32, shifts: Option<&Shifts>, period: Dur) {
+        let before = number / self.copies;
+        for ((connection, index), _) in
+            traffic.connections.iter().zip(traffic.first..).zip(drawn).filter(|(_, times)| **times > before)
+        {
+            let shift = shifts.map_or(0, |shifts| shifts.shift_of(number, connection.client));
             // Dilation may round the last start up to the period itself.
             let at = scale((connection.start.0 + shift) % period.0, self.dilation).min(self.period.0 - 1);
-            self.arrivals.push(Arrival { at: Time(at), connection: index, copy });
+            self.arrivals.push(Arrival { at: Time(at), connection: index, copy: number });
         }
     }
 
@@ -121,14 +179,13 @@ impl Overlay {
     /// connection's own.
     pub fn pages(&self, arrival: &Arrival, repetition: u64, start: Time) -> u64 {
         let has_wrapped = arrival.at.0 < scale(start.0, self.dilation);
-        ((repetition + 1 - u64::from(has_wrapped)) * u64::from(self.copies) + u64::from(arrival.copy))
+        ((repetition + 1 - u64::from(has_wrapped)) * u64::from(self.copy_numbers) + u64::from(arrival.copy))
             & 0xff_ffff
     }
 
     /// Returns a number that is unique per (connection, copy, repetition) and equal under every scheme.
     pub fn key(&self, arrival: &Arrival, repetition: u64) -> u64 {
-        // At most 50 million arrivals a repetition need 26 bits, which leaves 38 for repetitions.
-        repetition << 26
+        repetition << self.key_bits
             | (u64::from(arrival.copy) * u64::from(self.connections)
                 + u64::from(arrival.connection - self.first))
     }
@@ -172,6 +229,36 @@ impl Shifts {
         let mut stream = Stream::new(self.seed ^ mix(u64::from(self.replication)), Purpose::Overlay, entity);
         stream.below(self.period.0)
     }
+}
+
+/// Returns how often each connection was drawn: as many draws with replacement as there are clients.
+///
+/// If the clients are few, each one's connections are divided into blocks of equal length in time, and blocks are drawn.
+///
+/// Source: B. Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7 (1979), section 2. Whole
+/// clients or blocks are drawn because connections that belong together depend on each other (H. R. Künsch, "The jackknife
+/// and the bootstrap for general stationary observations", Annals of Statistics 17 (1989)).
+fn resample(traffic: Part, seed: u64, replication: u32) -> Vec<u32> {
+    let (units, count) = sampling_units(traffic);
+    let mut times = vec![0; count];
+    let mut stream = Stream::new(seed, Purpose::Resample, u64::from(replication));
+    (0..count).for_each(|_| times[stream.below(count as u64) as usize] += 1);
+    units.into_iter().map(|unit| times[unit]).collect()
+}
+
+/// Returns the unit that each connection belongs to, and the number of units: clients, or their blocks of time.
+pub fn sampling_units(traffic: Part) -> (Vec<usize>, usize) {
+    let clients: BTreeSet<u32> = traffic.connections.iter().map(|connection| connection.client).collect();
+    let blocks = LEAST_UNITS.div_ceil(clients.len().max(1)) as u64;
+    let period = period_of(traffic).0;
+    let block_of = |start: Time| if clients.len() < LEAST_UNITS { start.0 * blocks / period } else { 0 };
+    let mut places = BTreeMap::new();
+    let units = traffic.connections.iter().map(|connection| {
+        let next = places.len();
+        *places.entry((connection.client, block_of(connection.start))).or_insert(next)
+    });
+    let units = units.collect();
+    (units, places.len())
 }
 
 /// Returns the period T of a traffic: span plus mean gap between starts, at least 1 s.

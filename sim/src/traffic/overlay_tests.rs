@@ -165,3 +165,67 @@ proptest! {
         prop_assert!(overlay.dilation >= 1.0 - 1e-6);
     }
 }
+
+// --- resamples ---
+
+/// 60 clients of two connections each within 59 s.
+fn many_clients() -> Traffic {
+    let starts = (0..120).map(|k| connection(k * 500, (k % 60) as u32, 1000 + 100 * (k % 60)));
+    Traffic::from_connections(starts.collect())
+}
+
+fn resampled(traffic: &Traffic, seed: u64, replication: u32) -> Overlay {
+    Overlay::of_resample(traffic, 0.5, RATE, 1000, seed, replication).unwrap()
+}
+
+#[test]
+fn of_resample__draws_as_many_clients_and_meets_the_load() {
+    let traffic = many_clients();
+    for replication in 0..20 {
+        let overlay = resampled(&traffic, 1, replication);
+        assert_eq!(overlay.arrivals().len(), 120 * overlay.copies as usize, "every client has two connections");
+        assert!((overlay.achieved - 0.5).abs() < 1e-6);
+        assert!((overlay.native - load_of(&traffic, RATE, 1000)).abs() < 1e-12);
+        let clients: HashSet<u32> = overlay
+            .arrivals()
+            .iter()
+            .map(|arrival| traffic.connections[arrival.connection as usize].client)
+            .collect();
+        // 1 − 1/e of 60 clients is 38; the standard deviation is 2.4.
+        assert!((28..=48).contains(&clients.len()), "{} distinct clients", clients.len());
+    }
+}
+
+#[test]
+fn of_resample__is_named_by_seed_and_replication() {
+    let traffic = many_clients();
+    let one = resampled(&traffic, 1, 0);
+    assert_eq!(one.arrivals(), resampled(&traffic, 1, 0).arrivals());
+    assert_ne!(one.arrivals(), resampled(&traffic, 1, 1).arrivals());
+    assert_ne!(one.arrivals(), resampled(&traffic, 2, 0).arrivals());
+}
+
+#[test]
+fn of_resample__keys_are_unique_and_a_client_drawn_twice_has_two_shifts() {
+    let traffic = many_clients();
+    let overlay = resampled(&traffic, 1, 0);
+    let keys: HashSet<u64> = (0..3)
+        .flat_map(|repetition| overlay.arrivals().iter().map(move |arrival| (arrival, repetition)))
+        .map(|(arrival, repetition)| overlay.key(arrival, repetition))
+        .collect();
+    assert_eq!(keys.len(), 3 * overlay.arrivals().len());
+    let times: HashSet<(u32, Time)> =
+        overlay.arrivals().iter().map(|arrival| (arrival.connection, arrival.at)).collect();
+    assert_eq!(times.len(), overlay.arrivals().len());
+}
+
+#[test]
+fn sampling_units__few_clients_give_way_to_blocks_of_their_time() {
+    let starts = (0..600).map(|k| connection(k * 100, (k % 3) as u32, 1000));
+    let traffic = Traffic::from_connections(starts.collect());
+    let (units, count) = sampling_units((&traffic).into());
+    assert_eq!(count, 60);
+    let of_unit: Vec<usize> = (0..600).filter(|&k| units[k] == units[0]).collect();
+    assert_eq!(of_unit, (0..30).step_by(3).collect::<Vec<_>>(), "one client's connections within 3 s");
+    assert_eq!(sampling_units((&many_clients()).into()).1, 60, "as many clients as are enough");
+}

@@ -1,0 +1,244 @@
+"""How often the interval of `compare` holds the truth, for captures of known traffic.
+
+`make coverage` cuts captures of several lengths from runs of a model at load 0.225, compares two schemes on
+each at load 0.9, and asks whether the interval of the primary endpoint holds the change that long runs of the
+model itself have. It writes validation/coverage.json, and from it the table in docs/validation.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import mousehole
+import numpy as np
+from mousehole import _engine
+from mousehole.engine_types import Scenario
+from mousehole.pool import default_jobs
+from mousehole.results import Results
+from mousehole.statistics import Design, Estimate, log_ratio
+from scipy import stats
+
+from tools import document
+from validation.rows import AGREES, DIFFERS, NOT_COMPARED, OF_TESTS, Row
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORD = ROOT / "validation" / "coverage.json"
+DOCUMENT = ROOT / "docs" / "validation.md"
+TITLE = "Intervals of compare on short captures"
+COMMAND = "make coverage"
+MODELS, LENGTHS_S, CAPTURES = ("poisson", "web:sfd"), (12, 60, 600), 25
+RATE, RTT, NATIVE_LOAD, LOAD = "10mbit", "80ms", 0.225, 0.9
+BASELINE, SCHEMES = "droptail", ("sfd", "fq-codel")
+REPLICATIONS, WINDOW, TRUTH_REPLICATIONS = 10, "300s", 40
+CAPTURE_SEED, TRUTH_SEED = 777, 99
+LEAST, MOST = 0.90, 0.98
+"""The interval should hold the truth in such a share of captures."""
+
+
+@dataclass(frozen=True)
+class Covered:
+    """What came of one scheme on captures of one length from a model; lists have an entry per capture."""
+
+    model: str
+    length_s: int
+    scheme: str
+    captures: int
+    window: str
+    """Length of the measured windows of `compare`."""
+    truth_runs: int
+    truth: float
+    """Change in long runs of the model."""
+    truth_low: float
+    truth_high: float
+    """Its interval of 95 % over these runs."""
+    changes: list[float]
+    lows: list[float]
+    highs: list[float]
+    """A single interval of 95 %."""
+    held: list[bool]
+    """Whether it holds the truth."""
+    held_printed: list[bool]
+    """Whether the interval of the verdict does, which holds together with that of the other scheme."""
+    held_without: list[bool]
+    """Whether a single interval would if the variance between captures were left out."""
+    judged: list[bool]
+    """Whether the capture had transfers enough for a verdict."""
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """What it is about."""
+        return self.model, self.length_s, self.scheme
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs what was asked for, keeps it in the record, and renews the table."""
+    options = parse(arguments)
+    kept = {one.key: one for one in read(options.record)}
+    for model in options.models:
+        truths = true_log_ratios(model, options.truth, options.jobs)
+        for length_s in options.lengths:
+            for found in covered(model, length_s, truths, options):
+                kept[found.key] = found
+                print(f"coverage: {row(found).claim}: {row(found).result}", flush=True)
+            options.record.write_text(json.dumps([asdict(one) for one in kept.values()], indent=1) + "\n")
+    text = options.document.read_text(encoding="utf-8")
+    options.document.write_text(with_section(text, rows(options.record)), encoding="utf-8")
+    return 0
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Returns the command line's options."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--models", nargs="*", default=MODELS, choices=MODELS)
+    parser.add_argument("--lengths", nargs="*", type=int, default=LENGTHS_S, help="seconds")
+    parser.add_argument("--captures", type=int, default=CAPTURES, help="per model and length")
+    parser.add_argument("--truth", type=int, default=TRUTH_REPLICATIONS, help="long runs of each model")
+    parser.add_argument("--duration", default=WINDOW, help="length of the windows on captures")
+    parser.add_argument("--jobs", type=int, default=default_jobs())
+    parser.add_argument("--record", type=Path, default=RECORD)
+    parser.add_argument("--document", type=Path, default=DOCUMENT)
+    return parser.parse_args(arguments)
+
+
+def true_log_ratios(model: str, replications: int, jobs: int) -> dict[str, Estimate]:
+    """Returns the logarithm of each scheme's ratio of means in long runs of the model itself."""
+    found = mousehole.compare(
+        model, rate=RATE, rtt=RTT, load=LOAD, schemes=[BASELINE, *SCHEMES], baseline=BASELINE,
+        seed=TRUTH_SEED, warmup="600s", duration="1000s", seeds=replications, jobs=jobs,
+    )  # fmt: skip
+    return {scheme: log_ratio(*_means(found.results, scheme)) for scheme in SCHEMES}
+
+
+def covered(
+    model: str, length_s: int, truths: dict[str, Estimate], options: argparse.Namespace
+) -> Iterator[Covered]:
+    """Compares the schemes on captures of one length; `truths` are logarithms of the true ratios."""
+    results = [
+        mousehole.compare(
+            capture(model, length_s, number), rate=RATE, rtt=RTT, load=LOAD, schemes=[BASELINE, *SCHEMES],
+            baseline=BASELINE, seeds=REPLICATIONS, duration=options.duration, jobs=options.jobs,
+        ).results
+        for number in range(options.captures)
+    ]  # fmt: skip
+    cell = results[0].plan.cells[0]
+    for scheme, true in truths.items():
+        alone, printed = (
+            [log_ratio(*_means(found, scheme), found.design(cell, is_primary)) for found in results]
+            for is_primary in (False, True)
+        )
+        without = [log_ratio(*_means(found, scheme), Design()) for found in results]
+        change = true.as_change()
+        yield Covered(
+            model, length_s, scheme, options.captures, options.duration, options.truth,
+            change.mean, change.low, change.high,
+            changes=[float(np.expm1(one.mean)) for one in alone],
+            lows=[float(np.expm1(one.low)) for one in alone],
+            highs=[float(np.expm1(one.high)) for one in alone],
+            held=[one.low <= true.mean <= one.high for one in alone],
+            held_printed=[one.low <= true.mean <= one.high for one in printed],
+            held_without=[one.low <= true.mean <= one.high for one in without],
+            judged=[found.capture is not None and found.capture.is_enough("short") for found in results],
+        )  # fmt: skip
+
+
+def capture(model: str, length_s: int, number: int) -> list[dict[str, object]]:
+    """Returns the connections that one run of the model had within a window of this length."""
+    scenario: Scenario = {
+        "schema": "mousehole.scenario/1", "seed": CAPTURE_SEED, "replication": number, "warmup": "100s",
+        "duration": f"{length_s}s", "link": {"rate": RATE, "rtt": RTT, "buffer": "1bdp"},
+        "tcp": {"profile": "rfc"}, "traffic": {"model": model, "load": NATIVE_LOAD}, "scheme": BASELINE,
+    }  # fmt: skip
+    traffic = _engine.model_traffic(model, None)
+    columns = _engine.run(scenario, traffic, _engine.Cancel()).transfers()
+    begin = float(np.min(columns["start_s"]))
+    order = np.argsort(columns["start_s"], kind="stable")
+    return [
+        {
+            "start_s": float(columns["start_s"][place]) - begin,
+            "client": int(columns["client"][place]),
+            "server": 0,
+            "bytes": int(columns["bytes"][place]),
+        }
+        for place in order
+    ]
+
+
+def rows(record: Path = RECORD) -> list[Row]:
+    """Returns the rows of the page from what was recorded; one that says so if nothing was."""
+    found = read(record)
+    if not found:
+        return [Row("Coverage of intervals", "long runs of models", "not run yet", COMMAND, NOT_COMPARED)]
+    return [row(one) for one in sorted(found, key=lambda one: one.key)]
+
+
+def row(found: Covered) -> Row:
+    """Returns one row of the page: it agrees if a coverage of 90 to 98 % is within the count's interval."""
+    low, high = binomial_interval(sum(found.held), found.captures)
+    share = f"{sum(found.held)} of {found.captures} ({100 * low:.0f}–{100 * high:.0f} %)"
+    changes = 100 * np.quantile(found.changes, (0, 0.5, 1))
+    result = (
+        f"holds the truth ({100 * found.truth:+.0f} %, {100 * found.truth_low:+.0f} to "
+        f"{100 * found.truth_high:+.0f}) in {share}; the verdict's in {sum(found.held_printed)}, one without "
+        f"the variance between captures in {sum(found.held_without)}. Changes found: {changes[0]:+.0f} to "
+        f"{changes[2]:+.0f} %, median {changes[1]:+.0f} %; judged: {sum(found.judged)}"
+    ).replace("-", "−")
+    claim = (
+        f"{found.model}, captures of {found.length_s} s, {found.scheme} against {BASELINE}: the interval "
+        "holds the truth in 90–98 %"
+    )
+    windows = "" if found.window == WINDOW else f" (windows of {found.window})"
+    verdict = AGREES if low <= MOST and high >= LEAST else DIFFERS
+    return Row(claim, f"long runs of the model{windows}", result, command(found), verdict)
+
+
+def command(found: Covered) -> str:
+    """Returns the command that gives a row again: `make coverage`, or the program with what was changed."""
+    if (found.captures, found.window, found.truth_runs) == (CAPTURES, WINDOW, TRUTH_REPLICATIONS):
+        return COMMAND
+    chosen = f"--models {found.model} --lengths {found.length_s} --captures {found.captures}"
+    return f"python -m validation.coverage {chosen} --duration {found.window} --truth {found.truth_runs}"
+
+
+def binomial_interval(count: int, of: int) -> tuple[float, float]:
+    """Returns the 95 % interval of a share by Clopper and Pearson, Biometrika 26 (1934)."""
+    found = stats.binomtest(count, of).proportion_ci(method="exact")
+    return float(found.low), float(found.high)
+
+
+def read(record: Path) -> list[Covered]:
+    """Returns what was recorded."""
+    return [Covered(**one) for one in json.loads(record.read_text())] if record.exists() else []
+
+
+def with_section(text: str, found: Sequence[Row]) -> str:
+    """Returns the page with this section renewed; `make validation` adds it where it is missing."""
+    heading = f"### {TITLE}\n\n"
+    before, mark, after = text.partition(heading)
+    if not mark:
+        return text
+    following = re.search(r"^##", after, re.MULTILINE)
+    rest = "\n" + after[following.start() :] if following else ""
+    header = ("claim", "compared with", "result", "verdict", "command")
+    cells = [
+        (one.claim, one.compared, one.result, OF_TESTS[one.verdict], f"`{one.command}`") for one in found
+    ]
+    return before + heading + document.table(header, cells) + rest
+
+
+def _means(results: Results, scheme: str) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the mean response time of short transfers by replication, of a scheme and of the baseline."""
+    cell = results.plan.cells[0]
+    own, other = (
+        results.bucket_values(cell, name, "short", "response_mean_s") for name in (scheme, BASELINE)
+    )
+    return own, other
+
+
+if __name__ == "__main__":
+    sys.exit(main())
