@@ -220,6 +220,8 @@ class LoadRow:
     load_copies: float | None
     load_dilation: float | None
     load_achieved: float | None
+    replay: str | None
+    """How files are replayed, `open` or `closed`; None without files."""
 
 
 @dataclass(frozen=True)

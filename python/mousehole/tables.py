@@ -122,6 +122,7 @@ def load_row(results: Results, cell: Cell) -> LoadRow:
         load_copies=float(first["copies"]),
         load_dilation=first["dilation"],
         load_achieved=float(np.mean(achieved)) if achieved else None,
+        replay=first["replay"],
     )
 
 

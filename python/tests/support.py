@@ -57,7 +57,8 @@ class HandMadeRun:
         return [{"name": "down", **both}, {"name": "up", **both}]
 
     def summary(self) -> dict[str, Any]:
-        load = {"target": None, "native": 0.1, "copies": 9, "dilation": 1.0, "achieved": self.achieved}
+        load = {"target": None, "native": 0.1, "copies": 9, "dilation": 1.0, "achieved": self.achieved,
+                "replay": None}  # fmt: skip
         return {
             "conservation_ok": self.conserved, "end_s": self.stop_s, "simulated_s": self.stop_s, "load": load,
             "goodput_bps": 1e6, "reordered": 0, "packets": 100,

@@ -190,6 +190,9 @@ pub struct TrafficSpec {
     /// Wire bytes over capacity; above 0, at most 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
+    /// How files are replayed: `open` or `closed`; closed if absent and the files tell when connections ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
     /// Name of a traffic model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -225,6 +228,9 @@ pub struct ConnectionSpec {
     /// Round-trip time in seconds, if it has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt_s: Option<f64>,
+    /// Recorded seconds from its start to its last byte, if known; a closed-loop replay needs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_s: Option<f64>,
     /// `interactive`, `web` or `bulk`: what schemes that know applications take it for.
     #[serde(default)]
     pub class: Class,

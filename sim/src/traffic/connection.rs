@@ -37,6 +37,9 @@ pub struct Connection {
     pub server: u32,
     /// Round-trip time without queueing, if the source tells.
     pub rtt: Option<Dur>,
+    /// Recorded time from the start to the last byte, if the source tells; a replay uses it only to find what the
+    /// client waited for.
+    pub duration: Option<Dur>,
     /// TCP or QUIC.
     pub kind: Kind,
     /// What kind of application it belongs to.

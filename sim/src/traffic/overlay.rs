@@ -7,6 +7,7 @@
 //! them, are dilated by n·ℓ/L ≥ 1. Pauses inside a connection are not dilated: they belong to user and
 //! server, and idle timeouts need them as they are. Without a target the traffic keeps its own times.
 
+use super::connection::Connection;
 use super::part::Part;
 use crate::error::{Error, Result};
 use crate::rng::{Purpose, Stream, mix};
@@ -44,6 +45,10 @@ pub struct Overlay {
     pub achieved: f64,
     /// Length of one repetition of the overlay, after dilation.
     pub period: Dur,
+    /// The same before dilation.
+    own_period: Dur,
+    /// Random shifts of the copies; none without a target.
+    shifts: Option<Shifts>,
     connections: u32,
     /// Index of the first connection in the traffic.
     first: u32,
@@ -70,7 +75,6 @@ impl Overlay {
             Some(target) => copies_and_dilation(traffic, native, checked_load(target)?)?,
             None => (1, 1.0),
         };
-        let shifts = target.map(|_| Shifts { seed, replication, period });
         let dilated = scale(period.0, dilation);
         let mut overlay = Overlay {
             copies,
@@ -78,22 +82,32 @@ impl Overlay {
             native,
             achieved: f64::from(copies) * native * period.0 as f64 / dilated as f64,
             period: Dur(dilated),
+            own_period: period,
+            shifts: target.map(|_| Shifts { seed, replication, period }),
             connections: traffic.connections.len() as u32,
             first: traffic.first,
             arrivals: Vec::with_capacity(copies as usize * traffic.connections.len()),
         };
-        (0..copies).for_each(|copy| overlay.add_copy(traffic, copy, shifts.as_ref(), period));
+        (0..copies).for_each(|copy| overlay.add_copy(traffic, copy));
         overlay.arrivals.sort_unstable();
         Ok(overlay)
     }
 
-    fn add_copy(&mut self, traffic: Part, copy: u32, shifts: Option<&Shifts>, period: Dur) {
+    fn add_copy(&mut self, traffic: Part, copy: u32) {
         for (connection, index) in traffic.connections.iter().zip(traffic.first..) {
-            let shift = shifts.map_or(0, |shifts| shifts.shift_of(copy, connection.client));
-            // Dilation may round the last start up to the period itself.
-            let at = scale((connection.start.0 + shift) % period.0, self.dilation).min(self.period.0 - 1);
-            self.arrivals.push(Arrival { at: Time(at), connection: index, copy });
+            let (at, _) = self.place(connection, copy);
+            self.arrivals.push(Arrival { at, connection: index, copy });
         }
+    }
+
+    /// Returns when a connection of a copy starts within the period, and whether its shift moved it beyond the period's
+    /// end, so that it belongs to the repetition before.
+    pub fn place(&self, connection: &Connection, copy: u32) -> (Time, bool) {
+        let shift = self.shifts.as_ref().map_or(0, |shifts| shifts.shift_of(copy, connection.client));
+        let shifted = connection.start.0 + shift;
+        // Dilation may round the last start up to the period itself.
+        let at = scale(shifted % self.own_period.0, self.dilation).min(self.period.0 - 1);
+        (Time(at), shifted >= self.own_period.0)
     }
 
     /// Returns the arrivals of one period, by time.
@@ -160,6 +174,7 @@ impl<'a> Iterator for Arrivals<'a> {
 }
 
 /// Random shifts of clients, each a function of copy and client.
+#[derive(Debug, Clone)]
 struct Shifts {
     seed: u64,
     replication: u32,

@@ -13,6 +13,7 @@ fn connection(start_ms: u64, client: u32, bytes: u64) -> Connection {
         client,
         server: 0,
         rtt: None,
+        duration: None,
         kind: Kind::Tcp,
         class: Default::default(),
         upload: false,

@@ -113,6 +113,7 @@ mod tests {
             client: start as u32,
             server: 0,
             rtt: None,
+            duration: None,
             kind: Kind::Tcp,
             class: Default::default(),
             upload: false,

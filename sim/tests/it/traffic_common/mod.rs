@@ -37,6 +37,7 @@ pub fn connection(start_ms: u64, client: u32, server: u32, writes: &[(u64, u64)]
         client,
         server,
         rtt: None,
+        duration: None,
         kind: Kind::Tcp,
         class: Default::default(),
         upload: false,
