@@ -71,9 +71,9 @@ OPTION_OF_FIELD = {
     "link.uplink_buffer": "--uplink-buffer", "link.overhead": "--overhead", "topology.rate": "--rate",
     "topology.rtt": "--rtt", "topology.buffer": "--buffer", "topology.uplink_rate": "--uplink",
     "topology.uplink_buffer": "--uplink-buffer", "traffic.load": "--load",
-    "traffic.direction": "--direction", "tcp.profile": "--tcp", "duration": "--duration",
-    "warmup": "--warmup", "seed": "--seed", "seeds": "--seeds", "jobs": "--jobs", "scheme": "--schemes",
-    "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",
+    "traffic.direction": "--direction", "traffic.replay": "--replay", "tcp.profile": "--tcp",
+    "duration": "--duration", "warmup": "--warmup", "seed": "--seed", "seeds": "--seeds", "jobs": "--jobs",
+    "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",
     "load": "--load", "rate": "--rate", "direction": "--direction", "replication": "--replication",
     "overhead": "--overhead", "table": "--table", "figure": "--figure", "uplink_rate": "--uplink",
     "baseline": "--baseline",
@@ -167,6 +167,9 @@ def run_command(
     policy: OwnPolicy = None,
     seed: Own = None,
     replication: Own = None,
+    replay: Annotated[
+        str | None, typer.Option(metavar="open|closed", help="Replaces traffic.replay of the scenario.")
+    ] = None,
     records_file: Annotated[
         str | None, typer.Option("--records", metavar="FILE.parquet|.csv", help="Write every transfer.")
     ] = None,
@@ -182,7 +185,7 @@ def run_command(
     load_policies(policy)
     numbers = {"seed": whole("seed", seed, 0), "replication": whole("replication", replication, 0)}
     changes = {"scheme": scheme, **numbers, "trace": True if trace else None}
-    done = records.run(scenario, **changes)
+    done = records.run(scenario, replay=replay, **changes)
     for frame, given in ((done.transfers, records_file), (done.trace, trace)):
         if given is not None and frame is not None:
             output.write_with(given, lambda part, frame=frame: records.write_frame(frame, part))  # type: ignore[misc]

@@ -56,6 +56,8 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
 
     - `load`: bytes on the wire over capacity, at most 2 (the traffic's own); several give a grid
     - `direction`: "down", server to client, or "up" (the scenario's, else "down")
+    - `replay`: "closed": files' connections wait for each other as recorded, or "open" ("closed" if the files
+      tell when connections ended, else "open")
     - `ignore_trace_rtt`: use `rtt` for every connection (False)
     - `strict`: treat a faulty row of a file as an error (False)
     - `params`: parameters of the model that differ from its defaults
@@ -93,6 +95,8 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     """
     load_policies(options.policy)
     start, given = _starting_point(traffic, options)
+    if options.replay is not None:
+        given = replace(given, section={**given.section, "replay": options.replay})
     shared = scenarios.shared(start, given.section, options)
     plan = planned(shared, options, start.get("scheme"))
     jobs = least("jobs", default_jobs() if options.jobs is None else options.jobs, 1)

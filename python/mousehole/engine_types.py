@@ -32,6 +32,7 @@ class ConnectionSpec(TypedDict, total=False):
     client: int
     server: int
     rtt_s: float
+    duration_s: float
     upload: bool
     writes: list[WriteSpec]
 
@@ -59,6 +60,7 @@ class TrafficSection(TypedDict, total=False):
     direction: str
     load: float
     resample: bool
+    replay: str
     model: str
     params: ModelParams
     connections: list[ConnectionSpec]
@@ -166,6 +168,8 @@ class TrafficSummary(TypedDict):
     size_mean_bytes: float
     short_share_count: float
     short_share_bytes: float
+    ends_known: int
+    waiting: int
     rtt_known: int
     rtt_s: dict[str, float] | None
     rate_bps: int | None
@@ -321,6 +325,7 @@ class LoadSummary(TypedDict):
     dilation: float
     achieved: float | None
     session_rate_per_s: float | None
+    replay: str | None
 
 
 class RunSummary(TypedDict):

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 
 from mousehole import _engine, jsonout
-from mousehole.engine_types import QueueCounters, RunSummary, Scenario
+from mousehole.engine_types import QueueCounters, RunSummary, Scenario, TrafficSection
 from mousehole.manifest import REVISION, input_entry, tcp_parameters, without_directories
 from mousehole.pool import interruptible, run_one
 from mousehole.scenario import filled, load
@@ -65,13 +66,16 @@ def run(scenario: str | Path | Mapping[str, object], **changes: object) -> Recor
     """Runs a scenario and returns its records.
 
     `scenario` is a TOML file or a dictionary with the fields of docs/scenario.md. `changes` replace fields of
-    it, such as `scheme="sfd"` or `seed=3`; a change that is None is ignored. The same scenario, seed and
-    replication give the same records on any machine.
+    it, such as `scheme="sfd"` or `seed=3`; `replay` replaces its `traffic.replay`. A change that is None is
+    ignored. The same scenario, seed and replication give the same records on any machine.
 
     Raises `MouseholeError` for a fault in the input, and `KeyboardInterrupt` at once on Ctrl-C.
     """
     loaded = load(scenario) if isinstance(scenario, str | Path) else scenario
     given = {name: value for name, value in changes.items() if value is not None}
+    if "replay" in given:
+        traffic = cast("TrafficSection", loaded.get("traffic", {}))
+        given["traffic"] = {**traffic, "replay": given.pop("replay")}
     whole = filled(dict(loaded) | given)
     source = of_section(whole["traffic"], "")
     engine_traffic = source.read(seed=whole["seed"])

@@ -16,6 +16,7 @@ from mousehole.findings import BETTER, PAGES, WORSE
 from mousehole.overview import MANY_SCHEMES
 from mousehole.plan import Cell, Plan
 from mousehole.reduction import BucketStatistic, SchemeStatistic
+from mousehole.replay import replay_words
 from mousehole.report_groups import print_groups
 from mousehole.report_overview import print_overview
 from mousehole.results import BucketRow, ColourRow, Finding, LoadRow, Results, SchemeRow
@@ -105,6 +106,10 @@ def _print_head(console: Console, results: Results) -> None:
         console.print(Text("; ".join(parts)))
         if evidence := _evidence_text(results, cell):
             console.print(Text(evidence))
+    replay = tables.load_row(results, plan.cells[0]).replay
+    words = replay_words(replay, results.manifest["scenario"], results.traffic)
+    if words is not None:
+        console.print(Text(words))
     console.print()
 
 

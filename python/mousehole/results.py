@@ -268,6 +268,8 @@ class LoadRow:
     """Load that the transfers of a measured window offer; mean over replications."""
     load_window_deviation: float | None
     """Its standard deviation over replications."""
+    replay: str | None
+    """How files are replayed, `open` or `closed`; None without files."""
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,12 @@ class Options:
         "down|up",
         TRAFFIC,
     )
+    replay: str | None = option(
+        None,
+        "Whether connections wait for each other as recorded (default: closed if files tell their ends).",
+        "open|closed",
+        TRAFFIC,
+    )
     ignore_trace_rtt: bool = switch("Use --rtt for every connection.", TRAFFIC)
     strict: bool = switch("Treat a faulty row of a file as an error.", TRAFFIC)
     params: Mapping[str, object] | None = None

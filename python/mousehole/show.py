@@ -237,9 +237,10 @@ def _sizes(summary: TrafficSummary) -> list[tuple[str, str]]:
 
 def _link_facts(summary: TrafficSummary) -> list[tuple[str, str]]:
     rtt, load = summary["rtt_s"], summary["native_load"]
+    ends = f"known for {summary['ends_known']} connections; {summary['waiting']} wait for an earlier one"
     known = f"known for {summary['rtt_known']} connections"
     times = "" if rtt is None else ": " + ", ".join(f"{name} {time_text(time)}" for name, time in rtt.items())
-    rows = [("RTT", known + times)]
+    rows = [("ends", ends), ("RTT", known + times)]
     return (
         rows if load is None else [*rows, ("native load", f"{load:.3g} of {rate_text(summary['rate_bps'])}")]
     )

@@ -124,6 +124,7 @@ def load_row(results: Results, cell: Cell) -> LoadRow:
         load_achieved=float(np.mean(achieved)) if achieved else None,
         load_window=float(np.mean(windows)),
         load_window_deviation=float(np.std(windows, ddof=1)) if len(windows) > 1 else None,
+        replay=loads[0]["replay"],
     )
 
 

@@ -35,6 +35,7 @@ Source = str | Path | FrameLike | Sequence[str | Path] | Sequence[Mapping[str, o
 
 _MODEL = re.compile(r"[a-z][a-z0-9-]*:[\w.-]*\Z")
 _COLUMNS = ("start_s", "client", "server", "bytes")
+_OPTIONAL_COLUMNS = ("rtt_s", "duration_s")
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,7 @@ def _connections_of_frame(frame: FrameLike) -> list[dict[str, object]]:
             f"the data frame has no column {missing[0]}; needed are {wanted}, found were {found}",
             kind="missing", field="traffic", allowed=wanted,
         )  # fmt: skip
-    names = [*_COLUMNS, *(["rtt_s"] if "rtt_s" in columns else [])]
+    names = [*_COLUMNS, *(name for name in _OPTIONAL_COLUMNS if name in columns)]
     own = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame({n: np.asarray(frame[n]) for n in names})
     return own.select(names).sort("start_s", maintain_order=True).to_dicts()
 

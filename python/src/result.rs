@@ -4,6 +4,7 @@ use crate::traffic::column;
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::record::{QueueRecord, TRACE_EVENTS};
 use mousehole_sim::scenario::{Plan, RunResult as Records};
+use mousehole_sim::traffic::waiting::Loop;
 use mousehole_sim::units::Time;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -127,6 +128,7 @@ impl RunResult {
         loads.set_item("dilation", load.dilation)?;
         loads.set_item("achieved", load.achieved)?;
         loads.set_item("session_rate_per_s", load.session_rate)?;
+        loads.set_item("replay", load.replay.map(Loop::name))?;
         let summary = PyDict::new(py);
         summary.set_item("load", loads)?;
         summary.set_item("goodput_bps", self.records.goodput_bps)?;

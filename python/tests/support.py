@@ -65,7 +65,8 @@ class HandMadeRun:
         return [{"name": "down", **both}, {"name": "up", **both}]
 
     def summary(self) -> dict[str, Any]:
-        load = {"target": None, "native": 0.1, "copies": 9, "dilation": 1.0, "achieved": self.achieved}
+        load = {"target": None, "native": 0.1, "copies": 9, "dilation": 1.0, "achieved": self.achieved,
+                "replay": None}  # fmt: skip
         return {
             "conservation_ok": self.conserved, "end_s": self.stop_s, "simulated_s": self.stop_s, "load": load,
             "window_begin_s": 0.0, "window_end_s": self.stop_s,

@@ -49,6 +49,8 @@ BAD_OPTIONS = [
     ([*LOADED, "--short", "3zB"], "--short", "size"),
     ([*LOADED, "--short", "200kB"], "--long", "at least"),
     ([*LOADED, "--direction", "sideways"], "--direction", "down"),
+    ([*LOADED, "--replay", "half"], "--replay", "open or closed"),
+    ([*LOADED, "--replay", "closed"], "--replay", "0 of 3"),
     ([*LOADED, "--tcp", "rcf"], "--tcp", "did you mean"),
     ([*LOADED, "--plot", "plot.gif"], "--plot", ".png, .svg or .pdf"),
     ([*LOADED, "--json", "nowhere/a.json"], "--json", "does not exist"),
@@ -122,6 +124,7 @@ def test_compare__bad_file(
         (["paper", "xyz"], 'paper: there is no paper "xyz"'),
         (["compare"], "Missing argument 'TRAFFIC'"),
         (["compare", "web:sfd", "--rate"], "--rate"),
+        (["compare", "web:sfd", *LOADED, "--replay", "closed"], "traffic that has no files"),
         (["compare", "web:sfd", "--rat", "3mbit"], "No such option: --rat"),
         (
             ["compare", "web:sfd", *LOADED, "--seeds", "x"],

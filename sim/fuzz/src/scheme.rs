@@ -96,6 +96,7 @@ fn connection(number: u8, choices: &mut Choices<'_>) -> ConnectionSpec {
         client: u32::from(number % 3),
         server: u32::from(number % 2),
         rtt_s: None,
+        duration_s: None,
         class: Default::default(),
         upload: choices.byte() % 4 == 1,
         writes: (0..1 + choices.byte() % 3).map(|_| write(choices)).collect(),

@@ -19,6 +19,7 @@ pub mod layout;
 pub mod misbehaving;
 pub mod mix;
 mod outcome;
+pub mod replay;
 pub mod send_log;
 pub mod server;
 pub mod sessions;

@@ -8,12 +8,12 @@ use super::connection::{Open, Payload};
 use super::ftp::Ftp;
 use super::misbehaving::Misbehaving;
 use super::mix::Mix;
+use super::replay::Replay;
 use super::sessions::Sessions;
 use crate::record::FlowRecord;
 use crate::traffic::Traffic;
-use crate::traffic::connection::{Connection, Kind, PageOf};
+use crate::traffic::connection::{Connection, Kind};
 use crate::traffic::model::poisson::PoissonDraws;
-use crate::traffic::overlay::Overlay;
 use crate::units::{Dur, Time};
 use std::sync::Arc;
 
@@ -85,70 +85,6 @@ impl ConnectionSource for Source {
             Source::Mix(source) => source.finished(tag, now, commands),
             Source::Misbehaving(source) => source.finished(tag, now, commands),
         }
-    }
-}
-
-/// Endless replay of an overlaid trace from an offset on.
-pub struct Replay {
-    traffic: Arc<Traffic>,
-    overlay: Overlay,
-    cursor: usize,
-    /// How often the whole overlay has been played.
-    repetition: u64,
-    offset: Time,
-    rtt: Option<Dur>,
-}
-
-impl Replay {
-    /// Returns a replay of `overlay` of `traffic` from `offset` on; `rtt` overrides the trace's round-trip times.
-    pub fn new(traffic: Arc<Traffic>, overlay: Overlay, offset: Time, rtt: Option<Dur>) -> Replay {
-        let cursor = overlay.arrivals().partition_point(|arrival| arrival.at < offset);
-        Replay { traffic, overlay, cursor, repetition: 0, offset, rtt }
-    }
-
-    /// Returns when the connection under the cursor starts.
-    fn next_start(&self) -> Time {
-        let arrival = &self.overlay.arrivals()[self.cursor];
-        let repetitions = Dur(self.overlay.period.0 * self.repetition);
-        Time((arrival.at + repetitions).since(self.offset).0)
-    }
-
-    fn schedule(&mut self, commands: &mut Commands) {
-        if self.cursor == self.overlay.arrivals().len() {
-            self.cursor = 0;
-            self.repetition += 1;
-        }
-        commands.wake.push((self.next_start(), 0));
-    }
-
-    fn open(&mut self, commands: &mut Commands) {
-        let arrival = self.overlay.arrivals()[self.cursor];
-        let connection = &self.traffic.connections[arrival.connection as usize];
-        let copy = self.overlay.pages(&arrival, self.repetition, connection.start);
-        let open = open_for(connection, arrival.connection);
-        let page = match open.payload {
-            Payload::Single(_) => self.traffic.page(copy, arrival.connection, 0),
-            _ => PageOf::new(copy, 0),
-        };
-        commands.open.push(Open {
-            key: self.overlay.key(&arrival, self.repetition),
-            rtt: self.rtt.or(connection.rtt),
-            page: page.key,
-            page_transfers: page.transfers,
-            ..open
-        });
-        self.cursor += 1;
-        self.schedule(commands);
-    }
-}
-
-impl ConnectionSource for Replay {
-    fn begin(&mut self, commands: &mut Commands) {
-        self.schedule(commands);
-    }
-
-    fn wake(&mut self, _token: u32, _now: Time, commands: &mut Commands) {
-        self.open(commands);
     }
 }
 
@@ -336,7 +272,7 @@ impl ConnectionSource for Isolated {
 }
 
 /// Returns the command to open this connection of a trace; `index` is its number there.
-fn open_for(connection: &Connection, index: u32) -> Open {
+pub(super) fn open_for(connection: &Connection, index: u32) -> Open {
     Open {
         key: u64::from(index),
         client: connection.client,

@@ -274,6 +274,7 @@ fn traffic_of(plan: &Plan, cases: &[Case]) -> Traffic {
             client,
             server,
             rtt: Some(Dur(case.path.rtt_ns)),
+            duration: None,
             kind: Kind::Tcp,
             class: Class::default(),
             upload: case.path.upload,

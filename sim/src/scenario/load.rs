@@ -1,5 +1,7 @@
 //! The load that the sources of a run offer to the link, as records and tables report it.
 
+use crate::traffic::waiting::Loop;
+
 /// The load on the link. Loads are wire bytes over capacity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Load {
@@ -15,11 +17,21 @@ pub struct Load {
     pub achieved: Option<f64>,
     /// Sessions per second, of closed-loop models.
     pub session_rate: Option<f64>,
+    /// How the files are replayed, if there are any.
+    pub replay: Option<Loop>,
 }
 
 impl Default for Load {
     fn default() -> Self {
-        Load { target: None, native: None, copies: 1, dilation: 1.0, achieved: None, session_rate: None }
+        Load {
+            target: None,
+            native: None,
+            copies: 1,
+            dilation: 1.0,
+            achieved: None,
+            session_rate: None,
+            replay: None,
+        }
     }
 }
 

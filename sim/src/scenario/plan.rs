@@ -16,6 +16,7 @@ use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
 use crate::traffic::model::{self, Model};
 use crate::traffic::read::Direction;
+use crate::traffic::waiting::Loop;
 use crate::units::{Dur, Rate, Time, parse_dur};
 
 /// A checked scenario.
@@ -51,6 +52,8 @@ pub struct Plan {
     pub server: Option<(Rate, Order)>,
     /// Sources of the mix, by number from 1.
     pub mix: Vec<Entry>,
+    /// Whether files are replayed in an open or a closed loop, if the scenario says.
+    pub replay: Option<Loop>,
     /// How senders misbehave, if some do.
     pub misbehaviour: Option<Rules>,
 }
@@ -83,6 +86,7 @@ impl Plan {
             model: model(scenario)?,
             server: scenario.server.as_ref().map(|spec| server(spec, direction)).transpose()?,
             mix: mix::entries(scenario, direction)?,
+            replay: replay(&scenario.traffic)?,
             misbehaviour: mix::misbehaviour(&scenario.traffic)?,
             scenario: scenario.clone(),
         }
@@ -151,6 +155,17 @@ fn window(scenario: &Scenario) -> Result<(Dur, Dur)> {
 fn direction(scenario: &Scenario) -> Result<Direction> {
     let name = scenario.traffic.direction.as_deref().unwrap_or("down");
     Direction::by_name("traffic.direction", name)
+}
+
+/// Checks `traffic.replay`, which only files have.
+fn replay(traffic: &TrafficSpec) -> Result<Option<Loop>> {
+    let Some(name) = &traffic.replay else { return Ok(None) };
+    let asked = Loop::by_name("traffic.replay", name)?;
+    if traffic.files.is_empty() && traffic.mix.iter().all(|entry| entry.files.is_empty()) {
+        let allowed = "models say themselves who waits for what";
+        return Err(Error::conflict("traffic.replay", quote(name), "traffic that has no files", allowed));
+    }
+    Ok(Some(asked))
 }
 
 fn model(scenario: &Scenario) -> Result<Option<Model>> {
@@ -229,6 +244,7 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
         client: spec.client,
         server: spec.server,
         rtt: spec.rtt_s.map(|rtt| seconds("rtt_s", rtt)).transpose()?,
+        duration: spec.duration_s.map(|duration| seconds("duration_s", duration)).transpose()?,
         kind: Kind::Tcp,
         class: spec.class,
         upload: spec.upload,

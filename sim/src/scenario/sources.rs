@@ -4,8 +4,8 @@ use super::apps;
 use super::load::Load;
 use super::mix::{self, Plays};
 use super::plan::Plan;
-use crate::engine::source::{List, Poisson, Replay, Source};
-use crate::engine::{Apps, arrivals::Arrivals, sessions::Sessions};
+use crate::engine::source::{List, Poisson, Source};
+use crate::engine::{Apps, arrivals::Arrivals, replay::Replay, sessions::Sessions};
 use crate::error::{Error, Result};
 use crate::flow::Class;
 use crate::rng::{Purpose, Stream};
@@ -15,6 +15,7 @@ use crate::traffic::model::Model;
 use crate::traffic::model::closed_loop::PageDraws;
 use crate::traffic::model::open_loop::OpenLoop;
 use crate::traffic::overlay::Overlay;
+use crate::traffic::waiting::{self, Loop, Waiting};
 use crate::units::{Dur, Time};
 use std::sync::Arc;
 
@@ -43,6 +44,7 @@ pub(super) fn replayed_traffic(plan: &Plan, read: Option<Arc<Traffic>>) -> Resul
 /// [`Error::Field`] when a source cannot be played as asked.
 pub(super) fn build(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps) -> Result<(Source, Load)> {
     let mut load = Load { target: plan.scenario.traffic.load, ..Load::default() };
+    load.replay = replayed_as(plan, traffic)?;
     let main =
         main_source(plan, traffic, apps, &mut load).map_err(|error| error.inside(&mix::field_of(0)))?;
     let entries = mix_sources(plan, traffic, apps, &mut load)?;
@@ -63,7 +65,7 @@ fn main_source(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut 
 /// Returns the sources of the mix; the load that they offer to clients is added to the load achieved.
 fn mix_sources(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut Load) -> Result<Vec<Source>> {
     let sources = (1..).zip(&plan.mix).map(|(number, entry)| {
-        let mut own = Load { target: entry.load, ..Load::default() };
+        let mut own = Load { target: entry.load, replay: load.replay, ..Load::default() };
         let source = match &entry.plays {
             Plays::Model(model) => model_source(plan, model, number, apps, &mut own),
             Plays::Trace { upload } => replay_source(plan, traffic, (number, *upload), &mut own),
@@ -102,7 +104,23 @@ fn replay_source(
     load.achieved = Some(overlay.achieved);
     let offset = overlay.window_offset(seed, replication);
     let rtt = plan.scenario.link.ignore_trace_rtt.then_some(plan.own_rtt);
-    Ok(Source::Replay(Box::new(Replay::new(traffic.clone(), overlay, offset, rtt))))
+    let waiting = match load.replay {
+        Some(Loop::Closed) => Some(Waiting::new(part)),
+        _ => None,
+    };
+    Ok(Source::Replay(Box::new(Replay::new(traffic.clone(), overlay, waiting, offset, rtt))))
+}
+
+/// Returns how the files of the run are replayed, all in the same way; `None` if there are no files.
+///
+/// # Errors
+/// [`Error::Field`] naming `traffic.replay` when a closed loop is asked for and files do not tell when connections
+/// ended.
+fn replayed_as(plan: &Plan, traffic: &Traffic) -> Result<Option<Loop>> {
+    let main = (!plan.scenario.traffic.files.is_empty()).then_some(0);
+    let in_mix = (1..).zip(&plan.mix).filter_map(|(number, entry)| entry.model().is_none().then_some(number));
+    let numbers: Vec<u16> = main.into_iter().chain(in_mix).collect();
+    if numbers.is_empty() { Ok(None) } else { waiting::chosen(plan.replay, traffic, &numbers).map(Some) }
 }
 
 /// Returns source `number` of the run, which is a model's.

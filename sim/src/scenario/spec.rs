@@ -193,6 +193,9 @@ pub struct TrafficSpec {
     /// Files that are overlaid to meet a load are resampled in each replication.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub resample: bool,
+    /// How files are replayed: `open` or `closed`; closed if absent and the files tell when connections ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
     /// Name of a traffic model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -228,6 +231,9 @@ pub struct ConnectionSpec {
     /// Round-trip time in seconds, if it has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt_s: Option<f64>,
+    /// Recorded seconds from its start to its last byte, if known; a closed-loop replay needs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_s: Option<f64>,
     /// `interactive`, `web` or `bulk`: what schemes that know applications take it for.
     #[serde(default)]
     pub class: Class,

@@ -37,6 +37,9 @@ pub struct Connection {
     pub server: u32,
     /// Round-trip time without queueing, if the source gives it.
     pub rtt: Option<Dur>,
+    /// Recorded time from the start to the last byte, if the source tells; a replay uses it only to find what the
+    /// client waited for.
+    pub duration: Option<Dur>,
     /// TCP or QUIC.
     pub kind: Kind,
     /// What kind of application it belongs to.
@@ -55,6 +58,7 @@ impl Connection {
             client: 0,
             server: 0,
             rtt: None,
+            duration: None,
             kind: Kind::Tcp,
             class: Class::default(),
             upload: false,

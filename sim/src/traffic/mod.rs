@@ -10,6 +10,7 @@ pub mod part;
 pub mod read;
 pub mod split;
 pub mod summary;
+pub mod waiting;
 
 use connection::{Connection, PageOf};
 use serde::Serialize;

@@ -56,12 +56,18 @@ pub struct Overlay {
     pub achieved: f64,
     /// Length of one repetition of the overlay, after dilation.
     pub period: Dur,
+    /// The same before dilation.
+    own_period: Dur,
+    /// Random shifts of the copies; none without a target.
+    shifts: Option<Shifts>,
     connections: u32,
     /// Index of the first connection in the traffic.
     first: u32,
     /// `copies` times the largest number of times that anything was drawn.
     copy_numbers: u32,
     key_bits: u32,
+    /// How often each connection was drawn.
+    drawn: Vec<u32>,
     arrivals: Vec<Arrival>,
 }
 
@@ -81,7 +87,7 @@ impl Overlay {
         let traffic = traffic.into();
         let once = vec![1; traffic.connections.len()];
         let shifts = target.map(|_| Shifts { seed, replication, period: period_of(traffic) });
-        Overlay::of_draws(traffic, &once, KEY_BITS, target, rate, mss, shifts)
+        Overlay::of_draws(traffic, once, KEY_BITS, target, rate, mss, shifts)
     }
 
     /// Overlays a bootstrap resample of `traffic` that is drawn afresh for each (seed, replication); otherwise as
@@ -100,13 +106,13 @@ impl Overlay {
         let traffic = traffic.into();
         let drawn = resample(traffic, seed, replication);
         let shifts = Shifts { seed, replication, period: period_of(traffic) };
-        Overlay::of_draws(traffic, &drawn, RESAMPLE_KEY_BITS, Some(target), rate, mss, Some(shifts))
+        Overlay::of_draws(traffic, drawn, RESAMPLE_KEY_BITS, Some(target), rate, mss, Some(shifts))
     }
 
     /// Overlays copies in which connection k occurs `drawn[k]` times.
     fn of_draws(
         traffic: Part,
-        drawn: &[u32],
+        drawn: Vec<u32>,
         key_bits: u32,
         target: Option<f64>,
         rate: Rate,
@@ -114,8 +120,9 @@ impl Overlay {
         shifts: Option<Shifts>,
     ) -> Result<Overlay> {
         let period = period_of(traffic);
-        let wire_bytes = |(connection, &times): (&Connection, &u32)| u64::from(times) * connection.wire_bytes(mss);
-        let bytes: u64 = traffic.connections.iter().zip(drawn).map(wire_bytes).sum();
+        let wire_bytes =
+            |(connection, &times): (&Connection, &u32)| u64::from(times) * connection.wire_bytes(mss);
+        let bytes: u64 = traffic.connections.iter().zip(&drawn).map(wire_bytes).sum();
         let load = bytes as f64 / rate.bytes_in(period);
         let (copies, dilation) = match target {
             Some(target) => copies_and_dilation(traffic, load, checked_load(target)?)?,
@@ -129,29 +136,43 @@ impl Overlay {
             native: load_of(traffic, rate, mss),
             achieved: f64::from(copies) * load * period.0 as f64 / dilated as f64,
             period: Dur(dilated),
+            own_period: period,
+            shifts,
             connections: traffic.connections.len() as u32,
             first: traffic.first,
             copy_numbers: copies * drawn.iter().max().unwrap_or(&1),
+            drawn,
             key_bits,
             arrivals: Vec::with_capacity(copies as usize * arrivals),
         };
-        (0..overlay.copy_numbers)
-            .for_each(|number| overlay.add_copy(traffic, drawn, number, shifts.as_ref(), period));
+        (0..overlay.copy_numbers).for_each(|number| overlay.add_copy(traffic, number));
         overlay.arrivals.sort_unstable();
         Ok(overlay)
     }
 
     /// Adds the connections that were drawn more than `number / copies` times.
-    fn add_copy(&mut self, traffic: Part, drawn: &[u32], number: u32, shifts: Option<&Shifts>, period: Dur) {
-        let before = number / self.copies;
-        for ((connection, index), _) in
-            traffic.connections.iter().zip(traffic.first..).zip(drawn).filter(|(_, times)| **times > before)
-        {
-            let shift = shifts.map_or(0, |shifts| shifts.shift_of(number, connection.client));
-            // Dilation may round the last start up to the period itself.
-            let at = scale((connection.start.0 + shift) % period.0, self.dilation).min(self.period.0 - 1);
-            self.arrivals.push(Arrival { at: Time(at), connection: index, copy: number });
+    fn add_copy(&mut self, traffic: Part, number: u32) {
+        for (connection, index) in traffic.connections.iter().zip(traffic.first..) {
+            if self.occurs(index, number) {
+                let (at, _) = self.place(connection, number);
+                self.arrivals.push(Arrival { at, connection: index, copy: number });
+            }
         }
+    }
+
+    /// Returns whether a connection, by its index in the traffic, occurs in a copy. In a resample it may not.
+    pub fn occurs(&self, connection: u32, copy: u32) -> bool {
+        self.drawn[(connection - self.first) as usize] > copy / self.copies
+    }
+
+    /// Returns when a connection of a copy starts within the period, and whether its shift moved it beyond the period's
+    /// end, so that it belongs to the repetition before.
+    pub fn place(&self, connection: &Connection, copy: u32) -> (Time, bool) {
+        let shift = self.shifts.as_ref().map_or(0, |shifts| shifts.shift_of(copy, connection.client));
+        let shifted = connection.start.0 + shift;
+        // Dilation may round the last start up to the period itself.
+        let at = scale(shifted % self.own_period.0, self.dilation).min(self.period.0 - 1);
+        (Time(at), shifted >= self.own_period.0)
     }
 
     /// Returns the arrivals of one period, by time.
@@ -217,6 +238,7 @@ impl<'a> Iterator for Arrivals<'a> {
 }
 
 /// Random shifts of clients, each a function of copy and client.
+#[derive(Debug, Clone)]
 struct Shifts {
     seed: u64,
     replication: u32,

@@ -3,6 +3,7 @@
 use super::connection::Kind;
 use super::overlay::{load_of, period_of};
 use super::part::Part;
+use super::waiting::{self, Waiting};
 use super::{Faults, Skipped, Source, Traffic};
 use crate::flow::Class;
 use crate::units::Rate;
@@ -42,7 +43,11 @@ pub struct Summary {
     pub short_share_bytes: f64,
     /// Connections whose round-trip time is known.
     pub rtt_known: u64,
-    /// Round-trip times of those.
+    /// Connections whose end is known.
+    pub ends_known: u64,
+    /// Connections that waited for another of their client; the others begin sessions. See [`super::waiting`].
+    pub waiting: u64,
+    /// Round-trip times of those whose round-trip time is known.
     pub rtt_s: Option<RttPercentiles>,
     /// The rate that `native_load` refers to.
     pub rate_bps: Option<u64>,
@@ -137,6 +142,8 @@ impl Traffic {
             short_share_count: ratio(short as u64, sizes.len() as u64),
             short_share_bytes: ratio(short_bytes, payload),
             rtt_known: rtts.len() as u64,
+            ends_known: waiting::known_ends(self.into()),
+            waiting: self.waiting(),
             rtt_s: rtt_percentiles(&rtts),
             rate_bps: rate.map(|rate| rate.0),
             // The parts of a mix have loads of their own.
@@ -153,6 +160,16 @@ impl Traffic {
     /// Returns the time from the first start to the last known activity.
     pub fn span(&self) -> crate::units::Dur {
         Part::from(self).span()
+    }
+
+    /// How many connections waited for another, over all parts.
+    fn waiting(&self) -> u64 {
+        let numbers = self.parts.iter().map(|(number, _)| *number);
+        let parts = numbers.filter_map(|number| self.part(number));
+        match self.parts.is_empty() {
+            true => Waiting::new(self).count(),
+            false => parts.map(|part| Waiting::new(part).count()).sum(),
+        }
     }
 
     fn classes(&self) -> Classes {

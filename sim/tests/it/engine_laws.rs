@@ -67,6 +67,7 @@ fn any_connection() -> impl Strategy<Value = ConnectionSpec> {
     (0.0..3.0f64, writes, prop::option::of(0.03..0.3f64), 0u32..5).prop_map(
         |(start_s, writes, rtt_s, host)| ConnectionSpec {
             rtt_s,
+            duration_s: None,
             client: host,
             server: host / 2,
             ..connection(start_s, &writes)

@@ -31,6 +31,7 @@ mod queue_red;
 mod queue_srpt;
 mod queue_unshared;
 mod queue_wrr;
+mod replay_closed;
 mod scenario_validation;
 mod scheme_parameters;
 mod tcp_cubic;

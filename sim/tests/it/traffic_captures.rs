@@ -7,7 +7,11 @@ use mousehole_sim::units::Dur;
 
 fn with_handshake_rtt() -> Vec<Connection> {
     let mut connections = expected();
-    connections.iter_mut().for_each(|connection| connection.rtt = Some(Dur::from_millis(60)));
+    // From the SYN to the last byte of data.
+    for (connection, duration_ms) in connections.iter_mut().zip([100, 2_100, 100]) {
+        connection.rtt = Some(Dur::from_millis(60));
+        connection.duration = Some(Dur::from_millis(duration_ms));
+    }
     connections
 }
 

@@ -165,3 +165,39 @@ fn clocks__of_the_same_day_are_shared_and_others_aligned() {
     assert_eq!(apart.connections[3].start, Time(5_000_000_000));
     assert!(apart.notes.iter().any(|note| note.contains("more than a day apart")));
 }
+
+fn durations_ms(traffic: &mousehole_sim::traffic::Traffic) -> Vec<Option<u64>> {
+    let duration = |connection: &Connection| connection.duration.map(|span| span.0 / 1_000_000);
+    traffic.connections.iter().map(duration).collect()
+}
+
+#[test]
+fn ends__of_tables_from_durations_and_ends() {
+    let one_column = one("start,client,bytes,dur_ms\n0.5,a,10,750\n2.0,a,20,\n");
+    assert_eq!(durations_ms(&one_column), [Some(750), None]);
+    let ends = one("start_s,client,bytes,end_s\n10.5,a,10,11.75\n12.5,a,20,NaN\n13.5,a,20,13.5\n");
+    assert_eq!(durations_ms(&ends), [Some(1250), None, Some(0)]);
+    let both = one("start,client,bytes,end,duration\n1.5,a,10,9,2\n2.5,a,20,3.5,\n");
+    assert_eq!(durations_ms(&both), [Some(2000), Some(1000)]);
+    let grouped = one("start,client,bytes,uid,end\n1.5,a,10,x,4\n3,a,20,x,3.5\n5.5,a,1,y,6\n7,a,1,y,\n");
+    assert_eq!(durations_ms(&grouped), [Some(2500), None]);
+    let refused = refuse("start,client,bytes,end\n5.5,a,10,4\n");
+    assert!(refused.contains("end \"4\" lies before the start"), "{refused}");
+}
+
+#[test]
+fn ends__of_zeek_logs_from_durations() {
+    let with = |log: String, fields: &str| {
+        let log = log.replace("#path\tconn\n#fields\t", &format!("#path\tconn\n#fields\t{fields}\t"));
+        let row = |line: &str| match line.starts_with('#') {
+            true => format!("{line}\n"),
+            false => format!("1.25\t{line}\n"),
+        };
+        log.lines().map(row).collect::<String>()
+    };
+    let conns = with(conn_log(), "duration");
+    assert_eq!(durations_ms(&one(&conns)), [Some(1250); 3]);
+    let joined = read(&[("c", &conns), ("h", &http_log())]).unwrap();
+    assert_eq!(durations_ms(&joined), [Some(1250); 3]);
+    assert_eq!(durations_ms(&one(&http_log())), [None; 3]);
+}

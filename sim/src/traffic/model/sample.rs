@@ -163,5 +163,15 @@ fn single(bytes: u64) -> Vec<Write> {
 }
 
 fn connection(start: Time, (client, server): (u32, u32), writes: Vec<Write>) -> Connection {
-    Connection { start, client, server, rtt: None, kind: Kind::Tcp, class: Class::Web, upload: false, writes }
+    Connection {
+        start,
+        client,
+        server,
+        rtt: None,
+        duration: None,
+        kind: Kind::Tcp,
+        class: Class::Web,
+        upload: false,
+        writes,
+    }
 }

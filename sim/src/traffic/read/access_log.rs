@@ -90,6 +90,7 @@ fn draft(
         client,
         server: collector.hosts.id(entry.server),
         rtt: None,
+        duration: None,
         kind: Kind::Tcp,
         class: Class::Web,
         writes: vec![Write { idle: Dur::ZERO, bytes }],

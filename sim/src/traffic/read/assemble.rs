@@ -29,6 +29,8 @@ pub struct Draft {
     /// The server, as numbered by [`Collector::hosts`].
     pub server: u32,
     pub rtt: Option<Dur>,
+    /// From the start to the last byte, if the file tells.
+    pub duration: Option<Dur>,
     pub kind: Kind,
     pub class: Class,
     pub writes: Vec<Write>,
@@ -155,6 +157,7 @@ impl Collector {
             client: clients.number(draft.client),
             server: servers.number(draft.server),
             rtt: draft.rtt,
+            duration: draft.duration,
             kind: draft.kind,
             class: draft.class,
             upload: false,

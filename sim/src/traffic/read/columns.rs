@@ -79,6 +79,7 @@ const UP: &[&str] = &[
 const RTT: &[&str] = &["rtt", "hs_rtt", "handshake_rtt"];
 const ID: &[&str] = &["uid", "conn_id", "connection_id", "connection", "conn"];
 const DURATION: &[&str] = &["duration", "dur"];
+const END: &[&str] = &["end", "end_time", "end_ts", "last_seen", "flow_end", "etime"];
 const PROTOCOL: &[&str] = &["proto", "protocol"];
 const SERVER_PORT: &[&str] = &["server_port", "dport", "dst_port", "resp_p", "id.resp_p"];
 const SERVICE: &[&str] = &["service", "app", "application"];
@@ -96,6 +97,7 @@ pub struct Columns {
     pub rtt: Option<(usize, Unit)>,
     pub id: Option<usize>,
     pub duration: Option<(usize, Unit)>,
+    pub end: Option<(usize, Unit)>,
     pub protocol: Option<usize>,
     pub server_port: Option<usize>,
     pub service: Option<usize>,
@@ -156,6 +158,7 @@ impl Columns {
             rtt: find_timed(header, RTT),
             id: find(header, ID),
             duration: find_timed(header, DURATION),
+            end: find_timed(header, END),
             protocol: find(header, PROTOCOL),
             server_port: find(header, SERVER_PORT),
             service: find(header, SERVICE),

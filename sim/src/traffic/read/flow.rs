@@ -209,6 +209,7 @@ impl Flow {
             client: collector.hosts.id(self.client.host.to_string().as_bytes()),
             server: collector.hosts.id(self.server.host.to_string().as_bytes()),
             rtt: self.handshake.rtt,
+            duration: Some(Dur(self.last_data.saturating_sub(self.start).max(0) as u64)),
             kind: self.kind,
             class: class::of_port(self.server.port),
             writes: self.writes,

@@ -6,8 +6,9 @@ use super::assemble::{Collector, Draft};
 use super::columns::{Columns, names};
 use super::input::Input;
 use super::ledger::{Ledger, reason};
+use super::lines::shown;
 use super::requests::{self, Request};
-use super::stamp::{self, Unit};
+use super::stamp::{self, Stamp, Unit};
 use super::{RowResult, class};
 use crate::error::{Error, Result};
 use crate::traffic::connection::{Kind, Write};
@@ -88,7 +89,10 @@ fn row(
     }
     let at = stamp::stamp(cell(record, columns.start.0), columns.start.1)?;
     let bytes = stamp::bytes("bytes", cell(record, columns.bytes))?.unwrap_or(0);
-    let busy = timed(record, "duration", columns.duration)?.unwrap_or(Dur::ZERO);
+    let duration = match timed(record, "duration", columns.duration)? {
+        None => until_end(record, columns, at)?,
+        known => known,
+    };
     let rtt = timed(record, "rtt", columns.rtt)?.filter(|rtt| *rtt > Dur::ZERO);
     let reverse =
         columns.reverse.and_then(|column| stamp::bytes("bytes", cell(record, column)).ok().flatten());
@@ -111,12 +115,14 @@ fn row(
         client: collector.hosts.id(named(record, columns.client, b"(client)")),
         server: collector.hosts.id(named(record, columns.server, ONE_SERVER)),
         rtt,
+        duration,
         kind,
         class: class::classify(named(record, columns.service, b""), named(record, columns.server_port, b"")),
         writes: Vec::new(),
         pages: Vec::new(),
     };
-    let request = Request { at: at.ns, depth: ledger.rows, busy, bytes, page: 0 };
+    let request =
+        Request { at: at.ns, depth: ledger.rows, busy: duration.unwrap_or(Dur::ZERO), bytes, page: 0 };
     add_to_group(draft, request, named(record, columns.id, b""), collector, groups);
     Ok(Outcome::Used)
 }
@@ -133,14 +139,33 @@ fn add_to_group(
         collector.connections.push(draft);
         return;
     }
+    let duration = draft.duration;
     let entry = groups.entry((draft.client, id.to_vec())).or_insert_with(|| (draft, Vec::new()));
+    entry.0.duration = entry.0.duration.and(duration);
     entry.1.push(request);
 }
 
+/// Makes a connection of the rows of one id. Its end is known if that of each row is.
 fn close_group((mut draft, mut requests): (Draft, Vec<Request>)) -> Draft {
     draft.writes = requests::writes(&mut requests);
     draft.start = requests[0].at;
+    let ends = requests.iter().map(|request| request.at.saturating_add(request.busy.0 as i64));
+    let last = ends.max().unwrap_or(draft.start);
+    draft.duration = draft.duration.map(|_| Dur(last.saturating_sub(draft.start) as u64));
     draft
+}
+
+/// Returns the time from the start to what the column of ends says; `None` if there is none.
+fn until_end(record: &ByteRecord, columns: &Columns, start: Stamp) -> RowResult<Option<Dur>> {
+    let Some((column, unit)) = columns.end else { return Ok(None) };
+    let text = cell(record, column);
+    if stamp::unset(text.trim_ascii()) {
+        return Ok(None);
+    }
+    match stamp::stamp(text, unit)?.ns.checked_sub(start.ns) {
+        Some(ns @ 0..) => Ok(Some(Dur(ns as u64))),
+        _ => Err(format!("end \"{}\" lies before the start", shown(text))),
+    }
 }
 
 fn cell(record: &ByteRecord, column: usize) -> &[u8] {

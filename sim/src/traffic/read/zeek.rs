@@ -51,6 +51,7 @@ pub struct Row<'a> {
     pub ip_bytes: &'a [u8],
     pub missed: &'a [u8],
     pub rtt: &'a [u8],
+    pub duration: &'a [u8],
     pub depth: &'a [u8],
     pub host: &'a [u8],
     pub uri: &'a [u8],
@@ -84,6 +85,7 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     let at = stamp_of(row, ledger, collector)?;
     let bytes = stamp::bytes("bytes", row.bytes)?.unwrap_or(0);
     let rtt = stamp::span("rtt", row.rtt, Unit::S)?.filter(|rtt| *rtt > Dur::ZERO);
+    let duration = stamp::span("duration", row.duration, Unit::S).ok().flatten();
     count_reverse(row, ledger);
     let kind = match row.proto {
         b"tcp" => Kind::Tcp,
@@ -109,6 +111,7 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
         client,
         server,
         rtt,
+        duration,
         kind,
         class,
         bytes,
@@ -309,6 +312,7 @@ fn columns(log: Log, direction: Direction) -> Vec<Column> {
             optional(ip_bytes, |row| &mut row.ip_bytes),
             optional("missed_bytes", |row| &mut row.missed),
             optional("rtt", |row| &mut row.rtt),
+            optional("duration", |row| &mut row.duration),
         ],
         Log::Http => vec![
             optional("trans_depth", |row| &mut row.depth),

@@ -32,6 +32,7 @@ pub struct ConnRow {
     pub client: u32,
     pub server: u32,
     pub rtt: Option<Dur>,
+    pub duration: Option<Dur>,
     pub kind: Kind,
     pub class: Class,
     pub bytes: u64,
@@ -142,13 +143,15 @@ fn from_requests(group: &[HttpRow], conn: Option<&ConnRow>, ledgers: &mut [Ledge
     let writes = requests::writes(&mut requests);
     let first = group.iter().min_by_key(|row| (row.at, row.depth))?;
     conn.iter().for_each(|conn| ledgers[conn.file].used += 1);
+    let start = conn.map_or(first.at, |conn| conn.at.min(first.at));
     Some(Draft {
-        start: conn.map_or(first.at, |conn| conn.at.min(first.at)),
+        start,
         file: conn.map_or(first.file, |conn| conn.file),
         order: conn.map_or(first.order, |conn| conn.order),
         client: conn.map_or(first.client, |conn| conn.client),
         server: conn.map_or(first.server, |conn| conn.server),
         rtt: conn.and_then(|conn| conn.rtt),
+        duration: conn.and_then(|conn| Some(conn.duration? + Dur((conn.at - start) as u64))),
         kind: conn.map_or(Kind::Tcp, |conn| conn.kind),
         // Requests of http.log are web traffic on any port.
         class: Class::Web,
@@ -191,6 +194,7 @@ fn single(conn: &ConnRow) -> Draft {
         client: conn.client,
         server: conn.server,
         rtt: conn.rtt,
+        duration: conn.duration,
         kind: conn.kind,
         class: conn.class,
         writes: vec![Write { idle: Dur::ZERO, bytes: conn.bytes }],

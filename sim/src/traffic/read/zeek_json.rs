@@ -48,6 +48,8 @@ struct Object<'a> {
     #[serde(borrow, default)]
     rtt: Text<'a>,
     #[serde(borrow, default)]
+    duration: Text<'a>,
+    #[serde(borrow, default)]
     method: Text<'a>,
     #[serde(borrow, default)]
     trans_depth: Text<'a>,
@@ -158,6 +160,7 @@ impl Object<'_> {
             ip_bytes: ip_bytes.bytes(),
             missed: self.missed_bytes.bytes(),
             rtt: self.rtt.bytes(),
+            duration: self.duration.bytes(),
             depth: self.trans_depth.bytes(),
             host: self.host.bytes(),
             uri: self.uri.bytes(),

@@ -189,6 +189,7 @@ pub fn connection(start_s: f64, writes: &[(f64, u64)]) -> ConnectionSpec {
         client: 0,
         server: 0,
         rtt_s: None,
+        duration_s: None,
         class: Default::default(),
         upload: false,
         writes,

@@ -1,0 +1,20 @@
+"""Says how files are replayed, in an open or a closed loop, and why."""
+
+from mousehole.engine_types import Scenario, TrafficSummary
+
+
+def replay_words(replay: str | None, scenario: Scenario, summary: TrafficSummary | None) -> str | None:
+    """Returns one line on the replay of files, such as `replay: open loop, as asked`; None without files.
+
+    `replay` is what the engine used, `scenario` says what was asked for, and `summary` what the files told.
+    """
+    if replay is None or summary is None:
+        return None
+    asked = scenario["traffic"].get("replay") is not None
+    total, known, waiting = summary["connections"], summary["ends_known"], summary["waiting"]
+    if replay == "closed":
+        why = "as asked" if asked else f"as the ends of {known} of {total} connections are recorded"
+        return f"replay: closed loop, {why}; {waiting} wait for an earlier one of their client"
+    if asked:
+        return "replay: open loop, as asked; nobody waits for anybody"
+    return f"replay: open loop, as the ends of only {known} of {total} connections are recorded"

@@ -1,0 +1,158 @@
+//! Endless replay of an overlaid trace, in an open or a closed loop.
+//!
+//! In an open loop each connection starts at its recorded time, shifted and dilated. In a closed loop this holds for
+//! the first connection of each session; every other one starts its recorded think time after the end of what it
+//! waited for ([`Waiting`]), so a session that the network slows down runs late. Sessions begin at their recorded
+//! times all the same, and so does a connection whose predecessor lies before the run.
+
+use super::commands::{Commands, ConnectionSource, NO_TAG};
+use super::connection::{Open, Payload};
+use super::source::open_for;
+use crate::traffic::Traffic;
+use crate::traffic::connection::PageOf;
+use crate::traffic::overlay::{Arrival, Overlay};
+use crate::traffic::waiting::Waiting;
+use crate::units::{Dur, Time};
+use slab::Slab;
+use std::sync::Arc;
+
+/// Token of the next connection that starts at its recorded time; every other token is a slot of `thinking`.
+const CURSOR: u32 = u32::MAX - 1;
+
+/// A connection of a copy of the trace in a repetition of it.
+#[derive(Debug, Clone, Copy)]
+struct Instance {
+    arrival: Arrival,
+    repetition: u64,
+}
+
+/// Endless replay of an overlaid trace from an offset on.
+pub struct Replay {
+    traffic: Arc<Traffic>,
+    overlay: Overlay,
+    /// Who waits for whom; `None` in an open loop.
+    waiting: Option<Waiting>,
+    cursor: usize,
+    /// How often the whole overlay has been played.
+    repetition: u64,
+    offset: Time,
+    rtt: Option<Dur>,
+    /// Connections in progress that others wait for, by tag.
+    running: Slab<Instance>,
+    /// Connections whose think time passes, by token.
+    thinking: Slab<Instance>,
+}
+
+impl Replay {
+    /// Returns a replay of `overlay` of `traffic` from `offset` on, in a closed loop if it is given who waits for whom;
+    /// `rtt` overrides the trace's round-trip times.
+    pub fn new(
+        traffic: Arc<Traffic>,
+        overlay: Overlay,
+        waiting: Option<Waiting>,
+        offset: Time,
+        rtt: Option<Dur>,
+    ) -> Replay {
+        let cursor = overlay.arrivals().partition_point(|arrival| arrival.at < offset);
+        let (running, thinking) = (Slab::new(), Slab::new());
+        Replay { traffic, overlay, waiting, cursor, repetition: 0, offset, rtt, running, thinking }
+    }
+
+    /// Asks to be woken for the next connection that starts at its recorded time.
+    fn schedule(&mut self, commands: &mut Commands) {
+        loop {
+            if self.cursor == self.overlay.arrivals().len() {
+                self.cursor = 0;
+                self.repetition += 1;
+            }
+            let next = self.under_cursor();
+            if !self.waits_within_run(&next) {
+                commands.wake.push((Time(self.recorded(&next).since(self.offset).0), CURSOR));
+                return;
+            }
+            self.cursor += 1;
+        }
+    }
+
+    fn under_cursor(&self) -> Instance {
+        Instance { arrival: self.overlay.arrivals()[self.cursor], repetition: self.repetition }
+    }
+
+    /// Returns the recorded time of a connection, from the beginning of repetition 0 on.
+    fn recorded(&self, instance: &Instance) -> Time {
+        instance.arrival.at + Dur(self.overlay.period.0 * instance.repetition)
+    }
+
+    /// Whether a connection waits for another one that this run plays.
+    fn waits_within_run(&self, instance: &Instance) -> bool {
+        let wait = self.waiting.as_ref().and_then(|waiting| waiting.wait(instance.arrival.connection));
+        let parent = wait.and_then(|wait| self.in_same_lap(instance, wait.parent));
+        parent.is_some_and(|parent| self.recorded(&parent) >= self.offset)
+    }
+
+    /// Returns another connection of the same copy and lap of the trace; `None` if it lies before repetition 0, or if the
+    /// copy lacks it because it was resampled in blocks of time. A lap differs from a repetition where a copy's shift moves
+    /// connections beyond the period's end.
+    fn in_same_lap(&self, instance: &Instance, connection: u32) -> Option<Instance> {
+        let Arrival { connection: own, copy, .. } = instance.arrival;
+        if !self.overlay.occurs(connection, copy) {
+            return None;
+        }
+        let place = |index: u32| self.overlay.place(&self.traffic.connections[index as usize], copy);
+        let ((_, own_wrapped), (at, wrapped)) = (place(own), place(connection));
+        let repetition = (instance.repetition + u64::from(wrapped)).checked_sub(u64::from(own_wrapped))?;
+        Some(Instance { arrival: Arrival { at, connection, copy }, repetition })
+    }
+
+    /// Opens a connection. If others wait for it, its end is reported.
+    fn open(&mut self, instance: Instance, commands: &mut Commands) {
+        let Instance { arrival, repetition } = instance;
+        let connection = &self.traffic.connections[arrival.connection as usize];
+        let copy = self.overlay.pages(&arrival, repetition, connection.start);
+        let open = open_for(connection, arrival.connection);
+        let page = match open.payload {
+            Payload::Single(_) => self.traffic.page(copy, arrival.connection, 0),
+            _ => PageOf::new(copy, 0),
+        };
+        let awaited =
+            self.waiting.as_ref().is_some_and(|waiting| !waiting.children(arrival.connection).is_empty());
+        commands.open.push(Open {
+            key: self.overlay.key(&arrival, repetition),
+            rtt: self.rtt.or(connection.rtt),
+            page: page.key,
+            page_transfers: page.transfers,
+            tag: if awaited { self.running.insert(instance) as u32 } else { NO_TAG },
+            ..open
+        });
+    }
+}
+
+impl ConnectionSource for Replay {
+    fn begin(&mut self, commands: &mut Commands) {
+        self.schedule(commands);
+    }
+
+    /// Opens the connection whose recorded time has come, or the one whose think time has passed.
+    fn wake(&mut self, token: u32, _now: Time, commands: &mut Commands) {
+        if token == CURSOR {
+            self.open(self.under_cursor(), commands);
+            self.cursor += 1;
+            self.schedule(commands);
+        } else {
+            let instance = self.thinking.remove(token as usize);
+            self.open(instance, commands);
+        }
+    }
+
+    /// Lets the think times begin of the connections that waited for this one.
+    fn finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
+        let ended = self.running.remove(tag as usize);
+        let Some(waiting) = &self.waiting else { return };
+        for &child in waiting.children(ended.arrival.connection) {
+            let (Some(instance), Some(wait)) = (self.in_same_lap(&ended, child), waiting.wait(child)) else {
+                continue;
+            };
+            commands.wake.push((now + wait.think, self.thinking.insert(instance) as u32));
+        }
+    }
+}

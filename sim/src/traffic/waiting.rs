@@ -1,0 +1,290 @@
+//! Which connection of a recorded traffic waited for which: the rule that tells waiting from concurrency.
+//!
+//! A connection waits for the connection of the same client that was the last to end before it started, if that was at
+//! most [`SESSION_GAP`] earlier; the time between is its think time. Connections that overlap do not wait for each
+//! other, but may wait for the same one. A connection that waits for none begins a session. An address that hardly ever
+//! pauses is several users', whose connections do not wait; see [`MOST_PER_PAUSE`].
+
+use super::Traffic;
+use super::connection::Connection;
+use super::part::Part;
+use crate::error::{Error, Result};
+use crate::units::{Dur, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A client that was idle for longer has begun a new session, which waits for nothing.
+pub const SESSION_GAP: Dur = Dur::from_millis(60_000);
+/// A time without an open connection that counts as a pause of the user.
+const PAUSE: Dur = Dur::from_millis(1_000);
+/// A client with more connections than this for each of its pauses is several users behind one address.
+pub const MOST_PER_PAUSE: usize = 50;
+/// A closed loop needs the end of at least this share of the connections.
+const LEAST_KNOWN_ENDS: f64 = 0.9;
+
+/// Whether the connections of a replay wait for each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loop {
+    /// Each connection starts at its recorded time.
+    Open,
+    /// Each connection starts its recorded think time after the end of what it waited for.
+    Closed,
+}
+
+impl Loop {
+    /// Returns the loop with this name, `open` or `closed`.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `field` for any other word.
+    pub fn by_name(field: &str, name: &str) -> Result<Loop> {
+        match name {
+            "open" => Ok(Loop::Open),
+            "closed" => Ok(Loop::Closed),
+            _ => Err(Error::choice(field, name, &["open", "closed"])),
+        }
+    }
+
+    /// Returns the word that [`Loop::by_name`] takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Loop::Open => "open",
+            Loop::Closed => "closed",
+        }
+    }
+}
+
+/// What a connection waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wait {
+    /// Index of the other connection in the traffic.
+    pub parent: u32,
+    /// Time from the end of the other until this one starts.
+    pub think: Dur,
+}
+
+/// What each connection of a part waits for, and which ones wait for it; all are named by their index in the traffic.
+#[derive(Debug, Clone, Default)]
+pub struct Waiting {
+    /// Index of the part's first connection.
+    first: u32,
+    waits: Vec<Option<Wait>>,
+    /// Connections that wait, by what they wait for.
+    children: Vec<u32>,
+    /// Where the children of each connection begin, and the number of all.
+    first_child: Vec<u32>,
+}
+
+impl Waiting {
+    /// Applies the rule to the connections of a part. Those whose end is unknown are waited for by none.
+    pub fn new<'a>(part: impl Into<Part<'a>>) -> Waiting {
+        let part = part.into();
+        let waits = waits_of(part);
+        let mut first_child = vec![0; waits.len() + 1];
+        for wait in waits.iter().flatten() {
+            first_child[(wait.parent - part.first) as usize + 1] += 1;
+        }
+        for place in 1..first_child.len() {
+            first_child[place] += first_child[place - 1];
+        }
+        let mut next = first_child.clone();
+        let mut children = vec![0; first_child.last().map_or(0, |&all| all as usize)];
+        for (child, wait) in (part.first..).zip(&waits) {
+            if let Some(wait) = wait {
+                let place = &mut next[(wait.parent - part.first) as usize];
+                children[*place as usize] = child;
+                *place += 1;
+            }
+        }
+        Waiting { first: part.first, waits, children, first_child }
+    }
+
+    /// Returns what a connection waits for; `None` if it begins a session.
+    pub fn wait(&self, connection: u32) -> Option<Wait> {
+        self.waits[(connection - self.first) as usize]
+    }
+
+    /// Returns the connections that wait for this one, in order of their recorded start.
+    pub fn children(&self, connection: u32) -> &[u32] {
+        let bounds = &self.first_child[(connection - self.first) as usize..][..2];
+        &self.children[bounds[0] as usize..bounds[1] as usize]
+    }
+
+    /// Returns how many connections wait for another.
+    pub fn count(&self) -> u64 {
+        self.children.len() as u64
+    }
+}
+
+fn waits_of(part: Part) -> Vec<Option<Wait>> {
+    let all = part.connections;
+    let mut by_client: Vec<u32> = (0..all.len() as u32).collect();
+    by_client.sort_by_key(|&index| (all[index as usize].client, all[index as usize].start, index));
+    let mut waits = vec![None; all.len()];
+    let same_client = |a: &u32, b: &u32| all[*a as usize].client == all[*b as usize].client;
+    for own in by_client.chunk_by(same_client).filter(|own| !is_shared(all, own)) {
+        let mut running: BinaryHeap<Reverse<(Time, u32)>> = BinaryHeap::new();
+        let mut last_ended = None;
+        for &index in own {
+            let connection = &all[index as usize];
+            while let Some(&Reverse(ended)) = running.peek().filter(|ended| ended.0.0 <= connection.start) {
+                last_ended = Some(ended);
+                running.pop();
+            }
+            waits[index as usize] = last_ended
+                .map(|(end, parent)| Wait { parent: part.first + parent, think: connection.start.since(end) })
+                .filter(|wait| wait.think <= SESSION_GAP);
+            if let Some(duration) = connection.duration {
+                running.push(Reverse((connection.start + duration, index)));
+            }
+        }
+    }
+    waits
+}
+
+/// Whether these connections of one address, in order of start, are those of several users.
+fn is_shared(all: &[Connection], own: &[u32]) -> bool {
+    let mut pauses = 1;
+    let mut open_until = Time::ZERO;
+    for &index in own {
+        let connection = &all[index as usize];
+        pauses += usize::from(connection.start.since(open_until) >= PAUSE);
+        open_until = open_until.max(connection.start + connection.duration.unwrap_or_default());
+    }
+    own.len() > pauses * MOST_PER_PAUSE
+}
+
+/// Returns the number of connections whose end is known.
+pub fn known_ends(part: Part) -> u64 {
+    part.connections.iter().filter(|connection| connection.duration.is_some()).count() as u64
+}
+
+/// Returns how the parts of a traffic with these numbers are replayed: as asked, else in a closed loop if the ends of
+/// enough connections are known in each part.
+///
+/// # Errors
+/// [`Error::Field`] naming `traffic.replay` if a closed loop is asked for and too few ends are known.
+pub fn chosen(asked: Option<Loop>, traffic: &Traffic, numbers: &[u16]) -> Result<Loop> {
+    let parts = numbers.iter().filter_map(|&number| traffic.part(number));
+    let short = |part: &Part| (known_ends(*part) as f64) < LEAST_KNOWN_ENDS * part.connections.len() as f64;
+    match (asked, parts.into_iter().find(short)) {
+        (Some(Loop::Open), _) | (None, Some(_)) => Ok(Loop::Open),
+        (Some(Loop::Closed) | None, None) => Ok(Loop::Closed),
+        (Some(Loop::Closed), Some(part)) => {
+            let (known, all) = (known_ends(part), part.connections.len());
+            let why =
+                format!("needs to know when connections ended, and the files tell it for {known} of {all}");
+            Err(Error::faulty("traffic.replay", "closed", why, "open"))
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::traffic::connection::{Kind, Write};
+    use proptest::prelude::*;
+
+    fn connection(client: u32, start_ms: u64, duration_ms: Option<u64>) -> Connection {
+        Connection {
+            start: Time(start_ms * 1_000_000),
+            client,
+            server: 0,
+            rtt: None,
+            duration: duration_ms.map(Dur::from_millis),
+            kind: Kind::Tcp,
+            class: Default::default(),
+            upload: false,
+            writes: vec![Write { idle: Dur::ZERO, bytes: 1000 }],
+        }
+    }
+
+    fn parents(list: &[(u32, u64, Option<u64>)]) -> Vec<Option<(u32, u64)>> {
+        let connections =
+            list.iter().map(|&(client, start, duration)| connection(client, start, duration)).collect();
+        let waiting = Waiting::new(&Traffic::from_connections(connections));
+        let wait = |index| waiting.wait(index).map(|wait| (wait.parent, wait.think.0 / 1_000_000));
+        (0..list.len() as u32).map(wait).collect()
+    }
+
+    #[test]
+    fn waiting__index_then_objects_then_the_next_page() {
+        // An index, two objects beside each other, a third when the first of them is through, the next page.
+        let page = [
+            (0, 0, Some(500)),
+            (0, 500, Some(300)),
+            (0, 500, Some(900)),
+            (0, 800, Some(100)),
+            (0, 4000, Some(200)),
+        ];
+        assert_eq!(parents(&page), [None, Some((0, 0)), Some((0, 0)), Some((1, 0)), Some((2, 2600))]);
+    }
+
+    #[test]
+    fn waiting__never_across_clients_nor_across_sessions() {
+        assert_eq!(parents(&[(0, 0, Some(10)), (1, 50, Some(10))]), [None, None]);
+        let gap = SESSION_GAP.0 / 1_000_000;
+        assert_eq!(parents(&[(0, 0, Some(10)), (0, 10 + gap, Some(1))]), [None, Some((0, gap))]);
+        assert_eq!(parents(&[(0, 0, Some(10)), (0, 11 + gap, Some(1))]), [None, None]);
+    }
+
+    #[test]
+    fn waiting__nobody_waits_for_what_has_no_known_end() {
+        assert_eq!(parents(&[(0, 0, None), (0, 20, Some(5)), (0, 30, None)]), [None, None, Some((1, 5))]);
+    }
+
+    #[test]
+    fn waiting__not_at_an_address_that_never_pauses() {
+        let busy = |count| (0..count).map(|k| (0, k * 300, Some(200))).collect::<Vec<_>>();
+        assert!(parents(&busy(50))[1..].iter().all(Option::is_some));
+        assert!(parents(&busy(51)).iter().all(Option::is_none));
+        let rests = |count| (0..count).map(|k| (0, k * 300 + k / 40 * 1000, Some(200))).collect::<Vec<_>>();
+        assert!(parents(&rests(400))[1..].iter().all(Option::is_some));
+    }
+
+    #[test]
+    fn waiting__children_are_those_who_wait() {
+        let list = [(0, 0, Some(10)), (0, 20, Some(100)), (0, 30, Some(10)), (0, 130, None)];
+        let connections = list.map(|(client, start, duration)| connection(client, start, duration));
+        let waiting = Waiting::new(&Traffic::from_connections(connections.to_vec()));
+        assert_eq!([0, 1, 2, 3].map(|index| waiting.children(index)), [&[1, 2][..], &[3], &[], &[]]);
+        assert_eq!(waiting.count(), 3);
+    }
+
+    #[test]
+    fn chosen__takes_a_closed_loop_where_ends_are_known() {
+        let traffic = |known: usize| {
+            let one = |k| connection(0, k as u64 * 100, (k < known).then_some(10));
+            Traffic::from_connections((0..10).map(one).collect())
+        };
+        assert_eq!(chosen(None, &traffic(9), &[0]).unwrap(), Loop::Closed);
+        assert_eq!(chosen(None, &traffic(8), &[0]).unwrap(), Loop::Open);
+        assert_eq!(chosen(Some(Loop::Open), &traffic(10), &[0]).unwrap(), Loop::Open);
+        let error = chosen(Some(Loop::Closed), &traffic(8), &[0]).unwrap_err().to_string();
+        assert!(error.contains("traffic.replay") && error.contains("8 of 10"), "{error}");
+    }
+
+    proptest! {
+        /// The rule against the definition, by trying all pairs.
+        #[test]
+        fn waiting__is_the_last_end_before_the_start(
+            list in prop::collection::vec((0u32..3, 0u64..200, prop::option::of(0u64..80)), 1..40)
+        ) {
+            let connections =
+                list.iter().map(|&(client, start, duration)| connection(client, start * 1000, duration.map(|s| s * 1000)));
+            let traffic = Traffic::from_connections(connections.collect());
+            let waiting = Waiting::new(&traffic);
+            for (index, own) in traffic.connections.iter().enumerate() {
+                let ended = traffic.connections.iter().take(index).filter(|other| other.client == own.client);
+                let ends = ended.filter_map(|other| Some(other.start + other.duration?));
+                let last = ends.filter(|end| *end <= own.start).max();
+                let think = last.map(|end| own.start.since(end)).filter(|think| *think <= SESSION_GAP);
+                prop_assert_eq!(waiting.wait(index as u32).map(|wait| wait.think), think);
+                if let Some(wait) = waiting.wait(index as u32) {
+                    prop_assert!((wait.parent as usize) < index);
+                    prop_assert!(waiting.children(wait.parent).contains(&(index as u32)));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Closed-loop replay: who waits for whom, copies, laps and the laws that every run must keep.
+use crate::common::{SCHEMES, assert_error, digest, entry, error_of, mixed, scenario};
+use mousehole_sim::record::Transfer;
+use mousehole_sim::scenario::spec::{MixSpec, TrafficSpec};
+use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
+use mousehole_sim::traffic::Traffic;
+use mousehole_sim::traffic::read::{ReadOptions, contents};
+use mousehole_sim::traffic::waiting::{Loop, Waiting};
+use mousehole_sim::units::Time;
+use serde_json::json;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Eight clients with five pages each: an index, two objects when it is there, a third when the first of these is.
+fn pages(durations: bool) -> Traffic {
+    let mut table =
+        String::from(if durations { "start,client,bytes,duration\n" } else { "start,client,bytes\n" });
+    let mut row = |start: f64, client: u32, bytes: u32, duration: f64| {
+        table += &format!("{start:.3},c{client},{bytes}");
+        table += &if durations { format!(",{duration:.3}\n") } else { "\n".to_string() };
+    };
+    for client in 0..8 {
+        for page in 0..5 {
+            let at = f64::from(client) * 0.37 + f64::from(page) * 3.0;
+            row(at, client, 3000 + page, 0.2);
+            row(at + 0.21, client, 30_000 + page, 0.5);
+            row(at + 0.21, client, 9000 + page, 0.3);
+            row(at + 0.55, client, 6000 + page, 0.2);
+        }
+    }
+    contents(&[("pages.csv", table.as_bytes())], &ReadOptions::default())
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn replayed(scheme: &str, replay: Option<&str>, load: Option<f64>) -> Scenario {
+    let traffic = TrafficSpec {
+        files: vec!["pages.csv".into()],
+        replay: replay.map(str::to_string),
+        load,
+        ..TrafficSpec::default()
+    };
+    Scenario { traffic, duration: "40s".into(), max_windows: 10, ..scenario(scheme) }
+}
+
+fn played(scenario: &Scenario, traffic: &Traffic) -> RunResult {
+    let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
+    let result = run(&plan, Some(Arc::new(traffic.clone())), &AtomicBool::new(false));
+    let result = result.unwrap_or_else(|error| panic!("{error}"));
+    assert!(result.is_conserved(), "{:?}", result.outcome.balance);
+    result
+}
+
+/// The copy and the connection that a transfer's key names.
+fn named(transfer: &Transfer, traffic: &Traffic) -> (u64, u32) {
+    let (place, count) = (transfer.key & ((1 << 26) - 1), traffic.connections.len() as u64);
+    (place / count, (place % count) as u32)
+}
+
+#[test]
+fn closed__each_starts_its_think_time_after_what_it_waited_for() {
+    let traffic = pages(true);
+    let waiting = Waiting::new(&traffic);
+    assert_eq!(waiting.count(), 8 * (5 * 4 - 1), "all but the first of each client");
+    for scheme in ["droptail", "sfd", "fq-codel"] {
+        let result = played(&replayed(scheme, Some("closed"), Some(0.9)), &traffic);
+        assert_eq!(result.load.replay, Some(Loop::Closed));
+        assert!(result.load.copies > 1, "{} copies", result.load.copies);
+        let ends: HashSet<(u64, u32, Time)> = (result.outcome.transfers.iter())
+            .map(|one| (named(one, &traffic).0, named(one, &traffic).1, one.end))
+            .collect();
+        let (mut after, mut own_time) = (0, 0);
+        for one in &result.outcome.transfers {
+            let (copy, connection) = named(one, &traffic);
+            let parent = waiting
+                .wait(connection)
+                .map(|wait| (copy, wait.parent, Time(one.start.0 - wait.think.0.min(one.start.0))));
+            match parent.is_some_and(|parent| ends.contains(&parent)) {
+                true => after += 1,
+                false => own_time += 1,
+            }
+        }
+        // The others are first connections of sessions, and those whose predecessors lie before the run.
+        assert!(after > 500 && own_time < after / 4, "{scheme}: {after} after, {own_time} at their times");
+    }
+}
+
+#[test]
+fn closed__sessions_begin_at_the_same_times_under_every_scheme() {
+    let traffic = pages(true);
+    let waiting = Waiting::new(&traffic);
+    let mut known: BTreeMap<u64, (u64, u32)> = BTreeMap::new();
+    let mut expected = None;
+    for scheme in SCHEMES {
+        let result = played(&replayed(scheme, Some("closed"), Some(0.9)), &traffic);
+        let mut keys = HashSet::new();
+        let mut sessions = Vec::new();
+        for one in &result.outcome.transfers {
+            assert!(keys.insert(one.key), "{scheme}: {} was played twice", one.key);
+            let what = (one.bytes, one.client);
+            assert_eq!(*known.entry(one.key).or_insert(what), what, "{scheme}");
+            if waiting.wait(named(one, &traffic).1).is_none() {
+                sessions.push((one.key, one.start));
+            }
+        }
+        sessions.sort_unstable();
+        assert!(sessions.len() > 20, "{}", sessions.len());
+        assert_eq!(*expected.get_or_insert_with(|| sessions.clone()), sessions, "{scheme}");
+    }
+}
+
+/// Later laps begin at their times although earlier ones run late, and what is offered is what open replay offers.
+#[test]
+fn closed__offers_the_same_bytes_in_the_long_run() {
+    let traffic = pages(true);
+    let carried = |replay, load| {
+        let base = replayed("droptail", Some(replay), Some(load));
+        let result = played(&Scenario { duration: "400s".into(), ..base }, &traffic);
+        result.outcome.transfers.iter().map(|one| one.bytes).sum::<u64>() as f64
+    };
+    for load in [0.3, 0.9] {
+        let ratio = carried("closed", load) / carried("open", load);
+        assert!((0.97..1.03).contains(&ratio), "load {load}: {ratio}");
+    }
+}
+
+#[test]
+fn closed__fast_path_equals_slow_path_and_repeats() {
+    let traffic = pages(true);
+    for scheme in ["droptail", "red", "sfd"] {
+        let base = replayed(scheme, Some("closed"), Some(1.1));
+        let once = played(&base, &traffic);
+        assert_eq!(digest(&once), digest(&played(&base, &traffic)), "{scheme}");
+        let other = played(&Scenario { replication: 1, ..base.clone() }, &traffic);
+        assert_ne!(digest(&once), digest(&other), "{scheme}");
+        let slow = played(&Scenario { slow_path: true, ..base }, &traffic);
+        assert_eq!(once.outcome.transfers, slow.outcome.transfers, "{scheme}");
+        for (one, other) in once.outcome.queues.iter().zip(&slow.outcome.queues) {
+            assert_eq!(one.colours, other.colours, "{scheme}, {}", one.name);
+        }
+    }
+}
+
+#[test]
+fn default__is_closed_where_ends_are_known() {
+    let replay =
+        |durations, asked| played(&replayed("droptail", asked, Some(0.5)), &pages(durations)).load.replay;
+    assert_eq!(replay(true, None), Some(Loop::Closed));
+    assert_eq!(replay(false, None), Some(Loop::Open));
+    assert_eq!(replay(true, Some("open")), Some(Loop::Open));
+    let (known, unknown) = (pages(true), pages(false));
+    let base = replayed("droptail", None, Some(0.5));
+    assert_eq!(
+        digest(&played(&base, &unknown)),
+        digest(&played(&replayed("droptail", Some("open"), Some(0.5)), &known))
+    );
+}
+
+#[test]
+fn faults__name_the_field() {
+    let odd = replayed("droptail", Some("half"), None);
+    assert_error(&error_of(&odd), &["traffic.replay", "\"half\"", "open", "closed"]);
+    let mut model = replayed("droptail", Some("closed"), None);
+    model.traffic.files.clear();
+    model.traffic.model = Some("poisson".into());
+    assert_error(&error_of(&model), &["traffic.replay", "\"closed\"", "no files"]);
+    let plan =
+        Plan::new(&replayed("droptail", Some("closed"), None)).unwrap_or_else(|error| panic!("{error}"));
+    let error =
+        run(&plan, Some(Arc::new(pages(false))), &AtomicBool::new(false)).expect_err("ends are unknown");
+    assert_error(&error, &["traffic.replay", "closed", "0 of 160"]);
+}
+
+/// In a mix all traces are replayed alike, each with its own tags and tokens.
+#[test]
+fn closed__in_a_mix_with_misbehaving_senders() {
+    let trace = |load| MixSpec { files: vec!["pages.csv".into()], load: Some(load), ..MixSpec::default() };
+    let calls = MixSpec { count: Some(1), ..entry("voip", json!({})) };
+    let base = Scenario { duration: "30s".into(), max_windows: 10, ..scenario("sfd") };
+    let mut all = mixed(base, vec![trace(0.3), calls, trace(0.2)]);
+    all.traffic.replay = Some("closed".into());
+    all.traffic.gaming =
+        Some(serde_json::from_value(json!({"share": 0.5, "min_bytes": "5kB"})).expect("rules"));
+    let parts = Traffic::combine([(1, pages(true)), (3, pages(true))]);
+    let result = played(&all, &parts);
+    for source in [1, 3] {
+        let own = result.outcome.transfers.iter().filter(|one| one.source == source);
+        assert!(own.count() > 100);
+    }
+    assert_eq!(digest(&result), digest(&played(&all, &parts)));
+}

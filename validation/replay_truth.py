@@ -1,0 +1,190 @@
+"""Replays recordings of known traffic in an open and in a closed loop, and compares both with the truth.
+
+A model knows who waits for whom, so what it says of a scheme is the truth. Its run under drop-tail is
+recorded as a capture would show it, from an idle network on: start, end, client and bytes of every
+connection. The recording is replayed on the same link in both loops, once round. Each replay's change of the
+mean response time of short transfers against drop-tail is compared with the model's own, replication by
+replication. `make replay-truth` prints the table of docs/traffic.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from math import expm1, isnan
+
+import numpy as np
+from mousehole import _engine
+from mousehole.engine_types import ConnectionSpec, Scenario, TrafficSection, TransferColumns
+from mousehole.options import text_list
+from mousehole.pool import default_jobs, run_one
+from mousehole.scenario import IN_MEMORY, filled
+from mousehole.statistics import Estimate, log_ratio, t_interval
+
+from tools import document
+
+SHORT_BYTES = 15_000
+WARMUP_S = 30.0
+BASELINE = "droptail"
+LOOPS = ("open", "closed")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model and its link; `what` says who waits for whom in it."""
+
+    name: str
+    what: str
+    model: str
+    params: Mapping[str, float | str]
+    load: float = 0.9
+    rate: str = "10mbit"
+
+
+CASES = (
+    Case("`web:http10`", "users wait, an address each", "web:http10", {"clients": 1000, "servers": 1000}),
+    Case("`web:sfd`", "users wait, an address each", "web:sfd", {"clients": 5000, "servers": 5000}),
+    Case("`web:sfd` behind 5 addresses", "users wait, many share an address", "web:sfd", {}),
+    Case("`poisson` from 1000 addresses", "nobody waits", "poisson", {"clients": 1000}),
+    Case("`poisson` from 100 addresses", "nobody waits", "poisson", {}),
+    Case("`poisson` from 20 addresses", "nobody waits", "poisson", {"clients": 20}),
+)
+
+
+@dataclass
+class Seen:
+    """What runs of one kind gave, one number per replication."""
+
+    short_mean_s: dict[str, list[float]] = field(default_factory=dict)
+    """Mean response time of short transfers, by scheme."""
+    utilisation: list[float] = field(default_factory=list)
+    """Of the link under the baseline."""
+
+
+Kind = str
+"""`truth`, `open` or `closed`."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the cases and prints their tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--seeds", type=int, default=10, help="replications (default 10)")
+    parser.add_argument("--length", type=float, default=330.0, help="seconds of a recording (default 330)")
+    parser.add_argument("--schemes", default="sfd,sfd(mode=coupled),fq-codel", help="schemes to compare")
+    parser.add_argument("--only", type=int, nargs="*", help="numbers of cases, from 1")
+    options = parser.parse_args(arguments)
+    schemes = [BASELINE, *text_list("schemes", options.schemes)]
+    chosen = [CASES[number - 1] for number in options.only or range(1, len(CASES) + 1)]
+    lines: list[tuple[str, ...]] = []
+    for case in chosen:
+        print(f"replay-truth: {case.name}", file=sys.stderr, flush=True)
+        lines += rows(case, played(case, schemes, options.seeds, options.length))
+    header = ("traffic", "scheme", "truth", "open replay", "off by", "closed replay", "off by")
+    print(document.table(header, lines), end="")
+    return 0
+
+
+def played(case: Case, schemes: Sequence[str], seeds: int, length_s: float) -> dict[Kind, Seen]:
+    """Returns what the model and both replays of it gave, over all replications."""
+    with ThreadPoolExecutor(default_jobs()) as pool:
+        each = list(pool.map(lambda number: replication(case, schemes, number, length_s), range(seeds)))
+    found = {kind: Seen() for kind in ("truth", *LOOPS)}
+    for one in each:
+        for (kind, scheme), (short_mean_s, utilisation) in one.items():
+            found[kind].short_mean_s.setdefault(scheme, []).append(short_mean_s)
+            if scheme == BASELINE:
+                found[kind].utilisation.append(utilisation)
+    return found
+
+
+def replication(
+    case: Case, schemes: Sequence[str], number: int, length_s: float
+) -> dict[tuple[Kind, str], tuple[float, float]]:
+    """Returns mean response time of short transfers and utilisation of one replication's runs."""
+    found: dict[tuple[Kind, str], tuple[float, float]] = {}
+    base: Scenario = {
+        "schema": "mousehole.scenario/1", "replication": number, "duration": f"{length_s}s",
+        "link": {"rate": case.rate, "rtt": "80ms", "buffer": "1bdp"},
+    }  # fmt: skip
+    model: TrafficSection = {"model": case.model, "params": {**case.params}, "load": case.load}
+    recording: _engine.Traffic | None = None
+    for scheme in schemes:
+        truth = run_one(
+            filled({**base, "scheme": scheme, "warmup": "0s", "traffic": model}), None, _engine.Cancel()
+        )
+        found["truth", scheme] = figures(truth, WARMUP_S)
+        if scheme == BASELINE:
+            recording = _engine.connections_traffic(list(recorded(truth.transfers())))
+    for loop in LOOPS:
+        for scheme in schemes:
+            traffic: TrafficSection = {"files": [IN_MEMORY], "replay": loop}
+            replay = filled({**base, "scheme": scheme, "warmup": f"{WARMUP_S}s", "traffic": traffic})
+            found[loop, scheme] = figures(run_one(replay, recording, _engine.Cancel()), WARMUP_S)
+    return found
+
+
+def recorded(transfers: TransferColumns) -> Iterator[ConnectionSpec]:
+    """Yields the connections as a capture shows them; one that never ended has no duration."""
+    columns = zip(
+        transfers["start_s"], transfers["end_s"], transfers["client"], transfers["bytes"],
+        transfers["rtt_s"], strict=True,
+    )  # fmt: skip
+    for start_s, end_s, client, size, rtt_s in columns:
+        seen: ConnectionSpec = {
+            "start_s": float(start_s), "client": int(client), "server": int(client), "rtt_s": float(rtt_s),
+            "writes": [{"idle_s": 0.0, "bytes": int(size)}],
+        }  # fmt: skip
+        yield seen if isnan(end_s) else {**seen, "duration_s": float(end_s - start_s)}
+
+
+def figures(result: _engine.RunResult, from_s: float) -> tuple[float, float]:
+    """Returns the mean response time of short transfers that start from `from_s` on, and the utilisation.
+
+    The time of a transfer that never ended is its age, as in a comparison.
+    """
+    transfers = result.transfers()
+    ends = np.where(np.isnan(transfers["end_s"]), result.summary()["end_s"], transfers["end_s"])
+    chosen = (transfers["bytes"] <= SHORT_BYTES) & (transfers["start_s"] >= from_s)
+    return float(np.mean((ends - transfers["start_s"])[chosen])), result.queues()[0]["utilisation"]
+
+
+def rows(case: Case, found: Mapping[Kind, Seen]) -> Iterator[tuple[str, ...]]:
+    """Yields the baseline's utilisation, then each scheme's change in the model and in both replays."""
+    use = {kind: f"{np.mean(seen.utilisation):.1%} of the link used" for kind, seen in found.items()}
+    name = f"{case.name}: {case.what}"
+    yield (name, f"`{BASELINE}`", use["truth"], use["open"], "", use["closed"], "")
+    truth = found["truth"].short_mean_s
+    for scheme in truth:
+        if scheme == BASELINE:
+            continue
+        line = [percent(log_ratio(truth[scheme], truth[BASELINE]))]
+        for loop in LOOPS:
+            replay = found[loop].short_mean_s
+            line.append(percent(log_ratio(replay[scheme], replay[BASELINE])))
+            line.append(points(apart(replay, truth, scheme)))
+        yield ("", f"`{scheme}`", *line)
+
+
+def apart(replay: Mapping[str, list[float]], truth: Mapping[str, list[float]], scheme: str) -> Estimate:
+    """Returns by how many points of percent the replay's change differs from the model's, paired."""
+    changes = [np.asarray(seen[scheme]) / np.asarray(seen[BASELINE]) - 1.0 for seen in (replay, truth)]
+    return t_interval(100 * (changes[0] - changes[1]))
+
+
+def percent(log: Estimate) -> str:
+    """Returns `−33 % (−36…−30)`, from a log-ratio."""
+    mean, low, high = (f"{100 * expm1(value):+.0f}" for value in (log.mean, log.low, log.high))
+    return f"{mean} % ({low}…{high})".replace("-", "−")
+
+
+def points(difference: Estimate) -> str:
+    """Returns `−9 (−11…−7)`."""
+    mean, low, high = (f"{value:+.1f}" for value in (difference.mean, difference.low, difference.high))
+    return f"{mean} ({low}…{high})".replace("-", "−")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
