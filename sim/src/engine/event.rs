@@ -72,6 +72,24 @@ pub(super) mod class {
     pub const CONTROL: u64 = 6;
 }
 
+/// The order of ns-2, which is that of scheduling, as a key that both paths of a queue know: first what was scheduled
+/// earliest, and at equal times what had waited in a queue, by link, before what hosts and idle links scheduled.
+pub(super) mod insertion {
+    use super::class;
+    use crate::units::Dur;
+
+    /// What was scheduled longer ahead than this, about a minute, is first; ns-2's longest timer is 64 s.
+    const LONGEST: u64 = (1 << 36) - 1;
+    /// Ranks below this are links'.
+    pub const WAITED: u64 = 1 << 23;
+
+    /// Returns the key of an event scheduled `ahead` of its time. `rank` orders events scheduled at the same time.
+    #[inline(always)]
+    pub fn key(ahead: Dur, rank: u64) -> u64 {
+        class::ARRIVE << 60 | (LONGEST - ahead.0.min(LONGEST)) << 24 | rank.min((1 << 24) - 1)
+    }
+}
+
 /// From this number of connections on, their state outgrows the first two levels of cache.
 const MANY: usize = 1000;
 
