@@ -339,6 +339,7 @@ class RunSummary(TypedDict):
     events: int
     packets: int
     connections: int
+    connections_most_live: int
     conservation_ok: bool
 
 

@@ -176,7 +176,7 @@ impl Link {
                     Arrival::Dropped
                 }
                 Ok(start) => {
-                    if packet.has(flag::CE) && !packet.was_marked {
+                    if packet.is_marked_here() {
                         self.counts.marked(packet.colour, packet.bytes);
                     }
                     self.count_sent(packet, now, start);
@@ -214,7 +214,7 @@ impl Link {
         self.count_drops(first);
         match next {
             Dequeued::Packet(packet, at) => {
-                if packet.has(flag::CE) && !packet.was_marked {
+                if packet.is_marked_here() {
                     self.counts.marked(packet.colour, packet.bytes);
                 }
                 self.count_sent(&packet, at, now);
@@ -256,14 +256,17 @@ impl Link {
     }
 
     /// Returns the counts before any event at `end`: a packet whose transmission starts then or later does not count as
-    /// sent. On the slow path the caller must ask at that time.
+    /// sent or marked. On the slow path the caller must ask at that time.
     pub fn counts_before(&mut self, end: Time) -> [ColourCounts; 3] {
         let mut colours = self.counts.colours;
         if let Some(fifo) = self.queue.as_fifo().filter(|_| !self.slow) {
-            let waiting = fifo.waiting(Time(end.0.saturating_sub(1)));
+            let last = Time(end.0.saturating_sub(1));
+            let (waiting, marks) = (fifo.waiting(last), fifo.waiting_marks(last));
             for (index, counts) in colours.iter_mut().enumerate() {
                 counts.sent.packets -= u64::from(waiting.colour_packets[index]);
                 counts.sent.bytes -= waiting.colour_bytes[index];
+                counts.marked.packets -= marks[index].0;
+                counts.marked.bytes -= marks[index].1;
             }
         }
         colours

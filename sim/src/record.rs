@@ -147,7 +147,7 @@ pub struct ColourCounts {
     pub arrived: Count,
     /// Dropped, by [`DropReason`].
     pub drops: [Count; DropReason::ALL.len()],
-    /// Admitted with a congestion mark.
+    /// Left the queue for transmission with a congestion mark of its own.
     pub marked: Count,
     /// Left the queue for transmission.
     pub sent: Count,
@@ -225,14 +225,19 @@ impl Delays {
 
     /// Returns the library's histogram of the same delays.
     fn histogram(&self) -> Histogram<u64> {
-        let mut histogram =
-            Histogram::new_with_bounds(1, Delays::LONGEST, 3).expect("constant bounds are valid");
+        // No larger than needed: clearing that of the longest delay costs as much as thousands of packets.
+        let longest = Delays::units(self.bins.len() as u64).max(2);
+        let mut histogram = Histogram::new_with_bounds(1, longest, 3).expect("the bounds are valid");
         for (bin, &count) in self.bins.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let shift = (bin as u64 / (Delays::FINE / 2)).saturating_sub(1);
-            histogram
-                .saturating_record_n((bin as u64 - shift * (Delays::FINE / 2)) << shift, u64::from(count));
+            histogram.saturating_record_n(Delays::units(bin as u64), u64::from(count));
         }
         histogram
+    }
+
+    /// Returns the shortest delay of a bin.
+    fn units(bin: u64) -> u64 {
+        let shift = (bin / (Delays::FINE / 2)).saturating_sub(1);
+        (bin - shift * (Delays::FINE / 2)) << shift
     }
 }
 

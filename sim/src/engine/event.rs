@@ -76,17 +76,21 @@ pub(super) mod class {
 /// earliest, and at equal times what had waited in a queue, by link, before what hosts and idle links scheduled.
 pub(super) mod insertion {
     use super::class;
-    use crate::units::Dur;
+    use crate::units::Time;
 
     /// What was scheduled longer ahead than this, about a minute, is first; ns-2's longest timer is 64 s.
     const LONGEST: u64 = (1 << 36) - 1;
+    /// Bits of the rank.
+    const BITS: u32 = 24;
     /// Ranks below this are links'.
-    pub const WAITED: u64 = 1 << 23;
+    pub const WAITED: u64 = 1 << (BITS - 1);
 
-    /// Returns the key of an event scheduled `ahead` of its time. `rank` orders events scheduled at the same time.
+    /// Returns the key of an event that was scheduled at `since` for `at`. `rank`, below 2^24, orders events that were
+    /// scheduled at the same time.
     #[inline(always)]
-    pub fn key(ahead: Dur, rank: u64) -> u64 {
-        class::ARRIVE << 60 | (LONGEST - ahead.0.min(LONGEST)) << 24 | rank.min((1 << 24) - 1)
+    pub fn key(since: Time, at: Time, rank: u64) -> u64 {
+        let ahead = (at.0.wrapping_sub(since.0)).min(LONGEST);
+        ((class::ARRIVE << 60 | LONGEST << BITS) - (ahead << BITS)).wrapping_add(rank)
     }
 }
 

@@ -73,7 +73,7 @@ impl World {
         let (at, class) = next_hop(event, path_state, &self.setup.layout, &self.ends, at);
         let order = order_key(&event.packet);
         let key = match waited && self.setup.params.is_ns2() {
-            true => insertion::key(at.since(start), number as u64),
+            true => insertion::key(start, at, number as u64),
             false => self.key(class, order, at),
         };
         self.wheel.schedule(node, at, key);

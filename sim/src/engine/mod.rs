@@ -227,7 +227,7 @@ impl World {
         // Departures come first even in insertion order: the fast path has no events for them.
         if self.setup.params.is_ns2() && class > class::SERVE {
             self.scheduled += 1;
-            insertion::key(at.since(self.now), insertion::WAITED + self.scheduled)
+            insertion::key(self.now, at, insertion::WAITED + self.scheduled)
         } else {
             class << 60 | content
         }

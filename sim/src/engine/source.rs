@@ -114,6 +114,9 @@ impl Replay {
     }
 
     fn schedule(&mut self, commands: &mut Commands) {
+        if self.overlay.arrivals().is_empty() {
+            return;
+        }
         if self.cursor == self.overlay.arrivals().len() {
             self.cursor = 0;
             self.repetition += 1;

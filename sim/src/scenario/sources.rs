@@ -89,7 +89,8 @@ fn replay_source(
         Error::faulty("files", name, "was not read", "read before the run")
     })?;
     let rate = if upload { plan.uplink_rate } else { plan.rate };
-    let overlay = Overlay::new(part, load.target, rate, plan.params.mss, seed, replication)?;
+    let span = plan.deadline().since(Time::ZERO);
+    let overlay = Overlay::for_span(part, load.target, rate, plan.params.mss, (seed, replication), span)?;
     load.native = Some(overlay.native);
     load.copies = overlay.copies;
     load.dilation = overlay.dilation;

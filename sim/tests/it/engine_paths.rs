@@ -54,7 +54,7 @@ fn any_bulk() -> impl Strategy<Value = Option<BulkSpec>> {
 fn any_crowded_scenario() -> impl Strategy<Value = Scenario> {
     let schemes: Vec<&str> = fifo_schemes().chain(["empty"]).collect();
     let model = prop::option::of(prop::sample::select(vec!["poisson", "web:sfd"]));
-    let uplink = (prop::option::of(10u64..400), prop::sample::select(vec!["2p", "7p", "1000p"]));
+    let uplink = (prop::option::of(30u64..400), prop::sample::select(vec!["2p", "7p", "1000p"]));
     let parts = (
         prop::sample::select(schemes),
         (prop::collection::vec(any_connection(), 1..10), model, any_bulk()),

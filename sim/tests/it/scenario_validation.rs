@@ -112,7 +112,8 @@ fn link__too_slow_for_tcp() {
         &spoilt(|s| s.access = Some(slow_client)),
         &["access.client_rate", "\"10 bit/s\"", "1200 s"],
     );
-    let spec = TopologySpec { rate: Some("1bit".into()), ..kind("y") };
+    let (rate, buffer) = (Some("1bit".into()), Some("50p".into()));
+    let spec = TopologySpec { rate, buffer, ..kind("y") };
     let error = spoilt(|s| (s.topology, s.link) = (Some(spec), LinkSpec::default()));
     assert!(error.to_string().contains("takes 12000 s to send 1500 bytes"), "{error}");
 }
@@ -188,7 +189,7 @@ fn traffic__wrong_values() {
     let bulk = |flows, start_spread_s, rtt_spread| Some(BulkSpec { flows, start_spread_s, rtt_spread });
     assert_error(
         &spoilt(|s| s.traffic.bulk = bulk(0, 0.0, 0.0)),
-        &["traffic.bulk.flows", "0", "1 to 100000"],
+        &["traffic.bulk.flows", "0", "1 to 1000000"],
     );
     assert_error(&spoilt(|s| s.traffic.bulk = bulk(1, -1.0, 0.0)), &["traffic.bulk.start_spread_s", "-1"]);
     assert_error(
