@@ -34,6 +34,18 @@ def test_misses__too_slow() -> None:
     assert len(bench.misses(CASE, row)) == 1
 
 
+def test_misses__needs_the_whole_interval_above_the_bar() -> None:
+    noisy, theirs = program(0.5, 12_000, 0), program(1.5, 12_000, 0)
+    noisy.long[2] = program(0.3, 12_000, 0).long[0]
+    noisy.short[2] = program(0.3, 12_000, 0).short[0]
+    row = bench.result(CASE, noisy, theirs)
+    ratio, least = row["ratio"], row["ratio_low"]
+    assert ratio is not None
+    assert least is not None
+    assert ratio > CASE.most_ratio > least
+    assert bench.misses(CASE, row) == []
+
+
 def test_misses__less_work() -> None:
     row = bench.result(CASE, program(0.3, 6_000, 0), program(1.5, 12_000, 0))
     assert len(bench.misses(CASE, row)) == 1

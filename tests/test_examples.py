@@ -8,7 +8,6 @@ from pathlib import Path
 import mousehole
 import polars as pl
 import pytest
-from mousehole.engine_types import QueueCounters
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SCENARIOS = sorted(path.name for path in EXAMPLES.glob("*.toml"))
@@ -32,10 +31,7 @@ def test_scenario__fast_path_equals_the_slow_one(name: str, scheme: str) -> None
     fast = run(name, scheme=scheme, both_directions=True)
     slow = run(name, scheme=scheme, both_directions=True, slow_path=True)
     assert fast.transfers.equals(slow.transfers, null_equal=True)
-    for quick, thorough in zip(fast.queues, slow.queues, strict=True):
-        assert without_departures(quick) == without_departures(thorough)
-        # The fast path counts a packet as sent when it arrives, so up to a queue's length is on either side.
-        assert abs(quick["sent_packets"] - thorough["sent_packets"]) <= 1000
+    assert fast.queues == slow.queues
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -43,14 +39,6 @@ def test_scenario__same_seed_same_result(name: str) -> None:
     once, again = run(name), run(name)
     assert once.transfers.equals(again.transfers, null_equal=True)
     assert once.to_json() == again.to_json()
-
-
-def without_departures(queue: QueueCounters) -> list[dict[str, object]]:
-    """Per colour what arrived, was dropped and was marked in the window."""
-    return [
-        {name: count for name, count in colour.items() if not name.startswith("sent")}
-        for colour in queue["colours"]
-    ]
 
 
 def test_single_transfer__loses_one_packet() -> None:

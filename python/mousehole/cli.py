@@ -1,12 +1,14 @@
 """The command line: every command calls the Python interface."""
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -18,7 +20,7 @@ from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
 from mousehole.cli_options import CliCommand, Outputs, usage_error_text, with_options
 from mousehole.comparison import Comparison, compare
-from mousehole.errors import MouseholeError
+from mousehole.errors import MouseholeError, Terminated
 from mousehole.manifest import REVISION
 from mousehole.options import whole
 from mousehole.paper import offered, reproduce
@@ -51,8 +53,12 @@ class CliGroup(TyperGroup):
             return super().invoke(ctx)
         except MouseholeError as error:
             _die(f"mousehole: error: {error.renamed(OPTION_OF_FIELD)}", USAGE_STATUS)
+        except Terminated as stop:
+            _die(f"mousehole: {stop}", TERMINATED_STATUS)
         except KeyboardInterrupt as stop:
             _die(f"mousehole: {str(stop) or 'stopped; nothing was written'}", INTERRUPTED_STATUS)
+        except MemoryError:
+            _die(f"mousehole: error: {OUT_OF_MEMORY}", USAGE_STATUS)
         except BrokenPipeError:
             _leave(BROKEN_PIPE_STATUS)
         except OSError as error:  # of standard output; errors of files have been converted already
@@ -80,7 +86,9 @@ OPTION_OF_FIELD = {
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
-USAGE_STATUS, INTERRUPTED_STATUS, BROKEN_PIPE_STATUS = 2, 130, 141
+OUT_OF_MEMORY = "out of memory; give fewer --jobs, a shorter --duration, a lower --rate or a lower --load"
+
+USAGE_STATUS, INTERRUPTED_STATUS, BROKEN_PIPE_STATUS, TERMINATED_STATUS = 2, 130, 141, 143
 
 Traffic = Annotated[
     list[str],
@@ -102,8 +110,13 @@ OwnPolicy = Annotated[
 
 
 def main() -> None:
-    """Runs the command `mousehole`."""
+    """Runs the command `mousehole`. SIGTERM ends it as Ctrl-C does: half-written files are deleted."""
+    signal.signal(signal.SIGTERM, _terminate)
     app()
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 (what Python calls it with)
+    raise Terminated("terminated; nothing was written")
 
 
 @app.callback(invoke_without_command=True)

@@ -16,14 +16,19 @@ from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
 from mousehole.engine_types import Scenario, TrafficSummary
 from mousehole.errors import field_error
+from mousehole.estimate import Estimate, estimated, fitting_jobs
 from mousehole.evidence import capture_of
 from mousehole.manifest import manifest
+from mousehole.memory import available_bytes
 from mousehole.options import least
 from mousehole.plan import Cell, Plan, Warmup, checked, load_policies, planned
-from mousehole.pool import default_jobs, estimated_seconds, interruptible, run_one, run_plan
+from mousehole.pool import default_jobs, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
 from mousehole.results import Finding, Manifest, Results, Row, as_record
 from mousehole.settings import Options, accepts_options
+
+WORTH_SAYING_GB = 1.0
+"""Memory from which on it is told beside the time."""
 
 
 @accepts_options(Options)
@@ -81,7 +86,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     - `seeds`: replications (10; 3 with `quick`); fewer than five give no intervals
     - `quick`: a quick look: three replications, no verdicts (False)
     - `seed`: seed of all random draws (1); the same seed gives the same result on any machine
-    - `jobs`: parallel runs (one per core); the result does not depend on it
+    - `jobs`: parallel runs (one per core, fewer if memory is short); the result is the same
     - `reporter`: receives progress reports (none)
 
     Raises `MouseholeError` for a fault in the input, before any long work, and `Stopped` (a
@@ -99,7 +104,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
         given = replace(given, section={**given.section, "replay": options.replay})
     shared = scenarios.shared(start, given.section, options)
     plan = planned(shared, options, start.get("scheme"))
-    jobs = least("jobs", default_jobs() if options.jobs is None else options.jobs, 1)
+    jobs = None if options.jobs is None else least("jobs", options.jobs, 1)
     checked(plan)  # before large files are read
     engine_traffic = given.read(options.strict, shared.base["seed"])
     chooses = options.warmup is None and not options.quick and not traffics.is_scenario(traffic)
@@ -247,14 +252,17 @@ def _starting_point(source: traffics.Source, options: Options) -> tuple[Scenario
 
 
 def _compared(
-    plan: Plan, given: traffics.TrafficInput, engine_traffic: _engine.Traffic | None, jobs: int,
+    plan: Plan, given: traffics.TrafficInput, engine_traffic: _engine.Traffic | None, jobs: int | None,
     reporter: Reporter, chooses_warmup: bool,
 ) -> Comparison:  # fmt: skip
     rate = bottleneck.facts(plan.base)["rate"]
     summary = None if engine_traffic is None else interruptible(lambda: engine_traffic.summary(rate))
     plan = replace(plan, warmup=_warmup(plan, engine_traffic, summary, rate) if chooses_warmup else None)
-    _announce(plan, given.label, engine_traffic, summary, jobs, reporter)
-    facts = run_plan(plan, engine_traffic, jobs, reporter)
+    _warn_of_low_load(plan, given.label, summary, reporter)
+    estimate = estimated(plan, engine_traffic, jobs or default_jobs())
+    at_once = fitting_jobs(estimate, jobs, available_bytes())
+    _announce(plan, estimate, at_once, reporter)
+    facts = run_plan(plan, engine_traffic, at_once, reporter)
     capture = capture_of(plan.base["traffic"], engine_traffic, summary, plan.buckets, _pipe_bytes(plan))
     results = Results(plan, facts, given.label, manifest(plan, given), summary, capture)
     return Comparison(results, engine_traffic)
@@ -284,20 +292,25 @@ def _frame(rows: Sequence[Row]) -> pl.DataFrame:
     return pl.DataFrame([as_record(row) for row in rows], infer_schema_length=None)
 
 
-def _announce(
-    plan: Plan, label: str, engine_traffic: _engine.Traffic | None, summary: TrafficSummary | None, jobs: int,
-    reporter: Reporter,
-) -> None:  # fmt: skip
-    """Reports the estimated time, and a warning if the traffic by itself cannot load the link."""
+def _warn_of_low_load(plan: Plan, label: str, summary: TrafficSummary | None, reporter: Reporter) -> None:
+    """Reports if the traffic by itself cannot load the link."""
     native = None if summary is None else summary["native_load"]
     if plan.loads == (None,) and native is not None and native < notes.UNLOADED:
         reporter.say(
             f"warning: {label} loads this link only to {native:.2g}, so no scheme can make a difference; "
             "give a load, such as --load 0.9"
         )
-    seconds = estimated_seconds(plan, engine_traffic, jobs)
+
+
+def _announce(plan: Plan, estimate: Estimate, jobs: int, reporter: Reporter) -> None:
+    """Reports the estimated time and memory."""
     cells = f" × {len(plan.cells)} cells" if len(plan.cells) > 1 else ""
-    reporter.say(f"{_about(seconds)}: {len(plan.schemes)} schemes × {plan.replications} replications{cells}")
+    gigabytes = estimate.bytes_at_once(jobs) / 1e9
+    memory = f" and {gigabytes:.1f} GB of memory" if gigabytes >= WORTH_SAYING_GB else ""
+    reporter.say(
+        f"{_about(estimate.seconds(jobs))}{memory}: "
+        f"{len(plan.schemes)} schemes × {plan.replications} replications{cells}"
+    )
 
 
 def _about(seconds: float) -> str:

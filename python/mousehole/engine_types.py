@@ -345,6 +345,7 @@ class RunSummary(TypedDict):
     events: int
     packets: int
     connections: int
+    connections_most_live: int
     conservation_ok: bool
 
 

@@ -51,6 +51,10 @@ class Stopped(KeyboardInterrupt):
     """The work was interrupted (Ctrl-C); the message says what was finished."""
 
 
+class Terminated(BaseException):
+    """The process was asked to end (SIGTERM); not an `Exception`, so that nothing takes it for a failure."""
+
+
 field_error = _engine.value_error
 missing_error = _engine.missing_error
 conflict_error = _engine.conflict_error

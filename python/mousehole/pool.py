@@ -1,7 +1,6 @@
 """Runs scenarios in several threads. Results do not depend on the order in which the threads finish."""
 
 import os
-import time
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -23,8 +22,6 @@ POLL_S = 0.1
 """Seconds between two checks for Ctrl-C by the main thread."""
 GRACE_S = 0.6
 """Seconds that runs are given to stop after they were cancelled."""
-SLICES, ENOUGH_S = (4**-6, 4**-5, 4**-4, 4**-3, 4**-2, 4**-1, 1.0), 0.2
-"""Shares of a run that are timed in turn, until one takes at least `ENOUGH_S` seconds."""
 
 
 def default_jobs() -> int:
@@ -90,25 +87,6 @@ def run_all(
     return {key: done[key] for key in scenarios}
 
 
-def estimated_seconds(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> float:
-    """Estimates the wall time of the whole plan in seconds by timing a part of one run of each scheme.
-
-    The part becomes four times as long until it can be timed well, so the estimate itself takes a second or
-    two, whatever the length of a run.
-    """
-    fixed = _timed_slice(plan, traffic, SLICES[0], plan.baseline)  # overlaying a large traffic, say
-    for share in SLICES[1:]:
-        seconds = max(_timed_slice(plan, traffic, share, plan.baseline) - fixed, 0.0)
-        if seconds > ENOUGH_S:
-            break
-    part = share if seconds <= ENOUGH_S else share / 4
-    each = [_timed_slice(plan, traffic, part, scheme) for scheme in plan.schemes]
-    of_schemes = sum(each) / max(each[plan.schemes.index(plan.baseline)], 1e-6)
-    first = plan.cells[0].load or 1.0
-    cells = sum((cell.load or 1.0) / first for cell in plan.cells)
-    return (fixed + seconds / share) * cells * of_schemes * plan.replications / min(jobs, len(plan.tasks))
-
-
 def interruptible(work: Callable[[], T]) -> T:
     """Calls `work` in another thread, so that Ctrl-C ends the wait at once; the thread then goes on alone."""
     future: Future[T] = Future()
@@ -170,17 +148,3 @@ def _finished_text(plan: Plan, facts: Facts) -> str:
         f"stopped after {done} of {total} runs: {whole} of {len(places)} replications were finished "
         "for every scheme; nothing was written"
     )
-
-
-def _timed_slice(plan: Plan, traffic: _engine.Traffic | None, share: float, scheme: str) -> float:
-    """Returns the wall seconds of a scheme's first run with its warm-up and window cut down to `share`."""
-    scenario = plan.scenario(plan.cells[0], scheme)
-    scenario["warmup"] = _share_of("warmup", scenario["warmup"], share)
-    scenario["duration"] = _share_of("duration", scenario["duration"], share)
-    begin = time.perf_counter()
-    interruptible(lambda: reduce_run(run_one(scenario, traffic, _engine.Cancel()), plan.buckets))
-    return time.perf_counter() - begin
-
-
-def _share_of(field: str, duration: str, share: float) -> str:
-    return f"{_engine.parse_duration(field, duration) * share:.9f}s"

@@ -3,6 +3,7 @@
 mod catalogue;
 mod convert;
 mod errors;
+mod memory;
 mod policy;
 mod result;
 mod traffic;

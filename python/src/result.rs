@@ -7,7 +7,7 @@ use mousehole_sim::scenario::{Plan, RunResult as Records};
 use mousehole_sim::traffic::waiting::Loop;
 use mousehole_sim::units::Time;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyString};
 
 const COLOURS: [&str; 3] = ["green", "yellow", "red"];
 
@@ -145,6 +145,7 @@ impl RunResult {
         summary.set_item("events", outcome.events)?;
         summary.set_item("packets", outcome.forward_packets)?;
         summary.set_item("connections", outcome.opened)?;
+        summary.set_item("connections_most_live", outcome.most_live)?;
         summary.set_item("conservation_ok", self.records.is_conserved())?;
         Ok(summary)
     }
@@ -174,11 +175,12 @@ impl RunResult {
         py: Python<'py>,
         numbers: impl Iterator<Item = u16>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let known = &self.records.sources;
-        let name = |number: u16| match known.iter().find(|(other, _)| *other == number) {
-            Some((_, name)) => name.as_str(),
-            None => "bulk",
-        };
+        // One object for each name, since there may be millions of rows.
+        let known: Vec<_> =
+            self.records.sources.iter().map(|(number, name)| (*number, PyString::new(py, name))).collect();
+        let bulk = PyString::new(py, "bulk");
+        let name =
+            |number: u16| known.iter().find(|(other, _)| *other == number).map_or(&bulk, |(_, name)| name);
         PyList::new(py, numbers.map(name).collect::<Vec<_>>())
     }
 }

@@ -2,6 +2,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -10,8 +11,10 @@ import pytest
 from support import MODULE
 
 
-def interrupted(arguments: list[str], ready: str, cwd: Path) -> tuple[int, str, float]:
-    """Sends SIGINT once `ready` is on standard error; gives status, standard error, seconds to the end."""
+def interrupted(
+    arguments: list[str], ready: str, cwd: Path, number: signal.Signals = signal.SIGINT
+) -> tuple[int, str, float]:
+    """Sends a signal once `ready` is on standard error; gives status, standard error, seconds to the end."""
     process = subprocess.Popen(
         [*MODULE, *arguments], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd=cwd,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
@@ -24,7 +27,7 @@ def interrupted(arguments: list[str], ready: str, cwd: Path) -> tuple[int, str, 
         seen += line
     time.sleep(0.3)
     begin = time.monotonic()
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, number)
     seen += process.stderr.read()
     status = process.wait()
     watchdog.cancel()
@@ -58,5 +61,43 @@ def test_compare__stops_within_a_second_and_says_what_was_finished(tmp_path: Pat
     assert status == 130
     assert seconds < patience()
     assert re.search(r"mousehole: stopped (after \d+ of|before the first of) \d+ runs", said)
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+SLOW_WRITER = """
+import sys, time
+from mousehole import cli, output
+
+def slowly(part):
+    part.write_text("half of the results")
+    print("writing", file=sys.stderr, flush=True)
+    time.sleep(60)
+
+output.write_text = lambda place, text: output.write_with(place, slowly)
+sys.argv = ["mousehole", "schemes", "--json", "out.json"]
+cli.main()
+"""
+
+
+def test_sigterm__leaves_no_half_written_file(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW_WRITER], stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "writing\n"
+        assert [path.suffixes for path in tmp_path.iterdir()] == [[f".{process.pid}", ".part", ".json"]]
+        process.terminate()
+        said = process.stderr.read()
+        assert process.wait(timeout=60) == 143
+    assert said == "mousehole: terminated; nothing was written\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sigterm__ends_long_runs_at_once(tmp_path: Path) -> None:
+    status, said, seconds = interrupted([*LONG, "--jobs", "2"], "schemes ×", tmp_path, signal.SIGTERM)
+    assert status == 143
+    assert seconds < patience()
+    assert "mousehole: terminated; nothing was written" in said
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []

@@ -3,7 +3,7 @@
 use crate::drop_reason::DropReason;
 use crate::packet::{Packet, flag};
 use crate::queue::{Dequeued, Dropped, Queue};
-use crate::record::{ColourCounts, QueueCounts};
+use crate::record::{ColourCounts, Count, QueueCounts};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Rate, Time};
 
@@ -19,8 +19,13 @@ pub struct Fault {
 /// What became of a packet that reached a link.
 #[derive(Debug, Clone, Copy)]
 pub enum Arrival {
-    /// It reaches the far end at this time (one event per hop).
-    Arrives(Time),
+    /// It reaches the far end at a known time (one event per hop).
+    Arrives {
+        /// When its transmission starts; on a link that nobody shares, when it arrived.
+        start: Time,
+        /// When it reaches the far end.
+        at: Time,
+    },
     /// It waits in the queue, or was dropped in favour of others.
     Queued {
         /// Whether the transmitter is idle; the caller must call [`Link::serve`] then.
@@ -63,9 +68,10 @@ impl Pace {
         Pace { rate, inverse: u64::MAX / rate.0 }
     }
 
-    /// Returns exactly what [`Rate::tx_time`] returns.
+    /// Returns exactly what [`Rate::tx_time`] returns. `bytes` are those of one packet, at most 2^31.
     #[inline]
     pub fn tx_time(&self, bytes: u64) -> Dur {
+        debug_assert!(bytes <= 1 << 31, "the bits of {bytes} bytes times 10^9 do not fit");
         let bit_ns = bytes * 8_000_000_000 + self.rate.0 / 2;
         // The estimate is the quotient or one less, as `bit_ns · (2^64 / rate − inverse) < 2^64`.
         let estimate = ((u128::from(bit_ns) * u128::from(self.inverse)) >> 64) as u64;
@@ -90,6 +96,10 @@ pub struct Link {
     fault_rng: Stream,
     rng: Stream,
     arrivals: u64,
+    /// Queueing delays are recorded of packets whose transmission starts from this time on, …
+    measured_from: Time,
+    /// … for so long.
+    measured_for: Dur,
     /// The transmitter is busy until this time.
     busy_until: Time,
     /// The slow path is used even where the fast one is possible.
@@ -117,6 +127,8 @@ impl Link {
             fault_rng: Stream::new(seed, Purpose::Fault, id),
             rng: Stream::new(seed, Purpose::Queue, id),
             arrivals: 0,
+            measured_from: Time::ZERO,
+            measured_for: Dur(u64::MAX),
             busy_until: Time::ZERO,
             slow: false,
             transmitting: false,
@@ -130,6 +142,15 @@ impl Link {
     pub fn with_settings(mut self, fault: Fault, overhead: u32, slow: bool) -> Link {
         (self.fault, self.overhead, self.slow) = (fault, overhead, slow);
         self
+    }
+
+    /// Has the link record the queueing delays of those packets whose transmission starts at `begin` or later and before
+    /// `end`; without a call, those of all packets.
+    pub fn measure(&mut self, begin: Time, end: Time) {
+        (self.measured_from, self.measured_for) = (begin, end.since(begin));
+        if let Queue::Unshared(links) = &mut self.queue {
+            links.measure(begin, end);
+        }
     }
 
     /// Sets the extra bytes per packet on the wire.
@@ -155,12 +176,12 @@ impl Link {
                     Arrival::Dropped
                 }
                 Ok(start) => {
-                    if packet.has(flag::CE) && !packet.was_marked {
+                    if packet.is_marked_here() {
                         self.counts.marked(packet.colour, packet.bytes);
                     }
-                    self.counts.sent(packet.colour, packet.bytes, start.since(now).0);
+                    self.count_sent(packet, now, start);
                     self.busy_until = start + self.tx_time(u32::from(packet.bytes));
-                    Arrival::Arrives(self.busy_until + self.delay)
+                    Arrival::Arrives { start, at: self.busy_until + self.delay }
                 }
             },
             _ => self.arrive_slowly(*packet, now),
@@ -172,8 +193,8 @@ impl Link {
         if let Queue::Unshared(links) = &mut self.queue {
             let duration = self.pace.tx_time(u64::from(packet.bytes) + u64::from(self.overhead));
             let start = links.pass(&packet, now, duration);
-            self.counts.sent(packet.colour, packet.bytes, start.since(now).0);
-            return Arrival::Arrives(start + duration + self.delay);
+            self.count_sent(&packet, now, start);
+            return Arrival::Arrives { start: now, at: start + duration + self.delay };
         }
         let first = self.drops.len();
         self.queue.enqueue(packet, now, &mut self.rng, &mut self.drops);
@@ -193,10 +214,10 @@ impl Link {
         self.count_drops(first);
         match next {
             Dequeued::Packet(packet, at) => {
-                if packet.has(flag::CE) && !packet.was_marked {
+                if packet.is_marked_here() {
                     self.counts.marked(packet.colour, packet.bytes);
                 }
-                self.counts.sent(packet.colour, packet.bytes, now.since(at).0);
+                self.count_sent(&packet, at, now);
                 self.transmitting = true;
                 self.retry_at = Time::ZERO;
                 self.busy_until = now + self.tx_time(u32::from(packet.bytes));
@@ -234,20 +255,44 @@ impl Link {
         self.queue.backlog(now)
     }
 
-    /// Returns the counts at `now`; a packet whose departure is scheduled for later does not count as sent yet.
-    pub fn counts_at(&mut self, now: Time) -> [ColourCounts; 3] {
+    /// Returns the counts before any event at `end`: a packet whose transmission starts then or later does not count as
+    /// sent or marked. On the slow path the caller must ask at that time.
+    pub fn counts_before(&mut self, end: Time) -> [ColourCounts; 3] {
         let mut colours = self.counts.colours;
         if let Some(fifo) = self.queue.as_fifo().filter(|_| !self.slow) {
-            let waiting = fifo.waiting(now);
+            let last = Time(end.0.saturating_sub(1));
+            let (waiting, marks) = (fifo.waiting(last), fifo.waiting_marks(last));
             for (index, counts) in colours.iter_mut().enumerate() {
                 counts.sent.packets -= u64::from(waiting.colour_packets[index]);
                 counts.sent.bytes -= waiting.colour_bytes[index];
+                counts.marked.packets -= marks[index].0;
+                counts.marked.bytes -= marks[index].1;
             }
         }
         colours
     }
 
-    /// Returns whether a packet counts as sent as soon as it arrives (the fast path).
+    /// Returns the queue's counts over the measured window by those [`Link::counts_before`] its beginning and end.
+    pub fn window_counts(&self, begin: &[ColourCounts; 3], end: &[ColourCounts; 3]) -> [ColourCounts; 3] {
+        let mut counts: [ColourCounts; 3] = std::array::from_fn(|index| end[index].since(begin[index]));
+        if let Queue::Unshared(links) = &self.queue {
+            for (counts, (packets, bytes)) in counts.iter_mut().zip(links.sent()) {
+                counts.sent = Count { packets, bytes };
+            }
+        }
+        counts
+    }
+
+    /// Returns for how long of the measured window some packet was in transmission on a link that nobody shares; `None`
+    /// for any other link.
+    pub fn busy(&self) -> Option<Dur> {
+        match &self.queue {
+            Queue::Unshared(links) => Some(links.busy()),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the engine schedules a packet's arrival at the far end when it reaches the link (the fast path).
     pub fn schedules_departures(&mut self) -> bool {
         matches!(self.queue, Queue::Unshared(_)) || !self.slow && self.queue.as_fifo().is_some()
     }
@@ -266,6 +311,16 @@ impl Link {
     /// know.
     pub fn work(&self, now: Time) -> Dur {
         if self.slow { Dur::ZERO } else { self.busy_until.since(now) }
+    }
+
+    /// Counts a packet as sent that has reached the link at `arrived` and whose transmission starts at `start`; records
+    /// its queueing delay if it starts within the measured window.
+    #[inline(always)]
+    fn count_sent(&mut self, packet: &Packet, arrived: Time, start: Time) {
+        self.counts.sent(packet.colour, packet.bytes);
+        if start.0.wrapping_sub(self.measured_from.0) < self.measured_for.0 {
+            self.counts.waited(start.since(arrived));
+        }
     }
 
     /// Returns whether the scenario asks for losses here.

@@ -137,6 +137,12 @@ impl Packet {
         self.flags & flags == flags
     }
 
+    /// Returns whether the present link's queue has marked it.
+    #[inline]
+    pub fn is_marked_here(&self) -> bool {
+        self.has(flag::CE) && !self.was_marked
+    }
+
     /// Returns whether it travels from the receiver of data to its sender.
     pub fn is_reverse(&self) -> bool {
         self.has(flag::REVERSE)

@@ -2,7 +2,7 @@
 
 use crate::drop_reason::DropReason;
 use crate::packet::Colour;
-use crate::units::{Rate, Time};
+use crate::units::{Dur, Rate, Time};
 use hdrhistogram::Histogram;
 
 /// One measured transfer: one write of one connection.
@@ -147,7 +147,7 @@ pub struct ColourCounts {
     pub arrived: Count,
     /// Dropped, by [`DropReason`].
     pub drops: [Count; DropReason::ALL.len()],
-    /// Admitted with a congestion mark.
+    /// Left the queue for transmission with a congestion mark of its own.
     pub marked: Count,
     /// Left the queue for transmission.
     pub sent: Count,
@@ -225,14 +225,19 @@ impl Delays {
 
     /// Returns the library's histogram of the same delays.
     fn histogram(&self) -> Histogram<u64> {
-        let mut histogram =
-            Histogram::new_with_bounds(1, Delays::LONGEST, 3).expect("constant bounds are valid");
+        // No larger than needed: clearing that of the longest delay costs as much as thousands of packets.
+        let longest = Delays::units(self.bins.len() as u64).max(2);
+        let mut histogram = Histogram::new_with_bounds(1, longest, 3).expect("the bounds are valid");
         for (bin, &count) in self.bins.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let shift = (bin as u64 / (Delays::FINE / 2)).saturating_sub(1);
-            histogram
-                .saturating_record_n((bin as u64 - shift * (Delays::FINE / 2)) << shift, u64::from(count));
+            histogram.saturating_record_n(Delays::units(bin as u64), u64::from(count));
         }
         histogram
+    }
+
+    /// Returns the shortest delay of a bin.
+    fn units(bin: u64) -> u64 {
+        let shift = (bin / (Delays::FINE / 2)).saturating_sub(1);
+        (bin - shift * (Delays::FINE / 2)) << shift
     }
 }
 
@@ -253,21 +258,20 @@ impl QueueCounts {
         self.colours[colour.index()].marked.add_packet(bytes);
     }
 
-    /// Counts a packet that starts transmission after waiting `delay_ns`.
+    /// Counts a packet that starts transmission.
     #[inline]
-    pub fn sent(&mut self, colour: Colour, bytes: u16, delay_ns: u64) {
+    pub fn sent(&mut self, colour: Colour, bytes: u16) {
         self.colours[colour.index()].sent.add_packet(bytes);
-        self.delay_sum_ns += u128::from(delay_ns);
-        self.delays.add(delay_ns / 100);
     }
 
-    /// Forgets the delays recorded so far; called at the start of the measured window.
-    pub fn restart_delays(&mut self) {
-        self.delays.bins.fill(0);
-        self.delay_sum_ns = 0;
+    /// Records the queueing delay of one packet.
+    #[inline]
+    pub fn waited(&mut self, delay: Dur) {
+        self.delay_sum_ns += u128::from(delay.0);
+        self.delays.add(delay.0 / 100);
     }
 
-    /// Returns the mean queueing delay in seconds since the delays were restarted.
+    /// Returns the mean of the queueing delays recorded, in seconds.
     pub fn delay_mean_s(&self) -> f64 {
         match self.delays.len() {
             0 => 0.0,
@@ -275,7 +279,7 @@ impl QueueCounts {
         }
     }
 
-    /// Returns quantiles of the queueing delay in seconds since the delays were restarted.
+    /// Returns quantiles of the queueing delays recorded, in seconds.
     pub fn delay_quantiles_s<const N: usize>(&self, quantiles: [f64; N]) -> [f64; N] {
         let histogram = self.delays.histogram();
         quantiles.map(|quantile| histogram.value_at_quantile(quantile) as f64 * 1e-7)
@@ -288,7 +292,7 @@ impl QueueCounts {
 }
 
 /// One link's queue over the measured window.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct QueueRecord {
     /// Name of the link: `down`, `up`, or from-to in a topology.
     pub name: String,
@@ -296,8 +300,10 @@ pub struct QueueRecord {
     pub capacity: Rate,
     /// Counts by colour within the window.
     pub colours: [ColourCounts; 3],
-    /// Queueing delay: mean, p50, p95, p99, in seconds.
+    /// Queueing delay of the packets whose transmission started within the window: mean, p50, p95, p99, in seconds.
     pub delay_s: [f64; 4],
+    /// On a link that nobody shares, for how long some packet was in transmission.
+    pub busy: Option<Dur>,
     /// Length of the window in seconds.
     pub window_s: f64,
 }
@@ -313,9 +319,13 @@ impl QueueRecord {
         self.sent().packets as f64 / self.window_s * self.delay_s[0]
     }
 
-    /// Returns the share of the capacity used.
+    /// Returns the share of the capacity used. On a link that nobody shares this is the share of the time in which some
+    /// packet was in transmission, since there every connection has the whole capacity.
     pub fn utilisation(&self) -> f64 {
-        self.sent().bytes as f64 * 8.0 / (self.capacity.0 as f64 * self.window_s)
+        match self.busy {
+            Some(busy) => busy.as_secs() / self.window_s,
+            None => self.sent().bytes as f64 * 8.0 / (self.capacity.0 as f64 * self.window_s),
+        }
     }
 }
 

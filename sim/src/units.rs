@@ -66,10 +66,11 @@ impl Dur {
 }
 
 impl Rate {
-    /// Returns the time to put `bytes` on the wire, rounded to the nearest nanosecond.
+    /// Returns the time to put `bytes` on the wire, rounded to the nearest nanosecond; the longest [`Dur`] if it is longer.
     pub fn tx_time(self, bytes: u64) -> Dur {
-        let bit_ns = bytes * 8_000_000_000;
-        Dur((bit_ns + self.0 / 2) / self.0)
+        let bit_ns = u128::from(bytes) * 8_000_000_000;
+        let rounded = (bit_ns + u128::from(self.0 / 2)) / u128::from(self.0);
+        Dur(u64::try_from(rounded).unwrap_or(u64::MAX))
     }
 
     /// Returns the bytes that fit in `span` at this rate.
@@ -95,6 +96,12 @@ impl Add for Dur {
     type Output = Dur;
     fn add(self, other: Dur) -> Dur {
         Dur(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Dur {
+    fn add_assign(&mut self, other: Dur) {
+        *self = *self + other;
     }
 }
 
@@ -196,5 +203,18 @@ fn parse_with(field: &str, text: &str, known: units::Units, allowed: &str) -> Re
             let near = nearest(&lower, known.iter().map(|(name, _)| *name)).filter(|_| !unit.is_empty());
             Err(Error::faulty(field, quote(text), fault, allowed).suggest(near))
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tx_time__never_wraps() {
+        assert_eq!(Rate(8_000_000_000).tx_time(2_500_000_000), Dur(2_500_000_000));
+        assert_eq!(Rate(8_000_000_000_000).tx_time(1 << 60), Dur((1 << 60) / 1000));
+        assert_eq!(Rate(1).tx_time(u64::MAX), Dur(u64::MAX));
     }
 }

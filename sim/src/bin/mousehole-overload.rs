@@ -184,13 +184,13 @@ impl Source {
 
     fn play(mut self, scheme: &str) -> Result<Overload> {
         let mut hop = Hop::with_scheme(scheme, RATE, Buffer::Packets(self.limit), false)?;
+        hop.link.measure(WARM, END);
         let mut now = Time::ZERO;
         let mut then = None;
         while now < END {
             now += self.gap();
             if then.is_none() && now >= WARM {
                 then = Some(hop.link.counts.colours);
-                hop.link.counts.restart_delays();
             }
             let colour = self.colour();
             hop.arrive(coloured(colour, packet(0, 0, self.bytes)), now);

@@ -72,6 +72,28 @@ pub(super) mod class {
     pub const CONTROL: u64 = 6;
 }
 
+/// The order of ns-2, which is that of scheduling, as a key that both paths of a queue know: first what was scheduled
+/// earliest, and at equal times what had waited in a queue, by link, before what hosts and idle links scheduled.
+pub(super) mod insertion {
+    use super::class;
+    use crate::units::Time;
+
+    /// What was scheduled longer ahead than this, about a minute, is first; ns-2's longest timer is 64 s.
+    const LONGEST: u64 = (1 << 36) - 1;
+    /// Bits of the rank.
+    const BITS: u32 = 24;
+    /// Ranks below this are links'.
+    pub const WAITED: u64 = 1 << (BITS - 1);
+
+    /// Returns the key of an event that was scheduled at `since` for `at`. `rank`, below 2^24, orders events that were
+    /// scheduled at the same time.
+    #[inline(always)]
+    pub fn key(since: Time, at: Time, rank: u64) -> u64 {
+        let ahead = (at.0.wrapping_sub(since.0)).min(LONGEST);
+        ((class::ARRIVE << 60 | LONGEST << BITS) - (ahead << BITS)).wrapping_add(rank)
+    }
+}
+
 /// From this number of connections on, their state outgrows the first two levels of cache.
 const MANY: usize = 1000;
 

@@ -4,7 +4,7 @@
 //! stores it.
 
 use super::World;
-use super::event::{Event, What, class};
+use super::event::{Event, What, class, insertion};
 use super::layout::{DOWN, End, Ends, Layout, PathState};
 use crate::link::{Arrival, Served};
 use crate::marker::Marker;
@@ -60,18 +60,22 @@ impl World {
         if self.setup.trace && !packet.is_reverse() {
             self.note(TraceEvent::Send, packet);
         }
-        let key = self.key(class::ARRIVE, order_key(&packet));
+        let key = self.key(class::ARRIVE, order_key(&packet), at);
         self.wheel.push(at, key, Event { packet, what: What::Arrive });
     }
 
-    /// Schedules the next hop of the packet in `node`, which reaches the far end of a link at `at`.
+    /// Schedules the next hop of the packet in `node`, which reaches the far end of link `number` at `at`. It waited
+    /// there if its transmission starts later than now, or if the slow path says so.
     #[inline(always)]
-    fn forward(&mut self, node: u32, at: Time) {
+    fn forward(&mut self, node: u32, number: usize, start: Time, at: Time, waited: bool) {
         let event = self.wheel.event_mut(node);
         let path_state = &mut self.path_states[event.packet.flow as usize];
         let (at, class) = next_hop(event, path_state, &self.setup.layout, &self.ends, at);
         let order = order_key(&event.packet);
-        let key = self.key(class, order);
+        let key = match waited && self.setup.params.is_ns2() {
+            true => insertion::key(start, at, number as u64),
+            false => self.key(class, order, at),
+        };
         self.wheel.schedule(node, at, key);
     }
 
@@ -110,7 +114,7 @@ impl World {
         }
         let packet = &mut self.wheel.event_mut(node).packet;
         let arrival = self.setup.links[number].arrive(packet, self.now);
-        if matches!(arrival, Arrival::Arrives(_)) {
+        if matches!(arrival, Arrival::Arrives { .. }) {
             self.note_mark(node);
         }
         self.after_arrival(node, number, arrival);
@@ -120,12 +124,12 @@ impl World {
     #[inline(always)]
     fn after_arrival(&mut self, node: u32, number: usize, arrival: Arrival) {
         match arrival {
-            Arrival::Arrives(at) => self.forward(node, at),
+            Arrival::Arrives { start, at } => self.forward(node, number, start, at, start > self.now),
             Arrival::Queued { serve } => {
                 self.wheel.free_node(node);
                 self.account_drops(number);
                 if serve {
-                    self.serve(number as u32);
+                    self.serve(number as u32, false);
                 }
             }
             Arrival::Dropped => {
@@ -152,15 +156,16 @@ impl World {
         }
     }
 
-    /// Has a link start its next transmission, or schedules the time to ask it again.
-    pub(super) fn serve(&mut self, link: u32) {
+    /// Has a link start its next transmission, or schedules the time to ask it again. `waited` says that the packet has
+    /// waited for the transmitter.
+    pub(super) fn serve(&mut self, link: u32, waited: bool) {
         let served = self.setup.links[link as usize].serve(self.now);
         self.account_drops(link as usize);
         match served {
             Served::Started { packet, free_at, arrives_at } => {
                 self.schedule(free_at, class::SERVE, u64::from(link), What::Serve(link));
                 let node = self.wheel.store_event(Event { packet, what: What::Arrive });
-                self.forward(node, arrives_at);
+                self.forward(node, link as usize, self.now, arrives_at, waited);
             }
             Served::Retry(at) => self.schedule(at, class::SERVE, u64::from(link), What::Serve(link)),
             Served::Idle => {}

@@ -35,7 +35,7 @@ use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
 use commands::{BULK, Commands, ConnectionSource};
 use connection::{Live, Open, Payload};
-use event::{Event, What, class};
+use event::{Event, What, class, insertion};
 use layout::{DOWN, End, Ends, PathState};
 pub use outcome::{Balance, InFlight, Outcome};
 use send_log::{SendLog, SteadyState};
@@ -74,6 +74,7 @@ pub struct World {
     outstanding: u64,
     window_is_over: bool,
     is_over: bool,
+    /// Number of events scheduled at the present time, for the order of events of ns-2.
     scheduled: u64,
     events: u64,
     opened: u64,
@@ -124,6 +125,9 @@ impl World {
             setup,
         };
         let (begin, end) = world.setup.window;
+        for &number in world.setup.layout.recorded() {
+            world.setup.links[usize::from(number)].measure(begin, end);
+        }
         world.schedule(begin, class::WINDOW, 0, What::WindowBegins);
         world.schedule(end, class::WINDOW, 1, What::WindowEnds);
         world.schedule(world.setup.deadline, class::WINDOW, 2, What::Deadline);
@@ -157,7 +161,9 @@ impl World {
             let Some(node) = self.wheel.pop_node() else { break };
             let (at, &Event { what, .. }) = self.wheel.event(node);
             debug_assert!(at >= self.now, "an event lies in the past");
-            self.now = at;
+            if at != self.now {
+                (self.now, self.scheduled) = (at, 0);
+            }
             self.events += 1;
             if self.events.is_multiple_of(1 << 14) && cancel.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled);
@@ -191,7 +197,7 @@ impl World {
             What::Arrive | What::Data | What::Ack | What::Other => {
                 unreachable!("an event of a packet is handled in its node")
             }
-            What::Serve(link) => self.serve(link),
+            What::Serve(link) => self.serve(link, true),
             What::Control(link) => self.control(link as usize),
             What::Timer { slot, generation } => self.timer(slot, generation),
             What::Wake(token) => {
@@ -212,17 +218,17 @@ impl World {
     /// Schedules an event that has no packet; `content` orders it among events of the same time and class.
     #[inline(always)]
     fn schedule(&mut self, at: Time, class: u64, content: u64, what: What) {
-        let key = self.key(class, content);
+        let key = self.key(class, content, at);
         self.wheel.push(at, key, Event { packet: Packet::NONE, what });
     }
 
-    /// Returns the key that orders an event among those of its time.
+    /// Returns the key that orders an event, scheduled now, among those of its time `at`.
     #[inline(always)]
-    fn key(&mut self, class: u64, content: u64) -> u64 {
+    fn key(&mut self, class: u64, content: u64, at: Time) -> u64 {
         // Departures come first even in insertion order: the fast path has no events for them.
         if self.setup.params.is_ns2() && class > class::SERVE {
             self.scheduled += 1;
-            class::ARRIVE << 60 | self.scheduled
+            insertion::key(self.now, at, insertion::WAITED + self.scheduled)
         } else {
             class << 60 | content
         }

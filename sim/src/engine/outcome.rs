@@ -77,8 +77,7 @@ impl InFlight {
 
 /// The conservation law of one link over the whole run: arrived = dropped + sent + waiting.
 ///
-/// On the fast path a packet counts as sent when it arrives, so the law says little there; [`InFlight`] holds on
-/// both paths.
+/// On the fast path what waits is known from the departures that are scheduled for later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Balance {
     /// Name of the link.
@@ -87,7 +86,7 @@ pub struct Balance {
     pub arrived: (u64, u64),
     /// Dropped for whatever reason.
     pub dropped: (u64, u64),
-    /// Left for transmission; on the fast path departures that are scheduled count, too.
+    /// Left for transmission.
     pub sent: (u64, u64),
     /// Still waiting.
     pub waiting: (u64, u64),
@@ -124,13 +123,11 @@ impl World {
         self.trace.push(row);
     }
 
-    /// Begins the measured window: remembers the counters, and restarts the delays.
+    /// Begins the measured window: remembers the counters.
     pub(super) fn open_window(&mut self) {
-        // Only the reported links: clearing the delays of a thousand links would touch a thousand histograms.
         for &number in self.setup.layout.recorded() {
             let link = &mut self.setup.links[usize::from(number)];
-            self.at_window[usize::from(number)] = link.counts_at(self.now);
-            link.counts.restart_delays();
+            self.at_window[usize::from(number)] = link.counts_before(self.now);
         }
         for (slot, then) in &mut self.long_lived {
             *then = self.live[*slot as usize].receiver.next();
@@ -145,14 +142,15 @@ impl World {
         for &number in self.setup.layout.recorded() {
             let (link, then) =
                 (&mut self.setup.links[usize::from(number)], &self.at_window[usize::from(number)]);
-            let colours = link.counts_at(self.now);
+            let at_end = link.counts_before(self.now);
             let counts = &link.counts;
             let [p50, p95, p99] = counts.delay_quantiles_s([0.5, 0.95, 0.99]);
             self.queues.push(QueueRecord {
                 name: link.name.clone(),
                 capacity: link.rate,
-                colours: std::array::from_fn(|index| colours[index].since(then[index])),
+                colours: link.window_counts(then, &at_end),
                 delay_s: [counts.delay_mean_s(), p50, p95, p99],
+                busy: link.busy(),
                 window_s,
             });
         }
@@ -188,9 +186,9 @@ impl World {
         let datagrams = self.datagram_records();
         let series = self.series();
         let in_flight = self.in_flight();
-        let forward = &self.setup.links[usize::from(DOWN)].counts.colours;
+        let forward = sent_by(&mut self.setup.links[usize::from(DOWN)], now);
         Outcome {
-            forward_packets: forward.iter().map(|colour| colour.sent.packets).sum(),
+            forward_packets: forward.iter().map(|sent| sent.packets).sum(),
             in_flight,
             balance: self.setup.links.iter_mut().map(|link| balance(link, now)).collect(),
             transfers: self.transfers,
@@ -238,6 +236,11 @@ impl World {
     }
 }
 
+/// Returns what has left a link for transmission by `now`, by colour.
+fn sent_by(link: &mut Link, now: Time) -> [Count; 3] {
+    link.counts_before(Time(now.0.saturating_add(1))).map(|counts| counts.sent)
+}
+
 /// Returns the totals of one link.
 fn balance(link: &mut Link, now: Time) -> Balance {
     let mut balance =
@@ -245,12 +248,10 @@ fn balance(link: &mut Link, now: Time) -> Balance {
     let add = |sum: &mut (u64, u64), part: Count| *sum = (sum.0 + part.packets, sum.1 + part.bytes);
     for colour in &link.counts.colours {
         add(&mut balance.arrived, colour.arrived);
-        add(&mut balance.sent, colour.sent);
         add(&mut balance.dropped, colour.dropped());
     }
-    if !link.schedules_departures() {
-        let (packets, bytes) = link.backlog(now);
-        balance.waiting = (u64::from(packets), bytes);
-    }
+    sent_by(link, now).into_iter().for_each(|sent| add(&mut balance.sent, sent));
+    let (packets, bytes) = link.backlog(now);
+    balance.waiting = (u64::from(packets), bytes);
     balance
 }

@@ -60,6 +60,9 @@ impl Replay {
 
     /// Asks to be woken for the next connection that starts at its recorded time.
     fn schedule(&mut self, commands: &mut Commands) {
+        if self.overlay.arrivals().is_empty() {
+            return;
+        }
         loop {
             if self.cursor == self.overlay.arrivals().len() {
                 self.cursor = 0;

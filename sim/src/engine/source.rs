@@ -225,9 +225,6 @@ impl ConnectionSource for Starts {
     }
 }
 
-/// Idle time between isolated connections, in which the last one's packets and timers run out.
-const PAUSE: Dur = Dur::from_millis(10_000);
-
 /// One connection after the other with ten idle seconds between them, so that each has an empty path.
 pub struct Isolated {
     traffic: Arc<Traffic>,
@@ -236,6 +233,9 @@ pub struct Isolated {
 }
 
 impl Isolated {
+    /// Idle time between connections, in which the last one's packets and timers run out.
+    pub const PAUSE: Dur = Dur::from_millis(10_000);
+
     /// Returns a source that plays the connections of `traffic` in order and ignores their start times. Where
     /// `request_bytes` has a number other than 0, requests have that payload.
     pub fn new(traffic: Arc<Traffic>, request_bytes: Vec<u16>) -> Isolated {
@@ -266,7 +266,7 @@ impl ConnectionSource for Isolated {
 
     fn finished(&mut self, _tag: u32, now: Time, commands: &mut Commands) {
         if (self.next as usize) < self.traffic.connections.len() {
-            commands.wake.push((now + PAUSE, self.next));
+            commands.wake.push((now + Isolated::PAUSE, self.next));
         }
     }
 }

@@ -112,7 +112,7 @@ fn simulate_longest(
         return Ok(());
     };
     let case = Case { path, writes: vec![(0, fill_segments(plan, longest))], request_bytes: 0 };
-    let setup = idle_setup(plan, Arc::new(traffic_of(plan, &[case])), Vec::new());
+    let setup = idle_setup(plan, &[case], Vec::new());
     let steady = IdlePath::steady_state(plan, path);
     let outcome = World::new(setup).until_saturated(steady).run(cancel)?;
     let Some(begin) = outcome.transfers.first().map(|transfer| transfer.start) else { return Ok(()) };
@@ -198,7 +198,7 @@ fn simulate(plan: &Plan, cases: &[Case], cancel: &AtomicBool) -> Result<Times> {
         return Ok(times);
     }
     let requests = cases.iter().map(|case| case.request_bytes).collect();
-    let setup = idle_setup(plan, Arc::new(traffic_of(plan, cases)), requests);
+    let setup = idle_setup(plan, cases, requests);
     let outcome = World::new(setup).run(cancel)?;
     for transfer in outcome.transfers.iter().filter(|transfer| transfer.end != Time::NEVER) {
         let case = cases[transfer.key as usize].clone();
@@ -207,9 +207,23 @@ fn simulate(plan: &Plan, cases: &[Case], cancel: &AtomicBool) -> Result<Times> {
     Ok(times)
 }
 
-/// Returns the set-up of an engine that plays the connections of `traffic` one after the other, on the plan's network
-/// with endless buffers.
-fn idle_setup(plan: &Plan, traffic: Arc<Traffic>, request_bytes: Vec<u16>) -> Setup {
+/// Returns a time by which all cases are over when they are played one after the other. It depends on their writes
+/// alone, so that the simulation ends even where TCP makes no progress.
+fn longest_time(plan: &Plan, cases: &[Case]) -> Time {
+    let time = |case: &Case| {
+        let segments = case.writes.iter().map(|&(_, bytes)| u64::from(plan.params.segments(bytes)));
+        let pauses = case.writes.iter().fold(Dur::ZERO, |sum, &(pause, _)| sum + Dur(pause));
+        let sending = IdlePath::longest_time(plan, case.path, segments.sum());
+        sending + pauses + Isolated::PAUSE
+    };
+    let end = cases.iter().fold(Time::ZERO, |end, case| end + time(case));
+    end.min(Time(u64::MAX - 1))
+}
+
+/// Returns the set-up of an engine that plays the cases one after the other, on the plan's network with endless
+/// buffers.
+fn idle_setup(plan: &Plan, cases: &[Case], request_bytes: Vec<u16>) -> Setup {
+    let (traffic, end) = (Arc::new(traffic_of(plan, cases)), longest_time(plan, cases));
     let link = |(number, planned): (usize, &PlannedLink)| {
         let queue = Queue::Fifo(Fifo::new(Buffer::Packets(u32::MAX), Policy::DropTail));
         let mut link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, queue, 0);
@@ -228,8 +242,8 @@ fn idle_setup(plan: &Plan, traffic: Arc<Traffic>, request_bytes: Vec<u16>) -> Se
         servers: None,
         traffic,
         rtt: plan.own_rtt,
-        window: (Time::ZERO, Time(u64::MAX - 1)),
-        deadline: Time(u64::MAX - 1),
+        window: (Time::ZERO, end),
+        deadline: end,
         seed: 0,
         trace: false,
     }

@@ -9,6 +9,9 @@ use crate::engine::send_log::SteadyState;
 use crate::link::Pace;
 use crate::units::{Dur, Rate, Time};
 
+/// Round trips granted beyond one per segment, for the handshake, requests and timers that fire too early.
+const SPARE_ROUNDS: u64 = 100;
+
 /// The path of a transfer: with its size, all that decides its ideal completion time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PathKey {
@@ -115,7 +118,7 @@ impl IdlePath {
             let mut paced = self.stages.iter().filter(|stage| stage.pace.is_some()).zip(&before);
             if paced.all(|(stage, before)| stage.busy_until.since(*before) == spacing) {
                 // Every stage is later by the same spacing, and so it is for all packets that follow.
-                let rest = Dur(spacing.0 * (left - 1));
+                let rest = Dur(spacing.0.saturating_mul(left - 1));
                 self.stages.iter_mut().for_each(|stage| stage.busy_until += rest);
                 return;
             }
@@ -140,6 +143,17 @@ impl IdlePath {
     /// Returns the longest transmission time of any stage.
     fn slowest(&self, bytes: u16) -> Dur {
         self.stages.iter().map(|stage| stage.transmission_time(bytes)).max().unwrap_or_default()
+    }
+
+    /// Returns a time by which a connection that has the path to itself has sent `segments` in all of its writes, even
+    /// if it never sends more than one per round trip. Pauses are not counted.
+    pub fn longest_time(plan: &Plan, path: PathKey, segments: u64) -> Dur {
+        let params = &plan.params;
+        let full = (params.mss + params.header).max(params.ack_bytes + params.request_bytes) as u16;
+        let directions = [IdlePath::of_data(plan, path), IdlePath::of_acks(plan, path)];
+        let once = directions.iter().map(|direction| direction.arrival(Time::ZERO, full).0);
+        let round = once.sum::<u64>().saturating_add(params.max_rto.0);
+        Dur(round.saturating_mul(segments.saturating_add(SPARE_ROUNDS)))
     }
 
     /// Returns whether data and acknowledgements share no link.

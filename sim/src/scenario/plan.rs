@@ -206,7 +206,7 @@ fn check_one_source(traffic: &TrafficSpec) -> Result<()> {
 
 fn check_bulk(bulk: &BulkSpec) -> Result<()> {
     let fields = [
-        ("flows", f64::from(bulk.flows), 1.0..=100_000.0),
+        ("flows", f64::from(bulk.flows), 1.0..=1_000_000.0),
         ("start_spread_s", bulk.start_spread_s, 0.0..=1e6),
         ("rtt_spread", bulk.rtt_spread, 0.0..=0.99),
     ];

@@ -294,7 +294,7 @@ pub const SCHEMES: &[NamedScheme] = &[
         "ideal: the empty link; every connection has its whole rate to itself",
         "SHRED section 5.1, \"uncongested\"",
         "Nobody waits for anybody and nothing is dropped: what remains is the path and TCP. It bounds what any scheme \
-         could do for anyone. Together the connections may send more than the link carries, so its use can pass 100 %.",
+         could do for anyone. Its use is the share of time in which anybody sends.",
         &[Preset { part: "empty", settings: &[] }],
     ),
 ];

@@ -91,12 +91,13 @@ fn replay_source(
         Error::faulty("files", name, "was not read", "read before the run")
     })?;
     let rate = if upload { plan.uplink_rate } else { plan.rate };
-    let mss = plan.params.mss;
+    let (mss, run) = (plan.params.mss, (seed, replication));
+    let span = plan.deadline().since(Time::ZERO);
     let overlay = match load.target {
         Some(target) if plan.scenario.traffic.resample => {
-            Overlay::of_resample(part, target, rate, mss, seed, replication)?
+            Overlay::of_resample(part, target, rate, mss, run, span)?
         }
-        target => Overlay::new(part, target, rate, mss, seed, replication)?,
+        target => Overlay::for_span(part, target, rate, mss, run, span)?,
     };
     load.native = Some(overlay.native);
     load.copies = overlay.copies;

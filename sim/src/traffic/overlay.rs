@@ -84,14 +84,29 @@ impl Overlay {
         seed: u64,
         replication: u32,
     ) -> Result<Overlay> {
-        let traffic = traffic.into();
-        let once = vec![1; traffic.connections.len()];
-        let shifts = target.map(|_| Shifts { seed, replication, period: period_of(traffic) });
-        Overlay::of_draws(traffic, once, KEY_BITS, target, rate, mss, shifts)
+        Overlay::for_span(traffic, target, rate, mss, (seed, replication), Dur(u64::MAX))
     }
 
-    /// Overlays a bootstrap resample of `traffic` that is drawn afresh for each (seed, replication); otherwise as
-    /// [`Overlay::new`]. With few clients, blocks of their time are drawn in place of clients.
+    /// Does the same for a run, (seed, replication), but keeps only the arrivals of the first `span` from its window offset on. On a fast
+    /// link with a short trace these are few: a run of minutes out of thousands of copies of a day.
+    ///
+    /// # Errors
+    /// As [`Overlay::new`].
+    pub fn for_span<'a>(
+        traffic: impl Into<Part<'a>>,
+        target: Option<f64>,
+        rate: Rate,
+        mss: u32,
+        run: (u64, u32),
+        span: Dur,
+    ) -> Result<Overlay> {
+        let traffic = traffic.into();
+        let once = vec![1; traffic.connections.len()];
+        Overlay::of_draws(traffic, (once, KEY_BITS), target, rate, mss, run, span)
+    }
+
+    /// Overlays a bootstrap resample of `traffic` that is drawn afresh for each run, (seed, replication); otherwise as
+    /// [`Overlay::for_span`]. With few clients, blocks of their time are drawn in place of clients.
     ///
     /// # Errors
     /// As [`Overlay::new`].
@@ -100,24 +115,23 @@ impl Overlay {
         target: f64,
         rate: Rate,
         mss: u32,
-        seed: u64,
-        replication: u32,
+        run: (u64, u32),
+        span: Dur,
     ) -> Result<Overlay> {
         let traffic = traffic.into();
-        let drawn = resample(traffic, seed, replication);
-        let shifts = Shifts { seed, replication, period: period_of(traffic) };
-        Overlay::of_draws(traffic, drawn, RESAMPLE_KEY_BITS, Some(target), rate, mss, Some(shifts))
+        let drawn = resample(traffic, run.0, run.1);
+        Overlay::of_draws(traffic, (drawn, RESAMPLE_KEY_BITS), Some(target), rate, mss, run, span)
     }
 
-    /// Overlays copies in which connection k occurs `drawn[k]` times.
+    /// Overlays copies in which connection k occurs `drawn[k]` times; keys have `key_bits` bits for (connection, copy).
     fn of_draws(
         traffic: Part,
-        drawn: Vec<u32>,
-        key_bits: u32,
+        (drawn, key_bits): (Vec<u32>, u32),
         target: Option<f64>,
         rate: Rate,
         mss: u32,
-        shifts: Option<Shifts>,
+        (seed, replication): (u64, u32),
+        span: Dur,
     ) -> Result<Overlay> {
         let period = period_of(traffic);
         let wire_bytes =
@@ -137,24 +151,32 @@ impl Overlay {
             achieved: f64::from(copies) * load * period.0 as f64 / dilated as f64,
             period: Dur(dilated),
             own_period: period,
-            shifts,
+            shifts: target.map(|_| Shifts { seed, replication, period }),
             connections: traffic.connections.len() as u32,
             first: traffic.first,
             copy_numbers: copies * drawn.iter().max().unwrap_or(&1),
             drawn,
             key_bits,
-            arrivals: Vec::with_capacity(copies as usize * arrivals),
+            arrivals: Vec::new(),
         };
-        (0..overlay.copy_numbers).for_each(|number| overlay.add_copy(traffic, number));
+        let offset = overlay.window_offset(seed, replication);
+        if span >= overlay.period {
+            overlay.arrivals.reserve_exact(copies as usize * arrivals);
+        }
+        (0..overlay.copy_numbers).for_each(|number| overlay.add_copy(traffic, number, (offset, span)));
         overlay.arrivals.sort_unstable();
         Ok(overlay)
     }
 
-    /// Adds the connections that were drawn more than `number / copies` times.
-    fn add_copy(&mut self, traffic: Part, number: u32) {
+    /// Adds the connections that were drawn more than `number / copies` times and start in the `span` from `offset` on.
+    fn add_copy(&mut self, traffic: Part, number: u32, (offset, span): (Time, Dur)) {
         for (connection, index) in traffic.connections.iter().zip(traffic.first..) {
-            if self.occurs(index, number) {
-                let (at, _) = self.place(connection, number);
+            if !self.occurs(index, number) {
+                continue;
+            }
+            let (at, _) = self.place(connection, number);
+            let since_offset = if at >= offset { at.0 - offset.0 } else { at.0 + self.period.0 - offset.0 };
+            if since_offset <= span.0 {
                 self.arrivals.push(Arrival { at, connection: index, copy: number });
             }
         }
@@ -175,13 +197,13 @@ impl Overlay {
         (Time(at), shifted >= self.own_period.0)
     }
 
-    /// Returns the arrivals of one period, by time.
+    /// Returns the arrivals of one period, by time; those of the span only, if one was given.
     pub fn arrivals(&self) -> &[Arrival] {
         &self.arrivals
     }
 
     /// Returns an endless iterator over arrivals from `offset` into the period: the time since the offset, the arrival,
-    /// and the number of its repetition. Times never decrease. It is empty only if the traffic is.
+    /// and the number of its repetition. Times never decrease. It is empty only if there are no arrivals.
     pub fn arrivals_from(&self, offset: Time) -> Arrivals<'_> {
         let first_repetition = offset.0 / self.period.0;
         let within = Time(offset.0 % self.period.0);

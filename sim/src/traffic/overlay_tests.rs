@@ -141,6 +141,23 @@ fn period__of_one_connection_is_a_second_or_its_pauses() {
     assert_eq!(period_of(&one), Dur(5_000_000_000));
 }
 
+/// What a run of some seconds sees is the same, whether the rest of the period was laid out or not.
+#[test]
+fn for_span__keeps_what_a_run_sees() {
+    for (replication, span) in [(0, Dur(3_000_000_000)), (1, Dur(1)), (2, Dur(40_000_000_000))] {
+        let whole = Overlay::new(&traffic(), Some(1.3), RATE, 1000, 1, replication).unwrap();
+        let part = Overlay::for_span(&traffic(), Some(1.3), RATE, 1000, (1, replication), span).unwrap();
+        let offset = whole.window_offset(1, replication);
+        let seen = |overlay: &Overlay| -> Vec<(Time, Arrival, u64)> {
+            let arrivals = overlay.arrivals_from(offset);
+            arrivals.take_while(|one| one.0.0 <= span.0).map(|(at, one, turn)| (at, *one, turn)).collect()
+        };
+        assert_eq!(seen(&part), seen(&whole), "{span:?}");
+        assert!(part.arrivals().len() <= whole.arrivals().len());
+        assert_eq!((part.copies, part.achieved), (whole.copies, whole.achieved));
+    }
+}
+
 proptest! {
     #[test]
     fn from__is_endless_ordered_and_unique(load in 0.01f64..2.0, offset in 0u64..400_000_000_000, seed: u64) {
@@ -175,7 +192,7 @@ fn many_clients() -> Traffic {
 }
 
 fn resampled(traffic: &Traffic, seed: u64, replication: u32) -> Overlay {
-    Overlay::of_resample(traffic, 0.5, RATE, 1000, seed, replication).unwrap()
+    Overlay::of_resample(traffic, 0.5, RATE, 1000, (seed, replication), Dur(u64::MAX)).unwrap()
 }
 
 #[test]

@@ -205,3 +205,16 @@ fn memory__a_finished_connection_leaves_its_slot() {
         assert!(outcome.most_live <= 2, "{profile}: {} at once", outcome.most_live);
     }
 }
+
+/// An acknowledgement takes a second, so most timers expire for nothing. The runs have an end nevertheless: it is set
+/// before they begin.
+#[test]
+fn ideal_time__has_an_end_where_acknowledgements_crawl() {
+    let mut base = Scenario { warmup: "0s".into(), duration: "30s".into(), max_windows: 2, ..roomy() };
+    base.link.uplink_rate = Some("320bit".into());
+    let two_writes = [connection(1.0, &[(0.0, 3000), (1.0, 200_000)])];
+    let connections = transfers(3, 1.0, 50_000).into_iter().chain(two_writes).collect();
+    let result = play(&with_connections(base, connections));
+    assert_eq!(result.ideal_s.len(), result.outcome.transfers.len());
+    assert!(result.ideal_s.iter().all(|ideal_s| *ideal_s > 1.0), "{:?}", result.ideal_s);
+}

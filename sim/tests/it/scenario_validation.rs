@@ -1,7 +1,9 @@
 //! Every fault in a scenario is one line that names the field, the value and what is allowed.
+use crate::common::topology::kind;
 use crate::common::{assert_error, connection, error_of, transfers, with_connections};
 use mousehole_sim::error::Error;
-use mousehole_sim::scenario::spec::{AccessSpec, BulkSpec, ConnectionSpec, FaultSpec, TrafficSpec};
+use mousehole_sim::scenario::spec::{AccessSpec, BulkSpec, ConnectionSpec, FaultSpec, LinkSpec, TrafficSpec};
+use mousehole_sim::scenario::topology::spec::TopologySpec;
 use mousehole_sim::scenario::{Plan, SCHEMES, Scenario, Scheme};
 use mousehole_sim::tcp::Variant;
 
@@ -78,6 +80,42 @@ fn link__wrong_values() {
     says(&["link.buffer", "\"100B\"", "1500-byte"], |s| s.link.buffer = "100B".into());
     says(&["link.buffer", "\"0.001bdp\"", "20 B at this rate"], |s| s.link.buffer = "0.001bdp".into());
     says(&["link.uplink_buffer", "\"10q\""], |s| s.link.uplink_buffer = "10q".into());
+    says(&["link.overhead", "25000000", "from 0 to 65535"], |s| s.link.overhead = 25_000_000);
+}
+
+/// Links on which a packet takes longer than a retransmission timer are refused, wherever they are.
+#[test]
+fn link__too_slow_for_tcp() {
+    let says = |parts: &[&str], spoil: fn(&mut Scenario)| assert_error(&spoilt(spoil), parts);
+    let access = |client_rate: Option<&str>| AccessSpec {
+        rate: "10bit".into(),
+        delay: "1ms".into(),
+        client_rate: client_rate.map(Into::into),
+        client_delay: None,
+        servers: None,
+        clients: None,
+    };
+    Plan::new(&Scenario { link: LinkSpec { rate: "200bit".into(), ..valid().link }, ..valid() })
+        .unwrap_or_else(|error| panic!("60 s are allowed: {error}"));
+    says(&["link.rate", "\"199bit\"", "takes 60 s to send 1500 bytes", "at most 60 s"], |s| {
+        s.link.rate = "199bit".into()
+    });
+    says(&["link.uplink_rate", "\"1bit\"", "takes 12000 s to send 1500 bytes"], |s| {
+        s.link.uplink_rate = Some("1bit".into());
+    });
+    says(&["link.rate", "\"5kbit\"", "1500 bytes and 60000 bytes of overhead"], |s| {
+        (s.link.rate, s.link.overhead) = ("5kbit".into(), 60_000);
+    });
+    assert_error(&spoilt(|s| s.access = Some(access(None))), &["access.rate", "\"10 bit/s\"", "1200 s"]);
+    let slow_client = AccessSpec { rate: "1mbit".into(), ..access(Some("10bit")) };
+    assert_error(
+        &spoilt(|s| s.access = Some(slow_client)),
+        &["access.client_rate", "\"10 bit/s\"", "1200 s"],
+    );
+    let (rate, buffer) = (Some("1bit".into()), Some("50p".into()));
+    let spec = TopologySpec { rate, buffer, ..kind("y") };
+    let error = spoilt(|s| (s.topology, s.link) = (Some(spec), LinkSpec::default()));
+    assert!(error.to_string().contains("takes 12000 s to send 1500 bytes"), "{error}");
 }
 
 #[test]
@@ -151,7 +189,7 @@ fn traffic__wrong_values() {
     let bulk = |flows, start_spread_s, rtt_spread| Some(BulkSpec { flows, start_spread_s, rtt_spread });
     assert_error(
         &spoilt(|s| s.traffic.bulk = bulk(0, 0.0, 0.0)),
-        &["traffic.bulk.flows", "0", "1 to 100000"],
+        &["traffic.bulk.flows", "0", "1 to 1000000"],
     );
     assert_error(&spoilt(|s| s.traffic.bulk = bulk(1, -1.0, 0.0)), &["traffic.bulk.start_spread_s", "-1"]);
     assert_error(

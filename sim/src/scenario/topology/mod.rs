@@ -10,8 +10,8 @@ mod stage;
 
 use super::spec::{FaultSpec, Scenario};
 use crate::engine::graph::{Graph, Hops, Hosts, Span};
-use crate::engine::layout::{Access, Layout};
-use crate::error::{Error, Result};
+use crate::engine::layout::{Access, End, Layout};
+use crate::error::{Error, Result, quote};
 use crate::link::Fault;
 use crate::units::{Buffer, Dur, Rate, parse_rate};
 pub use bottleneck::fill;
@@ -20,6 +20,16 @@ use std::sync::Arc;
 
 /// More paths than this are refused: each pair of hosts has one, which is found before the run.
 const MOST_PATHS: usize = 250_000;
+
+/// Most bytes of overhead per packet: as many as the longest packet has itself.
+const MOST_OVERHEAD: u32 = 65_535;
+
+/// The packet by which links are found too slow, in bytes.
+const FULL_PACKET: u32 = 1500;
+
+/// A full packet must not occupy a link for longer: TCP's retransmission timer expires after this time at the latest,
+/// so that hosts on a slower link would only send the same packets again and again.
+const LONGEST_TRANSMISSION: Dur = Dur::from_millis(60_000);
 
 /// A rate at which nothing takes time.
 const UNLIMITED: Rate = Rate(u64::MAX);
@@ -128,12 +138,49 @@ impl Network {
             None => dumbbell::network(scenario)?,
             Some(spec) => draw::network(scenario, spec)?,
         };
+        check_speed(scenario, &network)?;
         apply_faults(&scenario.faults, &mut network.links, scenario.topology.is_some())?;
         match &scenario.host_stage {
             None => Ok(network),
             Some(stage) => stage::add_host_stage(network, stage, scenario.both_directions),
         }
     }
+}
+
+/// Checks that every link, shared or private, can be used at all: that a full packet does not occupy it for longer than
+/// a retransmission timer.
+fn check_speed(scenario: &Scenario, network: &Network) -> Result<()> {
+    let overhead = scenario.link.overhead;
+    if overhead > MOST_OVERHEAD {
+        return Err(Error::field("link.overhead", overhead, format!("from 0 to {MOST_OVERHEAD} bytes")));
+    }
+    for (number, link) in network.links.iter().enumerate() {
+        let name = || format!("link {}", link.name);
+        let (field, value) = match (&scenario.topology, &scenario.link.uplink_rate, &scenario.access) {
+            (Some(_), _, _) => ("topology.links", name()),
+            (None, Some(uplink), _) if number == 1 => ("link.uplink_rate", uplink.clone()),
+            (None, _, Some(access)) if number > 1 => ("access.rate", access.rate.clone()),
+            (None, _, _) => ("link.rate", scenario.link.rate.clone()),
+        };
+        check_rate(field, &value, link.rate, link.overhead)?;
+    }
+    for (end, field) in [(End::ServerOut, "access.rate"), (End::ClientIn, "access.client_rate")] {
+        if let (_, Some(rate)) = network.layout.private(end) {
+            check_rate(field, &rate.to_string(), rate, 0)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_rate(field: &str, value: &str, rate: Rate, overhead: u32) -> Result<()> {
+    let time = rate.tx_time(u64::from(FULL_PACKET) + u64::from(overhead));
+    if time <= LONGEST_TRANSMISSION {
+        return Ok(());
+    }
+    let beside = if overhead == 0 { String::new() } else { format!(" and {overhead} bytes of overhead") };
+    let fault = format!("takes {:.0} s to send {FULL_PACKET} bytes{beside}", time.as_secs());
+    let allowed = format!("a rate at which that takes at most {:.0} s", LONGEST_TRANSMISSION.as_secs());
+    Err(Error::faulty(field, quote(value), fault, allowed))
 }
 
 /// Puts the losses on purpose at their links.

@@ -84,12 +84,12 @@ impl Cdf {
         (exact.ceil() as u64).max(1)
     }
 
-    /// Returns the mean size, bytes, before rounding.
+    /// Returns the mean size, bytes, before rounding; it lies among the sizes, although sums of shares are inexact.
     pub fn mean(&self) -> f64 {
         let (first, share) = self.points[0];
         let between =
             self.points.windows(2).map(|pair| (pair[1].1 - pair[0].1) * (pair[0].0 + pair[1].0) / 2.0);
-        first * share + between.sum::<f64>()
+        (first * share + between.sum::<f64>()).clamp(first, self.largest())
     }
 
     /// Returns the mean number of segments of at most `mss` bytes: the sum over n of the share of flows above
@@ -98,7 +98,11 @@ impl Cdf {
         let mss = f64::from(mss.max(1));
         let first = above(mss, (0.0, 0.0), (self.points[0].0, 0.0));
         let between = self.points.windows(2).map(|pair| above(mss, pair[0], pair[1]));
-        (first + between.sum::<f64>()).max(1.0)
+        (first + between.sum::<f64>()).clamp(1.0, (self.largest() / mss).ceil().max(1.0))
+    }
+
+    fn largest(&self) -> f64 {
+        self.points[self.points.len() - 1].0
     }
 }
 

@@ -98,3 +98,11 @@ fn parse__faults_name_the_line() {
     let missing = Cdf::read("no/such/file.cdf", 1.0).expect_err("no file").to_string();
     assert!(missing.starts_with("no/such/file.cdf: "), "{missing}");
 }
+
+/// 0.42 and what it lacks to 1 sum to a little more than 1 in floats.
+#[test]
+fn mean__never_exceeds_the_largest_size() {
+    let one_size = Cdf::parse("one.cdf", "20000 0.42\n20000 1", 1.0).expect("a table");
+    assert_eq!(one_size.mean(), 20_000.0);
+    assert_eq!(one_size.mean_segments(1460), 14.0);
+}

@@ -48,7 +48,7 @@ impl Hop {
     pub fn arrive(&mut self, mut packet: Packet, now: Time) {
         self.advance(now);
         match self.link.arrive(&mut packet, now) {
-            Arrival::Arrives(end) => self.note(packet, end),
+            Arrival::Arrives { at, .. } => self.note(packet, at),
             Arrival::Queued { serve } if serve => self.serve(now),
             Arrival::Queued { .. } | Arrival::Dropped => {}
         }

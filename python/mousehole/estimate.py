@@ -1,0 +1,204 @@
+"""Estimates how long a plan takes and how much memory its runs need, from short parts of some of its runs."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import log
+
+from mousehole import _engine
+from mousehole.errors import MouseholeError, field_error
+from mousehole.plan import Plan, Task
+from mousehole.pool import default_jobs, interruptible, run_one
+from mousehole.reduction import reduce_run
+from mousehole.scenario import filled
+
+SHARES = (4**-6, 4**-5, 4**-4, 4**-3, 4**-2, 4**-1, 1.0)
+"""Shares of a run's length that are timed in turn."""
+ENOUGH_S, MOST_S = 0.15, 0.6
+"""A part is long enough that computes for so long beyond its set-up; no part is begun that takes longer."""
+SAMPLES_S = 1.5
+"""The parts of all schemes together are to take no longer, set-up left out."""
+AGREEMENT = 1.25
+"""Two parts agree if neither costs more per simulated second than so many times the other."""
+BYTES_PER_RUN = 40_000_000
+"""Memory of a run beside its transfers and connections: queues, events, histograms."""
+BYTES_PER_TRANSFER = 350
+"""Memory of a measured transfer: the engine's record, its ideal time, and the columns it is reduced from."""
+BYTES_PER_CONNECTION = 1500
+"""Memory of a live connection: its state, and its packets and timers under way."""
+SAFE_SHARE = 0.9
+"""Share of the memory that is left which a plan may take."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a run cost whose warm-up and window were cut down to `share`."""
+
+    share: float
+    cpu_s: float
+    wall_s: float
+    simulated_s: float
+    transfers: int
+    live: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a plan costs."""
+
+    cpu_s: float
+    """CPU time of all runs together."""
+    slowdown: float
+    """Wall time over CPU time of the parts that were timed: above 1 on a busy machine."""
+    bytes_per_run: float
+    runs: int
+
+    def seconds(self, jobs: int) -> float:
+        """Returns the wall time with so many parallel runs."""
+        return self.cpu_s * self.slowdown / min(jobs, default_jobs(), self.runs)
+
+    def bytes_at_once(self, jobs: int) -> float:
+        """Returns the memory with so many parallel runs."""
+        return self.bytes_per_run * min(jobs, self.runs)
+
+
+def estimated(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimate:
+    """Estimates the cost of a plan that is run with up to `jobs` parallel runs.
+
+    Parts of the baseline's first run, each four times as long as the one before, are timed until two agree.
+    Then a part of a run of each scheme is timed, in as many threads as the plan will have; the replications
+    take turns. The set-up is told apart, since longer runs do not repeat it.
+    """
+    cancel = _engine.Cancel()
+
+    def timed(share: float, task: Task) -> Part:
+        return interruptible(lambda: _timed(plan, traffic, share, task, cancel))
+
+    threads = ThreadPoolExecutor(max_workers=min(jobs, default_jobs(), len(plan.schemes)))
+    try:
+        parts = _baseline_parts(lambda share: timed(share, Task(0, 0, 0)))
+        setup_s = _setup_s(parts)
+        tasks = [Task(0, number, number % plan.replications) for number in range(len(plan.schemes))]
+        if setup_s * len(tasks) > SAMPLES_S:
+            tasks = [tasks[place] for place in sorted({0, len(tasks) // 2, len(tasks) - 1})]
+        affordable = [part.share for part in parts if (part.cpu_s - setup_s) * len(tasks) <= SAMPLES_S]
+        share = max(affordable, default=parts[0].share)
+        futures = [threads.submit(timed, share, task) for task in tasks]
+        samples = [interruptible(future.result) for future in futures]
+    finally:
+        cancel.cancel()
+        threads.shutdown(wait=False, cancel_futures=True)
+    whole = [_whole(part, parts, setup_s, plan) for part in samples]
+    each_s = sum(part.cpu_s for part in whole) / len(whole)
+    first = plan.cells[0].load or 1.0
+    cells = sum((cell.load or 1.0) / first for cell in plan.cells)
+    needed = max(
+        BYTES_PER_RUN + BYTES_PER_TRANSFER * part.transfers + BYTES_PER_CONNECTION * part.live
+        for part in whole
+    )
+    most = max((cell.load or 1.0) / first for cell in plan.cells)
+    return Estimate(
+        cpu_s=each_s * cells * len(plan.schemes) * plan.replications,
+        slowdown=max(1.0, sum(part.wall_s for part in samples) / sum(part.cpu_s for part in samples)),
+        bytes_per_run=needed * most,
+        runs=len(plan.tasks),
+    )
+
+
+def fitting_jobs(estimate: Estimate, jobs: int | None, available: int | None) -> int:
+    """Returns how many runs to have at once: `jobs`, or one per core as far as `available` bytes allow.
+
+    Raises `MouseholeError` if one run does not fit into the memory, or if `jobs` were asked for and do not.
+    """
+    wanted = default_jobs() if jobs is None else jobs
+    if available is None:
+        return wanted
+    left = f"{_gigabytes(available)} are left here"
+    fitting = int(SAFE_SHARE * available // estimate.bytes_per_run)
+    if fitting < 1:
+        raise MouseholeError(
+            f"a run of this comparison needs about {_gigabytes(estimate.bytes_per_run)} of memory, "
+            f"and {left}; give a shorter --duration, a lower --rate or a lower --load"
+        )
+    if jobs is not None and min(jobs, estimate.runs) > fitting:
+        needed = _gigabytes(estimate.bytes_at_once(jobs))
+        allowed = f"at most {fitting}, or the duration, the rate or the load lower"
+        raise field_error("jobs", jobs, allowed, f"needs about {needed} of memory, and {left}")
+    return min(wanted, fitting)
+
+
+def _baseline_parts(timed: Callable[[float], Part]) -> list[Part]:
+    """Returns the parts of the baseline's run that were timed, shortest first."""
+    parts = [timed(SHARES[0]), timed(SHARES[1])]
+    for share in SHARES[2:]:
+        setup_s, last = _setup_s(parts), parts[-1]
+        computed = last.cpu_s - setup_s
+        ratio = _rate(last, setup_s) / max(_rate(parts[-2], setup_s), 1e-12)
+        agrees = 1 / AGREEMENT <= ratio <= AGREEMENT
+        if (computed >= ENOUGH_S and agrees) or 4 * computed > MOST_S:
+            break
+        parts.append(timed(share))
+    return parts
+
+
+def _setup_s(parts: list[Part]) -> float:
+    """Returns the time to set up, from the two shortest parts: what a part of no length would cost."""
+    one, other = parts[:2]
+    gained = max(other.simulated_s - one.simulated_s, 1e-9)
+    rate = max(other.cpu_s - one.cpu_s, 0.0) / gained
+    return max(0.0, min(one.cpu_s, other.cpu_s) - rate * one.simulated_s)
+
+
+def _rate(part: Part, setup_s: float) -> float:
+    """Returns the CPU seconds per simulated second."""
+    return max(part.cpu_s - setup_s, 0.0) / max(part.simulated_s, 1e-9)
+
+
+def _whole(part: Part, parts: list[Part], setup_s: float, plan: Plan) -> Part:
+    """Returns what the whole run costs of which `part` was timed; `parts` are those of the baseline.
+
+    After the window a run goes on until its measured transfers have ended. That time, and the connections
+    alive at once, grow with the run as they did between the last two parts of the baseline.
+    """
+    run = filled(plan.scenario(plan.cells[0], plan.baseline))
+    warmup_s = _engine.parse_duration("warmup", run["warmup"])
+    window_s = _engine.parse_duration("duration", run["duration"])
+    steps = -log(part.share) / log(4)
+    extra_s = [max(one.simulated_s - one.share * (warmup_s + window_s), 0.0) for one in (*parts[-2:], part)]
+    most_s = (run["max_windows"] - 1) * window_s
+    extra = min(extra_s[2] * _growth(extra_s[0], extra_s[1]) ** steps, most_s)
+    simulated_s = warmup_s + window_s + extra
+    live = part.live * _growth(parts[-2].live, parts[-1].live) ** steps
+    cpu_s = setup_s + _rate(part, setup_s) * simulated_s if steps else part.cpu_s
+    return Part(1.0, cpu_s, cpu_s, simulated_s, round(part.transfers / part.share), round(live))
+
+
+def _growth(before: float, after: float) -> float:
+    """Returns the factor by which something grows when a part is four times as long, from 1 to 4."""
+    return min(max(after / before, 1.0), 4.0) if before > 0 else 4.0
+
+
+def _timed(
+    plan: Plan, traffic: _engine.Traffic | None, share: float, task: Task, cancel: _engine.Cancel
+) -> Part:
+    """Runs a part of a run in this thread and returns its cost."""
+    scenario = plan.task_scenario(task)
+    scenario["warmup"] = _share_of("warmup", scenario["warmup"], share)
+    scenario["duration"] = _share_of("duration", scenario["duration"], share)
+    begin, begin_cpu = time.perf_counter(), time.thread_time()
+    result = run_one(scenario, traffic, cancel)
+    reduce_run(result, plan.buckets)
+    cpu_s, wall_s = time.thread_time() - begin_cpu, time.perf_counter() - begin
+    summary = result.summary()
+    return Part(
+        share, cpu_s, wall_s, summary["simulated_s"], summary["measured"], summary["connections_most_live"]
+    )
+
+
+def _share_of(field: str, duration: str, share: float) -> str:
+    return f"{_engine.parse_duration(field, duration) * share:.9f}s"
+
+
+def _gigabytes(amount: float) -> str:
+    return f"{amount / 1e9:.1f} GB" if amount < 1e10 else f"{amount / 1e9:.0f} GB"

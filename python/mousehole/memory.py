@@ -1,0 +1,77 @@
+"""How much memory this process may still take."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+MEMINFO = Path("/proc/meminfo")
+GROUP_OF_PROCESS = Path("/proc/self/cgroup")
+GROUPS = Path("/sys/fs/cgroup")
+
+
+def available_bytes() -> int | None:
+    """Returns the bytes that this process may still take; None where the system does not say.
+
+    This is the least of what the machine has left, what the process's control groups leave, and the limit
+    on address space (`ulimit -v`).
+    """
+    known = [limit for limit in (_of_machine(), *_of_groups(), _of_address_space()) if limit is not None]
+    return max(min(known), 0) if known else None
+
+
+def _of_machine() -> int | None:
+    """What the machine has left; elsewhere than on Linux all memory it has."""
+    try:
+        for line in MEMINFO.read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return None
+
+
+def _of_groups() -> Iterator[int]:
+    """What each control group of the process, and each group above it, leaves (version 2 or 1)."""
+    try:
+        lines = GROUP_OF_PROCESS.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, name = line.split(":", 2)
+        if controllers == "":
+            root, most, used = GROUPS, "memory.max", "memory.current"
+        elif "memory" in controllers.split(","):
+            root, most, used = GROUPS / "memory", "memory.limit_in_bytes", "memory.usage_in_bytes"
+        else:
+            continue
+        own = root / name.lstrip("/")
+        for folder in (own, *own.parents):
+            limit, taken = _number(folder / most), _number(folder / used)
+            if limit is not None and taken is not None:
+                yield limit - taken
+            if folder == root:
+                break
+
+
+def _of_address_space() -> int | None:
+    """What the limit on address space leaves."""
+    try:
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit == resource.RLIM_INFINITY:
+            return None
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        return limit - pages * os.sysconf("SC_PAGE_SIZE")
+    except (ImportError, OSError, ValueError):
+        return None
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):  # absent, or "max"
+        return None

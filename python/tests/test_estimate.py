@@ -1,0 +1,159 @@
+"""Estimates of time and memory, and what follows from them."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import mousehole
+import pytest
+from mousehole import _engine, comparison, estimate, memory
+from mousehole.errors import MouseholeError
+from mousehole.estimate import Estimate, Part, estimated, fitting_jobs
+from mousehole.plan import Plan, Task
+from mousehole.scenario import default
+
+WINDOW_S, WARMUP_S, MOST_WINDOWS = 300.0, 30.0, 5
+
+
+def plan_of(replications: int = 4) -> Plan:
+    base = default()
+    base["link"]["rate"] = "10mbit"
+    base["traffic"] = {"model": "poisson", "load": 0.5}
+    base["duration"], base["warmup"], base["max_windows"] = f"{WINDOW_S}s", f"{WARMUP_S}s", MOST_WINDOWS
+    return Plan(base, ("1bdp",), (0.5,), ("droptail", "red"), "droptail", replications, 15_000, 150_000)
+
+
+def costs(monkeypatch: pytest.MonkeyPatch, setup_s: float, per_s: float, drain_s: float) -> list[float]:
+    """Has parts cost what a formula says; returns the list of the shares that were timed."""
+    shares = []
+
+    def timed(_plan: Plan, _traffic: object, share: float, task: Task, _cancel: object) -> Part:
+        shares.append(share)
+        drained = min(drain_s, (MOST_WINDOWS - 1) * WINDOW_S * share)
+        simulated_s = share * (WINDOW_S + WARMUP_S) + drained
+        cpu_s = setup_s + per_s * simulated_s * (1 + task.scheme)
+        return Part(share, cpu_s, 2 * cpu_s, simulated_s, round(1e6 * share), 1000)
+
+    monkeypatch.setattr(estimate, "_timed", timed)
+    return shares
+
+
+@pytest.mark.parametrize("setup_s", [0.0, 0.5, 30.0])
+@pytest.mark.parametrize(
+    ("per_s", "drain_s"),
+    [(1e-4, 0.0), (1e-4, 5.0), (0.01, 0.0), (0.01, 5.0), (0.01, 1e9), (3.0, 0.0), (3.0, 1e9)],
+)
+def test_estimated__tells_setup_and_drain_apart(
+    monkeypatch: pytest.MonkeyPatch, setup_s: float, per_s: float, drain_s: float
+) -> None:
+    shares = costs(monkeypatch, setup_s, per_s, drain_s)
+    found = estimated(plan_of(), None, 2)
+    simulated_s = WINDOW_S + WARMUP_S + min(drain_s, (MOST_WINDOWS - 1) * WINDOW_S)
+    true_s = 4 * (2 * setup_s + per_s * simulated_s * 3)
+    assert found.cpu_s == pytest.approx(true_s, rel=0.1)
+    assert found.slowdown == pytest.approx(2)
+    assert found.bytes_per_run == pytest.approx(40e6 + 350e6 + 1.5e6, rel=0.05)
+    assert len(shares) <= 9
+
+
+def test_estimated__a_short_run_is_timed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    shares = costs(monkeypatch, 0.01, 1e-3, 10.0)
+    assert estimated(plan_of(), None, 1).cpu_s == pytest.approx(4 * (0.02 + 1e-3 * 340 * 3))
+    assert shares[-3:] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "model", ["poisson", "web:sfd"]
+)  # a run of each takes a second; busy machines slow both sides alike, for CPU time is compared
+def test_estimated__a_real_plan_within_a_factor(model: str) -> None:
+    plan = plan_of(replications=3)
+    plan.base["traffic"]["model"] = model
+    guessed = estimated(plan, None, 2).cpu_s
+    cancel = _engine.Cancel()
+    tasks = [Task(0, scheme, replication) for scheme in (0, 1) for replication in range(3)]
+    taken = sum(estimate._timed(plan, None, 1.0, task, cancel).cpu_s for task in tasks)
+    # Of CPU time, so that other programs do not matter.
+    assert taken / 1.5 < guessed < 1.5 * taken
+
+
+GIB = 1 << 30
+
+
+def test_fitting_jobs__as_many_as_memory_has_room_for() -> None:
+    of = Estimate(cpu_s=60, slowdown=1, bytes_per_run=GIB, runs=100)
+    assert fitting_jobs(of, 3, None) == 3
+    assert fitting_jobs(of, 3, 4 * GIB) == 3
+    assert fitting_jobs(of, None, 2 * GIB) == 1
+    with pytest.raises(MouseholeError, match=r"jobs: 9 needs about 9.7 GB of memory, and 4.3 GB"):
+        fitting_jobs(of, 9, 4 * GIB)
+    with pytest.raises(MouseholeError, match=r"needs about 1.1 GB .* 0.5 GB are left here; give a shorter"):
+        fitting_jobs(of, 1, GIB // 2)
+
+
+def test_compare__refuses_what_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparison, "available_bytes", lambda: 2_000_000_000)
+    with pytest.raises(MouseholeError, match=r"a run of this comparison needs about \d+(\.\d)? GB of memory"):
+        mousehole.compare("web:sfd", rate="10gbit", load=0.9, schemes="droptail")
+
+
+def test_available_bytes__is_the_least_of_machine_and_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    monkeypatch.setattr(memory, "_of_address_space", lambda: None)
+    monkeypatch.setattr(memory, "GROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(memory, "MEMINFO", write("meminfo", "MemTotal: 9 kB\nMemAvailable:  8000 kB\n"))
+    monkeypatch.setattr(memory, "GROUP_OF_PROCESS", write("own", "0::/a/b\n"))
+    assert memory.available_bytes() == 8_192_000
+    write("cgroup/a/memory.max", "5000000\n")
+    write("cgroup/a/memory.current", "1000000\n")
+    write("cgroup/a/b/memory.max", "max\n")
+    write("cgroup/a/b/memory.current", "900000\n")
+    assert memory.available_bytes() == 4_000_000
+    monkeypatch.setattr(memory, "GROUP_OF_PROCESS", write("own1", "4:cpu:/x\n7:hugetlb,memory:/c\n"))
+    write("cgroup/memory/c/memory.limit_in_bytes", "3000000\n")
+    write("cgroup/memory/c/memory.usage_in_bytes", "2500000\n")
+    assert memory.available_bytes() == 500_000
+
+
+LIMITED = """
+import resource, sys
+from mousehole import cli
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + int(sys.argv.pop(1))
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+sys.argv[0] = "mousehole"
+cli.main()
+"""
+
+
+def limited(more_bytes: int, arguments: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Runs the command in a process that may take only so many bytes more than it has after its start."""
+    command = [sys.executable, "-c", LIMITED, str(more_bytes), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and RLIMIT_AS")
+def test_run__out_of_memory_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "long.toml").write_text(
+        'schema = "mousehole.scenario/1"\ntrace = true\nduration = "1000s"\nwarmup = "0s"\n'
+        '[link]\nrate = "1gbit"\n[traffic]\nbulk = { flows = 10 }\n'
+    )
+    done = limited(150_000_000, ["run", "long.toml"], tmp_path)
+    assert done.returncode == 2, done.stderr[-500:]
+    (line,) = done.stderr.splitlines()
+    assert re.match(r"mousehole: error: out of memory.*--jobs", line)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and RLIMIT_AS")
+def test_compare__counts_the_limit_on_address_space(tmp_path: Path) -> None:
+    run = ["compare", "web:sfd", "--rate", "1gbit", "--load", "0.9", "--schemes", "droptail", "--jobs", "1"]
+    done = limited(700_000_000, run, tmp_path)
+    assert done.returncode == 2, done.stderr[-500:]
+    assert re.search(r"needs about \d+\.\d GB of memory, and 0\.\d GB are left here", done.stderr)
