@@ -3,7 +3,7 @@
 //! [`super::ns2_reno`] and [`super::ns2_sack`] share these rules: when a recovery may begin, how the window
 //! opens after new data was acknowledged, and timeouts. The timer runs on when everything is acknowledged.
 
-use crate::tcp::profile::{Opening, Params};
+use crate::tcp::profile::{Opening, Params, Variant};
 use crate::tcp::tcb::Tcb;
 use crate::units::Time;
 
@@ -27,9 +27,12 @@ pub(super) fn accept(tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
 }
 
 /// Takes a timeout: all that is outstanding is sent again in slow start. If nothing is, the window still
-/// closes and the timer runs on. Returns whether something was.
+/// closes and the timer runs on. Returns whether something was. Tahoe goes on counting duplicate ACKs, so those that
+/// are still to come cause no limited transmit and no third duplicate.
 pub(super) fn time_out(tcb: &mut Tcb, now: Time, params: &Params) -> bool {
-    tcb.clock.restart_duplicates();
+    if params.variant != Variant::Tahoe {
+        tcb.clock.restart_duplicates();
+    }
     if tcb.sequence.is_idle() {
         tcb.congestion.set_loss_window();
         tcb.timer.restart(now, params);
