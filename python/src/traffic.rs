@@ -53,9 +53,11 @@ impl Traffic {
     #[pyo3(signature = (low, high=None))]
     fn distinct(&self, low: u64, high: Option<u64>) -> (usize, usize) {
         let within = |write: &&Write| write.bytes > low && high.is_none_or(|high| write.bytes <= high);
-        let counts = self.connections.connections.iter().map(|connection| {
-            (connection.client, connection.writes.iter().filter(within).count())
-        });
+        let counts = self
+            .connections
+            .connections
+            .iter()
+            .map(|connection| (connection.client, connection.writes.iter().filter(within).count()));
         let found: Vec<(u32, usize)> = counts.filter(|(_, count)| *count > 0).collect();
         let clients: HashSet<u32> = found.iter().map(|(client, _)| *client).collect();
         (found.iter().map(|(_, count)| count).sum(), clients.len())

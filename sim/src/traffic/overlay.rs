@@ -114,7 +114,8 @@ impl Overlay {
         shifts: Option<Shifts>,
     ) -> Result<Overlay> {
         let period = period_of(traffic);
-        let wire_bytes = |(connection, &times): (&Connection, &u32)| u64::from(times) * connection.wire_bytes(mss);
+        let wire_bytes =
+            |(connection, &times): (&Connection, &u32)| u64::from(times) * connection.wire_bytes(mss);
         let bytes: u64 = traffic.connections.iter().zip(drawn).map(wire_bytes).sum();
         let load = bytes as f64 / rate.bytes_in(period);
         let (copies, dilation) = match target {

@@ -159,7 +159,11 @@ fn of_resample__draws_as_many_clients_and_meets_the_load() {
     let traffic = many_clients();
     for replication in 0..20 {
         let overlay = resampled(&traffic, 1, replication);
-        assert_eq!(overlay.arrivals().len(), 120 * overlay.copies as usize, "every client has two connections");
+        assert_eq!(
+            overlay.arrivals().len(),
+            120 * overlay.copies as usize,
+            "every client has two connections"
+        );
         assert!((overlay.achieved - 0.5).abs() < 1e-6);
         assert!((overlay.native - load_of(&traffic, RATE, 1000)).abs() < 1e-12);
         let clients: HashSet<u32> = overlay
