@@ -231,7 +231,7 @@ def test_cell_notes__no_steady_state_at_full_load() -> None:
 def test_cell_notes__windows_that_begin_too_early() -> None:
     found = results(runs(1.1), runs(1.0))
     # 1 MB takes 8 s, which is 2 · 0.9 · 8 / 0.01 s until the steady state; the window is 100 s
-    plan = replace(found.plan, warmup=Warmup(np.array([1e6]), 1e6, None))
+    plan = replace(found.plan, warmup=Warmup(np.array([1e6]), 1e6, None, is_chosen=True))
     assert plan.warmup_of(plan.cells[0]) == "100s"
     (note,) = notes._unsteady(replace(found, plan=plan), plan.cells[0])
     assert "only after about 1440 s. The windows begin after 100 s" in note
@@ -249,11 +249,13 @@ def test_cell_notes__a_transient_that_is_left() -> None:
 def test_warmup__follows_load_and_sizes() -> None:
     base = {"duration": "300s", "warmup": "30s"}
     plan = Plan(base, ("50p",), (0.5,), ("droptail",), "droptail", 5, 1, 2)  # type: ignore[arg-type]
-    small = replace(plan, warmup=Warmup(np.array([1e4]), 1e7, 0.9))
-    large = replace(plan, warmup=Warmup(np.array([1e6]), 1e7, 0.9))
+    small = replace(plan, warmup=Warmup(np.array([1e4]), 1e7, 0.9, is_chosen=True))
+    large = replace(plan, warmup=Warmup(np.array([1e6]), 1e7, 0.9, is_chosen=True))
     cell = plan.cells[0]
     assert (plan.warmup_of(cell), small.warmup_of(cell)) == ("30s", "30s")
     assert large.warmup_of(replace(cell, load=0.9)) == "144s"  # 2 · 0.9 · 0.8 s / 0.01
     assert large.warmup_of(replace(cell, load=None)) == "144s", "the traffic's own load"
     assert large.warmup_of(replace(cell, load=0.99)) == "300s", "no longer than the window"
     assert large.warmup_of(replace(cell, load=1.0)) == "30s", "there is no steady state to wait for"
+    given = replace(plan, warmup=Warmup(np.array([1e6]), 1e7, 0.9, is_chosen=False))
+    assert given.warmup_of(replace(cell, load=0.9)) == "30s"
