@@ -257,7 +257,7 @@ def _compared(
 ) -> Comparison:  # fmt: skip
     rate = bottleneck.facts(plan.base)["rate"]
     summary = None if engine_traffic is None else interruptible(lambda: engine_traffic.summary(rate))
-    plan = replace(plan, warmup=_warmup(plan, engine_traffic, summary, rate) if chooses_warmup else None)
+    plan = replace(plan, warmup=_warmup(plan, engine_traffic, summary, chooses_warmup))
     _warn_of_low_load(plan, given.label, summary, reporter)
     estimate = estimated(plan, engine_traffic, jobs or default_jobs())
     at_once = fitting_jobs(estimate, jobs, available_bytes())
@@ -278,14 +278,14 @@ def _pipe_bytes(plan: Plan) -> float:
 
 
 def _warmup(
-    plan: Plan, traffic: _engine.Traffic | None, summary: TrafficSummary | None, rate: str | None
+    plan: Plan, traffic: _engine.Traffic | None, summary: TrafficSummary | None, is_chosen: bool
 ) -> Warmup | None:
     """Returns what the warm-up is chosen from, None if the sizes of transfers are not known before."""
+    rate = bottleneck.facts(plan.base)["rate"]
     if traffic is None or summary is None or rate is None or plan.base["traffic"].get("mix"):
         return None
-    return Warmup(
-        traffic.frame()["bytes"].astype(float), _engine.parse_rate("rate", rate), summary["native_load"]
-    )
+    sizes, rate_bps = traffic.frame()["bytes"].astype(float), float(_engine.parse_rate("rate", rate))
+    return Warmup(sizes, rate_bps, summary["native_load"], is_chosen)
 
 
 def _frame(rows: Sequence[Row]) -> pl.DataFrame:

@@ -1,7 +1,7 @@
 """One plain sentence per scheme: better, worse, no measurable benefit, or undecided."""
 
 from dataclasses import dataclass
-from math import ceil, nan
+from math import nan
 
 import numpy as np
 
@@ -201,17 +201,13 @@ def interval_text(change: Estimate) -> str:
     return f"95 % interval {low}{between}{high} %"
 
 
-def saved_text(difference_s: Estimate) -> str:
-    """Returns what a changed mean is in time: `41 ms saved (35 ms to 47 ms)`; empty if not known."""
-    if not difference_s.has_interval:
-        return ""
-    size, word = (difference_s, "added") if difference_s.mean > 0 else (difference_s.negated(), "saved")
-    low, high = (_signed_time(end) for end in (size.low, size.high))
-    return f"{time_text(size.mean)} {word} ({low} to {high})"
-
-
-def _signed_time(seconds: float) -> str:
-    return f"−{time_text(-seconds)}" if seconds < 0 else time_text(seconds)
+def saved_text(own_s: Floats, other_s: Floats) -> str:
+    """Returns what a changed mean is in time: `41 ms of 128 ms saved`, or `20 ms added to 128 ms`."""
+    known = np.isfinite(own_s) & np.isfinite(other_s)
+    own, other = float(np.mean(own_s[known])), float(np.mean(other_s[known]))
+    if own > other:
+        return f"{time_text(own - other)} added to {time_text(other)}"
+    return f"{time_text(other - own)} of {time_text(other)} saved"
 
 
 def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint: Endpoint) -> Finding:
@@ -224,7 +220,7 @@ def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint
     judged = description(ratio, endpoint) if endpoint.exploratory else verdict(ratio, design)
     judged = _with_floor(results, endpoint, judged)
     if judged.outcome in (BETTER, WORSE) and not endpoint.exploratory:
-        judged = Verdict(judged.outcome, f"{judged.text}, {saved_text(apart)}")
+        judged = Verdict(judged.outcome, f"{judged.text}, {saved_text(own, other)}")
     judged = _with_censoring(results, cell, scheme, reference, endpoint, judged)
     slower, faster = (nan, nan) if endpoint.exploratory else results.shares(cell, scheme, reference)
     remark = " [exploratory]" if endpoint.exploratory else ""
@@ -281,20 +277,21 @@ def _undecided(log_gain: Estimate, gain: Estimate, design: Design) -> Verdict:
     """Returns `undecided` with what remains possible, and the look that would decide if the spread stays."""
     wanted = max(abs(log_gain.mean), MARGIN - abs(log_gain.mean))
     seeds = replications_for(log_gain, wanted, design)
+    most, harm = f"{percent(gain.high)} %", f"{percent(-gain.low)} %"
     if gain.high <= MARGIN:
-        left = f"gains above {_up(gain.high)} % are excluded, but it may harm by up to {_up(-gain.low)} %"
+        left = f"gains above {most} are excluded, but it may harm by up to {harm}"
     elif gain.low >= -MARGIN:
-        left = f"harm above {_up(-gain.low)} % is excluded, and it may help by up to {_up(gain.high)} %"
+        left = f"harm above {harm} is excluded, and it may help by up to {most}"
     else:
-        left = f"it may help by up to {_up(gain.high)} % or harm by up to {_up(-gain.low)} %"
-    more = f"--seeds {seeds} may decide" if seeds else "even 1000 seeds would hardly decide"
+        left = f"it may help by up to {most} or harm by up to {harm}"
+    if seeds:
+        more = f"--seeds {seeds} may decide"
+    elif design.capture_share:
+        more = "a longer capture may decide, more seeds hardly"
+    else:
+        more = "even 1000 seeds would hardly decide"
     return Verdict(UNDECIDED, f"undecided: {left} ({interval_text(gain)} of the gain); {more}", seeds)
 
 
 def _is_bound(results: Results, cell: Cell, scheme: str, role: Summary) -> bool:
     return results.censored_share(cell, scheme, role) > CENSORED_SHARE
-
-
-def _up(share: float) -> str:
-    """Returns a share in percent, rounded up to a tenth so that the bound remains true; at least 0.1."""
-    return f"{max(ceil(round(1000 * share, 6)), 1) / 10:g}"

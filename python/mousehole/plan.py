@@ -49,6 +49,8 @@ class Warmup:
     sizes_bytes: Floats = field(repr=False)
     rate_bps: float
     own_load: float | None
+    is_chosen: bool
+    """Whether it follows from these; otherwise it was given, and they tell only whether it is enough."""
 
     def needed_s(self, load: float | None) -> float | None:
         """Returns the time after which the link is near its steady state, None if it has none."""
@@ -72,7 +74,7 @@ class Plan:
     short_bytes: int
     long_bytes: int
     warmup: Warmup | None = None
-    """How the warm-up follows from the load; None if it was given."""
+    """What warm-up the load needs; None if the sizes of the transfers are not known beforehand."""
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -114,7 +116,7 @@ class Plan:
     def warmup_of(self, cell: Cell) -> str:
         """Returns the time before the measured window: what is needed, but no longer than the window."""
         given = self.base["warmup"]
-        if self.warmup is None:
+        if self.warmup is None or not self.warmup.is_chosen:
             return given
         least, most = (
             _engine.parse_duration(*item) for item in (("warmup", given), ("duration", self.base["duration"]))

@@ -8,9 +8,9 @@ from mousehole import findings, notes
 from mousehole.evidence import Capture, Counted
 from mousehole.findings import BETTER, NO_BENEFIT, UNCLEAR, UNDECIDED, WORSE, description, verdict
 from mousehole.plan import Plan, Task, Warmup
-from mousehole.reduction import reduce_run, with_shares
+from mousehole.reduction import RunFacts, reduce_run, with_shares
 from mousehole.results import Results
-from mousehole.statistics import Estimate
+from mousehole.statistics import Design, Estimate
 from mousehole.texts import percent
 from support import HandMadeRun
 
@@ -43,7 +43,7 @@ def test_verdict__decided(low: float, high: float, outcome: str, text: str) -> N
     ("low", "high", "text"),
     [
         (-4.9, 30, "gains above 4.9 % are excluded, but it may harm by up to 30 %"),
-        (-30, 2, "harm above 2 % is excluded, and it may help by up to 30 %"),
+        (-30, 2, "harm above 2.0 % is excluded, and it may help by up to 30 %"),
         (-30, 10, "it may help by up to 30 % or harm by up to 10 %"),
     ],
 )
@@ -57,6 +57,17 @@ def test_verdict__undecided_says_which_look_may_decide() -> None:
     judged = verdict(ratio(-30, 10))
     assert judged.text.endswith(f"; --seeds {judged.seeds_needed} may decide")
     assert judged.seeds_needed in (20, 40, 80, 160)
+
+
+def test_verdict__undecided_asks_for_a_longer_capture_where_seeds_do_not_help() -> None:
+    judged = verdict(ratio(-30, 10), Design(capture_share=1))
+    assert judged.text.endswith("; a longer capture may decide, more seeds hardly")
+    assert judged.seeds_needed is None
+
+
+def test_saved_text__in_both_directions() -> None:
+    assert findings.saved_text(np.array([0.1, 0.2]), np.array([0.2, 0.3])) == "100 ms of 250 ms saved"
+    assert findings.saved_text(np.array([0.3]), np.array([0.25])) == "50 ms added to 250 ms"
 
 
 def test_verdict__no_interval_under_five() -> None:
@@ -100,7 +111,7 @@ def results(scheme_runs: list[HandMadeRun], baseline_runs: list[HandMadeRun]) ->
     count = len(scheme_runs)
     base = {"duration": "100s", "warmup": "30s", "traffic": {}, "link": {}}
     plan = Plan(base, ("50p",), (0.9,), ("droptail", "sfd"), "droptail", count, 15_000, 150_000)
-    facts = {}
+    facts: dict[Task, RunFacts] = {}
     for replication, pair in enumerate(zip(baseline_runs, scheme_runs, strict=True)):
         reduced = [reduce_run(run, plan.buckets) for run in pair]  # type: ignore[arg-type]
         compared = with_shares(dict(zip(plan.schemes, reduced, strict=True)), plan.references)
@@ -125,7 +136,7 @@ def test_findings__better_with_sentence() -> None:
     assert finding.outcome == BETTER
     assert finding.sentence == (
         "sfd against droptail, mean response time of transfers ≤ 15 kB: "
-        "better by 30 % (95 % interval 30–30 %), 301 ms saved (300 ms to 301 ms)"
+        "better by 30 % (95 % interval 30–30 %), 301 ms of 1 s saved"
     )
     assert finding.change.mean == pytest.approx(-0.3)
     assert finding.difference_s.mean == pytest.approx(-0.3 * 1.0025)
@@ -220,7 +231,7 @@ def test_cell_notes__no_steady_state_at_full_load() -> None:
 def test_cell_notes__windows_that_begin_too_early() -> None:
     found = results(runs(1.1), runs(1.0))
     # 1 MB takes 8 s, which is 2 · 0.9 · 8 / 0.01 s until the steady state; the window is 100 s
-    plan = replace(found.plan, warmup=Warmup(np.array([1e6]), 1e6, None))
+    plan = replace(found.plan, warmup=Warmup(np.array([1e6]), 1e6, None, is_chosen=True))
     assert plan.warmup_of(plan.cells[0]) == "100s"
     (note,) = notes._unsteady(replace(found, plan=plan), plan.cells[0])
     assert "only after about 1440 s. The windows begin after 100 s" in note
@@ -238,11 +249,13 @@ def test_cell_notes__a_transient_that_is_left() -> None:
 def test_warmup__follows_load_and_sizes() -> None:
     base = {"duration": "300s", "warmup": "30s"}
     plan = Plan(base, ("50p",), (0.5,), ("droptail",), "droptail", 5, 1, 2)  # type: ignore[arg-type]
-    small = replace(plan, warmup=Warmup(np.array([1e4]), 1e7, 0.9))
-    large = replace(plan, warmup=Warmup(np.array([1e6]), 1e7, 0.9))
+    small = replace(plan, warmup=Warmup(np.array([1e4]), 1e7, 0.9, is_chosen=True))
+    large = replace(plan, warmup=Warmup(np.array([1e6]), 1e7, 0.9, is_chosen=True))
     cell = plan.cells[0]
     assert (plan.warmup_of(cell), small.warmup_of(cell)) == ("30s", "30s")
     assert large.warmup_of(replace(cell, load=0.9)) == "144s"  # 2 · 0.9 · 0.8 s / 0.01
     assert large.warmup_of(replace(cell, load=None)) == "144s", "the traffic's own load"
     assert large.warmup_of(replace(cell, load=0.99)) == "300s", "no longer than the window"
     assert large.warmup_of(replace(cell, load=1.0)) == "30s", "there is no steady state to wait for"
+    given = replace(plan, warmup=Warmup(np.array([1e6]), 1e7, 0.9, is_chosen=False))
+    assert given.warmup_of(replace(cell, load=0.9)) == "30s"

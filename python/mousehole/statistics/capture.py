@@ -40,7 +40,7 @@ def effective_number(weights: ArrayLike) -> float:
 
     Of transfers by their bytes it is small where a few large ones carry most of the load.
 
-    Source: L. Kish, "Survey sampling", 1965, section 11.7 (the effective size of a weighted sample).
+    Source: L. Kish, "Survey sampling", 1965 (the effective size of a weighted sample).
     """
     found = np.asarray(weights, float)
     squares = float(np.sum(found**2))

@@ -116,8 +116,8 @@ def log_ratio(scheme: ArrayLike, reference: ArrayLike, design: Design = PLAIN) -
     finite are left out. The result is NaN if a mean is not positive, and has no interval if it would not be
     positive without one of the replications.
 
-    Source: R. G. Miller, "The jackknife: a review", Biometrika 61 (1974), sections 2 and 3: a t interval
-    over the pseudo-values n·θ − (n − 1)·θ₋ᵢ; section 3.3 recommends the logarithm of a ratio.
+    Source: R. G. Miller, "The jackknife: a review", Biometrika 61 (1974): a t interval over the
+    pseudo-values n·θ − (n − 1)·θ₋ᵢ, after J. W. Tukey, on a scale on which θ is nearly normal.
     """
     above, below = np.asarray(scheme, float).ravel(), np.asarray(reference, float).ravel()
     known = np.isfinite(above) & np.isfinite(below)

@@ -12,8 +12,8 @@ def simultaneous_error(error: float, comparisons: int) -> float:
     """Returns the error that each of `comparisons` intervals may have so that all hold but for `error`.
 
     Source: Z. Šidák, "Rectangular confidence regions for the means of multivariate normal distributions",
-    Journal of the American Statistical Association 62 (1967), theorem 1: 1 − (1 − error)^(1/m). It holds
-    however the comparisons depend on each other, as they do through their common reference.
+    Journal of the American Statistical Association 62 (1967): 1 − (1 − error)^(1/m). For normal means it
+    holds however they depend on each other, as they do here through their common reference.
     """
     return -expm1(log1p(-error) / max(comparisons, 1))
 
