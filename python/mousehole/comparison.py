@@ -53,7 +53,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
       strict            treat a faulty row of a file as an error
       params            parameters of the model that differ from its defaults
     The hosts:
-      tcp               TCP profile: "rfc", "linux", "ns2-2.35" or "ns2-2001" ("rfc")
+      tcp               TCP profile: "rfc", "linux", "bbr", "ns2-2.35" or "ns2-2001" ("rfc")
       ecn               hosts use ECN (RFC 3168)
     What is compared:
       schemes           names, perhaps with parameters: "droptail,sfd(th=15kB)", a list of such, or "all"

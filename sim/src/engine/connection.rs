@@ -157,7 +157,7 @@ impl Live {
     pub fn new(open: Open, params: &Params, phase: Dur, rtt: Dur, generation: u32) -> Live {
         Live {
             open,
-            sender: Sender::new(params, phase),
+            sender: Sender::with_salt(params, phase, open.key),
             receiver: Receiver::default(),
             opener: Handshake::default(),
             progress: Progress::default(),

@@ -94,14 +94,32 @@ fn set_recovery(params: &mut Params, spec: &TcpSpec) -> Result<()> {
             "only the ns2 profiles have it",
         ));
     }
-    params.congestion = spec.congestion.unwrap_or(params.congestion);
-    if params.congestion == Congestion::Cubic && params.is_ns2() {
-        let allowed = "the ns2 profiles have reno only";
-        return Err(Error::conflict("tcp.congestion", quote("cubic"), profile(spec), allowed));
-    }
+    set_congestion(params, spec)?;
     params.limited_transmit = spec.limited_transmit.unwrap_or(params.limited_transmit);
     params.whole_segments = spec.whole_segments.unwrap_or(params.whole_segments);
     params.ecn = spec.ecn.unwrap_or(params.ecn);
+    Ok(())
+}
+
+/// Congestion control; the ns2 profiles have their own Reno, and BBR works on RACK.
+fn set_congestion(params: &mut Params, spec: &TcpSpec) -> Result<()> {
+    let congestion = spec.congestion.unwrap_or(params.congestion);
+    let conflict = |name: &str, allowed: &str| {
+        Err(Error::conflict("tcp.congestion", quote(name), profile(spec), allowed))
+    };
+    match congestion {
+        Congestion::Cubic if params.is_ns2() => return conflict("cubic", "the ns2 profiles have reno only"),
+        Congestion::Bbr if params.is_ns2() => return conflict("bbr", "the ns2 profiles have reno only"),
+        Congestion::Bbr if !params.rack => {
+            return conflict("bbr", "only linux and bbr with variant \"sack\" have RACK, which it needs");
+        }
+        Congestion::Bbr => *params = params.clone().with_bbr(),
+        _ if params.congestion == Congestion::Bbr => {
+            let name = if congestion == Congestion::Cubic { "cubic" } else { "reno" };
+            return conflict(name, "give profile = \"linux\" with it");
+        }
+        _ => params.congestion = congestion,
+    }
     Ok(())
 }
 

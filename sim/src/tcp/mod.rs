@@ -8,6 +8,7 @@ mod ack_clock;
 mod congestion;
 pub mod dialect;
 pub mod handshake;
+mod linux_rtt;
 pub mod profile;
 pub mod ranges;
 pub mod receiver;
@@ -19,6 +20,6 @@ mod tcb;
 mod timer;
 
 pub use dialect::{Dialect, Ns2Quirks};
-pub use profile::{Congestion, Params, Variant};
+pub use profile::{Congestion, IdleRestart, Params, Variant};
 pub use receiver::Receiver;
 pub use sender::Sender;
