@@ -30,7 +30,7 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps msrv arrows bpf-compile bpf-parity golden oracle bench \
-	instructions bless-instructions performance validation negatives fuzz fuzz-brief papers witness wheel lock clean distclean
+	instructions bless-instructions performance validation negatives fuzz fuzz-brief papers witness witness-transfers wheel lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -122,8 +122,12 @@ fuzz-brief: ## the same for two seconds each
 papers: $(ENGINE) ## the papers' tables, published beside ours
 	@$(BIN)/mousehole paper sfd --table 4
 
-witness: $(ENGINE) ## as root: real Linux's TCP over TBF beside the simulator (about 150 s)
+witness: $(ENGINE) ## as root: real Linux's TCP beside the simulator, in bulk over TBF and transfer by transfer (12 min)
 	@$(BIN)/python -m validation.witness
+	@$(BIN)/python -m validation.transfers
+
+witness-transfers: $(ENGINE) ## as root: only the second part, completion times of 1 kB to 10 MB (about 9 min)
+	@$(BIN)/python -m validation.transfers
 
 wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/
 	@echo "wheel: building into dist/"

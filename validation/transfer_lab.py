@@ -1,4 +1,4 @@
-"""Transfers by the kernel's TCP over paths of their own, inside two network namespaces that nobody else can see.
+"""Transfers by the kernel's TCP over paths of their own, in two network namespaces that nobody else sees.
 
 As in `witness_lab`, the namespaces have no name and vanish with this process, which can reach no other
 interface, dies with its parent and is bounded by an alarm. The network between the two hosts is

@@ -1,7 +1,7 @@
 """The network of the transfers' witness: a path of its own for each connection, between two TUN devices.
 
     server ── TUN ── loss, FIFO of a fixed rate, half the round-trip time ── TUN ── client
-       └──────────── TUN ◄──────────── half the round-trip time ──────────── TUN ──┘   requests, acknowledgements
+       └──────────── TUN ◄──────────── half the round-trip time ──────────── TUN ──┘   requests, ACKs
 
 Packets of the client's port n take path n. The path is arithmetic on the clock: a departure is never later
 because an earlier one was handled late, and the FIFO counts as the simulator's does. It also measures: a
@@ -31,7 +31,7 @@ SYN = 0x02
 
 @dataclass(frozen=True)
 class Path:
-    """A path: rate in bit/s, buffer in packets besides the one in transmission, and what data is lost by chance."""
+    """A path: rate in bit/s, buffer in packets beside the one in transmission, share of data lost."""
 
     rate_bps: float
     buffer_packets: int
@@ -162,7 +162,7 @@ class Network:
                 connection.on_data(segment, now)
 
     def report(self) -> dict[str, object]:
-        """Seconds of each transfer (`null` if it did not end), its losses, and how late packets were in µs."""
+        """Seconds of each transfer (`null` if it did not end), its losses, lateness of packets in µs."""
         late = sorted(self.lateness_s) or [0.0]
         return {
             "seconds": [c.completed - c.opened if c.completed else None for c in self.connections],
@@ -183,7 +183,10 @@ def hurry() -> None:
 def main() -> int:
     """`transfer_path.py SERVER_FD CLIENT_FD FILE`: the file lists the paths, sizes and seeds as JSON."""
     listed = json.loads(File(sys.argv[3]).read_text(encoding="utf-8"))
-    connections = [Connection(Path(**one["path"]), one["size"], random.Random(one["seed"])) for one in listed]
+    connections = [
+        Connection(Path(**one["path"]), one["size"], random.Random(one["seed"]))  # noqa: S311, losses
+        for one in listed
+    ]
     network = Network(int(sys.argv[1]), int(sys.argv[2]), connections)
     stop: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: stop.append(number))

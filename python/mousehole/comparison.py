@@ -53,7 +53,8 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
       strict            treat a faulty row of a file as an error
       params            parameters of the model that differ from its defaults
     The hosts:
-      tcp               TCP profile: "rfc", "linux", "bbr", "ns2-2.35" or "ns2-2001" ("rfc")
+      tcp               TCP profile: "linux", "bbr", "rfc", "ns2-2.35" or "ns2-2001", or
+                        shares such as "linux:0.6,bbr:0.4" ("linux"; a scenario's own)
       ecn               hosts use ECN (RFC 3168)
     What is compared:
       schemes           names, perhaps with parameters: "droptail,sfd(th=15kB)", a list of such, or "all"

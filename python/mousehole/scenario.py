@@ -32,7 +32,7 @@ def default() -> Scenario:
         "warmup": "30s",
         "duration": "300s",
         "link": {"rtt": "80ms", "buffer": "1bdp"},
-        "tcp": {"profile": "rfc"},
+        "tcp": {"profile": "linux"},
         "traffic": {},
     }
 

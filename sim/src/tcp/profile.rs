@@ -108,7 +108,7 @@ pub struct Params {
     /// Every segment and ACK carries a time stamp (RFC 7323): each ACK gives a round-trip sample, and so do
     /// those of segments sent twice, which ends the backoff. Their bytes are part of `header` and `ack_bytes`.
     pub timestamps: bool,
-    /// CUBIC leaves slow start by HyStart and grows as Linux has it.
+    /// CUBIC leaves slow start by HyStart and grows in whole segments, as Linux has it.
     pub hystart: bool,
     /// A window that is not used for a retransmission timeout decays to what is used (Linux, RFC 2861).
     pub window_validation: bool,

@@ -8,13 +8,10 @@
 //! *Deviations*: the window grows for each segment acknowledged, not for each ACK, so that delayed ACKs
 //! do not slow it down (as Linux counts); floats, where kernels use integers; the data in flight is
 //! bounded by the window, as in [`super::reno`]. HyStart++ (RFC 9406) and the undoing of spurious
-//! reductions (section 4.9) are not included.
-//!
-//! With HyStart ([`super::hystart`]) CUBIC is Linux's also where that differs from the RFC: the target lies one
-//! least round-trip time ahead, not a smoothed one; the Reno-friendly window stays slower than Reno; and without
-//! a known plateau, after HyStart or a timeout, the window grows by a twentieth per round trip at least.
+//! reductions (section 4.9) are not included. With HyStart ([`super::hystart`]) the window grows as Linux has it
+//! ([`super::linux_cubic`]).
 
-use super::hystart::HyStart;
+use super::linux_cubic::LinuxCubic;
 use super::{NewAck, RttSample, Window};
 use crate::tcp::profile::Params;
 use crate::units::{Dur, Time};
@@ -25,11 +22,6 @@ const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 /// Growth per round trip that makes the Reno-friendly window as fast as Reno (section 4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-
-/// Share of the window by which Linux's grows per round trip at least while no plateau is known.
-const LEAST_GROWTH: f64 = 0.05;
-/// Time after the start of a stage in which Linux takes no round-trip times.
-const SETTLING: Dur = Dur::from_millis(1000);
 
 /// State of one connection. The curve is in a box, and the window comes first as in the other algorithms, so
 /// that a connection without CUBIC pays for neither memory nor a branch.
@@ -43,8 +35,8 @@ pub(in crate::tcp) struct Cubic {
 impl Cubic {
     pub(super) fn new(params: &Params) -> Cubic {
         let window = Window::new(params.initial_window, params.initial_ssthresh);
-        let hystart = params.hystart.then(HyStart::default);
-        Cubic { window, curve: Box::new(Curve { hystart, ..Curve::default() }) }
+        let linux = params.hystart.then(LinuxCubic::default);
+        Cubic { window, curve: Box::new(Curve { linux, ..Curve::default() }) }
     }
 
     pub(super) fn window(&self) -> &Window {
@@ -65,14 +57,19 @@ impl Cubic {
             if self.window.is_slow_start() { self.window.slow_start(ack) } else { f64::from(ack.acked) };
         if acked > 0.0 {
             let cwnd = self.window.cwnd();
-            self.window.open_to(self.curve.grow(cwnd, acked, ack.now, ack.srtt));
+            self.window.open_to(match &mut self.curve.linux {
+                Some(linux) => linux.grow(cwnd, acked as u32, ack.now),
+                None => self.curve.grow(cwnd, acked, ack.now, ack.srtt),
+            });
         }
     }
 
     /// Takes a round-trip time, at which HyStart may leave slow start.
     pub(super) fn on_rtt(&mut self, sample: &RttSample) {
         let window = self.window.is_slow_start().then(|| self.window.cwnd());
-        if self.curve.ends_slow_start(sample, window) {
+        if let Some(linux) = &mut self.curve.linux
+            && linux.ends_slow_start(sample, window)
+        {
             self.window.set_ssthresh(self.window.cwnd());
         }
     }
@@ -97,7 +94,10 @@ impl Cubic {
 
     fn reduced(&mut self, flight: f64) -> f64 {
         let cwnd = self.window.cwnd();
-        self.curve.reduce(cwnd, flight.min(cwnd))
+        match &mut self.curve.linux {
+            Some(linux) => linux.reduce(cwnd),
+            None => self.curve.reduce(cwnd, flight.min(cwnd)),
+        }
     }
 }
 
@@ -109,8 +109,8 @@ struct Curve {
     /// Window at the last reduction.
     prior: f64,
     epoch: Option<Epoch>,
-    /// Present where CUBIC is Linux's.
-    hystart: Option<HyStart>,
+    /// Present where CUBIC is Linux's, which then grows the window.
+    linux: Option<LinuxCubic>,
 }
 
 /// A stage of congestion avoidance.
@@ -150,17 +150,8 @@ impl Curve {
     /// Lets the next stage begin on its own plateau, after a timeout (section 4.8).
     fn forget_plateau(&mut self) {
         self.w_max = 0.0;
-        if let Some(hystart) = &mut self.hystart {
-            hystart.restart();
-        }
-    }
-
-    /// Takes a round-trip time; returns whether slow start, at `window`, is to end.
-    fn ends_slow_start(&mut self, sample: &RttSample, window: Option<f64>) -> bool {
-        let is_settling = self.epoch.is_some_and(|epoch| sample.now.since(epoch.start) < SETTLING);
-        match &mut self.hystart {
-            Some(hystart) if !is_settling => hystart.on_sample(sample, window),
-            _ => false,
+        if let Some(linux) = &mut self.linux {
+            linux.restart();
         }
     }
 
@@ -168,6 +159,9 @@ impl Curve {
     fn rest(&mut self, idle: Dur) {
         if let Some(epoch) = &mut self.epoch {
             epoch.start += idle;
+        }
+        if let Some(linux) = &mut self.linux {
+            linux.rest(idle);
         }
     }
 
@@ -177,17 +171,12 @@ impl Curve {
         let prior = self.prior;
         let epoch = self.epoch.get_or_insert_with(|| Epoch::new(now, cwnd, w_max));
         let seconds = now.since(epoch.start).as_secs();
-        let alpha = if epoch.reno >= prior && self.hystart.is_none() { 1.0 } else { ALPHA };
+        let alpha = if epoch.reno >= prior { 1.0 } else { ALPHA };
         epoch.reno += alpha * acked / cwnd;
-        let (ahead, least) = match &self.hystart {
-            Some(hystart) if w_max == 0.0 => (hystart.least_rtt(), LEAST_GROWTH),
-            Some(hystart) => (hystart.least_rtt(), 0.0),
-            None => (rtt, 0.0),
-        };
-        if least == 0.0 && epoch.window(seconds) < epoch.reno {
+        if epoch.window(seconds) < epoch.reno {
             return cwnd.max(epoch.reno);
         }
-        let target = epoch.window(seconds + ahead.as_secs()).clamp((1.0 + least) * cwnd, 1.5 * cwnd);
-        (cwnd + acked * (target - cwnd) / cwnd).max(if least > 0.0 { epoch.reno } else { 0.0 })
+        let target = epoch.window(seconds + rtt.as_secs()).clamp(cwnd, 1.5 * cwnd);
+        cwnd + acked * (target - cwnd) / cwnd
     }
 }

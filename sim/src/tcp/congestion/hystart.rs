@@ -49,11 +49,6 @@ impl HyStart {
         self.least_rtt
     }
 
-    /// Forgets everything, after a timeout.
-    pub(super) fn restart(&mut self) {
-        *self = HyStart::default();
-    }
-
     /// Takes the round-trip time of the segment that an ACK delivers last; `window` is that of slow start, if
     /// slow start is under way. Returns whether it is to end.
     pub(super) fn on_sample(&mut self, sample: &RttSample, window: Option<f64>) -> bool {

@@ -6,6 +6,7 @@
 mod bbr;
 mod cubic;
 mod hystart;
+mod linux_cubic;
 mod ns2;
 mod reno;
 mod window;
