@@ -34,7 +34,7 @@ export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps msrv arrows bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation coverage negatives fuzz fuzz-brief mutants papers \
-	witness wheel wheel-test site lock clean distclean
+	witness witness-transfers wheel wheel-test site lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -137,8 +137,12 @@ mutants: $(ENGINE) ## change the sources in small ways and list what no test not
 papers: $(ENGINE) ## the papers' tables, published beside ours
 	@$(BIN)/mousehole paper sfd --table 4
 
-witness: $(ENGINE) ## as root: real Linux's TCP over TBF beside the simulator (about 150 s)
+witness: $(ENGINE) ## as root: real Linux's TCP beside the simulator, in bulk over TBF and transfer by transfer (12 min)
 	@$(BIN)/python -m validation.witness
+	@$(BIN)/python -m validation.transfers
+
+witness-transfers: $(ENGINE) ## as root: only the second part, completion times of 1 kB to 10 MB (about 9 min)
+	@$(BIN)/python -m validation.transfers
 
 wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/
 	@echo "wheel: building into dist/"

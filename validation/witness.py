@@ -48,9 +48,12 @@ CASES = [
     Case("reno", 1, limit_packets=30),
     Case("reno", 1, limit_packets=20),
     Case("reno", 1, sack=False),
+    Case("bbr", 1),
+    Case("bbr", 1, limit_packets=200),
+    Case("bbr", 4, limit_packets=200),
 ]
-# These may differ, as docs/witness.md says: printed as such, but no failure.
-KNOWN = CASES[-2:]
+# These may differ, as docs/witness.md says: printed as such, but no failure. The kernel's BBR is version 1.
+KNOWN = CASES[-5:]
 AGREES, DIFFERS, KNOWN_DIFFERENCE = "agrees", "DIFFERS", "differs, known"
 # Linux's segments: 1500 bytes with 20 of IP, 20 of TCP and 12 of timestamps.
 SEGMENT = {"mss": 1448, "header": 52, "delayed_ack": "40ms"}
@@ -149,7 +152,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--reps", type=int, default=5, help="runs per case, at least 2 (default 5)")
     parser.add_argument("--jobs", type=int, default=5, help="runs at the same time (default 5)")
     parser.add_argument(
-        "--congestion", choices=["reno", "cubic"], help="only these cases; the document stays as it is"
+        "--congestion", choices=["reno", "cubic", "bbr"], help="only these cases; the document stays as it is"
     )
     parser.add_argument("--document", type=Path, default=DOCUMENT)
     parser.add_argument("--json", action="store_true", help="print rows as JSON, leave the document alone")

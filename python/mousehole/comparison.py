@@ -69,7 +69,8 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
 
     The hosts:
 
-    - `tcp`: TCP profile: "rfc", "linux", "ns2-2.35" or "ns2-2001" ("rfc")
+    - `tcp`: TCP profile: "linux", "bbr", "rfc", "ns2-2.35" or "ns2-2001", or shares such as
+      "linux:0.6,bbr:0.4" ("linux"; a scenario's own)
     - `ecn`: hosts use ECN, RFC 3168 (False)
 
     What is compared:

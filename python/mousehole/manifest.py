@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -18,7 +18,7 @@ from mousehole.traffic import TrafficInput
 
 REVISION: str = getattr(_engine, "BUILD", "unknown")
 """The git revision the engine was built from."""
-TCP_TIMES = {"initial_rto", "min_rto", "max_rto", "tick", "tick_phase", "delayed_ack"}
+TCP_TIMES = {"initial_rto", "min_rto", "max_rto", "tick", "tick_phase", "timer_tick", "delayed_ack"}
 """TCP parameters that the engine gives in nanoseconds."""
 
 
@@ -64,8 +64,17 @@ def input_entry(file: Path) -> InputEntry:
 
 
 def tcp_parameters(scenario: Scenario) -> dict[str, JsonValue]:
-    """Returns every TCP parameter in force; the names of times end in `_ns`."""
+    """Returns every TCP parameter in force; the names of times end in `_ns`.
+
+    Where senders have shares, these are the values by profile, each with its `share`.
+    """
     parameters = _engine.tcp_parameters(scenario)
+    if all(isinstance(value, dict) for value in parameters.values()):
+        return {profile: _named(values) for profile, values in parameters.items() if isinstance(values, dict)}
+    return _named(parameters)
+
+
+def _named(parameters: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     return {f"{name}_ns" if name in TCP_TIMES else name: value for name, value in parameters.items()}
 
 

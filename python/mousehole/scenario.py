@@ -36,7 +36,7 @@ def default() -> Scenario:
         "warmup": "30s",
         "duration": "300s",
         "link": {"rtt": DEFAULT_RTT, "buffer": "1bdp"},
-        "tcp": {"profile": "rfc"},
+        "tcp": {"profile": "linux"},
         "traffic": {},
     }
 

@@ -13,7 +13,7 @@ use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::error::Result;
 use mousehole_sim::scenario::{Plan, Scenario, run};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 use result::RunResult;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,10 +62,22 @@ fn validate<'py>(py: Python<'py>, scenario: &Bound<'py, PyAny>) -> PyResult<Boun
     to_python(py, &plan_of(scenario)?.filled())
 }
 
-/// Returns every TCP parameter in force in a scenario.
+/// Returns every TCP parameter in force in a scenario; where senders have shares, by profile.
 #[pyfunction]
 fn tcp_parameters<'py>(py: Python<'py>, scenario: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    to_python(py, &plan_of(scenario)?.params)
+    let senders = plan_of(scenario)?.senders;
+    match senders.shares() {
+        [one] => to_python(py, &one.params),
+        several => {
+            let tcps = PyDict::new(py);
+            for one in several {
+                let parameters = to_python(py, &one.params)?;
+                parameters.set_item("share", one.share)?;
+                tcps.set_item(&one.profile, parameters)?;
+            }
+            Ok(tcps.into_any())
+        }
+    }
 }
 
 /// Returns a scenario as TOML.

@@ -36,6 +36,8 @@ pub struct Transfer {
     pub rtt_ns: u64,
     /// Number of its path. Equivalent paths, with the same rates and delays, share one; the dumbbell has only one.
     pub path: u32,
+    /// Index of its TCP in the run's.
+    pub tcp: u8,
     /// Segments retransmitted during this transfer.
     pub retransmits: u32,
     /// Retransmission timeouts during this transfer.

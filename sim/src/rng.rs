@@ -38,6 +38,8 @@ pub enum Purpose {
     Resample = 14,
     /// Which senders misbehave; the entity is the transfer.
     Misbehaviour = 20,
+    /// Which TCP a connection has; the entity is the connection.
+    Tcp = 21,
 }
 
 /// A stream of draws for one (seed, purpose, entity); cheap to copy, remembers only its index.

@@ -147,6 +147,8 @@ pub(super) struct Live {
     pub generation: u32,
     /// Colour of the last data packet received, which acknowledgements copy.
     pub answer: Colour,
+    /// Index of its TCP in the run's.
+    pub tcp: u8,
     pub is_open: bool,
     /// Every write has arrived.
     pub is_finished: bool,
@@ -154,10 +156,10 @@ pub(super) struct Live {
 
 impl Live {
     /// Returns a connection that has not sent anything.
-    pub fn new(open: Open, params: &Params, phase: Dur, rtt: Dur, generation: u32) -> Live {
+    pub fn new(open: Open, (tcp, params): (u8, &Params), phase: Dur, rtt: Dur, generation: u32) -> Live {
         Live {
             open,
-            sender: Sender::new(params, phase),
+            sender: Sender::with_salt(params, phase, open.key),
             receiver: Receiver::default(),
             opener: Handshake::default(),
             progress: Progress::default(),
@@ -168,6 +170,7 @@ impl Live {
             timer_at: Time::NEVER,
             generation,
             answer: Colour::Green,
+            tcp,
             is_open: true,
             is_finished: false,
         }

@@ -72,7 +72,7 @@ impl World {
         let path_state = &mut self.path_states[event.packet.flow as usize];
         let (at, class) = next_hop(event, path_state, &self.setup.layout, &self.ends, at);
         let order = order_key(&event.packet);
-        let key = match waited && self.setup.params.is_ns2() {
+        let key = match waited && self.setup.senders.first().is_ns2() {
             true => insertion::key(start, at, number as u64),
             false => self.key(class, order, at),
         };

@@ -18,8 +18,8 @@ impl World {
         let bytes = self.write_bytes(slot, number);
         let is_measurable = self.live[slot as usize].open.payload.is_measurable();
         let is_measured = is_measurable && self.register_page(self.page_of(slot, number).key);
-        let params = &self.setup.params;
         let live = &mut self.live[slot as usize];
+        let params = self.setup.senders.of(live.tcp);
         live.begin(number, bytes, self.now, params);
         live.progress.is_measured = is_measured;
         self.outstanding += u64::from(is_measured);
@@ -74,19 +74,19 @@ impl World {
             return;
         }
         live.timer_at = Time::NEVER;
-        let (now, params) = (self.now, &self.setup.params);
+        let (now, params) = (self.now, self.setup.senders.of(live.tcp));
         if live.receiver.poll_timeout() <= now {
             let fields = live.receiver.handle_timeout(params);
             self.send_ack(slot, fields);
         }
         let live = &mut self.live[slot as usize];
         if live.sender.poll_timeout() <= now {
-            live.sender.handle_timeout(now, &self.setup.params);
+            live.sender.handle_timeout(now, self.setup.senders.of(live.tcp));
             self.pump(slot);
         }
         let live = &mut self.live[slot as usize];
         if live.opener.poll_timeout() <= now
-            && let Some((kind, seq)) = live.opener.handle_timeout(now, &self.setup.params)
+            && let Some((kind, seq)) = live.opener.handle_timeout(now, self.setup.senders.of(live.tcp))
         {
             self.send_from_opener(slot, kind, seq);
         }
@@ -106,8 +106,8 @@ impl World {
     /// Handles data at its receiver.
     #[inline(always)]
     fn data(&mut self, slot: u32, packet: &Packet) {
-        let params = &self.setup.params;
         let live = &mut self.live[slot as usize];
+        let params = self.setup.senders.of(live.tcp);
         live.answer = packet.colour;
         let before = live.receiver.next();
         let is_new = !live.receiver.has(packet.seq);
@@ -144,8 +144,9 @@ impl World {
         let fields = AckFields { next: packet.seq, sacks: packet.sacks, ece: packet.has(flag::ECE) };
         let live = &mut self.live[slot as usize];
         let was_done = live.sender.is_done();
-        live.sender.handle_ack(&fields, self.now, &self.setup.params);
-        let pushes = live.opening(&self.setup.params) == Opening::Sender;
+        let params = self.setup.senders.of(live.tcp);
+        live.sender.handle_ack(&fields, self.now, params);
+        let pushes = live.opening(params) == Opening::Sender;
         let uploaded = pushes && !was_done && live.sender.is_done();
         self.pump(slot);
         if uploaded && self.live[slot as usize].progress.is_complete {
@@ -159,7 +160,7 @@ impl World {
         let live = &mut self.live[slot as usize];
         let again = if live.answered.0 == Time::ZERO { 0 } else { live.answered.1.saturating_add(1) };
         live.answered = (self.now, again);
-        let mut answer = Packet::new(slot, Kind::SynAck, 0, self.setup.params.ack_bytes as u16);
+        let mut answer = Packet::new(slot, Kind::SynAck, 0, self.setup.senders.of(live.tcp).ack_bytes as u16);
         answer.flags = if packet.is_reverse() { 0 } else { flag::REVERSE };
         self.inject(answer);
     }
@@ -167,8 +168,8 @@ impl World {
     /// Completes the handshake at the side that opened: sends the request, or data.
     #[inline(never)]
     fn syn_ack(&mut self, slot: u32) {
-        let (now, params) = (self.now, &self.setup.params);
         let live = &mut self.live[slot as usize];
+        let (now, params) = (self.now, self.setup.senders.of(live.tcp));
         let again = live.opener.repeats();
         let sent = live.opener.sent();
         if !live.opener.handle_syn_ack(now, params) {
@@ -192,9 +193,10 @@ impl World {
         }
         if number == 0 {
             let (sent, again) = live.answered;
+            let params = self.setup.senders.of(live.tcp);
             // After the initial RTO the answering side would have repeated its SYN-ACK itself.
-            let again = again.max(u8::from(self.now.since(sent) > self.setup.params.initial_rto));
-            live.sender.handshake_sample(sent, self.now, again, &self.setup.params);
+            let again = again.max(u8::from(self.now.since(sent) > params.initial_rto));
+            live.sender.handshake_sample(sent, self.now, again, params);
         }
         self.handle_request(slot);
     }
@@ -203,15 +205,15 @@ impl World {
     pub(super) fn start_sending(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         let (first, end) = live.progress.segments;
-        live.sender.write(end - first, self.now, &self.setup.params);
+        live.sender.write(end - first, self.now, self.setup.senders.of(live.tcp));
         self.pump(slot);
     }
 
     /// Sends all segments that the sender may send now.
     pub(super) fn pump(&mut self, slot: u32) {
         loop {
-            let params = &self.setup.params;
             let live = &mut self.live[slot as usize];
+            let params = self.setup.senders.of(live.tcp);
             let Some(out) = live.sender.poll_transmit(self.now, params) else { return };
             if out.seq == live.progress.segments.0 && live.progress.first_data == Time::NEVER {
                 live.progress.first_data = self.now;
@@ -233,7 +235,7 @@ impl World {
 
     /// Sends an acknowledgement from the receiver of data.
     fn send_ack(&mut self, slot: u32, fields: AckFields) {
-        let params = &self.setup.params;
+        let params = self.setup.senders.of(self.live[slot as usize].tcp);
         let blocks = fields.sacks.iter().filter(|block| block.length > 0).count() as u32;
         let options = if blocks > 0 { params.sack_bytes.0 + blocks * params.sack_bytes.1 } else { 0 };
         let mut packet = Packet::new(slot, Kind::Ack, fields.next, (params.ack_bytes + options) as u16);
@@ -247,14 +249,15 @@ impl World {
     fn flush_ack(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         if live.receiver.poll_timeout() != Time::NEVER {
-            let fields = live.receiver.handle_timeout(&self.setup.params);
+            let fields = live.receiver.handle_timeout(self.setup.senders.of(live.tcp));
             self.send_ack(slot, fields);
         }
     }
 
     /// Sends a SYN or a request from the side that opens.
     fn send_from_opener(&mut self, slot: u32, kind: Kind, seq: u32) {
-        let (params, live) = (&self.setup.params, &self.live[slot as usize]);
+        let live = &self.live[slot as usize];
+        let params = self.setup.senders.of(live.tcp);
         let request = match live.open.request_bytes {
             0 => params.request_bytes,
             own => u32::from(own),
@@ -281,7 +284,7 @@ impl World {
                 self.setup.source.finished(tag, now, &mut self.commands);
                 self.apply_commands();
             }
-        } else if self.live[slot as usize].opening(&self.setup.params) != Opening::Sender {
+        } else if self.live[slot as usize].opening(self.setup.senders.first()) != Opening::Sender {
             self.think(slot);
         }
         // Checked last: completing a transfer may start the next one of its page.
@@ -321,6 +324,7 @@ impl World {
             first_data: progress.first_data,
             end,
             rtt_ns: live.rtt.0,
+            tcp: live.tcp,
             path: self.setup.layout.equivalent(self.path_states[slot as usize].path),
             retransmits: retransmits - progress.losses.0,
             timeouts: timeouts - progress.losses.1,

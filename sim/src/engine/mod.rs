@@ -226,7 +226,7 @@ impl World {
     #[inline(always)]
     fn key(&mut self, class: u64, content: u64, at: Time) -> u64 {
         // Departures come first even in insertion order: the fast path has no events for them.
-        if self.setup.params.is_ns2() && class > class::SERVE {
+        if self.setup.senders.first().is_ns2() && class > class::SERVE {
             self.scheduled += 1;
             insertion::key(self.now, at, insertion::WAITED + self.scheduled)
         } else {
@@ -264,13 +264,21 @@ impl World {
         let path = layout.path(open.client, open.server);
         let rtt = open.rtt.unwrap_or(self.setup.rtt).max(layout.base_rtt(path));
         let host_delay = layout.host_delay(rtt, path);
-        let phase = self.setup.params.tick_phase.unwrap_or_else(|| {
+        let tcp = match self.setup.senders.shares() {
+            [_] => 0,
+            _ => {
+                let draw = Stream::new(self.setup.seed, Purpose::Tcp, open.key).uniform();
+                self.setup.senders.draw(draw)
+            }
+        };
+        let params = self.setup.senders.of(tcp);
+        let phase = params.tick_phase.unwrap_or_else(|| {
             let draw = Stream::new(self.setup.seed, Purpose::TickPhase, open.key).uniform();
-            Dur((draw * self.setup.params.tick.0 as f64) as u64)
+            Dur((draw * params.tick.0 as f64) as u64)
         });
         let slot = self.free.pop().unwrap_or(self.live.len() as u32);
         let generation = self.live.get(slot as usize).map_or(0, |old| old.generation + 1);
-        let live = Live::new(open, &self.setup.params, phase, rtt, generation);
+        let live = Live::new(open, (tcp, params), phase, rtt, generation);
         let path_state = PathState { host_delay, path, upload: open.upload, ..PathState::default() };
         if slot as usize == self.live.len() {
             self.live.push(live);

@@ -167,7 +167,7 @@ impl World {
             source: live.open.source,
             upload: live.open.upload,
             misbehaves: live.open.misbehaves,
-            bytes: u64::from(live.receiver.next() - then) * u64::from(self.setup.params.mss),
+            bytes: u64::from(live.receiver.next() - then) * u64::from(self.setup.senders.of(live.tcp).mss),
         }
     }
 

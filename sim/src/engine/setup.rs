@@ -5,7 +5,7 @@ use super::server::Servers;
 use super::source::{List, Source};
 use crate::link::Link;
 use crate::marker::Marker;
-use crate::tcp::Params;
+use crate::tcp::Senders;
 use crate::traffic::Traffic;
 use crate::traffic::model::datagrams::Stream;
 use crate::traffic::model::telnet::Keystrokes;
@@ -23,8 +23,8 @@ pub struct Apps {
 
 /// Everything a run is made of.
 pub struct Setup {
-    /// TCP parameters of every connection.
-    pub params: Params,
+    /// TCPs of the connections.
+    pub senders: Senders,
     /// Paths.
     pub layout: Layout,
     /// Links by number; [`DOWN`](super::layout::DOWN) and [`UP`](super::layout::UP) first.

@@ -25,6 +25,7 @@ use crate::queue::{Fifo, Policy, Queue};
 use crate::record::{Template, Transfer};
 use crate::scenario::Plan;
 use crate::tcp::profile::Opening;
+use crate::tcp::{Params, Senders};
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Script, Write};
 use crate::units::{Buffer, Dur, Time};
@@ -111,8 +112,8 @@ fn simulate_longest(
     let Some(&(path, longest, _)) = writes.last().filter(|one| IdlePath::is_disjoint(plan, one.0)) else {
         return Ok(());
     };
-    let case = Case { path, writes: vec![(0, fill_segments(plan, longest))], request_bytes: 0 };
-    let setup = idle_setup(plan, &[case], Vec::new());
+    let case = Case { path, writes: vec![(0, fill_segments(plan, path, longest))], request_bytes: 0 };
+    let setup = idle_setup(plan, path.tcp, &[case], Vec::new());
     let steady = IdlePath::steady_state(plan, path);
     let outcome = World::new(setup).until_saturated(steady).run(cancel)?;
     let Some(begin) = outcome.transfers.first().map(|transfer| transfer.start) else { return Ok(()) };
@@ -128,7 +129,7 @@ fn simulate_longest(
 
 /// Completion times of ever longer transfers on one path.
 struct Completions<'a> {
-    plan: &'a Plan,
+    params: &'a Params,
     path: IdlePath,
     /// Packets of the longest transfer that were not forwarded yet, in the order they were sent.
     sent: std::slice::Iter<'a, SentPacket>,
@@ -146,14 +147,15 @@ impl Completions<'_> {
         steady: Option<SteadyState>,
         send_log: &'a SendLog,
     ) -> Completions<'a> {
+        let params = plan.senders.of(path.tcp);
         let (path, sent) = (IdlePath::of_data(plan, path), send_log.sent.iter());
-        Completions { plan, path, sent, steady, forwarded: 0, is_steady: false }
+        Completions { params, path, sent, steady, forwarded: 0, is_steady: false }
     }
 
     /// Returns when a transfer of `bytes` is complete. Each call must be for at least as many bytes as the
     /// one before.
     fn time_of(&mut self, bytes: u64) -> Time {
-        let params = &self.plan.params;
+        let params = self.params;
         let last = u64::from(params.segments(bytes)) - 1;
         let remainder = (bytes - last * u64::from(params.mss) + u64::from(params.header)) as u16;
         match self.forward_until(last) {
@@ -187,31 +189,41 @@ impl Completions<'_> {
 
     /// Returns the bytes of a full segment on the wire.
     fn full_segment(&self) -> u16 {
-        (self.plan.params.mss + self.plan.params.header) as u16
+        (self.params.mss + self.params.header) as u16
     }
 }
 
 /// Simulates the cases one after the other on the idle network.
 fn simulate(plan: &Plan, cases: &[Case], cancel: &AtomicBool) -> Result<Times> {
     let mut times = Times::new();
+    for tcp in 0..plan.senders.shares().len() as u8 {
+        let cases: Vec<Case> = cases.iter().filter(|case| case.path.tcp == tcp).cloned().collect();
+        simulate_with(plan, tcp, &cases, &mut times, cancel)?;
+    }
+    Ok(times)
+}
+
+/// Simulates cases of one TCP; adds their times.
+fn simulate_with(plan: &Plan, tcp: u8, cases: &[Case], times: &mut Times, cancel: &AtomicBool) -> Result<()> {
     if cases.is_empty() {
-        return Ok(times);
+        return Ok(());
     }
     let requests = cases.iter().map(|case| case.request_bytes).collect();
-    let setup = idle_setup(plan, cases, requests);
+    let setup = idle_setup(plan, tcp, cases, requests);
     let outcome = World::new(setup).run(cancel)?;
     for transfer in outcome.transfers.iter().filter(|transfer| transfer.end != Time::NEVER) {
         let case = cases[transfer.key as usize].clone();
         times.insert((case, transfer.write), transfer.end.since(transfer.start).as_secs());
     }
-    Ok(times)
+    Ok(())
 }
 
 /// Returns a time by which all cases are over when they are played one after the other. It depends on their writes
 /// alone, so that the simulation ends even where TCP makes no progress.
 fn longest_time(plan: &Plan, cases: &[Case]) -> Time {
     let time = |case: &Case| {
-        let segments = case.writes.iter().map(|&(_, bytes)| u64::from(plan.params.segments(bytes)));
+        let segments =
+            case.writes.iter().map(|&(_, bytes)| u64::from(plan.senders.of(case.path.tcp).segments(bytes)));
         let pauses = case.writes.iter().fold(Dur::ZERO, |sum, &(pause, _)| sum + Dur(pause));
         let sending = IdlePath::longest_time(plan, case.path, segments.sum());
         sending + pauses + Isolated::PAUSE
@@ -221,8 +233,8 @@ fn longest_time(plan: &Plan, cases: &[Case]) -> Time {
 }
 
 /// Returns the set-up of an engine that plays the cases one after the other, on the plan's network with endless
-/// buffers.
-fn idle_setup(plan: &Plan, cases: &[Case], request_bytes: Vec<u16>) -> Setup {
+/// buffers and the TCP at index `tcp` of the plan's.
+fn idle_setup(plan: &Plan, tcp: u8, cases: &[Case], request_bytes: Vec<u16>) -> Setup {
     let (traffic, end) = (Arc::new(traffic_of(plan, cases)), longest_time(plan, cases));
     let link = |(number, planned): (usize, &PlannedLink)| {
         let queue = Queue::Fifo(Fifo::new(Buffer::Packets(u32::MAX), Policy::DropTail));
@@ -232,7 +244,7 @@ fn idle_setup(plan: &Plan, cases: &[Case], request_bytes: Vec<u16>) -> Setup {
     };
     let links: Vec<Link> = plan.links.iter().enumerate().map(link).collect();
     Setup {
-        params: plan.params.clone(),
+        senders: Senders::one(plan.senders.of(tcp).clone()),
         layout: plan.layout.clone(),
         markers: (0..links.len()).map(|_| Marker::None).collect(),
         links,
@@ -250,7 +262,7 @@ fn idle_setup(plan: &Plan, cases: &[Case], request_bytes: Vec<u16>) -> Setup {
 }
 
 fn path_of(transfer: &Transfer) -> PathKey {
-    PathKey { path: transfer.path, rtt_ns: transfer.rtt_ns, upload: transfer.upload }
+    PathKey { path: transfer.path, rtt_ns: transfer.rtt_ns, upload: transfer.upload, tcp: transfer.tcp }
 }
 
 /// Returns whether the transfer is the only write of its connection, and no keystroke.
@@ -269,15 +281,15 @@ fn case_of(plan: &Plan, transfer: &Transfer, traffic: &Traffic, scripts: &[Scrip
     });
     let writes = match listed {
         Some(writes) => writes.iter().map(|write| (write.idle.0, write.bytes)).collect(),
-        None if plan.params.whole_segments => vec![(0, fill_segments(plan, transfer.bytes))],
+        None if plan.params.whole_segments => vec![(0, fill_segments(plan, path, transfer.bytes))],
         None => vec![(0, transfer.bytes)],
     };
     Case { path, writes, request_bytes: 0 }
 }
 
 /// Returns `bytes` rounded up to full segments.
-fn fill_segments(plan: &Plan, bytes: u64) -> u64 {
-    bytes.next_multiple_of(u64::from(plan.params.mss))
+fn fill_segments(plan: &Plan, path: PathKey, bytes: u64) -> u64 {
+    bytes.next_multiple_of(u64::from(plan.senders.of(path.tcp).mss))
 }
 
 fn traffic_of(plan: &Plan, cases: &[Case]) -> Traffic {

@@ -140,6 +140,7 @@ fn assert_all_told(scenario: &Scenario, sizes: &[(u64, bool)], own_rtt: Option<u
 fn transfer(plan: &Plan, bytes: u64, upload: bool) -> Transfer {
     Transfer {
         path: 0,
+        tcp: 0,
         key: 0,
         client: 0,
         write: 0,

@@ -7,6 +7,7 @@ use super::plan::Plan;
 use crate::engine::layout::End;
 use crate::engine::send_log::SteadyState;
 use crate::link::Pace;
+use crate::tcp::Congestion;
 use crate::units::{Dur, Rate, Time};
 
 /// Round trips granted beyond one per segment, for the handshake, requests and timers that fire too early.
@@ -21,6 +22,8 @@ pub struct PathKey {
     pub rtt_ns: u64,
     /// Whether its data crosses the uplink.
     pub upload: bool,
+    /// Index of its TCP in the run's.
+    pub tcp: u8,
 }
 
 /// One transmitter and the delay behind it; without a rate, transmission takes no time.
@@ -129,7 +132,11 @@ impl IdlePath {
     /// access link is the slowest, if acknowledgements are slower than segments, or if a timer might fire between
     /// two of them.
     pub fn steady_state(plan: &Plan, path: PathKey) -> Option<SteadyState> {
-        let (params, data) = (&plan.params, IdlePath::of_data(plan, path));
+        let (params, data) = (plan.senders.of(path.tcp), IdlePath::of_data(plan, path));
+        if params.congestion == Congestion::Bbr {
+            // BBR leaves the link idle at times, to measure the round-trip time.
+            return None;
+        }
         let full = (params.mss + params.header) as u16;
         let ack = (params.ack_bytes + params.sack_bytes.0 + 3 * params.sack_bytes.1) as u16;
         let spacing = data.slowest(full);

@@ -272,15 +272,19 @@ impl Plan {
                     allowed,
                 ))
             }
-            Some((number, telnet))
-                if telnet.packet_bytes <= self.params.header.max(self.params.ack_bytes) =>
-            {
+            Some((number, telnet)) if telnet.packet_bytes <= self.longest_header() => {
                 let allowed = "longer than the headers of the TCP profile";
                 let error = Error::field("params.packet_bytes", telnet.packet_bytes, allowed);
                 Err(error.inside(&field_of(number)))
             }
             _ => self.with_an_edge_that_sees_both_directions(),
         }
+    }
+
+    /// Returns the bytes of the longest header of any TCP of the run.
+    fn longest_header(&self) -> u32 {
+        let headers = self.senders.shares().iter().map(|one| one.params.header.max(one.params.ack_bytes));
+        headers.max().unwrap_or_default()
     }
 
     /// Refuses an edge that learns from acknowledgements on a graph. Such an edge stands at both ends of the

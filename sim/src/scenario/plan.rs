@@ -11,7 +11,7 @@ use crate::engine::misbehaving::Rules;
 use crate::engine::server::Order;
 use crate::error::{Error, Result, quote};
 use crate::rng;
-use crate::tcp::Params;
+use crate::tcp::{Params, Senders};
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
 use crate::traffic::model::{self, Model};
@@ -26,8 +26,10 @@ pub struct Plan {
     pub scenario: Scenario,
     /// The scheme.
     pub scheme: Scheme,
-    /// TCP parameters.
+    /// TCP parameters of the first TCP of the run; the mean segment and who opens are taken from it.
     pub params: Params,
+    /// All TCPs of the run.
+    pub senders: Senders,
     /// Rate of the bottleneck in the data direction.
     pub rate: Rate,
     /// Rate in the other direction.
@@ -71,9 +73,11 @@ impl Plan {
         let Network { links, layout, rtt, own_rtt } = Network::new(scenario)?;
         let (warmup, duration) = window(scenario)?;
         connections(&scenario.traffic.connections)?;
+        let senders = tcp::senders(&scenario.tcp, direction)?;
         Plan {
             scheme: Scheme::parse(&scenario.scheme)?,
-            params: tcp::params(&scenario.tcp, direction)?,
+            params: senders.first().clone(),
+            senders,
             rate: links[usize::from(DOWN)].rate,
             uplink_rate: links[usize::from(UP)].rate,
             rtt,

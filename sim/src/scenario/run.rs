@@ -51,7 +51,7 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
     let traffic = sources::replayed_traffic(plan, traffic)?;
     let (source, load) = sources::build(plan, &traffic, &mut apps)?;
     let setup = Setup {
-        params: plan.params.clone(),
+        senders: plan.senders.clone(),
         layout: plan.layout.clone(),
         links: links(plan, seed)?,
         markers: markers(plan, seed)?,

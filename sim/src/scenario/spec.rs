@@ -127,7 +127,7 @@ pub struct TcpSpec {
     /// `reno`, `newreno` or `sack`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<Variant>,
-    /// `reno` or `cubic`.
+    /// `reno`, `cubic` or `bbr`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<Congestion>,
     /// Payload bytes of a full segment.

@@ -3,15 +3,63 @@
 use super::spec::TcpSpec;
 use crate::error::{Error, IntoGiven, Result, quote};
 use crate::tcp::profile::Opening;
-use crate::tcp::{Congestion, Params, Variant};
+use crate::tcp::senders::Share;
+use crate::tcp::{Congestion, Params, Senders, Variant};
 use crate::traffic::read::Direction;
 use crate::units::{Dur, parse_dur};
 
-/// Returns the parameters in force for data in `direction`.
+/// How far the shares of senders may be from 1 in all, for they are written in decimals.
+const SHARES_TOLERANCE: f64 = 1e-6;
+
+/// Returns the TCPs in force for data in `direction`: one profile, or several with the share of connections that
+/// have each, as in `linux:0.6,bbr:0.3,rfc:0.1`. The other fields of `spec` hold for all of them.
 ///
 /// # Errors
 /// [`Error::Field`] naming a field whose value is out of range, or not to be had with the profile.
-pub(super) fn params(spec: &TcpSpec, direction: Direction) -> Result<Params> {
+pub(super) fn senders(spec: &TcpSpec, direction: Direction) -> Result<Senders> {
+    let mut all = Vec::new();
+    for part in spec.profile.split(',').map(str::trim) {
+        let (profile, share) = match part.split_once(':') {
+            Some((profile, share)) => (profile.trim(), share_of(part, share)?),
+            None if spec.profile.contains(',') => {
+                let allowed = "a profile and its share, such as linux:0.6";
+                return Err(Error::field("tcp.profile", quote(part), allowed));
+            }
+            None => (part, 1.0),
+        };
+        let own = TcpSpec { profile: profile.into(), ..spec.clone() };
+        all.push(Share { profile: profile.into(), share, params: params(&own, direction)? });
+    }
+    check_shares(&spec.profile, &all)?;
+    Ok(Senders::new(all))
+}
+
+fn share_of(part: &str, share: &str) -> Result<f64> {
+    match share.trim().parse() {
+        Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
+        _ => Err(Error::field("tcp.profile", quote(part), "a share above 0, at most 1, such as linux:0.6")),
+    }
+}
+
+/// Checks that shares sum to 1, that no profile comes twice, and that all follow the RFCs.
+fn check_shares(given: &str, all: &[Share]) -> Result<()> {
+    let refuse = |allowed: &str| Err(Error::field("tcp.profile", quote(given), allowed));
+    let sum: f64 = all.iter().map(|one| one.share).sum();
+    if (sum - 1.0).abs() > SHARES_TOLERANCE {
+        return refuse(&format!("shares that sum to 1; these sum to {}", (sum * 1e6).round() / 1e6));
+    }
+    let mut names: Vec<&str> = all.iter().map(|one| one.profile.as_str()).collect();
+    names.sort_unstable();
+    if names.windows(2).any(|pair| pair[0] == pair[1]) {
+        return refuse("each profile once");
+    }
+    if all.len() > 1 && all.iter().any(|one| one.params.is_ns2()) {
+        return refuse("the ns2 profiles alone: they change how a run orders its events");
+    }
+    Ok(())
+}
+
+fn params(spec: &TcpSpec, direction: Direction) -> Result<Params> {
     let mut params = Params::profile(&spec.profile)?;
     set_sizes(&mut params, spec)?;
     set_ssthresh(&mut params, spec)?;
@@ -94,14 +142,32 @@ fn set_recovery(params: &mut Params, spec: &TcpSpec) -> Result<()> {
             "only the ns2 profiles have it",
         ));
     }
-    params.congestion = spec.congestion.unwrap_or(params.congestion);
-    if params.congestion == Congestion::Cubic && params.is_ns2() {
-        let allowed = "the ns2 profiles have reno only";
-        return Err(Error::conflict("tcp.congestion", quote("cubic"), profile(spec), allowed));
-    }
+    set_congestion(params, spec)?;
     params.limited_transmit = spec.limited_transmit.unwrap_or(params.limited_transmit);
     params.whole_segments = spec.whole_segments.unwrap_or(params.whole_segments);
     params.ecn = spec.ecn.unwrap_or(params.ecn);
+    Ok(())
+}
+
+/// Congestion control; the ns2 profiles have their own Reno, and BBR works on RACK.
+fn set_congestion(params: &mut Params, spec: &TcpSpec) -> Result<()> {
+    let congestion = spec.congestion.unwrap_or(params.congestion);
+    let conflict = |name: &str, allowed: &str| {
+        Err(Error::conflict("tcp.congestion", quote(name), profile(spec), allowed))
+    };
+    match congestion {
+        Congestion::Cubic if params.is_ns2() => return conflict("cubic", "the ns2 profiles have reno only"),
+        Congestion::Bbr if params.is_ns2() => return conflict("bbr", "the ns2 profiles have reno only"),
+        Congestion::Bbr if !params.rack => {
+            return conflict("bbr", "only linux and bbr with variant \"sack\" have RACK, which it needs");
+        }
+        Congestion::Bbr => *params = params.clone().with_bbr(),
+        _ if params.congestion == Congestion::Bbr => {
+            let name = if congestion == Congestion::Cubic { "cubic" } else { "reno" };
+            return conflict(name, "give profile = \"linux\" with it");
+        }
+        _ => params.congestion = congestion,
+    }
     Ok(())
 }
 

@@ -51,8 +51,12 @@ impl Dialect {
 }
 
 /// The RFCs' values of the rules in which versions of ns-2 differ.
-const RFC: Ns2Quirks =
-    Ns2Quirks { first_without_header: false, first_loss_shrinks_iw: false, ..Ns2Quirks::NS_2_35 };
+const RFC: Ns2Quirks = Ns2Quirks {
+    first_without_header: false,
+    early_fast_retransmit: false,
+    first_loss_shrinks_iw: false,
+    ..Ns2Quirks::NS_2_35
+};
 
 impl Ns2Quirks {
     /// ns-2.35, the last release.

@@ -66,7 +66,7 @@ impl Handshake {
         if self.waiting != Waiting::SynAck {
             return false;
         }
-        if self.transmissions == 1 {
+        if self.transmissions == 1 || params.timestamps {
             self.rto.sample(self.sent, now, params);
         } else {
             self.rto.after_syn_loss();
@@ -97,7 +97,10 @@ impl Handshake {
             self.deadline = Time::NEVER;
             return None;
         }
-        self.rto.back_off(params);
+        let is_linear = self.waiting == Waiting::SynAck && self.transmissions <= params.linear_syn_timeouts;
+        if !is_linear {
+            self.rto.back_off(params);
+        }
         Some(self.transmit(now, params))
     }
 

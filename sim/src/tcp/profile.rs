@@ -30,6 +30,20 @@ pub enum Congestion {
     Reno,
     /// Grows by a cubic function of the time since the last reduction, which leaves seven tenths (RFC 9438).
     Cubic,
+    /// Paces by a model of the path (draft-ietf-ccwg-bbr-06); needs RACK.
+    Bbr,
+}
+
+/// What an idle retransmission timeout leaves of the window (RFC 5681 section 4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IdleRestart {
+    /// All of it.
+    Off,
+    /// The initial window at most.
+    InitialWindow,
+    /// Half for each timeout that passed, at least the initial window (Linux, after RFC 2861).
+    Halving,
 }
 
 /// Who opens a connection, and how.
@@ -91,10 +105,22 @@ pub struct Params {
     /// The least RTO bounds four times the spread (Linux), not the sum: the timer is never closer to the
     /// round-trip time than that.
     pub min_rto_on_spread: bool,
+    /// Every segment and ACK carries a time stamp (RFC 7323): each ACK gives a round-trip sample, and so do
+    /// those of segments sent twice, which ends the backoff. Their bytes are part of `header` and `ack_bytes`.
+    pub timestamps: bool,
+    /// CUBIC leaves slow start by HyStart and grows in whole segments, as Linux has it.
+    pub hystart: bool,
+    /// A window that is not used for a retransmission timeout decays to what is used (Linux, RFC 2861).
+    pub window_validation: bool,
+    /// Tick of the clock on which the sender's timers expire, never early (Linux with 250 Hz: 4 ms); 0 for exact
+    /// timers.
+    pub timer_tick: Dur,
+    /// Timeouts of a SYN that do not double the next one (Linux's `tcp_syn_linear_timeouts`).
+    pub linear_syn_timeouts: u8,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
-    /// After an idle RTO the window restarts from the initial window (RFC 5681 section 4.1).
-    pub idle_restart: bool,
+    /// What an idle retransmission timeout leaves of the window.
+    pub idle_restart: IdleRestart,
     /// ACK every second segment, or after this delay; `None` acknowledges each (RFC 1122 4.2.3.2).
     pub delayed_ack: Option<Dur>,
     /// Segments at the start of a connection that are acknowledged at once.
@@ -106,7 +132,7 @@ pub struct Params {
 }
 
 /// Names of the profiles, the default first.
-pub const PROFILES: [&str; 4] = ["rfc", "linux", "ns2-2.35", "ns2-2001"];
+pub const PROFILES: [&str; 5] = ["rfc", "linux", "bbr", "ns2-2.35", "ns2-2001"];
 
 impl Params {
     /// Whether a data segment is sent as ECN-capable. Retransmissions are not (RFC 3168 section 6.1.5), nor is
@@ -136,9 +162,24 @@ impl Params {
         match name {
             "rfc" => Ok(rfc()),
             "linux" => Ok(linux()),
+            "bbr" => Ok(linux().with_bbr()),
             "ns2-2.35" => Ok(ns2_235()),
             "ns2-2001" => Ok(ns2_2001()),
             other => Err(Error::unknown("tcp.profile", "profile", other, PROFILES)),
+        }
+    }
+
+    /// Returns the same TCP with BBR for its congestion control, which has its own ways with recovery and idle
+    /// times.
+    #[must_use]
+    pub fn with_bbr(self) -> Params {
+        Params {
+            congestion: Congestion::Bbr,
+            prr: false,
+            hystart: false,
+            window_validation: false,
+            idle_restart: IdleRestart::Off,
+            ..self
         }
     }
 
@@ -170,8 +211,13 @@ fn rfc() -> Params {
         prr: false,
         rack: false,
         min_rto_on_spread: false,
+        timestamps: false,
+        hystart: false,
+        window_validation: false,
+        timer_tick: Dur::ZERO,
+        linear_syn_timeouts: 0,
         limited_transmit: true,
-        idle_restart: true,
+        idle_restart: IdleRestart::InitialWindow,
         delayed_ack: Some(Dur::from_millis(100)),
         quick_acks: 1,
         ecn: false,
@@ -180,7 +226,7 @@ fn rfc() -> Params {
 }
 
 /// Linux's defaults, as far as they are modelled (`docs/engine.md` lists what is not): segments of 1500
-/// bytes with time stamps, which are counted in bytes and not used.
+/// bytes with time stamps.
 fn linux() -> Params {
     Params {
         congestion: Congestion::Cubic,
@@ -192,6 +238,12 @@ fn linux() -> Params {
         min_rto_on_spread: true,
         prr: true,
         rack: true,
+        timestamps: true,
+        hystart: true,
+        window_validation: true,
+        timer_tick: Dur::from_millis(4),
+        linear_syn_timeouts: 4,
+        idle_restart: IdleRestart::Halving,
         delayed_ack: Some(Dur::from_millis(40)),
         quick_acks: 16,
         ..rfc()
@@ -212,7 +264,7 @@ fn ns2_235() -> Params {
         min_rto: Dur::from_millis(200),
         tick: Dur::from_millis(10),
         tick_phase: None,
-        idle_restart: false,
+        idle_restart: IdleRestart::Off,
         delayed_ack: None,
         opening: Opening::OneWaySyn,
         ..rfc()

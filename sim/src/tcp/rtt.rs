@@ -65,14 +65,26 @@ impl Estimator {
         self.sampled.then_some(Dur((self.srtt8 >> 3) * params.tick.0))
     }
 
-    /// Doubles the RTO after a timeout (Karn); a far backoff forgets the mean and keeps the spread.
+    /// Returns the mean times eight and the spread times four in ticks, if any sample was taken.
+    pub(super) fn estimate(&self) -> Option<(u64, u64)> {
+        self.sampled.then_some((self.srtt8, self.rttvar4))
+    }
+
+    /// Takes mean and spread from an estimator elsewhere, in the same terms.
+    pub(super) fn set_estimate(&mut self, srtt8: u64, rttvar4: u64) {
+        (self.srtt8, self.rttvar4, self.sampled) = (srtt8, rttvar4, true);
+        self.rto_ticks = (rttvar4 * 8 + srtt8) >> 3;
+    }
+
+    /// Doubles the RTO after a timeout (Karn). A far backoff forgets the mean and keeps the spread, except in
+    /// Linux.
     pub fn back_off(&mut self, params: &Params) {
         if self.backoff < 64
             || (params.dialect.quirks().min_rto_before_backoff && self.rto(params) < params.max_rto)
         {
             self.backoff *= 2;
         }
-        if self.backoff > 8 {
+        if self.backoff > 8 && !params.min_rto_on_spread {
             self.rttvar4 += self.srtt8 >> 3;
             self.srtt8 = 0;
         }

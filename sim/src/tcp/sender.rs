@@ -7,7 +7,7 @@
 //!
 //! `congestion/` decides how large the window is, `recovery/` which segment is sent.
 
-use super::profile::Params;
+use super::profile::{IdleRestart, Params};
 use super::receiver::AckFields;
 use super::recovery::Recovery;
 use super::tcb::Tcb;
@@ -37,17 +37,22 @@ pub struct Sender {
 impl Sender {
     /// Returns a sender with nothing to send yet; `phase` is the phase of its clock tick.
     pub fn new(params: &Params, phase: Dur) -> Sender {
-        Sender { tcb: Tcb::new(params, phase), recovery: Recovery::new(params), last_sent: Time::ZERO }
+        Sender::with_salt(params, phase, 0)
+    }
+
+    /// Returns the same with a number of its own, from which BBR draws how long it waits between two probes.
+    pub fn with_salt(params: &Params, phase: Dur, salt: u64) -> Sender {
+        Sender { tcb: Tcb::new(params, phase, salt), recovery: Recovery::new(params), last_sent: Time::ZERO }
     }
 
     /// Takes the handshake's round trip from `sent` to `now`. If its packets were sent again, `repeats`
-    /// times, it gives no sample.
+    /// times, only time stamps give a sample.
     pub fn handshake_sample(&mut self, sent: Time, now: Time, repeats: u8, params: &Params) {
-        if repeats == 0 {
+        if repeats == 0 || (params.timestamps && now.since(sent) <= params.initial_rto) {
             self.tcb.timer.sample(sent, now, params);
-            return;
+        } else {
+            self.tcb.timer.after_syn_loss();
         }
-        self.tcb.timer.after_syn_loss();
         // RFC 6928 section 2: one may be due to a long round trip; more are a loss, and the window is one segment.
         if repeats > 1 {
             self.tcb.congestion.set_loss_window();
@@ -59,10 +64,12 @@ impl Sender {
         let idle = now.since(self.last_sent);
         if self.tcb.sequence.is_idle() && self.tcb.sequence.max() > 0 {
             self.tcb.congestion.on_idle(idle);
-            if params.idle_restart && idle > self.tcb.timer.timeout(params) {
-                self.tcb.congestion.set_restart_window(params.initial_window);
+            let timeout = self.tcb.timer.timeout(params);
+            if idle > timeout {
+                self.restart_window(idle, timeout, now, params);
             }
         }
+        self.recovery.on_write(&mut self.tcb);
         self.tcb.sequence.write(segments);
         self.tcb.clock.release_all();
         self.check();
@@ -121,11 +128,23 @@ impl Sender {
     pub fn poll_transmit(&mut self, now: Time, params: &Params) -> Option<Transmit> {
         let seq = match self.tcb.take_forced() {
             Some(forced) => forced,
-            None => self.recovery.next_segment(&mut self.tcb, params)?,
+            None => self.recovery.next_segment(&mut self.tcb, now, params)?,
         };
         let transmit = self.emit(seq, now, params);
         self.check();
         Some(transmit)
+    }
+
+    /// Restarts the window after an `idle` time longer than the `timeout` (RFC 5681 section 4.1).
+    fn restart_window(&mut self, idle: Dur, timeout: Dur, now: Time, params: &Params) {
+        match params.idle_restart {
+            IdleRestart::Off => {}
+            IdleRestart::InitialWindow => self.tcb.congestion.set_restart_window(params.initial_window),
+            IdleRestart::Halving => {
+                self.tcb.congestion.restart_by_halving(idle, timeout, params.initial_window);
+                self.recovery.on_restart(now);
+            }
+        }
     }
 
     #[inline(never)]

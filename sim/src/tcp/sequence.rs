@@ -65,6 +65,11 @@ impl Sequence {
         self.nxt < self.end && self.nxt < self.una + window
     }
 
+    /// Whether anything written was never sent.
+    pub(super) fn has_unsent(&self) -> bool {
+        self.max < self.end
+    }
+
     /// Adds `segments` to what was written.
     pub(super) fn write(&mut self, segments: u32) {
         self.end += segments;

@@ -45,11 +45,12 @@ pub(super) struct Tcb {
 }
 
 impl Tcb {
-    /// Returns the state of a connection that has sent nothing; `phase` is that of its clock tick.
-    pub(super) fn new(params: &Params, phase: Dur) -> Tcb {
+    /// Returns the state of a connection that has sent nothing; `phase` is that of its clock tick, `salt` the
+    /// source of its chance.
+    pub(super) fn new(params: &Params, phase: Dur, salt: u64) -> Tcb {
         Tcb {
             sequence: Sequence::default(),
-            congestion: Controller::new(params),
+            congestion: Controller::new(params, salt),
             clock: AckClock::default(),
             timer: RetransmissionTimer::new(phase),
             ca_state: CaState::Open,
@@ -159,7 +160,8 @@ impl Tcb {
         }
         let after_timeout = self.ca_state == CaState::Loss && self.sequence.una() <= self.recover;
         let srtt = self.timer.srtt(params).unwrap_or(Dur::ZERO);
-        self.congestion.on_ack(&NewAck { acked, flight, after_timeout, now, srtt });
+        let is_counted_in_full = params.rack;
+        self.congestion.on_ack(&NewAck { acked, flight, after_timeout, is_counted_in_full, now, srtt });
     }
 
     /// Takes note whether the present acknowledgement echoes a congestion mark; returns whether it
@@ -181,7 +183,7 @@ impl Tcb {
 
     /// Reduces the window for a loss that needs no recovery, since it is repaired already.
     pub(super) fn reduce_for_repaired_loss(&mut self, flight: f64, params: &Params) {
-        self.congestion.on_congestion(flight);
+        self.congestion.on_repaired_loss(flight);
         self.on_reduction(params);
     }
 
@@ -198,10 +200,10 @@ impl Tcb {
         self.ca_state = CaState::Open;
     }
 
-    /// Ends fast recovery with the threshold as the window (RFC 6675 section 5).
+    /// Ends fast recovery with the threshold as the window (RFC 6675 section 5); BBR has none.
     pub(super) fn leave_recovery_at_ssthresh(&mut self) {
         self.leave_recovery();
-        self.congestion.set_cwnd(self.congestion.ssthresh());
+        self.congestion.end_recovery();
     }
 
     /// Moves the recovery point.
@@ -243,7 +245,9 @@ impl Tcb {
         let is_retransmission = self.sequence.on_sent(seq);
         if is_retransmission {
             self.retransmits += 1;
-            if !params.is_ns2() {
+            if params.timestamps {
+                self.timer.time_again(seq, now);
+            } else if !params.is_ns2() {
                 self.timer.cancel_timing();
             }
         } else {

@@ -4,6 +4,25 @@ use super::profile::Params;
 use super::rtt::Estimator;
 use crate::units::{Dur, Time};
 
+/// Timers below this many ticks expire on the next tick; longer ones eight and 64 times more coarsely (levels of
+/// Linux's timer wheel).
+const FINE_TICKS: u64 = 63;
+
+/// Returns when a timer expires that is set at `now` to run for `time`, on a clock of `tick`.
+pub(super) fn expiry(now: Time, time: Dur, tick: Dur) -> Time {
+    if tick == Dur::ZERO {
+        return now + time;
+    }
+    let ticks = time.0.div_ceil(tick.0);
+    let coarseness = match ticks {
+        _ if ticks < FINE_TICKS => 1,
+        _ if ticks < 8 * FINE_TICKS => 8,
+        _ => 64,
+    };
+    let expires = now.0 / tick.0 + ticks;
+    Time((expires / coarseness + 1) * coarseness * tick.0)
+}
+
 /// Timer of one connection.
 #[derive(Debug, Clone)]
 pub(super) struct RetransmissionTimer {
@@ -68,6 +87,22 @@ impl RetransmissionTimer {
         self.rto.sample(sent, now, params);
     }
 
+    /// Returns the mean times eight and the spread times four in ticks, if any sample was taken.
+    pub(super) fn estimate(&self) -> Option<(u64, u64)> {
+        self.rto.estimate()
+    }
+
+    /// Takes mean and spread from an estimator elsewhere; this ends the backoff.
+    pub(super) fn set_estimate(&mut self, srtt8: u64, rttvar4: u64) {
+        self.rto.set_estimate(srtt8, rttvar4);
+        self.rto.end_backoff();
+    }
+
+    /// Ends the backoff: new data was acknowledged.
+    pub(super) fn end_backoff(&mut self) {
+        self.rto.end_backoff();
+    }
+
     /// Takes note that the SYN or its answer was lost (RFC 6298 section 5.7).
     pub(super) fn after_syn_loss(&mut self) {
         self.rto.after_syn_loss();
@@ -84,6 +119,11 @@ impl RetransmissionTimer {
         if !self.is_timing {
             (self.is_timing, self.timed, self.timed_at) = (true, seq + 1, now);
         }
+    }
+
+    /// Times a segment that is sent again, which time stamps allow (RFC 7323 section 4).
+    pub(super) fn time_again(&mut self, seq: u32, now: Time) {
+        (self.is_timing, self.timed, self.timed_at) = (true, seq + 1, now);
     }
 
     /// Gives up timing, for a segment sent twice gives no sample (Karn's algorithm).
@@ -112,5 +152,28 @@ impl RetransmissionTimer {
             self.rto.end_backoff();
         }
         is_acked
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    fn expiry_ms(now_ms: u64, time_ms: u64, tick_ms: u64) -> u64 {
+        let at = |ms: u64| Time(ms * 1_000_000);
+        expiry(at(now_ms), Dur::from_millis(time_ms), Dur::from_millis(tick_ms)).0 / 1_000_000
+    }
+
+    /// Two ticks cover 5 ms and one more guards against the tick that has begun; from 252 ms on, 32 ms are one step.
+    #[test]
+    fn expiry__is_on_a_tick_and_never_early() {
+        assert_eq!(expiry_ms(103, 5, 0), 108);
+        assert_eq!(expiry_ms(100, 5, 4), 112);
+        assert_eq!(expiry_ms(103, 5, 4), 112);
+        assert_eq!(expiry_ms(0, 251, 4), 256);
+        assert_eq!(expiry_ms(0, 252, 4), 256);
+        assert_eq!(expiry_ms(8, 252, 4), 288);
+        assert_eq!(expiry_ms(0, 3_000, 4), 3_072);
     }
 }

@@ -134,7 +134,12 @@ fn run__wrong_times_and_schema() {
 fn tcp__wrong_values() {
     let says = |parts: &[&str], spoil: fn(&mut Scenario)| assert_error(&spoilt(spoil), parts);
     says(
-        &["tcp.profile", "\"ns-2.35\"", "rfc, linux, ns2-2.35 and ns2-2001", "did you mean \"ns2-2.35\""],
+        &[
+            "tcp.profile",
+            "\"ns-2.35\"",
+            "rfc, linux, bbr, ns2-2.35 and ns2-2001",
+            "did you mean \"ns2-2.35\"",
+        ],
         |s| {
             s.tcp.profile = "ns-2.35".into();
         },

@@ -1,6 +1,6 @@
 //! CUBIC (RFC 9438) as dialogues: time passes, acknowledgements come in, the window answers.
 use crate::common::dialogue::{SenderHarness, rfc};
-use mousehole_sim::tcp::{Congestion, Params, Variant};
+use mousehole_sim::tcp::{Congestion, IdleRestart, Params, Variant};
 use mousehole_sim::units::Time;
 
 /// Returns a sender in congestion avoidance with `window` segments out.
@@ -152,7 +152,7 @@ fn window__grows_by_half_at_most_per_round_trip() {
 #[test]
 fn idle__does_not_age_the_stage() {
     let mut talk = cruising(100);
-    talk.params.idle_restart = false;
+    talk.params.idle_restart = IdleRestart::Off;
     talk.sender = mousehole_sim::tcp::Sender::new(&talk.params, mousehole_sim::units::Dur::ZERO);
     talk.write(1000);
     lose_one(&mut talk, 200);

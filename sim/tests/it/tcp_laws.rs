@@ -68,7 +68,8 @@ fn mean_window(tcp: &TcpSpec, rtt_ms: u32, loss: Loss, expected: f64, segments: 
     };
     let one = BulkSpec { flows: 1, start_spread_s: 0.0, rtt_spread: 0.0 };
     let tcp = TcpSpec { initial_ssthresh: Some(expected as u32), ..tcp.clone() };
-    let mut base = bulk(&tcp, link, one, (seconds / 10, seconds));
+    // Linux's CUBIC grows faster before the first loss, so that its first stage is left out.
+    let mut base = bulk(&tcp, link, one, (seconds / 3, seconds));
     base.faults = vec![loss.fault(segments)];
     let goodput = play(&base).outcome.goodput_bytes as f64 / SEGMENT;
     goodput / (f64::from(seconds) / (f64::from(rtt_ms) / 1e3))
@@ -111,7 +112,7 @@ fn response__reno_follows_one_over_root_p() {
 }
 
 /// Evenly spaced losses give the law less what recovery takes, a round trip in which nothing grows: 15 % of a
-/// tooth of 13 round trips, 8 % of one of 20. Losses by chance give a quarter to a third more, for a window that
+/// tooth of 13 round trips, 8 % of one of 20, and Linux's whole segments a little more. Losses by chance give a quarter to a third more, for a window that
 /// was spared grows ever faster. At 100 ms and one per cent the Reno-friendly window rules.
 #[test]
 fn response__cubic_follows_its_own_law() {
@@ -119,7 +120,7 @@ fn response__cubic_follows_its_own_law() {
         let tcp =
             TcpSpec { delayed_ack: Some("off".into()), ..tcp(profile, Variant::Sack, Congestion::Cubic) };
         for (rtt_ms, loss, segments, band) in [
-            (300, Loss::Even(0.001), 30_000, (0.78, 1.0)),
+            (300, Loss::Even(0.001), 30_000, (0.75, 1.0)),
             (300, Loss::Even(0.0002), 40_000, (0.85, 1.05)),
             (100, Loss::ByChance(0.01), 20_000, (0.8, 1.1)),
             (300, Loss::ByChance(0.001), 80_000, (1.1, 1.4)),

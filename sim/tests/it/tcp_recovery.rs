@@ -50,6 +50,22 @@ fn fast_retransmit__halves_the_data_in_flight() {
     }
 }
 
+/// RFC 6582 section 3.2 step 2: duplicates below the recovery point are of what the timeout has sent again, also
+/// while only the first segment is acknowledged.
+#[test]
+fn newreno__no_fast_retransmit_below_the_recovery_point() {
+    for variant in [Variant::Reno, Variant::Newreno] {
+        let mut talk = talk(variant);
+        talk.write(100);
+        assert_eq!(talk.time_out(), [0]);
+        assert_eq!(talk.ack(1), [1, 2]);
+        for _ in 0..3 {
+            assert!(!talk.ack(1).contains(&1), "{variant:?}");
+        }
+        assert_eq!(talk.sender.losses(), (3, 1), "0, 1 and 2 by slow start alone, {variant:?}");
+    }
+}
+
 /// RFC 6582: segments 0 and 5 of 12 are lost; one retransmission per round trip, no timeout.
 #[test]
 fn newreno__partial_ack_retransmits_the_next_hole() {

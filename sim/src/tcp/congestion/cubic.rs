@@ -8,9 +8,11 @@
 //! *Deviations*: the window grows for each segment acknowledged, not for each ACK, so that delayed ACKs
 //! do not slow it down (as Linux counts); floats, where kernels use integers; the data in flight is
 //! bounded by the window, as in [`super::reno`]. HyStart++ (RFC 9406) and the undoing of spurious
-//! reductions (section 4.9) are not included.
+//! reductions (section 4.9) are not included. With HyStart ([`super::hystart`]) the window grows as Linux has it
+//! ([`super::linux_cubic`]).
 
-use super::{NewAck, Window};
+use super::linux_cubic::LinuxCubic;
+use super::{NewAck, RttSample, Window};
 use crate::tcp::profile::Params;
 use crate::units::{Dur, Time};
 
@@ -33,7 +35,8 @@ pub(in crate::tcp) struct Cubic {
 impl Cubic {
     pub(super) fn new(params: &Params) -> Cubic {
         let window = Window::new(params.initial_window, params.initial_ssthresh);
-        Cubic { window, curve: Box::default() }
+        let linux = params.hystart.then(LinuxCubic::default);
+        Cubic { window, curve: Box::new(Curve { linux, ..Curve::default() }) }
     }
 
     pub(super) fn window(&self) -> &Window {
@@ -50,11 +53,24 @@ impl Cubic {
         if !self.window.is_used_by(ack.flight) {
             return;
         }
-        if self.window.is_slow_start() {
-            self.window.slow_start(ack);
-        } else {
+        let acked =
+            if self.window.is_slow_start() { self.window.slow_start(ack) } else { f64::from(ack.acked) };
+        if acked > 0.0 {
             let cwnd = self.window.cwnd();
-            self.window.open_to(self.curve.grow(cwnd, f64::from(ack.acked), ack.now, ack.srtt));
+            self.window.open_to(match &mut self.curve.linux {
+                Some(linux) => linux.grow(cwnd, acked as u32, ack.now),
+                None => self.curve.grow(cwnd, acked, ack.now, ack.srtt),
+            });
+        }
+    }
+
+    /// Takes a round-trip time, at which HyStart may leave slow start.
+    pub(super) fn on_rtt(&mut self, sample: &RttSample) {
+        let window = self.window.is_slow_start().then(|| self.window.cwnd());
+        if let Some(linux) = &mut self.curve.linux
+            && linux.ends_slow_start(sample, window)
+        {
+            self.window.set_ssthresh(self.window.cwnd());
         }
     }
 
@@ -78,7 +94,10 @@ impl Cubic {
 
     fn reduced(&mut self, flight: f64) -> f64 {
         let cwnd = self.window.cwnd();
-        self.curve.reduce(cwnd, flight.min(cwnd))
+        match &mut self.curve.linux {
+            Some(linux) => linux.reduce(cwnd),
+            None => self.curve.reduce(cwnd, flight.min(cwnd)),
+        }
     }
 }
 
@@ -90,6 +109,8 @@ struct Curve {
     /// Window at the last reduction.
     prior: f64,
     epoch: Option<Epoch>,
+    /// Present where CUBIC is Linux's, which then grows the window.
+    linux: Option<LinuxCubic>,
 }
 
 /// A stage of congestion avoidance.
@@ -129,12 +150,18 @@ impl Curve {
     /// Lets the next stage begin on its own plateau, after a timeout (section 4.8).
     fn forget_plateau(&mut self) {
         self.w_max = 0.0;
+        if let Some(linux) = &mut self.linux {
+            linux.restart();
+        }
     }
 
     /// Keeps the stage from aging for `idle`, in which nothing was sent (section 5.8).
     fn rest(&mut self, idle: Dur) {
         if let Some(epoch) = &mut self.epoch {
             epoch.start += idle;
+        }
+        if let Some(linux) = &mut self.linux {
+            linux.rest(idle);
         }
     }
 

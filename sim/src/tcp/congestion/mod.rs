@@ -3,7 +3,10 @@
 //! The sender reports events to its [`Controller`] and reads the window back. Each algorithm owns its
 //! state. A further one is a module here and an arm of the enum. Windows are counted in segments.
 
+mod bbr;
 mod cubic;
+mod hystart;
+mod linux_cubic;
 mod ns2;
 mod reno;
 mod window;
@@ -11,6 +14,8 @@ mod window;
 use super::dialect::Dialect;
 use super::profile::{Congestion, Params};
 use crate::units::{Dur, Time};
+use bbr::Bbr;
+pub(super) use bbr::{LostSegment, ModelAck, RateSample};
 use cubic::Cubic;
 use ns2::Ns2;
 use reno::Reno;
@@ -25,9 +30,23 @@ pub(super) struct NewAck {
     pub(super) flight: u32,
     /// Not all that was out at the last timeout had been acknowledged before it.
     pub(super) after_timeout: bool,
+    /// Slow start counts every segment and ends at the threshold, as in Linux.
+    pub(super) is_counted_in_full: bool,
     pub(super) now: Time,
     /// Smoothed round-trip time; zero before any sample.
     pub(super) srtt: Dur,
+}
+
+/// The round-trip time that an acknowledgement shows, which HyStart works on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RttSample {
+    /// That of the segment delivered last.
+    pub(super) rtt: Dur,
+    /// The first segment that is not acknowledged.
+    pub(super) una: u32,
+    /// The next segment to send.
+    pub(super) nxt: u32,
+    pub(super) now: Time,
 }
 
 /// Congestion control of one connection.
@@ -36,15 +55,18 @@ pub(super) enum Controller {
     Reno(Reno),
     Cubic(Cubic),
     Ns2(Ns2),
+    Bbr(Bbr),
 }
 
 impl Controller {
-    /// Returns the controller that `params` ask for, with the initial window.
-    pub(super) fn new(params: &Params) -> Controller {
+    /// Returns the controller that `params` ask for, with the initial window; `salt` sets a flow's chance apart
+    /// from others'.
+    pub(super) fn new(params: &Params, salt: u64) -> Controller {
         match (params.dialect, params.congestion) {
             (Dialect::Ns2(quirks), _) => Controller::Ns2(Ns2::new(quirks, params)),
             (Dialect::Rfc, Congestion::Reno) => Controller::Reno(Reno::new(params)),
             (Dialect::Rfc, Congestion::Cubic) => Controller::Cubic(Cubic::new(params)),
+            (Dialect::Rfc, Congestion::Bbr) => Controller::Bbr(Bbr::new(params, salt)),
         }
     }
 
@@ -66,6 +88,23 @@ impl Controller {
             Controller::Reno(reno) => reno.on_ack(ack),
             Controller::Cubic(cubic) => cubic.on_ack(ack),
             Controller::Ns2(ns2) => ns2.on_ack(),
+            // BBR's acknowledgements come with rate samples.
+            Controller::Bbr(_) => {}
+        }
+    }
+
+    /// Returns BBR's state, if BBR is in control.
+    pub(super) fn bbr(&mut self) -> Option<&mut Bbr> {
+        match self {
+            Controller::Bbr(bbr) => Some(bbr),
+            _ => None,
+        }
+    }
+
+    /// Takes a round-trip time; only CUBIC with HyStart has a use for it.
+    pub(super) fn on_rtt(&mut self, sample: &RttSample) {
+        if let Controller::Cubic(cubic) = self {
+            cubic.on_rtt(sample);
         }
     }
 
@@ -75,11 +114,38 @@ impl Controller {
             Controller::Reno(reno) => reno.on_congestion(flight),
             Controller::Cubic(cubic) => cubic.on_congestion(flight),
             Controller::Ns2(ns2) => ns2.on_congestion(flight),
+            Controller::Bbr(bbr) => bbr.enter_recovery(),
+        }
+    }
+
+    /// Reduces them for a loss that is repaired already.
+    pub(super) fn on_repaired_loss(&mut self, flight: f64) {
+        match self {
+            Controller::Bbr(bbr) => bbr.on_light_congestion(),
+            _ => self.on_congestion(flight),
+        }
+    }
+
+    /// Ends a recovery: the window is the threshold, or what BBR had before.
+    pub(super) fn end_recovery(&mut self) {
+        match self {
+            Controller::Bbr(bbr) => bbr.end_recovery(),
+            _ => self.set_cwnd(self.ssthresh()),
+        }
+    }
+
+    /// Ends the repair after a timeout, which changes the window of BBR only.
+    pub(super) fn end_timeout_repair(&mut self) {
+        if let Controller::Bbr(bbr) = self {
+            bbr.end_recovery();
         }
     }
 
     /// Reduces them for the echo of a congestion mark, which never opens the window.
     pub(super) fn on_mark(&mut self, flight: f64) {
+        if let Controller::Bbr(bbr) = self {
+            return bbr.on_light_congestion();
+        }
         let before = self.cwnd();
         self.on_congestion(flight);
         self.set_cwnd(self.cwnd().min(before));
@@ -91,6 +157,7 @@ impl Controller {
             Controller::Reno(reno) => reno.on_timeout(flight),
             Controller::Cubic(cubic) => cubic.on_timeout(flight),
             Controller::Ns2(ns2) => ns2.on_timeout(flight),
+            Controller::Bbr(bbr) => bbr.enter_recovery(),
         }
         self.set_loss_window();
     }
@@ -126,6 +193,35 @@ impl Controller {
         self.set_cwnd(self.cwnd().min(f64::from(initial_window)));
     }
 
+    /// Halves the window for each `timeout` of an `idle` time, down to `initial_window`; the threshold keeps
+    /// three quarters of it (Linux's `tcp_cwnd_restart`).
+    pub(super) fn restart_by_halving(&mut self, idle: Dur, timeout: Dur, initial_window: u32) {
+        self.keep_threshold();
+        let mut cwnd = self.cwnd();
+        let least = cwnd.min(f64::from(initial_window));
+        let mut left = idle.0.saturating_sub(timeout.0);
+        while left > 0 && cwnd > least {
+            cwnd = (cwnd / 2.0).floor();
+            left = left.saturating_sub(timeout.0);
+        }
+        self.set_cwnd(cwnd.max(least));
+    }
+
+    /// Closes the window half way to the `used` segments of it; the threshold keeps three quarters of it
+    /// (Linux's `tcp_cwnd_application_limited`).
+    pub(super) fn close_to_use(&mut self, used: u32) {
+        let (cwnd, used) = (self.cwnd(), f64::from(used));
+        if used < cwnd {
+            self.keep_threshold();
+            self.set_cwnd(((cwnd + used) / 2.0).floor());
+        }
+    }
+
+    fn keep_threshold(&mut self) {
+        let window = self.window_mut();
+        window.set_ssthresh(window.ssthresh().max(0.75 * window.cwnd()));
+    }
+
     /// Sets the window as loss recovery demands; it is not checked against any bound.
     #[inline]
     pub(super) fn set_cwnd(&mut self, cwnd: f64) {
@@ -138,6 +234,7 @@ impl Controller {
             Controller::Reno(reno) => reno.window(),
             Controller::Cubic(cubic) => cubic.window(),
             Controller::Ns2(ns2) => ns2.window(),
+            Controller::Bbr(bbr) => bbr.window(),
         }
     }
 
@@ -147,6 +244,7 @@ impl Controller {
             Controller::Reno(reno) => reno.window_mut(),
             Controller::Cubic(cubic) => cubic.window_mut(),
             Controller::Ns2(ns2) => ns2.window_mut(),
+            Controller::Bbr(bbr) => bbr.window_mut(),
         }
     }
 }

@@ -34,11 +34,11 @@ impl Reno {
         if !self.window.is_used_by(ack.flight) {
             return;
         }
-        if self.window.is_slow_start() {
-            self.window.slow_start(ack);
-        } else {
+        let acked =
+            if self.window.is_slow_start() { self.window.slow_start(ack) } else { f64::from(ack.acked) };
+        if acked > 0.0 {
             let cwnd = self.window.cwnd();
-            self.window.open_to(cwnd + f64::from(ack.acked) / cwnd);
+            self.window.open_to(cwnd + acked / cwnd);
         }
     }
 

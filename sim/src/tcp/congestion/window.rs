@@ -41,11 +41,18 @@ impl Window {
         flight + 1.0 >= self.cwnd || (self.is_slow_start() && 2.0 * flight >= self.cwnd)
     }
 
-    /// Opens the window by the segments acknowledged, at most two, and one after a timeout
-    /// (RFC 3465 sections 2.2 and 2.3).
-    pub(super) fn slow_start(&mut self, ack: &NewAck) {
+    /// Opens the window by the segments acknowledged, at most two, and one after a timeout (RFC 3465
+    /// sections 2.2 and 2.3); or by all of them, up to the threshold (Linux). Returns how many are left for
+    /// congestion avoidance.
+    pub(super) fn slow_start(&mut self, ack: &NewAck) -> f64 {
+        if ack.is_counted_in_full {
+            let before = self.cwnd;
+            self.open_to((before + f64::from(ack.acked)).min(self.ssthresh));
+            return f64::from(ack.acked) - (self.cwnd - before);
+        }
         let limit = if ack.after_timeout { 1 } else { 2 };
         self.open_to(self.cwnd + f64::from(ack.acked.min(limit)));
+        0.0
     }
 
     /// Opens the window to `cwnd`, at most the greatest.

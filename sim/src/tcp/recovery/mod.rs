@@ -3,15 +3,18 @@
 //! A connection has one kind of recovery for its whole life, chosen by [`Recovery::new`]. Each kind owns
 //! its state and works on the [`Tcb`], which all share.
 
+mod delivery_rate;
 mod newreno;
 mod ns2;
 mod ns2_reno;
 mod ns2_sack;
+mod pacer;
 mod prr;
 mod rack;
 mod sack;
 mod scoreboard;
 mod tlp;
+mod window_use;
 
 use super::dialect::Dialect;
 use super::profile::{Params, Variant};
@@ -50,7 +53,7 @@ impl Recovery {
         match (params.dialect, params.variant) {
             (Dialect::Ns2(_), Variant::Sack) => Recovery::Ns2Sack(Ns2Sack::default()),
             (Dialect::Ns2(_), _) => Recovery::Ns2Reno(Ns2Reno::default()),
-            (Dialect::Rfc, Variant::Sack) if params.rack => Recovery::Rack(Box::default()),
+            (Dialect::Rfc, Variant::Sack) if params.rack => Recovery::Rack(Box::new(RackTlp::new(params))),
             (Dialect::Rfc, Variant::Sack) => Recovery::Sack(Sack::default()),
             (Dialect::Rfc, _) => Recovery::NewReno(NewReno::default()),
         }
@@ -92,13 +95,27 @@ impl Recovery {
 
     /// Returns the number of the next segment to send now, if any.
     #[inline]
-    pub(super) fn next_segment(&mut self, tcb: &mut Tcb, params: &Params) -> Option<u32> {
+    pub(super) fn next_segment(&mut self, tcb: &mut Tcb, now: Time, params: &Params) -> Option<u32> {
         match self {
             Recovery::NewReno(newreno) => newreno.next_segment(tcb, params),
             Recovery::Sack(sack) => sack.next_segment(tcb, params),
-            Recovery::Rack(rack) => rack.next_segment(tcb, params),
+            Recovery::Rack(rack) => rack.next_segment(tcb, now, params),
             Recovery::Ns2Reno(reno) => reno.next_segment(tcb, params),
             Recovery::Ns2Sack(sack) => sack.next_segment(tcb, params),
+        }
+    }
+
+    /// Takes note that the application writes; nothing of it is counted yet.
+    pub(super) fn on_write(&mut self, tcb: &mut Tcb) {
+        if let Recovery::Rack(rack) = self {
+            rack.check_app_limited(tcb);
+        }
+    }
+
+    /// Takes note that the window restarts after an idle time.
+    pub(super) fn on_restart(&mut self, now: Time) {
+        if let Recovery::Rack(rack) = self {
+            rack.on_restart(now);
         }
     }
 

@@ -4,9 +4,6 @@
 //! and each further duplicate inflates it by one segment, for one has left the network. Reno recovers until
 //! the first acknowledgement of new data. NewReno stays until all that was out at the loss is acknowledged,
 //! and sends the next hole again on each partial ACK.
-//!
-//! *Deviation*: fast retransmit is also allowed while only the first segment is acknowledged, where
-//! RFC 6582 has it wait for the recovery point.
 
 use super::DUP_THRESH;
 use crate::tcp::profile::{Params, Variant};
@@ -110,10 +107,9 @@ impl NewReno {
 }
 
 /// Whether three duplicate ACKs start a recovery: not those caused by what the last one or a timeout has
-/// sent again (RFC 6582 section 3.2 step 2).
+/// sent again (RFC 6582 section 3.2 step 2). Before the first loss there is no recovery point.
 fn may_fast_retransmit(tcb: &Tcb) -> bool {
-    let (una, recover) = (tcb.sequence.una(), tcb.recover());
-    una > recover || una == 1 || recover == 0
+    tcb.sequence.una() > tcb.recover() || tcb.recover() == 0
 }
 
 /// Deflates the window by the `covered` segments of a partial ACK and adds one back; returns the inflation

@@ -7,6 +7,7 @@
 //! reordering window never widens (section 6.2 step 4, `reo_wnd_mult` = 1).
 
 use super::DUP_THRESH;
+use super::delivery_rate::DeliveryRate;
 use crate::tcp::ranges::Ranges;
 use crate::tcp::receiver::AckFields;
 use crate::units::{Dur, Time};
@@ -39,6 +40,51 @@ pub(super) struct AckSummary {
     pub(super) has_blocks: bool,
     /// It acknowledged a segment that was sent only once, so that its round-trip time is certain.
     pub(super) has_sample: bool,
+    /// Round-trip times of the segments that it newly delivers.
+    pub(super) rtt: DeliveredRtt,
+}
+
+/// Round-trip times that one acknowledgement shows, of segments sent once; without any, that of the first
+/// segment acknowledged, which time stamps tell.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct DeliveredRtt {
+    acked: Option<(Dur, Dur)>,
+    sacked: Option<(Dur, Dur)>,
+    has_acked_again: bool,
+    stamped: Option<Dur>,
+}
+
+impl DeliveredRtt {
+    /// Returns the time of the first segment, which the retransmission timeout follows (`seq_rtt_us`).
+    pub(super) fn first(&self) -> Option<Dur> {
+        self.certain_acked().or(self.sacked).map(|(first, _)| first).or(self.stamped)
+    }
+
+    /// Returns the time of the last segment, which congestion control follows (`ca_rtt_us`).
+    pub(super) fn last(&self) -> Option<Dur> {
+        self.sacked.or(self.certain_acked()).map(|(_, last)| last).or(self.stamped)
+    }
+
+    /// An acknowledgement of a segment sent twice may be that of the first transmission.
+    fn certain_acked(&self) -> Option<(Dur, Dur)> {
+        self.acked.filter(|_| !self.has_acked_again)
+    }
+
+    fn on_acked(&mut self, segment: Segment, now: Time) {
+        let rtt = now.since(segment.sent);
+        if segment.retransmitted {
+            self.has_acked_again = true;
+        } else if segment.state != State::Sacked {
+            self.acked = Some((self.acked.map_or(rtt, |(first, _)| first), rtt));
+        }
+    }
+
+    fn on_sacked(&mut self, segment: Segment, now: Time) {
+        if !segment.retransmitted {
+            let rtt = now.since(segment.sent);
+            self.sacked = Some((self.sacked.map_or(rtt, |(first, _)| first), rtt));
+        }
+    }
 }
 
 /// State of every outstanding segment, and the round-trip times that loss detection needs.
@@ -66,9 +112,16 @@ pub(super) struct Rack {
     rtt: Dur,
     min_rtt: Option<Dur>,
     reordering_seen: bool,
+    /// Delivery rate samples, if congestion control asks for them.
+    pub(super) rate: Option<Box<DeliveryRate>>,
 }
 
 impl Rack {
+    /// Returns the state of a connection that has sent nothing, with delivery rate samples if asked for.
+    pub(super) fn new(has_rate: bool) -> Rack {
+        Rack { rate: has_rate.then(Box::default), ..Rack::default() }
+    }
+
     /// Returns how many segments have been delivered so far.
     pub(super) fn delivered(&self) -> u32 {
         self.base + self.sacked_count
@@ -77,6 +130,16 @@ impl Rack {
     /// Returns how many segments are in flight: sent, neither delivered nor lost.
     pub(super) fn in_flight(&self) -> u32 {
         self.in_flight
+    }
+
+    /// Returns the least round-trip time so far.
+    pub(super) fn min_rtt(&self) -> Option<Dur> {
+        self.min_rtt
+    }
+
+    /// Returns how many segments are lost and not sent again.
+    pub(super) fn lost(&self) -> u32 {
+        self.lost
     }
 
     /// Whether no SACK block is outstanding and no loss unrepaired; else probes wait (section 7.2).
@@ -91,6 +154,9 @@ impl Rack {
             debug_assert_eq!(index, self.segments.len(), "segments are first sent in order");
             self.segments.push_back(Segment { sent: now, state: State::InFlight, retransmitted: false });
             self.in_flight += 1;
+            if let Some(rate) = &mut self.rate {
+                rate.on_sent(index, self.in_flight, now);
+            }
             return;
         };
         if segment.state == State::Lost {
@@ -99,6 +165,9 @@ impl Rack {
         }
         *segment = Segment { sent: now, state: State::InFlight, retransmitted: true };
         self.retransmitted_below = self.retransmitted_below.max(seq + 1);
+        if let Some(rate) = &mut self.rate {
+            rate.on_sent(index, self.in_flight, now);
+        }
     }
 
     /// Returns the first lost segment that was not sent again.
@@ -116,10 +185,22 @@ impl Rack {
     /// Takes an acknowledgement (section 6.2 steps 1 to 3).
     pub(super) fn on_ack(&mut self, ack: &AckFields, now: Time) -> AckSummary {
         let mut summary = AckSummary::default();
+        if let Some(rate) = &mut self.rate {
+            rate.begin();
+        }
+        if let Some(segment) = self.segments.front().filter(|_| ack.next > self.base) {
+            let rtt = now.since(segment.sent);
+            let is_possible = self.min_rtt.is_none_or(|least| rtt >= least);
+            summary.rtt.stamped = is_possible.then_some(rtt);
+        }
         (self.newest, self.has_sample) = ((Time::ZERO, 0), false);
         while self.base < ack.next
             && let Some(segment) = self.segments.pop_front()
         {
+            summary.rtt.on_acked(segment, now);
+            if let Some(rate) = &mut self.rate {
+                rate.on_acked(self.base, segment.state != State::Sacked, now);
+            }
             if segment.state == State::Sacked {
                 self.sacked_count -= 1;
             } else {
@@ -137,14 +218,14 @@ impl Rack {
         blocks.sort_unstable_by_key(|block| block.offset);
         for (from, to) in (AckFields { sacks: blocks, ..*ack }).blocks() {
             summary.has_blocks = true;
-            summary.delivered += self.on_sacked(from, to, now);
+            summary.delivered += self.on_sacked(from, to, now, &mut summary.rtt);
         }
         summary.has_sample = self.has_sample;
         summary
     }
 
     /// Takes a SACK block; returns how many segments it newly covers.
-    fn on_sacked(&mut self, from: u32, to: u32, now: Time) -> u32 {
+    fn on_sacked(&mut self, from: u32, to: u32, now: Time, rtt: &mut DeliveredRtt) -> u32 {
         let mut seq = from;
         let mut count = 0;
         while seq < to {
@@ -154,6 +235,10 @@ impl Rack {
             }
             let index = (seq - self.base) as usize;
             let Some(&segment) = self.segments.get(index) else { break };
+            rtt.on_sacked(segment, now);
+            if let Some(rate) = &mut self.rate {
+                rate.on_sacked(seq, index, now);
+            }
             self.segments[index].state = State::Sacked;
             self.deliver(seq, segment, now);
             count += 1;
@@ -218,6 +303,9 @@ impl Rack {
                 let due = segment.sent + wait;
                 if due <= now {
                     segment.state = State::Lost;
+                    if let Some(rate) = &mut self.rate {
+                        rate.on_lost(seq, (seq - self.base) as usize);
+                    }
                     found += 1;
                     self.lost_from = self.lost_from.min(seq);
                 } else {
@@ -238,6 +326,9 @@ impl Rack {
         for (index, segment) in self.segments.iter_mut().enumerate() {
             if segment.state == State::InFlight && (index == 0 || segment.sent + wait <= now) {
                 segment.state = State::Lost;
+                if let Some(rate) = &mut self.rate {
+                    rate.on_lost(self.base + index as u32, index);
+                }
                 self.lost += 1;
                 self.in_flight -= 1;
             }

@@ -5,17 +5,25 @@
 //! a probe when acknowledgements have stopped, and the retransmission timeout. The functions that every
 //! packet calls stay out of line, so that senders without RACK do not pay for them.
 
+use super::pacer::Pacer;
 use super::prr::{Delivery, Prr};
-use super::rack::Rack;
-use crate::tcp::profile::Params;
+use super::rack::{DeliveredRtt, Rack};
+use super::window_use::WindowUse;
+use crate::tcp::congestion::{ModelAck, RttSample};
+use crate::tcp::linux_rtt::LinuxRtt;
+use crate::tcp::profile::{Congestion, Params};
 use crate::tcp::receiver::AckFields;
 use crate::tcp::tcb::Tcb;
+use crate::tcp::timer::expiry;
 use crate::units::{Dur, Time};
 
 /// Longest delay of an acknowledgement that is expected when one segment is outstanding (section 7.2).
 const MAX_ACK_DELAY: Dur = Dur::from_millis(200);
 /// Probe timeout before any round-trip sample (section 7.2).
 const INITIAL_PROBE_TIMEOUT: Dur = Dur::from_millis(1000);
+
+/// What Linux adds to the timers of reordering and of probes (`TCP_TIMEOUT_MIN_US`).
+const TIMER_ALLOWANCE: Dur = Dur::from_millis(2);
 
 /// The purpose for which the timer runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,6 +32,7 @@ enum TimerKind {
     Retransmission,
     Probe,
     Reordering,
+    Pacing,
 }
 
 /// A tail loss probe that is outstanding.
@@ -47,32 +56,50 @@ pub(in crate::tcp) struct RackTlp {
     probe: Option<Probe>,
     /// A probe went out, and no round-trip time was measured since.
     awaits_sample: bool,
+    rtt: LinuxRtt,
+    window_use: WindowUse,
+    /// A segment went out since sending stopped last.
+    has_sent: bool,
+    /// Present where congestion control paces.
+    pacer: Option<Pacer>,
 }
 
-impl Default for RackTlp {
-    fn default() -> RackTlp {
+impl RackTlp {
+    /// Returns the state of a connection that has sent nothing.
+    pub(super) fn new(params: &Params) -> RackTlp {
+        let paces = params.congestion == Congestion::Bbr;
         RackTlp {
-            rack: Rack::default(),
+            rack: Rack::new(paces),
             prr: Prr::default(),
             timer: TimerKind::Retransmission,
             timeout: Time::NEVER,
             reordering_due: Time::NEVER,
             probe: None,
             awaits_sample: false,
+            rtt: LinuxRtt::default(),
+            window_use: WindowUse::default(),
+            has_sent: false,
+            pacer: paces.then(Pacer::default),
         }
     }
-}
 
-impl RackTlp {
     /// Takes an acknowledgement.
     #[inline(never)]
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
-        let (una, flight) = (tcb.sequence.una(), tcb.sequence.outstanding());
+        self.check_app_limited(tcb);
+        let una = tcb.sequence.una();
+        let was_after_timeout = tcb.is_after_timeout();
         let before = self.rack.delivered();
         let summary = self.rack.on_ack(ack, now);
         let has_advanced = ack.next > una;
         if has_advanced {
-            tcb.advance(ack.next, now, params);
+            tcb.sequence.advance(ack.next);
+            tcb.clock.end_duplicates();
+            tcb.timer.end_backoff();
+        }
+        self.take_rtt(tcb, &summary.rtt, now, params);
+        if was_after_timeout && !tcb.is_after_timeout() {
+            tcb.congestion.end_timeout_repair();
         }
         self.awaits_sample &= !summary.has_sample;
         self.end_probe(tcb, ack, has_advanced || summary.has_blocks, params);
@@ -82,12 +109,16 @@ impl RackTlp {
         }
         let lost = self.find_losses(tcb, now, params);
         if has_advanced && !was_recovering && !tcb.in_recovery() {
-            tcb.open_window(ack.next - una, flight, now, params);
+            let flight = if self.window_use.is_used(tcb) { u32::MAX } else { 0 };
+            tcb.open_window(summary.delivered, flight, now, params);
         }
         if params.prr {
             let (delivered, in_flight) = (summary.delivered, self.rack.in_flight());
             let is_safe = has_advanced && lost == 0;
             self.prr.on_ack(tcb, Delivery { before, delivered, in_flight, is_safe });
+        }
+        if self.pacer.is_some() {
+            self.update_model(tcb, summary.delivered, summary.rtt.last(), now);
         }
         self.set_timer(tcb, has_advanced, now, params);
     }
@@ -95,10 +126,15 @@ impl RackTlp {
     /// Takes the expiry of the timer.
     #[inline(never)]
     pub(super) fn on_timer(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+        if let Some(pacer) = self.pacer.as_mut().filter(|_| self.timer == TimerKind::Pacing) {
+            pacer.end_wait();
+        }
         if tcb.sequence.is_idle() {
             return tcb.timer.stop();
         }
+        self.check_app_limited(tcb);
         match self.timer {
+            TimerKind::Pacing => self.set_timer(tcb, false, now, params),
             TimerKind::Reordering => self.on_reordering_timer(tcb, now, params),
             TimerKind::Probe => self.send_probe(tcb, now, params),
             TimerKind::Retransmission => self.on_retransmission_timeout(tcb, now, params),
@@ -107,23 +143,115 @@ impl RackTlp {
 
     /// Returns the next segment while the window has room: a lost one, else new data.
     #[inline(never)]
-    pub(super) fn next_segment(&mut self, tcb: &mut Tcb, params: &Params) -> Option<u32> {
-        if f64::from(self.rack.in_flight()) + 1.0 > tcb.congestion.cwnd() {
-            return None;
+    pub(super) fn next_segment(&mut self, tcb: &mut Tcb, now: Time, params: &Params) -> Option<u32> {
+        let is_limit = f64::from(self.rack.in_flight()) + 1.0 > tcb.congestion.cwnd();
+        let mut next = None;
+        if !is_limit && self.may_leave(tcb, now, params) {
+            let has_data = tcb.sequence.has_data_within(params.receive_window);
+            next = self.rack.next_lost().or_else(|| has_data.then(|| tcb.sequence.take_next()));
         }
-        let has_data = tcb.sequence.has_data_within(params.receive_window);
-        self.rack.next_lost().or_else(|| has_data.then(|| tcb.sequence.take_next()))
+        if next.is_none() && (self.has_sent || is_limit) {
+            self.has_sent = false;
+            self.window_use.on_stopped(tcb, is_limit, now, params);
+        }
+        next
+    }
+
+    /// Takes note that the window restarts after an idle time.
+    pub(super) fn on_restart(&mut self, now: Time) {
+        self.window_use.on_restart(now);
     }
 
     /// Takes note that a segment goes out; new data puts off the probe. A probe of new data is sent out of
     /// turn, so that the next segment in order is the one after it.
     #[inline(never)]
     pub(super) fn on_sent(&mut self, tcb: &mut Tcb, seq: u32, now: Time, params: &Params) {
+        if self.pacer.is_some() {
+            self.pace(tcb, now, params);
+        }
         self.rack.on_sent(seq, now);
+        self.has_sent = true;
+        // Every segment is timed here.
+        tcb.timer.cancel_timing();
         tcb.sequence.skip_to(seq + 1);
         self.set_timer(tcb, false, now, params);
         if tcb.in_recovery() {
             self.prr.on_sent();
+        }
+    }
+
+    /// Takes note whether the application leaves the path without data (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
+    pub(super) fn check_app_limited(&mut self, tcb: &Tcb) {
+        let in_flight = self.rack.in_flight();
+        let is_unused = f64::from(in_flight) < tcb.congestion.cwnd().floor() && self.rack.lost() == 0;
+        if let Some(rate) = &mut self.rack.rate
+            && is_unused
+            && !tcb.sequence.has_unsent()
+        {
+            rate.mark_app_limited(in_flight);
+        }
+    }
+
+    /// Gives the model of the path what an acknowledgement tells.
+    #[inline(never)]
+    fn update_model(&mut self, tcb: &mut Tcb, newly_acked: u32, rtt: Option<Dur>, now: Time) {
+        self.report_losses(tcb, now);
+        let is_window_limit = self.window_use.is_used(tcb);
+        let (in_flight, min_rtt) = (self.rack.in_flight(), self.rack.min_rtt());
+        let (Some(rate), Some(bbr)) = (&mut self.rack.rate, tcb.congestion.bbr()) else { return };
+        let sample = rate.sample(min_rtt);
+        let delivered = rate.delivered();
+        let ack = ModelAck { now, rtt, newly_acked, in_flight, delivered, is_window_limit, rate: sample };
+        if bbr.on_model_ack(&ack) {
+            rate.mark_app_limited(in_flight);
+        }
+    }
+
+    /// Tells congestion control of the segments marked lost.
+    fn report_losses(&mut self, tcb: &mut Tcb, now: Time) {
+        let (Some(rate), Some(bbr)) = (&mut self.rack.rate, tcb.congestion.bbr()) else { return };
+        for lost in rate.take_losses() {
+            bbr.on_lost(&lost, rate.delivered(), now);
+        }
+    }
+
+    /// Whether pacing lets a segment leave now; if one waits, the timer is set to its time.
+    fn may_leave(&mut self, tcb: &mut Tcb, now: Time, params: &Params) -> bool {
+        let has_data = tcb.sequence.has_data_within(params.receive_window) || self.rack.lost() > 0;
+        let Some(pacer) = self.pacer.as_mut().filter(|_| has_data) else { return true };
+        let srtt = tcb.timer.srtt(params);
+        let Some(bbr) = tcb.congestion.bbr() else { return true };
+        let (_, quantum) = bbr.pacing(srtt, now);
+        let is_open = pacer.is_open(quantum, now);
+        if !is_open {
+            self.set_timer(tcb, false, now, params);
+        }
+        is_open
+    }
+
+    /// Takes note that a segment leaves, perhaps after an idle time.
+    #[inline(never)]
+    fn pace(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
+        let srtt = tcb.timer.srtt(params);
+        let (Some(pacer), Some(rate), Some(bbr)) = (&mut self.pacer, &self.rack.rate, tcb.congestion.bbr())
+        else {
+            return;
+        };
+        let (pacing_rate, _) = bbr.pacing(srtt, now);
+        if self.rack.in_flight() == 0 && rate.is_app_limited() {
+            bbr.restart_from_idle(rate.delivered(), now);
+        }
+        pacer.on_sent(pacing_rate, now);
+    }
+
+    /// Takes the round-trip times that an acknowledgement shows.
+    fn take_rtt(&mut self, tcb: &mut Tcb, shown: &DeliveredRtt, now: Time, params: &Params) {
+        let (una, nxt) = (tcb.sequence.una(), tcb.sequence.nxt());
+        if let Some(rtt) = shown.first() {
+            self.rtt.sample(rtt, (una, nxt), &mut tcb.timer, params);
+        }
+        if let Some(rtt) = shown.last() {
+            tcb.congestion.on_rtt(&RttSample { rtt, una, nxt, now });
         }
     }
 
@@ -132,7 +260,10 @@ impl RackTlp {
     fn find_losses(&mut self, tcb: &mut Tcb, now: Time, params: &Params) -> u32 {
         let is_repairing = is_repairing(tcb);
         let (lost, due) = self.rack.detect(now, is_repairing, smoothed_rtt(tcb, params));
-        self.reordering_due = due;
+        self.reordering_due = match due {
+            Time::NEVER => due,
+            due => expiry(now, due.since(now) + allowance(params), params.timer_tick),
+        };
         if lost > 0 && !is_repairing {
             tcb.enter_recovery(tcb.congestion.cwnd(), params);
             self.prr = Prr::default();
@@ -163,7 +294,7 @@ impl RackTlp {
         let has_new = tcb.sequence.has_data_within(params.receive_window);
         let seq = if has_new { tcb.sequence.nxt() } else { tcb.sequence.max() - 1 };
         self.probe = Some(Probe { end: tcb.sequence.nxt().max(seq + 1), is_retransmission: !has_new });
-        self.timeout = now + tcb.timer.timeout(params);
+        self.timeout = expiry(now, tcb.timer.timeout(params), params.timer_tick);
         self.awaits_sample = true;
         tcb.force(seq);
         self.set_timer(tcb, false, now, params);
@@ -189,7 +320,9 @@ impl RackTlp {
         let flight = (!is_repairing(tcb)).then(|| tcb.congestion.cwnd());
         tcb.time_out(flight, params);
         self.rack.on_timeout(now, smoothed_rtt(tcb, params));
-        self.timeout = now + tcb.timer.timeout(params);
+        // What is still in flight does not keep the first segment from going out (`tcp_enter_loss`).
+        tcb.congestion.set_cwnd(f64::from(self.rack.in_flight() + 1));
+        self.timeout = expiry(now, tcb.timer.timeout(params), params.timer_tick);
         (self.reordering_due, self.probe) = (Time::NEVER, None);
         tcb.force(tcb.sequence.una());
         self.set_timer(tcb, false, now, params);
@@ -202,17 +335,21 @@ impl RackTlp {
         if is_idle {
             (self.timeout, self.reordering_due) = (Time::NEVER, Time::NEVER);
         } else if has_advanced || self.timeout == Time::NEVER {
-            self.timeout = now + tcb.timer.timeout(params);
+            self.timeout = expiry(now, tcb.timer.timeout(params), params.timer_tick);
         }
+        let pacing_due = self.pacer.as_ref().map_or(Time::NEVER, Pacer::due);
         let (kind, due) = if self.reordering_due < self.timeout {
             (TimerKind::Reordering, self.reordering_due)
         } else if !is_idle && self.may_probe(tcb) {
-            (TimerKind::Probe, (now + probe_timeout(tcb, params)).min(self.timeout))
+            (TimerKind::Probe, expiry(now, probe_timeout(tcb, params), params.timer_tick).min(self.timeout))
         } else {
             (TimerKind::Retransmission, self.timeout)
         };
         self.timer = kind;
-        tcb.timer.set(due);
+        if pacing_due < due {
+            self.timer = TimerKind::Pacing;
+        }
+        tcb.timer.set(due.min(pacing_due));
     }
 
     /// Whether a probe may go out (section 7.3): one at a time, none in a repair, and a round-trip time
@@ -220,6 +357,11 @@ impl RackTlp {
     fn may_probe(&self, tcb: &Tcb) -> bool {
         !is_repairing(tcb) && self.probe.is_none() && !self.awaits_sample && self.rack.is_clean()
     }
+}
+
+/// Returns what Linux adds to some timers, where timers are Linux's.
+fn allowance(params: &Params) -> Dur {
+    if params.timer_tick == Dur::ZERO { Dur::ZERO } else { TIMER_ALLOWANCE }
 }
 
 /// Whether fast recovery is under way, or the repair after a timeout.
@@ -237,5 +379,5 @@ fn smoothed_rtt(tcb: &Tcb, params: &Params) -> Option<Dur> {
 fn probe_timeout(tcb: &Tcb, params: &Params) -> Dur {
     let Some(srtt) = smoothed_rtt(tcb, params) else { return INITIAL_PROBE_TIMEOUT };
     let is_last = tcb.sequence.max() - tcb.sequence.una() == 1;
-    if is_last { srtt + srtt + MAX_ACK_DELAY } else { srtt + srtt }
+    srtt + srtt + if is_last { MAX_ACK_DELAY } else { allowance(params) }
 }

@@ -1,0 +1,192 @@
+//! CUBIC's window as Linux grows it (`bictcp_update`, `tcp_cong_avoid_ai`), in whole segments.
+//!
+//! It is RFC 9438's curve, but: the target lies one least round-trip time ahead, not a smoothed one; the
+//! Reno-friendly window stays slower than Reno and counts whole segments; without a known plateau, after HyStart
+//! or a timeout, the window grows by a twentieth per round trip at least; and while the window stays the same,
+//! both are looked at once in 31 ms only. At windows of a few segments each of these makes a tenth of the rate.
+
+use super::RttSample;
+use super::hystart::HyStart;
+use crate::units::{Dur, Time};
+
+/// Segments per second cubed (`bic_scale`, 41·10/1024).
+const C: f64 = 0.4;
+/// 1024ths that a reduction leaves (`beta`).
+const BETA_1024: u32 = 717;
+/// Eighths of a window's acknowledgements that let the Reno-friendly window grow by one (`beta_scale`).
+const FRIENDLY_8: u32 = 15;
+/// The window is looked at again after this time (`HZ / 32`), or when it has changed.
+const UPDATE_INTERVAL: Dur = Dur(31_250_000);
+/// Acknowledgements that grow the window by one at most, while no plateau is known.
+const MOST_ACKS_WITHOUT_PLATEAU: u32 = 20;
+/// Time after the start of a stage in which no round-trip times are taken.
+const SETTLING: Dur = Dur::from_millis(1000);
+
+/// State of one connection; names in parentheses are Linux's.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LinuxCubic {
+    hystart: HyStart,
+    /// Acknowledgements that grow the window by one (`cnt`).
+    pace: u32,
+    /// Window at the last reduction (`last_max_cwnd`); 0 if unknown.
+    w_max: u32,
+    /// Window and time of the last update.
+    updated: (u32, Time),
+    epoch: Option<Epoch>,
+    /// Segments acknowledged that the Reno-friendly window has not counted (`ack_cnt`).
+    acked: u32,
+    /// Window that Reno would have (`tcp_cwnd`).
+    reno: u32,
+    /// Segments acknowledged towards the next growth (`snd_cwnd_cnt`).
+    credit: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Epoch {
+    start: Time,
+    origin: u32,
+    /// Seconds until the plateau.
+    k: f64,
+}
+
+impl LinuxCubic {
+    /// Takes a round-trip time; returns whether slow start, at `window`, is to end.
+    pub(super) fn ends_slow_start(&mut self, sample: &RttSample, window: Option<f64>) -> bool {
+        let is_settling = self.epoch.is_some_and(|epoch| sample.now.since(epoch.start) < SETTLING);
+        !is_settling && self.hystart.on_sample(sample, window)
+    }
+
+    /// Ends the stage at a window of `cwnd`; returns the new threshold.
+    pub(super) fn reduce(&mut self, cwnd: f64) -> f64 {
+        let cwnd = cwnd as u32;
+        self.epoch = None;
+        self.credit = 0;
+        let is_falling = cwnd < self.w_max;
+        self.w_max = if is_falling { cwnd * (1024 + BETA_1024) / 2048 } else { cwnd };
+        f64::from((cwnd * BETA_1024 / 1024).max(2))
+    }
+
+    /// Forgets everything, after a timeout.
+    pub(super) fn restart(&mut self) {
+        *self = LinuxCubic::default();
+    }
+
+    /// Keeps the stage from aging for `idle`, in which nothing was sent.
+    pub(super) fn rest(&mut self, idle: Dur) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start += idle;
+        }
+    }
+
+    /// Returns the window after `acked` segments in congestion avoidance.
+    pub(super) fn grow(&mut self, cwnd: f64, acked: u32, now: Time) -> f64 {
+        let mut cwnd = cwnd as u32;
+        self.update(cwnd, acked, now);
+        if self.credit >= self.pace {
+            self.credit = 0;
+            cwnd += 1;
+        }
+        self.credit += acked;
+        cwnd += self.credit / self.pace;
+        self.credit %= self.pace;
+        f64::from(cwnd)
+    }
+
+    fn update(&mut self, cwnd: u32, acked: u32, now: Time) {
+        self.acked += acked;
+        let (last_cwnd, last_time) = self.updated;
+        if self.pace > 0 && last_cwnd == cwnd && now.since(last_time) <= UPDATE_INTERVAL {
+            return;
+        }
+        self.updated = (cwnd, now);
+        if self.epoch.is_none() {
+            let origin = self.w_max.max(cwnd);
+            let k = libm::cbrt(f64::from(origin - cwnd) / C);
+            self.epoch = Some(Epoch { start: now, origin, k });
+            (self.acked, self.reno) = (acked, cwnd);
+        }
+        let target = self.epoch.map_or(cwnd, |epoch| {
+            let seconds = (now.since(epoch.start) + self.hystart.least_rtt()).as_secs() - epoch.k;
+            (f64::from(epoch.origin) + C * seconds.powi(3)).max(0.0) as u32
+        });
+        self.pace = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        if self.w_max == 0 {
+            self.pace = self.pace.min(MOST_ACKS_WITHOUT_PLATEAU);
+        }
+        let round = (cwnd * FRIENDLY_8 / 8).max(1);
+        if self.acked > round {
+            let grown = (self.acked - 1) / round;
+            self.acked -= grown * round;
+            self.reno += grown;
+        }
+        if self.reno > cwnd {
+            self.pace = self.pace.min(cwnd / (self.reno - cwnd));
+        }
+        self.pace = self.pace.max(2);
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time(ms * 1_000_000)
+    }
+
+    #[test]
+    fn reduce__leaves_whole_segments() {
+        let mut cubic = LinuxCubic::default();
+        assert_eq!([100.0, 5.9, 4.0, 2.0].map(|cwnd| cubic.reduce(cwnd)), [70.0, 3.0, 2.0, 2.0]);
+    }
+
+    /// After a reduction from 10 to 7 the Reno-friendly window rules: one segment for 13 acknowledged, ⌊7·15/8⌋,
+    /// which is seen after 35 or 70 ms.
+    #[test]
+    fn grow__follows_reno_at_small_windows() {
+        let mut cubic = LinuxCubic::default();
+        let mut cwnd = cubic.reduce(10.0);
+        let mut acked = 0;
+        while cwnd < 8.0 {
+            cwnd = cubic.grow(cwnd, 1, ms(100 + 5 * acked));
+            acked += 1;
+        }
+        assert_eq!(acked, 15);
+    }
+
+    /// In one millisecond nothing is looked at again, however much is acknowledged.
+    #[test]
+    fn grow__is_updated_every_31_ms_only() {
+        let mut cubic = LinuxCubic::default();
+        let mut cwnd = cubic.reduce(10.0);
+        for _ in 0..40 {
+            cwnd = cubic.grow(cwnd, 1, ms(100));
+        }
+        assert_eq!(cwnd, 7.0);
+        assert!(cubic.grow(cwnd, 1, ms(132)) > 7.0);
+    }
+
+    /// From 70 back to 100 in ∛(30/0.4) = 4.2 s at round trips of 200 ms.
+    #[test]
+    fn grow__returns_to_the_plateau() {
+        let mut cubic = LinuxCubic::default();
+        let mut cwnd = cubic.reduce(100.0);
+        for round in 0..21 {
+            for ack in 0..cwnd as u64 {
+                cwnd = cubic.grow(cwnd, 1, ms(1000 + 200 * round + ack));
+            }
+        }
+        assert!((97.0..=103.0).contains(&cwnd), "{cwnd}");
+    }
+
+    #[test]
+    fn grow__without_a_plateau_is_a_twentieth_per_round_trip() {
+        let mut cubic = LinuxCubic::default();
+        let mut cwnd = 100.0;
+        for ack in 0..100 {
+            cwnd = cubic.grow(cwnd, 1, ms(ack));
+        }
+        assert_eq!(cwnd, 105.0);
+    }
+}

@@ -1,0 +1,73 @@
+//! Pacing: segments leave in quanta, spaced by the pacing rate (draft-ietf-ccwg-bbr-06 sections 5.6.2, 5.6.3).
+
+use crate::units::{Dur, Time};
+
+/// State of one connection.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pacer {
+    /// When the next quantum may leave (`C.next_send_time`).
+    next: Time,
+    /// Segments that the present quantum still lets out.
+    left: u32,
+    /// A segment waits for the next quantum.
+    is_waiting: bool,
+}
+
+impl Pacer {
+    /// Whether a segment may leave now; a new quantum has `quantum` segments.
+    pub(super) fn is_open(&mut self, quantum: u32, now: Time) -> bool {
+        if now >= self.next {
+            (self.next, self.left) = (now, quantum);
+        }
+        self.is_waiting = self.left == 0;
+        !self.is_waiting
+    }
+
+    /// Takes note that the time has come for which a segment waited.
+    pub(super) fn end_wait(&mut self) {
+        self.is_waiting = false;
+    }
+
+    /// Takes note that a segment leaves; `rate` is in segments per second.
+    pub(super) fn on_sent(&mut self, rate: f64, now: Time) {
+        self.next = self.next.max(now) + Dur::from_secs(1.0 / rate);
+        self.left = self.left.saturating_sub(1);
+    }
+
+    /// Returns when a waiting segment may leave; [`Time::NEVER`] if none waits.
+    pub(super) fn due(&self) -> Time {
+        if self.is_waiting { self.next } else { Time::NEVER }
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quanta__leave_at_the_pacing_rate() {
+        let mut pacer = Pacer::default();
+        let mut now = Time::ZERO;
+        let mut sent = 0;
+        while now < Time(1_000_000_000) {
+            while pacer.is_open(2, now) {
+                pacer.on_sent(100.0, now);
+                sent += 1;
+            }
+            assert_eq!(pacer.due().since(now), Dur::from_millis(20), "two segments of 10 ms each");
+            now = pacer.due();
+        }
+        assert_eq!(sent, 100);
+    }
+
+    #[test]
+    fn due__is_never_unless_a_segment_waits() {
+        let mut pacer = Pacer::default();
+        assert!(pacer.is_open(1, Time::ZERO));
+        pacer.on_sent(100.0, Time::ZERO);
+        assert_eq!(pacer.due(), Time::NEVER);
+        assert!(!pacer.is_open(1, Time(5_000_000)));
+        assert_eq!(pacer.due(), Time(10_000_000));
+    }
+}

@@ -1,0 +1,82 @@
+//! The TCPs of a run's connections, and how often each is met.
+
+use super::profile::Params;
+
+/// One TCP of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Share {
+    /// Name of the profile.
+    pub profile: String,
+    /// Share of the connections, above 0.
+    pub share: f64,
+    /// Parameters of both ends.
+    pub params: Params,
+}
+
+/// The TCPs of a run, in the order in which they were given; a connection refers to its own by index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Senders(Vec<Share>);
+
+impl Senders {
+    /// Returns the TCPs of `shares`, of which there is at least one and which sum to 1.
+    pub fn new(shares: Vec<Share>) -> Senders {
+        debug_assert!(!shares.is_empty(), "a run has a TCP");
+        Senders(shares)
+    }
+
+    /// Returns one TCP for every connection.
+    pub fn one(params: Params) -> Senders {
+        Senders(vec![Share { profile: String::new(), share: 1.0, params }])
+    }
+
+    /// Returns all of them.
+    pub fn shares(&self) -> &[Share] {
+        &self.0
+    }
+
+    /// Returns the parameters of the TCP at `index`, which came from [`Senders::draw`].
+    #[inline]
+    pub fn of(&self, index: u8) -> &Params {
+        &self.0[usize::from(index)].params
+    }
+
+    /// Returns the parameters of the first TCP. Where all must agree (the dialect, who opens), they are everyone's.
+    #[inline]
+    pub fn first(&self) -> &Params {
+        self.of(0)
+    }
+
+    /// Returns the index of the TCP that a connection has whose uniform draw from 0 to 1 is `draw`.
+    pub fn draw(&self, draw: f64) -> u8 {
+        let mut below = 0.0;
+        let last = self.0.len() - 1;
+        let is_met = |share: &Share| {
+            below += share.share;
+            draw < below
+        };
+        self.0.iter().position(is_met).unwrap_or(last) as u8
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draw__meets_each_as_often_as_its_share() {
+        let share = |profile: &str, share: f64| Share {
+            profile: profile.into(),
+            share,
+            params: Params::profile(profile).expect("a known profile"),
+        };
+        let senders = Senders::new(vec![share("linux", 0.6), share("bbr", 0.3), share("rfc", 0.1)]);
+        let mut counts = [0; 3];
+        for step in 0..1000 {
+            counts[usize::from(senders.draw((f64::from(step) + 0.5) / 1000.0))] += 1;
+        }
+        assert_eq!(counts, [600, 300, 100]);
+        assert_eq!(senders.draw(1.0 - 1e-16), 2);
+        assert_eq!(senders.of(1), &share("bbr", 0.3).params);
+    }
+}

@@ -1,0 +1,97 @@
+"""The witness of single transfers: its network and verdicts on known numbers; as root a short run."""
+
+from __future__ import annotations
+
+import random
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from validation import transfers, witness
+from validation.transfer_path import Connection, Segment
+from validation.transfer_path import Path as NetworkPath
+from validation.transfers import Cell, Compared, Row
+
+needs_lab = pytest.mark.skipif(witness.obstacle() is not None, reason=str(witness.obstacle()))
+
+
+def connection(loss: float = 0.0, size: int = 3000) -> Connection:
+    return Connection(NetworkPath(8_000_000, 2, 0.02, loss), size, random.Random(1))  # noqa: S311, losses
+
+
+def data(number: int, payload: int, flags: int = 0x10) -> Segment:
+    return Segment((5201, 20_000), number, flags, payload)
+
+
+def test_departure__is_that_of_a_fifo() -> None:
+    path = connection()
+    # A packet of 1000 bytes takes a millisecond; one is in transmission and two wait.
+    departures = [path.departure(0.0, 1000) for _ in range(4)]
+    assert departures == [pytest.approx(0.001), pytest.approx(0.002), pytest.approx(0.003), None]
+    assert path.overflowed == 1
+    assert path.departure(0.0015, 1000) == pytest.approx(0.004)
+
+
+def test_departure__loses_the_share_that_it_is_given() -> None:
+    path = connection(loss=0.05)
+    lost = sum(path.departure(float(second), 1000) is None for second in range(10_000))
+    assert lost == path.lost
+    assert lost == pytest.approx(500, abs=100)
+
+
+def test_on_data__completes_with_the_last_byte_in_any_order() -> None:
+    path = connection(size=3000)
+    path.on_data(data(0xFFFF_FFFE, 0, flags=0x12), 0.0)
+    first = 0xFFFF_FFFF
+    for when, (begin, payload) in enumerate([(0, 1000), (2000, 1000), (2000, 1000), (1000, 1000)]):
+        assert not path.completed
+        path.on_data(data((first + begin) & 0xFFFF_FFFF, payload), 1.0 + when)
+    assert path.completed == 4.0
+
+
+def test_parse__reads_a_segment_and_refuses_the_rest() -> None:
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 60, 0, 0, 64, 6, 0, bytes(4), bytes(4))
+    tcp = struct.pack(">HHIIBBHHH", 5201, 20_001, 7, 0, 0x80, 0x12, 0, 0, 0) + bytes(12)
+    packet = ip + tcp + bytes(8)
+    assert Segment.parse(packet) == Segment((5201, 20_001), 7, 0x12, 8)
+    assert Segment.parse(b"\x60" + packet[1:]) is None
+    assert Segment.parse(packet[:30]) is None
+
+
+@pytest.mark.parametrize(
+    ("simulated", "verdict"), [((1.0, 1.1), "agrees"), ((0.4, 2.4), "undecided"), ((1.5, 1.6), "DIFFERS")]
+)
+def test_verdict__needs_the_whole_interval(simulated: tuple[float, float], verdict: str) -> None:
+    linux = np.tile([0.9, 1.1], 20)
+    compared = Compared.of(linux, np.tile(simulated, 4), None)
+    assert compared.verdict == verdict
+    assert compared.low <= compared.apart <= compared.high
+
+
+def test_fails__unless_it_is_known() -> None:
+    apart = Compared(1.0, 1.5, 0.4, 0.6)
+    close = Compared(1.0, 1.0, -0.1, 0.1)
+    assert transfers.fails(Row(Cell(1_000, 0.01, 0.05), close, apart, 0))
+    assert not transfers.fails(Row(transfers.KNOWN[0], apart, apart, 0))
+    assert not transfers.fails(Row(Cell(1_000, 0.01, 0.05), close, close, 0))
+
+
+def test_simulated_times__are_those_of_the_path() -> None:
+    (seconds,) = transfers.simulated_times(Cell(1_000, 0.0, 0.2), "linux")
+    assert seconds == pytest.approx(0.4 + 1052 * 8 / 10e6, abs=1e-3)
+
+
+@needs_lab
+def test_lab__small_transfers_take_two_round_trips(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfers, "TRANSFERS_WITHOUT_LOSS", {1_000: 5, 10_000: 5})
+    before = Path("/proc/net/dev").read_text().splitlines()[2:]
+    cells = [Cell(1_000, 0.0, 0.05), Cell(10_000, 0.0, 0.05)]
+    part = transfers.measure(cells, "cubic", "linux", limit_s=20)
+    assert [row.unfinished for row in part.rows] == [0, 0]
+    for row in part.rows:
+        assert row.mean.linux_s == pytest.approx(row.mean.simulated_s, abs=0.02)
+        assert row.mean.linux_s > 0.1
+    after = Path("/proc/net/dev").read_text().splitlines()[2:]
+    assert [line.split(":")[0] for line in after] == [line.split(":")[0] for line in before]

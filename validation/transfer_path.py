@@ -1,0 +1,201 @@
+"""The network of the transfers' witness: a path of its own for each connection, between two TUN devices.
+
+    server ── TUN ── loss, FIFO of a fixed rate, half the round-trip time ── TUN ── client
+       └──────────── TUN ◄──────────── half the round-trip time ──────────── TUN ──┘   requests, ACKs
+
+Packets of the client's port n take path n. The path is arithmetic on the clock: a departure is never later
+because an earlier one was handled late, and the FIFO counts as the simulator's does. It also measures: a
+transfer lasts from the client's first SYN to the arrival of its last byte.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import json
+import os
+import random
+import select
+import signal
+import struct
+import sys
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path as File
+
+LARGEST_PACKET = 65_536
+FIRST_PORT = 20_000
+SYN = 0x02
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path: rate in bit/s, buffer in packets beside the one in transmission, share of data lost."""
+
+    rate_bps: float
+    buffer_packets: int
+    rtt_s: float
+    loss: float
+
+
+@dataclass
+class Connection:
+    """The state of one connection's path, and how far its transfer has come."""
+
+    path: Path
+    size: int
+    draws: random.Random
+    opened: float = 0.0
+    completed: float = 0.0
+    free: float = 0.0
+    starts: deque[float] = field(default_factory=deque)
+    first: int | None = None
+    received: int = 0
+    ahead: dict[int, int] = field(default_factory=dict)
+    lost: int = 0
+    overflowed: int = 0
+
+    def departure(self, now: float, length: int) -> float | None:
+        """Returns when a packet that arrives now has left the FIFO; `None` if it is lost or finds no room."""
+        if self.draws.random() < self.path.loss:
+            self.lost += 1
+            return None
+        while self.starts and self.starts[0] <= now:
+            self.starts.popleft()
+        if len(self.starts) >= self.path.buffer_packets:
+            self.overflowed += 1
+            return None
+        start = max(now, self.free)
+        if start > now:
+            self.starts.append(start)
+        self.free = start + 8 * length / self.path.rate_bps
+        return self.free
+
+    def on_data(self, segment: Segment, now: float) -> None:
+        """Takes note of bytes that have arrived at the client."""
+        if segment.flags & SYN:
+            self.first = (segment.number + 1) & 0xFFFF_FFFF
+            return
+        if self.first is None or segment.payload == 0:
+            return
+        begin = (segment.number - self.first) & 0xFFFF_FFFF
+        self.ahead[begin] = max(self.ahead.get(begin, 0), begin + segment.payload)
+        if begin <= self.received:
+            for start in sorted(self.ahead):
+                if start > self.received:
+                    break
+                self.received = max(self.received, self.ahead.pop(start))
+        if self.received >= self.size and not self.completed:
+            self.completed = now
+
+
+@dataclass(frozen=True)
+class Segment:
+    """What the path needs of a TCP segment over IPv4."""
+
+    ports: tuple[int, int]
+    number: int
+    flags: int
+    payload: int
+
+    @staticmethod
+    def parse(packet: bytes) -> Segment | None:
+        """Returns the segment of a packet; `None` for anything but TCP over IPv4."""
+        if len(packet) < 40 or packet[0] >> 4 != 4 or packet[9] != 6:
+            return None
+        begin = 4 * (packet[0] & 15)
+        source, target, number = struct.unpack_from(">HHI", packet, begin)
+        header = begin + 4 * (packet[begin + 12] >> 4)
+        return Segment((source, target), number, packet[begin + 13], len(packet) - header)
+
+
+class Network:
+    """All paths, between two descriptors: that of the server's device and that of the client's."""
+
+    def __init__(self, server: int, client: int, connections: list[Connection]) -> None:
+        self.server, self.client, self.connections = server, client, connections
+        self.waiting: list[tuple[float, int, int, bytes, Connection, Segment]] = []
+        self.count = 0
+        self.lateness_s: list[float] = []
+        for descriptor in (server, client):
+            os.set_blocking(descriptor, False)
+
+    def step(self, most_s: float) -> None:
+        """Wait for a packet or for the next arrival, at most `most_s`; then do what is due."""
+        if self.waiting:
+            most_s = min(most_s, max(0.0, self.waiting[0][0] - time.monotonic()))
+        for descriptor in select.select([self.server, self.client], [], [], most_s)[0]:
+            self._take(descriptor)
+        self._release()
+
+    def _take(self, descriptor: int) -> None:
+        is_data = descriptor == self.server
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                packet = os.read(descriptor, LARGEST_PACKET)
+                now = time.monotonic()
+                segment = Segment.parse(packet)
+                if segment is None:
+                    continue
+                index = segment.ports[int(is_data)] - FIRST_PORT
+                if not 0 <= index < len(self.connections):
+                    continue
+                connection = self.connections[index]
+                if not is_data and segment.flags & SYN and not connection.opened:
+                    connection.opened = now
+                left = connection.departure(now, len(packet)) if is_data else now
+                if left is not None:
+                    due = left + connection.path.rtt_s / 2
+                    self.count += 1
+                    target = self.client if is_data else self.server
+                    heapq.heappush(self.waiting, (due, self.count, target, packet, connection, segment))
+
+    def _release(self) -> None:
+        while self.waiting and self.waiting[0][0] <= time.monotonic():
+            due, _, target, packet, connection, segment = heapq.heappop(self.waiting)
+            with contextlib.suppress(OSError):
+                os.write(target, packet)
+            now = time.monotonic()
+            self.lateness_s.append(now - due)
+            if target == self.client:
+                connection.on_data(segment, now)
+
+    def report(self) -> dict[str, object]:
+        """Seconds of each transfer (`null` if it did not end), its losses, lateness of packets in µs."""
+        late = sorted(self.lateness_s) or [0.0]
+        return {
+            "seconds": [c.completed - c.opened if c.completed else None for c in self.connections],
+            "lost": [c.lost for c in self.connections],
+            "overflowed": [c.overflowed for c in self.connections],
+            "late_p50_us": late[len(late) // 2] * 1e6,
+            "late_p99_us": late[int(0.99 * (len(late) - 1))] * 1e6,
+            "late_max_us": late[-1] * 1e6,
+        }
+
+
+def hurry() -> None:
+    """Go ahead of other work, so that a busy machine delays little."""
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+
+
+def main() -> int:
+    """`transfer_path.py SERVER_FD CLIENT_FD FILE`: the file lists the paths, sizes and seeds as JSON."""
+    listed = json.loads(File(sys.argv[3]).read_text(encoding="utf-8"))
+    connections = [
+        Connection(Path(**one["path"]), one["size"], random.Random(one["seed"]))  # noqa: S311, losses
+        for one in listed
+    ]
+    network = Network(int(sys.argv[1]), int(sys.argv[2]), connections)
+    stop: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: stop.append(number))
+    hurry()
+    while not stop:
+        network.step(0.2)
+    print(json.dumps(network.report()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

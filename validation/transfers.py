@@ -1,0 +1,317 @@
+"""Completion times of single transfers: the kernel's TCP beside the simulator's, by size and loss.
+
+Both play the same paths: 10 Mb/s with a FIFO of 100 packets, a round-trip time, and data lost by chance
+before the FIFO. Each transfer is alone on its path: handshake, a request of 400 bytes, the answer. Compared
+are the mean and the 95th percentile, with bootstrap intervals of their ratio.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tools import document
+from validation import witness
+from validation.transfer_path import Path as NetworkPath
+from validation.witness_lab import die_with_parent
+
+ROOT = Path(__file__).resolve().parent.parent
+RATE_BPS = 10_000_000
+BUFFER_PACKETS = 100
+SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+LOSSES = (0.0, 0.01, 0.05)
+RTTS_S = (0.010, 0.050, 0.200)
+# Transfers of each size with loss; without, all are equal but for the machine.
+TRANSFERS = {1_000: 300, 10_000: 300, 100_000: 120, 1_000_000: 36, 10_000_000: 10}
+TRANSFERS_WITHOUT_LOSS = {1_000: 20, 10_000: 20, 100_000: 20, 1_000_000: 8, 10_000_000: 3}
+SIMULATED = 4
+LIMIT_S = 420
+BOUND = 0.10
+RESAMPLES = 2_000
+AGREES, UNDECIDED, DIFFERS = "agrees", "undecided", "DIFFERS"
+
+Times = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One size on one path."""
+
+    size: int
+    loss: float
+    rtt_s: float
+
+    @property
+    def transfers(self) -> int:
+        """How many the kernel makes."""
+        return (TRANSFERS if self.loss else TRANSFERS_WITHOUT_LOSS)[self.size]
+
+    @property
+    def path(self) -> NetworkPath:
+        """The path as the laboratory's network takes it."""
+        return NetworkPath(RATE_BPS, BUFFER_PACKETS, self.rtt_s, self.loss)
+
+    @property
+    def rate_bps(self) -> float:
+        """About the rate that it reaches: the link's, or what losses leave (Mathis et al. 1997)."""
+        short = 8 * self.size / (2 * self.rtt_s)
+        with_loss = 2 * 1448 * 8 * (1.5 / self.loss) ** 0.5 / self.rtt_s if self.loss else RATE_BPS
+        return min(RATE_BPS, short, with_loss)
+
+    def __str__(self) -> str:
+        return f"{size_text(self.size)}, {self.loss:.0%} loss, {self.rtt_s * 1e3:.0f} ms"
+
+
+# The kernel's congestion control, the simulator's profile, and the losses at which they are compared.
+PARTS = {"cubic": ("linux", LOSSES), "bbr": ("bbr", LOSSES[:2])}
+
+CELLS = [Cell(*one) for one in itertools.product(SIZES, LOSSES, RTTS_S)]
+# These may differ, as docs/witness.md says.
+KNOWN = [Cell(10_000_000, 0.05, 0.010)]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One figure of both: the kernel's and the simulator's, and the interval of their ratio less one."""
+
+    linux_s: float
+    simulated_s: float
+    low: float
+    high: float
+
+    @property
+    def apart(self) -> float:
+        """Simulator over kernel, less one."""
+        return self.simulated_s / self.linux_s - 1
+
+    @property
+    def verdict(self) -> str:
+        """Agrees within the bound; differs if the whole interval lies beyond it; else it is undecided."""
+        if abs(self.apart) <= BOUND:
+            return AGREES
+        return DIFFERS if self.low > BOUND or self.high < -BOUND else UNDECIDED
+
+    @staticmethod
+    def of(linux: Times, simulated: Times, share: float | None) -> Compared:
+        """The means, or the quantile at `share`."""
+
+        def figure(values: Times, axis: int = -1) -> Any:
+            return np.mean(values, axis) if share is None else np.quantile(values, share, axis)
+
+        rng = np.random.default_rng(1)
+        samples = [
+            figure(values[rng.integers(len(values), size=(RESAMPLES, len(values)))])
+            for values in (linux, simulated)
+        ]
+        ratios = samples[1] / samples[0] - 1
+        low, high = np.quantile(ratios, [0.025, 0.975])
+        return Compared(float(figure(linux)), float(figure(simulated)), float(low), float(high))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A cell, and its mean and 95th percentile; `unfinished` transfers of the kernel are left out."""
+
+    cell: Cell
+    mean: Compared
+    p95: Compared
+    unfinished: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of one congestion control, and how late the user-space network was."""
+
+    congestion: str
+    profile: str
+    rows: list[Row]
+    late_p50_us: float
+    late_p99_us: float
+
+
+def linux_times(
+    cells: Sequence[Cell], congestion: str, limit_s: float
+) -> tuple[dict[Cell, list[float | None]], dict[str, Any]]:
+    """The kernel's times in seconds, `None` for a transfer that did not end, and how late packets were."""
+    numbered = [
+        (number, cell)
+        for number, cell in enumerate(each for cell in cells for each in [cell] * cell.transfers)
+    ]
+    listed = [{"path": asdict(cell.path), "size": cell.size, "seed": number} for number, cell in numbered]
+    # The longest first, so that none is left alone at the end.
+    order = sorted(numbered, key=lambda one: -one[1].size / one[1].rate_bps - 10 * one[1].rtt_s)
+    with tempfile.TemporaryDirectory() as folder:
+        paths, task = Path(folder, "paths.json"), Path(folder, "task.json")
+        paths.write_text(json.dumps(listed), encoding="utf-8")
+        transfers = [{"number": n, "size": cell.size, "rate_bps": cell.rate_bps} for n, cell in order]
+        content = {"paths": str(paths), "transfers": transfers, "congestion": congestion, "seconds": limit_s}
+        task.write_text(json.dumps(content), encoding="utf-8")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "validation.transfer_lab", str(task)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            preexec_fn=die_with_parent,
+        )
+        try:
+            out, errors = process.communicate(timeout=limit_s + 60)
+        finally:
+            process.kill()
+            process.wait()
+    if process.returncode:
+        raise SystemExit(f"witness: the transfers ended with {process.returncode}: {errors.strip()[-500:]}")
+    report = json.loads(out)
+    times: dict[Cell, list[float | None]] = {cell: [] for cell in cells}
+    for number, cell in numbered:
+        times[cell].append(report["seconds"][number])
+    return times, report
+
+
+def scenario(cell: Cell, profile: str, transfers: int, seed: int) -> dict[str, Any]:
+    """The cell for the simulator: transfers one after the other, so far apart that none meets another."""
+    apart_s = 120 + 40 * cell.size * 8 / cell.rate_bps
+    connection = {"client": 0, "server": 0, "rtt_s": cell.rtt_s, "writes": [{"bytes": cell.size}]}
+    return {
+        "schema": "mousehole.scenario/1",
+        "seed": seed,
+        "warmup": "0s",
+        "duration": f"{apart_s * transfers}s",
+        "max_windows": 2,
+        "scheme": "droptail",
+        "link": {
+            "rate": f"{RATE_BPS}bit",
+            "rtt": f"{cell.rtt_s * 1e3:g}ms",
+            "buffer": f"{BUFFER_PACKETS}p",
+            "uplink_rate": "10gbit",
+        },
+        "tcp": {"profile": profile},
+        "faults": [{"link": "down", "bernoulli": cell.loss}] if cell.loss else [],
+        "traffic": {"connections": [{**connection, "start_s": apart_s * n} for n in range(transfers)]},
+    }
+
+
+def simulated_times(cell: Cell, profile: str) -> Times:
+    """The simulator's times in seconds, of several times as many transfers where chance decides."""
+    from mousehole import _engine
+
+    transfers = cell.transfers * SIMULATED if cell.loss else 1
+    frame = _engine.run(scenario(cell, profile, transfers, 1), None, _engine.Cancel()).transfers()
+    return np.asarray(frame["end_s"]) - np.asarray(frame["start_s"])
+
+
+def compare(times: dict[Cell, list[float | None]], profile: str) -> list[Row]:
+    """One row per cell of which any transfer ended."""
+    rows = []
+    for cell, measured in times.items():
+        linux = np.array([one for one in measured if one is not None])
+        if len(linux) < 2:
+            continue
+        simulated = simulated_times(cell, profile)
+        mean, p95 = (Compared.of(linux, simulated, share) for share in (None, 0.95))
+        rows.append(Row(cell, mean, p95, len(measured) - len(linux)))
+    return rows
+
+
+def size_text(size: int) -> str:
+    """Returns a size as `100 kB`."""
+    return f"{size // 1_000_000} MB" if size >= 1_000_000 else f"{size // 1_000} kB"
+
+
+def seconds_text(seconds: float) -> str:
+    """Returns a time in ms below a second."""
+    return f"{seconds * 1e3:.0f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def cells_of(row: Row) -> list[str]:
+    """Returns one line of the table."""
+    cell = row.cell
+    line = [size_text(cell.size), f"{cell.loss:.0%}", f"{cell.rtt_s * 1e3:.0f} ms"]
+    for one in (row.mean, row.p95):
+        interval = f"{100 * one.apart:+.0f} % [{100 * one.low:+.0f}, {100 * one.high:+.0f}]"
+        line += [seconds_text(one.linux_s), seconds_text(one.simulated_s), interval, one.verdict]
+    return line
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Returns the rows in Markdown."""
+    header = ["size", "loss", "RTT"]
+    for name in ("mean", "p95"):
+        header += [f"{name}: Linux", "simulator", "differs by", ""]
+    return document.table(header, [cells_of(row) for row in rows])
+
+
+def conclusion(rows: Iterable[Row]) -> str:
+    """Returns the counts as one sentence."""
+    rows = list(rows)
+    verdicts = [one.verdict for row in rows for one in (row.mean, row.p95)]
+    agree, open_, differ = (verdicts.count(word) for word in (AGREES, UNDECIDED, DIFFERS))
+    left = sum(row.unfinished for row in rows)
+    return (
+        f"transfers: {agree} of {len(verdicts)} figures within {BOUND:.0%}, {open_} undecided, "
+        f"{differ} differ; {left} transfers did not end in time"
+    )
+
+
+def measure(cells: Sequence[Cell], congestion: str, profile: str, limit_s: float = LIMIT_S) -> Part:
+    """One part: the kernel with this congestion control beside a profile of the simulator."""
+    times, report = linux_times(cells, congestion, limit_s)
+    return Part(congestion, profile, compare(times, profile), report["late_p50_us"], report["late_p99_us"])
+
+
+def text_of(part: Part) -> str:
+    """A part as Markdown."""
+    return (
+        f"\nLinux {os.uname().release} with `{part.congestion}`, simulator with `{part.profile}`; brackets "
+        f"hold 95 % intervals of the difference. Packets were {part.late_p50_us:.0f} µs late in the median, "
+        f"{part.late_p99_us:.0f} µs at p99.\n\n{table(part.rows)}\n{conclusion(part.rows)}.\n"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure both parts, write the document; exit code 1 when CUBIC differs where it is not known to."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--congestion", choices=list(PARTS), help="only this one; the document stays as it is"
+    )
+    parser.add_argument("--largest", type=int, default=max(SIZES), help="largest size in bytes")
+    parser.add_argument("--document", type=Path, default=witness.DOCUMENT)
+    options = parser.parse_args(arguments)
+    reason = witness.obstacle()
+    if reason:
+        print(f"NOT RUN  witness-transfers: {reason}")
+        return int(bool(os.environ.get("CI")))
+    signal.signal(signal.SIGTERM, witness.stop)
+    parts = []
+    for congestion, (profile, losses) in PARTS.items():
+        if options.congestion in (None, congestion):
+            cells = [cell for cell in CELLS if cell.size <= options.largest and cell.loss in losses]
+            parts.append(measure(cells, congestion, profile))
+            print(text_of(parts[-1]), flush=True)
+    if options.congestion is None and options.largest >= max(SIZES):
+        document.renew(options.document, "witness-transfers", "".join(map(text_of, parts)))
+    return int(any(fails(row) for part in parts if part.congestion == "cubic" for row in part.rows))
+
+
+def fails(row: Row) -> bool:
+    """Whether a row differs that docs/witness.md does not name."""
+    return row.cell not in KNOWN and DIFFERS in (row.mean.verdict, row.p95.verdict)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
