@@ -28,8 +28,8 @@ def capture_freedom(sizes_bytes: ArrayLike, pipe_bytes: float) -> float:
     one over the transfers that are larger than `pipe_bytes`, the bandwidth-delay product: these fill the
     link by themselves, and a capture with none of them does not tell how many there are elsewhere.
 
-    Source: none for the second bound; `make coverage` is what speaks for it. Without it, intervals from
-    captures of 12 s held the truth in 62 to 81 % of cases, with it in 88 to 100 %.
+    Source: none for the second bound; `make coverage` is what speaks for it. Without it, captures that
+    happen to contain no large transfer had narrow intervals far from the truth.
     """
     sizes = np.asarray(sizes_bytes, float)
     return max(min(effective_number(sizes) - 1, float(np.sum(sizes > pipe_bytes))), 0.0)
