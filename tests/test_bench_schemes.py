@@ -20,7 +20,8 @@ def test_misses__names_what_the_document_does_not() -> None:
     rows = {"bulk": {"droptail": 1.0, "red": 1.9, "srpt": 2.4}}
     (line,) = bench_schemes.misses(rows, "")
     assert line.startswith("srpt: 2.40 times the instructions of drop-tail on bulk")
-    assert bench_schemes.misses(rows, "costs more than twice drop-tail: `srpt`") == []
+    assert bench_schemes.misses(rows, "What costs more than twice drop-tail: `las` and `srpt` on bulk.") == []
+    assert len(bench_schemes.misses(rows, "What costs more than twice drop-tail: `las`. And `srpt`.")) == 1
 
 
 def test_over__is_a_share_of_droptail() -> None:
