@@ -30,7 +30,7 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps msrv arrows bpf-compile bpf-parity golden oracle bench \
-	instructions bless-instructions performance validation negatives fuzz fuzz-brief papers witness wheel lock clean distclean
+	instructions bless-instructions performance validation replay-truth negatives fuzz fuzz-brief papers witness wheel lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -84,10 +84,11 @@ msrv: $(VENV)/.requirements ## check the workspace with the oldest compiler it p
 golden: ## only the checks against the ns-2 tables in oracle/golden
 	@$(CARGO) test --quiet --locked golden
 
-oracle: $(VENV)/.requirements ## random TCP cases in ns-2 and here, event by event: CASES=234 SEED=1; needs ns, or TRACES=DIR of recorded ones
+oracle: $(ENGINE) ## random TCP cases in ns-2 and here, event by event, and several flows: CASES=234 SEED=1; needs ns, or TRACES=DIR of recorded ones
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-trace
 	@$(BIN)/python -m validation.oracle --program "$${CARGO_TARGET_DIR:-target}/release/mousehole-trace" \
 		--cases $(or $(CASES),234) --seed $(or $(SEED),1) $(if $(VARIANT),--variant $(VARIANT)) $(if $(TRACES),--traces $(TRACES))
+	@$(if $(TRACES),,$(BIN)/python -m validation.oracle_flows --seed $(or $(SEED),1))
 
 bench: $(ENGINE) ## time the simulator, ns-2 beside it where ns is installed, and every scheme; writes bench.json
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-bench
@@ -109,6 +110,9 @@ performance: $(VENV)/.requirements ## renew docs/performance.md: costs by flows,
 validation: $(ENGINE) ## renew docs/validation.md from every comparison with something outside (several minutes)
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bins
 	@$(BIN)/python -m validation.page
+
+replay-truth: $(ENGINE) ## replay recordings of models in both loops and compare with the models (about ten minutes)
+	@$(BIN)/python -m validation.replay_truth --seeds $(or $(SEEDS),10)
 
 negatives: $(ENGINE) ## renew docs/when-it-does-not-help.md from its commands (a few minutes)
 	@$(BIN)/python -m validation.negatives
