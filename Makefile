@@ -33,8 +33,8 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps msrv arrows bpf-compile bpf-parity golden oracle bench \
-	instructions bless-instructions performance validation coverage negatives fuzz fuzz-brief mutants papers \
-	witness witness-transfers wheel wheel-test site lock clean distclean
+	instructions bless-instructions performance validation coverage replay-truth negatives fuzz fuzz-brief mutants \
+	papers witness witness-transfers wheel wheel-test site lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -92,10 +92,11 @@ msrv: $(VENV)/.requirements ## check the workspace with the oldest compiler it p
 golden: ## only the checks against the ns-2 tables in oracle/golden
 	@$(CARGO) test --quiet --locked golden
 
-oracle: $(VENV)/.requirements ## random TCP cases in ns-2 and here, event by event: CASES=234 SEED=1; needs ns, or TRACES=DIR of recorded ones
+oracle: $(ENGINE) ## random TCP cases in ns-2 and here, event by event, and several flows: CASES=234 SEED=1; needs ns, or TRACES=DIR of recorded ones
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-trace
 	@$(BIN)/python -m validation.oracle --program "$${CARGO_TARGET_DIR:-target}/release/mousehole-trace" \
 		--cases $(or $(CASES),234) --seed $(or $(SEED),1) $(if $(VARIANT),--variant $(VARIANT)) $(if $(TRACES),--traces $(TRACES))
+	@$(if $(TRACES),,$(BIN)/python -m validation.oracle_flows --seed $(or $(SEED),1))
 
 bench: $(ENGINE) ## time the simulator, ns-2 beside it where ns is installed, and every scheme; writes bench.json
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-bench
@@ -120,6 +121,9 @@ validation: $(ENGINE) ## renew docs/validation.md from every comparison with som
 
 coverage: $(ENGINE) ## how often compare's interval holds the truth, from captures of models (40 minutes); CAPTURES=25
 	@$(BIN)/python -m validation.coverage $(if $(CAPTURES),--captures $(CAPTURES))
+
+replay-truth: $(ENGINE) ## replay recordings of models in both loops and compare with the models (about ten minutes)
+	@$(BIN)/python -m validation.replay_truth --seeds $(or $(SEEDS),10)
 
 negatives: $(ENGINE) ## renew docs/when-it-does-not-help.md from its commands (a few minutes)
 	@$(BIN)/python -m validation.negatives

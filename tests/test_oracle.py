@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from validation import oracle, oracle_cases
+from validation import oracle, oracle_cases, oracle_flows
 
 SEND, RECEIVE, DROP, ACK = "send", "receive", "drop", "ack"
 EVENTS: list[oracle.Event] = [(0.0, SEND, 0, 1000), (0.025, RECEIVE, 0, 1000), (0.046, ACK, 0, 40)]
@@ -100,3 +100,52 @@ def test_scenario__follows_the_case() -> None:
     assert spec["tcp"]["initial_window"] == 1  # the old era has its own
     assert spec["faults"] == [{"link": "down", "drop": [3, 5]}, {"link": "up", "drop": [2]}]
     assert spec["link"]["buffer"] == "7p"
+
+
+FLOWS = (oracle_flows.Flow(0.0, 2, 500), oracle_flows.Flow(0.5, 300, 0))
+FLOW_CASE = oracle_flows.Case(FLOWS, "RED", "ns2-red", 10, 1, 20.0)
+
+
+def flow_lines(*lines: str) -> list[oracle_flows.Traced]:
+    """A trace of `m_flows.tcl`: event, time, from, to, bytes, flow, segment."""
+    fields = (line.split() for line in lines)
+    return [
+        oracle_flows.traced([what, at, a, b, "tcp", size, "-------", flow, "0.0", "1.0", seq, "0"])
+        for what, at, a, b, size, flow, seq in fields
+    ]
+
+
+def test_flows__events_of_each_flow_at_its_own_hosts() -> None:
+    lines = flow_lines(
+        "+ 0.1 4 0 1040 1 7", "d 0.2 0 1 1040 1 7", "r 0.3 1 5 1040 1 6", "r 0.4 0 4 40 1 6",
+        "r 0.3 1 3 1040 1 6", "- 0.1 4 0 1040 1 7",
+    )  # fmt: skip
+    assert oracle_flows.events(lines) == [
+        (0.1, "send", 1, 7, 1040), (0.2, "drop", 1, 7, 1040),
+        (0.3, "receive", 1, 6, 1040), (0.4, "ack", 1, 6, 40),
+    ]  # fmt: skip
+
+
+def test_flows__a_transfer_is_complete_when_nothing_is_missing() -> None:
+    lines = flow_lines("r 0.3 1 3 1040 0 1", "r 0.4 1 3 1040 0 1", "r 0.9 1 3 1040 0 0", "r 1.1 1 3 1040 0 0")
+    assert oracle_flows.completed(lines, {0: FLOWS[0]}) == {0: 0.9}
+
+
+def test_flows__figures_of_the_window() -> None:
+    lines = flow_lines(
+        "+ 9.0 0 1 1000 1 1", "+ 12.0 0 1 1000 1 2", "- 14.0 0 1 1000 1 1", "d 15.0 0 1 1000 1 2",
+        "r 0.9 1 3 1040 0 0", "r 1.1 1 3 1040 0 1",
+    )  # fmt: skip
+    used, lost, waiting, response_s = oracle_flows.figures_of_ns2(FLOW_CASE, lines)
+    assert used == pytest.approx(8000 / (2e6 * 10))
+    assert lost == 1.0
+    assert waiting == pytest.approx((2 * 1 + 2 * 2 + 1 * 1) / 10)
+    assert response_s == pytest.approx(1.1)
+
+
+@pytest.mark.parametrize(("apart_s", "tied"), [(0.0, True), (1e-8, False)])
+def test_flows__a_tie_is_an_arrival_as_another_packet_leaves(apart_s: float, tied: bool) -> None:
+    """What leaves the queue at 3 s is 4.16 ms and 83.2 us in transmission, and 21.5 ms on its way."""
+    received = (3.0 + 4.16e-3 + 83.2e-6 + 21.5e-3, "receive", 0, 1, 1040)
+    arrival = (3.0 + apart_s, "enqueue", 1, 9, 1040)
+    assert oracle_flows.is_tie(FLOW_CASE, [arrival, received], 3.0) is tied

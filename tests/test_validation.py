@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tools import document
@@ -38,10 +39,10 @@ TESTS = lines(
     ran("mousehole-policy", "reference_models::red__data", Outcome.NOT_RUN, "no data"),
 )
 OVERLOAD = """\
-queue,rate,rule,scheme,out,ns2_out,spread_out,in,ns2_in,spread_in,queue_packets,ns2_queue_packets,spread_queue
-RED,350,ns2,"ns2-red(min=8)",0.1,0.101,0.001,0,0,0,5.0,5.1,0.1
-RED,400,ns2,"ns2-red(min=8)",0.2,{ns2},0.001,0,0,0,5.0,5.0,0.1
-RED,400,policy,"red(min=8)",0.3,{ns2},0.001,0,0,0,6.0,5.0,0.1
+queue,rate,rule,seeds,scheme,out,ns2_out,sd_out,in,ns2_in,sd_in,queue_packets,ns2_queue_packets,sd_queue
+RED,350,ns2,10,"ns2-red(min=8)",0.1,0.101,0.001,0,0,0,5.0,5.1,0.1
+RED,400,ns2,10,"ns2-red(min=8)",0.2,{ns2},0.001,0,0,0,5.0,5.0,0.1
+RED,400,policy,10,"red(min=8)",0.3,{ns2},0.001,0,0,0,6.0,5.0,0.1
 """
 
 
@@ -85,8 +86,10 @@ def test_dialogues__by_the_rfc_of_the_comment(tmp_path: Path) -> None:
     assert found["RFC 9438"] == NOT_COMPARED
 
 
-@pytest.mark.parametrize(("ns2", "verdict"), [("0.2019", AGREES), ("0.2021", DIFFERS)])
-def test_overload__twice_the_spread_and_rows_without_a_scheme(
+# Four values are tested, so the smallest p must be below 0.05 / 4. With 9 degrees of freedom that is
+# t = 3.11, and a distance of 0.00326 here: 3.11 times 0.001 * sqrt(1.1).
+@pytest.mark.parametrize(("ns2", "verdict"), [("0.2032", AGREES), ("0.2033", DIFFERS)])
+def test_overload__tests_one_run_against_seeds_and_counts_rows_without_a_scheme(
     ns2: str, verdict: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     table = tmp_path / "overload.csv"
@@ -97,6 +100,22 @@ def test_overload__twice_the_spread_and_rows_without_a_scheme(
     found = rows.overload(OVERLOAD.format(ns2=ns2), "")
     assert verdicts(found) == [verdict, NOT_COMPARED]
     assert found[1].result.startswith("1 rows")
+
+
+def test_one_more_run__has_students_distribution() -> None:
+    """The p-value against the share of simulated runs that lie farther out."""
+    draws = np.random.default_rng(1).normal(size=(20_000, 6))
+    seen, other = draws[:, :5], draws[:, 5]
+    each = zip(seen.mean(axis=1), seen.std(axis=1, ddof=1), other, strict=True)
+    p_values = [rows.one_more_run(mean, deviation, 5, one) for mean, deviation, one in each]
+    for level in (0.01, 0.05, 0.5):
+        assert np.mean(np.array(p_values) < level) == pytest.approx(level, rel=0.15)
+
+
+def test_holm__corrects_step_by_step() -> None:
+    assert rows.holm([0.01, 0.04, 0.03, 0.005]) == [False, True, True, False]
+    assert rows.holm([0.02, 0.02, 0.02]) == [True, True, True]
+    assert rows.holm([]) == []
 
 
 @pytest.mark.parametrize(
@@ -118,8 +137,24 @@ def test_kernel__differences_and_unnoticed_changes(
     assert found[0].result.startswith("8,388,608 records")
 
 
+def test_flows__ties_agree_and_one_figure_may_differ() -> None:
+    first = {"part": "drop-tail", "cases": 3, "all": 2, "ties": 1, "events": 9, "drops": 1}
+    figure = {
+        "part": "figure",
+        "discipline": "RED",
+        "figure": "mean queue",
+        "seeds": 12,
+        "ns2": 5.0,
+        "ours": 5.1,
+    }
+    queues = [{**figure, "p_value": p, "holds": p > 0.01} for p in (0.5, 0.001)]
+    assert verdicts(rows.flows(lines(first, queues[0]), "")) == [AGREES, AGREES]
+    assert verdicts(rows.flows(lines({**first, "all": 1}, *queues), "")) == [DIFFERS, DIFFERS]
+
+
 @pytest.mark.parametrize(
-    "witness", [rows.kernel, rows.linux, rows.overload, partial(rows.claims, command="mousehole paper x")]
+    "witness",
+    [rows.flows, rows.kernel, rows.linux, rows.overload, partial(rows.claims, command="mousehole paper x")],
 )
 def test_witnesses__missing_output_is_not_agreement(witness: Callable[[str, str], list[Row]]) -> None:
     (row,) = witness("", SILENCE)
@@ -223,7 +258,7 @@ def test_output__keeps_and_reuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_programs__are_there() -> None:
     modules = [command[2] for command in page.PROGRAMS.values() if command[0] == sys.executable]
-    assert len(modules) == 5
+    assert len(modules) == 6
     for module in modules:
         path = ROOT / module.replace(".", "/")
         assert path.with_suffix(".py").exists() or (path / "__main__.py").exists()

@@ -56,8 +56,9 @@ PYTHON = [sys.executable, "-m"]
 CARGO_RUN = ["cargo", "run", "--quiet", "--release", "--locked"]
 PROGRAMS: dict[str, list[str]] = {
     "tests": [*PYTHON, "tools.cargo_tests"],
-    "overload": [str(RELEASE / "mousehole-overload"), "5"],
+    "overload": [str(RELEASE / "mousehole-overload"), "10"],
     "oracle": [*PYTHON, "validation.oracle", "--program", str(RELEASE / "mousehole-trace"), "--json"],
+    "flows": [*PYTHON, "validation.oracle_flows", "--json"],
     "model": [*PYTHON, "papers", "rio-ps", "--figure", "2"],
     "table-4": [*PYTHON, "papers", "sfd", "--table", "4"],
     "kernel": [*CARGO_RUN, "-p", "mousehole-check", "--bin", "bpf-parity", "--", "--json"],
@@ -131,6 +132,7 @@ def compared(outputs: dict[str, Output]) -> Iterator[Section]:
             "One-way TCP against recorded ns-2 traces", lambda: rows.tcp_goldens(RELEASE / "mousehole-trace")
         ),
         rows.random_tcp(outputs["oracle"].text, outputs["oracle"].reason),
+        *of("flows", rows.flows),
     ]
     yield Section("TCP against ns-2", tcp)
     yield Section("RED, multi-RED and SFD against ns-2", [*queue_rows(tests), *of("overload", rows.overload)])

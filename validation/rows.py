@@ -8,12 +8,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from scipy import special
 
 from tools.cargo_tests import Outcome
 from validation import oracle
@@ -49,6 +53,8 @@ QUEUES = {
 """ns-2's queues in the overload table, and what they are here."""
 CLAIM_VERDICTS = {"agrees": AGREES, "differs": DIFFERS, "not compared": NOT_COMPARED}
 """Verdicts as the papers write them."""
+LEVEL = 0.05
+"""The share of cases in which a test may find a difference that is not there."""
 Json = dict[str, Any]
 
 
@@ -179,34 +185,95 @@ def random_tcp(output: str, reason: str) -> Row:
     return Row(claim, compared, result, "make oracle", DIFFERS if differ else AGREES)
 
 
+def flows(output: str, reason: str) -> list[Row]:
+    """Returns a row for several flows under drop-tail, and one for each discipline that draws its drops."""
+    command = "make oracle"
+    claim = "Several flows send, receive, drop and acknowledge as in ns-2 under drop-tail"
+    found = json_lines(output)
+    if not found:
+        return [Row(claim, "ns-2 2.35, run beside ours", reason, command, NOT_COMPARED)]
+    first, figures = found[0], found[1:]
+    agree = first["all"] + first["ties"]
+    result = (
+        f"{agree} of {first['cases']} cases: {first['all']} in every event, {first['ties']} until the first "
+        f"tie; {first['events']:,} events, {first['drops']:,} drops"
+    )
+    verdict = AGREES if agree == first["cases"] else DIFFERS
+    rows = [Row(claim, "ns-2 2.35, run beside ours", result, command, verdict)]
+    for discipline in dict.fromkeys(one["discipline"] for one in figures):
+        own = [one for one in figures if one["discipline"] == discipline]
+        words = "; ".join(
+            f"{one['figure']} {one['ours']:.4g} against {one['ns2']:.4g} (p {one['p_value']:.2g})"
+            for one in own
+        )
+        result = f"{words}; t test over {own[0]['seeds']} seeds, Holm's correction for {len(figures)} figures"
+        verdict = AGREES if all(one["holds"] for one in own) else DIFFERS
+        claim = f"{discipline}: figures of four long and 180 short flows"
+        rows.append(Row(claim, "ns-2 2.35, the same flows", result, command, verdict))
+    return rows
+
+
 def overload(output: str, reason: str) -> list[Row]:
     """Returns a row for each kind of queue in the overload table, and one for its rows without a scheme."""
-    command = "mousehole-overload 5"
+    command = "mousehole-overload 10"
     lines = list(csv.DictReader(io.StringIO(output)))
-    groups = {queue: [line for line in lines if line["queue"] == queue] for queue in QUEUES}
-    found = [overload_row(QUEUES[queue], queue, rows) for queue, rows in groups.items() if rows]
+    tested = tested_settings([line for line in lines if line["rule"] == "ns2"])
+    policy = [line for line in lines if line["rule"] == "policy"]
+    found = [
+        overload_row(
+            queue,
+            [one for one in tested if one.line["queue"] == queue],
+            [line for line in policy if line["queue"] == queue],
+            sum(len(one.p_values) for one in tested),
+            command,
+        )
+        for queue in QUEUES
+        if any(one.line["queue"] == queue for one in tested)
+    ]
     recorded = list(csv.DictReader(io.StringIO(OVERLOAD_TABLE.read_text())))
-    left_out = len(recorded) - sum(line["rule"] == "ns2" for line in lines)
+    left_out = len(recorded) - len(tested)
     if left_out:
         result = f"{left_out} rows: a queue that is not among our schemes" if found else reason
         found.append(Row("Other rows of the overload table", "ns-2 2.35", result, command, NOT_COMPARED))
     return found
 
 
-def overload_row(name: str, queue: str, rows: Sequence[Mapping[str, str]]) -> Row:
-    """Judges one kind of queue by ns-2's own rule, and adds how far the policy's rule is from it."""
-    same = [row for row in rows if row["rule"] == "ns2"]
-    policy = [row for row in rows if row["rule"] == "policy"]
-    near = sum(is_near(row) for row in same)
+def overload_row(
+    queue: str, tested: Sequence[Setting], policy: Sequence[Mapping[str, str]], tests: int, command: str
+) -> Row:
+    """Judges one kind of queue by ns-2's own rule, and adds how far the policy's rule is from it.
+
+    `tests` is the number of values that were tested in the whole table.
+    """
+    same = sum(one.is_same for one in tested)
+    smallest = min(p for one in tested for p in one.p_values)
     result = (
-        f"{near} of {len(same)} settings within twice the spread over seeds; {distance(same)}. "
+        f"{same} of {len(tested)} settings without a significant difference (t test at 5 % of one run of "
+        f"ns-2 against {tested[0].line['seeds']} seeds, Holm's correction for {tests} values; smallest p "
+        f"{smallest:.2g}); {distance([one.line for one in tested])}. "
         f"By the policy's rule, which is not ns-2's: {distance(policy)}"
     )
-    compared = f"ns-2 2.35's {queue}, 600 s a setting"
-    verdict = AGREES if same and near == len(same) else DIFFERS
-    return Row(
-        f"{name}: drops and queue under open-loop overload", compared, result, "mousehole-overload 5", verdict
-    )
+    claim = f"{QUEUES[queue]}: drops and queue under open-loop overload"
+    verdict = AGREES if same == len(tested) else DIFFERS
+    return Row(claim, f"ns-2 2.35's {queue}, 600 s a setting", result, command, verdict)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A row of the overload table under ns-2's rule: the p-values of its tests, and whether all hold."""
+
+    line: Mapping[str, str]
+    p_values: Sequence[float]
+    is_same: bool
+
+
+def tested_settings(lines: Sequence[Mapping[str, str]]) -> list[Setting]:
+    """Tests all rows together, so that a false alarm anywhere in the table has a probability of 5 %."""
+    each = [overload_tests(line) for line in lines]
+    holds = iter(holm([p for own in each for p in own]))
+    return [
+        Setting(line, own, all(list(islice(holds, len(own))))) for line, own in zip(lines, each, strict=True)
+    ]
 
 
 def distance(rows: Sequence[Mapping[str, str]]) -> str:
@@ -216,20 +283,48 @@ def distance(rows: Sequence[Mapping[str, str]]) -> str:
     return f"shares dropped at most {max(shares):.4f} apart, mean queues {max(lengths):.1%}"
 
 
-def is_near(row: Mapping[str, str]) -> bool:
-    """Says whether shares and queue are no farther from ns-2's than twice what another seed does to ours.
+def overload_tests(row: Mapping[str, str]) -> list[float]:
+    """Returns a p-value for the shares dropped and the queue: that ns-2's run is one more of ours.
 
-    Evenly spaced arrivals have hardly any spread: 2e-5 of the packets, about five of such a run, and 0.1 %
-    of the queue always count as near.
+    Evenly spaced arrivals have hardly any spread, so a standard deviation counts as at least 1e-5 of the
+    packets, two or three of such a run, and 0.05 % of the queue. What no run has, such as IN packets, is not
+    tested.
     """
-    for key, ns2, spread, least in (
-        ("out", "ns2_out", "spread_out", 2e-5),
-        ("in", "ns2_in", "spread_in", 2e-5),
-        ("queue_packets", "ns2_queue_packets", "spread_queue", 1e-3 * float(row["ns2_queue_packets"])),
-    ):
-        if abs(float(row[key]) - float(row[ns2])) > max(2 * float(row[spread]), least) + 1e-9:
-            return False
-    return True
+    seeds = int(row["seeds"])
+    wanted = (
+        ("out", "ns2_out", "sd_out", 1e-5),
+        ("in", "ns2_in", "sd_in", 1e-5),
+        ("queue_packets", "ns2_queue_packets", "sd_queue", 5e-4 * float(row["ns2_queue_packets"])),
+    )
+    values = [(*(float(row[name]) for name in names), least) for *names, least in wanted]
+    return [
+        one_more_run(mean, deviation, seeds, theirs, least)
+        for mean, theirs, deviation, least in values
+        if mean or theirs
+    ]
+
+
+def one_more_run(
+    mean: float, deviation: float, runs: int, other: float, least_deviation: float = 0.0
+) -> float:
+    """Returns the two-sided p-value of Student's t test that `other` is a single run of the same kind.
+
+    The mean and the sample standard deviation are those of `runs` runs; with n of them
+    (other - mean) / (deviation * sqrt(1 + 1/n)) has n - 1 degrees of freedom.
+    """
+    error = max(deviation, least_deviation) * math.sqrt(1 + 1 / runs)
+    return float(2 * special.stdtr(runs - 1, -abs(other - mean) / error)) if error else float(other == mean)
+
+
+def holm(p_values: Sequence[float], level: float = LEVEL) -> list[bool]:
+    """Returns for each hypothesis whether it holds; Holm's procedure errs in a share `level` of all cases."""
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    holds = [True] * len(p_values)
+    for rank, place in enumerate(order):
+        if p_values[place] > level / (len(p_values) - rank):
+            break
+        holds[place] = False
+    return holds
 
 
 # --- Linux, the kernel and the papers --------------------------------------------------------------

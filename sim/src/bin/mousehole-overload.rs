@@ -1,9 +1,9 @@
 //! Runs queues under open-loop overload and compares them with ns-2's (`oracle/golden/overload.csv`), as CSV; `make
 //! validation` and the test `queue_overload` call it.
 //!
-//! `mousehole-overload 5` runs every row that our schemes can reproduce with five seeds: first with ns-2's own rules
-//! (`rule` = ns2), then with the policy that is deployed (`rule` = policy). `mousehole-overload 5 ns2` prints only one
-//! of the two. Our values are means over the seeds; a spread is the largest minus the smallest.
+//! `mousehole-overload 10` runs every row that our schemes can reproduce with ten seeds: first with ns-2's own rules
+//! (`rule` = ns2), then with the policy that is deployed (`rule` = policy). `mousehole-overload 10 ns2` prints only one
+//! of the two. Our values are means over the seeds; `sd` is the sample standard deviation of a single run.
 
 #[path = "../../tests/it/common/hop.rs"]
 #[allow(dead_code, reason = "shared with the tests")]
@@ -23,8 +23,8 @@ const WARM: Time = Time(100_000_000_000);
 const END: Time = Time(700_000_000_000);
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../oracle/golden/overload.csv");
 const RULES: [&str; 2] = ["ns2", "policy"];
-const HEADER: &str = "queue,src,rate,share,rule,scheme,out,ns2_out,spread_out,in,ns2_in,spread_in,\
-    queue_packets,ns2_queue_packets,spread_queue";
+const HEADER: &str = "queue,src,rate,share,rule,seeds,scheme,out,ns2_out,sd_out,in,ns2_in,sd_in,\
+    queue_packets,ns2_queue_packets,sd_queue";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -146,12 +146,12 @@ impl Row<'_> {
         let cells = measures.map(|(measure, expected)| {
             let values: Vec<f64> = runs.iter().map(measure).collect();
             let mean = values.iter().sum::<f64>() / values.len() as f64;
-            let most = values.iter().copied().fold(f64::MIN, f64::max);
-            let least = values.iter().copied().fold(f64::MAX, f64::min);
-            format!("{mean:.6},{expected},{:.6}", most - least)
+            let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+            let freedom = values.len().saturating_sub(1).max(1) as f64;
+            format!("{mean:.6},{expected},{:.8}", (squares / freedom).sqrt())
         });
         let names = ["q", "src", "rate", "share"].map(|column| self.text(column)).join(",");
-        format!("{names},{rule},\"{scheme}\",{}", cells.join(","))
+        format!("{names},{rule},{},\"{scheme}\",{}", runs.len(), cells.join(","))
     }
 }
 

@@ -2,7 +2,7 @@
 //! `mousehole-overload` must stay within a bound of it.
 use std::process::Command;
 
-/// One printed line: names, then ours, ns-2's and the spread over seeds of OUT, IN and the queue.
+/// One printed line: names, then ours, ns-2's and the standard deviation over seeds of OUT, IN and the queue.
 struct Line {
     name: String,
     is_decoupled: bool,
