@@ -190,7 +190,7 @@ def test_compare__takes_a_scenario_for_what_is_not_given(tmp_path: Path) -> None
     from_file = mousehole.compare(tmp_path / "a.toml", schemes="droptail,red", seeds=2)
     given = mousehole.compare(
         "web:sfd", rate="3mbit", buffer="40p", load=0.8, seed=3, duration="20s", warmup="5s",
-        schemes="droptail,red", seeds=2,
+        schemes="droptail,red", seeds=2, tcp="rfc",
     )  # fmt: skip
     assert from_file.label == "a.toml"
     assert from_file.buckets.equals(given.buckets)

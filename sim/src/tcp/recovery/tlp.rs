@@ -108,7 +108,8 @@ impl RackTlp {
             tcb.leave_recovery_at_ssthresh();
         }
         let lost = self.find_losses(tcb, now, params);
-        if has_advanced && !was_recovering && !tcb.in_recovery() {
+        // In Linux the acknowledgement that ends recovery counts already towards the next growth.
+        if has_advanced && (!was_recovering || params.hystart) && !tcb.in_recovery() {
             let flight = if self.window_use.is_used(tcb) { u32::MAX } else { 0 };
             tcb.open_window(summary.delivered, flight, now, params);
         }
