@@ -259,6 +259,7 @@ def test_compare__resamples_a_capture_in_each_replication(of_capture: Comparison
     assert clients[0] != clients[1] != clients[2]
     assert all(len(own) < 70 for own in clients), "of 80 clients, about 51 are drawn"
     assert clients[0] == set(of_capture.transfers("fq-codel", 0)["client"]), "the same under every scheme"
+    assert of_capture.scenario("sfd", 2)["traffic"]["resample"] is True, "so that run repeats the same"
     native = {run.load["native"] for run in of_capture.results.runs(cell, "droptail")}
     assert len(native) == 1, "that of the capture"
 
