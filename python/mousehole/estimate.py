@@ -15,8 +15,8 @@ from mousehole.scenario import filled
 
 SHARES = (4**-6, 4**-5, 4**-4, 4**-3, 4**-2, 4**-1, 1.0)
 """Shares of a run's length that are timed in turn."""
-ENOUGH_S, MOST_S = 0.15, 0.6
-"""A part is long enough that computes for so long beyond its set-up; no part is begun that takes longer."""
+ALWAYS_S, MOST_S = 0.6, 2.4
+"""Parts are timed up to the first of these, set-up left out; up to the second if the last two disagree."""
 SAMPLES_S = 1.5
 """The parts of all schemes together are to take no longer, set-up left out."""
 AGREEMENT = 1.25
@@ -136,7 +136,7 @@ def _baseline_parts(timed: Callable[[float], Part]) -> list[Part]:
         computed = last.cpu_s - setup_s
         ratio = _rate(last, setup_s) / max(_rate(parts[-2], setup_s), 1e-12)
         agrees = 1 / AGREEMENT <= ratio <= AGREEMENT
-        if (computed >= ENOUGH_S and agrees) or 4 * computed > MOST_S:
+        if 4 * computed > (ALWAYS_S if agrees else MOST_S):
             break
         parts.append(timed(share))
     return parts

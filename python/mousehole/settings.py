@@ -101,9 +101,7 @@ class Options:
     )
     quick: bool = switch("A quick look: 3 replications, ranges and no verdicts.", RUN)
     seed: int | None = option(None, "Seed of all random draws (default: 1).", "N", RUN, int)
-    jobs: int | None = option(
-        None, "Parallel runs (default: one per core); results are the same.", "N", RUN, int
-    )
+    jobs: int | None = option(None, "Parallel runs (default: one per core, if memory allows).", "N", RUN, int)
     reporter: Reporter | None = None
 
 

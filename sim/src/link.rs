@@ -1,11 +1,12 @@
 //! A link: a queue, a transmitter, a propagation delay, and losses that a scenario asks for.
 
 use crate::drop_reason::DropReason;
-use crate::packet::{Packet, flag};
+use crate::packet::{Colour, Packet, flag};
 use crate::queue::{Dequeued, Dropped, Queue};
 use crate::record::{ColourCounts, Count, QueueCounts};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Rate, Time};
+use std::collections::VecDeque;
 
 /// Losses that a scenario asks for, before the queue.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -111,6 +112,9 @@ pub struct Link {
     /// Extra bytes per packet on the wire.
     overhead: u32,
     drops: Vec<Dropped>,
+    /// Start of transmission, colour and size of the packets that this link has marked and that may still wait (fast
+    /// path).
+    scheduled_marks: VecDeque<(Time, Colour, u16)>,
 }
 
 impl Link {
@@ -135,6 +139,7 @@ impl Link {
             retry_at: Time::ZERO,
             overhead: 0,
             drops: Vec::new(),
+            scheduled_marks: VecDeque::new(),
         }
     }
 
@@ -177,7 +182,7 @@ impl Link {
                 }
                 Ok(start) => {
                     if packet.is_marked_here() {
-                        self.counts.marked(packet.colour, packet.bytes);
+                        self.note_mark(packet, now, start);
                     }
                     self.count_sent(packet, now, start);
                     self.busy_until = start + self.tx_time(u32::from(packet.bytes));
@@ -261,12 +266,15 @@ impl Link {
         let mut colours = self.counts.colours;
         if let Some(fifo) = self.queue.as_fifo().filter(|_| !self.slow) {
             let last = Time(end.0.saturating_sub(1));
-            let (waiting, marks) = (fifo.waiting(last), fifo.waiting_marks(last));
+            let waiting = fifo.waiting(last);
             for (index, counts) in colours.iter_mut().enumerate() {
                 counts.sent.packets -= u64::from(waiting.colour_packets[index]);
                 counts.sent.bytes -= waiting.colour_bytes[index];
-                counts.marked.packets -= marks[index].0;
-                counts.marked.bytes -= marks[index].1;
+            }
+            for &(_, colour, bytes) in self.scheduled_marks.iter().filter(|(start, _, _)| *start >= end) {
+                let marked = &mut colours[colour.index()].marked;
+                marked.packets -= 1;
+                marked.bytes -= u64::from(bytes);
             }
         }
         colours
@@ -321,6 +329,16 @@ impl Link {
         if start.0.wrapping_sub(self.measured_from.0) < self.measured_for.0 {
             self.counts.waited(start.since(arrived));
         }
+    }
+
+    /// Counts a packet as marked whose transmission starts at `start` (fast path).
+    #[inline(never)]
+    fn note_mark(&mut self, packet: &Packet, now: Time, start: Time) {
+        self.counts.marked(packet.colour, packet.bytes);
+        while self.scheduled_marks.front().is_some_and(|(earlier, _, _)| *earlier < now) {
+            self.scheduled_marks.pop_front();
+        }
+        self.scheduled_marks.push_back((start, packet.colour, packet.bytes));
     }
 
     /// Returns whether the scenario asks for losses here.

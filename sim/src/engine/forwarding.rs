@@ -72,9 +72,9 @@ impl World {
         let path_state = &mut self.path_states[event.packet.flow as usize];
         let (at, class) = next_hop(event, path_state, &self.setup.layout, &self.ends, at);
         let order = order_key(&event.packet);
-        let key = match waited && self.setup.senders.first().is_ns2() {
-            true => insertion::key(start, at, number as u64),
-            false => self.key(class, order, at),
+        let key = match self.setup.senders.first().is_ns2() {
+            true if waited => insertion::key(start, at, number as u64),
+            _ => self.key(class, order, at),
         };
         self.wheel.schedule(node, at, key);
     }

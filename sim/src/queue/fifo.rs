@@ -52,13 +52,12 @@ impl Policy {
     }
 }
 
-/// Size, colour, mark and start of transmission of a packet whose departure is scheduled (fast path).
+/// Size, colour and start of transmission of a packet whose departure is scheduled (fast path).
 #[derive(Clone, Copy)]
 struct ScheduledDeparture {
     start: Time,
     bytes: u16,
     colour: Colour,
-    is_marked: bool,
 }
 
 /// A FIFO queue.
@@ -133,8 +132,7 @@ impl Fifo {
         }
         let start = now.max(busy_until);
         self.add(packet.bytes, packet.colour);
-        let (bytes, colour, is_marked) = (packet.bytes, packet.colour, packet.is_marked_here());
-        self.scheduled.push_back(ScheduledDeparture { start, bytes, colour, is_marked });
+        self.scheduled.push_back(ScheduledDeparture { start, bytes: packet.bytes, colour: packet.colour });
         Ok(start)
     }
 
@@ -148,18 +146,6 @@ impl Fifo {
     pub fn waiting(&mut self, now: Time) -> Backlog {
         self.expire(now);
         self.waiting
-    }
-
-    /// Returns packets and bytes by colour that this queue has marked and whose transmission starts after `now` (fast
-    /// path).
-    pub fn waiting_marks(&self, now: Time) -> [(u64, u64); 3] {
-        let mut marks = [(0, 0); 3];
-        for departure in self.scheduled.iter().filter(|one| one.is_marked && one.start > now) {
-            let (packets, bytes) = &mut marks[departure.colour.index()];
-            *packets += 1;
-            *bytes += u64::from(departure.bytes);
-        }
-        marks
     }
 
     /// Returns the packet that leaves next (slow path).
@@ -195,7 +181,7 @@ impl Fifo {
     /// Removes the scheduled departures up to `now`: at equal times departures precede arrivals.
     #[inline]
     fn expire(&mut self, now: Time) {
-        while let Some(&ScheduledDeparture { start, bytes, colour, .. }) = self.scheduled.front() {
+        while let Some(&ScheduledDeparture { start, bytes, colour }) = self.scheduled.front() {
             if start > now {
                 break;
             }
