@@ -126,18 +126,18 @@ class Hosts:
 def play(hosts: Hosts, transfers: list[Transfer], seconds: float) -> None:
     """Start the transfers as the budget allows, and serve them until all have ended or time is up."""
     deadline = time.monotonic() + seconds
+    # The network's process has to be there before the first packet.
+    time.sleep(1)
     waiting = list(transfers)
     while (waiting or hosts.left) and time.monotonic() < deadline:
-        left = []
+        # One at a time, so that those under way are served in between.
         used = sum(one.rate_bps for one in hosts.left.values())
-        for transfer in waiting:
-            if len(hosts.left) < MOST_AT_ONCE and (used == 0 or used + transfer.rate_bps <= BUDGET_BPS):
-                used += transfer.rate_bps
-                hosts.start(transfer)
-            else:
-                left.append(transfer)
-        waiting = left
-        hosts.step(0.05)
+        fits = (one for one in waiting if used == 0 or used + one.rate_bps <= BUDGET_BPS)
+        chosen = next(fits, None) if len(hosts.left) < MOST_AT_ONCE else None
+        if chosen:
+            waiting.remove(chosen)
+            hosts.start(chosen)
+        hosts.step(0.0 if chosen else 0.05)
 
 
 def main() -> int:

@@ -68,7 +68,7 @@ class Cell:
     def rate_bps(self) -> float:
         """About the rate that it reaches: the link's, or what losses leave (Mathis et al. 1997)."""
         short = 8 * self.size / (2 * self.rtt_s)
-        with_loss = 2 * 1448 * 8 * (1.5 / self.loss) ** 0.5 / self.rtt_s if self.loss else RATE_BPS
+        with_loss = 1448 * 8 * (1.5 / self.loss) ** 0.5 / self.rtt_s if self.loss else RATE_BPS
         return min(RATE_BPS, short, with_loss)
 
     def __str__(self) -> str:
@@ -151,8 +151,8 @@ def linux_times(
         for number, cell in enumerate(each for cell in cells for each in [cell] * cell.transfers)
     ]
     listed = [{"path": asdict(cell.path), "size": cell.size, "seed": number} for number, cell in numbered]
-    # The longest first, so that none is left alone at the end.
-    order = sorted(numbered, key=lambda one: -one[1].size / one[1].rate_bps - 10 * one[1].rtt_s)
+    # The slowest first, since many of them go on at the same time; the fast ones share what is left.
+    order = sorted(numbered, key=lambda one: (one[1].rate_bps, one[1].size))
     with tempfile.TemporaryDirectory() as folder:
         paths, task = Path(folder, "paths.json"), Path(folder, "task.json")
         paths.write_text(json.dumps(listed), encoding="utf-8")

@@ -27,7 +27,7 @@ fn shares__are_met_and_the_same_under_all_schemes() {
     let count = |tcp: u8| drawn.values().filter(|&&one| one == tcp).count() as f64 / drawn.len() as f64;
     println!("{} connections: {:.3} {:.3} {:.3}", drawn.len(), count(0), count(1), count(2));
     for (tcp, share) in [(0, 0.6), (1, 0.3), (2, 0.1)] {
-        let tolerance = 4.0 * (share * (1.0 - share) / drawn.len() as f64 as f64).sqrt();
+        let tolerance = 4.0 * (share * (1.0 - share) / drawn.len() as f64).sqrt();
         assert!((count(tcp) - share).abs() < tolerance, "{tcp}: {}", count(tcp));
     }
     let under = tcps("linux:0.6,bbr:0.3,rfc:0.1", "fq-codel");

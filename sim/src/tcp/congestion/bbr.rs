@@ -532,11 +532,7 @@ impl Model {
             return;
         }
         match self.state {
-            State::Down => {
-                if !self.is_refilled_in_time(ack, cwnd) && self.may_cruise(ack.in_flight) {
-                    self.start_cruise();
-                }
-            }
+            State::Down => self.leave_down(ack, cwnd),
             State::Cruise => {
                 self.is_refilled_in_time(ack, cwnd);
             }
@@ -544,13 +540,21 @@ impl Model {
                 self.is_probe_sample = true;
                 self.start_up(ack, cwnd);
             }
-            State::Up => {
-                if self.may_go_down(ack, cwnd) {
-                    self.was_too_high = false;
-                    self.start_down(ack.delivered, ack.now);
-                }
-            }
+            State::Up => self.leave_up(ack, cwnd),
             _ => {}
+        }
+    }
+
+    fn leave_down(&mut self, ack: &ModelAck, cwnd: f64) {
+        if !self.is_refilled_in_time(ack, cwnd) && self.may_cruise(ack.in_flight) {
+            self.start_cruise();
+        }
+    }
+
+    fn leave_up(&mut self, ack: &ModelAck, cwnd: f64) {
+        if self.may_go_down(ack, cwnd) {
+            self.was_too_high = false;
+            self.start_down(ack.delivered, ack.now);
         }
     }
 
