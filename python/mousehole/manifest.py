@@ -69,9 +69,7 @@ def tcp_parameters(scenario: Scenario) -> dict[str, JsonValue]:
     """
     parameters = _engine.tcp_parameters(scenario)
     if all(isinstance(value, dict) for value in parameters.values()):
-        return {
-            profile: _named(values) for profile, values in parameters.items() if isinstance(values, dict)
-        }
+        return {profile: _named(values) for profile, values in parameters.items() if isinstance(values, dict)}
     return _named(parameters)
 
 

@@ -72,7 +72,9 @@ class Options:
     ignore_trace_rtt: bool = switch("Use --rtt for every connection.", TRAFFIC)
     strict: bool = switch("Treat a faulty row of a file as an error.", TRAFFIC)
     params: Mapping[str, object] | None = None
-    tcp: str | None = option(None, "linux (default), bbr, rfc, ns2-2.35, ns2-2001, or shares: linux:0.6,bbr:0.4.", "PROFILE", HOSTS)
+    tcp: str | None = option(
+        None, "linux (default), bbr, rfc, ns2-2.35, ns2-2001, or shares: linux:0.6,bbr:0.4.", "PROFILE", HOSTS
+    )
     ecn: bool = switch("Hosts use ECN (RFC 3168).", HOSTS)
     schemes: str | Sequence[str] | None = option(
         None, "Schemes to compare, or all; mousehole schemes lists them.", "NAME[(…)][,…]", COMPARED
