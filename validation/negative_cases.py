@@ -19,7 +19,7 @@ Where packets do not wait, nobody can be let ahead. At a hundredth of the load n
     {
         "title": "A fast link",
         "words": """
-The same web traffic at 60 % of 1 Gb/s. What is gained is real, a fifth of the time, and small: about ten
+The same web traffic at 60 % of 1 Gb/s. What is gained is real, a tenth of the time, and small: about four
 milliseconds for a transfer; FQ-CoDel gains as much.
 """,
         "commands": (
