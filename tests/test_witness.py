@@ -61,6 +61,13 @@ def test_verdict__bound(simulated: float | None, held: bool, verdict: str) -> No
     assert row.verdict == verdict
 
 
+def test_verdict__without_drops_there_is_no_ratio() -> None:
+    none, some = witness.Estimate(0, 0), witness.Estimate(3, 1)
+    row = witness.Row(Case("bbr", 1), "drops in the window", none, some, held=False)
+    assert (row.apart, row.verdict) == (None, "shown only")
+    assert witness.cells(row)[-2:] == ["", "shown only"]
+
+
 def test_exit_code__one_that_differs_fails() -> None:
     good = witness.Row(Case("reno", 1), "queue", witness.Estimate(30, 1), witness.Estimate(31, 1))
     bad = witness.Row(Case("reno", 1), "queue", witness.Estimate(30, 1), witness.Estimate(41, 1))

@@ -19,7 +19,7 @@ Where packets do not wait, no packet can be let ahead. At a load of 1 % no schem
     {
         "title": "A fast link",
         "words": """
-The same web traffic at 60 % of 1 Gb/s. The gain is real, a fifth of the time, but small: about ten
+The same web traffic at 60 % of 1 Gb/s. The gain is real, a tenth of the time, but small: about four
 milliseconds for a transfer. FQ-CoDel gains as much.
 """,
         "commands": (

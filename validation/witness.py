@@ -89,15 +89,17 @@ class Row:
 
     @property
     def apart(self) -> float | None:
-        """Simulator over Linux, less one."""
-        return None if self.simulated is None else self.simulated.mean / self.linux.mean - 1
+        """Simulator over Linux, less one; none where either has nothing to compare."""
+        if self.simulated is None or self.linux.mean == 0:
+            return None
+        return self.simulated.mean / self.linux.mean - 1
 
     @property
     def verdict(self) -> str:
         """What the row says about the bound."""
-        if self.apart is None:
+        if self.simulated is None:
             return "not in the simulator"
-        if not self.held:
+        if not self.held or self.apart is None:
             return "shown only"
         if abs(self.apart) <= BOUND:
             return AGREES

@@ -31,5 +31,5 @@ def test_shares__are_in_the_manifest_by_profile() -> None:
 
 
 def test_shares__that_do_not_sum_to_1_are_refused() -> None:
-    with pytest.raises(MouseholeError, match="sum to 1; these sum to 0.9"):
+    with pytest.raises(MouseholeError, match=r"sum to 1; these sum to 0\.9"):
         manifest_tcp("linux:0.6,bbr:0.3")

@@ -11,7 +11,7 @@ use crate::units::{Dur, Time};
 
 /// Segments per second cubed (`bic_scale`, 41·10/1024).
 const C: f64 = 0.4;
-/// 1024ths that a reduction leaves (`beta`).
+/// What a reduction leaves of 1024 segments (`beta`).
 const BETA_1024: u32 = 717;
 /// Eighths of a window's acknowledgements that let the Reno-friendly window grow by one (`beta_scale`).
 const FRIENDLY_8: u32 = 15;
