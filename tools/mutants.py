@@ -30,7 +30,16 @@ CARGO = os.environ.get("CARGO", "cargo")
 PACKAGES = ("cosmic-ray==8.7.0", "universalmutator==1.14.1")
 CARGO_MUTANTS = "27.1.0"
 PYTHON_MODULES = tuple(
-    f"python/mousehole/{name}.py" for name in ("statistics", "reduction", "findings", "tables")
+    f"python/mousehole/{name}.py"
+    for name in (
+        "statistics/capture",
+        "statistics/indices",
+        "statistics/intervals",
+        "statistics/levels",
+        "statistics/transient",
+        "reduction",
+        "findings",
+    )
 )
 PYTHON_TESTS = tuple(f"python/tests/test_{name}.py" for name in ("statistics", "reduction", "findings"))
 RUST_FOLDERS = ("policy/src", "sim/src/tcp", "sim/src/queue", "sim/src/marker")
