@@ -109,6 +109,28 @@ fn closed__sessions_begin_at_the_same_times_under_every_scheme() {
     }
 }
 
+/// With few clients a resample draws blocks of time, so a copy may lack what a connection waited for. Such a connection
+/// starts at its recorded time, and nothing is played that was not drawn, or played twice.
+#[test]
+fn closed__a_resample_plays_what_was_drawn_once() {
+    let traffic = pages(true);
+    let plays = |replay: &str, replication| {
+        let mut base = replayed("droptail", Some(replay), Some(0.5));
+        base.traffic.resample = true;
+        let result = played(&Scenario { replication, ..base }, &traffic);
+        let keys: Vec<u64> = result.outcome.transfers.iter().map(|one| one.key).collect();
+        let distinct: HashSet<u64> = keys.iter().copied().collect();
+        assert_eq!(distinct.len(), keys.len(), "a connection was played twice");
+        distinct
+    };
+    for replication in 0..5 {
+        let (closed, open) = (plays("closed", replication), plays("open", replication));
+        // Late sessions carry a few connections over the window's ends, so that the two sets are not equal.
+        let common = closed.intersection(&open).count();
+        assert!(common * 10 > 9 * open.len().max(closed.len()), "{common} of {} and {}", open.len(), closed.len());
+    }
+}
+
 /// Later laps begin at their times although earlier ones run late, and what is offered is what open replay offers.
 #[test]
 fn closed__offers_the_same_bytes_in_the_long_run() {
