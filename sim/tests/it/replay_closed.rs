@@ -127,7 +127,22 @@ fn closed__a_resample_plays_what_was_drawn_once() {
         let (closed, open) = (plays("closed", replication), plays("open", replication));
         // Late sessions carry a few connections over the window's ends, so that the two sets are not equal.
         let common = closed.intersection(&open).count();
-        assert!(common * 10 > 9 * open.len().max(closed.len()), "{common} of {} and {}", open.len(), closed.len());
+        assert!(
+            common * 10 > 9 * open.len().max(closed.len()),
+            "{common} of {} and {}",
+            open.len(),
+            closed.len()
+        );
+    }
+}
+
+/// A run of an instant may see only connections that wait for others in later laps.
+#[test]
+fn closed__a_run_of_an_instant_ends() {
+    let traffic = pages(true);
+    for replication in 0..40 {
+        let base = replayed("droptail", Some("closed"), Some(0.9));
+        played(&Scenario { duration: "50ms".into(), replication, ..base }, &traffic);
     }
 }
 
