@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn tx_time__never_wraps() {
         assert_eq!(Rate(8_000_000_000).tx_time(2_500_000_000), Dur(2_500_000_000));
-        assert_eq!(Rate(8_000_000_000_000).tx_time(1 << 60), Dur((1 << 60) / 1000));
+        assert_eq!(Rate(8_000_000_000_000).tx_time(1 << 60), Dur(((1 << 60) + 500) / 1000));
         assert_eq!(Rate(1).tx_time(u64::MAX), Dur(u64::MAX));
     }
 }

@@ -126,14 +126,14 @@ const SET_UP: &str = "\tif (params->yellow < params->green)\n";
 
 #[test]
 fn endless_set_up__is_refused_in_the_other_process() {
-    let endless = "\twhile (((volatile struct mh_place *)place)->buffer_bytes != 41)\n\t\t;\n";
+    let endless = "\twhile (((volatile struct mh_link_context *)link)->buffer_bytes != 41)\n\t\t;\n";
     let report = check_changed("sets-up-for-ever", SET_UP, &format!("{endless}{SET_UP}"));
     refused(&report, "random records", "setup does not return within 5 s; a loop needs a constant bound");
 }
 
 #[test]
 fn set_up_that_ends_the_process__is_refused_in_the_other_process() {
-    let crash = "\tparams->green /= ((volatile struct mh_place *)place)->rate_bps < 0;\n";
+    let crash = "\tparams->green /= ((volatile struct mh_link_context *)link)->rate_bps < 0;\n";
     let report = check_changed("divides", SET_UP, &format!("{crash}{SET_UP}"));
     refused(&report, "random records", "division by zero");
 }
