@@ -23,7 +23,7 @@ from mousehole.results import BucketRow, ColourRow, Finding, LoadRow, Results, S
 from mousehole.sizes import Role, Summary, size_text
 from mousehole.statistics import LEAST_REPLICATIONS
 from mousehole.tabling import natural_width
-from mousehole.texts import rate_text, share_text, signed, time_text
+from mousehole.texts import counted, rate_text, share_text, signed, time_text
 
 R = TypeVar("R")
 
@@ -132,15 +132,14 @@ def _evidence_text(results: Results, cell: Cell) -> str:
     if row is None:
         return ""
     short, long = size_text(plan.short_bytes), size_text(plan.long_bytes)
-    copies = (
-        f"{row.copies_least}"
-        if row.copies_least == row.copies_most
-        else (f"{row.copies_least} to {row.copies_most}")
-    )
+    copies = "1 copy" if row.copies_most == 1 else f"{row.copies_most} copies"
+    if row.copies_least != row.copies_most:
+        copies = f"{row.copies_least} to {copies}"
     return (
-        f"Behind this stand {row.short_transfers} distinct transfers ≤ {short} of {row.short_clients} "
-        f"clients and {row.long_transfers} > {long} of {row.long_clients} clients, in {copies} copies at "
-        f"a time; each window plays the capture {row.laps:.2g} times."
+        f"Behind this stand {counted(row.short_transfers, 'distinct transfer')} ≤ {short} of "
+        f"{counted(row.short_clients, 'client')} and {row.long_transfers} > {long} of "
+        f"{counted(row.long_clients, 'client')}, in {copies} at a time; each window plays the capture "
+        f"{row.laps:.2g} times."
     )
 
 

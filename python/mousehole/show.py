@@ -21,7 +21,7 @@ from mousehole.engine_types import (
 )
 from mousehole.records import Records
 from mousehole.sizes import size_text
-from mousehole.texts import rate_text, share_text, time_text
+from mousehole.texts import counted, rate_text, share_text, time_text
 
 
 def print_schemes(console: Console, schemes: list[SchemeEntry], parts: list[PartEntry]) -> None:
@@ -207,7 +207,7 @@ def _amounts(summary: TrafficSummary) -> list[tuple[str, str]]:
     quic = f"{kinds['quic_connections']} flows, {size_text(kinds['quic_bytes'])}, replayed as TCP"
     return [
         ("connections", f"{summary['connections']} with {summary['transfers']} transfers"),
-        ("hosts", f"{summary['clients']} clients, {summary['servers']} servers"),
+        ("hosts", f"{counted(summary['clients'], 'client')}, {counted(summary['servers'], 'server')}"),
         ("span", f"{summary['span_s']:,.6g} s"),
         ("payload", f"{size_text(summary['payload_bytes'])}, {size_text(summary['wire_bytes'])} on the wire"),
         *([("QUIC", quic)] if kinds["quic_connections"] else []),

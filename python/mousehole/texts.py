@@ -17,6 +17,11 @@ def time_text(seconds: float | None, bound: bool = False) -> str:
     return f"≥ {text}" if bound else text
 
 
+def counted(number: int, noun: str) -> str:
+    """Returns `1 client`, `2 clients`: the number with the noun, which takes an s in the plural."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def share_text(share: float | None) -> str:
     """Returns a share as text: `0.42 %`, `–` for None."""
     if share is None or not isfinite(share):

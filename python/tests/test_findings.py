@@ -11,7 +11,7 @@ from mousehole.plan import Plan, Task, Warmup
 from mousehole.reduction import RunFacts, reduce_run, with_shares
 from mousehole.results import Results
 from mousehole.statistics import Design, Estimate
-from mousehole.texts import percent
+from mousehole.texts import counted, percent
 from support import HandMadeRun
 
 
@@ -259,3 +259,8 @@ def test_warmup__follows_load_and_sizes() -> None:
     assert large.warmup_of(replace(cell, load=1.0)) == "30s", "there is no steady state to wait for"
     given = replace(plan, warmup=Warmup(np.array([1e6]), 1e7, 0.9, is_chosen=False))
     assert given.warmup_of(replace(cell, load=0.9)) == "30s"
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "0 clients"), (1, "1 client"), (2, "2 clients")])
+def test_counted__has_the_plural_but_for_one(number: int, text: str) -> None:
+    assert counted(number, "client") == text
