@@ -45,10 +45,15 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([lines[0], "|" + "---|" * len(header), *lines[1:], ""])
 
 
-def wrapped(paragraph: str) -> str:
-    """Returns a paragraph in lines of at most 100 columns; code spans and links are not divided."""
+def wrapped(paragraph: str, indent: str = "") -> str:
+    """Returns a paragraph in lines of at most 100 columns; code spans and links are not divided.
+
+    `indent` stands before every line but the first.
+    """
     kept = re.sub(r"`[^`]*`|\]\([^)]*\)", lambda span: span[0].replace(" ", "\0"), paragraph)
-    lines = textwrap.fill(kept, COLUMNS, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.fill(
+        kept, COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
     return lines.replace("\0", " ")
 
 

@@ -11,7 +11,6 @@ import json
 import shlex
 import subprocess
 import sys
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,15 +55,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def wrapped(words: str) -> str:
-    """Returns paragraphs with lines of at most 100 columns."""
-    paragraphs = (" ".join(paragraph.split()) for paragraph in words.strip().split("\n\n"))
-    return "\n\n".join(
-        textwrap.fill(paragraph, 100, break_long_words=False, break_on_hyphens=False)
-        for paragraph in paragraphs
-    )
-
-
 def section(number: int, case: Case, mousehole: str) -> str:
     """Returns one case as markdown."""
     print(f"negatives: {number}. {case.title}", file=sys.stderr, flush=True)
@@ -72,7 +62,7 @@ def section(number: int, case: Case, mousehole: str) -> str:
         f"```\nmousehole compare {command}\n```\n\n{table(ran(mousehole, command), case)}"
         for command in case.commands
     ]
-    return "\n".join([f"## {number}. {case.title}\n\n{wrapped(case.words)}\n", *runs])
+    return "\n".join([f"## {number}. {case.title}\n\n{document.wrapped(case.words.strip())}\n", *runs])
 
 
 def ran(mousehole: str, command: str) -> Comparison:

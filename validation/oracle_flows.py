@@ -67,7 +67,7 @@ class Flow:
     packets: int
     delay_us: int
 
-    def told(self) -> str:
+    def argument(self) -> str:
         """Returns the flow as the script takes it."""
         return f"{self.start_s:.6f}:{self.packets}:{self.delay_us / 1000:.3f}"
 
@@ -97,7 +97,8 @@ class Case:
         """Returns what reproduces the ns-2 side."""
         settings = {
             "q": self.queue, "qlim": self.buffer, "seed": self.seed, "tend": self.end_s,
-            "variant": self.variant, "ecn": self.ecn, "flows": ",".join(flow.told() for flow in self.flows),
+            "variant": self.variant, "ecn": self.ecn,
+            "flows": ",".join(flow.argument() for flow in self.flows),
         }  # fmt: skip
         return ["ns", str(SCRIPT), *(f"{name}={value}" for name, value in settings.items())]
 

@@ -281,9 +281,11 @@ def summary(sections: Sequence[Section]) -> str:
 def body(sections: Sequence[Section]) -> str:
     """Returns the part of the page that is written: what is wrong, then everything."""
     wrong = [row for section in sections for row in shown(section) if row.verdict not in (AGREES, "holds")]
-    parts = [f"\n**{summary(sections)}.**\n"]
+    parts = ["\n" + document.wrapped(f"**{summary(sections)}.**") + "\n"]
     if wrong:
-        lines = (f"- {row.verdict}: {row.claim}. {row.result}\n" for row in wrong)
+        lines = (
+            document.wrapped(f"- {row.verdict}: {row.claim}. {row.result}", "  ") + "\n" for row in wrong
+        )
         parts.append("\n## What differs, fails or is not compared\n\n" + "".join(lines))
     for title, is_outside in GROUPS:
         parts.append(f"\n## {title}\n")

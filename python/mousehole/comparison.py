@@ -9,12 +9,13 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from mousehole import _engine, bottleneck, findings, jsonout, notes, output, overview, tables
 from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
-from mousehole.engine_types import Scenario, TrafficSummary
+from mousehole.engine_types import Floats, Scenario, TrafficSummary
 from mousehole.errors import field_error
 from mousehole.estimate import Estimate, estimated, fitting_jobs
 from mousehole.evidence import capture_of
@@ -26,6 +27,7 @@ from mousehole.pool import default_jobs, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
 from mousehole.results import Finding, Manifest, Results, Row, as_record
 from mousehole.settings import Options, accepts_options
+from mousehole.statistics import capture_freedom
 
 WORTH_SAYING_GB = 1.0
 """Memory from which on it is told beside the time."""
@@ -258,13 +260,15 @@ def _compared(
 ) -> Comparison:  # fmt: skip
     rate = bottleneck.facts(plan.base)["rate"]
     summary = None if engine_traffic is None else interruptible(lambda: engine_traffic.summary(rate))
-    plan = replace(plan, warmup=_warmup(plan, engine_traffic, summary, chooses_warmup))
+    sizes = np.empty(0) if engine_traffic is None else engine_traffic.frame()["bytes"].astype(float)
+    plan = replace(plan, warmup=_warmup(plan, sizes, summary, chooses_warmup))
     _warn_of_low_load(plan, given.label, summary, reporter)
     estimate = estimated(plan, engine_traffic, jobs or default_jobs())
     at_once = fitting_jobs(estimate, jobs, available_bytes())
     _announce(plan, estimate, at_once, reporter)
     facts = run_plan(plan, engine_traffic, at_once, reporter)
-    capture = capture_of(plan.base["traffic"], engine_traffic, summary, plan.buckets, _pipe_bytes(plan))
+    freedom = capture_freedom(sizes, _pipe_bytes(plan))
+    capture = capture_of(plan.base["traffic"], engine_traffic, summary, plan.buckets, freedom)
     results = Results(plan, facts, given.label, manifest(plan, given), summary, capture)
     return Comparison(results, engine_traffic)
 
@@ -278,15 +282,12 @@ def _pipe_bytes(plan: Plan) -> float:
     return _engine.parse_rate("rate", rate) * _engine.parse_duration("rtt", rtt or scenarios.DEFAULT_RTT) / 8
 
 
-def _warmup(
-    plan: Plan, traffic: _engine.Traffic | None, summary: TrafficSummary | None, is_chosen: bool
-) -> Warmup | None:
+def _warmup(plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool) -> Warmup | None:
     """Returns what the warm-up is chosen from, None if the sizes of transfers are not known before."""
     rate = bottleneck.facts(plan.base)["rate"]
-    if traffic is None or summary is None or rate is None or plan.base["traffic"].get("mix"):
+    if summary is None or rate is None or plan.base["traffic"].get("mix"):
         return None
-    sizes, rate_bps = traffic.frame()["bytes"].astype(float), float(_engine.parse_rate("rate", rate))
-    return Warmup(sizes, rate_bps, summary["native_load"], is_chosen)
+    return Warmup(sizes, float(_engine.parse_rate("rate", rate)), summary["native_load"], is_chosen)
 
 
 def _frame(rows: Sequence[Row]) -> pl.DataFrame:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from mousehole import _engine
 from mousehole.engine_types import TrafficSection, TrafficSummary
 from mousehole.sizes import Bucket, Summary
-from mousehole.statistics import capture_freedom
 
 LEAST_TRANSFERS = 100
 """With fewer distinct transfers of a class in the capture, there is no verdict on this class."""
@@ -40,11 +39,11 @@ def capture_of(
     traffic: _engine.Traffic | None,
     summary: TrafficSummary | None,
     buckets: tuple[Bucket, ...],
-    pipe_bytes: float,
+    freedom: float,
 ) -> Capture | None:
     """Returns the capture that a comparison replays, None if a model draws any of its traffic.
 
-    `pipe_bytes` is the bandwidth-delay product of the link.
+    `freedom` is that of `statistics.capture_freedom`.
     """
     mix = section.get("mix") or []
     models = bool(section.get("model")) or any(entry.get("model") for entry in mix)
@@ -56,4 +55,4 @@ def capture_of(
         for bucket in buckets
         if bucket.role != "size"
     }
-    return Capture(summary["period_s"], counted, capture_freedom(traffic.frame()["bytes"], pipe_bytes))
+    return Capture(summary["period_s"], counted, freedom)

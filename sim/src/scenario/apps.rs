@@ -79,7 +79,10 @@ pub fn telnet_sessions(plan: &Plan, model: &Telnet, seed: u64, apps: &mut Apps) 
 
 /// Returns the payload of an echo and of a keystroke.
 pub fn keystroke_payloads(plan: &Plan, model: &Telnet) -> (u64, u16) {
-    let (echo, typed) = (model.packet_bytes - plan.params.header, model.packet_bytes - plan.params.ack_bytes);
+    let (echo, typed) = (
+        model.packet_bytes - plan.senders.first().header,
+        model.packet_bytes - plan.senders.first().ack_bytes,
+    );
     (u64::from(echo), typed as u16)
 }
 

@@ -87,7 +87,7 @@ pub fn ideal_times(
 /// those that need a simulation of their own, are NaN.
 fn times_of_single_writes(plan: &Plan, transfers: &[Transfer], cancel: &AtomicBool) -> Result<Vec<f64>> {
     let mut times = vec![f64::NAN; transfers.len()];
-    if plan.params.opening == Opening::OneWaySyn {
+    if plan.senders.first().opening == Opening::OneWaySyn {
         return Ok(times);
     }
     let single = transfers.iter().enumerate().filter(|(_, transfer)| is_single_write(plan, transfer));
@@ -281,7 +281,7 @@ fn case_of(plan: &Plan, transfer: &Transfer, traffic: &Traffic, scripts: &[Scrip
     });
     let writes = match listed {
         Some(writes) => writes.iter().map(|write| (write.idle.0, write.bytes)).collect(),
-        None if plan.params.whole_segments => vec![(0, fill_segments(plan, path, transfer.bytes))],
+        None if plan.senders.first().whole_segments => vec![(0, fill_segments(plan, path, transfer.bytes))],
         None => vec![(0, transfer.bytes)],
     };
     Case { path, writes, request_bytes: 0 }

@@ -36,7 +36,7 @@ fn followed__equals_played() {
         let plan = Plan::new(&scenario).expect("a valid scenario");
         let sizes = (1..700).step_by(7).chain([3000]);
         let one = |segments: u64| {
-            let bytes = segments * u64::from(plan.params.mss) - segments % 5 * 97;
+            let bytes = segments * u64::from(plan.senders.first().mss) - segments % 5 * 97;
             transfer(&plan, bytes, segments.is_multiple_of(2))
         };
         let transfers: Vec<Transfer> = sizes.map(one).collect();

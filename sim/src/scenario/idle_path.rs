@@ -155,7 +155,7 @@ impl IdlePath {
     /// Returns a time by which a connection that has the path to itself has sent `segments` in all of its writes, even
     /// if it never sends more than one per round trip. Pauses are not counted.
     pub fn longest_time(plan: &Plan, path: PathKey, segments: u64) -> Dur {
-        let params = &plan.params;
+        let params = plan.senders.of(path.tcp);
         let full = (params.mss + params.header).max(params.ack_bytes + params.request_bytes) as u16;
         let directions = [IdlePath::of_data(plan, path), IdlePath::of_acks(plan, path)];
         let once = directions.iter().map(|direction| direction.arrival(Time::ZERO, full).0);

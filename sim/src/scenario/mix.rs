@@ -257,7 +257,7 @@ impl Plan {
     /// # Errors
     /// [`Error::Field`] naming what does not go with the TCP profile.
     pub(super) fn consistent(self) -> Result<Plan> {
-        let asks = matches!(self.params.opening, Opening::Request);
+        let asks = matches!(self.senders.first().opening, Opening::Request);
         let telnet = self.models().find_map(|(number, model)| match model {
             Model::Telnet(telnet) => Some((number, telnet)),
             _ => None,

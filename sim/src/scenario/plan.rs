@@ -11,7 +11,7 @@ use crate::engine::misbehaving::Rules;
 use crate::engine::server::Order;
 use crate::error::{Error, Result, quote};
 use crate::rng;
-use crate::tcp::{Params, Senders};
+use crate::tcp::Senders;
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
 use crate::traffic::model::{self, Model};
@@ -26,9 +26,7 @@ pub struct Plan {
     pub scenario: Scenario,
     /// The scheme.
     pub scheme: Scheme,
-    /// TCP parameters of the first TCP of the run; the mean segment and who opens are taken from it.
-    pub params: Params,
-    /// All TCPs of the run.
+    /// All TCPs of the run; the mean segment and who opens are taken from the first.
     pub senders: Senders,
     /// Rate of the bottleneck in the data direction.
     pub rate: Rate,
@@ -76,7 +74,6 @@ impl Plan {
         let senders = tcp::senders(&scenario.tcp, direction)?;
         Plan {
             scheme: Scheme::parse(&scenario.scheme)?,
-            params: senders.first().clone(),
             senders,
             rate: links[usize::from(DOWN)].rate,
             uplink_rate: links[usize::from(UP)].rate,

@@ -91,7 +91,7 @@ fn replay_source(
         Error::faulty("files", name, "was not read", "read before the run")
     })?;
     let rate = if upload { plan.uplink_rate } else { plan.rate };
-    let (mss, run) = (plan.params.mss, (seed, replication));
+    let (mss, run) = (plan.senders.first().mss, (seed, replication));
     let span = plan.deadline().since(Time::ZERO);
     let overlay = match load.target {
         Some(target) if plan.scenario.traffic.resample => {
@@ -129,7 +129,7 @@ fn model_source(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: 
     let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
     let drawn = apps::seed_of(plan.replication_seed(), number);
     let rate = if model.is_upload() { plan.uplink_rate } else { plan.rate };
-    let mss = plan.params.mss;
+    let mss = plan.senders.first().mss;
     let model = match load.target {
         Some(target) => model.clone().with_load(target, rate, mss)?,
         None => model.clone(),

@@ -87,8 +87,9 @@ impl Overlay {
         Overlay::for_span(traffic, target, rate, mss, (seed, replication), Dur(u64::MAX))
     }
 
-    /// Does the same for a run, (seed, replication), but keeps only the arrivals of the first `span` from its window offset on. On a fast
-    /// link with a short trace these are few: a run of minutes out of thousands of copies of a day.
+    /// Overlays copies as [`Overlay::new`] does for a run, (seed, replication), but keeps only the arrivals of the first
+    /// `span` from its window offset on. On a fast link with a short trace these are few: a run of minutes out of
+    /// thousands of copies of a day.
     ///
     /// # Errors
     /// As [`Overlay::new`].

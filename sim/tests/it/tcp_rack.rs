@@ -284,7 +284,7 @@ fn profile__is_named_by_a_scenario() {
             crate::common::scenario("droptail"),
             crate::common::transfers(1, 0.0, 1000),
         );
-        Plan::new(&Scenario { tcp, ..base }).map(|plan| plan.params)
+        Plan::new(&Scenario { tcp, ..base }).map(|plan| plan.senders.first().clone())
     };
     let linux = plan("linux", None, None).expect("valid");
     assert_eq!((linux.congestion, linux.prr, linux.rack), (Congestion::Cubic, true, true));

@@ -114,7 +114,7 @@ pub fn trace(plan: &Plan, bytes: u64, end_s: f64) -> mousehole_sim::error::Resul
     let rate = parse_rate("access.rate", access.map_or("100mbit", |access| &access.rate))?;
     let delay = parse_dur("access.delay", access.map_or("1ms", |access| &access.delay))?;
     let [down, up] = [DOWN, UP].map(|number| Line::planned(&plan.links[usize::from(number)]));
-    let params = plan.params.clone();
+    let params = plan.senders.first().clone();
     let mut path = Path {
         lines: [Line::new(rate, delay), down, up, Line::new(rate, delay)],
         sender: Sender::new(&params, params.tick_phase.unwrap_or_default()),
