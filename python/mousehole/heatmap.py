@@ -30,15 +30,19 @@ def draw(results: Results, path: Path) -> None:
         height = len(plan.cells) * (1.5 + 0.3 * len(plan.schemes)) + 0.6
         figure = Figure(figsize=(9.5, height), layout="constrained")
         panels = figure.subplots(len(plan.cells), 1, squeeze=False)
-        for axes, cell in zip(panels[:, 0], plan.cells, strict=True):
-            image = _draw_cell(axes, results, cell)
-        _draw_scale(figure, image, list(panels[:, 0]), overview.heat_reference(plan))
+        images = [
+            _draw_cell(axes, results, cell) for axes, cell in zip(panels[:, 0], plan.cells, strict=True)
+        ]
+        image = next((image for image in images if image is not None), None)
+        if image is not None:
+            _draw_scale(figure, image, list(panels[:, 0]), overview.heat_reference(plan))
         title = figure_title(results, plan.cells[0] if len(plan.cells) == 1 else None)
         figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
         save(figure, path)
 
 
-def _draw_cell(axes: Axes, results: Results, cell: Cell) -> AxesImage:
+def _draw_cell(axes: Axes, results: Results, cell: Cell) -> AxesImage | None:
+    """Draws one panel; returns None if there are too few transfers for any field."""
     rows = overview.by_size_rows(results, cell)
     schemes = list(dict.fromkeys(row.scheme for row in rows))
     sizes = list(dict.fromkeys(row.bucket for row in rows))
@@ -49,6 +53,12 @@ def _draw_cell(axes: Axes, results: Results, cell: Cell) -> AxesImage:
     }
     few = [size for size in sizes if size not in {bucket for _, bucket in shown}]
     sizes = [size for size in sizes if size not in few]
+    if not sizes:
+        axes.text(0.5, 0.5, f"no size has {LEAST_TRANSFERS} transfers under any scheme", ha="center",
+                  va="center", transform=axes.transAxes, color="#666666")  # fmt: skip
+        axes.set_axis_off()
+        axes.set_title(_panel_title(results, cell, rows))
+        return None
     logs = np.full((len(schemes), len(sizes)), np.nan)
     for (scheme, size), row in shown.items():
         logs[schemes.index(scheme), sizes.index(size)] = np.log2(1 + row.response_mean_change.mean)

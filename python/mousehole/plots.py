@@ -1,9 +1,11 @@
 """Plots of a comparison: response time against size, its distribution for short transfers, the changes.
 
-Every scheme has one line. Lines differ in colour (Okabe & Ito's palette), line style and marker, so that they
-are readable in print and for the colour-blind.
+Every scheme has one line, with the same style in every figure. Lines differ in colour (Okabe & Ito's
+palette), line style and marker, so that they are readable in print and for the colour-blind.
 """
 
+import zlib
+from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any, TypedDict
@@ -15,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator, PercentFormatter
 
-from mousehole import bottleneck, overview, tables
+from mousehole import _engine, bottleneck, overview, tables
 from mousehole.plan import Cell, Plan
 from mousehole.results import BucketRow, CdfRow, CurveRow, Results
 from mousehole.sizes import Summary, size_text
@@ -47,6 +49,8 @@ LINES: tuple[LineStyle, ...] = (
     "--",
 )
 MARKERS = ("o", "s", "^", "v", "D", "X", "P", "*")
+STYLED = ("droptail", "red", "sfd", "cake", "fq-codel", "s-sfd", "rio-ps", "shred")
+"""The schemes that have one colour each; those after them in the catalogue share the colours, in order."""
 QUIET: Look = {"color": "#BBBBBB", "linestyle": "-", "marker": "", "linewidth": 0.9, "zorder": 1.5}
 """The style of schemes that share one grey line style, in plots of many schemes."""
 OTHERS = "other schemes (the heat map names them)"
@@ -112,18 +116,22 @@ def _legend_entries(axes: Axes) -> tuple[list[Artist], list[str]]:
 
 def _draw_curves(axes: Axes, plan: Plan, rows: list[CurveRow]) -> None:
     """Draws the mean response time against size, with intervals as bands."""
+    intervals = ", 95 % intervals" if plan.replications >= LEAST_REPLICATIONS else ""
+    axes.set_title(f"Mean response time by transfer size{intervals}")
+    if not any(row.count >= LEAST_IN_BIN for row in rows):
+        _say_empty(axes, f"no size bin has {LEAST_IN_BIN} transfers,\nall replications together")
+        _explain_looks(axes, plan)
+        return
     for scheme in plan.schemes:
         own = [row for row in rows if row.scheme == scheme and row.count >= LEAST_IN_BIN]
         sizes = [(row.low_bytes * row.high_bytes) ** 0.5 for row in own]
-        look = _look_of(plan, scheme)
+        style = _look_of(plan, scheme)
         means = [row.response_mean_s for row in own]
-        axes.plot(sizes, [mean.mean for mean in means], label=_label(plan, scheme), markersize=4, **look)
-        if look is not QUIET and own and all(mean.has_interval for mean in means):
+        axes.plot(sizes, [mean.mean for mean in means], label=_label(plan, scheme), markersize=4, **style)
+        if style is not QUIET and own and all(mean.has_interval for mean in means):
             low, high = [mean.low for mean in means], [mean.high for mean in means]
-            axes.fill_between(sizes, low, high, color=look["color"], alpha=0.15, linewidth=0)
+            axes.fill_between(sizes, low, high, color=style["color"], alpha=0.15, linewidth=0)
     axes.set(xscale="log", yscale="log", xlabel="transfer size", ylabel="mean response time")
-    intervals = ", 95 % intervals" if plan.replications >= LEAST_REPLICATIONS else ""
-    axes.set_title(f"Mean response time by transfer size{intervals}")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: size_text(size)))
     _time_axis(axes, "y")
     for edge in (plan.short_bytes, plan.long_bytes):
@@ -134,6 +142,12 @@ def _draw_curves(axes: Axes, plan: Plan, rows: list[CurveRow]) -> None:
 
 def _draw_cdf(axes: Axes, plan: Plan, rows: list[CdfRow]) -> None:
     """Draws the share of short transfers that responded within a time."""
+    axes.set_title(f"Transfers ≤ {size_text(plan.short_bytes)}: distribution of response time")
+    if not any(row.share.mean > 0 for row in rows):
+        _say_empty(
+            axes, f"no transfer ≤ {size_text(plan.short_bytes)} responded\nwithin the measured windows"
+        )
+        return
     shown: list[float] = []
     for number, scheme in enumerate(plan.schemes):
         own = [row for row in rows if row.scheme == scheme and isfinite(row.share.mean)]
@@ -145,7 +159,6 @@ def _draw_cdf(axes: Axes, plan: Plan, rows: list[CdfRow]) -> None:
     axes.set(xscale="log", xlabel="response time", ylabel="transfers that responded", ylim=(0, 1.01))
     if shown:
         axes.set_xlim(min(shown) * 0.9, max(shown) * 1.1)
-    axes.set_title(f"Transfers ≤ {size_text(plan.short_bytes)}: distribution of response time")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     _time_axis(axes, "x")
 
@@ -158,6 +171,8 @@ def _draw_changes(figure: SubFigure, results: Results) -> None:
         own = {row.scheme: row for row in rows if row.bucket.role == role}
         for number, scheme in enumerate(plan.schemes):
             _draw_interval(axes, plan, -number, own[scheme])
+        if not any(isfinite(row.response_mean_change.mean) for row in own.values() if not row.is_baseline):
+            _say_empty(axes, f"too few transfers {_role_words(plan, role)}\nto compare")
         axes.axvline(0, color="#444444", linewidth=0.9)
         axes.set_title(f"Transfers {_role_words(plan, role)}: change against {plan.baseline}")
         axes.set_yticks([-number for number in range(len(plan.schemes))], plan.schemes)
@@ -171,8 +186,8 @@ def _draw_interval(axes: Axes, plan: Plan, height: float, row: BucketRow) -> Non
     change = row.response_mean_change
     if not isfinite(change.mean):
         return
-    look = _look_of(plan, row.scheme)
-    colour, marker = ("#666666", "o") if look is QUIET else (look["color"], look["marker"])
+    style = _look_of(plan, row.scheme)
+    colour, marker = ("#666666", "o") if style is QUIET else (style["color"], style["marker"])
     if change.has_interval:
         ends = [float(np.log2(1 + end)) for end in (change.low, change.high)]
         axes.plot(ends, [height, height], color=colour, linewidth=2.2, solid_capstyle="butt")
@@ -195,16 +210,28 @@ def _ratio_axis(axes: Axes) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
+def _say_empty(axes: Axes, reason: str) -> None:
+    """Writes why a panel is empty into it."""
+    axes.text(0.5, 0.5, reason, transform=axes.transAxes, ha="center", va="center", color="#666666")
+    axes.tick_params(labelbottom=False, labelleft=axes.get_shared_y_axes().joined(axes, axes))
+    axes.grid(False)
+
+
+def _explain_looks(axes: Axes, plan: Plan) -> None:
+    """Gives the legend its entries where no line is drawn."""
+    for scheme in plan.schemes:
+        axes.plot([], [], label=_label(plan, scheme), markersize=4, **_look_of(plan, scheme))
+
+
 def _label(plan: Plan, scheme: str) -> str:
     return OTHERS if _look_of(plan, scheme) is QUIET else scheme
 
 
 def _look_of(plan: Plan, scheme: str) -> Look:
     """Returns the style of a scheme; with many schemes, only the references have a style of their own."""
-    if len(plan.schemes) <= overview.MANY_SCHEMES:
-        return _look(plan.schemes.index(scheme))
-    shown = overview.references(plan)
-    return _look(shown.index(scheme)) if scheme in shown else QUIET
+    if len(plan.schemes) > overview.MANY_SCHEMES and scheme not in overview.references(plan):
+        return QUIET
+    return look(scheme, plan.schemes)
 
 
 def _grid_figure(results: Results) -> Figure:
@@ -238,11 +265,11 @@ def _draw_grid_panel(axes: Axes, plan: Plan, rows: list[BucketRow], over_buffer:
         shift = 0.09 * (schemes.index(scheme) - (len(schemes) - 1) / 2)
         x = [ticks.index(row.buffer if over_buffer else row.load) + shift for row in own]
         changes = [row.response_mean_change for row in own]
-        look = _look(plan.schemes.index(scheme))
-        axes.plot(x, [change.mean for change in changes], label=scheme, markersize=4.5, **look)
+        own_look = look(scheme, plan.schemes)
+        axes.plot(x, [change.mean for change in changes], label=scheme, markersize=4.5, **own_look)
         for place, change in zip(x, changes, strict=True):
             if change.has_interval:
-                axes.plot([place, place], [change.low, change.high], color=look["color"], linewidth=1.4)
+                axes.plot([place, place], [change.low, change.high], color=own_look["color"], linewidth=1.4)
     axes.axhline(0, color="#444444", linewidth=0.9)
     axes.set_xticks(
         range(len(ticks)), [f"{tick:g}" if isinstance(tick, float) else str(tick) for tick in ticks]
@@ -271,16 +298,34 @@ def figure_title(results: Results, cell: Cell | None) -> str:
     return "  ·  ".join(parts)
 
 
-def _look(number: int) -> Look:
-    """Returns the style of the scheme of this number; after eight, colours repeat with other lines."""
-    place, cycle = number % len(COLOURS), number // len(COLOURS)
-    line = LINES[(place + cycle) % len(LINES)]
+def look(scheme: str, schemes: Sequence[str]) -> Look:
+    """Returns the style of a scheme: the same one in every figure, whatever it is compared with.
+
+    The name gives the colour; the marker and line tell apart names of one colour, and the schemes among
+    `schemes` that differ in parameters only.
+    """
+    name = scheme.partition("(")[0].strip()
+    place = _place_of_name(name)
+    variants = [other for other in schemes if other.partition("(")[0].strip() == name]
+    turn = 5 * (place // len(COLOURS) + variants.index(scheme))
     return {
-        "color": COLOURS[place],
-        "linestyle": line,
-        "marker": MARKERS[(place + cycle) % len(MARKERS)],
+        "color": COLOURS[place % len(COLOURS)],
+        "linestyle": LINES[(place + turn) % len(LINES)],
+        "marker": MARKERS[(place + turn) % len(MARKERS)],
         "linewidth": 1.5,
     }
+
+
+def _place_of_name(name: str) -> int:
+    """Returns the place of a scheme in the order of styles: those often compared first, then all others."""
+    if name in STYLED:
+        return STYLED.index(name)
+    others = [entry["name"] for entry in _engine.schemes() if entry["name"] not in STYLED]
+    if name in others:
+        return len(STYLED) + others.index(name)
+    return (
+        len(STYLED) + len(others) + zlib.crc32(name.encode()) % len(COLOURS)
+    )  # a combination, or the user's own
 
 
 def _time_axis(axes: Axes, which: str) -> None:
