@@ -275,6 +275,8 @@ def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
                 write(place)
         except MouseholeError as error:
             faults.append(error)
+        except Exception as error:
+            faults.append(MouseholeError(f"cannot write {place}; {type(error).__name__}: {error}"))
     if faults:
         raise faults[0]
 

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from mousehole import _engine, bottleneck, findings, jsonout, notes, output, overview, tables
+from mousehole import _engine, advice, bottleneck, findings, jsonout, notes, output, overview, tables
 from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
+from mousehole.advice import Advice
 from mousehole.engine_types import Floats, Scenario, TrafficSummary
 from mousehole.errors import field_error
 from mousehole.estimate import Estimate, estimated, fitting_jobs
@@ -191,6 +192,13 @@ class Comparison:
     def findings(self) -> pl.DataFrame:
         """The findings, one row each, with the sentence for people."""
         return _frame(self.finding_list)
+
+    def advice(self, cell: Cell | None = None) -> Advice:
+        """Returns what to install for short transfers, what it costs and how sure that is.
+
+        `cell` is the first one by default. `lines` of the answer are what `mousehole compare` prints first.
+        """
+        return advice.advice(self.results, cell or self.plan.cells[0])[0]
 
     def notes(self, cell: Cell) -> list[str]:
         """Returns remarks on a cell of `plan.cells`, such as that the link is not loaded enough."""

@@ -20,7 +20,7 @@ from mousehole.statistics import (
     replications_for,
 )
 from mousehole.tables import complete, per_cell
-from mousehole.texts import percent, time_text
+from mousehole.texts import counted, percent, time_text
 
 TINY = 0.01
 """A change whose whole interval lies within ±1 % is no benefit, even if its sign is certain."""
@@ -218,6 +218,8 @@ def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint
     is_time = both and endpoint.name.endswith("_s")
     apart = difference(own, other, design) if is_time else Estimate(nan, nan, nan, 0)
     judged = description(ratio, endpoint) if endpoint.exploratory else verdict(ratio, design)
+    if not ratio.has_interval:
+        judged = _with_missing(results, endpoint, cell, (scheme, reference)) or judged
     judged = _with_floor(results, endpoint, judged)
     if judged.outcome in (BETTER, WORSE) and not endpoint.exploratory:
         judged = Verdict(judged.outcome, f"{judged.text}, {saved_text(own, other)}")
@@ -238,14 +240,38 @@ def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint
     )  # fmt: skip
 
 
+def _with_missing(
+    results: Results, endpoint: Endpoint, cell: Cell, schemes: tuple[str, str]
+) -> Verdict | None:
+    """Returns why there is no interval if some replications lack the endpoint; None if none lacks it."""
+    plan, source = results.plan, endpoint.source
+    is_percentile = isinstance(source, InBucket) and source.statistic in PERCENTILES
+    if isinstance(source, InBucket):
+        columns = [results.bucket_values(cell, name, source.role, source.statistic) for name in schemes]
+    else:
+        columns = [source.values(results, cell, name) for name in schemes]
+    having = int(np.sum(np.all(np.isfinite(columns), axis=0)))
+    if plan.replications < LEAST_REPLICATIONS or having == plan.replications:
+        return None
+    had = f"only {having} of {plan.replications} replications had" if having else "no replication had"
+    what = "enough such transfers for a percentile" if is_percentile else "such a transfer"
+    return Verdict(UNDECIDED, f"undecided ({had} {what})")
+
+
 def _with_floor(results: Results, endpoint: Endpoint, judged: Verdict) -> Verdict:
     """Withdraws a verdict if the capture has too few distinct transfers of the class."""
     role, capture = endpoint.source.role, results.capture
     if capture is None or capture.is_enough(role) or endpoint.name == "page_mean_s":
         return judged
-    transfers = capture.counted[role].transfers
-    has = f"the capture has {transfers} distinct transfers of this size, of at least {LEAST_TRANSFERS}"
-    return Verdict(UNDECIDED, f"not judged ({has})")
+    return Verdict(UNDECIDED, f"not judged ({floor_text(results, role)})")
+
+
+def floor_text(results: Results, role: Summary) -> str:
+    """Returns how many distinct transfers of a size the capture has, and how many a verdict needs."""
+    transfers = results.capture.counted[role].transfers if results.capture else 0
+    short, long = size_text(results.plan.short_bytes), size_text(results.plan.long_bytes)
+    sizes = {"short": f" ≤ {short}", "long": f" > {long}"}.get(role, "")
+    return f"the capture has {counted(transfers, 'distinct transfer')}{sizes}, of at least {LEAST_TRANSFERS}"
 
 
 def _with_censoring(

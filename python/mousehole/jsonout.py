@@ -7,6 +7,7 @@ from math import isfinite
 import numpy as np
 
 from mousehole import _engine, findings, notes, overview, tables
+from mousehole.advice import Advice, advice
 from mousehole.plan import Cell
 from mousehole.results import Record, Results, Row, as_record
 from mousehole.sizes import Summary
@@ -59,6 +60,19 @@ def _cell(results: Results, cell: Cell) -> Document:
         "schemes": [_scheme(results, cell, scheme) for scheme in results.plan.schemes],
         "findings": [_without(finding, ("buffer", "load")) for finding in findings.findings(results, cell)],
         "notes": notes.cell_notes(results, cell),
+        "advice": _advice(advice(results, cell)[0]),
+    }
+
+
+def _advice(one: Advice) -> Document:
+    way = one.installation
+    return {
+        "outcome": one.outcome,
+        "scheme": one.scheme,
+        "not_told_apart": one.not_told_apart,
+        "ahead": one.ahead,
+        "installation": None if way is None else {"place": way.place, "lines": way.lines},
+        "lines": one.lines,
     }
 
 

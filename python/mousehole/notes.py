@@ -5,10 +5,13 @@ from math import ceil
 import numpy as np
 
 from mousehole import _engine
+from mousehole.engine_types import TrafficSummary
+from mousehole.install import Link, link_of
 from mousehole.plan import Cell
-from mousehole.reduction import SchemeStatistic
 from mousehole.results import Results
+from mousehole.sizes import size_text
 from mousehole.statistics import LEAST_REPLICATIONS, mser
+from mousehole.texts import counted, share_text
 
 UNLOADED = 0.3
 """Below this load, schemes differ little or not at all."""
@@ -22,13 +25,32 @@ LARGE_PROFILE = 0.2
 EXCEEDED_PROFILE = 0.5
 """If more than this share of the packets exceeds the traffic profiles, they protect little."""
 USED_LESS, SHORT_QUEUE = 0.95, 0.25
-"""Below these shares of the baseline's utilisation and mean queue, thresholds are said to be too low."""
+"""Where the buffer is not known in packets: thresholds below these shares of the baseline's utilisation and
+mean queue are said to be too low."""
+LOW_THRESHOLD = 0.25
+"""Below this share of the buffer, the highest threshold in packets is said to be too low."""
+NS2_BUFFER = 50
+"""Packets of ns-2's default buffer, in which the papers without an entry below set their thresholds."""
+PAPER_BUFFER = {"shred": 225}
+"""Packets of the buffer in which a paper sets its thresholds: SHRED section 4.1."""
 PROFILE_NOTE = (
     "The default profiles are the paper's, for 400 users on links of 45 to 175 Mbit/s. Give shares of the "
     "link that suit the number of its users, such as high_rate=2%,med_rate=4%."
 )
 MARKED = {"th", "tau", "l_t", "first", "high", "high_rate"}
 """Every scheme with a marker has one of these parameters."""
+
+
+def traffic_notes(summary: TrafficSummary) -> list[str]:
+    """Returns what was left out of the traffic, what is wrong with it, and remarks of its readers."""
+    lines = [
+        f"skipped: {counted(skipped['rows'], 'row')} with {size_text(skipped['bytes'])}: {skipped['reason']}"
+        for skipped in summary["skipped"]
+    ]
+    faults = summary["faults"]
+    if faults["count"]:
+        lines.append(f"{counted(faults['count'], 'faulty row')}; the first: {faults['first']}")
+    return [*lines, *(f"note: {note}" for note in summary["notes"])]
 
 
 def cell_notes(results: Results, cell: Cell) -> list[str]:
@@ -41,11 +63,11 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
             f"The link is hardly loaded (load {load:.2g}; packets wait {wait_ms:.2g} ms on average), so no "
             "scheme can make much of a difference. Give a load, such as --load 0.9, or a lower rate."
         )
-    notes += _unsteady(results, cell)
+    notes += unsteady(results, cell)
     notes += [
         f"{scheme}: {remark}." for scheme in results.plan.schemes for remark in _engine.scheme_remarks(scheme)
     ]
-    notes += _without_effect(results, cell) + _starving(results, cell)
+    notes += _without_effect(results, cell) + _far_below(results, cell)
     notes += _one_colour(results, cell) + _ill_fitting(results, cell)
     notes += _same_as_baseline(results, cell) if load >= UNLOADED else []  # with an idle link this is no news
     unfinished = [scheme for scheme in results.plan.schemes if results.has_bounds(cell, scheme)]
@@ -57,8 +79,8 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
     return notes
 
 
-def _unsteady(results: Results, cell: Cell) -> list[str]:
-    """Says where there is no steady state, or where the windows begin before it."""
+def unsteady(results: Results, cell: Cell) -> list[str]:
+    """Returns a remark where there is no steady state, or where the windows begin before it."""
     plan, runs = results.plan, results.runs(cell, results.plan.baseline)
     offered = runs[0].load["achieved"]
     load = cell.load if cell.load is not None else offered
@@ -116,35 +138,84 @@ def _without_effect(results: Results, cell: Cell) -> list[str]:
     ]
 
 
-def _starving(results: Results, cell: Cell) -> list[str]:
-    """Names the schemes whose thresholds in packets keep the queue so short that the link idles."""
-
-    def mean(scheme: str, name: SchemeStatistic) -> float:
-        values = results.scheme_values(cell, scheme, name)
-        return float(sum(values) / len(values))
-
-    whole = mean(results.plan.baseline, "utilisation")
-    waiting = mean(results.plan.baseline, "queue_mean_packets")
+def _far_below(results: Results, cell: Cell) -> list[str]:
+    """Names the schemes whose thresholds are far below the buffer, and offers shares of the buffer."""
+    link = link_of(results.manifest["scenario"], cell.buffer)
     low = [
-        f"{scheme} ({100 * mean(scheme, 'utilisation'):.0f} %)"
+        scheme
         for scheme in results.plan.schemes
-        if _thresholds_in_packets(scheme)
-        and mean(scheme, "utilisation") < USED_LESS * whole
-        and mean(scheme, "queue_mean_packets") < SHORT_QUEUE * waiting
+        if _thresholds_in_packets(scheme) and _is_far_below(results, cell, scheme, link)
     ]
     if not low:
         return []
-    return [
-        f"Under {', '.join(low)} the link was used less than under {results.plan.baseline} "
-        f"({100 * whole:.0f} %): thresholds in packets, as in the papers, keep the queue far below the "
-        f"buffer of {cell.buffer}. Give thresholds in % of the buffer, such as min=15%,max=50%."
+    baseline = results.plan.baseline
+    used = ", ".join(f"{scheme} {share_text(_used(results, cell, scheme))}" for scheme in (*low, baseline))
+    packets = "" if link is None else f" ({link.buffer_packets} packets)"
+    note = (
+        f"The thresholds of {', '.join(low)} are numbers of packets, as in the papers, and far below the "
+        f"buffer of {cell.buffer}{packets}, so long transfers are held back early. The link was used: {used}."
+    )
+    forms = [form for form in map(scaled_form, low) if form]
+    return [f"{note} As the same shares of the buffer: --schemes '{','.join(forms)}'." if forms else note]
+
+
+def _is_far_below(results: Results, cell: Cell, scheme: str, link: Link | None) -> bool:
+    """Returns whether the highest threshold, or the queue that it leaves, is a small part of the buffer."""
+    if link is not None:
+        return max(_upper_thresholds(scheme)) < LOW_THRESHOLD * link.buffer_packets
+    own, other = (
+        float(np.mean(results.scheme_values(cell, name, "queue_mean_packets")))
+        for name in (scheme, results.plan.baseline)
+    )
+    is_idle = _used(results, cell, scheme) < USED_LESS * _used(results, cell, results.plan.baseline)
+    return is_idle and own < SHORT_QUEUE * other
+
+
+def _used(results: Results, cell: Cell, scheme: str) -> float:
+    return float(np.mean(results.scheme_values(cell, scheme, "utilisation")))
+
+
+def scaled_form(scheme: str) -> str | None:
+    """Returns the scheme with its thresholds as shares of the buffer, None for one of several parts.
+
+    The shares are those that the thresholds have of the buffer in the paper's experiments.
+    """
+    if "|" in scheme:
+        return None
+    name, _, given = scheme.partition("(")
+    whole = PAPER_BUFFER.get(name.strip(), NS2_BUFFER)
+    kept = [
+        item for item in given.removesuffix(")").split(",") if item and not _is_threshold(item.split("=")[0])
     ]
+    parameters = _engine.scheme_parameters(scheme)
+    shares = [
+        f"{key}={100 * float(value.removesuffix('p')) / whole:.3g}%"
+        for key, value in parameters.items()
+        if _is_threshold(key)
+    ]
+    return f"{name}({','.join([*kept, *shares])})"
+
+
+def _is_threshold(parameter: str) -> bool:
+    return parameter.strip() in ("min", "max") or parameter.strip().endswith(("_min", "_max"))
+
+
+def _upper_thresholds(scheme: str) -> list[float]:
+    """Returns the upper thresholds of a scheme that has them in packets."""
+    parameters = _engine.scheme_parameters(scheme)
+    return [
+        float(value.removesuffix("p"))
+        for name, value in parameters.items()
+        if name == "max" or name.endswith("_max")
+    ]  # fmt: skip
 
 
 def _thresholds_in_packets(scheme: str) -> bool:
     parameters = _engine.scheme_parameters(scheme)
     upper = [value for name, value in parameters.items() if name == "max" or name.endswith("_max")]
-    return bool(upper) and not upper[0].endswith("%") and parameters.get("auto") != "true"
+    return (
+        bool(upper) and not any(value.endswith("%") for value in upper) and parameters.get("auto") != "true"
+    )
 
 
 def _one_colour(results: Results, cell: Cell) -> list[str]:

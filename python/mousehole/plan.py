@@ -215,9 +215,9 @@ def all_schemes() -> tuple[str, ...]:
 
 
 def default_schemes() -> tuple[str, ...]:
-    """Returns the schemes that are compared if none is named: SFD in both modes, S-SFD, RED and FQ-CoDel."""
+    """Returns the schemes that are compared if none is named: of the first paper, and what Linux has."""
     known = {scheme["name"] for scheme in _engine.schemes()}
-    wanted = ("droptail", "red", "sfd", "sfd(mode=coupled)", "s-sfd", "fq-codel")
+    wanted = ("droptail", "red", "sfd", "sfd(mode=coupled)", "s-sfd", "fq-codel", "cake")
     return tuple(scheme for scheme in wanted if scheme.split("(")[0] in known)
 
 

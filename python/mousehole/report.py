@@ -7,7 +7,6 @@ from typing import Generic, TypeVar
 
 from rich import box
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -17,12 +16,13 @@ from mousehole.overview import MANY_SCHEMES
 from mousehole.plan import Cell, Plan
 from mousehole.reduction import BucketStatistic, SchemeStatistic
 from mousehole.replay import replay_words
+from mousehole.report_answer import print_answer
 from mousehole.report_groups import print_groups
 from mousehole.report_overview import print_overview
 from mousehole.results import BucketRow, ColourRow, Finding, LoadRow, Results, SchemeRow
 from mousehole.sizes import Role, Summary, size_text
 from mousehole.statistics import LEAST_REPLICATIONS
-from mousehole.tabling import natural_width
+from mousehole.tabling import natural_width, say
 from mousehole.texts import counted, rate_text, share_text, signed, time_text
 
 R = TypeVar("R")
@@ -62,28 +62,40 @@ def report_console(stderr: bool = False) -> Console:
 
 
 def print_report(console: Console, results: Results, details: bool = False) -> None:
-    """Prints the whole report; `details` adds every table, sentence and size bucket."""
-    _print_head(console, results)
-    cells = results.plan.cells
-    for cell in cells:
-        if len(cells) > 1:
-            console.rule(Text(cell.title), align="left")
-        _print_cell(console, results, cell, details)
-    if len(cells) > 1:
+    """Prints the whole report: the answer, then a line per scheme; `details` adds everything else."""
+    plan = results.plan
+    link = bottleneck.words(results.manifest["scenario"])
+    console.print(Text(f"{results.label} over {link}", style="bold"))
+    print_answer(console, results)
+    if len(plan.cells) > 1:
         _print_grid(console, results)
-    for note in (findings.EXPLORATORY_NOTE, findings.coverage_note(results)):
-        console.print(Text(note, style="dim"))
+    for cell in plan.cells:
+        _print_cell(console, results, cell, details)
+    if results.traffic is not None:
+        for note in notes.traffic_notes(results.traffic):
+            say(console, Text(note, style="yellow"))
+    _print_conditions(console, results)
+    for note in (findings.EXPLORATORY_NOTE,) * details + (findings.coverage_note(results),):
+        say(console, Text(note, style="dim"))
+    if not details:
+        say(console, Text("--details prints all tables and sentences.", style="dim"))
 
 
 def _print_cell(console: Console, results: Results, cell: Cell, details: bool) -> None:
-    many = len(results.plan.schemes) > MANY_SCHEMES
-    if many:
-        print_overview(console, results, cell)
-    if details or not (many or len(results.plan.cells) > 1):
-        _print_tables(console, results, cell, details)
-    print_groups(console, results, cell, {PAGES} if many else set())
-    _print_notes(console, results, cell)
-    if details or not many:
+    """Prints a cell: of a grid, only the remarks unless details are wanted."""
+    is_grid, is_whole = len(results.plan.cells) > 1, details or len(results.plan.cells) == 1
+    remarks = notes.cell_notes(results, cell)
+    if is_grid and (is_whole or remarks):
+        console.rule(Text(cell.title), align="left")
+    if is_whole:
+        print_overview(console, results, cell, details or len(results.plan.schemes) > MANY_SCHEMES)
+    if details:
+        _print_tables(console, results, cell)
+    if is_whole:
+        print_groups(console, results, cell, set() if details else {PAGES})
+    for note in remarks:
+        say(console, Text(note, style="yellow"))
+    if details:
         _print_findings(console, results, cell)
 
 
@@ -96,21 +108,20 @@ def change_text(row: BucketRow) -> str:
     return f"{signed(change.mean)} %{interval}"
 
 
-def _print_head(console: Console, results: Results) -> None:
-    plan, link = results.plan, bottleneck.words(results.manifest["scenario"])
-    console.print(Text(f"{results.label} over {link}", style="bold"))
+def _print_conditions(console: Console, results: Results) -> None:
+    """Prints under what load and from how much traffic the results came about."""
+    plan = results.plan
     for cell in plan.cells:
         load = _load_parts(tables.load_row(results, cell))
         window = f"{plan.base['duration']} after {plan.warmup_of(cell)} of warm-up"
-        parts = [cell.title, *load, f"{plan.replications} replications of {window}"]
-        console.print(Text("; ".join(parts)))
+        parts = [cell.title, *load, f"{counted(plan.replications, 'replication')} of {window}"]
+        say(console, Text("; ".join(parts), style="dim"))
         if evidence := _evidence_text(results, cell):
-            console.print(Text(evidence))
+            say(console, Text(evidence, style="dim"))
     replay = tables.load_row(results, plan.cells[0]).replay
     words = replay_words(replay, results.manifest["scenario"], results.traffic)
     if words is not None:
-        console.print(Text(words))
-    console.print()
+        say(console, Text(words, style="dim"))
 
 
 def _load_parts(load: LoadRow) -> list[str]:
@@ -143,7 +154,7 @@ def _evidence_text(results: Results, cell: Cell) -> str:
     )
 
 
-def _print_tables(console: Console, results: Results, cell: Cell, details: bool) -> None:
+def _print_tables(console: Console, results: Results, cell: Cell) -> None:
     plan, rows = results.plan, tables.bucket_rows(results, cell)
     schemes = {row.scheme: row for row in tables.scheme_rows(results, cell)}
     by_role: dict[Role, list[BucketRow]] = {
@@ -155,7 +166,7 @@ def _print_tables(console: Console, results: Results, cell: Cell, details: bool)
     _print_table(console, f"Long transfers (> {long})", long_rows, LONG_COLUMNS)
     _print_table(console, "The link", _link_rows(results, cell), LINK_COLUMNS)
     _print_by_size(console, by_role["size"])
-    for bucket in plan.buckets if details else ():
+    for bucket in plan.buckets:
         chosen = [row for row in rows if row.bucket == bucket]
         _print_table(console, f"Transfers: {bucket.name}", chosen, DETAIL_COLUMNS)
 
@@ -204,11 +215,6 @@ def _unfinished(row: BucketRow) -> str:
     return share_text(row.censored_share)
 
 
-DISPENSABLE = (
-    "Jain's index", "reordered", "marked", "goodput", "unfinished", "p50", "delay p50", "slowdown",
-    "mean rate", "2–5 kB", "50–150 kB",
-)  # fmt: skip
-"""Columns that are left out on a narrow terminal, in this order; --json has everything."""
 SHORT_COLUMNS: tuple[Column[BucketRow], ...] = (
     Column("scheme", _scheme_name),
     Column("mean", _mean_time("response_mean_s")),
@@ -248,17 +254,16 @@ DETAIL_COLUMNS: tuple[Column[BucketRow], ...] = (
 
 
 def _print_table(console: Console, title: str, rows: list[R], columns: tuple[Column[R], ...]) -> None:
-    """Prints a table; on a narrow console, dispensable columns are left out until it fits."""
-    left_out: list[str] = []
-    spare = [name for name in DISPENSABLE if name in {column.heading for column in columns}]
-    table = _table(rows, columns)
-    while spare and natural_width(console, table) > console.width:
-        left_out.append(spare.pop(0))
-        table = _table(rows, tuple(column for column in columns if column.heading not in left_out))
-    console.print(Text(title, style="bold"))  # the title of a table would be folded to the table's width
-    console.print(table)
-    if left_out:
-        console.print(Text(f"(too narrow for: {', '.join(left_out)})\n", style="dim"))
+    """Prints a table; on a narrow console, the columns that do not fit follow in tables of their own."""
+    names, rest = columns[:1], list(columns[1:])
+    heading = title
+    while rest:
+        count = len(rest)
+        while count > 1 and natural_width(console, _table(rows, (*names, *rest[:count]))) > console.width:
+            count -= 1
+        console.print(Text(heading, style="bold"))  # the title of a table would be folded to its width
+        console.print(_table(rows, (*names, *rest[:count])))
+        rest, heading = rest[count:], f"{title}, continued"
 
 
 def _table(rows: list[R], columns: tuple[Column[R], ...]) -> Table:
@@ -308,11 +313,6 @@ def _by_colour(rows: list[ColourRow], share: Callable[[ColourRow], float | None]
     return ", ".join(f"{share_text(share(row))} {row.colour}" for row in rows)
 
 
-def _print_notes(console: Console, results: Results, cell: Cell) -> None:
-    for note in notes.cell_notes(results, cell):
-        console.print(Text(note, style="yellow"))
-
-
 def _print_findings(console: Console, results: Results, cell: Cell) -> None:
     here, plan = findings.findings(results, cell), results.plan
     short = size_text(plan.short_bytes)
@@ -341,7 +341,7 @@ def _print_verdicts(console: Console, own: list[Finding], plan: Plan) -> None:
     primary = by_name["short_response_mean_s"]
     style = {BETTER: "green", WORSE: "red"}.get(primary.outcome, "")
     verdict = Text(f"{primary.scheme}: ") + Text(primary.verdict, style=style)
-    console.print(Padding(verdict, (0, 0, 0, 2), expand=False))
+    say(console, verdict, indent=2)
     time, rate = by_name["long_response_mean_s"].verdict, by_name["long_goodput_bps"].verdict
     lines = [
         f"transfers ≤ {short}: p95 {by_name['short_response_p95_s'].verdict}",
@@ -353,7 +353,7 @@ def _print_verdicts(console: Console, own: list[Finding], plan: Plan) -> None:
     if "page_mean_s" in by_name:
         lines.append(f"mean time of a page {by_name['page_mean_s'].verdict}")
     for line in lines:
-        console.print(Padding(Text(line, style="dim"), (0, 0, 0, 6), expand=False))
+        say(console, Text(line, style="dim"), indent=6)
 
 
 def _print_grid(console: Console, results: Results) -> None:

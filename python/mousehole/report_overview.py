@@ -1,21 +1,20 @@
 """Prints a comparison of many schemes: one table, a heat map of sizes, verdicts in groups."""
 
 from collections.abc import Iterator
-from functools import cache
 from math import isfinite, log2
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from mousehole import _engine, findings, overview, tables
+from mousehole import findings, overview, tables
+from mousehole.advice import is_ideal
 from mousehole.findings import BETTER, PAGES, WORSE
 from mousehole.plan import Cell
 from mousehole.results import Change, OverviewRow, Results, SizeRow
 from mousehole.sizes import size_text
 from mousehole.statistics import LEAST_REPLICATIONS
-from mousehole.tabling import dense, print_fitting
+from mousehole.tabling import dense, print_fitting, say
 from mousehole.texts import share_text, signed, time_text
 
 Cells = dict[str, Change | Text | None]
@@ -32,8 +31,8 @@ SIZES_GIVE_WAY = ("2–5 kB", "50–150 kB", "15–50 kB", "> 1 MB")
 """Size buckets that are left out of the heat map on a narrow terminal, in this order."""
 
 
-def print_overview(console: Console, results: Results, cell: Cell) -> None:
-    """Prints the table, the heat map and the verdicts of one cell."""
+def print_overview(console: Console, results: Results, cell: Cell, by_size: bool) -> None:
+    """Prints one cell: a line per scheme, the verdicts in groups, and with `by_size` a heat map of sizes."""
     rows = overview.overview_rows(results, cell)
     pages = {
         row.scheme: row.value.mean
@@ -43,8 +42,9 @@ def print_overview(console: Console, results: Results, cell: Cell) -> None:
     wide = [_cells(results, row, pages.get(row.scheme)) for row in rows]
     print_fitting(console, _forms(results, wide))
     _print_legend(console, results)
-    console.print(Text(f"{_reordering_text(rows)}\n", style="dim"))
-    print_fitting(console, _heat_forms(results, overview.by_size_rows(results, cell)))
+    say(console, Text(f"{_reordering_text(rows)}\n", style="dim"))
+    if by_size:
+        print_fitting(console, _heat_forms(results, overview.by_size_rows(results, cell)))
     if results.plan.replications >= LEAST_REPLICATIONS:
         _print_verdicts(console, results, cell)
 
@@ -64,13 +64,7 @@ def _cells(results: Results, row: OverviewRow, page_s: float | None) -> Cells:
 
 def marked(scheme: str) -> str:
     """Returns the scheme's name, with a star if it is an ideal."""
-    return f"{scheme}*" if scheme.split("(")[0] in ideals() else scheme
-
-
-@cache
-def ideals() -> frozenset[str]:
-    """Returns the schemes that nobody can deploy; their summaries in the catalogue begin with `ideal`."""
-    return frozenset(entry["name"] for entry in _engine.schemes() if entry["summary"].startswith("ideal"))
+    return f"{scheme}*" if is_ideal(scheme) else scheme
 
 
 def _forms(results: Results, rows: list[Cells]) -> Iterator[tuple[Table, str]]:
@@ -128,16 +122,16 @@ def _reordering_text(rows: list[OverviewRow]) -> str:
 
 def _print_legend(console: Console, results: Results) -> None:
     plan = results.plan
-    stars = [scheme for scheme in plan.schemes if scheme.split("(")[0] in ideals()]
+    stars = [scheme for scheme in plan.schemes if is_ideal(scheme)]
     ideal = f" * {', '.join(stars)}: ideals that nobody can deploy." if stars else ""
     if plan.replications >= LEAST_REPLICATIONS:
-        console.print(Text(f"In parentheses: 95 % intervals.{ideal}", style="dim"))
+        say(console, Text(f"In parentheses: 95 % intervals.{ideal}", style="dim"))
         return
     few = (
         f"A quick look: {plan.replications} replications of {plan.base['duration']} give no interval and no "
         f"verdict. In parentheses: the smallest and the largest change of any replication.{ideal}"
     )
-    console.print(Text(few, style="yellow"))
+    say(console, Text(few, style="yellow"))
 
 
 def _heat_forms(results: Results, rows: list[SizeRow]) -> Iterator[tuple[Table, str]]:
@@ -186,5 +180,5 @@ def _print_verdicts(console: Console, results: Results, cell: Cell) -> None:
         for outcome, schemes in overview.verdict_groups(own):
             style = {BETTER: "green", WORSE: "red"}.get(outcome, "")
             line = Text(f"{outcome}: ", style=style) + Text(", ".join(schemes), style="not bold")
-            console.print(Padding(line, (0, 0, 0, 2), expand=False))
-    console.print(Text("--details prints every sentence.\n", style="dim"))
+            say(console, line, indent=2)
+    console.print()

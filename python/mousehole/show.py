@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mousehole import _engine
+from mousehole import _engine, notes
 from mousehole._engine import DROP_REASONS
 from mousehole.engine_types import (
     CatalogueEntry,
@@ -21,7 +21,8 @@ from mousehole.engine_types import (
 )
 from mousehole.records import Records
 from mousehole.sizes import size_text
-from mousehole.texts import counted, rate_text, share_text, time_text
+from mousehole.tabling import say
+from mousehole.texts import counted, rate_text, share_text, span_text, time_text
 
 
 def print_schemes(console: Console, schemes: list[SchemeEntry], parts: list[PartEntry]) -> None:
@@ -185,14 +186,8 @@ def print_summary(console: Console, summary: TrafficSummary) -> None:
     console.print(
         two_columns([*_sources(summary), *_amounts(summary), *_sizes(summary), *_link_facts(summary)])
     )
-    for skipped in summary["skipped"]:
-        volume = size_text(skipped["bytes"])
-        console.print(Text(f"skipped: {skipped['rows']} rows with {volume}: {skipped['reason']}"))
-    faults = summary["faults"]
-    if faults["count"]:
-        console.print(Text(f"faulty rows: {faults['count']}; the first: {faults['first']}", style="red"))
-    for note in summary["notes"]:
-        console.print(Text(f"note: {note}", style="yellow"))
+    for line in notes.traffic_notes(summary):
+        say(console, Text(line, style="yellow"))
 
 
 def _sources(summary: TrafficSummary) -> list[tuple[str, str]]:
@@ -208,7 +203,7 @@ def _amounts(summary: TrafficSummary) -> list[tuple[str, str]]:
     return [
         ("connections", f"{summary['connections']} with {summary['transfers']} transfers"),
         ("hosts", f"{counted(summary['clients'], 'client')}, {counted(summary['servers'], 'server')}"),
-        ("span", f"{summary['span_s']:,.6g} s"),
+        ("span", span_text(summary["span_s"])),
         ("payload", f"{size_text(summary['payload_bytes'])}, {size_text(summary['wire_bytes'])} on the wire"),
         *([("QUIC", quic)] if kinds["quic_connections"] else []),
         ("applications", _classes(summary["classes"])),

@@ -1,10 +1,11 @@
-"""Tables that fit the terminal: of several forms of a table, the fullest one that is narrow enough."""
+"""Prints tables that fit the terminal, and sentences: wrapped there, one line each in a file."""
 
 from collections.abc import Iterable
 
 from rich import box
 from rich.console import Console
 from rich.measure import Measurement
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -26,6 +27,14 @@ def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> None:
     if chosen[1]:
         console.print(Text(f"(too narrow for: {chosen[1]})", style="dim"))
     console.print()
+
+
+def say(console: Console, text: Text, indent: int = 0) -> None:
+    """Prints a sentence: wrapped on a terminal, in one line where the output is a file or a pipe."""
+    if console.is_terminal:
+        console.print(Padding(text, (0, 0, 0, indent), expand=False))
+    else:
+        console.print(Text(" " * indent) + text, soft_wrap=True)
 
 
 def natural_width(console: Console, table: Table) -> int:

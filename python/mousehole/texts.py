@@ -17,15 +17,27 @@ def time_text(seconds: float | None, bound: bool = False) -> str:
     return f"≥ {text}" if bound else text
 
 
+def span_text(seconds: float) -> str:
+    """Returns a long time as text: `42 s`, `3.5 min (210 s)`, `8 h (28,800 s)`, `2.3 days (198,720 s)`."""
+    units = ((86400, "days"), (3600, "h"), (60, "min"))
+    whole = f"{seconds:,.0f} s" if seconds >= 1000 else f"{seconds:.6g} s"
+    for length, unit in units:
+        if seconds >= 2 * length:
+            return f"{seconds / length:.3g} {unit} ({whole})"
+    return whole
+
+
 def counted(number: int, noun: str) -> str:
     """Returns `1 client`, `2 clients`: the number with the noun, which takes an s in the plural."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def share_text(share: float | None) -> str:
-    """Returns a share as text: `0.42 %`, `–` for None."""
+    """Returns a share as text: `0.42 %`, `< 0.001 %` for less than half of that, `–` for None."""
     if share is None or not isfinite(share):
         return "–"
+    if 0 < share < 0.000005:
+        return "< 0.001 %"
     return f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"
 
 

@@ -79,7 +79,7 @@ def test_compare__no_interval_from_four_seeds() -> None:
 def test_report__says_once_per_reference_why_there_is_no_verdict() -> None:
     found = mousehole.compare("web:sfd", seeds=1, **SMALL)  # type: ignore[arg-type]
     console = Console(width=110, record=True, file=io.StringIO())
-    print_report(console, found.results)
+    print_report(console, found.results, details=True)
     text = console.export_text()
     assert text.count("no verdict: 1 replication gives no interval; at least 5 are needed") == 2
     assert "undecided" not in text

@@ -154,6 +154,6 @@ def test_run__out_of_memory_is_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and RLIMIT_AS")
 def test_compare__counts_the_limit_on_address_space(tmp_path: Path) -> None:
     run = ["compare", "web:sfd", "--rate", "1gbit", "--load", "0.9", "--schemes", "droptail", "--jobs", "1"]
-    done = limited(700_000_000, run, tmp_path)
+    done = limited(1_000_000_000, run, tmp_path)
     assert done.returncode == 2, done.stderr[-500:]
     assert re.search(r"needs about \d+\.\d GB of memory, and 0\.\d GB are left here", done.stderr)

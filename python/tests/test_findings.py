@@ -11,7 +11,7 @@ from mousehole.plan import Plan, Task, Warmup
 from mousehole.reduction import RunFacts, reduce_run, with_shares
 from mousehole.results import Results
 from mousehole.statistics import Design, Estimate
-from mousehole.texts import counted, percent
+from mousehole.texts import counted, percent, share_text, span_text
 from support import HandMadeRun
 
 
@@ -116,7 +116,7 @@ def results(scheme_runs: list[HandMadeRun], baseline_runs: list[HandMadeRun]) ->
         reduced = [reduce_run(run, plan.buckets) for run in pair]  # type: ignore[arg-type]
         compared = with_shares(dict(zip(plan.schemes, reduced, strict=True)), plan.references)
         facts |= {Task(0, number, replication): compared[name] for number, name in enumerate(plan.schemes)}
-    return Results(plan, facts, "by hand", {}, None)  # type: ignore[typeddict-item]
+    return Results(plan, facts, "by hand", {"scenario": base}, None)  # type: ignore[typeddict-item]
 
 
 def runs(mean_s: float, unfinished: int = 0, **changes: Any) -> list[HandMadeRun]:
@@ -201,6 +201,35 @@ def test_thresholds_in_packets() -> None:
     assert {scheme: notes._thresholds_in_packets(scheme) for scheme in given} == given
 
 
+@pytest.mark.parametrize(
+    ("scheme", "scaled"),
+    [
+        ("red", "red(min=16%,max=48%)"),
+        ("red(min=5,max=15,maxp=0.02)", "red(maxp=0.02,min=10%,max=30%)"),
+        ("sfd(th=3kB)", "sfd(th=3kB,in_min=20%,in_max=60%,out_min=16%,out_max=48%)"),
+        ("shred", "shred(min=13.3%,max=40%)"),
+        ("sfd|multi-red", None),
+    ],
+)
+def test_scaled_form__keeps_the_papers_shares_of_its_buffer(scheme: str, scaled: str | None) -> None:
+    assert notes.scaled_form(scheme) == scaled
+    if scaled is not None:
+        assert not notes._thresholds_in_packets(scaled)
+
+
+def test_cell_notes__thresholds_far_below_the_buffer() -> None:
+    found = results(runs(1.0), runs(1.0))
+    for buffer, is_noted in (("50p", False), ("150p", True)):
+        base = {**found.plan.base, "link": {"rate": "100mbit", "rtt": "80ms"}}
+        plan = replace(found.plan, buffers=(buffer,), base=base)  # type: ignore[arg-type]
+        at_buffer = replace(found, plan=plan, manifest={"scenario": base}, kept={})  # type: ignore[typeddict-item]
+        said = notes._far_below(at_buffer, plan.cells[0])
+        assert bool(said) == is_noted
+        if said:
+            assert "far below the buffer of 150p (150 packets)" in said[0]
+            assert "'sfd(in_min=20%,in_max=60%,out_min=16%,out_max=48%)'" in said[0]
+
+
 def test_cell_notes__unfinished_transfers() -> None:
     found = results(runs(1.0, unfinished=2), runs(1.0))
     (note,) = notes.cell_notes(found, found.plan.cells[0])
@@ -213,18 +242,35 @@ def test_findings__few_distinct_transfers_are_not_judged() -> None:
     few = replace(results(runs(0.7), runs(1.0)), capture=small)
     finding = primary(few)
     assert finding.outcome == UNDECIDED
-    assert (
-        finding.verdict == "not judged (the capture has 99 distinct transfers of this size, of at least 100)"
-    )
+    assert finding.verdict == "not judged (the capture has 99 distinct transfers ≤ 15 kB, of at least 100)"
     enough = Capture(10.0, {**counted, "short": Counted(100, 9)}, 50.0)  # type: ignore[dict-item]
     assert primary(replace(few, capture=enough, kept={})).outcome == BETTER
+
+
+def test_findings__say_how_many_replications_had_such_a_transfer() -> None:
+    some = [replace(run, size=[1000] * 50, end_s=run.end_s[:50]) for run in runs(1.0)]
+    sparse = runs(1.0)[:2] + some[2:]
+    found = findings.findings(results(sparse, runs(1.0)))
+    long = next(item for item in found if item.endpoint == "long_response_mean_s")
+    assert long.verdict == "undecided (only 2 of 6 replications had such a transfer)"
+    none = findings.findings(results(some, some))
+    long = next(item for item in none if item.endpoint == "long_response_mean_s")
+    assert long.verdict == "undecided (no replication had such a transfer)"
+
+
+def test_findings__percentile_of_few_transfers() -> None:
+    few = [replace(run, size=[1000] * 3, end_s=run.end_s[:3]) for run in runs(1.0)]
+    p95 = next(
+        item for item in findings.findings(results(few, few)) if item.endpoint == "short_response_p95_s"
+    )
+    assert p95.verdict == "undecided (no replication had enough such transfers for a percentile)"
 
 
 def test_cell_notes__no_steady_state_at_full_load() -> None:
     found = results(runs(1.1), runs(1.0))
     for load in (1.0, 1.2):
         plan = replace(found.plan, loads=(load,))
-        (note,) = notes._unsteady(replace(found, plan=plan), plan.cells[0])
+        (note,) = notes.unsteady(replace(found, plan=plan), plan.cells[0])
         assert note.startswith(f"At a load of {load:.3g} there is no steady state")
 
 
@@ -233,7 +279,7 @@ def test_cell_notes__windows_that_begin_too_early() -> None:
     # 1 MB takes 8 s, which is 2 · 0.9 · 8 / 0.01 s until the steady state; the window is 100 s
     plan = replace(found.plan, warmup=Warmup(np.array([1e6]), 1e6, None, is_chosen=True))
     assert plan.warmup_of(plan.cells[0]) == "100s"
-    (note,) = notes._unsteady(replace(found, plan=plan), plan.cells[0])
+    (note,) = notes.unsteady(replace(found, plan=plan), plan.cells[0])
     assert "only after about 1440 s. The windows begin after 100 s" in note
 
 
@@ -242,7 +288,7 @@ def test_cell_notes__a_transient_that_is_left() -> None:
     assert notes.transient_share(found, found.plan.cells[0], "sfd") == 0
     rising = 1 - 0.8 * np.exp(-np.arange(40) / 8)
     facts = {task: replace(run, short_by_time=rising) for task, run in found.facts.items()}
-    (note,) = notes._unsteady(replace(found, facts=facts), found.plan.cells[0])
+    (note,) = notes.unsteady(replace(found, facts=facts), found.plan.cells[0])
     assert note.startswith("Under droptail, sfd the first ")
 
 
@@ -259,6 +305,24 @@ def test_warmup__follows_load_and_sizes() -> None:
     assert large.warmup_of(replace(cell, load=1.0)) == "30s", "there is no steady state to wait for"
     given = replace(plan, warmup=Warmup(np.array([1e6]), 1e7, 0.9, is_chosen=False))
     assert given.warmup_of(replace(cell, load=0.9)) == "30s"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (90, "90 s"), (210, "3.5 min (210 s)"), (28_800, "8 h (28,800 s)"),
+        (1e6, "11.6 days (1,000,000 s)"), (0.25, "0.25 s"),
+    ],
+)  # fmt: skip
+def test_span_text__has_a_unit_that_people_use(seconds: float, text: str) -> None:
+    assert span_text(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.0, "0 %"), (3e-7, "< 0.001 %"), (0.0042, "0.42 %"), (0.5, "50 %"), (nan, "–")]
+)
+def test_share_text__is_readable_when_tiny(share: float, text: str) -> None:
+    assert share_text(share) == text
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 clients"), (1, "1 client"), (2, "2 clients")])

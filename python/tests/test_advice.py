@@ -1,0 +1,217 @@
+"""The answer of a comparison, and how its scheme is installed."""
+
+from dataclasses import replace
+from math import nan
+
+import pytest
+from mousehole import advice, install
+from mousehole.advice import MOST_LINES, NO_VERDICT, NOT_SHOWN, NOTHING_BETTER, RECOMMENDED
+from mousehole.evidence import Capture, Counted
+from mousehole.install import LINUX, ROUTER, Link
+from mousehole.plan import Plan, Task
+from mousehole.reduction import RunFacts, reduce_run, with_shares
+from mousehole.report_answer import of_grid
+from mousehole.results import Results
+from support import HandMadeRun
+
+LINK = Link(rate_bps=5_000_000, buffer_packets=50, overhead=0)
+
+
+def runs(short_s: float, long_s: float = 10.0, count: int = 6, spread: float = 0.001) -> list[HandMadeRun]:
+    """Replications of 50 short transfers around `short_s` and two long ones around `long_s`."""
+    found = []
+    for number in range(count):
+        ends = [short_s * (1 + spread * number)] * 50 + [long_s * (1 + spread * number)] * 2
+        found.append(HandMadeRun([1000] * 50 + [10**6] * 2, ends))
+    return found
+
+
+def results(by_scheme: dict[str, list[HandMadeRun]], **changes: object) -> Results:
+    schemes = tuple(by_scheme)
+    count = len(by_scheme[schemes[0]])
+    base = {"duration": "100s", "warmup": "30s", "traffic": {}, "link": {"rate": "5mbit", "rtt": "80ms"}}
+    plan = Plan(base, ("50p",), (0.9,), schemes, "droptail", count, 15_000, 150_000)  # type: ignore[arg-type]
+    facts: dict[Task, RunFacts] = {}
+    for replication in range(count):
+        reduced = {
+            name: reduce_run(own[replication], plan.buckets)  # type: ignore[arg-type]
+            for name, own in by_scheme.items()
+        }
+        compared = with_shares(reduced, plan.references)
+        facts |= {Task(0, number, replication): compared[name] for number, name in enumerate(schemes)}
+    made = Results(plan, facts, "by hand", {"scenario": base}, None)  # type: ignore[typeddict-item]
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def answer(by_scheme: dict[str, list[HandMadeRun]], **changes: object) -> advice.Advice:
+    found = results(by_scheme, **changes)
+    (one,) = advice.advice(found, found.plan.cells[0])
+    assert 1 <= len(one.lines) <= MOST_LINES
+    return one
+
+
+def test_advice__recommends_the_best_that_can_be_installed() -> None:
+    one = answer({"droptail": runs(1.0), "cake": runs(0.5), "fq-codel": runs(0.6), "srpt": runs(0.1)})
+    assert (one.outcome, one.scheme, one.not_told_apart) == (RECOMMENDED, "cake", ())
+    assert one.lines[0].startswith("Best for transfers ≤ 15 kB: cake, better by 50 %")
+    assert one.lines[-1].startswith("Install on Linux: tc qdisc replace dev DEV root cake bandwidth 5mbit ")
+    assert "srpt" not in "".join(one.lines), "nobody can deploy an ideal"
+
+
+def test_advice__of_equals_takes_the_one_that_costs_long_transfers_least() -> None:
+    wide = {"spread": 0.1}
+    one = answer(
+        {
+            "droptail": runs(1.0),
+            "cake": [*runs(0.50, 20.0, **wide)],
+            "fq-codel": [*reversed(runs(0.51, 12.0, **wide))],
+        }
+    )
+    assert (one.scheme, one.not_told_apart) == ("fq-codel", ("cake",))
+    assert "Not told apart from it: cake." in "".join(one.lines)
+
+
+def test_advice__names_what_is_better_but_cannot_be_installed() -> None:
+    one = answer({"droptail": runs(1.0), "cake": runs(0.6), "shred": runs(0.3)})
+    assert (one.scheme, one.ahead) == ("cake", ("shred",))
+    assert "Better still in simulation, but nothing installs it yet: shred." in one.lines
+
+
+def test_advice__without_anything_installable_says_so() -> None:
+    one = answer({"droptail": runs(1.0), "shred": runs(0.3)})
+    assert (one.scheme, one.installation) == ("shred", None)
+    assert one.lines[-1].startswith("Nothing installs shred yet.")
+
+
+def test_advice__says_what_long_transfers_pay() -> None:
+    one = answer({"droptail": runs(1.0, 10.0), "cake": runs(0.5, 12.0)})
+    assert one.lines[1].startswith("Transfers > 150 kB: mean response time +20 % (+20…+20), rate ")
+
+
+def test_advice__nothing_beats_the_baseline() -> None:
+    one = answer({"droptail": runs(1.0), "cake": runs(1.3), "fq-codel": runs(1.0)})
+    assert (one.outcome, one.scheme) == (NOTHING_BETTER, None)
+    assert one.lines[0] == (
+        "Nothing here beats droptail for transfers ≤ 15 kB (fq-codel: no measurable benefit; cake: worse)."
+    )
+
+
+def test_advice__what_may_be_better_is_not_called_so() -> None:
+    one = answer({"droptail": runs(1.0, spread=0.2), "cake": [*reversed(runs(0.8, spread=0.2))]})
+    assert (one.outcome, one.scheme) == (NOT_SHOWN, None)
+    assert one.lines[0].startswith("No scheme is shown to beat droptail for transfers ≤ 15 kB")
+    assert one.lines[1].startswith("cake comes nearest: undecided: ")
+
+
+def test_advice__few_replications_and_few_transfers_give_no_verdict() -> None:
+    few = answer({"droptail": runs(1.0, count=3), "cake": runs(0.5, count=3)})
+    assert few.outcome == NO_VERDICT
+    assert few.lines[0] == (
+        "No verdict: 3 replications of 100s give no interval; at least 5 are needed (--seeds). So far cake "
+        "has the smallest mean of transfers ≤ 15 kB: 500 ms."
+    )
+    counted = {"short": Counted(99, 9), "long": Counted(2, 1), "all": Counted(101, 9)}
+    sparse = answer(
+        {"droptail": runs(1.0), "cake": runs(0.5)},
+        capture=Capture(10.0, counted, 50.0),  # type: ignore[arg-type]
+    )
+    assert sparse.lines == (
+        "No verdict: the capture has 99 distinct transfers ≤ 15 kB, of at least 100.",
+    )  # fmt: skip
+
+
+def test_advice__no_short_transfer_at_all() -> None:
+    none = [HandMadeRun([10**6], [nan]) for _ in range(6)]
+    assert answer({"droptail": none, "cake": none}).outcome == NOT_SHOWN
+
+
+def test_of_grid__groups_the_cells_by_answer() -> None:
+    one = answer({"droptail": runs(1.0), "cake": runs(0.5)})
+    other = replace(one, buffer="20p", outcome=NOTHING_BETTER, scheme=None)
+    low = replace(one, load=0.5)
+    assert of_grid([one, other, low], "droptail") == [
+        "cake is best in 2 of 3 cells: buffer 50p at load 0.9; buffer 50p at load 0.5.",
+        "Nothing is shown to beat droptail in 1 of 3 cells: buffer 20p at load 0.9.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "expected"),
+    [
+        ("cake", "root cake bandwidth 5mbit rtt 100ms besteffort triple-isolate"),
+        ("cake(hosts=flows,rtt=50ms)", "root cake bandwidth 5mbit rtt 50ms besteffort flows"),
+        ("droptail", "pfifo limit 50"),
+        ("fq-codel", "fq_codel limit 10240 flows 1024 quantum 1500 target 5ms interval 100ms ecn"),
+        ("fq-codel(ecn=false)", "interval 100ms noecn"),
+        ("codel(limit=15kB)", "codel limit 10 target 5ms interval 100ms ecn"),
+        ("pie", "pie limit 1000 target 15ms tupdate 15ms alpha 2 beta 20 ecn"),
+        ("red(min=16%,max=48%)", "red limit 75000 min 12000 max 36000 avpkt 1500 burst 14 bandwidth 5mbit"),
+    ],
+)
+def test_installation__writes_tcs_commands(scheme: str, expected: str) -> None:
+    way = install.installation(scheme, LINK)
+    assert way is not None
+    assert way.place == LINUX
+    assert expected in way.lines[-1]
+    if "cake" not in scheme:
+        assert way.lines[0] == "tc qdisc replace dev DEV root handle 1: tbf rate 5mbit burst 3000 limit 75000"
+
+
+def test_installation__counts_the_link_layer() -> None:
+    link = replace(LINK, overhead=26)
+    cake, droptail = (install.installation(scheme, link) for scheme in ("cake", "droptail"))
+    assert cake is not None
+    assert droptail is not None
+    assert cake.lines[0].endswith("triple-isolate overhead 26")
+    assert "stab overhead 26 linklayer ethernet tbf" in droptail.lines[0]
+
+
+def test_installation__a_marker_before_cake_is_a_rule_of_the_firewall() -> None:
+    way = install.installation("sfd(th=30kB)|cake(tins=bulk)", LINK)
+    assert way is not None
+    assert "ct reply bytes '>' 30000 ip dscp set 1 " in way.lines[0]
+    assert "cake bandwidth 5mbit rtt 100ms diffserv3" in way.lines[1]
+    up = install.installation("sfd(th=30kB)|cake(tins=bulk)", replace(LINK, is_upload=True))
+    assert up is not None
+    assert "ct original bytes" in up.lines[0]
+
+
+def test_installation__wred_has_one_average() -> None:
+    way = install.installation("sfd(mode=total,in_min=20%,in_max=60%,out_min=16%,out_max=48%)", LINK)
+    assert way is not None
+    assert way.place == ROUTER
+    assert way.lines[1:] == (
+        "WRED for DSCP 0: min 10, max 30 packets, drop probability 0.02; weight of the average 2^-6",
+        "WRED for DSCP 1: min 8, max 24 packets, drop probability 0.1; weight of the average 2^-6",
+    )
+    for mode in ("coupled", "decoupled"):
+        assert install.installation(f"sfd(mode={mode})", LINK) is None, "routers have no average per colour"
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        *("shred", "rio-ps", "lfp", "las", "s-sfd", "sfd|cake(tins=colour)"),
+        "sfd(promotion=one-of-k)|cake(tins=bulk)",
+    ],
+)
+def test_installation__what_nothing_installs(scheme: str) -> None:
+    assert install.installation(scheme, LINK) is None
+
+
+@pytest.mark.parametrize(
+    ("buffer", "packets"), [("50p", 50), ("64kB", 42), ("1bdp", 33), ("0.01bdp", 1), ("4MiB", 2796)]
+)
+def test_buffer_packets__of_every_unit(buffer: str, packets: int) -> None:
+    assert install.buffer_packets(buffer, 5_000_000, "80ms") == packets
+
+
+def test_buffer_packets__needs_a_round_trip_time() -> None:
+    assert install.buffer_packets("1bdp", 5_000_000, None) is None
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"), [(5_000_000, "5mbit"), (1_500_000, "1500kbit"), (10**9, "1gbit"), (999, "999bit")]
+)
+def test_rate_of_tc__in_the_largest_whole_unit(rate: int, text: str) -> None:
+    assert install.rate_of_tc(rate) == text
