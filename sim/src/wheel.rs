@@ -95,7 +95,7 @@ pub struct Wheel<E> {
     overflow_slot: u64,
 }
 
-impl<E: Copy> Wheel<E> {
+impl<E: Copy + Default> Wheel<E> {
     /// Returns a wheel for packets that take `packet` to transmit and arrive up to `horizon` later. Slots are an
     /// eighth as wide as a packet, because each packet makes four events or more and a slot with one event needs no
     /// sorting; they are wider if the ring would not span `horizon` otherwise.
@@ -206,7 +206,9 @@ impl<E: Copy> Wheel<E> {
     }
 
     /// Moves the cursor to the next occupied slot and pops its first node.
-    #[inline]
+    ///
+    /// Always inlined: most slots have a single node, and for one node the call would cost as much as the work.
+    #[inline(always)]
     fn advance_cursor(&mut self) -> Option<u32> {
         let window = self.window();
         let near = self.next_occupied(window);
@@ -219,8 +221,7 @@ impl<E: Copy> Wheel<E> {
         if self.nodes[first as usize].next == NONE {
             return Some(first);
         }
-        self.append_list(first);
-        self.sort_and_pop()
+        Some(self.sort_and_pop(first))
     }
 
     /// Does the same where an overflow bucket begins before the next occupied slot: schedules its events in the
@@ -236,14 +237,16 @@ impl<E: Copy> Wheel<E> {
             self.schedule(node, at, key);
             node = next;
         }
-        self.advance_cursor()
+        self.pop_node()
     }
 
-    /// Sorts the nodes of the present slot and pops the first.
-    #[inline(always)]
-    fn sort_and_pop(&mut self) -> Option<u32> {
+    /// Sorts the list from `first` on, of at least two nodes, into the present slot, which is empty, and pops the
+    /// earliest.
+    #[inline(never)]
+    fn sort_and_pop(&mut self, first: u32) -> u32 {
+        self.append_list(first);
         self.current.sort_unstable_by(|a, b| b.cmp(a));
-        self.current.pop().map(|ordered| ordered.node)
+        self.current.pop().map_or(first, |ordered| ordered.node)
     }
 
     /// Empties a slot of the ring and returns the first node of its list.
@@ -318,11 +321,12 @@ impl<E: Copy> Wheel<E> {
     /// Stores an event in a free node, to be scheduled, and returns the node.
     ///
     /// Always inlined, so that the event is built in its node. If it were built elsewhere field by field and copied in
-    /// larger pieces, each copy would wait until the fields have left the store buffer.
+    /// larger pieces, each copy would wait until the fields have left the store buffer. For the same reason no function
+    /// that is called takes a reference to the event before it is stored.
     #[inline(always)]
     pub fn store_event(&mut self, event: E) -> u32 {
         if self.free == NONE {
-            self.grow(event);
+            self.grow();
         }
         let node = self.free;
         let entry = &mut self.nodes[node as usize];
@@ -331,12 +335,12 @@ impl<E: Copy> Wheel<E> {
         node
     }
 
-    /// Adds a free node to the pool, storing any event.
+    /// Adds a free node to the pool.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, event: E) {
+    fn grow(&mut self) {
         self.free = self.nodes.len() as u32;
-        self.nodes.push(Node { event, next: NONE, at: Time::ZERO, key: 0 });
+        self.nodes.push(Node { event: E::default(), next: NONE, at: Time::ZERO, key: 0 });
     }
 
     /// Appends the list from `node` on to the nodes of the present slot.
