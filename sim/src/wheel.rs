@@ -96,11 +96,11 @@ pub struct Wheel<E> {
 }
 
 impl<E: Copy + Default> Wheel<E> {
-    /// Returns a wheel for packets that take `packet` to transmit and arrive up to `horizon` later. Slots are an
-    /// eighth as wide as a packet, because each packet makes four events or more and a slot with one event needs no
+    /// Returns a wheel for packets that take `packet` to transmit and arrive up to `horizon` later. Slots are a
+    /// sixteenth as wide as a packet, because each packet makes four events or more and a slot with one event needs no
     /// sorting; they are wider if the ring would not span `horizon` otherwise.
     pub fn for_delays(packet: Dur, horizon: Dur) -> Wheel<E> {
-        Wheel::new(Dur(packet.0 / 8).max(Dur(horizon.0 / SLOTS as u64)))
+        Wheel::new(Dur(packet.0 / 16).max(Dur(horizon.0 / SLOTS as u64)))
     }
 
     /// Returns a wheel whose slots are about `width` wide (rounded to a power of two nanoseconds).
@@ -212,7 +212,11 @@ impl<E: Copy + Default> Wheel<E> {
     fn advance_cursor(&mut self) -> Option<u32> {
         let window = self.window();
         let near = self.next_occupied(window);
-        self.begin_prefetch(window);
+        if self.is_large() {
+            self.begin_prefetch(window);
+        } else {
+            self.prefetch_second(window);
+        }
         if near >= self.overflow_slot {
             return self.load_overflow();
         }
@@ -244,6 +248,12 @@ impl<E: Copy + Default> Wheel<E> {
     /// earliest.
     #[inline(never)]
     fn sort_and_pop(&mut self, first: u32) -> u32 {
+        let (one, other) = (self.ordered(first), self.ordered(self.nodes[first as usize].next));
+        if self.nodes[other.node as usize].next == NONE {
+            // Two, as in most slots with more than one.
+            self.current.push(one.max(other));
+            return one.min(other).node;
+        }
         self.append_list(first);
         self.current.sort_unstable_by(|a, b| b.cmp(a));
         self.current.pop().map_or(first, |ordered| ordered.node)
@@ -263,15 +273,21 @@ impl<E: Copy + Default> Wheel<E> {
         self.nodes.len() > LARGE
     }
 
+    /// Prefetches the first node of the second occupied slot of the `window`, which is enough in a small wheel.
+    #[inline(always)]
+    fn prefetch_second(&self, window: u64) {
+        let beyond = window & window.wrapping_sub(1);
+        let slot = (self.cursor as usize + 1 + beyond.trailing_zeros() as usize) % SLOTS;
+        if let Some(node) = self.nodes.get(self.slots[slot] as usize) {
+            prefetch(node);
+        }
+    }
+
     /// Begins to prefetch the list of the first occupied slot beyond the next [`PREFETCHED_LISTS`], if the `window`
-    /// shows one. In a small wheel it prefetches the first node of the second occupied slot, which is enough.
+    /// shows one.
     #[inline(always)]
     fn begin_prefetch(&mut self, window: u64) {
-        let beyond = if self.is_large() {
-            window >> PREFETCHED_LISTS << PREFETCHED_LISTS
-        } else {
-            window & window.wrapping_sub(1)
-        };
+        let beyond = window >> PREFETCHED_LISTS << PREFETCHED_LISTS;
         let slot = (self.cursor as usize + 1 + beyond.trailing_zeros() as usize) % SLOTS;
         // Chosen by the slot, so that neighbouring slots do not end each other's prefetch.
         self.prefetch_node(slot % PREFETCHED_LISTS, if beyond != 0 { self.slots[slot] } else { NONE });
@@ -346,10 +362,15 @@ impl<E: Copy + Default> Wheel<E> {
     /// Appends the list from `node` on to the nodes of the present slot.
     fn append_list(&mut self, mut node: u32) {
         while node != NONE {
-            let entry = &self.nodes[node as usize];
-            self.current.push(OrderedNode { at: entry.at, key: entry.key, node });
-            node = entry.next;
+            self.current.push(self.ordered(node));
+            node = self.nodes[node as usize].next;
         }
+    }
+
+    /// Returns a node with its time and key.
+    fn ordered(&self, node: u32) -> OrderedNode {
+        let Node { at, key, .. } = self.nodes[node as usize];
+        OrderedNode { at, key, node }
     }
 
     /// Returns which of the 64 slots after the cursor are occupied, the next one in the lowest bit.
