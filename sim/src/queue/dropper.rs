@@ -14,7 +14,12 @@ pub struct Dropper {
     /// The state after a trial with the strictest draw.
     trial: State,
     least_is_strictest: bool,
+    /// Number of packets yet to judge with a draw at once.
+    without_trial: u8,
 }
+
+/// Number of packets that are judged without a trial after one that failed.
+const WITHOUT_TRIAL: u8 = 16;
 
 impl Dropper {
     /// Returns a dropper that has seen nothing.
@@ -28,6 +33,7 @@ impl Dropper {
             state: policy.new_state(),
             trial: policy.new_state(),
             least_is_strictest: policy.least_is_strictest(),
+            without_trial: 0,
             params,
         }
     }
@@ -49,19 +55,29 @@ impl Dropper {
 
     /// Returns the verdict on an arrival that finds `backlog`, with the next draw of `rng`.
     ///
-    /// Most packets pass whatever is drawn, and a draw takes longer than to judge. Where the policy says that the least
-    /// draw is the strictest, it is tried first: a packet that passes with it needs no draw.
+    /// Many packets pass whatever is drawn, and need no draw. So where the policy says that the least draw is the
+    /// strictest, it is tried first. A trial that fails costs as much as a draw, and the next packets' would probably
+    /// fail too: until the policy has dropped or marked one, most are judged without.
     #[inline]
     pub fn judge(&mut self, view: &View, backlog: &Backlog, now: Time, rng: &mut Stream) -> Verdict {
         if self.least_is_strictest {
-            self.trial.copy_from_slice(&self.state);
-            if self.drop.call(&self.params, &mut self.trial, view, backlog, now.0, 0) == Verdict::Pass {
-                std::mem::swap(&mut self.state, &mut self.trial);
-                rng.skip();
-                return Verdict::Pass;
+            if self.without_trial == 0 {
+                self.trial.copy_from_slice(&self.state);
+                if self.drop.call(&self.params, &mut self.trial, view, backlog, now.0, 0) == Verdict::Pass {
+                    std::mem::swap(&mut self.state, &mut self.trial);
+                    rng.skip();
+                    return Verdict::Pass;
+                }
+                self.without_trial = WITHOUT_TRIAL;
+            } else {
+                self.without_trial -= 1;
             }
         }
-        self.judge_with(view, backlog, now, rng.bits32())
+        let verdict = self.judge_with(view, backlog, now, rng.bits32());
+        if verdict != Verdict::Pass {
+            self.without_trial = 0;
+        }
+        verdict
     }
 
     /// Returns the verdict with these 32 uniform bits.
