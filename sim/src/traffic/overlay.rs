@@ -166,12 +166,8 @@ impl Overlay {
         if span >= overlay.period {
             overlay.arrivals.reserve_exact(copies as usize * arrivals);
         }
-        let clients: BTreeSet<u32> = traffic.connections.iter().map(|connection| connection.client).collect();
-        let clients: Vec<u32> = clients.into_iter().collect();
-        let starts = starts(traffic, &overlay.drawn, &clients);
-        for number in 0..overlay.copy_numbers {
-            overlay.add_copy(&starts, &clients, number, (offset, span));
-        }
+        let starts = Starts::new(traffic, &overlay.drawn);
+        (0..overlay.copy_numbers).for_each(|number| overlay.add_copy(&starts, number, (offset, span)));
         overlay.arrivals.sort_unstable();
         Ok(overlay)
     }
@@ -180,14 +176,15 @@ impl Overlay {
     ///
     /// A run of minutes sees few of the connections of a day. So each is first looked for in the traffic's own time, which
     /// takes a comparison, and only one that may start in the span is placed exactly.
-    fn add_copy(&mut self, starts: &[Start], clients: &[u32], number: u32, (offset, span): (Time, Dur)) {
-        let shifts: Vec<u64> = clients.iter().map(|&client| self.shift(number, client)).collect();
+    fn add_copy(&mut self, starts: &Starts, number: u32, (offset, span): (Time, Dur)) {
+        let drawn_before = number / self.copies;
+        let shift = |(&client, &drawn)| if drawn > drawn_before { self.shift(number, client) } else { 0 };
+        let shifts: Vec<u64> = starts.clients.iter().map(shift).collect();
         let own_period = self.own_period.0;
         let own_offset = (offset.0 as f64 / self.dilation) as u64 % own_period;
         let begin = (own_offset + own_period - MARGIN.0) % own_period;
         let length = ((span.0 as f64 / self.dilation) as u64).saturating_add(2 * MARGIN.0);
-        let drawn_before = number / self.copies;
-        for start in starts.iter().filter(|start| start.drawn > drawn_before) {
+        for start in starts.drawn_more_than(drawn_before) {
             let own = self.within_period(start.at.0 + shifts[start.client as usize]);
             if since(own, begin, own_period) > length {
                 continue;
@@ -263,25 +260,49 @@ impl Overlay {
     }
 }
 
-/// What placing a connection's copies takes, close together in memory: each copy goes through all of them.
+/// What placing a connection's copies takes, close together in memory: each copy goes through many of them.
 struct Start {
     at: Time,
-    /// Index of its client in the list of clients.
+    /// Place of its client in [`Starts::clients`].
     client: u32,
     /// Index into `Traffic::connections`.
     connection: u32,
     drawn: u32,
 }
 
-/// Returns the starts of a traffic's connections, which were `drawn` so often; `clients` are its clients, sorted.
-fn starts(traffic: Part, drawn: &[u32], clients: &[u32]) -> Vec<Start> {
-    let start = |((connection, index), &drawn): ((&Connection, u32), &u32)| Start {
-        at: connection.start,
-        client: clients.partition_point(|&client| client < connection.client) as u32,
-        connection: index,
-        drawn,
-    };
-    traffic.connections.iter().zip(traffic.first..).zip(drawn).map(start).collect()
+/// The starts of a traffic's connections.
+struct Starts {
+    /// What was drawn most often comes first.
+    starts: Vec<Start>,
+    /// The clients, each with the largest number of times that a connection of it was drawn.
+    clients: BTreeMap<u32, u32>,
+}
+
+impl Starts {
+    /// Returns the starts of a traffic in which connection k was drawn `drawn[k]` times.
+    fn new(traffic: Part, drawn: &[u32]) -> Starts {
+        let mut clients = BTreeMap::new();
+        for (connection, &drawn) in traffic.connections.iter().zip(drawn) {
+            let most = clients.entry(connection.client).or_insert(0);
+            *most = drawn.max(*most);
+        }
+        let places: BTreeMap<u32, u32> = clients.keys().copied().zip(0..).collect();
+        let start = |((connection, index), &drawn): ((&Connection, u32), &u32)| Start {
+            at: connection.start,
+            client: places[&connection.client],
+            connection: index,
+            drawn,
+        };
+        let mut starts: Vec<Start> =
+            traffic.connections.iter().zip(traffic.first..).zip(drawn).map(start).collect();
+        starts.sort_by_key(|start| std::cmp::Reverse(start.drawn));
+        Starts { starts, clients }
+    }
+
+    /// Returns the starts of what was drawn more than `times` times.
+    fn drawn_more_than(&self, times: u32) -> &[Start] {
+        &self.starts[..self.starts.partition_point(|start| start.drawn > times)]
+    }
 }
 
 /// Returns the time from `begin` to `at`, both within a cycle of `period`; across its end if `at` is earlier.
