@@ -97,3 +97,34 @@ impl Dropper {
         self.policy().read(&self.params, &self.state)
     }
 }
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::rng::Purpose;
+    use mousehole_policy::{LinkContext, find};
+
+    /// Verdicts, states and draws are the same as if every packet were judged with a draw.
+    #[test]
+    fn judge__is_the_same_without_trials() {
+        for wait in ["true", "false"] {
+            let red = find("red").expect("RED is a policy");
+            let params = Params::from_text(red, &[("wait", wait)], &LinkContext::EXAMPLE).expect("valid");
+            let (mut with, mut without) = (Dropper::new(params.clone()), Dropper::new(params));
+            let (mut rng, mut own) = (Stream::new(1, Purpose::Queue, 0), Stream::new(1, Purpose::Queue, 0));
+            let mut seen = [0; 2];
+            for at in 0..20_000u64 {
+                // The queue rises and falls between empty and beyond the upper threshold.
+                let waiting = (at % 4000).min(4000 - at % 4000) as u32 / 50;
+                let backlog = Backlog::new(waiting, u64::from(waiting) * 1000, mousehole_policy::NEVER);
+                let (view, now) = (View::new(1000), Time(at * 1_000_000));
+                let verdict = with.judge(&view, &backlog, now, &mut rng);
+                assert_eq!(verdict, without.judge_with(&view, &backlog, now, own.bits32()), "packet {at}");
+                seen[usize::from(verdict == Verdict::Pass)] += 1;
+            }
+            assert_eq!(with.state.bytes(), without.state.bytes());
+            assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
+        }
+    }
+}
