@@ -54,6 +54,9 @@ pub enum Served {
     Idle,
 }
 
+/// Nanoseconds that 8 bits take at 1 bit/s.
+const NS_OF_8_BITS: u64 = 8_000_000_000;
+
 /// A rate with its reciprocal, which computes transmission times without a division: several are needed per
 /// packet, and a division takes as long as twenty additions.
 #[derive(Debug, Clone, Copy)]
@@ -61,19 +64,26 @@ pub struct Pace {
     rate: Rate,
     /// `2^64 / rate`, rounded down.
     inverse: u64,
+    /// Time to transmit a byte where it is a whole number of nanoseconds, as at 10 Mb/s or 1 Gb/s; else zero.
+    byte: Dur,
 }
 
 impl Pace {
     /// Returns the pace of `rate`, which must not be 0.
     pub fn new(rate: Rate) -> Pace {
-        Pace { rate, inverse: u64::MAX / rate.0 }
+        let is_whole = NS_OF_8_BITS.is_multiple_of(rate.0);
+        let byte = if is_whole { Dur(NS_OF_8_BITS / rate.0) } else { Dur::ZERO };
+        Pace { rate, inverse: u64::MAX / rate.0, byte }
     }
 
     /// Returns exactly what [`Rate::tx_time`] returns. `bytes` are those of one packet, at most 2^31.
     #[inline]
     pub fn tx_time(&self, bytes: u64) -> Dur {
         debug_assert!(bytes <= 1 << 31, "the bits of {bytes} bytes times 10^9 do not fit");
-        let bit_ns = bytes * 8_000_000_000 + self.rate.0 / 2;
+        if self.byte > Dur::ZERO {
+            return Dur(bytes * self.byte.0);
+        }
+        let bit_ns = bytes * NS_OF_8_BITS + self.rate.0 / 2;
         // The estimate is the quotient or one less, as `bit_ns · (2^64 / rate − inverse) < 2^64`.
         let estimate = ((u128::from(bit_ns) * u128::from(self.inverse)) >> 64) as u64;
         let rest = bit_ns - estimate * self.rate.0;
@@ -94,8 +104,11 @@ pub struct Link {
     queue: Queue,
     pace: Pace,
     fault: Fault,
+    /// The scenario asks for losses here.
+    is_faulty: bool,
     fault_rng: Stream,
     rng: Stream,
+    /// Number of packets that have reached a faulty link.
     arrivals: u64,
     /// Queueing delays are recorded of packets whose transmission starts from this time on, …
     measured_from: Time,
@@ -128,6 +141,7 @@ impl Link {
             queue,
             pace: Pace::new(rate),
             fault: Fault::default(),
+            is_faulty: false,
             fault_rng: Stream::new(seed, Purpose::Fault, id),
             rng: Stream::new(seed, Purpose::Queue, id),
             arrivals: 0,
@@ -145,6 +159,7 @@ impl Link {
 
     /// Returns the link with faults, extra bytes per packet on the wire, and optionally without the fast path.
     pub fn with_settings(mut self, fault: Fault, overhead: u32, slow: bool) -> Link {
+        self.is_faulty = fault.bernoulli > 0.0 || !fault.drop.is_empty();
         (self.fault, self.overhead, self.slow) = (fault, overhead, slow);
         self
     }
@@ -167,10 +182,8 @@ impl Link {
     #[inline(always)]
     pub fn arrive(&mut self, packet: &mut Packet, now: Time) -> Arrival {
         self.counts.arrived(packet.colour, packet.bytes);
-        let number = self.arrivals;
-        self.arrivals += 1;
         packet.was_marked = packet.has(flag::CE);
-        if self.is_faulty() && self.loses(number) {
+        if self.is_faulty && self.loses_next() {
             self.note_drop(*packet, DropReason::Fault);
             return Arrival::Dropped;
         }
@@ -341,13 +354,11 @@ impl Link {
         self.scheduled_marks.push_back((start, packet.colour, packet.bytes));
     }
 
-    /// Returns whether the scenario asks for losses here.
-    fn is_faulty(&self) -> bool {
-        self.fault.bernoulli > 0.0 || !self.fault.drop.is_empty()
-    }
-
-    /// Decides whether the arrival with this number is lost; draws a random number where losses are random.
-    fn loses(&mut self, number: u64) -> bool {
+    /// Decides whether the next arrival at a faulty link is lost; draws a random number where losses are random.
+    #[inline(never)]
+    fn loses_next(&mut self) -> bool {
+        let number = self.arrivals;
+        self.arrivals += 1;
         self.fault.drop.binary_search(&number).is_ok()
             || (self.fault.bernoulli > 0.0 && self.fault_rng.uniform() < self.fault.bernoulli)
     }

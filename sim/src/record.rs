@@ -193,7 +193,9 @@ pub struct QueueCounts {
 /// here, and the library's histogram is filled once, when quantiles are asked for.
 #[derive(Debug, Clone, Default)]
 struct Delays {
-    /// Counts by bin, up to that of the longest delay.
+    /// Number of delays of zero. They are the commonest where a link seldom queues, and need no bin.
+    zero: u64,
+    /// Counts of the others by bin, up to that of the longest delay.
     bins: Vec<u32>,
 }
 
@@ -203,7 +205,7 @@ impl Delays {
     /// Longer delays count as this, about 3 hours.
     const LONGEST: u64 = 1 << 37;
 
-    /// Counts one delay.
+    /// Counts one delay above zero.
     #[inline]
     fn add(&mut self, units: u64) {
         let units = units.min(Delays::LONGEST);
@@ -222,7 +224,7 @@ impl Delays {
     }
 
     fn len(&self) -> u64 {
-        self.bins.iter().map(|&count| u64::from(count)).sum()
+        self.zero + self.bins.iter().map(|&count| u64::from(count)).sum::<u64>()
     }
 
     /// Returns the library's histogram of the same delays.
@@ -233,6 +235,7 @@ impl Delays {
         for (bin, &count) in self.bins.iter().enumerate().filter(|(_, count)| **count > 0) {
             histogram.saturating_record_n(Delays::units(bin as u64), u64::from(count));
         }
+        histogram.saturating_record_n(0, self.zero);
         histogram
     }
 
@@ -269,6 +272,10 @@ impl QueueCounts {
     /// Records the queueing delay of one packet.
     #[inline]
     pub fn waited(&mut self, delay: Dur) {
+        if delay == Dur::ZERO {
+            self.delays.zero += 1;
+            return;
+        }
         self.delay_sum_ns += u128::from(delay.0);
         self.delays.add(delay.0 / 100);
     }

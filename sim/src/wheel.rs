@@ -95,12 +95,12 @@ pub struct Wheel<E> {
     overflow_slot: u64,
 }
 
-impl<E: Copy> Wheel<E> {
-    /// Returns a wheel for packets that take `packet` to transmit and arrive up to `horizon` later. Slots are an
-    /// eighth as wide as a packet, because each packet makes four events or more and a slot with one event needs no
+impl<E: Copy + Default> Wheel<E> {
+    /// Returns a wheel for packets that take `packet` to transmit and arrive up to `horizon` later. Slots are a
+    /// sixteenth as wide as a packet, because each packet makes four events or more and a slot with one event needs no
     /// sorting; they are wider if the ring would not span `horizon` otherwise.
     pub fn for_delays(packet: Dur, horizon: Dur) -> Wheel<E> {
-        Wheel::new(Dur(packet.0 / 8).max(Dur(horizon.0 / SLOTS as u64)))
+        Wheel::new(Dur(packet.0 / 16).max(Dur(horizon.0 / SLOTS as u64)))
     }
 
     /// Returns a wheel whose slots are about `width` wide (rounded to a power of two nanoseconds).
@@ -206,11 +206,17 @@ impl<E: Copy> Wheel<E> {
     }
 
     /// Moves the cursor to the next occupied slot and pops its first node.
-    #[inline]
+    ///
+    /// Always inlined: most slots have a single node, and for one node the call would cost as much as the work.
+    #[inline(always)]
     fn advance_cursor(&mut self) -> Option<u32> {
         let window = self.window();
         let near = self.next_occupied(window);
-        self.begin_prefetch(window);
+        if self.is_large() {
+            self.begin_prefetch(window);
+        } else {
+            self.prefetch_second(window);
+        }
         if near >= self.overflow_slot {
             return self.load_overflow();
         }
@@ -219,8 +225,7 @@ impl<E: Copy> Wheel<E> {
         if self.nodes[first as usize].next == NONE {
             return Some(first);
         }
-        self.append_list(first);
-        self.sort_and_pop()
+        Some(self.sort_and_pop(first))
     }
 
     /// Does the same where an overflow bucket begins before the next occupied slot: schedules its events in the
@@ -236,14 +241,22 @@ impl<E: Copy> Wheel<E> {
             self.schedule(node, at, key);
             node = next;
         }
-        self.advance_cursor()
+        self.pop_node()
     }
 
-    /// Sorts the nodes of the present slot and pops the first.
-    #[inline(always)]
-    fn sort_and_pop(&mut self) -> Option<u32> {
+    /// Sorts the list from `first` on, of at least two nodes, into the present slot, which is empty, and pops the
+    /// earliest.
+    #[inline(never)]
+    fn sort_and_pop(&mut self, first: u32) -> u32 {
+        let (one, other) = (self.ordered(first), self.ordered(self.nodes[first as usize].next));
+        if self.nodes[other.node as usize].next == NONE {
+            // Two, as in most slots with more than one.
+            self.current.push(one.max(other));
+            return one.min(other).node;
+        }
+        self.append_list(first);
         self.current.sort_unstable_by(|a, b| b.cmp(a));
-        self.current.pop().map(|ordered| ordered.node)
+        self.current.pop().map_or(first, |ordered| ordered.node)
     }
 
     /// Empties a slot of the ring and returns the first node of its list.
@@ -260,15 +273,21 @@ impl<E: Copy> Wheel<E> {
         self.nodes.len() > LARGE
     }
 
+    /// Prefetches the first node of the second occupied slot of the `window`, which is enough in a small wheel.
+    #[inline(always)]
+    fn prefetch_second(&self, window: u64) {
+        let beyond = window & window.wrapping_sub(1);
+        let slot = (self.cursor as usize + 1 + beyond.trailing_zeros() as usize) % SLOTS;
+        if let Some(node) = self.nodes.get(self.slots[slot] as usize) {
+            prefetch(node);
+        }
+    }
+
     /// Begins to prefetch the list of the first occupied slot beyond the next [`PREFETCHED_LISTS`], if the `window`
-    /// shows one. In a small wheel it prefetches the first node of the second occupied slot, which is enough.
+    /// shows one.
     #[inline(always)]
     fn begin_prefetch(&mut self, window: u64) {
-        let beyond = if self.is_large() {
-            window >> PREFETCHED_LISTS << PREFETCHED_LISTS
-        } else {
-            window & window.wrapping_sub(1)
-        };
+        let beyond = window >> PREFETCHED_LISTS << PREFETCHED_LISTS;
         let slot = (self.cursor as usize + 1 + beyond.trailing_zeros() as usize) % SLOTS;
         // Chosen by the slot, so that neighbouring slots do not end each other's prefetch.
         self.prefetch_node(slot % PREFETCHED_LISTS, if beyond != 0 { self.slots[slot] } else { NONE });
@@ -318,11 +337,12 @@ impl<E: Copy> Wheel<E> {
     /// Stores an event in a free node, to be scheduled, and returns the node.
     ///
     /// Always inlined, so that the event is built in its node. If it were built elsewhere field by field and copied in
-    /// larger pieces, each copy would wait until the fields have left the store buffer.
+    /// larger pieces, each copy would wait until the fields have left the store buffer. For the same reason no function
+    /// that is called takes a reference to the event before it is stored.
     #[inline(always)]
     pub fn store_event(&mut self, event: E) -> u32 {
         if self.free == NONE {
-            self.grow(event);
+            self.grow();
         }
         let node = self.free;
         let entry = &mut self.nodes[node as usize];
@@ -331,21 +351,26 @@ impl<E: Copy> Wheel<E> {
         node
     }
 
-    /// Adds a free node to the pool, storing any event.
+    /// Adds a free node to the pool.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, event: E) {
+    fn grow(&mut self) {
         self.free = self.nodes.len() as u32;
-        self.nodes.push(Node { event, next: NONE, at: Time::ZERO, key: 0 });
+        self.nodes.push(Node { event: E::default(), next: NONE, at: Time::ZERO, key: 0 });
     }
 
     /// Appends the list from `node` on to the nodes of the present slot.
     fn append_list(&mut self, mut node: u32) {
         while node != NONE {
-            let entry = &self.nodes[node as usize];
-            self.current.push(OrderedNode { at: entry.at, key: entry.key, node });
-            node = entry.next;
+            self.current.push(self.ordered(node));
+            node = self.nodes[node as usize].next;
         }
+    }
+
+    /// Returns a node with its time and key.
+    fn ordered(&self, node: u32) -> OrderedNode {
+        let Node { at, key, .. } = self.nodes[node as usize];
+        OrderedNode { at, key, node }
     }
 
     /// Returns which of the 64 slots after the cursor are occupied, the next one in the lowest bit.

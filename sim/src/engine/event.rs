@@ -17,6 +17,13 @@ pub(super) struct Event {
     pub what: What,
 }
 
+impl Default for Event {
+    /// Returns an event for a node of the wheel that stores none yet.
+    fn default() -> Self {
+        Event { packet: Packet::NONE, what: What::Deadline }
+    }
+}
+
 /// The kinds of event. Every field is at least four bytes wide, so that all variants are copied in the same way.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum What {

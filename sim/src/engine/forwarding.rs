@@ -57,11 +57,21 @@ impl World {
         packet.link = first.expect("every path crosses a link");
         let end = if upward { End::ClientOut } else { End::ServerOut };
         let at = path_state.pass(&self.ends, end, self.now, packet.bytes) + path_state.host_delay;
-        if self.setup.trace && !packet.is_reverse() {
+        let key = self.key(class::ARRIVE, order_key(&packet), at);
+        let node = self.wheel.store_event(Event { packet, what: What::Arrive });
+        self.wheel.schedule(node, at, key);
+        if self.setup.trace {
+            self.note_sent(node);
+        }
+    }
+
+    /// Adds a line to the trace if the packet in `node`, which its host sends, is not a reverse one.
+    #[inline(never)]
+    fn note_sent(&mut self, node: u32) {
+        let packet = self.wheel.event_mut(node).packet;
+        if !packet.is_reverse() {
             self.note(TraceEvent::Send, packet);
         }
-        let key = self.key(class::ARRIVE, order_key(&packet), at);
-        self.wheel.push(at, key, Event { packet, what: What::Arrive });
     }
 
     /// Schedules the next hop of the packet in `node`, which reaches the far end of link `number` at `at`. It waited
@@ -72,7 +82,7 @@ impl World {
         let path_state = &mut self.path_states[event.packet.flow as usize];
         let (at, class) = next_hop(event, path_state, &self.setup.layout, &self.ends, at);
         let order = order_key(&event.packet);
-        let key = match self.setup.senders.first().is_ns2() {
+        let key = match self.keeps_insertion_order {
             true if waited => insertion::key(start, at, number as u64),
             _ => self.key(class, order, at),
         };

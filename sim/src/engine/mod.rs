@@ -74,6 +74,8 @@ pub struct World {
     outstanding: u64,
     window_is_over: bool,
     is_over: bool,
+    /// Events of equal time keep the order of scheduling, as in ns-2.
+    keeps_insertion_order: bool,
     /// Number of events scheduled at the present time, for the order of events of ns-2.
     scheduled: u64,
     events: u64,
@@ -112,6 +114,7 @@ impl World {
             outstanding: 0,
             window_is_over: false,
             is_over: false,
+            keeps_insertion_order: setup.senders.first().is_ns2(),
             scheduled: 0,
             events: 0,
             opened: 0,
@@ -226,7 +229,7 @@ impl World {
     #[inline(always)]
     fn key(&mut self, class: u64, content: u64, at: Time) -> u64 {
         // Departures come first even in insertion order: the fast path has no events for them.
-        if self.setup.senders.first().is_ns2() && class > class::SERVE {
+        if self.keeps_insertion_order && class > class::SERVE {
             self.scheduled += 1;
             insertion::key(self.now, at, insertion::WAITED + self.scheduled)
         } else {

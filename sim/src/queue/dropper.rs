@@ -14,7 +14,12 @@ pub struct Dropper {
     /// The state after a trial with the strictest draw.
     trial: State,
     least_is_strictest: bool,
+    /// Number of packets yet to judge with a draw at once.
+    without_trial: u8,
 }
+
+/// Number of packets that are judged without a trial after one that failed.
+const WITHOUT_TRIAL: u8 = 16;
 
 impl Dropper {
     /// Returns a dropper that has seen nothing.
@@ -28,6 +33,7 @@ impl Dropper {
             state: policy.new_state(),
             trial: policy.new_state(),
             least_is_strictest: policy.least_is_strictest(),
+            without_trial: 0,
             params,
         }
     }
@@ -49,19 +55,29 @@ impl Dropper {
 
     /// Returns the verdict on an arrival that finds `backlog`, with the next draw of `rng`.
     ///
-    /// Most packets pass whatever is drawn, and a draw takes longer than to judge. Where the policy says that the least
-    /// draw is the strictest, it is tried first: a packet that passes with it needs no draw.
+    /// Many packets pass whatever is drawn, and need no draw. So where the policy says that the least draw is the
+    /// strictest, it is tried first. A trial that fails costs as much as a draw, and the next packets' would probably
+    /// fail too: until the policy has dropped or marked one, most are judged without.
     #[inline]
     pub fn judge(&mut self, view: &View, backlog: &Backlog, now: Time, rng: &mut Stream) -> Verdict {
         if self.least_is_strictest {
-            self.trial.copy_from_slice(&self.state);
-            if self.drop.call(&self.params, &mut self.trial, view, backlog, now.0, 0) == Verdict::Pass {
-                std::mem::swap(&mut self.state, &mut self.trial);
-                rng.skip();
-                return Verdict::Pass;
+            if self.without_trial == 0 {
+                self.trial.copy_from_slice(&self.state);
+                if self.drop.call(&self.params, &mut self.trial, view, backlog, now.0, 0) == Verdict::Pass {
+                    std::mem::swap(&mut self.state, &mut self.trial);
+                    rng.skip();
+                    return Verdict::Pass;
+                }
+                self.without_trial = WITHOUT_TRIAL;
+            } else {
+                self.without_trial -= 1;
             }
         }
-        self.judge_with(view, backlog, now, rng.bits32())
+        let verdict = self.judge_with(view, backlog, now, rng.bits32());
+        if verdict != Verdict::Pass {
+            self.without_trial = 0;
+        }
+        verdict
     }
 
     /// Returns the verdict with these 32 uniform bits.
@@ -79,5 +95,36 @@ impl Dropper {
     /// Returns what the policy shows of its state; NaN for none yet.
     pub fn readings(&self) -> Vec<f64> {
         self.policy().read(&self.params, &self.state)
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::rng::Purpose;
+    use mousehole_policy::{LinkContext, find};
+
+    /// Verdicts, states and draws are the same as if every packet were judged with a draw.
+    #[test]
+    fn judge__is_the_same_without_trials() {
+        for wait in ["true", "false"] {
+            let red = find("red").expect("RED is a policy");
+            let params = Params::from_text(red, &[("wait", wait)], &LinkContext::EXAMPLE).expect("valid");
+            let (mut with, mut without) = (Dropper::new(params.clone()), Dropper::new(params));
+            let (mut rng, mut own) = (Stream::new(1, Purpose::Queue, 0), Stream::new(1, Purpose::Queue, 0));
+            let mut seen = [0; 2];
+            for at in 0..20_000u64 {
+                // The queue rises and falls between empty and beyond the upper threshold.
+                let waiting = (at % 4000).min(4000 - at % 4000) as u32 / 50;
+                let backlog = Backlog::new(waiting, u64::from(waiting) * 1000, mousehole_policy::NEVER);
+                let (view, now) = (View::new(1000), Time(at * 1_000_000));
+                let verdict = with.judge(&view, &backlog, now, &mut rng);
+                assert_eq!(verdict, without.judge_with(&view, &backlog, now, own.bits32()), "packet {at}");
+                seen[usize::from(verdict == Verdict::Pass)] += 1;
+            }
+            assert_eq!(with.state.bytes(), without.state.bytes());
+            assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
+        }
     }
 }

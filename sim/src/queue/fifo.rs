@@ -126,14 +126,22 @@ impl Fifo {
         rng: &mut Stream,
     ) -> Result<Time, DropReason> {
         self.expire(now);
-        self.waiting.idle_since_ns = if busy_until <= now { busy_until.0 } else { NEVER };
+        let is_idle = busy_until <= now;
+        self.waiting.idle_since_ns = if is_idle { busy_until.0 } else { NEVER };
         if let Some(reason) = self.admit(packet, now, rng) {
             return Err(reason);
         }
-        let start = now.max(busy_until);
+        if is_idle {
+            // Nothing waits, and this packet does not either.
+            if self.tracks_departures {
+                self.departed(packet.colour, now);
+            }
+            return Ok(now);
+        }
         self.add(packet.bytes, packet.colour);
-        self.scheduled.push_back(ScheduledDeparture { start, bytes: packet.bytes, colour: packet.colour });
-        Ok(start)
+        let departure = ScheduledDeparture { start: busy_until, bytes: packet.bytes, colour: packet.colour };
+        self.scheduled.push_back(departure);
+        Ok(busy_until)
     }
 
     /// Returns the packets and bytes waiting at `now`.

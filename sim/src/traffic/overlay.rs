@@ -29,6 +29,8 @@ const LEAST_UNITS: usize = 60;
 const KEY_BITS: u32 = 26;
 /// The same for a resample, in which the number of the copy also counts how often a client was drawn.
 const RESAMPLE_KEY_BITS: u32 = 31;
+/// Widens the window in which connections are looked for, so far that no rounding of their times matters.
+const MARGIN: Dur = Dur(1_000_000);
 /// The allowed loads, for errors; completes "it must be …".
 pub const LOADS: &str = "a number above 0, at most 2 (1 fills the link)";
 
@@ -164,21 +166,32 @@ impl Overlay {
         if span >= overlay.period {
             overlay.arrivals.reserve_exact(copies as usize * arrivals);
         }
-        (0..overlay.copy_numbers).for_each(|number| overlay.add_copy(traffic, number, (offset, span)));
+        let starts = Starts::new(traffic, &overlay.drawn);
+        (0..overlay.copy_numbers).for_each(|number| overlay.add_copy(&starts, number, (offset, span)));
         overlay.arrivals.sort_unstable();
         Ok(overlay)
     }
 
     /// Adds the connections that were drawn more than `number / copies` times and start in the `span` from `offset` on.
-    fn add_copy(&mut self, traffic: Part, number: u32, (offset, span): (Time, Dur)) {
-        for (connection, index) in traffic.connections.iter().zip(traffic.first..) {
-            if !self.occurs(index, number) {
+    ///
+    /// A run of minutes sees few of the connections of a day. So each is first looked for in the traffic's own time, which
+    /// takes a comparison, and only one that may start in the span is placed exactly.
+    fn add_copy(&mut self, starts: &Starts, number: u32, (offset, span): (Time, Dur)) {
+        let drawn_before = number / self.copies;
+        let shift = |(&client, &drawn)| if drawn > drawn_before { self.shift(number, client) } else { 0 };
+        let shifts: Vec<u64> = starts.clients.iter().map(shift).collect();
+        let own_period = self.own_period.0;
+        let own_offset = (offset.0 as f64 / self.dilation) as u64 % own_period;
+        let begin = (own_offset + own_period - MARGIN.0) % own_period;
+        let length = ((span.0 as f64 / self.dilation) as u64).saturating_add(2 * MARGIN.0);
+        for start in starts.drawn_more_than(drawn_before) {
+            let own = self.within_period(start.at.0 + shifts[start.client as usize]);
+            if since(own, begin, own_period) > length {
                 continue;
             }
-            let (at, _) = self.place(connection, number);
-            let since_offset = if at >= offset { at.0 - offset.0 } else { at.0 + self.period.0 - offset.0 };
-            if since_offset <= span.0 {
-                self.arrivals.push(Arrival { at, connection: index, copy: number });
+            let at = self.dilated(own);
+            if since(at.0, offset.0, self.period.0) <= span.0 {
+                self.arrivals.push(Arrival { at, connection: start.connection, copy: number });
             }
         }
     }
@@ -191,11 +204,23 @@ impl Overlay {
     /// Returns when a connection of a copy starts within the period, and whether its shift moved it beyond the period's
     /// end, so that it belongs to the repetition before.
     pub fn place(&self, connection: &Connection, copy: u32) -> (Time, bool) {
-        let shift = self.shifts.as_ref().map_or(0, |shifts| shifts.shift_of(copy, connection.client));
-        let shifted = connection.start.0 + shift;
-        // Dilation may round the last start up to the period itself.
-        let at = scale(shifted % self.own_period.0, self.dilation).min(self.period.0 - 1);
-        (Time(at), shifted >= self.own_period.0)
+        let shifted = connection.start.0 + self.shift(copy, connection.client);
+        (self.dilated(self.within_period(shifted)), shifted >= self.own_period.0)
+    }
+
+    /// Returns by how much a client's starts are shifted in a copy, before dilation.
+    fn shift(&self, copy: u32, client: u32) -> u64 {
+        self.shifts.as_ref().map_or(0, |shifts| shifts.shift_of(copy, client))
+    }
+
+    /// Returns a time modulo the period, both before dilation. Most times are below it, and a division is slow.
+    fn within_period(&self, own: u64) -> u64 {
+        if own < self.own_period.0 { own } else { own % self.own_period.0 }
+    }
+
+    /// Returns a time within the period after dilation, which may round the last start up to the period itself.
+    fn dilated(&self, own: u64) -> Time {
+        Time(scale(own, self.dilation).min(self.period.0 - 1))
     }
 
     /// Returns the arrivals of one period, by time; those of the span only, if one was given.
@@ -233,6 +258,56 @@ impl Overlay {
             | (u64::from(arrival.copy) * u64::from(self.connections)
                 + u64::from(arrival.connection - self.first))
     }
+}
+
+/// What placing a connection's copies takes, close together in memory: each copy goes through many of them.
+struct Start {
+    at: Time,
+    /// Place of its client in [`Starts::clients`].
+    client: u32,
+    /// Index into `Traffic::connections`.
+    connection: u32,
+    drawn: u32,
+}
+
+/// The starts of a traffic's connections.
+struct Starts {
+    /// What was drawn most often comes first.
+    starts: Vec<Start>,
+    /// The clients, each with the largest number of times that a connection of it was drawn.
+    clients: BTreeMap<u32, u32>,
+}
+
+impl Starts {
+    /// Returns the starts of a traffic in which connection k was drawn `drawn[k]` times.
+    fn new(traffic: Part, drawn: &[u32]) -> Starts {
+        let mut clients = BTreeMap::new();
+        for (connection, &drawn) in traffic.connections.iter().zip(drawn) {
+            let most = clients.entry(connection.client).or_insert(0);
+            *most = drawn.max(*most);
+        }
+        let places: BTreeMap<u32, u32> = clients.keys().copied().zip(0..).collect();
+        let start = |((connection, index), &drawn): ((&Connection, u32), &u32)| Start {
+            at: connection.start,
+            client: places[&connection.client],
+            connection: index,
+            drawn,
+        };
+        let mut starts: Vec<Start> =
+            traffic.connections.iter().zip(traffic.first..).zip(drawn).map(start).collect();
+        starts.sort_by_key(|start| std::cmp::Reverse(start.drawn));
+        Starts { starts, clients }
+    }
+
+    /// Returns the starts of what was drawn more than `times` times.
+    fn drawn_more_than(&self, times: u32) -> &[Start] {
+        &self.starts[..self.starts.partition_point(|start| start.drawn > times)]
+    }
+}
+
+/// Returns the time from `begin` to `at`, both within a cycle of `period`; across its end if `at` is earlier.
+fn since(at: u64, begin: u64, period: u64) -> u64 {
+    if at >= begin { at - begin } else { at + period - begin }
 }
 
 /// An endless iterator over arrivals; see [`Overlay::arrivals_from`].

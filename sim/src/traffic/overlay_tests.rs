@@ -183,6 +183,28 @@ proptest! {
     }
 }
 
+proptest! {
+    /// Looking for connections in the traffic's own time first misses none that starts in the span.
+    #[test]
+    fn of_resample__holds_what_starts_in_the_span(load in 0.002f64..2.0, span_ms in 0u64..80_000, seed: u64) {
+        let (traffic, span) = (many_clients(), Dur(span_ms * 1_000_000));
+        let overlay = Overlay::of_resample(&traffic, load, RATE, 1000, (seed, 3), span).unwrap();
+        let offset = overlay.window_offset(seed, 3).0;
+        let mut expected = Vec::new();
+        for copy in 0..overlay.copy_numbers {
+            for (connection, index) in traffic.connections.iter().zip(0..) {
+                let (at, _) = overlay.place(connection, copy);
+                let since = (at.0 + overlay.period.0 - offset) % overlay.period.0;
+                if overlay.occurs(index, copy) && since <= span.0 {
+                    expected.push(Arrival { at, connection: index, copy });
+                }
+            }
+        }
+        expected.sort_unstable();
+        prop_assert_eq!(overlay.arrivals(), &expected[..]);
+    }
+}
+
 // --- resamples ---
 
 /// 60 clients of two connections each within 59 s.
