@@ -71,7 +71,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     part = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
     try:
         yield part
-        part.replace(target.resolve())
+        part.replace(os.path.realpath(target))
     except OSError as error:
         raise MouseholeError(f"cannot write {target}; {error.strerror}") from error
     finally:

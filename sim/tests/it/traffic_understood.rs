@@ -101,7 +101,10 @@ fn sample(name: &str) -> (Vec<u8>, Option<&'static str>) {
     match name {
         "pcap" => (pcap(false, true, 74), None),
         "pcap, nanoseconds" => (pcap(true, false, 74), None),
-        "pcapng" => (pcapng(&[(ETHERNET, frames())]), None),
+        "pcapng" => {
+            let (first, second) = (frames()[..40].to_vec(), frames()[40..].to_vec());
+            ([pcapng(&[(ETHERNET, first)]), pcapng(&[(ETHERNET, second)])].concat(), None)
+        }
         "gzip" => (gzip(&pcap(false, false, 74)), None),
         "VLAN (802.1Q)" => wrapped(&|packet| ethernet(0x8100, &[&[0, 1, 8, 0], packet].concat())),
         "QinQ (802.1ad)" => {

@@ -327,7 +327,7 @@ fn left_out(ledger: &Ledger) -> Option<Note> {
     let shown: Vec<String> = reasons
         .iter()
         .take(3)
-        .filter(|(part, _)| *part > 0)
+        .filter(|(part, _)| *part > bytes / 100)
         .map(|(part, reason)| format!("{} {reason}", percent(*part)))
         .collect();
     let why = if shown.is_empty() { String::new() } else { format!(": {}", shown.join(", ")) };

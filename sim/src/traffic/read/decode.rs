@@ -6,7 +6,7 @@ use super::ledger::reason;
 use super::link;
 use super::reason::Reason;
 use etherparse::{IpNumber, Ipv6FragmentHeaderSlice, LaxIpSlice, LaxIpv6Slice};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 /// No frame holds more headers; beyond that it is made to be deep.
 const MAX_HEADERS: usize = 24;
@@ -129,67 +129,77 @@ pub fn decode(link_type: u32, frame: &[u8], orig_len: u32, at: i64) -> Decoded {
         return Decoded::LeftOut(Reason::LinkType(link_type));
     };
     let wire = orig_len.max(frame.len() as u32);
-    let mut walk =
-        Walk { cursor: Cursor::new(frame, wire), overclaimed: 0, fragment: None, is_tunnel: false };
-    match walk.segment(first, wire, at) {
-        Ok(segment) => match walk.fragment {
-            None => Decoded::Segment(segment),
-            Some(of) => {
-                Decoded::FirstFragment(Box::new(FirstFragment { of, segment, is_tunnel: walk.is_tunnel }))
-            }
-        },
-        Err(Stop::Reason(reason)) => Decoded::LeftOut(reason),
-        Err(Stop::Later(later)) => Decoded::LaterFragment(later),
-        Err(Stop::Fault(problem)) => Decoded::Fault(problem),
+    let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    let mut walk = Walk {
+        cursor: Cursor::new(frame, wire),
+        from: nowhere,
+        to: nowhere,
+        overclaimed: 0,
+        fragment: None,
+        is_tunnel: false,
+    };
+    let Transport { ports, payload, tcp } = match walk.transport(first) {
+        Ok(transport) => transport,
+        Err(Stop::Reason(reason)) => return Decoded::LeftOut(reason),
+        Err(Stop::Later(later)) => return Decoded::LaterFragment(later),
+        Err(Stop::Fault(problem)) => return Decoded::Fault(problem),
+    };
+    let [from, to] = [(walk.from, ports[0]), (walk.to, ports[1])].map(|(host, port)| Endpoint { host, port });
+    let segment = Segment { at, from, to, payload, wire, overclaimed: walk.overclaimed, tcp };
+    match walk.fragment {
+        None => Decoded::Segment(segment),
+        Some(of) => {
+            let is_tunnel = walk.is_tunnel;
+            Decoded::FirstFragment(Box::new(FirstFragment { of: *of, segment, is_tunnel }))
+        }
     }
 }
 
 /// The way through one frame's headers.
 struct Walk<'a> {
     cursor: Cursor<'a>,
+    /// The addresses of the last IP header.
+    from: IpAddr,
+    to: IpAddr,
     overclaimed: u32,
     /// The packet whose first fragment this frame is.
-    fragment: Option<Datagram>,
+    fragment: Option<Box<Datagram>>,
     /// An IP header follows within that fragment.
     is_tunnel: bool,
 }
 
-/// A TCP or UDP header comes next.
+/// What a TCP or UDP header says.
 struct Transport {
-    from: IpAddr,
-    to: IpAddr,
-    is_tcp: bool,
+    ports: [u16; 2],
+    payload: u32,
+    tcp: Option<Tcp>,
+}
+
+/// What an IP packet holds.
+enum Inner {
+    Tcp,
+    Udp,
+    Tunnel(Layer),
 }
 
 impl Walk<'_> {
-    /// Takes off one header after the other, up to the segment.
-    fn segment(&mut self, first: Layer, wire: u32, at: i64) -> Result<Segment, Stop> {
+    /// Takes off one header after the other, up to the last one of TCP or UDP.
+    fn transport(&mut self, first: Layer) -> Result<Transport, Stop> {
         let mut layer = first;
         for _ in 0..MAX_HEADERS {
             if layer != Layer::Ip {
                 layer = layer.enter(&mut self.cursor)?;
                 continue;
             }
-            let Transport { from, to, is_tcp } = match self.ip()? {
-                Inner::Tunnel(next) => {
-                    layer = next;
-                    continue;
-                }
-                Inner::Transport(transport) => transport,
-            };
-            let mut segment = match is_tcp {
-                true => tcp(&self.cursor, from, to)?,
-                false => udp(&self.cursor, from, to)?,
-            };
-            let content = self.cursor.bytes.get(8..).unwrap_or_default();
-            match Layer::of_udp(segment.to.port, content).filter(|_| !is_tcp) {
-                Some(tunnel) => {
+            match self.ip()? {
+                Inner::Tcp => return tcp(&self.cursor),
+                Inner::Tunnel(tunnel) => layer = tunnel,
+                Inner::Udp => {
+                    let found = udp(&self.cursor)?;
+                    let content = self.cursor.bytes.get(8..).unwrap_or_default();
+                    let Some(tunnel) = Layer::of_udp(found.ports[1], content) else { return Ok(found) };
                     self.cursor.skip(8)?;
                     layer = tunnel;
-                }
-                None => {
-                    (segment.at, segment.wire, segment.overclaimed) = (at, wire, self.overclaimed);
-                    return Ok(segment);
                 }
             }
         }
@@ -218,22 +228,21 @@ impl Walk<'_> {
         let Some(length) = self.ip_length(&slice)?.checked_sub(headers) else {
             return Err(Stop::Fault("IP length is shorter than the IP headers".to_string()));
         };
-        let (from, to) = (slice.source_addr(), slice.destination_addr());
+        (self.from, self.to) = (slice.source_addr(), slice.destination_addr());
         let IpNumber(protocol) = payload.ip_number;
         if payload.fragmented {
             let Some((id, offset)) = fragment(&slice) else { return Err(reason::CUT.into()) };
-            let of = Datagram { from, to, protocol, id };
+            let of = Datagram { from: self.from, to: self.to, protocol, id };
             if offset > 0 {
                 return Err(Stop::Later(Box::new(LaterFragment { of, offset, length })));
             }
-            (self.fragment, self.is_tunnel) = (Some(of), false);
+            (self.fragment, self.is_tunnel) = (Some(Box::new(of)), false);
         }
         let is_first_fragment = self.cursor.is_first_fragment || payload.fragmented;
         self.cursor = Cursor { bytes: payload.payload, wire: length, is_first_fragment };
         match payload.ip_number {
-            IpNumber::TCP | IpNumber::UDP => {
-                Ok(Inner::Transport(Transport { from, to, is_tcp: payload.ip_number == IpNumber::TCP }))
-            }
+            IpNumber::TCP => Ok(Inner::Tcp),
+            IpNumber::UDP => Ok(Inner::Udp),
             IpNumber(number) => match Layer::of_ip_protocol(number) {
                 Some(tunnel) => Ok(Inner::Tunnel(tunnel)),
                 None => Err(Reason::IpProtocol(number).into()),
@@ -264,12 +273,6 @@ impl Walk<'_> {
     }
 }
 
-/// What an IP packet holds.
-enum Inner {
-    Transport(Transport),
-    Tunnel(Layer),
-}
-
 /// Returns identification and offset in bytes of a fragment; `None` when the capture cut them off.
 fn fragment(slice: &LaxIpSlice) -> Option<(u32, u32)> {
     match slice {
@@ -294,7 +297,7 @@ fn ipv6_fragment(ip: &LaxIpv6Slice) -> Option<(u32, u32)> {
     Some((header.identification(), 8 * u32::from(header.fragment_offset().value())))
 }
 
-fn tcp(cursor: &Cursor, from: IpAddr, to: IpAddr) -> Result<Segment, Stop> {
+fn tcp(cursor: &Cursor) -> Result<Transport, Stop> {
     let len = cursor.wire;
     // Ports to flags: all that is needed, so a capture may cut the rest.
     let Some(fixed) = cursor.bytes.first_chunk::<14>() else { return Err(cut(cursor, 20, "TCP")) };
@@ -305,15 +308,20 @@ fn tcp(cursor: &Cursor, from: IpAddr, to: IpAddr) -> Result<Segment, Stop> {
     };
     let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
     let tcp = Tcp { seq: word(4), ack: word(8), flags: fixed[13], header: header_len as u8 };
-    Ok(segment(fixed, (from, to), payload, Some(tcp)))
+    Ok(Transport { ports: ports(fixed), payload, tcp: Some(tcp) })
 }
 
-fn udp(cursor: &Cursor, from: IpAddr, to: IpAddr) -> Result<Segment, Stop> {
+fn udp(cursor: &Cursor) -> Result<Transport, Stop> {
     let len = cursor.wire;
     let Some(fixed) = cursor.bytes.first_chunk::<8>() else { return Err(cut(cursor, 8, "UDP")) };
     let field = u32::from(u16::from_be_bytes([fixed[4], fixed[5]]));
     let payload = if field >= 8 { field.min(len.max(8)) - 8 } else { len.saturating_sub(8) };
-    Ok(segment(fixed, (from, to), payload, None))
+    Ok(Transport { ports: ports(fixed), payload, tcp: None })
+}
+
+/// Returns the ports that a TCP or UDP header begins with.
+fn ports(header: &[u8]) -> [u16; 2] {
+    [0, 2].map(|at| u16::from_be_bytes([header[at], header[at + 1]]))
 }
 
 /// Returns what is wrong with a header that the captured bytes do not hold: nothing but the capture's length, if
@@ -323,13 +331,6 @@ fn cut(cursor: &Cursor, header: u32, name: &str) -> Stop {
         wire if wire >= header => Stop::Reason(reason::CUT.into()),
         wire => Stop::Fault(format!("{wire} bytes of IP payload have no room for a {name} header")),
     }
-}
-
-/// Returns a segment between the ports that `header` begins with; the caller knows time and frame.
-fn segment(header: &[u8], (from, to): (IpAddr, IpAddr), payload: u32, tcp: Option<Tcp>) -> Segment {
-    let port = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
-    let (from, to) = (Endpoint { host: from, port: port(0) }, Endpoint { host: to, port: port(2) });
-    Segment { at: 0, from, to, payload, wire: 0, overclaimed: 0, tcp }
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ type Key = (Endpoint, Endpoint, bool);
 pub struct Flows {
     direction: Direction,
     current: HashMap<Key, usize>,
+    /// The flow of the last packet; that of the next is often the same.
+    recent: Option<(Key, usize)>,
     flows: Vec<Flow>,
 }
 
@@ -77,7 +79,7 @@ struct Handshake {
 impl Flows {
     /// Returns an empty set of flows; `direction` says which payload counts.
     pub fn new(direction: Direction) -> Flows {
-        Flows { direction, current: HashMap::new(), flows: Vec::new() }
+        Flows { direction, current: HashMap::new(), recent: None, flows: Vec::new() }
     }
 
     /// Returns whether no segment was added.
@@ -96,8 +98,8 @@ impl Flows {
 
     fn add_tcp(&mut self, segment: &Segment, tcp: &Tcp) {
         let (key, side) = key(segment);
-        let place = match self.current.get(&key) {
-            Some(&place) if !self.flows[place].is_ended_by(side, tcp) => place,
+        let place = match self.find(&key) {
+            Some(place) if !self.flows[place].is_ended_by(side, tcp) => place,
             _ => self.open(key, side, segment, Kind::Tcp),
         };
         let flow = &mut self.flows[place];
@@ -112,13 +114,19 @@ impl Flows {
 
     fn add_quic(&mut self, segment: &Segment) {
         let (key, side) = key(segment);
-        let place = match self.current.get(&key) {
-            Some(&place) => place,
-            None => self.open(key, side, segment, Kind::Quic),
-        };
+        let place = self.find(&key).unwrap_or_else(|| self.open(key, side, segment, Kind::Quic));
         let flow = &mut self.flows[place];
         flow.count(segment);
         flow.sides[side].write(segment.at, u64::from(segment.payload), true);
+    }
+
+    fn find(&mut self, key: &Key) -> Option<usize> {
+        if let Some((_, place)) = self.recent.filter(|(recent, _)| recent == key) {
+            return Some(place);
+        }
+        let place = *self.current.get(key)?;
+        self.recent = Some((*key, place));
+        Some(place)
     }
 
     fn open(&mut self, key: Key, side: usize, segment: &Segment, kind: Kind) -> usize {
@@ -134,8 +142,10 @@ impl Flows {
             closed: false,
             sides: [from_start(), from_start()],
         });
-        self.current.insert(key, self.flows.len() - 1);
-        self.flows.len() - 1
+        let place = self.flows.len() - 1;
+        self.current.insert(key, place);
+        self.recent = Some((key, place));
+        place
     }
 
     /// Hands the flows over, and remarks on those that began before the capture.
