@@ -3,7 +3,7 @@
 use crate::traffic_common::*;
 use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::connection::{Connection, Kind};
-use mousehole_sim::traffic::read::formats::{LINK_TYPES, understood};
+use mousehole_sim::traffic::read::formats::{LINK_TYPES, Understood, understood};
 use mousehole_sim::traffic::read::{ReadOptions, contents};
 
 const ETHERNET: u32 = 1;
@@ -90,6 +90,20 @@ fn of_link(number: u32) -> Vec<u8> {
     }
 }
 
+/// Returns the sample of an entry of the list, and what must be left out of it; `None` for one without.
+fn sample_of(entry: &Understood) -> Option<(Vec<u8>, Option<&'static str>)> {
+    match (entry.group, entry.name) {
+        (LINK_TYPES, _) => Some((of_link(entry.key.parse().unwrap()), None)),
+        (_, "QUIC") => None,
+        (_, name) => Some(sample(name)),
+    }
+}
+
+/// Returns every sample.
+pub fn samples() -> Vec<Vec<u8>> {
+    understood().iter().filter_map(sample_of).map(|(data, _)| data).collect()
+}
+
 /// Returns the sample of anything else that is read, and what must be left out of it.
 fn sample(name: &str) -> (Vec<u8>, Option<&'static str>) {
     let wrapped = |wrap: &dyn Fn(&[u8]) -> Vec<u8>| (capture(ETHERNET, |packet| wrap(&packet)), None);
@@ -156,7 +170,6 @@ fn sample(name: &str) -> (Vec<u8>, Option<&'static str>) {
             _ => gtp(0x34, &[0, 0, 0, 0x85, 1, 0, 9, 0], packet),
         }),
         "TCP" => (pcap(false, false, usize::MAX), None),
-        "QUIC" => panic!("tried by itself"),
         "IPv6 with extension headers" => {
             (capture(101, |packet| ipv6(&packet, 60, &[6, 0, 1, 4, 0, 0, 0, 0])), None)
         }
@@ -226,11 +239,8 @@ fn plain(traffic: &Traffic) -> Vec<(u64, u32, u32, Kind, Vec<u64>)> {
 #[test]
 fn understood__every_entry_reads_its_sample() {
     let plain_capture = plain(&read_bytes(&pcap(false, false, usize::MAX)));
-    for entry in understood().iter().filter(|entry| entry.name != "QUIC") {
-        let (data, reason) = match entry.group {
-            LINK_TYPES => (of_link(entry.key.parse().unwrap()), None),
-            _ => sample(entry.name),
-        };
+    for entry in understood() {
+        let Some((data, reason)) = sample_of(&entry) else { continue };
         if let Some(folder) = std::env::var_os("MOUSEHOLE_SAMPLES") {
             let file = format!("{} {}.cap", entry.group, entry.name).replace([' ', '/'], "-");
             std::fs::write(std::path::Path::new(&folder).join(file), &data).unwrap();
