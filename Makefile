@@ -33,7 +33,7 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps msrv arrows bpf-compile bpf-parity golden oracle bench \
-	instructions bless-instructions performance validation coverage replay-truth negatives fuzz fuzz-brief mutants \
+	instructions bless-instructions performance validation coverage replay-truth reference negatives fuzz fuzz-brief mutants \
 	papers witness witness-transfers wheel wheel-test site lock clean distclean
 
 help: ## list these targets
@@ -124,6 +124,9 @@ coverage: $(ENGINE) ## how often compare's interval holds the truth, from captur
 
 replay-truth: $(ENGINE) ## replay recordings of models in both loops and compare with the models (about ten minutes)
 	@$(BIN)/python -m validation.replay_truth --seeds $(or $(SEEDS),10)
+
+reference: $(ENGINE) ## captures here and in tshark, count by count: make reference DIR=FOLDER
+	@$(BIN)/python -m validation.reference "$(or $(DIR),$(MOUSEHOLE_DATA))"
 
 negatives: $(ENGINE) ## renew docs/when-it-does-not-help.md from its commands (a few minutes)
 	@$(BIN)/python -m validation.negatives

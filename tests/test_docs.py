@@ -77,6 +77,12 @@ def section(document: str, heading: str) -> str:
     return re.split(r"^#+ ", document.split(f"{heading}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
 
 
+def test_formats__are_the_engines() -> None:
+    text = schemes_doc.TRAFFIC.read_text("utf-8")
+    made = schemes_doc.formats(_engine.formats())
+    assert document.written(text, schemes_doc.TARGET) == made, "run make docs"
+
+
 def test_schemes__are_the_engines() -> None:
     schemes, parts = _engine.schemes(), _engine.parts()
     made = schemes_doc.pages(schemes, parts)

@@ -1,4 +1,7 @@
-"""Writes docs/schemes/ from the engine's catalogue, and the layers into sim/README.md, for `make docs`.
+"""Writes what the engine lists into documents, for `make docs`.
+
+These are docs/schemes/ from the catalogue, the formats of captures in docs/traffic.md, and the layers in
+sim/README.md.
 
 There is a page for each scheme and one for the parts that are no scheme by themselves; people write the head
 of `index.md`. tests/test_docs.py fails when the documents and the engine differ.
@@ -9,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mousehole import _engine
-from mousehole.engine_types import CatalogueEntry, ParameterEntry, PartEntry, SchemeEntry
+from mousehole.engine_types import CatalogueEntry, FormatEntry, ParameterEntry, PartEntry, SchemeEntry
 
 from tools import arrows, document
 
@@ -18,6 +21,7 @@ FOLDER = ROOT / "docs" / "schemes"
 INDEX = FOLDER / "index.md"
 PARTS = "parts.md"
 README = ROOT / "sim" / "README.md"
+TRAFFIC = ROOT / "docs" / "traffic.md"
 TARGET = "docs"
 
 
@@ -32,6 +36,7 @@ def main() -> None:
         (FOLDER / name).write_text(text, encoding="utf-8")
     document.renew(INDEX, TARGET, listing(schemes, parts))
     document.renew(README, TARGET, f"\n{arrows.table()}\n")
+    document.renew(TRAFFIC, TARGET, formats(_engine.formats()))
     print(f"docs: {FOLDER.relative_to(ROOT)} has {len(schemes)} schemes and {len(parts)} parts")
 
 
@@ -63,6 +68,19 @@ def listing(schemes: list[SchemeEntry], parts: list[PartEntry]) -> str:
         f"\n## The schemes\n\n{document.table(('scheme', 'what it is'), scheme_rows)}"
         f"\n## The parts\n\n{document.table(('part', 'role', 'what it does'), part_rows)}"
     )
+
+
+def formats(entries: list[FormatEntry]) -> str:
+    """Returns the tables of what the reader of traffic understands, one for each group."""
+    groups = dict.fromkeys(entry["group"] for entry in entries)
+    tables = [
+        document.table(
+            (group, "recognised by", "read as"),
+            [[entry["name"], entry["key"], entry["reading"]] for entry in entries if entry["group"] == group],
+        )
+        for group in groups
+    ]
+    return "\n" + "\n".join(tables) + "\n"
 
 
 def link(entry: CatalogueEntry, target: str) -> str:

@@ -135,14 +135,53 @@ class TrafficSource(TypedDict):
     used: int
     faults: int
     first_fault: str | None
+    capture: "CaptureCounts | None"
+
+
+class CaptureCounts(TypedDict):
+    """What a capture holds: bytes on the wire; connections, packets and payload of both directions."""
+
+    bytes: int
+    used_bytes: int
+    tcp_connections: int
+    tcp_packets: int
+    tcp_bytes: int
+    quic_flows: int
+    quic_packets: int
+    quic_bytes: int
 
 
 class SkippedRows(TypedDict):
-    """Rows that were left out for one reason."""
+    """Rows that were left out for one reason.
+
+    `connections` counts whole connections among them. `bytes` are those of payload in a log, on the wire in a
+    capture.
+    """
 
     reason: str
+    connections: int
     rows: int
     bytes: int
+
+
+class TrafficNote(TypedDict):
+    """A remark on the input: `text` is the whole, the others are the facts it is made of."""
+
+    kind: str
+    file: str | None
+    text: str
+    count: int | None
+    bytes: int | None
+    row: int | None
+
+
+class FormatEntry(TypedDict):
+    """Something that the reader of traffic understands: a link type, an encapsulation, a kind of packet."""
+
+    group: str
+    name: str
+    key: str
+    reading: str
 
 
 class FaultyRows(TypedDict):
@@ -179,7 +218,7 @@ class TrafficSummary(TypedDict):
     skipped: list[SkippedRows]
     faults: FaultyRows
     sources: list[TrafficSource]
-    notes: list[str]
+    notes: list[TrafficNote]
 
 
 class ConnectionColumns(TypedDict):

@@ -5,13 +5,11 @@ from math import ceil
 import numpy as np
 
 from mousehole import _engine
-from mousehole.engine_types import TrafficSummary
 from mousehole.install import Link, link_of
 from mousehole.plan import Cell
 from mousehole.results import Results
-from mousehole.sizes import size_text
 from mousehole.statistics import LEAST_REPLICATIONS, mser
-from mousehole.texts import counted, share_text
+from mousehole.texts import share_text
 
 UNLOADED = 0.3
 """Below this load, schemes differ little or not at all."""
@@ -39,18 +37,6 @@ PROFILE_NOTE = (
 )
 MARKED = {"th", "tau", "l_t", "first", "high", "high_rate"}
 """Every scheme with a marker has one of these parameters."""
-
-
-def traffic_notes(summary: TrafficSummary) -> list[str]:
-    """Returns what was left out of the traffic, what is wrong with it, and remarks of its readers."""
-    lines = [
-        f"skipped: {counted(skipped['rows'], 'row')} with {size_text(skipped['bytes'])}: {skipped['reason']}"
-        for skipped in summary["skipped"]
-    ]
-    faults = summary["faults"]
-    if faults["count"]:
-        lines.append(f"{counted(faults['count'], 'faulty row')}; the first: {faults['first']}")
-    return [*lines, *(f"note: {note}" for note in summary["notes"])]
 
 
 def cell_notes(results: Results, cell: Cell) -> list[str]:

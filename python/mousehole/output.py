@@ -17,7 +17,8 @@ def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str | Path] =
 
     `outputs` maps the option's name to the path given; `-` is standard output, None means no output.
     """
-    taken: dict[Path, str] = {Path(name).resolve(): "an input file" for name in inputs}
+    # Unlike Path.resolve, realpath lets links that lead in a circle pass; the reader refuses them.
+    taken: dict[str, str] = {os.path.realpath(name): "an input file" for name in inputs}
     streamed = [option for option, given in outputs.items() if given == "-"]
     if len(streamed) > 1:
         raise conflict_error(streamed[1], "-", f"{streamed[0]} -", "only one can have standard output")
@@ -27,8 +28,8 @@ def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str | Path] =
         if not given:
             raise field_error(option, given, "the name of a file")
         _check_writable(option, Path(given))
-        place = Path(given).resolve()
-        if place in taken and (place.is_file() or not place.exists()):
+        place = os.path.realpath(given)
+        if place in taken and (Path(place).is_file() or not Path(place).exists()):
             raise field_error(option, given, "a file of its own", f"is also {taken[place]}")
         taken[place] = f"the file of {option}"
 
@@ -70,7 +71,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     part = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
     try:
         yield part
-        part.replace(target.resolve())
+        part.replace(os.path.realpath(target))
     except OSError as error:
         raise MouseholeError(f"cannot write {target}; {error.strerror}") from error
     finally:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mousehole import bottleneck, findings, notes, tables
+from mousehole import account, bottleneck, findings, notes, tables
 from mousehole.findings import BETTER, PAGES, WORSE
 from mousehole.overview import MANY_SCHEMES
 from mousehole.plan import Cell, Plan
@@ -72,8 +72,8 @@ def print_report(console: Console, results: Results, details: bool = False) -> N
     for cell in plan.cells:
         _print_cell(console, results, cell, details)
     if results.traffic is not None:
-        for note in notes.traffic_notes(results.traffic):
-            say(console, Text(note, style="yellow"))
+        for remark in account.remarks(results.traffic):
+            say(console, Text(str(remark), style="yellow"))
     _print_conditions(console, results)
     for note in (findings.EXPLORATORY_NOTE,) * details + (findings.coverage_note(results),):
         say(console, Text(note, style="dim"))

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mousehole import _engine, notes
+from mousehole import _engine, account
 from mousehole._engine import DROP_REASONS
 from mousehole.engine_types import (
     CatalogueEntry,
@@ -17,12 +17,15 @@ from mousehole.engine_types import (
     PartEntry,
     QueueCounters,
     SchemeEntry,
+    TrafficSource,
     TrafficSummary,
 )
 from mousehole.records import Records
 from mousehole.sizes import size_text
 from mousehole.tabling import say
 from mousehole.texts import counted, rate_text, share_text, span_text, time_text
+
+_REMARK_STYLES = {"skipped": "", "faulty": "red", "note": "yellow"}
 
 
 def print_schemes(console: Console, schemes: list[SchemeEntry], parts: list[PartEntry]) -> None:
@@ -186,15 +189,23 @@ def print_summary(console: Console, summary: TrafficSummary) -> None:
     console.print(
         two_columns([*_sources(summary), *_amounts(summary), *_sizes(summary), *_link_facts(summary)])
     )
-    for line in notes.traffic_notes(summary):
-        say(console, Text(line, style="yellow"))
+    for remark in account.remarks(summary):
+        say(console, Text(str(remark), style=_REMARK_STYLES[remark.kind]))
 
 
 def _sources(summary: TrafficSummary) -> list[tuple[str, str]]:
     return [
-        (source["name"], f"{source['kind']}, {source['rows']} rows, {source['used']} used")
+        (source["name"], f"{source['kind']}, {source['rows']} rows, {source['used']} used{_wire(source)}")
         for source in summary["sources"]
     ]
+
+
+def _wire(source: TrafficSource) -> str:
+    capture = source["capture"]
+    if capture is None or not capture["bytes"]:
+        return ""
+    used = share_text(capture["used_bytes"] / capture["bytes"])
+    return f": {used} of {size_text(capture['bytes'])}"
 
 
 def _amounts(summary: TrafficSummary) -> list[tuple[str, str]]:

@@ -1,9 +1,11 @@
 //! Schemes and units, for front ends that list and parse them.
 
+use crate::convert;
 use crate::errors::to_python;
 use mousehole_policy::{Origin, Parameter, Policy};
 use mousehole_sim::scenario::{self, Part, Role, SCHEMES, Scheme};
 use mousehole_sim::traffic::model::MODELS;
+use mousehole_sim::traffic::read::formats::understood;
 use mousehole_sim::units::{parse_dur, parse_rate, parse_size};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -139,11 +141,18 @@ fn size(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
     parse_size(field, text).map_err(|error| to_python(py, error))
 }
 
+/// Returns what the reader of traffic understands, by heading: name, what it is recognised by, how it is read.
+#[pyfunction]
+fn formats(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    convert::to_python(py, &understood())
+}
+
 /// Registers this module's functions.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schemes, module)?)?;
     for function in [
         wrap_pyfunction!(parts, module)?,
+        wrap_pyfunction!(formats, module)?,
         wrap_pyfunction!(load_policy, module)?,
         wrap_pyfunction!(scheme_policies, module)?,
         wrap_pyfunction!(scheme_remarks, module)?,

@@ -161,6 +161,29 @@ def test_commands__bad_input(
     assert words in refused(arguments, capsys, monkeypatch)
 
 
+@pytest.mark.parametrize("command", ["inspect", "compare"])
+def test_commands__files_that_are_none(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("loop.pcap").symlink_to("loop.pcap")
+    Path("lost.pcap").symlink_to("nowhere.pcap")
+    Path("folder").mkdir()
+    Path("empty.pcap").touch()
+    Path("cut.pcap").write_bytes(bytes.fromhex("d4c3b2a102000400"))
+    Path("header.pcap").write_bytes(bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"))
+    for name, words in {
+        "loop.pcap": "a symbolic link that leads back to itself",
+        "lost.pcap": "a symbolic link to a file that does not exist",
+        "folder": "is a directory; give a file",
+        "empty.pcap": "the file is empty",
+        "cut.pcap": "the capture ends within its header",
+        "header.pcap": "nothing usable: 0 rows",
+    }.items():
+        arguments = [command, name, *(LOADED if command == "compare" else ())]
+        assert f"{name}: {words}" in refused(arguments, capsys, monkeypatch)
+
+
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*MODULE, *arguments], capture_output=True, text=True, cwd=cwd, check=False)
 

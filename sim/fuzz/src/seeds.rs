@@ -49,7 +49,8 @@ pub fn write(target: &str) {
 /// Target and inputs, as the corpus folders hold them.
 pub fn corpora() -> Result<Vec<(&'static str, Vec<Vec<u8>>)>> {
     let texts = [CONN, HTTP, JSON, ACCESS, TABLE].map(|text| text.as_bytes().to_vec());
-    let captures = vec![pcap(0xa1b2_c3d4)?, pcap(0xa1b2_3c4d)?, pcapng()?];
+    let mut captures = vec![pcap(0xa1b2_c3d4)?, pcap(0xa1b2_3c4d)?, pcapng()?];
+    captures.extend(encapsulated()?);
     let mut any: Vec<Vec<u8>> = texts.to_vec();
     any.extend(captures.clone());
     let [conn, http, json, access, table] = texts;
@@ -89,13 +90,51 @@ fn frames() -> Result<Vec<Vec<u8>>> {
 }
 
 fn pcap(magic: u32) -> Result<Vec<u8>> {
+    Ok(pcap_of(magic, 1, &frames()?))
+}
+
+/// Returns captures of the same packets behind other link layers and within tunnels, and in fragments.
+fn encapsulated() -> Result<Vec<Vec<u8>>> {
+    let packets: Vec<Vec<u8>> = frames()?.into_iter().map(|frame| frame[14..].to_vec()).collect();
+    let of = |link_type: u32, header: &[u8]| {
+        let wrapped: Vec<Vec<u8>> = packets.iter().map(|packet| [header, packet].concat()).collect();
+        pcap_of(0xa1b2_c3d4, link_type, &wrapped)
+    };
+    let ip = |protocol: u8, fragment: u8| {
+        [0x45, 0, 1, 0, 0, 7, fragment, 0, 64, protocol, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2]
+    };
+    let within = |protocol: u8, header: &[u8]| of(101, &[&ip(protocol, 0), header].concat());
+    let ethernet = [&[1; 12][..], &[8, 0]].concat();
+    let udp = |port: u16, header: &[u8]| {
+        within(17, &[&[0xc0, 1][..], &port.to_be_bytes(), &[0, 0, 0, 0], header, &ethernet].concat())
+    };
+    Ok(vec![
+        of(9, &[0xff, 3, 0, 0x21]),
+        of(50, &[0x0f, 0, 8, 0]),
+        of(0, &[2, 0, 0, 0]),
+        of(219, &[0, 1, 0, 64, 0, 2, 1, 64]),
+        of(100, &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0]),
+        of(239, &[2, 0, 0, 0, 5, 0, 10, 0, 0, 0, 0, 0, 44, 0, 9, 0]),
+        of(113, &[0, 0, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0, 8, 0]),
+        of(1, &[&[1; 12][..], &[0x88, 0x64, 0x11, 0, 0, 1, 0, 52, 0, 0x21]].concat()),
+        within(4, &[]),
+        within(47, &[0xf0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 4, 10, 0, 0, 9, 0, 0, 0, 0]),
+        within(47, &[0x30, 0x81, 0x88, 0x0b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x21]),
+        within(47, &[&[0x10, 0, 0x22, 0xeb][..], &[0; 15], &[1], &[0; 8], &ethernet].concat()),
+        udp(4789, &[8, 0, 0, 0, 0, 0, 9, 0]),
+        udp(6081, &[1, 0, 0x65, 0x58, 0, 0, 9, 0, 1, 2, 3, 0]),
+        of(101, &ip(6, 0x20)),
+    ])
+}
+
+fn pcap_of(magic: u32, link_type: u32, frames: &[Vec<u8>]) -> Vec<u8> {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-    let mut out = words(&[magic, 0x0004_0002, 0, 0, 65_535, 1]);
-    for (frame, at) in frames()?.iter().zip(0u32..) {
+    let mut out = words(&[magic, 0x0004_0002, 0, 0, 65_535, link_type]);
+    for (frame, at) in frames.iter().zip(0u32..) {
         out.extend(words(&[1_700_000_000 + at, 5, frame.len() as u32, frame.len() as u32]));
         out.extend(frame);
     }
-    Ok(out)
+    out
 }
 
 fn pcapng() -> Result<Vec<u8>> {

@@ -5,6 +5,7 @@
 
 pub mod connection;
 pub mod model;
+pub mod note;
 pub mod overlay;
 pub mod part;
 pub mod read;
@@ -13,6 +14,7 @@ pub mod summary;
 pub mod waiting;
 
 use connection::{Connection, PageOf};
+use note::Note;
 use serde::Serialize;
 
 /// Connections in order of their start, and an account of where they came from.
@@ -24,8 +26,8 @@ pub struct Traffic {
     pub sources: Vec<Source>,
     /// Rows that were understood and left out, by reason, over all files.
     pub skipped: Vec<Skipped>,
-    /// Plain sentences about choices made while reading.
-    pub notes: Vec<String>,
+    /// Remarks on the files and on choices made while reading.
+    pub notes: Vec<Note>,
     /// Rows that could not be understood, over all files.
     pub faults: Faults,
     /// Number of client hosts; clients are numbered from 0 by first appearance.
@@ -92,6 +94,29 @@ pub struct Source {
     pub faults: u64,
     /// The first of them, as `file:line: what`.
     pub first_fault: Option<String>,
+    /// Packets and bytes, if the file is a capture.
+    pub capture: Option<CaptureCounts>,
+}
+
+/// What a capture holds, before a direction is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct CaptureCounts {
+    /// Bytes of all packets on the wire.
+    pub bytes: u64,
+    /// Bytes on the wire of the packets that went into connections.
+    pub used_bytes: u64,
+    /// TCP connections, with and without payload.
+    pub tcp_connections: u64,
+    /// Their packets.
+    pub tcp_packets: u64,
+    /// Their payload in both directions, repetitions counted once.
+    pub tcp_bytes: u64,
+    /// Flows to or from UDP port 443.
+    pub quic_flows: u64,
+    /// Their packets.
+    pub quic_packets: u64,
+    /// Their payload in both directions.
+    pub quic_bytes: u64,
 }
 
 /// Rows left out for one reason.
@@ -99,9 +124,11 @@ pub struct Source {
 pub struct Skipped {
     /// Why, as a phrase.
     pub reason: String,
+    /// Whole connections among them, where the file tells.
+    pub connections: u64,
     /// How many rows (packets of a capture).
     pub rows: u64,
-    /// Payload bytes those rows carried in the chosen direction, where the row says so.
+    /// Bytes: of a log the payload in the chosen direction, where the row tells; of a capture all on the wire.
     pub bytes: u64,
 }
 

@@ -1,6 +1,7 @@
 //! Summary of a traffic as it was read, for `inspect` and for manifests.
 
 use super::connection::Kind;
+use super::note::Note;
 use super::overlay::{load_of, period_of};
 use super::part::Part;
 use super::waiting::{self, Waiting};
@@ -63,8 +64,8 @@ pub struct Summary {
     pub faults: Faults,
     /// The input files.
     pub sources: Vec<Source>,
-    /// Choices made while reading.
-    pub notes: Vec<String>,
+    /// Remarks on the files and on choices made while reading.
+    pub notes: Vec<Note>,
 }
 
 /// Nearest-rank percentiles in bytes.

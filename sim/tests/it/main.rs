@@ -55,4 +55,5 @@ mod traffic_formats;
 mod traffic_fuzz;
 mod traffic_models;
 mod traffic_real;
+mod traffic_understood;
 mod web_pages;

@@ -58,6 +58,7 @@ fn file_faults__name_the_problem_and_the_known_formats() {
         "{unknown}"
     );
     assert!(refuse("PK\x03\x04\0\0\0").contains("zip"));
+    assert!(refuse("snoop\0\0\0\0\0\0\x02").contains("editcap"));
     assert!(refuse("alpha,beta\n1,2\n").contains("no column of the first line"));
     assert!(refuse("start,byes\n1,2\n").contains("did you mean \"bytes\""));
     assert!(!refuse("\"start,byes\n1,2\n").contains('\n'));

@@ -30,7 +30,7 @@ fn zeek__conn_alone_has_one_write_and_says_so() {
     assert_eq!(sizes, [12_000, 91_000, 1]);
     assert!(traffic.connections.iter().all(|connection| connection.writes.len() == 1));
     assert!(
-        traffic.notes.iter().any(|note| note.contains("conn.log does not tell pauses")),
+        traffic.notes.iter().any(|note| note.text.contains("conn.log does not tell pauses")),
         "{:?}",
         traffic.notes
     );
@@ -133,7 +133,7 @@ fn access_log__whole_seconds_are_spread_by_seed() {
     let text: String = (20..50).map(line).collect();
     let traffic = one(&text);
     assert_eq!((traffic.connections.len(), traffic.clients), (30, 30));
-    assert!(traffic.notes.iter().any(|note| note.contains("whole seconds")));
+    assert!(traffic.notes.iter().any(|note| note.text.contains("whole seconds")));
     let seconds: Vec<u64> =
         traffic.connections.iter().map(|connection| connection.start.0 / 1_000_000_000).collect();
     assert!(seconds.windows(2).all(|pair| pair[0] <= pair[1]) && seconds[29] >= 28);
@@ -151,7 +151,7 @@ fn source__has_the_name_and_hash_of_the_stored_file() {
     let traffic = read(&[("x/t.csv", text), ("y/t.csv", text)]).unwrap();
     assert_eq!(traffic.sources[0].name, "t.csv");
     assert_eq!(traffic.sources[0].sha256, "ecd221a7a194b4dc6ba9f848b0f80fdbf464d3c36cad74edeeb6b1c62a3c428d");
-    assert!(traffic.notes.iter().any(|note| note.contains("given twice")));
+    assert!(traffic.notes.iter().any(|note| note.text.contains("given twice")));
     let zipped = contents(&[("t.csv.gz", &gzip(text.as_bytes()))], &ReadOptions::default()).unwrap();
     assert_ne!(zipped.sources[0].sha256, traffic.sources[0].sha256);
 }
@@ -163,7 +163,7 @@ fn clocks__of_the_same_day_are_shared_and_others_aligned() {
     assert_eq!(same.connections[2].start, Time(3_000_000_000_000));
     let apart = read(&[("a", &table(1000.5)), ("b", &table(1_000_000.5))]).unwrap();
     assert_eq!(apart.connections[3].start, Time(5_000_000_000));
-    assert!(apart.notes.iter().any(|note| note.contains("more than a day apart")));
+    assert!(apart.notes.iter().any(|note| note.text.contains("more than a day apart")));
 }
 
 fn durations_ms(traffic: &mousehole_sim::traffic::Traffic) -> Vec<Option<u64>> {

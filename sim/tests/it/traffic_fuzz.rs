@@ -7,6 +7,7 @@ use mousehole_sim::units::{Rate, Time};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use std::io::Write as _;
+use std::sync::LazyLock;
 
 const CONN: &str = "#separator \\x09\n#set_separator\t,\n#path\tconn\n#fields\tts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\tproto\tduration\torig_bytes\tresp_bytes\tmissed_bytes\torig_ip_bytes\tresp_ip_bytes\n\
     1258790493.773208\tA\t10.0.0.1\t1234\t10.0.0.2\t80\ttcp\t1.5\t300\t12000\t0\t500\t13000\n\
@@ -179,6 +180,15 @@ proptest! {
     #[test]
     fn damaged_files__never_panic(sample in any::<Index>(), damages in prop::collection::vec(damage(), 1..6)) {
         let mut data = samples().swap_remove(sample.index(samples().len()));
+        damages.iter().for_each(|damage| spoil(&mut data, damage));
+        check(&[("damaged", &data)]);
+    }
+
+    #[test]
+    fn damaged_tunnels__never_panic(sample in any::<Index>(), damages in prop::collection::vec(damage(), 1..6)) {
+        // The beginning of a capture in every form that is understood.
+        static SAMPLES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(crate::traffic_understood::samples);
+        let mut data: Vec<u8> = sample.get(&SAMPLES).iter().take(4096).copied().collect();
         damages.iter().for_each(|damage| spoil(&mut data, damage));
         check(&[("damaged", &data)]);
     }

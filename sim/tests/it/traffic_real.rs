@@ -1,9 +1,9 @@
 //! Real measurements by others, from the folder that `MOUSEHOLE_DATA` names. Without the folder the
 //! tests say that they did not run; with `MOUSEHOLE_REQUIRE_DATA=1` they fail instead.
 use flate2::read::GzDecoder;
-use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::connection::{Connection, Kind};
 use mousehole_sim::traffic::read::{Direction, ReadOptions, files};
+use mousehole_sim::traffic::{Skipped, Traffic};
 use mousehole_sim::units::Rate;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ fn nasa__requests_and_clients() {
     assert_eq!(traffic.connections.len(), 11_930);
     assert_eq!(skipped_rows(&traffic, "no payload"), 1_270);
     assert_eq!((traffic.clients, traffic.faults.count), (1_087, 0));
-    assert!(traffic.notes.iter().any(|note| note.contains("whole seconds")), "{:?}", traffic.notes);
+    assert!(traffic.notes.iter().any(|note| note.text.contains("whole seconds")), "{:?}", traffic.notes);
     let summary = traffic.summary(Some(Rate(10_000_000)), 1460);
     assert!(
         (0.80..0.86).contains(&summary.short_share_count),
@@ -75,7 +75,7 @@ fn m57__conn_alone_says_one_write() {
     let traffic = read(&[data.join("flowlogs/zeek_m57-short_conn.log.gz")], Direction::Down);
     assert_eq!(traffic.connections.iter().filter(|connection| connection.kind == Kind::Tcp).count(), 453);
     assert!(
-        traffic.notes.iter().any(|note| note.contains("one write per connection")),
+        traffic.notes.iter().any(|note| note.text.contains("one write per connection")),
         "{:?}",
         traffic.notes
     );
@@ -167,6 +167,32 @@ fn captures__agree_with_another_reader() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     // One handshake repeats its SYN-ACK; that reader then takes the whole time from the SYN.
     assert!(loose <= 2, "{loose} round trips differ");
+}
+
+#[test]
+fn captures__are_accounted_for_to_the_byte() {
+    let Some(data) = data() else { return };
+    for entry in std::fs::read_dir(data.join("pcap")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            continue;
+        }
+        let traffic = read(&[path], Direction::Down);
+        let source = &traffic.sources[0];
+        let capture = source.capture.unwrap();
+        let rows: u64 = traffic.skipped.iter().map(|skipped| skipped.rows).sum();
+        let bytes: u64 = traffic.skipped.iter().map(|skipped| skipped.bytes).sum();
+        assert_eq!((source.rows, source.faults), (source.used + rows, 0), "{}", source.name);
+        assert_eq!(capture.bytes, capture.used_bytes + bytes, "{}", source.name);
+        let without: u64 = traffic.skipped.iter().map(|skipped| skipped.connections).sum();
+        let flows = capture.tcp_connections + capture.quic_flows;
+        assert_eq!(flows, traffic.connections.len() as u64 + without, "{}", source.name);
+        // Beside TCP and UDP they hold nothing but ICMP, IGMP and Ethernet without IP.
+        let unread = ["link type", "fragment", "MPLS", "GRE", "cut by", "shorter", "not IP", "headers"];
+        for Skipped { reason, .. } in &traffic.skipped {
+            assert!(!unread.iter().any(|name| reason.contains(name)), "{}: {reason}", source.name);
+        }
+    }
 }
 
 #[test]

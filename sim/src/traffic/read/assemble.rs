@@ -1,19 +1,22 @@
 //! Combines what the readers found: on one clock, in order, with dense host numbers.
 
-use super::ledger::Ledger;
+use super::ledger::{Ledger, LeftOut};
 use super::zeek_join::Store;
 use super::{Direction, ReadOptions, zeek_join};
 use crate::error::{Error, Result};
 use crate::flow::Class;
 use crate::rng::{Purpose, Stream};
 use crate::traffic::connection::{Connection, Kind, Write};
-use crate::traffic::{Faults, Pages, Skipped, Source, Traffic};
+use crate::traffic::note::{Note, NoteKind};
+use crate::traffic::{CaptureCounts, Faults, Pages, Skipped, Source, Traffic};
 use crate::units::{Dur, Time};
 use std::collections::{BTreeMap, HashMap};
 
 const SECOND: u64 = 1_000_000_000;
 /// Files further apart than this do not share a clock.
 const DAY: i64 = 86_400 * SECOND as i64;
+/// Share of a capture's bytes that may be left out without a remark.
+const MUCH: f64 = 0.1;
 
 /// A connection before its clock and host numbers are known.
 #[derive(Debug)]
@@ -66,7 +69,7 @@ pub struct Collector {
     pub zeek: Store,
     /// Pages found so far.
     pub last_page: u32,
-    notes: Vec<String>,
+    notes: Vec<Note>,
     /// Files with at least one time stamp that is not a whole second.
     fine_stamps: Vec<usize>,
 }
@@ -86,10 +89,15 @@ impl Collector {
         }
     }
 
-    /// Adds a sentence to the report, once.
+    /// Adds a remark on a choice made in reading, once.
     pub fn note(&mut self, text: String) {
-        if !self.notes.contains(&text) {
-            self.notes.push(text);
+        self.add_note(Note::new(NoteKind::Choice, None, text));
+    }
+
+    /// Adds a remark to the report, once.
+    pub fn add_note(&mut self, note: Note) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
         }
     }
 
@@ -143,7 +151,7 @@ impl Collector {
         if self.connections.is_empty() {
             return Err(self.nothing_usable());
         }
-        self.note_unused_files();
+        self.note_files();
         self.align_clocks();
         self.connections.sort_by_key(|draft| (draft.start, draft.file, draft.order));
         let skipped = self.skipped();
@@ -205,17 +213,20 @@ impl Collector {
         }
     }
 
-    fn note_unused_files(&mut self) {
-        let unused: Vec<String> =
-            self.ledgers.iter().filter(|ledger| ledger.used == 0).map(|ledger| base(&ledger.path)).collect();
-        unused.into_iter().for_each(|name| self.note(format!("{name}: nothing usable")));
-        let hashes: Vec<(String, String)> =
-            self.ledgers.iter().map(|ledger| (ledger.sha256.clone(), base(&ledger.path))).collect();
-        for (place, (hash, name)) in hashes.iter().enumerate() {
-            if hashes[..place].iter().any(|(earlier, _)| earlier == hash) {
-                self.note(format!("{name}: the same content was given twice"));
+    fn note_files(&mut self) {
+        let mut notes: Vec<Note> = Vec::new();
+        for (place, ledger) in self.ledgers.iter().enumerate() {
+            let name = base(&ledger.path);
+            if ledger.used == 0 {
+                let text = format!("{name}: nothing usable");
+                notes.push(Note::new(NoteKind::NothingUsable, Some(name.clone()), text));
             }
+            if let Some(twin) = self.ledgers[..place].iter().find_map(|earlier| twin(earlier, ledger)) {
+                notes.push(Note::new(NoteKind::GivenTwice, Some(name.clone()), format!("{name}: {twin}")));
+            }
+            notes.extend(left_out(ledger));
         }
+        notes.into_iter().for_each(|note| self.add_note(note));
     }
 
     fn nothing_usable(&self) -> Error {
@@ -241,13 +252,13 @@ impl Collector {
     }
 
     fn skipped(&self) -> Vec<Skipped> {
-        let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-        for (reason, (rows, bytes)) in self.ledgers.iter().flat_map(|ledger| &ledger.skipped) {
-            let sum = sums.entry(reason).or_default();
-            *sum = (sum.0 + rows, sum.1.saturating_add(*bytes));
+        let mut sums: BTreeMap<String, LeftOut> = BTreeMap::new();
+        for (reason, left_out) in self.ledgers.iter().flat_map(|ledger| &ledger.skipped) {
+            sums.entry(reason.to_string()).or_default().add(*left_out);
         }
-        let list = sums.into_iter().map(|(reason, (rows, bytes))| Skipped {
-            reason: reason.to_string(),
+        let list = sums.into_iter().map(|(reason, LeftOut { connections, rows, bytes })| Skipped {
+            reason,
+            connections,
             rows,
             bytes,
         });
@@ -286,6 +297,45 @@ impl Dense {
     }
 }
 
+/// Returns in what respect two files are the same, as a phrase.
+fn twin(earlier: &Ledger, later: &Ledger) -> Option<String> {
+    if earlier.sha256 == later.sha256 {
+        return Some("the same content was given twice".to_string());
+    }
+    let same = later.content.is_some() && earlier.content == later.content;
+    let what = if later.capture.is_some() {
+        "as many packets, the same first and last one,"
+    } else {
+        "the same rows"
+    };
+    same.then(|| format!("has {what} as {}; the same content was given twice", base(&earlier.path)))
+}
+
+/// Remarks on what was left out of a capture, if that is much.
+fn left_out(ledger: &Ledger) -> Option<Note> {
+    let CaptureCounts { bytes, used_bytes, .. } = ledger.capture?;
+    let lost = bytes.saturating_sub(used_bytes);
+    let share = lost as f64 / bytes.max(1) as f64;
+    if share < MUCH {
+        return None;
+    }
+    let name = base(&ledger.path);
+    let mut reasons: Vec<(u64, String)> =
+        ledger.skipped.iter().map(|(reason, left_out)| (left_out.bytes, reason.to_string())).collect();
+    reasons.sort_by(|a, b| b.cmp(a));
+    let percent = |part: u64| format!("{:.0} %", 100.0 * part as f64 / bytes as f64);
+    let shown: Vec<String> = reasons
+        .iter()
+        .take(3)
+        .filter(|(part, _)| *part > bytes / 100)
+        .map(|(part, reason)| format!("{} {reason}", percent(*part)))
+        .collect();
+    let why = if shown.is_empty() { String::new() } else { format!(": {}", shown.join(", ")) };
+    let text = format!("{name}: {} of its bytes were left out{why}", percent(lost));
+    let count = Some(ledger.rows.saturating_sub(ledger.used));
+    Some(Note { count, bytes: Some(lost), ..Note::new(NoteKind::LeftOut, Some(name), text) })
+}
+
 fn source(ledger: &Ledger) -> Source {
     Source {
         name: base(&ledger.path),
@@ -295,6 +345,7 @@ fn source(ledger: &Ledger) -> Source {
         used: ledger.used,
         faults: ledger.faults,
         first_fault: ledger.first_fault.as_ref().map(without_folders),
+        capture: ledger.capture,
     }
 }
 

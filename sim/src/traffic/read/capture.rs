@@ -1,15 +1,22 @@
 //! pcap and pcapng files: frames one after another, in bounded memory.
 
 use super::assemble::{Collector, base};
-use super::decode::{self, Decoded};
+use super::clock::Clock;
+use super::decode::{self, Decoded, FirstFragment, Segment};
 use super::flow::Flows;
+use super::fragments::Fragments;
 use super::input::Input;
 use super::ledger::{Ledger, reason};
+use super::link;
+use super::reason::Reason;
 use crate::error::{Error, Result};
+use crate::traffic::CaptureCounts;
+use crate::traffic::note::{Note, NoteKind};
 use pcap_parser::{
     Block, InterfaceDescriptionBlock, LegacyPcapReader, PcapBlockOwned, PcapError, PcapNGReader,
     traits::{PcapNGPacketBlock, PcapReaderIterator},
 };
+use sha2::{Digest, Sha256};
 
 const BUFFER: usize = 1 << 20;
 /// No packet or block of a sound capture is larger.
@@ -34,8 +41,78 @@ struct Interface {
 struct Sink<'a> {
     ledger: &'a mut Ledger,
     flows: Flows,
+    fragments: Fragments,
     interfaces: Vec<Interface>,
     unknown_link: Option<u32>,
+    clock: Clock,
+    ends: Ends,
+    /// Bytes of all packets on the wire.
+    wire: u64,
+    overclaimed: Overclaimed,
+}
+
+/// Packets whose IP length exceeds the frame.
+#[derive(Default)]
+struct Overclaimed {
+    packets: u64,
+    bytes: u64,
+    first: u64,
+}
+
+/// The first and the last packet, which tell a capture that was stored in another form.
+#[derive(Default)]
+struct Ends {
+    first: Option<Likeness>,
+    last: Likeness,
+}
+
+/// So much of a packet that it is known again.
+#[derive(Clone, Copy)]
+struct Likeness {
+    /// Time stamp, nanoseconds; compared are microseconds, because not every form has finer ones.
+    at: i64,
+    wire: u32,
+    /// The beginning, because captures may be cut; zeros beyond the end.
+    head: [u8; Likeness::COMPARED],
+}
+
+impl Likeness {
+    const COMPARED: usize = 48;
+}
+
+impl Default for Likeness {
+    fn default() -> Likeness {
+        Likeness { at: 0, wire: 0, head: [0; Likeness::COMPARED] }
+    }
+}
+
+impl Ends {
+    fn packet(&mut self, data: &[u8], wire: u32, at: i64) {
+        (self.last.at, self.last.wire) = (at, wire);
+        match data.first_chunk() {
+            Some(head) => self.last.head = *head,
+            None => {
+                self.last.head = [0; Likeness::COMPARED];
+                self.last.head[..data.len()].copy_from_slice(data);
+            }
+        }
+        if self.first.is_none() {
+            self.first = Some(self.last);
+        }
+    }
+
+    /// Returns what tells these packets from all others; `None` for fewer than two.
+    fn content(&self, packets: u64) -> Option<[u8; 32]> {
+        let first = self.first.filter(|_| packets > 1)?;
+        let mut hash = Sha256::new().chain_update(packets.to_le_bytes());
+        for Likeness { at, wire, head } in [first, self.last] {
+            hash = hash
+                .chain_update((at / 1000).to_le_bytes())
+                .chain_update(wire.to_le_bytes())
+                .chain_update(head);
+        }
+        Some(hash.finalize().into())
+    }
 }
 
 /// The reason why reading stopped.
@@ -77,17 +154,19 @@ fn read(
     ledger: &mut Ledger,
     collector: &mut Collector,
 ) -> Result<(End, u64)> {
-    let flows = Flows::new(collector.options.direction);
-    let mut sink = Sink { ledger, flows, interfaces: Vec::new(), unknown_link: None };
+    let mut sink = Sink {
+        ledger,
+        flows: Flows::new(collector.options.direction),
+        fragments: Fragments::default(),
+        interfaces: Vec::new(),
+        unknown_link: None,
+        clock: Clock::default(),
+        ends: Ends::default(),
+        wire: 0,
+        overclaimed: Overclaimed::default(),
+    };
     let end = pump(&mut reader, &mut sink)?;
-    if let Some(link_type) = sink.unknown_link.filter(|_| sink.flows.is_empty()) {
-        let known = "Ethernet, Linux cooked (SLL, SLL2), raw IP and BSD loopback can be read";
-        return Err(Error::file(path, format!("link type {link_type} is unknown; {known}")));
-    }
-    let late = sink.flows.finish(sink.ledger, collector);
-    if late > 0 {
-        collector.note(format!("{}: {late} connections began before the capture did", base(path)));
-    }
+    sink.finish(path, collector)?;
     Ok((end, reader.consumed() as u64))
 }
 
@@ -180,6 +259,30 @@ impl End {
 }
 
 impl Sink<'_> {
+    /// Hands the flows and the account of the capture over.
+    fn finish(self, path: &str, collector: &mut Collector) -> Result<()> {
+        if let Some(number) = self.unknown_link.filter(|_| self.flows.is_empty()) {
+            let name = link::name(number).map(|name| format!(" ({name})")).unwrap_or_default();
+            let known: Vec<&str> = link::LINKS.iter().map(|link| link.name).collect();
+            let problem = format!("link type {number}{name} cannot be read; known are {}", known.join(", "));
+            return Err(Error::file(path, problem));
+        }
+        self.ledger.content = self.ends.content(self.ledger.rows);
+        self.ledger.capture = Some(CaptureCounts { bytes: self.wire, ..CaptureCounts::default() });
+        self.flows.finish(self.ledger, collector);
+        if let Overclaimed { packets: packets @ 1.., bytes, first } = self.overclaimed {
+            let text = format!(
+                "{}: {packets} packets claim {bytes} bytes more than their frames had on the wire, the first is packet \
+                 {first}; what the frames had counts",
+                base(path)
+            );
+            let note = Note::new(NoteKind::LengthNotBelieved, Some(base(path)), text);
+            collector.add_note(Note { count: Some(packets), bytes: Some(bytes), row: Some(first), ..note });
+        }
+        self.clock.notes(path).into_iter().for_each(|note| collector.add_note(note));
+        Ok(())
+    }
+
     fn block(&mut self, block: PcapBlockOwned) -> Result<()> {
         match block {
             PcapBlockOwned::LegacyHeader(header) => {
@@ -216,13 +319,20 @@ impl Sink<'_> {
                 };
                 return self.frame(interface.link_type, packet.packet_data(), packet.origlen, at);
             }
-            Block::SimplePacket(_) => {
-                self.ledger.rows += 1;
-                self.ledger.skip(reason::NO_TIME, 1, 0);
+            Block::SimplePacket(packet) => self.leave_out(reason::NO_TIME, packet.origlen),
+            Block::Unknown(unknown) if is_obsolete_packet(unknown.block_type) => {
+                self.leave_out(reason::OBSOLETE_BLOCK, unknown.data.len() as u32)
             }
             _ => {}
         }
         Ok(())
+    }
+
+    /// Counts a packet that is not looked at.
+    fn leave_out(&mut self, reason: &'static str, wire: u32) {
+        self.ledger.rows += 1;
+        self.wire += u64::from(wire);
+        self.ledger.skip(reason, 1, u64::from(wire));
     }
 
     fn fault(&mut self, problem: String) -> Result<()> {
@@ -231,19 +341,49 @@ impl Sink<'_> {
     }
 
     fn frame(&mut self, link_type: u32, data: &[u8], orig_len: u32, at: i64) -> Result<()> {
-        if !decode::is_known_link(link_type) {
-            self.unknown_link = Some(link_type);
-        }
+        let wire = orig_len.max(data.len() as u32);
         self.ledger.rows += 1;
-        match decode::decode(link_type, data, orig_len, at) {
-            Decoded::Segment(segment) => self.flows.add(&segment, self.ledger),
-            Decoded::NotIp => self.ledger.skip(reason::NOT_IP, 1, 0),
-            Decoded::OtherProtocol(bytes) => self.ledger.skip(reason::OTHER_PROTOCOL, 1, u64::from(bytes)),
-            Decoded::Fragment(bytes) => self.ledger.skip(reason::FRAGMENT, 1, u64::from(bytes)),
+        self.wire += u64::from(wire);
+        self.clock.packet(at);
+        self.ends.packet(data, wire, at);
+        match decode::decode(link_type, data, wire, at) {
+            Decoded::Segment(segment) => self.segment(&segment),
+            Decoded::FirstFragment(first) => {
+                let FirstFragment { of, segment, is_tunnel } = *first;
+                self.fragments.begin(of, segment, is_tunnel);
+                self.segment(&segment);
+            }
+            Decoded::LaterFragment(later) => match self.fragments.later(&later, wire, at) {
+                Ok(segment) => self.segment(&segment),
+                Err(reason) => self.ledger.skip(reason, 1, u64::from(wire)),
+            },
+            Decoded::LeftOut(reason) => {
+                if reason == Reason::LinkType(link_type) {
+                    self.unknown_link = Some(link_type);
+                }
+                self.ledger.skip(reason, 1, u64::from(wire));
+            }
             Decoded::Fault(problem) => self.ledger.fault(self.ledger.rows, problem)?,
         }
         Ok(())
     }
+
+    fn segment(&mut self, segment: &Segment) {
+        if segment.overclaimed > 0 {
+            let Overclaimed { packets, bytes, first } = &mut self.overclaimed;
+            (*packets, *bytes) = (*packets + 1, *bytes + u64::from(segment.overclaimed));
+            if *first == 0 {
+                *first = self.ledger.rows;
+            }
+        }
+        self.flows.add(segment, self.ledger);
+    }
+}
+
+/// Returns whether a pcapng block of this type, in either byte order, is a packet in the form that the draft calls
+/// obsolete (section A).
+fn is_obsolete_packet(block_type: u32) -> bool {
+    matches!(block_type, 2 | 0x0200_0000)
 }
 
 impl Interface {

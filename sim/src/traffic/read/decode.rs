@@ -1,8 +1,17 @@
-//! Decodes a captured frame into the few fields that matter. Lengths are those on the wire, even if the
-//! capture kept only the headers.
+//! Decodes a captured frame into the few fields that matter, those of the innermost IP packet. Lengths are those on
+//! the wire, even if the capture kept only the headers.
 
-use etherparse::{IpNumber, LaxIpSlice};
-use std::net::IpAddr;
+use super::encapsulation::{Cursor, Layer};
+use super::ledger::reason;
+use super::link;
+use super::reason::Reason;
+use etherparse::{IpNumber, Ipv6FragmentHeaderSlice, LaxIpSlice, LaxIpv6Slice};
+use std::net::{IpAddr, Ipv4Addr};
+
+/// No frame holds more headers; beyond that it is made to be deep.
+const MAX_HEADERS: usize = 24;
+/// No segment that a host hands to its network card is longer.
+const MAX_OFFLOAD: u32 = 1 << 20;
 
 /// One end of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +29,10 @@ pub struct Segment {
     pub to: Endpoint,
     /// Payload bytes by the length fields, even if fewer were captured.
     pub payload: u32,
+    /// Bytes of the whole frame on the wire.
+    pub wire: u32,
+    /// Bytes that the IP length claims beyond those on the wire; they are not counted as payload.
+    pub overclaimed: u32,
     /// TCP's fields; `None` for UDP.
     pub tcp: Option<Tcp>,
 }
@@ -30,6 +43,8 @@ pub struct Tcp {
     pub seq: u32,
     pub ack: u32,
     pub flags: u8,
+    /// Bytes of the header.
+    pub header: u8,
 }
 
 impl Tcp {
@@ -37,6 +52,11 @@ impl Tcp {
     pub const SYN: u8 = 0x02;
     pub const RST: u8 = 0x04;
     pub const ACK: u8 = 0x10;
+
+    /// Returns the sequence number of the payload's first byte; a SYN takes a number before it.
+    pub fn first_byte(&self) -> u32 {
+        self.seq.wrapping_add(u32::from(self.has(Tcp::SYN)))
+    }
 
     /// Returns whether all of `flags` are set.
     pub fn has(&self, flags: u8) -> bool {
@@ -48,130 +68,269 @@ impl Tcp {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Decoded {
     Segment(Segment),
-    NotIp,
-    OtherProtocol(u32),
-    Fragment(u32),
-    /// The frame contradicts itself, or was cut before the fields that are needed.
+    FirstFragment(Box<FirstFragment>),
+    LaterFragment(Box<LaterFragment>),
+    /// Understood, and no segment.
+    LeftOut(Reason),
+    /// The frame contradicts itself.
     Fault(String),
+}
+
+/// The first part of a packet that IP divided.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FirstFragment {
+    pub of: Datagram,
+    /// It has the payload of this part only, but of the whole packet if that is a tunnel.
+    pub segment: Segment,
+    pub is_tunnel: bool,
+}
+
+/// Another part, without ports.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LaterFragment {
+    pub of: Datagram,
+    /// Where it begins within the packet's payload.
+    pub offset: u32,
+    pub length: u32,
+}
+
+/// Names a packet that IP divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Datagram {
+    pub from: IpAddr,
+    pub to: IpAddr,
+    pub protocol: u8,
+    pub id: u32,
+}
+
+/// Why decoding a frame ended early.
+enum Stop {
+    Reason(Reason),
+    Later(Box<LaterFragment>),
+    Fault(String),
+}
+
+impl From<&'static str> for Stop {
+    fn from(phrase: &'static str) -> Stop {
+        Stop::Reason(phrase.into())
+    }
+}
+
+impl From<Reason> for Stop {
+    fn from(reason: Reason) -> Stop {
+        Stop::Reason(reason)
+    }
 }
 
 /// Reads one frame of `link_type` (the numbers of the tcpdump.org registry) that was `orig_len` bytes
 /// on the wire.
 pub fn decode(link_type: u32, frame: &[u8], orig_len: u32, at: i64) -> Decoded {
-    let Some(offset) = ip_offset(link_type, frame) else { return Decoded::NotIp };
-    let ip = &frame[offset..];
-    let version = ip.first().map_or(0, |byte| byte >> 4);
-    if version != 4 && version != 6 {
-        return Decoded::NotIp;
-    }
-    match LaxIpSlice::from_slice(ip) {
-        Ok((slice, _)) => transport(&slice, ip, orig_len.saturating_sub(offset as u32), at),
-        Err(error) => Decoded::Fault(format!("damaged IP header ({error})")),
-    }
-}
-
-fn transport(slice: &LaxIpSlice, ip: &[u8], ip_orig_len: u32, at: i64) -> Decoded {
-    let payload = slice.payload();
-    let headers = (payload.payload.as_ptr() as usize - ip.as_ptr() as usize) as u32;
-    let Some(len) = ip_length(slice, ip_orig_len).checked_sub(headers) else {
-        return Decoded::Fault("IP length is shorter than the IP headers".to_string());
+    let Some(first) = link::layer(link_type) else {
+        return Decoded::LeftOut(Reason::LinkType(link_type));
     };
-    if payload.fragmented {
-        return Decoded::Fragment(len);
-    }
-    let (from, to) = (slice.source_addr(), slice.destination_addr());
-    match payload.ip_number {
-        IpNumber::TCP => tcp(payload.payload, len, from, to, at),
-        IpNumber::UDP => udp(payload.payload, len, from, to, at),
-        _ => Decoded::OtherProtocol(len),
-    }
-}
-
-/// Returns the length in the IP header. Where that field is zero (segmentation offload, jumbograms), it
-/// returns the length on the wire.
-fn ip_length(slice: &LaxIpSlice, ip_orig_len: u32) -> u32 {
-    let field = match slice {
-        LaxIpSlice::Ipv4(ip) => u32::from(ip.header().total_len()),
-        LaxIpSlice::Ipv6(ip) if ip.header().payload_length() == 0 => 0,
-        LaxIpSlice::Ipv6(ip) => 40 + u32::from(ip.header().payload_length()),
+    let wire = orig_len.max(frame.len() as u32);
+    let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    let mut walk = Walk {
+        cursor: Cursor::new(frame, wire),
+        from: nowhere,
+        to: nowhere,
+        overclaimed: 0,
+        fragment: None,
+        is_tunnel: false,
     };
-    if field == 0 { ip_orig_len } else { field }
-}
-
-fn tcp(header: &[u8], len: u32, from: IpAddr, to: IpAddr, at: i64) -> Decoded {
-    // Ports to flags: all that is needed, so a capture may cut the rest.
-    let Some(fixed) = header.first_chunk::<14>() else {
-        return Decoded::Fault("cut before the end of the TCP header".to_string());
+    let Transport { ports, payload, tcp } = match walk.transport(first) {
+        Ok(transport) => transport,
+        Err(Stop::Reason(reason)) => return Decoded::LeftOut(reason),
+        Err(Stop::Later(later)) => return Decoded::LaterFragment(later),
+        Err(Stop::Fault(problem)) => return Decoded::Fault(problem),
     };
-    let header_len = u32::from(fixed[12] >> 4) * 4;
-    let Some(payload) = len.checked_sub(header_len).filter(|_| header_len >= 20) else {
-        return Decoded::Fault(format!("TCP header of {header_len} bytes in {len} bytes of IP payload"));
-    };
-    let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
-    let tcp = Tcp { seq: word(4), ack: word(8), flags: fixed[13] };
-    let (from, to) = endpoints(fixed, from, to);
-    Decoded::Segment(Segment { at, from, to, payload, tcp: Some(tcp) })
-}
-
-fn udp(header: &[u8], len: u32, from: IpAddr, to: IpAddr, at: i64) -> Decoded {
-    let Some(fixed) = header.first_chunk::<8>() else {
-        return Decoded::Fault("cut before the end of the UDP header".to_string());
-    };
-    let field = u32::from(u16::from_be_bytes([fixed[4], fixed[5]]));
-    let payload = if field >= 8 { field.min(len.max(8)) - 8 } else { len.saturating_sub(8) };
-    let (from, to) = endpoints(fixed, from, to);
-    Decoded::Segment(Segment { at, from, to, payload, tcp: None })
-}
-
-fn endpoints(header: &[u8], from: IpAddr, to: IpAddr) -> (Endpoint, Endpoint) {
-    let port = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
-    (Endpoint { host: from, port: port(0) }, Endpoint { host: to, port: port(2) })
-}
-
-const ETHERNET: u32 = 1;
-const LOOPBACKS: [u32; 2] = [0, 108];
-const RAW_IP: [u32; 5] = [12, 14, 101, 228, 229];
-const LINUX_SLL: u32 = 113;
-const LINUX_SLL2: u32 = 276;
-const PPP_OVER_ETHERNET: u16 = 0x8864;
-
-/// Returns whether frames of this link type can be read.
-pub fn is_known_link(link_type: u32) -> bool {
-    matches!(link_type, ETHERNET | LINUX_SLL | LINUX_SLL2)
-        || LOOPBACKS.contains(&link_type)
-        || RAW_IP.contains(&link_type)
-}
-
-/// Returns where the IP header begins; `None` when the frame holds no IP.
-fn ip_offset(link_type: u32, frame: &[u8]) -> Option<usize> {
-    let offset = match link_type {
-        ETHERNET => after_ether_type(frame, 12)?,
-        LINUX_SLL => after_ether_type(frame, 14)?,
-        LINUX_SLL2 if is_ip(word(frame, 0)?) => 20,
-        _ if LOOPBACKS.contains(&link_type) => 4,
-        _ if RAW_IP.contains(&link_type) => 0,
-        _ => return None,
-    };
-    (offset <= frame.len()).then_some(offset)
-}
-
-/// Follows VLAN tags (802.1Q, 802.1ad and its forerunner) and PPPoE.
-fn after_ether_type(frame: &[u8], mut at: usize) -> Option<usize> {
-    loop {
-        match word(frame, at)? {
-            0x8100 | 0x88a8 | 0x9100 => at += 4,
-            PPP_OVER_ETHERNET => return matches!(word(frame, at + 8)?, 0x0021 | 0x0057).then_some(at + 10),
-            ether_type => return is_ip(ether_type).then_some(at + 2),
+    let [from, to] = [(walk.from, ports[0]), (walk.to, ports[1])].map(|(host, port)| Endpoint { host, port });
+    let segment = Segment { at, from, to, payload, wire, overclaimed: walk.overclaimed, tcp };
+    match walk.fragment {
+        None => Decoded::Segment(segment),
+        Some(of) => {
+            let is_tunnel = walk.is_tunnel;
+            Decoded::FirstFragment(Box::new(FirstFragment { of: *of, segment, is_tunnel }))
         }
     }
 }
 
-fn is_ip(ether_type: u16) -> bool {
-    matches!(ether_type, 0x0800 | 0x86dd)
+/// The way through one frame's headers.
+struct Walk<'a> {
+    cursor: Cursor<'a>,
+    /// The addresses of the last IP header.
+    from: IpAddr,
+    to: IpAddr,
+    overclaimed: u32,
+    /// The packet whose first fragment this frame is.
+    fragment: Option<Box<Datagram>>,
+    /// An IP header follows within that fragment.
+    is_tunnel: bool,
 }
 
-fn word(frame: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]))
+/// What a TCP or UDP header says.
+struct Transport {
+    ports: [u16; 2],
+    payload: u32,
+    tcp: Option<Tcp>,
+}
+
+/// What an IP packet holds.
+enum Inner {
+    Tcp,
+    Udp,
+    Tunnel(Layer),
+}
+
+impl Walk<'_> {
+    /// Takes off one header after the other, up to the last one of TCP or UDP.
+    fn transport(&mut self, first: Layer) -> Result<Transport, Stop> {
+        let mut layer = first;
+        for _ in 0..MAX_HEADERS {
+            if layer != Layer::Ip {
+                layer = layer.enter(&mut self.cursor)?;
+                continue;
+            }
+            match self.ip()? {
+                Inner::Tcp => return tcp(&self.cursor),
+                Inner::Tunnel(tunnel) => layer = tunnel,
+                Inner::Udp => {
+                    let found = udp(&self.cursor)?;
+                    let content = self.cursor.bytes.get(8..).unwrap_or_default();
+                    let Some(tunnel) = Layer::of_udp(found.ports[1], content) else { return Ok(found) };
+                    self.cursor.skip(8)?;
+                    layer = tunnel;
+                }
+            }
+        }
+        Err(reason::DEEP.into())
+    }
+
+    /// Takes an IP header and its extensions off, and what lies behind the packet's end.
+    fn ip(&mut self) -> Result<Inner, Stop> {
+        let (bytes, wire) = (self.cursor.bytes, self.cursor.wire);
+        let version = bytes.first().map_or(0, |byte| byte >> 4);
+        if version != 4 && version != 6 {
+            return Err(Stop::Reason(if bytes.is_empty() {
+                self.cursor.too_short(1)
+            } else {
+                reason::NOT_IP.into()
+            }));
+        }
+        let slice = match LaxIpSlice::from_slice(bytes) {
+            Ok((slice, _)) => slice,
+            Err(_) if bytes.len() < 40 && bytes.len() < wire as usize => return Err(reason::CUT.into()),
+            Err(error) => return Err(Stop::Fault(format!("damaged IP header ({error})"))),
+        };
+        self.is_tunnel |= self.fragment.is_some();
+        let payload = slice.payload();
+        let headers = (payload.payload.as_ptr() as usize - bytes.as_ptr() as usize) as u32;
+        let Some(length) = self.ip_length(&slice)?.checked_sub(headers) else {
+            return Err(Stop::Fault("IP length is shorter than the IP headers".to_string()));
+        };
+        (self.from, self.to) = (slice.source_addr(), slice.destination_addr());
+        let IpNumber(protocol) = payload.ip_number;
+        if payload.fragmented {
+            let Some((id, offset)) = fragment(&slice) else { return Err(reason::CUT.into()) };
+            let of = Datagram { from: self.from, to: self.to, protocol, id };
+            if offset > 0 {
+                return Err(Stop::Later(Box::new(LaterFragment { of, offset, length })));
+            }
+            (self.fragment, self.is_tunnel) = (Some(Box::new(of)), false);
+        }
+        let is_first_fragment = self.cursor.is_first_fragment || payload.fragmented;
+        self.cursor = Cursor { bytes: payload.payload, wire: length, is_first_fragment };
+        match payload.ip_number {
+            IpNumber::TCP => Ok(Inner::Tcp),
+            IpNumber::UDP => Ok(Inner::Udp),
+            IpNumber(number) => match Layer::of_ip_protocol(number) {
+                Some(tunnel) => Ok(Inner::Tunnel(tunnel)),
+                None => Err(Reason::IpProtocol(number).into()),
+            },
+        }
+    }
+
+    /// Returns the length in the IP header, unless the frame belies it: a length of zero (segmentation offload,
+    /// jumbograms) or beyond the frame's end gives way to the length on the wire.
+    fn ip_length(&mut self, slice: &LaxIpSlice) -> Result<u32, Stop> {
+        let wire = self.cursor.wire;
+        let field = match slice {
+            LaxIpSlice::Ipv4(ip) => u32::from(ip.header().total_len()),
+            LaxIpSlice::Ipv6(ip) if ip.header().payload_length() == 0 => 0,
+            LaxIpSlice::Ipv6(ip) => 40 + u32::from(ip.header().payload_length()),
+        };
+        if field == 0 && wire > MAX_OFFLOAD {
+            return Err(Stop::Fault(format!("{wire} bytes on the wire, more than any packet has")));
+        }
+        if field == 0 {
+            return Ok(wire);
+        }
+        if field > wire && !self.cursor.is_first_fragment {
+            self.overclaimed = self.overclaimed.saturating_add(field - wire);
+            return Ok(wire);
+        }
+        Ok(field)
+    }
+}
+
+/// Returns identification and offset in bytes of a fragment; `None` when the capture cut them off.
+fn fragment(slice: &LaxIpSlice) -> Option<(u32, u32)> {
+    match slice {
+        LaxIpSlice::Ipv4(ip) => {
+            let header = ip.header();
+            Some((u32::from(header.identification()), 8 * u32::from(header.fragments_offset().value())))
+        }
+        LaxIpSlice::Ipv6(ip) => ipv6_fragment(ip),
+    }
+}
+
+fn ipv6_fragment(ip: &LaxIpv6Slice) -> Option<(u32, u32)> {
+    let (mut next, mut rest) = (ip.extensions().first_header()?, ip.extensions().slice());
+    while next != IpNumber::IPV6_FRAGMENTATION_HEADER {
+        let [following, length, ..] = *rest else { return None };
+        // An authentication header counts in words of four bytes, less two; the others in words of eight, less one.
+        let words = usize::from(length);
+        let bytes = if next == IpNumber::AUTHENTICATION_HEADER { 4 * (words + 2) } else { 8 * (words + 1) };
+        (next, rest) = (IpNumber(following), rest.get(bytes..)?);
+    }
+    let header = Ipv6FragmentHeaderSlice::from_slice(rest).ok()?;
+    Some((header.identification(), 8 * u32::from(header.fragment_offset().value())))
+}
+
+fn tcp(cursor: &Cursor) -> Result<Transport, Stop> {
+    let len = cursor.wire;
+    // Ports to flags: all that is needed, so a capture may cut the rest.
+    let Some(fixed) = cursor.bytes.first_chunk::<14>() else { return Err(cut(cursor, 20, "TCP")) };
+    let header_len = u32::from(fixed[12] >> 4) * 4;
+    let Some(payload) = len.checked_sub(header_len).filter(|_| header_len >= 20) else {
+        let problem = format!("TCP header of {header_len} bytes in {len} bytes of IP payload");
+        return Err(Stop::Fault(problem));
+    };
+    let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
+    let tcp = Tcp { seq: word(4), ack: word(8), flags: fixed[13], header: header_len as u8 };
+    Ok(Transport { ports: ports(fixed), payload, tcp: Some(tcp) })
+}
+
+fn udp(cursor: &Cursor) -> Result<Transport, Stop> {
+    let len = cursor.wire;
+    let Some(fixed) = cursor.bytes.first_chunk::<8>() else { return Err(cut(cursor, 8, "UDP")) };
+    let field = u32::from(u16::from_be_bytes([fixed[4], fixed[5]]));
+    let payload = if field >= 8 { field.min(len.max(8)) - 8 } else { len.saturating_sub(8) };
+    Ok(Transport { ports: ports(fixed), payload, tcp: None })
+}
+
+/// Returns the ports that a TCP or UDP header begins with.
+fn ports(header: &[u8]) -> [u16; 2] {
+    [0, 2].map(|at| u16::from_be_bytes([header[at], header[at + 1]]))
+}
+
+/// Returns what is wrong with a header that the captured bytes do not hold: nothing but the capture's length, if
+/// the packet has room for it.
+fn cut(cursor: &Cursor, header: u32, name: &str) -> Stop {
+    match cursor.wire {
+        wire if wire >= header => Stop::Reason(reason::CUT.into()),
+        wire => Stop::Fault(format!("{wire} bytes of IP payload have no room for a {name} header")),
+    }
 }
 
 #[cfg(test)]

@@ -32,7 +32,9 @@ fn decode__takes_true_lengths_of_cut_packets() {
     for cut in [48, 54, 60, 74] {
         assert_eq!(segment(decode(1, &frame[..cut], frame.len() as u32, 0)).payload, 1000, "cut at {cut}");
     }
-    assert!(matches!(decode(1, &frame[..46], 1054, 0), Decoded::Fault(_)));
+    for cut in [10, 20, 46] {
+        assert_eq!(decode(1, &frame[..cut], 1054, 0), Decoded::LeftOut(reason::CUT.into()), "cut at {cut}");
+    }
 }
 
 #[test]
@@ -72,7 +74,7 @@ fn decode__other_link_types() {
             "link type {link_type}"
         );
     }
-    assert_eq!(decode(147, &[0x45; 60], 60, 0), Decoded::NotIp);
+    assert_eq!(decode(147, &[0x45; 60], 60, 0), Decoded::LeftOut(Reason::LinkType(147)));
 }
 
 #[test]
@@ -93,11 +95,57 @@ fn decode__ipv6_with_extension_headers() {
 fn decode__names_what_it_leaves_out() {
     let mut arp = tcp_frame(0);
     (arp[12], arp[13]) = (0x08, 0x06);
-    assert_eq!(decode(1, &arp, 54, 0), Decoded::NotIp);
+    assert_eq!(decode(1, &arp, 54, 0), Decoded::LeftOut(Reason::EtherType(0x0806)));
     let mut icmp = tcp_frame(0);
     icmp[23] = 1;
-    assert_eq!(decode(1, &icmp, 54, 0), Decoded::OtherProtocol(20));
-    let mut fragment = tcp_frame(0);
-    fragment[20] = 0x20;
-    assert_eq!(decode(1, &fragment, 54, 0), Decoded::Fragment(20));
+    assert_eq!(decode(1, &icmp, 54, 0), Decoded::LeftOut(Reason::IpProtocol(1)));
+    assert_eq!(decode(1, &[0; 9], 9, 0), Decoded::LeftOut(reason::RUNT.into()));
+    assert_eq!(decode(101, &[0x25; 60], 60, 0), Decoded::LeftOut(reason::NOT_IP.into()));
+}
+
+#[test]
+fn decode__a_length_beyond_the_frame_is_not_believed() {
+    let frame = tcp_frame(100);
+    let mut lying = frame.clone();
+    (lying[16], lying[17]) = (0x20, 0);
+    let got = segment(decode(1, &lying, lying.len() as u32, 0));
+    assert_eq!((got.payload, got.overclaimed, got.wire), (100, 0x2000 - 140, 154));
+    assert_eq!(segment(decode(1, &frame, frame.len() as u32, 0)).overclaimed, 0);
+    // A record that says less was on the wire than was captured is wrong about itself.
+    assert_eq!(segment(decode(1, &frame, 60, 0)).payload, 100);
+    (lying[16], lying[17]) = (0, 0);
+    assert!(matches!(decode(1, &lying, u32::MAX, 0), Decoded::Fault(_)));
+}
+
+#[test]
+fn decode__first_fragments_have_ports_and_later_ones_a_name() {
+    let mut first = tcp_frame(12);
+    (first[18], first[19], first[20]) = (0, 9, 0x20);
+    let Decoded::FirstFragment(found) = decode(1, &first, 66, 0) else { panic!() };
+    let FirstFragment { of, segment, is_tunnel } = *found;
+    assert_eq!((segment.payload, segment.to.port, of.id, is_tunnel), (12, 80, 9, false));
+    let mut later = first.clone();
+    (later[20], later[21]) = (0, 4);
+    assert_eq!(
+        decode(1, &later, 66, 0),
+        Decoded::LaterFragment(Box::new(LaterFragment { of, offset: 32, length: 32 }))
+    );
+}
+
+#[test]
+fn decode__ipv6_fragments_behind_other_extensions() {
+    let fragment = |offset: u16| {
+        let mut packet = vec![0x60, 0, 0, 0, 0, 48, 0, 64];
+        packet.extend([[1u8; 16], [2; 16]].concat());
+        packet.extend([44, 0, 1, 4, 0, 0, 0, 0, 17, 0]);
+        packet.extend((offset << 3 | 1).to_be_bytes());
+        packet.extend([0, 0, 0, 7]);
+        packet.extend([1, 187, 156, 64, 8, 0, 0, 0]);
+        packet.extend([0; 24]);
+        decode(101, &packet, packet.len() as u32, 0)
+    };
+    let Decoded::FirstFragment(found) = fragment(0) else { panic!("{:?}", fragment(0)) };
+    let FirstFragment { of, segment, .. } = *found;
+    assert_eq!((segment.payload, segment.from.port, of.id), (24, 443, 7));
+    assert_eq!(fragment(4), Decoded::LaterFragment(Box::new(LaterFragment { of, offset: 32, length: 32 })));
 }

@@ -1,19 +1,25 @@
 //! Assembles connections from segments: determines the client and the round trip of the handshake, and splits
 //! the payload of the chosen direction into writes at pauses of the sender.
+//!
+//! Which side is the server may show only at the end of the capture, so both sides' payload is kept until then.
 
-use super::assemble::{Collector, Draft};
+use super::assemble::{Collector, Draft, base};
 use super::coverage::Coverage;
 use super::decode::{Endpoint, Segment, Tcp};
 use super::ledger::{Ledger, reason};
+use super::orientation::Shares;
 use super::{Direction, class};
+use crate::traffic::CaptureCounts;
 use crate::traffic::connection::{Kind, Write};
+use crate::traffic::note::{Note, NoteKind};
 use crate::units::Dur;
 use std::collections::HashMap;
 
 /// A sender that was silent for longer begins a new write.
 pub const WRITE_GAP: Dur = Dur::from_millis(500);
 const QUIC_PORT: u16 = 443;
-const FIRST_USER_PORT: u16 = 1024;
+/// Data so far before a side's initial sequence number belongs to another SYN-ACK than the one that was kept.
+const FAR_BEHIND: i32 = -(1 << 20);
 
 /// Both ends in a fixed order, and whether it is UDP.
 type Key = (Endpoint, Endpoint, bool);
@@ -22,27 +28,47 @@ type Key = (Endpoint, Endpoint, bool);
 pub struct Flows {
     direction: Direction,
     current: HashMap<Key, usize>,
+    /// The flow of the last packet; that of the next is often the same.
+    recent: Option<(Key, usize)>,
     flows: Vec<Flow>,
 }
 
 struct Flow {
-    client: Endpoint,
-    server: Endpoint,
+    /// In the order of the key; a side is an index of this.
+    ends: [Endpoint; 2],
     kind: Kind,
     start: i64,
     packets: u64,
+    /// Bytes of its packets on the wire.
+    wire: u64,
+    /// The sender of the first packet.
+    first_sender: usize,
     handshake: Handshake,
     closed: bool,
+    sides: [Side; 2],
+}
+
+/// What one side has sent.
+#[derive(Default)]
+struct Side {
+    /// Initial sequence number.
+    isn: Option<u32>,
+    /// That of an earlier SYN-ACK which differed.
+    rival_isn: Option<u32>,
     seen: Coverage,
     writes: Vec<Write>,
     last_data: i64,
 }
 
-/// Initial sequence numbers, and the round trip as it becomes known.
+/// Who opened the connection, as far as packets say so, and the round trip as it becomes known.
 #[derive(Default)]
 struct Handshake {
-    client_isn: Option<u32>,
-    server_isn: Option<u32>,
+    /// The sender of the first SYN.
+    syn_by: Option<usize>,
+    /// Which sides have sent a SYN-ACK.
+    syn_ack_by: [bool; 2],
+    /// The side that first acknowledged a SYN-ACK.
+    completed_by: Option<usize>,
     syn_at: Option<i64>,
     /// Last SYN to first SYN-ACK: the part of the path beyond the capture point.
     far_half: Option<i64>,
@@ -53,7 +79,7 @@ struct Handshake {
 impl Flows {
     /// Returns an empty set of flows; `direction` says which payload counts.
     pub fn new(direction: Direction) -> Flows {
-        Flows { direction, current: HashMap::new(), flows: Vec::new() }
+        Flows { direction, current: HashMap::new(), recent: None, flows: Vec::new() }
     }
 
     /// Returns whether no segment was added.
@@ -64,125 +90,260 @@ impl Flows {
     /// Adds a segment to its flow.
     pub fn add(&mut self, segment: &Segment, ledger: &mut Ledger) {
         match &segment.tcp {
-            Some(tcp) => self.add_tcp(segment, tcp, ledger),
-            None if segment.from.port == QUIC_PORT || segment.to.port == QUIC_PORT => {
-                self.add_quic(segment, ledger)
-            }
-            None => ledger.skip(reason::OTHER_UDP, 1, u64::from(segment.payload)),
+            Some(tcp) => self.add_tcp(segment, tcp),
+            None if segment.from.port == QUIC_PORT || segment.to.port == QUIC_PORT => self.add_quic(segment),
+            None => ledger.skip(reason::OTHER_UDP, 1, u64::from(segment.wire)),
         }
     }
 
-    fn add_tcp(&mut self, segment: &Segment, tcp: &Tcp, ledger: &mut Ledger) {
-        let key = key(segment);
-        let place = match self.current.get(&key) {
-            Some(&place) if !self.flows[place].is_ended_by(segment, tcp) => place,
-            _ => self.open(key, segment, Kind::Tcp),
+    fn add_tcp(&mut self, segment: &Segment, tcp: &Tcp) {
+        let (key, side) = key(segment);
+        let place = match self.find(&key) {
+            Some(place) if !self.flows[place].is_ended_by(side, tcp) => place,
+            _ => self.open(key, side, segment, Kind::Tcp),
         };
-        let direction = self.direction;
         let flow = &mut self.flows[place];
-        flow.packets += 1;
-        let from_client = segment.from == flow.client;
-        flow.handshake.update(segment.at, tcp, from_client);
+        flow.count(segment);
+        flow.shake_hands(segment.at, tcp, side);
         flow.closed |= tcp.flags & (Tcp::FIN | Tcp::RST) != 0;
         // The text that some hosts put into a RST is no payload.
-        if segment.payload == 0 || tcp.has(Tcp::RST) {
-            return;
-        }
-        if from_client == (direction == Direction::Up) {
-            flow.add_data(segment, tcp);
-        } else {
-            ledger.reverse_bytes += u64::from(segment.payload);
+        if segment.payload > 0 && !tcp.has(Tcp::RST) {
+            flow.sides[side].add_data(segment, tcp);
         }
     }
 
-    fn add_quic(&mut self, segment: &Segment, ledger: &mut Ledger) {
-        let key = key(segment);
-        let place = match self.current.get(&key) {
-            Some(&place) => place,
-            None => self.open(key, segment, Kind::Quic),
-        };
+    fn add_quic(&mut self, segment: &Segment) {
+        let (key, side) = key(segment);
+        let place = self.find(&key).unwrap_or_else(|| self.open(key, side, segment, Kind::Quic));
         let flow = &mut self.flows[place];
-        flow.packets += 1;
-        let from_client = segment.from == flow.client;
-        if from_client == (self.direction == Direction::Up) {
-            flow.write(segment.at, u64::from(segment.payload), true);
-        } else {
-            ledger.reverse_bytes += u64::from(segment.payload);
-        }
+        flow.count(segment);
+        flow.sides[side].write(segment.at, u64::from(segment.payload), true);
     }
 
-    fn open(&mut self, key: Key, segment: &Segment, kind: Kind) -> usize {
-        let client_sends = match (kind, &segment.tcp) {
-            (Kind::Tcp, Some(tcp)) => client_sends(segment, tcp),
-            _ => segment.from.port != QUIC_PORT || segment.to.port == QUIC_PORT,
-        };
-        let (client, server) = match client_sends {
-            true => (segment.from, segment.to),
-            false => (segment.to, segment.from),
-        };
+    fn find(&mut self, key: &Key) -> Option<usize> {
+        if let Some((_, place)) = self.recent.filter(|(recent, _)| recent == key) {
+            return Some(place);
+        }
+        let place = *self.current.get(key)?;
+        self.recent = Some((*key, place));
+        Some(place)
+    }
+
+    fn open(&mut self, key: Key, side: usize, segment: &Segment, kind: Kind) -> usize {
+        let from_start = || Side { last_data: segment.at, ..Side::default() };
         self.flows.push(Flow {
-            client,
-            server,
+            ends: [key.0, key.1],
             kind,
             start: segment.at,
             packets: 0,
+            wire: 0,
+            first_sender: side,
             handshake: Handshake::default(),
             closed: false,
-            seen: Coverage::default(),
-            writes: Vec::new(),
-            last_data: segment.at,
+            sides: [from_start(), from_start()],
         });
-        self.current.insert(key, self.flows.len() - 1);
-        self.flows.len() - 1
+        let place = self.flows.len() - 1;
+        self.current.insert(key, place);
+        self.recent = Some((key, place));
+        place
     }
 
-    /// Hands the flows over; returns how many used TCP connections began before the capture.
-    pub fn finish(self, ledger: &mut Ledger, collector: &mut Collector) -> u64 {
-        let mut late = 0;
-        for (order, flow) in self.flows.into_iter().enumerate() {
-            if flow.writes.is_empty() {
-                ledger.skip(reason::NO_PAYLOAD, flow.packets, 0);
+    /// Hands the flows over, and remarks on those that began before the capture.
+    pub fn finish(self, ledger: &mut Ledger, collector: &mut Collector) {
+        let mut counts = ledger.capture.unwrap_or_default();
+        let clients = clients(&self.flows);
+        let (mut late, mut late_bytes) = (0, 0);
+        for ((order, flow), client) in self.flows.into_iter().enumerate().zip(clients) {
+            flow.add_to(&mut counts);
+            let sender = if self.direction == Direction::Up { client } else { 1 - client };
+            let payload = flow.sides[sender].bytes();
+            ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(flow.sides[1 - sender].bytes());
+            if payload == 0 {
+                ledger.skip_connection(reason::NO_PAYLOAD, flow.packets, flow.wire);
                 continue;
             }
             ledger.used += flow.packets;
-            late += u64::from(flow.kind == Kind::Tcp && flow.handshake.client_isn.is_none());
-            let draft = flow.into_draft(order as u64, ledger.index, collector);
+            counts.used_bytes += flow.wire;
+            if flow.kind == Kind::Tcp && flow.handshake.client().is_none() {
+                late += 1;
+                late_bytes += payload;
+            }
+            let draft = flow.into_draft((client, sender), order as u64, ledger.index, collector);
             collector.connections.push(draft);
         }
-        late
+        ledger.capture = Some(counts);
+        if late > 0 {
+            collector.add_note(began_before(&ledger.path, late, late_bytes));
+        }
     }
 }
 
-fn key(segment: &Segment) -> Key {
-    let (a, b) = (segment.from, segment.to);
-    (a.min(b), a.max(b), segment.tcp.is_none())
+fn began_before(path: &str, connections: u64, bytes: u64) -> Note {
+    let name = base(path);
+    let (noun, verb) = if connections == 1 { ("connection", "its") } else { ("connections", "their") };
+    let text = format!(
+        "{name}: {connections} {noun} with {bytes} bytes of payload began before the capture did; {verb} server is \
+         taken from the ports"
+    );
+    let note = Note::new(NoteKind::BeganBefore, Some(name), text);
+    Note { count: Some(connections), bytes: Some(bytes), ..note }
 }
 
-/// Returns whether the sender of a flow's first packet is the client. The client is the sender of a SYN; else
-/// the side whose port is not reserved for servers; else the first sender.
-fn client_sends(segment: &Segment, tcp: &Tcp) -> bool {
-    if tcp.has(Tcp::SYN) {
-        return !tcp.has(Tcp::ACK);
+/// Returns the key of a segment's flow, and which side sent it.
+fn key(segment: &Segment) -> (Key, usize) {
+    let (from, to, is_udp) = (segment.from, segment.to, segment.tcp.is_none());
+    if from <= to { ((from, to, is_udp), 0) } else { ((to, from, is_udp), 1) }
+}
+
+/// Returns the client's side of each flow: from its handshake, else from what the capture's other connections and
+/// the ports tell, else the first sender.
+fn clients(flows: &[Flow]) -> Vec<usize> {
+    let known: Vec<Option<usize>> = flows.iter().map(|flow| flow.handshake.client()).collect();
+    let mut shares = Shares::default();
+    if known.contains(&None) {
+        for (flow, client) in flows.iter().zip(&known) {
+            shares.add(flow.ends, client.map(|client| 1 - client));
+        }
     }
-    let reserved = |end: Endpoint| end.port < FIRST_USER_PORT;
-    !reserved(segment.from) || reserved(segment.to)
+    let by_ports = |flow: &Flow| shares.server(flow.ends).map_or(flow.first_sender, |server| 1 - server);
+    flows.iter().zip(known).map(|(flow, client)| client.unwrap_or_else(|| by_ports(flow))).collect()
 }
 
 impl Flow {
-    /// Returns whether `segment` is the SYN of another connection between the same ports.
-    fn is_ended_by(&self, segment: &Segment, tcp: &Tcp) -> bool {
-        if !tcp.has(Tcp::SYN) || tcp.has(Tcp::ACK) {
-            return false;
-        }
-        self.closed || segment.from != self.client || self.handshake.client_isn != Some(tcp.seq)
+    fn count(&mut self, segment: &Segment) {
+        self.packets += 1;
+        self.wire += u64::from(segment.wire);
     }
 
+    fn add_to(&self, counts: &mut CaptureCounts) {
+        let payload = self.sides[0].bytes() + self.sides[1].bytes();
+        let (connections, packets, bytes) = match self.kind {
+            Kind::Tcp => (&mut counts.tcp_connections, &mut counts.tcp_packets, &mut counts.tcp_bytes),
+            Kind::Quic => (&mut counts.quic_flows, &mut counts.quic_packets, &mut counts.quic_bytes),
+        };
+        *connections += 1;
+        *packets += self.packets;
+        *bytes += payload;
+    }
+
+    /// Returns whether this is the SYN or SYN-ACK of another connection between the same ports. Whatever else comes
+    /// after the end, such as a repeated FIN or late data, belongs to this one.
+    fn is_ended_by(&self, side: usize, tcp: &Tcp) -> bool {
+        if !tcp.has(Tcp::SYN) {
+            return false;
+        }
+        let own_isn = self.sides[side].isn;
+        let has_data = self.sides.iter().any(|side| !side.writes.is_empty());
+        let is_other = own_isn.is_some_and(|isn| isn != tcp.seq);
+        match (tcp.has(Tcp::ACK), own_isn) {
+            (true, _) => self.closed && has_data && is_other,
+            // The other side's SYN crosses this one: both open the same connection at once.
+            (false, None) => self.closed || has_data || self.handshake.syn_by.is_none(),
+            (false, Some(_)) => is_other || (self.closed && has_data),
+        }
+    }
+
+    /// Takes note of who opens the connection, and measures the round trip: SYN to SYN-ACK plus SYN-ACK to ACK, which
+    /// is the whole path wherever the capture was made. Of repeated SYNs the last one counts; of repeated SYN-ACKs the
+    /// first ends the far half and the last begins the near one. Of SYN-ACKs that differ the acknowledged one counts.
+    fn shake_hands(&mut self, at: i64, tcp: &Tcp, side: usize) {
+        let handshake = &mut self.handshake;
+        let is_client = handshake.syn_by == Some(side);
+        match (tcp.has(Tcp::SYN), tcp.has(Tcp::ACK)) {
+            (true, false) => {
+                self.sides[side].isn = Some(tcp.seq);
+                if *handshake.syn_by.get_or_insert(side) == side {
+                    (handshake.syn_at, handshake.far_half) = (Some(at), None);
+                }
+            }
+            (true, true) => {
+                let sender = &mut self.sides[side];
+                if sender.isn != Some(tcp.seq) {
+                    sender.rival_isn = sender.isn.replace(tcp.seq);
+                }
+                self.sides[1 - side].isn.get_or_insert(tcp.ack.wrapping_sub(1));
+                handshake.syn_ack_by[side] = true;
+                if !is_client {
+                    handshake.far_half = handshake.far_half.or(handshake.syn_at.map(|syn_at| at - syn_at));
+                    handshake.syn_ack_at = Some(at);
+                }
+            }
+            (false, true) if handshake.syn_ack_by[1 - side] && !handshake.is_measured() => {
+                let acknowledged = tcp.ack.wrapping_sub(1);
+                let other = &mut self.sides[1 - side];
+                if other.rival_isn == Some(acknowledged) {
+                    std::mem::swap(&mut other.isn, &mut other.rival_isn);
+                }
+                if other.isn == Some(acknowledged) {
+                    handshake.completed_by.get_or_insert(side);
+                }
+                if is_client {
+                    let total = handshake
+                        .far_half
+                        .zip(handshake.syn_ack_at)
+                        .map(|(far, syn_ack_at)| far + at - syn_ack_at);
+                    handshake.rtt = total.filter(|ns| *ns > 0).map(|ns| Dur(ns as u64));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn into_draft(
+        self,
+        (client, sender): (usize, usize),
+        order: u64,
+        file: usize,
+        collector: &mut Collector,
+    ) -> Draft {
+        let [client, server] = [client, 1 - client].map(|side| self.ends[side]);
+        let [first, second] = self.sides;
+        let side = if sender == 0 { first } else { second };
+        Draft {
+            start: self.start,
+            file,
+            order,
+            client: collector.hosts.id(client.host.to_string().as_bytes()),
+            server: collector.hosts.id(server.host.to_string().as_bytes()),
+            rtt: self.handshake.rtt,
+            duration: Some(Dur(side.last_data.saturating_sub(self.start).max(0) as u64)),
+            kind: self.kind,
+            class: class::of_port(server.port),
+            writes: side.writes,
+            pages: Vec::new(),
+        }
+    }
+}
+
+impl Handshake {
+    /// Returns whether later ACKs say nothing more.
+    fn is_measured(&self) -> bool {
+        match self.syn_by {
+            Some(_) => self.rtt.is_some(),
+            None => self.completed_by.is_some(),
+        }
+    }
+
+    /// Returns the client's side, if the handshake was captured: the sender of the first SYN; else the side opposite
+    /// the only sender of SYN-ACKs; else, if both have sent one, the side that acknowledged one first.
+    fn client(&self) -> Option<usize> {
+        self.syn_by.or(match self.syn_ack_by {
+            [true, false] => Some(1),
+            [false, true] => Some(0),
+            [true, true] => self.completed_by,
+            [false, false] => None,
+        })
+    }
+}
+
+impl Side {
     fn add_data(&mut self, segment: &Segment, tcp: &Tcp) {
-        let first_byte = tcp.seq.wrapping_add(u32::from(tcp.has(Tcp::SYN)));
-        let isn =
-            if segment.from == self.client { self.handshake.client_isn } else { self.handshake.server_isn };
-        if let Some(isn) = isn {
-            self.seen.begin(isn.wrapping_add(1));
+        let first_byte = tcp.first_byte();
+        if let Some(isn) = self.isn {
+            let start = isn.wrapping_add(1);
+            if first_byte.wrapping_sub(start) as i32 > FAR_BEHIND {
+                self.seen.begin(start);
+            }
         }
         let added = self.seen.add(first_byte, segment.payload);
         self.write(segment.at, added.bytes, added.in_front);
@@ -201,45 +362,8 @@ impl Flow {
         self.last_data = self.last_data.max(at);
     }
 
-    fn into_draft(self, order: u64, file: usize, collector: &mut Collector) -> Draft {
-        Draft {
-            start: self.start,
-            file,
-            order,
-            client: collector.hosts.id(self.client.host.to_string().as_bytes()),
-            server: collector.hosts.id(self.server.host.to_string().as_bytes()),
-            rtt: self.handshake.rtt,
-            duration: Some(Dur(self.last_data.saturating_sub(self.start).max(0) as u64)),
-            kind: self.kind,
-            class: class::of_port(self.server.port),
-            writes: self.writes,
-            pages: Vec::new(),
-        }
-    }
-}
-
-impl Handshake {
-    /// Measures the round trip: SYN to SYN-ACK plus SYN-ACK to ACK, which is the whole path wherever the
-    /// capture was made. Of repeated SYNs the last one counts; of repeated SYN-ACKs the first ends the far
-    /// half and the last begins the near one.
-    fn update(&mut self, at: i64, tcp: &Tcp, from_client: bool) {
-        match (from_client, tcp.has(Tcp::SYN), tcp.has(Tcp::ACK)) {
-            (true, true, false) => {
-                self.client_isn = Some(tcp.seq);
-                (self.syn_at, self.far_half) = (Some(at), None);
-            }
-            (false, true, true) => {
-                self.server_isn = Some(tcp.seq);
-                self.client_isn.get_or_insert(tcp.ack.wrapping_sub(1));
-                self.far_half = self.far_half.or(self.syn_at.map(|syn_at| at - syn_at));
-                self.syn_ack_at = Some(at);
-            }
-            (true, false, true) if self.rtt.is_none() => {
-                let total = self.far_half.zip(self.syn_ack_at).map(|(far, syn_ack_at)| far + at - syn_ack_at);
-                self.rtt = total.filter(|ns| *ns > 0).map(|ns| Dur(ns as u64));
-            }
-            _ => {}
-        }
+    fn bytes(&self) -> u64 {
+        self.writes.iter().map(|write| write.bytes).sum()
     }
 }
 

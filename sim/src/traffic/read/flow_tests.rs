@@ -28,12 +28,18 @@ impl Wire {
         (flags, seq, ack): (u8, u32, u32),
         payload: u32,
     ) {
-        let tcp = Some(Tcp { seq, ack, flags });
-        self.flows.add(&Segment { at: ms * MS, from, to, payload, tcp }, &mut self.ledger);
+        let tcp = Some(Tcp { seq, ack, flags, header: 20 });
+        self.segment(ms, (from, to), payload, tcp);
     }
 
     fn udp(&mut self, ms: i64, from: Endpoint, to: Endpoint, payload: u32) {
-        self.flows.add(&Segment { at: ms * MS, from, to, payload, tcp: None }, &mut self.ledger);
+        self.segment(ms, (from, to), payload, None);
+    }
+
+    fn segment(&mut self, ms: i64, (from, to): (Endpoint, Endpoint), payload: u32, tcp: Option<Tcp>) {
+        let wire = payload + 54;
+        let segment = Segment { at: ms * MS, from, to, payload, wire, overclaimed: 0, tcp };
+        self.flows.add(&segment, &mut self.ledger);
     }
 
     /// Returns a SYN at `ms`, SYN-ACK 30 ms later, ACK 10 ms after that; sequence numbers 100 and 900.
@@ -136,5 +142,128 @@ fn flow__quic_is_kept_and_other_udp_counted() {
     wire.udp(60, end(2, 53), end(1, 5000), 90);
     let traffic = wire.traffic();
     assert_eq!((traffic.connections[0].kind, traffic.connections[0].bytes()), (Kind::Quic, 1300));
-    assert_eq!((traffic.skipped[0].rows, traffic.skipped[0].bytes), (1, 90));
+    assert_eq!((traffic.skipped[0].rows, traffic.skipped[0].bytes), (1, 90 + 54));
+}
+
+/// Returns a connection's server and payload down, if the capture holds nothing but these segments.
+fn only(wire: Wire) -> (u64, u64) {
+    let traffic = wire.traffic();
+    assert_eq!(traffic.connections.len(), 1, "{:?}", traffic.connections);
+    (traffic.connections[0].bytes(), traffic.notes.iter().filter_map(|note| note.bytes).sum())
+}
+
+#[test]
+fn flow__begun_before_the_capture_the_server_has_the_registered_port() {
+    let mut wire = Wire::new(Direction::Down);
+    wire.tcp(0, end(1, 1200), end(2, 8080), (Tcp::ACK, 1, 1), 70);
+    wire.tcp(10, end(2, 8080), end(1, 1200), (Tcp::ACK, 1, 71), 500);
+    assert_eq!(only(wire), (500, 500));
+}
+
+#[test]
+fn flow__begun_before_the_capture_the_server_has_the_shared_port() {
+    let mut wire = Wire::new(Direction::Down);
+    let server = end(9, 45_000);
+    for client in 1..4 {
+        let client = end(client, 30_000 + u16::from(client));
+        wire.tcp(0, server, client, (Tcp::ACK, 1, 1), 500);
+        wire.tcp(10, client, server, (Tcp::ACK, 1, 501), 70);
+    }
+    let traffic = wire.traffic();
+    assert_eq!((traffic.clients, traffic.servers), (3, 1));
+    assert!(traffic.connections.iter().all(|connection| connection.bytes() == 500));
+    let note = traffic.notes.iter().find(|note| note.kind == NoteKind::BeganBefore).unwrap();
+    assert_eq!((note.count, note.bytes), (Some(3), Some(1500)));
+}
+
+#[test]
+fn flow__a_syn_ack_alone_tells_the_server_whatever_the_ports() {
+    let mut wire = Wire::new(Direction::Down);
+    let (client, server) = (end(1, 80), end(2, 50_000));
+    wire.tcp(0, server, client, (Tcp::SYN | Tcp::ACK, 900, 101), 0);
+    wire.tcp(10, client, server, (Tcp::ACK, 101, 901), 70);
+    wire.tcp(20, server, client, (Tcp::ACK, 901, 171), 500);
+    assert_eq!(only(wire), (500, 0));
+}
+
+#[test]
+fn flow__of_two_syn_acks_the_acknowledged_one_counts() {
+    let (client, server) = (end(1, 5000), end(2, 80));
+    for [first, second] in [[900, 4_000_000], [4_000_000, 900]] {
+        let mut wire = Wire::new(Direction::Down);
+        wire.tcp(0, client, server, (Tcp::SYN, 100, 0), 0);
+        wire.tcp(10, server, client, (Tcp::SYN | Tcp::ACK, first, 101), 0);
+        wire.tcp(11, server, client, (Tcp::SYN | Tcp::ACK, second, 101), 0);
+        wire.tcp(20, client, server, (Tcp::ACK, 101, 901), 0);
+        wire.tcp(30, server, client, (Tcp::ACK, 901, 101), 500);
+        assert_eq!(only(wire).0, 500);
+    }
+}
+
+#[test]
+fn flow__of_syn_acks_from_both_sides_the_ack_tells_the_client() {
+    for client_first in [true, false] {
+        let (client, server) = (end(1, 80), end(2, 50_000));
+        let mut wire = Wire::new(Direction::Down);
+        let mut syn_acks = [
+            (client, server, (Tcp::SYN | Tcp::ACK, 100, 901)),
+            (server, client, (Tcp::SYN | Tcp::ACK, 900, 101)),
+        ];
+        if !client_first {
+            syn_acks.reverse();
+        }
+        syn_acks.into_iter().for_each(|(from, to, fields)| wire.tcp(0, from, to, fields, 0));
+        wire.tcp(10, client, server, (Tcp::ACK, 101, 901), 70);
+        wire.tcp(20, server, client, (Tcp::ACK, 901, 171), 500);
+        assert_eq!(only(wire), (500, 0));
+    }
+}
+
+#[test]
+fn flow__syns_that_cross_open_one_connection() {
+    let mut wire = Wire::new(Direction::Down);
+    let (client, server) = (end(1, 5000), end(2, 6000));
+    wire.tcp(0, client, server, (Tcp::SYN, 100, 0), 0);
+    wire.tcp(1, server, client, (Tcp::SYN, 900, 0), 0);
+    wire.tcp(20, client, server, (Tcp::SYN | Tcp::ACK, 100, 901), 0);
+    wire.tcp(21, server, client, (Tcp::SYN | Tcp::ACK, 900, 101), 0);
+    wire.tcp(40, server, client, (Tcp::ACK, 901, 101), 500);
+    assert_eq!(only(wire).0, 500);
+}
+
+#[test]
+fn flow__repeats_after_both_fins_open_nothing() {
+    let (client, server) = (end(1, 5000), end(2, 80));
+    let mut wire = Wire::new(Direction::Down);
+    wire.handshake(0, client, server);
+    wire.tcp(50, server, client, (Tcp::ACK, 901, 101), 500);
+    wire.tcp(60, server, client, (Tcp::FIN | Tcp::ACK, 1401, 101), 0);
+    wire.tcp(70, client, server, (Tcp::FIN | Tcp::ACK, 101, 1402), 0);
+    for late in [300, 900] {
+        wire.tcp(late, server, client, (Tcp::ACK, 901, 101), 500);
+        wire.tcp(late + 1, server, client, (Tcp::FIN | Tcp::ACK, 1401, 101), 0);
+        wire.tcp(late + 2, client, server, (Tcp::RST, 102, 0), 0);
+    }
+    assert_eq!(only(wire).0, 500);
+}
+
+#[test]
+fn flow__a_syn_after_the_middle_of_another_connection_begins_one() {
+    let (client, server) = (end(1, 5000), end(2, 80));
+    let mut wire = Wire::new(Direction::Down);
+    wire.tcp(0, server, client, (Tcp::ACK, 77, 1), 300);
+    wire.handshake(100, client, server);
+    wire.tcp(200, server, client, (Tcp::ACK, 901, 101), 500);
+    let sizes: Vec<u64> = wire.traffic().connections.iter().map(|connection| connection.bytes()).collect();
+    assert_eq!(sizes, [300, 500]);
+}
+
+#[test]
+fn flow__connections_without_payload_are_counted_with_their_bytes() {
+    let mut wire = Wire::new(Direction::Down);
+    wire.handshake(0, end(1, 5000), end(2, 80));
+    wire.handshake(0, end(1, 5001), end(2, 80));
+    wire.tcp(50, end(2, 80), end(1, 5001), (Tcp::ACK, 901, 101), 500);
+    let skipped = wire.traffic().skipped.remove(0);
+    assert_eq!((skipped.connections, skipped.rows, skipped.bytes), (1, 3, 3 * 54));
 }

@@ -47,11 +47,11 @@ impl Input {
     /// # Errors
     /// [`Error::File`] when it is missing, a directory, unreadable, or empty.
     pub fn open(path: &str) -> Result<Input> {
-        let meta = std::fs::metadata(path).map_err(|error| Error::file(path, open_problem(&error)))?;
+        let meta = std::fs::metadata(path).map_err(|error| Error::file(path, open_problem(path, &error)))?;
         if meta.is_dir() {
             return Err(Error::file(path, "is a directory; give a file"));
         }
-        let file = File::open(path).map_err(|error| Error::file(path, open_problem(&error)))?;
+        let file = File::open(path).map_err(|error| Error::file(path, open_problem(path, &error)))?;
         Input::new(path, Box::new(file))
     }
 
@@ -112,6 +112,14 @@ impl Input {
     /// Reads and throws away what is left.
     pub fn drain(&mut self) {
         let _ = io::copy(self, &mut io::sink());
+    }
+
+    /// Reads to the end and returns what tells the content, however it is stored, from all others: a hash of its
+    /// beginning and its length.
+    pub fn content(&mut self) -> [u8; 32] {
+        self.drain();
+        let hash = Sha256::new().chain_update(self.head());
+        hash.chain_update(self.delivered.to_le_bytes()).finalize().into()
     }
 
     /// Reads to the end and returns the SHA-256 of the stored bytes.
@@ -181,10 +189,13 @@ impl Read for Body {
     }
 }
 
-fn open_problem(error: &io::Error) -> String {
+fn open_problem(path: &str, error: &io::Error) -> String {
+    let is_link = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     match error.kind() {
+        io::ErrorKind::NotFound if is_link => "a symbolic link to a file that does not exist".to_string(),
         io::ErrorKind::NotFound => "no such file".to_string(),
         io::ErrorKind::PermissionDenied => "permission denied".to_string(),
+        _ if is_link => "a symbolic link that leads back to itself".to_string(),
         _ => format!("cannot be opened ({error})"),
     }
 }

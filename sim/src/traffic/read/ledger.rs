@@ -1,6 +1,8 @@
 //! The account of one file: rows read, used, left out and not understood.
 
+use super::reason::Reason;
 use crate::error::{Error, Result};
+use crate::traffic::CaptureCounts;
 use std::collections::BTreeMap;
 
 /// Share of rows that may be faulty before the file is refused.
@@ -12,7 +14,14 @@ pub mod reason {
     pub const OTHER_UDP: &str = "UDP other than port 443";
     pub const OTHER_PROTOCOL: &str = "neither TCP nor UDP";
     pub const NOT_IP: &str = "not IP";
-    pub const FRAGMENT: &str = "IP fragment";
+    pub const LLC: &str = "802.2 LLC without IP (such as spanning tree)";
+    pub const MPLS: &str = "MPLS without IP or Ethernet inside";
+    pub const LOST_FRAGMENT: &str = "IP fragment that no first fragment precedes";
+    pub const TUNNEL_FRAGMENT: &str = "IP fragment of a tunnel, whose payload its first fragment counts";
+    pub const CUT: &str = "cut by the capture before the end of its headers";
+    pub const RUNT: &str = "shorter on the wire than its headers";
+    pub const DEEP: &str = "more headers inside one another than any packet has";
+    pub const OBSOLETE_BLOCK: &str = "packet block of pcapng's obsolete form";
     pub const REPEATED_UID: &str = "uid seen before";
     pub const COUNTS_DISAGREE: &str = "payload bytes exceed IP bytes (sequence number artefact)";
     pub const ANNOUNCED: &str = "size announced, not received";
@@ -30,12 +39,34 @@ pub struct Ledger {
     pub used: u64,
     pub faults: u64,
     pub first_fault: Option<Error>,
-    /// Rows and bytes by reason.
-    pub skipped: BTreeMap<&'static str, (u64, u64)>,
+    /// What was left out, by reason.
+    pub skipped: BTreeMap<Reason, LeftOut>,
+    /// Packets and bytes on the wire, if the file is a capture.
+    pub capture: Option<CaptureCounts>,
+    /// Names the content, however it is stored: files of the same name hold the same.
+    pub content: Option<[u8; 32]>,
     /// Payload bytes seen against the chosen direction.
     pub reverse_bytes: u64,
     strict: bool,
     forgiven: u64,
+}
+
+/// What was left out for one reason.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Whole connections, where the file tells.
+    pub connections: u64,
+    pub rows: u64,
+    pub bytes: u64,
+}
+
+impl LeftOut {
+    /// Adds what was left out elsewhere.
+    pub fn add(&mut self, other: LeftOut) {
+        self.connections += other.connections;
+        self.rows += other.rows;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
 }
 
 impl Ledger {
@@ -51,16 +82,22 @@ impl Ledger {
             faults: 0,
             first_fault: None,
             skipped: BTreeMap::new(),
+            capture: None,
+            content: None,
             reverse_bytes: 0,
             strict,
             forgiven: 0,
         }
     }
 
-    /// Leaves out `rows` rows that carry `bytes` of payload.
-    pub fn skip(&mut self, reason: &'static str, rows: u64, bytes: u64) {
-        let entry = self.skipped.entry(reason).or_default();
-        *entry = (entry.0 + rows, entry.1.saturating_add(bytes));
+    /// Leaves out `rows` rows that carry `bytes`: of payload in a log, on the wire in a capture.
+    pub fn skip(&mut self, reason: impl Into<Reason>, rows: u64, bytes: u64) {
+        self.skipped.entry(reason.into()).or_default().add(LeftOut { connections: 0, rows, bytes });
+    }
+
+    /// Leaves out a connection of `rows` packets, which had `bytes` on the wire.
+    pub fn skip_connection(&mut self, reason: impl Into<Reason>, rows: u64, bytes: u64) {
+        self.skipped.entry(reason.into()).or_default().add(LeftOut { connections: 1, rows, bytes });
     }
 
     /// Counts a row that cannot be understood.

@@ -10,20 +10,27 @@
 //! | `table` (delimited text with named columns) | one row, or one connection id | one per row |
 //!
 //! Order in a file never matters. Not supported: W3C extended logs, JSON arrays, captures in any
-//! other format, tunnels (only the outermost IP header is read), IP fragments.
+//! other format.
 
 mod access_log;
 mod assemble;
 mod capture;
 mod class;
+mod clock;
 mod columns;
 mod coverage;
 mod decode;
+mod encapsulation;
 mod flow;
+pub mod formats;
+mod fragments;
 mod input;
 mod ledger;
 mod lines;
+mod link;
+mod orientation;
 mod pages;
+mod reason;
 mod requests;
 mod sniff;
 mod stamp;
@@ -137,6 +144,9 @@ fn read_one(mut input: Input, collector: &mut Collector) -> Result<()> {
         Format::ZeekJson => zeek_json::read(&mut input, &mut ledger, collector)?,
         Format::AccessLog => access_log::read(&mut input, &mut ledger, collector)?,
         Format::Table(delimiter) => table::read(&mut input, delimiter, &mut ledger, collector)?,
+    }
+    if ledger.capture.is_none() {
+        ledger.content = Some(input.content());
     }
     ledger.sha256 = input.finish()?;
     ledger.check()?;

@@ -101,6 +101,9 @@ fn first_bytes(head: &[u8]) -> String {
 /// Returns what a file of an unsupported kind looks like, so that the error can say what to do.
 fn hint(head: &[u8]) -> Option<&'static str> {
     const HINTS: &[(&[u8], &str)] = &[
+        (b"snoop\0", "it looks like a snoop capture; editcap -F pcap converts it"),
+        (b"GMBU", "it looks like a Network Monitor capture; editcap -F pcap converts it"),
+        (b"XCP\0", "it looks like a NetXRay capture; editcap -F pcap converts it"),
         (b"PK\x03\x04", "it looks like zip; unpack it first"),
         (b"\xfd7zXZ", "it looks like xz; unpack it first"),
         (b"BZh", "it looks like bzip2; unpack it first"),

@@ -105,13 +105,16 @@ pub fn exchange(start_ms: u64, bursts: &[(u64, usize)]) -> Vec<Shot> {
     shots
 }
 
-pub fn frames() -> Vec<(u64, Vec<u8>)> {
+/// Milliseconds after [`T0`], and a frame.
+pub type Timed = (u64, Vec<u8>);
+
+pub fn frames() -> Vec<Timed> {
     let exchanges = [
         (1, 1, exchange(0, &[(100, 12_000)])),
         (2, 2, exchange(1_500, &[(1_600, 700), (3_600, 90_000)])),
         (1, 2, exchange(2_250, &[(2_350, 1)])),
     ];
-    let mut frames: Vec<(u64, Vec<u8>)> = Vec::new();
+    let mut frames: Vec<Timed> = Vec::new();
     for (client, server, shots) in exchanges {
         for (at, from_client, flags, seq, payload) in shots {
             frames.push((at, frame(client, server, from_client, flags, seq, payload)));
@@ -163,18 +166,48 @@ pub fn pcap(nano: bool, big: bool, cut: usize) -> Vec<u8> {
     pcap_of(frames(), nano, big, cut)
 }
 
-fn pcap_of(frames: Vec<(u64, Vec<u8>)>, nano: bool, big: bool, cut: usize) -> Vec<u8> {
+fn pcap_of(frames: Vec<Timed>, nano: bool, big: bool, cut: usize) -> Vec<u8> {
+    pcap_of_link(1, frames, nano, big, cut)
+}
+
+/// Returns a capture of frames of a link type, with their times in milliseconds, each cut to `cut` bytes.
+pub fn pcap_of_link(link_type: u32, frames: Vec<Timed>, nano: bool, big: bool, cut: usize) -> Vec<u8> {
     let word = |value: u32| if big { value.to_be_bytes() } else { value.to_le_bytes() };
     let half = |value: u16| if big { value.to_be_bytes() } else { value.to_le_bytes() };
     let magic = if nano { 0xa1b2_3c4d } else { 0xa1b2_c3d4 };
     let mut out =
-        [&word(magic)[..], &half(2), &half(4), &word(0), &word(0), &word(65_535), &word(1)].concat();
+        [&word(magic)[..], &half(2), &half(4), &word(0), &word(0), &word(65_535), &word(link_type)].concat();
     for (ms, frame) in frames {
         let kept = frame.len().min(cut);
         let fraction = (ms % 1000) as u32 * if nano { 1_000_000 } else { 1000 };
         let header = [T0 as u32 + (ms / 1000) as u32, fraction, kept as u32, frame.len() as u32];
         header.iter().for_each(|value| out.extend(word(*value)));
         out.extend(&frame[..kept]);
+    }
+    out
+}
+
+/// Returns a pcapng capture with microseconds and an interface for each link type and its frames.
+pub fn pcapng(interfaces: &[(u32, Vec<Timed>)]) -> Vec<u8> {
+    let block = |kind: u32, body: &[u8]| {
+        let length = (body.len() as u32 + 12).to_le_bytes();
+        [&kind.to_le_bytes()[..], &length, body, &length].concat()
+    };
+    let mut out =
+        block(0x0a0d_0d0a, &[&0x1a2b_3c4du32.to_le_bytes()[..], &[1, 0, 0, 0], &[0xff; 8]].concat());
+    for (link_type, _) in interfaces {
+        out.extend(block(1, &[*link_type, 0].map(u32::to_le_bytes).concat()));
+    }
+    for (number, (_, frames)) in (0u32..).zip(interfaces) {
+        for (ms, frame) in frames {
+            let units = (T0 * 1000 + ms) * 1000;
+            let length = frame.len() as u32;
+            let words = [number, (units >> 32) as u32, units as u32, length, length];
+            let mut body = words.map(u32::to_le_bytes).concat();
+            body.extend(frame);
+            body.resize(body.len().next_multiple_of(4), 0);
+            out.extend(block(6, &body));
+        }
     }
     out
 }

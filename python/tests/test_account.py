@@ -1,0 +1,115 @@
+"""The account of traffic: what `inspect` says of captures, and the facts it is made of."""
+
+import gzip
+import struct
+from pathlib import Path
+from typing import get_type_hints
+
+import mousehole
+import pytest
+from mousehole import account, engine_types, show
+from mousehole.engine_types import TrafficSummary
+from rich.console import Console
+
+Packet = tuple[float, bytes]
+YEAR = 365.25 * 86_400
+
+
+def tcp(from_client: bool, flags: int, seq: int, payload: int = 0, protocol: int = 6) -> bytes:
+    """Returns an IPv4 packet between port 5000 of a client and port 80 of a server."""
+    ends = [(bytes([10, 0, 0, 1]), 5000), (bytes([10, 0, 0, 2]), 80)]
+    (source, source_port), (target, target_port) = ends if from_client else reversed(ends)
+    header = struct.pack("!HHIIBBHHH", source_port, target_port, seq, 1, 0x50, flags, 1000, 0, 0)
+    total = 20 + len(header) + payload
+    ip = struct.pack("!BBHHHBBH", 0x45, 0, total, 0, 0, 64, protocol, 0) + source + target
+    return ip + header + bytes(payload)
+
+
+def connection(at: float, payload: int) -> list[Packet]:
+    return [
+        (at, tcp(True, 0x02, 100)),
+        (at + 0.02, tcp(False, 0x12, 900)),
+        (at + 0.04, tcp(True, 0x10, 101)),
+        (at + 0.06, tcp(False, 0x10, 901, payload)),
+    ]
+
+
+def pcap(packets: list[Packet], kept: int = 65_535) -> bytes:
+    """Returns a capture of raw IP."""
+    out = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)
+    for at, packet in packets:
+        micros = round(at * 1e6)
+        out += struct.pack("<IIII", *divmod(micros, 1_000_000), len(packet[:kept]), len(packet))
+        out += packet[:kept]
+    return out
+
+
+def read(folder: Path, **files: bytes) -> TrafficSummary:
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return mousehole.inspect([str(folder / name) for name in files])
+
+
+def texts(summary: TrafficSummary) -> list[str]:
+    return [str(remark) for remark in account.remarks(summary)]
+
+
+def test_remarks__left_out_is_named_with_packets_and_bytes(tmp_path: Path) -> None:
+    esp = (1000.5, tcp(True, 0, 1, 2960, protocol=50))
+    lone = [(1001.0, tcp(True, 0x02, 5_000))]
+    summary = read(tmp_path, a=pcap([*connection(1000, 1000), esp, *lone]))
+    first, second, note = texts(summary)
+    assert first == "skipped: 1 packet with 3 kB: IP protocol 50 ESP"
+    assert second == "skipped: 1 packet with 40 B of 1 connection: no payload in this direction"
+    assert note.startswith("note: a: 72 % of its bytes were left out: 71 % IP protocol 50 ESP")
+    (fact,) = summary["notes"]
+    assert (fact["kind"], fact["file"], fact["count"], fact["bytes"]) == ("left_out", "a", 2, 3040)
+
+
+def test_remarks__time(tmp_path: Path) -> None:
+    later = 1000 + 4.2 * YEAR
+    stray = (later - 3, tcp(True, 0x10, 101))
+    summary = read(tmp_path, a=pcap([*connection(1000, 1000), *connection(later, 1000), stray]))
+    leap, back = (note for note in summary["notes"] if note["kind"].startswith("time_"))
+    assert (leap["text"], leap["row"]) == ("a: time jumps by 4.2 years after packet 4", 4)
+    assert (back["text"], back["row"]) == ("a: the clock goes back by 3.1 s after packet 8", 8)
+
+
+@pytest.mark.parametrize("change", ["same", "packed", "cut"])
+def test_remarks__a_file_given_twice(change: str, tmp_path: Path) -> None:
+    packets = connection(1000, 1000)
+    whole = pcap(packets)
+    other = {"same": whole, "packed": gzip.compress(whole), "cut": pcap(packets, 60)}[change]
+    (note,) = read(tmp_path, a=whole, b=other)["notes"]
+    assert (note["kind"], note["file"]) == ("given_twice", "b")
+    assert "the same content was given twice" in note["text"]
+    assert read(tmp_path, a=whole, b=pcap(connection(1000, 1001)))["notes"] == []
+
+
+def test_remarks__began_before_and_lengths_beyond_the_frame(tmp_path: Path) -> None:
+    data = bytearray(tcp(False, 0x10, 901, 500))
+    data[2:4] = struct.pack("!H", 9000)
+    before, length = read(tmp_path, a=pcap([(1000, bytes(data))]))["notes"]
+    assert (before["kind"], before["count"], before["bytes"]) == ("began_before", 1, 500)
+    assert (length["kind"], length["count"], length["bytes"]) == ("length_not_believed", 1, 9000 - 540)
+
+
+def test_summary__types_of_its_parts(tmp_path: Path) -> None:
+    summary = read(tmp_path, a=pcap([*connection(1000, 1000), (1001, tcp(True, 0, 1, 1, protocol=1))]))
+    (source,), (skipped,) = summary["sources"], summary["skipped"]
+    assert set(source) == set(get_type_hints(engine_types.TrafficSource))
+    assert set(source["capture"] or {}) == set(get_type_hints(engine_types.CaptureCounts))
+    assert set(skipped) == set(get_type_hints(engine_types.SkippedRows))
+    assert source["capture"] == {
+        "bytes": 1160 + 41, "used_bytes": 1160, "tcp_connections": 1, "tcp_packets": 4, "tcp_bytes": 1000,
+        "quic_flows": 0, "quic_packets": 0, "quic_bytes": 0,
+    }  # fmt: skip
+
+
+def test_inspect__prints_the_account(tmp_path: Path) -> None:
+    esp = (1000.5, tcp(True, 0, 1, 2960, protocol=50))
+    console = Console(width=120, record=True, file=(tmp_path / "out").open("w", encoding="utf-8"))
+    show.print_summary(console, read(tmp_path, a=pcap([*connection(1000, 1000), esp])))
+    printed = console.export_text()
+    assert "pcap, 5 rows, 4 used: 28 % of 4.16 kB" in printed
+    assert "skipped: 1 packet with 3 kB: IP protocol 50 ESP" in printed

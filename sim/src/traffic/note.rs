@@ -1,0 +1,49 @@
+//! Remarks on traffic as it was read: sentences for people, with the facts they are made of for programs.
+
+use serde::Serialize;
+
+/// A remark on the input that a reader of results should know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// What kind of remark it is.
+    pub kind: NoteKind,
+    /// The file it is about, without its folders; `None` when it is about several.
+    pub file: Option<String>,
+    /// The whole remark as a phrase, with the file's name.
+    pub text: String,
+    /// How many rows (packets of a capture) or connections it is about, where that can be said.
+    pub count: Option<u64>,
+    /// How many bytes they have: of payload, or on the wire if the remark is about packets.
+    pub bytes: Option<u64>,
+    /// The row (packet of a capture) at which it shows, from 1.
+    pub row: Option<u64>,
+}
+
+/// The kinds of remarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoteKind {
+    /// A choice made in reading, such as spreading stamps within their second.
+    Choice,
+    /// Connections whose first packets were not captured.
+    BeganBefore,
+    /// Packets whose length field exceeds the frame.
+    LengthNotBelieved,
+    /// Two files with the same content, or with the same first and last packets.
+    GivenTwice,
+    /// A file without anything usable.
+    NothingUsable,
+    /// Time stamps leap ahead.
+    TimeJumps,
+    /// Time stamps go back.
+    TimeGoesBack,
+    /// Much of a capture was left out.
+    LeftOut,
+}
+
+impl Note {
+    /// Returns a remark without figures on the file of this name.
+    pub fn new(kind: NoteKind, file: Option<String>, text: String) -> Note {
+        Note { kind, file, text, count: None, bytes: None, row: None }
+    }
+}

@@ -1,0 +1,317 @@
+//! Headers before and around IP: link layers, tags, labels and tunnels. Each step takes one header off a frame and
+//! says what follows it.
+
+use super::ledger::reason;
+use super::reason::Reason;
+
+/// What the bytes at a cursor begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layer {
+    /// An IPv4 or IPv6 header, told apart by its version.
+    Ip,
+    Ethernet,
+    /// What an EtherType announces, after the type itself.
+    Typed(u16),
+    /// IEEE 802.2, with SNAP or alone.
+    Llc,
+    Sll,
+    Sll2,
+    /// A protocol family of four bytes, in either byte order.
+    Loopback,
+    Nflog,
+    Ppp,
+    /// PPP in HDLC framing, or Cisco HDLC; the first byte tells.
+    PppSerial,
+    PppOfPppd,
+    PppWithDirection,
+    /// A PPPoE session header.
+    PppoE,
+    CiscoHdlc,
+    Mpls,
+    Gre,
+    /// ERSPAN type II.
+    Erspan2,
+    /// ERSPAN type III.
+    Erspan3,
+    /// Ethernet within IP (RFC 3378).
+    EtherIp,
+    Vxlan,
+    Geneve,
+    /// User data of mobile networks (GTP-U).
+    Gtp,
+}
+
+/// The rest of a frame behind the headers that were taken off.
+#[derive(Debug, Clone, Copy)]
+pub struct Cursor<'a> {
+    /// The bytes that were captured.
+    pub bytes: &'a [u8],
+    /// How many bytes there were on the wire.
+    pub wire: u32,
+    /// The packet goes on in later fragments, so a length within may exceed `wire`.
+    pub is_first_fragment: bool,
+}
+
+type Step = Result<Layer, Reason>;
+
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+const ETHERNET_WITHIN: u16 = 0x6558;
+const PPP_WITHIN: u16 = 0x880b;
+const ERSPAN_1_2: u16 = 0x88be;
+const ERSPAN_3: u16 = 0x22eb;
+/// Below it stands a length, and 802.2 follows.
+const FIRST_ETHER_TYPE: u16 = 0x0600;
+const MAX_LABELS: usize = 16;
+
+impl<'a> Cursor<'a> {
+    /// Returns a cursor at the beginning of a frame.
+    pub fn new(bytes: &'a [u8], wire: u32) -> Cursor<'a> {
+        Cursor { bytes, wire, is_first_fragment: false }
+    }
+
+    /// Takes `count` bytes off. The error says whether the frame or only the capture lacks them.
+    pub fn skip(&mut self, count: usize) -> Result<(), Reason> {
+        let Some(rest) = self.bytes.get(count..) else { return Err(self.too_short(count)) };
+        self.bytes = rest;
+        self.wire = self.wire.saturating_sub(count as u32);
+        Ok(())
+    }
+
+    /// Returns why `count` bytes are not there.
+    pub fn too_short(&self, count: usize) -> Reason {
+        if (self.wire as usize) < count { reason::RUNT.into() } else { reason::CUT.into() }
+    }
+
+    fn byte(&self, at: usize) -> Result<u8, Reason> {
+        self.bytes.get(at).copied().ok_or_else(|| self.too_short(at + 1))
+    }
+
+    fn half(&self, at: usize) -> Result<u16, Reason> {
+        Ok(u16::from_be_bytes([self.byte(at)?, self.byte(at + 1)?]))
+    }
+
+    fn typed(&mut self, at: usize, header: usize) -> Step {
+        let ether_type = self.half(at)?;
+        self.skip(header)?;
+        Ok(Layer::Typed(ether_type))
+    }
+}
+
+impl Layer {
+    /// Takes this layer's header off and returns what follows.
+    ///
+    /// The caller reads [`Layer::Ip`] itself. The error is the reason to leave the frame out.
+    pub fn enter(self, cursor: &mut Cursor) -> Step {
+        match self {
+            Layer::Ip => Ok(Layer::Ip),
+            Layer::Ethernet => cursor.typed(12, 14),
+            Layer::Typed(ether_type) => typed(ether_type, cursor),
+            Layer::Llc => llc(cursor),
+            Layer::Sll => cursor.typed(14, 16),
+            Layer::Sll2 => cursor.typed(0, 20),
+            Layer::Loopback => cursor.skip(4).map(|()| Layer::Ip),
+            Layer::Nflog => nflog(cursor),
+            Layer::Ppp => ppp(cursor),
+            Layer::PppSerial => match cursor.byte(0)? {
+                0x0f | 0x8f => Ok(Layer::CiscoHdlc),
+                _ => Ok(Layer::Ppp),
+            },
+            Layer::PppOfPppd => cursor.skip(2).map(|()| Layer::Ppp),
+            Layer::PppWithDirection => cursor.skip(1).map(|()| Layer::Ppp),
+            Layer::PppoE => cursor.skip(6).map(|()| Layer::Ppp),
+            Layer::CiscoHdlc => cursor.typed(2, 4),
+            Layer::Mpls => mpls(cursor),
+            Layer::Gre => gre(cursor),
+            Layer::Erspan2 => cursor.skip(8).map(|()| Layer::Ethernet),
+            Layer::Erspan3 => {
+                let has_more = cursor.byte(11)? & 1 != 0;
+                cursor.skip(if has_more { 20 } else { 12 }).map(|()| Layer::Ethernet)
+            }
+            Layer::EtherIp => cursor.skip(2).map(|()| Layer::Ethernet),
+            Layer::Vxlan => cursor.skip(8).map(|()| Layer::Ethernet),
+            Layer::Geneve => {
+                let header = 8 + 4 * usize::from(cursor.byte(0)? & 0x3f);
+                cursor.typed(2, header)
+            }
+            Layer::Gtp => gtp(cursor),
+        }
+    }
+
+    /// Returns the tunnel that IP protocol `number` is.
+    pub fn of_ip_protocol(number: u8) -> Option<Layer> {
+        match number {
+            4 | 41 => Some(Layer::Ip),
+            47 => Some(Layer::Gre),
+            97 => Some(Layer::EtherIp),
+            137 => Some(Layer::Mpls),
+            _ => None,
+        }
+    }
+
+    /// Returns the tunnel to UDP port `port`, if `content` bears it out.
+    pub fn of_udp(port: u16, content: &[u8]) -> Option<Layer> {
+        let head = content.first_chunk::<8>()?;
+        match port {
+            4789 if head[0] & 0x08 != 0 => Some(Layer::Vxlan),
+            // The port that Linux took before 4789 was assigned.
+            8472 if head[0] == 0x08 && head[1..4] == [0; 3] && head[7] == 0 => Some(Layer::Vxlan),
+            6081 if head[0] >> 6 == 0
+                && matches!(u16::from_be_bytes([head[2], head[3]]), ETHERNET_WITHIN | IPV4 | IPV6) =>
+            {
+                Some(Layer::Geneve)
+            }
+            2152 if head[0] >> 4 == 3 && head[1] == 0xff => Some(Layer::Gtp),
+            _ => None,
+        }
+    }
+}
+
+fn typed(ether_type: u16, cursor: &mut Cursor) -> Step {
+    match ether_type {
+        IPV4 | IPV6 => Ok(Layer::Ip),
+        // 802.1Q, 802.1ad and its forerunners.
+        0x8100 | 0x88a8 | 0x9100 | 0x9200 => cursor.typed(2, 4),
+        0x8864 => Ok(Layer::PppoE),
+        0x8847 | 0x8848 => Ok(Layer::Mpls),
+        ETHERNET_WITHIN => Ok(Layer::Ethernet),
+        PPP_WITHIN => Ok(Layer::Ppp),
+        ..FIRST_ETHER_TYPE => Ok(Layer::Llc),
+        _ => Err(Reason::EtherType(ether_type)),
+    }
+}
+
+fn llc(cursor: &mut Cursor) -> Step {
+    match [cursor.byte(0)?, cursor.byte(1)?, cursor.byte(2)?] {
+        // SNAP, whose next three bytes say whose types follow: the IEEE's, or bridged Ethernet's.
+        [0xaa, 0xaa, 0x03]
+            if matches!([cursor.byte(3)?, cursor.byte(4)?, cursor.byte(5)?], [0, 0, 0 | 0xf8]) =>
+        {
+            match cursor.half(6)? {
+                ..FIRST_ETHER_TYPE => Err(reason::LLC.into()),
+                _ => cursor.typed(6, 8),
+            }
+        }
+        [0x06, 0x06, 0x03] => cursor.skip(3).map(|()| Layer::Ip),
+        _ => Err(reason::LLC.into()),
+    }
+}
+
+/// Finds the packet among the attributes: length and type in the order of the capturing host, then the value,
+/// padded to four bytes.
+fn nflog(cursor: &mut Cursor) -> Step {
+    const PAYLOAD: u16 = 9;
+    cursor.skip(4)?;
+    loop {
+        let [length, kind] = [0, 2].map(|at| {
+            let pair = cursor.bytes.get(at..at + 2)?;
+            Some(u16::from_le_bytes([pair[0], pair[1]]))
+        });
+        let (Some(length), Some(kind)) = (length, kind) else { return Err(reason::NOT_IP.into()) };
+        if kind & 0x7fff == PAYLOAD {
+            cursor.skip(4)?;
+            return Ok(Layer::Ip);
+        }
+        cursor.skip(usize::from(length.max(4)).next_multiple_of(4))?;
+    }
+}
+
+fn ppp(cursor: &mut Cursor) -> Step {
+    if cursor.bytes.starts_with(&[0xff, 0x03]) {
+        cursor.skip(2)?;
+    }
+    // A protocol number may be compressed to its second byte, which is odd.
+    let (protocol, length) = match cursor.byte(0)? {
+        short if short & 1 != 0 => (u16::from(short), 1),
+        _ => (cursor.half(0)?, 2),
+    };
+    cursor.skip(length)?;
+    match protocol {
+        0x0021 | 0x0057 => Ok(Layer::Ip),
+        0x0281 | 0x0283 => Ok(Layer::Mpls),
+        _ => Err(Reason::Ppp(protocol)),
+    }
+}
+
+/// Takes all labels off. What follows is not said: an IP version tells IP, else it is Ethernet, before which a
+/// control word may stand (RFC 4448).
+fn mpls(cursor: &mut Cursor) -> Step {
+    for _ in 0..MAX_LABELS {
+        let is_last = cursor.byte(2)? & 1 != 0;
+        cursor.skip(4)?;
+        if !is_last {
+            continue;
+        }
+        let announces = |at| {
+            cursor
+                .half(at)
+                .is_ok_and(|found| matches!(found, IPV4 | IPV6 | 0x0806 | 0x8100 | 0x88a8 | 0x8864))
+        };
+        return match cursor.byte(0)? >> 4 {
+            4 | 6 => Ok(Layer::Ip),
+            _ if announces(12) => Ok(Layer::Ethernet),
+            0 if announces(16) => cursor.skip(4).map(|()| Layer::Ethernet),
+            _ => Err(reason::MPLS.into()),
+        };
+    }
+    Err(reason::DEEP.into())
+}
+
+/// GRE (RFC 1701, RFC 2784, RFC 2890), and that of PPTP (RFC 2637).
+fn gre(cursor: &mut Cursor) -> Step {
+    const UNREADABLE: Reason = Reason::IpProtocol(47);
+    let (flags, protocol) = (cursor.half(0)?, cursor.half(2)?);
+    let word = |bit: u16| if flags & bit != 0 { 4 } else { 0 };
+    let (has_routes, has_sequence) = (flags & 0x4000 != 0, flags & 0x1000 != 0);
+    match flags & 0x7 {
+        0 => {
+            // The word of the checksum holds the offset of routes as well.
+            let checksum = word(0x8000 | 0x4000);
+            cursor.skip(4 + checksum + word(0x2000) + word(0x1000))?;
+            if has_routes {
+                routes(cursor)?;
+            }
+            match protocol {
+                // Type I of ERSPAN has neither sequence number nor header.
+                ERSPAN_1_2 if has_sequence => Ok(Layer::Erspan2),
+                ERSPAN_1_2 => Ok(Layer::Ethernet),
+                ERSPAN_3 => Ok(Layer::Erspan3),
+                ..FIRST_ETHER_TYPE => Err(UNREADABLE),
+                _ => Ok(Layer::Typed(protocol)),
+            }
+        }
+        // Without a sequence number it is an acknowledgement of PPTP's own.
+        1 if protocol == PPP_WITHIN && has_sequence => {
+            cursor.skip(8 + word(0x1000) + word(0x0080))?;
+            Ok(Layer::Ppp)
+        }
+        _ => Err(UNREADABLE),
+    }
+}
+
+/// Takes GRE's source routes off (RFC 1701): entries of their own length until an empty one.
+fn routes(cursor: &mut Cursor) -> Result<(), Reason> {
+    loop {
+        let (family, length) = (cursor.half(0)?, cursor.byte(3)?);
+        cursor.skip(4 + usize::from(length))?;
+        if (family, length) == (0, 0) {
+            return Ok(());
+        }
+    }
+}
+
+/// GTP-U (3GPP TS 29.281): eight bytes, four more if any optional field is there, then extension headers.
+fn gtp(cursor: &mut Cursor) -> Step {
+    let flags = cursor.byte(0)?;
+    cursor.skip(8)?;
+    if flags & 0x07 != 0 {
+        let mut next = cursor.byte(3)?;
+        cursor.skip(4)?;
+        while flags & 0x04 != 0 && next != 0 {
+            let length = 4 * usize::from(cursor.byte(0)?).max(1);
+            next = cursor.byte(length - 1)?;
+            cursor.skip(length)?;
+        }
+    }
+    Ok(Layer::Ip)
+}

@@ -1,0 +1,102 @@
+//! Link types of captures by the numbers of the tcpdump.org registry: those that can be read, and names of others.
+
+use super::encapsulation::Layer;
+
+/// A link type that can be read.
+#[derive(Debug, Clone, Copy)]
+pub struct Link {
+    pub number: u32,
+    pub name: &'static str,
+    /// What its frames begin with.
+    pub layer: Layer,
+}
+
+const fn link(number: u32, name: &'static str, layer: Layer) -> Link {
+    Link { number, name, layer }
+}
+
+/// Link types that can be read, the common ones first.
+pub const LINKS: &[Link] = &[
+    link(1, "Ethernet", Layer::Ethernet),
+    link(113, "Linux cooked v1 (SLL)", Layer::Sll),
+    link(276, "Linux cooked v2 (SLL2)", Layer::Sll2),
+    link(101, "raw IP", Layer::Ip),
+    link(12, "raw IP (BSD)", Layer::Ip),
+    link(14, "raw IP (OpenBSD)", Layer::Ip),
+    link(228, "raw IPv4", Layer::Ip),
+    link(229, "raw IPv6", Layer::Ip),
+    link(0, "BSD loopback (NULL)", Layer::Loopback),
+    link(108, "OpenBSD loopback (LOOP)", Layer::Loopback),
+    link(9, "PPP", Layer::Ppp),
+    link(50, "PPP in HDLC framing", Layer::PppSerial),
+    link(51, "PPPoE", Layer::PppoE),
+    link(166, "PPP of pppd", Layer::PppOfPppd),
+    link(204, "PPP with direction", Layer::PppWithDirection),
+    link(104, "Cisco HDLC", Layer::CiscoHdlc),
+    link(219, "MPLS", Layer::Mpls),
+    link(11, "ATM with LLC (RFC 1483, old number)", Layer::Llc),
+    link(100, "ATM with LLC (RFC 1483)", Layer::Llc),
+    link(239, "Linux netfilter log (NFLOG)", Layer::Nflog),
+];
+
+/// Names of link types that cannot be read.
+const OTHERS: &[(u32, &str)] = &[
+    (6, "Token Ring"),
+    (7, "ARCNET"),
+    (8, "SLIP"),
+    (10, "FDDI"),
+    (105, "IEEE 802.11"),
+    (107, "Frame Relay"),
+    (109, "OpenBSD encrypted"),
+    (114, "LocalTalk"),
+    (117, "OpenBSD pflog"),
+    (119, "IEEE 802.11 with Prism header"),
+    (122, "IP over Fibre Channel"),
+    (123, "ATM of SunATM"),
+    (127, "IEEE 802.11 with radiotap header"),
+    (138, "IP over IEEE 1394"),
+    (143, "DOCSIS"),
+    (144, "Linux IrDA"),
+    (163, "IEEE 802.11 with AVS header"),
+    (187, "Bluetooth HCI"),
+    (189, "Linux USB"),
+    (192, "PPI"),
+    (195, "IEEE 802.15.4"),
+    (197, "ERF"),
+    (201, "Bluetooth HCI with direction"),
+    (220, "Linux USB with padding"),
+    (226, "Solaris IPNET"),
+    (227, "CAN"),
+    (230, "IEEE 802.15.4 without FCS"),
+    (247, "InfiniBand"),
+    (249, "USBPcap"),
+    (251, "Bluetooth Low Energy"),
+    (252, "Wireshark upper PDU"),
+    (253, "Linux netlink"),
+    (258, "Apple PKTAP"),
+];
+
+/// Returns what frames of link type `number` begin with; `None` when they cannot be read.
+pub fn layer(number: u32) -> Option<Layer> {
+    LINKS.iter().find(|link| link.number == number).map(|link| link.layer)
+}
+
+/// Returns the name of a link type, if it is known.
+pub fn name(number: u32) -> Option<&'static str> {
+    let read = LINKS.iter().find(|link| link.number == number).map(|link| link.name);
+    read.or_else(|| OTHERS.iter().find(|(known, _)| *known == number).map(|(_, name)| *name))
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn link__every_number_is_listed_once() {
+        let numbers: Vec<u32> =
+            LINKS.iter().map(|link| link.number).chain(OTHERS.iter().map(|(number, _)| *number)).collect();
+        assert_eq!(numbers.iter().collect::<BTreeSet<_>>().len(), numbers.len());
+    }
+}

@@ -1,0 +1,109 @@
+//! Decides which side of a connection is the server when no packet of its handshake says so.
+
+use super::class;
+use super::decode::Endpoint;
+use crate::flow::Class;
+use std::collections::HashMap;
+
+/// Below it only servers have ports; from here to [`FIRST_USER_PORT`] also clients that run as root, such as NFS's.
+const FIRST_RESERVED_PORT: u16 = 512;
+const FIRST_USER_PORT: u16 = 1024;
+/// An end that so many connections share is no client's.
+const MANY: u32 = 4;
+
+/// Ports above 511 that are registered for services, by IANA: directories, proxies, web servers, databases, messages
+/// and streams. Those of [`class`] come in addition.
+const REGISTERED: &[u16] = &[
+    515, 548, 554, 631, 636, 1080, 1194, 1433, 1521, 1723, 1883, 1935, 3128, 3268, 3306, 3690, 4443, 5000,
+    5222, 5223, 5228, 5269, 5432, 5671, 5672, 6379, 6443, 6667, 6697, 8000, 8008, 8009, 8080, 8081, 8088,
+    8333, 8443, 8883, 8888, 9000, 9042, 9090, 9092, 9200, 9418, 9443, 11211, 27017, 50051,
+];
+
+/// How connections share ends and ports.
+#[derive(Debug, Default)]
+pub struct Shares {
+    ends: HashMap<Endpoint, End>,
+    ports: HashMap<u16, u32>,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct End {
+    connections: u32,
+    /// How many of them a handshake shows as served by this end.
+    served: u32,
+}
+
+impl Shares {
+    /// Adds a connection between two ends; `server` is known from a handshake, or `None`.
+    pub fn add(&mut self, ends: [Endpoint; 2], server: Option<usize>) {
+        for (side, end) in ends.into_iter().enumerate() {
+            let entry = self.ends.entry(end).or_default();
+            entry.connections += 1;
+            entry.served += u32::from(server == Some(side));
+            *self.ports.entry(end.port).or_default() += 1;
+        }
+    }
+
+    /// Returns which of two ends is the server. Each rule decides if it tells the ends apart:
+    ///
+    /// 1. a handshake of another connection shows it as one;
+    /// 2. its port is below 512;
+    /// 3. four connections or more share the end, address and port;
+    /// 4. its port is registered for a service;
+    /// 5. its port is below 1024;
+    /// 6. more connections share the end;
+    /// 7. more connections share the port, in powers of two, because a few share any port by chance;
+    /// 8. its port is lower.
+    ///
+    /// `None` says that nothing tells them apart.
+    pub fn server(&self, ends: [Endpoint; 2]) -> Option<usize> {
+        let of_end = |pick: fn(&End) -> u32| ends.map(|end| self.ends.get(&end).map_or(0, pick));
+        let by_port = |rank: &dyn Fn(u16) -> u32| ends.map(|end| rank(end.port));
+        let rules = [
+            of_end(|end| end.served),
+            by_port(&|port| u32::from(port < FIRST_RESERVED_PORT)),
+            of_end(|end| if end.connections >= MANY { end.connections } else { 0 }),
+            by_port(&|port| u32::from(is_registered(port))),
+            by_port(&|port| u32::from(port < FIRST_USER_PORT)),
+            of_end(|end| end.connections),
+            by_port(&|port| self.ports.get(&port).map_or(0, |count| count.ilog2())),
+            by_port(&|port| u32::from(u16::MAX - port)),
+        ];
+        let telling = rules.into_iter().find(|[first, second]| first != second);
+        telling.map(|[first, second]| usize::from(second > first))
+    }
+}
+
+fn is_registered(port: u16) -> bool {
+    REGISTERED.contains(&port) || class::of_port(port) != Class::Web
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    fn end(last: u8, port: u16) -> Endpoint {
+        Endpoint { host: [10, 0, 0, last].into(), port }
+    }
+
+    #[test]
+    fn shares__rules_in_their_order() {
+        let mut shares = Shares::default();
+        let server = |shares: &Shares, a, b| shares.server([a, b]);
+        assert_eq!(server(&shares, end(1, 40_000), end(2, 443)), Some(1));
+        assert_eq!(server(&shares, end(2, 443), end(1, 40_000)), Some(0));
+        assert_eq!(server(&shares, end(1, 1100), end(2, 8080)), Some(1), "registered");
+        assert_eq!(server(&shares, end(1, 50_000), end(2, 40_000)), Some(1), "the lower port");
+        assert_eq!(server(&shares, end(1, 800), end(2, 2049)), Some(1), "a client that runs as root");
+        assert_eq!(server(&shares, end(1, 800), end(2, 30_000)), Some(0));
+        assert_eq!(server(&shares, end(1, 7000), end(2, 7000)), None);
+        (0..3).for_each(|client| shares.add([end(client, 20_000 + u16::from(client)), end(9, 60_000)], None));
+        assert_eq!(server(&shares, end(1, 20_001), end(9, 60_000)), Some(1), "shared end");
+        assert_eq!(server(&shares, end(5, 20_009), end(8, 60_000)), Some(1), "shared port");
+        shares.add([end(3, 8080), end(9, 60_000)], None);
+        assert_eq!(server(&shares, end(3, 8080), end(9, 60_000)), Some(1), "shared by many");
+        shares.add([end(7, 45_000), end(9, 60_000)], Some(0));
+        assert_eq!(server(&shares, end(7, 45_000), end(9, 60_000)), Some(0), "served before");
+    }
+}
