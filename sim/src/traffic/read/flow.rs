@@ -204,16 +204,16 @@ impl Flow {
     fn into_draft(self, order: u64, file: usize, collector: &mut Collector) -> Draft {
         Draft {
             start: self.start,
-            file,
+            file: file as u32,
             order,
             client: collector.hosts.id(self.client.host.to_string().as_bytes()),
             server: collector.hosts.id(self.server.host.to_string().as_bytes()),
-            rtt: self.handshake.rtt,
-            duration: Some(Dur(self.last_data.saturating_sub(self.start).max(0) as u64)),
+            rtt: self.handshake.rtt.into(),
+            duration: Some(Dur(self.last_data.saturating_sub(self.start).max(0) as u64)).into(),
             kind: self.kind,
             class: class::of_port(self.server.port),
-            writes: self.writes,
-            pages: Vec::new(),
+            writes: self.writes.into(),
+            pages: None,
         }
     }
 }
