@@ -39,6 +39,7 @@ mod zeek;
 mod zeek_join;
 mod zeek_json;
 mod zeek_row;
+mod zeek_sizes;
 
 use super::Traffic;
 use crate::error::{Error, Result};
