@@ -318,3 +318,20 @@ fn nfdump__faults_have_their_line() {
     let error = refuse(&format!("{NFDUMP}1,2,3\n"));
     assert!(error.contains("sample:2: 3 columns where the header has 17"), "{error}");
 }
+
+/// nfdump 1.6 writes starts without a part of a second, though durations have one.
+#[test]
+fn nfdump__whole_seconds_are_spread() {
+    let rows = (0..30).flat_map(|k| {
+        let client = format!("c,{}", 4000 + k);
+        [
+            flow(k * 1000, 250, &client, "s,80", "TCP", (9, 400)),
+            flow(k * 1000, 250, "s,80", &client, "TCP", (9, 9_000)),
+        ]
+    });
+    let text = NFDUMP.to_string() + &rows.collect::<String>().replace(".000,", ",");
+    let traffic = one(&text);
+    assert_eq!((traffic.connections.len(), traffic.clients, traffic.servers), (30, 1, 1));
+    assert!(traffic.connections.iter().skip(1).all(|connection| connection.start.0 % 1_000_000_000 != 0));
+    assert!(traffic.notes.iter().any(|note| note.contains("whole seconds")), "{:?}", traffic.notes);
+}

@@ -200,7 +200,7 @@ fn row(text: &[u8], layout: &Layout, ledger: &Ledger, collector: &mut Collector)
     if cells[sender].is_empty() || cells[receiver].is_empty() {
         return Err("the row has no address".to_string());
     }
-    collector.saw_stamp(ledger.index, at.whole && span.is_none_or(|span| span.0 % 1_000_000_000 == 0));
+    collector.saw_stamp(ledger.index, at.whole);
     let header = if is_udp { UDP_HEADER_BYTES } else { HEADER_BYTES };
     let payload = |(packets, bytes): (u64, u64)| bytes.saturating_sub(packets.saturating_mul(header));
     Ok(Ok(Row {

@@ -150,17 +150,29 @@ impl Store {
 
     /// Returns the places of rows whose uid an earlier row has, ascending.
     fn repeated(&self) -> Vec<usize> {
-        let mut sorted: Vec<u64> = self.uids.iter().copied().filter(|&uid| uid != 0).collect();
-        sorted.sort_unstable();
-        let twice: HashSet<u64> =
-            sorted.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
-        if twice.is_empty() {
+        let maybe = self.maybe_repeated();
+        if maybe.is_empty() {
             return Vec::new();
         }
         let mut seen = HashSet::new();
         let again =
-            self.uids.iter().enumerate().filter(|(_, uid)| twice.contains(uid) && !seen.insert(**uid));
+            self.uids.iter().enumerate().filter(|(_, uid)| maybe.contains(uid) && !seen.insert(**uid));
         again.map(|(place, _)| place).collect()
+    }
+
+    /// Returns the uids that meet an earlier one in a table of bits: those that are repeated, and one in 32 others.
+    /// A table of all uids would take as much memory as their connections do.
+    fn maybe_repeated(&self) -> HashSet<u64> {
+        let bits = (16 * self.uids.len() as u64).next_power_of_two().max(64);
+        let mut table = vec![0u64; (bits / 64) as usize];
+        let mut is_met = |uid: &&u64| {
+            let bit = **uid & (bits - 1);
+            let word = &mut table[(bit / 64) as usize];
+            let was = *word;
+            *word |= 1 << (bit % 64);
+            was == *word
+        };
+        self.uids.iter().filter(|&&uid| uid != 0).filter(|uid| is_met(uid)).copied().collect()
     }
 
     /// Applies what `ssl.log` and `quic.log` say, and forgets the UDP rows that are still unknown.
@@ -384,6 +396,16 @@ fn names_of(collector: &Collector, kind: &str) -> String {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn repeated__are_all_later_rows_of_a_uid() {
+        let mut uids: Vec<u64> = (0..5000).map(|k| uid_number(format!("C{k}").as_bytes())).collect();
+        (uids[7], uids[4000], uids[4999], uids[20], uids[21]) = (uids[6], uids[6], uids[3000], 0, 0);
+        let store = Store { uids, ..Store::default() };
+        assert_eq!(store.repeated(), [7, 4000, 4999]);
+        assert!(store.maybe_repeated().len() < 600);
+        assert!(Store::default().repeated().is_empty());
+    }
 
     #[test]
     fn uid_number__tells_uids_apart() {
