@@ -21,7 +21,6 @@ use std::collections::HashMap;
 /// flow that is silent for 15 s, the usual inactive timeout, as over.
 const REST: i64 = 15_000_000_000;
 const UDP_HEADER_BYTES: u64 = 28;
-const FIRST_USER_PORT: u16 = 1024;
 const QUIC_PORT: u16 = 443;
 
 /// The columns that are read.
@@ -116,8 +115,7 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     }
     if alone > 0 {
         collector.note(format!(
-            "{}: {alone} flows have rows of one direction only; the end whose port is below 1024, else the lower, is \
-             taken for the server",
+            "{}: {alone} flows have rows of one direction only; the end with the lower port is taken for the server",
             base(&path)
         ));
     }
@@ -254,13 +252,11 @@ fn flows(mut rows: Vec<(Row, u64)>) -> Vec<Flow> {
 }
 
 impl Flow {
-    /// Returns which end is the client: the one that sent first; if that is not known, the one whose port is not
-    /// below 1024, else the one with the higher port.
+    /// Returns which end is the client: the one that sent first; if that is not known, the one with the higher port.
     fn client(&self) -> usize {
-        let [a, b] = self.ends.map(|(_, port)| (port >= FIRST_USER_PORT, port));
         match self.first {
             [Some(first), Some(second)] if first != second => usize::from(second < first),
-            _ => usize::from(b > a),
+            _ => usize::from(self.ends[1].1 > self.ends[0].1),
         }
     }
 }
