@@ -1,7 +1,7 @@
 //! Common and Combined Log Format: `host ident user [date] "request" status bytes …`, one connection
 //! per request. A leading `vhost:port` names the server. Stamps are whole seconds.
 
-use super::assemble::{Collector, Draft};
+use super::assemble::{Collector, Draft, PagesOfWrites};
 use super::input::Input;
 use super::ledger::{Ledger, reason};
 use super::lines::{Lines, shown};
@@ -58,7 +58,9 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     let (found, last) = hits.pages(collector.last_page);
     collector.last_page = last;
     for (place, page) in places.into_iter().zip(found).filter(|(_, page)| *page > 0) {
-        place.into_iter().for_each(|place: usize| collector.connections[place].pages = Some([page].into()));
+        place.into_iter().for_each(|place: usize| {
+            collector.connections[place].pages = Some(Box::new(PagesOfWrites([page].into())))
+        });
     }
     ledger.used += (collector.connections.len() - first) as u64;
     collector.spread_whole_seconds(first, ledger);

@@ -35,8 +35,12 @@ pub struct Draft {
     pub class: Class,
     pub writes: Writes,
     /// The page of each write, from 1; `None` when none has one.
-    pub pages: Option<Box<[u32]>>,
+    pub pages: Option<Box<PagesOfWrites>>,
 }
+
+/// The page of each write, behind one word of a draft, since most have none.
+#[derive(Debug, Default)]
+pub struct PagesOfWrites(pub Box<[u32]>);
 
 impl Draft {
     /// Returns the connection with the numbers that `hosts` has for its hosts.
@@ -147,7 +151,7 @@ impl Collector {
         let last = self.last_page;
         let settle = |draft: Draft| {
             let mut draft = draft.with_hosts(&hosts);
-            let pages = draft.pages.iter_mut().flatten().filter(|page| **page > 0);
+            let pages = draft.pages.iter_mut().flat_map(|pages| &mut pages.0).filter(|page| **page > 0);
             pages.for_each(|page| *page += last);
             draft
         };
@@ -226,7 +230,7 @@ impl Collector {
         let (mut clients, mut servers) = (Dense::default(), Dense::default());
         let origin = self.connections[0].start;
         let has_pages = self.connections.iter().any(|draft| draft.pages.is_some());
-        let page = |draft: &mut Draft| draft.pages.take().unwrap_or_default();
+        let page = |draft: &mut Draft| draft.pages.take().unwrap_or_default().0;
         let with_pages = self.connections.iter_mut().filter(|_| has_pages).map(page);
         let pages = Pages::new(with_pages);
         let settle = |draft: Draft| Connection {
@@ -340,7 +344,7 @@ impl Collector {
 
 /// Returns the entity that is spread within a second as a whole: a page, or else a connection.
 fn spread_together(draft: &Draft) -> u64 {
-    match draft.pages.as_deref().and_then(<[u32]>::first) {
+    match draft.pages.as_deref().and_then(|pages| pages.0.first()) {
         Some(&page @ 1..) => 1 << 39 | u64::from(page),
         _ => draft.order,
     }
@@ -394,6 +398,12 @@ pub fn base(path: &str) -> String {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn draft__is_small() {
+        assert_eq!(size_of::<Draft>(), 80);
+        assert_eq!(size_of::<Connection>(), 80);
+    }
 
     #[test]
     fn names__keep_their_order_when_absorbed() {

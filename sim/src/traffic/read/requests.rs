@@ -1,5 +1,6 @@
 //! Requests on one connection, and the writes they become.
 
+use super::assemble::PagesOfWrites;
 use crate::traffic::connection::Write;
 use crate::units::Dur;
 
@@ -34,9 +35,9 @@ pub fn writes(requests: &mut [Request]) -> Vec<Write> {
 }
 
 /// Returns the page of each request in their order; `None` if they have none.
-pub fn pages(requests: &[Request]) -> Option<Box<[u32]>> {
+pub fn pages(requests: &[Request]) -> Option<Box<PagesOfWrites>> {
     let pages = requests.iter().map(|request| request.page);
-    requests.iter().any(|request| request.page > 0).then(|| pages.collect())
+    requests.iter().any(|request| request.page > 0).then(|| Box::new(PagesOfWrites(pages.collect())))
 }
 
 #[cfg(test)]

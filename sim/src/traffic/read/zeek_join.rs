@@ -160,10 +160,10 @@ impl Store {
         again.map(|(place, _)| place).collect()
     }
 
-    /// Returns the uids that meet an earlier one in a table of bits: those that are repeated, and one in 32 others.
+    /// Returns the uids that meet an earlier one in a table of bits: those that are repeated, and at most one in 16 others.
     /// A table of all uids would take as much memory as their connections do.
     fn maybe_repeated(&self) -> HashSet<u64> {
-        let bits = (16 * self.uids.len() as u64).next_power_of_two().max(64);
+        let bits = (8 * self.uids.len() as u64).next_power_of_two().max(64);
         let mut table = vec![0u64; (bits / 64) as usize];
         let mut is_met = |uid: &&u64| {
             let bit = **uid & (bits - 1);
