@@ -50,6 +50,6 @@ mod tests {
         let some = map(100, fail);
         assert_eq!(some.len(), 8);
         assert_eq!(some[7], Err(Error::file("7", "no")));
-        assert!(map(0, |index| Ok(index)).is_empty());
+        assert!(map(0, Ok).is_empty());
     }
 }
