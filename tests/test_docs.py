@@ -204,6 +204,35 @@ def test_traffic__columns_are_the_readers(constant: str) -> None:
     assert listed == ", ".join(f"`{name}`" for name in known)
 
 
+# first cells of rows of "Logs" in docs/traffic.md → readers whose sources name the fields
+LOGS = {
+    "zeek.rs": ["Zeek `conn.log`", "Zeek `http.log`", "Zeek `ssl.log`", "Zeek `quic.log`"],
+    "nfdump.rs": ["nfdump 1.6, `-o csv`", "nfdump 1.7, `-o csv`"],
+    "har_json.rs": ["HAR 1.2"],
+}
+
+
+@pytest.mark.parametrize("reader", LOGS)
+def test_traffic__fields_of_logs_are_the_readers(reader: str) -> None:
+    cells = {row[0]: row[2] for row in rows(section(text("docs/traffic.md"), "## Logs")) if len(row) > 2}
+    listed = {name for log in LOGS[reader] for name in re.findall(r"`([\w.]+)`", cells[log])}
+    assert {name.lower() for name in listed} == fields_of_log(reader)
+
+
+def fields_of_log(reader: str) -> set[str]:
+    """Returns the names of fields in a reader's source, in lower case."""
+    source = text(f"sim/src/traffic/read/{reader}").split("#[cfg(test)]")[0]
+    if reader == "har_json.rs":
+        structs = "".join(re.findall(r"struct Raw\w+ \{(.*?)\n\}", source, re.DOTALL))
+        field = r'(?:rename = "(\w+)"\)\]\s*)?\b(\w+): (?:Value|Option<RawContent>)'
+        return {(new or name.replace("_", "")).lower() for new, name in re.findall(field, structs)}
+    if reader == "nfdump.rs":
+        layout = source.split("fn of(")[1].split("/// A row, or")[0]
+        return set(re.findall(r'"(\w+)"', layout))
+    columns = source.split("fn columns(")[1].split("/// Decodes")[0]
+    return set(re.findall(r'"([a-z_.]+)"', columns))
+
+
 MODELS = ["web:sfd", "web:rio-ps", "web:http10", "web:http2", "web:shred", "web:packmime", "poisson"]
 
 

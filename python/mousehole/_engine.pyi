@@ -1,6 +1,6 @@
 """The engine's functions. They raise `mousehole.errors.MouseholeError` for a fault in the input."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mousehole.engine_types import (
     ConnectionColumns,
@@ -8,6 +8,7 @@ from mousehole.engine_types import (
     DatagramColumns,
     FlowColumns,
     FormatEntry,
+    InputEntry,
     JsonValue,
     OwnPolicy,
     PartEntry,
@@ -42,6 +43,9 @@ class Traffic:
     def summary(self, rate: str | None = None) -> TrafficSummary:
         """Returns what was understood; `native_load` is the load on a link of `rate`."""
 
+    def sources(self) -> list[InputEntry]:
+        """Returns name and SHA-256 of each input file."""
+
     def distinct(self, low: int, high: int | None = None) -> tuple[int, int]:
         """Returns how many transfers have more than `low` and at most `high` bytes, and their clients."""
 
@@ -63,8 +67,13 @@ class RunResult:
         """Returns the packet trace, None unless the scenario asks for one."""
 
 def read_traffic(
-    paths: list[str], direction: str = "down", strict: bool = False, seed: int = 1
+    paths: list[str],
+    direction: str = "down",
+    strict: bool = False,
+    seed: int = 1,
+    parquet: dict[int, tuple[str, Callable[[], bytes]]] | None = None,
 ) -> Traffic: ...
+def is_traffic_column(name: str) -> bool: ...
 def model_traffic(name: str, params: Mapping[str, JsonValue] | None = None) -> Traffic: ...
 def connections_traffic(connections: Sequence[Mapping[str, object]]) -> Traffic: ...
 def combine(parts: list[tuple[int, Traffic, bool]]) -> Traffic: ...

@@ -40,7 +40,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
 
     `traffic` is one of these:
 
-    - one file or several (pcap, Zeek log, access log, table);
+    - one file or several (pcap, Zeek log, HAR, NetFlow, access log, table), "-" for standard input;
     - one model, such as `"web:sfd"`;
     - a polars or pandas frame with columns `start_s`, `client`, `server`, `bytes` and perhaps `rtt_s`;
     - a list of dictionaries with the same keys; in place of bytes, `writes` may be a list of dictionaries
@@ -277,7 +277,7 @@ def _compared(
     facts = run_plan(plan, engine_traffic, at_once, reporter)
     freedom = capture_freedom(sizes, _pipe_bytes(plan))
     capture = capture_of(plan.base["traffic"], engine_traffic, summary, plan.buckets, freedom)
-    results = Results(plan, facts, given.label, manifest(plan, given), summary, capture)
+    results = Results(plan, facts, given.label, manifest(plan, given, engine_traffic), summary, capture)
     return Comparison(results, engine_traffic)
 
 

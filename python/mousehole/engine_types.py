@@ -125,6 +125,13 @@ class Scenario(TypedDict, total=False):
     slow_path: bool
 
 
+class InputEntry(TypedDict):
+    """An input by name, without directories, and SHA-256 of its content."""
+
+    name: str
+    sha256: str
+
+
 class TrafficSource(TypedDict):
     """One input file as it was read."""
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import cast
 
 from mousehole import _engine, sizefiles
-from mousehole.engine_types import ConnectionSpec, JsonValue, Scenario
+from mousehole.engine_types import ConnectionSpec, InputEntry, JsonValue, Scenario
 from mousehole.findings import MARGIN
 from mousehole.plan import Plan
-from mousehole.results import CENSORED_SHARE, InputEntry, Manifest, SchemeParameters
+from mousehole.results import CENSORED_SHARE, Manifest, SchemeParameters
 from mousehole.scenario import filled
 from mousehole.sizes import CDF_TIMES_S
 from mousehole.statistics import LEAST_REPLICATIONS, LEVEL
@@ -22,13 +22,13 @@ TCP_TIMES = {"initial_rto", "min_rto", "max_rto", "tick", "tick_phase", "timer_t
 """TCP parameters that the engine gives in nanoseconds."""
 
 
-def manifest(plan: Plan, traffic: TrafficInput) -> Manifest:
-    """Returns the manifest of a comparison."""
+def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) -> Manifest:
+    """Returns the manifest of a comparison; `read` is what was read of the traffic."""
     first = plan.scenario(plan.cells[0], plan.baseline)
     return {
         "mousehole_version": _engine.__version__,
         "git_revision": REVISION,
-        "inputs": inputs(traffic),
+        "inputs": inputs(traffic, sources(read)),
         "seed": plan.base["seed"],
         "replications": plan.replications,
         "buffers": list(plan.buffers),
@@ -50,14 +50,21 @@ def _scheme_entry(scheme: str) -> SchemeParameters:
     return entry
 
 
-def inputs(traffic: TrafficInput) -> list[InputEntry]:
+def inputs(traffic: TrafficInput, read: list[InputEntry]) -> list[InputEntry]:
     """Returns the input files by name and SHA-256; connections given as data count as one."""
     in_memory = traffic.in_memory()
-    return [*map(input_entry, traffic.files), *([in_memory] if in_memory else [])]
+    return [*(input_entry(file, read) for file in traffic.files), *([in_memory] if in_memory else [])]
 
 
-def input_entry(file: Path) -> InputEntry:
-    """Returns name and SHA-256 of an input file."""
+def sources(read: _engine.Traffic | None) -> list[InputEntry]:
+    """Returns name and SHA-256 of every file of a traffic, as they were when it was read."""
+    return read.sources() if read else []
+
+
+def input_entry(file: Path, read: list[InputEntry]) -> InputEntry:
+    """Returns name and SHA-256 of an input file; `read` has that of standard input, which is read once."""
+    if str(file) == sizefiles.STANDARD_INPUT:
+        return next(entry for entry in read if entry["name"] == "standard input")
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return {"name": file.name, "sha256": digest}

@@ -8,8 +8,8 @@ from typing import cast
 import polars as pl
 
 from mousehole import _engine, jsonout
-from mousehole.engine_types import QueueCounters, RunSummary, Scenario, TrafficSection
-from mousehole.manifest import REVISION, input_entry, tcp_parameters, without_directories
+from mousehole.engine_types import InputEntry, QueueCounters, RunSummary, Scenario, TrafficSection
+from mousehole.manifest import REVISION, input_entry, sources, tcp_parameters, without_directories
 from mousehole.pool import interruptible, run_one
 from mousehole.scenario import filled, load
 from mousehole.traffic import of_section
@@ -34,6 +34,8 @@ class Records:
     """Every packet event (time_s, event, flow, seq, bytes, colour, cwnd) if the scenario asks, else None."""
     inputs: tuple[Path, ...]
     """The input files."""
+    sources: list[InputEntry]
+    """Name and SHA-256 of the traffic's files as they were when they were read."""
     flows: pl.DataFrame
     """One row per long-lived flow: bytes delivered within the window."""
     datagrams: pl.DataFrame
@@ -46,7 +48,7 @@ class Records:
         manifest = {
             "mousehole_version": _engine.__version__,
             "git_revision": REVISION,
-            "inputs": [input_entry(file) for file in self.inputs],
+            "inputs": [input_entry(file, self.sources) for file in self.inputs],
             "scenario": without_directories(self.scenario),
             "tcp": tcp_parameters(self.scenario),
         }
@@ -92,6 +94,7 @@ def run(scenario: str | Path | Mapping[str, object], **changes: object) -> Recor
         summary=result.summary(),
         trace=None if trace is None else pl.DataFrame(trace),
         inputs=source.files,
+        sources=sources(engine_traffic),
         flows=pl.DataFrame(result.flows()),
         datagrams=pl.DataFrame(result.datagrams()),
         series=pl.DataFrame(result.series()),

@@ -12,7 +12,7 @@ from typing import NotRequired, TypedDict
 import numpy as np
 
 from mousehole import _engine
-from mousehole.engine_types import Floats, JsonValue, LoadSummary, Scenario, TrafficSummary
+from mousehole.engine_types import Floats, InputEntry, JsonValue, LoadSummary, Scenario, TrafficSummary
 from mousehole.evidence import Capture
 from mousehole.plan import Cell, Plan, Task, overlaid
 from mousehole.reduction import BucketStatistic, RunFacts, SchemeStatistic
@@ -27,13 +27,6 @@ Record = dict[str, Value]
 """One row as plain values by column name, for frames and JSON."""
 Facts = dict[Task, RunFacts]
 """The facts of every run."""
-
-
-class InputEntry(TypedDict):
-    """An input by name, without directories, and SHA-256 of its content."""
-
-    name: str
-    sha256: str
 
 
 class SchemeParameters(TypedDict):

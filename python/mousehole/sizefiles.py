@@ -10,6 +10,8 @@ from typing import TypeVar
 from mousehole.engine_types import MixEntry, TrafficSection
 
 MODEL = "sizes:"
+STANDARD_INPUT = "-"
+"""The name of a trace that is read from standard input."""
 Section = TypeVar("Section", TrafficSection, MixEntry)
 
 
@@ -36,7 +38,8 @@ def named(section: TrafficSection) -> tuple[Path, ...]:
 def _moved_files(entry: Section, move: Callable[[str], str]) -> Section:
     whole = entry.copy()
     if whole.get("files"):
-        whole["files"] = [move(str(file)) for file in whole["files"]]
+        names = [str(file) for file in whole["files"]]
+        whole["files"] = [name if name == STANDARD_INPUT else move(name) for name in names]
     return whole
 
 

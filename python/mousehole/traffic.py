@@ -11,12 +11,19 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 import polars as pl
 
-from mousehole import _engine, sizefiles
-from mousehole.engine_types import ConnectionSpec, MixEntry, ModelParams, TrafficSection, TrafficSummary
+from mousehole import _engine, parquet, sizefiles
+from mousehole.engine_types import (
+    ConnectionSpec,
+    InputEntry,
+    MixEntry,
+    ModelParams,
+    TrafficSection,
+    TrafficSummary,
+)
 from mousehole.errors import MouseholeError, conflict_error, field_error, missing_error
 from mousehole.pool import interruptible
-from mousehole.results import InputEntry
 from mousehole.scenario import IN_MEMORY
+from mousehole.sizefiles import STANDARD_INPUT
 
 
 @runtime_checkable
@@ -100,9 +107,10 @@ def described(
     if items and all(isinstance(item, Mapping) for item in items):
         return _of_connections([dict(item) for item in items if isinstance(item, Mapping)], direction)
     names = [str(item) for item in items]
-    for name in names:
-        if name in ("", "-"):
-            raise field_error("traffic", name, "the name of a file or model; standard input is not read")
+    if "" in names:
+        raise field_error("traffic", "", "the name of a file or model, or - for standard input")
+    if names.count(STANDARD_INPUT) > 1:
+        raise field_error("traffic", STANDARD_INPUT, "given at most once", "is given twice")
     if any(is_model(name) for name in names):
         return _of_model(names, direction, params)
     return _of_files(names, direction)
@@ -187,7 +195,8 @@ def inspect(paths: Source, rate: str | None = None, direction: str = "down", str
 
 def _read_files(section: TrafficSection | MixEntry, strict: bool, seed: int) -> _engine.Traffic:
     names, direction = section["files"], section.get("direction") or "down"
-    return interruptible(lambda: _engine.read_traffic(names, direction, strict, seed))
+    tables = parquet.tables(names)
+    return interruptible(lambda: _engine.read_traffic(names, direction, strict, seed, tables))
 
 
 def _of_files(names: list[str], direction: str | None) -> TrafficInput:
@@ -195,7 +204,8 @@ def _of_files(names: list[str], direction: str | None) -> TrafficInput:
         raise missing_error("traffic", "files (Zeek logs, pcap, access log, table) or a model (web:sfd)")
     files = tuple(Path(name) for name in names)
     section: TrafficSection = {"files": names, "direction": direction or "down"}
-    return TrafficInput(section, ", ".join(file.name for file in files), files)
+    labels = ["standard input" if str(file) == STANDARD_INPUT else file.name for file in files]
+    return TrafficInput(section, ", ".join(labels), files)
 
 
 def _of_model(names: list[str], direction: str | None, params: Mapping[str, object] | None) -> TrafficInput:

@@ -7,13 +7,14 @@ use mousehole_sim::scenario::spec::{ConnectionSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, Scenario};
 use mousehole_sim::traffic::connection::{Kind, Write};
 use mousehole_sim::traffic::model::{self, Model};
-use mousehole_sim::traffic::read::{self, Direction, ReadOptions};
+use mousehole_sim::traffic::read::{self, Direction, ReadOptions, Rows};
 use mousehole_sim::traffic::{self as sim};
 use mousehole_sim::units::parse_rate;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::io::{self, Read};
 use std::sync::Arc;
 
 /// Number of connections that are generated to summarise a model.
@@ -47,6 +48,14 @@ impl Traffic {
             summary.native_load = model.offered_load(rate, MSS);
         }
         convert::to_python(py, &summary)
+    }
+
+    /// Returns name and SHA-256 of each input file.
+    fn sources(&self) -> Vec<BTreeMap<&'static str, String>> {
+        let entry = |source: &sim::Source| {
+            BTreeMap::from([("name", source.name.clone()), ("sha256", source.sha256.clone())])
+        };
+        self.connections.sources.iter().map(entry).collect()
     }
 
     /// Returns how many transfers have more than `low` and at most `high` bytes, and how many clients they belong to.
@@ -87,22 +96,56 @@ pub fn column<'py, T: numpy::Element>(
     values.collect::<Vec<T>>().into_pyarray(py)
 }
 
-/// Reads traffic files, recognised by content.
+/// The text of a table that Python reads: a function that returns the next bytes, and none at the end.
+struct Chunks {
+    next: Py<PyAny>,
+    chunk: Vec<u8>,
+    used: usize,
+}
+
+impl Read for Chunks {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.used == self.chunk.len() {
+            let next = Python::attach(|py| self.next.call0(py)?.extract::<Vec<u8>>(py));
+            (self.chunk, self.used) = (next.map_err(|error| io::Error::other(error.to_string()))?, 0);
+        }
+        let count = buffer.len().min(self.chunk.len() - self.used);
+        buffer[..count].copy_from_slice(&self.chunk[self.used..self.used + count]);
+        self.used += count;
+        Ok(count)
+    }
+}
+
+/// Reads traffic files, recognised by content; `parquet` has SHA-256 and a function for the next bytes of CSV of those
+/// that are Parquet, by their place.
 #[pyfunction]
-#[pyo3(signature = (paths, direction="down", strict=false, seed=1))]
+#[pyo3(signature = (paths, direction="down", strict=false, seed=1, parquet=None))]
 fn read_traffic(
     py: Python<'_>,
     paths: Vec<String>,
     direction: &str,
     strict: bool,
     seed: u64,
+    parquet: Option<BTreeMap<usize, (String, Py<PyAny>)>>,
 ) -> PyResult<Traffic> {
+    let rows = |(sha256, next): (String, Py<PyAny>)| Rows {
+        kind: "parquet",
+        sha256,
+        text: Box::new(Chunks { next, chunk: Vec::new(), used: 0 }),
+    };
+    let given = parquet.unwrap_or_default().into_iter().map(|(place, table)| (place, rows(table))).collect();
     let work = || -> Result<sim::Traffic> {
         let direction = Direction::by_name("direction", direction)?;
-        read::files(&paths, &ReadOptions { direction, strict, seed })
+        read::files_and_rows(&paths, given, &ReadOptions { direction, strict, seed })
     };
     let traffic = py.detach(work).map_err(|error| to_python(py, error))?;
     Ok(Traffic { connections: Arc::new(traffic), model: None })
+}
+
+/// Returns whether a column of this name is read from tables.
+#[pyfunction]
+fn is_traffic_column(name: &str) -> bool {
+    read::is_known_column(name)
 }
 
 /// Returns a named model; `params` is a dictionary of the parameters that differ from its defaults.
@@ -141,6 +184,7 @@ fn connections_traffic(py: Python<'_>, connections: &Bound<'_, PyAny>) -> PyResu
 /// Registers this module's functions.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_traffic, module)?)?;
+    module.add_function(wrap_pyfunction!(is_traffic_column, module)?)?;
     module.add_function(wrap_pyfunction!(model_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(combine, module)?)?;
     module.add_function(wrap_pyfunction!(connections_traffic, module)?)

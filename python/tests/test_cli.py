@@ -139,7 +139,8 @@ def test_compare__bad_file(
         (["run", "none.toml", "--replication", "-1"], "--replication: -1"),
         (["paper", "sfd", "--seeds", "0"], "--seeds: 0"),
         (["schemes", "a", "b"], "unexpected extra argument"),
-        (["compare", "-", *LOADED], 'traffic: "-" is not allowed; it must be the name of a file'),
+        (["compare", "-", "-", *LOADED], 'traffic: "-" is given twice; it must be given at most once'),
+        (["compare", "-", *LOADED], "standard input: the file is empty"),
         (["compare", "", *LOADED], 'traffic: "" is not allowed; it must be the name of a file'),
         (
             ["compare", "web:sfd", *LOADED, "--json", ""],

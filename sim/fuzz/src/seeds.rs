@@ -15,6 +15,20 @@ pub const HTTP: &str = "#separator \\x09\n#path\thttp\n#fields\tts\tuid\tid.orig
 /// Zeek's logs as JSON.
 pub const JSON: &str = "{\"ts\":1258790493.77,\"uid\":\"A\",\"id.orig_h\":\"a\",\"id.resp_h\":\"b\",\"proto\":\"tcp\",\"resp_bytes\":77}\n\
     {\"ts\":\"2009-11-21T08:01:33.5Z\",\"uid\":\"B\",\"id\":{\"orig_h\":\"a\",\"resp_h\":\"b\"},\"method\":\"GET\",\"response_body_len\":9}\n";
+/// Zeek's ssl.log and quic.log of the connections of [`CONN`].
+pub const SSL: &str = "#separator \\t\n#path\tssl\n#fields\tts\tuid\tid.orig_h\tid.resp_h\tnext_protocol\n1258790493.8\tA\t10.0.0.1\t10.0.0.2\timap\n";
+pub const QUIC: &str = "{\"_path\":\"quic\",\"_write_ts\":1258790494.2,\"ts\":\"2009-11-21T08:01:34.2Z\",\"uid\":\"B\",\"id.orig_h\":\"10.0.0.1\",\"id.resp_h\":\"10.0.0.2\",\"client_protocol\":\"h3\"}\n";
+/// A page load.
+pub const HAR: &str = concat!(
+    "{\"log\":{\"pages\":[{\"id\":\"p\",\"startedDateTime\":\"2024-05-01T10:00:00Z\",\"pageTimings\":{\"onLoad\":90.5}}],\"entries\":[",
+    "{\"pageref\":\"p\",\"startedDateTime\":\"2024-05-01T10:00:00.5Z\",\"time\":30.5,\"request\":{\"url\":\"https://a/\",\"headersSize\":9,\"bodySize\":0},",
+    "\"response\":{\"status\":200,\"httpVersion\":\"h2\",\"headersSize\":-1,\"bodySize\":70,\"_transferSize\":90,\"content\":{\"size\":80,\"compression\":10}},",
+    "\"timings\":{\"blocked\":1,\"dns\":-1,\"connect\":20},\"serverIPAddress\":\"10.0.0.2\",\"connection\":\"7\"},",
+    "{\"startedDateTime\":\"2024-05-01T10:00:01Z\",\"request\":{\"url\":\"data:x\"},\"response\":{\"status\":0},\"_fromCache\":\"disk\"}]}}"
+);
+/// Both directions of a flow as nfdump writes them.
+pub const NFDUMP: &str = "ts,te,td,sa,da,sp,dp,pr,ipkt,ibyt,opkt,obyt\n2024-05-01 10:00:00,2024-05-01 10:00:01,1.5,a,b,4000,80,TCP,8,420,0,0\n\
+    2024-05-01 10:00:00,2024-05-01 10:00:01,1.2,b,a,80,4000,6,10,10400,0,0\nSummary\nflows,bytes\n2,10820\n";
 /// A web server's log.
 pub const ACCESS: &str = "h1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.0\" 200 2326\n\
     h2 - bob [10/Oct/2000:13:55:37 -0700] \"GET /b \"x\" HTTP/1.0\" 200 - \"http://r/\" \"agent\"\n";
@@ -51,14 +65,19 @@ pub fn corpora() -> Result<Vec<(&'static str, Vec<Vec<u8>>)>> {
     let texts = [CONN, HTTP, JSON, ACCESS, TABLE].map(|text| text.as_bytes().to_vec());
     let mut captures = vec![pcap(0xa1b2_c3d4)?, pcap(0xa1b2_3c4d)?, pcapng()?];
     captures.extend(encapsulated()?);
+    let [ssl, quic, har, nfdump] = [SSL, QUIC, HAR, NFDUMP].map(|text| text.as_bytes().to_vec());
     let mut any: Vec<Vec<u8>> = texts.to_vec();
     any.extend(captures.clone());
+    any.extend([ssl.clone(), quic.clone(), har.clone(), nfdump.clone()]);
     let [conn, http, json, access, table] = texts;
     Ok(vec![
         ("capture", captures),
         ("gzip", vec![gzip(&conn)?, gzip(&pcap(0xa1b2_c3d4)?)?]),
         ("zeek", vec![conn, http.clone(), json]),
         ("zeek_join", vec![http]),
+        ("zeek_hints", vec![ssl, quic]),
+        ("har", vec![har]),
+        ("nfdump", vec![nfdump]),
         ("access_log", vec![access]),
         ("table", vec![table]),
         ("any_traffic", any),

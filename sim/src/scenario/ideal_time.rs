@@ -276,8 +276,8 @@ fn case_of(plan: &Plan, transfer: &Transfer, traffic: &Traffic, scripts: &[Scrip
         return Case { path, writes: vec![(0, echo), (KEYSTROKE_PAUSE_NS, echo)], request_bytes };
     }
     let listed = transfer.template.map(|template| match template {
-        Template::Trace(index) => &traffic.connections[index as usize].writes,
-        Template::Script(index) => &scripts[index as usize].writes,
+        Template::Trace(index) => &traffic.connections[index as usize].writes[..],
+        Template::Script(index) => &scripts[index as usize].writes[..],
     });
     let writes = match listed {
         Some(writes) => writes.iter().map(|write| (write.idle.0, write.bytes)).collect(),

@@ -249,6 +249,6 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
         kind: Kind::Tcp,
         class: spec.class,
         upload: spec.upload,
-        writes,
+        writes: writes.into(),
     })
 }

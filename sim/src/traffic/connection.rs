@@ -2,6 +2,8 @@
 
 use crate::flow::Class;
 use crate::units::{Dur, Time};
+use std::fmt;
+use std::ops::{Deref, DerefMut};
 
 /// Bytes of IPv4 and TCP headers without options, on every packet.
 pub const HEADER_BYTES: u64 = 40;
@@ -47,7 +49,80 @@ pub struct Connection {
     /// Its payload goes from client to server, against the data of the rest.
     pub upload: bool,
     /// The writes, in order, at least one.
-    pub writes: Vec<Write>,
+    pub writes: Writes,
+}
+
+/// The writes of a connection in their order. A single one, which most connections of large logs have, is held
+/// in place, so that it costs no allocation.
+#[derive(Clone)]
+pub struct Writes(Held);
+
+#[derive(Clone)]
+enum Held {
+    One(Write),
+    Many(Box<[Write]>),
+}
+
+impl Writes {
+    /// Returns a single write without a pause.
+    pub fn one(bytes: u64) -> Writes {
+        Writes(Held::One(Write { idle: Dur::ZERO, bytes }))
+    }
+}
+
+impl From<Vec<Write>> for Writes {
+    fn from(writes: Vec<Write>) -> Writes {
+        match writes[..] {
+            [only] => Writes(Held::One(only)),
+            _ => Writes(Held::Many(writes.into_boxed_slice())),
+        }
+    }
+}
+
+impl FromIterator<Write> for Writes {
+    fn from_iter<I: IntoIterator<Item = Write>>(writes: I) -> Writes {
+        writes.into_iter().collect::<Vec<Write>>().into()
+    }
+}
+
+impl Deref for Writes {
+    type Target = [Write];
+
+    fn deref(&self) -> &[Write] {
+        match &self.0 {
+            Held::One(write) => std::slice::from_ref(write),
+            Held::Many(writes) => writes,
+        }
+    }
+}
+
+impl DerefMut for Writes {
+    fn deref_mut(&mut self) -> &mut [Write] {
+        match &mut self.0 {
+            Held::One(write) => std::slice::from_mut(write),
+            Held::Many(writes) => writes,
+        }
+    }
+}
+
+impl PartialEq for Writes {
+    fn eq(&self, other: &Writes) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Writes {}
+
+impl<const N: usize> PartialEq<[Write; N]> for Writes {
+    fn eq(&self, other: &[Write; N]) -> bool {
+        **self == *other
+    }
+}
+
+impl fmt::Debug for Writes {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
 }
 
 impl Connection {
@@ -62,7 +137,7 @@ impl Connection {
             kind: Kind::Tcp,
             class: Class::default(),
             upload: false,
-            writes: vec![Write { idle: Dur::ZERO, bytes }],
+            writes: Writes::one(bytes),
         }
     }
 

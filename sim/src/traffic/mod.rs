@@ -52,8 +52,8 @@ pub struct Pages {
 
 impl Pages {
     /// Returns the pages of connections in their order; each item has the page of each write, from 1.
-    pub fn new(pages: impl Iterator<Item = Vec<u32>>) -> Pages {
-        let by_connection: Vec<Box<[u32]>> = pages.map(Vec::into_boxed_slice).collect();
+    pub fn new(pages: impl Iterator<Item = Box<[u32]>>) -> Pages {
+        let by_connection: Vec<Box<[u32]>> = pages.collect();
         let Some(last) = by_connection.iter().flatten().max() else { return Pages::default() };
         let mut transfers = vec![0u16; *last as usize + 1];
         for &page in by_connection.iter().flatten() {

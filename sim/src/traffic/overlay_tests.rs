@@ -137,7 +137,8 @@ fn new__refuses_loads_out_of_range() {
 fn period__of_one_connection_is_a_second_or_its_pauses() {
     let mut one = Traffic::from_connections(vec![connection(0, 0, 100)]);
     assert_eq!(period_of(&one), Dur(1_000_000_000));
-    one.connections[0].writes.push(Write { idle: Dur(5_000_000_000), bytes: 1 });
+    let pause = Write { idle: Dur(5_000_000_000), bytes: 1 };
+    one.connections[0].writes = [&one.connections[0].writes[..], &[pause]].concat().into();
     assert_eq!(period_of(&one), Dur(5_000_000_000));
 }
 

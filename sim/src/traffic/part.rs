@@ -112,7 +112,7 @@ mod tests {
             ..Connection::of_one_write(Time(start * 1_000_000_000), bytes)
         };
         let connections = (0..).zip(sizes).map(one).collect();
-        let pages = Pages::new(pages.iter().map(|&page| vec![page]));
+        let pages = Pages::new(pages.iter().map(|&page| Box::from([page])));
         Traffic { pages, ..Traffic::from_connections(connections) }
     }
 

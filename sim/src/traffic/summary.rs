@@ -4,7 +4,7 @@ use super::connection::Kind;
 use super::note::Note;
 use super::overlay::{load_of, period_of};
 use super::part::Part;
-use super::waiting::{self, Waiting};
+use super::waiting;
 use super::{Faults, Skipped, Source, Traffic};
 use crate::flow::Class;
 use crate::units::Rate;
@@ -168,8 +168,8 @@ impl Traffic {
         let numbers = self.parts.iter().map(|(number, _)| *number);
         let parts = numbers.filter_map(|number| self.part(number));
         match self.parts.is_empty() {
-            true => Waiting::new(self).count(),
-            false => parts.map(|part| Waiting::new(part).count()).sum(),
+            true => waiting::count(self),
+            false => parts.map(waiting::count).sum(),
         }
     }
 
@@ -188,7 +188,7 @@ impl Traffic {
     }
 
     fn sizes(&self) -> Vec<u64> {
-        let writes = self.connections.iter().flat_map(|connection| &connection.writes);
+        let writes = self.connections.iter().flat_map(|connection| connection.writes.iter());
         let mut sizes: Vec<u64> = writes.map(|write| write.bytes).collect();
         sizes.sort_unstable();
         sizes

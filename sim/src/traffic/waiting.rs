@@ -116,29 +116,50 @@ impl Waiting {
 }
 
 fn waits_of(part: Part) -> Vec<Option<Wait>> {
+    let mut waits = vec![None; part.connections.len()];
+    each_wait(part, |index, wait| waits[index as usize] = Some(wait));
+    waits
+}
+
+/// Returns how many connections of a part wait for another.
+pub fn count<'a>(part: impl Into<Part<'a>>) -> u64 {
+    let mut count = 0;
+    each_wait(part.into(), |_, _| count += 1);
+    count
+}
+
+/// Hands over each connection that waits, by its place in the part, and for what.
+fn each_wait(part: Part, mut found: impl FnMut(u32, Wait)) {
     let all = part.connections;
-    let mut by_client: Vec<u32> = (0..all.len() as u32).collect();
-    by_client.sort_by_key(|&index| (all[index as usize].client, all[index as usize].start, index));
-    let mut waits = vec![None; all.len()];
-    let same_client = |a: &u32, b: &u32| all[*a as usize].client == all[*b as usize].client;
-    for own in by_client.chunk_by(same_client).filter(|own| !is_shared(all, own)) {
-        let mut running: BinaryHeap<Reverse<(Time, u32)>> = BinaryHeap::new();
+    // Connections are in order of their start, so that client and place give the order within a client.
+    let keys = all.iter().zip(0u64..).map(|(connection, place)| u64::from(connection.client) << 32 | place);
+    let mut by_client: Vec<u64> = keys.collect();
+    by_client.sort_unstable();
+    let mut own: Vec<u32> = Vec::new();
+    let mut running: BinaryHeap<Reverse<(Time, u32)>> = BinaryHeap::new();
+    for keys in by_client.chunk_by(|a, b| a >> 32 == b >> 32) {
+        own.clear();
+        own.extend(keys.iter().map(|&key| key as u32));
+        if is_shared(all, &own) {
+            continue;
+        }
+        running.clear();
         let mut last_ended = None;
-        for &index in own {
+        for &index in &own {
             let connection = &all[index as usize];
             while let Some(&Reverse(ended)) = running.peek().filter(|ended| ended.0.0 <= connection.start) {
                 last_ended = Some(ended);
                 running.pop();
             }
-            waits[index as usize] = last_ended
+            let wait = last_ended
                 .map(|(end, parent)| Wait { parent: part.first + parent, think: connection.start.since(end) })
                 .filter(|wait| wait.think <= SESSION_GAP);
+            wait.into_iter().for_each(|wait| found(index, wait));
             if let Some(duration) = connection.duration {
                 running.push(Reverse((connection.start + duration, index)));
             }
         }
     }
-    waits
 }
 
 /// Whether these connections of one address, in order of start, are those of several users.
@@ -182,7 +203,7 @@ pub fn chosen(asked: Option<Loop>, traffic: &Traffic, numbers: &[u16]) -> Result
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::traffic::connection::{Kind, Write};
+    use crate::traffic::connection::{Kind, Writes};
     use proptest::prelude::*;
 
     fn connection(client: u32, start_ms: u64, duration_ms: Option<u64>) -> Connection {
@@ -195,7 +216,7 @@ mod tests {
             kind: Kind::Tcp,
             class: Default::default(),
             upload: false,
-            writes: vec![Write { idle: Dur::ZERO, bytes: 1000 }],
+            writes: Writes::one(1000),
         }
     }
 

@@ -53,6 +53,7 @@ mod traffic_common;
 mod traffic_faults;
 mod traffic_formats;
 mod traffic_fuzz;
+mod traffic_logs;
 mod traffic_models;
 mod traffic_real;
 mod traffic_understood;

@@ -66,7 +66,7 @@ fn capture__pcapng_with_decimal_and_binary_time() {
 
 /// Reduces pauses to whether there is one, because the pause of a capture runs from data to data.
 fn idle_free(mut connections: Vec<Connection>) -> Vec<Connection> {
-    let writes = connections.iter_mut().flat_map(|connection| &mut connection.writes);
+    let writes = connections.iter_mut().flat_map(|connection| connection.writes.iter_mut());
     writes.for_each(|write| write.idle = Dur(u64::from(write.idle > Dur::ZERO)));
     connections
 }

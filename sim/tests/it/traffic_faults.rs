@@ -82,3 +82,41 @@ fn file_faults__an_unusable_file_gets_reasons_and_advice() {
     assert_eq!(contents(&[("x", only_up.as_bytes())], &up).unwrap().connections[0].bytes(), 100);
     assert!(refuse("start,bytes\n").contains("nothing usable: 0 rows"));
 }
+
+/// A line without end is refused at once, whatever the format: gzipped, it would fill any memory.
+#[test]
+fn long_lines__are_refused_early() {
+    let endless = "1".repeat(3 << 20);
+    let csv_quoted = format!("start,bytes\n1.5,10\n2.5,\"{endless}\"\n");
+    let access = "h - - [14/Nov/2023:22:13:20 +0000] \"GET";
+    let nfdump = "ts,te,td,sa,da,sp,dp,pr,ipkt,ibyt\n";
+    for (text, line) in [
+        (format!("start,bytes\n1.5,10\n2.5,{endless}\n"), 3),
+        (csv_quoted, 3),
+        (format!("{CONN_FIELDS}{}{endless}", conn_row(1, "A", "a", "b", "9")), 6),
+        (format!("{{\"ts\":1,\"uid\":\"A\"}}\n{{\"ts\":{endless}"), 2),
+        (format!("{access} /x\" 200 5\n{access} /{endless}\" 200 5\n"), 2),
+        (format!("{nfdump}{endless}"), 2),
+    ] {
+        let zipped = gzip(text.as_bytes());
+        let error = contents(&[("x", &zipped)], &ReadOptions::default()).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("x:{line}: the ")) && error.contains("1 MiB"), "{error}");
+    }
+}
+
+#[test]
+fn faults__of_sizes_that_are_no_number() {
+    for size in ["nan", "NaN", "inf", "-inf", "-7", "1e400"] {
+        let mut text = "start,client,bytes\n".to_string();
+        (0..40).for_each(|k| text += &format!("{k}.5,a,100\n"));
+        let table = one(&format!("{text}41.5,a,{size}\n"));
+        let good: String = (0..40).map(|k| conn_row(500, &format!("G{k}"), "a", "b", "9")).collect();
+        let zeek = one(&format!("{CONN_FIELDS}{good}{}", conn_row(900, "X", "a", "b", size)));
+        for (traffic, line) in [(table, 42), (zeek, 45)] {
+            assert_eq!((traffic.faults.count, traffic.connections.len()), (1, 40), "{size}");
+            let first = traffic.faults.first.unwrap();
+            assert!(first.starts_with(&format!("sample:{line}: bytes \"{size}\"")), "{first}");
+        }
+    }
+    assert_eq!(one("start,client,bytes\n0.5,a,9\n1.5,a,\n2.5,a,-\n").skipped[0].rows, 2);
+}

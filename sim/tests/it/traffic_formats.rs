@@ -8,7 +8,7 @@ use mousehole_sim::units::{Dur, Time};
 fn zeek__http_and_conn_join_in_any_order() {
     for named in [[("c", conn_log()), ("h", http_log())], [("h", http_log()), ("c", conn_log())]] {
         let traffic = read(&[(named[0].0, &named[0].1), (named[1].0, &named[1].1)]).unwrap();
-        assert_eq!(traffic.connections, expected());
+        assert_eq!(traffic.connections, with_headers());
         assert_eq!((traffic.clients, traffic.servers), (2, 2));
         assert!(traffic.sources.iter().all(|source| source.used > 0));
     }
@@ -40,7 +40,7 @@ fn zeek__conn_alone_has_one_write_and_says_so() {
 fn zeek__conn_without_requests_is_kept_with_joined_ones() {
     let tls = conn_row(2_900, "T", "10.0.0.2", "s2", "5000");
     let traffic = read(&[("c", &(conn_log() + &tls)), ("h", &http_log())]).unwrap();
-    assert_eq!(traffic.connections[..3], expected());
+    assert_eq!(traffic.connections[..3], with_headers());
     assert_eq!(traffic.connections[3], connection(2_900, 1, 1, &[(0, 5_000)]));
 }
 
@@ -62,7 +62,7 @@ fn json(log: &str) -> String {
 #[test]
 fn zeek__json_lines_equal_tsv() {
     let traffic = read(&[("c.json", &json(&conn_log())), ("h.json", &json(&http_log()))]).unwrap();
-    assert_eq!(traffic.connections, expected());
+    assert_eq!(traffic.connections, with_headers());
     assert_eq!([&*traffic.sources[0].kind, &*traffic.sources[1].kind], ["zeek-conn", "zeek-http"]);
 }
 

@@ -21,6 +21,15 @@ const ACCESS: &str = "h1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.0\" 20
 const TABLE: &str = "start_ms,client,server,bytes,rtt_ms,conn_id,duration,proto\n\
     0.5,a,b,100,35,1,0.2,tcp\n900,a,b,2e3,,1,,udp\n950,\"a,c\",b,70,,,,\n";
 
+const HAR: &str = "{\"log\":{\"pages\":[{\"id\":\"p\",\"startedDateTime\":\"2024-05-01T10:00:00Z\",\"pageTimings\":{\"onLoad\":90.5}}],\"entries\":[\n\
+    {\"pageref\":\"p\",\"startedDateTime\":\"2024-05-01T10:00:00.5Z\",\"time\":30.5,\"request\":{\"url\":\"https://a/\",\"headersSize\":9,\"bodySize\":0},\n\
+    \"response\":{\"status\":200,\"httpVersion\":\"h2\",\"headersSize\":-1,\"bodySize\":70,\"content\":{\"size\":80,\"compression\":10}},\n\
+    \"timings\":{\"blocked\":1,\"dns\":-1,\"connect\":20},\"serverIPAddress\":\"10.0.0.2\",\"connection\":\"7\"},\n\
+    {\"startedDateTime\":\"2024-05-01T10:00:01Z\",\"request\":{\"url\":\"data:x\"},\"response\":{\"status\":0},\"_fromCache\":\"disk\"}]}}\n";
+const NFDUMP: &str = "ts,te,td,sa,da,sp,dp,pr,ipkt,ibyt,opkt,obyt\n\
+    2024-05-01 10:00:00,2024-05-01 10:00:01,1.5,a,b,4000,80,TCP,8,420,0,0\n\
+    2024-05-01 10:00:00,2024-05-01 10:00:01,1.2,b,a,80,4000,6,10,10400,0,0\nSummary\nflows,bytes\n2,10820\n";
+
 /// Two connections, one in each byte order of ports, with a VLAN tag, IPv6 and UDP/443 among them.
 fn frames() -> Vec<Vec<u8>> {
     use etherparse::PacketBuilder;
@@ -73,7 +82,7 @@ fn gzip(data: &[u8]) -> Vec<u8> {
 }
 
 fn samples() -> Vec<Vec<u8>> {
-    let texts = [CONN, HTTP, JSON, ACCESS, TABLE];
+    let texts = [CONN, HTTP, JSON, ACCESS, TABLE, HAR, NFDUMP];
     let mut samples: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
     samples.extend([pcap(), pcapng(), gzip(CONN.as_bytes()), gzip(&pcap())]);
     samples

@@ -63,6 +63,14 @@ fn m57__http_and_conn_are_joined_in_either_order() {
     assert_eq!(traffic.connections, swapped.connections);
     assert_eq!((traffic.sources[0].rows, traffic.sources[1].rows), (2_164, 482));
     assert!(traffic.connections.iter().any(|connection| connection.writes.len() > 1));
+    // No connection is lost or smaller for what http.log adds.
+    let alone = read(&[data.join("flowlogs/zeek_m57-short_conn.log.gz")], Direction::Down);
+    let bytes = |traffic: &Traffic| {
+        let mut sizes: Vec<u64> = traffic.connections.iter().map(Connection::bytes).collect();
+        sizes.sort_unstable();
+        sizes
+    };
+    assert_eq!(bytes(&traffic), bytes(&alone));
     assert!(traffic.clients <= 5, "an office of 4 clients, got {}", traffic.clients);
     for source in &traffic.sources {
         assert!(source.used > 0 && source.faults == 0, "{source:?}");

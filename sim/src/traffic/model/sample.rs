@@ -172,6 +172,6 @@ fn connection(start: Time, (client, server): (u32, u32), writes: Vec<Write>) -> 
         kind: Kind::Tcp,
         class: Class::Web,
         upload: false,
-        writes,
+        writes: writes.into(),
     }
 }

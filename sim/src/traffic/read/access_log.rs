@@ -1,7 +1,7 @@
 //! Common and Combined Log Format: `host ident user [date] "request" status bytes …`, one connection
 //! per request. A leading `vhost:port` names the server. Stamps are whole seconds.
 
-use super::assemble::{Collector, Draft};
+use super::assemble::{Collector, Draft, PagesOfWrites};
 use super::input::Input;
 use super::ledger::{Ledger, reason};
 use super::lines::{Lines, shown};
@@ -9,8 +9,7 @@ use super::pages::{self, Hits};
 use super::{Direction, RowResult, stamp};
 use crate::error::{Error, Result};
 use crate::flow::Class;
-use crate::traffic::connection::{Kind, Write};
-use crate::units::Dur;
+use crate::traffic::connection::{Kind, Writes};
 
 /// Server name if the log has none.
 pub const ONE_SERVER: &[u8] = b"(server)";
@@ -59,7 +58,9 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     let (found, last) = hits.pages(collector.last_page);
     collector.last_page = last;
     for (place, page) in places.into_iter().zip(found).filter(|(_, page)| *page > 0) {
-        place.into_iter().for_each(|place: usize| collector.connections[place].pages = vec![page]);
+        place.into_iter().for_each(|place: usize| {
+            collector.connections[place].pages = Some(Box::new(PagesOfWrites([page].into())))
+        });
     }
     ledger.used += (collector.connections.len() - first) as u64;
     collector.spread_whole_seconds(first, ledger);
@@ -85,16 +86,16 @@ fn draft(
     }
     Ok(Some(Draft {
         start: at.ns,
-        file: ledger.index,
+        file: ledger.index as u32,
         order: ledger.rows,
         client,
         server: collector.hosts.id(entry.server),
-        rtt: None,
-        duration: None,
+        rtt: None.into(),
+        duration: None.into(),
         kind: Kind::Tcp,
         class: Class::Web,
-        writes: vec![Write { idle: Dur::ZERO, bytes }],
-        pages: Vec::new(),
+        writes: Writes::one(bytes),
+        pages: None,
     }))
 }
 

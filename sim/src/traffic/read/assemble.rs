@@ -6,7 +6,7 @@ use super::{Direction, ReadOptions, zeek_join};
 use crate::error::{Error, Result};
 use crate::flow::Class;
 use crate::rng::{Purpose, Stream};
-use crate::traffic::connection::{Connection, Kind, Write};
+use crate::traffic::connection::{Connection, Kind, Writes};
 use crate::traffic::note::{Note, NoteKind};
 use crate::traffic::{CaptureCounts, Faults, Pages, Skipped, Source, Traffic};
 use crate::units::{Dur, Time};
@@ -18,45 +18,100 @@ const DAY: i64 = 86_400 * SECOND as i64;
 /// Share of a capture's bytes that may be left out without a remark.
 const MUCH: f64 = 0.1;
 
-/// A connection before its clock and host numbers are known.
+/// A connection before its clock and host numbers are known. Large logs have millions of them at once.
 #[derive(Debug)]
 pub struct Draft {
     /// Nanoseconds on the file's own clock.
     pub start: i64,
     /// Index of the file.
-    pub file: usize,
+    pub file: u32,
     /// Position in the file.
     pub order: u64,
     /// The client, as numbered by [`Collector::hosts`].
     pub client: u32,
     /// The server, as numbered by [`Collector::hosts`].
     pub server: u32,
-    pub rtt: Option<Dur>,
+    pub rtt: Known,
     /// From the start to the last byte, if the file tells.
-    pub duration: Option<Dur>,
+    pub duration: Known,
     pub kind: Kind,
     pub class: Class,
-    pub writes: Vec<Write>,
-    /// The page of each write, from 1; empty when none has one.
-    pub pages: Vec<u32>,
+    pub writes: Writes,
+    /// The page of each write, from 1; `None` when none has one.
+    pub pages: Option<Box<PagesOfWrites>>,
 }
 
-/// Names to numbers, by first appearance.
+/// The page of each write, behind one word of a draft, since most have none.
+#[derive(Debug, Default)]
+pub struct PagesOfWrites(pub Box<[u32]>);
+
+impl Draft {
+    /// Returns the connection with the numbers that `hosts` has for its hosts.
+    pub fn with_hosts(mut self, hosts: &[u32]) -> Draft {
+        (self.client, self.server) = (hosts[self.client as usize], hosts[self.server as usize]);
+        self
+    }
+}
+
+/// A time that may be unknown, in eight bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known(u64);
+
+impl From<Option<Dur>> for Known {
+    fn from(time: Option<Dur>) -> Known {
+        Known(time.map_or(u64::MAX, |time| time.0))
+    }
+}
+
+impl From<Known> for Option<Dur> {
+    fn from(time: Known) -> Option<Dur> {
+        (time.0 != u64::MAX).then_some(Dur(time.0))
+    }
+}
+
+/// Names to numbers, by first appearance. Short names, such as IPv4 addresses, are held in the table itself, since
+/// large logs look up millions of them.
 #[derive(Default)]
 pub struct Names {
-    ids: HashMap<Box<[u8]>, u32>,
+    short: HashMap<u128, u32>,
+    long: HashMap<Box<[u8]>, u32>,
 }
 
 impl Names {
     /// Returns the number of `name`, a new one for a new name.
     pub fn id(&mut self, name: &[u8]) -> u32 {
-        if let Some(id) = self.ids.get(name) {
+        let next = (self.short.len() + self.long.len()) as u32;
+        if let Some(key) = packed(name) {
+            return *self.short.entry(key).or_insert(next);
+        }
+        if let Some(id) = self.long.get(name) {
             return *id;
         }
-        let id = self.ids.len() as u32;
-        self.ids.insert(name.into(), id);
-        id
+        self.long.insert(name.into(), next);
+        next
     }
+
+    /// Adds the names of another file in their order, and returns the number of each here.
+    pub fn absorb(&mut self, other: Names) -> Vec<u32> {
+        let short = other.short.into_iter().map(|(key, id)| (id, unpacked(key)));
+        let long = other.long.into_iter().map(|(name, id)| (id, name));
+        let mut names: Vec<(u32, Box<[u8]>)> = short.chain(long).collect();
+        names.sort_unstable_by_key(|(id, _)| *id);
+        names.into_iter().map(|(_, name)| self.id(&name)).collect()
+    }
+}
+
+/// Returns a name of at most 15 bytes and its length as a number.
+fn packed(name: &[u8]) -> Option<u128> {
+    let mut bytes = [0; 16];
+    bytes.get_mut(..name.len()).filter(|_| name.len() < 16)?.copy_from_slice(name);
+    bytes[15] = name.len() as u8;
+    Some(u128::from_le_bytes(bytes))
+}
+
+fn unpacked(key: u128) -> Box<[u8]> {
+    let bytes = key.to_le_bytes();
+    bytes[..usize::from(bytes[15])].into()
 }
 
 /// The contents of all files, as they are read.
@@ -87,6 +142,28 @@ impl Collector {
             notes: Vec::new(),
             fine_stamps: Vec::new(),
         }
+    }
+
+    /// Adds what was read of the next file.
+    pub fn absorb(&mut self, other: Collector) {
+        if self.ledgers.is_empty() {
+            *self = other;
+            return;
+        }
+        let hosts = self.hosts.absorb(other.hosts);
+        let last = self.last_page;
+        let settle = |draft: Draft| {
+            let mut draft = draft.with_hosts(&hosts);
+            let pages = draft.pages.iter_mut().flat_map(|pages| &mut pages.0).filter(|page| **page > 0);
+            pages.for_each(|page| *page += last);
+            draft
+        };
+        self.connections.extend(other.connections.into_iter().map(settle));
+        self.last_page += other.last_page;
+        self.zeek.absorb(other.zeek, &hosts);
+        self.ledgers.extend(other.ledgers);
+        self.fine_stamps.extend(other.fine_stamps);
+        other.notes.into_iter().for_each(|note| self.add_note(note));
     }
 
     /// Adds a remark on a choice made in reading, once.
@@ -126,7 +203,7 @@ impl Collector {
         }
         let shifts: Vec<i64> = self.connections[first..]
             .iter()
-            .map(|draft| self.within_second(draft.file, spread_together(draft)))
+            .map(|draft| self.within_second(draft.file as usize, spread_together(draft)))
             .collect();
         for (draft, shift) in self.connections[first..].iter_mut().zip(shifts) {
             draft.start += shift;
@@ -153,19 +230,23 @@ impl Collector {
         }
         self.note_files();
         self.align_clocks();
-        self.connections.sort_by_key(|draft| (draft.start, draft.file, draft.order));
+        // In place, as no two have the same key.
+        self.connections.sort_unstable_by_key(|draft| (draft.start, draft.file, draft.order));
         let skipped = self.skipped();
         let faults = self.faults();
         let sources = self.ledgers.iter().map(source).collect();
         let (mut clients, mut servers) = (Dense::default(), Dense::default());
         let origin = self.connections[0].start;
-        let pages = Pages::new(self.connections.iter_mut().map(|draft| std::mem::take(&mut draft.pages)));
+        let has_pages = self.connections.iter().any(|draft| draft.pages.is_some());
+        let page = |draft: &mut Draft| draft.pages.take().unwrap_or_default().0;
+        let with_pages = self.connections.iter_mut().filter(|_| has_pages).map(page);
+        let pages = Pages::new(with_pages);
         let settle = |draft: Draft| Connection {
             start: Time((draft.start - origin) as u64),
             client: clients.number(draft.client),
             server: servers.number(draft.server),
-            rtt: draft.rtt,
-            duration: draft.duration,
+            rtt: draft.rtt.into(),
+            duration: draft.duration.into(),
             kind: draft.kind,
             class: draft.class,
             upload: false,
@@ -189,15 +270,15 @@ impl Collector {
     /// Aligns the files' clocks. Files whose times lie within a day of each other share a clock; groups of
     /// files further apart are each moved to start at zero.
     fn align_clocks(&mut self) {
-        let mut spans: BTreeMap<usize, (i64, i64)> = BTreeMap::new();
+        let mut spans: BTreeMap<u32, (i64, i64)> = BTreeMap::new();
         for draft in &self.connections {
             let span = spans.entry(draft.file).or_insert((draft.start, draft.start));
             *span = (span.0.min(draft.start), span.1.max(draft.start));
         }
-        let mut by_time: Vec<(i64, i64, usize)> =
+        let mut by_time: Vec<(i64, i64, u32)> =
             spans.into_iter().map(|(file, (from, to))| (from, to, file)).collect();
         by_time.sort_unstable();
-        let mut origins: HashMap<usize, i64> = HashMap::new();
+        let mut origins: HashMap<u32, i64> = HashMap::new();
         let (mut origin, mut end, mut groups) = (by_time[0].0, by_time[0].1, 1);
         for (from, to, file) in by_time {
             if from.saturating_sub(end) > DAY {
@@ -274,7 +355,7 @@ impl Collector {
 
 /// Returns the entity that is spread within a second as a whole: a page, or else a connection.
 fn spread_together(draft: &Draft) -> u64 {
-    match draft.pages.first() {
+    match draft.pages.as_deref().and_then(|pages| pages.0.first()) {
         Some(&page @ 1..) => 1 << 39 | u64::from(page),
         _ => draft.order,
     }
@@ -362,4 +443,29 @@ pub fn base(path: &str) -> String {
     std::path::Path::new(path)
         .file_name()
         .map_or_else(|| path.to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draft__is_small() {
+        assert_eq!(size_of::<Draft>(), 80);
+        assert_eq!(size_of::<Connection>(), 80);
+    }
+
+    #[test]
+    fn names__keep_their_order_when_absorbed() {
+        let texts: [&[u8]; 6] = [b"10.0.0.1", b"", b"a\0", b"fifteen letters", b"a", b"2001:db8:0:0:0:0:0:1"];
+        let (mut one, mut other) = (Names::default(), Names::default());
+        assert_eq!(texts.map(|text| one.id(text)), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(texts.map(|text| one.id(text)), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(
+            [other.id(b"new"), other.id(b"a"), other.id(texts[5]), other.id(b"sixteen letters!")],
+            [0, 1, 2, 3]
+        );
+        assert_eq!(one.absorb(other), [6, 4, 5, 7]);
+    }
 }

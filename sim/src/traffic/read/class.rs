@@ -63,6 +63,43 @@ const BULK_SERVICES: &[&str] = &[
     "syslog",
 ];
 
+/// Names of application protocols in TLS (ALPN, IANA's registry) that are not web.
+const INTERACTIVE_ALPN: &[&str] = &[
+    "dot",
+    "doq",
+    "irc",
+    "xmpp-client",
+    "xmpp-server",
+    "sip/2",
+    "stun.turn",
+    "stun.nat-discovery",
+    "mqtt",
+    "webrtc",
+    "c-webrtc",
+    "coap",
+    "ntske/1",
+];
+const BULK_ALPN: &[&str] = &["ftp", "imap", "pop3", "smtp", "nntp", "nnsp", "managesieve", "smb"];
+/// And those that are.
+const WEB_ALPN: &[&str] = &["http/0.9", "http/1.0", "http/1.1", "h2", "h2c"];
+
+/// Returns the class of the protocol that a TLS or QUIC handshake names; `None` if the name says nothing.
+pub fn of_alpn(name: &[u8]) -> Option<Class> {
+    let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+    let among = |known: &[&str]| known.contains(&name.trim());
+    match (among(INTERACTIVE_ALPN), among(BULK_ALPN)) {
+        (true, _) => Some(Class::Interactive),
+        (_, true) => Some(Class::Bulk),
+        // h3 has had drafts of its own names, such as h3-29.
+        _ => (among(WEB_ALPN) || name.starts_with("h3")).then_some(Class::Web),
+    }
+}
+
+/// Returns whether a log's service, one name or several, includes QUIC.
+pub fn names_quic(service: &[u8]) -> bool {
+    service.split(|&c| c == b',').any(|name| name.eq_ignore_ascii_case(b"quic"))
+}
+
 /// Returns the class of a server port.
 pub fn of_port(port: u16) -> Class {
     let among = |ranges: &[RangeInclusive<u16>]| ranges.iter().any(|range| range.contains(&port));
@@ -76,6 +113,12 @@ pub fn of_port(port: u16) -> Class {
 /// Returns the class of a log's service, which may be several names separated by commas (`ssl,smtp`). Without
 /// a known name the server's port decides; otherwise the class is web.
 pub fn classify(service: &[u8], port: &[u8]) -> Class {
+    // The names that nearly all rows of large logs have.
+    match service {
+        b"ssl" | b"http" if port == b"443" || port == b"80" => return Class::Web,
+        b"dns" => return Class::Interactive,
+        _ => {}
+    }
     let service = String::from_utf8_lossy(service).to_ascii_lowercase();
     let among = |known: &[&str]| service.split(',').any(|name| known.contains(&name.trim()));
     if among(INTERACTIVE_SERVICES) {
@@ -86,7 +129,7 @@ pub fn classify(service: &[u8], port: &[u8]) -> Class {
     }
     // Only names that say nothing of the application leave the word to the port.
     let is_silent =
-        service.split(',').all(|name| matches!(name.trim(), "" | "-" | "ssl" | "tls" | "(empty)"));
+        service.split(',').all(|name| matches!(name.trim(), "" | "-" | "ssl" | "tls" | "quic" | "(empty)"));
     let port = std::str::from_utf8(port).ok().and_then(|text| text.trim().parse().ok());
     match port {
         Some(port) if is_silent => of_port(port),
@@ -119,5 +162,14 @@ mod tests {
         assert_eq!(classify(b"-", b"22"), Class::Interactive);
         assert_eq!(classify(b"ssl", b"993"), Class::Bulk);
         assert_eq!(classify(b"", b"no port"), Class::Web);
+        assert_eq!(classify(b"quic,ssl", b"853"), Class::Interactive);
+    }
+
+    #[test]
+    fn of_alpn__tells_applications_behind_tls() {
+        let of = |name: &str| of_alpn(name.as_bytes());
+        assert_eq!(["h2", "h3-29", "http/1.1"].map(of), [Some(Class::Web); 3]);
+        assert_eq!([of("doq"), of("imap"), of("-")], [Some(Class::Interactive), Some(Class::Bulk), None]);
+        assert!(names_quic(b"ssl,quic") && !names_quic(b"ssl"));
     }
 }

@@ -112,6 +112,15 @@ pub fn delimiter(line: &[u8]) -> Option<u8> {
     known.then_some(delimiter)
 }
 
+/// Returns whether a column's name has a meaning.
+pub fn is_known(name: &str) -> bool {
+    let name = names(std::iter::once(name.as_bytes()));
+    let timed = [START, RTT, DURATION, END];
+    let plain = [CLIENT, SERVER, DOWN, UP, ID, PROTOCOL, SERVER_PORT, SERVICE, SIZE_SOURCE];
+    timed.iter().any(|aliases| find_timed(&name, aliases).is_some())
+        || plain.iter().any(|aliases| find(&name, aliases).is_some())
+}
+
 /// Returns whether the first line looks like the header of a table.
 pub fn looks_delimited(head: &[u8]) -> bool {
     let line = head.split(|&c| c == b'\n').next().unwrap_or(head);
@@ -228,6 +237,12 @@ mod tests {
     fn from_header__says_what_is_missing() {
         let error = Columns::from_header(&header("start,byes"), Direction::Down).unwrap_err();
         assert!(error.contains("server to client") && error.contains("did you mean \"bytes\""), "{error}");
+    }
+
+    #[test]
+    fn is_known__with_endings_of_time_and_in_any_case() {
+        assert!(["start_ms", "Bytes", "size_src", "rtt"].into_iter().all(is_known));
+        assert!(["bytes_ms", "comment", ""].into_iter().all(|name| !is_known(name)));
     }
 
     #[test]

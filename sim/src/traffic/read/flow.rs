@@ -301,16 +301,16 @@ impl Flow {
         let side = if sender == 0 { first } else { second };
         Draft {
             start: self.start,
-            file,
+            file: file as u32,
             order,
             client: collector.hosts.id(client.host.to_string().as_bytes()),
             server: collector.hosts.id(server.host.to_string().as_bytes()),
-            rtt: self.handshake.rtt,
-            duration: Some(Dur(side.last_data.saturating_sub(self.start).max(0) as u64)),
+            rtt: self.handshake.rtt.into(),
+            duration: Some(Dur(side.last_data.saturating_sub(self.start).max(0) as u64)).into(),
             kind: self.kind,
             class: class::of_port(server.port),
-            writes: side.writes,
-            pages: Vec::new(),
+            writes: side.writes.into(),
+            pages: None,
         }
     }
 }

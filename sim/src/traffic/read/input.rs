@@ -3,6 +3,7 @@
 //! Reading never fails half-way: a fault of the file ends the data, and [`Input::finish`] reports it.
 //! So every reader may treat its input as clean, and none can forget the check.
 
+use super::lines::MAX_LINE;
 use crate::error::{Error, Result};
 use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
@@ -12,6 +13,8 @@ use std::io::{self, BufReader, Cursor, Read};
 /// How much of the content is looked at to recognise the format.
 pub const PEEK_BYTES: u64 = 64 * 1024;
 const CHUNK: usize = 128 * 1024;
+/// The name that means standard input.
+pub const STANDARD_INPUT: &str = "-";
 
 /// A file's content after decompression.
 pub struct Input {
@@ -19,7 +22,20 @@ pub struct Input {
     head: Cursor<Vec<u8>>,
     body: Body,
     delivered: u64,
-    fault: Option<io::Error>,
+    fault: Option<Fault>,
+    /// What the file is and its hash, if something else has read it.
+    given: Option<(&'static str, String)>,
+}
+
+/// Why the data ended before its end.
+enum Fault {
+    Io(io::Error),
+    /// What begins or goes on at a line is longer than a number of bytes.
+    Long {
+        line: u64,
+        what: &'static str,
+        most: u64,
+    },
 }
 
 enum Body {
@@ -42,11 +58,14 @@ impl Read for Raw {
 }
 
 impl Input {
-    /// Opens `path`.
+    /// Opens `path`; `-` is standard input.
     ///
     /// # Errors
     /// [`Error::File`] when it is missing, a directory, unreadable, or empty.
     pub fn open(path: &str) -> Result<Input> {
+        if path == STANDARD_INPUT {
+            return Input::new("standard input", Box::new(io::stdin()));
+        }
         let meta = std::fs::metadata(path).map_err(|error| Error::file(path, open_problem(path, &error)))?;
         if meta.is_dir() {
             return Err(Error::file(path, "is a directory; give a file"));
@@ -63,6 +82,16 @@ impl Input {
         Input::new(name, Box::new(Cursor::new(data.to_vec())))
     }
 
+    /// Takes the rows of the file `path`, which something else has read.
+    ///
+    /// # Errors
+    /// As [`Input::open`].
+    pub fn rows(path: &str, rows: super::Rows) -> Result<Input> {
+        let mut input = Input::new(path, rows.text)?;
+        input.given = Some((rows.kind, rows.sha256));
+        Ok(input)
+    }
+
     fn new(path: &str, bytes: Box<dyn Read>) -> Result<Input> {
         let raw = Raw { bytes, hash: Sha256::new() };
         let mut stored = BufReader::with_capacity(CHUNK, raw);
@@ -74,7 +103,8 @@ impl Input {
             _ => Body::Plain(stored),
         };
         let empty = Cursor::new(Vec::new());
-        let mut input = Input { path: path.to_string(), head: empty, body, delivered: 0, fault: None };
+        let path = path.to_string();
+        let mut input = Input { path, head: empty, body, delivered: 0, fault: None, given: None };
         input.peek()?;
         Ok(input)
     }
@@ -99,6 +129,11 @@ impl Input {
         &self.path
     }
 
+    /// Returns what the file is, if something else has read it.
+    pub fn kind(&self) -> Option<&'static str> {
+        self.given.as_ref().map(|(kind, _)| *kind)
+    }
+
     /// Returns the first bytes of the content, up to [`PEEK_BYTES`].
     pub fn head(&self) -> &[u8] {
         self.head.get_ref()
@@ -107,6 +142,21 @@ impl Input {
     /// Returns the bytes of content read so far.
     pub fn delivered(&self) -> u64 {
         self.delivered
+    }
+
+    /// Ends the data because the line or row that begins at line `number` is longer than [`MAX_LINE`].
+    pub fn refuse_line(&mut self, number: u64) {
+        self.refuse_long(number, "the line", MAX_LINE as u64);
+    }
+
+    /// Ends the data because `what`, at this line, is longer than `most` bytes.
+    pub fn refuse_long(&mut self, line: u64, what: &'static str, most: u64) {
+        self.fault.get_or_insert(Fault::Long { line, what, most });
+    }
+
+    /// Returns whether the data ended early, as [`Input::finish`] will report.
+    pub fn is_faulty(&self) -> bool {
+        self.fault.is_some()
     }
 
     /// Reads and throws away what is left.
@@ -128,8 +178,16 @@ impl Input {
     /// [`Error::File`] when the file could not be read, or its gzip data is damaged or cut short.
     pub fn finish(mut self) -> Result<String> {
         self.drain();
-        if let Some(error) = self.fault.take() {
-            return Err(self.describe(&error));
+        match self.fault.take() {
+            None => {}
+            Some(Fault::Io(error)) => return Err(self.describe(&error)),
+            Some(Fault::Long { line, what, most }) => {
+                let problem = format!("{what} is longer than {} MiB, which is too long", most >> 20);
+                return Err(Error::Row { file: self.path, line, problem });
+            }
+        }
+        if let Some((_, sha256)) = self.given {
+            return Ok(sha256);
         }
         let mut stored = match self.body {
             Body::Plain(stored) => stored,
@@ -156,8 +214,11 @@ impl Input {
 
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.fault.is_some() {
+            return Ok(0);
+        }
         let mut count = self.head.read(buffer)?;
-        if count == 0 && self.fault.is_none() && !buffer.is_empty() {
+        if count == 0 && !buffer.is_empty() {
             count = self.read_body(buffer);
         }
         self.delivered += count as u64;
@@ -172,7 +233,7 @@ impl Input {
                 Ok(count) => return count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    self.fault = Some(error);
+                    self.fault = Some(Fault::Io(error));
                     return 0;
                 }
             }
@@ -186,6 +247,38 @@ impl Read for Body {
             Body::Plain(stored) => stored.read(buffer),
             Body::Gzip(decoder) => decoder.read(buffer),
         }
+    }
+}
+
+/// The data for a reader that holds a row at a time: it ends, and the input reports why, at a row longer than
+/// [`MAX_LINE`].
+pub struct Rows<'a> {
+    input: &'a mut Input,
+    delivered: u64,
+    allowed: u64,
+    line: u64,
+}
+
+impl<'a> Rows<'a> {
+    /// Returns the data from the start of `input`.
+    pub fn new(input: &'a mut Input) -> Rows<'a> {
+        Rows { input, delivered: 0, allowed: u64::MAX, line: 1 }
+    }
+
+    /// Takes note that the next row begins at this line and byte. It may be read ahead by a buffer.
+    pub fn begin_row(&mut self, line: u64, byte: u64) {
+        (self.line, self.allowed) = (line, byte + MAX_LINE as u64);
+    }
+}
+
+impl Read for Rows<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.delivered > self.allowed {
+            self.input.refuse_line(self.line);
+        }
+        let count = self.input.read(buffer)?;
+        self.delivered += count as u64;
+        Ok(count)
     }
 }
 

@@ -25,6 +25,11 @@ pub mod reason {
     pub const REPEATED_UID: &str = "uid seen before";
     pub const COUNTS_DISAGREE: &str = "payload bytes exceed IP bytes (sequence number artefact)";
     pub const ANNOUNCED: &str = "size announced, not received";
+    pub const NO_CONNECTION: &str = "ssl.log or quic.log without the row of conn.log";
+    pub const NOT_NETWORK: &str = "not from the network (data: and blob: URLs and the like)";
+    pub const CACHED: &str = "from the browser's cache";
+    pub const NO_ANSWER: &str = "request without an answer (status 0)";
+    pub const NO_SIZE: &str = "size not recorded";
     pub const OTHER_LOG: &str = "row of another Zeek log";
     pub const NO_TIME: &str = "packet without time stamp";
 }

@@ -1,49 +1,78 @@
 //! Lines of text as bytes, with their numbers; nothing assumes UTF-8.
 
 use super::input::Input;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 
-/// A line longer than this is no row of any log.
-const MAX_LINE: u64 = 1 << 20;
+/// A line longer than this is no row of any log, so that reading needs no more memory than this.
+pub const MAX_LINE: usize = 1 << 20;
+const CHUNK: usize = 256 * 1024;
 
 /// One line without its end.
 pub struct Line<'a> {
     /// 1-based.
     pub number: u64,
-    /// The bytes; a line longer than 1 MiB is cut there.
+    /// The bytes.
     pub text: &'a [u8],
 }
 
 /// Reads an [`Input`] line by line into one buffer.
 pub struct Lines<'a> {
-    reader: BufReader<&'a mut Input>,
+    input: &'a mut Input,
     number: u64,
     buffer: Vec<u8>,
+    /// What is read and not yet returned.
+    start: usize,
+    end: usize,
 }
 
 impl<'a> Lines<'a> {
     /// Lines of `input`, from its start.
     pub fn new(input: &'a mut Input) -> Lines<'a> {
-        Lines { reader: BufReader::with_capacity(64 * 1024, input), number: 0, buffer: Vec::new() }
+        Lines { input, number: 0, buffer: vec![0; CHUNK], start: 0, end: 0 }
     }
 
-    /// Returns the next line; `None` at the end of the data.
+    /// Returns the next line; `None` at the end of the data, and at a line longer than [`MAX_LINE`], which the
+    /// input reports when it is finished.
     pub fn advance(&mut self) -> Option<Line<'_>> {
-        self.buffer.clear();
+        let mut scanned = 0;
+        loop {
+            let rest = &self.buffer[self.start..self.end];
+            if let Some(found) = memchr::memchr(b'\n', &rest[scanned..]) {
+                return Some(self.take(scanned + found + 1));
+            }
+            scanned = rest.len();
+            if scanned > MAX_LINE {
+                self.input.refuse_line(self.number + 1);
+                return None;
+            }
+            if !self.fill() {
+                return (scanned > 0).then(|| self.take(scanned));
+            }
+        }
+    }
+
+    /// Reads more behind the rest; false at the end of the data.
+    fn fill(&mut self) -> bool {
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        if self.end == self.buffer.len() {
+            self.buffer.resize(2 * self.end, 0);
+        }
         // Input never fails: it ends instead, and reports when it is finished.
-        let count = self.reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.buffer).unwrap_or(0);
-        if count == 0 {
-            return None;
-        }
+        let count = self.input.read(&mut self.buffer[self.end..]).unwrap_or(0);
+        self.end += count;
+        count > 0
+    }
+
+    fn take(&mut self, length: usize) -> Line<'_> {
+        let from = self.start;
+        self.start += length;
         self.number += 1;
-        if count as u64 == MAX_LINE && self.buffer.last() != Some(&b'\n') {
-            let _ = self.reader.skip_until(b'\n');
-        }
-        let mut text = trim_end(&self.buffer);
+        let mut text = trim_end(&self.buffer[from..from + length]);
         if self.number == 1 {
             text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         }
-        Some(Line { number: self.number, text })
+        Line { number: self.number, text }
     }
 }
 

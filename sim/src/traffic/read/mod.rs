@@ -5,6 +5,8 @@
 //! | `zeek-http` with `zeek-conn` | one `uid` | one per request, at its time stamp |
 //! | `zeek-http` alone | one `uid` | one per request |
 //! | `zeek-conn` alone, or a `uid` without requests | one row | one: the log has no pauses |
+//! | `har` | one connection of the browser | one per answer |
+//! | `nfdump` | the rows of one 5-tuple without a pause of 15 s | one |
 //! | `pcap`, `pcapng` | one TCP connection or UDP/443 flow | split at pauses over 0.5 s |
 //! | `access-log` (Common or Combined Log Format) | one request | one |
 //! | `table` (delimited text with named columns) | one row, or one connection id | one per row |
@@ -24,12 +26,17 @@ mod encapsulation;
 mod flow;
 pub mod formats;
 mod fragments;
+mod har;
+mod har_json;
 mod input;
+mod json_text;
 mod ledger;
 mod lines;
 mod link;
+mod nfdump;
 mod orientation;
 mod pages;
+mod parallel;
 mod reason;
 mod requests;
 mod sniff;
@@ -38,6 +45,8 @@ mod table;
 mod zeek;
 mod zeek_join;
 mod zeek_json;
+mod zeek_row;
+mod zeek_sizes;
 
 use super::Traffic;
 use crate::error::{Error, Result};
@@ -45,6 +54,9 @@ use assemble::Collector;
 use input::Input;
 use ledger::Ledger;
 use sniff::Format;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::sync::{Mutex, PoisonError};
 
 /// Which way the measured payload goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -102,20 +114,48 @@ impl Default for ReadOptions {
     }
 }
 
-/// Reads one or more files, plain or gzipped, into one traffic.
+/// Reads one or more files, plain or gzipped, into one traffic; `-` is standard input.
 ///
 /// # Errors
 /// [`Error::File`] when a file is missing, cut short, of unknown format or of no use;
 /// [`Error::Row`] when more than 5 % of a file's rows cannot be understood, or one with `strict`.
 pub fn files(paths: &[String], options: &ReadOptions) -> Result<Traffic> {
+    files_and_rows(paths, BTreeMap::new(), options)
+}
+
+/// A table that something else has read: its rows as text with a header of column names.
+pub struct Rows {
+    /// What the file is, for reports, such as `parquet`.
+    pub kind: &'static str,
+    /// SHA-256 of the file as stored, in hexadecimal.
+    pub sha256: String,
+    /// The text, as CSV.
+    pub text: Box<dyn Read + Send>,
+}
+
+/// Reads files as [`files`] does, but takes the rows of some, by their place in `paths`, from elsewhere.
+///
+/// # Errors
+/// As [`files`].
+pub fn files_and_rows(
+    paths: &[String],
+    rows: BTreeMap<usize, Rows>,
+    options: &ReadOptions,
+) -> Result<Traffic> {
     if paths.is_empty() {
         return Err(Error::missing("traffic.files", "at least one file"));
     }
-    let mut collector = Collector::new(*options);
-    for path in paths {
-        read_one(Input::open(path)?, &mut collector)?;
-    }
-    collector.finish()
+    let rows = Mutex::new(rows);
+    let open = |index: usize| {
+        let given = rows.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
+        given.map_or_else(|| Input::open(&paths[index]), |rows| Input::rows(&paths[index], rows))
+    };
+    read_all(paths.len(), open, options)
+}
+
+/// Returns whether a column of this name is read from tables; a program that converts one may drop the others.
+pub fn is_known_column(name: &str) -> bool {
+    columns::is_known(name)
 }
 
 /// Reads contents that are already in memory, each with the name to use in messages.
@@ -123,33 +163,45 @@ pub fn files(paths: &[String], options: &ReadOptions) -> Result<Traffic> {
 /// # Errors
 /// As [`files`].
 pub fn contents(named: &[(&str, &[u8])], options: &ReadOptions) -> Result<Traffic> {
-    let mut collector = Collector::new(*options);
-    for (name, data) in named {
-        read_one(Input::memory(name, data)?, &mut collector)?;
+    read_all(named.len(), |index| Input::memory(named[index].0, named[index].1), options)
+}
+
+/// Reads files, each on a core of its own while there are some, and combines them in their order.
+fn read_all(
+    count: usize,
+    open: impl Fn(usize) -> Result<Input> + Sync,
+    options: &ReadOptions,
+) -> Result<Traffic> {
+    let mut whole = Collector::new(*options);
+    for part in parallel::map(count, |index| read_one(open(index)?, index, options)) {
+        whole.absorb(part?);
     }
-    collector.finish()
+    whole.finish()
 }
 
 /// A row's outcome; the error is the problem as a phrase.
 type RowResult<T> = std::result::Result<T, String>;
 
-fn read_one(mut input: Input, collector: &mut Collector) -> Result<()> {
+fn read_one(mut input: Input, index: usize, options: &ReadOptions) -> Result<Collector> {
+    let mut part = Collector::new(*options);
     let format = sniff::recognise(&input)?;
-    let index = collector.ledgers.len();
-    let mut ledger = Ledger::new(input.path(), index, format.name(), collector.options.strict);
+    let kind = input.kind().unwrap_or(format.name());
+    let mut ledger = Ledger::new(input.path(), index, kind, options.strict);
     match format {
-        Format::Pcap => capture::read_pcap(&mut input, &mut ledger, collector)?,
-        Format::PcapNg => capture::read_pcapng(&mut input, &mut ledger, collector)?,
-        Format::ZeekTsv => zeek::read(&mut input, &mut ledger, collector)?,
-        Format::ZeekJson => zeek_json::read(&mut input, &mut ledger, collector)?,
-        Format::AccessLog => access_log::read(&mut input, &mut ledger, collector)?,
-        Format::Table(delimiter) => table::read(&mut input, delimiter, &mut ledger, collector)?,
+        Format::Pcap => capture::read_pcap(&mut input, &mut ledger, &mut part)?,
+        Format::PcapNg => capture::read_pcapng(&mut input, &mut ledger, &mut part)?,
+        Format::ZeekTsv => zeek::read(&mut input, &mut ledger, &mut part)?,
+        Format::ZeekJson => zeek_json::read(&mut input, &mut ledger, &mut part)?,
+        Format::Har => har::read(&mut input, &mut ledger, &mut part)?,
+        Format::Nfdump => nfdump::read(&mut input, &mut ledger, &mut part)?,
+        Format::AccessLog => access_log::read(&mut input, &mut ledger, &mut part)?,
+        Format::Table(delimiter) => table::read(&mut input, delimiter, &mut ledger, &mut part)?,
     }
     if ledger.capture.is_none() {
         ledger.content = Some(input.content());
     }
     ledger.sha256 = input.finish()?;
     ledger.check()?;
-    collector.ledgers.push(ledger);
-    Ok(())
+    part.ledgers.push(ledger);
+    Ok(part)
 }

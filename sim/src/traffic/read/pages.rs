@@ -39,6 +39,17 @@ impl Hits {
         self.hits.push(Hit { client, at, is_part, url, referrer });
     }
 
+    /// Adds the requests of another file, whose clients have these numbers here.
+    pub fn absorb(&mut self, other: Hits, clients: &[u32]) {
+        let urls = self.urls.absorb(other.urls);
+        self.hits.extend(other.hits.into_iter().map(|hit| Hit {
+            client: clients[hit.client as usize],
+            url: urls[hit.url as usize],
+            referrer: urls[hit.referrer as usize],
+            ..hit
+        }));
+    }
+
     /// Returns how many requests there are.
     pub fn len(&self) -> usize {
         self.hits.len()

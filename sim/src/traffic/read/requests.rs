@@ -1,5 +1,6 @@
 //! Requests on one connection, and the writes they become.
 
+use super::assemble::PagesOfWrites;
 use crate::traffic::connection::Write;
 use crate::units::Dur;
 
@@ -19,7 +20,7 @@ pub struct Request {
 }
 
 /// Returns the writes in order of time. The pause before each is the gap between the time stamps minus the
-/// previous transfer. If the source does not say how long that took, the pause is the whole gap, an
+/// last end of the transfers before. If the source does not say how long they took, the pause is the whole gap, an
 /// overestimate by one transfer (milliseconds against user pauses of seconds).
 pub fn writes(requests: &mut [Request]) -> Vec<Write> {
     requests.sort_unstable();
@@ -28,9 +29,15 @@ pub fn writes(requests: &mut [Request]) -> Vec<Write> {
     for request in requests.iter() {
         let idle = free_at.map_or(Dur::ZERO, |free: i64| Dur(request.at.saturating_sub(free).max(0) as u64));
         writes.push(Write { idle, bytes: request.bytes });
-        free_at = Some(request.at.saturating_add(request.busy.0 as i64));
+        free_at = free_at.max(Some(request.at.saturating_add(request.busy.0 as i64)));
     }
     writes
+}
+
+/// Returns the page of each request in their order; `None` if they have none.
+pub fn pages(requests: &[Request]) -> Option<Box<PagesOfWrites>> {
+    let pages = requests.iter().map(|request| request.page);
+    requests.iter().any(|request| request.page > 0).then(|| Box::new(PagesOfWrites(pages.collect())))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::input::Input;
 use super::lines::{shown, trim_end};
-use super::{access_log, columns, zeek_json};
+use super::{access_log, columns, har, nfdump, zeek_json};
 use crate::error::{Error, Result};
 
 /// The kinds of file that can be read.
@@ -12,6 +12,8 @@ pub enum Format {
     PcapNg,
     ZeekTsv,
     ZeekJson,
+    Har,
+    Nfdump,
     AccessLog,
     /// Delimited text with a header, and its delimiter.
     Table(u8),
@@ -24,14 +26,16 @@ impl Format {
             Format::Pcap => "pcap",
             Format::PcapNg => "pcapng",
             Format::ZeekTsv | Format::ZeekJson => "zeek",
+            Format::Har => "har",
+            Format::Nfdump => "nfdump",
             Format::AccessLog => "access-log",
             Format::Table(_) => "table",
         }
     }
 }
 
-const KNOWN: &str = "known are Zeek conn.log and http.log (TSV or JSON lines), pcap, pcapng, Common/Combined Log Format, \
-    and delimited text with a header of named columns, each plain or gzipped";
+const KNOWN: &str = "known are Zeek conn.log, http.log, ssl.log and quic.log (TSV or JSON lines), pcap, pcapng, HAR, \
+    nfdump's CSV, Common/Combined Log Format, and delimited text with a header of named columns, each plain or gzipped";
 
 /// Lines of the head in which an access log must show itself.
 const TRIED_LINES: usize = 20;
@@ -65,6 +69,12 @@ fn text(head: &[u8]) -> Option<Format> {
     let first = lines.clone().next()?;
     if first.starts_with(b"#") && lines.clone().any(is_zeek_header) {
         return Some(Format::ZeekTsv);
+    }
+    if har::is_har(head) {
+        return Some(Format::Har);
+    }
+    if nfdump::is_header(first) {
+        return Some(Format::Nfdump);
     }
     if first.starts_with(b"{") {
         return zeek_json::is_zeek(first).then_some(Format::ZeekJson);
@@ -109,7 +119,7 @@ fn hint(head: &[u8]) -> Option<&'static str> {
         (b"BZh", "it looks like bzip2; unpack it first"),
         (b"\x28\xb5\x2f\xfd", "it looks like zstd; unpack it first"),
         (b"\x1f\x8b", "it looks gzipped twice; unpack it once"),
-        (b"PAR1", "it looks like Parquet; write it as CSV first"),
+        (b"PAR1", "it looks like Parquet, which the mousehole command and the Python package read"),
         (b"\xff\xfe", "it looks like UTF-16; save it as UTF-8"),
         (b"\xfe\xff", "it looks like UTF-16; save it as UTF-8"),
         (b"[", "a JSON array is not supported; write one object per line"),

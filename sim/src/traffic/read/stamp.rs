@@ -7,6 +7,8 @@ use jiff::{Timestamp, civil::DateTime, tz::Offset};
 const NS_PER_SEC: i64 = 1_000_000_000;
 /// Stamps beyond this many seconds either way (year 2096) are no time in seconds.
 const MAX_SECS: i64 = 4_000_000_000;
+/// Numbers of at most this many digits fit 64 bits as nanoseconds.
+const MAX_SECS_DIGITS: usize = 10;
 /// Sizes above this (1 TB) are no size of a transfer; sums of millions of them fit 64 bits.
 const MAX_BYTES: f64 = 1e12;
 
@@ -60,14 +62,15 @@ pub fn span(name: &str, text: &[u8], unit: Unit) -> Result<Option<Dur>, String> 
 }
 
 /// Parses a count of bytes. Returns `None` for an unset field (`-` or nothing) and an error for a negative
-/// value or text that is no number.
+/// value, for one that is not finite, and for text that is no number.
 pub fn bytes(name: &str, text: &[u8]) -> Result<Option<u64>, String> {
     let text = text.trim_ascii();
-    if unset(text) {
-        return Ok(None);
-    }
     if !text.is_empty() && text.len() <= 12 && text.iter().all(u8::is_ascii_digit) {
-        return Ok(Some(text.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'))));
+        return Ok(Some(number(text)));
+    }
+    // A program writes nan where it could not compute a size, and that is not the same as no payload.
+    if unset(text) && !text.eq_ignore_ascii_case(b"nan") {
+        return Ok(None);
     }
     let value = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
     match value {
@@ -150,10 +153,22 @@ fn decimal(text: &[u8], unit: Unit) -> Option<Stamp> {
         return exponential(text, unit);
     }
     let places = unit as usize;
+    if whole.len() <= MAX_SECS_DIGITS {
+        let shifted = number(whole) * 10u64.pow(places as u32);
+        let kept = &part[..part.len().min(places)];
+        let ns = shifted + number(kept) * 10u64.pow((places - kept.len()) as u32);
+        let ns = i64::try_from(ns).map_or(i64::MAX, |ns| sign * ns);
+        return Some(Stamp { ns, whole: point.is_none() && ns % NS_PER_SEC == 0 });
+    }
     let kept = part.iter().copied().chain(std::iter::repeat(b'0')).take(places);
     let ns = whole.iter().copied().chain(kept).fold(0i128, |sum, digit| sum * 10 + i128::from(digit - b'0'));
-    let ns = i64::try_from(sign * ns).unwrap_or(i64::MAX);
+    let ns = i64::try_from(i128::from(sign) * ns).unwrap_or(i64::MAX);
     Some(Stamp { ns, whole: point.is_none() && ns % NS_PER_SEC == 0 })
+}
+
+/// Returns the number that at most 18 decimal digits write.
+fn number(digits: &[u8]) -> u64 {
+    digits.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'))
 }
 
 fn exponential(text: &[u8], unit: Unit) -> Option<Stamp> {

@@ -4,14 +4,14 @@
 use super::access_log::ONE_SERVER;
 use super::assemble::{Collector, Draft};
 use super::columns::{Columns, names};
-use super::input::Input;
+use super::input::{Input, Rows};
 use super::ledger::{Ledger, reason};
 use super::lines::shown;
 use super::requests::{self, Request};
 use super::stamp::{self, Stamp, Unit};
 use super::{RowResult, class};
 use crate::error::{Error, Result};
-use crate::traffic::connection::{Kind, Write};
+use crate::traffic::connection::{Kind, Writes};
 use crate::units::Dur;
 use csv::ByteRecord;
 use std::collections::HashMap;
@@ -30,7 +30,7 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
     let path = input.path().to_string();
     let mut builder = csv::ReaderBuilder::new();
     builder.has_headers(false).flexible(true).delimiter(delimiter).quoting(delimiter != b'\t');
-    let mut reader = builder.buffer_capacity(64 * 1024).from_reader(input);
+    let mut reader = builder.buffer_capacity(64 * 1024).from_reader(Rows::new(input));
     let mut record = ByteRecord::new();
     next(&mut reader, &mut record, &path)?;
     let header = names(record.iter());
@@ -58,8 +58,9 @@ enum Outcome {
     Skipped(&'static str, u64),
 }
 
-fn next<R: std::io::Read>(reader: &mut csv::Reader<R>, record: &mut ByteRecord, path: &str) -> Result<bool> {
-    let line = reader.position().line();
+fn next(reader: &mut csv::Reader<Rows>, record: &mut ByteRecord, path: &str) -> Result<bool> {
+    let (line, byte) = (reader.position().line(), reader.position().byte());
+    reader.get_mut().begin_row(line, byte);
     let more = reader.read_byte_record(record).map_err(|error| Error::file(path, error.to_string()))?;
     if reader.position().line() > line + MAX_ROW_LINES {
         let problem = format!("the row has a quoted field that does not end within {MAX_ROW_LINES} lines");
@@ -110,16 +111,16 @@ fn row(
     collector.saw_stamp(ledger.index, at.whole);
     let draft = Draft {
         start: at.ns,
-        file: ledger.index,
+        file: ledger.index as u32,
         order: ledger.rows,
         client: collector.hosts.id(named(record, columns.client, b"(client)")),
         server: collector.hosts.id(named(record, columns.server, ONE_SERVER)),
-        rtt,
-        duration,
+        rtt: rtt.into(),
+        duration: duration.into(),
         kind,
         class: class::classify(named(record, columns.service, b""), named(record, columns.server_port, b"")),
-        writes: Vec::new(),
-        pages: Vec::new(),
+        writes: Writes::one(bytes),
+        pages: None,
     };
     let request =
         Request { at: at.ns, depth: ledger.rows, busy: duration.unwrap_or(Dur::ZERO), bytes, page: 0 };
@@ -127,31 +128,27 @@ fn row(
     Ok(Outcome::Used)
 }
 
-fn add_to_group(
-    mut draft: Draft,
-    request: Request,
-    id: &[u8],
-    collector: &mut Collector,
-    groups: &mut Groups,
-) {
+fn add_to_group(draft: Draft, request: Request, id: &[u8], collector: &mut Collector, groups: &mut Groups) {
     if stamp::unset(id) {
-        draft.writes = vec![Write { idle: Dur::ZERO, bytes: request.bytes }];
         collector.connections.push(draft);
         return;
     }
-    let duration = draft.duration;
+    let duration: Option<Dur> = draft.duration.into();
     let entry = groups.entry((draft.client, id.to_vec())).or_insert_with(|| (draft, Vec::new()));
-    entry.0.duration = entry.0.duration.and(duration);
+    if duration.is_none() {
+        entry.0.duration = duration.into();
+    }
     entry.1.push(request);
 }
 
 /// Makes a connection of the rows of one id. Its end is known if that of each row is.
 fn close_group((mut draft, mut requests): (Draft, Vec<Request>)) -> Draft {
-    draft.writes = requests::writes(&mut requests);
+    draft.writes = requests::writes(&mut requests).into();
     draft.start = requests[0].at;
     let ends = requests.iter().map(|request| request.at.saturating_add(request.busy.0 as i64));
     let last = ends.max().unwrap_or(draft.start);
-    draft.duration = draft.duration.map(|_| Dur(last.saturating_sub(draft.start) as u64));
+    let known: Option<Dur> = draft.duration.into();
+    draft.duration = known.map(|_| Dur(last.saturating_sub(draft.start) as u64)).into();
     draft
 }
 

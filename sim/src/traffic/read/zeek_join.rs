@@ -1,50 +1,43 @@
-//! Joins rows of `http.log` with rows of `conn.log` by `uid`, in any order of files and rows.
+//! Joins rows of Zeek's logs by `uid`, in any order of files and rows.
+//!
+//! `conn.log` says how many bytes a connection carried, headers included; `http.log` says when each was asked
+//! for and how large its body was; `ssl.log` and `quic.log` name the application protocol.
 
-use super::assemble::{Collector, Draft, Names, base};
+use super::assemble::{Collector, Draft, base};
 use super::ledger::{Ledger, reason};
 use super::pages::{self, Hits};
 use super::requests::{self, Request};
 use super::stamp;
-use super::zeek::Row;
+use super::zeek_row::Row;
+use super::zeek_sizes::on_the_wire;
 use crate::flow::Class;
-use crate::traffic::connection::{Kind, Write};
+use crate::traffic::connection::Kind;
 use crate::units::Dur;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// Rows that wait for the end of all files.
 #[derive(Default)]
 pub struct Store {
-    uids: Names,
-    pub conns: Vec<ConnRow>,
+    conns: Vec<Draft>,
+    /// The uid of each, 0 for none.
+    uids: Vec<u64>,
+    /// Places of UDP rows that may turn out to be QUIC, ascending.
+    unknown_udp: Vec<u32>,
     pub requests: Vec<HttpRow>,
+    pub hints: Vec<Hint>,
     /// One entry for each request.
     hits: Hits,
     has_referrers: bool,
 }
 
-/// A row of `conn.log`.
-#[derive(Debug, Clone)]
-pub struct ConnRow {
-    pub file: usize,
-    pub order: u64,
-    pub at: i64,
-    pub uid: Option<u32>,
-    pub client: u32,
-    pub server: u32,
-    pub rtt: Option<Dur>,
-    pub duration: Option<Dur>,
-    pub kind: Kind,
-    pub class: Class,
-    pub bytes: u64,
-}
-
 /// A row of `http.log`.
 #[derive(Debug, Clone)]
 pub struct HttpRow {
-    pub file: usize,
+    /// See [`uid_number`].
+    pub uid: u64,
+    pub file: u32,
     pub order: u64,
     pub at: i64,
-    pub uid: Option<u32>,
     pub depth: u64,
     pub client: u32,
     pub server: u32,
@@ -53,7 +46,59 @@ pub struct HttpRow {
     pub page: u32,
 }
 
+/// What `ssl.log` or `quic.log` says of a connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Hint {
+    pub uid: u64,
+    pub class: Option<Class>,
+    pub is_quic: bool,
+    pub file: u32,
+}
+
+/// Returns a number that stands for a uid, 0 for none. It is a hash: two of five million uids share one with a
+/// probability of 7 in 10 million.
+pub fn uid_number(text: &[u8]) -> u64 {
+    if stamp::unset(text) {
+        return 0;
+    }
+    let fold = |hash: u64, chunk: &[u8]| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        let wide = u128::from(hash ^ u64::from_le_bytes(word)) * 0x9e37_79b9_7f4a_7c15;
+        (wide >> 64) as u64 ^ wide as u64
+    };
+    text.chunks(8).fold(text.len() as u64, fold).max(1)
+}
+
+/// What is counted for the notes.
+#[derive(Default)]
+struct Counts {
+    /// Connections that have requests and a row of `conn.log`.
+    joined: u64,
+    /// Connections that have requests only.
+    alone: u64,
+    /// Connections that have a row of `conn.log` only.
+    singles: u64,
+    /// Writes after the first.
+    later: u64,
+    /// Connections whose bodies are larger than what they carried.
+    scaled: u64,
+    /// Responses without a body whose headers nothing tells.
+    bodiless: u64,
+    /// Connections of which a hint told something.
+    hinted: u64,
+}
+
 impl Store {
+    /// Adds a row of `conn.log`.
+    pub fn add_conn(&mut self, draft: Draft, uid: u64, is_unknown_udp: bool) {
+        if is_unknown_udp {
+            self.unknown_udp.push(self.conns.len() as u32);
+        }
+        self.conns.push(draft);
+        self.uids.push(uid);
+    }
+
     /// Remembers a request for the search for pages.
     pub fn saw(&mut self, client: u32, at: i64, row: &Row) {
         let uri = pages::without_scheme(row.uri);
@@ -62,178 +107,282 @@ impl Store {
         self.hits.add(client, at, &url, pages::without_scheme(row.referrer));
     }
 
+    /// Adds the rows of another file, whose hosts have these numbers here.
+    pub fn absorb(&mut self, other: Store, hosts: &[u32]) {
+        let first = self.conns.len() as u32;
+        let renumbered = |client: u32, server: u32| (hosts[client as usize], hosts[server as usize]);
+        self.conns.extend(other.conns.into_iter().map(|draft| draft.with_hosts(hosts)));
+        self.uids.extend(other.uids);
+        self.unknown_udp.extend(other.unknown_udp.into_iter().map(|place| place + first));
+        self.requests.extend(other.requests.into_iter().map(|row| {
+            let (client, server) = renumbered(row.client, row.server);
+            HttpRow { client, server, ..row }
+        }));
+        self.hints.extend(other.hints);
+        self.hits.absorb(other.hits, hosts);
+        self.has_referrers |= other.has_referrers;
+    }
+
     /// Assigns each request to its page, if the log has referrers.
     fn find_pages(&mut self, last: &mut u32) {
+        let hits = std::mem::take(&mut self.hits);
         if !self.has_referrers {
             return;
         }
-        let (pages, new_last) = self.hits.pages(*last);
+        let (pages, new_last) = hits.pages(*last);
         *last = new_last;
         self.requests.iter_mut().zip(pages).for_each(|(row, page)| row.page = page);
     }
 
-    /// Returns the number of a uid, a new one for a new uid; `None` when the row has none.
-    pub fn uid(&mut self, text: &[u8]) -> Option<u32> {
-        (!stamp::unset(text)).then(|| self.uids.id(text))
+    /// Returns the place of the first row of `conn.log` for each uid that another log names.
+    fn places_of_named(&self) -> HashMap<u64, usize> {
+        let named = self.requests.iter().map(|row| row.uid).chain(self.hints.iter().map(|hint| hint.uid));
+        let named: HashSet<u64> = named.filter(|&uid| uid != 0).collect();
+        let mut places = HashMap::new();
+        if !named.is_empty() {
+            let conns = self.uids.iter().enumerate().filter(|(_, uid)| named.contains(uid));
+            conns.for_each(|(place, &uid)| {
+                places.entry(uid).or_insert(place);
+            });
+        }
+        places
+    }
+
+    /// Returns the places of rows whose uid an earlier row has, ascending.
+    fn repeated(&self) -> Vec<usize> {
+        let maybe = self.maybe_repeated();
+        if maybe.is_empty() {
+            return Vec::new();
+        }
+        let mut seen = HashSet::new();
+        let again =
+            self.uids.iter().enumerate().filter(|(_, uid)| maybe.contains(uid) && !seen.insert(**uid));
+        again.map(|(place, _)| place).collect()
+    }
+
+    /// Returns the uids that meet an earlier one in a table of bits: those that are repeated, and at most one in 16 others.
+    /// A table of all uids would take as much memory as their connections do.
+    fn maybe_repeated(&self) -> HashSet<u64> {
+        let bits = (8 * self.uids.len() as u64).next_power_of_two().max(64);
+        let mut table = vec![0u64; (bits / 64) as usize];
+        let mut is_met = |uid: &&u64| {
+            let bit = **uid & (bits - 1);
+            let word = &mut table[(bit / 64) as usize];
+            let was = *word;
+            *word |= 1 << (bit % 64);
+            was == *word
+        };
+        self.uids.iter().filter(|&&uid| uid != 0).filter(|uid| is_met(uid)).copied().collect()
+    }
+
+    /// Applies what `ssl.log` and `quic.log` say, and forgets the UDP rows that are still unknown.
+    fn apply_hints(&mut self, places: &HashMap<u64, usize>, ledgers: &mut [Ledger], counts: &mut Counts) {
+        for hint in &self.hints {
+            let ledger = &mut ledgers[hint.file as usize];
+            let Some(&place) = places.get(&hint.uid) else {
+                ledger.skip(reason::NO_CONNECTION, 1, 0);
+                continue;
+            };
+            ledger.used += 1;
+            let conn = &mut self.conns[place];
+            counts.hinted += u64::from(hint.class.is_some() || hint.is_quic);
+            conn.class = hint.class.unwrap_or(conn.class);
+            if hint.is_quic && self.unknown_udp.binary_search(&(place as u32)).is_ok() {
+                conn.kind = Kind::Quic;
+            }
+        }
+        let conns = &self.conns;
+        self.unknown_udp.retain(|&place| conns[place as usize].kind != Kind::Quic);
     }
 }
 
 /// Turns the collected rows into connections and closes the files' accounts.
 pub fn join(collector: &mut Collector) {
     let mut store = std::mem::take(&mut collector.zeek);
+    let mut counts = Counts::default();
     store.find_pages(&mut collector.last_page);
-    let conn_of_uid = first_of_each_uid(&store.conns);
+    let places = store.places_of_named();
+    store.apply_hints(&places, &mut collector.ledgers, &mut counts);
+    let with_requests = join_requests(&mut store, &places, collector, &mut counts);
+    add_conns(store, &with_requests, collector, &mut counts);
+    note(&counts, collector);
+    let coarse = collector.ledgers.iter().filter(|ledger| {
+        matches!(&*ledger.kind, "zeek-conn" | "zeek-http")
+            && ledger.used > 0
+            && collector.is_coarse(ledger.index)
+    });
+    let paths: Vec<String> = coarse.map(|ledger| ledger.path.clone()).collect();
+    paths.iter().for_each(|path| collector.note_coarse(path));
+}
+
+/// Gives the requests of each uid to its row of `conn.log`, or makes a connection of them. Returns the places of
+/// the rows that got some.
+fn join_requests(
+    store: &mut Store,
+    places: &HashMap<u64, usize>,
+    collector: &mut Collector,
+    counts: &mut Counts,
+) -> HashSet<usize> {
     let mut with_requests = HashSet::new();
-    let (mut joined, mut alone, mut later) = (0u64, 0u64, 0u64);
-    for group in group(store.requests).into_values() {
-        let conn = group[0].uid.and_then(|uid| conn_of_uid.get(&uid)).map(|&place| &store.conns[place]);
-        with_requests.extend(group[0].uid);
-        if let Some(draft) = from_requests(&group, conn, &mut collector.ledgers) {
-            later += draft.writes.len() as u64 - 1;
-            *(if conn.is_some() { &mut joined } else { &mut alone }) += 1;
-            push(draft, group[0].uid, collector);
+    let mut requests = std::mem::take(&mut store.requests);
+    requests.sort_unstable_by_key(|row| (row.uid, row.file, row.order));
+    // A row without a uid is a connection of its own.
+    for group in requests.chunk_by(|a, b| a.uid == b.uid && a.uid != 0) {
+        let place = places.get(&group[0].uid).copied();
+        let conn = place.map(|place| &mut store.conns[place]);
+        with_requests.extend(place);
+        let total = conn.as_ref().map_or(0, |conn| conn.writes[0].bytes);
+        let draft = from_requests(group, total, conn.as_deref(), &mut collector.ledgers, counts);
+        match (draft, conn) {
+            (None, _) => {}
+            (Some(draft), Some(conn)) => {
+                counts.joined += 1;
+                *conn = draft;
+            }
+            (Some(draft), None) => {
+                counts.alone += 1;
+                let draft = spread(draft, group[0].uid, collector);
+                collector.connections.push(draft);
+            }
         }
     }
-    let singles = add_singles(&store.conns, &conn_of_uid, &with_requests, collector);
-    note(joined, alone, singles, later, collector);
+    with_requests
 }
 
-fn first_of_each_uid(conns: &[ConnRow]) -> HashMap<u32, usize> {
-    let mut places = HashMap::new();
-    for (place, conn) in conns.iter().enumerate() {
-        if let Some(uid) = conn.uid {
-            places.entry(uid).or_insert(place);
+/// Returns the connection of these requests; `None` if they carry nothing.
+fn from_requests(
+    group: &[HttpRow],
+    total: u64,
+    conn: Option<&Draft>,
+    ledgers: &mut [Ledger],
+    counts: &mut Counts,
+) -> Option<Draft> {
+    let bodies: Vec<u64> = group.iter().map(|row| row.bytes).collect();
+    let sizes = on_the_wire(&bodies, total);
+    counts.scaled += u64::from(total > 0 && bodies.iter().sum::<u64>() > total);
+    let mut requests = Vec::new();
+    for (row, bytes) in group.iter().zip(sizes) {
+        let ledger = &mut ledgers[row.file as usize];
+        if bytes == 0 {
+            counts.bodiless += u64::from(conn.is_none());
+            ledger.skip(reason::NO_PAYLOAD, 1, 0);
+            continue;
         }
+        ledger.used += 1;
+        requests.push(Request { at: row.at, depth: row.depth, busy: Dur::ZERO, bytes, page: row.page });
     }
-    places
-}
-
-/// Groups requests by uid; a row without a uid is a group of its own.
-fn group(requests: Vec<HttpRow>) -> BTreeMap<(u64, u64), Vec<HttpRow>> {
-    let mut groups: BTreeMap<(u64, u64), Vec<HttpRow>> = BTreeMap::new();
-    for row in requests {
-        let key =
-            row.uid.map_or((u64::from(u32::MAX) + 1 + row.file as u64, row.order), |uid| (u64::from(uid), 0));
-        groups.entry(key).or_default().push(row);
-    }
-    groups
-}
-
-fn from_requests(group: &[HttpRow], conn: Option<&ConnRow>, ledgers: &mut [Ledger]) -> Option<Draft> {
-    for row in group {
-        match row.bytes {
-            0 => ledgers[row.file].skip(reason::NO_PAYLOAD, 1, 0),
-            _ => ledgers[row.file].used += 1,
-        }
-    }
-    let loaded = group.iter().filter(|row| row.bytes > 0);
-    let mut requests: Vec<Request> = loaded
-        .map(|row| Request {
-            at: row.at,
-            depth: row.depth,
-            busy: Dur::ZERO,
-            bytes: row.bytes,
-            page: row.page,
-        })
-        .collect();
     if requests.is_empty() {
-        conn.iter().for_each(|conn| ledgers[conn.file].skip(reason::NO_PAYLOAD, 1, 0));
         return None;
     }
     let writes = requests::writes(&mut requests);
+    counts.later += writes.len() as u64 - 1;
     let first = group.iter().min_by_key(|row| (row.at, row.depth))?;
-    conn.iter().for_each(|conn| ledgers[conn.file].used += 1);
-    let start = conn.map_or(first.at, |conn| conn.at.min(first.at));
+    let start = conn.map_or(first.at, |conn| conn.start.min(first.at));
+    let duration = conn.and_then(|conn| {
+        let duration: Option<Dur> = conn.duration.into();
+        Some(duration? + Dur(conn.start.saturating_sub(start) as u64))
+    });
     Some(Draft {
         start,
         file: conn.map_or(first.file, |conn| conn.file),
         order: conn.map_or(first.order, |conn| conn.order),
         client: conn.map_or(first.client, |conn| conn.client),
         server: conn.map_or(first.server, |conn| conn.server),
-        rtt: conn.and_then(|conn| conn.rtt),
-        duration: conn.and_then(|conn| Some(conn.duration? + Dur((conn.at - start) as u64))),
+        rtt: conn.map_or(None.into(), |conn| conn.rtt),
+        duration: duration.into(),
         kind: conn.map_or(Kind::Tcp, |conn| conn.kind),
         // Requests of http.log are web traffic on any port.
         class: Class::Web,
-        writes,
-        pages: requests.iter().map(|request| request.page).collect(),
+        writes: writes.into(),
+        pages: requests::pages(&requests),
     })
 }
 
-fn add_singles(
-    conns: &[ConnRow],
-    conn_of_uid: &HashMap<u32, usize>,
-    with_requests: &HashSet<u32>,
-    collector: &mut Collector,
-) -> u64 {
-    let mut singles = 0;
-    for (place, conn) in conns.iter().enumerate() {
-        let is_first = conn.uid.is_none_or(|uid| conn_of_uid[&uid] == place);
-        if is_first && conn.uid.is_some_and(|uid| with_requests.contains(&uid)) {
-            continue;
+/// Adds the rows of `conn.log` that carry something.
+fn add_conns(store: Store, with_requests: &HashSet<usize>, collector: &mut Collector, counts: &mut Counts) {
+    let repeated = store.repeated();
+    let Store { mut conns, uids, unknown_udp, .. } = store;
+    let mut place = 0;
+    conns.retain_mut(|conn| {
+        let here = place;
+        place += 1;
+        let ledger = &mut collector.ledgers[conn.file as usize];
+        let bytes: u64 = conn.writes.iter().map(|write| write.bytes).sum();
+        let why = match bytes {
+            _ if unknown_udp.binary_search(&(here as u32)).is_ok() => Some(reason::OTHER_UDP),
+            _ if repeated.binary_search(&here).is_ok() => Some(reason::REPEATED_UID),
+            0 => Some(reason::NO_PAYLOAD),
+            _ => None,
+        };
+        if let Some(why) = why {
+            ledger.skip(why, 1, bytes);
+            return false;
         }
-        let ledger = &mut collector.ledgers[conn.file];
-        match (is_first, conn.bytes) {
-            (false, bytes) => ledger.skip(reason::REPEATED_UID, 1, bytes),
-            (true, 0) => ledger.skip(reason::NO_PAYLOAD, 1, 0),
-            (true, _) => {
-                ledger.used += 1;
-                singles += 1;
-                push(single(conn), conn.uid, collector);
-            }
-        }
-    }
-    singles
-}
-
-fn single(conn: &ConnRow) -> Draft {
-    Draft {
-        start: conn.at,
-        file: conn.file,
-        order: conn.order,
-        client: conn.client,
-        server: conn.server,
-        rtt: conn.rtt,
-        duration: conn.duration,
-        kind: conn.kind,
-        class: conn.class,
-        writes: vec![Write { idle: Dur::ZERO, bytes: conn.bytes }],
-        pages: Vec::new(),
+        ledger.used += 1;
+        counts.singles += u64::from(!with_requests.contains(&here));
+        conn.start += shift(conn, uids[here], collector);
+        true
+    });
+    match collector.connections.is_empty() {
+        true => collector.connections = conns,
+        false => collector.connections.append(&mut conns),
     }
 }
 
-/// Adds a connection. A uid is shifted as a whole within its second, so that the gaps between its requests
-/// stay.
-fn push(mut draft: Draft, uid: Option<u32>, collector: &mut Collector) {
-    if collector.is_coarse(draft.file) {
-        let entity = uid.map_or(draft.order, |uid| 1 << 39 | u64::from(uid));
-        draft.start += collector.within_second(draft.file, entity);
-        let path = collector.ledgers[draft.file].path.clone();
-        collector.note_coarse(&path);
-    }
-    collector.connections.push(draft);
+fn spread(mut draft: Draft, uid: u64, collector: &Collector) -> Draft {
+    draft.start += shift(&draft, uid, collector);
+    draft
 }
 
-fn note(joined: u64, alone: u64, singles: u64, later: u64, collector: &mut Collector) {
-    if joined > 0 {
+/// Returns how far a connection is moved within its second. A uid is shifted as a whole, so that the gaps between
+/// its requests stay.
+fn shift(draft: &Draft, uid: u64, collector: &Collector) -> i64 {
+    let file = draft.file as usize;
+    let entity = if uid == 0 { draft.order } else { 1 << 39 | uid >> 25 };
+    if collector.is_coarse(file) { collector.within_second(file, entity) } else { 0 }
+}
+
+fn note(counts: &Counts, collector: &mut Collector) {
+    if counts.joined > 0 {
         collector.note(format!(
-            "{joined} connections of conn.log have their requests from http.log, one write per request"
+            "{} connections of conn.log have their requests from http.log, one write per request; their bytes are \
+             those of conn.log, headers included",
+            counts.joined
         ));
     }
-    if alone > 0 {
+    if counts.alone > 0 {
         let files = names_of(collector, "zeek-http");
-        collector.note(format!("{files}: {alone} connections known from http.log only, grouped by uid"));
+        collector
+            .note(format!("{files}: {} connections known from http.log only, grouped by uid", counts.alone));
     }
-    if later > 0 {
+    if counts.bodiless > 0 {
+        let files = names_of(collector, "zeek-http");
+        collector.note(format!(
+            "{files}: {} responses without a body are left out; with conn.log their headers would be known",
+            counts.bodiless
+        ));
+    }
+    if counts.scaled > 0 {
+        collector.note(format!(
+            "the bodies of {} connections in http.log exceed the bytes in conn.log (Zeek counts them decompressed), \
+             so they are scaled to those",
+            counts.scaled
+        ));
+    }
+    if counts.later > 0 {
         collector.note(
             "pauses between requests of http.log are the gaps between their time stamps; they include the response before"
                 .to_string(),
         );
     }
-    if singles > 0 {
+    if counts.hinted > 0 {
+        collector.note(format!("ssl.log and quic.log name the protocol of {} connections", counts.hinted));
+    }
+    if counts.singles > 0 {
         let files = names_of(collector, "zeek-conn");
         collector.note(format!(
-            "{files}: one write per connection for {singles} connections: conn.log does not tell pauses"
+            "{files}: one write per connection for {} connections: conn.log does not tell pauses",
+            counts.singles
         ));
     }
 }
@@ -241,4 +390,29 @@ fn note(joined: u64, alone: u64, singles: u64, later: u64, collector: &mut Colle
 fn names_of(collector: &Collector, kind: &str) -> String {
     let of_kind = collector.ledgers.iter().filter(|ledger| ledger.kind == kind);
     of_kind.map(|ledger| base(&ledger.path)).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated__are_all_later_rows_of_a_uid() {
+        let mut uids: Vec<u64> = (0..5000).map(|k| uid_number(format!("C{k}").as_bytes())).collect();
+        (uids[7], uids[4000], uids[4999], uids[20], uids[21]) = (uids[6], uids[6], uids[3000], 0, 0);
+        let store = Store { uids, ..Store::default() };
+        assert_eq!(store.repeated(), [7, 4000, 4999]);
+        assert!(store.maybe_repeated().len() < 600);
+        assert!(Store::default().repeated().is_empty());
+    }
+
+    #[test]
+    fn uid_number__tells_uids_apart() {
+        let numbers: HashSet<u64> =
+            (0..10_000).map(|k| uid_number(format!("CzY7vCEvk7IXC{k}").as_bytes())).collect();
+        assert_eq!(numbers.len(), 10_000);
+        assert_ne!(uid_number(b"a"), uid_number(b"a\0"));
+        assert_eq!(uid_number(b"-"), 0);
+    }
 }

@@ -1,19 +1,15 @@
-//! Zeek logs as JSON lines: one object per row, unset fields left out.
+//! Zeek logs as JSON lines: one object per row, unset fields left out. The streaming form, in which all logs may be
+//! in one file, names the log of each row in `_path`.
 
 use super::Direction;
 use super::assemble::Collector;
 use super::input::Input;
+use super::json_text::Text;
 use super::ledger::{Ledger, reason};
 use super::lines::Lines;
-use super::zeek::{self, Log, Row};
+use super::zeek_row::{self, Log, Row};
 use crate::error::Result;
-use serde::{Deserialize, Deserializer, de::Visitor};
-use std::borrow::Cow;
-use std::fmt;
-
-/// A number or string as the text a TSV log would have; empty when unset.
-#[derive(Debug, Default)]
-struct Text<'a>(Cow<'a, str>);
+use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
 struct Object<'a> {
@@ -31,6 +27,12 @@ struct Object<'a> {
     server_port: Text<'a>,
     #[serde(borrow, default)]
     service: Text<'a>,
+    #[serde(borrow, default)]
+    cipher: Text<'a>,
+    #[serde(borrow, default)]
+    next_protocol: Text<'a>,
+    #[serde(borrow, default)]
+    client_protocol: Text<'a>,
     #[serde(borrow, default)]
     id: Id<'a>,
     #[serde(borrow, default)]
@@ -80,13 +82,14 @@ struct Id<'a> {
 pub fn is_zeek(line: &[u8]) -> bool {
     let Ok(object) = serde_json::from_slice::<serde_json::Value>(line) else { return has_zeek_names(line) };
     let has = |name: &str| object.get(name).is_some();
-    has("ts") && (has("uid") || has("id.orig_h") || has("id"))
+    has("_path") || has("ts") && (has("uid") || has("id.orig_h") || has("id"))
 }
 
 /// Returns the same for a first line that is damaged or longer than the part examined.
 fn has_zeek_names(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line);
-    text.contains("\"ts\"") && (text.contains("\"uid\"") || text.contains("\"id.orig_h\""))
+    text.contains("\"_path\"")
+        || text.contains("\"ts\"") && (text.contains("\"uid\"") || text.contains("\"id.orig_h\""))
 }
 
 /// Reads the whole log.
@@ -122,17 +125,21 @@ fn add_object(object: &Object, line: u64, ledger: &mut Ledger, collector: &mut C
         return Ok(());
     };
     ledger.kind = log.name().to_string();
-    zeek::add_row(log, &object.row(log, collector.options.direction), line, ledger, collector)
+    zeek_row::add_row(log, &object.row(log, collector.options.direction), line, ledger, collector)
 }
 
 impl Object<'_> {
     fn log(&self) -> Option<Log> {
         let is_http =
             !(self.method.is_empty() && self.trans_depth.is_empty() && self.response_body_len.is_empty());
-        match &*self.path.0 {
+        match self.path.as_str() {
             "conn" => Some(Log::Conn),
             "http" => Some(Log::Http),
+            "ssl" => Some(Log::Ssl),
+            "quic" => Some(Log::Quic),
             "" if is_http => Some(Log::Http),
+            "" if !self.client_protocol.is_empty() => Some(Log::Quic),
+            "" if !(self.next_protocol.is_empty() && self.cipher.is_empty()) => Some(Log::Ssl),
             "" => Some(Log::Conn),
             _ => None,
         }
@@ -141,7 +148,12 @@ impl Object<'_> {
     fn row(&self, log: Log, direction: Direction) -> Row<'_> {
         let (orig, resp) = match log {
             Log::Conn => (&self.orig_bytes, &self.resp_bytes),
-            Log::Http => (&self.request_body_len, &self.response_body_len),
+            Log::Http | Log::Ssl | Log::Quic => (&self.request_body_len, &self.response_body_len),
+        };
+        let service = match log {
+            Log::Conn | Log::Http => &self.service,
+            Log::Ssl => &self.next_protocol,
+            Log::Quic => &self.client_protocol,
         };
         let (bytes, reverse, ip_bytes) = match direction {
             Direction::Down => (resp, orig, &self.resp_ip_bytes),
@@ -154,7 +166,7 @@ impl Object<'_> {
             server: self.server.or(&self.id.resp_h),
             proto: self.proto.bytes(),
             server_port: self.server_port.or(&self.id.resp_p),
-            service: self.service.bytes(),
+            service: service.bytes(),
             bytes: bytes.bytes(),
             reverse: reverse.bytes(),
             ip_bytes: ip_bytes.bytes(),
@@ -166,60 +178,5 @@ impl Object<'_> {
             uri: self.uri.bytes(),
             referrer: self.referrer.bytes(),
         }
-    }
-}
-
-impl Text<'_> {
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn bytes(&self) -> &[u8] {
-        self.0.as_bytes()
-    }
-
-    fn or<'b>(&'b self, other: &'b Text) -> &'b [u8] {
-        if self.is_empty() { other.bytes() } else { self.bytes() }
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_any(TextVisitor).map(Text)
-    }
-}
-
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a number or a string")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E>(self, text: &str) -> std::result::Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_string()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> std::result::Result<Self::Value, E> {
-        Ok(Cow::Owned(value.to_string()))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> std::result::Result<Self::Value, E> {
-        Ok(Cow::Owned(value.to_string()))
-    }
-
-    /// Returns the shortest text that gives the same float, so that microseconds survive.
-    fn visit_f64<E>(self, value: f64) -> std::result::Result<Self::Value, E> {
-        Ok(Cow::Owned(value.to_string()))
-    }
-
-    fn visit_unit<E>(self) -> std::result::Result<Self::Value, E> {
-        Ok(Cow::Borrowed(""))
     }
 }

@@ -44,6 +44,13 @@ pub fn expected() -> Vec<Connection> {
     ]
 }
 
+/// The same with the 300 B of headers that conn.log counts for the three responses of the second.
+pub fn with_headers() -> Vec<Connection> {
+    let mut connections = expected();
+    connections[1] = connection(1_500, 1, 1, &[(0, 800), (2_000, 90_100), (500, 100)]);
+    connections
+}
+
 pub const CONN_FIELDS: &str = "#separator \\x09\n#unset_field\t-\n#path\tconn\n\
     #fields\tts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\tproto\torig_bytes\tresp_bytes\n";
 pub const HTTP_FIELDS: &str = "#separator \\x09\n#unset_field\t-\n#path\thttp\n\

@@ -1,0 +1,124 @@
+"""Traffic from standard input and from Parquet tables."""
+
+import gzip
+import hashlib
+import json
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import mousehole
+import polars as pl
+import pytest
+from mousehole.errors import MouseholeError
+from support import MODULE
+
+ROWS = 300
+TABLE = pl.DataFrame(
+    {
+        "start": [0.1 * n for n in range(ROWS)],
+        "client": [f"c{n % 7}" for n in range(ROWS)],
+        "bytes": [500 + 997 * n % 40_000 for n in range(ROWS)],
+        "rtt_ms": [None if n % 5 else 40.5 for n in range(ROWS)],
+        "duration": [0.05] * ROWS,
+        "remark": [["not", "read"]] * ROWS,
+    }
+)
+LINK = [
+    "--rate",
+    "5mbit",
+    "--load",
+    "0.8",
+    "--schemes",
+    "droptail,sfd",
+    "--duration",
+    "20s",
+    "--warmup",
+    "2s",
+]
+
+
+def piped(data: bytes, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*MODULE, *arguments], input=data, capture_output=True, cwd=cwd, check=False)
+
+
+def as_csv(frame: pl.DataFrame) -> bytes:
+    return frame.drop("remark", strict=False).write_csv().encode()
+
+
+def test_standard_input__is_read_like_a_file(tmp_path: Path) -> None:
+    data = gzip.compress(as_csv(TABLE))
+    (tmp_path / "t.csv.gz").write_bytes(data)
+    done = piped(data, "inspect", "-", "--json", "-", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["sources"][0]["name"] == "standard input"
+    assert summary["sources"][0]["sha256"] == hashlib.sha256(data).hexdigest()
+    assert summary["connections"] == mousehole.inspect(tmp_path / "t.csv.gz")["connections"] == ROWS
+
+
+def test_standard_input__is_compared_and_run(tmp_path: Path) -> None:
+    data = as_csv(TABLE)
+    done = piped(
+        data, "compare", "-", *LINK, "--seeds", "2", "--json", "-", "--save-scenario", "s.toml", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    entry = {"name": "standard input", "sha256": hashlib.sha256(data).hexdigest()}
+    assert json.loads(done.stdout)["manifest"]["inputs"] == [entry]
+    done = piped(data, "run", "s.toml", "--json", "-", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["manifest"]["inputs"] == [entry]
+
+
+def test_parquet__equals_the_same_table_as_text(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(as_csv(TABLE))
+    TABLE.write_parquet(tmp_path / "t.data", row_group_size=70)
+    read, expected = (mousehole.read(tmp_path / name) for name in ("t.data", "t.csv"))
+    assert read.equals(expected)
+    assert read.height == ROWS
+    (source,) = mousehole.inspect(tmp_path / "t.data")["sources"]
+    stored = hashlib.sha256((tmp_path / "t.data").read_bytes()).hexdigest()
+    assert (source["kind"], source["rows"], source["sha256"]) == ("parquet", ROWS, stored)
+
+
+def test_parquet__joins_other_files(tmp_path: Path) -> None:
+    later = TABLE.with_columns(pl.col("start") + 100)
+    (tmp_path / "a.csv").write_bytes(as_csv(TABLE))
+    later.write_parquet(tmp_path / "b.parquet")
+    both = mousehole.read([tmp_path / "b.parquet", tmp_path / "a.csv"])
+    assert both.height == 2 * ROWS
+    assert both["client"].n_unique() == 7
+
+
+def test_parquet__times_may_have_types(tmp_path: Path) -> None:
+    start = datetime(2024, 5, 1, 12, 0, 0, 250_000, tzinfo=UTC)
+    starts = [start + timedelta(seconds=1.5 * n) for n in range(4)]
+    frame = pl.DataFrame({"time": starts, "size": [10, 20, 30, 40], "dur": [timedelta(milliseconds=250)] * 4})
+    in_zone = frame.with_columns(pl.col("time").dt.convert_time_zone("Asia/Tokyo"))
+    for table in (frame, in_zone, frame.with_columns(pl.col("time").dt.replace_time_zone(None))):
+        table.write_parquet(tmp_path / "t.parquet")
+        assert mousehole.read(tmp_path / "t.parquet")["start_s"].to_list() == [0.0, 1.5, 3.0, 4.5]
+        assert mousehole.inspect(tmp_path / "t.parquet")["ends_known"] == 4
+
+
+def test_parquet__faults_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "t.parquet"
+    TABLE.with_columns(
+        pl.when(pl.col("start") > 29.8).then(float("nan")).otherwise(8.0).alias("bytes")
+    ).write_parquet(file)
+    faults = mousehole.inspect(file)["faults"]
+    assert faults["count"] == 1
+    assert (
+        faults["first"]
+        == 't.parquet:301: bytes "NaN" is not allowed; a whole number of bytes from 0 to 1e12 is'
+    )
+    pl.DataFrame({"a": [1]}).write_parquet(file)
+    with pytest.raises(MouseholeError, match="no column of the Parquet table has a known name"):
+        mousehole.inspect(file)
+    file.write_bytes(b"PAR1 and no more")
+    with pytest.raises(MouseholeError, match="the Parquet file cannot be read") as caught:
+        mousehole.inspect(file)
+    assert "\n" not in str(caught.value)
+    done = piped(file.read_bytes() + b"\0", "inspect", "-", cwd=tmp_path)
+    assert done.returncode == 2
+    assert b"standard input: unknown format" in done.stderr

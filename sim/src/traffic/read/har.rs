@@ -1,0 +1,320 @@
+//! HAR files (HTTP Archive 1.2): page loads as browsers export them, read entry by entry.
+//!
+//! One browser is one client. Its connections are those that the file names (`connection`); browsers that name the
+//! port there, or nothing, get one connection per server for HTTP/2 and HTTP/3, and for HTTP/1 as many as requests
+//! overlap.
+
+use super::assemble::{Collector, Draft, base};
+use super::har_json::{self, Entry};
+use super::input::Input;
+use super::ledger::{Ledger, reason};
+use super::requests::{self, Request};
+use super::stamp::{self, Unit};
+use super::{Direction, RowResult};
+use crate::error::Result;
+use crate::flow::Class;
+use crate::traffic::connection::Kind;
+use crate::units::Dur;
+use std::collections::{BTreeMap, HashMap};
+
+/// An answer that crossed the network.
+struct Load {
+    /// When the request was sent, and the last byte of the answer arrived.
+    sent: i64,
+    end: i64,
+    /// How long before the request its connection was opened, if it was opened for it.
+    opening: i64,
+    server: u32,
+    /// The name of its connection; empty for none.
+    connection: String,
+    version: Version,
+    bytes: u64,
+    page: u32,
+    order: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Version {
+    /// One request at a time.
+    Http1,
+    /// Several at once over TCP.
+    Http2,
+    /// Several at once over QUIC.
+    Http3,
+}
+
+/// Pages by their names in the file, from 1, and when each began and was loaded.
+#[derive(Default)]
+struct Pages {
+    numbers: HashMap<String, u32>,
+    /// By number, from 0: start, and time until `onLoad`.
+    times: Vec<(Option<i64>, Option<Dur>)>,
+}
+
+/// Reads the whole file.
+///
+/// # Errors
+/// [`crate::error::Error::Row`] where the file is no JSON or no HAR; an entry's fault when reading strictly.
+pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
+    let path = input.path().to_string();
+    let (mut entries, mut listed) = (Vec::new(), Vec::new());
+    har_json::parse(input, &mut |entry| entries.push(entry), &mut |page| listed.push(page))?;
+    let mut pages = Pages::default();
+    for page in &listed {
+        let number = pages.number(&page.id);
+        let start = stamp::stamp(page.started.as_bytes(), Unit::S).ok().map(|at| at.ns);
+        let loaded = stamp::span("onLoad", page.on_load.as_bytes(), Unit::Ms).ok().flatten();
+        pages.times[number as usize - 1] = (start, loaded);
+    }
+    let mut loads = Vec::new();
+    for entry in &entries {
+        ledger.rows += 1;
+        match load(entry, &path, &mut pages, ledger, collector) {
+            Ok(Ok(load)) => {
+                ledger.used += 1;
+                loads.push(load);
+            }
+            Ok(Err((why, bytes))) => ledger.skip(why, 1, bytes),
+            Err(problem) => ledger.fault(entry.line, format!("entry {}: {problem}", ledger.rows))?,
+        }
+    }
+    let client = collector.hosts.id(path.as_bytes());
+    note_pages(&path, &pages, &loads, collector);
+    collector.last_page += pages.times.len() as u32;
+    for connection in connections(loads) {
+        collector.connections.push(draft(connection, client, ledger));
+    }
+    Ok(())
+}
+
+/// An answer, or the reason for leaving it out and its bytes; the error is a fault.
+type Kept = RowResult<std::result::Result<Load, (&'static str, u64)>>;
+
+fn load(entry: &Entry, client: &str, pages: &mut Pages, ledger: &Ledger, collector: &mut Collector) -> Kept {
+    let at = stamp::stamp(entry.started.as_bytes(), Unit::S)?;
+    let status = stamp::bytes("status", entry.status.as_bytes())?.unwrap_or(0);
+    let milliseconds = |name: &str, text: &str| match text.trim() {
+        "-1" => Ok(0),
+        text => stamp::span(name, text.as_bytes(), Unit::Ms).map(|span| span.unwrap_or_default().0 as i64),
+    };
+    let time = milliseconds("time", &entry.time)?;
+    let before = ["blocked", "dns", "connect"].iter().zip([&entry.blocked, &entry.dns, &entry.connect]);
+    let before = before.map(|(name, text)| milliseconds(name, text)).collect::<RowResult<Vec<i64>>>()?;
+    let size = size(entry, collector.options.direction)?;
+    let Some(host) = host(&entry.url) else { return Ok(Err((reason::NOT_NETWORK, 0))) };
+    if entry.is_from_cache {
+        return Ok(Err((reason::CACHED, 0)));
+    }
+    let Some(bytes) = size else { return Ok(Err((reason::NO_SIZE, 0))) };
+    if status == 0 {
+        return Ok(Err((reason::NO_ANSWER, bytes)));
+    }
+    if bytes == 0 {
+        return Ok(Err((reason::NO_PAYLOAD, 0)));
+    }
+    collector.saw_stamp(ledger.index, at.whole);
+    let address = entry.address.trim_matches(['[', ']']);
+    let server = if address.is_empty() { host } else { address };
+    // The browser comes first, so that clients and servers have numbers in the order of the file.
+    collector.hosts.id(client.as_bytes());
+    let wait = before.iter().fold(0i64, |sum, part| sum.saturating_add(*part)).min(time);
+    let sent = at.ns.saturating_add(wait);
+    Ok(Ok(Load {
+        sent,
+        end: at.ns.saturating_add(time),
+        opening: before[2].min(wait),
+        server: collector.hosts.id(server.as_bytes()),
+        connection: entry.connection.clone(),
+        version: version(&entry.version),
+        bytes,
+        page: if entry.page.is_empty() { 0 } else { pages.number(&entry.page) },
+        order: ledger.rows,
+    }))
+}
+
+/// Returns what crossed the network in the direction; `None` if the entry does not say.
+fn size(entry: &Entry, direction: Direction) -> RowResult<Option<u64>> {
+    let number = |name: &str, text: &str| match text.trim() {
+        "-1" => Ok(None),
+        text => stamp::bytes(name, text.as_bytes()),
+    };
+    if direction == Direction::Up {
+        let (headers, body) =
+            (number("headersSize", &entry.up_headers)?, number("bodySize", &entry.up_body)?);
+        return Ok((headers.is_some() || body.is_some()).then(|| headers.unwrap_or(0) + body.unwrap_or(0)));
+    }
+    let (transferred, headers, body) = (
+        number("_transferSize", &entry.transferred)?,
+        number("headersSize", &entry.down_headers)?,
+        number("bodySize", &entry.down_body)?,
+    );
+    let (content, saved) = (number("content.size", &entry.content)?, &entry.compression);
+    // Zero stands for unknown as well as for cached; the parts tell which.
+    if let Some(bytes @ 1..) = transferred {
+        return Ok(Some(bytes));
+    }
+    let saved = stamp::bytes("content.compression", saved.as_bytes()).ok().flatten().unwrap_or(0);
+    let body = body.or(content.map(|content| content.saturating_sub(saved)));
+    match (transferred, headers, body) {
+        (Some(0), None | Some(0), _) => Ok(Some(0)),
+        (_, None, None) => Ok(None),
+        (_, headers, body) => Ok(Some(headers.unwrap_or(0) + body.unwrap_or(0))),
+    }
+}
+
+/// Returns the host of a URL that goes to the network; `None` for data in the URL itself and the like.
+fn host(url: &str) -> Option<&str> {
+    let (scheme, rest) = url.split_once("://")?;
+    let is_network = ["http", "https", "ws", "wss"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    is_network.then(|| rest.split(['/', '?', '#']).next().unwrap_or(rest))
+}
+
+fn version(name: &str) -> Version {
+    let name = name.to_ascii_lowercase();
+    match name.trim_start_matches("http/") {
+        name if name.starts_with("h3") || name.starts_with('3') || name.contains("quic") => Version::Http3,
+        name if name.starts_with("h2") || name.starts_with('2') => Version::Http2,
+        _ => Version::Http1,
+    }
+}
+
+impl Pages {
+    fn number(&mut self, name: &str) -> u32 {
+        let next = self.times.len() as u32 + 1;
+        let number = *self.numbers.entry(name.to_string()).or_insert(next);
+        if number == next {
+            self.times.push((None, None));
+        }
+        number
+    }
+}
+
+/// Divides answers among connections.
+fn connections(loads: Vec<Load>) -> Vec<Vec<Load>> {
+    let mut named: BTreeMap<(u32, String, Version), Vec<Load>> = BTreeMap::new();
+    for load in loads {
+        named.entry((load.server, load.connection.clone(), load.version)).or_default().push(load);
+    }
+    let divided = named.into_iter().flat_map(|((_, _, version), mut loads)| {
+        loads.sort_by_key(|load| (load.sent, load.order));
+        if version == Version::Http1 { one_at_a_time(loads) } else { vec![loads] }
+    });
+    divided.collect()
+}
+
+/// Gives each request to the connection that was free last before it, else to a new one.
+fn one_at_a_time(loads: Vec<Load>) -> Vec<Vec<Load>> {
+    let mut lanes: Vec<Vec<Load>> = Vec::new();
+    for load in loads {
+        let end = |lane: &Vec<Load>| lane.last().map_or(i64::MIN, |load| load.end);
+        let free = lanes.iter_mut().filter(|lane| end(lane) <= load.sent).max_by_key(|lane| end(lane));
+        match free {
+            Some(lane) => lane.push(load),
+            None => lanes.push(vec![load]),
+        }
+    }
+    lanes
+}
+
+fn draft(loads: Vec<Load>, client: u32, ledger: &Ledger) -> Draft {
+    let start = loads[0].sent - loads[0].opening;
+    let end = loads.iter().map(|load| load.end).max().unwrap_or(start);
+    let request = |load: &Load| Request {
+        at: load.sent,
+        depth: load.order,
+        busy: Dur(load.end.saturating_sub(load.sent).max(0) as u64),
+        bytes: load.bytes,
+        page: load.page,
+    };
+    let mut requests: Vec<Request> = loads.iter().map(request).collect();
+    let writes = requests::writes(&mut requests);
+    Draft {
+        start,
+        file: ledger.index as u32,
+        order: loads[0].order,
+        client,
+        server: loads[0].server,
+        rtt: None.into(),
+        duration: Some(Dur(end.saturating_sub(start).max(0) as u64)).into(),
+        kind: if loads[0].version == Version::Http3 { Kind::Quic } else { Kind::Tcp },
+        class: Class::Web,
+        writes: writes.into(),
+        pages: requests::pages(&requests),
+    }
+}
+
+/// Reports the times of pages, one by one if there are few, and the times between them.
+fn note_pages(path: &str, pages: &Pages, loads: &[Load], collector: &mut Collector) {
+    const FEW: usize = 8;
+    let mut ends: Vec<Option<i64>> = vec![None; pages.times.len()];
+    for load in loads.iter().filter(|load| load.page > 0) {
+        let end = &mut ends[load.page as usize - 1];
+        *end = (*end).max(Some(load.end));
+    }
+    let mut times: Vec<(i64, Option<Dur>, i64)> = Vec::new();
+    for (&(start, loaded), end) in pages.times.iter().zip(ends) {
+        if let Some(start) = start {
+            let done = loaded.map(|loaded| start.saturating_add(loaded.0 as i64)).or(end);
+            times.push((start, loaded, done.unwrap_or(start)));
+        }
+    }
+    times.sort_by_key(|(start, ..)| *start);
+    let known: Vec<f64> = times.iter().filter_map(|(_, loaded, _)| Some((*loaded)?.as_secs())).collect();
+    let gaps = times.windows(2).map(|pair| Dur(pair[1].0.saturating_sub(pair[0].2).max(0) as u64).as_secs());
+    let gaps: Vec<f64> = gaps.collect();
+    let listed = |times: &[f64]| match times.len() {
+        1..=FEW => times.iter().map(|time| format!("{time:.2} s")).collect::<Vec<_>>().join(", "),
+        _ => format!("median {:.2} s", median(times)),
+    };
+    let mut text = format!("{}: {} pages", base(path), pages.times.len());
+    if !known.is_empty() {
+        text += &format!("; from start to onLoad: {}", listed(&known));
+    }
+    if !gaps.is_empty() {
+        text += &format!("; from one page's onLoad to the next page: {}", listed(&gaps));
+    }
+    if !pages.times.is_empty() {
+        collector.note(text);
+    }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+/// Returns whether the content begins as a HAR file does: an object whose first name is `log`.
+pub fn is_har(head: &[u8]) -> bool {
+    let after = |text: &[u8], token: &[u8]| text.trim_ascii_start().strip_prefix(token).map(<[u8]>::to_vec);
+    let head = &head[..head.len().min(1024)];
+    let rest =
+        after(head, b"{").and_then(|rest| after(&rest, b"\"log\"")).and_then(|rest| after(&rest, b":"));
+    rest.is_some_and(|rest| rest.trim_ascii_start().starts_with(b"{"))
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn host__is_that_of_network_urls() {
+        assert_eq!(host("https://a.example:8080/x?y"), Some("a.example:8080"));
+        assert_eq!(host("WSS://b"), Some("b"));
+        assert_eq!([host("data:image/png;base64,AA"), host("blob:https://a/b"), host("")], [None; 3]);
+    }
+
+    #[test]
+    fn version__as_browsers_write_it() {
+        assert_eq!(["h2", "HTTP/2", "http/2.0"].map(version), [Version::Http2; 3]);
+        assert_eq!(["h3", "HTTP/3", "h3-29", "http/2+quic/46"].map(version), [Version::Http3; 4]);
+        assert_eq!(["http/1.1", "HTTP/1.0", "unknown", ""].map(version), [Version::Http1; 4]);
+    }
+
+    #[test]
+    fn is_har__looks_at_the_first_name() {
+        assert!(is_har(b" {\n \"log\" : {\"version\""));
+        assert!(!is_har(b"{\"ts\":1,\"log\":{}}") && !is_har(b"{\"log\":1}") && !is_har(b"{"));
+    }
+}

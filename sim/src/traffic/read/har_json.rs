@@ -1,0 +1,305 @@
+//! The JSON of a HAR file, one entry at a time: bodies of answers, which may be in it, are passed over.
+
+use super::input::Input;
+use super::json_text::Text;
+use crate::error::{Error, Result};
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::cell::Cell;
+use std::fmt;
+use std::io::{self, Read};
+use std::marker::PhantomData;
+
+/// An entry with its body may be as long as this; more would not fit into memory where its names are that long.
+const MAX_ENTRY: u64 = 256 << 20;
+const CHUNK: usize = 128 * 1024;
+
+/// What is read of an entry, as text; empty where it is absent.
+#[derive(Debug, Default, Clone)]
+pub struct Entry {
+    /// The line where it ends.
+    pub line: u64,
+    pub page: String,
+    pub started: String,
+    pub time: String,
+    pub url: String,
+    pub up_headers: String,
+    pub up_body: String,
+    pub status: String,
+    /// Version of HTTP.
+    pub version: String,
+    pub down_headers: String,
+    pub down_body: String,
+    pub transferred: String,
+    pub content: String,
+    pub compression: String,
+    pub blocked: String,
+    pub dns: String,
+    pub connect: String,
+    pub address: String,
+    pub connection: String,
+    pub is_from_cache: bool,
+}
+
+/// What is read of a page.
+#[derive(Debug, Default, Clone)]
+pub struct Page {
+    pub id: String,
+    pub started: String,
+    /// Milliseconds until the page's event `load`.
+    pub on_load: String,
+}
+
+/// Any value as text, empty if it is absent or `null`.
+#[derive(Debug, Default)]
+struct Value(String);
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Value, D::Error> {
+        Ok(Value(Text::from_any(deserializer)?.into_owned()))
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct RawEntry {
+    pageref: Value,
+    started_date_time: Value,
+    time: Value,
+    request: Option<RawMessage>,
+    response: Option<RawMessage>,
+    timings: Option<RawTimings>,
+    #[serde(rename = "serverIPAddress")]
+    server_ip_address: Value,
+    connection: Value,
+    #[serde(rename = "_fromCache")]
+    from_cache: Value,
+    #[serde(rename = "_fetchedViaServiceWorker")]
+    fetched_via_service_worker: Value,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct RawMessage {
+    url: Value,
+    status: Value,
+    http_version: Value,
+    headers_size: Value,
+    body_size: Value,
+    #[serde(rename = "_transferSize")]
+    transfer_size: Value,
+    #[serde(rename = "_fetchedViaServiceWorker")]
+    fetched_via_service_worker: Value,
+    content: Option<RawContent>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RawContent {
+    size: Value,
+    compression: Value,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RawTimings {
+    blocked: Value,
+    dns: Value,
+    connect: Value,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct RawPage {
+    id: Value,
+    started_date_time: Value,
+    page_timings: Option<RawPageTimings>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct RawPageTimings {
+    on_load: Value,
+}
+
+/// Parses the whole file and hands over its entries and pages in their order.
+///
+/// # Errors
+/// [`Error::Row`] where the text is no JSON or no HAR; nothing if the file itself is at fault, which it reports
+/// when it is finished.
+pub fn parse(input: &mut Input, entry: &mut dyn FnMut(Entry), page: &mut dyn FnMut(Page)) -> Result<()> {
+    let progress = Progress { line: Cell::new(1), used: Cell::new(0) };
+    let counted = Counted { input: &mut *input, buffer: vec![0; CHUNK], at: 0, end: 0, progress: &progress };
+    let mut deserializer = serde_json::Deserializer::from_reader(counted);
+    let whole = Object { is_log: false, entry, page, progress: &progress };
+    let outcome = whole.deserialize(&mut deserializer).and_then(|()| deserializer.end());
+    drop(deserializer);
+    match outcome {
+        Err(error) if !input.is_faulty() => {
+            let problem = format!("no HAR file ({})", short(&error));
+            Err(Error::Row { file: input.path().to_string(), line: error.line() as u64, problem })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns an error of the parser without the place, and short.
+fn short(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
+    text.chars().take(120).collect()
+}
+
+/// How far the parser has come.
+struct Progress {
+    line: Cell<u64>,
+    /// Bytes since the last entry.
+    used: Cell<u64>,
+}
+
+/// The content, byte by byte as the parser asks for it.
+struct Counted<'a> {
+    input: &'a mut Input,
+    buffer: Vec<u8>,
+    at: usize,
+    end: usize,
+    progress: &'a Progress,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.end {
+            if self.progress.used.get() > MAX_ENTRY {
+                self.input.refuse_long(self.progress.line.get(), "an entry of the HAR file", MAX_ENTRY);
+            }
+            self.end = self.input.read(&mut self.buffer)?;
+            self.at = 0;
+            self.progress.used.set(self.progress.used.get() + self.end as u64);
+        }
+        let count = out.len().min(self.end - self.at);
+        let taken = &self.buffer[self.at..self.at + count];
+        out[..count].copy_from_slice(taken);
+        let lines = taken.iter().filter(|&&c| c == b'\n').count() as u64;
+        self.progress.line.set(self.progress.line.get() + lines);
+        self.at += count;
+        Ok(count)
+    }
+}
+
+/// The object at a level: the whole file, or its `log`.
+struct Object<'a> {
+    is_log: bool,
+    entry: &'a mut dyn FnMut(Entry),
+    page: &'a mut dyn FnMut(Page),
+    progress: &'a Progress,
+}
+
+impl<'de> DeserializeSeed<'de> for Object<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Object<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(if self.is_log { "an object with \"entries\"" } else { "an object with \"log\"" })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
+        let Object { is_log, entry, page, progress } = self;
+        while let Some(name) = map.next_key::<Value>()? {
+            match (is_log, &*name.0) {
+                (false, "log") => map.next_value_seed(Object { is_log: true, entry, page, progress })?,
+                (true, "entries") => map.next_value_seed(List::new(|raw: RawEntry| {
+                    progress.used.set(0);
+                    entry(raw.settle(progress.line.get()));
+                }))?,
+                (true, "pages") => map.next_value_seed(List::new(|raw: RawPage| page(raw.settle())))?,
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An array whose elements are handed over one by one.
+struct List<T, F>(F, PhantomData<T>);
+
+impl<T, F: FnMut(T)> List<T, F> {
+    fn new(take: F) -> List<T, F> {
+        List(take, PhantomData)
+    }
+}
+
+impl<'de, T: Deserialize<'de>, F: FnMut(T)> DeserializeSeed<'de> for List<T, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, T: Deserialize<'de>, F: FnMut(T)> Visitor<'de> for List<T, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an array of objects")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> std::result::Result<(), A::Error> {
+        while let Some(element) = list.next_element()? {
+            (self.0)(element);
+        }
+        Ok(())
+    }
+}
+
+impl RawEntry {
+    fn settle(self, line: u64) -> Entry {
+        let (request, response) = (self.request.unwrap_or_default(), self.response.unwrap_or_default());
+        let (timings, content) = (self.timings.unwrap_or_default(), response.content.unwrap_or_default());
+        let is_set = |value: &Value| !matches!(&*value.0, "" | "false");
+        let is_from_cache = is_set(&self.from_cache)
+            || is_set(&self.fetched_via_service_worker)
+            || is_set(&response.fetched_via_service_worker);
+        let versions = [response.http_version.0, request.http_version.0];
+        Entry {
+            line,
+            page: self.pageref.0,
+            started: self.started_date_time.0,
+            time: self.time.0,
+            url: beginning(request.url.0),
+            up_headers: request.headers_size.0,
+            up_body: request.body_size.0,
+            status: response.status.0,
+            version: versions.into_iter().find(|version| !version.is_empty()).unwrap_or_default(),
+            down_headers: response.headers_size.0,
+            down_body: response.body_size.0,
+            transferred: response.transfer_size.0,
+            content: content.size.0,
+            compression: content.compression.0,
+            blocked: timings.blocked.0,
+            dns: timings.dns.0,
+            connect: timings.connect.0,
+            address: self.server_ip_address.0,
+            connection: self.connection.0,
+            is_from_cache,
+        }
+    }
+}
+
+impl RawPage {
+    fn settle(self) -> Page {
+        let timings = self.page_timings.unwrap_or_default();
+        Page { id: self.id.0, started: self.started_date_time.0, on_load: timings.on_load.0 }
+    }
+}
+
+/// Returns enough of a URL for its host; `data:` URLs may have megabytes.
+fn beginning(url: String) -> String {
+    url.chars().take(300).collect()
+}

@@ -1,0 +1,164 @@
+//! The meaning of a row of a Zeek log, in TSV or JSON form.
+//!
+//! Field names and types: Zeek's own documentation of `Conn::Info`, `HTTP::Info`, `SSL::Info` and `QUIC::Info`.
+//! `resp_bytes` comes from sequence numbers and may be far too large after a reset; where the counted IP bytes
+//! contradict it, the row is left out.
+
+use super::assemble::{Collector, Draft};
+use super::ledger::{Ledger, reason};
+use super::stamp::{self, Stamp, Unit};
+use super::zeek_join::{Hint, HttpRow, uid_number};
+use super::{RowResult, class};
+use crate::error::Result;
+use crate::traffic::connection::{Kind, Writes};
+use crate::units::Dur;
+
+/// A kind of Zeek log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Log {
+    Conn,
+    Http,
+    Ssl,
+    Quic,
+}
+
+impl Log {
+    /// Returns the name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Log::Conn => "zeek-conn",
+            Log::Http => "zeek-http",
+            Log::Ssl => "zeek-ssl",
+            Log::Quic => "zeek-quic",
+        }
+    }
+}
+
+/// The fields of a row that matter, as text; empty where the row has none.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Row<'a> {
+    pub ts: &'a [u8],
+    pub uid: &'a [u8],
+    pub client: &'a [u8],
+    pub server: &'a [u8],
+    pub proto: &'a [u8],
+    pub server_port: &'a [u8],
+    /// The service that Zeek recognised; of `ssl.log` and `quic.log` the protocol that the ends agreed on.
+    pub service: &'a [u8],
+    /// Payload bytes in the chosen direction.
+    pub bytes: &'a [u8],
+    /// Payload bytes the other way.
+    pub reverse: &'a [u8],
+    /// IP bytes in the chosen direction.
+    pub ip_bytes: &'a [u8],
+    pub missed: &'a [u8],
+    pub rtt: &'a [u8],
+    pub duration: &'a [u8],
+    pub depth: &'a [u8],
+    pub host: &'a [u8],
+    pub uri: &'a [u8],
+    pub referrer: &'a [u8],
+}
+
+/// Adds one row: keeps it for the join, or counts the reason for leaving it out.
+///
+/// # Errors
+/// The row's fault when reading strictly.
+pub fn add_row(log: Log, row: &Row, line: u64, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
+    ledger.rows += 1;
+    let outcome = match log {
+        Log::Conn => add_conn(row, ledger, collector),
+        Log::Http => add_http(row, ledger, collector),
+        Log::Ssl | Log::Quic => add_hint(log, row, ledger, collector),
+    };
+    match outcome {
+        Ok(None) => Ok(()),
+        Ok(Some((why, bytes))) => {
+            ledger.skip(why, 1, bytes);
+            Ok(())
+        }
+        Err(problem) => ledger.fault(line, problem),
+    }
+}
+
+/// `None` if the row was kept, else the reason for leaving it out and its bytes.
+type Kept = RowResult<Option<(&'static str, u64)>>;
+
+fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
+    let at = stamp_of(row, ledger, collector)?;
+    let bytes = stamp::bytes("bytes", row.bytes)?.unwrap_or(0);
+    let rtt = stamp::span("rtt", row.rtt, Unit::S)?.filter(|rtt| *rtt > Dur::ZERO);
+    let duration = stamp::span("duration", row.duration, Unit::S).ok().flatten();
+    count_reverse(row, ledger);
+    let is_quic = row.server_port == b"443" || class::names_quic(row.service);
+    let kind = match row.proto {
+        b"tcp" => Kind::Tcp,
+        b"udp" if is_quic => Kind::Quic,
+        // quic.log may say that it is QUIC.
+        b"udp" if stamp::unset(row.service) && bytes > 0 => Kind::Tcp,
+        b"udp" => return Ok(Some((reason::OTHER_UDP, bytes))),
+        b"" => return Err("the row has no proto".to_string()),
+        _ => return Ok(Some((reason::OTHER_PROTOCOL, bytes))),
+    };
+    let ip_bytes = stamp::bytes("ip bytes", row.ip_bytes).ok().flatten();
+    let missed = stamp::bytes("missed_bytes", row.missed).ok().flatten().unwrap_or(0);
+    if ip_bytes.is_some_and(|ip_bytes| bytes > ip_bytes.saturating_add(missed)) {
+        return Ok(Some((reason::COUNTS_DISAGREE, bytes)));
+    }
+    let draft = Draft {
+        start: at.ns,
+        file: ledger.index as u32,
+        order: ledger.rows,
+        client: collector.hosts.id(row.client),
+        server: collector.hosts.id(row.server),
+        rtt: rtt.into(),
+        duration: duration.into(),
+        kind,
+        class: class::classify(row.service, row.server_port),
+        writes: Writes::one(bytes),
+        pages: None,
+    };
+    let is_unknown_udp = row.proto == b"udp" && kind == Kind::Tcp;
+    collector.zeek.add_conn(draft, uid_number(row.uid), is_unknown_udp);
+    Ok(None)
+}
+
+fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
+    let at = stamp_of(row, ledger, collector)?;
+    let bytes = stamp::bytes("bytes", row.bytes)?.unwrap_or(0);
+    let depth = stamp::bytes("trans_depth", row.depth)?.unwrap_or(0);
+    count_reverse(row, ledger);
+    let (client, server) = (collector.hosts.id(row.client), collector.hosts.id(row.server));
+    collector.zeek.saw(client, at.ns, row);
+    let (file, order) = (ledger.index as u32, ledger.rows);
+    let row =
+        HttpRow { uid: uid_number(row.uid), file, order, at: at.ns, depth, client, server, bytes, page: 0 };
+    collector.zeek.requests.push(row);
+    Ok(None)
+}
+
+/// Keeps what `ssl.log` or `quic.log` says of a connection.
+fn add_hint(log: Log, row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
+    stamp_of(row, ledger, collector)?;
+    let uid = uid_number(row.uid);
+    if uid == 0 {
+        return Err("the row has no uid".to_string());
+    }
+    let class = class::of_alpn(row.service);
+    collector.zeek.hints.push(Hint { uid, class, is_quic: log == Log::Quic, file: ledger.index as u32 });
+    Ok(None)
+}
+
+fn stamp_of(row: &Row, ledger: &Ledger, collector: &mut Collector) -> RowResult<Stamp> {
+    let at = stamp::stamp(row.ts, Unit::S)?;
+    if row.client.is_empty() || row.server.is_empty() {
+        return Err("the row has no id.orig_h or id.resp_h".to_string());
+    }
+    collector.saw_stamp(ledger.index, at.whole);
+    Ok(at)
+}
+
+fn count_reverse(row: &Row, ledger: &mut Ledger) {
+    let reverse = stamp::bytes("bytes", row.reverse).ok().flatten().unwrap_or(0);
+    ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(reverse);
+}
