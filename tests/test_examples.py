@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 from pathlib import Path
+from typing import Any
 
 import mousehole
 import polars as pl
@@ -13,7 +14,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SCENARIOS = sorted(path.name for path in EXAMPLES.glob("*.toml"))
 
 
-def run(name: str, **changes: object) -> mousehole.Records:
+def run(name: str, **changes: Any) -> mousehole.Records:
     return mousehole.run(EXAMPLES / name, **changes)
 
 

@@ -22,7 +22,7 @@ from mousehole.cli_options import CliCommand, Outputs, usage_error_text, with_op
 from mousehole.comparison import Comparison, compare
 from mousehole.errors import MouseholeError, Terminated
 from mousehole.manifest import REVISION
-from mousehole.options import whole
+from mousehole.options import parameters, whole
 from mousehole.paper import offered, reproduce
 from mousehole.plan import load_policies
 from mousehole.policy_cli import policy_app
@@ -82,7 +82,7 @@ OPTION_OF_FIELD = {
     "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",
     "load": "--load", "rate": "--rate", "direction": "--direction", "replication": "--replication",
     "overhead": "--overhead", "table": "--table", "figure": "--figure", "uplink_rate": "--uplink",
-    "baseline": "--baseline",
+    "baseline": "--baseline", "traffic.params": "--param", "params": "--param",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
@@ -103,6 +103,10 @@ Jobs = Annotated[str | None, typer.Option(metavar="N", help="Parallel runs (defa
 Own = Annotated[str | None, typer.Option(metavar="N", help="Number to use instead of the scenario's.")]
 
 
+ModelParams = Annotated[
+    list[str] | None,
+    typer.Option("--param", metavar="NAME=VALUE", help="Parameter of the model; repeat it for several."),
+]
 OwnPolicy = Annotated[
     str | None,
     typer.Option(metavar="FILE.h[,…]", help="Header of your own policy, which schemes may then name."),
@@ -160,11 +164,13 @@ def inspect_command(
     direction: Direction = "down",
     strict: Strict = False,
     seed: Annotated[str, typer.Option(metavar="N", help="Seed of all random draws.")] = "1",
+    param: ModelParams = None,
     json: JsonFile = None,
 ) -> None:
     """Prints what Mousehole understands of TRAFFIC."""
     output.check_outputs({"--json": json}, [name for name in traffic if not traffics.is_model(name)])
-    summary = traffics.inspect(traffic, rate, direction, strict, whole("seed", seed, 0) or 0)
+    params = parameters("--param", param or [])
+    summary = traffics.inspect(traffic, rate, direction, strict, whole("seed", seed, 0) or 0, params)
     if json != "-":
         show.print_summary(report.report_console(), summary)
     if json is not None:
@@ -178,6 +184,7 @@ def run_command(
         str | None, typer.Option(metavar="NAME[(…)]", help="Scheme to use instead of the scenario's.")
     ] = None,
     policy: OwnPolicy = None,
+    param: ModelParams = None,
     seed: Own = None,
     replication: Own = None,
     replay: Annotated[
@@ -198,7 +205,8 @@ def run_command(
     load_policies(policy)
     numbers = {"seed": whole("seed", seed, 0), "replication": whole("replication", replication, 0)}
     changes = {"scheme": scheme, **numbers, "trace": True if trace else None}
-    done = records.run(scenario, replay=replay, **changes)
+    params = parameters("--param", param or [])
+    done = records.run(scenario, reporter=_reporter(), replay=replay, params=params, **changes)
     for frame, given in ((done.transfers, records_file), (done.trace, trace)):
         if given is not None and frame is not None:
             output.write_with(given, lambda part, frame=frame: records.write_frame(frame, part))  # type: ignore[misc]

@@ -8,7 +8,7 @@ from math import ceil
 from mousehole import _engine, bottleneck
 from mousehole.engine_types import Floats, Scenario, TrafficSection
 from mousehole.errors import MouseholeError, conflict_error, field_error
-from mousehole.options import least, load_list, text_list
+from mousehole.options import BYTES, least, load_list, text_list, with_unit
 from mousehole.scenario import SharedScenario, filled
 from mousehole.settings import Options
 from mousehole.sizes import Bucket, buckets
@@ -151,8 +151,8 @@ def planned(shared: SharedScenario, options: Options, own_scheme: str | None) ->
         schemes=with_baseline(chosen_schemes(options.schemes, own_scheme), baseline),
         baseline=baseline,
         replications=least("seeds", seeds if options.seeds is None else options.seeds, 1),
-        short_bytes=_engine.parse_size("short", options.short),
-        long_bytes=_engine.parse_size("long", options.long),
+        short_bytes=_engine.parse_size("short", with_unit("short", options.short, BYTES)),
+        long_bytes=_engine.parse_size("long", with_unit("long", options.long, BYTES)),
     )
 
 
