@@ -21,9 +21,18 @@ from mousehole import traffic as traffics
 from mousehole.cli_options import CliCommand, Outputs, usage_error_text, with_options
 from mousehole.comparison import Comparison, compare
 from mousehole.errors import MouseholeError, Terminated
+from mousehole.exits import (
+    BROKEN_PIPE_STATUS,
+    INTERRUPTED_STATUS,
+    TERMINATED_STATUS,
+    USAGE_STATUS,
+    WRITE_STATUS,
+    stop_at_once,
+)
 from mousehole.manifest import REVISION
 from mousehole.options import parameters, whole
 from mousehole.paper import offered, reproduce
+from mousehole.plain_text import for_output
 from mousehole.plan import load_policies
 from mousehole.policy_cli import policy_app
 from mousehole.progress import ConsoleReporter
@@ -37,6 +46,9 @@ class CliGroup(TyperGroup):
         """Runs the command line and exits."""
         try:
             status = super().main(*given, **{**named, "standalone_mode": False})
+            sys.stdout.flush()
+        except OSError as error:  # of standard output; errors of files have been converted already
+            _output_failed(error)
         except Exception as error:
             fault = usage_error_text(error)
             if fault is None and hasattr(error, "show"):  # the help, where no command is named
@@ -47,9 +59,15 @@ class CliGroup(TyperGroup):
             _die(f"mousehole: error: {MouseholeError(fault)}", USAGE_STATUS)
         sys.exit(status if isinstance(status, int) else 0)
 
+    def get_help(self, ctx: Any) -> str:
+        """Returns the help in characters that standard output has."""
+        return for_output(super().get_help(ctx))
+
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Runs the chosen command."""
         try:
+            if signal.getsignal(signal.SIGINT) is stop_at_once:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
             return super().invoke(ctx)
         except MouseholeError as error:
             _die(f"mousehole: error: {error.renamed(OPTION_OF_FIELD)}", USAGE_STATUS)
@@ -59,10 +77,8 @@ class CliGroup(TyperGroup):
             _die(f"mousehole: {str(stop) or 'stopped; nothing was written'}", INTERRUPTED_STATUS)
         except MemoryError:
             _die(f"mousehole: error: {OUT_OF_MEMORY}", USAGE_STATUS)
-        except BrokenPipeError:
-            _leave(BROKEN_PIPE_STATUS)
-        except OSError as error:  # of standard output; errors of files have been converted already
-            _die(f"mousehole: error: cannot write standard output; {error.strerror}", USAGE_STATUS)
+        except OSError as error:  # as in `main`, but before click takes it for its own
+            _output_failed(error)
 
 
 app = typer.Typer(
@@ -87,8 +103,6 @@ OPTION_OF_FIELD = {
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
 OUT_OF_MEMORY = "out of memory; give fewer --jobs, a shorter --duration, a lower --rate or a lower --load"
-
-USAGE_STATUS, INTERRUPTED_STATUS, BROKEN_PIPE_STATUS, TERMINATED_STATUS = 2, 130, 141, 143
 
 Traffic = Annotated[
     list[str],
@@ -296,17 +310,32 @@ def _reporter() -> ConsoleReporter:
     return ConsoleReporter(Console(stderr=True, highlight=False))
 
 
+def _output_failed(error: OSError) -> NoReturn:
+    """Ends the command because standard output cannot be written; silently if nobody reads it any more."""
+    _discard_output()
+    if isinstance(error, BrokenPipeError):
+        _leave(BROKEN_PIPE_STATUS)
+    _die(f"mousehole: error: cannot write standard output; {error.strerror}", WRITE_STATUS)
+
+
+def _discard_output() -> None:
+    """Drops what is still buffered for standard output, so that the interpreter does not try again."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _die(message: str, status: int) -> NoReturn:
     """Prints the reason and exits at once, even if other threads are still computing."""
-    with suppress(OSError):
+    try:
         sys.stdout.flush()
-    print(message, file=sys.stderr, flush=True)
+    except OSError:
+        _discard_output()
+    with suppress(OSError):
+        print(message, file=sys.stderr, flush=True)
     _leave(status)
 
 
 def _leave(status: int) -> NoReturn:
-    if status == BROKEN_PIPE_STATUS:  # nobody reads: do not try again to write what is still buffered
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if any(thread is not threading.main_thread() for thread in threading.enumerate()):
         os._exit(status)
     sys.exit(status)

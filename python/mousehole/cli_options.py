@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from mousehole.options import parameters, whole
+from mousehole.plain_text import for_output
 from mousehole.settings import OptionHelp, command_line_options, option, switch
 
 READERS: dict[type, Callable[[str, Any], Any]] = {
@@ -36,6 +37,10 @@ class Outputs:
 
 class CliCommand(TyperCommand):
     """A command whose help lists the options under headings."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Returns the help in characters that standard output has."""
+        return for_output(super().get_help(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes the arguments, then the options under their headings, in the order of declaration."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from math import log
+from math import ceil, log
 
 from mousehole import _engine
 from mousehole.engine_types import Scenario
@@ -15,8 +15,10 @@ from mousehole.pool import default_jobs, interruptible, run_one
 from mousehole.reduction import reduce_run
 from mousehole.scenario import filled
 
-SHARES = (4**-6, 4**-5, 4**-4, 4**-3, 4**-2, 4**-1, 1.0)
-"""Shares of a run's length that are timed in turn."""
+STEPS = 6
+"""The first part that is timed is 4^-6 of a run, and each one four times as long as the one before."""
+FIRST_S = 0.1
+"""The first part is no longer than so many simulated seconds, however long the run is."""
 ALWAYS_S, MOST_S = 0.6, 2.4
 """Parts are timed up to the first of these, set-up left out; up to the second if the last two disagree."""
 SAMPLES_S = 1.5
@@ -81,9 +83,10 @@ def estimated(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimat
     def timed(share: float, task: Task) -> Part:
         return interruptible(lambda: _timed(plan, traffic, share, task, cancel))
 
+    first_run = filled(plan.scenario(plan.cells[0], plan.baseline))
     threads = ThreadPoolExecutor(max_workers=min(jobs, default_jobs(), len(plan.schemes)))
     try:
-        parts = _baseline_parts(lambda share: timed(share, Task(0, 0, 0)))
+        parts = _baseline_parts(lambda share: timed(share, Task(0, 0, 0)), sum(lengths_s(first_run)))
         setup_s = _setup_s(parts)
         tasks = [Task(0, number, number % plan.replications) for number in range(len(plan.schemes))]
         if setup_s * len(tasks) > SAMPLES_S:
@@ -95,7 +98,6 @@ def estimated(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimat
     finally:
         cancel.cancel()
         threads.shutdown(wait=False, cancel_futures=True)
-    first_run = filled(plan.scenario(plan.cells[0], plan.baseline))
     whole = [_whole(part, parts, setup_s, first_run) for part in samples]
     each_s = sum(part.cpu_s for part in whole) / len(whole)
     first = plan.cells[0].load or 1.0
@@ -126,7 +128,7 @@ def estimated_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int
         return interruptible(lambda: _timed_part(scenario, traffic, share, count_events, cancel))
 
     try:
-        parts = _baseline_parts(timed)
+        parts = _baseline_parts(timed, sum(lengths_s(scenario)))
     finally:
         cancel.cancel()
     whole = _whole(parts[-1], parts, _setup_s(parts), scenario)
@@ -145,6 +147,14 @@ def require_memory(estimate: Estimate, available: int | None) -> None:
             f"this run needs about {_gigabytes(estimate.bytes_per_run)} of memory, and "
             f"{_gigabytes(available)} are left here; give a shorter duration, a lower rate or a lower load"
         )
+
+
+def lengths_s(run: Scenario) -> tuple[float, float]:
+    """Returns the lengths of warm-up and window."""
+    return (
+        _engine.parse_duration("warmup", run["warmup"]),
+        _engine.parse_duration("duration", run["duration"]),
+    )
 
 
 def cost_text(estimate: Estimate, jobs: int) -> str:
@@ -186,10 +196,12 @@ def fitting_jobs(estimate: Estimate, jobs: int | None, available: int | None) ->
     return min(wanted, fitting)
 
 
-def _baseline_parts(timed: Callable[[float], Part]) -> list[Part]:
-    """Returns the parts of the baseline's run that were timed, shortest first."""
-    parts = [timed(SHARES[0]), timed(SHARES[1])]
-    for share in SHARES[2:]:
+def _baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[Part]:
+    """Returns the parts of a run of `span_s` simulated seconds that were timed, shortest first."""
+    steps = max(STEPS, ceil(log(span_s / FIRST_S, 4)))
+    shares = [4.0 ** (step - steps) for step in range(steps + 1)]
+    parts = [timed(shares[0]), timed(shares[1])]
+    for share in shares[2:]:
         setup_s, last = _setup_s(parts), parts[-1]
         computed = last.cpu_s - setup_s
         ratio = _rate(last, setup_s) / max(_rate(parts[-2], setup_s), 1e-12)
@@ -224,8 +236,7 @@ def _whole(part: Part, parts: list[Part], setup_s: float, run: Scenario) -> Part
     After the window a run goes on until its measured transfers have ended. That time, and the connections
     alive at once, grow with the run as they did between the last two parts of the baseline.
     """
-    warmup_s = _engine.parse_duration("warmup", run["warmup"])
-    window_s = _engine.parse_duration("duration", run["duration"])
+    warmup_s, window_s = lengths_s(run)
     steps = -log(part.share) / log(4)
     extra_s = [max(one.simulated_s - one.share * (warmup_s + window_s), 0.0) for one in (*parts[-2:], part)]
     most_s = (run["max_windows"] - 1) * window_s

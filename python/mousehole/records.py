@@ -10,7 +10,7 @@ import polars as pl
 
 from mousehole import _engine, jsonout, show
 from mousehole.engine_types import QueueCounters, RunSummary, Scenario, TrafficSection
-from mousehole.estimate import cost_text, estimated_run, require_memory
+from mousehole.estimate import cost_text, estimated_run, lengths_s, require_memory
 from mousehole.frames import Frame
 from mousehole.manifest import REVISION, input_entry, tcp_parameters, without_directories
 from mousehole.memory import available_bytes
@@ -140,8 +140,7 @@ class _Clock:
 
     def before(self) -> None:
         """Called before the run begins: estimates a run whose length alone is unusual."""
-        lengths = (_engine.parse_duration(name, self._scenario[name]) for name in ("warmup", "duration"))
-        if sum(lengths) > LONG_S:
+        if sum(lengths_s(self._scenario)) > LONG_S:
             self._estimate()
         self._begin_s = time.monotonic()
 

@@ -11,6 +11,14 @@ from rich.text import Text
 UNBOUNDED = 1000
 
 
+class OutputConsole(Console):
+    """A console that leaves it to its caller what to do if nobody reads its output."""
+
+    def on_broken_pipe(self) -> None:
+        """Raises `BrokenPipeError`; rich would end the process."""
+        raise BrokenPipeError
+
+
 def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> None:
     """Prints the first table that fits, or else the last one, and under it the names of what it leaves out.
 
