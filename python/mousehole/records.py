@@ -16,6 +16,7 @@ from mousehole.manifest import REVISION, input_entry, tcp_parameters, without_di
 from mousehole.memory import available_bytes
 from mousehole.notebook import as_html
 from mousehole.options import with_units
+from mousehole.policy_trial import try_scenarios
 from mousehole.pool import interruptible, run_one
 from mousehole.progress import Reporter, Silent
 from mousehole.scenario import filled, load, with_params
@@ -105,6 +106,7 @@ def run(
         traffic = with_params(traffic, params)
     if replay is not None:
         traffic["replay"] = replay
+    try_scenarios([{**given, "traffic": traffic}])
     whole = filled({**given, "traffic": traffic})
     source = of_section(whole["traffic"], "")
     engine_traffic = source.read(seed=whole["seed"])

@@ -9,6 +9,7 @@ from mousehole import _engine, bottleneck, sizefiles
 from mousehole.engine_types import JsonValue, ModelParams, Scenario, TrafficSection
 from mousehole.errors import MouseholeError, field_error, missing_error
 from mousehole.options import BITS, BUFFER, SECONDS, Unit, least, text_list, with_unit
+from mousehole.policy_trial import try_scenarios
 from mousehole.settings import Options
 
 SCHEMA = "mousehole.scenario/1"
@@ -106,6 +107,7 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
     if "topology" not in base:
         return SharedScenario(base, buffers or text_list("buffer", base["link"]["buffer"]))
     first = bottleneck.changed(base, {"buffer": buffers[0] if buffers else None})
+    try_scenarios([first])
     topology = filled(first)["topology"]
     return SharedScenario({**base, "topology": topology}, buffers or (topology["buffer"],))
 

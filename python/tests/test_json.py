@@ -99,7 +99,8 @@ RUNS = st.lists(
         lambda ends, delay_s, used: HandMadeRun(
             [9000] * (len(ends) - 2) + [400_000] * 2, ends, delay_s=delay_s, utilisation=used
         ),
-        st.lists(TIMES_S | st.just(float("nan")), min_size=4, max_size=8), st.just(0.0) | TIMES_S, st.floats(0, 1),
+        st.lists(TIMES_S | st.just(float("nan")), min_size=4, max_size=8), st.just(0.0) | TIMES_S,
+        st.floats(0, 1),
     ),
     min_size=6, max_size=6,
 )  # fmt: skip
