@@ -153,8 +153,8 @@ def read(paths: Source, direction: str = "down", strict: bool = False, seed: int
     """Reads traffic into a polars frame with one row per connection; `compare` takes this frame as traffic.
 
     Columns: `start_s` (seconds from the first connection), `client` and `server` (numbers of hosts; names of
-    clients where `paths` is a frame that has names), `rtt_s` (seconds, NaN if unknown), `writes` (number of
-    writes), `bytes` (payload of all writes), `is_quic`.
+    clients where `paths` is a frame that has names), `rtt_s` and `duration_s` (from the start to the last
+    byte; seconds, NaN if unknown), `writes` (number of writes), `bytes` (payload of all writes), `is_quic`.
 
     `paths` is what `compare` takes, but no scenario. `direction` is that of the data, "down" (server to
     client) or "up". With `strict`, a faulty row of a file is an error; without, it is counted and left out.

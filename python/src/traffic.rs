@@ -74,6 +74,8 @@ impl Traffic {
         frame.set_item("server", column(py, all.iter().map(|c| c.server)))?;
         frame
             .set_item("rtt_s", column(py, all.iter().map(|c| c.rtt.map_or(f64::NAN, |rtt| rtt.as_secs()))))?;
+        let duration = all.iter().map(|c| c.duration.map_or(f64::NAN, |duration| duration.as_secs()));
+        frame.set_item("duration_s", column(py, duration))?;
         frame.set_item("writes", column(py, all.iter().map(|c| c.writes.len() as u32)))?;
         frame.set_item("bytes", column(py, all.iter().map(|c| c.bytes())))?;
         frame.set_item("is_quic", column(py, all.iter().map(|c| c.kind == Kind::Quic)))?;

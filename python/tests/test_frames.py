@@ -4,6 +4,7 @@ import datetime as dt
 import importlib.util
 import ipaddress
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import mousehole
@@ -88,6 +89,15 @@ def test_read_and_inspect__take_a_frame() -> None:
     summary = mousehole.inspect(pd.DataFrame(columns()), rate=10e6)
     assert (summary["connections"], summary["clients"], summary["servers"]) == (COUNT, 50, 1)
     assert summary["native_load"] == mousehole.inspect(columns(), rate="10mbit")["native_load"]
+
+
+def test_read__gives_a_frame_that_compares_as_the_file_does(tmp_path: Path) -> None:
+    table = tmp_path / "users.csv"
+    pl.DataFrame(columns(rtt_s=[0.05] * COUNT, duration_s=[0.2] * COUNT)).write_csv(table)
+    from_file, from_frame = (mousehole.compare(given, **SETTINGS) for given in (table, mousehole.read(table)))
+    assert from_frame.buckets.equals(from_file.buckets)
+    assert from_frame.traffic_summary is not None
+    assert from_frame.traffic_summary["ends_known"] == COUNT
 
 
 @pytest.mark.parametrize(
