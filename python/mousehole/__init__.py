@@ -9,8 +9,8 @@ loaded.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # the name that type checkers know; importing `typing` takes longer than the rest
 if TYPE_CHECKING:
     from mousehole import policy, tcp_model
     from mousehole._engine import __version__
@@ -53,13 +53,15 @@ _MODULES = {
 """The module of each name; the other names are modules."""
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module mousehole has no attribute {name}")
-    module = import_module(f"mousehole.{_MODULES.get(name, name)}")
-    value = getattr(module, name) if name in _MODULES else module
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # type checkers know the names from above, and refuse others
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module mousehole has no attribute {name}")
+        module = import_module(f"mousehole.{_MODULES.get(name, name)}")
+        value = getattr(module, name) if name in _MODULES else module
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -6,10 +6,8 @@ Importing the rest takes a good part of a second, so nothing of it is imported h
 import os
 import signal
 import sys
-from pathlib import Path
 
 from mousehole.exits import WRITE_STATUS, stop_at_once
-from mousehole.plain_text import install
 
 
 def main() -> None:
@@ -25,9 +23,11 @@ def main() -> None:
 def _prepare_output() -> None:
     """Ends the process if standard output is closed; lets both outputs take any text."""
     if sys.stderr is None:
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (it stays open)
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 (stays open; no imports)
     if sys.stdout is None:
         print("mousehole: error: cannot write standard output; it is closed", file=sys.stderr)
         sys.exit(WRITE_STATUS)
+    from mousehole.plain_text import install
+
     for stream in (sys.stdout, sys.stderr):
         install(stream)
