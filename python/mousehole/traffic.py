@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -194,6 +194,8 @@ class _Summary(dict[str, object]):
 
 def _read(paths: Source, direction: str, strict: bool, seed: int, params: Mapping[str, object] | None,
           ) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
+    if isinstance(paths, Iterator | Set):
+        paths = list(paths)
     if is_scenario(paths):
         raise MouseholeError(
             "a scenario; inspect and read show traffic, mousehole run runs it",

@@ -189,3 +189,11 @@ def test_results__are_frames_for_pandas() -> None:
     })  # fmt: skip
     assert done.transfers.to_pandas()["bytes"].tolist() == [3000]
     assert mousehole.read({"ts": [0], "client": ["a"], "bytes": [1]}).to_pandas()["client"].tolist() == ["a"]
+
+
+def test_read__takes_any_iterable_of_files(tmp_path: Path) -> None:
+    table = tmp_path / "users.csv"
+    pl.DataFrame(columns()).write_csv(table)
+    of_one = mousehole.read(table)
+    for several in (iter([table]), {table}, (str(table),)):
+        assert mousehole.read(several).equals(of_one)  # type: ignore[arg-type]

@@ -51,6 +51,14 @@ def test_ascii__every_table_prints(arguments: list[str], changes: dict[str, str]
         assert b"<= 15 kB" in done.stdout
 
 
+def test_ascii__columns_stay_in_line() -> None:
+    lines = run(*COMPARE, **ASCII[0]).stdout.decode().splitlines()
+    tables = "\n".join(line if line.startswith(("+", "|")) else "" for line in lines).split("\n\n")
+    widths = [{len(line) for line in table.strip().splitlines()} for table in tables if table.strip()]
+    assert len(widths) > 3
+    assert all(len(each) == 1 for each in widths), widths
+
+
 def test_ascii__errors_too() -> None:
     done = run("compare", "naïve – file", "--rate", "1mbit", **ASCII[0])
     assert done.returncode == 2
