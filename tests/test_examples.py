@@ -10,6 +10,8 @@ import mousehole
 import nbformat
 import polars as pl
 import pytest
+from mousehole.estimate import estimated_run
+from mousehole.traffic import of_section
 from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -98,6 +100,14 @@ def test_compare_my_traffic__on_a_table(tmp_path: Path, capsys: pytest.CaptureFi
     assert "sfd against droptail, mean response time of transfers ≤ 15 kB: " in printed
     assert "┆ droptail ┆ sfd " in printed
     assert found.plan.schemes == ("droptail", "sfd", "fq-codel")
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_scenario__its_cost_can_be_estimated(name: str) -> None:
+    records = run(name)
+    cost = estimated_run(records.scenario, of_section(records.scenario["traffic"], "").read())
+    assert 0 < cost.cpu_s < 60
+    assert 40e6 <= cost.bytes_per_run < 1e9
 
 
 def notebook_cells() -> Any:
