@@ -9,12 +9,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mousehole.engine_types import ColourCounters
+from mousehole.estimate import cost_text, estimated_run, fitting_jobs, lengths_s, require_memory
+from mousehole.memory import available_bytes
 from mousehole.pool import RunResult, default_jobs, run_all
 from mousehole.progress import Reporter
+from mousehole.scenario import filled
 from mousehole.statistics import Estimate, t_interval
 
 Json = dict[str, Any]
 T = TypeVar("T")
+
+WORTH_ESTIMATING_S = 50_000.0
+"""Simulated seconds of all runs from which on their cost is estimated before they begin."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +66,23 @@ def replicate(
     """Runs every case in every replication; returns the reduced results by case, replications in order."""
     numbers = range(replications)
     scenarios = {(name, n): {**case, "replication": n} for n in numbers for name, case in cases.items()}
-    done = run_all(scenarios, reduce, reporter, jobs or default_jobs())
+    done = run_all(scenarios, reduce, reporter, _announced(list(scenarios.values()), jobs, reporter))
     return {name: [done[name, number] for number in numbers] for name in cases}
+
+
+def _announced(scenarios: Sequence[Json], jobs: int | None, reporter: Reporter) -> int:
+    """Reports time and memory if the runs are many or long; returns how many to have at once.
+
+    Raises `MouseholeError` if one run does not fit into the memory.
+    """
+    first = filled(scenarios[0])
+    if len(scenarios) * sum(lengths_s(first)) < WORTH_ESTIMATING_S:
+        return jobs or default_jobs()
+    needed = estimated_run(first, None, len(scenarios))
+    require_memory(needed, available_bytes())
+    at_once = fitting_jobs(needed, jobs, available_bytes())
+    reporter.say(f"{cost_text(needed, at_once)}: {len(scenarios)} runs")
+    return at_once
 
 
 def drop_share(colours: list[ColourCounters]) -> float:

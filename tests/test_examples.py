@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import runpy
 from pathlib import Path
+from typing import Any
 
 import mousehole
+import nbformat
 import polars as pl
 import pytest
+from mousehole.estimate import estimated_run
+from mousehole.traffic import of_section
+from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SCENARIOS = sorted(path.name for path in EXAMPLES.glob("*.toml"))
 
 
-def run(name: str, **changes: object) -> mousehole.Records:
+def run(name: str, **changes: Any) -> mousehole.Records:
     return mousehole.run(EXAMPLES / name, **changes)
 
 
@@ -95,3 +100,40 @@ def test_compare_my_traffic__on_a_table(tmp_path: Path, capsys: pytest.CaptureFi
     assert "sfd against droptail, mean response time of transfers ≤ 15 kB: " in printed
     assert "┆ droptail ┆ sfd " in printed
     assert found.plan.schemes == ("droptail", "sfd", "fq-codel")
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_scenario__its_cost_can_be_estimated(name: str) -> None:
+    records = run(name)
+    cost = estimated_run(records.scenario, of_section(records.scenario["traffic"], "").read())
+    assert 0 < cost.cpu_s < 60
+    assert 40e6 <= cost.bytes_per_run < 1e9
+
+
+def notebook_cells() -> Any:
+    """The notebook of the examples, as nbformat reads it."""
+    return nbformat.read(EXAMPLES / "own_capture.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+
+
+def test_notebook__is_stored_without_outputs() -> None:
+    notebook = notebook_cells()
+    nbformat.validate(notebook)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.outputs for cell in code] == [[]] * len(code)
+    assert [cell.execution_count for cell in code] == [None] * len(code)
+
+
+@pytest.mark.filterwarnings("ignore")  # of the kernel's connection
+def test_notebook__runs_from_a_capture_to_a_policy(tmp_path: Path) -> None:
+    notebook = notebook_cells()
+    place = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=place).execute()
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    pages = [output["data"]["text/html"] for output in shown if "text/html" in output.get("data", {})]
+    texts = "".join(output.get("text", "") for output in shown)
+    assert any("transfer size" in page for page in pages), "the summary is shown as inspect prints it"
+    assert any("desk " in page for page in pages), "transfers carry the names of clients"
+    assert "my-marker|multi-red against droptail" in texts
+    assert {"own.pcap", "own.svg", "own-policy.svg", "my-marker.h"} <= {
+        file.name for file in tmp_path.iterdir()
+    }

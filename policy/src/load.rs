@@ -7,6 +7,7 @@ use crate::ffi::{ABI, DROPPER, MARKER, RawPolicy};
 use crate::parameter::ParameterError;
 use crate::params::{LinkContext, Settings};
 use crate::policy::{Origin, Policy, find, register};
+use object::{Object as _, ObjectSection as _};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -160,8 +161,9 @@ fn compile(path: &Path, name: &str) -> Result<libloading::Library, String> {
     let library = fs::write(&source, format!("#define MH_DESCRIBE\n#include \"{}\"\n", header.display()))
         .map_err(cannot)
         .and_then(|()| run_compiler(&compiler, &include, &object, &source))
+        .and_then(|()| refuse_constructors(&object))
         .and_then(|()| {
-            // SAFETY: the object was just made from the user's header, whose initialisers are constants.
+            // SAFETY: the object was just made from the user's header, and holds nothing that runs when it is loaded.
             let library = unsafe { libloading::Library::new(&object) };
             library.map_err(|error| format!("the compiled header cannot be loaded; {error}"))
         });
@@ -169,10 +171,37 @@ fn compile(path: &Path, name: &str) -> Result<libloading::Library, String> {
     library
 }
 
+/// Sections of functions that the system calls when it loads or unloads a shared object (ELF, Mach-O).
+const CALLED_BY_LOADER: [&str; 8] = [
+    ".preinit_array",
+    ".init_array",
+    ".fini_array",
+    ".ctors",
+    ".dtors",
+    ".init",
+    "__mod_init_func",
+    "__init_offsets",
+];
+
+/// Refuses an object that would run code of the header when it is loaded.
+fn refuse_constructors(path: &Path) -> Result<(), String> {
+    let bytes = fs::read(path).map_err(|error| format!("cannot be read once compiled; {error}"))?;
+    let file = object::File::parse(&*bytes)
+        .map_err(|error| format!("was compiled to something that is no shared object; {error}"))?;
+    let called = file.sections().filter_map(|section| section.name().ok().map(str::to_string));
+    match called.into_iter().find(|name| CALLED_BY_LOADER.iter().any(|known| name.starts_with(known))) {
+        Some(section) => Err(format!(
+            "has a function that runs when it is loaded (section {section}); a policy's functions run only when they \
+             are called, so remove the constructor"
+        )),
+        None => Ok(()),
+    }
+}
+
 fn run_compiler(compiler: &str, include: &Path, object: &Path, source: &Path) -> Result<(), String> {
     let done = Command::new(compiler)
         .args(["-std=gnu11", "-O3", "-g", "-shared", "-fPIC", "-Wall", "-Wextra"])
-        .args(["-Wno-missing-field-initializers", "-I"])
+        .args(["-nostartfiles", "-Wno-missing-field-initializers", "-I"]) // the only constructors are the header's
         .arg(include)
         .arg("-o")
         .args([object, source])

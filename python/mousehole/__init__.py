@@ -1,16 +1,25 @@
 """Mousehole compares schemes that let short flows go first through a congested link.
 
-`compare` compares schemes on traffic, `run` runs one scenario, `inspect` summarises traffic files, and `read`
-returns their connections as a frame.
+`compare` compares schemes on traffic, `run` runs one scenario, `inspect` summarises traffic, and `read`
+returns its connections as a frame. `policy` makes and checks own policies, `tcp_model` is the analytic TCP
+model.
+
+Names are imported when they are first used, so that the command line can answer Ctrl-C before all modules are
+loaded.
 """
 
-from mousehole._engine import __version__
-from mousehole.comparison import Comparison, compare
-from mousehole.errors import MouseholeError, Stopped
-from mousehole.plan import Cell
-from mousehole.records import Records, run
-from mousehole.results import Finding
-from mousehole.traffic import inspect, read
+from importlib import import_module
+
+TYPE_CHECKING = False  # the name that type checkers know; importing `typing` takes longer than the rest
+if TYPE_CHECKING:
+    from mousehole import policy, tcp_model
+    from mousehole._engine import __version__
+    from mousehole.comparison import Comparison, compare
+    from mousehole.errors import MouseholeError, Stopped
+    from mousehole.plan import Cell
+    from mousehole.records import Records, run
+    from mousehole.results import Finding
+    from mousehole.traffic import inspect, read
 
 __all__ = [
     "Cell",
@@ -22,6 +31,38 @@ __all__ = [
     "__version__",
     "compare",
     "inspect",
+    "policy",
     "read",
     "run",
+    "tcp_model",
 ]
+
+_MODULES = {
+    "Cell": "plan",
+    "Comparison": "comparison",
+    "Finding": "results",
+    "MouseholeError": "errors",
+    "Records": "records",
+    "Stopped": "errors",
+    "__version__": "_engine",
+    "compare": "comparison",
+    "inspect": "traffic",
+    "read": "traffic",
+    "run": "records",
+}
+"""The module of each name; the other names are modules."""
+
+
+if not TYPE_CHECKING:  # type checkers know the names from above, and refuse others
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module mousehole has no attribute {name}")
+        module = import_module(f"mousehole.{_MODULES.get(name, name)}")
+        value = getattr(module, name) if name in _MODULES else module
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,5 +1,5 @@
 """`python -m mousehole`."""
 
-from mousehole.cli import main
+from mousehole.launcher import main
 
 main()

@@ -21,9 +21,18 @@ from mousehole import traffic as traffics
 from mousehole.cli_options import CliCommand, Outputs, usage_error_text, with_options
 from mousehole.comparison import Comparison, compare
 from mousehole.errors import MouseholeError, Terminated
+from mousehole.exits import (
+    BROKEN_PIPE_STATUS,
+    INTERRUPTED_STATUS,
+    TERMINATED_STATUS,
+    USAGE_STATUS,
+    WRITE_STATUS,
+    stop_at_once,
+)
 from mousehole.manifest import REVISION
-from mousehole.options import whole
+from mousehole.options import parameters, whole
 from mousehole.paper import offered, reproduce
+from mousehole.plain_text import for_output
 from mousehole.plan import load_policies
 from mousehole.policy_cli import policy_app
 from mousehole.progress import ConsoleReporter
@@ -37,6 +46,9 @@ class CliGroup(TyperGroup):
         """Runs the command line and exits."""
         try:
             status = super().main(*given, **{**named, "standalone_mode": False})
+            sys.stdout.flush()
+        except OSError as error:  # of standard output; errors of files have been converted already
+            _output_failed(error)
         except Exception as error:
             fault = usage_error_text(error)
             if fault is None and hasattr(error, "show"):  # the help, where no command is named
@@ -47,9 +59,15 @@ class CliGroup(TyperGroup):
             _die(f"mousehole: error: {MouseholeError(fault)}", USAGE_STATUS)
         sys.exit(status if isinstance(status, int) else 0)
 
+    def get_help(self, ctx: Any) -> str:
+        """Returns the help in characters that standard output has."""
+        return for_output(super().get_help(ctx))
+
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Runs the chosen command."""
         try:
+            if signal.getsignal(signal.SIGINT) is stop_at_once:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
             return super().invoke(ctx)
         except MouseholeError as error:
             _die(f"mousehole: error: {error.renamed(OPTION_OF_FIELD)}", USAGE_STATUS)
@@ -59,10 +77,8 @@ class CliGroup(TyperGroup):
             _die(f"mousehole: {str(stop) or 'stopped; nothing was written'}", INTERRUPTED_STATUS)
         except MemoryError:
             _die(f"mousehole: error: {OUT_OF_MEMORY}", USAGE_STATUS)
-        except BrokenPipeError:
-            _leave(BROKEN_PIPE_STATUS)
-        except OSError as error:  # of standard output; errors of files have been converted already
-            _die(f"mousehole: error: cannot write standard output; {error.strerror}", USAGE_STATUS)
+        except OSError as error:  # as in `main`, but before click takes it for its own
+            _output_failed(error)
 
 
 app = typer.Typer(
@@ -82,13 +98,11 @@ OPTION_OF_FIELD = {
     "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",
     "load": "--load", "rate": "--rate", "direction": "--direction", "replication": "--replication",
     "overhead": "--overhead", "table": "--table", "figure": "--figure", "uplink_rate": "--uplink",
-    "baseline": "--baseline",
+    "baseline": "--baseline", "traffic.params": "--param", "params": "--param",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
 OUT_OF_MEMORY = "out of memory; give fewer --jobs, a shorter --duration, a lower --rate or a lower --load"
-
-USAGE_STATUS, INTERRUPTED_STATUS, BROKEN_PIPE_STATUS, TERMINATED_STATUS = 2, 130, 141, 143
 
 Traffic = Annotated[
     list[str],
@@ -103,6 +117,10 @@ Jobs = Annotated[str | None, typer.Option(metavar="N", help="Parallel runs (defa
 Own = Annotated[str | None, typer.Option(metavar="N", help="Number to use instead of the scenario's.")]
 
 
+ModelParams = Annotated[
+    list[str] | None,
+    typer.Option("--param", metavar="NAME=VALUE", help="Parameter of the model; repeat it for several."),
+]
 OwnPolicy = Annotated[
     str | None,
     typer.Option(metavar="FILE.h[,…]", help="Header of your own policy, which schemes may then name."),
@@ -160,11 +178,13 @@ def inspect_command(
     direction: Direction = "down",
     strict: Strict = False,
     seed: Annotated[str, typer.Option(metavar="N", help="Seed of all random draws.")] = "1",
+    param: ModelParams = None,
     json: JsonFile = None,
 ) -> None:
     """Prints what Mousehole understands of TRAFFIC."""
     output.check_outputs({"--json": json}, [name for name in traffic if not traffics.is_model(name)])
-    summary = traffics.inspect(traffic, rate, direction, strict, whole("seed", seed, 0) or 0)
+    params = parameters("--param", param or [])
+    summary = traffics.inspect(traffic, rate, direction, strict, whole("seed", seed, 0) or 0, params)
     if json != "-":
         show.print_summary(report.report_console(), summary)
     if json is not None:
@@ -178,6 +198,7 @@ def run_command(
         str | None, typer.Option(metavar="NAME[(…)]", help="Scheme to use instead of the scenario's.")
     ] = None,
     policy: OwnPolicy = None,
+    param: ModelParams = None,
     seed: Own = None,
     replication: Own = None,
     replay: Annotated[
@@ -198,7 +219,8 @@ def run_command(
     load_policies(policy)
     numbers = {"seed": whole("seed", seed, 0), "replication": whole("replication", replication, 0)}
     changes = {"scheme": scheme, **numbers, "trace": True if trace else None}
-    done = records.run(scenario, replay=replay, **changes)
+    params = parameters("--param", param or [])
+    done = records.run(scenario, reporter=_reporter(), replay=replay, params=params, **changes)
     for frame, given in ((done.transfers, records_file), (done.trace, trace)):
         if given is not None and frame is not None:
             output.write_with(given, lambda part, frame=frame: records.write_frame(frame, part))  # type: ignore[misc]
@@ -290,17 +312,32 @@ def _reporter() -> ConsoleReporter:
     return ConsoleReporter(Console(stderr=True, highlight=False))
 
 
+def _output_failed(error: OSError) -> NoReturn:
+    """Ends the command because standard output cannot be written; silently if nobody reads it any more."""
+    _discard_output()
+    if isinstance(error, BrokenPipeError):
+        _leave(BROKEN_PIPE_STATUS)
+    _die(f"mousehole: error: cannot write standard output; {error.strerror}", WRITE_STATUS)
+
+
+def _discard_output() -> None:
+    """Drops what is still buffered for standard output, so that the interpreter does not try again."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _die(message: str, status: int) -> NoReturn:
     """Prints the reason and exits at once, even if other threads are still computing."""
-    with suppress(OSError):
+    try:
         sys.stdout.flush()
-    print(message, file=sys.stderr, flush=True)
+    except OSError:
+        _discard_output()
+    with suppress(OSError):
+        print(message, file=sys.stderr, flush=True)
     _leave(status)
 
 
 def _leave(status: int) -> NoReturn:
-    if status == BROKEN_PIPE_STATUS:  # nobody reads: do not try again to write what is still buffered
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if any(thread is not threading.main_thread() for thread in threading.enumerate()):
         os._exit(status)
     sys.exit(status)

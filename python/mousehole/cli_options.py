@@ -8,9 +8,15 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from mousehole.options import whole
+from mousehole.options import parameters, whole
+from mousehole.plain_text import for_output
 from mousehole.settings import OptionHelp, command_line_options, option, switch
 
+READERS: dict[type, Callable[[str, Any], Any]] = {
+    int: whole,
+    dict: lambda name, given: parameters(f"--{name.removesuffix('s')}", given) if given else None,
+}
+"""Functions that read what was typed for an option that is no text."""
 OUTPUT = "Output"
 WHERE = "FILE|-"
 PICTURE = "FILE.png|.svg|.pdf"
@@ -31,6 +37,10 @@ class Outputs:
 
 class CliCommand(TyperCommand):
     """A command whose help lists the options under headings."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Returns the help in characters that standard output has."""
+        return for_output(super().get_help(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes the arguments, then the options under their headings, in the order of declaration."""
@@ -94,16 +104,21 @@ def _made(kind: type, given: dict[str, Any]) -> Any:
     options = command_line_options(kind).items()
     return kind(
         **{
-            name: whole(name, given[name]) if words.kind is int else given[name]
+            name: READERS[words.kind](name, given[name]) if words.kind in READERS else given[name]
             for name, (_, words) in options
         }
     )
 
 
+def flag_of(name: str, words: OptionHelp) -> str:
+    """Returns the option of a field; that of several parameters is given once for each."""
+    return f"--{name.removesuffix('s') if words.kind is dict else name.replace('_', '-')}"
+
+
 def _parameter(name: str, default: Any, words: OptionHelp) -> inspect.Parameter:
-    kind = bool if words.kind is bool else str  # numbers are read here, so that faults name the value
+    kind = {bool: bool, dict: list[str]}.get(words.kind, str)  # read here, so that faults name the value
     optional: Any = kind if isinstance(default, str | bool) else kind | None
-    flag = f"--{name.replace('_', '-')}"
+    flag = flag_of(name, words)
     help_of = {"help": words.help, "rich_help_panel": words.group, "metavar": words.metavar or None}
     declared: Any = typer.Option(flag, show_default=isinstance(default, str), **help_of)  # type: ignore[arg-type]
     annotation = Annotated[optional, declared]

@@ -12,16 +12,29 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from mousehole import _engine, advice, bottleneck, findings, jsonout, notes, output, overview, tables
+from mousehole import (
+    _engine,
+    advice,
+    bottleneck,
+    findings,
+    jsonout,
+    notes,
+    output,
+    overview,
+    report,
+    tables,
+)
 from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
 from mousehole.advice import Advice
 from mousehole.engine_types import Floats, Scenario, TrafficSummary
 from mousehole.errors import field_error
-from mousehole.estimate import Estimate, estimated, fitting_jobs
+from mousehole.estimate import Estimate, cost_text, estimated, fitting_jobs
 from mousehole.evidence import capture_of
+from mousehole.frames import Frame, with_names
 from mousehole.manifest import manifest
 from mousehole.memory import available_bytes
+from mousehole.notebook import as_html
 from mousehole.options import least
 from mousehole.plan import Cell, Plan, Warmup, checked, load_policies, planned
 from mousehole.pool import default_jobs, interruptible, run_one, run_plan
@@ -29,9 +42,6 @@ from mousehole.progress import Reporter, Silent
 from mousehole.results import Finding, Manifest, Results, Row, as_record
 from mousehole.settings import Options, accepts_options
 from mousehole.statistics import capture_freedom
-
-WORTH_SAYING_GB = 1.0
-"""Memory from which on it is told beside the time."""
 
 
 @accepts_options(Options)
@@ -42,14 +52,15 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
 
     - one file or several (pcap, Zeek log, HAR, NetFlow, access log, table), "-" for standard input;
     - one model, such as `"web:sfd"`;
-    - a polars or pandas frame with columns `start_s`, `client`, `server`, `bytes` and perhaps `rtt_s`;
+    - a frame of polars, pandas or pyarrow, or a dictionary of columns: `start_s`, `client`, `bytes`, and
+      perhaps `server`, `rtt_s` and `duration_s`; docs/api.md says what they may hold;
     - a list of dictionaries with the same keys; in place of bytes, `writes` may be a list of dictionaries
       with `idle_s` and `bytes`;
     - one scenario (a `.toml` file). It supplies all that no option changes. On a topology, options of the
       link apply to its bottleneck.
 
-    The options are keywords. Rates, times and sizes are texts with units, as on the command line. Defaults
-    are in parentheses.
+    The options are keywords. Rates, times and sizes are texts with units, as on the command line, or numbers
+    of bits per second, seconds and bytes. Defaults are in parentheses.
 
     The link:
 
@@ -93,8 +104,8 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     - `jobs`: parallel runs (one per core, fewer if memory is short); the result is the same
     - `reporter`: receives progress reports (none)
 
-    Raises `MouseholeError` for a fault in the input, before any long work, and `Stopped` (a
-    `KeyboardInterrupt`) on Ctrl-C.
+    Raises `MouseholeError` for a fault in the input, before any long work, `TypeError` for an unknown
+    keyword, and `Stopped` (a `KeyboardInterrupt`) on Ctrl-C.
 
     Examples:
         >>> found = compare("web:sfd", rate="3mbit", load=0.9, schemes="droptail,fq-codel",
@@ -123,10 +134,14 @@ class Comparison:
     95 % interval, which are null below five replications.
     """
 
-    def __init__(self, results: Results, engine_traffic: _engine.Traffic | None) -> None:
+    def __init__(
+        self, results: Results, engine_traffic: _engine.Traffic | None,
+        clients: tuple[str, ...] | None = None,
+    ) -> None:  # fmt: skip
         self.results = results
         """The data of the comparison."""
         self._engine_traffic = engine_traffic
+        self._clients = clients
 
     @property
     def plan(self) -> Plan:
@@ -208,14 +223,14 @@ class Comparison:
         """Returns every measured transfer of one run, one row each; docs/json.md explains the columns.
 
         A comparison does not keep the records of its runs, so this repeats the run; the same seed gives the
-        same records. `cell` is the first one by default. Raises `MouseholeError` for a scheme that was not
-        compared.
+        same records. `cell` is the first one by default. `client` is the name that the user's data give a
+        client, else a number. Raises `MouseholeError` for a scheme that was not compared.
         """
         if scheme not in self.plan.schemes:
             raise field_error("scheme", scheme, f"one of this comparison: {', '.join(self.plan.schemes)}")
         scenario = self.plan.scenario(cell or self.plan.cells[0], scheme, replication)
         result = interruptible(lambda: run_one(scenario, self._engine_traffic, _engine.Cancel()))
-        return pl.DataFrame(result.transfers())
+        return with_names(pl.DataFrame(result.transfers()), self._clients)
 
     def plot(self, path: str | Path) -> None:
         """Draws the comparison into a file; its suffix (.png, .svg, .pdf) gives the format.
@@ -250,6 +265,9 @@ class Comparison:
         primary = [finding.sentence for finding in self.finding_list if not finding.exploratory]
         return "\n".join([f"Comparison of {len(self.plan.schemes)} schemes on {self.label}", *primary])
 
+    def _repr_html_(self) -> str:
+        return as_html(lambda console: report.print_report(console, self.results))
+
 
 def _starting_point(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
     """Returns the scenario that options change, and the traffic."""
@@ -278,7 +296,7 @@ def _compared(
     freedom = capture_freedom(sizes, _pipe_bytes(plan))
     capture = capture_of(plan.base["traffic"], engine_traffic, summary, plan.buckets, freedom)
     results = Results(plan, facts, given.label, manifest(plan, given, engine_traffic), summary, capture)
-    return Comparison(results, engine_traffic)
+    return Comparison(results, engine_traffic, given.clients)
 
 
 def _pipe_bytes(plan: Plan) -> float:
@@ -299,7 +317,7 @@ def _warmup(plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen
 
 
 def _frame(rows: Sequence[Row]) -> pl.DataFrame:
-    return pl.DataFrame([as_record(row) for row in rows], infer_schema_length=None)
+    return Frame([as_record(row) for row in rows], infer_schema_length=None)
 
 
 def _warn_of_low_load(plan: Plan, label: str, summary: TrafficSummary | None, reporter: Reporter) -> None:
@@ -315,17 +333,6 @@ def _warn_of_low_load(plan: Plan, label: str, summary: TrafficSummary | None, re
 def _announce(plan: Plan, estimate: Estimate, jobs: int, reporter: Reporter) -> None:
     """Reports the estimated time and memory."""
     cells = f" × {len(plan.cells)} cells" if len(plan.cells) > 1 else ""
-    gigabytes = estimate.bytes_at_once(jobs) / 1e9
-    memory = f" and {gigabytes:.1f} GB of memory" if gigabytes >= WORTH_SAYING_GB else ""
     reporter.say(
-        f"{_about(estimate.seconds(jobs))}{memory}: "
-        f"{len(plan.schemes)} schemes × {plan.replications} replications{cells}"
+        f"{cost_text(estimate, jobs)}: {len(plan.schemes)} schemes × {plan.replications} replications{cells}"
     )
-
-
-def _about(seconds: float) -> str:
-    if seconds < 2:
-        return "about a second"
-    if seconds < 90:
-        return f"about {seconds:.0f} s" if seconds < 10 else f"about {5 * round(seconds / 5)} s"
-    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"

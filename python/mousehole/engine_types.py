@@ -229,12 +229,13 @@ class TrafficSummary(TypedDict):
 
 
 class ConnectionColumns(TypedDict):
-    """The connections of a traffic: one row each; `rtt_s` is NaN where the traffic does not know it."""
+    """The connections of a traffic: one row each; `rtt_s` and `duration_s` are NaN where unknown."""
 
     start_s: Floats
     client: UInts32
     server: UInts32
     rtt_s: Floats
+    duration_s: Floats
     writes: UInts32
     bytes: UInts64
     is_quic: Bools

@@ -29,14 +29,20 @@ class MouseholeError(ValueError):
         super().__init__("".join(map(_written_out, message)))
 
     def renamed(self, names: Mapping[str, str]) -> "MouseholeError":
-        """Returns the error with its field, or the part of a path that it begins with, renamed by `names`."""
+        """Returns the error with its field, or the part of a path that it begins with, renamed by `names`.
+
+        What follows an option's name is what the user typed after it: `--param sessions`.
+        """
         field = self.field or ""
         fits = [name for name in names if re.match(rf"{re.escape(name)}(?![\w-])", field)]
         if not fits:
             return self
         name = max(fits, key=len)
+        rest = field[len(name) :]
+        if names[name].startswith("--") and rest.startswith("."):
+            rest = f" {rest[1:]}"
         return MouseholeError(
-            self.sentence, kind=self.kind, field=names[name] + field[len(name) :], value=self.value,
+            self.sentence, kind=self.kind, field=names[name] + rest, value=self.value,
             allowed=self.allowed,
         )  # fmt: skip
 

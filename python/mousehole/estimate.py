@@ -4,17 +4,21 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from math import log
+from functools import partial
+from math import ceil, log
 
 from mousehole import _engine
+from mousehole.engine_types import Scenario
 from mousehole.errors import MouseholeError, field_error
 from mousehole.plan import Plan, Task
 from mousehole.pool import default_jobs, interruptible, run_one
 from mousehole.reduction import reduce_run
 from mousehole.scenario import filled
 
-SHARES = (4**-6, 4**-5, 4**-4, 4**-3, 4**-2, 4**-1, 1.0)
-"""Shares of a run's length that are timed in turn."""
+STEPS = 6
+"""The first part that is timed is 4^-6 of a run, and each one four times as long as the one before."""
+FIRST_S = 0.1
+"""The first part is no longer than so many simulated seconds, however long the run is."""
 ALWAYS_S, MOST_S = 0.6, 2.4
 """Parts are timed up to the first of these, set-up left out; up to the second if the last two disagree."""
 SAMPLES_S = 1.5
@@ -25,8 +29,12 @@ BYTES_PER_RUN = 40_000_000
 """Memory of a run beside its transfers and connections: queues, events, histograms."""
 BYTES_PER_TRANSFER = 350
 """Memory of a measured transfer: the engine's record, its ideal time, and the columns it is reduced from."""
+BYTES_PER_EVENT = 200
+"""Memory of an event of a packet trace: the engine's record, and its columns."""
 BYTES_PER_CONNECTION = 1500
 """Memory of a live connection: its state, and its packets and timers under way."""
+WORTH_SAYING_GB = 1.0
+"""Memory from which on it is told beside the time."""
 SAFE_SHARE = 0.9
 """Share of the memory that is left which a plan may take."""
 
@@ -75,9 +83,10 @@ def estimated(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimat
     def timed(share: float, task: Task) -> Part:
         return interruptible(lambda: _timed(plan, traffic, share, task, cancel))
 
+    first_run = filled(plan.scenario(plan.cells[0], plan.baseline))
     threads = ThreadPoolExecutor(max_workers=min(jobs, default_jobs(), len(plan.schemes)))
     try:
-        parts = _baseline_parts(lambda share: timed(share, Task(0, 0, 0)))
+        parts = _baseline_parts(lambda share: timed(share, Task(0, 0, 0)), sum(lengths_s(first_run)))
         setup_s = _setup_s(parts)
         tasks = [Task(0, number, number % plan.replications) for number in range(len(plan.schemes))]
         if setup_s * len(tasks) > SAMPLES_S:
@@ -89,14 +98,11 @@ def estimated(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimat
     finally:
         cancel.cancel()
         threads.shutdown(wait=False, cancel_futures=True)
-    whole = [_whole(part, parts, setup_s, plan) for part in samples]
+    whole = [_whole(part, parts, setup_s, first_run) for part in samples]
     each_s = sum(part.cpu_s for part in whole) / len(whole)
     first = plan.cells[0].load or 1.0
     cells = sum((cell.load or 1.0) / first for cell in plan.cells)
-    needed = max(
-        BYTES_PER_RUN + BYTES_PER_TRANSFER * part.transfers + BYTES_PER_CONNECTION * part.live
-        for part in whole
-    )
+    needed = max(map(_bytes_of, whole))
     most = max((cell.load or 1.0) / first for cell in plan.cells)
     return Estimate(
         cpu_s=each_s * cells * len(plan.schemes) * plan.replications,
@@ -104,6 +110,68 @@ def estimated(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimat
         bytes_per_run=needed * most,
         runs=len(plan.tasks),
     )
+
+
+def estimated_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int = 1) -> Estimate:
+    """Estimates the cost of `runs` runs like this one, whose scenario is filled in, from parts of it.
+
+    A packet trace is counted by the events of the longest part.
+    """
+    cancel, events = _engine.Cancel(), 0
+
+    def count_events(result: _engine.RunResult) -> None:
+        nonlocal events
+        trace = result.trace()
+        events = 0 if trace is None else len(trace["time_s"])
+
+    def timed(share: float) -> Part:
+        return interruptible(lambda: _timed_part(scenario, traffic, share, count_events, cancel))
+
+    try:
+        parts = _baseline_parts(timed, sum(lengths_s(scenario)))
+    finally:
+        cancel.cancel()
+    whole = _whole(parts[-1], parts, _setup_s(parts), scenario)
+    return Estimate(
+        cpu_s=whole.cpu_s * runs,
+        slowdown=max(1.0, sum(part.wall_s for part in parts) / max(sum(part.cpu_s for part in parts), 1e-9)),
+        bytes_per_run=_bytes_of(whole) + BYTES_PER_EVENT * events / parts[-1].share,
+        runs=runs,
+    )
+
+
+def require_memory(estimate: Estimate, available: int | None) -> None:
+    """Raises `MouseholeError` if one run does not fit into `available` bytes."""
+    if available is not None and estimate.bytes_per_run > SAFE_SHARE * available:
+        raise MouseholeError(
+            f"this run needs about {_gigabytes(estimate.bytes_per_run)} of memory, and "
+            f"{_gigabytes(available)} are left here; give a shorter duration, a lower rate or a lower load"
+        )
+
+
+def lengths_s(run: Scenario) -> tuple[float, float]:
+    """Returns the lengths of warm-up and window."""
+    return (
+        _engine.parse_duration("warmup", run["warmup"]),
+        _engine.parse_duration("duration", run["duration"]),
+    )
+
+
+def cost_text(estimate: Estimate, jobs: int) -> str:
+    """Returns time and, where it is worth saying, memory: `about 3 min and 2.1 GB of memory`."""
+    gigabytes = estimate.bytes_at_once(jobs) / 1e9
+    memory = f" and {gigabytes:.1f} GB of memory" if gigabytes >= WORTH_SAYING_GB else ""
+    return f"{_about(estimate.seconds(jobs))}{memory}"
+
+
+def _about(seconds: float) -> str:
+    if seconds < 2:
+        return "about a second"
+    if seconds < 90:
+        return f"about {seconds:.0f} s" if seconds < 10 else f"about {5 * round(seconds / 5)} s"
+    if seconds < 48 * 3600:
+        return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
+    return f"about {seconds / 86400:.0f} days"
 
 
 def fitting_jobs(estimate: Estimate, jobs: int | None, available: int | None) -> int:
@@ -128,10 +196,12 @@ def fitting_jobs(estimate: Estimate, jobs: int | None, available: int | None) ->
     return min(wanted, fitting)
 
 
-def _baseline_parts(timed: Callable[[float], Part]) -> list[Part]:
-    """Returns the parts of the baseline's run that were timed, shortest first."""
-    parts = [timed(SHARES[0]), timed(SHARES[1])]
-    for share in SHARES[2:]:
+def _baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[Part]:
+    """Returns the parts of a run of `span_s` simulated seconds that were timed, shortest first."""
+    steps = max(STEPS, ceil(log(span_s / FIRST_S, 4)))
+    shares = [4.0 ** (step - steps) for step in range(steps + 1)]
+    parts = [timed(shares[0]), timed(shares[1])]
+    for share in shares[2:]:
         setup_s, last = _setup_s(parts), parts[-1]
         computed = last.cpu_s - setup_s
         ratio = _rate(last, setup_s) / max(_rate(parts[-2], setup_s), 1e-12)
@@ -155,15 +225,18 @@ def _rate(part: Part, setup_s: float) -> float:
     return max(part.cpu_s - setup_s, 0.0) / max(part.simulated_s, 1e-9)
 
 
-def _whole(part: Part, parts: list[Part], setup_s: float, plan: Plan) -> Part:
+def _bytes_of(part: Part) -> float:
+    """Returns the memory of a run, a packet trace left out."""
+    return BYTES_PER_RUN + BYTES_PER_TRANSFER * part.transfers + BYTES_PER_CONNECTION * part.live
+
+
+def _whole(part: Part, parts: list[Part], setup_s: float, run: Scenario) -> Part:
     """Returns what the whole run costs of which `part` was timed; `parts` are those of the baseline.
 
     After the window a run goes on until its measured transfers have ended. That time, and the connections
     alive at once, grow with the run as they did between the last two parts of the baseline.
     """
-    run = filled(plan.scenario(plan.cells[0], plan.baseline))
-    warmup_s = _engine.parse_duration("warmup", run["warmup"])
-    window_s = _engine.parse_duration("duration", run["duration"])
+    warmup_s, window_s = lengths_s(run)
     steps = -log(part.share) / log(4)
     extra_s = [max(one.simulated_s - one.share * (warmup_s + window_s), 0.0) for one in (*parts[-2:], part)]
     most_s = (run["max_windows"] - 1) * window_s
@@ -182,13 +255,22 @@ def _growth(before: float, after: float) -> float:
 def _timed(
     plan: Plan, traffic: _engine.Traffic | None, share: float, task: Task, cancel: _engine.Cancel
 ) -> Part:
+    """Runs a part of a plan's run in this thread and returns its cost."""
+    reduce = partial(reduce_run, buckets=plan.buckets)
+    return _timed_part(plan.task_scenario(task), traffic, share, reduce, cancel)
+
+
+def _timed_part(
+    run: Scenario, traffic: _engine.Traffic | None, share: float,
+    reduce: Callable[[_engine.RunResult], object], cancel: _engine.Cancel,
+) -> Part:  # fmt: skip
     """Runs a part of a run in this thread and returns its cost."""
-    scenario = plan.task_scenario(task)
-    scenario["warmup"] = _share_of("warmup", scenario["warmup"], share)
-    scenario["duration"] = _share_of("duration", scenario["duration"], share)
+    scenario = run.copy()
+    scenario["warmup"] = _share_of("warmup", run["warmup"], share)
+    scenario["duration"] = _share_of("duration", run["duration"], share)
     begin, begin_cpu = time.perf_counter(), time.thread_time()
     result = run_one(scenario, traffic, cancel)
-    reduce_run(result, plan.buckets)
+    reduce(result)
     cpu_s, wall_s = time.thread_time() - begin_cpu, time.perf_counter() - begin
     summary = result.summary()
     return Part(

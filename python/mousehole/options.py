@@ -1,9 +1,79 @@
 """Parses lists and numbers from the command line or from Python."""
 
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+import numpy as np
 
 from mousehole.errors import field_error
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What a number without a unit counts, and how to write it."""
+
+    suffix: str
+    words: str
+
+
+BITS = Unit("bit", "a number of bits per second, or a text with a unit such as 10mbit")
+SECONDS = Unit("s", "a number of seconds, or a text with a unit such as 80ms")
+BYTES = Unit("B", "a number of bytes, or a text with a unit such as 15kB")
+BUFFER = Unit("B", "a number of bytes, or a text such as 50p, 64kB or 1bdp")
+
+UNITS: dict[str, Unit] = {
+    **dict.fromkeys(("rate", "uplink_rate", "client_rate"), BITS),
+    **dict.fromkeys(
+        (
+            "rtt",
+            "delay",
+            "client_delay",
+            "warmup",
+            "duration",
+            "initial_rto",
+            "min_rto",
+            "tick",
+            "delayed_ack",
+        ),
+        SECONDS,
+    ),
+    **dict.fromkeys(("buffer", "uplink_buffer"), BUFFER),
+}
+"""The units of a scenario's quantities, by the names of their fields; traffic has fields of its own."""
+
+
+def with_unit(field: str, given: Any, unit: Unit) -> str:
+    """Returns a quantity as text with its unit; a number counts bits per second, seconds or bytes.
+
+    Raises `MouseholeError` for anything but a text and a finite number (of seconds also a timedelta).
+    """
+    if isinstance(given, str):
+        return given
+    number = given.total_seconds() if isinstance(given, timedelta) and unit is SECONDS else given
+    if isinstance(number, bool | np.bool_) or not isinstance(number, Real) or not isfinite(number):
+        raise field_error(field, number if isinstance(number, Real) else str(number), unit.words)
+    return f"{np.format_float_positional(float(number), trim='-')}{unit.suffix}"
+
+
+def with_units(scenario: Mapping[str, Any], place: str = "") -> dict[str, Any]:
+    """Returns a scenario, or a section of it, with texts in place of quantities that are numbers."""
+    return {name: _with_unit(f"{place}{name}", name, value) for name, value in scenario.items()}
+
+
+def _with_unit(path: str, name: str, value: Any) -> Any:
+    if path == "traffic":
+        return value
+    if isinstance(value, Mapping):
+        return with_units(value, f"{path}.")
+    if isinstance(value, list | tuple):
+        return [_with_unit(f"{path}[{number}]", "", item) for number, item in enumerate(value)]
+    return value if value is None or name not in UNITS else with_unit(path, value, UNITS[name])
 
 
 def split_list(text: str) -> list[str]:
@@ -79,3 +149,27 @@ def whole(field: str, text: str | None, lowest: int | None = None) -> int | None
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
         raise field_error(field, text, allowed)
     return int(text) if lowest is None else least(field, int(text), lowest)
+
+
+def parameters(field: str, given: Sequence[str]) -> dict[str, object]:
+    """Returns the parameters of `NAME=VALUE` texts; a value is a number, `true`, `false` or a text.
+
+    Raises `MouseholeError` for a text of another form and for a name that is given twice.
+    """
+    found: dict[str, object] = {}
+    for text in given:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not name or not equals or not value:
+            raise field_error(field, text, "NAME=VALUE, such as sessions=100")
+        if name in found:
+            raise field_error(field, name, "given once", "is given twice")
+        found[name] = _plain_value(value)
+    return found
+
+
+def _plain_value(text: str) -> object:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, bool | int | float | list) else text

@@ -79,9 +79,10 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 
 def write_text(path: str, text: str) -> None:
-    """Writes `text` to `path`, or to standard output if `path` is `-`."""
+    """Writes `text` to `path`, or to standard output if `path` is `-`, in UTF-8 whatever the locale."""
     if path == "-":
-        sys.stdout.write(text)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode("utf-8"))
         sys.stdout.flush()
     else:
         write_with(path, lambda part: part.write_text(text, encoding="utf-8"))

@@ -8,7 +8,8 @@ from math import ceil
 from mousehole import _engine, bottleneck
 from mousehole.engine_types import Floats, Scenario, TrafficSection
 from mousehole.errors import MouseholeError, conflict_error, field_error
-from mousehole.options import least, load_list, text_list
+from mousehole.options import BYTES, least, load_list, text_list, with_unit
+from mousehole.policy_trial import try_headers, try_scenarios
 from mousehole.scenario import SharedScenario, filled
 from mousehole.settings import Options
 from mousehole.sizes import Bucket, buckets
@@ -151,8 +152,8 @@ def planned(shared: SharedScenario, options: Options, own_scheme: str | None) ->
         schemes=with_baseline(chosen_schemes(options.schemes, own_scheme), baseline),
         baseline=baseline,
         replications=least("seeds", seeds if options.seeds is None else options.seeds, 1),
-        short_bytes=_engine.parse_size("short", options.short),
-        long_bytes=_engine.parse_size("long", options.long),
+        short_bytes=_engine.parse_size("short", with_unit("short", options.short, BYTES)),
+        long_bytes=_engine.parse_size("long", with_unit("long", options.long, BYTES)),
     )
 
 
@@ -172,6 +173,7 @@ def checked(plan: Plan) -> Plan:
         raise field_error(
             "seeds", plan.replications, f"fewer, for at most {MOST_RUNS} runs", f"makes {runs} runs"
         )
+    try_scenarios([plan.scenario(cell, scheme) for cell in plan.cells for scheme in plan.schemes])
     meanings = [
         [filled(plan.scenario(cell, scheme))["scheme"] for scheme in plan.schemes] for cell in plan.cells
     ]
@@ -180,8 +182,13 @@ def checked(plan: Plan) -> Plan:
 
 
 def load_policies(given: str | Sequence[str] | None) -> list[str]:
-    """Compiles and loads the headers of own policies, so that schemes may name them; returns their names."""
-    return [_engine.load_policy(path) for path in (text_list("policy", given) if given is not None else ())]
+    """Compiles and loads the headers of own policies, so that schemes may name them; returns their names.
+
+    Raises `MouseholeError` for a header that is at fault, also if its set-up crashes or does not end.
+    """
+    headers = () if given is None else text_list("policy", given)
+    try_headers(headers)
+    return [_engine.load_policy(path) for path in headers]
 
 
 def with_baseline(schemes: tuple[str, ...], baseline: str) -> tuple[str, ...]:

@@ -87,8 +87,11 @@ def run_all(
     return {key: done[key] for key in scenarios}
 
 
-def interruptible(work: Callable[[], T]) -> T:
-    """Calls `work` in another thread, so that Ctrl-C ends the wait at once; the thread then goes on alone."""
+def interruptible(work: Callable[[], T], while_waiting: Callable[[], None] | None = None) -> T:
+    """Calls `work` in another thread, so that Ctrl-C ends the wait at once; the thread then goes on alone.
+
+    `while_waiting` is called in this thread several times a second until the work is done.
+    """
     future: Future[T] = Future()
 
     def fulfil() -> None:
@@ -99,7 +102,8 @@ def interruptible(work: Callable[[], T]) -> T:
 
     Thread(target=fulfil, daemon=True).start()
     while not wait([future], timeout=POLL_S).done:
-        pass
+        if while_waiting is not None:
+            while_waiting()
     return future.result()
 
 

@@ -12,11 +12,11 @@ class Reporter(Protocol):
     def say(self, text: str) -> None:
         """Called with a remark or warning of one line."""
 
-    def start(self, total: int) -> None:
-        """Called before `total` runs begin."""
+    def start(self, total: int, what: str = "runs") -> None:
+        """Called before `total` runs begin; of a single run, `what` is `percent`."""
 
     def advance(self) -> None:
-        """Called after each run."""
+        """Called after each run, or after each percent of one."""
 
     def finish(self) -> None:
         """Called when the runs are over, complete or not."""
@@ -28,7 +28,7 @@ class Silent:
     def say(self, text: str) -> None:
         """Does nothing."""
 
-    def start(self, total: int) -> None:
+    def start(self, total: int, what: str = "runs") -> None:
         """Does nothing."""
 
     def advance(self) -> None:
@@ -49,12 +49,12 @@ class ConsoleReporter:
         """Prints the remark."""
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    def start(self, total: int) -> None:
+    def start(self, total: int, what: str = "runs") -> None:
         """Shows the bar."""
         if self._console.is_terminal:
-            columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
             self._bar = Progress(*columns, console=self._console, transient=True)
-            self._bar.add_task("runs", total=total)
+            self._bar.add_task(what, total=total)
             self._bar.start()
 
     def advance(self) -> None:

@@ -1,5 +1,6 @@
 """`mousehole.run`: one scenario, all its records."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,15 +8,28 @@ from typing import cast
 
 import polars as pl
 
-from mousehole import _engine, jsonout
+from mousehole import _engine, jsonout, show
 from mousehole.engine_types import InputEntry, QueueCounters, RunSummary, Scenario, TrafficSection
+from mousehole.estimate import cost_text, estimated_run, lengths_s, require_memory
+from mousehole.frames import Frame
 from mousehole.manifest import REVISION, input_entry, sources, tcp_parameters, without_directories
+from mousehole.memory import available_bytes
+from mousehole.notebook import as_html
+from mousehole.options import with_units
+from mousehole.policy_trial import try_scenarios
 from mousehole.pool import interruptible, run_one
-from mousehole.scenario import filled, load
+from mousehole.progress import Reporter, Silent
+from mousehole.scenario import filled, load, with_params
+from mousehole.settings import refuse_unknown
 from mousehole.traffic import of_section
 
+PATIENCE_S = 2.0
+"""Seconds after which a run says how long it will take."""
+LONG_S = 3600.0
+"""A run of more simulated seconds says so before it begins."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Records:
     """The records of one run."""
 
@@ -63,42 +77,100 @@ class Records:
         }
         return jsonout.dumps(document)
 
+    def __repr__(self) -> str:
+        return show.run_text(self)
 
-def run(scenario: str | Path | Mapping[str, object], **changes: object) -> Records:
+    def _repr_html_(self) -> str:
+        return as_html(lambda console: show.print_records(console, self))
+
+
+def run(
+    scenario: str | Path | Mapping[str, object], *, reporter: Reporter | None = None,
+    replay: str | None = None, params: Mapping[str, object] | None = None, **changes: object,
+) -> Records:  # fmt: skip
     """Runs a scenario and returns its records.
 
-    `scenario` is a TOML file or a dictionary with the fields of docs/scenario.md. `changes` replace fields of
-    it, such as `scheme="sfd"` or `seed=3`; `replay` replaces its `traffic.replay`. A change that is None is
-    ignored. The same scenario, seed and replication give the same records on any machine.
+    `scenario` is a TOML file or a dictionary with the fields of docs/scenario.md. A quantity may also be a
+    number: of bits per second, seconds or bytes. `changes` replace fields of the scenario, such as
+    `scheme="sfd"` or `seed=3`; `replay` replaces its `traffic.replay`, and `params` some of its
+    `traffic.params`. A change that is None is ignored. `reporter` receives how long a run will take that is
+    not over within two seconds, and then its progress. The same scenario, seed and replication give the same
+    records on any machine.
 
-    Raises `MouseholeError` for a fault in the input, and `KeyboardInterrupt` at once on Ctrl-C.
+    Raises `MouseholeError` for a fault in the input, or if the run would not fit into the memory that is
+    left, `TypeError` for an unknown keyword, and `KeyboardInterrupt` at once on Ctrl-C.
     """
+    refuse_unknown("run", changes, [*Scenario.__annotations__, "reporter", "replay", "params"])
     loaded = load(scenario) if isinstance(scenario, str | Path) else scenario
-    given = {name: value for name, value in changes.items() if value is not None}
-    if "replay" in given:
-        traffic = cast("TrafficSection", loaded.get("traffic", {}))
-        given["traffic"] = {**traffic, "replay": given.pop("replay")}
-    whole = filled(dict(loaded) | given)
+    given = with_units({**loaded, **{name: value for name, value in changes.items() if value is not None}})
+    traffic = cast("TrafficSection", {**given.get("traffic", {})})
+    if params:
+        traffic = with_params(traffic, params)
+    if replay is not None:
+        traffic["replay"] = replay
+    try_scenarios([{**given, "traffic": traffic}])
+    whole = filled({**given, "traffic": traffic})
     source = of_section(whole["traffic"], "")
     engine_traffic = source.read(seed=whole["seed"])
-    cancel = _engine.Cancel()
+    cancel, clock = _engine.Cancel(), _Clock(whole, engine_traffic, reporter or Silent())
     try:
-        result = interruptible(lambda: run_one(whole, engine_traffic, cancel))
+        clock.before()
+        result = interruptible(lambda: run_one(whole, engine_traffic, cancel), clock.tick)
     finally:
         cancel.cancel()
+        clock.finish()
     trace = result.trace()
     return Records(
         scenario=whole,
-        transfers=pl.DataFrame(result.transfers()),
+        transfers=Frame(result.transfers()),
         queues=result.queues(),
         summary=result.summary(),
-        trace=None if trace is None else pl.DataFrame(trace),
+        trace=None if trace is None else Frame(trace),
         inputs=source.files,
         sources=sources(engine_traffic),
-        flows=pl.DataFrame(result.flows()),
-        datagrams=pl.DataFrame(result.datagrams()),
-        series=pl.DataFrame(result.series()),
+        flows=Frame(result.flows()),
+        datagrams=Frame(result.datagrams()),
+        series=Frame(result.series()),
     )
+
+
+class _Clock:
+    """Says how long a run will take, refuses it if the memory is too small, and reports its progress."""
+
+    def __init__(self, scenario: Scenario, traffic: _engine.Traffic | None, reporter: Reporter) -> None:
+        self._scenario, self._traffic, self._reporter = scenario, traffic, reporter
+        self._begin_s = time.monotonic()
+        self._expected_s: float | None = None
+        self._percent = 0
+
+    def before(self) -> None:
+        """Called before the run begins: estimates a run whose length alone is unusual."""
+        if sum(lengths_s(self._scenario)) > LONG_S:
+            self._estimate()
+        self._begin_s = time.monotonic()
+
+    def tick(self) -> None:
+        """Called again and again while the run goes on."""
+        waited_s = time.monotonic() - self._begin_s
+        if self._expected_s is None and waited_s > PATIENCE_S:
+            self._estimate()
+        if self._expected_s is not None:
+            percent = min(int(100 * waited_s / self._expected_s), 99)
+            while self._percent < percent:
+                self._percent += 1
+                self._reporter.advance()
+
+    def finish(self) -> None:
+        """Called when the run is over."""
+        if self._expected_s is not None:
+            self._reporter.finish()
+
+    def _estimate(self) -> None:
+        estimate = estimated_run(self._scenario, self._traffic)
+        require_memory(estimate, available_bytes())
+        self._expected_s = max(estimate.seconds(1), 1e-3)
+        self._reporter.say(f"{cost_text(estimate, 1)}: one run")
+        self._reporter.start(100, "percent")
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:

@@ -22,7 +22,7 @@ from mousehole.report_overview import print_overview
 from mousehole.results import BucketRow, ColourRow, Finding, LoadRow, Results, SchemeRow
 from mousehole.sizes import Role, Summary, size_text
 from mousehole.statistics import LEAST_REPLICATIONS
-from mousehole.tabling import natural_width, say
+from mousehole.tabling import OutputConsole, natural_width, say
 from mousehole.texts import counted, rate_text, share_text, signed, time_text
 
 R = TypeVar("R")
@@ -56,7 +56,7 @@ class LinkRow:
 
 def report_console(stderr: bool = False) -> Console:
     """Returns a console of at most 110 columns, and of exactly 110 if the output is not a terminal."""
-    console = Console(stderr=stderr, highlight=False)
+    console = OutputConsole(stderr=stderr, highlight=False)
     console.width = min(console.width, WIDEST) if console.is_terminal else WIDEST
     return console
 

@@ -1,15 +1,15 @@
 """Scenarios: read from TOML, written as TOML, filled in by the engine, and made from options."""
 
-import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
 
 from mousehole import _engine, bottleneck, sizefiles
 from mousehole.engine_types import JsonValue, ModelParams, Scenario, TrafficSection
 from mousehole.errors import MouseholeError, field_error, missing_error
-from mousehole.options import least, text_list
+from mousehole.options import BITS, BUFFER, SECONDS, Unit, least, text_list, with_unit
+from mousehole.policy_trial import try_scenarios
 from mousehole.settings import Options
 
 SCHEMA = "mousehole.scenario/1"
@@ -83,22 +83,23 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
     """
     for field, number in (("seed", options.seed), ("overhead", options.overhead)):
         least(field, number or 0, 0)
-    buffers = None if options.buffer is None else text_list("buffer", options.buffer)
+    buffers = None if options.buffer is None else text_list("buffer", _buffers(options.buffer))
     hosts: dict[str, JsonValue] = {**start["tcp"]}
     hosts |= {} if options.tcp is None else {"profile": options.tcp}
     hosts |= {"ecn": True} if options.ecn else {}
     base: Scenario = {
         **start,
         "seed": start["seed"] if options.seed is None else options.seed,
-        "warmup": start["warmup"] if options.warmup is None else options.warmup,
-        "duration": start["duration"] if options.duration is None else options.duration,
+        "warmup": _given("warmup", options.warmup, SECONDS) or start["warmup"],
+        "duration": _given("duration", options.duration, SECONDS) or start["duration"],
         "tcp": hosts,
         "traffic": traffic,
         "trace": False,
     }
     base = bottleneck.changed(base, {
-        "rate": options.rate, "rtt": options.rtt, "uplink_rate": options.uplink,
-        "uplink_buffer": options.uplink_buffer, "overhead": options.overhead,
+        "rate": _given("rate", options.rate, BITS), "rtt": _given("rtt", options.rtt, SECONDS),
+        "uplink_rate": _given("uplink", options.uplink, BITS),
+        "uplink_buffer": _given("uplink_buffer", options.uplink_buffer, BUFFER), "overhead": options.overhead,
         "ignore_trace_rtt": options.ignore_trace_rtt or None,
     })  # fmt: skip
     if "rate" not in base["link"]:
@@ -106,8 +107,20 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
     if "topology" not in base:
         return SharedScenario(base, buffers or text_list("buffer", base["link"]["buffer"]))
     first = bottleneck.changed(base, {"buffer": buffers[0] if buffers else None})
+    try_scenarios([first])
     topology = filled(first)["topology"]
     return SharedScenario({**base, "topology": topology}, buffers or (topology["buffer"],))
+
+
+def _given(field: str, value: object, unit: Unit) -> str | None:
+    return None if value is None else with_unit(field, value, unit)
+
+
+def _buffers(given: str | float | Sequence[str | float]) -> str | list[str]:
+    if isinstance(given, str):
+        return given
+    each = given if isinstance(given, Iterable) else [given]
+    return [with_unit("buffer", item, BUFFER) for item in each]
 
 
 def traffic_section(
@@ -117,8 +130,15 @@ def traffic_section(
     section: TrafficSection = {**scenario["traffic"]}
     if direction is not None:
         section["direction"] = direction
-    if params and not section.get("model"):
-        raise field_error("params", json.dumps(params), "a scenario with traffic.model; this one has none")
-    if params:
-        section["params"] = cast("ModelParams", {**(section.get("params") or {}), **params})
-    return section
+    return with_params(section, params) if params else section
+
+
+def with_params(section: TrafficSection, params: Mapping[str, object]) -> TrafficSection:
+    """Returns section `traffic` with these parameters over those of its model.
+
+    Raises `MouseholeError` if it has no model.
+    """
+    if not section.get("model"):
+        given = ", ".join(f"{name}={value}" for name, value in params.items())
+        raise field_error("params", given, "given with one model; this traffic is none")
+    return {**section, "params": cast("ModelParams", {**(section.get("params") or {}), **params})}

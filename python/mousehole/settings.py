@@ -1,7 +1,9 @@
 """The options of a comparison, declared once for `mousehole.compare` and for the command line."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -48,14 +50,16 @@ def command_line_options(kind: type) -> dict[str, tuple[Any, OptionHelp]]:
 class Options:
     """The options of a comparison; None means the value of the user's scenario, or else the default."""
 
-    rate: str | None = option(None, "Rate of the link, such as 10mbit.", "RATE", LINK)
-    rtt: str | None = option(None, "Round-trip time if the traffic gives none (default: 80ms).", "TIME", LINK)
-    buffer: str | Sequence[str] | None = option(
+    rate: str | float | None = option(None, "Rate of the link, such as 10mbit.", "RATE", LINK)
+    rtt: str | float | timedelta | None = option(  # noqa: RUF009 (the call only declares)
+        None, "Round-trip time if the traffic gives none (default: 80ms).", "TIME", LINK
+    )
+    buffer: str | float | Sequence[str | float] | None = option(
         None, "Buffer in packets, bytes or bandwidth-delay products (default: 1bdp); several give a grid.",
         "50p|64kB|1bdp[,…]", LINK,
     )  # fmt: skip
-    uplink: str | None = option(None, "Rate of the link for ACKs (default: as --rate).", "RATE", LINK)
-    uplink_buffer: str | None = option(
+    uplink: str | float | None = option(None, "Rate of the link for ACKs (default: as --rate).", "RATE", LINK)
+    uplink_buffer: str | float | None = option(
         None, "Buffer of the link for ACKs (default: 1000p).", "50p|64kB|1bdp", LINK
     )
     overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)
@@ -77,7 +81,9 @@ class Options:
     )
     ignore_trace_rtt: bool = switch("Use --rtt for every connection.", TRAFFIC)
     strict: bool = switch("Treat a faulty row of a file as an error.", TRAFFIC)
-    params: Mapping[str, object] | None = None
+    params: Mapping[str, object] | None = option(
+        None, "Parameter of the model; repeat it for several.", "NAME=VALUE", TRAFFIC, dict
+    )
     tcp: str | None = option(
         None, "linux (default), bbr, rfc, ns2-2.35, ns2-2001, or shares: linux:0.6,bbr:0.4.", "PROFILE", HOSTS
     )
@@ -90,10 +96,12 @@ class Options:
         "FILE.h[,…]", COMPARED,
     )  # fmt: skip
     baseline: str = option("droptail", "Scheme that the others are compared with.", "NAME[(…)]", COMPARED)
-    short: str = option("15kB", "Transfers up to this size are short.", "SIZE", COMPARED)
-    long: str = option("150kB", "Transfers above this size are long.", "SIZE", COMPARED)
-    duration: str | None = option(None, "Length of the measured window (default: 300s).", "TIME", RUN)
-    warmup: str | None = option(
+    short: str | float = option("15kB", "Transfers up to this size are short.", "SIZE", COMPARED)
+    long: str | float = option("150kB", "Transfers above this size are long.", "SIZE", COMPARED)
+    duration: str | float | timedelta | None = option(  # noqa: RUF009
+        None, "Length of the measured window (default: 300s).", "TIME", RUN
+    )
+    warmup: str | float | timedelta | None = option(  # noqa: RUF009
         None, "Time before the measured window (default: from sizes and load; 30s with --quick).", "TIME", RUN
     )
     seeds: int | None = option(
@@ -117,12 +125,37 @@ def accepts_options(
     def wrap(function: Callable[[T, S], R]) -> Callable[Concatenate[T, P], R]:
         @wraps(function)
         def called(first: T, /, *given: P.args, **named: P.kwargs) -> R:
+            refuse_unknown(function.__name__, named, names)
             return function(first, options(*given, **named))
+
+        names = list(signature(options).parameters)
 
         called.__signature__ = _signature(function, options)  # type: ignore[attr-defined]
         return called
 
     return wrap
+
+
+def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raises `TypeError` for a keyword that a function does not have, and suggests one that it has."""
+    names = list(known)
+    for name in given:
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            hint = f"did you mean {near[0]}?" if near else f"help(mousehole.{function}) lists them"
+            raise TypeError(f"{function}() has no keyword {name}; {hint}")
+
+
+def suggesting(function: Callable[P, R]) -> Callable[P, R]:
+    """Lets a function suggest a keyword that it has in place of one that it does not have."""
+    names = list(signature(function).parameters)
+
+    @wraps(function)
+    def called(*given: P.args, **named: P.kwargs) -> R:
+        refuse_unknown(function.__name__, named, names)
+        return function(*given, **named)
+
+    return called
 
 
 def _signature(function: Callable[..., Any], options: Callable[..., Any]) -> Any:

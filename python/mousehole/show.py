@@ -1,8 +1,9 @@
 """What `inspect`, `run` and `schemes` print."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from typing import Protocol, cast
 
+import polars as pl
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -16,16 +17,48 @@ from mousehole.engine_types import (
     ParameterEntry,
     PartEntry,
     QueueCounters,
+    RunSummary,
+    Scenario,
     SchemeEntry,
     TrafficSource,
     TrafficSummary,
 )
-from mousehole.records import Records
 from mousehole.sizes import size_text
 from mousehole.tabling import say
 from mousehole.texts import counted, rate_text, share_text, span_text, time_text
 
 _REMARK_STYLES = {"skipped": "", "faulty": "red", "note": "yellow"}
+
+MOST_LINES = 10
+"""Lines of a run as text."""
+
+
+class OneRun(Protocol):
+    """What is printed of the records of a run; see `records.Records`."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario, filled in."""
+
+    @property
+    def transfers(self) -> pl.DataFrame:
+        """One row per measured transfer."""
+
+    @property
+    def queues(self) -> list[QueueCounters]:
+        """The counters of every link."""
+
+    @property
+    def summary(self) -> RunSummary:
+        """Load, goodput, and how much was simulated."""
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per long-lived flow."""
+
+    @property
+    def datagrams(self) -> pl.DataFrame:
+        """One row per datagram flow."""
 
 
 def print_schemes(console: Console, schemes: list[SchemeEntry], parts: list[PartEntry]) -> None:
@@ -128,24 +161,44 @@ def two_columns(rows: list[tuple[str, str]]) -> Table:
     return table
 
 
-def print_records(console: Console, done: Records) -> None:
+def print_records(console: Console, done: OneRun) -> None:
     """Prints a run in a few lines."""
-    summary, transfers = done.summary, done.transfers
-    unfinished = int(transfers["end_s"].is_nan().sum())
-    console.print(
-        Text(
-            f"{done.scenario['scheme']}: {len(transfers)} transfers measured, {unfinished} unfinished",
-            style="bold",
-        )
-    )
+    console.print(Text(_measured(done), style="bold"))
     console.print(_queue_table(done.queues))
-    console.print(Text(f"goodput {rate_text(summary['goodput_bps'])}, {summary['packets']} packets, "
-                       f"{summary['simulated_s']:.6g} s simulated"))  # fmt: skip
+    console.print(Text(_simulated(done)))
     for line in _beside_transfers(done):
         console.print(Text(line))
 
 
-def _beside_transfers(done: Records) -> Iterator[str]:
+def run_text(done: OneRun) -> str:
+    """Returns a run as text of at most ten lines."""
+    links = [_link_text(queue) for queue in done.queues]
+    lines = [_measured(done), _simulated(done), *links, *_beside_transfers(done)]
+    rest = len(lines) - MOST_LINES + 1
+    return "\n".join(lines if rest <= 1 else [*lines[:-rest], f"and {rest} lines more"])
+
+
+def _measured(done: OneRun) -> str:
+    count, unfinished = len(done.transfers), int(done.transfers["end_s"].is_nan().sum())
+    return f"{done.scenario['scheme']}: {counted(count, 'transfer')} measured, {unfinished} unfinished"
+
+
+def _simulated(done: OneRun) -> str:
+    summary = done.summary
+    return (
+        f"goodput {rate_text(summary['goodput_bps'])}, {summary['packets']} packets, "
+        f"{summary['simulated_s']:.6g} s simulated"
+    )
+
+
+def _link_text(queue: QueueCounters) -> str:
+    arrived, dropped = (sum(colour[name] for colour in queue["colours"]) for name in ("arrived", "dropped"))
+    rate, used = rate_text(queue["capacity_bps"]), share_text(queue["utilisation"])
+    lost, delay = share_text(dropped / arrived if arrived else 0.0), time_text(queue["delay_p95_s"])
+    return f"link {queue['name']}: {rate}, {used} utilised, {lost} lost, delay p95 {delay}"
+
+
+def _beside_transfers(done: OneRun) -> Iterator[str]:
     """Returns a line per source and direction of long-lived flows, and of datagrams."""
     for (source, upload), group in done.flows.group_by(["source", "upload"], maintain_order=True):
         rate = rate_text(float(group["goodput_bps"].sum()))

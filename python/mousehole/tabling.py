@@ -1,6 +1,7 @@
 """Prints tables that fit the terminal, and sentences: wrapped there, one line each in a file."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -9,7 +10,40 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from mousehole.plain_text import plain
+
 UNBOUNDED = 1000
+
+
+class OutputConsole(Console):
+    """A console that leaves it to its caller what to do if nobody reads its output.
+
+    Where the output has no Unicode, texts become ASCII before they are laid out, so that columns fit.
+    """
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Prints as rich does."""
+        super().print(*(fitting(self, item) for item in objects), **options)
+
+    def on_broken_pipe(self) -> None:
+        """Raises `BrokenPipeError`; rich would end the process."""
+        raise BrokenPipeError
+
+
+def fitting(console: Console, item: Any) -> Any:
+    """Returns a text, or changes the texts of a table, to what the console's encoding can show."""
+    if console.encoding.startswith("utf"):
+        return item
+    if isinstance(item, str):
+        return plain(item)
+    if isinstance(item, Text):
+        return Text(plain(item.plain), style=item.style)
+    if isinstance(item, Table):
+        item.title = fitting(console, item.title)
+        for column in item.columns:
+            column.header = fitting(console, column.header)
+            column._cells[:] = [fitting(console, cell) for cell in column._cells]
+    return item
 
 
 def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> None:
@@ -39,7 +73,8 @@ def say(console: Console, text: Text, indent: int = 0) -> None:
 
 def natural_width(console: Console, table: Table) -> int:
     """Returns the number of terminal columns that the table needs without folding anything."""
-    return Measurement.get(console, console.options.update(max_width=UNBOUNDED), table).maximum
+    wide = console.options.update(max_width=UNBOUNDED)
+    return Measurement.get(console, wide, fitting(console, table)).maximum
 
 
 def dense(title: str) -> Table:

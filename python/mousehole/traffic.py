@@ -3,46 +3,35 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 import polars as pl
 
-from mousehole import _engine, parquet, sizefiles
-from mousehole.engine_types import (
-    ConnectionSpec,
-    InputEntry,
-    MixEntry,
-    ModelParams,
-    TrafficSection,
-    TrafficSummary,
-)
+from mousehole import _engine, frames, parquet, show, sizefiles
+from mousehole.engine_types import ConnectionSpec, InputEntry, MixEntry, TrafficSection, TrafficSummary
 from mousehole.errors import MouseholeError, conflict_error, field_error, missing_error
+from mousehole.frames import FrameLike, Given
+from mousehole.notebook import as_html
+from mousehole.options import BITS, with_unit
 from mousehole.pool import interruptible
-from mousehole.scenario import IN_MEMORY
+from mousehole.scenario import IN_MEMORY, with_params
+from mousehole.settings import suggesting
 from mousehole.sizefiles import STANDARD_INPUT
+from mousehole.texts import counted
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
-@runtime_checkable
-class FrameLike(Protocol):
-    """A data frame of any library: its columns by name, each a sequence of values."""
-
-    @property
-    def columns(self) -> Iterable[object]:
-        """Names of the columns."""
-
-    def __getitem__(self, name: Any, /) -> Any:
-        """Returns a column."""
-
-
-Source = str | Path | FrameLike | Sequence[str | Path] | Sequence[Mapping[str, object]]
+Source = (
+    str | Path | FrameLike | Mapping[str, Sequence[object]] | Sequence[str | Path]
+    | Sequence[Mapping[str, object]]
+)  # fmt: skip
+"""Files, one model, one scenario, or connections as data."""
 
 _MODEL = re.compile(r"[a-z][a-z0-9-]*:[\w.-]*\Z")
-_COLUMNS = ("start_s", "client", "server", "bytes")
-_OPTIONAL_COLUMNS = ("rtt_s", "duration_s")
 
 
 @dataclass(frozen=True)
@@ -56,6 +45,8 @@ class TrafficInput:
     files: tuple[Path, ...]
     connections: list[ConnectionSpec] | None = None
     """Connections that were given as data instead of files."""
+    clients: tuple[str, ...] | None = None
+    """The user's names of clients by number; None if clients have no names."""
 
     def read(self, strict: bool = False, seed: int = 1) -> _engine.Traffic | None:
         """Reads files, or prepares a model or connections; None if the scenario generates all traffic.
@@ -101,11 +92,13 @@ def described(
     """Returns what files, a model, a frame or dictionaries say of the traffic; `params` are of a model."""
     if isinstance(source, str | Path):
         source = [source]
-    if isinstance(source, FrameLike):
-        return _of_connections(_connections_of_frame(source), direction)
+    if _is_data(source):
+        given = frames.of_frame(_collected(source), direction or "down")
+        return _of_connections(given, direction, params)
     items = list(source)
     if items and all(isinstance(item, Mapping) for item in items):
-        return _of_connections([dict(item) for item in items if isinstance(item, Mapping)], direction)
+        rows = [item for item in items if isinstance(item, Mapping)]
+        return _of_connections(frames.of_dictionaries(rows), direction, params)
     names = [str(item) for item in items]
     if "" in names:
         raise field_error("traffic", "", "the name of a file or model, or - for standard input")
@@ -113,6 +106,8 @@ def described(
         raise field_error("traffic", STANDARD_INPUT, "given at most once", "is given twice")
     if any(is_model(name) for name in names):
         return _of_model(names, direction, params)
+    if params:
+        with_params({"files": names}, params)  # refuses them
     return _of_files(names, direction)
 
 
@@ -136,7 +131,7 @@ def is_scenario(source: Source) -> bool:
     """
     if scenario_path(source).suffix.lower() == ".toml":
         return True
-    several = [] if isinstance(source, str | Path | FrameLike) else list(source)
+    several = [] if isinstance(source, str | Path) or _is_data(source) else list(source)
     names = [str(item) for item in several if isinstance(item, str | Path)]
     if any(Path(name).suffix.lower() == ".toml" for name in names):
         (scenario, *_) = [name for name in names if Path(name).suffix.lower() == ".toml"]
@@ -148,49 +143,70 @@ def scenario_path(source: Source) -> Path:
     """Returns the only name of a source as a path, an empty path if the source is something else."""
     if isinstance(source, str | Path):
         return Path(source)
-    if isinstance(source, FrameLike) or len(source) != 1 or isinstance(source[0], Mapping):
+    if _is_data(source) or len(source) != 1 or isinstance(source[0], Mapping):
         return Path()
     return Path(source[0])
 
 
-def read(paths: str | Path | Iterable[str | Path], direction: str = "down", strict: bool = False,
-         seed: int = 1) -> pl.DataFrame:  # fmt: skip
-    """Reads traffic files into a polars frame with one row per connection.
+@suggesting
+def read(paths: Source, direction: str = "down", strict: bool = False, seed: int = 1,
+         params: Mapping[str, object] | None = None) -> pl.DataFrame:  # fmt: skip
+    """Reads traffic into a polars frame with one row per connection; `compare` takes this frame as traffic.
 
-    Columns: `start_s` (seconds from the first connection), `client` and `server` (numbers of hosts), `rtt_s`
-    (seconds, NaN if unknown), `writes` (number of writes), `bytes` (payload of all writes), `is_quic`.
+    Columns: `start_s` (seconds from the first connection), `client` and `server` (numbers of hosts; names of
+    clients where `paths` is a frame that has names), `rtt_s` and `duration_s` (from the start to the last
+    byte; seconds, NaN if unknown), `writes` (number of writes), `bytes` (payload of all writes), `is_quic`.
 
-    `direction` is that of the data, "down" (server to client) or "up". With `strict`, a faulty row is an
-    error; without, it is counted and left out. `seed` is the base of the draws for what files leave open.
+    `paths` is what `compare` takes, but no scenario. `direction` is that of the data, "down" (server to
+    client) or "up". With `strict`, a faulty row of a file is an error; without, it is counted and left out.
+    `seed` is the base of the draws for what files leave open, `params` are those of a model.
 
-    Raises `MouseholeError` for a file that cannot be used.
+    Raises `MouseholeError` for traffic that cannot be used.
     """
-    names = [paths] if isinstance(paths, str | Path) else list(paths)
-    traffic = described(names, direction).read(strict, seed)
-    return pl.DataFrame(traffic.frame() if traffic else [])
+    given, traffic = _read(paths, direction, strict, seed, params)
+    return frames.with_names(pl.DataFrame(traffic.frame()), given.clients)
 
 
-def inspect(paths: Source, rate: str | None = None, direction: str = "down", strict: bool = False,
-            seed: int = 1) -> TrafficSummary:  # fmt: skip
-    """Returns what was understood of files or of a model: counts, sizes, RTTs, skipped and faulty rows.
+@suggesting
+def inspect(paths: Source, rate: str | float | None = None, direction: str = "down", strict: bool = False,
+            seed: int = 1, params: Mapping[str, object] | None = None) -> TrafficSummary:  # fmt: skip
+    """Returns what was understood of traffic: counts, sizes, RTTs, skipped and faulty rows.
 
     The dictionary is the document of `mousehole inspect --json` (docs/json.md) without its schema; times are
     in seconds, sizes in bytes of payload. `native_load` is the load on a link of `rate` (such as "10mbit");
-    without one it is None. `direction`, `strict` and `seed` are as for `read`.
+    without one it is None. `direction`, `strict`, `seed` and `params` are as for `read`.
 
-    Raises `MouseholeError` for a file that cannot be used, and for a scenario, which has nothing to inspect.
+    Raises `MouseholeError` for traffic that cannot be used, and for a scenario, which has nothing to inspect.
     """
-    if rate is not None:
-        _engine.parse_rate("rate", rate)
+    rate_text = None if rate is None else with_unit("rate", rate, BITS)
+    if rate_text is not None:
+        _engine.parse_rate("rate", rate_text)
+    _, traffic = _read(paths, direction, strict, seed, params)
+    return cast("TrafficSummary", _Summary(interruptible(lambda: traffic.summary(rate_text))))
+
+
+class _Summary(dict[str, object]):
+    """The summary of traffic, which notebooks show as `mousehole inspect` prints it."""
+
+    def _repr_html_(self) -> str:
+        summary = cast("TrafficSummary", self)
+        return as_html(lambda console: show.print_summary(console, summary))
+
+
+def _read(paths: Source, direction: str, strict: bool, seed: int, params: Mapping[str, object] | None,
+          ) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
+    if isinstance(paths, Iterator | Set):
+        paths = list(paths)
     if is_scenario(paths):
         raise MouseholeError(
-            "a scenario; inspect shows traffic, mousehole run runs it",
+            "a scenario; inspect and read show traffic, mousehole run runs it",
             kind="file", file=str(scenario_path(paths)),
         )  # fmt: skip
-    traffic = described(paths, direction).read(strict, seed)
+    given = described(paths, direction, params)
+    traffic = given.read(strict, seed)
     if traffic is None:
         raise missing_error("traffic", "something to inspect")
-    return interruptible(lambda: traffic.summary(rate))
+    return given, traffic
 
 
 def _read_files(section: TrafficSection | MixEntry, strict: bool, seed: int) -> _engine.Traffic:
@@ -214,42 +230,29 @@ def _of_model(names: list[str], direction: str | None, params: Mapping[str, obje
         raise conflict_error("traffic", model, "other traffic", "a model stands alone")
     section: TrafficSection = {"model": names[0]}
     if params:
-        section["params"] = cast("ModelParams", dict(params))
+        section = with_params(section, params)
     files = sizefiles.named(section)
     label = f"{sizefiles.MODEL}{files[0].name}" if names[0].startswith(sizefiles.MODEL) else names[0]
     return TrafficInput(_going(section, direction), label, files)
 
 
-def _of_connections(given: list[dict[str, object]], direction: str | None) -> TrafficInput:
-    connections = [_with_writes(number, connection) for number, connection in enumerate(given)]
+def _of_connections(given: Given, direction: str | None, params: Mapping[str, object] | None) -> TrafficInput:
     section = _going({"files": [IN_MEMORY]}, direction)
-    return TrafficInput(section, f"{len(given)} connections", (), connections)
+    if params:
+        with_params(section, params)  # refuses them
+    label = counted(len(given.connections), "connection")
+    return TrafficInput(section, label, (), given.connections, given.clients)
+
+
+def _is_data(source: Source) -> "TypeIs[FrameLike | Mapping[str, Sequence[object]]]":
+    """Returns whether the source is a frame or a dictionary of columns."""
+    return isinstance(source, (pl.LazyFrame, Mapping, FrameLike))
+
+
+def _collected(source: FrameLike | Mapping[str, Any]) -> FrameLike | Mapping[str, Any]:
+    return source.collect() if isinstance(source, pl.LazyFrame) else source
 
 
 def _going(section: TrafficSection, direction: str | None) -> TrafficSection:
     """Returns the section with the direction that its payload goes; a scenario takes down for granted."""
     return section if direction in (None, "down") else {**section, "direction": direction}
-
-
-def _connections_of_frame(frame: FrameLike) -> list[dict[str, object]]:
-    columns = [str(name) for name in frame.columns]
-    missing = [name for name in _COLUMNS if name not in columns]
-    if missing:
-        found, wanted = ", ".join(columns), ", ".join(_COLUMNS)
-        raise MouseholeError(
-            f"the data frame has no column {missing[0]}; needed are {wanted}, found were {found}",
-            kind="missing", field="traffic", allowed=wanted,
-        )  # fmt: skip
-    names = [*_COLUMNS, *(name for name in _OPTIONAL_COLUMNS if name in columns)]
-    own = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame({n: np.asarray(frame[n]) for n in names})
-    return own.select(names).sort("start_s", maintain_order=True).to_dicts()
-
-
-def _with_writes(number: int, connection: dict[str, object]) -> ConnectionSpec:
-    """Returns a connection in the form of a scenario; `bytes` alone means a single write."""
-    whole = {key: value for key, value in connection.items() if key != "bytes" and value is not None}
-    if "writes" not in whole:
-        if "bytes" not in connection:
-            raise missing_error(f"traffic.connections[{number}]", "bytes or writes")
-        whole["writes"] = [{"idle_s": 0.0, "bytes": connection["bytes"]}]
-    return cast("ConnectionSpec", {"client": 0, "server": 0, **whole})

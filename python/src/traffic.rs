@@ -2,12 +2,12 @@
 
 use crate::convert;
 use crate::errors::to_python;
-use mousehole_sim::error::Result;
+use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::spec::{ConnectionSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, Scenario};
 use mousehole_sim::traffic::connection::{Kind, Write};
 use mousehole_sim::traffic::model::{self, Model};
-use mousehole_sim::traffic::read::{self, Direction, ReadOptions, Rows};
+use mousehole_sim::traffic::read::{self, Direction, KnownColumn, ReadOptions, Rows};
 use mousehole_sim::traffic::{self as sim};
 use mousehole_sim::units::parse_rate;
 use numpy::{IntoPyArray, PyArray1};
@@ -19,6 +19,8 @@ use std::sync::Arc;
 
 /// Number of connections that are generated to summarise a model.
 const SAMPLE: usize = 20_000;
+/// Stands for the name of a file in the errors of a data frame.
+const FRAME: &str = "data frame";
 /// Segment size in bytes, for the wire bytes of a summary.
 const MSS: u32 = 1460;
 
@@ -81,6 +83,8 @@ impl Traffic {
         frame.set_item("server", column(py, all.iter().map(|c| c.server)))?;
         frame
             .set_item("rtt_s", column(py, all.iter().map(|c| c.rtt.map_or(f64::NAN, |rtt| rtt.as_secs()))))?;
+        let duration = all.iter().map(|c| c.duration.map_or(f64::NAN, |duration| duration.as_secs()));
+        frame.set_item("duration_s", column(py, duration))?;
         frame.set_item("writes", column(py, all.iter().map(|c| c.writes.len() as u32)))?;
         frame.set_item("bytes", column(py, all.iter().map(|c| c.bytes())))?;
         frame.set_item("is_quic", column(py, all.iter().map(|c| c.kind == Kind::Quic)))?;
@@ -148,6 +152,21 @@ fn is_traffic_column(name: &str) -> bool {
     read::is_known_column(name)
 }
 
+/// Returns which columns of a table hold what, by their names: meaning, place, and nanoseconds in the unit of times.
+#[pyfunction]
+fn table_columns(
+    py: Python<'_>,
+    names: Vec<String>,
+    direction: &str,
+) -> PyResult<Vec<(&'static str, usize, u64)>> {
+    let found = || -> Result<Vec<KnownColumn>> {
+        let direction = Direction::by_name("direction", direction)?;
+        read::table_columns(&names, direction).map_err(|problem| Error::File { file: FRAME.into(), problem })
+    };
+    let known = found().map_err(|error| to_python(py, error))?;
+    Ok(known.iter().map(|column| (column.meaning, column.place, column.unit_ns)).collect())
+}
+
 /// Returns a named model; `params` is a dictionary of the parameters that differ from its defaults.
 #[pyfunction]
 #[pyo3(signature = (name, params=None))]
@@ -185,6 +204,7 @@ fn connections_traffic(py: Python<'_>, connections: &Bound<'_, PyAny>) -> PyResu
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(is_traffic_column, module)?)?;
+    module.add_function(wrap_pyfunction!(table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(model_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(combine, module)?)?;
     module.add_function(wrap_pyfunction!(connections_traffic, module)?)

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from mousehole.plan import Plan, Task
+from mousehole.reduction import RunFacts, reduce_run, with_shares
+from mousehole.results import Results
 from numpy.typing import NDArray
 
 MODULE = [sys.executable, "-m", "mousehole"]
@@ -99,3 +102,16 @@ def colour(
     lost = {"early": early, "forced": forced, "policed": policed, "fault": fault}
     counts = {"arrived": arrived, **lost, "dropped": sum(lost.values()), "marked": marked}
     return {"name": name, **counts, "sent": arrived - counts["dropped"]}
+
+
+def results_of(scheme_runs: list[HandMadeRun], baseline_runs: list[HandMadeRun]) -> Results:
+    """Results of two schemes on one cell, from runs made by hand."""
+    count = len(scheme_runs)
+    base = {"duration": "100s", "warmup": "30s", "traffic": {}, "link": {}}
+    plan = Plan(base, ("50p",), (0.9,), ("droptail", "sfd"), "droptail", count, 15_000, 150_000)
+    facts: dict[Task, RunFacts] = {}
+    for replication, pair in enumerate(zip(baseline_runs, scheme_runs, strict=True)):
+        reduced = [reduce_run(run, plan.buckets) for run in pair]  # type: ignore[arg-type]
+        compared = with_shares(dict(zip(plan.schemes, reduced, strict=True)), plan.references)
+        facts |= {Task(0, number, replication): compared[name] for number, name in enumerate(plan.schemes)}
+    return Results(plan, facts, "by hand", {"scenario": base}, None)  # type: ignore[typeddict-item]

@@ -118,7 +118,7 @@ def test_scenario__direction_and_parameters(tmp_path: Path) -> None:
     mixed = dumbbell.replace('[traffic]\nmodel = "poisson"\nload = 0.5', '[[traffic.mix]]\nmodel = "ftp"')
     assert "mix" in refused(tmp_path, mixed, direction="up")
     assert "--load: " in refused(tmp_path, mixed, load=0.5)
-    assert refused(tmp_path, mixed, params={"users": 2}).startswith("params: ")
+    assert refused(tmp_path, mixed, params={"users": 2}).startswith("--param: ")
 
 
 def test_scenario__stands_alone(tmp_path: Path) -> None:

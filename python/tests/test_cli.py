@@ -13,6 +13,7 @@ import mousehole
 import polars as pl
 import pytest
 from mousehole.cli import main
+from mousehole.cli_options import flag_of
 from mousehole.plan import all_schemes, chosen_schemes
 from mousehole.settings import Options, command_line_options
 from support import MODULE, SMALL_ARGUMENTS
@@ -141,6 +142,23 @@ def test_compare__bad_file(
         (["schemes", "a", "b"], "unexpected extra argument"),
         (["compare", "-", "-", *LOADED], 'traffic: "-" is given twice; it must be given at most once'),
         (["compare", "-", *LOADED], "standard input: the file is empty"),
+        (
+            ["compare", "web:rio-ps", *LOADED, "--param", "sesions=100"],
+            '--param: there is no parameter "sesions"',
+        ),
+        (
+            ["compare", "web:rio-ps", *LOADED, "--param", "sessions=100", "--param", "sessions=10"],
+            '--param: "sessions" is given twice',
+        ),
+        (
+            ["inspect", "web:sfd", "--param", "sessions"],
+            '--param: "sessions" is not allowed; it must be NAME=VALUE',
+        ),
+        (["inspect", "web:sfd", "--param", "shape=0"], "--param shape: 0 is not allowed; it must be from "),
+        (
+            ["compare", "conn.log", *LOADED, "--param", "sessions=1"],
+            '--param: "sessions=1" is not allowed; it must be given with',
+        ),
         (["compare", "", *LOADED], 'traffic: "" is not allowed; it must be the name of a file'),
         (
             ["compare", "web:sfd", *LOADED, "--json", ""],
@@ -152,7 +170,7 @@ def test_compare__bad_file(
         ),
         (["compare", "web:sfd", *LOADED, "--baseline", ""], '--baseline: there is no scheme ""'),
         (["compare", "web:sfd", *LOADED, "--seeds", "100000000"], "at most 1000000 runs"),
-        (["inspect", "some.toml"], "some.toml: a scenario; inspect shows traffic"),
+        (["inspect", "some.toml"], "some.toml: a scenario; inspect and read show traffic"),
         (["schemes", "--json", "/dev/full"], "cannot write /dev/full; No space left on device"),
     ],
 )
@@ -359,14 +377,28 @@ def test_report__fits_a_narrow_terminal(tmp_path: Path) -> None:
     assert max(map(len, plain.splitlines())) <= 80
 
 
+def test_param__changes_the_model(tmp_path: Path) -> None:
+    for command in (["inspect", "web:sfd"], ["compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "1"]):
+        done = run(
+            *command, "--param", "cap_bytes=20000", "--param", "cold_start=true", "--json", "-", cwd=tmp_path
+        )
+        found = json.loads(done.stdout)
+        assert found.get("traffic", found)["size_max_bytes"] == 20_000
+    assert found["manifest"]["scenario"]["traffic"]["params"]["cold_start"] is True
+    (tmp_path / "a.toml").write_text('[link]\nrate = "3mbit"\n[traffic]\nmodel = "web:sfd"\n')
+    changes = ["--param", "cap_bytes=9000", "--records", "a.csv"]
+    assert run("run", "a.toml", *changes, cwd=tmp_path).returncode == 0
+    assert pl.read_csv(tmp_path / "a.csv")["bytes"].max() == 9000
+
+
 def test_compare__every_option_is_of_the_library_too() -> None:
     """The signature that `help` shows, the docstring and the command line have the same options."""
     named = signature(mousehole.compare).parameters
     shown = run("compare", "--help", cwd=Path()).stdout
-    for name in command_line_options(Options):
+    for name, (_, words) in command_line_options(Options).items():
         assert name in named
         assert name in (mousehole.compare.__doc__ or "")
-        assert f"--{name.replace('_', '-')} " in shown
+        assert f"{flag_of(name, words)} " in shown
     assert named["rate"].default is None
     assert max(map(len, shown.splitlines())) <= 80
 

@@ -162,7 +162,7 @@ def test_compare__takes_a_frame_or_dictionaries() -> None:
 
 
 def test_compare__frame_without_a_column() -> None:
-    with pytest.raises(mousehole.MouseholeError, match="no column bytes"):
+    with pytest.raises(mousehole.MouseholeError, match="no column for the bytes"):
         mousehole.compare(pl.DataFrame({"start_s": [0.0], "client": [0], "server": [0]}), **SMALL)  # type: ignore[arg-type]
 
 
@@ -234,7 +234,7 @@ def test_compare__takes_any_librarys_frame() -> None:
     settings: dict[str, Any] = {**SMALL, "load": 0.5, "seeds": 1, "schemes": "droptail"}
     own = mousehole.compare(PandasLike(rows), **settings)
     assert own.buckets.equals(mousehole.compare(pl.DataFrame(rows), **settings).buckets)
-    with pytest.raises(mousehole.MouseholeError, match="no column client"):
+    with pytest.raises(mousehole.MouseholeError, match="no column for the bytes"):
         mousehole.compare(PandasLike([{"start_s": 0}]), **settings)
 
 

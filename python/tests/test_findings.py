@@ -7,12 +7,11 @@ import pytest
 from mousehole import findings, notes
 from mousehole.evidence import Capture, Counted
 from mousehole.findings import BETTER, NO_BENEFIT, UNCLEAR, UNDECIDED, WORSE, description, verdict
-from mousehole.plan import Plan, Task, Warmup
-from mousehole.reduction import RunFacts, reduce_run, with_shares
+from mousehole.plan import Plan, Warmup
 from mousehole.results import Results
 from mousehole.statistics import Design, Estimate
 from mousehole.texts import counted, percent, share_text, span_text
-from support import HandMadeRun
+from support import HandMadeRun, results_of
 
 
 def ratio(low_percent: float, high_percent: float) -> Estimate:
@@ -107,18 +106,6 @@ def test_percent__rounds(share: float, text: str) -> None:
     assert percent(share) == text
 
 
-def results(scheme_runs: list[HandMadeRun], baseline_runs: list[HandMadeRun]) -> Results:
-    count = len(scheme_runs)
-    base = {"duration": "100s", "warmup": "30s", "traffic": {}, "link": {}}
-    plan = Plan(base, ("50p",), (0.9,), ("droptail", "sfd"), "droptail", count, 15_000, 150_000)
-    facts: dict[Task, RunFacts] = {}
-    for replication, pair in enumerate(zip(baseline_runs, scheme_runs, strict=True)):
-        reduced = [reduce_run(run, plan.buckets) for run in pair]  # type: ignore[arg-type]
-        compared = with_shares(dict(zip(plan.schemes, reduced, strict=True)), plan.references)
-        facts |= {Task(0, number, replication): compared[name] for number, name in enumerate(plan.schemes)}
-    return Results(plan, facts, "by hand", {"scenario": base}, None)  # type: ignore[typeddict-item]
-
-
 def runs(mean_s: float, unfinished: int = 0, **changes: Any) -> list[HandMadeRun]:
     """Six replications of 50 short transfers around `mean_s` and two long ones of 10 s."""
     ends = [[mean_s * (1 + 0.001 * number)] * 50 for number in range(6)]
@@ -132,7 +119,7 @@ def primary(found: Results) -> findings.Finding:
 
 
 def test_findings__better_with_sentence() -> None:
-    finding = primary(results(runs(0.7), runs(1.0)))
+    finding = primary(results_of(runs(0.7), runs(1.0)))
     assert finding.outcome == BETTER
     assert finding.sentence == (
         "sfd against droptail, mean response time of transfers ≤ 15 kB: "
@@ -145,26 +132,26 @@ def test_findings__better_with_sentence() -> None:
 def test_findings__say_which_share_of_the_same_transfers_got_slower() -> None:
     mixed = [HandMadeRun([1000] * 50, [0.5] * 30 + [1.0] * 5 + [3.0] * 15) for _ in range(6)]
     same = [HandMadeRun([1000] * 50, [1.0] * 50) for _ in range(6)]
-    finding = primary(results(mixed, same))
+    finding = primary(results_of(mixed, same))
     assert (finding.slower_share, finding.faster_share) == (0.3, 0.6)
     other = [replace(run, size=run.size[:20], end_s=run.end_s[:20]) for run in mixed]
-    assert primary(results(other, same)).slower_share is None, "not the same transfers"
+    assert primary(results_of(other, same)).slower_share is None, "not the same transfers"
 
 
 def test_findings__unfinished_scheme_cannot_be_better() -> None:
-    finding = primary(results(runs(0.001, unfinished=1, stop_s=0.01), runs(1.0)))
+    finding = primary(results_of(runs(0.001, unfinished=1, stop_s=0.01), runs(1.0)))
     assert finding.outcome == UNDECIDED
     assert "2.0 % of the transfers under sfd were left unfinished" in finding.verdict
 
 
 def test_findings__unfinished_baseline_makes_it_at_least() -> None:
-    finding = primary(results(runs(0.7), runs(1.0, unfinished=1)))
+    finding = primary(results_of(runs(0.7), runs(1.0, unfinished=1)))
     assert finding.outcome == BETTER
     assert finding.verdict.startswith("better by at least ")
 
 
 def test_findings__long_transfers_are_exploratory() -> None:
-    others = [item for item in findings.findings(results(runs(0.7), runs(1.0))) if item.exploratory]
+    others = [item for item in findings.findings(results_of(runs(0.7), runs(1.0))) if item.exploratory]
     assert [item.endpoint for item in others] == [
         "short_response_p95_s", "long_response_mean_s", "long_goodput_bps"
     ]  # fmt: skip
@@ -173,9 +160,9 @@ def test_findings__long_transfers_are_exploratory() -> None:
 
 def test_cell_notes__unloaded_link() -> None:
     idle = runs(1.0, achieved=0.05, delay_s=1e-5, utilisation=0.05)
-    quiet = results(idle, idle)
+    quiet = results_of(idle, idle)
     assert "hardly loaded" in notes.cell_notes(quiet, quiet.plan.cells[0])[0]
-    loaded = results(runs(1.1), runs(1.0))
+    loaded = results_of(runs(1.1), runs(1.0))
     assert notes.cell_notes(loaded, loaded.plan.cells[0]) == []
 
 
@@ -218,7 +205,7 @@ def test_scaled_form__keeps_the_papers_shares_of_its_buffer(scheme: str, scaled:
 
 
 def test_cell_notes__thresholds_far_below_the_buffer() -> None:
-    found = results(runs(1.0), runs(1.0))
+    found = results_of(runs(1.0), runs(1.0))
     for buffer, is_noted in (("50p", False), ("150p", True)):
         base = {**found.plan.base, "link": {"rate": "100mbit", "rtt": "80ms"}}
         plan = replace(found.plan, buffers=(buffer,), base=base)  # type: ignore[arg-type]
@@ -231,7 +218,7 @@ def test_cell_notes__thresholds_far_below_the_buffer() -> None:
 
 
 def test_cell_notes__unfinished_transfers() -> None:
-    found = results(runs(1.0, unfinished=2), runs(1.0))
+    found = results_of(runs(1.0, unfinished=2), runs(1.0))
     (note,) = notes.cell_notes(found, found.plan.cells[0])
     assert note.startswith("Under sfd more than 1 % of the transfers of some size were unfinished")
 
@@ -239,7 +226,7 @@ def test_cell_notes__unfinished_transfers() -> None:
 def test_findings__few_distinct_transfers_are_not_judged() -> None:
     counted = {"short": Counted(99, 9), "long": Counted(2, 1), "all": Counted(101, 9)}
     small = Capture(10.0, counted, 50.0)  # type: ignore[arg-type]
-    few = replace(results(runs(0.7), runs(1.0)), capture=small)
+    few = replace(results_of(runs(0.7), runs(1.0)), capture=small)
     finding = primary(few)
     assert finding.outcome == UNDECIDED
     assert finding.verdict == "not judged (the capture has 99 distinct transfers ≤ 15 kB, of at least 100)"
@@ -250,10 +237,10 @@ def test_findings__few_distinct_transfers_are_not_judged() -> None:
 def test_findings__say_how_many_replications_had_such_a_transfer() -> None:
     some = [replace(run, size=[1000] * 50, end_s=run.end_s[:50]) for run in runs(1.0)]
     sparse = runs(1.0)[:2] + some[2:]
-    found = findings.findings(results(sparse, runs(1.0)))
+    found = findings.findings(results_of(sparse, runs(1.0)))
     long = next(item for item in found if item.endpoint == "long_response_mean_s")
     assert long.verdict == "undecided (only 2 of 6 replications had such a transfer)"
-    none = findings.findings(results(some, some))
+    none = findings.findings(results_of(some, some))
     long = next(item for item in none if item.endpoint == "long_response_mean_s")
     assert long.verdict == "undecided (no replication had such a transfer)"
 
@@ -261,13 +248,13 @@ def test_findings__say_how_many_replications_had_such_a_transfer() -> None:
 def test_findings__percentile_of_few_transfers() -> None:
     few = [replace(run, size=[1000] * 3, end_s=run.end_s[:3]) for run in runs(1.0)]
     p95 = next(
-        item for item in findings.findings(results(few, few)) if item.endpoint == "short_response_p95_s"
+        item for item in findings.findings(results_of(few, few)) if item.endpoint == "short_response_p95_s"
     )
     assert p95.verdict == "undecided (no replication had enough such transfers for a percentile)"
 
 
 def test_cell_notes__no_steady_state_at_full_load() -> None:
-    found = results(runs(1.1), runs(1.0))
+    found = results_of(runs(1.1), runs(1.0))
     for load in (1.0, 1.2):
         plan = replace(found.plan, loads=(load,))
         (note,) = notes.unsteady(replace(found, plan=plan), plan.cells[0])
@@ -275,7 +262,7 @@ def test_cell_notes__no_steady_state_at_full_load() -> None:
 
 
 def test_cell_notes__windows_that_begin_too_early() -> None:
-    found = results(runs(1.1), runs(1.0))
+    found = results_of(runs(1.1), runs(1.0))
     # 1 MB takes 8 s, which is 2 · 0.9 · 8 / 0.01 s until the steady state; the window is 100 s
     plan = replace(found.plan, warmup=Warmup(np.array([1e6]), 1e6, None, is_chosen=True))
     assert plan.warmup_of(plan.cells[0]) == "100s"
@@ -284,7 +271,7 @@ def test_cell_notes__windows_that_begin_too_early() -> None:
 
 
 def test_cell_notes__a_transient_that_is_left() -> None:
-    found = results(runs(1.1), runs(1.0))
+    found = results_of(runs(1.1), runs(1.0))
     assert notes.transient_share(found, found.plan.cells[0], "sfd") == 0
     rising = 1 - 0.8 * np.exp(-np.arange(40) / 8)
     facts = {task: replace(run, short_by_time=rising) for task, run in found.facts.items()}

@@ -1,12 +1,17 @@
 """The document against its schema, by a checker for the few keywords that the schema uses."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import mousehole
 import pytest
-from support import SMALL
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mousehole import jsonout, tables
+from mousehole.results import as_record
+from support import SMALL, HandMadeRun, results_of
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "mousehole.compare-2.schema.json"
 
@@ -15,7 +20,7 @@ TYPES: dict[str, Any] = {
     "integer": int, "number": (int, float),
 }  # fmt: skip
 KNOWN = {"$schema", "$defs", "$ref", "title", "description", "type", "properties", "required",
-         "additionalProperties", "items", "enum", "const"}  # fmt: skip
+         "additionalProperties", "items", "enum", "const", "minimum"}  # fmt: skip
 
 
 def faults(schema: dict[str, Any], value: Any, root: dict[str, Any], place: str = "") -> list[str]:
@@ -26,6 +31,8 @@ def faults(schema: dict[str, Any], value: Any, root: dict[str, Any], place: str 
     found = [] if _type_fits(schema, value) else [f"{place}: {value!r} has the wrong type"]
     if value not in schema.get("enum", [schema.get("const", value)]):
         found.append(f"{place}: {value!r} is not one of the values")
+    if isinstance(value, int | float) and value < schema.get("minimum", value):
+        found.append(f"{place}: {value} is too small")
     if isinstance(value, dict) and "properties" in schema:
         found += [f"{place}: {name} is missing" for name in schema["required"] if name not in value]
         found += [f"{place}: {name} is not described" for name in value if name not in schema["properties"]]
@@ -60,6 +67,69 @@ def document() -> dict[str, Any]:
 
 def test_schema__describes_the_document(schema: dict[str, Any], document: dict[str, Any]) -> None:
     assert faults(schema, document, schema) == []
+
+
+QUANTITY = re.compile(r"(?<!bytes_per)_(s|bps|packets|bytes)$")
+
+
+def below_zero(value: Any, name: str = "") -> list[str]:
+    """Names of the times, rates, sizes and counts of packets below zero; differences of two may be."""
+    if isinstance(value, dict):
+        return [fault for key, item in value.items() for fault in below_zero(item, key)]
+    if isinstance(value, list):
+        return [fault for item in value for fault in below_zero(item, name)]
+    is_checked = bool(QUANTITY.search(name)) and not name.startswith("difference")
+    return [name] if is_checked and isinstance(value, int | float) and value < 0 else []
+
+
+def test_schema__forbids_quantities_below_zero(schema: dict[str, Any], document: dict[str, Any]) -> None:
+    bucket = document["cells"][0]["schemes"][0]["buckets"][0]
+    for name in ("response_mean_s", "response_mean_low_s", "response_mean_high_s"):
+        kept, bucket[name] = bucket[name], -0.001
+        assert len(faults(schema, document, schema)) == 1
+        assert below_zero(document) == [name]
+        bucket[name] = kept
+    assert below_zero(document) == []
+
+
+TIMES_S = st.floats(1e-9, 1e-3) | st.floats(0.01, 90.0)
+"""Times of which some are far from the others, so that symmetric intervals would reach below zero."""
+RUNS = st.lists(
+    st.builds(
+        lambda ends, delay_s, used: HandMadeRun(
+            [9000] * (len(ends) - 2) + [400_000] * 2, ends, delay_s=delay_s, utilisation=used
+        ),
+        st.lists(TIMES_S | st.just(float("nan")), min_size=4, max_size=8), st.just(0.0) | TIMES_S,
+        st.floats(0, 1),
+    ),
+    min_size=6, max_size=6,
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(scheme=RUNS, baseline=RUNS)
+def test_document_and_frames__hold_no_time_below_zero(
+    schema: dict[str, Any], scheme: list[HandMadeRun], baseline: list[HandMadeRun]
+) -> None:
+    found = results_of(scheme, baseline)
+    rows = [
+        *tables.bucket_rows(found), *tables.scheme_rows(found), *tables.curve_rows(found),
+        *tables.cdf_rows(found), *tables.group_rows(found), *tables.colour_rows(found),
+    ]  # fmt: skip
+    assert below_zero([as_record(row) for row in rows]) == []
+    schemes = [jsonout._scheme(found, found.plan.cells[0], name) for name in found.plan.schemes]
+    written = json.loads(jsonout.dumps({"schemes": schemes}))["schemes"]
+    assert below_zero(written) == []
+    described = {"$ref": "#/$defs/scheme"}
+    assert [fault for each in written for fault in faults(described, each, schema)] == []
+
+
+def test_run__document_holds_no_time_below_zero() -> None:
+    scenario = Path(__file__).parents[2] / "examples" / "many-applications.toml"
+    done = mousehole.run(scenario, duration="10s")
+    assert below_zero(json.loads(done.to_json())) == []
+    for frame in (done.transfers, done.flows, done.datagrams, done.series):
+        assert below_zero(frame.fill_nan(None).to_dicts()) == []
 
 
 def test_schema__notices_faults(schema: dict[str, Any], document: dict[str, Any]) -> None:

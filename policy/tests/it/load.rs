@@ -385,3 +385,16 @@ fn fault__made_for_another_version_of_the_description() {
         .replace("MH_SETUP(stale)", "#undef MH_POLICY_ABI\n#define MH_POLICY_ABI 99\nMH_SETUP(stale)");
     assert_sentence(&problem("stale.h", &text), "was made for version 99 of policy.h; this is version 1");
 }
+
+#[test]
+fn load__refuses_code_that_runs_when_it_is_loaded() {
+    for attribute in ["constructor", "destructor"] {
+        let text = format!(
+            "{}\n__attribute__(({attribute})) static void at_load(void) {{ __builtin_trap(); }}\n",
+            marker("early_bird", &limit("early_bird", "1B"))
+        );
+        let problem = problem("early-bird.h", &text);
+        assert!(problem.starts_with("has a function that runs when it is loaded (section ."), "{problem}");
+        assert!(problem.ends_with("remove the constructor"), "{problem}");
+    }
+}

@@ -51,9 +51,11 @@ mod zeek_sizes;
 use super::Traffic;
 use crate::error::{Error, Result};
 use assemble::Collector;
+use columns::Columns;
 use input::Input;
 use ledger::Ledger;
 use sniff::Format;
+use stamp::Unit;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::{Mutex, PoisonError};
@@ -66,6 +68,45 @@ pub enum Direction {
     Down,
     /// Client to server: uploads.
     Up,
+}
+
+/// A column of a table whose name says what it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownColumn {
+    /// `start`, `bytes`, `client`, `server`, `rtt`, `duration` or `end`.
+    pub meaning: &'static str,
+    /// Its place in the header, from 0.
+    pub place: usize,
+    /// Nanoseconds in the unit of a column of times, 1 in any other.
+    pub unit_ns: u64,
+}
+
+/// Returns which columns of a header hold what, by the names that delimited text may have. `direction` chooses between
+/// bytes of the two directions; a header that has no bytes of this one is searched for those from the server.
+///
+/// # Errors
+/// One sentence about a column that is missing, the names it may have, and those of the header.
+pub fn table_columns(
+    header: &[String],
+    direction: Direction,
+) -> std::result::Result<Vec<KnownColumn>, String> {
+    let names = columns::names(header.iter().map(String::as_bytes));
+    let found = Columns::from_header(&names, direction)
+        .or_else(|problem| Columns::from_header(&names, Direction::Down).map_err(|_| problem))?;
+    let plain = |meaning, place: Option<usize>| place.map(|place| KnownColumn { meaning, place, unit_ns: 1 });
+    let timed = |meaning, column: Option<(usize, Unit)>| {
+        column.map(|(place, unit)| KnownColumn { meaning, place, unit_ns: 10_u64.pow(unit as u32) })
+    };
+    let all = [
+        timed("start", Some(found.start)),
+        plain("bytes", Some(found.bytes)),
+        plain("client", found.client),
+        plain("server", found.server),
+        timed("rtt", found.rtt),
+        timed("duration", found.duration),
+        timed("end", found.end),
+    ];
+    Ok(all.into_iter().flatten().collect())
 }
 
 impl Direction {

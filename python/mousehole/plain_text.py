@@ -1,0 +1,59 @@
+"""Text on outputs that cannot take every character, such as those of the POSIX locale."""
+
+import codecs
+import sys
+import unicodedata
+from io import TextIOWrapper
+from typing import TextIO
+
+HANDLER = "mousehole-plain"
+
+REPLACEMENTS = {
+    "–": "-", "—": "-", "−": "-", "≤": "<=", "≥": ">=", "≈": "~", "±": "+/-", "×": "x", "·": "*", "÷": "/",
+    "→": "->", "←": "<-", "…": "...", "’": "'", "‘": "'", "“": '"', "”": '"', "°": " deg", "µ": "u", "μ": "u",
+    "∞": "inf", "√": "sqrt", "∝": "~", "∈": "in", "⌈": "ceil(", "⌉": ")", "⌊": "floor(", "⌋": ")",
+    "•": "*", "■": "#", "█": "#", "▇": "#", "▓": "#", "▒": "+", "░": ".", "│": "|", "─": "-", "━": "-",
+    "╸": "-", "╺": "-", "α": "alpha", "β": "beta", "γ": "gamma", "λ": "lambda", "ρ": "rho", "σ": "sigma",
+    "τ": "tau", "≫": ">>", "∛": "cbrt", "∫": "integral ", "₋": "-", "⁻": "-", "⁽": "(", "⁾": ")", "ø": "o",
+    "θ": "theta", "Δ": "Delta", "ℓ": "l", "Σ": "sum",
+}  # fmt: skip
+"""ASCII for characters that this program writes."""
+
+
+def install(stream: TextIO) -> None:
+    """Lets a stream write ASCII for characters that its encoding does not have."""
+    codecs.register_error(HANDLER, _replaced)
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors=HANDLER)
+
+
+def plain(text: str) -> str:
+    """Returns a text in ASCII; without a replacement, a bare letter or an escape such as `\\u4e2d` stands."""
+    return "".join(map(_plain, text))
+
+
+def for_output(text: str) -> str:
+    """Returns the text as standard output can take it, for libraries that encode by rules of their own."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return plain(text)
+    return text
+
+
+def _plain(character: str) -> str:
+    if character.isascii():
+        return character
+    if character in REPLACEMENTS:
+        return REPLACEMENTS[character]
+    bare = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
+    return bare or character.encode("ascii", "backslashreplace").decode()
+
+
+def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    character = error.object[error.start]
+    if "\udc80" <= character <= "\udcff":  # a byte of a file's name that is no text
+        return bytes([ord(character) - 0xDC00]), error.start + 1
+    return plain(character), error.start + 1

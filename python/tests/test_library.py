@@ -1,0 +1,126 @@
+"""What programs and notebooks that use the package meet: quantities, keywords, and how results look."""
+
+import datetime as dt
+import re
+import subprocess
+import sys
+from typing import Any
+
+import mousehole
+import numpy as np
+import pytest
+
+QUICK: dict[str, Any] = {"load": 0.5, "schemes": "droptail", "seeds": 1}
+RUN: dict[str, Any] = {
+    "link": {"rate": 1e6, "rtt": 0.08, "buffer": 30_000}, "duration": 20, "warmup": dt.timedelta(seconds=1),
+    "scheme": "droptail", "traffic": {"model": "poisson", "load": 0.5},
+}  # fmt: skip
+
+
+def test_compare__numbers_are_bits_per_second_seconds_and_bytes() -> None:
+    texts = mousehole.compare(
+        "poisson", rate="5mbit", rtt="50ms", buffer="64kB", uplink="1mbit", uplink_buffer="30kB",
+        short="10kB", long="100kB", duration="3s", warmup="1s", **QUICK,
+    )  # fmt: skip
+    numbers = mousehole.compare(
+        "poisson", rate=5e6, rtt=np.float64(0.05), buffer=[64_000], uplink=1_000_000, uplink_buffer=30_000,
+        short=10_000, long=1e5, duration=dt.timedelta(seconds=3), warmup=1, **QUICK,
+    )  # fmt: skip
+    assert numbers.buckets.drop("buffer").equals(texts.buckets.drop("buffer"))
+    assert numbers.plan.buffers == ("64000B",)
+    assert numbers.manifest["scenario"]["link"]["rate"] == "5000000bit"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rate": True}, "rate: True is not allowed; it must be a number of bits per second"),
+        ({"rate": float("nan")}, "rate: nan is not allowed"),
+        ({"rate": 5e6, "rtt": [1]}, "rtt: "),
+        ({"rate": 5e6, "duration": float("inf")}, "duration: inf is not allowed"),
+        ({"rate": 5e6, "buffer": None, "short": dt.timedelta(1)}, "short: "),
+        ({"rate": -5e6}, "rate: "),
+    ],
+)
+def test_compare__quantities_that_are_none(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(mousehole.MouseholeError, match=words):
+        mousehole.compare("poisson", **{**QUICK, **options})
+
+
+def test_run__takes_numbers_in_a_scenario() -> None:
+    done = mousehole.run(RUN)
+    assert (done.scenario["link"]["rate"], done.scenario["duration"]) == ("1000000bit", "20s")
+    link = {"rate": "1mbit", "rtt": "80ms", "buffer": "30kB"}
+    same = mousehole.run({**RUN, "link": link, "duration": "20s", "warmup": "1s"})
+    assert same.transfers.equals(done.transfers)
+    with pytest.raises(mousehole.MouseholeError, match=r"link\.rate: inf is not allowed"):
+        mousehole.run({**RUN, "link": {"rate": float("inf")}})
+
+
+@pytest.mark.parametrize(
+    ("call", "first", "typed", "words"),
+    [
+        (mousehole.compare, "poisson", "lod", "compare() has no keyword lod; did you mean load?"),
+        (mousehole.compare, "poisson", "qqqq", "compare() has no keyword qqqq; help(mousehole.compare)"),
+        (mousehole.run, RUN, "sead", "run() has no keyword sead; did you mean seed?"),
+        (mousehole.read, "x", "dircetion", "read() has no keyword dircetion; did you mean direction?"),
+        (mousehole.inspect, "x", "rat", "inspect() has no keyword rat; did you mean rate?"),
+    ],
+)
+def test_unknown_keyword__is_a_type_error_with_a_suggestion(
+    call: Any, first: Any, typed: str, words: str
+) -> None:
+    with pytest.raises(TypeError, match=re.escape(words)):
+        call(first, **{typed: 1})
+
+
+def test_params__of_models() -> None:
+    sizes = mousehole.read("poisson", params={"cap_bytes": 5000})["bytes"]
+    assert sizes.max() == 5000
+    assert mousehole.inspect("poisson", params={"cap_bytes": 5000})["size_max_bytes"] == 5000
+    done = mousehole.run(RUN, params={"cap_bytes": 4000})
+    assert done.transfers["bytes"].max() == 4000
+    with pytest.raises(mousehole.MouseholeError, match=r"params: .*it must be given with one model"):
+        mousehole.read({"ts": [0], "client": [0], "bytes": [1]}, params={"cap_bytes": 5000})
+
+
+def test_dir__shows_the_api_and_nothing_else() -> None:
+    script = "import mousehole; print(*dir(mousehole))"
+    shown = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    names = shown.stdout.split()
+    assert names == sorted(mousehole.__all__)
+    assert all(hasattr(mousehole, name) for name in names)
+
+
+def test_import__is_light_until_something_is_used() -> None:
+    script = (
+        "import mousehole, sys; print('numpy' in sys.modules); mousehole.read; print('numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["False", "True"]
+
+
+def test_records__print_in_ten_lines() -> None:
+    done = mousehole.run(RUN)
+    text = repr(done)
+    assert len(text.splitlines()) <= 10
+    assert text.startswith(f"droptail: {done.transfers.height} transfers measured, ")
+    assert "link down: 1 Mb/s" in text
+    for count in (1, 2, 30):
+        many = repr(mousehole.Records(**{**vars(done), "queues": done.queues * count}))
+        assert len(many.splitlines()) <= 10
+    assert many.endswith("lines more")
+
+
+def test_notebooks__show_results_and_traffic_as_the_command_prints_them() -> None:
+    found = mousehole.compare("poisson", rate="5mbit", duration="3s", warmup="1s", **QUICK)
+    shown: dict[str, Any] = {
+        "droptail": found,
+        "transfers measured": mousehole.run(RUN),
+        "transfer size": mousehole.inspect("poisson"),
+        "<table": mousehole.read("poisson"),
+    }
+    for words, value in shown.items():
+        html = value._repr_html_()
+        assert words in html
+        assert "\x1b" not in html
