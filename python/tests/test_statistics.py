@@ -163,6 +163,7 @@ def test_replications_for__is_the_first_look_that_is_narrow_enough() -> None:
     assert Design().half_width(deviation, needed) <= 0.2 < Design().half_width(deviation, needed // 2)
     assert replications_for(spread, 0.001) is None
     assert replications_for(spread, 0.5) == 20, "the look after this one"
+    assert replications_for(spread, 1.0) == 20, "not this one, even where it would do"
     exactly = Design().half_width(spread.half_width / Design().half_width(1.0, 10), 80)
     assert replications_for(spread, exactly) == 80
 

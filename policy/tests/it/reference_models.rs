@@ -1,6 +1,6 @@
 //! Every policy in fixed point against the same formula in floats, over the whole range of its parameters.
 use crate::common::link::Link;
-use crate::common::parts::Red;
+use crate::common::parts::{self, Red};
 use crate::common::specs::{self, Mode};
 use crate::common::{Bits, Dropper, Marker, params, reference};
 use mousehole_policy::{Backlog, Colour, NEVER, Verdict, View};
@@ -72,6 +72,57 @@ fn red_average__idle_decay_matches_the_power() {
     assert!(worst < 1.0);
 }
 
+/// Idle times count up to 2^47 ns; a clock that has stood for longer must not overflow.
+#[test]
+fn red_average__is_zero_after_any_long_idle_time() {
+    let red = Red::new(&specs::Red::default().params());
+    for idle_ns in [1 << 47, 1 << 48, 3 << 47, u64::MAX] {
+        assert_eq!(red.average(1000.0, 0.0, idle_ns), 0.0, "{idle_ns} ns");
+    }
+}
+
+/// The header's formats: a queue counts as at most 2^20 mean packets, and bytes are rounded to half a unit of Q32
+/// beside the format of 1 / mean packet.
+#[test]
+fn red_length__is_within_its_format() {
+    let mut bits = Bits(17);
+    let mut worst = 0.0f64;
+    for _ in 0..2000 {
+        let spec = specs::Red { w_q: 1.0, queue_in_bytes: true, ..specs::Red::random(&mut bits) };
+        let mut red = Dropper::new(spec.params());
+        let bytes = bits.spread(1.0, 1e6) as u64;
+        red.packet(&View::new(1000), &Backlog::new(1, bytes, NEVER), 0, 0);
+        let exact = bytes as f64 / spec.mean_packet_bytes;
+        let bound = 2f64.powi(-33) + bytes as f64 * 2f64.powi(-43);
+        worst = worst.max((red.reading("average_packets") - exact).abs() / bound);
+    }
+    assert!((0.9..=1.0).contains(&worst), "worst error of a length in bytes: {worst:.3} of its bound");
+    for (packets, expected) in [(1_048_575, 1_048_575.0), (1_048_576, 1_048_576.0), (1_048_580, 1_048_576.0)]
+    {
+        let spec = specs::Red { w_q: 1.0, ..specs::Red::default() };
+        let mut red = Dropper::new(spec.params());
+        red.packet(&View::new(1000), &Backlog::new(packets, 0, NEVER), 0, 0);
+        assert_eq!(red.reading("average_packets"), expected, "{packets} packets");
+    }
+}
+
+/// The count since the last drop stops at 2^31 packets, where it must not overflow the product with p_b.
+#[test]
+fn red_count__stops_at_its_end() {
+    let spec = specs::Red { w_q: 1.0, max_p: 1e-9, ..specs::Red::default() };
+    let mut red = Dropper::new(spec.params());
+    let view = View::new(65535).with_segments(u16::MAX);
+    // p_b is a quarter of 1e-9, one unit of Q32
+    let backlog = Backlog::new(8, 8000, NEVER);
+    let count = |red: &Dropper| parts::word_field(&red.state, "mh_red_state.since_drop_q24");
+    for _ in 0..=32_768 {
+        assert_eq!(red.packet(&view, &backlog, 0, u32::MAX), Verdict::Pass);
+    }
+    assert_eq!(count(&red), (32_768 * 65_535) << 24);
+    red.packet(&view, &backlog, 0, u32::MAX);
+    assert_eq!(count(&red), 1 << 55);
+}
+
 #[test]
 fn red_base_probability__is_within_2_to_the_minus_31() {
     let mut bits = Bits(13);
@@ -88,6 +139,15 @@ fn red_base_probability__is_within_2_to_the_minus_31() {
     }
     println!("worst error of a base probability: {worst:.3e}");
     assert!(worst < 2f64.powi(-31));
+}
+
+#[test]
+fn red_base_probability__at_the_thresholds() {
+    let probability = |gentle: bool, avg: f64| {
+        Red::new(&specs::Red { max_p: 0.25, gentle, ..specs::Red::default() }.params()).probability(avg)
+    };
+    assert_eq!([4.9, 5.0, 10.0, 15.0, 20.0].map(|avg| probability(false, avg)), [0.0, 0.0, 0.125, 1.0, 1.0]);
+    assert_eq!([15.0, 22.5, 30.0, 31.0].map(|avg| probability(true, avg)), [0.25, 0.625, 1.0, 1.0]);
 }
 
 /// Returns the probability with which `packet` would take this arrival, found by bisection over `random`.
