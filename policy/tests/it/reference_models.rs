@@ -187,6 +187,19 @@ fn red_chance__follows_the_formula_over_the_sweep() {
     assert!(worst < 1.0);
 }
 
+/// Byte mode counts to 2^-24 mean packets: 700 B of 1000 B are the odd number 11744051 of them.
+#[test]
+fn red_byte_mode__counts_every_bit_of_its_format() {
+    let spec = specs::Red { w_q: 1.0, max_p: 1.0, byte_mode: true, ..specs::Red::default() };
+    let mut red = Dropper::new(spec.params());
+    let (view, backlog) = (View::new(700), Backlog::new(10, 10_000, NEVER)); // p_b = 0.5
+    assert_eq!(red.packet(&view, &backlog, 0, u32::MAX), Verdict::Pass);
+    let weight = 11_744_051.0 / 16_777_216.0;
+    let expected = 0.5 * weight / (1.0 - 0.5 * weight);
+    let error = (chance(&red, &view, &backlog) - expected).abs() * 4294967296.0;
+    assert!(error < 4.0, "off by {error} units of Q32");
+}
+
 /// Returns what the format of 1 / mean packet does to p_b when the queue is counted in bytes.
 fn length_error(model: &reference::Red, avg: f64) -> f64 {
     let specs::Red { min_packets, max_packets, max_p, mean_packet_bytes, .. } = model.spec;
