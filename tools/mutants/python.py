@@ -60,7 +60,7 @@ OPERATORS = (
 cosmic-ray has eleven substitutes for each operator. Most of them, such as a shift for the division of
 floats, raise an exception at once and say nothing of the tests.
 """
-LONGEST_CPU_S = 60
+LONGEST_CPU_S = 25
 DURATIONS = BUILD / "durations.json"
 
 

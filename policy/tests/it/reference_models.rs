@@ -200,6 +200,28 @@ fn red_byte_mode__counts_every_bit_of_its_format() {
     assert!(error < 4.0, "off by {error} units of Q32");
 }
 
+/// A packet's size in mean packets is its Q32 rounded to Q24, and at most the greatest number of 32 bits.
+#[test]
+fn red_byte_mode__rounds_sizes_to_its_format() {
+    let red = specs::Red { w_q: 1.0, max_p: 1e-6, ..specs::Red::default() };
+    let spec = specs::Red { byte_mode: true, queue_in_bytes: true, ..red };
+    let empty = Dropper::new(spec.params());
+    let counted = |bytes: u32| {
+        let mut red = empty.clone();
+        for _ in 0..2 {
+            red.packet(&View::new(bytes), &Backlog::new(10, 6000, NEVER), 0, u32::MAX);
+        }
+        parts::word_field(&red.state, "mh_red_state.since_drop_q24")
+    };
+    for bytes in 1..3000 {
+        let mut red = empty.clone();
+        red.packet(&View::new(1000), &Backlog::new(1, bytes.into(), NEVER), 0, u32::MAX);
+        let size_q32 = (red.reading("average_packets") * 4294967296.0) as u64;
+        assert_eq!(counted(bytes), (size_q32 + 128) / 256, "{bytes} B");
+    }
+    assert_eq!(counted(1_000_000), u64::from(u32::MAX));
+}
+
 /// Returns what the format of 1 / mean packet does to p_b when the queue is counted in bytes.
 fn length_error(model: &reference::Red, avg: f64) -> f64 {
     let specs::Red { min_packets, max_packets, max_p, mean_packet_bytes, .. } = model.spec;
