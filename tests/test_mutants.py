@@ -15,7 +15,9 @@ def test_changed_lines__name_the_line_before_and_after() -> None:
 
 
 def test_changed_lines__a_line_that_is_gone_leaves_nothing() -> None:
-    assert changed_lines("m.py", "@cache\ndef f(): ...\n", "def f(): ...\n") == Mutant("m.py", "@cache", "")
+    assert changed_lines("m.py", "a\n\n@cache\ndef f(): ...\n", "a\ndef f(): ...\n") == Mutant(
+        "m.py", "@cache", ""
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 from collections import Counter
+from dataclasses import FrozenInstanceError, fields
 from math import exp, inf, isnan, log, nan
 from random import Random
 
@@ -46,9 +47,11 @@ def test_t_interval__four_replications_give_none() -> None:
     assert not estimate.has_interval
 
 
+@pytest.mark.filterwarnings("error")
 def test_t_interval__missing_replications_are_left_out() -> None:
     assert t_interval([1, 2, nan, 3, 4, 5]) == t_interval([1, 2, 3, 4, 5])
     assert t_interval([nan]).count == 0
+    assert positive_interval([nan]).count == 0
 
 
 @given(positive)
@@ -87,6 +90,8 @@ def test_log_ratio__nothing_to_compare() -> None:
 
 
 def test_log_ratio__is_of_the_means() -> None:
+    one = log_ratio([1], [2])
+    assert (one.mean, one.count, one.has_interval) == (pytest.approx(log(0.5)), 1, False)
     # means 3 and 4; the geometric mean of the ratios would be (1/4 · 5/4)^(1/2) = 0.56
     assert log_ratio([1, 5], [4, 4]).as_change().mean == pytest.approx(3 / 4 - 1)
 
@@ -179,6 +184,16 @@ def test_jain_index__known_cases() -> None:
     assert jain_index([1, 0, 0, 0]) == pytest.approx(0.25)
     assert jain_index([1, 3]) == pytest.approx(16 / 20)
     assert isnan(jain_index([]))
+
+
+@pytest.mark.parametrize("kind", [Design, Estimate])
+def test_estimates_and_designs__are_frozen(kind: type) -> None:
+    """Tables, findings and threads share them."""
+    names = [one.name for one in fields(kind)]
+    made = kind(*range(len(names)))
+    for name in names:
+        with pytest.raises(FrozenInstanceError):
+            setattr(made, name, 0)
 
 
 # --- what happens over many comparisons ---

@@ -53,6 +53,6 @@ def summary(language: str, outcomes: Sequence[Outcome], explained: dict[Mutant, 
 def changed_lines(file: str, original: str, changed: str) -> Mutant:
     """Returns the change between two texts of a file; several changed lines are joined by spaces."""
     lines = list(difflib.unified_diff(original.splitlines(), changed.splitlines(), n=0, lineterm=""))[2:]
-    before = " ".join(line[1:].strip() for line in lines if line.startswith("-"))
-    after = " ".join(line[1:].strip() for line in lines if line.startswith("+"))
+    before = " ".join(line[1:].strip() for line in lines if line.startswith("-")).strip()
+    after = " ".join(line[1:].strip() for line in lines if line.startswith("+")).strip()
     return Mutant(file, before, after)
