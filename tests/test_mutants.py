@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tools.mutants import c, python, rust, workspace
-from tools.mutants.changes import Mutant, Outcome, changed_lines, explanations, summary
+from tools.mutants.changes import Mutant, Outcome, Record, changed_lines, explanations, summary
 
 
 def test_changed_lines__name_the_line_before_and_after() -> None:
@@ -131,6 +131,15 @@ def test_summary__fails_for_unexplained_survivors_only() -> None:
 
 def test_summary__nothing_tried_is_a_failure() -> None:
     assert not summary("python", [], {})[1]
+
+
+def test_record__keeps_what_survived_last(tmp_path: Path) -> None:
+    one, two, three = (Mutant("a.py", "x", after) for after in "yzw")
+    record = Record(tmp_path / "survivors.json")
+    assert record.survivors() == frozenset()
+    record.keep([Outcome(one, is_noticed=False), Outcome(two, is_noticed=False)])
+    record.keep([Outcome(two, is_noticed=True), Outcome(three, is_noticed=True)])
+    assert record.survivors() == {one}, "one was not tried again"
 
 
 def test_explanations__name_lines_that_exist() -> None:

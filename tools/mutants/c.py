@@ -14,11 +14,11 @@ import random
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.mutants.changes import Outcome, ToolError, changed_lines
+from tools.mutants.changes import Mutant, Outcome, ToolError, changed_lines
 from tools.mutants.workspace import BUILD, CARGO, copy_tree, limit_cpu, python_tools, run, written
 
 TREE = BUILD / "tree-c"
@@ -61,19 +61,27 @@ class Tests:
         return all(_passes([str(program), *chosen]) for chosen in (cheap, DEAR) for program in self.programs)
 
 
-def outcomes(files: Sequence[str], sample: int | None) -> Iterator[Outcome]:
-    """Tries the changes of `files`, or of all headers; raises `ToolError` if the tests fail without one."""
+def outcomes(files: Sequence[str], sample: int | None, only: Container[Mutant] | None) -> Iterator[Outcome]:
+    """Tries the changes of `files`, or of all headers; of `only`, if given.
+
+    Raises `ToolError` if the tests fail without a change.
+    """
     copy_tree(TREE)
     headers = list(files) or sorted(str(path.relative_to(TREE)) for path in (TREE / HEADERS).glob("*.h"))
-    found = [(header, changed) for header in headers for changed in changes(TREE / header)]
+    found = [
+        (header, changed, mutant)
+        for header in headers
+        for changed in changes(TREE / header)
+        if (mutant := changed_lines(header, (TREE / header).read_text(), changed))
+        and (only is None or mutant in only)
+    ]
     if sample is not None and sample < len(found):
         found = random.Random(1).sample(found, sample)  # noqa: S311
     tests = _build()
     seen = {tests.compiled()}
     if not tests.pass_():
         raise ToolError("the policy tests fail without any change")
-    for header, changed in found:
-        mutant = changed_lines(header, (TREE / header).read_text(), changed)
+    for header, changed, mutant in found:
         with written(TREE / header, changed):
             code = tests.compiled()
         if code is not None and code not in seen:

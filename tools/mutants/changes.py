@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import json
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 
@@ -31,6 +32,26 @@ class Outcome:
 
 class ToolError(Exception):
     """A tool is missing or did not do its work."""
+
+
+class Record:
+    """A file with the changes that survived the last time that they were tried."""
+
+    def __init__(self, path: Path) -> None:
+        """Reads and writes `path`."""
+        self.path = path
+
+    def survivors(self) -> frozenset[Mutant]:
+        """Returns the changes that survived; none if nothing was tried."""
+        found = json.loads(self.path.read_text()) if self.path.exists() else []
+        return frozenset(Mutant(*one) for one in found)
+
+    def keep(self, outcomes: Iterable[Outcome]) -> None:
+        """Adds the survivors among `outcomes` and removes what was noticed."""
+        tried = list(outcomes)
+        found = self.survivors() - {outcome.mutant for outcome in tried}
+        found |= {outcome.mutant for outcome in tried if not outcome.is_noticed}
+        self.path.write_text(json.dumps(sorted(map(astuple, found)), indent=1))
 
 
 def explanations(path: Path) -> dict[Mutant, str]:

@@ -12,13 +12,13 @@ import json
 import os
 import random
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tools.mutants.changes import Outcome, ToolError, changed_lines
+from tools.mutants.changes import Mutant, Outcome, ToolError, changed_lines
 from tools.mutants.workspace import BUILD, copy_tree, limit_cpu, python_tools, run, written
 
 if TYPE_CHECKING:
@@ -64,20 +64,26 @@ LONGEST_CPU_S = 25
 DURATIONS = BUILD / "durations.json"
 
 
-def outcomes(files: Sequence[str], sample: int | None) -> Iterator[Outcome]:
-    """Tries cosmic-ray's changes of `files`, or of all modules; raises `ToolError` if tests fail without."""
+def outcomes(files: Sequence[str], sample: int | None, only: Container[Mutant] | None) -> Iterator[Outcome]:
+    """Tries cosmic-ray's changes of `files`, or of all modules; of `only`, if given.
+
+    Raises `ToolError` if the tests fail without a change.
+    """
     copy_tree(TREE)
-    found = list(changes(files or MODULES))
+    found = [
+        (file, changed, mutant)
+        for file, changed in changes(files or MODULES)
+        if (mutant := changed_lines(file, (TREE / file).read_text(), changed))
+        and (only is None or mutant in only)
+    ]
     if sample is not None and sample < len(found):
         found = random.Random(1).sample(found, sample)  # noqa: S311
     _import_libraries()
     DURATIONS.unlink(missing_ok=True)
     if not _tests_pass():
         raise ToolError("the tests fail without any change")
-    for file, changed in found:
-        path = TREE / file
-        mutant = changed_lines(file, path.read_text(), changed)
-        with written(path, changed):
+    for file, changed, mutant in found:
+        with written(TREE / file, changed):
             yield Outcome(mutant, not _tests_pass())
 
 
