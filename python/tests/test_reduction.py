@@ -195,9 +195,9 @@ def test_reduce_run__window_load_is_of_wire_bytes_downwards() -> None:
 
 
 def test_reduce_run__short_by_time_has_forty_parts_of_the_window() -> None:
-    starts, times = [10.0, 10.9, 11.0, 49.9, 50.0, 30.0], [1, 2, 4, 8, 16, 32]
+    starts, times = [10.0, 11.9, 12.0, 89.9, 90.0, 30.0], [1, 2, 4, 8, 16, 32]
     ends = [start + time for start, time in zip(starts, times, strict=True)]
-    window = {"window_begin_s": 10.0, "window_end_s": 50.0}
+    window = {"window_begin_s": 10.0, "window_end_s": 90.0}
     run = Columns([1000] * 5 + [10**7], ends, columns={"start_s": starts}, entries=window)
     by_time = reduced(run).short_by_time
     assert by_time[[0, 1, 39]] == pytest.approx([1.5, 4, 12])

@@ -106,6 +106,25 @@ fn red_length__is_within_its_format() {
     }
 }
 
+#[test]
+fn red_count__begins_anew_after_any_drop() {
+    let spec = specs::Red { w_q: 1.0, max_p: 1.0, ..specs::Red::default() };
+    let mut red = Dropper::new(spec.params());
+    let mut arrive = |packets: u32, random: u32| {
+        let verdict = red.packet(&View::new(1000), &Backlog::new(packets, 0, NEVER), 0, random);
+        (verdict, parts::word_field(&red.state, "mh_red_state.since_drop_q24"))
+    };
+    let one = 1 << 24;
+    assert_eq!(arrive(6, u32::MAX), (Verdict::Pass, 0));
+    assert_eq!(arrive(6, u32::MAX), (Verdict::Pass, one));
+    assert_eq!(arrive(6, 0), (Verdict::Early, 0));
+    assert_eq!(arrive(6, u32::MAX), (Verdict::Pass, one));
+    assert_eq!(arrive(40, u32::MAX), (Verdict::Forced, 0));
+    assert_eq!(arrive(6, u32::MAX), (Verdict::Pass, one));
+    arrive(0, 0);
+    assert_eq!(arrive(6, u32::MAX), (Verdict::Pass, 0));
+}
+
 /// The count since the last drop stops at 2^31 packets, where it must not overflow the product with p_b.
 #[test]
 fn red_count__stops_at_its_end() {
