@@ -229,6 +229,10 @@ fn params__name_parameter_value_and_what_is_allowed() {
         refused("red", &[("min", "5"), ("max", "5.5")]),
         "max: its value is not allowed here; allowed: at least one packet more than min"
     );
+    assert_eq!(
+        refused("red", &[("min", "20%"), ("max", "20%")]),
+        "max: its value is not allowed here; allowed: more than min"
+    );
     for (name, value) in
         [("min", "-1"), ("min", "NaN"), ("wq", "0"), ("wq", "inf"), ("mean", "0B"), ("max", "1048577")]
     {

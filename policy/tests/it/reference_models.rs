@@ -140,6 +140,10 @@ fn red_count__stops_at_its_end() {
     assert_eq!(count(&red), (32_768 * 65_535) << 24);
     red.packet(&view, &backlog, 0, u32::MAX);
     assert_eq!(count(&red), 1 << 55);
+    // p_b is two units of Q32 now, so c * p_b is 1 and a drop is certain, however small the packet is.
+    let params = specs::Red { byte_mode: true, ..spec }.params();
+    let (mut small, backlog) = (Dropper { params, ..red }, Backlog::new(10, 10_000, NEVER));
+    assert_eq!(small.packet(&View::new(40), &backlog, 0, u32::MAX), Verdict::Early);
 }
 
 #[test]
