@@ -1,4 +1,4 @@
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan, nan
 from typing import Any
 
@@ -242,6 +242,9 @@ def test_with_shares__drops_the_times_and_compares_with_others_only() -> None:
     assert [run.short_times for run in found.values()] == [None, None]
     assert [list(run.shares) for run in found.values()] == [[], ["a"]]
     assert with_shares(found, ["a"])["b"].shares == {}, "the times are gone"
+    for gone in runs:
+        one = {**runs, gone: replace(runs[gone], short_times=None)}
+        assert with_shares(one, ["a"])["b"].shares == {}
 
 
 def test_reduce_run__transfer_time_begins_with_the_first_data() -> None:

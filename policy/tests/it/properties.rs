@@ -2,7 +2,7 @@
 use crate::common::link::Link;
 use crate::common::parts::Meter;
 use crate::common::specs::{self, Mode};
-use crate::common::{Bits, Dropper, Marker, params, refused, refused_at};
+use crate::common::{Bits, Dropper, Marker, params, params_at, refused, refused_at};
 use mousehole_policy::{Backlog, Colour, LinkContext, NEVER, Verdict, View};
 
 const NONE: &[(&str, &str)] = &[("promotion", "none")];
@@ -240,6 +240,19 @@ fn params__name_parameter_value_and_what_is_allowed() {
             red(name, value).starts_with(&format!("{name}: \"{value}\" is not allowed")),
             "{name}={value}"
         );
+    }
+    params("red", &[("min", "1048575"), ("max", "1048576")]);
+    let endless = LinkContext { buffer_packets: 2_000_000, ..LinkContext::EXAMPLE };
+    assert_eq!(
+        refused_at("red", &[("min", "10%"), ("max", "53%")], &endless),
+        "max: its value is not allowed here; allowed: at most 1048576 packets"
+    );
+    let at_rate = |rate_bps| LinkContext { rate_bps, ..LinkContext::EXAMPLE };
+    for rate_bps in [1e3, 1e12] {
+        params_at("red", &[], &at_rate(rate_bps));
+    }
+    for rate_bps in [999.0, 1.001e12] {
+        assert!(refused_at("red", &[], &at_rate(rate_bps)).starts_with("rate: "), "{rate_bps}");
     }
     let nowhere = LinkContext { rate_bps: 0.0, ..LinkContext::EXAMPLE };
     assert_eq!(
