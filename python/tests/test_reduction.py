@@ -1,9 +1,11 @@
-from dataclasses import dataclass, field, replace
+from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass, replace
 from math import isnan, nan
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from mousehole import findings, reduction
 from mousehole.reduction import RunFacts, Shares, reduce_run, with_shares
 from mousehole.sizes import CDF_TIMES_S, CURVE_EDGES_BYTES, buckets, size_text
 from numpy.typing import NDArray
@@ -281,3 +283,16 @@ def test_reduce_run__rates_of_long_transfers_are_of_finished_ones() -> None:
     scheme = reduced(HandMadeRun([10**6, 10**6, 10**6, 1000], [1.0, 2.0, nan, 0.5])).scheme
     assert scheme["long_goodput_bps"] == pytest.approx((8e6 + 4e6) / 2)
     assert scheme["jain_long"] == pytest.approx((8 + 4) ** 2 / (2 * (64 + 16)))
+
+
+@pytest.mark.parametrize("module", [reduction, findings])
+def test_records__are_frozen(module: ModuleType) -> None:
+    """Threads make them, and tables, findings and notes share them."""
+    kinds = [
+        kind for kind in vars(module).values() if is_dataclass(kind) and kind.__module__ == module.__name__
+    ]
+    assert kinds
+    for kind in kinds:
+        made = kind(**{one.name: None for one in fields(kind)})
+        with pytest.raises(FrozenInstanceError):
+            setattr(made, fields(kind)[0].name, 0)
