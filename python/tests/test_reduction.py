@@ -68,6 +68,7 @@ def test_reduce_run__percentiles_need_transfers_enough() -> None:
     few, many = (reduced(HandMadeRun([1000] * n, [float(k) for k in range(1, n + 1)])) for n in (99, 101))
     assert isnan(few.statistics["response_p99_s"][0])
     assert many.statistics["response_p99_s"][0] == pytest.approx(100.0)
+    assert many.statistics["response_p95_s"][0] == pytest.approx(96.0)
     assert many.statistics["response_p50_s"][0] == pytest.approx(51.0)
     assert isnan(reduced(HandMadeRun([1000] * 19, [1.0] * 19)).statistics["response_p95_s"][0])
 
