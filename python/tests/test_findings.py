@@ -1,5 +1,5 @@
 from dataclasses import replace
-from math import log, nan
+from math import expm1, log, log1p, nan
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,29 @@ def test_verdict__undecided_says_what_is_left(low: float, high: float, text: str
 @pytest.mark.parametrize(("low", "high"), [(0, 20), (-20, 0)])
 def test_verdict__an_interval_that_ends_at_zero_is_undecided(low: float, high: float) -> None:
     assert verdict(ratio(low, high)).outcome == UNDECIDED
+
+
+def exactly(low: float, high: float) -> Estimate:
+    """A log-ratio whose change has ends that are these floats."""
+    assert (expm1(log1p(low)), expm1(log1p(high))) == (low, high)
+    return Estimate((log1p(low) + log1p(high)) / 2, log1p(low), log1p(high), 10)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(-0.01, -0.005), (0.005, 0.01), (-0.05, 0.02), (-0.02, 0.05), (-0.05, 0.05)]
+)
+def test_verdict__the_margins_themselves_are_no_benefit(low: float, high: float) -> None:
+    assert verdict(exactly(low, high)).outcome == NO_BENEFIT
+
+
+def test_verdict__the_margins_themselves_exclude_more() -> None:
+    assert "gains above 5.0 % are excluded" in verdict(exactly(-0.05, 0.25)).text
+    assert "harm above 5.0 % is excluded" in verdict(exactly(-0.25, 0.05)).text
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 4), (-4, 0)])
+def test_verdict__a_small_interval_that_ends_at_zero_is_no_benefit(low: float, high: float) -> None:
+    assert verdict(ratio(low, high)).outcome == NO_BENEFIT
 
 
 def test_verdict__undecided_says_which_look_may_decide() -> None:

@@ -267,10 +267,13 @@ def test_reduce_run__statistics_of_the_two_links_come_from_their_own_counters() 
     class TwoLinks(HandMadeRun):
         def queues(self) -> list[dict[str, Any]]:
             down, up = super().queues()
-            own = {"utilisation": 0.1, "colours": [colour("green", 10, early=5)]}
+            own = {"utilisation": 0.1, "capacity_bps": 1, "colours": [colour("green", 10, early=5)]}
             return [down, {**up, **own}, {**up, "utilisation": 0.3}]
 
-    scheme = reduced(TwoLinks([1000], [1.0])).scheme
+    facts = reduced(TwoLinks([1000], [1.0]))
+    assert facts.colours["green"]["arrived"] == 100
+    assert facts.window_load == pytest.approx(8 * 1080 / (1e6 * 100))
+    scheme = facts.scheme
     assert (scheme["utilisation"], scheme["uplink_utilisation"]) == (0.8, 0.1)
     assert (scheme["loss_share"], scheme["uplink_loss_share"]) == (pytest.approx(3 / 150), 0.5)
     assert scheme["queue_mean_packets"] == 3.0
