@@ -72,8 +72,8 @@ def test_verdict__the_margins_themselves_are_no_benefit(low: float, high: float)
 
 
 def test_verdict__the_margins_themselves_exclude_more() -> None:
-    assert "gains above 5.0 % are excluded" in verdict(exactly(-0.05, 0.25)).text
-    assert "harm above 5.0 % is excluded" in verdict(exactly(-0.25, 0.05)).text
+    assert "gains above 5.0 % are excluded" in verdict(exactly(-0.05, 0.3)).text
+    assert "harm above 5.0 % is excluded" in verdict(exactly(-0.3, 0.05)).text
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 4), (-4, 0)])
