@@ -268,7 +268,7 @@ def test_reduce_run__statistics_of_the_two_links_come_from_their_own_counters() 
         def queues(self) -> list[dict[str, Any]]:
             down, up = super().queues()
             own = {"utilisation": 0.1, "capacity_bps": 1, "colours": [colour("green", 10, early=5)]}
-            return [down, {**up, **own}, {**up, "utilisation": 0.3}]
+            return [down, {**up, **own}, {**up, **own, "utilisation": 0.3}]
 
     facts = reduced(TwoLinks([1000], [1.0]))
     assert facts.colours["green"]["arrived"] == 100
