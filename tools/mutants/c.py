@@ -35,7 +35,7 @@ OWN_BUILDS = "load::"
 """Tests that compile the headers' texts themselves, which the built program holds: they see no change."""
 DEAR = ("properties::", "reference_models::", "rio_ps::")
 """Tests that take longest: they run only if the others pass."""
-LONGEST_CPU_S = 10
+LONGEST_CPU_S = 6
 
 
 @dataclass(frozen=True)
