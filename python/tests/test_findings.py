@@ -119,6 +119,8 @@ def test_verdict__nothing_to_compare() -> None:
         (10, 30, BETTER, "higher by 20 % (95 % interval 10–30 %)"),
         (-30, -10, WORSE, "lower by 21 % (95 % interval 10–30 %)"),
         (-3, 5, UNCLEAR, "no clear change (95 % interval −3.0 to 5.0 %)"),
+        (0, 5, UNCLEAR, "no clear change (95 % interval 0.0–5.0 %)"),
+        (-5, 0, UNCLEAR, "no clear change (95 % interval −5.0 to 0.0 %)"),
     ],
 )
 def test_description__of_a_rate(low: float, high: float, outcome: str, text: str) -> None:
