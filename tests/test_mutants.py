@@ -1,38 +1,109 @@
-import json
+import re
+import time
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
-from tools import mutants
-from tools.mutants import Mutant, Outcome, ToolError
+from tools.mutants import c, python, rust, workspace
+from tools.mutants.changes import Mutant, Outcome, Record, changed_lines, explanations, summary
 
 
-def cosmic_ray_line(test_outcome: str, worker_outcome: str = "normal") -> str:
-    hunk = " def f(a):\n-    return a - 1\n+    return a + 1\n "
-    diff = f"--- mutation diff ---\n--- a/m.py\n+++ b/m.py\n@@ -1,2 +1,2 @@\n{hunk}"
-    item = {"mutations": [{"module_path": str(mutants.TREE / "python/m.py")}]}
-    result = {"worker_outcome": worker_outcome, "test_outcome": test_outcome, "diff": diff}
-    return json.dumps([item, result])
+def test_changed_lines__name_the_line_before_and_after() -> None:
+    found = changed_lines("m.py", "def f(a):\n    return a - 1\n", "def f(a):\n    return a + 1\n")
+    assert found == Mutant("m.py", "return a - 1", "return a + 1")
 
 
-def test_cosmic_ray_outcomes__name_the_line_before_and_after() -> None:
-    (outcome,) = mutants.cosmic_ray_outcomes([cosmic_ray_line("survived")])
-    assert outcome == Outcome(Mutant("python/m.py", "return a - 1", "return a + 1"), is_noticed=False)
+def test_changed_lines__a_line_that_is_gone_leaves_nothing() -> None:
+    assert changed_lines("m.py", "a\n\n@cache\ndef f(): ...\n", "a\ndef f(): ...\n") == Mutant(
+        "m.py", "@cache", ""
+    )
 
 
 @pytest.mark.parametrize(
-    ("test_outcome", "worker_outcome"), [("killed", "normal"), ("incompetent", "timeout")]
+    ("text", "same"),
+    [
+        ("def f(a: int | None = 1) -> int | None: return a", "def f(a: int & None = 1) -> int: return a"),
+        ("x: int | None = 1", "x: int & None = 1"),
+        ("f(not a < b)", "f(a >= b)"),
+        ("f(not a in b)", "f(a not in b)"),
+        ("f(1)  # one", "f(1)"),
+    ],
 )
-def test_cosmic_ray_outcomes__a_failure_or_an_endless_loop_is_noticed(
-    test_outcome: str, worker_outcome: str
-) -> None:
-    (outcome,) = mutants.cosmic_ray_outcomes([cosmic_ray_line(test_outcome, worker_outcome)])
-    assert outcome.is_noticed
+def test_meaning__is_that_of_what_runs(text: str, same: str) -> None:
+    assert python.meaning(text) == python.meaning(same)
 
 
-def test_cosmic_ray_outcomes__a_change_that_was_not_tried_is_an_error() -> None:
-    with pytest.raises(ToolError, match="did not try a change"):
-        list(mutants.cosmic_ray_outcomes([cosmic_ray_line("survived", "exception")]))
+@pytest.mark.parametrize(
+    ("text", "other"), [("f(a < b)", "f(a <= b)"), ("x: int = 1", "x: int = 2"), ("f(not a)", "f(a)")]
+)
+def test_meaning__tells_programs_apart(text: str, other: str) -> None:
+    assert python.meaning(text) != python.meaning(other)
+
+
+def test_cheapest_first__sorts_by_the_times_of_the_first_run(tmp_path: Path) -> None:
+    class Test:
+        def __init__(self, nodeid: str, duration: float = 0.0) -> None:
+            self.nodeid, self.duration = nodeid, duration
+
+    first = python.CheapestFirst(tmp_path / "durations.json")
+    for report in (Test("dear", 0.1), Test("dear", 2.0), Test("cheap", 0.5)):
+        first.pytest_runtest_logreport(report)  # type: ignore[arg-type]
+    first.pytest_sessionfinish()
+    later = python.CheapestFirst(tmp_path / "durations.json")
+    items = [Test("dear"), Test("cheap"), Test("new")]
+    later.pytest_collection_modifyitems(items)  # type: ignore[arg-type]
+    assert [item.nodeid for item in items] == ["new", "cheap", "dear"]
+
+
+def test_without_comments__keeps_lines_where_they_are() -> None:
+    text = "/* a\n * b */\nint x = 1; /* one */\nint y; /* two\n of them */\n"
+    assert c.without_comments(text) == "\n\nint x = 1; \nint y; \n\n"
+
+
+def test_with_comments__takes_the_changed_line_only() -> None:
+    original = "/* a */\nint x = 1; /* one */\n"
+    plain = c.without_comments(original)
+    changed = c.with_comments(original, plain, plain.replace("1", "2"))
+    assert changed == "/* a */\nint x = 2; \n"
+
+
+def test_c_rules__are_all_understood() -> None:
+    rules = [line for line in c.RULES.read_text().splitlines() if line and not line.startswith("#")]
+    assert rules
+    for rule in rules:
+        pattern, arrow, _ = rule.partition(" ==>")
+        assert arrow, rule
+        re.compile(pattern)
+
+
+def test_written__puts_the_text_back_after_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.h"
+    path.write_text("old")
+
+    def fails() -> None:
+        with workspace.written(path, "new"):
+            assert path.read_text() == "new"
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails()
+    assert path.read_text() == "old"
+
+
+def test_limit_cpu__ends_an_endless_loop_but_no_wait() -> None:
+    def loop() -> None:
+        while True:
+            pass
+
+    endless, patient = (get_context("fork").Process(target=f) for f in (loop, lambda: time.sleep(1.5)))
+    for process in (endless, patient):
+        process.start()
+        workspace.limit_cpu(process.pid or 0, 1)
+    for process in (endless, patient):
+        process.join(60)
+    assert endless.exitcode not in (0, None)
+    assert patient.exitcode == 0
 
 
 def test_cargo_outcomes__leave_out_the_baseline_and_what_does_not_compile() -> None:
@@ -42,36 +113,45 @@ def test_cargo_outcomes__leave_out_the_baseline_and_what_does_not_compile() -> N
 
     found: list[dict[str, object]] = [{"scenario": "Baseline", "summary": "Success"}, entry("Unviable")]
     found += [entry(summary) for summary in ("CaughtMutant", "MissedMutant", "Timeout")]
-    outcomes = list(mutants.cargo_outcomes({"outcomes": found}))
+    outcomes = list(rust.read_outcomes({"outcomes": found}))
     assert [outcome.is_noticed for outcome in outcomes] == [True, False, True]
     assert outcomes[0].mutant == Mutant("sim/src/a.rs", "replace f with 0", "0")
 
 
-def test_report__fails_for_unexplained_survivors_only() -> None:
+def test_summary__fails_for_unexplained_survivors_only() -> None:
     known, new = Mutant("a.py", "x", "y"), Mutant("a.py", "x", "z")
     outcomes = [Outcome(known, is_noticed=False), Outcome(new, is_noticed=True)]
-    lines, is_clean = mutants.report("python", outcomes, {known: "equal"})
+    line, is_clean = summary("python", outcomes, {known: "equal"})
     assert is_clean
-    assert lines == ["mutants: python: 2 changes, 1 noticed, 1 explained survivors, 0 unexplained"]
-    lines, is_clean = mutants.report("python", [Outcome(new, is_noticed=False)], {known: "equal"})
+    assert line == "mutants: python: 2 changes, 1 noticed, 1 explained survivors, 0 unexplained"
+    line, is_clean = summary("python", [Outcome(new, is_noticed=False)], {known: "equal"})
     assert not is_clean
-    assert lines[0] == "SURVIVED a.py:\n  - x\n  + z"
+    assert line.endswith("1 unexplained")
 
 
-def test_report__nothing_tried_is_a_failure() -> None:
-    assert not mutants.report("python", [], {})[1]
+def test_summary__nothing_tried_is_a_failure() -> None:
+    assert not summary("python", [], {})[1]
+
+
+def test_record__keeps_what_survived_last(tmp_path: Path) -> None:
+    one, two, three = (Mutant("a.py", "x", after) for after in "yzw")
+    record = Record(tmp_path / "survivors.json")
+    assert record.survivors() == frozenset()
+    record.keep([Outcome(one, is_noticed=False), Outcome(two, is_noticed=False)])
+    record.keep([Outcome(two, is_noticed=True), Outcome(three, is_noticed=True)])
+    assert record.survivors() == {one}, "one was not tried again"
 
 
 def test_explanations__name_lines_that_exist() -> None:
-    explained = mutants.explanations(mutants.ROOT / "tools" / "mutants.toml")
+    explained = explanations(workspace.ROOT / "tools" / "mutants.toml")
     for mutant, why in explained.items():
         assert why.strip(), mutant
         if not mutant.file.endswith(".rs"):
-            lines = {line.strip() for line in (mutants.ROOT / mutant.file).read_text().splitlines()}
+            lines = {line.strip() for line in (workspace.ROOT / mutant.file).read_text().splitlines()}
             assert mutant.before in lines, mutant
 
 
 def test_explanations__hold_a_reason(tmp_path: Path) -> None:
     path = tmp_path / "mutants.toml"
     path.write_text('[[survivor]]\nfile = "a.py"\nbefore = "x"\nafter = "y"\nwhy = "the same"\n')
-    assert mutants.explanations(path) == {Mutant("a.py", "x", "y"): "the same"}
+    assert explanations(path) == {Mutant("a.py", "x", "y"): "the same"}

@@ -398,3 +398,5 @@ fn words_of(bytes: &[u8]) -> Box<[u64]> {
     };
     bytes.chunks(8).map(word).collect()
 }
+// 1
+// 2

@@ -1,5 +1,5 @@
 from dataclasses import replace
-from math import log, nan
+from math import expm1, log, log1p, nan
 from typing import Any
 
 import numpy as np
@@ -52,10 +52,41 @@ def test_verdict__undecided_says_what_is_left(low: float, high: float, text: str
     assert judged.text.startswith(f"undecided: {text} (95 % interval ")
 
 
+@pytest.mark.parametrize(("low", "high"), [(0, 20), (-20, 0)])
+def test_verdict__an_interval_that_ends_at_zero_is_undecided(low: float, high: float) -> None:
+    assert verdict(ratio(low, high)).outcome == UNDECIDED
+
+
+def exactly(low: float, high: float) -> Estimate:
+    """A log-ratio whose change has ends that are these floats."""
+    assert (expm1(log1p(low)), expm1(log1p(high))) == (low, high)
+    return Estimate((log1p(low) + log1p(high)) / 2, log1p(low), log1p(high), 10)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(-0.01, -0.005), (0.005, 0.01), (-0.05, 0.02), (-0.02, 0.05), (-0.05, 0.05)]
+)
+def test_verdict__the_margins_themselves_are_no_benefit(low: float, high: float) -> None:
+    assert verdict(exactly(low, high)).outcome == NO_BENEFIT
+
+
+def test_verdict__the_margins_themselves_exclude_more() -> None:
+    assert "gains above 5.0 % are excluded" in verdict(exactly(-0.05, 0.3)).text
+    assert "harm above 5.0 % is excluded" in verdict(exactly(-0.3, 0.05)).text
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 4), (-4, 0)])
+def test_verdict__a_small_interval_that_ends_at_zero_is_no_benefit(low: float, high: float) -> None:
+    assert verdict(ratio(low, high)).outcome == NO_BENEFIT
+
+
 def test_verdict__undecided_says_which_look_may_decide() -> None:
     judged = verdict(ratio(-30, 10))
     assert judged.text.endswith(f"; --seeds {judged.seeds_needed} may decide")
-    assert judged.seeds_needed in (20, 40, 80, 160)
+    # to exclude zero, half a width of 0.131: 0.148 with 20, 0.101 with 40
+    assert judged.seeds_needed == 40
+    # around no difference, to be within 5 %: 0.069 with 80, 0.049 with 160
+    assert verdict(ratio(-20, 25)).seeds_needed == 160
 
 
 def test_verdict__undecided_asks_for_a_longer_capture_where_seeds_do_not_help() -> None:
@@ -66,6 +97,8 @@ def test_verdict__undecided_asks_for_a_longer_capture_where_seeds_do_not_help() 
 
 def test_saved_text__in_both_directions() -> None:
     assert findings.saved_text(np.array([0.1, 0.2]), np.array([0.2, 0.3])) == "100 ms of 250 ms saved"
+    some = findings.saved_text(np.array([0.1, nan, 5.0]), np.array([0.2, 5.0, nan]))
+    assert some == "100 ms of 200 ms saved", "replications that both know"
     assert findings.saved_text(np.array([0.3]), np.array([0.25])) == "50 ms added to 250 ms"
 
 
@@ -85,6 +118,8 @@ def test_verdict__nothing_to_compare() -> None:
         (10, 30, BETTER, "higher by 20 % (95 % interval 10–30 %)"),
         (-30, -10, WORSE, "lower by 21 % (95 % interval 10–30 %)"),
         (-3, 5, UNCLEAR, "no clear change (95 % interval −3.0 to 5.0 %)"),
+        (0, 5, UNCLEAR, "no clear change (95 % interval 0.0–5.0 %)"),
+        (-5, 0, UNCLEAR, "no clear change (95 % interval −5.0 to 0.0 %)"),
     ],
 )
 def test_description__of_a_rate(low: float, high: float, outcome: str, text: str) -> None:

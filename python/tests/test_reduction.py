@@ -1,9 +1,14 @@
+from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass, replace
 from math import isnan, nan
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
-from mousehole.reduction import RunFacts, reduce_run
+from mousehole import findings, reduction
+from mousehole.reduction import RunFacts, Shares, reduce_run, with_shares
 from mousehole.sizes import CDF_TIMES_S, CURVE_EDGES_BYTES, buckets, size_text
+from numpy.typing import NDArray
 from support import HandMadeRun, colour
 
 BUCKETS = buckets(15_000, 150_000)
@@ -63,6 +68,7 @@ def test_reduce_run__percentiles_need_transfers_enough() -> None:
     few, many = (reduced(HandMadeRun([1000] * n, [float(k) for k in range(1, n + 1)])) for n in (99, 101))
     assert isnan(few.statistics["response_p99_s"][0])
     assert many.statistics["response_p99_s"][0] == pytest.approx(100.0)
+    assert many.statistics["response_p95_s"][0] == pytest.approx(96.0)
     assert many.statistics["response_p50_s"][0] == pytest.approx(51.0)
     assert isnan(reduced(HandMadeRun([1000] * 19, [1.0] * 19)).statistics["response_p95_s"][0])
 
@@ -167,3 +173,130 @@ def test_reduce_run__means_of_retransmissions_and_timeouts_are_per_transfer() ->
     facts = reduced(Lossy([1000, 10**7], [1.0, 1.0]))
     assert facts.scheme["retransmits_per_transfer"] == 1.5
     assert facts.scheme["timeouts_per_transfer"] == 0.5
+
+
+@dataclass
+class Columns(HandMadeRun):
+    """A run with some columns of its transfers, and entries of its summary, given by hand."""
+
+    columns: dict[str, list[Any]] = field(default_factory=dict)
+    entries: dict[str, Any] = field(default_factory=dict)
+
+    def transfers(self) -> dict[str, NDArray[Any]]:
+        rows = super().transfers()
+        return {**rows, **{name: np.array(self.columns[name], rows[name].dtype) for name in self.columns}}
+
+    def summary(self) -> dict[str, Any]:
+        return {**super().summary(), **self.entries}
+
+
+def test_reduce_run__window_load_is_of_wire_bytes_downwards() -> None:
+    run = Columns([1000, 1460, 1461, 10**6], [1.0] * 4, columns={"upload": [False, False, False, True]})
+    # payload, a header for each segment and one for the SYN-ACK, over 1 Mbit/s in 100 s
+    wire = (1000 + 2 * 40) + (1460 + 2 * 40) + (1461 + 3 * 40)
+    assert reduced(run).window_load == pytest.approx(8 * wire / (1e6 * 100))
+
+
+def test_reduce_run__short_by_time_has_forty_parts_of_the_window() -> None:
+    starts, times = [10.0, 11.9, 12.0, 89.9, 90.0, 30.0], [1, 2, 4, 8, 16, 32]
+    ends = [start + time for start, time in zip(starts, times, strict=True)]
+    window = {"window_begin_s": 10.0, "window_end_s": 90.0}
+    run = Columns([1000] * 5 + [10**7], ends, columns={"start_s": starts}, entries=window)
+    by_time = reduced(run).short_by_time
+    assert by_time[[0, 1, 39]] == pytest.approx([1.5, 4, 12])
+    assert len(by_time) == 40
+    assert np.isnan(by_time[2:39]).all()
+
+
+def shares(own: HandMadeRun, other: HandMadeRun) -> Shares | None:
+    """The shares of `own` against `other`."""
+    runs = {"own": reduced(own), "other": reduced(other)}
+    return with_shares(runs, ["other"])["own"].shares.get("other")
+
+
+def test_with_shares__one_percent_is_neither_slower_nor_faster() -> None:
+    same = HandMadeRun([1000] * 8, [1.0] * 8)
+    own = HandMadeRun([1000] * 8, [1.01, 1.02, 1.5, 1.9, 0.99, 0.98, 1.0, 1.0])
+    assert shares(own, same) == Shares(slower=3 / 8, faster=1 / 8)
+
+
+def test_with_shares__needs_95_of_100_transfers_in_both() -> None:
+    many = HandMadeRun([1000] * 20, [1.0] * 20)
+    assert shares(HandMadeRun([1000] * 19, [1.0] * 19), many) == Shares(0.0, 0.0)
+    assert shares(many, HandMadeRun([1000] * 19, [1.0] * 19)) == Shares(0.0, 0.0)
+    assert shares(HandMadeRun([1000] * 18, [1.0] * 18), many) is None
+    assert shares(many, HandMadeRun([1000] * 18, [1.0] * 18)) is None
+    assert shares(HandMadeRun([10**7], [1.0]), HandMadeRun([10**7], [1.0])) is None, "none is short"
+
+
+def test_with_shares__pairs_transfers_by_connection_and_write() -> None:
+    own = Columns([1000] * 3, [1.0, 2.0, 3.0], columns={"key": [7, 7, 9], "write": [0, 1, 1]})
+    other = Columns([1000] * 3, [3.0, 2.0, 1.0], columns={"key": [9, 7, 7], "write": [1, 1, 0]})
+    assert shares(own, other) == Shares(0.0, 0.0)
+    # connections whose keys differ by one, as the writes do
+    own = Columns([1000] * 4, [1.0, 2.0, 3.0, 4.0], columns={"key": [2, 2, 3, 3], "write": [0, 1, 0, 1]})
+    other = Columns([1000] * 4, [4.0, 3.0, 2.0, 1.0], columns={"key": [3, 3, 2, 2], "write": [1, 0, 1, 0]})
+    assert shares(own, other) == Shares(0.0, 0.0)
+
+
+def test_with_shares__drops_the_times_and_compares_with_others_only() -> None:
+    runs = {name: reduced(HandMadeRun([1000], [1.0])) for name in ("a", "b")}
+    found = with_shares(runs, ["a"])
+    assert [run.short_times for run in found.values()] == [None, None]
+    assert [list(run.shares) for run in found.values()] == [[], ["a"]]
+    assert with_shares(found, ["a"])["b"].shares == {}, "the times are gone"
+    for gone in runs:
+        one = {**runs, gone: replace(runs[gone], short_times=None)}
+        assert with_shares(one, ["a"])["b"].shares == {}
+
+
+def test_reduce_run__transfer_time_begins_with_the_first_data() -> None:
+    run = HandMadeRun([1000, 1000], [3.0, 3.0], first_data_s=[1.0, nan])
+    assert reduced(run).statistics["transfer_mean_s"][0] == 1.0, "2 s, and 0 where none was sent"
+
+
+def test_reduce_run__reordered_share_is_of_all_packets() -> None:
+    def reordered(packets: int, late: int) -> float:
+        entries = {"packets": packets, "reordered": late}
+        return reduced(Columns([1000], [1.0], entries=entries)).scheme["reordered_share"]
+
+    assert (reordered(4, 1), reordered(1, 1), reordered(0, 0)) == (0.25, 1.0, 0.0)
+
+
+def test_reduce_run__statistics_of_the_two_links_come_from_their_own_counters() -> None:
+    class TwoLinks(HandMadeRun):
+        def queues(self) -> list[dict[str, Any]]:
+            down, up = super().queues()
+            own = {"utilisation": 0.1, "capacity_bps": 1, "colours": [colour("green", 10, early=5)]}
+            return [down, {**up, **own}, {**up, **own, "utilisation": 0.3}]
+
+    facts = reduced(TwoLinks([1000], [1.0]))
+    assert facts.colours["green"]["arrived"] == 100
+    assert facts.window_load == pytest.approx(8 * 1080 / (1e6 * 100))
+    scheme = facts.scheme
+    assert (scheme["utilisation"], scheme["uplink_utilisation"]) == (0.8, 0.1)
+    assert (scheme["loss_share"], scheme["uplink_loss_share"]) == (pytest.approx(3 / 150), 0.5)
+    assert scheme["queue_mean_packets"] == 3.0
+
+
+def test_reduce_run__without_arrivals_nothing_is_lost() -> None:
+    assert reduced(HandMadeRun([1000], [1.0], colours=[colour("green", 0)])).scheme["loss_share"] == 0.0
+
+
+def test_reduce_run__rates_of_long_transfers_are_of_finished_ones() -> None:
+    scheme = reduced(HandMadeRun([10**6, 10**6, 10**6, 1000], [1.0, 2.0, nan, 0.5])).scheme
+    assert scheme["long_goodput_bps"] == pytest.approx((8e6 + 4e6) / 2)
+    assert scheme["jain_long"] == pytest.approx((8 + 4) ** 2 / (2 * (64 + 16)))
+
+
+@pytest.mark.parametrize("module", [reduction, findings])
+def test_records__are_frozen(module: ModuleType) -> None:
+    """Threads make them, and tables, findings and notes share them."""
+    kinds = [
+        kind for kind in vars(module).values() if is_dataclass(kind) and kind.__module__ == module.__name__
+    ]
+    assert kinds
+    for kind in kinds:
+        made = kind(**{one.name: None for one in fields(kind)})
+        with pytest.raises(FrozenInstanceError):
+            setattr(made, fields(kind)[0].name, 0)

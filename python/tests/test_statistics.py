@@ -1,5 +1,6 @@
 from collections import Counter
-from math import isnan, log, nan
+from dataclasses import FrozenInstanceError, fields
+from math import exp, inf, isnan, log, nan
 from random import Random
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from mousehole.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE, verdict
 from mousehole.statistics import (
     Design,
+    Estimate,
     capture_freedom,
     capture_share,
     difference,
@@ -45,9 +47,11 @@ def test_t_interval__four_replications_give_none() -> None:
     assert not estimate.has_interval
 
 
+@pytest.mark.filterwarnings("error")
 def test_t_interval__missing_replications_are_left_out() -> None:
     assert t_interval([1, 2, nan, 3, 4, 5]) == t_interval([1, 2, 3, 4, 5])
     assert t_interval([nan]).count == 0
+    assert positive_interval([nan]).count == 0
 
 
 @given(positive)
@@ -79,11 +83,15 @@ def test_log_ratio__turns_over(values: list[float]) -> None:
 def test_log_ratio__nothing_to_compare() -> None:
     assert log_ratio([nan] * 6, [1] * 6).count == 0
     assert log_ratio([0.0] * 6, [1] * 6).count == 0
-    only_one = log_ratio([0.0, 0, 0, 0, 0, 1], [1] * 6)
+    assert log_ratio([1] * 6, [0.0] * 6).count == 0
+    with np.errstate(all="raise"):
+        only_one = log_ratio([0.0, 0, 0, 0, 0, 1], [1] * 6)
     assert (only_one.has_interval, only_one.count) == (False, 6)
 
 
 def test_log_ratio__is_of_the_means() -> None:
+    one = log_ratio([1], [2])
+    assert (one.mean, one.count, one.has_interval) == (pytest.approx(log(0.5)), 1, False)
     # means 3 and 4; the geometric mean of the ratios would be (1/4 · 5/4)^(1/2) = 0.56
     assert log_ratio([1, 5], [4, 4]).as_change().mean == pytest.approx(3 / 4 - 1)
 
@@ -110,6 +118,19 @@ def test_positive_interval__never_reaches_zero(values: list[float]) -> None:
     assert found.mean == pytest.approx(np.mean(values))
 
 
+def test_positive_interval__is_that_of_the_log_ratio_to_one() -> None:
+    values = [1.0, 2, 3, 4, 5]
+    pseudo = [5 * log(15 / 5) - 4 * log((15 - value) / 4) for value in values]
+    half = stats.t.ppf(0.975, 4) * np.std(pseudo, ddof=1) / 5**0.5
+    found = positive_interval(values)
+    assert (found.mean, found.low, found.high) == pytest.approx((3, 3 * exp(-half), 3 * exp(half)))
+
+
+def test_estimate__one_end_is_no_interval() -> None:
+    assert not Estimate(0.5, 0.0, inf, 5).has_interval
+    assert not Estimate(0.5, -inf, 1.0, 5).has_interval
+
+
 def test_intervals__stay_where_values_can_be() -> None:
     assert t_interval([0, 0, 0, 0, 9]).low < 0
     assert positive_interval([0, 0, 0, 0, 9]).low == 0
@@ -121,11 +142,13 @@ def test_design__by_hand() -> None:
     half = Design(capture_share=0.25).half_width(2.0, 10)
     assert half == pytest.approx(stats.t.ppf(0.975, 9) * 2 * (0.25 + 0.1) ** 0.5)
     assert Design().half_width(2.0, 10) == pytest.approx(stats.t.ppf(0.975, 9) * 2 / 10**0.5)
+    assert Design().comparisons == 1
     assert Design(comparisons=3, is_sequential=True).error(10) == pytest.approx(1 - 0.975 ** (1 / 3))
 
 
 def test_looks__double_and_spend_the_whole_error() -> None:
     assert [look_of(count) for count in (1, 5, 10, 11, 20, 21, 40, 320)] == [0, 0, 0, 1, 1, 2, 2, 5]
+    assert look_of(0) == 0
     assert [replications_of_look(look) for look in range(4)] == [10, 20, 40, 80]
     assert look_error(10) == pytest.approx(0.025)
     assert sum(look_error(10 * 2**look) for look in range(40)) == pytest.approx(0.05)
@@ -133,6 +156,7 @@ def test_looks__double_and_spend_the_whole_error() -> None:
 
 def test_simultaneous_error__by_hand() -> None:
     assert simultaneous_error(0.05, 1) == pytest.approx(0.05)
+    assert simultaneous_error(0.05, 0) == pytest.approx(0.05), "without comparisons as with one"
     assert (1 - simultaneous_error(0.05, 24)) ** 24 == pytest.approx(0.95)
 
 
@@ -144,6 +168,9 @@ def test_replications_for__is_the_first_look_that_is_narrow_enough() -> None:
     assert Design().half_width(deviation, needed) <= 0.2 < Design().half_width(deviation, needed // 2)
     assert replications_for(spread, 0.001) is None
     assert replications_for(spread, 0.5) == 20, "the look after this one"
+    assert replications_for(spread, 1.0) == 20, "not this one, even where it would do"
+    exactly = Design().half_width(spread.half_width / Design().half_width(1.0, 10), 80)
+    assert replications_for(spread, exactly) == 80
 
 
 def test_replications_for__a_short_capture_is_never_enough() -> None:
@@ -157,6 +184,16 @@ def test_jain_index__known_cases() -> None:
     assert jain_index([1, 0, 0, 0]) == pytest.approx(0.25)
     assert jain_index([1, 3]) == pytest.approx(16 / 20)
     assert isnan(jain_index([]))
+
+
+@pytest.mark.parametrize("kind", [Design, Estimate])
+def test_estimates_and_designs__are_frozen(kind: type) -> None:
+    """Tables, findings and threads share them."""
+    names = [one.name for one in fields(kind)]
+    made = kind(*range(len(names)))
+    for name in names:
+        with pytest.raises(FrozenInstanceError):
+            setattr(made, name, 0)
 
 
 # --- what happens over many comparisons ---
@@ -376,6 +413,8 @@ def test_mser__finds_where_a_transient_ends() -> None:
     assert np.median([mser(1 + one) for one in noise]) <= 4
     assert mser(np.linspace(0, 1, 40)) >= 20, "it never ends"
     assert mser([1, 2]) == 0
+    assert mser([0, 1, 2, 3, 4]) == 0, "none may be removed"
+    assert mser(np.arange(40)) == 34, "of a straight line, as few as possible are left: six"
 
 
 def test_effective_number__by_hand() -> None:
@@ -398,3 +437,5 @@ def test_capture_freedom__is_that_of_the_large_transfers() -> None:
     assert capture_freedom([10] * 5 + [1] * 50, 5) == pytest.approx(5), "as many as fill the pipe"
     assert capture_freedom([10, 1, 1], 5) == pytest.approx(144 / 102 - 1)
     assert capture_freedom([1] * 100, 5) == 0, "none of them is large"
+    assert capture_freedom([5] * 5, 5) == 0, "one that is as large as the pipe does not fill it"
+    assert capture_freedom([], 5) == 0

@@ -33,6 +33,22 @@ fn defaults__are_allowed_and_read_back() {
     }
 }
 
+/// The ranges of the tables are those that docs/schemes publishes.
+#[test]
+fn parameters__have_the_published_ranges() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/schemes");
+    let pages = std::fs::read_dir(folder).unwrap().map(|page| std::fs::read_to_string(page.unwrap().path()));
+    let text = pages.collect::<Result<Vec<_>, _>>().unwrap().join("\n");
+    for policy in shipped() {
+        for parameter in policy.parameters() {
+            let (start, range) =
+                (format!("| `{}` |", parameter.name), format!("| {} |", parameter.allowed()));
+            let is_published = text.lines().any(|row| row.starts_with(&start) && row.contains(&range));
+            assert!(is_published, "{}: {start} {range}", policy.name());
+        }
+    }
+}
+
 #[test]
 fn params__refuse_values_in_words() {
     let sfd = mousehole_policy::find("sfd").unwrap();

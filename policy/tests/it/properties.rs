@@ -2,7 +2,7 @@
 use crate::common::link::Link;
 use crate::common::parts::Meter;
 use crate::common::specs::{self, Mode};
-use crate::common::{Bits, Dropper, Marker, params, refused, refused_at};
+use crate::common::{Bits, Dropper, Marker, params, params_at, refused, refused_at};
 use mousehole_policy::{Backlog, Colour, LinkContext, NEVER, Verdict, View};
 
 const NONE: &[(&str, &str)] = &[("promotion", "none")];
@@ -229,6 +229,10 @@ fn params__name_parameter_value_and_what_is_allowed() {
         refused("red", &[("min", "5"), ("max", "5.5")]),
         "max: its value is not allowed here; allowed: at least one packet more than min"
     );
+    assert_eq!(
+        refused("red", &[("min", "20%"), ("max", "20%")]),
+        "max: its value is not allowed here; allowed: more than min"
+    );
     for (name, value) in
         [("min", "-1"), ("min", "NaN"), ("wq", "0"), ("wq", "inf"), ("mean", "0B"), ("max", "1048577")]
     {
@@ -236,6 +240,14 @@ fn params__name_parameter_value_and_what_is_allowed() {
             red(name, value).starts_with(&format!("{name}: \"{value}\" is not allowed")),
             "{name}={value}"
         );
+    }
+    params("red", &[("min", "1048575"), ("max", "1048576")]);
+    let at_rate = |rate_bps| LinkContext { rate_bps, ..LinkContext::EXAMPLE };
+    for rate_bps in [1e3, 1e12] {
+        params_at("red", &[], &at_rate(rate_bps));
+    }
+    for rate_bps in [999.0, 1.001e12] {
+        assert!(refused_at("red", &[], &at_rate(rate_bps)).starts_with("rate: "), "{rate_bps}");
     }
     let nowhere = LinkContext { rate_bps: 0.0, ..LinkContext::EXAMPLE };
     assert_eq!(

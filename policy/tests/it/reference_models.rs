@@ -1,6 +1,6 @@
 //! Every policy in fixed point against the same formula in floats, over the whole range of its parameters.
 use crate::common::link::Link;
-use crate::common::parts::Red;
+use crate::common::parts::{self, Red};
 use crate::common::specs::{self, Mode};
 use crate::common::{Bits, Dropper, Marker, params, reference};
 use mousehole_policy::{Backlog, Colour, NEVER, Verdict, View};
@@ -72,6 +72,80 @@ fn red_average__idle_decay_matches_the_power() {
     assert!(worst < 1.0);
 }
 
+/// Idle times count up to 2^47 ns; a clock that has stood for longer must not overflow.
+#[test]
+fn red_average__is_zero_after_any_long_idle_time() {
+    let red = Red::new(&specs::Red::default().params());
+    for idle_ns in [1 << 47, 1 << 48, 3 << 47, u64::MAX] {
+        assert_eq!(red.average(1000.0, 0.0, idle_ns), 0.0, "{idle_ns} ns");
+    }
+}
+
+/// The header's formats: a queue counts as at most 2^20 mean packets, and bytes are rounded to half a unit of Q32
+/// beside the format of 1 / mean packet.
+#[test]
+fn red_length__is_within_its_format() {
+    let mut bits = Bits(17);
+    let mut worst = 0.0f64;
+    for _ in 0..2000 {
+        let spec = specs::Red { w_q: 1.0, queue_in_bytes: true, ..specs::Red::random(&mut bits) };
+        let mut red = Dropper::new(spec.params());
+        let bytes = bits.spread(1.0, 1e6) as u64;
+        red.packet(&View::new(1000), &Backlog::new(1, bytes, NEVER), 0, 0);
+        let exact = bytes as f64 / spec.mean_packet_bytes;
+        let bound = 2f64.powi(-33) + bytes as f64 * 2f64.powi(-43);
+        worst = worst.max((red.reading("average_packets") - exact).abs() / bound);
+    }
+    assert!((0.9..=1.0).contains(&worst), "worst error of a length in bytes: {worst:.3} of its bound");
+    for (packets, expected) in [(1_048_575, 1_048_575.0), (1_048_576, 1_048_576.0), (1_048_580, 1_048_576.0)]
+    {
+        let spec = specs::Red { w_q: 1.0, ..specs::Red::default() };
+        let mut red = Dropper::new(spec.params());
+        red.packet(&View::new(1000), &Backlog::new(packets, 0, NEVER), 0, 0);
+        assert_eq!(red.reading("average_packets"), expected, "{packets} packets");
+    }
+}
+
+#[test]
+fn red_count__begins_anew_after_any_drop() {
+    let spec = specs::Red { w_q: 1.0, max_p: 1.0, ..specs::Red::default() };
+    let mut red = Dropper::new(spec.params());
+    let mut arrive = |packets: u32, random: u32| {
+        let verdict = red.packet(&View::new(1000), &Backlog::new(packets, 0, NEVER), 0, random);
+        (verdict, parts::word_field(&red.state, "mh_red_state.since_drop_q24"))
+    };
+    let one = 1 << 24;
+    assert_eq!(arrive(6, u32::MAX), (Verdict::Pass, 0));
+    assert_eq!(arrive(6, u32::MAX), (Verdict::Pass, one));
+    assert_eq!(arrive(6, 0), (Verdict::Early, 0));
+    assert_eq!(arrive(6, u32::MAX), (Verdict::Pass, one));
+    assert_eq!(arrive(40, u32::MAX), (Verdict::Forced, 0));
+    assert_eq!(arrive(6, u32::MAX), (Verdict::Pass, one));
+    arrive(0, 0);
+    assert_eq!(arrive(6, u32::MAX), (Verdict::Pass, 0));
+}
+
+/// The count since the last drop stops at 2^31 packets, where it must not overflow the product with p_b.
+#[test]
+fn red_count__stops_at_its_end() {
+    let spec = specs::Red { w_q: 1.0, max_p: 1e-9, ..specs::Red::default() };
+    let mut red = Dropper::new(spec.params());
+    let view = View::new(65535).with_segments(u16::MAX);
+    // p_b is a quarter of 1e-9, one unit of Q32
+    let backlog = Backlog::new(8, 8000, NEVER);
+    let count = |red: &Dropper| parts::word_field(&red.state, "mh_red_state.since_drop_q24");
+    for _ in 0..=32_768 {
+        assert_eq!(red.packet(&view, &backlog, 0, u32::MAX), Verdict::Pass);
+    }
+    assert_eq!(count(&red), (32_768 * 65_535) << 24);
+    red.packet(&view, &backlog, 0, u32::MAX);
+    assert_eq!(count(&red), 1 << 55);
+    // p_b is two units of Q32 now, so c * p_b is 1 and a drop is certain, however small the packet is.
+    let params = specs::Red { byte_mode: true, ..spec }.params();
+    let (mut small, backlog) = (Dropper { params, ..red }, Backlog::new(10, 10_000, NEVER));
+    assert_eq!(small.packet(&View::new(40), &backlog, 0, u32::MAX), Verdict::Early);
+}
+
 #[test]
 fn red_base_probability__is_within_2_to_the_minus_31() {
     let mut bits = Bits(13);
@@ -88,6 +162,15 @@ fn red_base_probability__is_within_2_to_the_minus_31() {
     }
     println!("worst error of a base probability: {worst:.3e}");
     assert!(worst < 2f64.powi(-31));
+}
+
+#[test]
+fn red_base_probability__at_the_thresholds() {
+    let probability = |gentle: bool, avg: f64| {
+        Red::new(&specs::Red { max_p: 0.25, gentle, ..specs::Red::default() }.params()).probability(avg)
+    };
+    assert_eq!([4.9, 5.0, 10.0, 15.0, 20.0].map(|avg| probability(false, avg)), [0.0, 0.0, 0.125, 1.0, 1.0]);
+    assert_eq!([15.0, 22.5, 30.0, 31.0].map(|avg| probability(true, avg)), [0.25, 0.625, 1.0, 1.0]);
 }
 
 /// Returns the probability with which `packet` would take this arrival, found by bisection over `random`.
@@ -125,6 +208,41 @@ fn red_chance__follows_the_formula_over_the_sweep() {
     }
     println!("worst error of a chance: {worst:.3} of its bound");
     assert!(worst < 1.0);
+}
+
+/// Byte mode counts to 2^-24 mean packets: 700 B of 1000 B are the odd number 11744051 of them.
+#[test]
+fn red_byte_mode__counts_every_bit_of_its_format() {
+    let spec = specs::Red { w_q: 1.0, max_p: 1.0, byte_mode: true, ..specs::Red::default() };
+    let mut red = Dropper::new(spec.params());
+    let (view, backlog) = (View::new(700), Backlog::new(10, 10_000, NEVER)); // p_b = 0.5
+    assert_eq!(red.packet(&view, &backlog, 0, u32::MAX), Verdict::Pass);
+    let weight = 11_744_051.0 / 16_777_216.0;
+    let expected = 0.5 * weight / (1.0 - 0.5 * weight);
+    let error = (chance(&red, &view, &backlog) - expected).abs() * 4294967296.0;
+    assert!(error < 4.0, "off by {error} units of Q32");
+}
+
+/// A packet's size in mean packets is its Q32 rounded to Q24, and at most the greatest number of 32 bits.
+#[test]
+fn red_byte_mode__rounds_sizes_to_its_format() {
+    let red = specs::Red { w_q: 1.0, max_p: 1e-6, ..specs::Red::default() };
+    let spec = specs::Red { byte_mode: true, queue_in_bytes: true, ..red };
+    let empty = Dropper::new(spec.params());
+    let counted = |bytes: u32| {
+        let mut red = empty.clone();
+        for _ in 0..2 {
+            red.packet(&View::new(bytes), &Backlog::new(10, 6000, NEVER), 0, u32::MAX);
+        }
+        parts::word_field(&red.state, "mh_red_state.since_drop_q24")
+    };
+    for bytes in 1..3000 {
+        let mut red = empty.clone();
+        red.packet(&View::new(1000), &Backlog::new(1, bytes.into(), NEVER), 0, u32::MAX);
+        let size_q32 = (red.reading("average_packets") * 4294967296.0) as u64;
+        assert_eq!(counted(bytes), (size_q32 + 128) / 256, "{bytes} B");
+    }
+    assert_eq!(counted(1_000_000), u64::from(u32::MAX));
 }
 
 /// Returns what the format of 1 / mean packet does to p_b when the queue is counted in bytes.

@@ -64,6 +64,10 @@ fn red__is_the_conversion_in_floats() {
         let spec = specs::Red::random(&mut bits);
         assert_red(&spec.params().bytes(), &spec);
     }
+    for mean_packet_bytes in [1.0, 1024.0, 65535.0] {
+        let spec = specs::Red { mean_packet_bytes, ..specs::Red::default() };
+        assert_red(&spec.params().bytes(), &spec);
+    }
 }
 
 #[test]

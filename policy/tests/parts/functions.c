@@ -126,6 +126,7 @@ const struct mh_test_place mh_test_places[] = {
 	FIELD(mh_red_params, per_byte_q43),
 	FIELD(mh_red_params, options),
 	FIELD(mh_red_params, spare_below_packets),
+	FIELD(mh_red_state, since_drop_q24),
 	FIELD(mh_multi_red_params, level),
 	FIELD(mh_multi_red_params, level[0]),
 	FIELD(mh_multi_red_params, level[1]),

@@ -35,7 +35,7 @@ def mser(batch_means: ArrayLike) -> int:
     61 (2010).
     """
     values = finite_values(batch_means)
-    most = values.size - 5  # with fewer than five left, their spread is small by chance
+    most = values.size - 5  # six are always left: the spread of few is small by chance
     if most <= 0:
         return 0
     errors = [float(np.var(values[first:])) / (values.size - first) for first in range(most)]
