@@ -40,6 +40,7 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: $(ENGINE) ## set up .venv and build the engine into it (demo and test do this by themselves)
+	@echo "setup: ready; '. $(BIN)/activate' lets your shell find mousehole"
 
 demo: $(ENGINE) ## compare the schemes on a published model, or on yours: make demo TRAFFIC=my.pcap
 	@echo "demo: mousehole compare $(TRAFFIC) $(DEMO)"

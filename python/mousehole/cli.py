@@ -184,7 +184,9 @@ def inspect_command(
     """Prints what Mousehole understands of TRAFFIC."""
     output.check_outputs({"--json": json}, [name for name in traffic if not traffics.is_model(name)])
     params = parameters("--param", param or [])
-    summary = traffics.inspect(traffic, rate, direction, strict, whole("seed", seed, 0) or 0, params)
+    summary = traffics.inspect(
+        traffic, rate, direction, strict, whole("seed", seed, 0) or 0, params, _reporter()
+    )
     if json != "-":
         show.print_summary(report.report_console(), summary)
     if json is not None:

@@ -121,7 +121,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     plan = planned(shared, options, start.get("scheme"))
     jobs = None if options.jobs is None else least("jobs", options.jobs, 1)
     checked(plan)  # before large files are read
-    engine_traffic = given.read(options.strict, shared.base["seed"])
+    engine_traffic = given.read(options.strict, shared.base["seed"], options.reporter)
     chooses = options.warmup is None and not options.quick and not traffics.is_scenario(traffic)
     return _compared(plan, given, engine_traffic, jobs, options.reporter or Silent(), chooses)
 

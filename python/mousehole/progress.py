@@ -13,7 +13,10 @@ class Reporter(Protocol):
         """Called with a remark or warning of one line."""
 
     def start(self, total: int, what: str = "runs") -> None:
-        """Called before `total` runs begin; of a single run, `what` is `percent`."""
+        """Called before `total` runs begin; of a single run, `what` is `percent`.
+
+        Called with megabytes and `MB read` before large files are read.
+        """
 
     def advance(self) -> None:
         """Called after each run, or after each percent of one."""

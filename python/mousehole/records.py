@@ -111,7 +111,7 @@ def run(
     try_scenarios([{**given, "traffic": traffic}])
     whole = filled({**given, "traffic": traffic})
     source = of_section(whole["traffic"], "")
-    engine_traffic = source.read(seed=whole["seed"])
+    engine_traffic = source.read(seed=whole["seed"], reporter=reporter)
     cancel, clock = _engine.Cancel(), _Clock(whole, engine_traffic, reporter or Silent())
     try:
         clock.before()

@@ -25,6 +25,9 @@ FASTER, SLOWER = ("#f7f7f7", "#d8daeb", "#b2abd2", "#8073ac", "#542788"), (
 """Background colours, from no change to a factor of four."""
 GIVE_WAY = ((), ("delay p95",), ("delay p95", "to red"))
 """Columns that are left out on a narrow terminal before the intervals are; each entry is one attempt."""
+ENDS = "the numbers in parentheses"
+MOST_PERCENT = 999
+"""A larger change is printed as `>+999`."""
 LAST_TO_GIVE_WAY = ("delay p95", "to red", "page")
 """Columns that are left out in the last attempt, together with the intervals."""
 SIZES_GIVE_WAY = ("2–5 kB", "50–150 kB", "15–50 kB", "> 1 MB")
@@ -40,8 +43,8 @@ def print_overview(console: Console, results: Results, cell: Cell, by_size: bool
         if (row.group, row.what) == PAGES
     }
     wide = [_cells(results, row, pages.get(row.scheme)) for row in rows]
-    print_fitting(console, _forms(results, wide))
-    _print_legend(console, results)
+    left_out = print_fitting(console, _forms(results, wide))
+    _print_legend(console, results, has_ends=ENDS not in left_out)
     say(console, Text(f"{_reordering_text(rows)}\n", style="dim"))
     if by_size:
         print_fitting(console, _heat_forms(results, overview.by_size_rows(results, cell)))
@@ -71,7 +74,7 @@ def _forms(results: Results, rows: list[Cells]) -> Iterator[tuple[Table, str]]:
     for with_ends in (True, False):
         for left_out in GIVE_WAY if with_ends else (*GIVE_WAY, LAST_TO_GIVE_WAY):
             dropped = [name for name in left_out if name in rows[0]]
-            missing = [*dropped, *([] if with_ends else ["the numbers in parentheses"])]
+            missing = [*dropped, *([] if with_ends else [ENDS])]
             yield _table(results, rows, dropped, with_ends), ", ".join(missing)
 
 
@@ -107,6 +110,8 @@ def change_text(change: Change | None, with_ends: bool = True) -> Text:
 
 
 def _whole(share: float) -> str:
+    if 100 * share > MOST_PERCENT:
+        return f">+{MOST_PERCENT}"
     text = f"{100 * share:+.0f}".replace("-", "−")
     return "0" if text in ("+0", "−0") else text
 
@@ -120,12 +125,13 @@ def _reordering_text(rows: list[OverviewRow]) -> str:
     )
 
 
-def _print_legend(console: Console, results: Results) -> None:
+def _print_legend(console: Console, results: Results, has_ends: bool) -> None:
     plan = results.plan
     stars = [scheme for scheme in plan.schemes if is_ideal(scheme)]
     ideal = f" * {', '.join(stars)}: ideals that nobody can deploy." if stars else ""
     if plan.replications >= LEAST_REPLICATIONS:
-        say(console, Text(f"In parentheses: 95 % intervals.{ideal}", style="dim"))
+        ends = "In parentheses: 95 % intervals." if has_ends else ""
+        say(console, Text(f"{ends}{ideal}".strip(), style="dim"))
         return
     few = (
         f"A quick look: {plan.replications} replications of {plan.base['duration']} give no interval and no "

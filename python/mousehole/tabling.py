@@ -46,8 +46,10 @@ def fitting(console: Console, item: Any) -> Any:
     return item
 
 
-def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> None:
+def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> str:
     """Prints the first table that fits, or else the last one, and under it the names of what it leaves out.
+
+    Returns these names.
 
     `forms` are pairs of a table and of what it leaves out, the fullest table first.
     """
@@ -56,11 +58,12 @@ def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> None:
         if natural_width(console, chosen[0]) <= console.width:
             break
     if chosen is None:
-        return
+        return ""
     console.print(chosen[0])
     if chosen[1]:
         console.print(Text(f"(too narrow for: {chosen[1]})", style="dim"))
     console.print()
+    return chosen[1]
 
 
 def say(console: Console, text: Text, indent: int = 0) -> None:

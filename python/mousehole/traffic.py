@@ -17,6 +17,7 @@ from mousehole.frames import FrameLike, Given
 from mousehole.notebook import as_html
 from mousehole.options import BITS, with_unit
 from mousehole.pool import interruptible
+from mousehole.progress import Reporter, Silent
 from mousehole.scenario import IN_MEMORY, with_params
 from mousehole.settings import suggesting
 from mousehole.sizefiles import STANDARD_INPUT
@@ -30,6 +31,10 @@ Source = (
     | Sequence[Mapping[str, object]]
 )  # fmt: skip
 """Files, one model, one scenario, or connections as data."""
+
+MEGABYTE = 1_000_000
+LARGE_MB = 50
+"""Files of so many megabytes together take a second to read, so that progress is reported."""
 
 _MODEL = re.compile(r"[a-z][a-z0-9-]*:[\w.-]*\Z")
 
@@ -48,15 +53,19 @@ class TrafficInput:
     clients: tuple[str, ...] | None = None
     """The user's names of clients by number; None if clients have no names."""
 
-    def read(self, strict: bool = False, seed: int = 1) -> _engine.Traffic | None:
+    def read(
+        self, strict: bool = False, seed: int = 1, reporter: Reporter | None = None
+    ) -> _engine.Traffic | None:
         """Reads files, or prepares a model or connections; None if the scenario generates all traffic.
 
-        `strict` makes any faulty row an error; `seed` is the base of the random draws for what files leave
-        open. Raises `MouseholeError` for a fault in the input, and `KeyboardInterrupt` at once on Ctrl-C.
+        `reporter` receives the progress of reading large files. `strict` makes any faulty row an error;
+        `seed` is the base of the random draws for what files leave open. Raises `MouseholeError` for a fault
+        in the input, and `KeyboardInterrupt` at once on Ctrl-C.
         """
-        main = self._read_main(strict, seed)
+        show = reporter or Silent()
+        main = self._read_main(strict, seed, show)
         parts = [
-            (number, _read_files(entry, strict, seed), entry.get("direction") == "up")
+            (number, _read_files(entry, strict, seed, show), entry.get("direction") == "up")
             for number, entry in enumerate(self.section.get("mix") or (), 1)
             if entry.get("files")
         ]
@@ -72,13 +81,13 @@ class TrafficInput:
         digest = hashlib.sha256(json.dumps(self.connections).encode()).hexdigest()
         return {"name": IN_MEMORY, "sha256": digest}
 
-    def _read_main(self, strict: bool, seed: int) -> _engine.Traffic | None:
+    def _read_main(self, strict: bool, seed: int, reporter: Reporter) -> _engine.Traffic | None:
         """Reads everything but the mix."""
         section = self.section
         if self.connections is not None:
             return _engine.connections_traffic(self.connections)
         if section.get("files"):
-            return _read_files(section, strict, seed)
+            return _read_files(section, strict, seed, reporter)
         if section.get("model"):
             return _engine.model_traffic(section["model"], section.get("params"))
         if section.get("connections"):
@@ -169,19 +178,21 @@ def read(paths: Source, direction: str = "down", strict: bool = False, seed: int
 
 @suggesting
 def inspect(paths: Source, rate: str | float | None = None, direction: str = "down", strict: bool = False,
-            seed: int = 1, params: Mapping[str, object] | None = None) -> TrafficSummary:  # fmt: skip
+            seed: int = 1, params: Mapping[str, object] | None = None, reporter: Reporter | None = None,
+            ) -> TrafficSummary:  # fmt: skip
     """Returns what was understood of traffic: counts, sizes, RTTs, skipped and faulty rows.
 
     The dictionary is the document of `mousehole inspect --json` (docs/json.md) without its schema; times are
     in seconds, sizes in bytes of payload. `native_load` is the load on a link of `rate` (such as "10mbit");
-    without one it is None. `direction`, `strict`, `seed` and `params` are as for `read`.
+    without one it is None. `direction`, `strict`, `seed` and `params` are as for `read`; `reporter` receives
+    the progress of reading large files.
 
     Raises `MouseholeError` for traffic that cannot be used, and for a scenario, which has nothing to inspect.
     """
     rate_text = None if rate is None else with_unit("rate", rate, BITS)
     if rate_text is not None:
         _engine.parse_rate("rate", rate_text)
-    _, traffic = _read(paths, direction, strict, seed, params)
+    _, traffic = _read(paths, direction, strict, seed, params, reporter)
     return cast("TrafficSummary", _Summary(interruptible(lambda: traffic.summary(rate_text))))
 
 
@@ -194,7 +205,7 @@ class _Summary(dict[str, object]):
 
 
 def _read(paths: Source, direction: str, strict: bool, seed: int, params: Mapping[str, object] | None,
-          ) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
+          reporter: Reporter | None = None) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
     if isinstance(paths, Iterator | Set):
         paths = list(paths)
     if is_scenario(paths):
@@ -203,16 +214,37 @@ def _read(paths: Source, direction: str, strict: bool, seed: int, params: Mappin
             kind="file", file=str(scenario_path(paths)),
         )  # fmt: skip
     given = described(paths, direction, params)
-    traffic = given.read(strict, seed)
+    traffic = given.read(strict, seed, reporter)
     if traffic is None:
         raise missing_error("traffic", "something to inspect")
     return given, traffic
 
 
-def _read_files(section: TrafficSection | MixEntry, strict: bool, seed: int) -> _engine.Traffic:
+def _read_files(
+    section: TrafficSection | MixEntry, strict: bool, seed: int, reporter: Reporter
+) -> _engine.Traffic:
+    """Reads files; the progress of large ones is reported in megabytes."""
     names, direction = section["files"], section.get("direction") or "down"
     tables = parquet.tables(names)
-    return interruptible(lambda: _engine.read_traffic(names, direction, strict, seed, tables))
+    megabytes = sum(Path(name).stat().st_size for name in names if Path(name).is_file()) // MEGABYTE
+    before, shown = _engine.bytes_read(), 0
+
+    def advance() -> None:
+        nonlocal shown
+        read = (_engine.bytes_read() - before) // MEGABYTE
+        for _ in range(shown, min(read, megabytes)):
+            reporter.advance()
+            shown += 1
+
+    if megabytes < LARGE_MB:
+        return interruptible(lambda: _engine.read_traffic(names, direction, strict, seed, tables))
+    reporter.start(megabytes, "MB read")
+    try:
+        traffic = interruptible(lambda: _engine.read_traffic(names, direction, strict, seed, tables), advance)
+        advance()
+    finally:
+        reporter.finish()
+    return traffic
 
 
 def _of_files(names: list[str], direction: str | None) -> TrafficInput:

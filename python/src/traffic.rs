@@ -152,6 +152,12 @@ fn is_traffic_column(name: &str) -> bool {
     read::is_known_column(name)
 }
 
+/// Returns how many bytes this process has read from files of traffic so far.
+#[pyfunction]
+fn bytes_read() -> u64 {
+    read::bytes_read()
+}
+
 /// Returns which columns of a table hold what, by their names: meaning, place, and nanoseconds in the unit of times.
 #[pyfunction]
 fn table_columns(
@@ -203,6 +209,7 @@ fn connections_traffic(py: Python<'_>, connections: &Bound<'_, PyAny>) -> PyResu
 /// Registers this module's functions.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_traffic, module)?)?;
+    module.add_function(wrap_pyfunction!(bytes_read, module)?)?;
     module.add_function(wrap_pyfunction!(is_traffic_column, module)?)?;
     module.add_function(wrap_pyfunction!(table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(model_traffic, module)?)?;

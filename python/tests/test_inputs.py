@@ -10,7 +10,9 @@ from pathlib import Path
 import mousehole
 import polars as pl
 import pytest
+from mousehole import traffic
 from mousehole.errors import MouseholeError
+from mousehole.progress import Silent
 from support import MODULE
 
 ROWS = 300
@@ -122,3 +124,36 @@ def test_parquet__faults_are_named(tmp_path: Path) -> None:
     done = piped(file.read_bytes() + b"\0", "inspect", "-", cwd=tmp_path)
     assert done.returncode == 2
     assert b"standard input: unknown format" in done.stderr
+
+
+class Recorder(Silent):
+    """Records what a reader reports."""
+
+    def __init__(self) -> None:
+        self.calls: list[object] = []
+
+    def start(self, total: int, what: str = "runs") -> None:
+        self.calls.append((total, what))
+
+    def advance(self) -> None:
+        self.calls.append("advance")
+
+    def finish(self) -> None:
+        self.calls.append("finish")
+
+
+def test_reading__reports_its_progress_in_megabytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traffic, "MEGABYTE", 1000)
+    for number, rows in enumerate((1000, 500)):
+        wide = pl.concat([TABLE] * (rows // 100))
+        (tmp_path / f"{number}.csv").write_bytes(as_csv(wide))
+    files = sorted(tmp_path.glob("*.csv"))
+    whole = sum(file.stat().st_size for file in files) // 1000
+    assert whole > traffic.LARGE_MB
+    seen = Recorder()
+    mousehole.inspect(files, reporter=seen)
+    assert seen.calls == [(whole, "MB read"), *["advance"] * whole, "finish"]
+    small = Recorder()
+    monkeypatch.setattr(traffic, "LARGE_MB", whole + 1)
+    mousehole.inspect(files, reporter=small)
+    assert small.calls == []

@@ -92,6 +92,10 @@ def test_change_text__is_red_or_green_only_when_the_ends_agree() -> None:
     assert change_text(Change(-0.1, -0.2, 0.05, True)).style == ""
 
 
+def test_change_text__ends_at_a_factor_of_ten() -> None:
+    assert change_text(Change(0.5, -0.9, 40_000, True)).plain == "+50 (−90…>+999)"
+
+
 def test_heatmap__draws_a_picture(quick: mousehole.Comparison, tmp_path: Path) -> None:
     quick.heatmap(tmp_path / "heat.png")
     assert (tmp_path / "heat.png").read_bytes().startswith(b"\x89PNG")

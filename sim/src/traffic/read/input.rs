@@ -9,12 +9,20 @@ use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How much of the content is looked at to recognise the format.
 pub const PEEK_BYTES: u64 = 64 * 1024;
 const CHUNK: usize = 128 * 1024;
 /// The name that means standard input.
 pub const STANDARD_INPUT: &str = "-";
+
+static BYTES_READ: AtomicU64 = AtomicU64::new(0);
+
+/// Returns how many stored bytes this process has read from its inputs so far, for those who show progress.
+pub fn bytes_read() -> u64 {
+    BYTES_READ.load(Ordering::Relaxed)
+}
 
 /// A file's content after decompression.
 pub struct Input {
@@ -52,6 +60,7 @@ struct Raw {
 impl Read for Raw {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.bytes.read(buffer)?;
+        BYTES_READ.fetch_add(count as u64, Ordering::Relaxed);
         self.hash.update(&buffer[..count]);
         Ok(count)
     }

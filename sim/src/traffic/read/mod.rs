@@ -48,6 +48,8 @@ mod zeek_json;
 mod zeek_row;
 mod zeek_sizes;
 
+pub use input::bytes_read;
+
 use super::Traffic;
 use crate::error::{Error, Result};
 use assemble::Collector;
