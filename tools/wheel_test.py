@@ -41,13 +41,13 @@ STEPS = (
     Step(["schemes", "sfd"], ["Chen & Heidemann", "out_maxp"]),
     Step(
         ["compare", "web:sfd", "--rate", "3mbit", "--load", "0.9", "--schemes", "sfd,fq-codel", *QUICK],
-        ["Short transfers", "droptail", "fq-codel"],
+        ["Transfers ≤ 15 kB", "droptail", "fq-codel"],
     ),
     Step(["inspect", "connections.csv", "--rate", "5mbit"], ["200 rows", "native load"]),
     Step(
         ["compare", "connections.csv", "--rate", "5mbit", "--load", "0.8", "--schemes", "rio-ps",
          "--heatmap", "heat.png", *QUICK],
-        ["Short transfers", "rio-ps"],
+        ["Transfers ≤ 15 kB", "rio-ps"],
     ),
     Step(["paper"], ["rio-ps", "--table 3, 4"]),
     Step(["paper", "rio-ps", "--figure", "2", "--seeds", "1"], ["Published:", "rio-ps-figure-2.png"]),

@@ -59,7 +59,11 @@ def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> str:
             break
     if chosen is None:
         return ""
-    console.print(chosen[0])
+    table, title = chosen[0], chosen[0].title
+    table.title = None  # it would be folded to the table's width
+    if title:
+        console.print(title)
+    console.print(table)
     if chosen[1]:
         console.print(Text(f"(too narrow for: {chosen[1]})", style="dim"))
     console.print()
