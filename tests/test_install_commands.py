@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from mousehole.install import LINUX, QUEUES, Link, installation
 
-SCHEMES = [*QUEUES, "fq-codel(ecn=false)", "red(min=16%,max=48%)", "sfd|cake(tins=bulk)"]
+SCHEMES = [*QUEUES, "fq-codel(ecn=false)", "red(min=16%,max=48%)", "ct-cake"]
 NO_SUCH_QDISC = "Specified qdisc kind is unknown"
 """What the kernel says of a queue discipline that it was built without; tc has accepted the line by then."""
 

@@ -80,6 +80,9 @@ def installation(scheme: str, link: Link) -> Installation | None:
         return _combination(scheme, values, link)
     if name in QUEUES:
         return Installation(LINUX, QUEUES[name](values, link))
+    if name == "ct-cake":
+        marker, cake = _size_marker(values["th"], link), _cake({**values, "tins": "bulk"}, link)
+        return Installation(LINUX, (marker, *cake))
     if name == "sfd" and values["mode"] == "total":  # a router's WRED has one average for all profiles
         profiles = wred_profiles(values, ("in", "out"), link)
         return Installation(ROUTER, (_size_marker(values["th"], link), *profiles))
@@ -89,7 +92,9 @@ def installation(scheme: str, link: Link) -> Installation | None:
 def _combination(scheme: str, values: Mapping[str, str], link: Link) -> Installation | None:
     """Returns how SFD's marker in front of CAKE is installed: a firewall's rule and CAKE's Bulk tin."""
     marker, _, queue = (part.partition("(")[0].strip() for part in scheme.partition("|"))
-    plain = (marker, queue) == ("sfd", "cake") and values["sfd.promotion"] == "none"
+    # The firewall neither promotes nor forgets.
+    kept = {"sfd.promotion": "none", "sfd.timeout": "never"}
+    plain = (marker, queue) == ("sfd", "cake") and kept.items() <= values.items()
     if not plain or values["cake.tins"] != "bulk":
         return None
     own = {key.removeprefix("cake."): value for key, value in values.items() if key.startswith("cake.")}

@@ -49,7 +49,7 @@ LINES: tuple[LineStyle, ...] = (
     "--",
 )
 MARKERS = ("o", "s", "^", "v", "D", "X", "P", "*")
-STYLED = ("droptail", "red", "sfd", "cake", "fq-codel", "s-sfd", "rio-ps", "shred")
+STYLED = ("droptail", "red", "sfd", "cake", "fq-codel", "s-sfd", "ct-cake", "rio-ps")
 """The schemes that have one colour each; those after them in the catalogue share the colours, in order."""
 QUIET: Look = {"color": "#BBBBBB", "linestyle": "-", "marker": "", "linewidth": 0.9, "zorder": 1.5}
 """The style of schemes that share one grey line style, in plots of many schemes."""

@@ -167,11 +167,12 @@ def test_installation__counts_the_link_layer() -> None:
 
 
 def test_installation__a_marker_before_cake_is_a_rule_of_the_firewall() -> None:
-    way = install.installation("sfd(th=30kB)|cake(tins=bulk)", LINK)
-    assert way is not None
-    assert "ct reply bytes '>' 30000 ip dscp set 1 " in way.lines[0]
-    assert "cake bandwidth 5mbit rtt 100ms diffserv3" in way.lines[1]
-    up = install.installation("sfd(th=30kB)|cake(tins=bulk)", replace(LINK, is_upload=True))
+    for scheme in ("ct-cake", "ct-cake(th=30kB)", "sfd(th=30kB,timeout=never)|cake(tins=bulk)"):
+        way = install.installation(scheme, LINK)
+        assert way is not None
+        assert "ct reply bytes '>' 30000 ip dscp set 1 " in way.lines[0]
+        assert "cake bandwidth 5mbit rtt 100ms diffserv3" in way.lines[1]
+    up = install.installation("ct-cake", replace(LINK, is_upload=True))
     assert up is not None
     assert "ct original bytes" in up.lines[0]
 
@@ -192,7 +193,8 @@ def test_installation__wred_has_one_average() -> None:
     "scheme",
     [
         *("shred", "rio-ps", "lfp", "las", "s-sfd", "sfd|cake(tins=colour)"),
-        "sfd(promotion=one-of-k)|cake(tins=bulk)",
+        "sfd(promotion=one-of-k,timeout=never)|cake(tins=bulk)",
+        "sfd|cake(tins=bulk)",  # a firewall does not forget a connection that was silent
     ],
 )
 def test_installation__what_nothing_installs(scheme: str) -> None:

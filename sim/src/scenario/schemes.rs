@@ -274,6 +274,33 @@ pub const SCHEMES: &[NamedScheme] = &[
         ],
     ),
     alone(
+        "ct-cake",
+        "CAKE with a firewall's rule before it: connections beyond so many bytes go into the Bulk tin",
+        "tc-cake(8), diffserv3; nftables `ct reply bytes`; RFC 8622",
+        "What Linux has today for this purpose, without any program of ours: the firewall counts the bytes of every \
+         connection and marks its packets for lower effort (LE) once it is long, and CAKE keeps a sixteenth of the link \
+         for its Bulk tin and lets it have what the others leave. Short transfers then meet other short ones only. A \
+         connection that was long stays so, however long it idles.",
+        &[
+            Preset {
+                part: "demotion",
+                settings: &[
+                    named(
+                        "th",
+                        &["first"],
+                        "30kB",
+                        "connections are bulk beyond this many bytes in the data direction",
+                        "ours; compare others on your own traffic",
+                    ),
+                    fixed(&["second"], "4294967295B"),
+                    fixed(&["timeout"], "never"),
+                    NO_SYN,
+                ],
+            },
+            Preset { part: "cake", settings: &[fixed(&["tins"], "bulk")] },
+        ],
+    ),
+    alone(
         "srpt",
         "ideal: the transfer with the fewest segments left goes first; sizes must be known",
         "Schrage 1968",
