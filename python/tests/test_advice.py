@@ -8,11 +8,9 @@ from mousehole import advice, install
 from mousehole.advice import MOST_LINES, NO_VERDICT, NOT_SHOWN, NOTHING_BETTER, RECOMMENDED
 from mousehole.evidence import Capture, Counted
 from mousehole.install import LINUX, ROUTER, Link
-from mousehole.plan import Plan, Task
-from mousehole.reduction import RunFacts, reduce_run, with_shares
 from mousehole.report_answer import of_grid
 from mousehole.results import Results
-from support import HandMadeRun
+from support import HandMadeRun, results_of_schemes
 
 LINK = Link(rate_bps=5_000_000, buffer_packets=50, overhead=0)
 
@@ -27,19 +25,7 @@ def runs(short_s: float, long_s: float = 10.0, count: int = 6, spread: float = 0
 
 
 def results(by_scheme: dict[str, list[HandMadeRun]], **changes: object) -> Results:
-    schemes = tuple(by_scheme)
-    count = len(by_scheme[schemes[0]])
-    base = {"duration": "100s", "warmup": "30s", "traffic": {}, "link": {"rate": "5mbit", "rtt": "80ms"}}
-    plan = Plan(base, ("50p",), (0.9,), schemes, "droptail", count, 15_000, 150_000)  # type: ignore[arg-type]
-    facts: dict[Task, RunFacts] = {}
-    for replication in range(count):
-        reduced = {
-            name: reduce_run(own[replication], plan.buckets)  # type: ignore[arg-type]
-            for name, own in by_scheme.items()
-        }
-        compared = with_shares(reduced, plan.references)
-        facts |= {Task(0, number, replication): compared[name] for number, name in enumerate(schemes)}
-    made = Results(plan, facts, "by hand", {"scenario": base}, None)  # type: ignore[typeddict-item]
+    made = results_of_schemes(by_scheme, rate="5mbit", rtt="80ms")
     return replace(made, **changes)  # type: ignore[arg-type]
 
 

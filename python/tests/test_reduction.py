@@ -149,6 +149,14 @@ def test_reduce_run__curve_takes_sizes_beyond_its_ends() -> None:
     assert facts.curve_mean_s[[0, -1]].tolist() == [1.0, 2.0]
 
 
+def test_reduce_run__cdf_of_a_single_short_transfer_and_of_none() -> None:
+    one = reduced(HandMadeRun([1000, 10**7], [float(CDF_TIMES_S[300]), 1.0]))
+    assert one.cdf.tolist() == [0.0] * 300 + [1.0] * (len(CDF_TIMES_S) - 300)
+    with np.errstate(all="raise"):  # a share of nothing is missing, not divided by zero
+        none = reduced(HandMadeRun([10**7], [1.0]))
+    assert np.isnan(none.cdf).all()
+
+
 def test_reduce_run__cdf_holds_its_own_times_and_only_short_transfers() -> None:
     at = float(CDF_TIMES_S[300])
     facts = reduced(HandMadeRun([1000, 1000, 10**7], [at, 2 * at, at / 10]))
