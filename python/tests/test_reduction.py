@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mousehole import findings, reduction
+from mousehole import advice, findings, install, reduction
 from mousehole.reduction import RunFacts, Shares, reduce_run, with_shares
 from mousehole.sizes import CDF_TIMES_S, CURVE_EDGES_BYTES, buckets, size_text
 from numpy.typing import NDArray
@@ -297,7 +297,7 @@ def test_reduce_run__rates_of_long_transfers_are_of_finished_ones() -> None:
     assert scheme["jain_long"] == pytest.approx((8 + 4) ** 2 / (2 * (64 + 16)))
 
 
-@pytest.mark.parametrize("module", [reduction, findings])
+@pytest.mark.parametrize("module", [reduction, findings, advice, install])
 def test_records__are_frozen(module: ModuleType) -> None:
     """Threads make them, and tables, findings and notes share them."""
     kinds = [
