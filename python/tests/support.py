@@ -106,12 +106,21 @@ def colour(
 
 def results_of(scheme_runs: list[HandMadeRun], baseline_runs: list[HandMadeRun]) -> Results:
     """Results of two schemes on one cell, from runs made by hand."""
-    count = len(scheme_runs)
-    base = {"duration": "100s", "warmup": "30s", "traffic": {}, "link": {}}
-    plan = Plan(base, ("50p",), (0.9,), ("droptail", "sfd"), "droptail", count, 15_000, 150_000)
+    return results_of_schemes({"droptail": baseline_runs, "sfd": scheme_runs})
+
+
+def results_of_schemes(by_scheme: dict[str, list[HandMadeRun]], **link: str) -> Results:
+    """Results of any schemes on one cell, from runs made by hand; the first scheme is the baseline."""
+    schemes = tuple(by_scheme)
+    count = len(by_scheme[schemes[0]])
+    base = {"duration": "100s", "warmup": "30s", "traffic": {}, "link": link}
+    plan = Plan(base, ("50p",), (0.9,), schemes, schemes[0], count, 15_000, 150_000)  # type: ignore[arg-type]
     facts: dict[Task, RunFacts] = {}
-    for replication, pair in enumerate(zip(baseline_runs, scheme_runs, strict=True)):
-        reduced = [reduce_run(run, plan.buckets) for run in pair]  # type: ignore[arg-type]
-        compared = with_shares(dict(zip(plan.schemes, reduced, strict=True)), plan.references)
-        facts |= {Task(0, number, replication): compared[name] for number, name in enumerate(plan.schemes)}
+    for replication in range(count):
+        reduced = {
+            name: reduce_run(own[replication], plan.buckets)  # type: ignore[arg-type]
+            for name, own in by_scheme.items()
+        }
+        compared = with_shares(reduced, plan.references)
+        facts |= {Task(0, number, replication): compared[name] for number, name in enumerate(schemes)}
     return Results(plan, facts, "by hand", {"scenario": base}, None)  # type: ignore[typeddict-item]

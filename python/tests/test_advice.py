@@ -8,11 +8,9 @@ from mousehole import advice, install
 from mousehole.advice import MOST_LINES, NO_VERDICT, NOT_SHOWN, NOTHING_BETTER, RECOMMENDED
 from mousehole.evidence import Capture, Counted
 from mousehole.install import LINUX, ROUTER, Link
-from mousehole.plan import Plan, Task
-from mousehole.reduction import RunFacts, reduce_run, with_shares
 from mousehole.report_answer import of_grid
 from mousehole.results import Results
-from support import HandMadeRun
+from support import HandMadeRun, results_of_schemes
 
 LINK = Link(rate_bps=5_000_000, buffer_packets=50, overhead=0)
 
@@ -27,19 +25,7 @@ def runs(short_s: float, long_s: float = 10.0, count: int = 6, spread: float = 0
 
 
 def results(by_scheme: dict[str, list[HandMadeRun]], **changes: object) -> Results:
-    schemes = tuple(by_scheme)
-    count = len(by_scheme[schemes[0]])
-    base = {"duration": "100s", "warmup": "30s", "traffic": {}, "link": {"rate": "5mbit", "rtt": "80ms"}}
-    plan = Plan(base, ("50p",), (0.9,), schemes, "droptail", count, 15_000, 150_000)  # type: ignore[arg-type]
-    facts: dict[Task, RunFacts] = {}
-    for replication in range(count):
-        reduced = {
-            name: reduce_run(own[replication], plan.buckets)  # type: ignore[arg-type]
-            for name, own in by_scheme.items()
-        }
-        compared = with_shares(reduced, plan.references)
-        facts |= {Task(0, number, replication): compared[name] for number, name in enumerate(schemes)}
-    made = Results(plan, facts, "by hand", {"scenario": base}, None)  # type: ignore[typeddict-item]
+    made = results_of_schemes(by_scheme, rate="5mbit", rtt="80ms")
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
@@ -56,6 +42,7 @@ def test_advice__recommends_the_best_that_can_be_installed() -> None:
     assert one.lines[0].startswith("Best for transfers ≤ 15 kB: cake, better by 50 %")
     assert one.lines[-1].startswith("Install on Linux: tc qdisc replace dev DEV root cake bandwidth 5mbit ")
     assert "srpt" not in "".join(one.lines), "nobody can deploy an ideal"
+    assert one.ahead == (), "what can be installed is never ahead of the recommendation"
 
 
 def test_advice__of_equals_takes_the_one_that_costs_long_transfers_least() -> None:
@@ -69,6 +56,69 @@ def test_advice__of_equals_takes_the_one_that_costs_long_transfers_least() -> No
     )
     assert (one.scheme, one.not_told_apart) == ("fq-codel", ("cake",))
     assert "Not told apart from it: cake." in "".join(one.lines)
+    assert one.lines[0].startswith("Best for transfers ≤ 15 kB: fq-codel, better by ")
+    assert one.lines[1].startswith("Transfers > 150 kB: mean response time +50 % (")
+
+
+def scaled(factors: list[float], long_s: float = 10.0) -> list[HandMadeRun]:
+    """Replications with 50 short transfers of 0.5 s, times a factor each, and two long ones."""
+    return [HandMadeRun([1000] * 50 + [10**6] * 2, [0.5 * factor] * 50 + [long_s] * 2) for factor in factors]
+
+
+def test_advice__tells_apart_what_differs_at_the_level_for_all_schemes() -> None:
+    # The mean difference is 3.0 standard errors: more than 2.57, the quantile of a single interval, and less
+    # than 3.8, that of two intervals at the first look; with 5 degrees of freedom.
+    slow = scaled([1.0173] * 3 + [1.1173] * 3, long_s=8.0)
+    one = answer({"droptail": runs(1.0), "cake": scaled([1.0] * 6), "fq-codel": slow})
+    assert (one.scheme, one.not_told_apart) == ("fq-codel", ("cake",))
+
+
+def test_advice__of_the_same_times_takes_either() -> None:
+    one = answer({"droptail": runs(1.0), "cake": runs(0.5), "fq-codel": runs(0.5)})
+    assert (one.scheme, one.not_told_apart) == ("cake", ("fq-codel",))
+    ideal_like = answer({"droptail": runs(1.0), "cake": runs(0.5), "shred": runs(0.5)})
+    assert ideal_like.ahead == ()
+
+
+def test_advice__without_long_transfers_nothing_is_cheaper() -> None:
+    none = [HandMadeRun([1000] * 50, [0.5] * 50) for _ in range(6)]
+    one = answer({"droptail": runs(1.0), "cake": scaled([1.0] * 6, long_s=0.5), "fq-codel": none})
+    assert (one.scheme, one.not_told_apart) == ("fq-codel", ("cake",))
+    assert one.lines[1] == "Transfers > 150 kB: mean response time unknown, rate unknown."
+
+
+def test_advice__what_cannot_be_installed_is_ahead_only_if_it_is_better() -> None:
+    one = answer({"droptail": runs(1.0), "cake": runs(0.5), "shred": runs(0.8)})
+    assert (one.scheme, one.ahead) == ("cake", ())
+    wide = answer({"droptail": runs(1.0), "cake": scaled([1.0] * 6), "shred": scaled([0.9, 1.09] * 3)})
+    assert (wide.scheme, wide.ahead) == ("cake", ()), "0.5 % less is not told apart"
+
+
+def test_advice__has_room_for_three_lines_of_a_router() -> None:
+    router = "sfd(mode=total)"
+    one = answer({"droptail": runs(1.0), router: runs(0.5)})
+    assert len(one.lines) == 6
+    assert one.lines[3].startswith("Install on a router with WRED: nft add rule ")
+    assert [line[:14] for line in one.lines[4:]] == ["WRED for DSCP ", "WRED for DSCP "]
+    full = answer({"droptail": runs(1.0), router: runs(0.5), "shred": runs(0.3)})
+    assert len(full.lines) == 5
+    assert full.lines[-1] == "Install on a router with WRED: the 3 lines that --details prints."
+
+
+def test_advice__says_for_how_many_schemes_the_interval_holds() -> None:
+    two = answer({"droptail": runs(1.0), "cake": runs(0.5), "fq-codel": runs(0.6)})
+    assert two.lines[2] == "How sure: 6 replications of 100s; the interval holds for all 2 schemes at once."
+    assert answer({"droptail": runs(1.0), "cake": runs(0.5)}).lines[2] == "How sure: 6 replications of 100s."
+
+
+def test_advice__warns_once_that_there_is_no_steady_state() -> None:
+    found = results({"droptail": runs(1.0), "cake": runs(0.5)})
+    full = replace(found, plan=replace(found.plan, loads=(1.0,)))
+    (one,) = advice.advice(full)
+    warnings = [line for line in one.lines if line.startswith("Take care: ")]
+    assert [line[:57] for line in warnings] == [
+        "Take care: at a load of 1 there is no steady state: queue"
+    ]  # fmt: skip
 
 
 def test_advice__names_what_is_better_but_cannot_be_installed() -> None:
@@ -120,6 +170,42 @@ def test_advice__few_replications_and_few_transfers_give_no_verdict() -> None:
     )  # fmt: skip
 
 
+def test_advice__five_replications_give_a_verdict() -> None:
+    assert answer({"droptail": runs(1.0, count=5), "cake": runs(0.5, count=5)}).outcome == RECOMMENDED
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(1, "1 replication of 100s gives no"), (2, "2 replications of 100s give no")]
+)
+def test_advice__counts_few_replications(count: int, text: str) -> None:
+    few = answer({"droptail": runs(1.0, count=count), "cake": runs(0.5, count=count)})
+    assert few.lines[0].startswith(f"No verdict: {text} interval")
+
+
+def test_advice__few_replications_without_short_transfers_name_no_scheme() -> None:
+    none = [HandMadeRun([10**6], [1.0])] * 3
+    assert answer({"droptail": none, "cake": none}).lines == (
+        "No verdict: 3 replications of 100s give no interval; at least 5 are needed (--seeds).",
+    )
+
+
+@pytest.mark.parametrize("count", [3, 6])
+def test_advice__an_ideal_is_nothing_to_compare_with(count: int) -> None:
+    one = answer({"droptail": runs(1.0, count=count), "srpt": runs(0.1, count=count)})
+    assert one.outcome == NO_VERDICT
+    assert one.lines == (
+        "No verdict: nothing is compared with droptail; name schemes with --schemes.",
+    )  # fmt: skip
+
+
+def test_advice__the_nearest_has_short_transfers() -> None:
+    none = [HandMadeRun([10**6], [1.0]) for _ in range(6)]
+    wide = [*reversed(runs(0.8, spread=0.2))]
+    one = answer({"droptail": runs(1.0, spread=0.2), "fq-codel": none, "cake": wide})
+    assert one.outcome == NOT_SHOWN
+    assert one.lines[1].startswith("cake comes nearest: undecided: ")
+
+
 def test_advice__no_short_transfer_at_all() -> None:
     none = [HandMadeRun([10**6], [nan]) for _ in range(6)]
     assert answer({"droptail": none, "cake": none}).outcome == NOT_SHOWN
@@ -155,6 +241,45 @@ def test_installation__writes_tcs_commands(scheme: str, expected: str) -> None:
     assert expected in way.lines[-1]
     if "cake" not in scheme:
         assert way.lines[0] == "tc qdisc replace dev DEV root handle 1: tbf rate 5mbit burst 3000 limit 75000"
+
+
+def test_installation__a_token_bucket_holds_two_milliseconds() -> None:
+    way = install.installation("droptail", replace(LINK, rate_bps=100_000_000))
+    assert way is not None
+    # 100 Mbit/s are 12.5 MB/s, and 25,000 bytes in 2 ms.
+    assert "tbf rate 100mbit burst 25000 " in way.lines[0]
+
+
+def test_installation__a_limit_of_one_packet() -> None:
+    way = install.installation("codel(limit=1500B)", LINK)
+    assert way is not None
+    assert "codel limit 1 target" in way.lines[1]
+
+
+def test_installation__marks_by_packets_too() -> None:
+    way = install.installation("sfd(mode=total,th=20p,wq=1)", LINK)
+    assert way is not None
+    assert "ct reply packets '>' 20 ip dscp set 1 " in way.lines[0]
+    assert way.lines[1].endswith("; weight of the average 2^-0"), "only the newest sample counts"
+
+
+@pytest.mark.parametrize(
+    ("threshold", "packets"), [("50%", 500), ("12.5%", 125), ("16%", 160), ("30", 30), ("7p", 7)]
+)
+def test_in_packets__of_a_share_of_the_buffer(threshold: str, packets: int) -> None:
+    assert install.in_packets(threshold, 1000) == packets
+
+
+def test_link_of__takes_what_the_scenario_says() -> None:
+    plain = {"link": {"rate": "5mbit", "rtt": "80ms"}, "traffic": {}}
+    assert install.link_of(plain, "50p") == Link(5_000_000, 50, 0, is_upload=False)  # type: ignore[arg-type]
+    up = {
+        "link": {"rate": "5mbit", "rtt": "80ms", "overhead": 26},
+        "traffic": {"direction": "up"},
+    }
+    assert install.link_of(up, "1bdp") == Link(5_000_000, 33, 26, is_upload=True)  # type: ignore[arg-type]
+    for link in ({"rtt": "80ms"}, {"rate": "5mbit"}):
+        assert install.link_of({"link": link, "traffic": {}}, "1bdp") is None  # type: ignore[typeddict-item]
 
 
 def test_installation__counts_the_link_layer() -> None:
@@ -202,7 +327,8 @@ def test_installation__what_nothing_installs(scheme: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("buffer", "packets"), [("50p", 50), ("64kB", 42), ("1bdp", 33), ("0.01bdp", 1), ("4MiB", 2796)]
+    ("buffer", "packets"),
+    [("50p", 50), ("64kB", 42), ("1bdp", 33), ("0.01bdp", 1), ("4MiB", 2796), ("1000B", 1)],
 )
 def test_buffer_packets__of_every_unit(buffer: str, packets: int) -> None:
     assert install.buffer_packets(buffer, 5_000_000, "80ms") == packets

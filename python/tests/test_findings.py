@@ -1,5 +1,5 @@
 from dataclasses import replace
-from math import expm1, log, log1p, nan
+from math import expm1, isnan, log, log1p, nan
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from mousehole.plan import Plan, Warmup
 from mousehole.results import Results
 from mousehole.statistics import Design, Estimate
 from mousehole.texts import counted, percent, share_text, span_text
-from support import HandMadeRun, results_of
+from support import HandMadeRun, results_of, results_of_schemes
 
 
 def ratio(low_percent: float, high_percent: float) -> Estimate:
@@ -100,6 +100,7 @@ def test_saved_text__in_both_directions() -> None:
     some = findings.saved_text(np.array([0.1, nan, 5.0]), np.array([0.2, 5.0, nan]))
     assert some == "100 ms of 200 ms saved", "replications that both know"
     assert findings.saved_text(np.array([0.3]), np.array([0.25])) == "50 ms added to 250 ms"
+    assert findings.saved_text(np.array([0.25]), np.array([0.25])).endswith(" of 250 ms saved")
 
 
 def test_verdict__no_interval_under_five() -> None:
@@ -109,7 +110,12 @@ def test_verdict__no_interval_under_five() -> None:
 
 
 def test_verdict__nothing_to_compare() -> None:
-    assert verdict(Estimate(nan, nan, nan, 0)).outcome == UNDECIDED
+    none = verdict(Estimate(nan, nan, nan, 0))
+    assert (none.outcome, none.seeds_needed) == (UNDECIDED, None)
+    assert none.text == "undecided (there were no such transfers to compare)"
+    assert (
+        "too few replications for an interval: 1 of at least 5" in verdict(Estimate(-0.5, nan, nan, 1)).text
+    )
 
 
 @pytest.mark.parametrize(
@@ -183,6 +189,47 @@ def test_findings__unfinished_baseline_makes_it_at_least() -> None:
     finding = primary(results_of(runs(0.7), runs(1.0, unfinished=1)))
     assert finding.outcome == BETTER
     assert finding.verdict.startswith("better by at least ")
+
+
+@pytest.mark.parametrize(("unfinished", "outcome"), [(1, BETTER), (2, UNDECIDED)])
+def test_findings__one_percent_unfinished_is_no_bound(unfinished: int, outcome: str) -> None:
+    ends = [*[nan] * unfinished, *[0.7] * (100 - unfinished)]
+    own = [HandMadeRun([1000] * 100, ends, stop_s=0.8) for _ in range(6)]
+    other = [HandMadeRun([1000] * 100, [1.0] * 100) for _ in range(6)]
+    assert primary(results_of(own, other)).outcome == outcome
+
+
+def test_findings__unfinished_scheme_may_be_worse_still() -> None:
+    worse = primary(results_of(runs(2.0, unfinished=1), runs(1.0)))
+    assert worse.outcome == WORSE
+    assert worse.verdict.startswith("worse by at least ")
+
+
+def test_findings__unfinished_baseline_may_be_no_better() -> None:
+    for own in (runs(2.0), runs(0.01)):  # a mean that is a bound excludes neither harm nor its absence
+        found = primary(results_of(own, runs(0.01, unfinished=2, stop_s=0.01)))
+        assert found.verdict == "undecided (4.0 % of the transfers under droptail were left unfinished)"
+    both = primary(results_of(runs(2.0, unfinished=1), runs(1.0, unfinished=2)))
+    assert both.verdict == "undecided (2.0 % of the transfers under sfd were left unfinished)"
+
+
+def exploratory(found: Results, endpoint: str) -> findings.Finding:
+    return next(finding for finding in findings.findings(found) if finding.endpoint == endpoint)
+
+
+def test_findings__only_times_differ_in_seconds() -> None:
+    found = results_of(runs(0.7), runs(1.0))
+    rate = exploratory(found, "long_goodput_bps")
+    assert (isnan(rate.difference_s.mean), rate.difference_s.count) == (True, 0)
+    # 50 transfers of one time, so the 95th percentile is that time, too
+    assert exploratory(found, "short_response_p95_s").difference_s.mean == pytest.approx(-0.3 * 1.0025)
+
+
+def test_findings__primary_intervals_share_the_error() -> None:
+    found = results_of_schemes({"droptail": runs(1.0), "sfd": runs(0.7), "red": runs(0.9)})
+    # Half of 5 % for the first look, divided by Šidák over two schemes.
+    assert primary(found).error == pytest.approx(1 - (1 - 0.05 / 2) ** (1 / 2))
+    assert exploratory(found, "long_response_mean_s").error == pytest.approx(0.05)
 
 
 def test_findings__long_transfers_are_exploratory() -> None:
@@ -278,6 +325,62 @@ def test_findings__say_how_many_replications_had_such_a_transfer() -> None:
     none = findings.findings(results_of(some, some))
     long = next(item for item in none if item.endpoint == "long_response_mean_s")
     assert long.verdict == "undecided (no replication had such a transfer)"
+
+
+def test_findings__with_few_replications_ask_for_more_first() -> None:
+    sparse = [replace(run, size=[1000] * 50, end_s=run.end_s[:50]) for run in runs(1.0)]
+    three, five = ([*runs(1.0)[: count - 1], sparse[0]] for count in (3, 5))
+    long = exploratory(results_of(three, runs(1.0)[:3]), "long_response_mean_s")
+    assert long.verdict == "undecided (too few replications for an interval: 2 of at least 5)"
+    long = exploratory(results_of(five, runs(1.0)[:5]), "long_response_mean_s")
+    assert long.verdict == "undecided (only 4 of 5 replications had such a transfer)"
+
+
+def test_findings__a_mean_may_be_missing_where_a_percentile_may_not() -> None:
+    rest = runs(0.7)[1:]
+    no_long = HandMadeRun([1000] * 50, [0.7] * 50)
+    found = exploratory(results_of([no_long, *rest], runs(1.0)), "long_response_mean_s")
+    assert (found.replications, found.change.has_interval) == (5, True)
+    few_short = HandMadeRun([1000] * 19, [0.7] * 19)
+    found = exploratory(results_of([few_short, *rest], runs(1.0)), "short_response_p95_s")
+    assert found.verdict == (
+        "undecided (only 5 of 6 replications had enough such transfers for a percentile)"
+    )  # fmt: skip
+
+
+def test_endpoints__have_pages_only_where_there_are_some() -> None:
+    names = [endpoint.name for endpoint in findings.endpoints(15_000, 150_000)]
+    assert names == [
+        "short_response_mean_s", "short_response_p95_s", "long_response_mean_s", "long_goodput_bps"
+    ]  # fmt: skip
+    pages = findings.endpoints(15_000, 150_000, has_pages=True)[-1]
+    assert (pages.name, pages.exploratory, pages.smaller_is_better) == ("page_mean_s", True, True)
+
+
+def test_findings__pages_are_judged_however_few_distinct_transfers() -> None:
+    counted = dict.fromkeys(("short", "long", "all"), Counted(99, 9))
+    found = replace(results_of(runs(0.7), runs(1.0)), capture=Capture(10.0, counted, 50.0))  # type: ignore[arg-type]
+    paged = {
+        task: replace(run, groups={**run.groups, findings.PAGES: 2.0 - task.scheme})
+        for task, run in found.facts.items()
+    }
+    page = exploratory(replace(found, facts=paged), "page_mean_s")
+    assert page.outcome == BETTER
+    assert page.verdict == "shorter by 50 % (95 % interval 50–50 %)"
+    assert exploratory(replace(found, facts=paged, kept={}), "long_response_mean_s").verdict == (
+        "not judged (the capture has 99 distinct transfers > 150 kB, of at least 100)"
+    )
+
+
+def test_coverage_note__follows_how_the_traffic_is_made() -> None:
+    model = results_of(runs(0.7), runs(1.0))
+    assert findings.coverage_note(model) == findings.MODEL_NOTE
+    counted = dict.fromkeys(("short", "long", "all"), Counted(100, 9))
+    capture = Capture(10.0, counted, 50.0)  # type: ignore[arg-type]
+    base = {**model.plan.base, "traffic": {"files": ["capture.pcap"]}}
+    for loads, note in (((0.9,), findings.CAPTURE_NOTE), ((None,), findings.REPLAY_NOTE)):
+        plan = replace(model.plan, base=base, loads=loads)  # type: ignore[arg-type]
+        assert findings.coverage_note(replace(model, plan=plan, capture=capture)) == note
 
 
 def test_findings__percentile_of_few_transfers() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mousehole import findings, reduction
+from mousehole import advice, findings, install, reduction
 from mousehole.reduction import RunFacts, Shares, reduce_run, with_shares
 from mousehole.sizes import CDF_TIMES_S, CURVE_EDGES_BYTES, buckets, size_text
 from numpy.typing import NDArray
@@ -149,6 +149,14 @@ def test_reduce_run__curve_takes_sizes_beyond_its_ends() -> None:
     assert facts.curve_mean_s[[0, -1]].tolist() == [1.0, 2.0]
 
 
+def test_reduce_run__cdf_of_a_single_short_transfer_and_of_none() -> None:
+    one = reduced(HandMadeRun([1000, 10**7], [float(CDF_TIMES_S[300]), 1.0]))
+    assert one.cdf.tolist() == [0.0] * 300 + [1.0] * (len(CDF_TIMES_S) - 300)
+    with np.errstate(all="raise"):  # a share of nothing is missing, not divided by zero
+        none = reduced(HandMadeRun([10**7], [1.0]))
+    assert np.isnan(none.cdf).all()
+
+
 def test_reduce_run__cdf_holds_its_own_times_and_only_short_transfers() -> None:
     at = float(CDF_TIMES_S[300])
     facts = reduced(HandMadeRun([1000, 1000, 10**7], [at, 2 * at, at / 10]))
@@ -289,7 +297,7 @@ def test_reduce_run__rates_of_long_transfers_are_of_finished_ones() -> None:
     assert scheme["jain_long"] == pytest.approx((8 + 4) ** 2 / (2 * (64 + 16)))
 
 
-@pytest.mark.parametrize("module", [reduction, findings])
+@pytest.mark.parametrize("module", [reduction, findings, advice, install])
 def test_records__are_frozen(module: ModuleType) -> None:
     """Threads make them, and tables, findings and notes share them."""
     kinds = [

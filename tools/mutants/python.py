@@ -35,9 +35,11 @@ MODULES = tuple(
         "statistics/transient",
         "reduction",
         "findings",
+        "advice",
+        "install",
     )
 )
-TESTS = tuple(f"python/tests/test_{name}.py" for name in ("statistics", "reduction", "findings"))
+TESTS = tuple(f"python/tests/test_{name}.py" for name in ("statistics", "reduction", "findings", "advice"))
 REPLACED = (
     "Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "FloorDiv_Div", "Mod_Div", "Pow_Mul", "LShift_RShift",
     "RShift_LShift", "BitAnd_BitOr", "BitOr_BitAnd", "BitXor_BitAnd",
