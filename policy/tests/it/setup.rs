@@ -4,7 +4,7 @@
 //! are therefore compared twice: with the parameters as Q32 holds them, to one unit of the field; and with the
 //! parameters as they were given, to what that rounding does.
 
-use crate::common::parts::{BucketParams, field, fixed, from_q32, inner};
+use crate::common::parts::{BucketParams, field, fixed, from_q32, inner, replace};
 use crate::common::{Bits, params, params_at, refused_at, specs};
 use mousehole_policy::{LinkContext, Params, find};
 
@@ -213,6 +213,19 @@ fn rio_ps__is_the_conversion_in_floats() {
         assert_eq!(field(&bytes, "mh_rio_ps_params.ratio_q16"), (ratio * 65536.0).round() as u64);
         assert_eq!(field(&bytes, "mh_rio_ps_params.period_ns"), (period_s * 1e9).round() as u64);
     }
+}
+
+/// A program in C need not clear the fields that set-up computes.
+#[test]
+fn sfd__colours_are_set_whatever_the_fields_held() {
+    let usual = params("sfd", &[]);
+    let mut bytes = usual.bytes();
+    for name in ["mh_sfd_params.marker.within", "mh_sfd_params.marker.beyond"] {
+        replace(&mut bytes, name, &7u32.to_ne_bytes());
+    }
+    let mut completed = usual.with_bytes(&bytes);
+    completed.set_number("k", 4.0).unwrap();
+    assert_eq!(completed.bytes(), usual.bytes());
 }
 
 fn in_packets(packets: u64) -> LinkContext {
