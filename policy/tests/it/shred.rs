@@ -389,6 +389,13 @@ fn params__are_checked() {
     assert_eq!(refused("wc", "0"), "wc: \"0\" is not allowed; allowed: a number; 1e-6 to 1");
 }
 
+/// (90 - 45) / (90 - 0) is a half.
+#[test]
+fn params__maxp_may_be_its_limit() {
+    let given = [("min", "45"), ("floor", "0"), ("maxp", "0.5")];
+    assert_eq!(params("shred", &given).number("maxp"), 0.5);
+}
+
 /// A floor beyond min is min: a buffer may be so small that min, a share of it, is below the floor.
 #[test]
 fn params__floor_is_at_most_min() {

@@ -100,6 +100,12 @@ fn reverse__old_acknowledgements_do_not_count() {
 }
 
 #[test]
+fn data__from_two_to_the_31_ahead_on_counts_as_old() {
+    let mut edge = Edge::new(0);
+    assert_eq!([(1 << 31) - 1, 1 << 31, (1 << 31) + 1].map(|end| edge.packet(end, 0)), [255, 1, 1]);
+}
+
+#[test]
 fn reverse__a_packet_with_data_acknowledges_too() {
     let mut edge = Edge::new(0);
     edge.data(10);
