@@ -385,6 +385,10 @@ fn params__are_checked() {
             .starts_with("maxp: its value is not allowed here; allowed: at most (max - min)")
     );
     params("shred", &[("maxp", "0.7058")]);
+    assert_eq!(
+        refused("min", "89.5"),
+        "max: its value is not allowed here; allowed: at least one packet more than min"
+    );
     assert_eq!(refused("wq", "0"), "wq: \"0\" is not allowed; allowed: a number; 1e-6 to 1");
     assert_eq!(refused("wc", "0"), "wc: \"0\" is not allowed; allowed: a number; 1e-6 to 1");
 }
