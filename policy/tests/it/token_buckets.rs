@@ -271,6 +271,8 @@ fn token_bucket__percent_is_right_to_a_ten_thousandth() {
     }
     println!("worst error of a fill level: {worst:.2e} percent");
     assert!(worst < 1e-4);
+    let none = Spec { rate: 0.0, burst: 1000 }.params();
+    assert_eq!(Bucket::full().fill_percent(&none), 0.0, "a bucket that cannot hold tokens");
 }
 
 /// Packets of random sizes and colours through shapers of the policer's own profiles, then to the policer; how many of
