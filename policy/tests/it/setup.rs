@@ -118,8 +118,19 @@ fn shift(burst: u32) -> u32 {
 #[test]
 fn token_bucket__is_the_conversion_in_floats() {
     let mut bits = Bits(94);
-    let bursts =
-        [1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (1 << 21) - 1, 1 << 21, 999_999_999, 1_000_000_000];
+    // 4 * 10^9 * 576460752 is the last multiple below 2^61.
+    let bursts = [
+        1,
+        (1 << 20) - 1,
+        1 << 20,
+        (1 << 20) + 1,
+        (1 << 21) - 1,
+        1 << 21,
+        576_460_752,
+        576_460_753,
+        999_999_999,
+        1_000_000_000,
+    ];
     let any: Vec<u32> = (0..2000).map(|_| bits.spread(1.0, 1e9) as u32).collect();
     for burst in bursts.into_iter().chain(any) {
         for rate in [0.0, 1.0, 1e11, bits.spread(1.0, 1e11)] {
@@ -130,7 +141,8 @@ fn token_bucket__is_the_conversion_in_floats() {
             assert_eq!(params.field("token_scaled"), scale, "{burst}");
             assert_eq!(params.field("burst_scaled"), full, "{burst}");
             assert_eq!(params.field("most_tokens"), (1 << 62) / scale, "{burst}");
-            assert!(full < 1 << 61, "{burst}");
+            let room = u64::from(burst.max(1 << 20)) * scale;
+            assert!(((1 << 60)..1 << 61).contains(&room), "{burst}: the shift is the largest");
         }
     }
 }
