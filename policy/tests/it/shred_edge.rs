@@ -146,6 +146,14 @@ fn flow__seen_in_the_middle_begins_with_its_first_packet() {
 }
 
 #[test]
+fn flow__seen_in_the_middle_may_begin_with_a_super_packet() {
+    let mut marker = Marker::new(params("shred-edge", &[]));
+    let mut flow = marker.new_flow();
+    let first = View::new(6000).with_segments(4).with_sequence(1_000_000);
+    assert_eq!(hint(&mut marker, &mut flow, &first), 4);
+}
+
+#[test]
 fn ack__without_data_carries_one() {
     let mut edge = Edge::new(0);
     edge.data(10);
