@@ -18,7 +18,7 @@
  * with the first packet seen: if that is data, it is the only packet outstanding. The caller decides when to forget
  * flows.
  *
- * Format: plain integers in the transport's unit, modulo 2^32 as TCP's; data more than 2^31 ahead counts as old.
+ * Format: plain integers in the transport's unit, modulo 2^32 as TCP's; data 2^31 or more ahead counts as old.
  * Range: packet 1 .. 2^32 - 1 of that unit (bytes of payload; 1 where the transport counts segments). No error.
  *
  * The hint differs from the sender's window. It is less for a sender that has nothing to send, and for the first

@@ -21,6 +21,8 @@ fn mul_q64__rounds_the_128_bit_product() {
     for (a, f) in all.iter().zip(all.iter().rev()) {
         assert_eq!(mul_q64(*a, *f), rounded(u128::from(*a) * u128::from(*f), 64), "{a} * {f}");
     }
+    // The product is 0x7fffffff.80000000_00000001: the halves' last bits carry into the bit that rounds.
+    assert_eq!(mul_q64(0x1_0000_0001, 0x7fff_ffff_0000_0001), 0x8000_0000);
 }
 
 #[test]
@@ -35,6 +37,7 @@ fn mul_q32__rounds_the_128_bit_product_up_to_a_factor_of_one() {
 #[test]
 fn pow_q64__is_within_its_stated_error() {
     let one = 2f64.powi(64);
+    assert_eq!(pow_q64(1 << 63, 0), u64::MAX, "the nearest to 1 that Q64 holds");
     for w in [1e-6, 1e-4, 0.002, 0.02, 0.5, 0.999] {
         let base = ((1.0 - w) * one) as u64;
         for exponent in [0u64, 1, 2, 3, 14, 1000, 65_535, 1 << 20, (1 << 26) - 1] {

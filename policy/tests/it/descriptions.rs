@@ -2,7 +2,8 @@
 
 use crate::common::{Bits, Dropper, Marker, shipped};
 use mousehole_policy::{
-    Application, Backlog, Colour, LinkContext, Params, Policy, PolicyKind, Settings, State, Verdict, View,
+    Application, Backlog, Colour, Kind, LinkContext, Params, Policy, PolicyKind, Settings, State, Verdict,
+    View,
 };
 
 #[test]
@@ -191,6 +192,48 @@ fn markers__depend_only_on_their_arguments() {
         }
         assert!(policy.flow_words() == 0 || flow != first.new_flow(), "{}: keeps no state", policy.name());
     }
+}
+
+/// Returns the defaults of a policy, and the defaults with each other value of each flag and choice.
+fn with_each_option(policy: &'static Policy) -> Vec<Params> {
+    let options = policy.parameters().iter().flat_map(|parameter| {
+        let words = match parameter.kind {
+            Kind::Flag => &["true", "false"][..],
+            Kind::Choice(words) => words,
+            _ => &[],
+        };
+        words.iter().filter(|word| **word != "-").map(|word| vec![(parameter.name, *word)])
+    });
+    let given = std::iter::once(vec![]).chain(options);
+    given.map(|given| Params::from_text(policy, &given, &LinkContext::EXAMPLE).unwrap()).collect()
+}
+
+/// `draws`: whether any answer or state that a packet leaves depends on the random number.
+#[test]
+fn markers__draw_if_they_say_so() {
+    let mut drawing = 0;
+    for params in
+        shipped().into_iter().flat_map(with_each_option).filter(|one| one.policy().marker().is_some())
+    {
+        let (policy, mut bits, mut differ) = (params.policy(), Bits(105), 0);
+        let mut marker = Marker::new(params.clone());
+        let mut flow = marker.new_flow();
+        for at in 0..1000u64 {
+            let mut view = any_view(&mut bits);
+            if at % 100 > 0 {
+                view.flags = 0;
+            }
+            let all = [u32::MAX, 0].map(|random| {
+                let (mut copy, mut copied_flow) = (marker.clone(), flow.clone());
+                (copy.answer(&mut copied_flow, &view, at * 10_000_000, random), copied_flow, copy.state)
+            });
+            differ += u32::from(all[0] != all[1]);
+            marker.answer(&mut flow, &view, at * 10_000_000, bits.next());
+        }
+        assert_eq!(differ > 0, policy.draws(&params), "{}: {differ} differ", policy.name());
+        drawing += u32::from(differ > 0);
+    }
+    assert_eq!(drawing, 2, "SFD's probabilistic promotion and the randomised window marker");
 }
 
 /// The caller sweeps what expires; a policy that adapts must say how often.

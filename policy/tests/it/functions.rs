@@ -24,6 +24,22 @@ fn call__returns_what_the_typed_functions_return() {
     assert!(sfd.offers(Function::Expired) && !sfd.offers(Function::Control));
 }
 
+/// As the header says: exactly 1 for a step, also for one without flows, and 0 for none.
+#[test]
+fn call__control_returns_one_for_a_step() {
+    let rio_ps = find("rio-ps").unwrap();
+    let params = Params::from_text(rio_ps, &[("t_c", "1s")], &LinkContext::EXAMPLE).unwrap();
+    let (mut flow, mut state) = (rio_ps.new_flow(), rio_ps.new_state());
+    let (view, backlog) = (View::new(1500), Backlog::default());
+    let mut control = |flows, now_ns| {
+        let with = Arguments { view: &view, backlog: &backlog, counts: &Counts { flows }, now_ns, random: 0 };
+        rio_ps.call(Function::Control, &params, &mut flow, &mut state, with)
+    };
+    assert_eq!(control([5, 1, 0, 0], 1), 1);
+    assert_eq!(control([5, 1, 0, 0], 2), 0, "before the period has passed");
+    assert_eq!(control([0; 4], 2_000_000_000), 1, "without flows");
+}
+
 #[test]
 fn offers__agrees_with_the_named_queries() {
     for policy in policies() {

@@ -4,7 +4,7 @@
 //! are therefore compared twice: with the parameters as Q32 holds them, to one unit of the field; and with the
 //! parameters as they were given, to what that rounding does.
 
-use crate::common::parts::{BucketParams, field, fixed, from_q32, inner};
+use crate::common::parts::{BucketParams, field, fixed, from_q32, inner, replace};
 use crate::common::{Bits, params, params_at, refused_at, specs};
 use mousehole_policy::{LinkContext, Params, find};
 
@@ -118,8 +118,19 @@ fn shift(burst: u32) -> u32 {
 #[test]
 fn token_bucket__is_the_conversion_in_floats() {
     let mut bits = Bits(94);
-    let bursts =
-        [1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (1 << 21) - 1, 1 << 21, 999_999_999, 1_000_000_000];
+    // 4 * 10^9 * 576460752 is the last multiple below 2^61.
+    let bursts = [
+        1,
+        (1 << 20) - 1,
+        1 << 20,
+        (1 << 20) + 1,
+        (1 << 21) - 1,
+        1 << 21,
+        576_460_752,
+        576_460_753,
+        999_999_999,
+        1_000_000_000,
+    ];
     let any: Vec<u32> = (0..2000).map(|_| bits.spread(1.0, 1e9) as u32).collect();
     for burst in bursts.into_iter().chain(any) {
         for rate in [0.0, 1.0, 1e11, bits.spread(1.0, 1e11)] {
@@ -130,21 +141,28 @@ fn token_bucket__is_the_conversion_in_floats() {
             assert_eq!(params.field("token_scaled"), scale, "{burst}");
             assert_eq!(params.field("burst_scaled"), full, "{burst}");
             assert_eq!(params.field("most_tokens"), (1 << 62) / scale, "{burst}");
-            assert!(full < 1 << 61, "{burst}");
+            let room = u64::from(burst.max(1 << 20)) * scale;
+            assert!(((1 << 60)..1 << 61).contains(&room), "{burst}: the shift is the largest");
         }
     }
 }
 
-/// ceil(percent * burst / 100) in 128 bits.
+/// ceil(percent * burst / 100) in 128 bits, for the bursts of set-up and for any others below 2^61.
 #[test]
 fn token_bucket__level_at_a_percentage_is_exact() {
     let mut bits = Bits(95);
-    for _ in 0..20_000 {
-        let params = BucketParams::new(1.0, bits.spread(1.0, 1e9) as u32);
+    for _ in 0..5000 {
+        let usual = BucketParams::new(1.0, bits.spread(1.0, 1e9) as u32);
+        let any_full = (u64::from(bits.next()) << 32 | u64::from(bits.next())) >> 3;
         let any = (u64::from(bits.below(100)) << 32) + u64::from(bits.next());
-        for percent_q32 in [0, 1, any, 50 << 32, (100 << 32) - 1, 100 << 32] {
-            let exact = u128::from(percent_q32) * u128::from(params.field("burst_scaled"));
-            assert_eq!(u128::from(params.scaled_at(percent_q32)), exact.div_ceil(100 << 32), "{percent_q32}");
+        for full in [usual.field("burst_scaled"), any_full, 1, 100] {
+            let mut bytes = usual.bytes();
+            replace(&mut bytes, "mh_token_bucket_params.burst_scaled", &full.to_ne_bytes());
+            let params = BucketParams::from_bytes(&bytes);
+            for percent_q32 in [0, 1, any, 50 << 32, (100 << 32) - 1, 100 << 32] {
+                let exact = (u128::from(percent_q32) * u128::from(full)).div_ceil(100 << 32);
+                assert_eq!(u128::from(params.scaled_at(percent_q32)), exact, "{percent_q32} {full}");
+            }
         }
     }
 }
@@ -213,6 +231,19 @@ fn rio_ps__is_the_conversion_in_floats() {
         assert_eq!(field(&bytes, "mh_rio_ps_params.ratio_q16"), (ratio * 65536.0).round() as u64);
         assert_eq!(field(&bytes, "mh_rio_ps_params.period_ns"), (period_s * 1e9).round() as u64);
     }
+}
+
+/// A program in C need not clear the fields that set-up computes.
+#[test]
+fn sfd__colours_are_set_whatever_the_fields_held() {
+    let usual = params("sfd", &[]);
+    let mut bytes = usual.bytes();
+    for name in ["mh_sfd_params.marker.within", "mh_sfd_params.marker.beyond"] {
+        replace(&mut bytes, name, &7u32.to_ne_bytes());
+    }
+    let mut completed = usual.with_bytes(&bytes);
+    completed.set_number("k", 4.0).unwrap();
+    assert_eq!(completed.bytes(), usual.bytes());
 }
 
 fn in_packets(packets: u64) -> LinkContext {

@@ -385,8 +385,19 @@ fn params__are_checked() {
             .starts_with("maxp: its value is not allowed here; allowed: at most (max - min)")
     );
     params("shred", &[("maxp", "0.7058")]);
+    assert_eq!(
+        refused("min", "89.5"),
+        "max: its value is not allowed here; allowed: at least one packet more than min"
+    );
     assert_eq!(refused("wq", "0"), "wq: \"0\" is not allowed; allowed: a number; 1e-6 to 1");
     assert_eq!(refused("wc", "0"), "wc: \"0\" is not allowed; allowed: a number; 1e-6 to 1");
+}
+
+/// (90 - 45) / (90 - 0) is a half.
+#[test]
+fn params__maxp_may_be_its_limit() {
+    let given = [("min", "45"), ("floor", "0"), ("maxp", "0.5")];
+    assert_eq!(params("shred", &given).number("maxp"), 0.5);
 }
 
 /// A floor beyond min is min: a buffer may be so small that min, a share of it, is below the floor.

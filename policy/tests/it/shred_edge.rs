@@ -100,6 +100,12 @@ fn reverse__old_acknowledgements_do_not_count() {
 }
 
 #[test]
+fn data__from_two_to_the_31_ahead_on_counts_as_old() {
+    let mut edge = Edge::new(0);
+    assert_eq!([(1 << 31) - 1, 1 << 31, (1 << 31) + 1].map(|end| edge.packet(end, 0)), [255, 1, 1]);
+}
+
+#[test]
 fn reverse__a_packet_with_data_acknowledges_too() {
     let mut edge = Edge::new(0);
     edge.data(10);
@@ -120,8 +126,10 @@ fn syn__of_a_port_used_again_forgets_the_old_connection() {
 fn syn__of_the_reverse_direction_is_ignored() {
     let mut edge = Edge::new(0);
     edge.data(4);
-    assert_eq!(edge.packet(3_000_000_000, View::SYN | View::REVERSE), 1);
-    assert_eq!(edge.data(5), 5);
+    for position in [3_000_000_000, 3 * 1460] {
+        assert_eq!(edge.packet(position, View::SYN | View::REVERSE), 1);
+        assert_eq!(edge.data(5), 5);
+    }
 }
 
 #[test]
@@ -135,6 +143,14 @@ fn flow__seen_in_the_middle_begins_with_its_first_packet() {
     let mut flow = marker.new_flow();
     hint(&mut marker, &mut flow, &data(890).with_flags(View::REVERSE | View::ACK));
     assert_eq!(hint(&mut marker, &mut flow, &data(900)), 10);
+}
+
+#[test]
+fn flow__seen_in_the_middle_may_begin_with_a_super_packet() {
+    let mut marker = Marker::new(params("shred-edge", &[]));
+    let mut flow = marker.new_flow();
+    let first = View::new(6000).with_segments(4).with_sequence(1_000_000);
+    assert_eq!(hint(&mut marker, &mut flow, &first), 4);
 }
 
 #[test]

@@ -223,6 +223,20 @@ fn token_bucket__any_gap_fills_it_and_any_debt_is_paid() {
     }
 }
 
+/// A token is 10^9 * 2^11 scaled units here and 2^11 of them arrive in a ns, so a debt of 2^63 takes 2^52 ns.
+#[test]
+fn token_bucket__debts_stop_at_two_to_the_63_scaled_units() {
+    let params = Spec { rate: 1.0, burst: 1 }.params();
+    let mut bucket = Bucket::full();
+    let waits = [(); 5].map(|()| {
+        bucket.take(&params, u32::MAX);
+        bucket.wait_ns(&params, 1).unwrap()
+    });
+    // A packet is charged for 2251799 tokens, the most that 2^62 scaled units hold.
+    assert_eq!(waits[..2], [2_251_799_000_000_000, 4_503_598_000_000_000]);
+    assert_eq!(waits[2..], [1 << 52; 3]);
+}
+
 /// A greedy sender gets burst + rate * time, and never more.
 #[test]
 fn token_bucket__gives_its_rate_and_its_burst() {
@@ -257,6 +271,8 @@ fn token_bucket__percent_is_right_to_a_ten_thousandth() {
     }
     println!("worst error of a fill level: {worst:.2e} percent");
     assert!(worst < 1e-4);
+    let none = Spec { rate: 0.0, burst: 1000 }.params();
+    assert_eq!(Bucket::full().fill_percent(&none), 0.0, "a bucket that cannot hold tokens");
 }
 
 /// Packets of random sizes and colours through shapers of the policer's own profiles, then to the policer; how many of

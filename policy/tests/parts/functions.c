@@ -11,6 +11,7 @@
 #include "mousehole/lfp.h"
 #include "mousehole/multi_red.h"
 #include "mousehole/rio_ps.h"
+#include "mousehole/sfd.h"
 #include "mousehole/shred.h"
 
 u64 mh_test_mul_q32(u64 a, u64 f_q32)
@@ -168,5 +169,7 @@ const struct mh_test_place mh_test_places[] = {
 	FIELD(mh_lfp_state, open),
 	FIELD(mh_rio_ps_params, ratio_q16),
 	FIELD(mh_rio_ps_params, period_ns),
+	FIELD(mh_sfd_params, marker.within),
+	FIELD(mh_sfd_params, marker.beyond),
 	{ 0, 0, 0 },
 };

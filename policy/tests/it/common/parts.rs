@@ -254,9 +254,11 @@ impl Bucket {
     /// Refills, and takes the tokens if they are there. Returns whether they were.
     pub fn packet(&mut self, params: &BucketParams, tokens: u32, now_ns: u64) -> bool {
         // SAFETY: as said above.
-        unsafe {
-            mh_test_token_bucket_packet(pointer(&params.0), pointer_mut(&mut self.0), tokens, now_ns) != 0
-        }
+        let taken = unsafe {
+            mh_test_token_bucket_packet(pointer(&params.0), pointer_mut(&mut self.0), tokens, now_ns)
+        };
+        assert!(taken <= 1, "the header says 1 or 0");
+        taken == 1
     }
 
     /// Returns the time until so many tokens are there, ns after the last refill; `None` for never.
