@@ -223,7 +223,7 @@ enum Order {
 }
 
 /// Every scheme, so that a new one must say where it belongs.
-const ORDER: [(&str, Order); 27] = [
+const ORDER: [(&str, Order); 28] = [
     ("droptail", Order::Fifo),
     ("red", Order::Fifo),
     ("ns2-red", Order::Fifo),
@@ -248,6 +248,7 @@ const ORDER: [(&str, Order); 27] = [
     ("cake", Order::WithinConnections),
     ("pias", Order::Demoted),
     ("ct-bytes", Order::Demoted),
+    ("ct-cake", Order::Demoted),
     ("srpt", Order::WithinConnections),
     ("las", Order::WithinConnections),
     ("empty", Order::WithinConnections),
