@@ -11,7 +11,7 @@ from pathlib import Path
 
 import mousehole
 import pytest
-from mousehole import estimate, memory, records
+from mousehole import estimate, memory, pool, records
 from mousehole.plain_text import plain
 from support import MODULE, SMALL_ARGUMENTS
 
@@ -212,7 +212,8 @@ def test_run__that_is_long_says_how_long_and_reports_progress(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(records, "LONG_S", 100.0)
-    (tmp_path / "a.toml").write_text(LONG_RUN.format(duration="600s"))
+    monkeypatch.setattr(pool, "POLL_S", 0.002)  # such a run may be over within a tenth of a second
+    (tmp_path / "a.toml").write_text(LONG_RUN.format(duration="1000s"))
     reports = Reports()
     mousehole.run(tmp_path / "a.toml", reporter=reports)
     assert re.fullmatch(r"about .*: one run", reports.said[0])
@@ -223,11 +224,13 @@ def test_run__that_is_long_says_how_long_and_reports_progress(
 def test_run__that_takes_longer_than_two_seconds_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(records, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(records, "PATIENCE_S", 0.02)
+    monkeypatch.setattr(pool, "POLL_S", 0.002)
     (tmp_path / "a.toml").write_text(LONG_RUN.format(duration="1000s"))
     reports = Reports()
     mousehole.run(tmp_path / "a.toml", reporter=reports)
     assert len(reports.said) == 1
+    monkeypatch.setattr(records, "PATIENCE_S", 10.0)
     quick = Reports()
     (tmp_path / "b.toml").write_text(LONG_RUN.format(duration="1s"))
     mousehole.run(tmp_path / "b.toml", reporter=quick)
