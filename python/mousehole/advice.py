@@ -9,6 +9,7 @@ import numpy as np
 from mousehole import _engine, findings, notes, tables
 from mousehole.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE
 from mousehole.install import Installation, installation, link_of
+from mousehole.options import scheme_name
 from mousehole.plan import Cell
 from mousehole.results import Finding, Results
 from mousehole.sizes import Summary, size_text
@@ -67,7 +68,7 @@ def ideals() -> frozenset[str]:
 
 def is_ideal(scheme: str) -> bool:
     """Returns whether nobody can deploy the scheme."""
-    return scheme.partition("(")[0] in ideals()
+    return scheme_name(scheme) in ideals()
 
 
 def _primary(results: Results, cell: Cell) -> list[Finding]:
@@ -92,11 +93,7 @@ def _few_replications(results: Results, cell: Cell) -> str:
         return f"No verdict: nothing is compared with {plan.baseline}; name schemes with --schemes."
     means = {scheme: _mean(results, cell, scheme, "short") for scheme in deployable}
     known = [scheme for scheme in deployable if np.isfinite(means[scheme])]
-    give = "gives" if plan.replications == 1 else "give"
-    few = (
-        f"No verdict: {counted(plan.replications, 'replication')} of {plan.base['duration']} {give} no "
-        f"interval; at least {LEAST_REPLICATIONS} are needed (--seeds)."
-    )
+    few = f"No verdict: {findings.few_replications_text(plan, plan.base['duration'])}."
     if not known:
         return few
     least = min(known, key=lambda scheme: means[scheme])
@@ -114,9 +111,8 @@ def _nothing_better(results: Results, cell: Cell, primary: list[Finding]) -> Adv
     if not open_ones:
         worse = [finding.scheme for finding in primary if finding.outcome == WORSE]
         even = [finding.scheme for finding in primary if finding.outcome == NO_BENEFIT]
-        parts = [f"{_names(even)}: no measurable benefit"] * bool(even) + [f"{_names(worse)}: worse"] * bool(
-            worse
-        )
+        judged = {"no measurable benefit": even, "worse": worse}
+        parts = [f"{_names(schemes)}: {word}" for word, schemes in judged.items() if schemes]
         lines = [f"Nothing here beats {plan.baseline} for transfers ≤ {short} ({'; '.join(parts)})."]
     else:
         nearest = min(
@@ -201,7 +197,7 @@ def _sureness(results: Results, cell: Cell, others: Sequence[str] = ()) -> str:
 
 
 def _unsteady(results: Results, cell: Cell) -> list[str]:
-    return ["Take care: " + lowered(note) for note in notes.unsteady(results, cell)[:1]]
+    return ["Take care: " + _lowered(note) for note in notes.unsteady(results, cell)[:1]]
 
 
 def _how(scheme: str, way: Installation | None, most: int) -> list[str]:
@@ -252,6 +248,6 @@ def _names(schemes: Sequence[str]) -> str:
     return ", ".join(schemes)
 
 
-def lowered(text: str) -> str:
+def _lowered(text: str) -> str:
     """Returns the text with a small first letter."""
     return text[:1].lower() + text[1:]

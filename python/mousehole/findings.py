@@ -7,7 +7,7 @@ import numpy as np
 
 from mousehole.engine_types import Floats
 from mousehole.evidence import LEAST_TRANSFERS
-from mousehole.plan import Cell, overlaid
+from mousehole.plan import Cell, Plan, overlaid
 from mousehole.reduction import PERCENTILES, BucketStatistic, SchemeStatistic
 from mousehole.results import CENSORED_SHARE, Finding, Results, finite
 from mousehole.sizes import Summary, size_text
@@ -264,6 +264,16 @@ def _with_floor(results: Results, endpoint: Endpoint, judged: Verdict) -> Verdic
     if capture is None or capture.is_enough(role) or endpoint.name == "page_mean_s":
         return judged
     return Verdict(UNDECIDED, f"not judged ({floor_text(results, role)})")
+
+
+def few_replications_text(plan: Plan, length: str = "") -> str:
+    """Returns why there is no interval: too few replications, each of `length` if it is given."""
+    each = f" of {length}" if length else ""
+    give = "gives" if plan.replications == 1 else "give"
+    return (
+        f"{counted(plan.replications, 'replication')}{each} {give} no interval; "
+        f"at least {LEAST_REPLICATIONS} are needed (--seeds)"
+    )
 
 
 def floor_text(results: Results, role: Summary) -> str:

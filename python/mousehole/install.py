@@ -10,6 +10,7 @@ from math import ceil, log2
 
 from mousehole import _engine, bottleneck
 from mousehole.engine_types import Scenario
+from mousehole.options import scheme_name
 
 FULL_PACKET = 1500
 """Bytes of a full packet, to turn packets into bytes and back."""
@@ -17,6 +18,8 @@ LEAST_BURST = 2 * FULL_PACKET
 """A token bucket holds at least this many bytes, so that a full packet always fits."""
 BURST_S = 0.002
 """Time that a token bucket's burst lasts at the link's rate, above `LEAST_BURST`."""
+CAKE_LIMIT = 4 << 20
+"""Bytes that CAKE may hold if tc is told nothing."""
 LOWER_EFFORT = 1
 """DSCP of traffic that gives way to all other (LE, RFC 8622); yellow packets get it."""
 
@@ -62,43 +65,50 @@ def link_of(scenario: Scenario, buffer: str) -> Link | None:
 
 def buffer_packets(buffer: str, rate_bps: int, rtt: str | None) -> int | None:
     """Returns a buffer in full packets, None for one in bandwidth-delay products of an unknown RTT."""
-    if buffer.endswith("bdp"):
-        if rtt is None:
-            return None
-        product = rate_bps / 8 * _engine.parse_duration("rtt", rtt)
-        return max(1, int(float(buffer.removesuffix("bdp")) * product / FULL_PACKET))
-    if buffer.endswith("p"):
-        return int(buffer.removesuffix("p"))
-    return max(1, _engine.parse_size("buffer", buffer) // FULL_PACKET)
+    if rtt is None and buffer.lower().endswith("bdp"):
+        return None
+    packets, size = _engine.parse_buffer("buffer", buffer, f"{rate_bps}bit", rtt or "0s")
+    return packets if size is None else size // FULL_PACKET
 
 
 def installation(scheme: str, link: Link) -> Installation | None:
     """Returns how Linux or a common router installs a scheme, None if they cannot do it."""
-    name = scheme.partition("(")[0].strip()
     values = _engine.scheme_parameters(scheme)
     if "|" in scheme:
         return _combination(scheme, values, link)
+    name = scheme_name(scheme)
+    if name == "cake" and values["tins"] != "besteffort":  # nothing here marks packets for other tins
+        return None
     if name in QUEUES:
-        return Installation(LINUX, QUEUES[name](values, link))
-    if name == "ct-cake":
-        marker, cake = _size_marker(values["th"], link), _cake({**values, "tins": "bulk"}, link)
-        return Installation(LINUX, (marker, *cake))
-    if name == "sfd" and values["mode"] == "total":  # a router's WRED has one average for all profiles
+        lines = QUEUES[name](values, link)
+    elif name == "ct-cake":
+        lines = _marked_cake(values["th"], values, link)
+    elif name == "sfd" and values["mode"] == "total":  # a router's WRED has one average for all profiles
         profiles = wred_profiles(values, ("in", "out"), link)
         return Installation(ROUTER, (_size_marker(values["th"], link), *profiles))
-    return None
+    else:
+        return None
+    return Installation(LINUX, lines) if lines else None
 
 
 def _combination(scheme: str, values: Mapping[str, str], link: Link) -> Installation | None:
     """Returns how SFD's marker in front of CAKE is installed: a firewall's rule and CAKE's Bulk tin."""
-    marker, _, queue = (part.partition("(")[0].strip() for part in scheme.partition("|"))
     # The firewall neither promotes nor forgets.
-    kept = {"sfd.promotion": "none", "sfd.timeout": "never"}
-    plain = (marker, queue) == ("sfd", "cake") and kept.items() <= values.items()
-    if not plain or values["cake.tins"] != "bulk":
+    kept = {"sfd.promotion": "none", "sfd.timeout": "never", "cake.tins": "bulk"}
+    if [scheme_name(part) for part in scheme.split("|")] != [
+        "sfd",
+        "cake",
+    ] or not kept.items() <= values.items():
         return None
     own = {key.removeprefix("cake."): value for key, value in values.items() if key.startswith("cake.")}
-    return Installation(LINUX, (_size_marker(values["sfd.th"], link), *_cake(own, link)))
+    lines = _marked_cake(values["sfd.th"], own, link)
+    return Installation(LINUX, lines) if lines else None
+
+
+def _marked_cake(threshold: str, values: Mapping[str, str], link: Link) -> tuple[str, ...]:
+    """Returns the firewall's rule and the line for CAKE behind it, which knows its Bulk tin by the DSCP."""
+    cake = _cake({**values, "tins": "bulk"}, link)
+    return (_size_marker(threshold, link), *cake) if cake else ()
 
 
 def _size_marker(threshold: str, link: Link) -> str:
@@ -198,14 +208,18 @@ def _fq_codel(values: Mapping[str, str], link: Link) -> tuple[str, ...]:
 
 
 def _cake(values: Mapping[str, str], link: Link) -> tuple[str, ...]:
+    """Returns the line for CAKE, which shapes by itself; none without ECN, which it always has."""
+    if values["ecn"] != "true":
+        return ()
     tins = "besteffort" if values["tins"] == "besteffort" else "diffserv3"
-    hosts = {"dual-srchost": "dual-srchost", "dual-dsthost": "dual-dsthost", "flows": "flows"}
-    isolation = hosts.get(values["hosts"], "triple-isolate")
+    share = float(values["shape"].removesuffix("%")) / 100 or 1.0
+    limit = values["limit"]
+    memory = _limit(limit) * FULL_PACKET if limit.endswith("p") else _engine.parse_size("limit", limit)
     overhead = f" overhead {link.overhead}" if link.overhead else ""
-    # Like the shaped link of the simulation, CAKE then holds the packets back itself.
     return (
-        f"tc qdisc replace dev DEV root cake bandwidth {rate_of_tc(link.rate_bps)} "
-        f"rtt {values['rtt']} {tins} {isolation}{overhead}",
+        f"tc qdisc replace dev DEV root cake bandwidth {rate_of_tc(round(share * link.rate_bps))} "
+        f"rtt {values['rtt']} {tins} {values['hosts']}{overhead}"
+        + (f" memlimit {memory}" if memory != CAKE_LIMIT else ""),
     )
 
 

@@ -5,7 +5,8 @@ from math import ceil
 import numpy as np
 
 from mousehole import _engine
-from mousehole.install import Link, link_of
+from mousehole.install import Link, in_packets, link_of
+from mousehole.options import scheme_name
 from mousehole.plan import Cell
 from mousehole.results import Results
 from mousehole.statistics import LEAST_REPLICATIONS, mser
@@ -30,7 +31,7 @@ LOW_THRESHOLD = 0.25
 NS2_BUFFER = 50
 """Packets of ns-2's default buffer, in which the papers without an entry below set their thresholds."""
 PAPER_BUFFER = {"shred": 225}
-"""Packets of the buffer in which a paper sets its thresholds: SHRED section 4.1."""
+"""Packets of the buffer in which a paper has its thresholds: SHRED section 5.1."""
 PROFILE_NOTE = (
     "The default profiles are the paper's, for 400 users on links of 45 to 175 Mbit/s. Give shares of the "
     "link that suit the number of its users, such as high_rate=2%,med_rate=4%."
@@ -148,7 +149,8 @@ def _far_below(results: Results, cell: Cell) -> list[str]:
 def _is_far_below(results: Results, cell: Cell, scheme: str, link: Link | None) -> bool:
     """Returns whether the highest threshold, or the queue that it leaves, is a small part of the buffer."""
     if link is not None:
-        return max(_upper_thresholds(scheme)) < LOW_THRESHOLD * link.buffer_packets
+        highest = max(in_packets(value, link.buffer_packets) for value in _upper_thresholds(scheme))
+        return highest < LOW_THRESHOLD * link.buffer_packets
     own, other = (
         float(np.mean(results.scheme_values(cell, name, "queue_mean_packets")))
         for name in (scheme, results.plan.baseline)
@@ -169,7 +171,7 @@ def scaled_form(scheme: str) -> str | None:
     if "|" in scheme:
         return None
     name, _, given = scheme.partition("(")
-    whole = PAPER_BUFFER.get(name.strip(), NS2_BUFFER)
+    whole = PAPER_BUFFER.get(scheme_name(scheme), NS2_BUFFER)
     kept = [
         item for item in given.removesuffix(")").split(",") if item and not _is_threshold(item.split("=")[0])
     ]
@@ -186,22 +188,16 @@ def _is_threshold(parameter: str) -> bool:
     return parameter.strip() in ("min", "max") or parameter.strip().endswith(("_min", "_max"))
 
 
-def _upper_thresholds(scheme: str) -> list[float]:
-    """Returns the upper thresholds of a scheme that has them in packets."""
+def _upper_thresholds(scheme: str) -> list[str]:
+    """Returns the upper thresholds of a scheme, each in packets or in percent of the buffer."""
     parameters = _engine.scheme_parameters(scheme)
-    return [
-        float(value.removesuffix("p"))
-        for name, value in parameters.items()
-        if name == "max" or name.endswith("_max")
-    ]  # fmt: skip
+    return [value for name, value in parameters.items() if name == "max" or name.endswith("_max")]
 
 
 def _thresholds_in_packets(scheme: str) -> bool:
-    parameters = _engine.scheme_parameters(scheme)
-    upper = [value for name, value in parameters.items() if name == "max" or name.endswith("_max")]
-    return (
-        bool(upper) and not any(value.endswith("%") for value in upper) and parameters.get("auto") != "true"
-    )
+    upper = _upper_thresholds(scheme)
+    is_automatic = _engine.scheme_parameters(scheme).get("auto") == "true"
+    return bool(upper) and not any(value.endswith("%") for value in upper) and not is_automatic
 
 
 def _one_colour(results: Results, cell: Cell) -> list[str]:

@@ -48,6 +48,11 @@ UNITS: dict[str, Unit] = {
 """The units of a scenario's quantities, by the names of their fields; traffic has fields of its own."""
 
 
+def scheme_name(scheme: str) -> str:
+    """Returns the name of a scheme or part without its parameters: `sfd` of `sfd(th=15kB)`."""
+    return scheme.partition("(")[0].strip()
+
+
 def with_unit(field: str, given: Any, unit: Unit) -> str:
     """Returns a quantity as text with its unit; a number counts bits per second, seconds or bytes.
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from mousehole.engine_types import Floats
 from mousehole.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE
+from mousehole.options import scheme_name
 from mousehole.plan import Cell, Plan
 from mousehole.results import Change, Finding, OverviewRow, Results, SizeRow
 from mousehole.sizes import Summary
@@ -83,7 +84,7 @@ def verdict_groups(findings: list[Finding]) -> list[tuple[str, list[str]]]:
 
 
 def _first(plan: Plan, name: str) -> str | None:
-    return next((scheme for scheme in plan.schemes if scheme.split("(")[0] == name), None)
+    return next((scheme for scheme in plan.schemes if scheme_name(scheme) == name), None)
 
 
 def _change(results: Results, cell: Cell, scheme: str, reference: str, role: Summary) -> Change:

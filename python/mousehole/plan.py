@@ -8,7 +8,7 @@ from math import ceil
 from mousehole import _engine, bottleneck
 from mousehole.engine_types import Floats, Scenario, TrafficSection
 from mousehole.errors import MouseholeError, conflict_error, field_error
-from mousehole.options import BYTES, least, load_list, text_list, with_unit
+from mousehole.options import BYTES, least, load_list, scheme_name, text_list, with_unit
 from mousehole.policy_trial import try_headers, try_scenarios
 from mousehole.scenario import SharedScenario, filled
 from mousehole.settings import Options
@@ -85,7 +85,7 @@ class Plan:
     @property
     def references(self) -> tuple[str, ...]:
         """The schemes that verdicts are against: the baseline, and FQ-CoDel if it is among the schemes."""
-        rivals = (scheme for scheme in self.schemes if scheme.split("(")[0] == "fq-codel")
+        rivals = (scheme for scheme in self.schemes if scheme_name(scheme) == "fq-codel")
         return tuple(dict.fromkeys((self.baseline, *rivals)))
 
     @property
@@ -225,7 +225,7 @@ def default_schemes() -> tuple[str, ...]:
     """Returns the schemes that are compared if none is named: of the first paper, and what Linux has."""
     known = {scheme["name"] for scheme in _engine.schemes()}
     wanted = ("droptail", "red", "sfd", "sfd(mode=coupled)", "s-sfd", "fq-codel", "cake", "ct-cake")
-    return tuple(scheme for scheme in wanted if scheme.split("(")[0] in known)
+    return tuple(scheme for scheme in wanted if scheme_name(scheme) in known)
 
 
 def _refuse_duplicates(schemes: tuple[str, ...], meanings: list[str]) -> None:

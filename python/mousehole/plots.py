@@ -18,6 +18,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator, PercentFormatter
 
 from mousehole import _engine, bottleneck, overview, tables
+from mousehole.options import scheme_name
 from mousehole.plan import Cell, Plan
 from mousehole.results import BucketRow, CdfRow, CurveRow, Results
 from mousehole.sizes import Summary, size_text
@@ -304,9 +305,9 @@ def look(scheme: str, schemes: Sequence[str]) -> Look:
     The name gives the colour; the marker and line tell apart names of one colour, and the schemes among
     `schemes` that differ in parameters only.
     """
-    name = scheme.partition("(")[0].strip()
+    name = scheme_name(scheme)
     place = _place_of_name(name)
-    variants = [other for other in schemes if other.partition("(")[0].strip() == name]
+    variants = [other for other in schemes if scheme_name(other) == name]
     turn = 5 * (place // len(COLOURS) + variants.index(scheme))
     return {
         "color": COLOURS[place % len(COLOURS)],

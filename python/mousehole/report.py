@@ -319,19 +319,12 @@ def _print_findings(console: Console, results: Results, cell: Cell) -> None:
     for reference in dict.fromkeys(finding.reference for finding in here):
         console.print(Text(f"Against {reference}, mean response time of transfers ≤ {short}:", style="bold"))
         if plan.replications < LEAST_REPLICATIONS:
-            console.print(Text(f"  {_no_verdict_text(plan)}"))
+            console.print(Text(f"  no verdict: {findings.few_replications_text(plan)}"))
             continue
         rivals = [item for item in here if item.reference == reference]
         for scheme in dict.fromkeys(finding.scheme for finding in rivals):
             _print_verdicts(console, [item for item in rivals if item.scheme == scheme], plan)
     console.print()
-
-
-def _no_verdict_text(plan: Plan) -> str:
-    replications = (
-        "1 replication gives" if plan.replications == 1 else f"{plan.replications} replications give"
-    )
-    return f"no verdict: {replications} no interval; at least {LEAST_REPLICATIONS} are needed (--seeds)"
 
 
 def _print_verdicts(console: Console, own: list[Finding], plan: Plan) -> None:

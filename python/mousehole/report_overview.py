@@ -10,6 +10,7 @@ from rich.text import Text
 from mousehole import findings, overview, tables
 from mousehole.advice import is_ideal
 from mousehole.findings import BETTER, PAGES, WORSE
+from mousehole.options import scheme_name
 from mousehole.plan import Cell
 from mousehole.results import Change, OverviewRow, Results, SizeRow
 from mousehole.sizes import size_text
@@ -60,7 +61,7 @@ def _cells(results: Results, row: OverviewRow, page_s: float | None) -> Cells:
     if page_s is not None:
         cells["page"] = Text(time_text(page_s))
     # On the empty link a packet waits for packets of its own connection only.
-    is_empty = row.scheme.split("(")[0] == "empty"
+    is_empty = scheme_name(row.scheme) == "empty"
     cells["delay p95"] = Text("–" if is_empty else time_text(row.queue_delay_p95_s))
     return cells
 

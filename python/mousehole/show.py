@@ -23,6 +23,7 @@ from mousehole.engine_types import (
     TrafficSource,
     TrafficSummary,
 )
+from mousehole.options import scheme_name
 from mousehole.sizes import size_text
 from mousehole.tabling import say
 from mousehole.texts import counted, rate_text, share_text, span_text, time_text
@@ -90,7 +91,7 @@ def scheme_entry(text: str) -> CatalogueEntry:
 
     The entry of `marker|queue` has the parameters of all its parts, each with its part's name before it.
     """
-    name = text.partition("(")[0].strip()
+    name = scheme_name(text)
     parts = {part["name"]: part for part in _engine.parts()}
     named = {scheme["name"]: scheme for scheme in _engine.schemes()}
     if "|" in text:
@@ -110,7 +111,7 @@ def scheme_entry(text: str) -> CatalogueEntry:
 
 def _combined_entry(text: str, entries: Mapping[str, CatalogueEntry]) -> CatalogueEntry:
     values = _engine.scheme_parameters(text)
-    used = [entries[item.partition("(")[0].strip()] for item in text.split("|")]
+    used = [entries[scheme_name(item)] for item in text.split("|")]
     params = [
         {
             **param,

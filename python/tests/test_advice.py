@@ -226,6 +226,8 @@ def test_of_grid__groups_the_cells_by_answer() -> None:
     [
         ("cake", "root cake bandwidth 5mbit rtt 100ms besteffort triple-isolate"),
         ("cake(hosts=flows,rtt=50ms)", "root cake bandwidth 5mbit rtt 50ms besteffort flows"),
+        ("cake(shape=95)", "root cake bandwidth 4750kbit rtt 100ms besteffort triple-isolate"),
+        ("cake(limit=1MB)", "besteffort triple-isolate memlimit 1000000"),
         ("droptail", "pfifo limit 50"),
         ("fq-codel", "fq_codel limit 10240 flows 1024 quantum 1500 target 5ms interval 100ms ecn"),
         ("fq-codel(ecn=false)", "interval 100ms noecn"),
@@ -319,6 +321,7 @@ def test_installation__wred_has_one_average() -> None:
     [
         *("shred", "rio-ps", "lfp", "las", "s-sfd", "sfd|cake(tins=colour)"),
         "sfd(promotion=one-of-k,timeout=never)|cake(tins=bulk)",
+        *("cake(tins=class)", "cake(ecn=false)", "ct-cake(ecn=false)"),
         "sfd|cake(tins=bulk)",  # a firewall does not forget a connection that was silent
     ],
 )
@@ -328,7 +331,16 @@ def test_installation__what_nothing_installs(scheme: str) -> None:
 
 @pytest.mark.parametrize(
     ("buffer", "packets"),
-    [("50p", 50), ("64kB", 42), ("1bdp", 33), ("0.01bdp", 1), ("4MiB", 2796), ("1000B", 1)],
+    [
+        ("50p", 50),
+        ("64kB", 42),
+        ("1bdp", 33),
+        ("0.03bdp", 1),
+        ("4MiB", 2796),
+        ("50P", 50),
+        ("1BDP", 33),
+        ("1500B", 1),
+    ],
 )
 def test_buffer_packets__of_every_unit(buffer: str, packets: int) -> None:
     assert install.buffer_packets(buffer, 5_000_000, "80ms") == packets

@@ -258,15 +258,9 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset {
                 part: "demotion",
                 settings: &[
-                    named(
-                        "th",
-                        &["first"],
-                        "1MB",
-                        "connections are bulk beyond this many bytes in the data direction",
-                        "a common choice in such rules; ours",
-                    ),
-                    fixed(&["second"], "4294967295B"),
-                    fixed(&["timeout"], "never"),
+                    bulk_beyond("1MB", "a common choice in such rules; ours"),
+                    NEVER_RED,
+                    NEVER_FORGOTTEN,
                     NO_SYN,
                 ],
             },
@@ -285,15 +279,9 @@ pub const SCHEMES: &[NamedScheme] = &[
             Preset {
                 part: "demotion",
                 settings: &[
-                    named(
-                        "th",
-                        &["first"],
-                        "30kB",
-                        "connections are bulk beyond this many bytes in the data direction",
-                        "ours; compare others on your own traffic",
-                    ),
-                    fixed(&["second"], "4294967295B"),
-                    fixed(&["timeout"], "never"),
+                    bulk_beyond("30kB", "ours; compare others on your own traffic"),
+                    NEVER_RED,
+                    NEVER_FORGOTTEN,
                     NO_SYN,
                 ],
             },
@@ -339,6 +327,20 @@ const fn alone(
 
 /// In the simulator a new connection is a new flow anyway.
 const NO_SYN: Setting = fixed(&["syn"], "true");
+const NEVER_RED: Setting = fixed(&["second"], "4294967295B");
+const NEVER_FORGOTTEN: Setting = fixed(&["timeout"], "never");
+
+/// Returns the threshold of a firewall's rule, under the name that schemes with such a rule have for it.
+const fn bulk_beyond(value: &'static str, source: &'static str) -> Setting {
+    named(
+        "th",
+        &["first"],
+        value,
+        "connections are bulk beyond this many bytes in the data direction",
+        source,
+    )
+}
+
 const SFD_MARKER: &[Setting] = &[fixed(&["promotion"], "none"), fixed(&["k"], "4"), NO_SYN];
 
 const IN_MIN: Setting =
