@@ -43,7 +43,10 @@
  *   A dropper may offer:
  *   MH_DEPARTED(name)  void mh_name_departed(const params *, state *, u32 colour, const struct mh_backlog *after,
  *                                            u64 now_ns)
- *     Notes that a packet of this colour started transmission and left `after` waiting.
+ *     Notes that packets of this colour started transmission, the last of them at `now_ns`, and left `after`
+ *     waiting. The caller may call it for each departure, or once for each colour of which packets departed since the
+ *     last arrival, in any order, with what waits after all of them. `now_ns` is then a time without meaning where
+ *     `after` holds packets of the colour. The policy's decisions must be the same.
  *
  * An all-zero flow or state is a fresh one. Structs have no hidden padding. Words named `reserved` are 0 and are
  * not read. A member `settings` holds values that only the set-up function reads.
