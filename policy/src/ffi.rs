@@ -167,6 +167,7 @@ mod tests {
         let rust = [
             layout!(View: ip_bytes, segments, window_hint, colour, flags, application, sequence),
             layout!(Backlog: bytes, idle_since_ns, colour_bytes, packets, colour_packets),
+            crate::full_buffer::layout(),
             layout!(RawLinkContext: rate_bps, bottleneck_bps, buffer_bytes, buffer_packets, shares, parameters, parameter_count),
             layout!(RawParameter: name, value, meaning, source, choices, least, most, kind, bits, mask, offset, bytes, count, stride),
             layout!(RawPolicy: abi, kind, key, returns, flags, params_bytes, flow_bytes, state_bytes, parameter_count,
