@@ -42,7 +42,8 @@ const unsigned int mh_layout[] = {
 	offsetof(struct mh_policy, mark), offsetof(struct mh_policy, drop), offsetof(struct mh_policy, expired),
 	offsetof(struct mh_policy, flow_end), offsetof(struct mh_policy, period),
 	offsetof(struct mh_policy, classify), offsetof(struct mh_policy, control), offsetof(struct mh_policy, shape),
-	offsetof(struct mh_policy, departed),
+	offsetof(struct mh_policy, departed), offsetof(struct mh_policy, restarts),
+	offsetof(struct mh_policy, published_offset), offsetof(struct mh_policy, published_bytes),
 };
 const unsigned int mh_layout_length = sizeof(mh_layout) / sizeof(mh_layout[0]);
 
