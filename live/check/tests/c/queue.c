@@ -24,16 +24,17 @@ struct bpf_spin_lock {
 struct mh_queue_arrival {
 	struct mh_view view;
 	u32 random;
+	u32 reserved;
 	u64 now_ns;
 };
 
-/* One arrival, and the answer. */
+/* One arrival, and the answer. Mirrored in ../queue.rs, as words. */
 struct mh_queue_input {
 	MH_QUEUE_JOIN3(mh_queue_params_, MH_QUEUE_NAME, ) params;
 	struct mh_virtual_fifo_params fifo;
 	struct mh_queue_arrival arrival;
-	u64 start_ns; /* MH_NEVER if it was dropped */
 	u64 verdict;
+	u64 start_ns; /* MH_NEVER if it was dropped */
 };
 
 struct mh_queue {
