@@ -56,29 +56,33 @@ impl Home {
 
     /// Returns the place of a device, which may not exist yet.
     pub fn place(&self, device: &Device) -> Place {
-        Place { path: self.path.join(format!("{}-{}", device.namespace, device.index)) }
+        place_of(&self.path, device)
     }
+}
 
-    /// Returns the place of a device of this namespace by its name, whether or not it still exists; `None` if nothing is
-    /// kept of it.
-    ///
-    /// # Errors
-    /// A sentence when the folder cannot be read.
-    pub fn find(&self, name: &str) -> Result<Option<Place>> {
-        let namespace = device::namespace()?;
-        let mut all = places()?;
-        // A device that exists is named by its number; one that is gone, by its record.
-        if let Ok(device) = Device::find(name) {
-            let place = self.place(&device);
-            if place.exists() {
-                return Ok(Some(place));
-            }
+/// Returns the place of a device of this namespace by its name, whether or not it still exists; `None` if nothing is
+/// kept of it.
+///
+/// # Errors
+/// A sentence when the folder cannot be read.
+pub fn find(name: &str) -> Result<Option<Place>> {
+    let namespace = device::namespace()?;
+    let mut all = places()?;
+    // A device that exists is named by its number; one that is gone, by its record.
+    if let Ok(device) = Device::find(name) {
+        let place = place_of(&folder()?, &device);
+        if place.exists() {
+            return Ok(Some(place));
         }
-        all.retain(|place| {
-            place.record().is_ok_and(|record| record.device == name && record.namespace == namespace)
-        });
-        Ok(all.pop())
     }
+    all.retain(|place| {
+        place.record().is_ok_and(|record| record.device == name && record.namespace == namespace)
+    });
+    Ok(all.pop())
+}
+
+fn place_of(folder: &Path, device: &Device) -> Place {
+    Place { path: folder.join(format!("{}-{}", device.namespace, device.index)) }
 }
 
 impl Place {

@@ -20,8 +20,17 @@ const FILTER_HANDLE: u32 = 0x6d48;
 const FILTER_PRIORITY: u32 = 0x6d48;
 
 /// Maps that outlive a command and a program.
-pub const PINNED: [&str; 7] =
-    ["ml_flows", "ml_users", "ml_settings", "ml_control", "ml_state", "ml_counters", "ml_published"];
+pub const PINNED: [&str; 9] = [
+    "ml_flows",
+    "ml_users",
+    "ml_settings",
+    "ml_control",
+    "ml_agent",
+    "ml_state",
+    "ml_counters",
+    "ml_published",
+    "ml_ended",
+];
 
 /// What libbpf said last, for messages.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
