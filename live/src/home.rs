@@ -185,7 +185,7 @@ impl Place {
     /// # Errors
     /// A sentence when a pin cannot be removed.
     pub fn remove_pins(&self) -> Result<()> {
-        let mut pins = vec![self.link(), self.program()];
+        let mut pins = vec![self.link(), self.program(), self.program().with_file_name("program-new")];
         if let Ok(maps) = fs::read_dir(self.path.join("maps")) {
             pins.extend(maps.flatten().map(|entry| entry.path()));
         }

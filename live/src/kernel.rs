@@ -59,7 +59,7 @@ pub struct Maps<'a> {
 /// # Errors
 /// A sentence when the kernel refuses it, with the last that its verifier said.
 pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
-    set_print(Some((PrintLevel::Warn, listen)));
+    quiet();
     SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
     let refused = |error: &dyn std::fmt::Display| {
         Failure::new(format!("the program cannot be loaded; {error}{}", said()))
@@ -178,29 +178,43 @@ impl Loaded {
         Ok((Attachment::Clsact { added }, None))
     }
 
-    /// Puts the program in the place of the one that a pinned link holds, at once for every packet.
+    /// Puts the program in the place of the one that runs at a device, at once for every packet.
     ///
     /// # Errors
     /// A sentence when the kernel refuses it; the former program stays.
-    pub fn replace(&self, place: &Place) -> Result<()> {
-        let link = open_pin(&place.link()).map_err(|error| {
-            Failure::system(format!("{} cannot be opened", place.link().display()), &error)
-        })?;
-        // SAFETY: both descriptors are open; no options are given.
-        let done = unsafe {
-            libbpf_sys::bpf_link_update(
-                link.as_raw_fd(),
-                self.program().as_fd().as_raw_fd(),
-                std::ptr::null(),
-            )
-        };
-        match done {
-            0 => Ok(()),
+    pub fn replace(&self, place: &Place, device: &Device, attachment: Attachment) -> Result<()> {
+        let program = self.program().as_fd().as_raw_fd();
+        let refused = |error: i32| Failure::system("the program cannot be replaced", &io::Error::from_raw_os_error(-error));
+        if attachment == Attachment::Tcx {
+            let link = open_pin(&place.link())
+                .map_err(|error| Failure::system(format!("{} cannot be opened", place.link().display()), &error))?;
+            // SAFETY: both descriptors are open; no options are given.
+            return match unsafe { libbpf_sys::bpf_link_update(link.as_raw_fd(), program, std::ptr::null()) } {
+                0 => Ok(()),
+                error => Err(refused(error)),
+            };
+        }
+        // The new pin goes beside the old one and takes its name when the filter has changed.
+        let (path, new) = (place.program(), place.program().with_file_name("program-new"));
+        let _ = std::fs::remove_file(&new); // of an upgrade that was killed
+        pin(program, &new)?;
+        let mut options = filter_options(program);
+        options.flags = libbpf_sys::BPF_TC_F_REPLACE;
+        // SAFETY: both structs have the sizes that they say; the program's descriptor is open.
+        match unsafe { libbpf_sys::bpf_tc_attach(&hook(device.index), &mut options) } {
+            0 => std::fs::rename(&new, &path)
+                .map_err(|error| Failure::system(format!("{} cannot be renamed", new.display()), &error)),
             error => {
-                Err(Failure::system("the program cannot be replaced", &io::Error::from_raw_os_error(-error)))
+                let _ = std::fs::remove_file(&new); // it holds a program that nothing runs
+                Err(refused(error))
             }
         }
     }
+}
+
+/// Keeps libbpf from printing; what it says goes into failures.
+pub fn quiet() {
+    set_print(Some((PrintLevel::Warn, listen)));
 }
 
 /// Returns the name of the kernel's own section of an object; `None` when it has none.

@@ -7,7 +7,7 @@ use mousehole_live::request::{
     Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_MARKER, DEFAULT_SCHEME, Mode, Request, User, Via,
 };
 use mousehole_live::start::{Manner, start, upgrade};
-use mousehole_live::{agent, confirm, stop};
+use mousehole_live::{agent, confirm, kernel, stop};
 use mousehole_sim::units::parse_dur;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -204,6 +204,7 @@ impl UpOptions {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    kernel::quiet();
     match run(&cli.command) {
         Ok(lines) => {
             let mut out = std::io::stdout().lock();

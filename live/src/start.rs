@@ -122,7 +122,8 @@ pub fn upgrade(name: &str) -> Result<Vec<String>> {
     }
     let maps = Maps { place: Some(&place), reuse: true, flows: record.request.flows };
     let loaded = kernel::load(&bytes, maps)?;
-    loaded.replace(&place)?;
+    let attachment = record.attachment.ok_or_else(|| stop::nothing(name))?;
+    loaded.replace(&place, &device, attachment)?;
     record.version = env!("CARGO_PKG_VERSION").into();
     record.link_id = kernel::pinned_link(&place.link()).ok().map(|info| info.id);
     place.write_record(&record)?;
