@@ -334,17 +334,18 @@ ML_INLINE void ml_queue(const struct ml_all_settings *all, struct ml_state *stat
 {
 	const struct mh_view *view = &scratch->packet.view;
 	struct mh_backlog *backlog = &scratch->backlog;
-	u32 colour, full;
+	u32 colour, rank, full;
 
 	mh_virtual_fifo_settle(&state->fifo, now_ns, &scratch->departures);
 	mh_virtual_fifo_backlog(&all->fifo, &state->fifo, view, backlog);
-	(void)colour;
-	(void)random;
+	(void)colour, (void)rank, (void)random;
 #if ML_DROPPER_TRACKS
-	for (colour = 0; colour < MH_COLOURS; colour++)
+	for (rank = 0; rank < MH_COLOURS; rank++) {
+		colour = (u32)mh_min(scratch->departures.order[rank], MH_COLOURS - 1);
 		if (scratch->departures.packets[colour])
 			ML_JOIN3(mh_, ML_DROPPER, _departed)(&all->dropper, &state->dropper, colour, backlog,
 							     scratch->departures.last_ns[colour]);
+	}
 #endif
 	if (scratch->packet.kind >= ML_IS_NOT_IP) {
 		/* Passed on unseen, but it takes its place. */
