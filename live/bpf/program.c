@@ -270,6 +270,31 @@ ML_INLINE u32 ml_mark(const struct ml_all_settings *all, struct ml_state *state,
 }
 #endif
 
+#if ML_MARKER_READS_HINTS || ML_DROPPER_READS_HINTS
+/*
+ * Fills in what the sending socket knows, of packets that this host sends: its congestion window, and whether it is
+ * in loss recovery, that is while segments are lost or sent again and not yet acknowledged. Forwarded packets have no
+ * socket and no hint. The receiver's window is not among what the kernel's stable interface tells.
+ */
+ML_INLINE void ml_read_socket(struct __sk_buff *skb, struct mh_view *view)
+{
+	struct bpf_sock *socket = skb->sk;
+	struct bpf_tcp_sock *tcp;
+
+	if (!socket)
+		return;
+	socket = bpf_sk_fullsock(socket);
+	if (!socket)
+		return;
+	tcp = bpf_tcp_sock(socket);
+	if (!tcp)
+		return;
+	view->window_hint = (u16)mh_min(tcp->snd_cwnd, 0xffff);
+	if (tcp->retrans_out || tcp->lost_out)
+		view->flags |= MH_IN_RECOVERY;
+}
+#endif
+
 /* What was decided of a packet. */
 struct ml_decision {
 	u32 colour;  /* MH_GREEN, .. or MH_DISCARD */
@@ -422,6 +447,9 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 	if (packet->is_short && !bpf_skb_pull_data(skb, (u32)mh_min(skb->len, ML_LOOKED_AT)))
 		ml_parse(skb, packet, all->settings.link_header_bytes);
 	ml_count_kind(counters, packet);
+#if ML_MARKER_READS_HINTS || ML_DROPPER_READS_HINTS
+	ml_read_socket(skb, &packet->view);
+#endif
 	random = bpf_get_prandom_u32();
 	(void)random;
 #if ML_QUEUE
@@ -468,6 +496,8 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 #ifdef ML_USER
 	if (user && decision.colour <= MH_RED) {
 		packet->view.colour = (u8)decision.colour;
+		/* The policy reads the colour from memory, and the verifier sees each of its comparisons. */
+		__asm__ volatile("" ::: "memory");
 		decision.colour = ML_JOIN3(mh_, ML_USER, _packet)(&all->user, &user->policy, &state->user,
 								  &packet->view, now_ns, random);
 		user->last_seen_ns = now_ns;
