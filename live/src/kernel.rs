@@ -184,10 +184,13 @@ impl Loaded {
     /// A sentence when the kernel refuses it; the former program stays.
     pub fn replace(&self, place: &Place, device: &Device, attachment: Attachment) -> Result<()> {
         let program = self.program().as_fd().as_raw_fd();
-        let refused = |error: i32| Failure::system("the program cannot be replaced", &io::Error::from_raw_os_error(-error));
+        let refused = |error: i32| {
+            Failure::system("the program cannot be replaced", &io::Error::from_raw_os_error(-error))
+        };
         if attachment == Attachment::Tcx {
-            let link = open_pin(&place.link())
-                .map_err(|error| Failure::system(format!("{} cannot be opened", place.link().display()), &error))?;
+            let link = open_pin(&place.link()).map_err(|error| {
+                Failure::system(format!("{} cannot be opened", place.link().display()), &error)
+            })?;
             // SAFETY: both descriptors are open; no options are given.
             return match unsafe { libbpf_sys::bpf_link_update(link.as_raw_fd(), program, std::ptr::null()) } {
                 0 => Ok(()),

@@ -27,6 +27,8 @@ enum Verb {
     Mark(MarkOptions),
     /// Put a scheme's marker and queue at the device
     Up(UpOptions),
+    /// Mark or queue what this host sends, by the state of its own TCP connections
+    Host(HostOptions),
     /// Take everything back
     Down(DownOptions),
     /// Let what waits for confirmation stay
@@ -129,6 +131,26 @@ struct UpOptions {
 }
 
 #[derive(Debug, Args)]
+struct HostOptions {
+    #[command(flatten)]
+    common: Common,
+    /// tcp-ds or tcp-ds-r: colours by the window, held to a profile; shred: a queue that spares small windows
+    #[arg(long, value_name = "SCHEME", default_value = "tcp-ds")]
+    scheme: String,
+    /// The initial window of this host's connections, by which the published thresholds are scaled (1 leaves them)
+    #[arg(long, value_name = "SEGMENTS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    initial_window: u32,
+    /// The DSCPs of green, yellow and red: three drop precedences of one class
+    #[arg(long, value_name = "DSCP,..", default_value = "af11,af12,af13")]
+    dscp: String,
+    /// The rate of the link, for shred, and for profiles that are shares of it
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
+    #[arg(long, value_name = "BUFFER", help = format!("The buffer, for shred (default {DEFAULT_BUFFER})"))]
+    buffer: Option<String>,
+}
+
+#[derive(Debug, Args)]
 struct DownOptions {
     /// The device
     #[arg(required_unless_present = "all")]
@@ -202,6 +224,23 @@ impl UpOptions {
     }
 }
 
+impl HostOptions {
+    fn request(&self) -> Result<Request> {
+        // A scheme whose queue reads windows needs that queue here; one that colours is read by queues elsewhere.
+        let is_queue = self.scheme.starts_with("shred");
+        let mut request = self.common.request(if is_queue { Mode::Up } else { Mode::Mark })?;
+        request.scheme = self.scheme.clone();
+        request.initial_window = Some(self.initial_window);
+        if !is_queue {
+            request.via = Some(Via::Dscp);
+            request.dscp = self.dscp.clone();
+        }
+        request.rate = self.rate.clone().or(request.rate);
+        set(&mut request.buffer, &self.buffer);
+        Ok(request)
+    }
+}
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     kernel::quiet();
@@ -225,6 +264,7 @@ fn run(verb: &Verb) -> Result<Vec<String>> {
     match verb {
         Verb::Mark(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
         Verb::Up(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
+        Verb::Host(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
         Verb::Down(DownOptions { all: true, .. }) => stop::stop_all(),
         Verb::Down(DownOptions { device, .. }) => stop::stop(device.as_deref().unwrap_or_default()),
         Verb::Confirm { device } => confirm::confirm(device),
