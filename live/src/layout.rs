@@ -5,7 +5,7 @@
 pub const COLOURS: usize = 3;
 
 /// Reasons for drops, in the order of `ML_EARLY` ..
-pub const DROP_REASONS: [&str; 4] = ["early", "forced", "full buffer", "policed"];
+pub const DROP_REASONS: [&str; 4] = ["early", "forced", "full-buffer", "policed"];
 
 /// Leaves the DSCP alone.
 pub const KEEP_DSCP: u8 = 255;
