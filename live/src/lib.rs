@@ -9,6 +9,8 @@ pub mod deployment;
 pub mod detach;
 pub mod device;
 pub mod error;
+pub mod explain;
+pub mod flows;
 pub mod home;
 pub mod kernel;
 pub mod layout;
