@@ -24,4 +24,5 @@ pub mod start;
 pub mod status;
 pub mod stop;
 pub mod tc;
+pub mod tune;
 pub mod words;
