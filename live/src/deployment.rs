@@ -43,6 +43,16 @@ pub enum Shaper {
     },
 }
 
+impl Shaper {
+    /// Returns the rate and buffer; `None` where no queue is brought.
+    pub fn fifo(&self) -> Option<&Fifo> {
+        match self {
+            Shaper::None => None,
+            Shaper::Fifo(fifo) | Shaper::Classes { fifo, .. } => Some(fifo),
+        }
+    }
+}
+
 /// A FIFO at a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fifo {

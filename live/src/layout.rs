@@ -5,7 +5,7 @@
 pub const COLOURS: usize = 3;
 
 /// Reasons for drops, in the order of `ML_EARLY` ..
-pub const DROP_REASONS: [&str; 4] = ["early", "forced", "full buffer", "policed"];
+pub const DROP_REASONS: [&str; 4] = ["early", "forced", "full-buffer", "policed"];
 
 /// Units of a limit: `MH_BYTES` and `MH_PACKETS`.
 pub const BYTES: u32 = 0;
