@@ -58,7 +58,7 @@ pub fn compile_with(name: &str, more: &[&str]) -> Result<Vec<u8>> {
     let queue = match parts[2] {
         "none" => Queue::None,
         "droptail" => Queue::DropTail,
-        part => Queue::Dropper(named(policy(part))?, policy(part).tracks_departures()),
+        part => Queue::Dropper(named(policy(part))?),
     };
     compile(&Combination { marker: marker(parts[0])?, user: marker(parts[1])?, queue }, more)
 }
