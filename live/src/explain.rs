@@ -339,18 +339,25 @@ fn why_not_seen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
     if !running {
         return vec![format!("{title}: the program does not run; `mousehole-live status {title}` says why")];
     }
-    for table in flowtables(&title) {
+    let tables = flowtables(&title);
+    if let Some((sent, came_by)) = watched(one, &title).filter(|(sent, came_by)| *sent > 10 + 2 * came_by) {
+        let names = match tables.is_empty() {
+            true => {
+                "no flowtable of nft names the device, so that a card's or switch's own offload is likely"
+                    .into()
+            }
+            false => format!("nft's flowtable {} names the device", tables.join(" and ")),
+        };
         reasons.push(format!(
-            "{title}: flow offload takes established flows past every program here: nft's flowtable {table} names the device; \
-             remove the rule that adds flows to it"
+            "{title}: flow offload takes packets past every program: the device sent {} within a second, and {came_by} came by \
+             here; {names}",
+            count(sent, "packet")
         ));
-    }
-    let sent = transmitted(&title);
-    if let Some(sent) = sent.filter(|sent| *sent > 100 + 2 * (seen + counters.not_ip.packets)) {
+    } else if !tables.is_empty() {
         reasons.push(format!(
-            "{title}: the device sent {} since it exists, but {} came by here: offload took the rest, or it was sent earlier",
-            count(sent, "packet"),
-            count(seen, "packet")
+            "{title}: nft's flowtable {} names the device: in hardware (`flags offload`) it takes established flows past every \
+             program, in software they are seen here",
+            tables.join(" and ")
         ));
     }
     if one.deployment().is_some_and(|deployment| deployment.marker.is_none()) {
@@ -403,6 +410,18 @@ fn flowtables_in(text: &str, device: &str) -> Vec<String> {
         .collect()
 }
 
+/// Returns the packets that a device sent within a second, and those that came by the program.
+fn watched(one: &Observed, device: &str) -> Option<(u64, u64)> {
+    let seen = || {
+        one.counters()
+            .ok()
+            .map(|all| [all.ipv4, all.ipv6, all.not_ip, all.malformed].iter().map(|c| c.packets).sum())
+    };
+    let (sent, came_by): (u64, u64) = (transmitted(device)?, seen()?);
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    Some((transmitted(device)?.saturating_sub(sent), seen()?.saturating_sub(came_by)))
+}
+
 /// Returns the packets that a device sent, by the kernel's own count.
 fn transmitted(device: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/net/dev").ok()?;
@@ -431,10 +450,13 @@ pub fn text(explanation: &Explanation) -> Vec<String> {
         let flow = &one.flow;
         lines.push(format!("{} at {}", flow.title, one.device));
         lines.push(format!(
-            "  sent    {} in {}, {}; last {} ago",
+            "  sent    {} in {}{}; the last {} ago",
             bytes(flow.bytes as f64),
             count(flow.packets.into(), "packet"),
-            span(flow.age_s - flow.idle_s),
+            match flow.age_s - flow.idle_s {
+                short if short < 0.01 => String::new(),
+                long => format!(" within {}", span(long)),
+            },
             span(flow.idle_s)
         ));
         lines.push(format!("  colour  {} now; {}", flow.colour, flow.shares()));

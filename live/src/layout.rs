@@ -226,3 +226,97 @@ impl Counters {
         self.without_state += other.without_state;
     }
 }
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use libbpf_rs::btf::types::{MemberAttr, Struct};
+    use libbpf_rs::btf::{Btf, HasSize as _};
+    use std::mem::offset_of;
+
+    /// Returns the size of a struct in C and its members: name and offset.
+    fn in_c(btf: &Btf, name: &str) -> (usize, Vec<(String, usize)>) {
+        let found: Struct = btf.type_by_name(name).unwrap_or_else(|| panic!("no object has {name}"));
+        let members = found.iter().map(|member| {
+            let MemberAttr::Normal { offset } = member.attr else { panic!("{name} has bit fields") };
+            (member.name.expect("members have names").to_string_lossy().into_owned(), offset as usize / 8)
+        });
+        (found.size(), members.collect())
+    }
+
+    macro_rules! same {
+        ($btf:expr, $c:literal, $rust:ident, $($member:ident),+) => {
+            let (bytes, members) = in_c($btf, $c);
+            let here = vec![$((stringify!($member).to_string(), offset_of!($rust, $member))),+];
+            assert_eq!(members, here, "{}", $c);
+            assert_eq!(bytes, size_of::<$rust>(), "{}", $c);
+        };
+    }
+
+    #[test]
+    fn structs__are_those_of_the_programs() {
+        for name in ["sfd-none-none", "rio_ps-none-multi_red"] {
+            let (_, object) =
+                crate::object::PROGRAMS.iter().find(|(known, _)| *known == name).expect("it is built in");
+            let btf = Btf::from_raw("mousehole", object).unwrap().expect("programs have type information");
+            same!(
+                &btf,
+                "ml_key",
+                Key,
+                source,
+                destination,
+                source_port,
+                destination_port,
+                protocol,
+                reserved
+            );
+            same!(
+                &btf,
+                "ml_flow",
+                Flow,
+                colour,
+                already_marked,
+                first_seen_ns,
+                last_seen_ns,
+                bytes,
+                packets,
+                colour_packets,
+                dropped,
+                ce_marked
+            );
+            same!(&btf, "ml_count", Count, packets, bytes);
+            same!(
+                &btf,
+                "ml_counters",
+                Counters,
+                ipv4,
+                ipv6,
+                not_ip,
+                malformed,
+                fragments,
+                super_packets,
+                colour,
+                dropped,
+                colour_dropped,
+                ce_marked,
+                already_marked,
+                new_flows,
+                without_state
+            );
+            same!(&btf, "ml_action", Action, priority, dscp, overrides);
+            same!(
+                &btf,
+                "ml_settings",
+                Settings,
+                shadow,
+                link_header_bytes,
+                user_is_destination,
+                limit_packets,
+                limit_bytes,
+                action
+            );
+            same!(&btf, "ml_control", Control, active, reserved, agent_seen_ns);
+        }
+    }
+}

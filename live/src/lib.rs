@@ -18,6 +18,7 @@ pub mod metrics;
 pub mod netlink;
 pub mod object;
 pub mod observe;
+pub mod persist;
 pub mod record;
 pub mod request;
 pub mod start;

@@ -9,7 +9,7 @@ use mousehole_live::request::{
 use mousehole_live::start::{Manner, start, upgrade};
 use mousehole_live::status::{self, Status};
 use mousehole_live::tune::{Changes, tune};
-use mousehole_live::{agent, confirm, explain, flows, kernel, metrics, stop};
+use mousehole_live::{agent, confirm, explain, flows, kernel, metrics, persist, stop};
 use mousehole_sim::units::parse_dur;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -42,6 +42,8 @@ enum Verb {
     Explain(ExplainOptions),
     /// Change parameters of what runs; flows and queue keep their state
     Tune(TuneOptions),
+    /// Write units of systemd, so that what runs now comes back at boot
+    Persist(PersistOptions),
     /// Let what waits for confirmation stay
     Confirm {
         /// The device
@@ -209,6 +211,23 @@ struct ExplainOptions {
     /// Write JSON
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Debug, Args)]
+struct PersistOptions {
+    /// The device
+    device: String,
+    /// Remove the units
+    #[arg(long)]
+    remove: bool,
+    /// Print the units, and write nothing
+    #[arg(long, conflicts_with_all = ["remove", "now"])]
+    print: bool,
+    /// Enable and start them too; with --remove, disable and stop them
+    #[arg(long)]
+    now: bool,
+    #[arg(long, value_name = "FOLDER", help = format!("Where the units are written (default {})", persist::UNITS))]
+    directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -399,6 +418,15 @@ fn run(verb: &Verb) -> Result<Vec<String>> {
             Ok(if options.json { vec![explain::json(&found)] } else { explain::text(&found) })
         }
         Verb::Tune(options) => tune(&options.device, &options.changes()?),
+        Verb::Persist(options) => {
+            let manner = persist::Manner {
+                remove: options.remove,
+                print: options.print,
+                now: options.now,
+                directory: options.directory.clone(),
+            };
+            persist::persist(&options.device, &manner)
+        }
         Verb::Confirm { device } => confirm::confirm(device),
         Verb::Upgrade { device } => upgrade(device),
         Verb::Agent { device } => agent::run(device).map(|()| Vec::new()),

@@ -394,7 +394,10 @@ fn screen(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
             one.device
         ));
     }
-    lines.push(format!("  command   {}", details.command.join(" ")));
+    let (program, words) =
+        details.command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+    let program = program.rsplit('/').next().unwrap_or_default();
+    lines.push(format!("  command   {program} {}", words.join(" ")));
     let link = match (details.attachment, details.link_id) {
         (Some(kind), Some(id)) => format!("{kind} link {id}"),
         (Some(kind), None) => kind.to_string(),
