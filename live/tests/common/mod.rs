@@ -8,7 +8,7 @@ pub mod frame;
 
 use libbpf_rs::{MapCore as _, MapFlags};
 use mousehole_live::kernel::{Loaded, Maps, load};
-use mousehole_live::layout::{Action, Control, Counters, Flow, Key, Plain as _, Settings};
+use mousehole_live::layout::{BYTES, PACKETS, Action, Control, Counters, Flow, Key, Plain as _, Settings};
 use mousehole_policy::{LinkContext, Params, find};
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::sync::OnceLock;
@@ -126,8 +126,10 @@ impl Config {
             shadow: 0,
             link_header_bytes: 14,
             user_is_destination: 0,
-            limit_packets: 0,
-            limit_bytes: 0,
+            reserved: 0,
+            limit_count: 0,
+            limit_unit: PACKETS,
+            limit_reserved: 0,
             action: Action::NONE,
         };
         Config { first, params: params.to_vec(), fifo: Vec::new() }
@@ -136,7 +138,10 @@ impl Config {
     /// Sets a FIFO with a buffer of this many packets or else bytes.
     pub fn with_fifo(mut self, rate_bps: u64, overhead: u32, burst: u32, packets: u32, bytes: u64) -> Config {
         self.fifo = mousehole_policy::virtual_fifo_params(rate_bps, overhead, burst);
-        (self.first.limit_packets, self.first.limit_bytes) = (packets, bytes);
+        (self.first.limit_unit, self.first.limit_count) = match packets {
+            0 => (BYTES, bytes),
+            packets => (PACKETS, packets.into()),
+        };
         self
     }
 
