@@ -115,6 +115,11 @@ impl Place {
         self.path.join("program")
     }
 
+    /// Returns where the program is pinned that an upgrade is about to put in the place of the other.
+    pub fn next_program(&self) -> PathBuf {
+        self.path.join("next")
+    }
+
     /// Returns where a map is pinned.
     pub fn map(&self, name: &str) -> PathBuf {
         self.path.join("maps").join(name)
@@ -181,7 +186,7 @@ impl Place {
     /// # Errors
     /// A sentence when a pin cannot be removed.
     pub fn remove_pins(&self) -> Result<()> {
-        let mut pins = vec![self.link(), self.program()];
+        let mut pins = vec![self.link(), self.program(), self.next_program()];
         if let Ok(maps) = fs::read_dir(self.path.join("maps")) {
             pins.extend(maps.flatten().map(|entry| entry.path()));
         }
