@@ -65,7 +65,7 @@ struct bpf_spin_lock {
 enum { ML_NEXT = -1, ML_DROP = 2 };
 
 /* Types of maps. */
-enum { ML_ARRAY = 2, ML_PERCPU_ARRAY = 6, ML_LRU_HASH = 9 };
+enum { ML_ARRAY = 2, ML_PERCPU_ARRAY = 6, ML_LRU_HASH = 9, ML_RINGBUF = 27 };
 
 /* Flags of an update: create only. */
 enum { ML_NOEXIST = 1 };
@@ -81,6 +81,7 @@ static long (*const bpf_l3_csum_replace)(struct __sk_buff *skb, u32 offset, u64 
 static long (*const bpf_skb_pull_data)(struct __sk_buff *skb, u32 bytes) = (void *)39;
 static void (*const bpf_spin_lock)(struct bpf_spin_lock *lock) = (void *)93;
 static void (*const bpf_spin_unlock)(struct bpf_spin_lock *lock) = (void *)94;
+static long (*const bpf_ringbuf_output)(void *ring, const void *data, u64 bytes, u64 flags) = (void *)130;
 static u64 (*const bpf_ktime_get_coarse_ns)(void) = (void *)160;
 
 #endif

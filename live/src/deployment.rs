@@ -112,8 +112,7 @@ impl Deployment {
     fn set_queue(&mut self, queue: SetUp, fifo: Fifo) -> Result<()> {
         match queue {
             SetUp::Policy(params) => {
-                self.combination.queue =
-                    Queue::Dropper(named(params.policy())?, params.policy().tracks_departures());
+                self.combination.queue = Queue::Dropper(named(params.policy())?);
                 self.dropper = Some(params);
                 self.shaper = Shaper::Fifo(fifo);
             }
@@ -148,17 +147,21 @@ impl Deployment {
 
     /// Returns the settings as the program reads them.
     pub fn settings(&self, request: &Request, device: &Device) -> Vec<u8> {
-        let (limit_packets, limit_bytes) = match self.shaper {
-            Shaper::Fifo(Fifo { buffer: Buffer::Packets(packets), .. }) => (packets, 0),
-            Shaper::Fifo(Fifo { buffer: Buffer::Bytes(bytes), .. }) => (0, bytes),
-            Shaper::None | Shaper::Classes { .. } => (0, 0),
+        let (limit_unit, limit_count) = match self.shaper {
+            Shaper::Fifo(Fifo { buffer: Buffer::Packets(packets), .. }) => {
+                (layout::PACKETS, u64::from(packets))
+            }
+            Shaper::Fifo(Fifo { buffer: Buffer::Bytes(bytes), .. }) => (layout::BYTES, bytes),
+            Shaper::None | Shaper::Classes { .. } => (layout::PACKETS, 0),
         };
         let first = layout::Settings {
             shadow: u32::from(request.shadow),
             link_header_bytes: device.link_header_bytes,
             user_is_destination: u32::from(request.user == User::Destination),
-            limit_packets,
-            limit_bytes,
+            reserved: 0,
+            limit_count,
+            limit_unit,
+            limit_reserved: 0,
             action: self.action,
         };
         let mut bytes = first.bytes().to_vec();

@@ -20,8 +20,17 @@ const FILTER_HANDLE: u32 = 0x6d48;
 const FILTER_PRIORITY: u32 = 0x6d48;
 
 /// Maps that outlive a command and a program.
-pub const PINNED: [&str; 7] =
-    ["ml_flows", "ml_users", "ml_settings", "ml_control", "ml_state", "ml_counters", "ml_published"];
+pub const PINNED: [&str; 9] = [
+    "ml_flows",
+    "ml_users",
+    "ml_settings",
+    "ml_control",
+    "ml_agent",
+    "ml_state",
+    "ml_counters",
+    "ml_published",
+    "ml_ended",
+];
 
 /// What libbpf said last, for messages.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -50,7 +59,7 @@ pub struct Maps<'a> {
 /// # Errors
 /// A sentence when the kernel refuses it, with the last that its verifier said.
 pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
-    set_print(Some((PrintLevel::Warn, listen)));
+    quiet();
     SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
     let refused = |error: &dyn std::fmt::Display| {
         Failure::new(format!("the program cannot be loaded; {error}{}", said()))
@@ -200,7 +209,8 @@ impl Loaded {
     fn replace_filter(&self, place: &Place, device: u32) -> Result<()> {
         let program = self.program().as_fd().as_raw_fd();
         let (now, next) = (place.program(), place.next_program());
-        let moved = |error: io::Error| Failure::system(format!("{} cannot be renamed", next.display()), &error);
+        let moved =
+            |error: io::Error| Failure::system(format!("{} cannot be renamed", next.display()), &error);
         if next.exists() {
             // An upgrade was killed. Its program is the filter's, or was never there.
             if pinned_program(&next).ok() == filter_program(device) {
@@ -210,10 +220,17 @@ impl Loaded {
             }
         }
         pin(program, &next)?;
-        attach_filter(program, device, true)
-            .map_err(|error| Failure::system("the program cannot be replaced", &error))?;
+        if let Err(error) = attach_filter(program, device, true) {
+            let _ = std::fs::remove_file(&next); // it holds a program that nothing runs
+            return Err(Failure::system("the program cannot be replaced", &error));
+        }
         std::fs::rename(&next, &now).map_err(moved)
     }
+}
+
+/// Keeps libbpf from printing; what it says goes into failures.
+pub fn quiet() {
+    set_print(Some((PrintLevel::Warn, listen)));
 }
 
 /// Returns the name of the kernel's own section of an object; `None` when it has none.

@@ -7,6 +7,11 @@ pub const COLOURS: usize = 3;
 /// Reasons for drops, in the order of `ML_EARLY` ..
 pub const DROP_REASONS: [&str; 4] = ["early", "forced", "full buffer", "policed"];
 
+/// Units of a limit: `MH_BYTES` and `MH_PACKETS`.
+pub const BYTES: u32 = 0;
+/// The other one.
+pub const PACKETS: u32 = 1;
+
 /// Leaves the DSCP alone.
 pub const KEEP_DSCP: u8 = 255;
 
@@ -123,10 +128,14 @@ pub struct Settings {
     pub link_header_bytes: u32,
     /// Whose address keys the table of users.
     pub user_is_destination: u32,
-    /// Of the queue's buffer; 0 if it is in bytes.
-    pub limit_packets: u32,
-    /// Of the queue's buffer; 0 if it is in packets.
-    pub limit_bytes: u64,
+    /// Zero.
+    pub reserved: u32,
+    /// What fits the queue's buffer, …
+    pub limit_count: u64,
+    /// … in [`BYTES`] or [`PACKETS`].
+    pub limit_unit: u32,
+    /// Zero.
+    pub limit_reserved: u32,
     /// What is done with packets.
     pub action: Action,
 }
@@ -139,8 +148,18 @@ pub struct Control {
     pub active: u32,
     /// Zero.
     pub reserved: u32,
-    /// When the agent was last at work; 0 never.
-    pub agent_seen_ns: u64,
+}
+
+/// `struct ml_agent`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Agent {
+    /// Which published part is in force.
+    pub active: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// When the agent was last at work, CLOCK_MONOTONIC; 0 never.
+    pub seen_ns: u64,
 }
 
 /// Structs of plain numbers, which may be read from bytes and written to them.
@@ -175,6 +194,8 @@ unsafe impl Plain for Counters {}
 unsafe impl Plain for Settings {}
 // SAFETY: as above.
 unsafe impl Plain for Control {}
+// SAFETY: as above.
+unsafe impl Plain for Agent {}
 
 impl Count {
     fn add(&mut self, other: Count) {

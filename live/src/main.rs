@@ -7,7 +7,7 @@ use mousehole_live::request::{
     Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_MARKER, DEFAULT_SCHEME, Mode, Request, User, Via,
 };
 use mousehole_live::start::{Manner, start, upgrade};
-use mousehole_live::{confirm, stop};
+use mousehole_live::{agent, confirm, kernel, stop};
 use mousehole_sim::units::parse_dur;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -36,6 +36,11 @@ enum Verb {
     },
     /// Replace the running program by this version's; flows keep their state
     Upgrade {
+        /// The device
+        device: String,
+    },
+    /// Run the agent of a device in the foreground; `mark` and `up` start one by themselves
+    Agent {
         /// The device
         device: String,
     },
@@ -199,6 +204,7 @@ impl UpOptions {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    kernel::quiet();
     match run(&cli.command) {
         Ok(lines) => {
             let mut out = std::io::stdout().lock();
@@ -223,6 +229,7 @@ fn run(verb: &Verb) -> Result<Vec<String>> {
         Verb::Down(DownOptions { device, .. }) => stop::stop(device.as_deref().unwrap_or_default()),
         Verb::Confirm { device } => confirm::confirm(device),
         Verb::Upgrade { device } => upgrade(device),
+        Verb::Agent { device } => agent::run(device).map(|()| Vec::new()),
         Verb::Expire { device, since, after } => confirm::expire(device, *since, *after).map(|()| Vec::new()),
     }
 }

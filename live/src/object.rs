@@ -1,7 +1,7 @@
 //! The programs for the kernel: built in, or compiled now for a user's own policy.
 
 use crate::error::{Failure, Result, reason};
-use mousehole_policy::{Origin, Policy, headers_folder};
+use mousehole_policy::{Origin, headers_folder};
 use std::borrow::Cow;
 use std::process::Command;
 use std::{env, fs};
@@ -25,7 +25,7 @@ pub(crate) fn named(policy: &Policy) -> Result<Named> {
             .display()
             .to_string(),
     };
-    Ok(Named { name: policy.c_name().to_string(), header })
+    Ok(Named::new(policy, header))
 }
 
 /// Returns the names of all programs that are built in.

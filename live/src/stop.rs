@@ -1,7 +1,7 @@
 //! `down`: what was there before comes back.
 
 use crate::error::{Failure, Result};
-use crate::home::{Home, Place, places};
+use crate::home::{self, Home, Place, places};
 use crate::record::{Attachment, Record, SCHEMA};
 use crate::{device, kernel, netlink, tc};
 
@@ -10,8 +10,8 @@ use crate::{device, kernel, netlink, tc};
 /// # Errors
 /// A sentence when nothing of ours is there, or something cannot be taken back.
 pub fn stop(name: &str) -> Result<Vec<String>> {
-    let home = Home::lock()?;
-    let place = home.find(name)?.ok_or_else(|| nothing(name))?;
+    let _home = Home::lock()?;
+    let place = home::find(name)?.ok_or_else(|| nothing(name))?;
     match place.record() {
         Ok(record) => take_back(&place, &record),
         Err(_) => {
@@ -27,8 +27,8 @@ pub fn stop(name: &str) -> Result<Vec<String>> {
 /// # Errors
 /// As [`stop`].
 pub fn stop_unconfirmed(name: &str, since: u64) -> Result<Vec<String>> {
-    let home = Home::lock()?;
-    let Some(place) = home.find(name)? else { return Ok(Vec::new()) };
+    let _home = Home::lock()?;
+    let Some(place) = home::find(name)? else { return Ok(Vec::new()) };
     match place.record() {
         Ok(record) if record.since == since && record.confirm_by.is_some() => take_back(&place, &record),
         _ => Ok(Vec::new()),
