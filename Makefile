@@ -12,7 +12,7 @@ CARGO ?= cargo
 ENGINE := python/mousehole/_engine.abi3.so
 ENGINE_SOURCES := $(shell find policy/src policy/include policy/templates live/check/src live/check/c sim/src python/src -type f 2>/dev/null) \
 	$(wildcard */build.rs Cargo.toml Cargo.lock */Cargo.toml python/pyproject.toml .git/logs/HEAD)
-PYTHON_FILES := python tests papers validation tools examples
+PYTHON_FILES := python tests papers validation tools examples live/tests
 
 # What `make demo` compares: a published model, or the user's own files (TRAFFIC="a.pcap b.pcap").
 TRAFFIC ?= web:sfd
@@ -34,7 +34,7 @@ export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps msrv arrows live live-test bench-live bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation coverage replay-truth reference negatives fuzz fuzz-brief mutants \
-	papers witness witness-transfers wheel wheel-test site lock clean distclean
+	papers witness witness-transfers live-prediction wheel wheel-test site lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -58,7 +58,7 @@ lint: $(VENV)/.requirements ## formatting, clippy, rustdoc, ruff, mypy --strict,
 	@echo "lint: ruff, mypy, import-linter, typos"
 	@$(BIN)/ruff check --quiet $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet --check $(PYTHON_FILES)
-	@$(BIN)/mypy --no-error-summary python/mousehole tests papers validation tools
+	@$(BIN)/mypy --no-error-summary python/mousehole tests papers validation tools live/tests
 	@PYTHONPATH=python $(BIN)/lint-imports --cache-dir build/import-linter > build/imports.log || { cat build/imports.log; exit 1; }
 	@$(BIN)/typos
 	@echo "lint: clean"
@@ -163,6 +163,9 @@ witness: $(ENGINE) ## as root: real Linux's TCP beside the simulator, in bulk ov
 
 witness-transfers: $(ENGINE) ## as root: only the second part, completion times of 1 kB to 10 MB (about 9 min)
 	@$(BIN)/python -m validation.transfers
+
+live-prediction: $(ENGINE) live ## as root: short flows through mousehole-live up beside the simulator; renews docs/live-validation.md (15 min)
+	@$(BIN)/python -m validation.live --lists $(or $(LISTS),5)
 
 wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/
 	@echo "wheel: building into dist/"

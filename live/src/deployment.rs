@@ -160,7 +160,7 @@ impl Deployment {
 
     /// Returns the settings as the program reads them.
     pub fn settings(&self, request: &Request, device: &Device) -> Vec<u8> {
-        let (limit_unit, limit_count) = match self.shaper {
+        let (unit, count) = match self.shaper {
             Shaper::Fifo(Fifo { buffer: Buffer::Packets(packets), .. }) => {
                 (layout::PACKETS, u64::from(packets))
             }
@@ -172,9 +172,7 @@ impl Deployment {
             link_header_bytes: device.link_header_bytes,
             user_is_destination: u32::from(request.user == User::Destination),
             reserved: 0,
-            limit_count,
-            limit_unit,
-            limit_reserved: 0,
+            limit: layout::Limit { count, unit, reserved: 0 },
             action: self.action,
         };
         let mut bytes = first.bytes().to_vec();

@@ -118,6 +118,18 @@ impl Action {
     pub const NONE: Action = Action { priority: [0; COLOURS], dscp: [KEEP_DSCP; COLOURS], overrides: 0 };
 }
 
+/// `struct mh_limit`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Limit {
+    /// What fits, …
+    pub count: u64,
+    /// … in [`BYTES`] or [`PACKETS`].
+    pub unit: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
 /// `struct ml_settings`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -130,12 +142,8 @@ pub struct Settings {
     pub user_is_destination: u32,
     /// Zero.
     pub reserved: u32,
-    /// What fits the queue's buffer, …
-    pub limit_count: u64,
-    /// … in [`BYTES`] or [`PACKETS`].
-    pub limit_unit: u32,
-    /// Zero.
-    pub limit_reserved: u32,
+    /// The queue's buffer.
+    pub limit: Limit,
     /// What is done with packets.
     pub action: Action,
 }
@@ -312,11 +320,13 @@ mod tests {
                 shadow,
                 link_header_bytes,
                 user_is_destination,
-                limit_packets,
-                limit_bytes,
+                reserved,
+                limit,
                 action
             );
-            same!(&btf, "ml_control", Control, active, reserved, agent_seen_ns);
+            same!(&btf, "mh_limit", Limit, count, unit, reserved);
+            same!(&btf, "ml_control", Control, active, reserved);
+            same!(&btf, "ml_agent", Agent, active, reserved, seen_ns);
         }
     }
 }

@@ -11,8 +11,8 @@ use crate::home::{Home, Place};
 use crate::kernel::{self, Loaded, Maps};
 use crate::layout::{Control, Plain as _};
 use crate::object;
-use crate::record::{Record, SCHEMA, SavedQdisc, now};
-use crate::request::{Mode, Request};
+use crate::record::{Attachment, Record, SCHEMA, SavedQdisc, now};
+use crate::request::{Attach, Mode, Request};
 use crate::{agent, confirm, netlink, stop, tc};
 use mousehole_sim::units::Buffer;
 
@@ -69,6 +69,10 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
         confirm_by: manner.confirm_s.map(|seconds| now() + seconds),
         agent: None,
     };
+    if let Some(seconds) = manner.confirm_s {
+        // Before anything is attached, so that it is taken back even if this process is killed on the way.
+        confirm::spawn(name, record.since, seconds)?;
+    }
     place.make()?;
     let result = place
         .write_record(&record)
@@ -90,7 +94,6 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
         agent::spawn(name)?;
     }
     if let Some(seconds) = manner.confirm_s {
-        confirm::spawn(name, record.since, seconds)?;
         lines.push(format!("taken back in {seconds} s unless `mousehole-live confirm {name}` comes first"));
     }
     Ok(lines)
@@ -122,8 +125,7 @@ pub fn upgrade(name: &str) -> Result<Vec<String>> {
     }
     let maps = Maps { place: Some(&place), reuse: true, flows: record.request.flows };
     let loaded = kernel::load(&bytes, maps)?;
-    let attachment = record.attachment.ok_or_else(|| stop::nothing(name))?;
-    loaded.replace(&place, &device, attachment)?;
+    loaded.replace(&place, device.index)?;
     record.version = env!("CARGO_PKG_VERSION").into();
     record.link_id = kernel::pinned_link(&place.link()).ok().map(|info| info.id);
     place.write_record(&record)?;
@@ -163,6 +165,11 @@ fn put(
         record.gso_max_segs = Some(gso_max_segs(&device.name)?);
         place.write_record(record)?;
         tc::ip(&["link", "set", "dev", &device.name, "gso_max_segs", "1"])?;
+    }
+    if request.attach != Attach::Tcx {
+        // Whether clsact is ours must be known even if this process ends before it can note what it did.
+        record.attachment = Some(Attachment::Clsact { added: !tc::has_clsact(&device.name)? });
+        place.write_record(record)?;
     }
     let (attachment, link) = loaded.attach(device, request.attach, place)?;
     (record.attachment, record.link_id) = (Some(attachment), link);

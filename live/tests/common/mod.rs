@@ -8,7 +8,7 @@ pub mod frame;
 
 use libbpf_rs::{MapCore as _, MapFlags};
 use mousehole_live::kernel::{Loaded, Maps, load};
-use mousehole_live::layout::{BYTES, PACKETS, Action, Control, Counters, Flow, Key, Plain as _, Settings};
+use mousehole_live::layout::{Action, BYTES, Control, Counters, Flow, Key, PACKETS, Plain as _, Settings};
 use mousehole_policy::{LinkContext, Params, find};
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::sync::OnceLock;
@@ -127,9 +127,7 @@ impl Config {
             link_header_bytes: 14,
             user_is_destination: 0,
             reserved: 0,
-            limit_count: 0,
-            limit_unit: PACKETS,
-            limit_reserved: 0,
+            limit: Limit { count: 0, unit: PACKETS, reserved: 0 },
             action: Action::NONE,
         };
         Config { first, params: params.to_vec(), fifo: Vec::new() }
@@ -138,7 +136,7 @@ impl Config {
     /// Sets a FIFO with a buffer of this many packets or else bytes.
     pub fn with_fifo(mut self, rate_bps: u64, overhead: u32, burst: u32, packets: u32, bytes: u64) -> Config {
         self.fifo = mousehole_policy::virtual_fifo_params(rate_bps, overhead, burst);
-        (self.first.limit_unit, self.first.limit_count) = match packets {
+        (self.first.limit.unit, self.first.limit.count) = match packets {
             0 => (BYTES, bytes),
             packets => (PACKETS, packets.into()),
         };
