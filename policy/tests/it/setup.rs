@@ -346,6 +346,51 @@ fn set_number__completes_the_struct_anew_or_changes_nothing() {
     assert_eq!(red.bytes(), before);
 }
 
+/// A number takes the place of a share; the other shares stay.
+#[test]
+fn set_number__is_no_share() {
+    let mut red = params_at("red", &[("min", "10%"), ("max", "50%")], &in_packets(100));
+    assert_eq!(red.shares(), 0b11);
+    red.set_number("max", 60.0).unwrap();
+    assert_eq!((red.shares(), thresholds(&red)), (0b01, [10.0, 60.0]));
+}
+
+#[test]
+fn part__is_the_policy_at_an_offset() {
+    let (red, multi) = (find("red").unwrap(), params("multi-red", &[("wq", "0.5")]));
+    let stride = red.sizes().0;
+    for (level, colour) in ["green", "yellow", "red"].into_iter().enumerate() {
+        let part = multi.part(red, level * stride);
+        let names = ["min", "max", "maxp"].map(|name| (name, format!("{colour}_{name}")));
+        for (own, of_colour) in names {
+            assert_eq!(part.number(own), multi.number(&of_colour), "{of_colour}");
+        }
+        assert_eq!((part.number("wq"), part.shares(), part.context()), (0.5, 0, multi.context()));
+    }
+}
+
+#[test]
+#[should_panic(expected = "is no part")]
+fn part__beyond_the_struct_is_refused() {
+    let multi = params("multi-red", &[]);
+    multi.part(find("red").unwrap(), multi.bytes().len().next_multiple_of(8));
+}
+
+#[test]
+#[should_panic(expected = "is no part")]
+fn part__between_words_is_refused() {
+    params("multi-red", &[]).part(find("red").unwrap(), 4);
+}
+
+#[test]
+fn with_bytes__has_these_bytes() {
+    let sfd = params("sfd", &[]);
+    let mut bytes = sfd.bytes();
+    replace(&mut bytes, "mh_sfd_params.marker.beyond", &2u32.to_ne_bytes());
+    assert_ne!(bytes, sfd.bytes());
+    assert_eq!(sfd.with_bytes(&bytes).bytes(), bytes);
+}
+
 /// Every parameter reads back what was written, in its natural unit.
 #[test]
 fn number__reads_back_what_was_given() {
