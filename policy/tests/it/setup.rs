@@ -355,6 +355,24 @@ fn set_number__is_no_share() {
     assert_eq!((red.shares(), thresholds(&red)), (0b01, [10.0, 60.0]));
 }
 
+/// A threshold in packets becomes one in bytes: its count and its unit are overwritten, bit by bit.
+#[test]
+fn set_number__leaves_nothing_of_the_old_value() {
+    let mut sfd = params("sfd", &[("th", "65535p")]);
+    sfd.set_number("th", 15_000.0).unwrap();
+    assert_eq!(sfd.bytes(), params("sfd", &[("th", "15kB")]).bytes());
+}
+
+#[test]
+fn set_number__turns_flags_on_and_off() {
+    let mut red = params("red", &[]);
+    for on in [1.0, 0.0, 2.0] {
+        red.set_number("wait", on).unwrap();
+        assert_eq!(red.number("wait"), f64::from(on != 0.0), "{on}");
+        assert_eq!(red.number("ecn"), 0.0, "another flag in the same field");
+    }
+}
+
 #[test]
 fn part__is_the_policy_at_an_offset() {
     let (red, multi) = (find("red").unwrap(), params("multi-red", &[("wq", "0.5")]));
