@@ -41,6 +41,18 @@ fn call__control_returns_one_for_a_step() {
 }
 
 #[test]
+fn control__says_whether_it_took_a_step() {
+    let rio_ps = find("rio-ps").unwrap();
+    let params = Params::from_text(rio_ps, &[("t_c", "1s")], &LinkContext::EXAMPLE).unwrap();
+    let (mut state, counts) = (rio_ps.new_state(), Counts { flows: [5, 1, 0, 0] });
+    let steps = [1, 2, 2_000_000_000].map(|now_ns| rio_ps.control(&params, &mut state, &counts, now_ns));
+    assert_eq!(steps, [true, false, true]);
+    let sfd = find("sfd").unwrap();
+    let params = Params::from_text(sfd, &[], &LinkContext::EXAMPLE).unwrap();
+    assert!(!sfd.control(&params, &mut sfd.new_state(), &counts, 0), "not offered");
+}
+
+#[test]
 fn offers__agrees_with_the_named_queries() {
     for policy in policies() {
         assert_eq!(policy.offers(Function::Departed), policy.tracks_departures(), "{}", policy.name());
