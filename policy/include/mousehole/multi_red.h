@@ -119,7 +119,10 @@ MH_FN u32 mh_multi_red_packet(const struct mh_multi_red_params *params, struct m
 			    mh_multi_red_average(params, state, colour), view, random);
 }
 
-/* Notes that a packet of `colour` started transmission and left `after` waiting: idle time may start. */
+/*
+ * Notes that packets of `colour` started transmission, the last of them now, and left `after` waiting: idle time may
+ * start. Of several departures between two arrivals, only the last one of each colour matters, in any order.
+ */
 MH_FN void mh_multi_red_departed(const struct mh_multi_red_params *params, struct mh_multi_red_state *state,
 				 u32 colour, const struct mh_backlog *after, u64 now_ns)
 {
@@ -128,7 +131,7 @@ MH_FN void mh_multi_red_departed(const struct mh_multi_red_params *params, struc
 
 	for (index = 0; index < MH_COLOURS; index++)
 		if (mh_multi_red_counts(params, index, own) && !mh_multi_red_length(params, index, after).packets)
-			state->level[index].idle_from_ns = now_ns;
+			state->level[index].idle_from_ns = mh_max(state->level[index].idle_from_ns, now_ns);
 }
 
 #ifdef MH_DESCRIBE

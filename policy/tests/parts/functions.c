@@ -13,6 +13,7 @@
 #include "mousehole/rio_ps.h"
 #include "mousehole/sfd.h"
 #include "mousehole/shred.h"
+#include "mousehole/virtual_fifo.h"
 
 u64 mh_test_mul_q32(u64 a, u64 f_q32)
 {
@@ -173,3 +174,34 @@ const struct mh_test_place mh_test_places[] = {
 	FIELD(mh_sfd_params, marker.beyond),
 	{ 0, 0, 0 },
 };
+
+u32 mh_test_virtual_fifo_bytes(void)
+{
+	return sizeof(struct mh_virtual_fifo);
+}
+
+u32 mh_test_virtual_fifo_params_bytes(void)
+{
+	return sizeof(struct mh_virtual_fifo_params);
+}
+
+u64 mh_test_virtual_fifo_tx_ns(const void *params, u64 wire_bytes)
+{
+	return mh_virtual_fifo_tx_ns(params, wire_bytes);
+}
+
+void mh_test_virtual_fifo_settle(void *fifo, u64 now_ns, struct mh_virtual_fifo_departures *departures)
+{
+	mh_virtual_fifo_settle(fifo, now_ns, departures);
+}
+
+void mh_test_virtual_fifo_backlog(const void *params, const void *fifo, const struct mh_view *view,
+				  struct mh_backlog *backlog)
+{
+	mh_virtual_fifo_backlog(params, fifo, view, backlog);
+}
+
+u64 mh_test_virtual_fifo_admit(const void *params, void *fifo, const struct mh_view *view)
+{
+	return mh_virtual_fifo_admit(params, fifo, view);
+}

@@ -3,6 +3,7 @@
 #define MH_DESCRIBE
 #include "mousehole/size_history.h"
 #include "mousehole/token_bucket.h"
+#include "mousehole/virtual_fifo.h"
 
 void mh_test_token_bucket_setup(void *params, double rate, u32 burst)
 {
@@ -22,4 +23,9 @@ void mh_test_size_history_setup(void *params, u64 percent_q32, u32 flows)
 u64 mh_test_fixed(double value, u32 bits)
 {
 	return mh_fixed(value, bits);
+}
+
+void mh_test_virtual_fifo_setup(void *params, u64 rate_bps, u32 overhead_bytes, u32 burst_bytes)
+{
+	mh_virtual_fifo_setup(params, rate_bps, overhead_bytes, burst_bytes);
 }

@@ -30,6 +30,7 @@ mod queue_priority;
 mod queue_red;
 mod queue_srpt;
 mod queue_unshared;
+mod queue_virtual_fifo;
 mod queue_wrr;
 mod replay_closed;
 mod scenario_validation;

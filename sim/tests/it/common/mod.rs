@@ -4,6 +4,7 @@
 pub mod dialogue;
 pub mod hop;
 pub mod topology;
+pub mod virtual_fifo;
 
 use mousehole_sim::error::Error;
 use mousehole_sim::scenario::spec::{

@@ -1,0 +1,84 @@
+//! The virtual FIFO of `policy/include/mousehole/virtual_fifo.h`, through `policy/tests/parts/*.c`.
+
+use mousehole_policy::{Backlog, COLOURS, NEVER, View};
+use std::ffi::c_void;
+
+unsafe extern "C" {
+    fn mh_test_virtual_fifo_bytes() -> u32;
+    fn mh_test_virtual_fifo_params_bytes() -> u32;
+    fn mh_test_virtual_fifo_setup(params: *mut c_void, rate_bps: u64, overhead_bytes: u32, burst_bytes: u32);
+    fn mh_test_virtual_fifo_tx_ns(params: *const c_void, wire_bytes: u64) -> u64;
+    fn mh_test_virtual_fifo_settle(fifo: *mut c_void, now_ns: u64, departures: *mut Departures);
+    fn mh_test_virtual_fifo_backlog(
+        params: *const c_void,
+        fifo: *const c_void,
+        view: *const View,
+        backlog: *mut Backlog,
+    );
+    fn mh_test_virtual_fifo_admit(params: *const c_void, fifo: *mut c_void, view: *const View) -> u64;
+}
+
+/// `struct mh_virtual_fifo_departures`.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[repr(C)]
+pub struct Departures {
+    pub packets: [u32; COLOURS],
+    reserved: u32,
+    pub last_ns: [u64; COLOURS],
+}
+
+/// A virtual FIFO with its parameters.
+pub struct VirtualFifo {
+    params: Vec<u64>,
+    fifo: Vec<u64>,
+}
+
+/// Most packets that wait in it.
+pub const CAPACITY: usize = (1 << 12) - 1;
+
+impl VirtualFifo {
+    /// Returns an empty one; without a burst it is a transmitter, with one a token bucket.
+    pub fn new(rate_bps: u64, overhead_bytes: u32, burst_bytes: u32) -> VirtualFifo {
+        // SAFETY: the functions only return sizes.
+        let bytes = unsafe { [mh_test_virtual_fifo_params_bytes(), mh_test_virtual_fifo_bytes()] };
+        let [mut params, fifo] = bytes.map(|bytes| vec![0u64; (bytes as usize).div_ceil(8)]);
+        // SAFETY: the parameters are as many bytes as C says.
+        unsafe {
+            mh_test_virtual_fifo_setup(params.as_mut_ptr().cast(), rate_bps, overhead_bytes, burst_bytes)
+        };
+        VirtualFifo { params, fifo }
+    }
+
+    pub fn tx_ns(&self, wire_bytes: u64) -> u64 {
+        // SAFETY: the parameters are those of set-up.
+        unsafe { mh_test_virtual_fifo_tx_ns(self.params.as_ptr().cast(), wire_bytes) }
+    }
+
+    /// Forgets what has started by `now_ns`; returns what has since the last call.
+    pub fn settle(&mut self, now_ns: u64) -> Departures {
+        let mut departures = Departures::default();
+        // SAFETY: the state is as many bytes as C says, zeros at first.
+        unsafe { mh_test_virtual_fifo_settle(self.fifo.as_mut_ptr().cast(), now_ns, &mut departures) };
+        departures
+    }
+
+    /// Returns what an arrival finds at the settled time.
+    pub fn backlog(&self, view: &View) -> Backlog {
+        let mut backlog = Backlog::default();
+        // SAFETY: parameters and state as above.
+        unsafe {
+            let (params, fifo) = (self.params.as_ptr().cast(), self.fifo.as_ptr().cast());
+            mh_test_virtual_fifo_backlog(params, fifo, view, &mut backlog);
+        }
+        backlog
+    }
+
+    /// Admits an arrival at the settled time; returns when it starts, `None` if there is no room for it.
+    pub fn admit(&mut self, view: &View) -> Option<u64> {
+        // SAFETY: parameters and state as above.
+        let start_ns = unsafe {
+            mh_test_virtual_fifo_admit(self.params.as_ptr().cast(), self.fifo.as_mut_ptr().cast(), view)
+        };
+        (start_ns != NEVER).then_some(start_ns)
+    }
+}
