@@ -94,4 +94,9 @@ fn field__locates_every_element() {
     let index = multi.parameters().iter().position(|parameter| parameter.name == "wq").unwrap();
     let field = multi.field(index);
     assert_eq!((field.bytes, field.count, field.stride), (8, 3, multi.sizes().0 / 3 / 8 * 8));
+    let red = find("red").unwrap();
+    for index in 0..red.parameters().len() {
+        let field = red.field(index);
+        assert_eq!((field.count, field.stride), (1, 0), "{}", red.parameters()[index].name);
+    }
 }
