@@ -7,7 +7,7 @@ import os
 import random
 import re
 import subprocess
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +35,15 @@ def outcomes(files: Sequence[str], sample: int | None, only: Container[Mutant] |
     copy_tree(TREE)
     listed = json.loads(run([*_command(files), "--list", "--json"]))
     found = {str(one["name"]): mutant_of(one, TREE) for one in listed}
-    names = [name for name, mutant in found.items() if only is None or mutant in only]
-    if sample is not None and sample < len(names):
-        names = random.Random(1).sample(names, sample)  # noqa: S311
+    if only is not None:
+        found = {name: mutant for name, mutant in found.items() if mutant in only}
+    if sample is not None and sample < len(found):
+        found = dict(random.Random(1).sample(list(found.items()), sample))  # noqa: S311
     cheap = [part for name in DEAR for part in ("--skip", name)]
-    first = _tried(files, names, cheap)
+    first = _tried(files, found, cheap)
     yield from (outcome for outcome in first if outcome.is_noticed)
     left = {outcome.mutant for outcome in first if not outcome.is_noticed}
-    yield from _tried(files, [name for name in names if found[name] in left], DEAR)
+    yield from _tried(files, {name: mutant for name, mutant in found.items() if mutant in left}, DEAR)
 
 
 def _command(files: Sequence[str]) -> list[str]:
@@ -51,14 +52,14 @@ def _command(files: Sequence[str]) -> list[str]:
     return [str(cargo_mutants()), "mutants", "--dir", str(TREE), *chosen]
 
 
-def _tried(files: Sequence[str], names: Sequence[str], tests: Sequence[str]) -> list[Outcome]:
-    """Tries the changes of these names; `tests` are the test programs' arguments."""
-    if not names:
+def _tried(files: Sequence[str], chosen: Mapping[str, Mutant], tests: Sequence[str]) -> list[Outcome]:
+    """Tries changes by their names; `tests` are the test programs' arguments."""
+    if not chosen:
         return []
     command = [*_command(files), "--output", str(BUILD), "--no-shuffle", "--in-place"]
     command += ["--test-workspace", "false", "--timeout", str(LONGEST_S)]
     command += ["--cargo-test-arg=--lib", "--cargo-test-arg=--tests"]
-    command += [part for name in names for part in ("--re", f"^{re.escape(name)}$")]
+    command += [part for name in chosen for part in ("--re", f"^{re.escape(name)}$")]
     environment = {**os.environ, **BUILDING}
     done = subprocess.run(
         [*command, "--", "--", *tests], check=False, capture_output=True, text=True, env=environment
@@ -66,7 +67,10 @@ def _tried(files: Sequence[str], names: Sequence[str], tests: Sequence[str]) -> 
     # 0: all noticed; 2: some missed; 3: some timed out.
     if done.returncode not in (0, 2, 3):
         raise ToolError(f"cargo-mutants ended with {done.returncode}: {(done.stderr or done.stdout)[-500:]}")
-    return list(read_outcomes(json.loads((BUILD / "mutants.out" / "outcomes.json").read_text()), TREE))
+    outcomes = read_outcomes(json.loads((BUILD / "mutants.out" / "outcomes.json").read_text()), TREE)
+    # cargo-mutants tries every change of a struct's fields, asked for or not.
+    wanted = set(chosen.values())
+    return [outcome for outcome in outcomes if outcome.mutant in wanted]
 
 
 def read_outcomes(found: dict[str, list[dict[str, Any]]], tree: Path) -> Iterator[Outcome]:

@@ -4,7 +4,7 @@
 //! are therefore compared twice: with the parameters as Q32 holds them, to one unit of the field; and with the
 //! parameters as they were given, to what that rounding does.
 
-use crate::common::parts::{BucketParams, field, fixed, from_q32, inner, replace};
+use crate::common::parts::{BucketParams, field, fixed, from_q32, inner, is_share, replace};
 use crate::common::{Bits, params, params_at, refused_at, specs};
 use mousehole_policy::{LinkContext, Params, find};
 
@@ -344,6 +344,18 @@ fn set_number__completes_the_struct_anew_or_changes_nothing() {
     assert_eq!(red.set_number("maxp", 1.5).unwrap_err().parameter, "maxp");
     assert_eq!(red.set_number("max", 8.5).unwrap_err().parameter, "max");
     assert_eq!(red.bytes(), before);
+}
+
+/// Each name has a bit of its own, also where it begins or ends as another does; one that is not there has none.
+#[test]
+fn is_share__reads_the_bit_of_the_parameter() {
+    for (bit, name) in [c"min", c"max", c"mi", c"xin"].into_iter().enumerate() {
+        assert!(is_share(name, 1 << bit), "{name:?}");
+        assert!(!is_share(name, !(1 << bit)), "{name:?}");
+    }
+    for name in [c"beyond", c"m", c"", c"minimum"] {
+        assert!(!is_share(name, u64::MAX), "{name:?}");
+    }
 }
 
 /// A number takes the place of a share; the other shares stay.

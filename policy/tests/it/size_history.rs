@@ -19,6 +19,12 @@ fn size_history__passes_its_cases() {
     }
 }
 
+/// Four words of its own; a bucket each of 4096 sizes, and counts of 27 groups of 64 buckets and of a spare group.
+#[test]
+fn size_history__has_room_for_every_bucket_and_no_more() {
+    assert_eq!(History::size(), 4 * 4 + 2 * (4096 + 27 * 64 + 27 + 1));
+}
+
 /// Returns the definition: the least x of those kept for which F(x) >= u.
 fn exact(kept: &VecDeque<u32>, u: f64) -> u32 {
     let mut sorted: Vec<u32> = kept.iter().copied().collect();
