@@ -1,7 +1,8 @@
 //! Calls of every function by its name, and parameters as set-up is given them.
 
 use mousehole_policy::{
-    Arguments, Backlog, Counts, Function, LinkContext, NEVER, Params, Settings, Value, View, find, policies,
+    Arguments, Backlog, Counts, Function, LinkContext, NEVER, Params, Settings, Value, Verdict, View, find,
+    policies,
 };
 
 #[test]
@@ -22,6 +23,32 @@ fn call__returns_what_the_typed_functions_return() {
     assert_eq!(sfd.call(Function::Expired, &params, &mut flow, &mut state, later), 1);
     assert_eq!(sfd.call(Function::Control, &params, &mut flow, &mut state, later), 0); // not offered
     assert!(sfd.offers(Function::Expired) && !sfd.offers(Function::Control));
+}
+
+#[test]
+fn call__returns_a_droppers_verdict() {
+    let red = find("red").unwrap();
+    let given = [("min", "1"), ("max", "2"), ("wq", "1")];
+    let params = Params::from_text(red, &given, &LinkContext::EXAMPLE).unwrap();
+    let (view, counts) = (View::new(1500), Counts::default());
+    for (packets, verdict) in [(0, Verdict::Pass), (10, Verdict::Forced)] {
+        let backlog = Backlog::new(packets, 1500 * u64::from(packets), NEVER);
+        let with = Arguments { view: &view, backlog: &backlog, counts: &counts, now_ns: 5, random: 0 };
+        let called = red.call(Function::Packet, &params, &mut red.new_flow(), &mut red.new_state(), with);
+        assert_eq!(called, verdict as u64);
+        let typed = red.dropper().unwrap().call(&params, &mut red.new_state(), &view, &backlog, 5, 0);
+        assert_eq!(typed, verdict);
+    }
+}
+
+#[test]
+fn names__are_those_of_the_headers() {
+    let names = Function::ALL.map(Function::name);
+    let text = std::fs::read_to_string("include/mousehole/policy.h").unwrap();
+    for name in names {
+        assert!(text.contains(&format!("mh_name_{name}(")), "{name}");
+    }
+    assert_eq!(names.iter().collect::<std::collections::HashSet<_>>().len(), names.len());
 }
 
 /// As the header says: exactly 1 for a step, also for one without flows, and 0 for none.
