@@ -53,7 +53,7 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
         return remove(name, &folder, manner.now);
     }
     let home = Home::lock()?;
-    let place = home.find(name)?.ok_or_else(|| stop::nothing(name))?;
+    let place = crate::home::find(name)?.ok_or_else(|| stop::nothing(name))?;
     let request = place.record()?.request;
     drop(home);
     let device = Device::find(name)?;
