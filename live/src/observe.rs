@@ -9,6 +9,8 @@ use crate::layout::{Agent, Control, Counters, Flow, Key, Plain, Settings};
 use crate::record::Record;
 use crate::tc;
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
+use std::io;
+use std::os::fd::{AsFd as _, AsRawFd as _};
 
 /// Entries read by one call of the kernel.
 const BATCH: u32 = 2048;
@@ -109,15 +111,55 @@ impl Observed {
     /// A sentence when the map is not there.
     pub fn visit_flows(&self, mut visit: impl FnMut(Entry)) -> Result<(u64, u64)> {
         let map = self.place.open_map("ml_flows")?;
-        let entries = map.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY).map_err(|error| {
-            Failure::new(format!("the flows of {} cannot be read; {error}", self.title()))
-        })?;
-        let mut count = 0;
-        for (key, value) in entries {
-            count += 1;
-            visit(Entry { key: Key::read(&key), flow: Flow::read(&value) });
-        }
+        let count =
+            visit_all(&map, |key, value| visit(Entry { key: Key::read(key), flow: Flow::read(value) }))
+                .map_err(|error| {
+                    Failure::system(format!("the flows of {} cannot be read", self.title()), &error)
+                })?;
         Ok((count, u64::from(map.max_entries())))
+    }
+}
+
+/// Hands every key and value of a hash table to `visit`; returns how many there were. libbpf-rs's own iterator ends at the
+/// first batch that is not full, but the kernel leaves one so wherever a bucket does not fit any more.
+fn visit_all(map: &MapHandle, mut visit: impl FnMut(&[u8], &[u8])) -> io::Result<u64> {
+    let (key_bytes, value_bytes) = (map.key_size() as usize, map.value_size() as usize);
+    let mut keys = vec![0; key_bytes * BATCH as usize];
+    let mut values = vec![0; value_bytes * BATCH as usize];
+    let options = libbpf_sys::bpf_map_batch_opts {
+        sz: size_of::<libbpf_sys::bpf_map_batch_opts>() as libbpf_sys::size_t,
+        ..Default::default()
+    };
+    // Where the kernel goes on: the number of a bucket, of which 4 bytes are used.
+    let (mut from, mut to): (Option<u64>, u64) = (None, 0);
+    let mut total = 0;
+    loop {
+        let mut count = BATCH;
+        // SAFETY: the descriptor is open; the buffers have room for a batch, and the options the size that they say.
+        let done = unsafe {
+            libbpf_sys::bpf_map_lookup_batch(
+                map.as_fd().as_raw_fd(),
+                from.as_mut().map_or(std::ptr::null_mut(), |from| std::ptr::from_mut(from).cast()),
+                std::ptr::from_mut(&mut to).cast(),
+                keys.as_mut_ptr().cast(),
+                values.as_mut_ptr().cast(),
+                &mut count,
+                &options,
+            )
+        };
+        let is_last = done == -libc::ENOENT;
+        match -done {
+            0 | libc::ENOENT => {}
+            libc::EINTR => continue,
+            error => return Err(io::Error::from_raw_os_error(error)),
+        }
+        let pairs = keys.chunks_exact(key_bytes).zip(values.chunks_exact(value_bytes));
+        pairs.take(count as usize).for_each(|(key, value)| visit(key, value));
+        total += u64::from(count);
+        if is_last {
+            return Ok(total);
+        }
+        from = Some(to);
     }
 }
 

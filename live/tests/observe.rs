@@ -162,6 +162,25 @@ fn counters_and_flows__are_what_was_sent() {
 }
 
 #[test]
+fn large_tables__are_read_whole() {
+    if !enter() {
+        return;
+    }
+    ok("mark w0 --flows 65536");
+    let sender = UdpSocket::bind(("10.99.0.1", 40_000)).unwrap();
+    for port in 1..=20_000u16 {
+        sender.send_to(&[0; 10], ("10.99.0.2", port)).unwrap();
+    }
+    sender.send_to(&[0; 100], ("10.99.0.2", 7777)).unwrap();
+    let table = json("flows --top 3 --json")["devices"][0].clone();
+    assert_eq!(table["entries"], 20_000);
+    assert_eq!(table["flows"].as_array().unwrap().len(), 3);
+    assert_eq!(table["flows"][0]["destination_port"], 7777);
+    let found = json("explain 10.99.0.2 --json");
+    assert_eq!((&found["matching"], found["flows"].as_array().unwrap().len()), (&20_000.into(), 20));
+}
+
+#[test]
 fn marks_of_others__are_counted_as_left_alone() {
     if !enter() {
         return;
