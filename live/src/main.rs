@@ -7,7 +7,7 @@ use mousehole_live::request::{
     Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_MARKER, DEFAULT_SCHEME, Mode, Request, User, Via,
 };
 use mousehole_live::start::{Manner, start, upgrade};
-use mousehole_live::{confirm, stop};
+use mousehole_live::{check, confirm, stop};
 use mousehole_sim::units::parse_dur;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -23,6 +23,14 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Tell what stands in the way at a device, and what the other commands would do; changes nothing
+    Check {
+        /// The device
+        device: String,
+        /// Print one document of JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Mark long flows for the queue that is there, such as CAKE
     Mark(MarkOptions),
     /// Put a scheme's marker and queue at the device
@@ -217,6 +225,7 @@ fn main() -> ExitCode {
 
 fn run(verb: &Verb) -> Result<Vec<String>> {
     match verb {
+        Verb::Check { device, json } => check::check(device, *json),
         Verb::Mark(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
         Verb::Up(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
         Verb::Down(DownOptions { all: true, .. }) => stop::stop_all(),
