@@ -15,9 +15,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// Handle and priority of our filter under clsact.
+/// Handle of our filter under clsact.
 const FILTER_HANDLE: u32 = 0x6d48;
-const FILTER_PRIORITY: u32 = 0x6d48;
+/// Its priority.
+pub(crate) const FILTER_PRIORITY: u32 = 0x6d48;
 
 /// Maps that outlive a command and a program.
 pub const PINNED: [&str; 9] = [
@@ -413,7 +414,7 @@ fn link_info(link: RawFd) -> io::Result<LinkInfo> {
     }
 }
 
-fn program_info(program: RawFd) -> io::Result<libbpf_sys::bpf_prog_info> {
+pub(crate) fn program_info(program: RawFd) -> io::Result<libbpf_sys::bpf_prog_info> {
     // SAFETY: the struct is of the kernel's, any bytes are valid, and its size is given.
     unsafe {
         let mut info: libbpf_sys::bpf_prog_info = std::mem::zeroed();

@@ -9,7 +9,7 @@ use mousehole_live::request::{
 use mousehole_live::start::{Manner, start, upgrade};
 use mousehole_live::status::{self, Status};
 use mousehole_live::tune::{Changes, tune};
-use mousehole_live::{agent, confirm, explain, flows, kernel, metrics, persist, stop};
+use mousehole_live::{agent, check, confirm, explain, flows, kernel, metrics, persist, stop};
 use mousehole_sim::units::parse_dur;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -26,6 +26,14 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Tell what stands in the way at a device, and what the other commands would do; changes nothing
+    Check {
+        /// The device
+        device: String,
+        /// Print one document of JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Mark long flows for the queue that is there, such as CAKE
     Mark(MarkOptions),
     /// Put a scheme's marker and queue at the device
@@ -403,6 +411,7 @@ fn main() -> ExitCode {
 
 fn run(verb: &Verb) -> Result<Vec<String>> {
     match verb {
+        Verb::Check { device, json } => check::check(device, *json),
         Verb::Mark(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
         Verb::Up(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
         Verb::Host(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),

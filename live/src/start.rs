@@ -191,7 +191,7 @@ fn write_settings(loaded: &Loaded, settings: &[u8]) -> Result<()> {
 }
 
 /// Keeps a queue discipline of somebody else's, if it can be made again.
-fn save(device: &Device, foreign: &tc::Qdisc) -> Result<SavedQdisc> {
+pub(crate) fn save(device: &Device, foreign: &tc::Qdisc) -> Result<SavedQdisc> {
     let classes = tc::run(&["class", "show", "dev", &device.name]).unwrap_or_default();
     let inner = tc::qdiscs(&device.name)?
         .iter()

@@ -46,8 +46,15 @@ pub fn ip(words: &[&str]) -> Result<String> {
 
 /// Returns the queue disciplines of a device, that of the root first. It fails as [`run`] does.
 pub fn qdiscs(device: &str) -> Result<Vec<Qdisc>> {
-    let text = run(&["-j", "qdisc", "show", "dev", device])?;
-    let list: Value = serde_json::from_str(if text.trim().is_empty() { "[]" } else { &text })
+    parse_qdiscs(&run(&["-j", "qdisc", "show", "dev", device])?)
+}
+
+/// Returns the queue disciplines that `tc -j qdisc show` printed, that of the root first.
+///
+/// # Errors
+/// A sentence when it is no JSON.
+pub fn parse_qdiscs(text: &str) -> Result<Vec<Qdisc>> {
+    let list: Value = serde_json::from_str(if text.trim().is_empty() { "[]" } else { text })
         .map_err(|error| Failure::new(format!("tc: its list of qdiscs cannot be read; {error}")))?;
     let text = |item: &Value, name: &str| item[name].as_str().unwrap_or_default().to_string();
     let mut all: Vec<Qdisc> = list
@@ -67,8 +74,12 @@ pub fn qdiscs(device: &str) -> Result<Vec<Qdisc>> {
 
 /// Returns the queue discipline at a device's root; the kernel's default has the handle `0:`. It fails as [`run`] does.
 pub fn root(device: &str) -> Result<Option<Qdisc>> {
-    let is_root = |qdisc: &Qdisc| qdisc.parent.is_none() && qdisc.kind != "clsact" && qdisc.kind != "ingress";
-    Ok(qdiscs(device)?.into_iter().find(is_root))
+    Ok(root_of(&qdiscs(device)?).cloned())
+}
+
+/// Returns the queue discipline at the root, of all those of a device.
+pub fn root_of(all: &[Qdisc]) -> Option<&Qdisc> {
+    all.iter().find(|qdisc| qdisc.parent.is_none() && qdisc.kind != "clsact" && qdisc.kind != "ingress")
 }
 
 /// Returns whether a device has a `clsact`. It fails as [`run`] does.

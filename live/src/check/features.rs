@@ -1,0 +1,274 @@
+//! What the kernel can do, found by trying and not by its version.
+
+use super::Finding;
+use crate::home;
+use libbpf_rs::{PrintLevel, set_print};
+use std::ffi::CStr;
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::{fs, ptr};
+
+/// Helpers without which no program is loaded, and since when kernels have them.
+const HELPERS: [(&str, u32, &str); 2] = [
+    ("bpf_ktime_get_coarse_ns", libbpf_sys::BPF_FUNC_ktime_get_coarse_ns, "5.11"),
+    ("bpf_spin_lock", libbpf_sys::BPF_FUNC_spin_lock, "5.1"),
+];
+const CAP_NET_ADMIN: u32 = 12;
+const CAP_SYS_ADMIN: u32 = 21;
+const CAP_BPF: u32 = 39;
+/// A number that no device has.
+const NO_DEVICE: i32 = i32::MAX;
+
+/// Returns what was found of the kernel and of this process's rights.
+pub fn findings() -> Vec<Finding> {
+    set_print(Some((PrintLevel::Warn, |_, _| {})));
+    let mut all = vec![version(&read("/proc/sys/kernel/osrelease"))];
+    let rights = rights(&read("/proc/self/status"));
+    let may_load = rights.is_none();
+    all.extend(rights);
+    if may_load {
+        all.extend(helpers(&missing()));
+        all.push(tcx(has_tcx()));
+    }
+    all.push(bpf_folder(home::places().err().map(|failure| failure.to_string()).as_deref()));
+    all.extend(switches(
+        &read("/proc/sys/kernel/unprivileged_bpf_disabled"),
+        &read("/proc/sys/net/core/bpf_jit_enable"),
+    ));
+    all
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+fn version(release: &str) -> Finding {
+    let mut numbers =
+        release.split(|letter: char| !letter.is_ascii_digit()).map(|text| text.parse::<u32>().unwrap_or(0));
+    let (major, minor) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    if (major, minor) >= (6, 1) {
+        return Finding::harmless(
+            "kernel",
+            format!("the kernel is {}; 6.1 and later are tested", release.trim()),
+        );
+    }
+    Finding::worth_knowing(
+        "kernel",
+        format!("the kernel is {}, older than what is tested (6.1)", release.trim()),
+        "mousehole-live mark DEV --shadow --confirm 60s",
+    )
+}
+
+/// Returns what is missing of this process's rights, by its status in /proc; `None` if nothing is.
+fn rights(status: &str) -> Option<Finding> {
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let bits = line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
+    let has = |number: u32| bits >> number & 1 == 1;
+    let may_load = has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_NET_ADMIN));
+    if may_load && has(CAP_NET_ADMIN) {
+        return None;
+    }
+    Some(Finding::in_the_way(
+        "privileges",
+        "without root (CAP_NET_ADMIN and CAP_BPF) nothing can be attached, and the kernel's features, programs of others, \
+         firewall rules and our own record cannot be seen",
+        "sudo mousehole-live check DEV",
+    ))
+}
+
+/// Returns the helpers and maps that this kernel lacks.
+fn missing() -> Vec<&'static str> {
+    // SAFETY: the calls take numbers, and no options.
+    unsafe {
+        let mut all: Vec<&str> = HELPERS
+            .iter()
+            .filter(|(_, number, _)| {
+                libbpf_sys::libbpf_probe_bpf_helper(libbpf_sys::BPF_PROG_TYPE_SCHED_CLS, *number, ptr::null())
+                    == 0
+            })
+            .map(|(name, _, _)| *name)
+            .collect();
+        if libbpf_sys::libbpf_probe_bpf_map_type(libbpf_sys::BPF_MAP_TYPE_LRU_HASH, ptr::null()) == 0 {
+            all.push("LRU tables");
+        }
+        all
+    }
+}
+
+fn helpers(missing: &[&str]) -> Option<Finding> {
+    if missing.is_empty() {
+        let names: Vec<&str> = HELPERS.iter().map(|(name, _, _)| *name).collect();
+        return Some(Finding::harmless(
+            "helpers",
+            format!("the kernel has {} and LRU tables", names.join(", ")),
+        ));
+    }
+    Some(Finding::in_the_way(
+        "helpers",
+        format!(
+            "the kernel lacks {}, which every program needs; take a kernel of 6.1 or later",
+            missing.join(", ")
+        ),
+        "uname -r",
+    ))
+}
+
+/// Returns whether the kernel knows tcx links: asked for one at a device that does not exist, a kernel that does misses
+/// the device, and one that does not finds the request itself invalid. `None` when it cannot be asked.
+fn has_tcx() -> Option<bool> {
+    let name: &CStr = c"ml_probe";
+    let license: &CStr = c"Dual MIT/GPL";
+    let instruction = |code: u8, value: i32| libbpf_sys::bpf_insn { code, imm: value, ..Default::default() };
+    // r0 = -1 (next program); exit.
+    let program = [instruction(0xb7, -1), instruction(0x95, 0)];
+    // SAFETY: the texts end in zero bytes, the instructions are as many as told, and new descriptors are nobody else's.
+    unsafe {
+        let loaded = libbpf_sys::bpf_prog_load(
+            libbpf_sys::BPF_PROG_TYPE_SCHED_CLS,
+            name.as_ptr(),
+            license.as_ptr(),
+            program.as_ptr(),
+            program.len() as libbpf_sys::size_t,
+            ptr::null_mut(),
+        );
+        if loaded < 0 {
+            return None;
+        }
+        let loaded = OwnedFd::from_raw_fd(loaded);
+        let options = libbpf_sys::bpf_link_create_opts {
+            sz: size_of::<libbpf_sys::bpf_link_create_opts>() as libbpf_sys::size_t,
+            ..Default::default()
+        };
+        match libbpf_sys::bpf_link_create(loaded.as_raw_fd(), NO_DEVICE, libbpf_sys::BPF_TCX_EGRESS, &options)
+        {
+            link if link >= 0 => {
+                drop(OwnedFd::from_raw_fd(link));
+                Some(true)
+            }
+            error => knows_tcx(-error),
+        }
+    }
+}
+
+/// Returns what the answer to a request for a link at no device tells.
+fn knows_tcx(error: i32) -> Option<bool> {
+    match error {
+        libc::ENODEV => Some(true),
+        libc::EINVAL | libc::EOPNOTSUPP => Some(false),
+        _ => None,
+    }
+}
+
+fn tcx(known: Option<bool>) -> Finding {
+    match known {
+        Some(true) => {
+            Finding::harmless("tcx", "the kernel has tcx links (probed): programs are attached by one")
+        }
+        Some(false) => Finding::harmless(
+            "tcx",
+            "the kernel has no tcx links (probed): programs are attached as filters under clsact",
+        ),
+        None => Finding::worth_knowing(
+            "tcx",
+            "whether the kernel has tcx links cannot be probed",
+            "mousehole-live mark DEV --attach clsact",
+        ),
+    }
+}
+
+fn bpf_folder(fault: Option<&str>) -> Finding {
+    match fault {
+        None => Finding::harmless("bpffs", format!("{} is a BPF file system", home::BPF_ROOT)),
+        Some(fault) if fault.contains("no BPF file system") => Finding::in_the_way(
+            "bpffs",
+            format!("{} is no BPF file system, where links, tables and the record are kept", home::BPF_ROOT),
+            format!("mount -t bpf bpf {}", home::BPF_ROOT),
+        ),
+        Some(fault) => Finding::worth_knowing("bpffs", fault, "sudo mousehole-live check DEV"),
+    }
+}
+
+/// Returns what two of the kernel's switches say.
+fn switches(unprivileged: &str, compiler: &str) -> Vec<Finding> {
+    let mut all = match unprivileged.trim() {
+        "0" => vec![Finding::worth_knowing(
+            "unprivileged-bpf",
+            "any user may load programs into the kernel, which mousehole-live does not need",
+            "sysctl kernel.unprivileged_bpf_disabled=1",
+        )],
+        "" => Vec::new(),
+        _ => vec![Finding::harmless("unprivileged-bpf", "only root may load programs, which is enough")],
+    };
+    if compiler.trim() == "0" {
+        all.push(Finding::worth_knowing(
+            "jit",
+            "programs in the kernel are interpreted, which takes several times as long",
+            "sysctl net.core.bpf_jit_enable=1",
+        ));
+    }
+    all
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::super::Rank;
+    use super::*;
+
+    #[test]
+    fn version__from_6_1() {
+        for (release, rank) in [
+            ("6.1.0-18-amd64\n", Rank::Harmless),
+            ("6.18.5\n", Rank::Harmless),
+            ("7.0.1", Rank::Harmless),
+            ("6.0.19", Rank::WorthKnowing),
+            ("5.15.167", Rank::WorthKnowing),
+        ] {
+            assert_eq!(version(release).rank, rank, "{release}");
+        }
+    }
+
+    #[test]
+    fn rights__root_or_both_capabilities() {
+        let status = |bits: u64| format!("Name:\tmousehole-live\nCapEff:\t{bits:016x}\nCapBnd:\t0\n");
+        let net = 1 << CAP_NET_ADMIN;
+        assert_eq!(rights(&status(net | 1 << CAP_BPF)), None);
+        assert_eq!(rights(&status(net | 1 << CAP_SYS_ADMIN)), None);
+        for lacking in [0, net, 1 << CAP_BPF, 1 << CAP_SYS_ADMIN] {
+            assert_eq!(rights(&status(lacking)).unwrap().rank, Rank::InTheWay, "{lacking:x}");
+        }
+    }
+
+    #[test]
+    fn knows_tcx__by_which_error() {
+        assert_eq!(knows_tcx(libc::ENODEV), Some(true));
+        assert_eq!(knows_tcx(libc::EINVAL), Some(false));
+        assert_eq!(knows_tcx(libc::EPERM), None);
+        assert!(tcx(Some(false)).sentence.contains("clsact"));
+    }
+
+    #[test]
+    fn helpers__names_what_is_missing() {
+        assert_eq!(helpers(&[]).unwrap().rank, Rank::Harmless);
+        let found = helpers(&["bpf_ktime_get_coarse_ns"]).unwrap();
+        assert!(found.rank == Rank::InTheWay && found.sentence.contains("coarse_ns"), "{found:?}");
+    }
+
+    #[test]
+    fn switches__a_cure_each() {
+        let cures = |one, two| switches(one, two).into_iter().filter_map(|one| one.cure).collect::<Vec<_>>();
+        assert_eq!(cures("2\n", "1\n"), Vec::<String>::new());
+        assert_eq!(
+            cures("0\n", "0\n"),
+            ["sysctl kernel.unprivileged_bpf_disabled=1", "sysctl net.core.bpf_jit_enable=1"]
+        );
+        assert_eq!(cures("", ""), Vec::<String>::new(), "kernels without these switches");
+    }
+
+    #[test]
+    fn bpf_folder__says_how_to_mount_it() {
+        assert_eq!(bpf_folder(None).rank, Rank::Harmless);
+        let found = bpf_folder(Some("/sys/fs/bpf is no BPF file system here; …"));
+        assert_eq!(found.cure.as_deref(), Some("mount -t bpf bpf /sys/fs/bpf"));
+        assert_eq!(bpf_folder(Some("/sys/fs/bpf/mousehole; permission denied")).rank, Rank::WorthKnowing);
+    }
+}

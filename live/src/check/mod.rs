@@ -1,0 +1,282 @@
+//! `check`: what stands in the way of a marker or a queue at a device, and the command that cures it.
+//!
+//! Nothing is changed: every command that is run only shows, and the one program that is loaded is attached nowhere.
+//! Each module looks at one thing. Its functions over what tools print are pure, and tested on recorded output.
+
+mod features;
+mod filters;
+mod firewall;
+mod link;
+mod ours;
+mod queue;
+
+use crate::deployment::Deployment;
+use crate::device::Device;
+use crate::error::{Failure, Result};
+use crate::layout::{Action, KEEP_DSCP};
+use crate::request::{Mode, Request};
+use crate::{start, tc};
+use serde::Serialize;
+use std::process::Command;
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Rank {
+    /// Nothing to do.
+    #[serde(rename = "harmless")]
+    Harmless,
+    /// It works, though perhaps not as expected.
+    #[serde(rename = "worth knowing")]
+    WorthKnowing,
+    /// It does not work until this is cured.
+    #[serde(rename = "in the way")]
+    InTheWay,
+}
+
+impl Rank {
+    /// Returns the words for it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Rank::Harmless => "harmless",
+            Rank::WorthKnowing => "worth knowing",
+            Rank::InTheWay => "in the way",
+        }
+    }
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What it is about; the same in every version.
+    pub key: &'static str,
+    /// How much it matters.
+    pub rank: Rank,
+    /// What was found, without a full stop at its end.
+    pub sentence: String,
+    /// The command that cures it, or shows more; `None` of what is harmless.
+    pub cure: Option<String>,
+}
+
+impl Finding {
+    fn harmless(key: &'static str, sentence: impl Into<String>) -> Finding {
+        Finding { key, rank: Rank::Harmless, sentence: sentence.into(), cure: None }
+    }
+
+    fn worth_knowing(key: &'static str, sentence: impl Into<String>, cure: impl Into<String>) -> Finding {
+        Finding { key, rank: Rank::WorthKnowing, sentence: sentence.into(), cure: Some(cure.into()) }
+    }
+
+    fn in_the_way(key: &'static str, sentence: impl Into<String>, cure: impl Into<String>) -> Finding {
+        Finding { key, rank: Rank::InTheWay, sentence: sentence.into(), cure: Some(cure.into()) }
+    }
+
+    fn line(&self) -> String {
+        let cure = self.cure.as_ref().map_or(String::new(), |cure| format!(": `{cure}`"));
+        format!("{:<13}  {}{cure}", self.rank.words(), self.sentence)
+    }
+}
+
+/// What a command would do at the device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Prospect {
+    /// Whether it would work, as far as is known without trying.
+    pub possible: bool,
+    /// What it would do, or why it would not.
+    pub sentence: String,
+    /// How a marker would tell the queue: `priority`, `dscp` or `class`; `None` of `up`, and where it would not work.
+    pub via: Option<&'static str>,
+    /// The scheme or marker without any option.
+    pub scheme: String,
+    /// The DSCP of long flows; `None` where it is left alone.
+    pub dscp: Option<u8>,
+    /// Class or tin of long flows, such as `8001:1`; `None` where it is left alone.
+    pub class: Option<String>,
+}
+
+/// Everything that was found at a device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Name and version of this form.
+    pub format: &'static str,
+    /// The device.
+    pub device: String,
+    /// What was found.
+    pub findings: Vec<Finding>,
+    /// What `mark` would do.
+    pub mark: Prospect,
+    /// What `up` would do.
+    pub up: Prospect,
+}
+
+/// Name and version of the report as JSON.
+pub const FORMAT: &str = "mousehole-live.check/1";
+
+/// Looks at a device. Returns lines for the user, or one of JSON.
+///
+/// # Errors
+/// A sentence when there is no such device.
+pub fn check(name: &str, as_json: bool) -> Result<Vec<String>> {
+    let report = report(name)?;
+    if as_json {
+        let text = serde_json::to_string(&report)
+            .map_err(|error| Failure::new(format!("the report is no JSON; {error}")))?;
+        return Ok(vec![text]);
+    }
+    let mut lines: Vec<String> = report.findings.iter().map(Finding::line).collect();
+    lines.push(format!("mark {name}: {}", report.mark.sentence));
+    lines.push(format!("up {name}: {}", report.up.sentence));
+    Ok(lines)
+}
+
+/// Looks at a device.
+///
+/// # Errors
+/// A sentence when there is no such device.
+pub fn report(name: &str) -> Result<Report> {
+    let device = Device::find(name)?;
+    let mut findings = features::findings();
+    let running = ours::look(&device, &mut findings);
+    let (root, all) = match tc::qdiscs(name) {
+        Ok(all) => {
+            findings.extend(queue::findings(name, &all, &queue::classes(name)));
+            (tc::root_of(&all).cloned(), all)
+        }
+        Err(failure) => {
+            findings.push(Finding::in_the_way(
+                "tools",
+                format!("qdiscs and filters are unknown: {failure}"),
+                "apt install iproute2",
+            ));
+            (None, Vec::new())
+        }
+    };
+    let links = link::links(&mut findings);
+    findings.extend(link::findings(name, &links));
+    findings.extend(link::offloads(name));
+    findings.extend(filters::attached(&device, running));
+    findings.extend(filters::findings(name, &all));
+    findings.extend(firewall::findings(name, link::is_layered(name, &links)));
+    let mark = prospect_of_mark(&device, root.as_ref(), running.is_some());
+    let up = prospect_of_up(&device, root.as_ref(), running.is_some());
+    Ok(Report { format: FORMAT, device: name.to_string(), findings, mark, up })
+}
+
+fn prospect_of_mark(device: &Device, root: Option<&tc::Qdisc>, is_used: bool) -> Prospect {
+    let request = Request::new(Mode::Mark);
+    let scheme = request.scheme.clone();
+    let refused = |sentence: String| Prospect {
+        possible: false,
+        sentence,
+        via: None,
+        scheme: scheme.clone(),
+        dscp: None,
+        class: None,
+    };
+    if is_used {
+        return refused(in_use(device));
+    }
+    match Deployment::new(&request, device, root) {
+        Err(failure) => refused(format!("would refuse; {failure}")),
+        Ok(deployment) => {
+            let Action { priority, dscp, .. } = deployment.action;
+            let class =
+                (priority[1] != 0).then(|| format!("{:x}:{:x}", priority[1] >> 16, priority[1] & 0xffff));
+            let dscp = (dscp[1] != KEEP_DSCP).then_some(dscp[1]);
+            let (via, how) = match (&class, dscp) {
+                (Some(class), _) => {
+                    ("priority", format!("go to CAKE's Bulk tin by priority {class}, and no byte changes"))
+                }
+                (None, Some(dscp)) => ("dscp", format!("get DSCP {dscp}{}", name_of(dscp))),
+                (None, None) => ("dscp", "are counted".to_string()),
+            };
+            Prospect {
+                possible: true,
+                sentence: format!("would attach {scheme}; flows beyond it {how}"),
+                via: Some(via),
+                scheme,
+                dscp,
+                class,
+            }
+        }
+    }
+}
+
+fn prospect_of_up(device: &Device, root: Option<&tc::Qdisc>, is_used: bool) -> Prospect {
+    let request = Request { rate: Some("10mbit".into()), ..Request::new(Mode::Up) };
+    let scheme = request.scheme.clone();
+    let prospect = |possible, sentence| Prospect {
+        possible,
+        sentence,
+        via: None,
+        scheme: scheme.clone(),
+        dscp: None,
+        class: None,
+    };
+    if is_used {
+        return prospect(false, in_use(device));
+    }
+    if let Err(failure) = Deployment::new(&request, device, root) {
+        return prospect(false, format!("would refuse; {failure}"));
+    }
+    let ours =
+        format!("{scheme} in front of a token bucket of --rate at the root, buffer {}", request.buffer);
+    match root.filter(|qdisc| !qdisc.is_default()) {
+        None => prospect(true, format!("would put {ours}")),
+        Some(foreign) => match start::save(device, foreign) {
+            Err(failure) => prospect(false, format!("would refuse; {failure}")),
+            Ok(_) => prospect(
+                true,
+                format!(
+                    "would with --replace put {ours}, in the place of {} {}, which `down` puts back",
+                    foreign.kind, foreign.handle
+                ),
+            ),
+        },
+    }
+}
+
+fn in_use(device: &Device) -> String {
+    format!("would refuse, because the device is in use; `mousehole-live down {}` ends that", device.name)
+}
+
+fn name_of(dscp: u8) -> &'static str {
+    if dscp == 1 { " (LE)" } else { "" }
+}
+
+/// Why a tool gave no output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Unknown {
+    /// It is not installed.
+    Missing,
+    /// It ended with a failure, and said this.
+    Failed(String),
+}
+
+/// Runs a tool that only shows something. Returns what it printed.
+fn shown(program: &str, words: &[&str]) -> std::result::Result<String, Unknown> {
+    match Command::new(program).args(words).env("LC_ALL", "C").output() {
+        Err(_) => Err(Unknown::Missing),
+        Ok(done) if done.status.success() => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
+        Ok(done) => {
+            let said = String::from_utf8_lossy(&done.stderr);
+            let said = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it failed");
+            Err(Unknown::Failed(said.trim_end_matches('.').to_string()))
+        }
+    }
+}
+
+/// Returns what is said of a tool that gave no output.
+fn blind(key: &'static str, what: &str, program: &str, package: &str, why: &Unknown) -> Finding {
+    match why {
+        Unknown::Missing => Finding::worth_knowing(
+            key,
+            format!("{what} cannot be seen, because {program} is not installed"),
+            format!("apt install {package}"),
+        ),
+        Unknown::Failed(said) => Finding::worth_knowing(
+            key,
+            format!("{what} cannot be seen, because {program} says \"{said}\""),
+            "sudo mousehole-live check DEV",
+        ),
+    }
+}

@@ -1,0 +1,110 @@
+//! What our own record says of a device.
+
+use super::Finding;
+use crate::device::Device;
+use crate::record::{Attachment, Record, now};
+use crate::{home, kernel, stop};
+
+/// Adds what is kept of the device. Returns the number of the program of ours that runs there.
+pub fn look(device: &Device, findings: &mut Vec<Finding>) -> Option<u32> {
+    let name = format!("{}-{}", device.namespace, device.index);
+    let place = home::places().ok()?.into_iter().find(|place| place.name() == name)?;
+    let record = match place.record() {
+        Ok(record) => record,
+        Err(failure) => {
+            findings.push(Finding::worth_knowing(
+                "ours",
+                format!("a command of ours was killed here before it kept a record ({failure})"),
+                format!("mousehole-live down {}", device.name),
+            ));
+            return None;
+        }
+    };
+    let is_running = stop::is_running(&place, &record);
+    findings.extend(say(&device.name, &record, is_running, now()));
+    let program = match record.attachment {
+        Some(Attachment::Clsact { .. }) => kernel::pinned_program(&place.program()).ok(),
+        _ => kernel::pinned_link(&place.link()).ok().map(|info| info.program),
+    };
+    program.filter(|_| is_running)
+}
+
+/// Returns what a record says at a time, seconds since 1970.
+fn say(name: &str, record: &Record, is_running: bool, at: u64) -> Vec<Finding> {
+    let command = record.command.join(" ");
+    if !is_running {
+        return vec![Finding::worth_knowing(
+            "ours",
+            format!("what `{command}` left here does not run; the next `mark` or `up` clears it as well"),
+            format!("mousehole-live down {name}"),
+        )];
+    }
+    let mut all = vec![Finding::harmless(
+        "ours",
+        format!(
+            "`{command}` runs here since {} s{}",
+            at.saturating_sub(record.since),
+            if record.request.shadow { ", as a shadow" } else { "" }
+        ),
+    )];
+    if let Some(by) = record.confirm_by {
+        all.push(Finding::worth_knowing(
+            "confirm",
+            format!("it is taken back in {} s unless it is confirmed", by.saturating_sub(at)),
+            format!("mousehole-live confirm {name}"),
+        ));
+    }
+    all
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::super::Rank;
+    use super::*;
+    use crate::request::{Mode, Request};
+
+    fn record(confirm_by: Option<u64>) -> Record {
+        Record {
+            schema: 1,
+            version: "0.1.0".into(),
+            since: 1000,
+            device: "eth0".into(),
+            index: 2,
+            namespace: 4026531840,
+            command: vec!["mousehole-live".into(), "mark".into(), "eth0".into()],
+            request: Request::new(Mode::Mark),
+            attachment: Some(Attachment::Tcx),
+            link_id: Some(7),
+            layout: String::new(),
+            replaced: None,
+            added_handle: None,
+            gso_max_segs: None,
+            confirm_by,
+            agent: None,
+        }
+    }
+
+    #[test]
+    fn say__what_runs_and_since_when() {
+        let found = say("eth0", &record(None), true, 1060);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].sentence, "`mousehole-live mark eth0` runs here since 60 s");
+    }
+
+    #[test]
+    fn say__what_waits_for_confirmation() {
+        let found = say("eth0", &record(Some(1120)), true, 1060);
+        assert!(found[1].sentence.contains("in 60 s"), "{found:?}");
+        assert_eq!(found[1].cure.as_deref(), Some("mousehole-live confirm eth0"));
+    }
+
+    #[test]
+    fn say__what_was_left() {
+        let found = say("eth0", &record(None), false, 1060);
+        assert_eq!(
+            (found[0].rank, found[0].cure.as_deref()),
+            (Rank::WorthKnowing, Some("mousehole-live down eth0"))
+        );
+    }
+}

@@ -1,0 +1,236 @@
+//! `mousehole-live check` on devices of a namespace of its own: what it finds, and that it changes nothing; and that
+//! what the answer of `compare` says to type is accepted.
+
+#![allow(non_snake_case, missing_docs)]
+#![cfg(target_os = "linux")]
+
+use mousehole_live::deployment::{Deployment, Shaper};
+use mousehole_live::device::Device;
+use mousehole_live::request::{Mode, Request};
+use mousehole_live::tc;
+use serde_json::Value;
+use std::process::Command;
+
+/// What each test sees: two ends of a veth, a BPF file system that nobody else sees, and everything that a program can
+/// leave behind.
+const COMMON: &str = r#"
+set -eu
+mount -t bpf bpf /sys/fs/bpf
+ip link add v0 type veth peer name v1
+ip link set v0 up
+ip link set v1 up
+state() {
+    for device in v0 v1; do
+        tc -j qdisc show dev $device
+        tc class show dev $device
+        for side in "" ingress egress; do tc -j filter show dev $device $side; done
+    done
+    bpftool -j net show
+    find /sys/fs/bpf
+    nft list ruleset
+    ip -d -j link show
+}
+"#;
+
+/// What `check --json` prints after some commands; `None`, and why, where that is not possible.
+fn checked(setup: &str, command: &str) -> Option<Value> {
+    let (text, _) = run(&format!("{setup}\nstate > /tmp/before; {command}; state > /tmp/after; cmp /tmp/before /tmp/after"))?;
+    Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text}")))
+}
+
+/// Runs commands in a namespace of their own. Returns standard output and error.
+fn run(commands: &str) -> Option<(String, String)> {
+    // SAFETY: the call reads this process's own number.
+    if unsafe { libc::geteuid() } != 0 {
+        println!("NOT RUN: devices and namespaces need root");
+        return None;
+    }
+    let tools = ["unshare", "tc", "ip", "nft", "bpftool"];
+    if let Some(tool) = tools.iter().find(|tool| Command::new(tool).arg("-V").output().is_err()) {
+        println!("NOT RUN: {tool} is not installed");
+        return None;
+    }
+    let script = format!("{COMMON}\nmount -t tmpfs tmpfs /tmp\n{commands}");
+    let done = Command::new("unshare")
+        .args(["--mount", "--net", "--propagation", "private", "bash", "-c", &script])
+        .env("LIVE", env!("CARGO_BIN_EXE_mousehole-live"))
+        .output()
+        .unwrap();
+    let (out, error) = (String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap());
+    assert!(done.status.success(), "{script}\n{out}\n{error}");
+    Some((out, error))
+}
+
+/// Returns the finding of this key whose sentence holds a text.
+#[track_caller]
+fn found<'a>(report: &'a Value, key: &str, text: &str) -> &'a Value {
+    let all = report["findings"].as_array().unwrap();
+    let one = all.iter().find(|one| one["key"] == key && one["sentence"].as_str().unwrap().contains(text));
+    one.unwrap_or_else(|| panic!("no {key} with \"{text}\" in {report:#}"))
+}
+
+#[track_caller]
+fn assert_nothing_in_the_way(report: &Value) {
+    let all = report["findings"].as_array().unwrap();
+    assert!(all.iter().all(|one| one["rank"] != "in the way"), "{report:#}");
+    assert!(all.iter().all(|one| (one["rank"] == "harmless") == one["cure"].is_null()), "{report:#}");
+}
+
+#[test]
+fn bare_veth__can_be_marked_and_shaped() {
+    let Some(report) = checked("", "$LIVE check v0 --json") else { return };
+    assert_eq!(report["format"], "mousehole-live.check/1");
+    assert_nothing_in_the_way(&report);
+    for key in ["kernel", "helpers", "tcx", "bpffs", "mtu", "programs", "firewall"] {
+        assert_eq!(found(&report, key, "")["rank"], "harmless", "{key}");
+    }
+    assert_eq!(found(&report, "qdisc", "noqueue")["rank"], "worth knowing");
+    let mark = &report["mark"];
+    assert_eq!((&mark["possible"], &mark["via"], &mark["dscp"]), (&true.into(), &"dscp".into(), &1.into()));
+    assert_eq!(report["up"]["possible"], true);
+}
+
+#[test]
+fn words__end_with_what_commands_would_do() {
+    let Some((text, _)) = run("$LIVE check v0") else { return };
+    let lines: Vec<&str> = text.lines().collect();
+    let [mark, up] = &lines[lines.len() - 2..] else { panic!("{text}") };
+    assert_eq!(*mark, "mark v0: would attach sfd(th=30kB); flows beyond it get DSCP 1 (LE)");
+    assert!(up.starts_with("up v0: would put rio-ps in front of a token bucket"), "{text}");
+    for line in &lines[..lines.len() - 2] {
+        assert!(["harmless  ", "worth knowing  ", "in the way  "].iter().any(|rank| line.starts_with(rank)), "{line}");
+    }
+}
+
+#[test]
+fn filter_of_others__is_told_with_its_preference() {
+    let setup = "tc qdisc add dev v0 clsact
+        tc filter add dev v0 egress prio 5 protocol ip u32 match ip dsfield 0x20 0xfc action pass 2>/dev/null ||
+        tc filter add dev v0 egress prio 5 protocol ip u32 match ip dsfield 0x20 0xfc flowid 1:1";
+    let Some(report) = checked(setup, "$LIVE check v0 --json") else { return };
+    let filter = found(&report, "filters", "u32 filter of preference 5");
+    assert_eq!(filter["cure"], "tc filter show dev v0 egress");
+    assert_nothing_in_the_way(&report);
+}
+
+#[test]
+fn flow_table__is_found_in_what_nft_prints() {
+    // Kernels without flow tables can be tested too: nft here prints what it prints where there is one.
+    let setup = r#"mkdir /tmp/bin; cat > /tmp/bin/nft <<'END'
+#!/bin/sh
+case "$*" in
+"-j list ruleset") echo '{"nftables": [{"flowtable": {"family": "inet", "name": "ft", "table": "filter", "handle": 3, "hook": "ingress", "prio": 0, "dev": ["v0", "v1"]}}]}';;
+"list flowtables") printf 'table inet filter {\n\tflowtable ft {\n\t\tdevices = { v0, v1 }\n%s\t}\n}\n' "$FLAGS";;
+esac
+END
+chmod +x /tmp/bin/nft; export FLAGS="" PATH=/tmp/bin:$PATH"#;
+    let Some(report) = checked(setup, "$LIVE check v0 --json") else { return };
+    assert_eq!(found(&report, "flow-offload", "still see them")["rank"], "worth knowing");
+    let hardware = checked(&format!("{setup}; export FLAGS='flags offload;\n'"), "$LIVE check v0 --json").unwrap();
+    assert_eq!(found(&hardware, "flow-offload", "in the hardware")["rank"], "in the way");
+}
+
+#[test]
+fn htb__keeps_up_away_and_names_a_class() {
+    let setup = "tc qdisc add dev v0 root handle 1: htb default 10
+        tc class add dev v0 parent 1: classid 1:1 htb rate 10mbit
+        tc class add dev v0 parent 1:1 classid 1:10 htb rate 5mbit ceil 10mbit";
+    let Some(report) = checked(setup, "$LIVE check v0 --json") else { return };
+    let qdisc = found(&report, "qdisc", "htb 1:");
+    assert_eq!(qdisc["cure"], "mousehole-live mark v0 --via class --classes 1:10");
+    assert_eq!(report["up"]["possible"], false);
+    assert!(report["up"]["sentence"].as_str().unwrap().contains("classes or qdiscs below it"), "{report:#}");
+}
+
+#[test]
+fn token_bucket_of_others__is_replaced_on_demand() {
+    let setup = "tc qdisc add dev v0 root handle 5: tbf rate 5mbit burst 8k limit 100k";
+    let Some(report) = checked(setup, "$LIVE check v0 --json") else { return };
+    assert_eq!(report["up"]["possible"], true);
+    assert!(report["up"]["sentence"].as_str().unwrap().contains("--replace"), "{report:#}");
+}
+
+#[test]
+fn device_down__is_in_the_way() {
+    let Some(report) = checked("ip link set v0 down", "$LIVE check v0 --json") else { return };
+    let state = found(&report, "state", "v0 is down");
+    assert_eq!((&state["rank"], &state["cure"]), (&"in the way".into(), &"ip link set v0 up".into()));
+}
+
+#[test]
+fn masquerading__hides_users() {
+    let setup = "nft add table ip n; nft add chain ip n p '{ type nat hook postrouting priority 100; }'
+        nft add rule ip n p oifname v0 masquerade";
+    let Some(report) = checked(setup, "$LIVE check v0 --json") else { return };
+    assert_eq!(found(&report, "nat", "ip n p")["rank"], "worth knowing");
+}
+
+#[test]
+fn what_runs__is_told_and_would_be_refused() {
+    let Some(report) = checked("$LIVE mark v0 >/dev/null", "$LIVE check v0 --json") else { return };
+    found(&report, "ours", "mark v0` runs here since");
+    found(&report, "programs", "no programs of others");
+    assert_eq!((&report["mark"]["possible"], &report["up"]["possible"]), (&false.into(), &false.into()));
+}
+
+#[test]
+fn without_rights__says_what_it_cannot_see() {
+    let command = "setpriv --reuid 65534 --clear-groups --inh-caps -all --bounding-set -all $LIVE check v0 --json";
+    let Some(report) = checked("", command) else { return };
+    assert_eq!(found(&report, "privileges", "cannot be seen")["rank"], "in the way");
+    assert_eq!(found(&report, "mtu", "1500")["rank"], "harmless");
+}
+
+#[test]
+fn missing_tools__are_told() {
+    let Some(report) = checked("", "PATH=/nowhere $LIVE check v0 --json") else { return };
+    found(&report, "tools", "qdiscs and filters are unknown");
+    for (key, program) in [("link", "ip"), ("offload", "ethtool"), ("firewall", "nft")] {
+        found(&report, key, &format!("because {program} is not installed"));
+    }
+}
+
+#[test]
+fn no_bpf_file_system__names_the_command() {
+    let Some((text, _)) = run("umount /sys/fs/bpf; while umount /sys/fs/bpf 2>/dev/null; do :; done; $LIVE check v0 --json")
+    else {
+        return;
+    };
+    let report = serde_json::from_str(&text).unwrap();
+    assert_eq!(found(&report, "bpffs", "no BPF file system")["cure"], "mount -t bpf bpf /sys/fs/bpf");
+}
+
+#[test]
+fn unknown_device__is_one_sentence() {
+    let Some((out, error)) = run("$LIVE check nowhere || echo status $?") else { return };
+    assert_eq!(out, "status 2\n");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(error.contains("there is no device \"nowhere\""), "{error}");
+}
+
+/// python/tests/test_advice.py tests that the answer of `compare` writes these.
+#[test]
+fn what_compare_writes__is_accepted() {
+    let device =
+        Device { name: "eth0".into(), index: 2, namespace: 1, link_header_bytes: 14, mtu: 1500 };
+    for scheme in ["rio-ps", "s-sfd", "p-sfd", "sfd(mode=coupled,in_min=20%)", "sfd|red"] {
+        for overhead in [None, Some(26)] {
+            let request = Request {
+                scheme: scheme.into(),
+                rate: Some("5mbit".into()),
+                buffer: "50p".into(),
+                overhead,
+                ..Request::new(Mode::Up)
+            };
+            let deployment = Deployment::new(&request, &device, None).unwrap();
+            assert!(matches!(deployment.shaper, Shaper::Fifo(_)), "{scheme}");
+        }
+    }
+    let cake = r#"[{"kind":"cake","handle":"8001:","root":true,"options":{"diffserv":"diffserv3"}}]"#;
+    let all = tc::parse_qdiscs(cake).unwrap();
+    for marker in ["sfd(th=30kB)", "rio-ps", "sfd(th=60kB,timeout=never)"] {
+        let request = Request { scheme: marker.into(), ..Request::new(Mode::Mark) };
+        let deployment = Deployment::new(&request, &device, tc::root_of(&all)).unwrap();
+        assert_eq!(deployment.action.priority, [0, 0x8001_0001, 0x8001_0001], "{marker}");
+    }
+}
