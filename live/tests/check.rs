@@ -34,7 +34,9 @@ state() {
 
 /// What `check --json` prints after some commands; `None`, and why, where that is not possible.
 fn checked(setup: &str, command: &str) -> Option<Value> {
-    let (text, _) = run(&format!("{setup}\nstate > /tmp/before; {command}; state > /tmp/after; cmp /tmp/before /tmp/after"))?;
+    let (text, _) = run(&format!(
+        "{setup}\nstate > /tmp/before; {command}; state > /tmp/after; cmp /tmp/before /tmp/after"
+    ))?;
     Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text}")))
 }
 
@@ -98,7 +100,10 @@ fn words__end_with_what_commands_would_do() {
     assert_eq!(*mark, "mark v0: would attach sfd(th=30kB); flows beyond it get DSCP 1 (LE)");
     assert!(up.starts_with("up v0: would put rio-ps in front of a token bucket"), "{text}");
     for line in &lines[..lines.len() - 2] {
-        assert!(["harmless  ", "worth knowing  ", "in the way  "].iter().any(|rank| line.starts_with(rank)), "{line}");
+        assert!(
+            ["harmless  ", "worth knowing  ", "in the way  "].iter().any(|rank| line.starts_with(rank)),
+            "{line}"
+        );
     }
 }
 
@@ -126,7 +131,8 @@ END
 chmod +x /tmp/bin/nft; export FLAGS="" PATH=/tmp/bin:$PATH"#;
     let Some(report) = checked(setup, "$LIVE check v0 --json") else { return };
     assert_eq!(found(&report, "flow-offload", "still see them")["rank"], "worth knowing");
-    let hardware = checked(&format!("{setup}; export FLAGS='flags offload;\n'"), "$LIVE check v0 --json").unwrap();
+    let hardware =
+        checked(&format!("{setup}; export FLAGS='flags offload;\n'"), "$LIVE check v0 --json").unwrap();
     assert_eq!(found(&hardware, "flow-offload", "in the hardware")["rank"], "in the way");
 }
 
@@ -175,7 +181,8 @@ fn what_runs__is_told_and_would_be_refused() {
 
 #[test]
 fn without_rights__says_what_it_cannot_see() {
-    let command = "setpriv --reuid 65534 --clear-groups --inh-caps -all --bounding-set -all $LIVE check v0 --json";
+    let command =
+        "setpriv --reuid 65534 --clear-groups --inh-caps -all --bounding-set -all $LIVE check v0 --json";
     let Some(report) = checked("", command) else { return };
     assert_eq!(found(&report, "privileges", "cannot be seen")["rank"], "in the way");
     assert_eq!(found(&report, "mtu", "1500")["rank"], "harmless");
@@ -192,7 +199,8 @@ fn missing_tools__are_told() {
 
 #[test]
 fn no_bpf_file_system__names_the_command() {
-    let Some((text, _)) = run("umount /sys/fs/bpf; while umount /sys/fs/bpf 2>/dev/null; do :; done; $LIVE check v0 --json")
+    let Some((text, _)) =
+        run("umount /sys/fs/bpf; while umount /sys/fs/bpf 2>/dev/null; do :; done; $LIVE check v0 --json")
     else {
         return;
     };
@@ -211,8 +219,7 @@ fn unknown_device__is_one_sentence() {
 /// python/tests/test_advice.py tests that the answer of `compare` writes these.
 #[test]
 fn what_compare_writes__is_accepted() {
-    let device =
-        Device { name: "eth0".into(), index: 2, namespace: 1, link_header_bytes: 14, mtu: 1500 };
+    let device = Device { name: "eth0".into(), index: 2, namespace: 1, link_header_bytes: 14, mtu: 1500 };
     for scheme in ["rio-ps", "s-sfd", "p-sfd", "sfd(mode=coupled,in_min=20%)", "sfd|red"] {
         for overhead in [None, Some(26)] {
             let request = Request {

@@ -235,7 +235,7 @@ impl Kernel {
         let frame = &mut self.frame;
         frame[15] = if packet.has(flag::ECT) { 2 } else { 0 };
         frame[16..18].copy_from_slice(&packet.bytes.to_be_bytes());
-        frame[26..30].copy_from_slice(&(10 << 24 | packet.flow + 1).to_be_bytes());
+        frame[26..30].copy_from_slice(&((10 << 24) | (packet.flow + 1)).to_be_bytes());
         frame[47] = if packet.kind == Kind::Syn { SYN } else { ACK };
         let context = Context {
             wire_len: u32::from(packet.bytes) + 14,

@@ -8,7 +8,9 @@ pub mod frame;
 
 use libbpf_rs::{MapCore as _, MapFlags};
 use mousehole_live::kernel::{Loaded, Maps, load};
-use mousehole_live::layout::{Action, BYTES, Control, Counters, Flow, Key, PACKETS, Plain as _, Settings};
+use mousehole_live::layout::{
+    Action, BYTES, Control, Counters, Flow, Key, Limit, PACKETS, Plain as _, Settings,
+};
 use mousehole_policy::{LinkContext, Params, find};
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::sync::OnceLock;
