@@ -42,7 +42,8 @@ impl Function {
 
     /// Returns its name in C, without the policy's.
     pub fn name(self) -> &'static str {
-        ["packet", "expired", "flow_end", "classify", "control", "shape", "departed", "restarts"][self as usize]
+        ["packet", "expired", "flow_end", "classify", "control", "shape", "departed", "restarts"]
+            [self as usize]
     }
 }
 

@@ -242,7 +242,9 @@ fn check_description(raw: &RawPolicy) -> Result<(), String> {
         ));
     }
     if raw.restarts.is_some() && raw.flow_end.is_none() {
-        return Err("offers restarts but no flow_end, so that nothing would follow; add MH_FLOW_END(…)".into());
+        return Err(
+            "offers restarts but no flow_end, so that nothing would follow; add MH_FLOW_END(…)".into()
+        );
     }
     if raw.params_bytes == 0
         || raw.params_bytes > 1 << 16

@@ -90,7 +90,7 @@ app.add_typer(policy_app, name="policy")
 
 OPTION_OF_FIELD = {
     "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.uplink_rate": "--uplink",
-    "link.uplink_buffer": "--uplink-buffer", "link.overhead": "--overhead", "topology.rate": "--rate",
+    "link.uplink_buffer": "--uplink-buffer", "link.overhead": "--overhead", "link.burst": "--burst", "topology.rate": "--rate",
     "topology.rtt": "--rtt", "topology.buffer": "--buffer", "topology.uplink_rate": "--uplink",
     "topology.uplink_buffer": "--uplink-buffer", "traffic.load": "--load",
     "traffic.direction": "--direction", "traffic.replay": "--replay", "tcp.profile": "--tcp",

@@ -25,6 +25,7 @@ class Unit:
 BITS = Unit("bit", "a number of bits per second, or a text with a unit such as 10mbit")
 SECONDS = Unit("s", "a number of seconds, or a text with a unit such as 80ms")
 BYTES = Unit("B", "a number of bytes, or a text with a unit such as 15kB")
+BYTES = Unit("B", "a number of bytes, or a text such as 8kB")
 BUFFER = Unit("B", "a number of bytes, or a text such as 50p, 64kB or 1bdp")
 
 UNITS: dict[str, Unit] = {

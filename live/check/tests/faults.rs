@@ -215,7 +215,8 @@ fn target__is_a_header_or_a_name() {
 fn changed_lfp(from: &str, to: &str) -> Report {
     let folder = Folder::new("own-lfp");
     let shipped = mousehole_policy::headers_folder().unwrap().join("mousehole/lfp.h");
-    let text = std::fs::read_to_string(shipped).unwrap().replace("lfp", "own_lfp").replace("LFP_H", "OWN_LFP_H");
+    let text =
+        std::fs::read_to_string(shipped).unwrap().replace("lfp", "own_lfp").replace("LFP_H", "OWN_LFP_H");
     let text = text.replace("#include \"", "#include \"mousehole/");
     assert!(text.contains(from), "{from} is not in the header");
     check(&folder.write("own-lfp", &text.replacen(from, to, 1)), &FEW).unwrap()
@@ -224,7 +225,8 @@ fn changed_lfp(from: &str, to: &str) -> Report {
 /// Packets and slow steps run in different places, so neither may touch what is the other's.
 #[test]
 fn parts_of_the_state__are_their_owners() {
-    let (packet, ended) = ("\topen = mh_own_lfp_open(params, state, now_ns);\n", "\tif (!flow->meter.packets)\n");
+    let (packet, ended) =
+        ("\topen = mh_own_lfp_open(params, state, now_ns);\n", "\tif (!flow->meter.packets)\n");
     let report = changed_lfp(packet, packet);
     assert!(report.is_good(), "{report}");
     for (place, line, with) in [

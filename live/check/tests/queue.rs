@@ -40,7 +40,7 @@ unsafe extern "C" {
 #[repr(C)]
 struct Departures {
     packets: [u32; 3],
-    reserved: u32,
+    order: [u8; 4],
     last_ns: [u64; 3],
 }
 
@@ -72,7 +72,8 @@ impl Native {
             let (params, fifo) = (self.fifo_params.as_ptr(), self.fifo.as_ptr());
             mh_test_virtual_fifo_backlog(params, fifo, view, &mut backlog);
         }
-        for colour in Colour::ALL.into_iter().filter(|colour| departures.packets[colour.index()] > 0) {
+        let colours = departures.order[..3].iter().map(|&colour| Colour::ALL[usize::from(colour)]);
+        for colour in colours.filter(|colour| departures.packets[colour.index()] > 0) {
             let last_ns = departures.last_ns[colour.index()];
             policy.departed(&self.params, &mut self.state, colour, &backlog, last_ns);
         }

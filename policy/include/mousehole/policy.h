@@ -48,8 +48,8 @@
  *                                            u64 now_ns)
  *     Notes that packets of this colour started transmission, the last of them at `now_ns`, and left `after`
  *     waiting. The caller may call it for each departure, or once for each colour of which packets departed since the
- *     last arrival, in any order, with what waits after all of them. `now_ns` is then a time without meaning where
- *     `after` holds packets of the colour. The policy's decisions must be the same.
+ *     last arrival, in the order of these times, with what waits after all of them; where `after` holds packets of
+ *     the colour, `now_ns` may then be later, up to the arrival. The policy's decisions must be the same.
  *
  * Packets and slow steps. `packet`, `shape` and `departed` run for every packet, in the kernel. `expired`, `flow_end`,
  * `classify` and `control` are slow steps, which an agent in user space takes on its own copy of the state while the

@@ -399,7 +399,9 @@ fn fault__publishes_what_its_state_does_not_hold() {
         );
         assert_sentence(
             &problem("beyond-state.h", &text),
-            &format!("publishes {published}; allowed: a member of the state of at most 64 bytes, by MH_PUBLISHES(…)"),
+            &format!(
+                "publishes {published}; allowed: a member of the state of at most 64 bytes, by MH_PUBLISHES(…)"
+            ),
         );
     }
 }
