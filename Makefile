@@ -32,7 +32,7 @@ export MOUSEHOLE_DATA
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
-.PHONY: help setup demo test lint fmt docs deps msrv arrows bpf-compile bpf-parity golden oracle bench \
+.PHONY: help setup demo test lint fmt docs deps msrv arrows live live-test bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation coverage replay-truth reference negatives fuzz fuzz-brief mutants \
 	papers witness witness-transfers wheel wheel-test site lock clean distclean
 
@@ -80,6 +80,15 @@ site: $(VENV)/.requirements ## build the documentation's site into build/site; a
 
 deps: ## as root: install by apt what lint, bpf-* and bench need beyond the basics (clang, ns2 …)
 	@tools/install-deps
+
+live: ## build mousehole-live, the kernel's side, into target/release (needs what `make deps` installs)
+	@echo "live: building mousehole-live (a few minutes the first time)"
+	@$(CARGO) build --quiet --release --locked -p mousehole-live
+	@echo "live: target/release/mousehole-live"
+
+live-test: $(ENGINE) ## as root: every test of mousehole-live, in namespaces of their own
+	@$(CARGO) build --quiet --locked -p mousehole-live
+	@$(BIN)/python -m tools.run_tests live
 
 bpf-compile: ## compile every policy header with gcc and with clang for the eBPF target
 	@policy/check-bpf.sh

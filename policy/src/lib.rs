@@ -14,6 +14,7 @@ mod parameter;
 mod params;
 mod policy;
 pub mod units;
+mod virtual_fifo;
 
 pub use base::{Application, Backlog, COLOURS, Colour, NEVER, Verdict, View};
 pub use ffi::Counts;
@@ -23,6 +24,7 @@ pub use load::{LoadError, c_compiler, check_defaults, headers_folder, load, load
 pub use parameter::{Kind, Parameter, ParameterError, Value};
 pub use params::{LinkContext, Params, Settings, State};
 pub use policy::{Answer, DropFn, Key, MarkFn, Origin, Policy, PolicyKind, find, policies};
+pub use virtual_fifo::virtual_fifo_params;
 
 /// Runs the README's example as a test.
 #[cfg(doctest)]

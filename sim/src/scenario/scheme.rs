@@ -34,6 +34,20 @@ struct Stage {
     values: BTreeMap<&'static str, String>,
 }
 
+/// A part of a scheme, set up for a link.
+#[derive(Debug, Clone)]
+pub enum SetUp {
+    /// A policy with its parameters.
+    Policy(Params),
+    /// A part of the simulator's own, such as `priority` or `droptail`.
+    Native {
+        /// Its name.
+        name: &'static str,
+        /// The value of every parameter, as text.
+        values: BTreeMap<&'static str, String>,
+    },
+}
+
 /// What the parts of a scheme may know of the link where they run.
 #[derive(Debug, Clone, Copy)]
 pub struct LinkContext {
@@ -115,6 +129,18 @@ impl Scheme {
         let all =
             self.items.iter().flat_map(|item| item.parameters().map(move |(one, value)| (item, one, value)));
         all.map(|(item, one, value)| (name(item, &one), one, value)).collect()
+    }
+
+    /// Returns its parts as they are set up for a link: the markers in order, the queue last.
+    ///
+    /// # Errors
+    /// [`Error::Field`] when a value does not fit the link.
+    pub fn set_up(&self, context: LinkContext) -> Result<Vec<SetUp>> {
+        let one = |(item, stage): (&Item, &Stage)| match stage.part {
+            Part::Policy(policy) => item.params(stage, policy, context).map(SetUp::Policy),
+            Part::Native(part) => Ok(SetUp::Native { name: part.name, values: stage.all_values() }),
+        };
+        self.stages().map(one).collect()
     }
 
     /// Returns the policies in it, in order.

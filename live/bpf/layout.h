@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * What programs in the kernel and `mousehole-live` share: keys, entries and counters of the maps. src/layout.rs has
+ * the same structs; a test compares both by the object's type information. Structs have no hidden padding.
+ */
+#ifndef MOUSEHOLE_LIVE_LAYOUT_H
+#define MOUSEHOLE_LIVE_LAYOUT_H
+
+#include "kernel.h"
+#include "mousehole/full_buffer.h"
+
+/* Raised with any change of this file; pinned maps of another layout are not used again. */
+#define ML_LAYOUT 1
+
+/* The 5-tuple of one direction. IPv4 addresses are mapped into IPv6 (::ffff:a.b.c.d); ports are in the network's
+ * order, and 0 where there are none: fragments, ICMP, other protocols. A user's key has only one address. */
+struct ml_key {
+	u8 source[16];
+	u8 destination[16];
+	u16 source_port;
+	u16 destination_port;
+	u8 protocol;
+	u8 reserved[3];
+};
+
+/* Why a packet was dropped. */
+enum { ML_EARLY = 0, ML_FORCED = 1, ML_FULL = 2, ML_POLICED = 3, ML_DROP_REASONS = 4 };
+
+/* A flow's account. The policy's own state follows it in the table's entry. */
+struct ml_flow {
+	u32 colour;         /* of its last packet */
+	u32 already_marked; /* packets whose DSCP was left alone because somebody had set it */
+	u64 first_seen_ns;
+	u64 last_seen_ns;
+	u64 bytes;                      /* IP length of all its packets */
+	u32 packets;                    /* on the wire */
+	u32 colour_packets[MH_COLOURS]; /* the same by colour */
+	u32 dropped[ML_DROP_REASONS];   /* packets on the wire */
+	u32 ce_marked;
+};
+
+struct ml_count {
+	u64 packets; /* on the wire */
+	u64 bytes;   /* IP length; of a frame that is not IP, its length */
+};
+
+/* Counters of one CPU, since the program was attached. */
+struct ml_counters {
+	struct ml_count ipv4;
+	struct ml_count ipv6;
+	struct ml_count not_ip;    /* passed on unseen: ARP, PPPoE's control frames, .. */
+	struct ml_count malformed; /* passed on unseen: truncated, or with a length that cannot be */
+	struct ml_count fragments; /* these are counted under ipv4 or ipv6 as well */
+	struct ml_count super_packets;
+	struct ml_count colour[MH_COLOURS];
+	struct ml_count dropped[ML_DROP_REASONS];
+	struct ml_count colour_dropped[MH_COLOURS];
+	struct ml_count ce_marked;
+	struct ml_count already_marked;
+	u64 new_flows;
+	u64 without_state; /* packets that found no room in the table; they are green */
+};
+
+/* What is done with a packet of each colour. */
+struct ml_action {
+	u32 priority[MH_COLOURS]; /* skb->priority: a class or tin behind the program; 0 leaves it alone */
+	u8 dscp[MH_COLOURS];      /* ML_KEEP_DSCP leaves it alone */
+	u8 overrides;             /* whether a DSCP that is not 0 is replaced */
+};
+
+#define ML_KEEP_DSCP 255
+
+/* One of the two sets of settings; the policies' parameters follow. */
+struct ml_settings {
+	u32 shadow; /* decide and count, change nothing */
+	u32 link_header_bytes; /* before the network header: 14 of Ethernet, 0 of PPP and TUN */
+	u32 user_is_destination; /* whose address keys the table of users */
+	u32 reserved;
+	struct mh_limit limit; /* the queue's buffer */
+	struct ml_action action;
+};
+
+/* Which settings are in force: written by `tune`. */
+struct ml_control {
+	u32 active; /* 0 or 1 */
+	u32 reserved;
+};
+
+/* Which published part of a policy's state is in force: written by the agent. */
+struct ml_agent {
+	u32 active; /* 0 or 1 */
+	u32 reserved;
+	u64 seen_ns; /* when the agent was last at work, CLOCK_MONOTONIC; 0 never */
+};
+
+#endif

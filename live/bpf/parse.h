@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * From a frame to the flow it belongs to and the view that policies take.
+ *
+ *   Ethernet or none; up to two VLAN tags; PPPoE session frames; IPv4 with options; IPv6 with up to 8 extension
+ *   headers; TCP, UDP, UDP-Lite, DCCP and SCTP by their ports.
+ *
+ * Flows without ports: ICMP, tunnels, ESP, and fragments. All fragments between two hosts with one protocol are one
+ * flow, the first fragment too, since only that one has ports. A tunnel is one flow, by its outer addresses.
+ *
+ * Length on the wire comes from the context: a super-packet counts each of its segments with all headers.
+ */
+#ifndef MOUSEHOLE_LIVE_PARSE_H
+#define MOUSEHOLE_LIVE_PARSE_H
+
+#include "layout.h"
+
+enum {
+	ML_IPV4 = 0x0800,
+	ML_IPV6 = 0x86dd,
+	ML_VLAN = 0x8100,
+	ML_QINQ = 0x88a8,
+	ML_PPPOE = 0x8864,
+	ML_PPP_IPV4 = 0x0021,
+	ML_PPP_IPV6 = 0x0057
+};
+enum {
+	ML_HOP_BY_HOP = 0,
+	ML_TCP = 6,
+	ML_UDP = 17,
+	ML_DCCP = 33,
+	ML_ROUTING = 43,
+	ML_FRAGMENT = 44,
+	ML_AUTHENTICATION = 51,
+	ML_DESTINATION = 60,
+	ML_SCTP = 132,
+	ML_MOBILITY = 135,
+	ML_UDP_LITE = 136,
+	ML_HIP = 139,
+	ML_SHIM6 = 140
+};
+
+/* Extension headers that are followed, and the bytes up to the transport header that are looked at. */
+enum { ML_EXTENSIONS = 8, ML_LOOKED_AT = 511 };
+
+/* What a frame is. */
+enum { ML_IS_IPV4 = 0, ML_IS_IPV6 = 1, ML_IS_NOT_IP = 2, ML_IS_MALFORMED = 3 };
+
+struct ml_packet {
+	struct ml_key key;
+	struct mh_view view;
+	u32 kind;           /* ML_IS_IPV4, .. */
+	u32 network_offset; /* of the IP header in the frame */
+	u32 is_fragment;
+	u32 is_short;        /* a header lies beyond the frame's linear part */
+	u32 traffic_class;   /* DSCP and ECN */
+	u32 flow_label_high; /* the 4 bits of IPv6's flow label that share a byte with the traffic class */
+};
+
+struct ml_cursor {
+	const u8 *data;
+	const u8 *end;
+};
+
+/* Returns a pointer to `bytes` at `offset`, or null where the frame's linear part is too short, and notes that. */
+ML_INLINE const u8 *ml_at(const struct ml_cursor *cursor, struct ml_packet *packet, u32 offset, u32 bytes)
+{
+	const u8 *at = cursor->data + (offset & ML_LOOKED_AT);
+
+	if (offset > ML_LOOKED_AT)
+		return 0;
+	if (at + bytes > cursor->end) {
+		packet->is_short = 1;
+		return 0;
+	}
+	return at;
+}
+
+ML_INLINE u32 ml_u16(const u8 *at)
+{
+	return (u32)at[0] << 8 | at[1];
+}
+
+ML_INLINE u32 ml_u32(const u8 *at)
+{
+	return ml_u16(at) << 16 | ml_u16(at + 2);
+}
+
+/* Reads ports and, of TCP, flags. `payload` is what follows the network headers, headers of transport included. */
+ML_INLINE void ml_parse_transport(const struct ml_cursor *cursor, struct ml_packet *packet, u32 protocol, u32 offset,
+				  u32 payload)
+{
+	const u8 *at;
+
+	packet->key.protocol = (u8)protocol;
+	if (packet->is_fragment)
+		return;
+	switch (protocol) {
+	case ML_TCP:
+		at = ml_at(cursor, packet, offset, 20);
+		if (!at)
+			return;
+		__builtin_memcpy(&packet->key.source_port, at, 2);
+		__builtin_memcpy(&packet->key.destination_port, at + 2, 2);
+		if (at[13] & 2)
+			packet->view.flags |= MH_SYN;
+		else if (payload <= (u32)(at[12] >> 4) * 4)
+			packet->view.flags |= MH_ACK;
+		packet->view.sequence = ml_u32(at + 4) + (at[13] & 2 ? 1 : payload - (u32)(at[12] >> 4) * 4);
+		return;
+	case ML_UDP:
+	case ML_DCCP:
+	case ML_SCTP:
+	case ML_UDP_LITE:
+		at = ml_at(cursor, packet, offset, 4);
+		if (!at)
+			return;
+		__builtin_memcpy(&packet->key.source_port, at, 2);
+		__builtin_memcpy(&packet->key.destination_port, at + 2, 2);
+		return;
+	default:
+		return;
+	}
+}
+
+ML_INLINE void ml_parse_ipv4(const struct ml_cursor *cursor, struct ml_packet *packet, u32 offset)
+{
+	const u8 *at = ml_at(cursor, packet, offset, 20);
+	u32 header, length, last = 10;
+
+	packet->kind = ML_IS_MALFORMED;
+	if (!at || at[0] >> 4 != 4)
+		return;
+	header = (u32)(at[0] & 15) * 4;
+	length = ml_u16(at + 2);
+	/* A super-packet beyond 64 kB says 0. */
+	if (header < 20 || (length && length < header))
+		return;
+	packet->kind = ML_IS_IPV4;
+	packet->network_offset = offset;
+	packet->traffic_class = at[1];
+	packet->is_fragment = !!(ml_u16(at + 6) & 0x3fff);
+	packet->key.source[last] = packet->key.source[last + 1] = 0xff;
+	packet->key.destination[last] = packet->key.destination[last + 1] = 0xff;
+	__builtin_memcpy(packet->key.source + 12, at + 12, 4);
+	__builtin_memcpy(packet->key.destination + 12, at + 16, 4);
+	ml_parse_transport(cursor, packet, at[9], offset + header, length ? length - header : 0xffff);
+}
+
+ML_INLINE void ml_parse_ipv6(const struct ml_cursor *cursor, struct ml_packet *packet, u32 offset)
+{
+	const u8 *at = ml_at(cursor, packet, offset, 40);
+	u32 next, length, used = 0, number, size;
+
+	packet->kind = ML_IS_MALFORMED;
+	if (!at || at[0] >> 4 != 6)
+		return;
+	packet->kind = ML_IS_IPV6;
+	packet->network_offset = offset;
+	packet->traffic_class = (ml_u16(at) >> 4) & 0xff;
+	packet->flow_label_high = at[1] & 15;
+	__builtin_memcpy(packet->key.source, at + 8, 16);
+	__builtin_memcpy(packet->key.destination, at + 24, 16);
+	length = ml_u16(at + 4);
+	next = at[6];
+	offset += 40;
+	for (number = 0; number < ML_EXTENSIONS; number++) {
+		if (next != ML_HOP_BY_HOP && next != ML_ROUTING && next != ML_FRAGMENT && next != ML_AUTHENTICATION &&
+		    next != ML_DESTINATION && next != ML_MOBILITY && next != ML_HIP && next != ML_SHIM6)
+			break;
+		at = ml_at(cursor, packet, offset, 8);
+		if (!at)
+			break;
+		size = next == ML_FRAGMENT ? 8 : next == ML_AUTHENTICATION ? ((u32)at[1] + 2) * 4 : ((u32)at[1] + 1) * 8;
+		if (next == ML_FRAGMENT && ml_u16(at + 2) & 0xfff9)
+			packet->is_fragment = 1;
+		next = at[0];
+		offset += size;
+		used += size;
+	}
+	ml_parse_transport(cursor, packet, next, offset, !length ? 0xffff : length > used ? length - used : 0);
+}
+
+/* Fills `packet` from a frame whose network header is expected after `link_header_bytes`. */
+ML_INLINE void ml_parse(struct __sk_buff *skb, struct ml_packet *packet, u32 link_header_bytes)
+{
+	struct ml_cursor cursor = { (const u8 *)(u64)skb->data, (const u8 *)(u64)skb->data_end };
+	u32 offset = link_header_bytes, type = ML_BE16((u16)skb->protocol), number, segments;
+	const u8 *at;
+
+	__builtin_memset(packet, 0, sizeof(*packet));
+	packet->kind = ML_IS_NOT_IP;
+	for (number = 0; number < 2; number++) {
+		if (type != ML_VLAN && type != ML_QINQ)
+			break;
+		at = ml_at(&cursor, packet, offset, 4);
+		if (!at)
+			goto counted;
+		type = ml_u16(at + 2);
+		offset += 4;
+	}
+	if (type == ML_PPPOE) {
+		at = ml_at(&cursor, packet, offset, 8);
+		if (!at)
+			goto counted;
+		type = ml_u16(at + 6) == ML_PPP_IPV4 ? ML_IPV4 : ml_u16(at + 6) == ML_PPP_IPV6 ? ML_IPV6 : 0;
+		offset += 8;
+	}
+	if (type == ML_IPV4)
+		ml_parse_ipv4(&cursor, packet, offset);
+	else if (type == ML_IPV6)
+		ml_parse_ipv6(&cursor, packet, offset);
+counted:
+	segments = skb->gso_segs > 1 ? skb->gso_segs : 1;
+	packet->view.segments = (u16)mh_min(segments, 0xffff);
+	packet->view.ip_bytes = skb->wire_len;
+	if (packet->kind == ML_IS_IPV4 || packet->kind == ML_IS_IPV6) {
+		u32 headers = packet->network_offset * segments;
+
+		packet->view.ip_bytes = skb->wire_len > headers ? skb->wire_len - headers : 0;
+		if (packet->traffic_class & 3)
+			packet->view.flags |= MH_ECT;
+	}
+}
+
+#endif

@@ -1,0 +1,94 @@
+//! Compiles the kernel's programs: one for each combination of a marker, a marker of users, and a queue.
+//!
+//! The policies are found by their descriptions. A combination that is not built here, such as one with a user's own
+//! policy, is compiled when it is asked for (src/object.rs), by the same command.
+
+use mousehole_policy::{Key, PolicyKind, policies};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs, thread};
+
+include!("src/compile.rs");
+
+fn main() {
+    let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
+    let (headers, sources) = (here.join("../policy/include"), here.join("bpf"));
+    println!("cargo:rerun-if-changed={}", headers.display());
+    println!("cargo:rerun-if-changed={}", sources.display());
+    println!("cargo:rerun-if-env-changed=CLANG");
+    let clang = clang();
+    if Command::new(&clang).arg("--version").output().is_err() {
+        panic!("{clang} does not run; it compiles the programs for the kernel, and `make deps` installs it");
+    }
+    let combinations = combinations();
+    let failures: Vec<String> = thread::scope(|scope| {
+        let share = combinations.len().div_ceil(thread::available_parallelism().map_or(1, usize::from));
+        let workers: Vec<_> = combinations
+            .chunks(share)
+            .map(|part| {
+                scope.spawn(|| {
+                    part.iter()
+                        .filter_map(|one| build(&clang, &headers, &sources, &out, one).err())
+                        .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("a worker does not panic")).collect()
+    });
+    if let Some(first) = failures.first() {
+        panic!("{} of {} programs do not compile; the first: {first}", failures.len(), combinations.len());
+    }
+    let mut table = String::from(
+        "/// Every program that is built in: name and object.\npub(crate) static PROGRAMS: &[(&str, &[u8])] = &[\n",
+    );
+    for one in &combinations {
+        let name = one.name();
+        let path = out.join(format!("{name}.o"));
+        writeln!(table, "    ({name:?}, include_bytes!({:?})),", path.display().to_string())
+            .expect("a string takes it");
+    }
+    table.push_str("];\n");
+    fs::write(out.join("programs.rs"), table).expect("the folder for outputs is writable");
+}
+
+fn build(clang: &str, headers: &Path, sources: &Path, out: &Path, one: &Combination) -> Result<(), String> {
+    let object = out.join(format!("{}.o", one.name()));
+    let done = Command::new(clang)
+        .args(arguments(headers, sources, one, &object))
+        .output()
+        .map_err(|error| error.to_string())?;
+    if !done.status.success() {
+        return Err(format!("{}: {}", one.name(), String::from_utf8_lossy(&done.stderr)));
+    }
+    Ok(())
+}
+
+/// Returns every combination of the shipped policies that can stand at a device's egress.
+fn combinations() -> Vec<Combination> {
+    let (mut markers, mut users, mut queues) = (vec![None], vec![None], vec![Queue::None, Queue::DropTail]);
+    for policy in policies() {
+        let named = Named::new(policy, format!("mousehole/{}.h", policy.c_name()));
+        match (policy.kind(), policy.key()) {
+            (PolicyKind::Dropper, _) => queues.push(Queue::Dropper(named)),
+            // Who returns a hint or needs both directions of a connection cannot stand here.
+            (PolicyKind::Marker, Key::Connection) => {}
+            (PolicyKind::Marker, _) if policy.returns_hint() => {}
+            (PolicyKind::Marker, Key::Flow) => markers.push(Some(named)),
+            (PolicyKind::Marker, Key::User) => users.push(Some(named)),
+        }
+    }
+    let mut all = Vec::new();
+    for marker in &markers {
+        for user in &users {
+            for queue in &queues {
+                let one = Combination { marker: marker.clone(), user: user.clone(), queue: queue.clone() };
+                if one.marker.is_some() || one.user.is_some() || !matches!(one.queue, Queue::None) {
+                    all.push(one);
+                }
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,104 @@
+// How a program for the kernel is compiled. Included by build.rs and by object.rs.
+
+use mousehole_policy::{Function, Policy};
+
+/// A policy as a program includes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// Its name in C.
+    pub(crate) name: String,
+    /// Its header, as it is included.
+    pub(crate) header: String,
+    /// What the program must know of it beside: names of macros, without the role before them.
+    pub(crate) traits: Vec<&'static str>,
+}
+
+impl Named {
+    /// Returns how a policy is included.
+    pub(crate) fn new(policy: &Policy, header: String) -> Named {
+        let (state, published) = (policy.sizes().2, policy.published());
+        // Packets share what stands before the published part, or the whole state of a policy that publishes nothing.
+        let shares = if published.is_empty() { state > 0 } else { published.start > 0 };
+        let all = [
+            ("SHARES", shares),
+            ("PUBLISHES", !published.is_empty()),
+            ("RESTARTS", policy.offers(Function::Restarts)),
+            ("TRACKS", policy.tracks_departures()),
+            ("READS_HINTS", policy.reads_hints()),
+            ("SEES_FULL", policy.sees_full_buffers()),
+        ];
+        let traits = all.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
+        Named { name: policy.c_name().to_string(), header, traits }
+    }
+}
+
+/// What stands behind the markers in a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Queue {
+    /// Nothing: the program marks only.
+    None,
+    /// A FIFO with a buffer and no drop policy.
+    DropTail,
+    /// A FIFO with this drop policy.
+    Dropper(Named),
+}
+
+/// The policies of one program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Combination {
+    pub(crate) marker: Option<Named>,
+    pub(crate) user: Option<Named>,
+    pub(crate) queue: Queue,
+}
+
+impl Combination {
+    /// Returns its name, such as `sfd-policer-multi_red`; `none` stands where there is no policy.
+    pub(crate) fn name(&self) -> String {
+        let name = |one: &Option<Named>| one.as_ref().map_or("none".to_string(), |named| named.name.clone());
+        let queue = match &self.queue {
+            Queue::None => "none",
+            Queue::DropTail => "droptail",
+            Queue::Dropper(named) => &named.name,
+        };
+        format!("{}-{}-{queue}", name(&self.marker), name(&self.user))
+    }
+}
+
+/// Returns the command of clang: `$CLANG`, else `clang`.
+pub(crate) fn clang() -> String {
+    std::env::var("CLANG").ok().filter(|command| !command.is_empty()).unwrap_or_else(|| "clang".into())
+}
+
+/// Returns clang's arguments for a program; `sources` holds program.c.
+pub(crate) fn arguments(
+    headers: &std::path::Path,
+    sources: &std::path::Path,
+    one: &Combination,
+    object: &std::path::Path,
+) -> Vec<String> {
+    let mut all: Vec<String> =
+        ["-O2", "-g", "-mcpu=v3", "-target", "bpf", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror"]
+            .map(String::from)
+            .to_vec();
+    all.push(format!("-I{}", headers.display()));
+    all.push(format!("-I{}", sources.display()));
+    let mut define = |role: &str, named: &Named| {
+        all.push(format!("-DML_{role}={}", named.name));
+        all.push(format!("-DML_{role}_HEADER=\"{}\"", named.header));
+        all.extend(named.traits.iter().map(|name| format!("-DML_{role}_{name}=1")));
+    };
+    if let Some(marker) = &one.marker {
+        define("MARKER", marker);
+    }
+    if let Some(user) = &one.user {
+        define("USER", user);
+    }
+    if let Queue::Dropper(dropper) = &one.queue {
+        define("DROPPER", dropper);
+    }
+    if one.queue != Queue::None {
+        all.push("-DML_QUEUE=1".into());
+    }
+    all.extend(["-c".into(), "-o".into(), object.display().to_string(), sources.join("program.c").display().to_string()]);
+    all
+}

@@ -1,0 +1,47 @@
+//! `--confirm`: everything is taken back unless somebody says that it may stay.
+//!
+//! The timer is a process of its own, away from the shell that may be cut off by what was just started.
+
+use crate::error::{Failure, Result};
+use crate::home::{self, Home};
+use crate::record::now;
+use crate::stop;
+use std::thread;
+use std::time::Duration;
+
+/// Starts the timer of what was started at `since`.
+///
+/// # Errors
+/// A sentence when the process cannot be started.
+pub fn spawn(name: &str, since: u64, seconds: u64) -> Result<()> {
+    crate::detach::spawn(&["expire", name, "--since", &since.to_string(), "--after", &seconds.to_string()])
+        .map(drop)
+}
+
+/// Waits, and takes back what has not been confirmed by then. The timer's process runs this.
+///
+/// # Errors
+/// A sentence when it cannot be taken back.
+pub fn expire(name: &str, since: u64, seconds: u64) -> Result<()> {
+    thread::sleep(Duration::from_secs(seconds));
+    stop::stop_unconfirmed(name, since).map(drop)
+}
+
+/// Lets everything stay.
+///
+/// # Errors
+/// A sentence when nothing waits for it.
+pub fn confirm(name: &str) -> Result<Vec<String>> {
+    let _home = Home::lock()?;
+    let place = home::find(name)?.ok_or_else(|| stop::nothing(name))?;
+    let mut record = place.record()?;
+    let Some(by) = record.confirm_by else {
+        return Err(Failure::new(format!("{name} waits for no confirmation")));
+    };
+    record.confirm_by = None;
+    place.write_record(&record)?;
+    Ok(vec![format!(
+        "{name}: confirmed, {} s before it would have been taken back",
+        by.saturating_sub(now())
+    )])
+}

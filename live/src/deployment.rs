@@ -1,0 +1,355 @@
+//! From a request to what is loaded and attached: the program, its settings, and the queue disciplines behind it.
+
+use crate::device::Device;
+use crate::error::{Failure, Result};
+use crate::layout::{self, Action, KEEP_DSCP, Plain as _};
+use crate::object::{Combination, Queue, named};
+use crate::request::{self, Mode, Request, User, Via};
+use crate::tc::Qdisc;
+use mousehole_policy::{Key, Origin, Params, Policy, PolicyKind};
+use mousehole_sim::scenario::{Scheme, scheme::LinkContext, scheme::SetUp};
+use mousehole_sim::units::{Buffer, Dur, Rate, parse_buffer, parse_rate, parse_size};
+
+/// What is loaded and attached.
+#[derive(Debug)]
+pub struct Deployment {
+    /// The scheme, as the shortest text that means the same.
+    pub scheme: String,
+    pub(crate) combination: Combination,
+    /// Whether all policies are shipped ones.
+    pub(crate) is_shipped: bool,
+    pub(crate) marker: Option<Params>,
+    pub(crate) user: Option<Params>,
+    pub(crate) dropper: Option<Params>,
+    /// What is done with packets of each colour.
+    pub action: Action,
+    /// What is put at the device's root.
+    pub shaper: Shaper,
+}
+
+/// The queue disciplines that a deployment brings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shaper {
+    /// None.
+    None,
+    /// A token bucket filter: the FIFO whose drops the program decides.
+    Fifo(Fifo),
+    /// HTB with a class for each colour, under strict priority.
+    Classes {
+        /// Rate, depth of the bucket, bytes on the wire beyond the IP length.
+        fifo: Fifo,
+        /// How many colours have a class.
+        colours: u32,
+    },
+}
+
+/// A FIFO at a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fifo {
+    /// Rate of the link.
+    pub rate: Rate,
+    /// Buffer.
+    pub buffer: Buffer,
+    /// Depth of the token bucket, bytes on the wire.
+    pub burst: u32,
+    /// Bytes on the wire beyond the IP length.
+    pub overhead: u32,
+}
+
+/// Handle of our queue disciplines.
+pub const HANDLE: &str = "6d48:";
+const MAJOR: u32 = 0x6d48 << 16;
+
+impl Deployment {
+    /// Works out what a request means on a device.
+    ///
+    /// # Errors
+    /// A sentence when the scheme, a policy or a value is not possible here.
+    pub fn new(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result<Deployment> {
+        for path in &request.policy {
+            mousehole_sim::scenario::load_policy(path)?;
+        }
+        let fifo = fifo(request, device)?;
+        let text = match request.mode {
+            Mode::Mark => format!("{}|droptail", request.scheme),
+            Mode::Up => request.scheme.clone(),
+        };
+        let scheme = Scheme::parse(&text)?;
+        let context =
+            LinkContext { rate: fifo.rate, bottleneck: fifo.rate, buffer: fifo.buffer, seed: 0, link: 0 };
+        let mut parts = scheme.set_up(context)?;
+        let queue = parts.pop().expect("a scheme has a queue");
+        let (mut marker, user) = markers(parts, &request.scheme)?;
+        if let (Some(segments), Some(params)) = (request.initial_window, &mut marker) {
+            scale_windows(params, segments)?;
+        }
+        let mut deployment = Deployment {
+            scheme: if request.mode == Mode::Mark { request.scheme.clone() } else { scheme.to_string() },
+            combination: Combination {
+                marker: marker.as_ref().map(|params| named(params.policy())).transpose()?,
+                user: user.as_ref().map(|params| named(params.policy())).transpose()?,
+                queue: Queue::None,
+            },
+            is_shipped: true,
+            marker,
+            user,
+            dropper: None,
+            action: Action::NONE,
+            shaper: Shaper::None,
+        };
+        match request.mode {
+            Mode::Mark => {
+                if deployment.marker.is_none() && deployment.user.is_none() {
+                    return Err(Failure::new("--marker names no marker"));
+                }
+                deployment.action = action(request, root, &device.name)?;
+            }
+            Mode::Up => deployment.set_queue(queue, fifo)?,
+        }
+        let policies = [&deployment.marker, &deployment.user, &deployment.dropper];
+        deployment.is_shipped =
+            policies.into_iter().flatten().all(|params| *params.policy().origin() == Origin::Shipped);
+        Ok(deployment)
+    }
+
+    fn set_queue(&mut self, queue: SetUp, fifo: Fifo) -> Result<()> {
+        match queue {
+            SetUp::Policy(params) => {
+                self.combination.queue = Queue::Dropper(named(params.policy())?);
+                self.dropper = Some(params);
+                self.shaper = Shaper::Fifo(fifo);
+            }
+            SetUp::Native { name: "droptail", .. } => {
+                self.combination.queue = Queue::DropTail;
+                self.shaper = Shaper::Fifo(fifo);
+            }
+            SetUp::Native { name: "priority" | "priority-red", values } => {
+                let colours = values.get("colours").and_then(|text| text.parse().ok()).unwrap_or(3);
+                self.shaper = Shaper::Classes { fifo, colours };
+                for (colour, priority) in self.action.priority.iter_mut().enumerate() {
+                    *priority = MAJOR | class(colour as u32, colours);
+                }
+            }
+            SetUp::Native { name, .. } => {
+                let cure = match name {
+                    "cake" | "fq-codel" | "codel" | "pie" => {
+                        let kind = if name == "fq-codel" { "fq_codel" } else { name };
+                        format!(
+                            "install it with `tc qdisc replace dev … root {kind}`, and a marker before it with `mark`"
+                        )
+                    }
+                    _ => "it exists in the simulator only".into(),
+                };
+                return Err(Failure::new(format!(
+                    "the queue {name} cannot be decided by a program before a FIFO; {cure}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the settings as the program reads them.
+    pub fn settings(&self, request: &Request, device: &Device) -> Vec<u8> {
+        let (limit_unit, limit_count) = match self.shaper {
+            Shaper::Fifo(Fifo { buffer: Buffer::Packets(packets), .. }) => {
+                (layout::PACKETS, u64::from(packets))
+            }
+            Shaper::Fifo(Fifo { buffer: Buffer::Bytes(bytes), .. }) => (layout::BYTES, bytes),
+            Shaper::None | Shaper::Classes { .. } => (layout::PACKETS, 0),
+        };
+        let first = layout::Settings {
+            shadow: u32::from(request.shadow),
+            link_header_bytes: device.link_header_bytes,
+            user_is_destination: u32::from(request.user == User::Destination),
+            reserved: 0,
+            limit_count,
+            limit_unit,
+            limit_reserved: 0,
+            action: self.action,
+        };
+        let mut bytes = first.bytes().to_vec();
+        for params in [&self.marker, &self.user, &self.dropper].into_iter().flatten() {
+            bytes.resize(bytes.len().next_multiple_of(8), 0);
+            bytes.extend(params.bytes());
+        }
+        bytes.resize(bytes.len().next_multiple_of(8), 0);
+        if self.combination.queue != Queue::None
+            && let Shaper::Fifo(fifo) = self.shaper
+        {
+            bytes.extend(mousehole_policy::virtual_fifo_params(fifo.rate.0, fifo.overhead, fifo.burst));
+        }
+        bytes.resize(bytes.len().next_multiple_of(8), 0);
+        bytes
+    }
+
+    /// Returns the policies in it.
+    pub fn policies(&self) -> Vec<&'static Policy> {
+        [&self.marker, &self.user, &self.dropper].into_iter().flatten().map(Params::policy).collect()
+    }
+}
+
+/// Returns the minor number of a colour's class.
+pub fn class(colour: u32, colours: u32) -> u32 {
+    0x10 + colour.min(colours - 1)
+}
+
+fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
+    let rate = match (&request.rate, request.mode) {
+        (Some(rate), _) => parse_rate("--rate", rate)?,
+        (None, Mode::Mark) => Rate(10_000_000),
+        (None, Mode::Up) => {
+            return Err(Failure::new(
+                "--rate is missing; it must be the rate of the link, a little less than what it carries, \
+                                     such as --rate 9500kbit",
+            ));
+        }
+    };
+    let buffer = parse_buffer("--buffer", &request.buffer, rate, Dur::from_secs(0.1))?;
+    let least = device.mtu + device.link_header_bytes;
+    let burst = match &request.burst {
+        Some(text) => parse_size("--burst", text)?,
+        // A millisecond's worth, so that timers do not bound the rate, and a few packets at the least.
+        None => (rate.0 / 8 / 1000).max(8000),
+    };
+    if burst < u64::from(least) || burst > 1 << 30 {
+        return Err(Failure::new(format!(
+            "--burst is {burst} bytes; it must be from {least} (a frame of {}) to 1073741824",
+            device.name
+        )));
+    }
+    let overhead = request.overhead.unwrap_or(device.link_header_bytes);
+    if overhead < device.link_header_bytes || overhead > 255 {
+        return Err(Failure::new(format!(
+            "--overhead is {overhead}; it must be from {} (the link header of {}) to 255",
+            device.link_header_bytes, device.name
+        )));
+    }
+    Ok(Fifo { rate, buffer, burst: burst as u32, overhead })
+}
+
+/// Returns the marker of flows and that of users.
+fn markers(parts: Vec<SetUp>, text: &str) -> Result<(Option<Params>, Option<Params>)> {
+    let (mut marker, mut user) = (None, None);
+    for part in parts {
+        let params = match part {
+            SetUp::Policy(params) => params,
+            SetUp::Native { name, .. } => {
+                return Err(Failure::new(format!("the marker {name} exists in the simulator only")));
+            }
+        };
+        let policy = params.policy();
+        assert_eq!(policy.kind(), PolicyKind::Marker, "the catalogue's roles are right");
+        let refuse = |why: &str| Err(Failure::new(format!("the marker {} {why}", policy.name())));
+        match policy.key() {
+            _ if policy.returns_hint() => {
+                return refuse(
+                    "writes window hints, for which packets have no field here; `host` takes them from the socket",
+                );
+            }
+            Key::Connection => {
+                return refuse("must see both directions of a connection; a device's egress has one");
+            }
+            Key::Flow if marker.is_none() && user.is_none() => marker = Some(params),
+            Key::User if user.is_none() => user = Some(params),
+            _ => {
+                return Err(Failure::new(format!(
+                    "the scheme \"{text}\" has too many markers; one that keeps a state for each flow may stand before one \
+                     that keeps it for each user"
+                )));
+            }
+        }
+    }
+    Ok((marker, user))
+}
+
+/// Scales the thresholds of a marker that reads windows, if they are the published ones: those are of senders that
+/// begin with a window of one segment (Noureddine & Tobagi, section VI.C).
+fn scale_windows(params: &mut Params, segments: u32) -> Result<()> {
+    let policy = params.policy();
+    let is_threshold =
+        |parameter: &&mousehole_policy::Parameter| parameter.kind == mousehole_policy::Kind::Count;
+    let published = policy.parameters().iter().filter(is_threshold);
+    let all: Vec<(&str, f64)> =
+        published.filter_map(|one| Some((one.name, one.default.parse().ok()?))).collect();
+    if policy.reads_hints() && all.iter().all(|(name, value)| params.number(name) == *value) {
+        // The larger ones come last in the table; set first, no order is broken in between.
+        for (name, value) in all.into_iter().rev() {
+            let scaled = (value * f64::from(segments)).min(65535.0);
+            params.set_number(name, scaled).map_err(|error| Failure::new(error.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns how a marker tells the queue behind it.
+fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Action> {
+    let kind = root.map_or("", |qdisc| qdisc.kind.as_str());
+    let via = request.via.unwrap_or(match kind {
+        "cake" => Via::Priority,
+        _ if !request.classes.is_empty() => Via::Class,
+        _ => Via::Dscp,
+    });
+    let mut action = Action { overrides: u8::from(request.overrides), ..Action::NONE };
+    match via {
+        Via::Priority => {
+            let cake = root.filter(|qdisc| qdisc.kind == "cake").ok_or_else(|| {
+                Failure::new(format!(
+                    "--via priority names a tin of CAKE, but the root of {device} is {}; use --via dscp, or `tc qdisc replace \
+                     dev {device} root cake bandwidth RATE diffserv4` first",
+                    if kind.is_empty() { "without a queue discipline" } else { kind }
+                ))
+            })?;
+            if cake.options["diffserv"].as_str() == Some("besteffort") {
+                return Err(Failure::new(format!(
+                    "CAKE at {device} has one tin (besteffort); `tc qdisc change dev {device} root cake diffserv4` gives it a \
+                     Bulk tin"
+                )));
+            }
+            // The first tin by CAKE's order of service classes is Bulk, in diffserv3, diffserv4 and diffserv8.
+            action.priority = [0, cake.major() | 1, cake.major() | 1];
+        }
+        Via::Dscp => {
+            let all: Vec<u8> =
+                request.dscp.split(',').map(|text| request::dscp(text.trim())).collect::<Result<_>>()?;
+            action.dscp = match all[..] {
+                [long] => [KEEP_DSCP, long, long],
+                [yellow, red] => [KEEP_DSCP, yellow, red],
+                [green, yellow, red] => [green, yellow, red],
+                _ => {
+                    return Err(Failure::new(format!(
+                        "--dscp is \"{}\"; it must be one DSCP (for what is not green), two (yellow, red) or three (green, \
+                         yellow, red)",
+                        request.dscp
+                    )));
+                }
+            };
+        }
+        Via::Class => {
+            let all: Vec<u32> =
+                request.classes.iter().map(|text| class_number(text)).collect::<Result<_>>()?;
+            action.priority = match all[..] {
+                [long] => [0, long, long],
+                [yellow, red] => [0, yellow, red],
+                [green, yellow, red] => [green, yellow, red],
+                _ => {
+                    return Err(Failure::new(
+                        "--classes has no class; it must be one (for long flows), two (yellow, red) or three (green, yellow, \
+                         red), such as --classes 1:30",
+                    ));
+                }
+            };
+        }
+    }
+    Ok(action)
+}
+
+fn class_number(text: &str) -> Result<u32> {
+    let parsed = text.split_once(':').and_then(|(major, minor)| {
+        let major = u32::from_str_radix(major, 16).ok().filter(|number| (1..=0xffff).contains(number))?;
+        let minor = u32::from_str_radix(minor, 16).ok().filter(|number| (1..=0xffff).contains(number))?;
+        Some(major << 16 | minor)
+    });
+    parsed.ok_or_else(|| {
+        Failure::new(format!("--classes has \"{text}\"; a class is MAJOR:MINOR in hexadecimal, such as 1:30"))
+    })
+}

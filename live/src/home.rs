@@ -1,0 +1,249 @@
+//! Where everything is kept that outlives a command: `/sys/fs/bpf/mousehole/<namespace>-<device>/{link,maps,record}`.
+//!
+//! The pinned link is the lock and the truth: while it is there, the program runs. The record says what was there
+//! before and what was added; it is pinned before anything is attached and unpinned last. It is a map of the kernel
+//! with one value, since a BPF file system holds no files.
+
+use crate::device::{self, Device};
+use crate::error::{Failure, Result};
+use crate::record::Record;
+use libbpf_rs::{MapCore as _, MapFlags, MapHandle, MapType};
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
+
+/// Where BPF file systems are mounted.
+pub const BPF_ROOT: &str = "/sys/fs/bpf";
+const RECORD_BYTES: usize = 1 << 16;
+
+/// The folder of all devices, and the lock on it, which this process holds while it changes anything.
+#[derive(Debug)]
+pub struct Home {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// What is kept of one device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    path: PathBuf,
+}
+
+impl Home {
+    /// Returns the folder, made and locked. Waits for other commands that change something.
+    ///
+    /// # Errors
+    /// A sentence when there is no BPF file system, or no permission.
+    pub fn lock() -> Result<Home> {
+        let path = folder()?;
+        match fs::create_dir(&path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Failure::system(format!("{} cannot be made", path.display()), &error)),
+        }
+        let lock = File::open(&path).map_err(|error| Failure::system(path.display(), &error))?;
+        // SAFETY: the descriptor is open.
+        if unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_EX) } != 0 {
+            return Err(Failure::system(
+                format!("{} cannot be locked", path.display()),
+                &io::Error::last_os_error(),
+            ));
+        }
+        Ok(Home { path, _lock: lock })
+    }
+
+    /// Returns the place of a device, which may not exist yet.
+    pub fn place(&self, device: &Device) -> Place {
+        place_of(&self.path, device)
+    }
+}
+
+/// Returns the place of a device of this namespace by its name, whether or not it still exists; `None` if nothing is
+/// kept of it.
+///
+/// # Errors
+/// A sentence when the folder cannot be read.
+pub fn find(name: &str) -> Result<Option<Place>> {
+    let namespace = device::namespace()?;
+    let mut all = places()?;
+    // A device that exists is named by its number; one that is gone, by its record.
+    if let Ok(device) = Device::find(name) {
+        let place = place_of(&folder()?, &device);
+        if place.exists() {
+            return Ok(Some(place));
+        }
+    }
+    all.retain(|place| {
+        place.record().is_ok_and(|record| record.device == name && record.namespace == namespace)
+    });
+    Ok(all.pop())
+}
+
+fn place_of(folder: &Path, device: &Device) -> Place {
+    Place { path: folder.join(format!("{}-{}", device.namespace, device.index)) }
+}
+
+impl Place {
+    /// Makes its folders.
+    ///
+    /// # Errors
+    /// A sentence when that is not possible.
+    pub fn make(&self) -> Result<()> {
+        [self.path.clone(), self.path.join("maps")].iter().try_for_each(|path| match fs::create_dir(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(Failure::system(format!("{} cannot be made", path.display()), &error))
+            }
+            _ => Ok(()),
+        })
+    }
+
+    /// Returns whether anything is kept here.
+    pub fn exists(&self) -> bool {
+        self.path.is_dir()
+    }
+
+    /// Returns the name of its folder.
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Returns where the link is pinned.
+    pub fn link(&self) -> PathBuf {
+        self.path.join("link")
+    }
+
+    /// Returns where the program is pinned.
+    pub fn program(&self) -> PathBuf {
+        self.path.join("program")
+    }
+
+    /// Returns where a map is pinned.
+    pub fn map(&self, name: &str) -> PathBuf {
+        self.path.join("maps").join(name)
+    }
+
+    /// Opens a map.
+    ///
+    /// # Errors
+    /// A sentence when it is not there or cannot be opened.
+    pub fn open_map(&self, name: &str) -> Result<MapHandle> {
+        MapHandle::from_pinned_path(self.map(name))
+            .map_err(|error| Failure::new(format!("{}: cannot be opened; {error}", self.map(name).display())))
+    }
+
+    /// Reads the record.
+    ///
+    /// # Errors
+    /// A sentence when there is none or it cannot be read.
+    pub fn record(&self) -> Result<Record> {
+        let path = self.path.join("record");
+        let fault = |why: String| Failure::new(format!("{}: {why}", path.display()));
+        let map = MapHandle::from_pinned_path(&path)
+            .map_err(|error| fault(format!("cannot be opened; {error}")))?;
+        let value = map
+            .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
+            .map_err(|error| fault(format!("cannot be read; {error}")))?
+            .unwrap_or_default();
+        let end = value.iter().position(|byte| *byte == 0).unwrap_or(value.len());
+        serde_json::from_slice(&value[..end]).map_err(|error| fault(format!("is no record; {error}")))
+    }
+
+    /// Writes the record; the first time it is pinned here.
+    ///
+    /// # Errors
+    /// A sentence when that is not possible.
+    pub fn write_record(&self, record: &Record) -> Result<()> {
+        let path = self.path.join("record");
+        let fault = |why: String| Failure::new(format!("{}: cannot be written; {why}", path.display()));
+        let mut value = serde_json::to_vec(record).map_err(|error| fault(error.to_string()))?;
+        if value.len() >= RECORD_BYTES {
+            return Err(fault(format!("it has {} bytes, and {RECORD_BYTES} are too many", value.len())));
+        }
+        value.resize(RECORD_BYTES, 0);
+        let is_new = !path.exists();
+        let mut map = if is_new {
+            let options = libbpf_sys::bpf_map_create_opts {
+                sz: size_of::<libbpf_sys::bpf_map_create_opts>() as libbpf_sys::size_t,
+                ..Default::default()
+            };
+            MapHandle::create(MapType::Array, Some("ml_record"), 4, RECORD_BYTES as u32, 1, &options)
+        } else {
+            MapHandle::from_pinned_path(&path)
+        }
+        .map_err(|error| fault(error.to_string()))?;
+        map.update(&0u32.to_ne_bytes(), &value, MapFlags::ANY).map_err(|error| fault(error.to_string()))?;
+        if is_new {
+            map.pin(&path).map_err(|error| fault(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Removes everything that is pinned here but the record, the link first.
+    ///
+    /// # Errors
+    /// A sentence when a pin cannot be removed.
+    pub fn remove_pins(&self) -> Result<()> {
+        let mut pins = vec![self.link(), self.program(), self.program().with_file_name("program-new")];
+        if let Ok(maps) = fs::read_dir(self.path.join("maps")) {
+            pins.extend(maps.flatten().map(|entry| entry.path()));
+        }
+        pins.iter().try_for_each(|path| remove(path, |path| fs::remove_file(path)))
+    }
+
+    /// Removes the record and the folders, which must be empty otherwise.
+    ///
+    /// # Errors
+    /// A sentence when something cannot be removed.
+    pub fn remove(&self) -> Result<()> {
+        remove(&self.path.join("record"), |path| fs::remove_file(path))?;
+        remove(&self.path.join("maps"), |path| fs::remove_dir(path))?;
+        remove(&self.path, |path| fs::remove_dir(path))?;
+        if let Some(parent) = self.path.parent() {
+            let _ = fs::remove_dir(parent); // stays while other devices are in it
+        }
+        Ok(())
+    }
+}
+
+/// Returns the places of all devices, of all namespaces.
+///
+/// # Errors
+/// A sentence when there is no BPF file system.
+pub fn places() -> Result<Vec<Place>> {
+    let path = folder()?;
+    let mut all: Vec<Place> = match fs::read_dir(&path) {
+        Ok(entries) => entries.flatten().map(|entry| Place { path: entry.path() }).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(Failure::system(path.display(), &error)),
+    };
+    all.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(all)
+}
+
+fn remove(path: &Path, how: impl Fn(&Path) -> io::Result<()>) -> Result<()> {
+    match how(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Failure::system(format!("{} cannot be removed", path.display()), &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the folder, which may not exist.
+fn folder() -> Result<PathBuf> {
+    let root = CString::new(BPF_ROOT).expect("no zero byte");
+    // SAFETY: the path ends in a zero byte, and the struct is filled by the call.
+    let is_bpf = unsafe {
+        let mut data: libc::statfs = std::mem::zeroed();
+        libc::statfs(root.as_ptr(), &mut data) == 0 && data.f_type as u64 == 0xcafe_4a11
+    };
+    match is_bpf {
+        true => Ok(Path::new(BPF_ROOT).join("mousehole")),
+        false => Err(Failure::new(format!(
+            "{BPF_ROOT} is no BPF file system here; `mount -t bpf bpf {BPF_ROOT}` makes it one (inside `ip netns exec` it \
+             would end with the command: use `nsenter --net=/run/netns/NAME` instead)"
+        ))),
+    }
+}

@@ -1,0 +1,228 @@
+//! What the programs in the kernel and this command share: bpf/layout.h, in Rust. A test compares both by the type
+//! information of the objects.
+
+/// Colours, best first.
+pub const COLOURS: usize = 3;
+
+/// Reasons for drops, in the order of `ML_EARLY` ..
+pub const DROP_REASONS: [&str; 4] = ["early", "forced", "full buffer", "policed"];
+
+/// Units of a limit: `MH_BYTES` and `MH_PACKETS`.
+pub const BYTES: u32 = 0;
+/// The other one.
+pub const PACKETS: u32 = 1;
+
+/// Leaves the DSCP alone.
+pub const KEEP_DSCP: u8 = 255;
+
+/// `struct ml_key`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Key {
+    /// Source address, IPv4 mapped into IPv6.
+    pub source: [u8; 16],
+    /// Destination address.
+    pub destination: [u8; 16],
+    /// In the network's order.
+    pub source_port: [u8; 2],
+    /// In the network's order.
+    pub destination_port: [u8; 2],
+    /// IP protocol.
+    pub protocol: u8,
+    /// Zero.
+    pub reserved: [u8; 3],
+}
+
+/// `struct ml_flow`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Flow {
+    /// Colour of its last packet.
+    pub colour: u32,
+    /// Packets whose marks were respected.
+    pub already_marked: u32,
+    /// CLOCK_MONOTONIC.
+    pub first_seen_ns: u64,
+    /// CLOCK_MONOTONIC.
+    pub last_seen_ns: u64,
+    /// IP length of all packets.
+    pub bytes: u64,
+    /// Packets on the wire.
+    pub packets: u32,
+    /// The same by colour.
+    pub colour_packets: [u32; COLOURS],
+    /// Packets dropped, by reason.
+    pub dropped: [u32; 4],
+    /// Packets marked CE.
+    pub ce_marked: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// `struct ml_count`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Packets on the wire.
+    pub packets: u64,
+    /// IP length.
+    pub bytes: u64,
+}
+
+/// `struct ml_counters`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// IPv4.
+    pub ipv4: Count,
+    /// IPv6.
+    pub ipv6: Count,
+    /// Other frames.
+    pub not_ip: Count,
+    /// Frames that cannot be read.
+    pub malformed: Count,
+    /// Fragments, which are counted above as well.
+    pub fragments: Count,
+    /// GSO super-packets, counted above as well.
+    pub super_packets: Count,
+    /// By colour.
+    pub colour: [Count; COLOURS],
+    /// Dropped, by reason.
+    pub dropped: [Count; 4],
+    /// Dropped, by colour.
+    pub colour_dropped: [Count; COLOURS],
+    /// Marked CE.
+    pub ce_marked: Count,
+    /// Marks of others that were respected.
+    pub already_marked: Count,
+    /// Flows that were new to the table.
+    pub new_flows: u64,
+    /// Packets that found no room in the table.
+    pub without_state: u64,
+}
+
+/// `struct ml_action`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Action {
+    /// `skb->priority` by colour; 0 leaves it alone.
+    pub priority: [u32; COLOURS],
+    /// DSCP by colour; [`KEEP_DSCP`] leaves it alone.
+    pub dscp: [u8; COLOURS],
+    /// Whether marks of others are replaced.
+    pub overrides: u8,
+}
+
+impl Action {
+    /// Changes nothing.
+    pub const NONE: Action = Action { priority: [0; COLOURS], dscp: [KEEP_DSCP; COLOURS], overrides: 0 };
+}
+
+/// `struct ml_settings`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Decide and count, change nothing.
+    pub shadow: u32,
+    /// Before the network header.
+    pub link_header_bytes: u32,
+    /// Whose address keys the table of users.
+    pub user_is_destination: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// What fits the queue's buffer, …
+    pub limit_count: u64,
+    /// … in [`BYTES`] or [`PACKETS`].
+    pub limit_unit: u32,
+    /// Zero.
+    pub limit_reserved: u32,
+    /// What is done with packets.
+    pub action: Action,
+}
+
+/// `struct ml_control`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Control {
+    /// Which settings are in force.
+    pub active: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// `struct ml_agent`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Agent {
+    /// Which published part is in force.
+    pub active: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// When the agent was last at work, CLOCK_MONOTONIC; 0 never.
+    pub seen_ns: u64,
+}
+
+/// Structs of plain numbers, which may be read from bytes and written to them.
+///
+/// # Safety
+/// The type is `repr(C)`, has no padding, and any bytes are a valid value.
+pub unsafe trait Plain: Copy {
+    /// Reads a value from the first bytes.
+    ///
+    /// # Panics
+    /// When there are too few.
+    fn read(bytes: &[u8]) -> Self {
+        assert!(bytes.len() >= size_of::<Self>(), "{} bytes are too few", bytes.len());
+        // SAFETY: there are enough bytes, and any are a value.
+        unsafe { bytes.as_ptr().cast::<Self>().read_unaligned() }
+    }
+
+    /// Returns the value's bytes.
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: the type has no padding.
+        unsafe { std::slice::from_raw_parts(std::ptr::from_ref(self).cast(), size_of::<Self>()) }
+    }
+}
+
+// SAFETY: plain numbers without padding; the test of the layouts checks their sizes.
+unsafe impl Plain for Key {}
+// SAFETY: as above.
+unsafe impl Plain for Flow {}
+// SAFETY: as above.
+unsafe impl Plain for Counters {}
+// SAFETY: as above.
+unsafe impl Plain for Settings {}
+// SAFETY: as above.
+unsafe impl Plain for Control {}
+// SAFETY: as above.
+unsafe impl Plain for Agent {}
+
+impl Count {
+    fn add(&mut self, other: Count) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+    }
+}
+
+impl Counters {
+    /// Adds the counters of another CPU.
+    pub fn add(&mut self, other: &Counters) {
+        self.ipv4.add(other.ipv4);
+        self.ipv6.add(other.ipv6);
+        self.not_ip.add(other.not_ip);
+        self.malformed.add(other.malformed);
+        self.fragments.add(other.fragments);
+        self.super_packets.add(other.super_packets);
+        for index in 0..COLOURS {
+            self.colour[index].add(other.colour[index]);
+            self.colour_dropped[index].add(other.colour_dropped[index]);
+        }
+        for (mine, others) in self.dropped.iter_mut().zip(other.dropped) {
+            mine.add(others);
+        }
+        self.ce_marked.add(other.ce_marked);
+        self.already_marked.add(other.already_marked);
+        self.new_flows += other.new_flows;
+        self.without_state += other.without_state;
+    }
+}

@@ -1,0 +1,21 @@
+//! Mousehole in the Linux kernel: the simulator's policies as eBPF programs at a device's egress.
+//!
+//! A policy header decides; everything here parses, looks up, calls and acts. [`start`] and [`stop`] put programs in
+//! place and take them back, [`home`] keeps what outlives a command, [`kernel`] loads and attaches.
+
+pub mod agent;
+pub mod confirm;
+pub mod deployment;
+pub mod detach;
+pub mod device;
+pub mod error;
+pub mod home;
+pub mod kernel;
+pub mod layout;
+pub mod netlink;
+pub mod object;
+pub mod record;
+pub mod request;
+pub mod start;
+pub mod stop;
+pub mod tc;

@@ -1,0 +1,275 @@
+//! The command `mousehole-live`. It ends with 0; with 2 when the input is at fault or nothing could be done, after one
+//! sentence on standard error.
+
+use clap::{Args, Parser, Subcommand};
+use mousehole_live::error::{Failure, Result};
+use mousehole_live::request::{
+    Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_MARKER, DEFAULT_SCHEME, Mode, Request, User, Via,
+};
+use mousehole_live::start::{Manner, start, upgrade};
+use mousehole_live::{agent, confirm, kernel, stop};
+use mousehole_sim::units::parse_dur;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Mark or queue a device's traffic by the policies that Mousehole simulates.
+#[derive(Debug, Parser)]
+#[command(name = "mousehole-live", version, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Mark long flows for the queue that is there, such as CAKE
+    Mark(MarkOptions),
+    /// Put a scheme's marker and queue at the device
+    Up(UpOptions),
+    /// Mark or queue what this host sends, by the state of its own TCP connections
+    Host(HostOptions),
+    /// Take everything back
+    Down(DownOptions),
+    /// Let what waits for confirmation stay
+    Confirm {
+        /// The device
+        device: String,
+    },
+    /// Replace the running program by this version's; flows keep their state
+    Upgrade {
+        /// The device
+        device: String,
+    },
+    /// Run the agent of a device in the foreground; `mark` and `up` start one by themselves
+    Agent {
+        /// The device
+        device: String,
+    },
+    #[command(hide = true)]
+    Expire {
+        device: String,
+        #[arg(long)]
+        since: u64,
+        #[arg(long)]
+        after: u64,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Common {
+    /// The device whose egress it is: the WAN for uploads, the LAN's side or an IFB for downloads
+    device: String,
+    /// Read options from a TOML file; flags given beside it win
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The header of a policy of your own, which the scheme may name
+    #[arg(long, value_name = "HEADER")]
+    policy: Vec<PathBuf>,
+    /// Decide and count, change nothing
+    #[arg(long)]
+    shadow: bool,
+    /// Take everything back after this time unless `confirm` comes first, such as 120s
+    #[arg(long, value_name = "TIME")]
+    confirm: Option<String>,
+    #[arg(long, value_name = "N", help = format!("Flows in the table (default {DEFAULT_FLOWS})"))]
+    flows: Option<u32>,
+    /// Whose address makes a user, for policies that keep a state for each
+    #[arg(long, value_enum)]
+    user: Option<User>,
+    /// How the program is attached
+    #[arg(long, value_enum)]
+    attach: Option<Attach>,
+    /// Split super-packets before the program sees them
+    #[arg(long)]
+    no_gso: bool,
+    /// Start no agent: something else runs it
+    #[arg(long, hide = true)]
+    no_agent: bool,
+}
+
+#[derive(Debug, Args)]
+struct MarkOptions {
+    #[command(flatten)]
+    common: Common,
+    #[arg(long, value_name = "MARKER", help = format!("The marker, as `mousehole compare` writes it (default {DEFAULT_MARKER})"))]
+    marker: Option<String>,
+    /// How the queue is told; by default as it can be: CAKE by priority, others by DSCP
+    #[arg(long, value_enum)]
+    via: Option<Via>,
+    /// Classes of HTB: for long flows; or for yellow and red; or for green, yellow and red
+    #[arg(long, value_name = "CLASS,..", value_delimiter = ',')]
+    classes: Vec<String>,
+    /// The DSCP of long flows (default le)
+    #[arg(long, value_name = "DSCP")]
+    dscp: Option<String>,
+    /// Replace marks that others have set
+    #[arg(long = "override")]
+    overrides: bool,
+}
+
+#[derive(Debug, Args)]
+struct UpOptions {
+    #[command(flatten)]
+    common: Common,
+    #[arg(long, value_name = "SCHEME", help = format!("The scheme, as `mousehole compare` writes it (default {DEFAULT_SCHEME})"))]
+    scheme: Option<String>,
+    /// The rate of the link, a little less than what it carries, such as 9500kbit
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
+    #[arg(long, value_name = "BUFFER", help = format!("The buffer, in packets or bytes (default {DEFAULT_BUFFER})"))]
+    buffer: Option<String>,
+    /// The depth of the token bucket (default: 1 ms of the rate, 8 kB at the least)
+    #[arg(long, value_name = "SIZE")]
+    burst: Option<String>,
+    /// Bytes of each packet on the wire beyond its IP length (default: the device's link header)
+    #[arg(long, value_name = "BYTES")]
+    overhead: Option<u32>,
+    /// Replace a qdisc of somebody else's; `down` puts it back
+    #[arg(long)]
+    replace: bool,
+}
+
+#[derive(Debug, Args)]
+struct HostOptions {
+    #[command(flatten)]
+    common: Common,
+    /// tcp-ds or tcp-ds-r: colours by the window, held to a profile; shred: a queue that spares small windows
+    #[arg(long, value_name = "SCHEME", default_value = "tcp-ds")]
+    scheme: String,
+    /// The initial window of this host's connections, by which the published thresholds are scaled (1 leaves them)
+    #[arg(long, value_name = "SEGMENTS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    initial_window: u32,
+    /// The DSCPs of green, yellow and red: three drop precedences of one class
+    #[arg(long, value_name = "DSCP,..", default_value = "af11,af12,af13")]
+    dscp: String,
+    /// The rate of the link, for shred, and for profiles that are shares of it
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
+    #[arg(long, value_name = "BUFFER", help = format!("The buffer, for shred (default {DEFAULT_BUFFER})"))]
+    buffer: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct DownOptions {
+    /// The device
+    #[arg(required_unless_present = "all")]
+    device: Option<String>,
+    /// All devices of this network namespace
+    #[arg(long, conflicts_with = "device")]
+    all: bool,
+}
+
+impl Common {
+    fn request(&self, mode: Mode) -> Result<Request> {
+        let mut request = match &self.config {
+            Some(path) => Request::read(path, mode)?,
+            None => Request::new(mode),
+        };
+        request.policy.extend(self.policy.iter().cloned());
+        request.shadow |= self.shadow;
+        request.no_gso |= self.no_gso;
+        set(&mut request.flows, &self.flows);
+        set(&mut request.user, &self.user);
+        set(&mut request.attach, &self.attach);
+        if !(16..=1 << 24).contains(&request.flows) {
+            return Err(Failure::new(format!(
+                "--flows is {}; it must be from 16 to 16777216",
+                request.flows
+            )));
+        }
+        Ok(request)
+    }
+
+    fn manner(&self) -> Result<Manner> {
+        let confirm_s = self.confirm.as_ref().map(|text| parse_dur("--confirm", text)).transpose()?;
+        let confirm_s = confirm_s.map(|time| time.as_secs().ceil() as u64);
+        if confirm_s.is_some_and(|seconds| !(1..=86_400).contains(&seconds)) {
+            return Err(Failure::new("--confirm must be from 1s to 24h, such as 120s"));
+        }
+        Ok(Manner { words: std::env::args().collect(), confirm_s, without_agent: self.no_agent })
+    }
+}
+
+fn set<T: Clone>(value: &mut T, given: &Option<T>) {
+    if let Some(given) = given {
+        *value = given.clone();
+    }
+}
+
+impl MarkOptions {
+    fn request(&self) -> Result<Request> {
+        let mut request = self.common.request(Mode::Mark)?;
+        set(&mut request.scheme, &self.marker);
+        set(&mut request.dscp, &self.dscp);
+        request.via = self.via.or(request.via);
+        if !self.classes.is_empty() {
+            request.classes = self.classes.clone();
+        }
+        request.overrides |= self.overrides;
+        Ok(request)
+    }
+}
+
+impl UpOptions {
+    fn request(&self) -> Result<Request> {
+        let mut request = self.common.request(Mode::Up)?;
+        set(&mut request.scheme, &self.scheme);
+        set(&mut request.buffer, &self.buffer);
+        request.rate = self.rate.clone().or(request.rate);
+        request.burst = self.burst.clone().or(request.burst);
+        request.overhead = self.overhead.or(request.overhead);
+        request.replace |= self.replace;
+        Ok(request)
+    }
+}
+
+impl HostOptions {
+    fn request(&self) -> Result<Request> {
+        // A scheme whose queue reads windows needs that queue here; one that colours is read by queues elsewhere.
+        let is_queue = self.scheme.starts_with("shred");
+        let mut request = self.common.request(if is_queue { Mode::Up } else { Mode::Mark })?;
+        request.scheme = self.scheme.clone();
+        request.initial_window = Some(self.initial_window);
+        if !is_queue {
+            request.via = Some(Via::Dscp);
+            request.dscp = self.dscp.clone();
+        }
+        request.rate = self.rate.clone().or(request.rate);
+        set(&mut request.buffer, &self.buffer);
+        Ok(request)
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    kernel::quiet();
+    match run(&cli.command) {
+        Ok(lines) => {
+            let mut out = std::io::stdout().lock();
+            let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(_) => ExitCode::from(1),
+            }
+        }
+        Err(failure) => {
+            eprintln!("mousehole-live: {failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(verb: &Verb) -> Result<Vec<String>> {
+    match verb {
+        Verb::Mark(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
+        Verb::Up(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
+        Verb::Host(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
+        Verb::Down(DownOptions { all: true, .. }) => stop::stop_all(),
+        Verb::Down(DownOptions { device, .. }) => stop::stop(device.as_deref().unwrap_or_default()),
+        Verb::Confirm { device } => confirm::confirm(device),
+        Verb::Upgrade { device } => upgrade(device),
+        Verb::Agent { device } => agent::run(device).map(|()| Vec::new()),
+        Verb::Expire { device, since, after } => confirm::expire(device, *since, *after).map(|()| Vec::new()),
+    }
+}

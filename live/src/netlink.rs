@@ -1,0 +1,126 @@
+//! A queue discipline as the kernel describes it, kept and made again.
+//!
+//! `tc` can show a qdisc but not save it. The kernel's answer to RTM_GETQDISC holds the same attributes that
+//! RTM_NEWQDISC takes (rtnetlink(7)), so the answer is sent back as it came.
+
+use crate::error::{Failure, Result};
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::{io, mem};
+
+const RTM_NEWQDISC: u16 = 36;
+const RTM_GETQDISC: u16 = 38;
+const TC_H_ROOT: u32 = 0xffff_ffff;
+/// Attributes that describe rather than configure: statistics, hardware offload, blocks.
+const KEPT: [u16; 2] = [TCA_KIND, TCA_OPTIONS];
+const TCA_KIND: u16 = 1;
+const TCA_OPTIONS: u16 = 2;
+const HEADER: usize = 16;
+const TCMSG: usize = 20;
+
+/// Returns the kernel's description of the queue discipline at a device's root.
+///
+/// # Errors
+/// A sentence when there is none or the kernel does not tell.
+pub fn save_root(index: u32) -> Result<Vec<u8>> {
+    let answers =
+        exchange(RTM_GETQDISC, (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16, &tcmsg(index, 0, 0), true)
+            .map_err(|error| Failure::system("the kernel does not tell its qdiscs", &error))?;
+    let found =
+        answers.into_iter().find(|message| word(message, 4) == index && word(message, 12) == TC_H_ROOT);
+    found.ok_or_else(|| Failure::new(format!("device {index} has no qdisc at its root")))
+}
+
+/// Makes a queue discipline again at a device's root, by its description.
+///
+/// # Errors
+/// The kernel's.
+pub fn restore_root(index: u32, message: &[u8]) -> io::Result<()> {
+    let mut body = tcmsg(index, word(message, 8), TC_H_ROOT);
+    let mut at = TCMSG;
+    while at + 4 <= message.len() {
+        let bytes = u16::from_ne_bytes([message[at], message[at + 1]]) as usize;
+        let kind = u16::from_ne_bytes([message[at + 2], message[at + 3]]) & 0x3fff;
+        if bytes < 4 || at + bytes > message.len() {
+            break;
+        }
+        if KEPT.contains(&kind) {
+            body.extend(&message[at..at + bytes]);
+            body.resize(body.len().next_multiple_of(4), 0);
+        }
+        at += bytes.next_multiple_of(4);
+    }
+    let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
+    exchange(RTM_NEWQDISC, flags as u16, &body, false).map(drop)
+}
+
+fn tcmsg(index: u32, handle: u32, parent: u32) -> Vec<u8> {
+    let mut body = vec![0u8; TCMSG];
+    body[4..8].copy_from_slice(&index.to_ne_bytes());
+    body[8..12].copy_from_slice(&handle.to_ne_bytes());
+    body[12..16].copy_from_slice(&parent.to_ne_bytes());
+    body
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + 4).map_or(0, |four| u32::from_ne_bytes(four.try_into().expect("four bytes")))
+}
+
+/// Sends a request. Returns the bodies of the answers; of one that is only acknowledged, none.
+fn exchange(kind: u16, flags: u16, body: &[u8], is_dump: bool) -> io::Result<Vec<Vec<u8>>> {
+    // SAFETY: sockets and buffers are valid for the calls; lengths are given.
+    unsafe {
+        let socket = libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_ROUTE);
+        if socket < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let socket = OwnedFd::from_raw_fd(socket);
+        let mut message = Vec::with_capacity(HEADER + body.len());
+        message.extend(((HEADER + body.len()) as u32).to_ne_bytes());
+        message.extend(kind.to_ne_bytes());
+        message.extend(flags.to_ne_bytes());
+        message.extend([0u8; 8]);
+        message.extend(body);
+        let mut kernel: libc::sockaddr_nl = mem::zeroed();
+        kernel.nl_family = libc::AF_NETLINK as u16;
+        let sent = libc::sendto(
+            socket.as_raw_fd(),
+            message.as_ptr().cast(),
+            message.len(),
+            0,
+            (&raw const kernel).cast(),
+            size_of::<libc::sockaddr_nl>() as u32,
+        );
+        if sent < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let mut answers = Vec::new();
+        let mut buffer = vec![0u8; 1 << 16];
+        loop {
+            let got = libc::recv(socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0);
+            if got < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let mut rest = &buffer[..got as usize];
+            while rest.len() >= HEADER {
+                let bytes = (word(rest, 0) as usize).clamp(HEADER, rest.len());
+                let kind = i32::from(u16::from_ne_bytes([rest[4], rest[5]]));
+                match kind {
+                    libc::NLMSG_DONE => return Ok(answers),
+                    libc::NLMSG_ERROR => {
+                        let error = word(rest, HEADER) as i32;
+                        return if error == 0 {
+                            Ok(answers)
+                        } else {
+                            Err(io::Error::from_raw_os_error(-error))
+                        };
+                    }
+                    _ => answers.push(rest[HEADER..bytes].to_vec()),
+                }
+                rest = &rest[bytes.next_multiple_of(4).min(rest.len())..];
+            }
+            if !is_dump && !answers.is_empty() {
+                return Ok(answers);
+            }
+        }
+    }
+}

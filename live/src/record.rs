@@ -1,0 +1,82 @@
+//! The record of a device: what was there before, and what was added.
+
+use crate::tc::Qdisc;
+use serde::{Deserialize, Serialize};
+
+/// Changes with the meaning of a field; other records are not touched but by `down`.
+pub const SCHEMA: u32 = 1;
+
+/// How the program is attached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Attachment {
+    /// A pinned tcx link, kernel 6.6 and later.
+    Tcx,
+    /// A filter of our own priority and handle under `clsact`.
+    Clsact {
+        /// Whether `clsact` was added by us.
+        added: bool,
+    },
+}
+
+/// What a command put on a device.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Version of the program that wrote it.
+    pub version: String,
+    /// Seconds since 1970.
+    pub since: u64,
+    /// Name of the device when it was attached.
+    pub device: String,
+    /// Its number.
+    pub index: u32,
+    /// Its namespace.
+    pub namespace: u64,
+    /// The command as given: its words after the program's name.
+    pub command: Vec<String>,
+    /// Everything that was asked for.
+    pub request: crate::request::Request,
+    /// How the program is attached, once it is.
+    pub attachment: Option<Attachment>,
+    /// Number of the link, of the kernel's.
+    pub link_id: Option<u32>,
+    /// Which maps fit the program: a hash of their types.
+    pub layout: String,
+    /// The queue discipline that was at the root before; `None` if it was a default one or is still there.
+    pub replaced: Option<SavedQdisc>,
+    /// The handle of the queue discipline that was added at the root.
+    pub added_handle: Option<String>,
+    /// `gso_max_segs` before, if it was changed.
+    pub gso_max_segs: Option<u32>,
+    /// When everything is taken back unless confirmed, seconds since 1970.
+    pub confirm_by: Option<u64>,
+    /// Process of the agent.
+    pub agent: Option<u32>,
+}
+
+/// A queue discipline that was replaced, as the kernel described it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedQdisc {
+    /// Its kind, for people.
+    pub kind: String,
+    /// Its handle, for people.
+    pub handle: String,
+    /// The kernel's description of it, with which it is made again.
+    pub message: Vec<u8>,
+}
+
+impl SavedQdisc {
+    /// Returns what is kept of a queue discipline.
+    pub fn new(qdisc: &Qdisc, message: Vec<u8>) -> SavedQdisc {
+        SavedQdisc { kind: qdisc.kind.clone(), handle: qdisc.handle.clone(), message }
+    }
+}
+
+/// Returns the seconds since 1970.
+#[allow(clippy::disallowed_types, reason = "a record says when it was written")]
+pub fn now() -> u64 {
+    let epoch = std::time::UNIX_EPOCH;
+    std::time::SystemTime::now().duration_since(epoch).map_or(0, |since| since.as_secs())
+}

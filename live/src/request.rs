@@ -1,0 +1,236 @@
+//! What a user asks for: the same words as flags, in a file, and in the record.
+
+use crate::error::{Failure, Result};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// What stands at the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// A marker alone, before the queue that is there.
+    Mark,
+    /// Markers and a queue of our own.
+    Up,
+}
+
+/// How a marker tells the queue behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Via {
+    /// `skb->priority`, which CAKE reads as a tin: no byte of the packet changes.
+    Priority,
+    /// The DSCP, for queues and networks behind.
+    Dscp,
+    /// `skb->priority`, which HTB reads as a class.
+    Class,
+}
+
+/// Whose address makes a user, for policies that keep a state for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum User {
+    /// The sender's: uploads.
+    Source,
+    /// The receiver's: downloads, at an IFB or on the LAN's side.
+    Destination,
+}
+
+/// How the program is attached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Attach {
+    /// As tcx where the kernel has it, else as clsact.
+    Auto,
+    /// As a tcx link: kernel 6.6 and later.
+    Tcx,
+    /// As a filter under clsact.
+    Clsact,
+}
+
+/// Everything that can be asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Request {
+    /// What stands at the device.
+    pub mode: Mode,
+    /// The scheme as `mousehole compare` writes it; of a marker alone without a queue.
+    pub scheme: String,
+    /// Headers of users' own policies.
+    #[serde(default)]
+    pub policy: Vec<PathBuf>,
+    /// How the queue behind is told; chosen by that queue if not given.
+    #[serde(default)]
+    pub via: Option<Via>,
+    /// Classes of HTB for green, yellow and red, such as `1:10`.
+    #[serde(default)]
+    pub classes: Vec<String>,
+    /// DSCP of packets that are not green; or of yellow and red; or of green, yellow and red.
+    #[serde(default = "default_dscp")]
+    pub dscp: String,
+    /// Whether marks that others have set are replaced.
+    #[serde(default, rename = "override")]
+    pub overrides: bool,
+    /// Rate of the queue.
+    #[serde(default)]
+    pub rate: Option<String>,
+    /// Buffer of the queue.
+    #[serde(default = "default_buffer")]
+    pub buffer: String,
+    /// Depth of the token bucket.
+    #[serde(default)]
+    pub burst: Option<String>,
+    /// Bytes of each packet on the wire beyond its IP length.
+    #[serde(default)]
+    pub overhead: Option<u32>,
+    /// Decide and count, change nothing.
+    #[serde(default)]
+    pub shadow: bool,
+    /// Flows in the table.
+    #[serde(default = "default_flows")]
+    pub flows: u32,
+    /// Whose address makes a user.
+    #[serde(default = "default_user")]
+    pub user: User,
+    /// Whether a queue discipline of somebody else's is replaced.
+    #[serde(default)]
+    pub replace: bool,
+    /// How the program is attached.
+    #[serde(default = "default_attach")]
+    pub attach: Attach,
+    /// Whether super-packets are split before the program sees them.
+    #[serde(default)]
+    pub no_gso: bool,
+    /// Initial window of this host's connections, segments, by which published thresholds of windows are scaled.
+    #[serde(default)]
+    pub initial_window: Option<u32>,
+}
+
+fn default_dscp() -> String {
+    "le".into()
+}
+
+fn default_buffer() -> String {
+    DEFAULT_BUFFER.into()
+}
+
+fn default_flows() -> u32 {
+    DEFAULT_FLOWS
+}
+
+fn default_user() -> User {
+    User::Source
+}
+
+fn default_attach() -> Attach {
+    Attach::Auto
+}
+
+/// The marker of `mark`: bytes after which a flow is long.
+pub const DEFAULT_MARKER: &str = "sfd(th=30kB)";
+/// The scheme of `up`.
+pub const DEFAULT_SCHEME: &str = "rio-ps";
+/// The buffer of `up`.
+pub const DEFAULT_BUFFER: &str = "100p";
+/// Flows in the table.
+pub const DEFAULT_FLOWS: u32 = 65_536;
+
+impl Request {
+    /// Returns what is asked for without any option.
+    pub fn new(mode: Mode) -> Request {
+        let scheme = if mode == Mode::Mark { DEFAULT_MARKER } else { DEFAULT_SCHEME };
+        Request {
+            mode,
+            scheme: scheme.into(),
+            policy: Vec::new(),
+            via: None,
+            classes: Vec::new(),
+            dscp: default_dscp(),
+            overrides: false,
+            rate: None,
+            buffer: default_buffer(),
+            burst: None,
+            overhead: None,
+            shadow: false,
+            flows: DEFAULT_FLOWS,
+            user: User::Source,
+            replace: false,
+            attach: Attach::Auto,
+            no_gso: false,
+            initial_window: None,
+        }
+    }
+
+    /// Reads a file of options, in TOML: the long options' names without their hyphens, such as `rate = "10mbit"`.
+    ///
+    /// # Errors
+    /// A sentence that names the file, the line and what is wrong.
+    pub fn read(path: &Path, mode: Mode) -> Result<Request> {
+        let text = std::fs::read_to_string(path).map_err(|error| Failure::system(path.display(), &error))?;
+        let fault = |error: &toml::de::Error| {
+            let line =
+                error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            Failure::new(format!(
+                "{}, line {line}: {}",
+                path.display(),
+                error.message().trim_end().replace('\n', " ")
+            ))
+        };
+        let mut table: toml::Table = toml::from_str(&text).map_err(|error| fault(&error))?;
+        let word = if mode == Mode::Mark { "mark" } else { "up" };
+        if let Some(given) = table.get("mode")
+            && given.as_str() != Some(word)
+        {
+            return Err(Failure::new(format!(
+                "{}: mode is {given}, but this command is `{word}`",
+                path.display()
+            )));
+        }
+        table.insert("mode".into(), word.into());
+        table.entry("scheme").or_insert_with(|| Request::new(mode).scheme.into());
+        // Parsed again from the text, so that an error has its line.
+        let whole = table.try_into::<Request>();
+        whole.map_err(|error| match toml::from_str::<Request>(&text) {
+            Err(other) if other.span().is_some() && other.message() == error.message() => fault(&other),
+            _ => {
+                Failure::new(format!("{}: {}", path.display(), error.message().trim_end().replace('\n', " ")))
+            }
+        })
+    }
+}
+
+/// Returns the number of a DSCP: a name of the registry, or 0 to 63.
+///
+/// # Errors
+/// A sentence when it is neither, or a class that queues take for something else.
+pub fn dscp(text: &str) -> Result<u8> {
+    let lower = text.to_ascii_lowercase();
+    let known = DSCP_NAMES.iter().find(|(name, _)| *name == lower).map(|(_, number)| *number);
+    let number =
+        known.or_else(|| lower.parse::<u8>().ok().filter(|number| *number < 64)).ok_or_else(|| {
+            let names: Vec<&str> = DSCP_NAMES.iter().map(|(name, _)| *name).collect();
+            Failure::new(format!(
+                "--dscp is \"{text}\"; it must be one of {}, or a number from 0 to 63",
+                names.join(", ")
+            ))
+        })?;
+    match number {
+        18 | 20 | 22 => Err(Failure::new(format!(
+            "--dscp is \"{text}\", which CAKE takes for video and serves before best effort; use le, cs1 or af11 to af13"
+        ))),
+        number => Ok(number),
+    }
+}
+
+/// Names of the registry of DSCPs (IANA), without those that stand for better service than the default.
+const DSCP_NAMES: &[(&str, u8)] = &[
+    ("le", 1),
+    ("cs1", 8),
+    ("af11", 10),
+    ("af12", 12),
+    ("af13", 14),
+    ("af21", 18),
+    ("af22", 20),
+    ("af23", 22),
+    ("cs0", 0),
+];

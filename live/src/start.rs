@@ -1,0 +1,301 @@
+//! `mark`, `up` and `upgrade`: everything is worked out and checked first, then put in place in an order in which each
+//! step can be taken back.
+//!
+//! Order: record, program and maps, link (from here on the program runs), queue disciplines. A step that fails takes
+//! back those before it, by the same way as `down`.
+
+use crate::deployment::{self, Deployment, Fifo, HANDLE, Shaper};
+use crate::device::Device;
+use crate::error::{Failure, Result};
+use crate::home::{Home, Place};
+use crate::kernel::{self, Loaded, Maps};
+use crate::layout::{Control, Plain as _};
+use crate::object;
+use crate::record::{Record, SCHEMA, SavedQdisc, now};
+use crate::request::{Mode, Request};
+use crate::{agent, confirm, netlink, stop, tc};
+use mousehole_sim::units::Buffer;
+
+/// What a command that starts something was given beside the request.
+#[derive(Debug, Clone, Default)]
+pub struct Manner {
+    /// The command's words, for the record.
+    pub words: Vec<String>,
+    /// Everything is taken back after so many seconds unless confirmed.
+    pub confirm_s: Option<u64>,
+    /// Whether no agent is started, because something else starts it.
+    pub without_agent: bool,
+}
+
+/// Puts a request in place on a device. Returns lines for the user.
+///
+/// # Errors
+/// A sentence when it is not possible; nothing has changed then.
+pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<String>> {
+    let device = Device::find(name)?;
+    let root = tc::root(name)?;
+    let deployment = Deployment::new(request, &device, root.as_ref())?;
+    let bytes = object::object(&deployment.combination, deployment.is_shipped)?;
+    let home = Home::lock()?;
+    let place = home.place(&device);
+    clear_leftovers(&place, name)?;
+    let needs_root = deployment.shaper != Shaper::None && !request.shadow;
+    let replaced = match root.as_ref().filter(|qdisc| needs_root && !qdisc.is_default()) {
+        Some(foreign) if !request.replace => {
+            return Err(Failure::new(format!(
+                "{name} has a qdisc of somebody's at its root, {} {}; --replace puts it aside and `down` puts it back, and \
+                 `mark` leaves it where it is",
+                foreign.kind, foreign.handle
+            )));
+        }
+        Some(foreign) => Some(save(&device, foreign)?),
+        None => None,
+    };
+    let mut record = Record {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").into(),
+        since: now(),
+        device: name.to_string(),
+        index: device.index,
+        namespace: device.namespace,
+        command: manner.words.clone(),
+        request: request.clone(),
+        attachment: None,
+        link_id: None,
+        layout: kernel::layout_of(&bytes),
+        replaced,
+        added_handle: None,
+        gso_max_segs: None,
+        confirm_by: manner.confirm_s.map(|seconds| now() + seconds),
+        agent: None,
+    };
+    place.make()?;
+    let result = place
+        .write_record(&record)
+        .and_then(|()| put(&place, &device, request, &deployment, &bytes, &mut record, needs_root));
+    let lines = match result {
+        Ok(lines) => lines,
+        Err(failure) => {
+            return match stop::take_back(&place, &record) {
+                Ok(_) => Err(failure),
+                Err(second) => {
+                    Err(Failure::new(format!("{failure}; and it cannot all be taken back: {second}")))
+                }
+            };
+        }
+    };
+    drop(home);
+    let mut lines = lines;
+    if agent::is_needed(&deployment) && !manner.without_agent {
+        agent::spawn(name)?;
+    }
+    if let Some(seconds) = manner.confirm_s {
+        confirm::spawn(name, record.since, seconds)?;
+        lines.push(format!("taken back in {seconds} s unless `mousehole-live confirm {name}` comes first"));
+    }
+    Ok(lines)
+}
+
+/// Puts the program of this version in the place of the running one, with the same request; states stay where the maps
+/// fit.
+///
+/// # Errors
+/// A sentence when nothing is there or the kernel refuses; the former program stays.
+pub fn upgrade(name: &str) -> Result<Vec<String>> {
+    let device = Device::find(name)?;
+    let root = tc::root(name)?;
+    let home = Home::lock()?;
+    let place = home.place(&device);
+    if !place.exists() {
+        return Err(Failure::new(format!(
+            "nothing of ours is at {name}; `mark {name}` or `up {name}` starts it"
+        )));
+    }
+    let mut record = place.record()?;
+    let deployment = Deployment::new(&record.request, &device, root.as_ref())?;
+    let bytes = object::object(&deployment.combination, deployment.is_shipped)?;
+    if kernel::layout_of(&bytes) != record.layout {
+        return Err(Failure::new(format!(
+            "the maps of {name} do not fit this version's program; `down {name}` and the command `{}` start afresh",
+            record.command.join(" ")
+        )));
+    }
+    let maps = Maps { place: Some(&place), reuse: true, flows: record.request.flows };
+    let loaded = kernel::load(&bytes, maps)?;
+    let attachment = record.attachment.ok_or_else(|| stop::nothing(name))?;
+    loaded.replace(&place, &device, attachment)?;
+    record.version = env!("CARGO_PKG_VERSION").into();
+    record.link_id = kernel::pinned_link(&place.link()).ok().map(|info| info.id);
+    place.write_record(&record)?;
+    Ok(vec![format!("{name}: the program was replaced, and flows kept their state")])
+}
+
+/// Refuses a device that is in use, and removes what a command that was killed left there.
+fn clear_leftovers(place: &Place, name: &str) -> Result<()> {
+    if !place.exists() {
+        return Ok(());
+    }
+    match place.record() {
+        Ok(record) if stop::is_running(place, &record) => Err(Failure::new(format!(
+            "{name} is in use since {} s, by `{}`; `mousehole-live down {name}` ends that",
+            now().saturating_sub(record.since),
+            record.command.join(" ")
+        ))),
+        Ok(record) => stop::take_back(place, &record).map(drop),
+        // Killed between the folder and the record: nothing can be attached yet.
+        Err(_) => place.remove_pins().and_then(|()| place.remove()),
+    }
+}
+
+fn put(
+    place: &Place,
+    device: &Device,
+    request: &Request,
+    deployment: &Deployment,
+    bytes: &[u8],
+    record: &mut Record,
+    needs_root: bool,
+) -> Result<Vec<String>> {
+    let maps = Maps { place: Some(place), reuse: false, flows: request.flows };
+    let loaded = kernel::load(bytes, maps)?;
+    write_settings(&loaded, &deployment.settings(request, device))?;
+    if request.no_gso {
+        record.gso_max_segs = Some(gso_max_segs(&device.name)?);
+        place.write_record(record)?;
+        tc::ip(&["link", "set", "dev", &device.name, "gso_max_segs", "1"])?;
+    }
+    let (attachment, link) = loaded.attach(device, request.attach, place)?;
+    (record.attachment, record.link_id) = (Some(attachment), link);
+    place.write_record(record)?;
+    if needs_root {
+        record.added_handle = Some(HANDLE.into());
+        place.write_record(record)?;
+        add_qdiscs(&device.name, &deployment.shaper, device)?;
+    }
+    Ok(describe(device, request, deployment, bytes))
+}
+
+/// Writes both sets of settings and makes the first one active.
+fn write_settings(loaded: &Loaded, settings: &[u8]) -> Result<()> {
+    for index in 0..2 {
+        loaded.write("ml_settings", index, settings)?;
+    }
+    loaded.write("ml_control", 0, Control::default().bytes())
+}
+
+/// Keeps a queue discipline of somebody else's, if it can be made again.
+fn save(device: &Device, foreign: &tc::Qdisc) -> Result<SavedQdisc> {
+    let classes = tc::run(&["class", "show", "dev", &device.name]).unwrap_or_default();
+    let inner = tc::qdiscs(&device.name)?
+        .iter()
+        .filter(|qdisc| qdisc.parent.is_some() && !qdisc.is_default())
+        .count();
+    // The kinds whose classes are only their flow queues have no classes that somebody made.
+    let is_classful = matches!(
+        foreign.kind.as_str(),
+        "htb" | "hfsc" | "prio" | "drr" | "qfq" | "ets" | "mqprio" | "taprio" | "multiq"
+    );
+    if inner > 0 || (is_classful && !classes.trim().is_empty()) {
+        return Err(Failure::new(format!(
+            "{} {} at {} has classes or qdiscs below it, which cannot be put back; remove it with `tc qdisc del dev {} root` if \
+             you can make it again",
+            foreign.kind, foreign.handle, device.name, device.name
+        )));
+    }
+    Ok(SavedQdisc::new(foreign, netlink::save_root(device.index)?))
+}
+
+/// Puts the queue disciplines in place, in one step each; the root comes last where it needs classes first.
+fn add_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
+    match shaper {
+        Shaper::None => Ok(()),
+        Shaper::Fifo(fifo) => {
+            let (rate, burst, limit) =
+                (fifo.rate.0.to_string(), fifo.burst.to_string(), limit(fifo, device).to_string());
+            let mut words = vec![
+                "qdisc", "replace", "dev", name, "root", "handle", HANDLE, "tbf", "rate", &rate, "burst",
+                &burst, "limit", &limit,
+            ];
+            let extra = (fifo.overhead - device.link_header_bytes).to_string();
+            if extra != "0" {
+                words.extend(["overhead", &extra]);
+            }
+            tc::run(&words).map(drop)
+        }
+        Shaper::Classes { fifo, colours } => {
+            let (rate, burst) = (fifo.rate.0.to_string(), fifo.burst.to_string());
+            // A hundredth for each colour, so that none starves.
+            let least = (fifo.rate.0 / 100).max(1000).to_string();
+            let overhead = (fifo.overhead - device.link_header_bytes).to_string();
+            let default = format!("{:x}", deployment::class(0, *colours));
+            tc::run(&[
+                "qdisc", "replace", "dev", name, "root", "handle", HANDLE, "htb", "default", &default,
+            ])?;
+            let class = |parent: &str, id: &str, rate: &str, ceil: &str, priority: &str| {
+                let mut words = vec![
+                    "class", "replace", "dev", name, "parent", parent, "classid", id, "htb", "rate", rate,
+                    "ceil", ceil, "burst", &burst, "cburst", &burst, "prio", priority,
+                ];
+                if overhead != "0" {
+                    words.extend(["overhead", &overhead]);
+                }
+                tc::run(&words).map(drop)
+            };
+            let parent = format!("{HANDLE}1");
+            class(HANDLE, &parent, &rate, &rate, "0")?;
+            for colour in 0..*colours {
+                let id = format!("{HANDLE}{:x}", deployment::class(colour, *colours));
+                class(&parent, &id, &least, &rate, &colour.to_string())?;
+                let (kind, limit) = match fifo.buffer {
+                    Buffer::Packets(packets) => ("pfifo", packets.to_string()),
+                    Buffer::Bytes(bytes) => ("bfifo", bytes.to_string()),
+                };
+                tc::run(&["qdisc", "replace", "dev", name, "parent", &id, kind, "limit", &limit])?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Returns a limit of the real FIFO that the one decided here never reaches, bytes.
+fn limit(fifo: &Fifo, device: &Device) -> u64 {
+    let frame = u64::from(device.mtu) + u64::from(fifo.overhead);
+    let policy = match fifo.buffer {
+        Buffer::Packets(packets) => u64::from(packets) * frame,
+        Buffer::Bytes(bytes) => bytes * 2,
+    };
+    // A super-packet may be admitted at the last place.
+    (policy * 2 + (1 << 18)).min(u64::from(u32::MAX) / 2)
+}
+
+fn gso_max_segs(name: &str) -> Result<u32> {
+    let text = tc::ip(&["-d", "-j", "link", "show", "dev", name])?;
+    let value: serde_json::Value = serde_json::from_str(&text)
+        .map_err(|error| Failure::new(format!("ip: its list of links cannot be read; {error}")))?;
+    value[0]["gso_max_segs"]
+        .as_u64()
+        .map(|number| number as u32)
+        .ok_or_else(|| Failure::new(format!("{name}: ip does not tell gso_max_segs")))
+}
+
+/// Returns what was put in place, for the user.
+fn describe(device: &Device, request: &Request, deployment: &Deployment, bytes: &[u8]) -> Vec<String> {
+    let verb = if request.shadow { "decides and counts only (shadow)" } else { "runs" };
+    let mut lines = vec![format!("{}: {} {verb}", device.name, deployment.scheme)];
+    let entry = object::entry_bytes(bytes).unwrap_or(160);
+    // An entry of an LRU table has about 64 bytes of the kernel's beside key and value.
+    let megabytes = f64::from(request.flows) * (entry as f64 + 64.0) / 1e6;
+    lines.push(format!("table of {} flows, {megabytes:.0} MB of kernel memory", request.flows));
+    if request.mode == Mode::Mark && !request.shadow {
+        let action = deployment.action;
+        lines.push(match action.priority[1] {
+            0 => format!("long flows get DSCP {}; ECN bits are never touched", action.dscp[1]),
+            priority => format!(
+                "long flows go to {:x}:{:x}; no byte of a packet changes",
+                priority >> 16,
+                priority & 0xffff
+            ),
+        });
+    }
+    lines
+}

@@ -1,0 +1,154 @@
+//! `down`: what was there before comes back.
+
+use crate::error::{Failure, Result};
+use crate::home::{self, Home, Place, places};
+use crate::record::{Attachment, Record, SCHEMA};
+use crate::{device, kernel, netlink, tc};
+
+/// Ends what runs at a device. Returns lines for the user.
+///
+/// # Errors
+/// A sentence when nothing of ours is there, or something cannot be taken back.
+pub fn stop(name: &str) -> Result<Vec<String>> {
+    let _home = Home::lock()?;
+    let place = home::find(name)?.ok_or_else(|| nothing(name))?;
+    match place.record() {
+        Ok(record) => take_back(&place, &record),
+        Err(_) => {
+            place.remove_pins()?;
+            place.remove()?;
+            Ok(vec![format!("{name}: the leftovers of a command that was killed are removed")])
+        }
+    }
+}
+
+/// Ends what was started at a certain time and has not been confirmed; does nothing otherwise.
+///
+/// # Errors
+/// As [`stop`].
+pub fn stop_unconfirmed(name: &str, since: u64) -> Result<Vec<String>> {
+    let _home = Home::lock()?;
+    let Some(place) = home::find(name)? else { return Ok(Vec::new()) };
+    match place.record() {
+        Ok(record) if record.since == since && record.confirm_by.is_some() => take_back(&place, &record),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Ends everything of ours in this network namespace.
+///
+/// # Errors
+/// The first sentence of those that cannot be taken back; the others are.
+pub fn stop_all() -> Result<Vec<String>> {
+    let _home = Home::lock()?;
+    let namespace = device::namespace()?;
+    let (mut lines, mut failure) = (Vec::new(), None);
+    for place in places()? {
+        match place.record() {
+            Ok(record) if record.namespace == namespace => match take_back(&place, &record) {
+                Ok(more) => lines.extend(more),
+                Err(error) => failure = failure.or(Some(error)),
+            },
+            _ => {}
+        }
+    }
+    failure.map_or(Ok(lines), Err)
+}
+
+/// Returns the failure for a device where nothing of ours is.
+pub fn nothing(name: &str) -> Failure {
+    Failure::new(format!("nothing of ours is at {name}; `mousehole-live status` lists where something is"))
+}
+
+/// Returns whether the program of a record runs.
+pub fn is_running(place: &Place, record: &Record) -> bool {
+    match record.attachment {
+        Some(Attachment::Clsact { .. }) => {
+            let ours = kernel::pinned_program(&place.program()).ok();
+            ours.is_some() && ours == kernel::filter_program(record.index)
+        }
+        // The link may be there although the command was killed before it noted that.
+        _ => kernel::pinned_link(&place.link()).is_ok_and(|info| info.device != 0),
+    }
+}
+
+/// Takes back everything that a record says, in the reverse order: queue disciplines, program, maps, record. Steps
+/// that were not reached, or were undone by others, are none. Returns lines for the user.
+///
+/// # Errors
+/// A sentence when a step fails; the record stays, so that the command can be given again.
+pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
+    if record.schema > SCHEMA {
+        return Err(Failure::new(format!(
+            "{} was written by a newer version ({}); take it back with that one",
+            place.name(),
+            record.version
+        )));
+    }
+    let mut lines = Vec::new();
+    let is_here = device::namespace()? == record.namespace;
+    let name = crate::device::Device::name_of(record.index).filter(|_| is_here);
+    if let Some(name) = &name {
+        lines.extend(restore_root(name, record)?);
+        if let Some(segments) = record.gso_max_segs {
+            tc::ip(&["link", "set", "dev", name, "gso_max_segs", &segments.to_string()])?;
+        }
+    }
+    // The filter's program may have been attached before the record could say so.
+    let is_filter = place.program().exists();
+    if is_filter && name.is_some() {
+        let ours = kernel::pinned_program(&place.program()).ok();
+        if ours.is_some() && ours == kernel::filter_program(record.index) {
+            let added = matches!(record.attachment, Some(Attachment::Clsact { added: true }));
+            kernel::detach_filter(record.index, added)?;
+        }
+    }
+    place.remove_pins()?;
+    place.remove()?;
+    lines.insert(
+        0,
+        match (&name, is_here) {
+            (Some(name), _) => format!("{name}: the program is removed"),
+            (None, true) => format!("{} is gone; what was kept of it is removed", record.device),
+            (None, false) => {
+                format!("{} is in another network namespace; the program is removed", record.device)
+            }
+        },
+    );
+    Ok(lines)
+}
+
+/// Puts back what was at the device's root. Touches nothing that is not ours.
+fn restore_root(name: &str, record: &Record) -> Result<Option<String>> {
+    let Some(handle) = &record.added_handle else { return Ok(None) };
+    let root = tc::root(name)?;
+    let is_ours = root.as_ref().is_some_and(|qdisc| &qdisc.handle == handle);
+    let is_default = root.as_ref().is_none_or(tc::Qdisc::is_default);
+    if !is_ours && !is_default {
+        return Ok(Some(format!("{name}: the qdisc at the root is not ours any more and stays")));
+    }
+    match &record.replaced {
+        Some(saved) => {
+            let is_back =
+                root.as_ref().is_some_and(|qdisc| qdisc.handle == saved.handle && qdisc.kind == saved.kind);
+            if !is_back {
+                if is_ours {
+                    tc::run(&["qdisc", "del", "dev", name, "root"])?;
+                }
+                netlink::restore_root(record.index, &saved.message).map_err(|error| {
+                    Failure::system(
+                        format!("{} {} cannot be put back at {name}", saved.kind, saved.handle),
+                        &error,
+                    )
+                })?;
+            }
+            Ok(Some(format!("{name}: {} {} is back at the root", saved.kind, saved.handle)))
+        }
+        None => {
+            if is_ours {
+                tc::run(&["qdisc", "del", "dev", name, "root"])?;
+            }
+            Ok(Some(format!("{name}: the kernel's default qdisc is back at the root")))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The one place that runs `tc` and `ip`.
+
+use crate::error::{Failure, Result};
+use serde_json::Value;
+use std::process::Command;
+
+/// A queue discipline at a device's root or below it, as `tc -j qdisc show` tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Qdisc {
+    /// Its kind: `cake`, `tbf`, …
+    pub kind: String,
+    /// Its handle, such as `8001:`; `0:` of a default one.
+    pub handle: String,
+    /// Where it is: `None` for the root.
+    pub parent: Option<String>,
+    /// Its options, as JSON.
+    pub options: Value,
+}
+
+impl Qdisc {
+    /// Returns the handle's number in the upper half of a word, as `skb->priority` holds it; 0 without a handle.
+    pub fn major(&self) -> u32 {
+        u32::from_str_radix(self.handle.trim_end_matches(':'), 16).unwrap_or(0) << 16
+    }
+
+    /// Returns whether the kernel put it there by itself.
+    pub fn is_default(&self) -> bool {
+        self.handle == "0:"
+    }
+}
+
+/// Runs `tc` with these words.
+///
+/// # Errors
+/// What `tc` says, in one sentence.
+pub fn run(words: &[&str]) -> Result<String> {
+    command("tc", words)
+}
+
+/// Runs `ip` with these words. It fails as [`run`] does.
+pub fn ip(words: &[&str]) -> Result<String> {
+    command("ip", words)
+}
+
+/// Returns the queue disciplines of a device, that of the root first. It fails as [`run`] does.
+pub fn qdiscs(device: &str) -> Result<Vec<Qdisc>> {
+    let text = run(&["-j", "qdisc", "show", "dev", device])?;
+    let list: Value = serde_json::from_str(if text.trim().is_empty() { "[]" } else { &text })
+        .map_err(|error| Failure::new(format!("tc: its list of qdiscs cannot be read; {error}")))?;
+    let text = |item: &Value, name: &str| item[name].as_str().unwrap_or_default().to_string();
+    let mut all: Vec<Qdisc> = list
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|item| Qdisc {
+            kind: text(item, "kind"),
+            handle: text(item, "handle"),
+            parent: item["parent"].as_str().map(String::from),
+            options: item["options"].clone(),
+        })
+        .collect();
+    all.sort_by_key(|qdisc| qdisc.parent.is_some());
+    Ok(all)
+}
+
+/// Returns the queue discipline at a device's root; the kernel's default has the handle `0:`. It fails as [`run`] does.
+pub fn root(device: &str) -> Result<Option<Qdisc>> {
+    let is_root = |qdisc: &Qdisc| qdisc.parent.is_none() && qdisc.kind != "clsact" && qdisc.kind != "ingress";
+    Ok(qdiscs(device)?.into_iter().find(is_root))
+}
+
+fn command(program: &str, words: &[&str]) -> Result<String> {
+    let done = Command::new(program).args(words).output().map_err(|error| {
+        Failure::system(format!("{program} does not run; it is of the package iproute2"), &error)
+    })?;
+    if !done.status.success() {
+        let said = String::from_utf8_lossy(&done.stderr);
+        let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        return Err(Failure::new(format!("`{program} {}` failed; {}", words.join(" "), said.join(" "))));
+    }
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
