@@ -25,7 +25,6 @@ class Unit:
 BITS = Unit("bit", "a number of bits per second, or a text with a unit such as 10mbit")
 SECONDS = Unit("s", "a number of seconds, or a text with a unit such as 80ms")
 BYTES = Unit("B", "a number of bytes, or a text with a unit such as 15kB")
-BYTES = Unit("B", "a number of bytes, or a text such as 8kB")
 BUFFER = Unit("B", "a number of bytes, or a text such as 50p, 64kB or 1bdp")
 
 UNITS: dict[str, Unit] = {
@@ -45,6 +44,7 @@ UNITS: dict[str, Unit] = {
         SECONDS,
     ),
     **dict.fromkeys(("buffer", "uplink_buffer"), BUFFER),
+    "burst": BYTES,
 }
 """The units of a scenario's quantities, by the names of their fields; traffic has fields of its own."""
 
