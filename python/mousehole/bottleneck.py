@@ -17,6 +17,7 @@ class LinkChanges(TypedDict, total=False):
     uplink_rate: str | None
     uplink_buffer: str | None
     overhead: int | None
+    burst: str | None
     ignore_trace_rtt: bool | None
 
 

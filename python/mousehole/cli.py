@@ -90,9 +90,9 @@ app.add_typer(policy_app, name="policy")
 
 OPTION_OF_FIELD = {
     "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.uplink_rate": "--uplink",
-    "link.uplink_buffer": "--uplink-buffer", "link.overhead": "--overhead", "topology.rate": "--rate",
-    "topology.rtt": "--rtt", "topology.buffer": "--buffer", "topology.uplink_rate": "--uplink",
-    "topology.uplink_buffer": "--uplink-buffer", "traffic.load": "--load",
+    "link.uplink_buffer": "--uplink-buffer", "link.overhead": "--overhead", "link.burst": "--burst",
+    "topology.rate": "--rate", "topology.rtt": "--rtt", "topology.buffer": "--buffer",
+    "topology.uplink_rate": "--uplink", "topology.uplink_buffer": "--uplink-buffer", "traffic.load": "--load",
     "traffic.direction": "--direction", "traffic.replay": "--replay", "tcp.profile": "--tcp",
     "duration": "--duration", "warmup": "--warmup", "seed": "--seed", "seeds": "--seeds", "jobs": "--jobs",
     "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",

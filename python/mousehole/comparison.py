@@ -70,6 +70,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     - `uplink`: rate of the link that carries the acknowledgements (as `rate`)
     - `uplink_buffer`: its buffer ("1000p")
     - `overhead`: link-layer bytes added to every packet (0)
+    - `burst`: depth of a token bucket that shapes both directions of the link, as Linux's tbf does (none)
 
     The traffic:
 

@@ -80,6 +80,7 @@ class LinkSection(TypedDict, total=False):
     uplink_rate: str
     uplink_buffer: str
     overhead: int
+    burst: str
 
 
 class TopologySection(TypedDict, total=False):

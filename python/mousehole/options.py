@@ -44,6 +44,7 @@ UNITS: dict[str, Unit] = {
         SECONDS,
     ),
     **dict.fromkeys(("buffer", "uplink_buffer"), BUFFER),
+    "burst": BYTES,
 }
 """The units of a scenario's quantities, by the names of their fields; traffic has fields of its own."""
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 from mousehole import _engine, bottleneck, sizefiles
 from mousehole.engine_types import JsonValue, ModelParams, Scenario, TrafficSection
 from mousehole.errors import MouseholeError, field_error, missing_error
-from mousehole.options import BITS, BUFFER, SECONDS, Unit, least, text_list, with_unit
+from mousehole.options import BITS, BUFFER, BYTES, SECONDS, Unit, least, text_list, with_unit
 from mousehole.policy_trial import try_scenarios
 from mousehole.settings import Options
 
@@ -100,6 +100,7 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
         "rate": _given("rate", options.rate, BITS), "rtt": _given("rtt", options.rtt, SECONDS),
         "uplink_rate": _given("uplink", options.uplink, BITS),
         "uplink_buffer": _given("uplink_buffer", options.uplink_buffer, BUFFER), "overhead": options.overhead,
+        "burst": _given("burst", options.burst, BYTES),
         "ignore_trace_rtt": options.ignore_trace_rtt or None,
     })  # fmt: skip
     if "rate" not in base["link"]:

@@ -63,6 +63,9 @@ class Options:
         None, "Buffer of the link for ACKs (default: 1000p).", "50p|64kB|1bdp", LINK
     )
     overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)
+    burst: str | float | None = option(
+        None, "Depth of a token bucket that shapes the link, as tc's tbf (default: none).", "8kB", LINK
+    )
     load: str | float | Sequence[float] | None = option(
         None, "Bytes on the wire / capacity, at most 2 (default: the traffic's own); several give a grid.",
         "0.9[,…]", TRAFFIC,

@@ -138,3 +138,40 @@ def test_model__direction() -> None:
     assert done.manifest["scenario"]["traffic"]["direction"] == "up"
     with pytest.raises(MouseholeError, match="direction"):
         mousehole.compare("poisson", direction="sideways", **small)
+
+
+PLAIN = """
+warmup = "1s"
+duration = "4s"
+[link]
+rate = "3mbit"
+[traffic]
+model = "poisson"
+load = 0.3
+"""
+
+
+def test_burst__lets_packets_leave_early(tmp_path: Path) -> None:
+    done = compared(tmp_path, PLAIN, burst=20_000)
+    assert done.manifest["scenario"]["link"]["burst"] == "20000B"
+    scenario = done.scenario(cell=done.plan.cells[0])
+    bucket = mousehole.run(scenario)
+    link = {name: value for name, value in scenario["link"].items() if name != "burst"}
+    transmitter = mousehole.run({**scenario, "link": link})
+    alone_s = [run.transfers.sort("key", "write")["alone_s"] for run in (bucket, transmitter)]
+    assert alone_s[0].len() == alone_s[1].len() > 20
+    gain_s = (alone_s[1] - alone_s[0]).max()
+    assert 0 < gain_s <= 20_000 * 8 / 3e6 + 0.004  # the burst, and a packet that is not sent bit by bit
+
+
+def test_burst__may_be_a_number_of_bytes() -> None:
+    traffic = {"model": "poisson", "load": 0.3}
+    base = {"warmup": "1s", "duration": "1s", "traffic": traffic}
+    number, text = (
+        mousehole.run({**base, "link": {"rate": "3mbit", "burst": burst}}) for burst in (20_000, "20kB")
+    )
+    assert number.transfers.equals(text.transfers)
+
+
+def test_burst__of_a_topology_is_refused(tmp_path: Path) -> None:
+    assert "burst" in refused(tmp_path, Y, burst="20kB")

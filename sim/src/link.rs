@@ -1,4 +1,8 @@
-//! A link: a queue, a transmitter, a propagation delay, and losses that a scenario asks for.
+//! A link: a queue, a transmitter or token bucket, a propagation delay, and losses that a scenario asks for.
+//!
+//! With a burst, the link is a token bucket as Linux's tbf is one. A packet leaves whole, as soon as the bucket holds
+//! tokens for all of it. What `busy_until` is to a transmitter is then the time at which the bucket will be full again.
+//! `policy/include/mousehole/virtual_fifo.h` has the formulae; a test holds both equal.
 
 use crate::drop_reason::DropReason;
 use crate::packet::{Colour, Packet, flag};
@@ -114,8 +118,14 @@ pub struct Link {
     measured_from: Time,
     /// … for so long.
     measured_for: Dur,
-    /// The transmitter is busy until this time.
+    /// The transmitter is busy until this time; a token bucket is full from then on.
     busy_until: Time,
+    /// Depth of the token bucket as a time; zero without one.
+    burst: Dur,
+    /// When the last packet left the token bucket.
+    last_start: Time,
+    /// The packet that has left the queue and waits for tokens, and when it arrived (slow path, no FIFO).
+    held: Option<(Packet, Time)>,
     /// The slow path is used even where the fast one is possible.
     slow: bool,
     /// A packet is in transmission (slow path).
@@ -148,6 +158,9 @@ impl Link {
             measured_from: Time::ZERO,
             measured_for: Dur(u64::MAX),
             busy_until: Time::ZERO,
+            burst: Dur::ZERO,
+            last_start: Time::ZERO,
+            held: None,
             slow: false,
             transmitting: false,
             retry_at: Time::ZERO,
@@ -178,6 +191,11 @@ impl Link {
         self.overhead = overhead;
     }
 
+    /// Makes the link a token bucket of this many bytes; 0 leaves it a transmitter.
+    pub fn set_burst(&mut self, bytes: u64) {
+        self.burst = self.rate.tx_time(bytes);
+    }
+
     /// Takes a packet that has reached the link: counts it, applies faults, and passes or queues it.
     #[inline(always)]
     pub fn arrive(&mut self, packet: &mut Packet, now: Time) -> Arrival {
@@ -188,6 +206,7 @@ impl Link {
             return Arrival::Dropped;
         }
         match self.queue.as_fifo() {
+            Some(_) if self.burst > Dur::ZERO => self.arrive_at_bucket(packet, now),
             Some(fifo) if !self.slow => match fifo.pass(packet, now, self.busy_until, &mut self.rng) {
                 Err(reason) => {
                     self.note_drop(*packet, reason);
@@ -204,6 +223,43 @@ impl Link {
             },
             _ => self.arrive_slowly(*packet, now),
         }
+    }
+
+    /// Takes a packet at a token bucket behind a FIFO.
+    #[inline(never)]
+    fn arrive_at_bucket(&mut self, packet: &mut Packet, now: Time) -> Arrival {
+        let ready = self.ready_at(packet.bytes);
+        let Some(fifo) = self.queue.as_fifo() else { return self.arrive_slowly(*packet, now) };
+        if self.slow {
+            fifo.note_idle_since((ready <= now).then_some(ready));
+            return self.arrive_slowly(*packet, now);
+        }
+        match fifo.pass(packet, now, ready, &mut self.rng) {
+            Err(reason) => {
+                self.note_drop(*packet, reason);
+                Arrival::Dropped
+            }
+            Ok(start) => {
+                if packet.is_marked_here() {
+                    self.note_mark(packet, now, start);
+                }
+                self.count_sent(packet, now, start);
+                self.take_tokens(packet.bytes, start);
+                Arrival::Arrives { start, at: start + self.delay }
+            }
+        }
+    }
+
+    /// Returns the earliest time at which the token bucket lets a packet go, whenever it arrives.
+    fn ready_at(&self, bytes: u16) -> Time {
+        let slack = self.burst.0.saturating_sub(self.tx_time(u32::from(bytes)).0);
+        self.last_start.max(Time(self.busy_until.0.saturating_sub(slack)))
+    }
+
+    /// Takes the tokens of a packet that leaves at `start`.
+    fn take_tokens(&mut self, bytes: u16, start: Time) {
+        self.busy_until = self.busy_until.max(start) + self.tx_time(u32::from(bytes));
+        self.last_start = start;
     }
 
     /// Takes a packet on the slow path, or on a link that nobody shares.
@@ -223,6 +279,9 @@ impl Link {
     /// Starts the next transmission, if there is one. Slow path only; the engine calls it when the transmitter
     /// becomes free, when a packet arrives at an idle transmitter, and at the time of [`Served::Retry`].
     pub fn serve(&mut self, now: Time) -> Served {
+        if self.burst > Dur::ZERO {
+            return self.serve_by_bucket(now);
+        }
         if self.transmitting && now < self.busy_until {
             // An arrival made the queue ready before the time it had asked for.
             return Served::Idle;
@@ -242,18 +301,71 @@ impl Link {
                 let (free_at, arrives_at) = (self.busy_until, self.busy_until + self.delay);
                 Served::Started { packet, free_at, arrives_at }
             }
-            Dequeued::WaitUntil(time) => {
-                self.transmitting = false;
-                if now < self.retry_at && self.retry_at <= time {
-                    return Served::Idle;
-                }
-                self.retry_at = time;
-                Served::Retry(time)
-            }
+            Dequeued::WaitUntil(time) => self.retry(now, time),
             Dequeued::Empty => {
                 self.transmitting = false;
                 Served::Idle
             }
+        }
+    }
+
+    /// Asks to be served again at `time`, unless that has been asked for already.
+    fn retry(&mut self, now: Time, time: Time) -> Served {
+        self.transmitting = false;
+        if now < self.retry_at && self.retry_at <= time {
+            return Served::Idle;
+        }
+        self.retry_at = time;
+        Served::Retry(time)
+    }
+
+    /// The same as [`Link::serve`] with a token bucket. It looks at the packet that leaves next: a FIFO's stays in the
+    /// queue, any other queue's is taken out and waits here, as at Linux's tbf.
+    fn serve_by_bucket(&mut self, now: Time) -> Served {
+        let first = self.drops.len();
+        let next = match self.queue.as_fifo() {
+            Some(fifo) => fifo.head().map(|packet| packet.bytes),
+            None => {
+                if self.held.is_none() {
+                    match self.queue.dequeue(now, &mut self.drops) {
+                        Dequeued::Packet(packet, at) => self.held = Some((packet, at)),
+                        Dequeued::WaitUntil(time) => {
+                            self.count_drops(first);
+                            return self.retry(now, time);
+                        }
+                        Dequeued::Empty => {}
+                    }
+                    self.count_drops(first);
+                }
+                self.held.map(|(packet, _)| packet.bytes)
+            }
+        };
+        let Some(bytes) = next else {
+            self.transmitting = false;
+            return Served::Idle;
+        };
+        let ready = self.ready_at(bytes);
+        if ready > now {
+            return self.retry(now, ready);
+        }
+        let Some((packet, at)) = self.held.take().or_else(|| self.take_head(now)) else {
+            return Served::Idle;
+        };
+        if packet.is_marked_here() {
+            self.counts.marked(packet.colour, packet.bytes);
+        }
+        self.count_sent(&packet, at, now);
+        self.take_tokens(packet.bytes, now);
+        self.transmitting = false; // an arrival at the same time may leave at once, too
+        self.retry_at = Time::ZERO;
+        Served::Started { packet, free_at: now, arrives_at: now + self.delay }
+    }
+
+    /// Takes the packet that leaves next out of a FIFO, which drops nothing then.
+    fn take_head(&mut self, now: Time) -> Option<(Packet, Time)> {
+        match self.queue.dequeue(now, &mut self.drops) {
+            Dequeued::Packet(packet, at) => Some((packet, at)),
+            Dequeued::WaitUntil(_) | Dequeued::Empty => None,
         }
     }
 
@@ -270,7 +382,11 @@ impl Link {
 
     /// Returns the packets and bytes waiting at `now`.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
-        self.queue.backlog(now)
+        let (packets, bytes) = self.queue.backlog(now);
+        match &self.held {
+            Some((held, _)) => (packets + 1, bytes + u64::from(held.bytes)),
+            None => (packets, bytes),
+        }
     }
 
     /// Returns the counts before any event at `end`: a packet whose transmission starts then or later does not count as
@@ -328,10 +444,10 @@ impl Link {
         self.pace.tx_time(u64::from(bytes) + u64::from(self.overhead))
     }
 
-    /// Returns how long the transmitter is busy with the packets taken by `now`; 0 on the slow path, which does not
-    /// know.
+    /// Returns how long the transmitter is busy with the packets taken by `now`, or a token bucket with those that wait
+    /// for tokens; 0 on the slow path, which does not know.
     pub fn work(&self, now: Time) -> Dur {
-        if self.slow { Dur::ZERO } else { self.busy_until.since(now) }
+        if self.slow { Dur::ZERO } else { self.busy_until.since(now + self.burst) }
     }
 
     /// Counts a packet as sent that has reached the link at `arrived` and whose transmission starts at `start`; records

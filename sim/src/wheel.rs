@@ -10,7 +10,8 @@
 //! and several memory accesses overlap ([`Wheel::prefetch_step`]).
 //!
 //! Events of equal time are ordered by their key. The engine derives it from the event's content, so no
-//! optimisation can change an order unnoticed.
+//! optimisation can change an order unnoticed. Events of equal time and key keep the order in which they were
+//! scheduled, provided that they were scheduled at the same time.
 
 use crate::units::{Dur, Time};
 use std::collections::BTreeMap;
@@ -64,6 +65,8 @@ struct Node<E> {
 struct OrderedNode {
     at: Time,
     key: u64,
+    /// Orders nodes of equal time and key that were in the same list: the one scheduled first has the lowest.
+    rank: u32,
     node: u32,
 }
 
@@ -141,7 +144,7 @@ impl<E: Copy + Default> Wheel<E> {
             entry.next = std::mem::replace(&mut self.slots[index], node);
             self.occupied[index / 64] |= 1 << (index % 64);
         } else {
-            self.schedule_elsewhere(OrderedNode { at, key, node });
+            self.schedule_elsewhere(OrderedNode { at, key, rank: 0, node });
         }
     }
 
@@ -150,7 +153,8 @@ impl<E: Copy + Default> Wheel<E> {
     fn schedule_elsewhere(&mut self, ordered: OrderedNode) {
         let slot = ordered.at.0 >> self.shift;
         if slot <= self.cursor {
-            let index = self.current.partition_point(|other| *other > ordered);
+            let index =
+                self.current.partition_point(|other| (other.at, other.key) > (ordered.at, ordered.key));
             self.current.insert(index, ordered);
         } else {
             let rotation = slot / SLOTS as u64;
@@ -233,9 +237,10 @@ impl<E: Copy + Default> Wheel<E> {
     #[cold]
     #[inline(never)]
     fn load_overflow(&mut self) -> Option<u32> {
-        let (_, mut node) = self.overflow.pop_first()?;
+        let (_, latest) = self.overflow.pop_first()?;
         self.cursor = self.overflow_slot - 1;
         self.overflow_slot = self.overflow.keys().next().map_or(NEVER, |rotation| rotation * SLOTS as u64);
+        let mut node = self.reverse_list(latest);
         while node != NONE {
             let Node { next, at, key, .. } = self.nodes[node as usize];
             self.schedule(node, at, key);
@@ -244,11 +249,21 @@ impl<E: Copy + Default> Wheel<E> {
         self.pop_node()
     }
 
+    /// Reverses the list from `node` on; returns its new first node.
+    fn reverse_list(&mut self, mut node: u32) -> u32 {
+        let mut reversed = NONE;
+        while node != NONE {
+            let next = std::mem::replace(&mut self.nodes[node as usize].next, reversed);
+            (reversed, node) = (node, next);
+        }
+        reversed
+    }
+
     /// Sorts the list from `first` on, of at least two nodes, into the present slot, which is empty, and pops the
     /// earliest.
     #[inline(never)]
     fn sort_and_pop(&mut self, first: u32) -> u32 {
-        let (one, other) = (self.ordered(first), self.ordered(self.nodes[first as usize].next));
+        let (one, other) = (self.ordered(first, 1), self.ordered(self.nodes[first as usize].next, 0));
         if self.nodes[other.node as usize].next == NONE {
             // Two, as in most slots with more than one.
             self.current.push(one.max(other));
@@ -359,18 +374,19 @@ impl<E: Copy + Default> Wheel<E> {
         self.nodes.push(Node { event: E::default(), next: NONE, at: Time::ZERO, key: 0 });
     }
 
-    /// Appends the list from `node` on to the nodes of the present slot.
+    /// Appends the list from `node` on, the one scheduled last, to the nodes of the present slot.
     fn append_list(&mut self, mut node: u32) {
         while node != NONE {
-            self.current.push(self.ordered(node));
+            let rank = u32::MAX - self.current.len() as u32;
+            self.current.push(self.ordered(node, rank));
             node = self.nodes[node as usize].next;
         }
     }
 
     /// Returns a node with its time and key.
-    fn ordered(&self, node: u32) -> OrderedNode {
+    fn ordered(&self, node: u32, rank: u32) -> OrderedNode {
         let Node { at, key, .. } = self.nodes[node as usize];
-        OrderedNode { at, key, node }
+        OrderedNode { at, key, rank, node }
     }
 
     /// Returns which of the 64 slots after the cursor are occupied, the next one in the lowest bit.
@@ -415,25 +431,29 @@ mod tests {
     use std::collections::BinaryHeap;
 
     proptest! {
-        /// Any mixture of pushes and pops comes out as a binary heap would give it.
+        /// Any mixture of pushes and pops comes out as a binary heap would give it, equal ones in their order.
         #[test]
-        fn wheel__pops_as_a_heap_does(steps in prop::collection::vec((0u64..40_000_000, any::<bool>()), 1..400)) {
+        fn wheel__pops_as_a_heap_does(
+            steps in prop::collection::vec((0u64..40_000_000, 1u32..4, any::<bool>()), 1..400),
+        ) {
             let mut wheel = Wheel::new(Dur(1 << 10));
             let mut heap = BinaryHeap::new();
             let mut now = 0;
-            for (key, (ahead, pop)) in steps.into_iter().enumerate() {
-                let item = (now + ahead * (1 + key as u64 % 3 * 50), key as u64);
-                wheel.push(Time(item.0), item.1, ());
-                heap.push(Reverse(item));
+            for (key, (ahead, copies, pop)) in steps.into_iter().enumerate() {
+                let at = now + ahead * (1 + key as u64 % 3 * 50);
+                for copy in 0..copies {
+                    wheel.push(Time(at), key as u64, copy);
+                    heap.push(Reverse((at, key as u64, copy)));
+                }
                 if pop {
-                    let got = wheel.pop().map(|item| (item.at.0, item.key));
+                    let got = wheel.pop().map(|item| (item.at.0, item.key, item.event));
                     prop_assert_eq!(got, heap.pop().map(|Reverse(item)| item));
-                    now = got.map_or(now, |(at, _)| at);
+                    now = got.map_or(now, |(at, _, _)| at);
                 }
             }
             prop_assert_eq!(wheel.events().count(), heap.len());
             while let Some(Reverse(expected)) = heap.pop() {
-                prop_assert_eq!(wheel.pop().map(|item| (item.at.0, item.key)), Some(expected));
+                prop_assert_eq!(wheel.pop().map(|item| (item.at.0, item.key, item.event)), Some(expected));
             }
             prop_assert!(wheel.pop().is_none());
         }

@@ -14,7 +14,8 @@ use crate::record::TraceEvent;
 use crate::units::Time;
 
 /// Returns the part of an event's key that orders packets of the same time and class. The kind is part of it,
-/// because a host may send packets of several kinds with the same number at once.
+/// because a host may send packets of several kinds with the same number at once. Duplicate acknowledgements have the
+/// same key; if they pass a token bucket at once, they stay at the same time, and the wheel keeps their order.
 #[inline(always)]
 fn order_key(packet: &Packet) -> u64 {
     u64::from(packet.flow & 0x01ff_ffff) << 35 | u64::from(packet.seq) << 3 | packet.kind as u64

@@ -174,6 +174,13 @@ impl Fifo {
         self.waiting
     }
 
+    /// Tells a FIFO on the slow path since when an arrival could have left at once, `None` if it has to wait. A
+    /// transmitter's is known from [`Fifo::dequeue`]; a token bucket's depends on the arrival.
+    pub fn note_idle_since(&mut self, since: Option<Time>) {
+        let since = since.filter(|_| self.stored.is_empty());
+        self.waiting.idle_since_ns = since.map_or(NEVER, |since| since.0);
+    }
+
     /// Returns the packet that leaves next (slow path).
     pub fn head(&self) -> Option<&Packet> {
         self.stored.front().map(|(packet, _)| packet)

@@ -240,6 +240,7 @@ fn idle_setup(plan: &Plan, tcp: u8, cases: &[Case], request_bytes: Vec<u16>) -> 
         let queue = Queue::Fifo(Fifo::new(Buffer::Packets(u32::MAX), Policy::DropTail));
         let mut link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, queue, 0);
         link.set_overhead(planned.overhead);
+        link.set_burst(planned.burst);
         link
     };
     let links: Vec<Link> = plan.links.iter().enumerate().map(link).collect();

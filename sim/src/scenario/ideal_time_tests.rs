@@ -103,6 +103,7 @@ proptest! {
         rates in prop::collection::vec(100u32..20_000, 3),
         delay in 0u32..20_000,
         shared in any::<bool>(),
+        burst in prop::option::of(1500u32..60_000),
         sizes in single_writes(),
         own_rtt in prop::option::of(0u64..300_000_000),
     ) {
@@ -111,6 +112,7 @@ proptest! {
         scenario.traffic.model = Some("poisson".into());
         scenario.link.rate = kbit(rates[0]);
         scenario.link.rtt = "200ms".into();
+        scenario.link.burst = burst.map(|bytes| format!("{bytes}B"));
         scenario.access = Some(AccessSpec {
             rate: kbit(rates[1]),
             delay: format!("{delay}us"),

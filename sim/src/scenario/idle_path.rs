@@ -1,7 +1,8 @@
 //! An idle path: the arrival times of the packets of one connection that has the network to itself.
 //!
 //! Every stage is a transmitter with an endless FIFO, followed by a delay. A packet departs from a stage one
-//! transmission time after it arrives there, or after the previous packet departs, whichever is later.
+//! transmission time after it arrives there, or after the previous packet departs, whichever is later. A stage with a
+//! burst is a token bucket: a packet departs once the bucket holds its tokens.
 
 use super::plan::Plan;
 use crate::engine::layout::End;
@@ -31,12 +32,16 @@ pub struct PathKey {
 struct Stage {
     pace: Option<Pace>,
     overhead: u32,
+    /// Depth of the token bucket as a time; zero without one.
+    burst: Dur,
     /// Propagation delay to the next stage.
     delay: Dur,
     /// Number of the link, unless it is a private access link.
     link: Option<u16>,
     /// Departure time of the last packet.
     busy_until: Time,
+    /// When the token bucket will be full again.
+    full: Time,
 }
 
 impl Stage {
@@ -46,9 +51,21 @@ impl Stage {
 
     fn departure(&self, arrival: Time, bytes: u16) -> Time {
         match self.pace {
+            Some(_) if self.burst > Dur::ZERO => {
+                let slack = self.burst.0.saturating_sub(self.transmission_time(bytes).0);
+                self.busy_until.max(arrival).max(Time(self.full.0.saturating_sub(slack)))
+            }
             Some(_) => self.busy_until.max(arrival) + self.transmission_time(bytes),
             None => arrival,
         }
+    }
+
+    /// Lets a packet depart that arrives at `arrival`. Returns when.
+    fn forward(&mut self, arrival: Time, bytes: u16) -> Time {
+        let departure = self.departure(arrival, bytes);
+        self.full = self.full.max(departure) + self.transmission_time(bytes);
+        self.busy_until = departure;
+        departure
     }
 }
 
@@ -76,12 +93,12 @@ impl IdlePath {
             if upward { (End::ClientOut, End::ServerIn) } else { (End::ServerOut, End::ClientIn) };
         let end = |end: End| {
             let (delay, rate) = layout.private(end);
-            stage(rate, 0, delay + host_delay, None)
+            stage(rate, 0, 0, delay + host_delay, None)
         };
         let numbers = (0..=u8::MAX).map_while(|hop| layout.link(hop, upward, path.path));
         let links = numbers.map(|number| {
             let link = &plan.links[usize::from(number)];
-            stage(Some(link.rate), link.overhead, link.delay, Some(number))
+            stage(Some(link.rate), link.overhead, link.burst, link.delay, Some(number))
         });
         let stages = [end(from)].into_iter().chain(links).chain([end(to)]).collect();
         IdlePath { stages }
@@ -97,9 +114,7 @@ impl IdlePath {
     pub fn forward(&mut self, sent: Time, bytes: u16) -> Time {
         let mut at = sent;
         for stage in &mut self.stages {
-            at = stage.departure(at, bytes);
-            stage.busy_until = at;
-            at += stage.delay;
+            at = stage.forward(at, bytes) + stage.delay;
         }
         at
     }
@@ -122,7 +137,10 @@ impl IdlePath {
             if paced.all(|(stage, before)| stage.busy_until.since(*before) == spacing) {
                 // Every stage is later by the same spacing, and so it is for all packets that follow.
                 let rest = Dur(spacing.0.saturating_mul(left - 1));
-                self.stages.iter_mut().for_each(|stage| stage.busy_until += rest);
+                for stage in &mut self.stages {
+                    stage.busy_until += rest;
+                    stage.full += rest;
+                }
                 return;
             }
         }
@@ -158,9 +176,14 @@ impl IdlePath {
         let params = plan.senders.of(path.tcp);
         let full = (params.mss + params.header).max(params.ack_bytes + params.request_bytes) as u16;
         let directions = [IdlePath::of_data(plan, path), IdlePath::of_acks(plan, path)];
-        let once = directions.iter().map(|direction| direction.arrival(Time::ZERO, full).0);
+        let once = directions.iter().map(|direction| direction.time_without_burst(full).0);
         let round = once.sum::<u64>().saturating_add(params.max_rto.0);
         Dur(round.saturating_mul(segments.saturating_add(SPARE_ROUNDS)))
+    }
+
+    /// Returns how long a packet takes over all stages, each a transmitter.
+    fn time_without_burst(&self, bytes: u16) -> Dur {
+        self.stages.iter().fold(Dur::ZERO, |sum, stage| sum + stage.transmission_time(bytes) + stage.delay)
     }
 
     /// Returns whether data and acknowledgements share no link.
@@ -171,6 +194,8 @@ impl IdlePath {
     }
 }
 
-fn stage(rate: Option<Rate>, overhead: u32, delay: Dur, link: Option<u16>) -> Stage {
-    Stage { pace: rate.map(Pace::new), overhead, delay, link, busy_until: Time::ZERO }
+fn stage(rate: Option<Rate>, overhead: u32, burst: u64, delay: Dur, link: Option<u16>) -> Stage {
+    let burst = rate.map_or(Dur::ZERO, |rate| rate.tx_time(burst));
+    let pace = rate.map(Pace::new);
+    Stage { pace, overhead, burst, delay, link, busy_until: Time::ZERO, full: Time::ZERO }
 }

@@ -87,7 +87,9 @@ fn links(plan: &Plan, seed: u64) -> Result<Vec<Link>> {
             Runs::Host => plan.scheme.host_queue(context)?.unwrap_or_else(|| fifo(planned.buffer)),
         };
         let link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, queue, seed);
-        Ok(link.with_settings(planned.fault.clone(), planned.overhead, plan.scenario.slow_path))
+        let mut link = link.with_settings(planned.fault.clone(), planned.overhead, plan.scenario.slow_path);
+        link.set_burst(planned.burst);
+        Ok(link)
     };
     plan.links.iter().enumerate().map(link).collect()
 }

@@ -79,6 +79,9 @@ pub struct LinkSpec {
     pub uplink_buffer: String,
     /// Link bytes on the wire per packet, beyond the IP length.
     pub overhead: u32,
+    /// Depth of the token bucket that the link then is, as of Linux's tbf; without it the link is a transmitter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<String>,
 }
 
 /// Links between hosts and the bottleneck.
@@ -319,6 +322,7 @@ impl Default for LinkSpec {
             uplink_rate: None,
             uplink_buffer: "1000p".into(),
             overhead: 0,
+            burst: None,
         }
     }
 }

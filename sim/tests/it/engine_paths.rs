@@ -6,7 +6,7 @@ use crate::common::{
 use crate::engine_laws::{any_access, any_connection, any_faults, any_link, any_tcp};
 use mousehole_sim::packet::{Colour, Packet, flag};
 use mousehole_sim::scenario::scheme::LinkContext;
-use mousehole_sim::scenario::spec::{BulkSpec, LinkSpec, TrafficSpec};
+use mousehole_sim::scenario::spec::{BulkSpec, FaultSpec, LinkSpec, TrafficSpec};
 use mousehole_sim::scenario::{RunResult, Scenario, Scheme};
 use mousehole_sim::units::{Buffer, Rate, Time};
 use proptest::prelude::*;
@@ -123,6 +123,28 @@ fn paths__same_closed_loop() {
         let [fast, slow] = both_paths(&with_model(base, "web:sfd", 0.9));
         assert_same(&fast, &slow, scheme);
     }
+}
+
+/// Segments that pass a token bucket at once are acknowledged at once. Where one is missing, two acknowledgements of
+/// one number reach the uplink at the same time and differ in size, and both paths must keep their order.
+#[test]
+fn paths__same_order_of_duplicate_acknowledgements() {
+    let link = LinkSpec {
+        rate: "5391kbit".into(),
+        rtt: "146ms".into(),
+        delay: "5ms".into(),
+        uplink_rate: Some("30kbit".into()),
+        uplink_buffer: "7p".into(),
+        buffer: "9p".into(),
+        overhead: 16,
+        burst: Some("3kB".into()),
+        ..LinkSpec::default()
+    };
+    let fault = FaultSpec { link: "down".into(), drop: vec![], bernoulli: 0.1 };
+    let timing = Scenario { duration: "274ms".into(), max_windows: 3, ..scenario("droptail") };
+    let base = Scenario { link, faults: vec![fault], ..timing };
+    let [fast, slow] = both_paths(&with_model(base, "poisson", 1.1));
+    assert_eq!(facts(&fast), facts(&slow));
 }
 
 fn hop(scheme: &str, buffer: Buffer, slow: bool) -> Hop {

@@ -4,11 +4,11 @@ use crate::common::virtual_fifo::{CAPACITY, VirtualFifo};
 use mousehole_policy::{
     Backlog, COLOURS, FullBuffer, Limit, LinkContext, NEVER, Params, Verdict, View, find,
 };
-use mousehole_sim::link::Pace;
+use mousehole_sim::link::{self, Link, Pace};
 use mousehole_sim::packet::{Colour, Kind, Packet, flag};
-use mousehole_sim::queue::{Dropper, Fifo, Policy};
+use mousehole_sim::queue::{Dropper, Fifo, Policy, Queue};
 use mousehole_sim::rng::{Purpose, Stream};
-use mousehole_sim::units::{Buffer, Rate, Time};
+use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 use proptest::prelude::*;
 
 /// An arrival: its gap to the one before in packets of 750 B at the link's rate, its bytes, its colour.
@@ -141,6 +141,31 @@ proptest! {
             if let Some(dropper) = &pair.dropper {
                 prop_assert_eq!(pair.fifo.averages(), dropper.readings(), "arrival {}", at);
             }
+        }
+    }
+
+    /// So are the starts at a link with a burst, on its fast path.
+    #[test]
+    fn virtual_fifo__is_the_simulators_token_bucket(
+        rate in any_rate(),
+        overhead in prop::sample::select(vec![0u32, 14, 38]),
+        burst in 1u32..100_000,
+        arrivals in prop::collection::vec(any_arrival(), 1..300),
+    ) {
+        let queue = Queue::Fifo(Fifo::new(Buffer::Packets(u32::MAX), Policy::DropTail));
+        let mut link = Link::new("bucket", 0, Rate(rate), Dur(5), queue, 0);
+        link.set_overhead(overhead);
+        link.set_burst(burst.into());
+        let mut fifo = VirtualFifo::new(rate, overhead, burst);
+        for (now, mut packet) in timed(rate, &arrivals) {
+            fifo.settle(now);
+            let (view, backlog) = (packet.view(), link.backlog(Time(now)));
+            let found = fifo.backlog(&view);
+            prop_assert_eq!((found.packets, found.bytes), backlog);
+            let arrival = link.arrive(&mut packet, Time(now));
+            let link::Arrival::Arrives { start, at } = arrival else { panic!("{arrival:?}") };
+            prop_assert_eq!((Some(start.0), at), (fifo.admit(&view), start + Dur(5)));
+            prop_assert_eq!(found.idle_since_ns != NEVER, start.0 == now);
         }
     }
 

@@ -81,6 +81,13 @@ fn link__wrong_values() {
     says(&["link.buffer", "\"0.001bdp\"", "20 B at this rate"], |s| s.link.buffer = "0.001bdp".into());
     says(&["link.uplink_buffer", "\"10q\""], |s| s.link.uplink_buffer = "10q".into());
     says(&["link.overhead", "25000000", "from 0 to 65535"], |s| s.link.overhead = 25_000_000);
+    says(&["link.burst", "\"8q\"", "15kB, 64KiB or 1500B"], |s| s.link.burst = Some("8q".into()));
+    says(&["link.burst", "\"1513B\"", "from 1514B, a full packet with its overhead"], |s| {
+        (s.link.burst, s.link.overhead) = (Some("1513B".into()), 14);
+    });
+    says(&["link.burst", "\"2MB\"", "at most what the link sends in 10 s"], |s| {
+        (s.link.burst, s.link.uplink_rate) = (Some("2MB".into()), Some("1mbit".into()));
+    });
 }
 
 /// Links on which a packet takes longer than a retransmission timer are refused, wherever they are.

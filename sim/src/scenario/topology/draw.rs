@@ -98,7 +98,7 @@ fn check_alone(scenario: &Scenario) -> Result<()> {
         return Err(Error::conflict("access", value, with, "give topology.hosts"));
     }
     let (given, none) = (&scenario.link, LinkSpec::default());
-    let uplink = given.uplink_rate.clone().unwrap_or_default();
+    let [uplink, burst] = [&given.uplink_rate, &given.burst].map(|text| text.clone().unwrap_or_default());
     for (field, value, default) in [
         ("rate", &given.rate, &none.rate),
         ("rtt", &given.rtt, &none.rtt),
@@ -106,6 +106,7 @@ fn check_alone(scenario: &Scenario) -> Result<()> {
         ("buffer", &given.buffer, &none.buffer),
         ("uplink_rate", &uplink, &String::new()),
         ("uplink_buffer", &given.uplink_buffer, &none.uplink_buffer),
+        ("burst", &burst, &String::new()),
     ] {
         if value != default {
             let allowed = "give topology.rate and the like for its bottleneck";

@@ -1,10 +1,16 @@
 //! The dumbbell of `[link]` and `[access]`: one bottleneck, and hosts around it.
 
 use super::super::spec::{AccessSpec, LinkSpec, Scenario};
-use super::{Network, PlannedLink, access_rate};
+use super::{FULL_PACKET, Network, PlannedLink, access_rate};
 use crate::engine::layout::{Access, Layout};
 use crate::error::{Error, Result, quote};
-use crate::units::{Dur, Rate, parse_buffer, parse_dur, parse_rate};
+use crate::units::{Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
+
+/// The deepest token bucket, in bytes.
+const MOST_BURST: u64 = 1_000_000_000;
+
+/// The longest time that a token bucket may take to fill.
+const LONGEST_BURST: Dur = Dur::from_millis(10_000);
 
 /// Returns the links and paths of a scenario without a topology.
 pub fn network(scenario: &Scenario) -> Result<Network> {
@@ -16,9 +22,10 @@ pub fn network(scenario: &Scenario) -> Result<Network> {
     check_rtt(link, rtt, layout.base_rtt)?;
     let uplink_rate =
         link.uplink_rate.as_ref().map_or(Ok(rate), |text| parse_rate("link.uplink_rate", text))?;
+    let burst = burst(link, rate.min(uplink_rate))?;
     let bottleneck = |name: &str, rate, buffer, has_scheme| {
         let plain = PlannedLink::plain(name.into(), rate, delay);
-        let planned = PlannedLink { buffer, overhead: link.overhead, ..plain };
+        let planned = PlannedLink { buffer, overhead: link.overhead, burst, ..plain };
         if has_scheme { planned.with_scheme() } else { planned }
     };
     let buffer = parse_buffer("link.buffer", &link.buffer, rate, rtt)?;
@@ -32,6 +39,21 @@ pub fn network(scenario: &Scenario) -> Result<Network> {
         links.extend((0..2 * (servers + clients)).map(access));
     }
     Ok(Network { links, layout, rtt, own_rtt: rtt })
+}
+
+/// Returns the depth of the token bucket in bytes; 0 without one. At the rate of the slower direction, an idle bucket
+/// must be full before the next connection whose ideal completion time is computed.
+fn burst(link: &LinkSpec, slowest: Rate) -> Result<u64> {
+    let Some(text) = &link.burst else { return Ok(0) };
+    let (bytes, least) = (parse_size("link.burst", text)?, u64::from(FULL_PACKET + link.overhead));
+    if (least..=MOST_BURST).contains(&bytes) && slowest.tx_time(bytes) <= LONGEST_BURST {
+        return Ok(bytes);
+    }
+    let seconds = LONGEST_BURST.as_secs();
+    let allowed = format!(
+        "from {least}B, a full packet with its overhead, to 1GB, and at most what the link sends in {seconds:.0} s"
+    );
+    Err(Error::field("link.burst", quote(text), allowed))
 }
 
 fn check_rtt(link: &LinkSpec, rtt: Dur, base: Dur) -> Result<()> {

@@ -62,6 +62,8 @@ pub struct PlannedLink {
     pub is_marked: bool,
     /// Extra bytes per packet on the wire.
     pub overhead: u32,
+    /// Depth of its token bucket in bytes; 0 for a transmitter.
+    pub burst: u64,
     /// Losses on purpose.
     pub fault: Fault,
 }
@@ -77,6 +79,7 @@ impl PlannedLink {
             runs: Runs::Fifo,
             is_marked: false,
             overhead: 0,
+            burst: 0,
             fault: Fault::default(),
         }
     }
