@@ -1,3 +1,4 @@
+import json
 import re
 import time
 from multiprocessing import get_context
@@ -40,6 +41,15 @@ def test_meaning__is_that_of_what_runs(text: str, same: str) -> None:
 )
 def test_meaning__tells_programs_apart(text: str, other: str) -> None:
     assert python.meaning(text) != python.meaning(other)
+
+
+def test_changes__leave_out_what_is_no_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.py").write_text("x = {**y}\nz = 1\n")
+    texts = ("x = {*y, 'a': 1}\nz = 1\n", "x = {**y}\nz = 2\n", "x = {**y}\nz = 1  # the same\n")
+    monkeypatch.setattr(python, "TREE", tmp_path)
+    monkeypatch.setattr(python, "python_tools", lambda: tmp_path)
+    monkeypatch.setattr(python, "run", lambda *_: "\n".join(json.dumps(["a.py", text]) for text in texts))
+    assert list(python.changes(["a.py"])) == [("a.py", texts[1])]
 
 
 def test_cheapest_first__sorts_by_the_times_of_the_first_run(tmp_path: Path) -> None:

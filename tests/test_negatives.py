@@ -51,3 +51,10 @@ def test_table__shows_changes_against_the_baseline() -> None:
     assert lines[0] == "| scheme | transfers ≤ 15 kB | calls: lost |"
     assert lines[2] == "| `droptail` | 500 ms | – |"
     assert lines[3] == "| `sfd` | 500 ms, −25 % (−35…−25) | – |"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(-0.0011, "−0.11"), (0.104, "+10"), (1.5, "+150"), (-4.4e-16, "0"), (0.0, "0")]
+)
+def test_percent__has_a_sign_unless_nothing_differs(share: float, text: str) -> None:
+    assert negatives.percent(share) == text

@@ -128,7 +128,9 @@ def value_text(what: str, value: float | None) -> str:
 
 
 def percent(share: float) -> str:
-    """Returns a change in percent with its sign."""
+    """Returns a change in percent with its sign, 0 where only the rounding of floats differs."""
+    if abs(share) < 1e-12:
+        return "0"
     return (
         f"{100 * share:+.2g}".replace("-", "−")
         if abs(share) < 0.995

@@ -91,6 +91,7 @@ pub(crate) type ShapeFn =
 pub(crate) type DepartedFn = unsafe extern "C" fn(*const c_void, *mut c_void, u32, *const Backlog, u64);
 
 /// `struct mh_policy`.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct RawPolicy {
     pub abi: u32,

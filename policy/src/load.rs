@@ -126,10 +126,14 @@ pub fn headers_folder() -> io::Result<PathBuf> {
 
 /// Returns the command of a C compiler: `$CC`, or the first of cc, gcc and clang that runs.
 pub fn c_compiler() -> Option<String> {
+    first_compiler(env::var("CC").ok())
+}
+
+fn first_compiler(given: Option<String>) -> Option<String> {
     let runs = |command: &String| {
         Command::new(command).arg("--version").output().is_ok_and(|done| done.status.success())
     };
-    let given = env::var("CC").ok().filter(|command| !command.is_empty());
+    let given = given.filter(|command| !command.is_empty());
     given.into_iter().chain(["cc", "gcc", "clang"].map(String::from)).find(runs)
 }
 
@@ -320,4 +324,73 @@ fn unique() -> u64 {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    /// Returns what is wrong with LFP's description once it is changed.
+    fn changed(change: impl FnOnce(&mut RawPolicy)) -> Result<(), String> {
+        let mut raw = *find("lfp").expect("shipped").raw();
+        change(&mut raw);
+        check_description(&raw)
+    }
+
+    #[test]
+    fn check_description__bounds_the_structs() {
+        for bytes in [1, 1 << 16] {
+            assert_eq!(changed(|raw| raw.params_bytes = bytes), Ok(()));
+        }
+        assert_eq!(changed(|raw| raw.flow_bytes = 1 << 16), Ok(()));
+        assert_eq!(changed(|raw| raw.state_bytes = 1 << 24), Ok(()));
+        let size = "has structs of an unlikely size; parameters have 1 to 65,536 bytes".to_owned();
+        for bytes in [0, (1 << 16) + 1] {
+            assert_eq!(changed(|raw| raw.params_bytes = bytes), Err(size.clone()), "{bytes}");
+        }
+        assert_eq!(changed(|raw| raw.flow_bytes = (1 << 16) + 1), Err(size.clone()));
+        assert_eq!(changed(|raw| raw.state_bytes = (1 << 24) + 1), Err(size));
+    }
+
+    #[test]
+    fn check_description__bounds_what_is_published() {
+        let published = |offset, bytes| {
+            changed(|raw| {
+                (raw.published_offset, raw.published_bytes, raw.state_bytes) = (offset, bytes, 100);
+            })
+        };
+        for (offset, bytes) in [(0, 0), (36, 64), (92, 8), (100, 0)] {
+            assert_eq!(published(offset, bytes), Ok(()), "{offset} {bytes}");
+        }
+        for (offset, bytes) in [(0, 65), (37, 64), (93, 8), (101, 0), (u32::MAX, 8)] {
+            let found = published(offset, bytes).expect_err("must be refused");
+            assert!(found.starts_with(&format!("publishes {bytes} bytes; allowed: ")), "{found}");
+        }
+    }
+
+    #[test]
+    fn check_description__needs_who_calls_what_is_offered() {
+        assert_eq!(changed(|raw| raw.restarts = None), Ok(()));
+        assert!(changed(|raw| raw.flow_end = None).is_err_and(|found| found.contains("no flow_end")));
+        let rio_ps = find("rio-ps").expect("shipped").raw();
+        assert!(rio_ps.control.is_some());
+        let mut adrift = *rio_ps;
+        adrift.period = None;
+        assert!(check_description(&adrift).is_err_and(|found| found.contains("no period")));
+        adrift.control = None;
+        assert_eq!(check_description(&adrift), Ok(()));
+    }
+
+    #[test]
+    fn first_compiler__is_the_given_one_if_it_runs() {
+        let usual = first_compiler(None).expect("the tests need a C compiler");
+        let path = env::var_os("PATH").expect("a PATH");
+        let whole = env::split_paths(&path).map(|folder| folder.join(&usual)).find(|file| file.is_file());
+        let whole = whole.map_or(usual.clone(), |file| file.to_string_lossy().into_owned());
+        assert_eq!(first_compiler(Some(whole.clone())), Some(whole));
+        for other in ["", "no-such-compiler"] {
+            assert_eq!(first_compiler(Some(other.into())), Some(usual.clone()), "{other}");
+        }
+    }
 }

@@ -229,6 +229,7 @@ def test_of_grid__groups_the_cells_by_answer() -> None:
         ("cake(hosts=flows,rtt=50ms)", "root cake bandwidth 5mbit rtt 50ms besteffort flows"),
         ("cake(shape=95)", "root cake bandwidth 4750kbit rtt 100ms besteffort triple-isolate"),
         ("cake(limit=1MB)", "besteffort triple-isolate memlimit 1000000"),
+        ("cake(limit=1000p)", "besteffort triple-isolate memlimit 1500000"),
         ("droptail", "pfifo limit 50"),
         ("fq-codel", "fq_codel limit 10240 flows 1024 quantum 1500 target 5ms interval 100ms ecn"),
         ("fq-codel(ecn=false)", "interval 100ms noecn"),

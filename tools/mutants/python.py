@@ -96,7 +96,10 @@ def changes(files: Iterable[str]) -> Iterator[tuple[str, str]]:
     seen = {meaning((TREE / file).read_text()) for file in files}
     for line in run(command, TREE).splitlines():
         file, changed = json.loads(line)
-        meant = meaning(changed)
+        try:
+            meant = meaning(changed)
+        except SyntaxError:  # `**values` in a display has become `*values`
+            continue
         if meant not in seen:
             seen.add(meant)
             yield file, changed

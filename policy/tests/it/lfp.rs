@@ -31,6 +31,12 @@ fn ended(marker: &mut Marker, size: u32) {
     marker.flow_end(&flow);
 }
 
+#[test]
+fn period__is_a_second() {
+    let lfp = params("lfp", &[]);
+    assert_eq!(lfp.policy().period_ns(&lfp), Some(SECOND));
+}
+
 /// An edge and one flow of it.
 struct Edge {
     marker: Marker,
