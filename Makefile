@@ -32,7 +32,7 @@ export MOUSEHOLE_DATA
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
-.PHONY: help setup demo test lint fmt docs deps msrv arrows live live-test bpf-compile bpf-parity golden oracle bench \
+.PHONY: help setup demo test lint fmt docs deps msrv arrows live live-test bench-live bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation coverage replay-truth reference negatives fuzz fuzz-brief mutants \
 	papers witness witness-transfers live-prediction wheel wheel-test site lock clean distclean
 
@@ -95,6 +95,9 @@ bpf-compile: ## compile every policy header with gcc and with clang for the eBPF
 
 bpf-parity: ## as root: the policies in the kernel against the native build, record by record
 	@CARGO=$(CARGO) live/check/bpf-parity.sh
+
+bench-live: ## as root: ns per packet of the programs in the kernel, above one that parses and counts only
+	@$(CARGO) run --quiet --locked -p mousehole-live --example bench_live
 
 msrv: $(VENV)/.requirements ## check the workspace with the oldest compiler it promises (rust-version in Cargo.toml)
 	@tools/check-msrv

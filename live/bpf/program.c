@@ -17,6 +17,11 @@
  * A packet's view and backlog lie in a map of the CPU and not on the stack: the verifier forgets what lies in a map,
  * so that paths through the program meet again, and it walks a tenth of the instructions.
  *
+ * Each policy gets a random number of its own, so that what one draws tells nothing of what another does.
+ *
+ * Two more definitions are for tests and measurements. ML_REPLAY: time and random numbers are those that the packet's
+ * context brings (tstamp, mark, cb[0], cb[1]). ML_COUNT_ONLY: parse and count, nothing else.
+ *
  * One lock guards a decision: one of many that flows are spread over, or, where packets of several flows share a
  * state or a queue, that of the shared state. (An entry of an LRU table cannot hold a lock.) Clock and random numbers
  * are read before.
@@ -52,14 +57,33 @@
 #define ML_JOIN3(a, b, c) ML_PASTE3(a, b, c)
 
 
+/* Where time and random numbers come from. A queue needs ns. Elsewhere a tick of the kernel is fine enough, for idle
+ * times, at a third of the cost. */
+#ifdef ML_REPLAY
+#define ML_NOW(skb_) ((skb_)->tstamp)
+#define ML_MARKER_RANDOM(skb_) ((skb_)->mark)
+#define ML_USER_RANDOM(skb_) ((skb_)->cb[1])
+#define ML_QUEUE_RANDOM(skb_) ((skb_)->cb[0])
+#else
+#if ML_QUEUE
+#define ML_NOW(skb_) bpf_ktime_get_ns()
+#else
+#define ML_NOW(skb_) bpf_ktime_get_coarse_ns()
+#endif
+#define ML_MARKER_RANDOM(skb_) bpf_get_prandom_u32()
+#define ML_USER_RANDOM(skb_) bpf_get_prandom_u32()
+#define ML_QUEUE_RANDOM(skb_) bpf_get_prandom_u32()
+#endif
+
+#ifndef ML_DROPPER_SEES_FULL
+#define ML_DROPPER_SEES_FULL 0
+#endif
+
 /* Whether packets of several flows share a state or a queue. */
 #if ML_QUEUE || ML_MARKER_SHARES || defined(ML_USER)
 #define ML_SHARED 1
 #else
 #define ML_SHARED 0
-#endif
-#ifndef ML_DROPPER_SEES_FULL
-#define ML_DROPPER_SEES_FULL 0
 #endif
 
 /* An entry of the table of flows, or of users. */
@@ -270,6 +294,31 @@ ML_INLINE u32 ml_mark(const struct ml_all_settings *all, struct ml_state *state,
 }
 #endif
 
+#if ML_MARKER_READS_HINTS || ML_DROPPER_READS_HINTS
+/*
+ * Fills in what the sending socket knows, of packets that this host sends: its congestion window, and whether it is
+ * in loss recovery, that is while segments are lost or sent again and not yet acknowledged. Forwarded packets have no
+ * socket and no hint. The receiver's window is not among what the kernel's stable interface tells.
+ */
+ML_INLINE void ml_read_socket(struct __sk_buff *skb, struct mh_view *view)
+{
+	struct bpf_sock *socket = skb->sk;
+	struct bpf_tcp_sock *tcp;
+
+	if (!socket)
+		return;
+	socket = bpf_sk_fullsock(socket);
+	if (!socket)
+		return;
+	tcp = bpf_tcp_sock(socket);
+	if (!tcp)
+		return;
+	view->window_hint = (u16)mh_min(tcp->snd_cwnd, 0xffff);
+	if (tcp->retrans_out || tcp->lost_out)
+		view->flags |= MH_IN_RECOVERY;
+}
+#endif
+
 /* What was decided of a packet. */
 struct ml_decision {
 	u32 colour;  /* MH_GREEN, .. or MH_DISCARD */
@@ -392,7 +441,7 @@ ML_INLINE u32 ml_is_marked(const struct __sk_buff *skb, const struct ml_packet *
 
 ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 {
-	u32 zero = 0, active, keeps_mark, random, colour, changed;
+	u32 zero = 0, active, keeps_mark, marker_random = 0, user_random = 0, queue_random = 0, colour, changed;
 	struct ml_control *control = bpf_map_lookup_elem(&ml_control, &zero);
 	struct ml_counters *counters = bpf_map_lookup_elem(&ml_counters, &zero);
 	struct ml_scratch *scratch = bpf_map_lookup_elem(&ml_scratch, &zero);
@@ -410,6 +459,9 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 	u64 now_ns;
 
 	(void)published;
+	(void)marker_random;
+	(void)user_random;
+	(void)queue_random;
 	if (!control || !counters || !scratch || !state)
 		return ML_NEXT;
 	active = control->active & 1;
@@ -422,15 +474,25 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 	if (packet->is_short && !bpf_skb_pull_data(skb, (u32)mh_min(skb->len, ML_LOOKED_AT)))
 		ml_parse(skb, packet, all->settings.link_header_bytes);
 	ml_count_kind(counters, packet);
-	random = bpf_get_prandom_u32();
-	(void)random;
-#if ML_QUEUE
-	now_ns = bpf_ktime_get_ns();
-#else
-	/* As fine as a tick of the kernel, which is enough for idle times, and a third of the cost. */
-	now_ns = bpf_ktime_get_coarse_ns();
+#if ML_MARKER_READS_HINTS || ML_DROPPER_READS_HINTS
+	ml_read_socket(skb, &packet->view);
+#endif
+#ifdef ML_COUNT_ONLY
+	return ML_NEXT;
+#endif
+#if !ML_QUEUE
 	if (packet->kind >= ML_IS_NOT_IP)
 		return ML_NEXT;
+#endif
+	now_ns = ML_NOW(skb);
+#ifdef ML_MARKER
+	marker_random = ML_MARKER_RANDOM(skb);
+#endif
+#ifdef ML_USER
+	user_random = ML_USER_RANDOM(skb);
+#endif
+#ifdef ML_DROPPER
+	queue_random = ML_QUEUE_RANDOM(skb);
 #endif
 #ifdef ML_MARKER
 	if (packet->kind < ML_IS_NOT_IP) {
@@ -463,13 +525,16 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 	bpf_spin_lock(lock);
 #ifdef ML_MARKER
 	if (entry)
-		decision.colour = ml_mark(all, state, scratch, entry, published, now_ns, random);
+		decision.colour = ml_mark(all, state, scratch, entry, published, now_ns, marker_random);
 #endif
 #ifdef ML_USER
 	if (user && decision.colour <= MH_RED) {
 		packet->view.colour = (u8)decision.colour;
+		/* The policy reads the colour from memory and compares what it read. Otherwise the compiler joins its
+		 * comparisons with others, and the verifier does not see that an index is in range. */
+		__asm__ volatile("" ::: "memory");
 		decision.colour = ML_JOIN3(mh_, ML_USER, _packet)(&all->user, &user->policy, &state->user,
-								  &packet->view, now_ns, random);
+								  &packet->view, now_ns, user_random);
 		user->last_seen_ns = now_ns;
 	}
 #endif
@@ -478,7 +543,7 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 	keeps_mark = colour != MH_GREEN && !action->overrides && ml_is_marked(skb, packet, action->priority[colour]);
 #if ML_QUEUE
 	if (decision.colour <= MH_RED)
-		ml_queue(all, state, scratch, &decision, now_ns, random);
+		ml_queue(all, state, scratch, &decision, now_ns, queue_random);
 #endif
 	if (entry)
 		ml_account(&entry->flow, &packet->view, &decision, keeps_mark, now_ns);

@@ -24,6 +24,7 @@ impl Named {
             ("PUBLISHES", !published.is_empty()),
             ("RESTARTS", policy.offers(Function::Restarts)),
             ("TRACKS", policy.tracks_departures()),
+            ("READS_HINTS", policy.reads_hints()),
             ("SEES_FULL", policy.sees_full_buffers()),
         ];
         let traits = all.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();

@@ -212,16 +212,28 @@ fn save(device: &Device, foreign: &tc::Qdisc) -> Result<SavedQdisc> {
     Ok(SavedQdisc::new(foreign, netlink::save_root(device.index)?))
 }
 
-/// Puts the queue disciplines in place, in one step each; the root comes last where it needs classes first.
+/// Puts the queue disciplines in place.
 fn add_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
+    set_qdiscs("replace", name, shaper, device)
+}
+
+/// Gives the queue disciplines that are in place other rates and limits; what they hold stays.
+///
+/// # Errors
+/// What `tc` says; those before have changed then.
+pub(crate) fn change_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
+    set_qdiscs("change", name, shaper, device)
+}
+
+fn set_qdiscs(verb: &str, name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
     match shaper {
         Shaper::None => Ok(()),
         Shaper::Fifo(fifo) => {
             let (rate, burst, limit) =
                 (fifo.rate.0.to_string(), fifo.burst.to_string(), limit(fifo, device).to_string());
             let mut words = vec![
-                "qdisc", "replace", "dev", name, "root", "handle", HANDLE, "tbf", "rate", &rate, "burst",
-                &burst, "limit", &limit,
+                "qdisc", verb, "dev", name, "root", "handle", HANDLE, "tbf", "rate", &rate, "burst", &burst,
+                "limit", &limit,
             ];
             let extra = (fifo.overhead - device.link_header_bytes).to_string();
             if extra != "0" {
@@ -235,13 +247,14 @@ fn add_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
             let least = (fifo.rate.0 / 100).max(1000).to_string();
             let overhead = (fifo.overhead - device.link_header_bytes).to_string();
             let default = format!("{:x}", deployment::class(0, *colours));
-            tc::run(&[
-                "qdisc", "replace", "dev", name, "root", "handle", HANDLE, "htb", "default", &default,
-            ])?;
+            // HTB itself cannot change, only its classes can.
+            if verb == "replace" {
+                tc::run(&["qdisc", verb, "dev", name, "root", "handle", HANDLE, "htb", "default", &default])?;
+            }
             let class = |parent: &str, id: &str, rate: &str, ceil: &str, priority: &str| {
                 let mut words = vec![
-                    "class", "replace", "dev", name, "parent", parent, "classid", id, "htb", "rate", rate,
-                    "ceil", ceil, "burst", &burst, "cburst", &burst, "prio", priority,
+                    "class", verb, "dev", name, "parent", parent, "classid", id, "htb", "rate", rate, "ceil",
+                    ceil, "burst", &burst, "cburst", &burst, "prio", priority,
                 ];
                 if overhead != "0" {
                     words.extend(["overhead", &overhead]);
@@ -257,7 +270,7 @@ fn add_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
                     Buffer::Packets(packets) => ("pfifo", packets.to_string()),
                     Buffer::Bytes(bytes) => ("bfifo", bytes.to_string()),
                 };
-                tc::run(&["qdisc", "replace", "dev", name, "parent", &id, kind, "limit", &limit])?;
+                tc::run(&["qdisc", verb, "dev", name, "parent", &id, kind, "limit", &limit])?;
             }
             Ok(())
         }

@@ -187,7 +187,7 @@ impl Policy {
         self.raw.flags & ffi::READS_COLOURS != 0
     }
 
-    /// Returns whether a dropper's verdicts depend on window hints.
+    /// Returns whether its colours or verdicts depend on window hints.
     pub fn reads_hints(&self) -> bool {
         self.raw.flags & ffi::READS_HINTS != 0
     }

@@ -1,11 +1,13 @@
-"""How a scheme is put on a link today: commands of tc and nft for Linux, thresholds for a router's WRED.
+"""How a scheme is put on a link today: commands for Linux, thresholds for a router's WRED.
 
 The names of queue disciplines and of their parameters are those of tc(8), tc-cake(8), tc-fq_codel(8),
 tc-codel(8), tc-pie(8), tc-red(8) and tc-tbf(8). DEV stands for the device in front of the bottleneck.
 """
 
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from math import ceil, log2
 
 from mousehole import _engine, bottleneck
@@ -22,6 +24,13 @@ CAKE_LIMIT = 4 << 20
 """Bytes that CAKE may hold if tc is told nothing."""
 LOWER_EFFORT = 1
 """DSCP of traffic that gives way to all other (LE, RFC 8622); yellow packets get it."""
+
+LIVE_MARKERS = frozenset({"demotion", "rio-ps", "sfd"})
+"""Markers that `mousehole-live` attaches to a device and that know a flow by its own packets alone."""
+LIVE_QUEUES = frozenset({"droptail", "multi-red", "red"})
+"""Queues that `mousehole-live up` decides in front of a token bucket."""
+LIVE_LINK_HEADER = 14
+"""The least that `mousehole-live up --overhead` takes on Ethernet, which is also its default there."""
 
 LINUX, ROUTER = "Linux", "a router with WRED"
 
@@ -75,7 +84,7 @@ def installation(scheme: str, link: Link) -> Installation | None:
     """Returns how Linux or a common router installs a scheme, None if they cannot do it."""
     values = _engine.scheme_parameters(scheme)
     if "|" in scheme:
-        return _combination(scheme, values, link)
+        return _combination(scheme, values, link) or _live(scheme, values, link)
     name = scheme_name(scheme)
     if name == "cake" and values["tins"] != "besteffort":  # nothing here marks packets for other tins
         return None
@@ -87,8 +96,42 @@ def installation(scheme: str, link: Link) -> Installation | None:
         profiles = wred_profiles(values, ("in", "out"), link)
         return Installation(ROUTER, (_size_marker(values["th"], link), *profiles))
     else:
-        return None
+        return _live(scheme, values, link)
     return Installation(LINUX, lines) if lines else None
+
+
+def _live(scheme: str, values: Mapping[str, str], link: Link) -> Installation | None:
+    """Returns the commands of `mousehole-live` for a marker with a FIFO or before CAKE, None for others."""
+    *markers, queue = _stages(scheme)
+    if len(markers) != 1 or markers[0] not in LIVE_MARKERS:
+        return None
+    if queue in LIVE_QUEUES:
+        overhead = f" --overhead {link.overhead}" if link.overhead >= LIVE_LINK_HEADER else ""
+        queue_of = f"--rate {rate_of_tc(link.rate_bps)} --buffer {link.buffer_packets}p{overhead}"
+        return Installation(LINUX, (f"mousehole-live up DEV {queue_of} --scheme {shlex.quote(scheme)}",))
+    # A flow that is promoted for some packets would be reordered between CAKE's tins.
+    if queue != "cake" or values.get("cake.tins") != "bulk" or values.get("sfd.promotion", "none") != "none":
+        return None
+    own = {key.removeprefix("cake."): value for key, value in values.items() if key.startswith("cake.")}
+    cake = _cake(own, link)
+    return Installation(LINUX, (*cake, _mark(scheme.partition("|")[0]))) if cake else None
+
+
+def _mark(marker: str) -> str:
+    """Returns the command that puts a marker before the CAKE that is there, which it tells by priority."""
+    return f"mousehole-live mark DEV --marker {shlex.quote(marker)}"
+
+
+def _stages(scheme: str) -> list[str]:
+    """Returns the names of a scheme's parts, markers first."""
+    if "|" in scheme:
+        return [scheme_name(part) for part in scheme.split("|")]
+    return _named_stages().get(scheme_name(scheme), [scheme_name(scheme)])
+
+
+@cache
+def _named_stages() -> Mapping[str, list[str]]:
+    return {entry["name"]: entry["stages"] for entry in _engine.schemes()}
 
 
 def _combination(scheme: str, values: Mapping[str, str], link: Link) -> Installation | None:
@@ -106,9 +149,13 @@ def _combination(scheme: str, values: Mapping[str, str], link: Link) -> Installa
 
 
 def _marked_cake(threshold: str, values: Mapping[str, str], link: Link) -> tuple[str, ...]:
-    """Returns the firewall's rule and the line for CAKE behind it, which knows its Bulk tin by the DSCP."""
+    """Returns the firewall's rule and the line for CAKE behind it, which knows its Bulk tin by the DSCP.
+
+    The last line is what `mousehole-live` sets in the place of the rule, without firewall and conntrack.
+    """
     cake = _cake({**values, "tins": "bulk"}, link)
-    return (_size_marker(threshold, link), *cake) if cake else ()
+    instead = f"# or in the place of the rule: {_mark(f'sfd(th={threshold},timeout=never)')}"
+    return (_size_marker(threshold, link), *cake, instead) if cake else ()
 
 
 def _size_marker(threshold: str, link: Link) -> str:

@@ -1,5 +1,6 @@
 """The answer of a comparison, and how its scheme is installed."""
 
+import shlex
 from dataclasses import replace
 from math import nan
 
@@ -313,16 +314,52 @@ def test_installation__wred_has_one_average() -> None:
         "WRED for DSCP 1: min 8, max 24 packets, drop probability 0.1; weight of the average 2^-6",
     )
     for mode in ("coupled", "decoupled"):
-        assert install.installation(f"sfd(mode={mode})", LINK) is None, "routers have no average per colour"
+        way = install.installation(f"sfd(mode={mode})", LINK)
+        assert way is not None
+        assert way.place == LINUX, "routers have no average per colour"
+
+
+@pytest.mark.parametrize("scheme", ["rio-ps", "s-sfd", "p-sfd", "sfd(mode=coupled,in_min=20%)", "sfd|red"])
+def test_installation__mousehole_live_decides_before_a_fifo(scheme: str) -> None:
+    way = install.installation(scheme, LINK)
+    assert way is not None
+    words = shlex.split(way.lines[0])
+    # live/src/deployment.rs tests that these schemes are accepted.
+    assert words == [
+        *("mousehole-live", "up", "DEV", "--rate", "5mbit", "--buffer", "50p", "--scheme", scheme)
+    ]
+    for overhead, more in ((26, True), (8, False)):
+        way = install.installation(scheme, replace(LINK, overhead=overhead))
+        assert way is not None
+        assert (f" --buffer 50p --overhead {overhead} --scheme " in way.lines[0]) is more
+
+
+def test_installation__mousehole_live_marks_before_cake() -> None:
+    # A firewall does not forget a connection that was silent for a second.
+    way = install.installation("sfd(th=30kB)|cake(tins=bulk)", LINK)
+    assert way is not None
+    assert way.lines[0].startswith("tc qdisc replace dev DEV root cake bandwidth 5mbit rtt 100ms diffserv3")
+    assert way.lines[1] == "mousehole-live mark DEV --marker 'sfd(th=30kB)'"
+    way = install.installation("rio-ps|cake(tins=bulk)", LINK)
+    assert way is not None
+    assert way.lines[1] == "mousehole-live mark DEV --marker rio-ps"
+
+
+def test_installation__mousehole_live_in_the_place_of_a_rule() -> None:
+    way = install.installation("ct-cake(th=60kB)", LINK)
+    assert way is not None
+    assert way.lines[2] == (
+        "# or in the place of the rule: mousehole-live mark DEV --marker 'sfd(th=60kB,timeout=never)'"
+    )
 
 
 @pytest.mark.parametrize(
     "scheme",
     [
-        *("shred", "rio-ps", "lfp", "las", "s-sfd", "sfd|cake(tins=colour)"),
+        *("shred", "lfp", "las", "pq-sfd", "tcp-ds", "sfd|cake(tins=colour)"),
+        # Packets of one flow in two tins would be reordered.
         "sfd(promotion=one-of-k,timeout=never)|cake(tins=bulk)",
-        *("cake(tins=class)", "cake(ecn=false)", "ct-cake(ecn=false)"),
-        "sfd|cake(tins=bulk)",  # a firewall does not forget a connection that was silent
+        *("cake(tins=class)", "cake(ecn=false)", "ct-cake(ecn=false)", "sfd|cake(tins=bulk,ecn=false)"),
     ],
 )
 def test_installation__what_nothing_installs(scheme: str) -> None:

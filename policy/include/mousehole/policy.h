@@ -163,7 +163,7 @@ enum {
 	MH_SEES_FULL_BUFFERS = 2,  /* dropper: it is asked, and its average moves, also when the buffer is full */
 	MH_AT_EDGE_ONLY = 4,       /* marker: it acts at the network's edge, not in hosts, even where hosts mark */
 	MH_READS_COLOURS = 8,      /* dropper: its verdict depends on the packet's colour */
-	MH_READS_HINTS = 16        /* dropper: its verdict depends on the packet's window hint */
+	MH_READS_HINTS = 16        /* its colour or verdict depends on the packet's window hint */
 };
 
 /* A policy as user space sees it. Functions are null where the policy does not offer them. */
