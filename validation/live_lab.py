@@ -12,9 +12,11 @@ import contextlib
 import ctypes
 import json
 import os
+import platform
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -31,6 +33,9 @@ CLONE_NEWPID = 0x2000_0000
 MS_PRIVATE = 0x4_0000
 MS_REC = 0x4000
 MNT_DETACH = 2
+BPF_CALL = {"x86_64": 321, "aarch64": 280}
+BPF_PROG_QUERY = 16
+BPF_TCX_EGRESS = 47
 BPF_ROOT = Path("/sys/fs/bpf")
 NAMES = Path("/run/netns")
 TOOLS = {"ip": "iproute2", "tc": "iproute2", "bpftool": "bpftool", "unshare": "util-linux"}
@@ -195,8 +200,26 @@ class Lab:
             for words in (["qdisc"], ["class"], ["filter", "egress"], ["filter", "ingress"]):
                 said[f"{device} {' '.join(words)}"] = self.tc(net, device, words)
             link = self.json(net, "ip", "-d", "-j", "link", "show", "dev", device)[0]
+            said[f"{device} tcx"] = self.tcx(net, device)
             said[f"{device} link"] = {name: link.get(name) for name in ("gso_max_segs", "mtu", "qdisc")}
         return said
+
+    def tcx(self, net: str, device: str) -> list[int]:
+        """Returns the programs on a device's egress as tcx, which older bpftools do not show."""
+        numbers = (ctypes.c_uint32 * 16)()
+        with self.inside(net):
+            index = socket.if_nametoindex(device)
+            query = bytearray(
+                struct.pack(
+                    "=IIIIQI36x", index, BPF_TCX_EGRESS, 0, 0, ctypes.addressof(numbers), len(numbers)
+                )
+            )
+            buffer = (ctypes.c_char * len(query)).from_buffer(query)
+            number = BPF_CALL[platform.machine()]
+            done = LIBC.syscall(number, BPF_PROG_QUERY, ctypes.byref(buffer), len(query))
+        checked(done, "bpf(BPF_PROG_QUERY)")
+        count = struct.unpack_from("=I", buffer, 24)[0]
+        return list(numbers[:count])
 
     def tc(self, net: str, device: str, words: Sequence[str]) -> Any:
         """Returns what `tc -j` lists at a device: of a kind, and of filters of a side."""

@@ -58,6 +58,7 @@ class TimedHosts(Hosts):
         super().__init__(server, client, congestion)
         self.opened_s: dict[int, float] = {}
         self.ended_s: dict[int, float] = {}
+        self.left_over: list[socket.socket] = []
 
     def start(self, transfer: Transfer) -> None:
         """Opens the connection of a transfer."""
@@ -65,8 +66,13 @@ class TimedHosts(Hosts):
         super().start(transfer)
 
     def end(self, transfer: Transfer) -> None:
-        """Takes note of the end."""
+        """Takes note of the end. The client resets; the server's end stays until that has arrived.
+
+        A reset by the server would cross the queue, where the simulator has no packet.
+        """
         self.ended_s[transfer.number] = time.monotonic()
+        self.left_over += transfer.sockets[1:]
+        del transfer.sockets[1:]
         super().end(transfer)
 
 

@@ -127,8 +127,7 @@ def test_up__twice_at_once__exactly_one_wins(lab: Lab, before: dict[str, Any], a
         errors = [process.communicate(timeout=60)[1] for process in both]
         assert sorted(process.returncode for process in both) == [0, 2]
         assert any("is in use" in one for one in errors)
-        attached = lab.json(NEAR, "bpftool", "-j", "net")[0]["tc"]
-        assert len(attached) == 1
+        assert len(programs(lab)) == 1
         assert lab.live(NEAR, "down", DEVICE).returncode == 0
     assert_restored(lab, before)
 
@@ -148,10 +147,10 @@ def test_down__after_the_device_has_moved__ends_the_program_there(lab: Lab) -> N
     up(lab)
     lab.add("third")
     lab.run(NEAR, "ip", "link", "set", DEVICE, "netns", "third")
-    assert lab.json("third", "bpftool", "-j", "net")[0]["tc"], "the link follows the device"
+    assert lab.tcx("third", DEVICE), "the link follows the device"
     done = lab.live(NEAR, "down", DEVICE)
     assert done.returncode == 0, done.stderr
-    assert not lab.json("third", "bpftool", "-j", "net")[0]["tc"]
+    assert not lab.tcx("third", DEVICE)
     assert lab.pinned() in ([], [str(BPF_ROOT / "mousehole")])
 
 
@@ -247,8 +246,8 @@ def test_upgrade__keeps_one_program_and_the_flows(
 
 
 def programs(lab: Lab) -> list[int]:
-    attached: list[dict[str, Any]] = lab.json(NEAR, "bpftool", "-j", "net")[0]["tc"]
-    return [int(one.get("prog_id") or one["id"]) for one in attached]
+    filters: list[dict[str, Any]] = lab.tc(NEAR, DEVICE, ["filter", "egress"])
+    return lab.tcx(NEAR, DEVICE) + [int(one["options"]["prog"]["id"]) for one in filters if "options" in one]
 
 
 @pytest.mark.parametrize("attach", ATTACHMENTS)
