@@ -343,14 +343,13 @@ fn why_not_seen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
     if let Some((sent, came_by)) = watched(one, &title).filter(|(sent, came_by)| *sent > 10 + 2 * came_by) {
         let names = match tables.is_empty() {
             true => {
-                "no flowtable of nft names the device, so that a card's or switch's own offload is likely"
-                    .into()
+                "no flowtable of nft names the device, so its card's or switch's own offload is likely".into()
             }
             false => format!("nft's flowtable {} names the device", tables.join(" and ")),
         };
         reasons.push(format!(
-            "{title}: flow offload takes packets past every program: the device sent {} within a second, and {came_by} came by \
-             here; {names}",
+            "{title}: packets go past every program: the device sent {} within a second, and {came_by} came by here; flow \
+             offload does that, and {names}",
             count(sent, "packet")
         ));
     } else if !tables.is_empty() {

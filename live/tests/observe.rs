@@ -180,6 +180,57 @@ fn large_tables__are_read_whole() {
     assert_eq!((&found["matching"], found["flows"].as_array().unwrap().len()), (&20_000.into(), 20));
 }
 
+/// Sends frames past the qdisc layer, as offload does, until it is told to stop.
+fn bypass(stop: &std::sync::atomic::AtomicBool) {
+    let name = CString::new("w0").unwrap();
+    // SAFETY: the socket is closed below; address and option have the sizes that are said.
+    unsafe {
+        let socket = libc::socket(libc::AF_PACKET, libc::SOCK_RAW, 0);
+        assert!(socket >= 0);
+        let mut to: libc::sockaddr_ll = std::mem::zeroed();
+        (to.sll_family, to.sll_ifindex) =
+            (libc::AF_PACKET as u16, libc::if_nametoindex(name.as_ptr()) as i32);
+        let on = 1i32;
+        let bytes = size_of::<i32>() as libc::socklen_t;
+        assert_eq!(
+            libc::setsockopt(
+                socket,
+                libc::SOL_PACKET,
+                libc::PACKET_QDISC_BYPASS,
+                std::ptr::from_ref(&on).cast(),
+                bytes
+            ),
+            0
+        );
+        for _ in 0..5000 {
+            let frame = [2u8; 60];
+            let bytes = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+            libc::sendto(socket, frame.as_ptr().cast(), 60, 0, std::ptr::from_ref(&to).cast(), bytes);
+            std::thread::sleep(Duration::from_millis(1));
+            if stop.load(std::sync::atomic::Ordering::Relaxed) {
+                break;
+            }
+        }
+        libc::close(socket);
+    }
+}
+
+#[test]
+fn packets_that_go_past__are_noticed() {
+    if !enter() {
+        return;
+    }
+    ok("mark w0");
+    assert!(!ok("explain 10.99.0.9").contains("past every program"));
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| bypass(&stop));
+        let told = ok("explain 10.99.0.9");
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(told.contains("packets go past every program: the device sent "), "{told}");
+    });
+}
+
 #[test]
 fn marks_of_others__are_counted_as_left_alone() {
     if !enter() {
