@@ -28,13 +28,16 @@ state() {
     bpftool -j net show
     find /sys/fs/bpf
     nft list ruleset
-    ip -d -j link show
+    # Whether there is a carrier, the kernel finds out by and by.
+    ip -d -j link show | sed -E 's/"(operstate|flags)":("[A-Z]*"|\[[^]]*\]),//g'
 }
 "#;
 
 /// What `check --json` prints after some commands; `None`, and why, where that is not possible.
 fn checked(setup: &str, command: &str) -> Option<Value> {
-    let (text, _) = run(&format!("{setup}\nstate > /tmp/before; {command}; state > /tmp/after; cmp /tmp/before /tmp/after"))?;
+    let (text, _) = run(&format!(
+        "{setup}\nstate > /run/before; {command}; state > /run/after; cmp /run/before /run/after"
+    ))?;
     Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text}")))
 }
 
@@ -50,7 +53,7 @@ fn run(commands: &str) -> Option<(String, String)> {
         println!("NOT RUN: {tool} is not installed");
         return None;
     }
-    let script = format!("{COMMON}\nmount -t tmpfs tmpfs /tmp\n{commands}");
+    let script = format!("{COMMON}\nmount -t tmpfs tmpfs /run\n{commands}");
     let done = Command::new("unshare")
         .args(["--mount", "--net", "--propagation", "private", "bash", "-c", &script])
         .env("LIVE", env!("CARGO_BIN_EXE_mousehole-live"))
@@ -98,7 +101,10 @@ fn words__end_with_what_commands_would_do() {
     assert_eq!(*mark, "mark v0: would attach sfd(th=30kB); flows beyond it get DSCP 1 (LE)");
     assert!(up.starts_with("up v0: would put rio-ps in front of a token bucket"), "{text}");
     for line in &lines[..lines.len() - 2] {
-        assert!(["harmless  ", "worth knowing  ", "in the way  "].iter().any(|rank| line.starts_with(rank)), "{line}");
+        assert!(
+            ["harmless  ", "worth knowing  ", "in the way  "].iter().any(|rank| line.starts_with(rank)),
+            "{line}"
+        );
     }
 }
 
@@ -116,17 +122,18 @@ fn filter_of_others__is_told_with_its_preference() {
 #[test]
 fn flow_table__is_found_in_what_nft_prints() {
     // Kernels without flow tables can be tested too: nft here prints what it prints where there is one.
-    let setup = r#"mkdir /tmp/bin; cat > /tmp/bin/nft <<'END'
+    let setup = r#"mkdir /run/bin; cat > /run/bin/nft <<'END'
 #!/bin/sh
 case "$*" in
 "-j list ruleset") echo '{"nftables": [{"flowtable": {"family": "inet", "name": "ft", "table": "filter", "handle": 3, "hook": "ingress", "prio": 0, "dev": ["v0", "v1"]}}]}';;
 "list flowtables") printf 'table inet filter {\n\tflowtable ft {\n\t\tdevices = { v0, v1 }\n%s\t}\n}\n' "$FLAGS";;
 esac
 END
-chmod +x /tmp/bin/nft; export FLAGS="" PATH=/tmp/bin:$PATH"#;
+chmod +x /run/bin/nft; export FLAGS="" PATH=/run/bin:$PATH"#;
     let Some(report) = checked(setup, "$LIVE check v0 --json") else { return };
     assert_eq!(found(&report, "flow-offload", "still see them")["rank"], "worth knowing");
-    let hardware = checked(&format!("{setup}; export FLAGS='flags offload;\n'"), "$LIVE check v0 --json").unwrap();
+    let hardware =
+        checked(&format!("{setup}; export FLAGS='flags offload;\n'"), "$LIVE check v0 --json").unwrap();
     assert_eq!(found(&hardware, "flow-offload", "in the hardware")["rank"], "in the way");
 }
 
@@ -175,9 +182,15 @@ fn what_runs__is_told_and_would_be_refused() {
 
 #[test]
 fn without_rights__says_what_it_cannot_see() {
-    let command = "setpriv --reuid 65534 --clear-groups --inh-caps -all --bounding-set -all $LIVE check v0 --json";
+    let command =
+        "setpriv --reuid 65534 --clear-groups --inh-caps -all --bounding-set -all $LIVE check v0 --json";
     let Some(report) = checked("", command) else { return };
-    assert_eq!(found(&report, "privileges", "cannot be seen")["rank"], "in the way");
+    let rights = found(&report, "privileges", "cannot be seen");
+    assert_eq!(
+        (&rights["rank"], &rights["cure"]),
+        (&"in the way".into(), &"sudo mousehole-live check v0".into())
+    );
+    assert_eq!((&report["mark"]["possible"], &report["up"]["possible"]), (&false.into(), &false.into()));
     assert_eq!(found(&report, "mtu", "1500")["rank"], "harmless");
 }
 
@@ -192,7 +205,8 @@ fn missing_tools__are_told() {
 
 #[test]
 fn no_bpf_file_system__names_the_command() {
-    let Some((text, _)) = run("umount /sys/fs/bpf; while umount /sys/fs/bpf 2>/dev/null; do :; done; $LIVE check v0 --json")
+    let Some((text, _)) =
+        run("umount /sys/fs/bpf; while umount /sys/fs/bpf 2>/dev/null; do :; done; $LIVE check v0 --json")
     else {
         return;
     };
@@ -211,8 +225,7 @@ fn unknown_device__is_one_sentence() {
 /// python/tests/test_advice.py tests that the answer of `compare` writes these.
 #[test]
 fn what_compare_writes__is_accepted() {
-    let device =
-        Device { name: "eth0".into(), index: 2, namespace: 1, link_header_bytes: 14, mtu: 1500 };
+    let device = Device { name: "eth0".into(), index: 2, namespace: 1, link_header_bytes: 14, mtu: 1500 };
     for scheme in ["rio-ps", "s-sfd", "p-sfd", "sfd(mode=coupled,in_min=20%)", "sfd|red"] {
         for overhead in [None, Some(26)] {
             let request = Request {
