@@ -12,7 +12,7 @@ CARGO ?= cargo
 ENGINE := python/mousehole/_engine.abi3.so
 ENGINE_SOURCES := $(shell find policy/src policy/include policy/templates live/check/src live/check/c sim/src python/src -type f 2>/dev/null) \
 	$(wildcard */build.rs Cargo.toml Cargo.lock */Cargo.toml python/pyproject.toml .git/logs/HEAD)
-PYTHON_FILES := python tests papers validation tools examples
+PYTHON_FILES := python tests papers validation tools examples live/tests
 
 # What `make demo` compares: a published model, or the user's own files (TRAFFIC="a.pcap b.pcap").
 TRAFFIC ?= web:sfd
@@ -32,9 +32,9 @@ export MOUSEHOLE_DATA
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
-.PHONY: help setup demo test lint fmt docs deps msrv arrows bpf-compile bpf-parity golden oracle bench \
+.PHONY: help setup demo test lint fmt docs deps msrv arrows live live-test bench-live bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation coverage replay-truth reference negatives fuzz fuzz-brief mutants \
-	papers witness witness-transfers wheel wheel-test site lock clean distclean
+	papers witness witness-transfers live-prediction wheel wheel-test site lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -58,7 +58,7 @@ lint: $(VENV)/.requirements ## formatting, clippy, rustdoc, ruff, mypy --strict,
 	@echo "lint: ruff, mypy, import-linter, typos"
 	@$(BIN)/ruff check --quiet $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet --check $(PYTHON_FILES)
-	@$(BIN)/mypy --no-error-summary python/mousehole tests papers validation tools
+	@$(BIN)/mypy --no-error-summary python/mousehole tests papers validation tools live/tests
 	@PYTHONPATH=python $(BIN)/lint-imports --cache-dir build/import-linter > build/imports.log || { cat build/imports.log; exit 1; }
 	@$(BIN)/typos
 	@echo "lint: clean"
@@ -81,11 +81,23 @@ site: $(VENV)/.requirements ## build the documentation's site into build/site; a
 deps: ## as root: install by apt what lint, bpf-* and bench need beyond the basics (clang, ns2 …)
 	@tools/install-deps
 
+live: ## build mousehole-live, the kernel's side, into target/release (needs what `make deps` installs)
+	@echo "live: building mousehole-live (a few minutes the first time)"
+	@$(CARGO) build --quiet --release --locked -p mousehole-live
+	@echo "live: target/release/mousehole-live"
+
+live-test: $(ENGINE) ## as root: every test of mousehole-live, in namespaces of their own
+	@$(CARGO) build --quiet --locked -p mousehole-live
+	@$(BIN)/python -m tools.run_tests live
+
 bpf-compile: ## compile every policy header with gcc and with clang for the eBPF target
 	@policy/check-bpf.sh
 
 bpf-parity: ## as root: the policies in the kernel against the native build, record by record
 	@CARGO=$(CARGO) live/check/bpf-parity.sh
+
+bench-live: ## as root: ns per packet of the programs in the kernel, above one that parses and counts only
+	@$(CARGO) run --quiet --locked -p mousehole-live --example bench_live
 
 msrv: $(VENV)/.requirements ## check the workspace with the oldest compiler it promises (rust-version in Cargo.toml)
 	@tools/check-msrv
@@ -151,6 +163,9 @@ witness: $(ENGINE) ## as root: real Linux's TCP beside the simulator, in bulk ov
 
 witness-transfers: $(ENGINE) ## as root: only the second part, completion times of 1 kB to 10 MB (about 9 min)
 	@$(BIN)/python -m validation.transfers
+
+live-prediction: $(ENGINE) live ## as root: short flows through mousehole-live up beside the simulator; renews docs/live-validation.md (15 min)
+	@$(BIN)/python -m validation.live --lists $(or $(LISTS),5)
 
 wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/
 	@echo "wheel: building into dist/"

@@ -1,8 +1,9 @@
 //! Compiles the kernel's programs: one for each combination of a marker, a marker of users, and a queue.
 //!
-//! The policies are found by their headers. A combination that is not built here, such as one with a user's own
+//! The policies are found by their descriptions. A combination that is not built here, such as one with a user's own
 //! policy, is compiled when it is asked for (src/object.rs), by the same command.
 
+use mousehole_policy::{Key, PolicyKind, policies};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,7 +22,7 @@ fn main() {
     if Command::new(&clang).arg("--version").output().is_err() {
         panic!("{clang} does not run; it compiles the programs for the kernel, and `make deps` installs it");
     }
-    let combinations = combinations(&headers);
+    let combinations = combinations();
     let failures: Vec<String> = thread::scope(|scope| {
         let share = combinations.len().div_ceil(thread::available_parallelism().map_or(1, usize::from));
         let workers: Vec<_> = combinations
@@ -65,33 +66,23 @@ fn build(clang: &str, headers: &Path, sources: &Path, out: &Path, one: &Combinat
 }
 
 /// Returns every combination of the shipped policies that can stand at a device's egress.
-fn combinations(headers: &Path) -> Vec<Combination> {
-    let (mut markers, mut users, mut droppers) = (vec![None], vec![None], vec![Queue::None, Queue::DropTail]);
-    let mut files: Vec<PathBuf> = fs::read_dir(headers.join("mousehole"))
-        .expect("the headers are there")
-        .map(|entry| entry.expect("a folder can be read").path())
-        .collect();
-    files.sort();
-    for path in files {
-        let text = fs::read_to_string(&path).expect("a header is text");
-        let name = path.file_stem().expect("a header has a name").to_string_lossy().into_owned();
-        let named = Named { header: format!("mousehole/{name}.h"), name };
-        // Who returns a hint or needs both directions of a connection cannot stand here.
-        let fits = !text.contains(".returns = MH_HINT") && !text.contains(".key = MH_PER_CONNECTION");
-        if text.contains(&format!("MH_DROPPER({}", named.name)) {
-            let tracks_departures = text.contains(&format!("MH_DEPARTED({}", named.name));
-            droppers.push(Queue::Dropper(named, tracks_departures));
-        } else if text.contains(&format!("MH_MARKER({}", named.name)) && fits {
-            match text.contains(".key = MH_PER_USER") {
-                true => users.push(Some(named)),
-                false => markers.push(Some(named)),
-            }
+fn combinations() -> Vec<Combination> {
+    let (mut markers, mut users, mut queues) = (vec![None], vec![None], vec![Queue::None, Queue::DropTail]);
+    for policy in policies() {
+        let named = Named::new(policy, format!("mousehole/{}.h", policy.c_name()));
+        match (policy.kind(), policy.key()) {
+            (PolicyKind::Dropper, _) => queues.push(Queue::Dropper(named)),
+            // Who returns a hint or needs both directions of a connection cannot stand here.
+            (PolicyKind::Marker, Key::Connection) => {}
+            (PolicyKind::Marker, _) if policy.returns_hint() => {}
+            (PolicyKind::Marker, Key::Flow) => markers.push(Some(named)),
+            (PolicyKind::Marker, Key::User) => users.push(Some(named)),
         }
     }
     let mut all = Vec::new();
     for marker in &markers {
         for user in &users {
-            for queue in &droppers {
+            for queue in &queues {
                 let one = Combination { marker: marker.clone(), user: user.clone(), queue: queue.clone() };
                 if one.marker.is_some() || one.user.is_some() || !matches!(one.queue, Queue::None) {
                     all.push(one);

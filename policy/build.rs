@@ -11,12 +11,14 @@ fn main() {
     println!("cargo::rerun-if-changed=include");
     println!("cargo::rerun-if-changed=src/layout.c");
     println!("cargo::rerun-if-changed=src/virtual_fifo.c");
+    println!("cargo::rerun-if-changed=src/full_buffer.c");
     let headers = headers(Path::new("include/mousehole"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let registry = out.join("policies.c");
     fs::write(&registry, registry_source(&headers)).expect("OUT_DIR can be written");
     fs::write(out.join("headers.rs"), embedded(&headers)).expect("OUT_DIR can be written");
-    compile(&[&registry, Path::new("src/layout.c"), Path::new("src/virtual_fifo.c")], "mousehole_policy");
+    let sources = ["src/layout.c", "src/full_buffer.c", "src/virtual_fifo.c"].map(Path::new);
+    compile(&[&[registry.as_path()], &sources[..]].concat(), "mousehole_policy");
     // For the tests alone: no program links this library, as nothing else refers to its functions.
     println!("cargo::rerun-if-changed=tests/parts");
     compile(&["tests/parts/functions.c", "tests/parts/setup.c"].map(Path::new), "mousehole_policy_parts");

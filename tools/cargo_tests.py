@@ -63,9 +63,12 @@ class BuildError(Exception):
     """The tests do not compile; holds what the compiler printed."""
 
 
-def run_all() -> list[Result]:
-    """Builds and runs all tests of the default members; raises `BuildError` if they do not compile."""
-    programs = built()
+def run_all(packages: Sequence[str] = ()) -> list[Result]:
+    """Builds and runs all tests of these packages, by default of the default members.
+
+    Raises `BuildError` if they do not compile.
+    """
+    programs = built(packages)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(listed, programs))
         runs = [
@@ -77,9 +80,10 @@ def run_all() -> list[Result]:
     return results + doc_tests(sorted({program.package for program in programs}))
 
 
-def built() -> list[Program]:
-    """Compiles the tests; returns their programs."""
+def built(packages: Sequence[str] = ()) -> list[Program]:
+    """Compiles the tests of these packages, by default of the default members; returns their programs."""
     command = [CARGO, "test", "--locked", "--no-run", "--message-format=json-render-diagnostics"]
+    command += [f"--package={package}" for package in packages]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise BuildError(done.stderr)

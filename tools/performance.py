@@ -46,13 +46,14 @@ def rate(mbps: int) -> str:
 
 
 BASIC = (Case("bulk", ("bulk",), 10, 130), Case("web", ("web",), 30, 630))
-# A megabit per second for each flow, but for the last: links end at 10 Gb/s here.
+# A megabit per second for each flow, but for the last two: links end at 10 Gb/s here.
 BY_FLOWS = (
     flows(10, 10, 10, 610),
     flows(100, 100, 10, 110),
     flows(1000, 1000, 5, 20),
     flows(10_000, 10_000, 2, 4),
     flows(100_000, 10_000, 2, 4),
+    flows(1_000_000, 10_000, 2, 4),
 )
 BY_RATE = (
     flows(100, 10, 10, 610),
@@ -60,7 +61,7 @@ BY_RATE = (
     flows(100, 1000, 5, 20),
     flows(100, 10_000, 2, 5),
 )
-MEMORY_FLOWS = (10, 1000, 10_000, 100_000)
+MEMORY_FLOWS = (10, 1000, 10_000, 100_000, 1_000_000)
 MEMORY_COMMAND = ("100", "3")
 THREAD_SECONDS = 200
 

@@ -1,5 +1,7 @@
 """Runs the Rust and the Python tests, says what was not run, and ends with "N passed, N failed".
 
+`python -m tools.run_tests live` runs those of the kernel's programs instead, which need root, clang and libelf.
+
 A test that was skipped or ignored, or that printed "NOT RUN:", counts neither as passed nor as failed; it is
 listed. Where CI is set, or MOUSEHOLE_REQUIRE_DATA=1, a test that was not run fails the whole.
 """
@@ -12,7 +14,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +23,21 @@ from tools.cargo_tests import Outcome, Result
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
-PYTEST_FOLDERS = ("tests", "python/tests")
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What is run together: Rust packages (none for the default members), pytest's folders, and the summary's file."""
+
+    packages: tuple[str, ...]
+    folders: tuple[str, ...]
+    summary: str
+
+
+SUITES = {
+    "all": Suite((), ("tests", "python/tests"), "tests.json"),
+    "live": Suite(("mousehole-live",), ("live/tests",), "live-tests.json"),
+}
 
 
 @dataclass
@@ -36,12 +52,13 @@ class Tally:
 
 
 def main() -> int:
-    """Runs everything, prints the summary and keeps it in build/tests.json for .ci/run."""
+    """Runs a suite, prints the summary and keeps it in build/ for .ci/run."""
+    suite = SUITES[sys.argv[1] if len(sys.argv) > 1 else "all"]
     BUILD.mkdir(exist_ok=True)
-    tallies = [timed(run_cargo), timed(run_pytest)]
+    tallies = [timed(lambda: run_cargo(suite.packages)), timed(lambda: run_pytest(suite.folders))]
     report(tallies)
     total = summed(tallies)
-    (BUILD / "tests.json").write_text(json.dumps(total.__dict__, indent=1) + "\n")
+    (BUILD / suite.summary).write_text(json.dumps(total.__dict__, indent=1) + "\n")
     print(f"{total.passed} passed, {total.failed} failed")
     return exit_code(total, strict=is_strict())
 
@@ -86,11 +103,11 @@ def report(tallies: Iterable[Tally]) -> None:
             print(f"NOT RUN  {line}")
 
 
-def run_cargo() -> Tally:
+def run_cargo(packages: Sequence[str]) -> Tally:
     """Runs the Rust and C tests; prints the output of those that failed."""
     print("test: Rust and C", flush=True)
     try:
-        results = cargo_tests.run_all()
+        results = cargo_tests.run_all(packages)
     except cargo_tests.BuildError as error:
         print(error)
         return Tally("cargo", failed=1)
@@ -111,8 +128,8 @@ def tally_cargo(results: Iterable[Result]) -> Tally:
     return tally
 
 
-def run_pytest() -> Tally:
-    """Runs the Python tests, those of the repository itself included."""
+def run_pytest(folders: Sequence[str]) -> Tally:
+    """Runs the Python tests of these folders."""
     print("test: Python", flush=True)
     results = BUILD / "pytest.xml"
     results.unlink(missing_ok=True)
@@ -124,7 +141,7 @@ def run_pytest() -> Tally:
         "--no-header",
         "--continue-on-collection-errors",
         f"--junit-xml={results}",
-        *PYTEST_FOLDERS,
+        *folders,
     ]
     code = subprocess.run(command, cwd=ROOT, check=False).returncode
     tally = tally_junit(results.read_text()) if results.exists() else Tally("pytest")

@@ -53,11 +53,13 @@ class Cell:
     size: int
     loss: float
     rtt_s: float
+    count: int = 0
+    """How many transfers the kernel makes; 0 for the usual number."""
 
     @property
     def transfers(self) -> int:
         """How many the kernel makes."""
-        return (TRANSFERS if self.loss else TRANSFERS_WITHOUT_LOSS)[self.size]
+        return self.count or (TRANSFERS if self.loss else TRANSFERS_WITHOUT_LOSS)[self.size]
 
     @property
     def path(self) -> NetworkPath:
@@ -290,6 +292,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--congestion", choices=list(PARTS), help="only this one; the document stays as it is"
     )
     parser.add_argument("--largest", type=int, default=max(SIZES), help="largest size in bytes")
+    parser.add_argument(
+        "--cell", nargs=4, type=float, metavar=("BYTES", "LOSS", "RTT_S", "TRANSFERS"),
+        help="only this cell, with so many transfers of the kernel's; the document stays as it is",
+    )  # fmt: skip
     parser.add_argument("--document", type=Path, default=witness.DOCUMENT)
     options = parser.parse_args(arguments)
     reason = witness.obstacle()
@@ -301,9 +307,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for congestion, (profile, losses) in PARTS.items():
         if options.congestion in (None, congestion):
             cells = [cell for cell in CELLS if cell.size <= options.largest and cell.loss in losses]
+            if options.cell:
+                size, loss, rtt_s, count = options.cell
+                cells = [Cell(int(size), loss, rtt_s, int(count))]
             parts.append(measure(cells, congestion, profile))
             print(text_of(parts[-1]), flush=True)
-    if options.congestion is None and options.largest >= max(SIZES):
+    if options.congestion is None and options.cell is None and options.largest >= max(SIZES):
         document.renew(options.document, "witness-transfers", "".join(map(text_of, parts)))
     return int(any(fails(row) for part in parts if part.congestion == "cubic" for row in part.rows))
 

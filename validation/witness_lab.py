@@ -148,9 +148,9 @@ SETTINGS = {
 
 
 class Lab:
-    """The three namespaces, wired."""
+    """The three namespaces, wired; with a TBF at the router's end unless something else is to stand there."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, *, shaped: bool = True) -> None:
         self.sender, self.router, self.receiver = Namespace(), Namespace(), Namespace()
         self._pair(self.sender, "s0", "10.9.1.1/24", self.router, "r0", "10.9.1.254/24")
         self._pair(self.router, "r1", "10.9.2.254/24", self.receiver, "d0", f"{RECEIVER}/24")
@@ -159,10 +159,11 @@ class Lab:
         self.sender.ip("route add default via 10.9.1.254")
         self.back_in, self.back_out = self.receiver.tun("back0"), self.sender.tun("back1")
         self.receiver.ip("route add 10.9.1.0/24 dev back0")
-        self.router.command(
-            f"tc qdisc add dev r1 root tbf rate {case.rate_bps}bit burst {BURST_FRAMES * FULL_FRAME} "
-            f"limit {case.limit_packets * FULL_FRAME}"
-        )
+        if shaped:
+            self.router.command(
+                f"tc qdisc add dev r1 root tbf rate {case.rate_bps}bit burst {BURST_FRAMES * FULL_FRAME} "
+                f"limit {case.limit_packets * FULL_FRAME}"
+            )
 
     def _pair(self, a: Namespace, dev_a: str, ip_a: str, b: Namespace, dev_b: str, ip_b: str) -> None:
         a.ip(f"link add {dev_a} type veth peer name {dev_b} netns {b.path}")

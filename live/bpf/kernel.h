@@ -51,10 +51,39 @@ struct __sk_buff {
 	u64 tstamp;
 	u32 wire_len; /* bytes on the wire, the headers of each segment included */
 	u32 gso_segs; /* segments of a super-packet; 0 or 1 of any other */
-	u64 sk;
+	__attribute__((aligned(8))) struct bpf_sock *sk;
 	u32 gso_size;
 	u32 tstamp_type;
 	u64 hwtstamp;
+};
+
+/* A socket, of which nothing is read here. */
+struct bpf_sock {
+	u32 bound_dev_if;
+};
+
+/* What a program may know of a TCP socket; the members after those read here are left out. */
+struct bpf_tcp_sock {
+	u32 snd_cwnd; /* segments */
+	u32 srtt_us;
+	u32 rtt_min;
+	u32 snd_ssthresh;
+	u32 rcv_nxt;
+	u32 snd_nxt;
+	u32 snd_una;
+	u32 mss_cache;
+	u32 ecn_flags;
+	u32 rate_delivered;
+	u32 rate_interval_us;
+	u32 packets_out;
+	u32 retrans_out; /* segments sent again and not acknowledged yet */
+	u32 total_retrans;
+	u32 segs_in;
+	u32 data_segs_in;
+	u32 segs_out;
+	u32 data_segs_out;
+	u32 lost_out; /* segments believed lost and not sent again yet */
+	u32 sacked_out;
 };
 
 struct bpf_spin_lock {
@@ -65,7 +94,7 @@ struct bpf_spin_lock {
 enum { ML_NEXT = -1, ML_DROP = 2 };
 
 /* Types of maps. */
-enum { ML_ARRAY = 2, ML_PERCPU_ARRAY = 6, ML_LRU_HASH = 9 };
+enum { ML_ARRAY = 2, ML_PERCPU_ARRAY = 6, ML_LRU_HASH = 9, ML_RINGBUF = 27 };
 
 /* Flags of an update: create only. */
 enum { ML_NOEXIST = 1 };
@@ -81,6 +110,9 @@ static long (*const bpf_l3_csum_replace)(struct __sk_buff *skb, u32 offset, u64 
 static long (*const bpf_skb_pull_data)(struct __sk_buff *skb, u32 bytes) = (void *)39;
 static void (*const bpf_spin_lock)(struct bpf_spin_lock *lock) = (void *)93;
 static void (*const bpf_spin_unlock)(struct bpf_spin_lock *lock) = (void *)94;
+static struct bpf_sock *(*const bpf_sk_fullsock)(struct bpf_sock *socket) = (void *)95;
+static struct bpf_tcp_sock *(*const bpf_tcp_sock)(struct bpf_sock *socket) = (void *)96;
+static long (*const bpf_ringbuf_output)(void *ring, const void *data, u64 bytes, u64 flags) = (void *)130;
 static u64 (*const bpf_ktime_get_coarse_ns)(void) = (void *)160;
 
 #endif

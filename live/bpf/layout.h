@@ -7,6 +7,7 @@
 #define MOUSEHOLE_LIVE_LAYOUT_H
 
 #include "kernel.h"
+#include "mousehole/full_buffer.h"
 
 /* Raised with any change of this file; pinned maps of another layout are not used again. */
 #define ML_LAYOUT 1
@@ -74,16 +75,22 @@ struct ml_settings {
 	u32 shadow; /* decide and count, change nothing */
 	u32 link_header_bytes; /* before the network header: 14 of Ethernet, 0 of PPP and TUN */
 	u32 user_is_destination; /* whose address keys the table of users */
-	u32 limit_packets;       /* of the queue's buffer; 0 if it is in bytes */
-	u64 limit_bytes;         /* of the queue's buffer; 0 if it is in packets */
+	u32 reserved;
+	struct mh_limit limit; /* the queue's buffer */
 	struct ml_action action;
 };
 
-/* Which settings are in force. */
+/* Which settings are in force: written by `tune`. */
 struct ml_control {
 	u32 active; /* 0 or 1 */
 	u32 reserved;
-	u64 agent_seen_ns; /* when the agent was last at work, CLOCK_MONOTONIC; 0 never */
+};
+
+/* Which published part of a policy's state is in force: written by the agent. */
+struct ml_agent {
+	u32 active; /* 0 or 1 */
+	u32 reserved;
+	u64 seen_ns; /* when the agent was last at work, CLOCK_MONOTONIC; 0 never */
 };
 
 #endif

@@ -8,10 +8,19 @@
  *   ML_USER, ML_USER_HEADER         a second marker that keeps a state for each user (one address), such as `policer`
  *   ML_QUEUE                        1: decide what a queue of the configured rate behind this program takes
  *   ML_DROPPER, ML_DROPPER_HEADER   that queue's drop policy; without it only its buffer decides
- *   ML_TRACKS                       1: the drop policy wants to know of departures
+ *   ML_MARKER_SHARES                1: packets of several flows share a part of the marker's state
+ *   ML_MARKER_PUBLISHES             1: the agent writes a part of it that packets read
+ *   ML_MARKER_RESTARTS              1: the agent learns of flows that end when they start anew
+ *   ML_DROPPER_TRACKS               1: the drop policy wants to know of departures
+ *   ML_DROPPER_SEES_FULL            1: it is asked also when the buffer is full
  *
  * A packet's view and backlog lie in a map of the CPU and not on the stack: the verifier forgets what lies in a map,
  * so that paths through the program meet again, and it walks a tenth of the instructions.
+ *
+ * Each policy gets a random number of its own, so that what one draws tells nothing of what another does.
+ *
+ * Two more definitions are for tests and measurements. ML_REPLAY: time and random numbers are those that the packet's
+ * context brings (tstamp, mark, cb[0], cb[1]). ML_COUNT_ONLY: parse and count, nothing else.
  *
  * One lock guards a decision: one of many that flows are spread over, or, where packets of several flows share a
  * state or a queue, that of the shared state. (An entry of an LRU table cannot hold a lock.) Clock and random numbers
@@ -48,11 +57,31 @@
 #define ML_JOIN3(a, b, c) ML_PASTE3(a, b, c)
 
 
+/* Where time and random numbers come from. A queue needs ns. Elsewhere a tick of the kernel is fine enough, for idle
+ * times, at a third of the cost. */
+#ifdef ML_REPLAY
+#define ML_NOW(skb_) ((skb_)->tstamp)
+#define ML_MARKER_RANDOM(skb_) ((skb_)->mark)
+#define ML_USER_RANDOM(skb_) ((skb_)->cb[1])
+#define ML_QUEUE_RANDOM(skb_) ((skb_)->cb[0])
+#else
+#if ML_QUEUE
+#define ML_NOW(skb_) bpf_ktime_get_ns()
+#else
+#define ML_NOW(skb_) bpf_ktime_get_coarse_ns()
+#endif
+#define ML_MARKER_RANDOM(skb_) bpf_get_prandom_u32()
+#define ML_USER_RANDOM(skb_) bpf_get_prandom_u32()
+#define ML_QUEUE_RANDOM(skb_) bpf_get_prandom_u32()
+#endif
+
+#ifndef ML_DROPPER_SEES_FULL
+#define ML_DROPPER_SEES_FULL 0
+#endif
+
 /* Whether packets of several flows share a state or a queue. */
-#if ML_QUEUE || defined(ML_USER)
+#if ML_QUEUE || ML_MARKER_SHARES || defined(ML_USER)
 #define ML_SHARED 1
-#elif defined(ML_MARKER)
-#define ML_SHARED (sizeof(ML_JOIN3(ml_state_, ML_MARKER, )) > sizeof(struct mh_none))
 #else
 #define ML_SHARED 0
 #endif
@@ -93,7 +122,7 @@ struct ml_all_settings {
 struct ml_state {
 	struct bpf_spin_lock lock;
 	u32 reserved;
-#ifdef ML_MARKER
+#if ML_MARKER_SHARES
 	ML_JOIN3(ml_state_, ML_MARKER, ) marker __attribute__((aligned(8)));
 #endif
 #ifdef ML_USER
@@ -110,6 +139,13 @@ struct ml_state {
 /* What belongs to the packet in hand. */
 struct ml_scratch {
 	struct ml_packet packet;
+#if defined(ML_MARKER) && !ML_MARKER_SHARES
+	ML_JOIN3(ml_state_, ML_MARKER, ) marker __attribute__((aligned(8)));
+#endif
+#if ML_MARKER_RESTARTS
+	u64 has_ended;
+	ML_JOIN3(ml_flow_, ML_MARKER, ) ended __attribute__((aligned(8)));
+#endif
 #if ML_QUEUE
 	struct mh_backlog backlog;
 	struct mh_virtual_fifo_departures departures;
@@ -140,6 +176,16 @@ ML_MAP(ml_users, ML_LRU_HASH, struct ml_key, struct ml_user, 1024);
 #endif
 ML_MAP(ml_settings, ML_ARRAY, u32, struct ml_all_settings, 2);
 ML_MAP(ml_control, ML_ARRAY, u32, struct ml_control, 1);
+ML_MAP(ml_agent, ML_ARRAY, u32, struct ml_agent, 1);
+#if ML_MARKER_PUBLISHES
+ML_MAP(ml_published, ML_ARRAY, u32, __typeof__(((ML_JOIN3(ml_state_, ML_MARKER, ) *)0)->published), 2);
+#endif
+#if ML_MARKER_RESTARTS
+struct {
+	int (*type)[ML_RINGBUF];
+	int (*max_entries)[1 << 16];
+} ml_ended ML_SECTION(".maps");
+#endif
 ML_MAP(ml_state, ML_ARRAY, u32, struct ml_state, 1);
 ML_MAP(ml_locks, ML_ARRAY, u32, struct ml_lock, ML_LOCKS);
 ML_MAP(ml_counters, ML_PERCPU_ARRAY, u32, struct ml_counters, 1);
@@ -221,6 +267,58 @@ ML_INLINE struct ml_user *ml_find_user(struct ml_scratch *scratch, u32 is_destin
 }
 #endif
 
+#ifdef ML_MARKER
+/* Returns the marker's colour of a packet, or MH_DISCARD. `published` is what the agent told last. */
+ML_INLINE u32 ml_mark(const struct ml_all_settings *all, struct ml_state *state, struct ml_scratch *scratch,
+		      struct ml_entry *entry, const void *published, u64 now_ns, u32 random)
+{
+	const struct mh_view *view = &scratch->packet.view;
+#if ML_MARKER_SHARES
+	ML_JOIN3(ml_state_, ML_MARKER, ) *own = &state->marker;
+#else
+	ML_JOIN3(ml_state_, ML_MARKER, ) *own = &scratch->marker;
+#endif
+
+	(void)state;
+#if ML_MARKER_PUBLISHES
+	__builtin_memcpy(&own->published, published, sizeof(own->published));
+#else
+	(void)published;
+#endif
+#if ML_MARKER_RESTARTS
+	scratch->has_ended = ML_JOIN3(mh_, ML_MARKER, _restarts)(&all->marker, &entry->policy, view, now_ns);
+	if (scratch->has_ended)
+		scratch->ended = entry->policy;
+#endif
+	return ML_JOIN3(mh_, ML_MARKER, _packet)(&all->marker, &entry->policy, own, view, now_ns, random);
+}
+#endif
+
+#if ML_MARKER_READS_HINTS || ML_DROPPER_READS_HINTS
+/*
+ * Fills in what the sending socket knows, of packets that this host sends: its congestion window, and whether it is
+ * in loss recovery, that is while segments are lost or sent again and not yet acknowledged. Forwarded packets have no
+ * socket and no hint. The receiver's window is not among what the kernel's stable interface tells.
+ */
+ML_INLINE void ml_read_socket(struct __sk_buff *skb, struct mh_view *view)
+{
+	struct bpf_sock *socket = skb->sk;
+	struct bpf_tcp_sock *tcp;
+
+	if (!socket)
+		return;
+	socket = bpf_sk_fullsock(socket);
+	if (!socket)
+		return;
+	tcp = bpf_tcp_sock(socket);
+	if (!tcp)
+		return;
+	view->window_hint = (u16)mh_min(tcp->snd_cwnd, 0xffff);
+	if (tcp->retrans_out || tcp->lost_out)
+		view->flags |= MH_IN_RECOVERY;
+}
+#endif
+
 /* What was decided of a packet. */
 struct ml_decision {
 	u32 colour;  /* MH_GREEN, .. or MH_DISCARD */
@@ -285,32 +383,33 @@ ML_INLINE void ml_queue(const struct ml_all_settings *all, struct ml_state *stat
 {
 	const struct mh_view *view = &scratch->packet.view;
 	struct mh_backlog *backlog = &scratch->backlog;
-	u32 colour;
+	u32 colour, rank, full;
 
 	mh_virtual_fifo_settle(&state->fifo, now_ns, &scratch->departures);
 	mh_virtual_fifo_backlog(&all->fifo, &state->fifo, view, backlog);
-	(void)colour;
-	(void)random;
-#if ML_TRACKS
-	for (colour = 0; colour < MH_COLOURS; colour++)
+	(void)colour, (void)rank, (void)random;
+#if ML_DROPPER_TRACKS
+	for (rank = 0; rank < MH_COLOURS; rank++) {
+		colour = (u32)mh_min(scratch->departures.order[rank], MH_COLOURS - 1);
 		if (scratch->departures.packets[colour])
 			ML_JOIN3(mh_, ML_DROPPER, _departed)(&all->dropper, &state->dropper, colour, backlog,
 							     scratch->departures.last_ns[colour]);
+	}
 #endif
-	/* TODO-FULL */
-	decision->is_full = all->settings.limit_bytes ? backlog->bytes + view->ip_bytes > all->settings.limit_bytes
-						      : backlog->packets >= all->settings.limit_packets;
-	decision->is_full |= mh_virtual_fifo_is_full(&state->fifo);
 	if (scratch->packet.kind >= ML_IS_NOT_IP) {
+		/* Passed on unseen, but it takes its place. */
 		mh_virtual_fifo_admit(&all->fifo, &state->fifo, view);
-		decision->is_full = 0;
 		return;
 	}
+	full = mh_is_full(&all->settings.limit, backlog, view->ip_bytes, view->segments) ||
+	       mh_virtual_fifo_is_full(&state->fifo);
 #ifdef ML_DROPPER
-	if (!decision->is_full)
+	if (mh_is_asked(full, ML_DROPPER_SEES_FULL))
 		decision->verdict = ML_JOIN3(mh_, ML_DROPPER, _packet)(&all->dropper, &state->dropper, view, backlog,
 								       state->fifo.settled_ns, random);
 #endif
+	decision->is_full = full && decision->verdict < MH_DROP_EARLY;
+	decision->verdict = mh_verdict_with_buffer(full, decision->verdict);
 	if (ml_drop_reason(decision) == ML_DROP_REASONS)
 		mh_virtual_fifo_admit(&all->fifo, &state->fifo, view);
 }
@@ -342,7 +441,7 @@ ML_INLINE u32 ml_is_marked(const struct __sk_buff *skb, const struct ml_packet *
 
 ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 {
-	u32 zero = 0, active, keeps_mark, random, colour, changed;
+	u32 zero = 0, active, keeps_mark, marker_random = 0, user_random = 0, queue_random = 0, colour, changed;
 	struct ml_control *control = bpf_map_lookup_elem(&ml_control, &zero);
 	struct ml_counters *counters = bpf_map_lookup_elem(&ml_counters, &zero);
 	struct ml_scratch *scratch = bpf_map_lookup_elem(&ml_scratch, &zero);
@@ -356,8 +455,13 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 #ifdef ML_USER
 	struct ml_user *user = 0;
 #endif
+	const void *published = 0;
 	u64 now_ns;
 
+	(void)published;
+	(void)marker_random;
+	(void)user_random;
+	(void)queue_random;
 	if (!control || !counters || !scratch || !state)
 		return ML_NEXT;
 	active = control->active & 1;
@@ -370,15 +474,25 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 	if (packet->is_short && !bpf_skb_pull_data(skb, (u32)mh_min(skb->len, ML_LOOKED_AT)))
 		ml_parse(skb, packet, all->settings.link_header_bytes);
 	ml_count_kind(counters, packet);
-	random = bpf_get_prandom_u32();
-	(void)random;
-#if ML_QUEUE
-	now_ns = bpf_ktime_get_ns();
-#else
-	/* As fine as a tick of the kernel, which is enough for idle times, and a third of the cost. */
-	now_ns = bpf_ktime_get_coarse_ns();
+#if ML_MARKER_READS_HINTS || ML_DROPPER_READS_HINTS
+	ml_read_socket(skb, &packet->view);
+#endif
+#ifdef ML_COUNT_ONLY
+	return ML_NEXT;
+#endif
+#if !ML_QUEUE
 	if (packet->kind >= ML_IS_NOT_IP)
 		return ML_NEXT;
+#endif
+	now_ns = ML_NOW(skb);
+#ifdef ML_MARKER
+	marker_random = ML_MARKER_RANDOM(skb);
+#endif
+#ifdef ML_USER
+	user_random = ML_USER_RANDOM(skb);
+#endif
+#ifdef ML_DROPPER
+	queue_random = ML_QUEUE_RANDOM(skb);
 #endif
 #ifdef ML_MARKER
 	if (packet->kind < ML_IS_NOT_IP) {
@@ -392,20 +506,35 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 		user = ml_find_user(scratch, all->settings.user_is_destination);
 #endif
 
+#if ML_MARKER_PUBLISHES
+	{
+		const struct ml_agent *agent = bpf_map_lookup_elem(&ml_agent, &zero);
+		u32 index = agent ? agent->active & 1 : 0;
+
+		published = bpf_map_lookup_elem(&ml_published, &index);
+		if (!published)
+			return ML_NEXT;
+	}
+#endif
+#if ML_MARKER_RESTARTS
+	scratch->has_ended = 0;
+#endif
 	lock = ml_lock_of(state, &packet->key);
 	if (!lock)
 		return ML_NEXT;
 	bpf_spin_lock(lock);
 #ifdef ML_MARKER
 	if (entry)
-		decision.colour = ML_JOIN3(mh_, ML_MARKER, _packet)(&all->marker, &entry->policy, &state->marker,
-								    &packet->view, now_ns, random);
+		decision.colour = ml_mark(all, state, scratch, entry, published, now_ns, marker_random);
 #endif
 #ifdef ML_USER
 	if (user && decision.colour <= MH_RED) {
 		packet->view.colour = (u8)decision.colour;
+		/* The policy reads the colour from memory and compares what it read. Otherwise the compiler joins its
+		 * comparisons with others, and the verifier does not see that an index is in range. */
+		__asm__ volatile("" ::: "memory");
 		decision.colour = ML_JOIN3(mh_, ML_USER, _packet)(&all->user, &user->policy, &state->user,
-								  &packet->view, now_ns, random);
+								  &packet->view, now_ns, user_random);
 		user->last_seen_ns = now_ns;
 	}
 #endif
@@ -414,11 +543,15 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 	keeps_mark = colour != MH_GREEN && !action->overrides && ml_is_marked(skb, packet, action->priority[colour]);
 #if ML_QUEUE
 	if (decision.colour <= MH_RED)
-		ml_queue(all, state, scratch, &decision, now_ns, random);
+		ml_queue(all, state, scratch, &decision, now_ns, queue_random);
 #endif
 	if (entry)
 		ml_account(&entry->flow, &packet->view, &decision, keeps_mark, now_ns);
 	bpf_spin_unlock(lock);
+#if ML_MARKER_RESTARTS
+	if (scratch->has_ended)
+		bpf_ringbuf_output(&ml_ended, &scratch->ended, sizeof(scratch->ended), 0);
+#endif
 
 	ml_count_decision(counters, &packet->view, &decision, keeps_mark);
 	if (all->settings.shadow)

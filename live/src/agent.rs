@@ -1,11 +1,35 @@
 //! The agent: what is too slow for every packet. It sweeps the table of flows and lets the policy adapt.
+//!
+//! The policy's slow steps run here, natively, on a state of the agent's own. The program in the kernel reads only what
+//! they publish (policy.h, "Packets and slow steps"): the agent writes it to the part that is not in force and then
+//! makes it the one that is. Without the agent, packets keep the last published values; `status` says since when.
 
 use crate::deployment::Deployment;
-use crate::error::Result;
+use crate::device::Device;
+use crate::error::{Failure, Result};
+use crate::home::{self, Place};
+use crate::kernel;
+use crate::layout::{Agent, Plain as _};
+use crate::record::Record;
+use crate::request::Request;
+use crate::{stop, tc};
+use libbpf_rs::{MapCore as _, MapFlags, MapHandle, RingBufferBuilder};
+use mousehole_policy::{Counts, Params, Policy, State};
+use std::cell::RefCell;
+use std::thread;
+use std::time::Duration;
+
+/// How often flows that ended are fetched, although nothing else is due.
+const MOST_SLEEP: Duration = Duration::from_secs(1);
 
 /// Returns whether a deployment has anything for the agent to do.
 pub fn is_needed(deployment: &Deployment) -> bool {
-    deployment.marker.as_ref().is_some_and(|params| params.policy().period_ns(params).is_some())
+    deployment.marker.as_ref().is_some_and(|params| is_slow(params.policy()))
+}
+
+/// Returns whether a policy has slow steps whose results packets read.
+pub fn is_slow(policy: &Policy) -> bool {
+    !policy.published().is_empty()
 }
 
 /// Starts the agent of a device.
@@ -14,4 +38,169 @@ pub fn is_needed(deployment: &Deployment) -> bool {
 /// A sentence when the process cannot be started.
 pub fn spawn(name: &str) -> Result<u32> {
     crate::detach::spawn(&["agent", name])
+}
+
+/// Runs the agent of a device, until what it serves is gone.
+///
+/// # Errors
+/// A sentence when nothing runs at the device, or it needs no agent.
+pub fn run(name: &str) -> Result<()> {
+    let device = Device::find(name)?;
+    let place = home::find(name)?.ok_or_else(|| stop::nothing(name))?;
+    let mut sweeper: Option<Sweeper> = None;
+    loop {
+        let Ok(record) = place.record() else { return Ok(()) };
+        if !stop::is_running(&place, &record) {
+            return Ok(());
+        }
+        // A changed request is a change by `tune`: other parameters, the same state.
+        let state = sweeper.take_if(|old| old.request != record.request).map(|old| old.state);
+        let one = match &mut sweeper {
+            Some(one) => one,
+            empty => empty.insert(Sweeper::new(&place, &device, &record, state)?),
+        };
+        let wait = one.step(kernel::monotonic_ns())?;
+        thread::sleep(wait.min(MOST_SLEEP));
+    }
+}
+
+/// Sweeps one table.
+pub struct Sweeper {
+    request: Request,
+    params: Params,
+    policy: &'static Policy,
+    state: State,
+    flows: MapHandle,
+    published: MapHandle,
+    agent: MapHandle,
+    ended: Option<MapHandle>,
+    account_bytes: usize,
+    next_ns: u64,
+}
+
+impl Sweeper {
+    /// Returns a sweeper of what a record describes; it goes on with `state` if one is given.
+    ///
+    /// # Errors
+    /// A sentence when the policy needs no agent, or a map cannot be opened.
+    pub fn new(place: &Place, device: &Device, record: &Record, state: Option<State>) -> Result<Sweeper> {
+        let root = tc::root(&device.name)?;
+        let deployment = Deployment::new(&record.request, device, root.as_ref())?;
+        let params = deployment.marker.filter(|params| is_slow(params.policy()));
+        let params = params.ok_or_else(|| Failure::new(format!("{} needs no agent", deployment.scheme)))?;
+        let policy = params.policy();
+        let ended = place.map("ml_ended");
+        let mut sweeper = Sweeper {
+            request: record.request.clone(),
+            policy,
+            state: state.unwrap_or_else(|| policy.new_state()),
+            params,
+            flows: place.open_map("ml_flows")?,
+            published: place.open_map("ml_published")?,
+            agent: place.open_map("ml_agent")?,
+            ended: if ended.exists() { Some(place.open_map("ml_ended")?) } else { None },
+            account_bytes: size_of::<crate::layout::Flow>(),
+            next_ns: 0,
+        };
+        sweeper.adopt()?;
+        Ok(sweeper)
+    }
+
+    /// Takes over what an earlier agent published.
+    fn adopt(&mut self) -> Result<()> {
+        let agent = self.read_agent()?;
+        if agent.seen_ns == 0 {
+            return Ok(());
+        }
+        let value = self.published.lookup(&(agent.active & 1).to_ne_bytes(), MapFlags::ANY);
+        let value = value.map_err(|error| map_failure("ml_published", &error))?.unwrap_or_default();
+        let mut bytes = self.state.bytes();
+        let range = self.policy.published();
+        bytes[range.clone()].copy_from_slice(&value[..range.len()]);
+        self.state = State::from_bytes(&bytes);
+        Ok(())
+    }
+
+    /// Does what is due at `now_ns` and returns how long nothing else is.
+    ///
+    /// # Errors
+    /// A sentence when a map cannot be read or written.
+    pub fn step(&mut self, now_ns: u64) -> Result<Duration> {
+        self.take_ended()?;
+        if now_ns < self.next_ns {
+            return Ok(Duration::from_nanos(self.next_ns - now_ns));
+        }
+        let counts = self.sweep(now_ns)?;
+        self.policy.control(&self.params, &mut self.state, &counts, now_ns);
+        self.publish(now_ns)?;
+        let period_ns = self.policy.period_ns(&self.params).unwrap_or(1_000_000_000).max(1_000_000);
+        self.next_ns = now_ns.saturating_add(period_ns);
+        Ok(Duration::from_nanos(period_ns))
+    }
+
+    /// Notes the flows that ended by starting anew.
+    fn take_ended(&mut self) -> Result<()> {
+        let Some(ring) = &self.ended else { return Ok(()) };
+        let ended: RefCell<Vec<State>> = RefCell::default();
+        let mut builder = RingBufferBuilder::new();
+        let failure = |error: libbpf_rs::Error| map_failure("ml_ended", &error);
+        builder
+            .add(ring, |bytes| {
+                ended.borrow_mut().push(State::from_bytes(bytes));
+                0
+            })
+            .map_err(failure)?;
+        builder.build().map_err(failure)?.consume().map_err(failure)?;
+        for flow in ended.into_inner() {
+            self.policy.flow_end(&self.params, &flow, &mut self.state);
+        }
+        Ok(())
+    }
+
+    /// Forgets expired flows and counts the others by class.
+    fn sweep(&mut self, now_ns: u64) -> Result<Counts> {
+        let (mut counts, mut expired) = (Counts { flows: [0; 4] }, Vec::new());
+        for key in self.flows.keys() {
+            let Ok(Some(value)) = self.flows.lookup(&key, MapFlags::ANY) else { continue };
+            let flow = State::from_bytes(&value[self.account_bytes..][..self.policy.sizes().1]);
+            match self.policy.expired(&self.params, &flow, now_ns) {
+                true => expired.push(key),
+                false => self.policy.count(&self.params, &flow, &self.state, &mut counts),
+            }
+        }
+        for key in expired {
+            let Ok(Some(value)) = self.flows.lookup_and_delete(&key) else { continue };
+            let flow = State::from_bytes(&value[self.account_bytes..][..self.policy.sizes().1]);
+            if self.policy.expired(&self.params, &flow, now_ns) {
+                self.policy.flow_end(&self.params, &flow, &mut self.state);
+            } else {
+                // It sent something since; there it stays.
+                let _ = self.flows.update(&key, &value, MapFlags::NO_EXIST);
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Writes what packets may read, beside what they read now, and lets them read that.
+    fn publish(&mut self, now_ns: u64) -> Result<()> {
+        let mut agent = self.read_agent()?;
+        let other = agent.active & 1 ^ 1;
+        let value = &self.state.bytes()[self.policy.published()];
+        self.published
+            .update(&other.to_ne_bytes(), value, MapFlags::ANY)
+            .map_err(|error| map_failure("ml_published", &error))?;
+        (agent.active, agent.seen_ns) = (other, now_ns);
+        self.agent
+            .update(&0u32.to_ne_bytes(), agent.bytes(), MapFlags::ANY)
+            .map_err(|error| map_failure("ml_agent", &error))
+    }
+
+    fn read_agent(&self) -> Result<Agent> {
+        let value = self.agent.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
+        Ok(Agent::read(&value.map_err(|error| map_failure("ml_agent", &error))?.unwrap_or_default()))
+    }
+}
+
+fn map_failure(name: &str, error: &libbpf_rs::Error) -> Failure {
+    Failure::new(format!("the map {name} cannot be used; {error}"))
 }

@@ -1,10 +1,35 @@
 // How a program for the kernel is compiled. Included by build.rs and by object.rs.
 
-/// A policy in C: its name, and its header as it is included.
+use mousehole_policy::{Function, Policy};
+
+/// A policy as a program includes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Named {
+    /// Its name in C.
     pub(crate) name: String,
+    /// Its header, as it is included.
     pub(crate) header: String,
+    /// What the program must know of it beside: names of macros, without the role before them.
+    pub(crate) traits: Vec<&'static str>,
+}
+
+impl Named {
+    /// Returns how a policy is included.
+    pub(crate) fn new(policy: &Policy, header: String) -> Named {
+        let (state, published) = (policy.sizes().2, policy.published());
+        // Packets share what stands before the published part, or the whole state of a policy that publishes nothing.
+        let shares = if published.is_empty() { state > 0 } else { published.start > 0 };
+        let all = [
+            ("SHARES", shares),
+            ("PUBLISHES", !published.is_empty()),
+            ("RESTARTS", policy.offers(Function::Restarts)),
+            ("TRACKS", policy.tracks_departures()),
+            ("READS_HINTS", policy.reads_hints()),
+            ("SEES_FULL", policy.sees_full_buffers()),
+        ];
+        let traits = all.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
+        Named { name: policy.c_name().to_string(), header, traits }
+    }
 }
 
 /// What stands behind the markers in a program.
@@ -14,8 +39,8 @@ pub(crate) enum Queue {
     None,
     /// A FIFO with a buffer and no drop policy.
     DropTail,
-    /// A FIFO with this drop policy, and whether it wants to know of departures.
-    Dropper(Named, bool),
+    /// A FIFO with this drop policy.
+    Dropper(Named),
 }
 
 /// The policies of one program.
@@ -33,7 +58,7 @@ impl Combination {
         let queue = match &self.queue {
             Queue::None => "none",
             Queue::DropTail => "droptail",
-            Queue::Dropper(named, _) => &named.name,
+            Queue::Dropper(named) => &named.name,
         };
         format!("{}-{}-{queue}", name(&self.marker), name(&self.user))
     }
@@ -60,6 +85,7 @@ pub(crate) fn arguments(
     let mut define = |role: &str, named: &Named| {
         all.push(format!("-DML_{role}={}", named.name));
         all.push(format!("-DML_{role}_HEADER=\"{}\"", named.header));
+        all.extend(named.traits.iter().map(|name| format!("-DML_{role}_{name}=1")));
     };
     if let Some(marker) = &one.marker {
         define("MARKER", marker);
@@ -67,9 +93,8 @@ pub(crate) fn arguments(
     if let Some(user) = &one.user {
         define("USER", user);
     }
-    if let Queue::Dropper(dropper, tracks_departures) = &one.queue {
+    if let Queue::Dropper(dropper) = &one.queue {
         define("DROPPER", dropper);
-        all.push(format!("-DML_TRACKS={}", u32::from(*tracks_departures)));
     }
     if one.queue != Queue::None {
         all.push("-DML_QUEUE=1".into());

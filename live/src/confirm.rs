@@ -3,7 +3,7 @@
 //! The timer is a process of its own, away from the shell that may be cut off by what was just started.
 
 use crate::error::{Failure, Result};
-use crate::home::Home;
+use crate::home::{self, Home};
 use crate::record::now;
 use crate::stop;
 use std::thread;
@@ -32,8 +32,8 @@ pub fn expire(name: &str, since: u64, seconds: u64) -> Result<()> {
 /// # Errors
 /// A sentence when nothing waits for it.
 pub fn confirm(name: &str) -> Result<Vec<String>> {
-    let home = Home::lock()?;
-    let place = home.find(name)?.ok_or_else(|| stop::nothing(name))?;
+    let _home = Home::lock()?;
+    let place = home::find(name)?.ok_or_else(|| stop::nothing(name))?;
     let mut record = place.record()?;
     let Some(by) = record.confirm_by else {
         return Err(Failure::new(format!("{name} waits for no confirmation")));

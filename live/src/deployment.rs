@@ -43,6 +43,16 @@ pub enum Shaper {
     },
 }
 
+impl Shaper {
+    /// Returns the rate and buffer; `None` where no queue is brought.
+    pub fn fifo(&self) -> Option<&Fifo> {
+        match self {
+            Shaper::None => None,
+            Shaper::Fifo(fifo) | Shaper::Classes { fifo, .. } => Some(fifo),
+        }
+    }
+}
+
 /// A FIFO at a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fifo {
@@ -79,7 +89,10 @@ impl Deployment {
             LinkContext { rate: fifo.rate, bottleneck: fifo.rate, buffer: fifo.buffer, seed: 0, link: 0 };
         let mut parts = scheme.set_up(context)?;
         let queue = parts.pop().expect("a scheme has a queue");
-        let (marker, user) = markers(parts, &request.scheme)?;
+        let (mut marker, user) = markers(parts, &request.scheme)?;
+        if let (Some(segments), Some(params)) = (request.initial_window, &mut marker) {
+            scale_windows(params, segments)?;
+        }
         let mut deployment = Deployment {
             scheme: if request.mode == Mode::Mark { request.scheme.clone() } else { scheme.to_string() },
             combination: Combination {
@@ -112,8 +125,7 @@ impl Deployment {
     fn set_queue(&mut self, queue: SetUp, fifo: Fifo) -> Result<()> {
         match queue {
             SetUp::Policy(params) => {
-                self.combination.queue =
-                    Queue::Dropper(named(params.policy())?, params.policy().tracks_departures());
+                self.combination.queue = Queue::Dropper(named(params.policy())?);
                 self.dropper = Some(params);
                 self.shaper = Shaper::Fifo(fifo);
             }
@@ -148,17 +160,19 @@ impl Deployment {
 
     /// Returns the settings as the program reads them.
     pub fn settings(&self, request: &Request, device: &Device) -> Vec<u8> {
-        let (limit_packets, limit_bytes) = match self.shaper {
-            Shaper::Fifo(Fifo { buffer: Buffer::Packets(packets), .. }) => (packets, 0),
-            Shaper::Fifo(Fifo { buffer: Buffer::Bytes(bytes), .. }) => (0, bytes),
-            Shaper::None | Shaper::Classes { .. } => (0, 0),
+        let (unit, count) = match self.shaper {
+            Shaper::Fifo(Fifo { buffer: Buffer::Packets(packets), .. }) => {
+                (layout::PACKETS, u64::from(packets))
+            }
+            Shaper::Fifo(Fifo { buffer: Buffer::Bytes(bytes), .. }) => (layout::BYTES, bytes),
+            Shaper::None | Shaper::Classes { .. } => (layout::PACKETS, 0),
         };
         let first = layout::Settings {
             shadow: u32::from(request.shadow),
             link_header_bytes: device.link_header_bytes,
             user_is_destination: u32::from(request.user == User::Destination),
-            limit_packets,
-            limit_bytes,
+            reserved: 0,
+            limit: layout::Limit { count, unit, reserved: 0 },
             action: self.action,
         };
         let mut bytes = first.bytes().to_vec();
@@ -256,6 +270,25 @@ fn markers(parts: Vec<SetUp>, text: &str) -> Result<(Option<Params>, Option<Para
     Ok((marker, user))
 }
 
+/// Scales the thresholds of a marker that reads windows, if they are the published ones: those are of senders that
+/// begin with a window of one segment (Noureddine & Tobagi, section VI.C).
+fn scale_windows(params: &mut Params, segments: u32) -> Result<()> {
+    let policy = params.policy();
+    let is_threshold =
+        |parameter: &&mousehole_policy::Parameter| parameter.kind == mousehole_policy::Kind::Count;
+    let published = policy.parameters().iter().filter(is_threshold);
+    let all: Vec<(&str, f64)> =
+        published.filter_map(|one| Some((one.name, one.default.parse().ok()?))).collect();
+    if policy.reads_hints() && all.iter().all(|(name, value)| params.number(name) == *value) {
+        // The larger ones come last in the table; set first, no order is broken in between.
+        for (name, value) in all.into_iter().rev() {
+            let scaled = (value * f64::from(segments)).min(65535.0);
+            params.set_number(name, scaled).map_err(|error| Failure::new(error.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
 /// Returns how a marker tells the queue behind it.
 fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Action> {
     let kind = root.map_or("", |qdisc| qdisc.kind.as_str());
@@ -284,8 +317,20 @@ fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Actio
             action.priority = [0, cake.major() | 1, cake.major() | 1];
         }
         Via::Dscp => {
-            let dscp = request::dscp(&request.dscp)?;
-            action.dscp = [KEEP_DSCP, dscp, dscp];
+            let all: Vec<u8> =
+                request.dscp.split(',').map(|text| request::dscp(text.trim())).collect::<Result<_>>()?;
+            action.dscp = match all[..] {
+                [long] => [KEEP_DSCP, long, long],
+                [yellow, red] => [KEEP_DSCP, yellow, red],
+                [green, yellow, red] => [green, yellow, red],
+                _ => {
+                    return Err(Failure::new(format!(
+                        "--dscp is \"{}\"; it must be one DSCP (for what is not green), two (yellow, red) or three (green, \
+                         yellow, red)",
+                        request.dscp
+                    )));
+                }
+            };
         }
         Via::Class => {
             let all: Vec<u32> =

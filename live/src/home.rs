@@ -12,6 +12,7 @@ use std::ffi::CString;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// Where BPF file systems are mounted.
@@ -38,47 +39,70 @@ impl Home {
     /// A sentence when there is no BPF file system, or no permission.
     pub fn lock() -> Result<Home> {
         let path = folder()?;
-        match fs::create_dir(&path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(Failure::system(format!("{} cannot be made", path.display()), &error)),
+        loop {
+            match fs::create_dir(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => {
+                    return Err(Failure::system(format!("{} cannot be made", path.display()), &error));
+                }
+            }
+            let lock = match File::open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                opened => opened.map_err(|error| Failure::system(path.display(), &error))?,
+            };
+            // SAFETY: the descriptor is open.
+            if unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_EX) } != 0 {
+                return Err(Failure::system(
+                    format!("{} cannot be locked", path.display()),
+                    &io::Error::last_os_error(),
+                ));
+            }
+            // Whoever had the lock may have removed the folder; the lock on it then excludes nobody.
+            let held = lock.metadata().map(|data| data.ino());
+            let named = fs::metadata(&path).map(|data| data.ino());
+            if matches!((held, named), (Ok(one), Ok(other)) if one == other) {
+                return Ok(Home { path, _lock: lock });
+            }
         }
-        let lock = File::open(&path).map_err(|error| Failure::system(path.display(), &error))?;
-        // SAFETY: the descriptor is open.
-        if unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_EX) } != 0 {
-            return Err(Failure::system(
-                format!("{} cannot be locked", path.display()),
-                &io::Error::last_os_error(),
-            ));
-        }
-        Ok(Home { path, _lock: lock })
     }
 
     /// Returns the place of a device, which may not exist yet.
     pub fn place(&self, device: &Device) -> Place {
-        Place { path: self.path.join(format!("{}-{}", device.namespace, device.index)) }
+        place_of(&self.path, device)
     }
+}
 
-    /// Returns the place of a device of this namespace by its name, whether or not it still exists; `None` if nothing is
-    /// kept of it.
-    ///
-    /// # Errors
-    /// A sentence when the folder cannot be read.
-    pub fn find(&self, name: &str) -> Result<Option<Place>> {
-        let namespace = device::namespace()?;
-        let mut all = places()?;
-        // A device that exists is named by its number; one that is gone, by its record.
-        if let Ok(device) = Device::find(name) {
-            let place = self.place(&device);
-            if place.exists() {
-                return Ok(Some(place));
-            }
-        }
-        all.retain(|place| {
-            place.record().is_ok_and(|record| record.device == name && record.namespace == namespace)
-        });
-        Ok(all.pop())
+impl Drop for Home {
+    /// Leaves no empty folder behind; one with something in it stays.
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.path);
     }
+}
+
+/// Returns the place of a device of this namespace by its name, whether or not it still exists; `None` if nothing is
+/// kept of it.
+///
+/// # Errors
+/// A sentence when the folder cannot be read.
+pub fn find(name: &str) -> Result<Option<Place>> {
+    let namespace = device::namespace()?;
+    let mut all = places()?;
+    // A device that exists is named by its number; one that is gone, by its record.
+    if let Ok(device) = Device::find(name) {
+        let place = place_of(&folder()?, &device);
+        if place.exists() {
+            return Ok(Some(place));
+        }
+    }
+    all.retain(|place| {
+        place.record().is_ok_and(|record| record.device == name && record.namespace == namespace)
+    });
+    Ok(all.pop())
+}
+
+fn place_of(folder: &Path, device: &Device) -> Place {
+    Place { path: folder.join(format!("{}-{}", device.namespace, device.index)) }
 }
 
 impl Place {
@@ -113,6 +137,11 @@ impl Place {
     /// Returns where the program is pinned.
     pub fn program(&self) -> PathBuf {
         self.path.join("program")
+    }
+
+    /// Returns where the program is pinned that an upgrade is about to put in the place of the other.
+    pub fn next_program(&self) -> PathBuf {
+        self.path.join("program-new")
     }
 
     /// Returns where a map is pinned.
@@ -181,7 +210,7 @@ impl Place {
     /// # Errors
     /// A sentence when a pin cannot be removed.
     pub fn remove_pins(&self) -> Result<()> {
-        let mut pins = vec![self.link(), self.program()];
+        let mut pins = vec![self.link(), self.program(), self.next_program()];
         if let Ok(maps) = fs::read_dir(self.path.join("maps")) {
             pins.extend(maps.flatten().map(|entry| entry.path()));
         }

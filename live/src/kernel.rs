@@ -21,8 +21,17 @@ const FILTER_HANDLE: u32 = 0x6d48;
 pub(crate) const FILTER_PRIORITY: u32 = 0x6d48;
 
 /// Maps that outlive a command and a program.
-pub const PINNED: [&str; 7] =
-    ["ml_flows", "ml_users", "ml_settings", "ml_control", "ml_state", "ml_counters", "ml_published"];
+pub const PINNED: [&str; 9] = [
+    "ml_flows",
+    "ml_users",
+    "ml_settings",
+    "ml_control",
+    "ml_agent",
+    "ml_state",
+    "ml_counters",
+    "ml_published",
+    "ml_ended",
+];
 
 /// What libbpf said last, for messages.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -51,7 +60,7 @@ pub struct Maps<'a> {
 /// # Errors
 /// A sentence when the kernel refuses it, with the last that its verifier said.
 pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
-    set_print(Some((PrintLevel::Warn, listen)));
+    quiet();
     SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
     let refused = |error: &dyn std::fmt::Display| {
         Failure::new(format!("the program cannot be loaded; {error}{}", said()))
@@ -164,17 +173,20 @@ impl Loaded {
             }
         }
         pin(program, &place.program())?;
-        let added = attach_filter(program, device.index).map_err(|error| {
+        let added = attach_filter(program, device.index, false).map_err(|error| {
             Failure::system(format!("the program cannot be attached to {} under clsact", device.name), &error)
         })?;
         Ok((Attachment::Clsact { added }, None))
     }
 
-    /// Puts the program in the place of the one that a pinned link holds, at once for every packet.
+    /// Puts the program in the place of the one that a pinned link or our filter holds, at once for every packet.
     ///
     /// # Errors
     /// A sentence when the kernel refuses it; the former program stays.
-    pub fn replace(&self, place: &Place) -> Result<()> {
+    pub fn replace(&self, place: &Place, device: u32) -> Result<()> {
+        if place.program().exists() {
+            return self.replace_filter(place, device);
+        }
         let link = open_pin(&place.link()).map_err(|error| {
             Failure::system(format!("{} cannot be opened", place.link().display()), &error)
         })?;
@@ -193,6 +205,33 @@ impl Loaded {
             }
         }
     }
+
+    /// Does the same under clsact. One of the two pins always names the program of the filter.
+    fn replace_filter(&self, place: &Place, device: u32) -> Result<()> {
+        let program = self.program().as_fd().as_raw_fd();
+        let (now, next) = (place.program(), place.next_program());
+        let moved =
+            |error: io::Error| Failure::system(format!("{} cannot be renamed", next.display()), &error);
+        if next.exists() {
+            // An upgrade was killed. Its program is the filter's, or was never there.
+            if pinned_program(&next).ok() == filter_program(device) {
+                std::fs::rename(&next, &now).map_err(moved)?;
+            } else {
+                std::fs::remove_file(&next).map_err(moved)?;
+            }
+        }
+        pin(program, &next)?;
+        if let Err(error) = attach_filter(program, device, true) {
+            let _ = std::fs::remove_file(&next); // it holds a program that nothing runs
+            return Err(Failure::system("the program cannot be replaced", &error));
+        }
+        std::fs::rename(&next, &now).map_err(moved)
+    }
+}
+
+/// Keeps libbpf from printing; what it says goes into failures.
+pub fn quiet() {
+    set_print(Some((PrintLevel::Warn, listen)));
 }
 
 /// Returns the name of the kernel's own section of an object; `None` when it has none.
@@ -201,24 +240,26 @@ fn section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
     object::File::parse(bytes).ok()?.section_by_name(name)?.data().ok()
 }
 
-/// Removes our filter from a device; `clsact` too if it was added by us and nobody else uses it.
+/// Removes our filter from a device.
 ///
 /// # Errors
 /// A sentence when the kernel refuses it. A device or filter that is gone is none.
-pub fn detach_filter(index: u32, added: bool) -> Result<()> {
-    let hook = hook(index);
-    let options = filter_options(0);
+pub fn detach_filter(index: u32) -> Result<()> {
     // SAFETY: both structs have the sizes that they say.
-    unsafe {
-        libbpf_sys::bpf_tc_detach(&hook, &options);
-        let others = libbpf_sys::bpf_tc_query(&hook, &mut filter_options(0)) == 0;
-        if added && !others && !has_filters(index) {
-            let mut both = hook;
-            both.attach_point = libbpf_sys::BPF_TC_INGRESS | libbpf_sys::BPF_TC_EGRESS;
-            libbpf_sys::bpf_tc_hook_destroy(&mut both);
-        }
+    match unsafe { libbpf_sys::bpf_tc_detach(&hook(index), &filter_options(0)) } {
+        error if error == 0 || error == -libc::ENOENT || error == -libc::ENODEV => Ok(()),
+        error => Err(Failure::system("the filter cannot be removed", &io::Error::from_raw_os_error(-error))),
     }
-    Ok(())
+}
+
+/// Removes a `clsact` that was added by us, unless somebody uses it.
+pub fn remove_clsact(index: u32) {
+    if !has_filters(index) {
+        let mut both = hook(index);
+        both.attach_point = libbpf_sys::BPF_TC_INGRESS | libbpf_sys::BPF_TC_EGRESS;
+        // SAFETY: the struct has the size that it says. Without a clsact there is nothing to do.
+        unsafe { libbpf_sys::bpf_tc_hook_destroy(&mut both) };
+    }
 }
 
 /// Returns whether filters stand under the device's clsact.
@@ -313,8 +354,8 @@ fn filter_options(program: RawFd) -> libbpf_sys::bpf_tc_opts {
     }
 }
 
-/// Attaches a filter. Returns whether `clsact` had to be added.
-fn attach_filter(program: RawFd, index: u32) -> io::Result<bool> {
+/// Attaches a filter, or replaces the program of ours. Returns whether `clsact` had to be added.
+fn attach_filter(program: RawFd, index: u32, replaces: bool) -> io::Result<bool> {
     let mut hook = hook(index);
     // SAFETY: the structs have the sizes that they say; the program's descriptor is open.
     unsafe {
@@ -322,7 +363,9 @@ fn attach_filter(program: RawFd, index: u32) -> io::Result<bool> {
         if made != 0 && made != -libc::EEXIST {
             return Err(io::Error::from_raw_os_error(-made));
         }
-        let done = libbpf_sys::bpf_tc_attach(&hook, &mut filter_options(program));
+        let mut options = filter_options(program);
+        options.flags = if replaces { libbpf_sys::BPF_TC_F_REPLACE } else { 0 };
+        let done = libbpf_sys::bpf_tc_attach(&hook, &mut options);
         if done != 0 {
             if made == 0 {
                 hook.attach_point = libbpf_sys::BPF_TC_INGRESS | libbpf_sys::BPF_TC_EGRESS;

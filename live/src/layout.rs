@@ -5,7 +5,12 @@
 pub const COLOURS: usize = 3;
 
 /// Reasons for drops, in the order of `ML_EARLY` ..
-pub const DROP_REASONS: [&str; 4] = ["early", "forced", "full buffer", "policed"];
+pub const DROP_REASONS: [&str; 4] = ["early", "forced", "full-buffer", "policed"];
+
+/// Units of a limit: `MH_BYTES` and `MH_PACKETS`.
+pub const BYTES: u32 = 0;
+/// The other one.
+pub const PACKETS: u32 = 1;
 
 /// Leaves the DSCP alone.
 pub const KEEP_DSCP: u8 = 255;
@@ -113,6 +118,18 @@ impl Action {
     pub const NONE: Action = Action { priority: [0; COLOURS], dscp: [KEEP_DSCP; COLOURS], overrides: 0 };
 }
 
+/// `struct mh_limit`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Limit {
+    /// What fits, …
+    pub count: u64,
+    /// … in [`BYTES`] or [`PACKETS`].
+    pub unit: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
 /// `struct ml_settings`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -123,10 +140,10 @@ pub struct Settings {
     pub link_header_bytes: u32,
     /// Whose address keys the table of users.
     pub user_is_destination: u32,
-    /// Of the queue's buffer; 0 if it is in bytes.
-    pub limit_packets: u32,
-    /// Of the queue's buffer; 0 if it is in packets.
-    pub limit_bytes: u64,
+    /// Zero.
+    pub reserved: u32,
+    /// The queue's buffer.
+    pub limit: Limit,
     /// What is done with packets.
     pub action: Action,
 }
@@ -139,8 +156,18 @@ pub struct Control {
     pub active: u32,
     /// Zero.
     pub reserved: u32,
-    /// When the agent was last at work; 0 never.
-    pub agent_seen_ns: u64,
+}
+
+/// `struct ml_agent`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Agent {
+    /// Which published part is in force.
+    pub active: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// When the agent was last at work, CLOCK_MONOTONIC; 0 never.
+    pub seen_ns: u64,
 }
 
 /// Structs of plain numbers, which may be read from bytes and written to them.
@@ -175,6 +202,8 @@ unsafe impl Plain for Counters {}
 unsafe impl Plain for Settings {}
 // SAFETY: as above.
 unsafe impl Plain for Control {}
+// SAFETY: as above.
+unsafe impl Plain for Agent {}
 
 impl Count {
     fn add(&mut self, other: Count) {
@@ -203,5 +232,101 @@ impl Counters {
         self.already_marked.add(other.already_marked);
         self.new_flows += other.new_flows;
         self.without_state += other.without_state;
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use libbpf_rs::btf::types::{MemberAttr, Struct};
+    use libbpf_rs::btf::{Btf, HasSize as _};
+    use std::mem::offset_of;
+
+    /// Returns the size of a struct in C and its members: name and offset.
+    fn in_c(btf: &Btf, name: &str) -> (usize, Vec<(String, usize)>) {
+        let found: Struct = btf.type_by_name(name).unwrap_or_else(|| panic!("no object has {name}"));
+        let members = found.iter().map(|member| {
+            let MemberAttr::Normal { offset } = member.attr else { panic!("{name} has bit fields") };
+            (member.name.expect("members have names").to_string_lossy().into_owned(), offset as usize / 8)
+        });
+        (found.size(), members.collect())
+    }
+
+    macro_rules! same {
+        ($btf:expr, $c:literal, $rust:ident, $($member:ident),+) => {
+            let (bytes, members) = in_c($btf, $c);
+            let here = vec![$((stringify!($member).to_string(), offset_of!($rust, $member))),+];
+            assert_eq!(members, here, "{}", $c);
+            assert_eq!(bytes, size_of::<$rust>(), "{}", $c);
+        };
+    }
+
+    #[test]
+    fn structs__are_those_of_the_programs() {
+        for name in ["sfd-none-none", "rio_ps-none-multi_red"] {
+            let (_, object) =
+                crate::object::PROGRAMS.iter().find(|(known, _)| *known == name).expect("it is built in");
+            let btf = Btf::from_raw("mousehole", object).unwrap().expect("programs have type information");
+            same!(
+                &btf,
+                "ml_key",
+                Key,
+                source,
+                destination,
+                source_port,
+                destination_port,
+                protocol,
+                reserved
+            );
+            same!(
+                &btf,
+                "ml_flow",
+                Flow,
+                colour,
+                already_marked,
+                first_seen_ns,
+                last_seen_ns,
+                bytes,
+                packets,
+                colour_packets,
+                dropped,
+                ce_marked
+            );
+            same!(&btf, "ml_count", Count, packets, bytes);
+            same!(
+                &btf,
+                "ml_counters",
+                Counters,
+                ipv4,
+                ipv6,
+                not_ip,
+                malformed,
+                fragments,
+                super_packets,
+                colour,
+                dropped,
+                colour_dropped,
+                ce_marked,
+                already_marked,
+                new_flows,
+                without_state
+            );
+            same!(&btf, "ml_action", Action, priority, dscp, overrides);
+            same!(
+                &btf,
+                "ml_settings",
+                Settings,
+                shadow,
+                link_header_bytes,
+                user_is_destination,
+                reserved,
+                limit,
+                action
+            );
+            same!(&btf, "mh_limit", Limit, count, unit, reserved);
+            same!(&btf, "ml_control", Control, active, reserved);
+            same!(&btf, "ml_agent", Agent, active, reserved, seen_ns);
+        }
     }
 }

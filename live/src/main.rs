@@ -7,11 +7,14 @@ use mousehole_live::request::{
     Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_MARKER, DEFAULT_SCHEME, Mode, Request, User, Via,
 };
 use mousehole_live::start::{Manner, start, upgrade};
-use mousehole_live::{check, confirm, stop};
+use mousehole_live::status::{self, Status};
+use mousehole_live::tune::{Changes, tune};
+use mousehole_live::{agent, check, confirm, explain, flows, kernel, metrics, persist, stop};
 use mousehole_sim::units::parse_dur;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Mark or queue a device's traffic by the policies that Mousehole simulates.
 #[derive(Debug, Parser)]
@@ -35,8 +38,20 @@ enum Verb {
     Mark(MarkOptions),
     /// Put a scheme's marker and queue at the device
     Up(UpOptions),
+    /// Mark or queue what this host sends, by the state of its own TCP connections
+    Host(HostOptions),
     /// Take everything back
     Down(DownOptions),
+    /// Say what runs here, whether it really runs, and what it counted
+    Status(StatusOptions),
+    /// List the flows that sent the most
+    Flows(FlowsOptions),
+    /// Say what became of a flow, by which rule, or why it is not seen here
+    Explain(ExplainOptions),
+    /// Change parameters of what runs; flows and queue keep their state
+    Tune(TuneOptions),
+    /// Write units of systemd, so that what runs now comes back at boot
+    Persist(PersistOptions),
     /// Let what waits for confirmation stay
     Confirm {
         /// The device
@@ -44,6 +59,11 @@ enum Verb {
     },
     /// Replace the running program by this version's; flows keep their state
     Upgrade {
+        /// The device
+        device: String,
+    },
+    /// Run the agent of a device in the foreground; `mark` and `up` start one by themselves
+    Agent {
         /// The device
         device: String,
     },
@@ -132,6 +152,26 @@ struct UpOptions {
 }
 
 #[derive(Debug, Args)]
+struct HostOptions {
+    #[command(flatten)]
+    common: Common,
+    /// tcp-ds or tcp-ds-r: colours by the window, held to a profile; shred: a queue that spares small windows
+    #[arg(long, value_name = "SCHEME", default_value = "tcp-ds")]
+    scheme: String,
+    /// The initial window of this host's connections, by which the published thresholds are scaled (1 leaves them)
+    #[arg(long, value_name = "SEGMENTS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    initial_window: u32,
+    /// The DSCPs of green, yellow and red: three drop precedences of one class
+    #[arg(long, value_name = "DSCP,..", default_value = "af11,af12,af13")]
+    dscp: String,
+    /// The rate of the link, for shred, and for profiles that are shares of it
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
+    #[arg(long, value_name = "BUFFER", help = format!("The buffer, for shred (default {DEFAULT_BUFFER})"))]
+    buffer: Option<String>,
+}
+
+#[derive(Debug, Args)]
 struct DownOptions {
     /// The device
     #[arg(required_unless_present = "all")]
@@ -139,6 +179,134 @@ struct DownOptions {
     /// All devices of this network namespace
     #[arg(long, conflicts_with = "device")]
     all: bool,
+}
+
+#[derive(Debug, Args)]
+struct StatusOptions {
+    /// The device (default: all of this network namespace)
+    device: Option<String>,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    /// Repeat after so many seconds, with rates (default 2)
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "2",
+          value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    watch: Option<u64>,
+    /// Write OpenMetrics text for node_exporter's textfile collector to a file
+    #[arg(long, value_name = "FILE")]
+    metrics: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct FlowsOptions {
+    /// The device (default: all of this network namespace)
+    device: Option<String>,
+    /// How many flows are listed
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    top: u32,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct ExplainOptions {
+    /// ADDRESS, ADDRESS:PORT, [IPv6]:PORT, or two of them with a hyphen between
+    flow: String,
+    /// Look at this device only
+    #[arg(long, value_name = "DEV")]
+    device: Option<String>,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct PersistOptions {
+    /// The device
+    device: String,
+    /// Remove the units
+    #[arg(long)]
+    remove: bool,
+    /// Print the units, and write nothing
+    #[arg(long, conflicts_with_all = ["remove", "now"])]
+    print: bool,
+    /// Enable and start them too; with --remove, disable and stop them
+    #[arg(long)]
+    now: bool,
+    #[arg(long, value_name = "FOLDER", help = format!("Where the units are written (default {})", persist::UNITS))]
+    directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct TuneOptions {
+    /// The device
+    device: String,
+    /// The marker of `mark`, with other parameters
+    #[arg(long, value_name = "MARKER", conflicts_with = "scheme")]
+    marker: Option<String>,
+    /// The scheme of `up`, with other parameters
+    #[arg(long, value_name = "SCHEME")]
+    scheme: Option<String>,
+    /// The rate of the link, such as 9500kbit; scripts that measure the link call this
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
+    /// The buffer, in packets or bytes
+    #[arg(long, value_name = "BUFFER")]
+    buffer: Option<String>,
+    /// The depth of the token bucket
+    #[arg(long, value_name = "SIZE")]
+    burst: Option<String>,
+    /// Bytes of each packet on the wire beyond its IP length
+    #[arg(long, value_name = "BYTES")]
+    overhead: Option<u32>,
+    /// How the queue is told
+    #[arg(long, value_enum)]
+    via: Option<Via>,
+    /// Classes of HTB, as in `mark`
+    #[arg(long, value_name = "CLASS,..", value_delimiter = ',')]
+    classes: Vec<String>,
+    /// The DSCP of long flows
+    #[arg(long, value_name = "DSCP")]
+    dscp: Option<String>,
+    /// Whether marks that others have set are replaced
+    #[arg(long = "override", value_enum, value_name = "on|off")]
+    overrides: Option<Switch>,
+    /// Whether it decides and counts only
+    #[arg(long, value_enum, value_name = "on|off")]
+    shadow: Option<Switch>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+impl TuneOptions {
+    fn changes(&self) -> Result<Changes> {
+        let is_on = |switch: Option<Switch>| switch.map(|switch| switch == Switch::On);
+        let changes = Changes {
+            scheme: self.marker.clone().or_else(|| self.scheme.clone()),
+            named_marker: self.marker.is_some(),
+            rate: self.rate.clone(),
+            buffer: self.buffer.clone(),
+            burst: self.burst.clone(),
+            overhead: self.overhead,
+            via: self.via,
+            classes: self.classes.clone(),
+            dscp: self.dscp.clone(),
+            overrides: is_on(self.overrides),
+            shadow: is_on(self.shadow),
+        };
+        match changes == Changes::default() {
+            true => Err(Failure::new(format!(
+                "nothing is to be changed at {}; name it, such as --rate 9500kbit or --marker 'sfd(th=50kB)'",
+                self.device
+            ))),
+            false => Ok(changes),
+        }
+    }
 }
 
 impl Common {
@@ -205,8 +373,26 @@ impl UpOptions {
     }
 }
 
+impl HostOptions {
+    fn request(&self) -> Result<Request> {
+        // A scheme whose queue reads windows needs that queue here; one that colours is read by queues elsewhere.
+        let is_queue = self.scheme.starts_with("shred");
+        let mut request = self.common.request(if is_queue { Mode::Up } else { Mode::Mark })?;
+        request.scheme = self.scheme.clone();
+        request.initial_window = Some(self.initial_window);
+        if !is_queue {
+            request.via = Some(Via::Dscp);
+            request.dscp = self.dscp.clone();
+        }
+        request.rate = self.rate.clone().or(request.rate);
+        set(&mut request.buffer, &self.buffer);
+        Ok(request)
+    }
+}
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    kernel::quiet();
     match run(&cli.command) {
         Ok(lines) => {
             let mut out = std::io::stdout().lock();
@@ -228,10 +414,59 @@ fn run(verb: &Verb) -> Result<Vec<String>> {
         Verb::Check { device, json } => check::check(device, *json),
         Verb::Mark(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
         Verb::Up(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
+        Verb::Host(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
         Verb::Down(DownOptions { all: true, .. }) => stop::stop_all(),
         Verb::Down(DownOptions { device, .. }) => stop::stop(device.as_deref().unwrap_or_default()),
+        Verb::Status(options) => status(options),
+        Verb::Flows(options) => {
+            let tables = flows::flows(options.device.as_deref(), options.top as usize)?;
+            Ok(if options.json { vec![flows::json(&tables)] } else { flows::text(&tables) })
+        }
+        Verb::Explain(options) => {
+            let found = explain::explain(&options.flow, options.device.as_deref())?;
+            Ok(if options.json { vec![explain::json(&found)] } else { explain::text(&found) })
+        }
+        Verb::Tune(options) => tune(&options.device, &options.changes()?),
+        Verb::Persist(options) => {
+            let manner = persist::Manner {
+                remove: options.remove,
+                print: options.print,
+                now: options.now,
+                directory: options.directory.clone(),
+            };
+            persist::persist(&options.device, &manner)
+        }
         Verb::Confirm { device } => confirm::confirm(device),
         Verb::Upgrade { device } => upgrade(device),
+        Verb::Agent { device } => agent::run(device).map(|()| Vec::new()),
         Verb::Expire { device, since, after } => confirm::expire(device, *since, *after).map(|()| Vec::new()),
+    }
+}
+
+fn status(options: &StatusOptions) -> Result<Vec<String>> {
+    let mut before: Option<(Vec<Status>, u64)> = None;
+    loop {
+        let (all, now_ns) = (status::status(options.device.as_deref())?, kernel::monotonic_ns());
+        if let Some(path) = &options.metrics {
+            metrics::write(path, &all)?;
+        }
+        let earlier = before.as_ref().map(|(all, then_ns)| (all.as_slice(), (now_ns - then_ns) as f64 / 1e9));
+        let lines = match (options.json, &options.metrics) {
+            (true, _) => vec![status::json(&all)],
+            // A timer that writes metrics wants to hear of faults only.
+            (false, Some(_)) => Vec::new(),
+            (false, None) => status::text(&all, earlier),
+        };
+        let Some(seconds) = options.watch else { return Ok(lines) };
+        let mut out = std::io::stdout().lock();
+        let is_screen = !options.json && options.metrics.is_none() && out.is_terminal();
+        let clear = if is_screen { "\x1b[H\x1b[2J" } else { "" };
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        if write!(out, "{clear}{text}").and_then(|()| out.flush()).is_err() {
+            return Ok(Vec::new());
+        }
+        drop(out);
+        before = Some((all, now_ns));
+        std::thread::sleep(Duration::from_secs(seconds));
     }
 }

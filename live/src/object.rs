@@ -1,9 +1,10 @@
 //! The programs for the kernel: built in, or compiled now for a user's own policy.
 
 use crate::error::{Failure, Result, reason};
-use mousehole_policy::{Origin, Policy, headers_folder};
+use mousehole_policy::{Origin, headers_folder};
 use std::borrow::Cow;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs};
 
 include!("compile.rs");
@@ -25,12 +26,41 @@ pub(crate) fn named(policy: &Policy) -> Result<Named> {
             .display()
             .to_string(),
     };
-    Ok(Named { name: policy.c_name().to_string(), header })
+    Ok(Named::new(policy, header))
 }
 
 /// Returns the names of all programs that are built in.
 pub fn built_in() -> Vec<&'static str> {
     PROGRAMS.iter().map(|(name, _)| *name).collect()
+}
+
+/// Returns a program that is built in, by its name.
+pub fn built_in_object(name: &str) -> Option<&'static [u8]> {
+    PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, object)| *object)
+}
+
+/// Returns a program of shipped policies, named as the built-in ones are, compiled now with more arguments of clang's:
+/// for tests and measurements, which define `ML_REPLAY` or `ML_COUNT_ONLY`.
+///
+/// # Errors
+/// A sentence when clang is missing or refuses it.
+///
+/// # Panics
+/// When the name does not consist of three parts, each `none`, `droptail` or a shipped policy.
+pub fn compile_with(name: &str, more: &[&str]) -> Result<Vec<u8>> {
+    let parts: Vec<&str> = name.split('-').collect();
+    let policy = |part: &str| {
+        let found = mousehole_policy::policies().into_iter().find(|policy| policy.c_name() == part);
+        found.unwrap_or_else(|| panic!("{name}: there is no policy {part}"))
+    };
+    let marker = |part: &str| if part == "none" { Ok(None) } else { named(policy(part)).map(Some) };
+    assert_eq!(parts.len(), 3, "{name}");
+    let queue = match parts[2] {
+        "none" => Queue::None,
+        "droptail" => Queue::DropTail,
+        part => Queue::Dropper(named(policy(part))?),
+    };
+    compile(&Combination { marker: marker(parts[0])?, user: marker(parts[1])?, queue }, more)
 }
 
 /// Returns the object of a combination: the one built in, else one compiled by clang now.
@@ -42,7 +72,7 @@ pub(crate) fn object(combination: &Combination, is_shipped: bool) -> Result<Cow<
     let known = PROGRAMS.iter().find(|(known, _)| *known == name).filter(|_| is_shipped);
     match known {
         Some((_, object)) => Ok(Cow::Borrowed(*object)),
-        None => compile(combination).map(Cow::Owned),
+        None => compile(combination, &[]).map(Cow::Owned),
     }
 }
 
@@ -54,16 +84,21 @@ pub fn entry_bytes(bytes: &[u8]) -> Option<usize> {
     Some((map.key_size() + map.value_size()) as usize)
 }
 
-fn compile(combination: &Combination) -> Result<Vec<u8>> {
+fn compile(combination: &Combination, more: &[&str]) -> Result<Vec<u8>> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
     let headers = headers_folder()
         .map_err(|error| Failure::system("the policies' headers cannot be written", &error))?;
-    let folder = env::temp_dir().join(format!("mousehole-live-{}", std::process::id()));
+    let folder = env::temp_dir().join(format!(
+        "mousehole-live-{}-{}",
+        std::process::id(),
+        NUMBER.fetch_add(1, Ordering::Relaxed)
+    ));
     let made = fs::create_dir_all(&folder)
         .and_then(|()| SOURCES.iter().try_for_each(|(name, text)| fs::write(folder.join(name), text)));
     let result = made.map_err(|error| Failure::system(folder.display(), &error)).and_then(|()| {
         let object = folder.join("program.o");
         let (command, arguments) = (clang(), arguments(&headers, &folder, combination, &object));
-        let done = Command::new(&command).args(arguments).output().map_err(|error| {
+        let done = Command::new(&command).args(arguments).args(more).output().map_err(|error| {
             let why = "it compiles programs that are not built in, and is of the package clang";
             Failure::new(format!("{command} does not run ({}); {why}", reason(&error)))
         })?;

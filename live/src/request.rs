@@ -65,7 +65,7 @@ pub struct Request {
     /// Classes of HTB for green, yellow and red, such as `1:10`.
     #[serde(default)]
     pub classes: Vec<String>,
-    /// DSCP of packets that are not green.
+    /// DSCP of packets that are not green; or of yellow and red; or of green, yellow and red.
     #[serde(default = "default_dscp")]
     pub dscp: String,
     /// Whether marks that others have set are replaced.
@@ -101,6 +101,9 @@ pub struct Request {
     /// Whether super-packets are split before the program sees them.
     #[serde(default)]
     pub no_gso: bool,
+    /// Initial window of this host's connections, segments, by which published thresholds of windows are scaled.
+    #[serde(default)]
+    pub initial_window: Option<u32>,
 }
 
 fn default_dscp() -> String {
@@ -154,6 +157,7 @@ impl Request {
             replace: false,
             attach: Attach::Auto,
             no_gso: false,
+            initial_window: None,
         }
     }
 

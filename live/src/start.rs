@@ -11,8 +11,8 @@ use crate::home::{Home, Place};
 use crate::kernel::{self, Loaded, Maps};
 use crate::layout::{Control, Plain as _};
 use crate::object;
-use crate::record::{Record, SCHEMA, SavedQdisc, now};
-use crate::request::{Mode, Request};
+use crate::record::{Attachment, Record, SCHEMA, SavedQdisc, now};
+use crate::request::{Attach, Mode, Request};
 use crate::{agent, confirm, netlink, stop, tc};
 use mousehole_sim::units::Buffer;
 
@@ -69,6 +69,10 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
         confirm_by: manner.confirm_s.map(|seconds| now() + seconds),
         agent: None,
     };
+    if let Some(seconds) = manner.confirm_s {
+        // Before anything is attached, so that it is taken back even if this process is killed on the way.
+        confirm::spawn(name, record.since, seconds)?;
+    }
     place.make()?;
     let result = place
         .write_record(&record)
@@ -90,7 +94,6 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
         agent::spawn(name)?;
     }
     if let Some(seconds) = manner.confirm_s {
-        confirm::spawn(name, record.since, seconds)?;
         lines.push(format!("taken back in {seconds} s unless `mousehole-live confirm {name}` comes first"));
     }
     Ok(lines)
@@ -122,7 +125,7 @@ pub fn upgrade(name: &str) -> Result<Vec<String>> {
     }
     let maps = Maps { place: Some(&place), reuse: true, flows: record.request.flows };
     let loaded = kernel::load(&bytes, maps)?;
-    loaded.replace(&place)?;
+    loaded.replace(&place, device.index)?;
     record.version = env!("CARGO_PKG_VERSION").into();
     record.link_id = kernel::pinned_link(&place.link()).ok().map(|info| info.id);
     place.write_record(&record)?;
@@ -162,6 +165,11 @@ fn put(
         record.gso_max_segs = Some(gso_max_segs(&device.name)?);
         place.write_record(record)?;
         tc::ip(&["link", "set", "dev", &device.name, "gso_max_segs", "1"])?;
+    }
+    if request.attach != Attach::Tcx {
+        // Whether clsact is ours must be known even if this process ends before it can note what it did.
+        record.attachment = Some(Attachment::Clsact { added: !tc::has_clsact(&device.name)? });
+        place.write_record(record)?;
     }
     let (attachment, link) = loaded.attach(device, request.attach, place)?;
     (record.attachment, record.link_id) = (Some(attachment), link);
@@ -204,16 +212,28 @@ pub(crate) fn save(device: &Device, foreign: &tc::Qdisc) -> Result<SavedQdisc> {
     Ok(SavedQdisc::new(foreign, netlink::save_root(device.index)?))
 }
 
-/// Puts the queue disciplines in place, in one step each; the root comes last where it needs classes first.
+/// Puts the queue disciplines in place.
 fn add_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
+    set_qdiscs("replace", name, shaper, device)
+}
+
+/// Gives the queue disciplines that are in place other rates and limits; what they hold stays.
+///
+/// # Errors
+/// What `tc` says; those before have changed then.
+pub(crate) fn change_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
+    set_qdiscs("change", name, shaper, device)
+}
+
+fn set_qdiscs(verb: &str, name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
     match shaper {
         Shaper::None => Ok(()),
         Shaper::Fifo(fifo) => {
             let (rate, burst, limit) =
                 (fifo.rate.0.to_string(), fifo.burst.to_string(), limit(fifo, device).to_string());
             let mut words = vec![
-                "qdisc", "replace", "dev", name, "root", "handle", HANDLE, "tbf", "rate", &rate, "burst",
-                &burst, "limit", &limit,
+                "qdisc", verb, "dev", name, "root", "handle", HANDLE, "tbf", "rate", &rate, "burst", &burst,
+                "limit", &limit,
             ];
             let extra = (fifo.overhead - device.link_header_bytes).to_string();
             if extra != "0" {
@@ -227,13 +247,14 @@ fn add_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
             let least = (fifo.rate.0 / 100).max(1000).to_string();
             let overhead = (fifo.overhead - device.link_header_bytes).to_string();
             let default = format!("{:x}", deployment::class(0, *colours));
-            tc::run(&[
-                "qdisc", "replace", "dev", name, "root", "handle", HANDLE, "htb", "default", &default,
-            ])?;
+            // HTB itself cannot change, only its classes can.
+            if verb == "replace" {
+                tc::run(&["qdisc", verb, "dev", name, "root", "handle", HANDLE, "htb", "default", &default])?;
+            }
             let class = |parent: &str, id: &str, rate: &str, ceil: &str, priority: &str| {
                 let mut words = vec![
-                    "class", "replace", "dev", name, "parent", parent, "classid", id, "htb", "rate", rate,
-                    "ceil", ceil, "burst", &burst, "cburst", &burst, "prio", priority,
+                    "class", verb, "dev", name, "parent", parent, "classid", id, "htb", "rate", rate, "ceil",
+                    ceil, "burst", &burst, "cburst", &burst, "prio", priority,
                 ];
                 if overhead != "0" {
                     words.extend(["overhead", &overhead]);
@@ -249,7 +270,7 @@ fn add_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
                     Buffer::Packets(packets) => ("pfifo", packets.to_string()),
                     Buffer::Bytes(bytes) => ("bfifo", bytes.to_string()),
                 };
-                tc::run(&["qdisc", "replace", "dev", name, "parent", &id, kind, "limit", &limit])?;
+                tc::run(&["qdisc", verb, "dev", name, "parent", &id, kind, "limit", &limit])?;
             }
             Ok(())
         }

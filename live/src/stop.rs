@@ -1,7 +1,7 @@
 //! `down`: what was there before comes back.
 
 use crate::error::{Failure, Result};
-use crate::home::{Home, Place, places};
+use crate::home::{self, Home, Place, places};
 use crate::record::{Attachment, Record, SCHEMA};
 use crate::{device, kernel, netlink, tc};
 
@@ -10,8 +10,8 @@ use crate::{device, kernel, netlink, tc};
 /// # Errors
 /// A sentence when nothing of ours is there, or something cannot be taken back.
 pub fn stop(name: &str) -> Result<Vec<String>> {
-    let home = Home::lock()?;
-    let place = home.find(name)?.ok_or_else(|| nothing(name))?;
+    let _home = Home::lock()?;
+    let place = home::find(name)?.ok_or_else(|| nothing(name))?;
     match place.record() {
         Ok(record) => take_back(&place, &record),
         Err(_) => {
@@ -27,8 +27,8 @@ pub fn stop(name: &str) -> Result<Vec<String>> {
 /// # Errors
 /// As [`stop`].
 pub fn stop_unconfirmed(name: &str, since: u64) -> Result<Vec<String>> {
-    let home = Home::lock()?;
-    let Some(place) = home.find(name)? else { return Ok(Vec::new()) };
+    let _home = Home::lock()?;
+    let Some(place) = home::find(name)? else { return Ok(Vec::new()) };
     match place.record() {
         Ok(record) if record.since == since && record.confirm_by.is_some() => take_back(&place, &record),
         _ => Ok(Vec::new()),
@@ -62,14 +62,16 @@ pub fn nothing(name: &str) -> Failure {
 
 /// Returns whether the program of a record runs.
 pub fn is_running(place: &Place, record: &Record) -> bool {
-    match record.attachment {
-        Some(Attachment::Clsact { .. }) => {
-            let ours = kernel::pinned_program(&place.program()).ok();
-            ours.is_some() && ours == kernel::filter_program(record.index)
-        }
-        // The link may be there although the command was killed before it noted that.
-        _ => kernel::pinned_link(&place.link()).is_ok_and(|info| info.device != 0),
-    }
+    // Either may be there although the command was killed before it noted that.
+    is_our_filter(place, record.index)
+        || kernel::pinned_link(&place.link()).is_ok_and(|info| info.device != 0)
+}
+
+/// Returns whether the filter at a device is that of a place. Its program may be the one that an upgrade puts there.
+fn is_our_filter(place: &Place, index: u32) -> bool {
+    let here = kernel::filter_program(index);
+    let pins = [place.program(), place.next_program()];
+    here.is_some() && pins.iter().any(|path| kernel::pinned_program(path).ok() == here)
 }
 
 /// Takes back everything that a record says, in the reverse order: queue disciplines, program, maps, record. Steps
@@ -94,13 +96,12 @@ pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
             tc::ip(&["link", "set", "dev", name, "gso_max_segs", &segments.to_string()])?;
         }
     }
-    // The filter's program may have been attached before the record could say so.
-    let is_filter = place.program().exists();
-    if is_filter && name.is_some() {
-        let ours = kernel::pinned_program(&place.program()).ok();
-        if ours.is_some() && ours == kernel::filter_program(record.index) {
-            let added = matches!(record.attachment, Some(Attachment::Clsact { added: true }));
-            kernel::detach_filter(record.index, added)?;
+    if name.is_some() {
+        if is_our_filter(place, record.index) {
+            kernel::detach_filter(record.index)?;
+        }
+        if record.attachment == Some(Attachment::Clsact { added: true }) {
+            kernel::remove_clsact(record.index);
         }
     }
     place.remove_pins()?;

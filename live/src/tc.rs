@@ -2,6 +2,8 @@
 
 use crate::error::{Failure, Result};
 use serde_json::Value;
+use std::io;
+use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 /// A queue discipline at a device's root or below it, as `tc -j qdisc show` tells.
@@ -80,8 +82,23 @@ pub fn root_of(all: &[Qdisc]) -> Option<&Qdisc> {
     all.iter().find(|qdisc| qdisc.parent.is_none() && qdisc.kind != "clsact" && qdisc.kind != "ingress")
 }
 
+/// Returns whether a device has a `clsact`. It fails as [`run`] does.
+pub fn has_clsact(device: &str) -> Result<bool> {
+    Ok(qdiscs(device)?.iter().any(|qdisc| qdisc.kind == "clsact"))
+}
+
 fn command(program: &str, words: &[&str]) -> Result<String> {
-    let done = Command::new(program).args(words).output().map_err(|error| {
+    let mut command = Command::new(program);
+    command.args(words);
+    // A child that outlived this process would change something after `down` has looked.
+    // SAFETY: prctl is allowed between fork and exec.
+    unsafe {
+        command.pre_exec(|| match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        });
+    }
+    let done = command.output().map_err(|error| {
         Failure::system(format!("{program} does not run; it is of the package iproute2"), &error)
     })?;
     if !done.status.success() {

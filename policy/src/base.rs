@@ -227,3 +227,47 @@ impl Backlog {
         self.colour_bytes[colour.index()] -= u64::from(ip_bytes);
     }
 }
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_flags__keeps_the_flags_that_are_set() {
+        let view = View::new(40).with_flags(View::ECT | View::SYN).with_flags(View::SYN | View::ACK);
+        assert_eq!(view.flags, View::ECT | View::SYN | View::ACK);
+    }
+
+    #[test]
+    fn backlog__counts_each_colour_and_all() {
+        let mut backlog = Backlog::new(2, 3000, 7);
+        backlog.add(Colour::Yellow, 500);
+        backlog.add(Colour::Yellow, 40);
+        backlog.remove(Colour::Yellow, 500);
+        backlog.remove(Colour::Green, 1000);
+        let expected = Backlog {
+            packets: 2,
+            bytes: 2040,
+            idle_since_ns: 7,
+            colour_packets: [1, 1, 0],
+            colour_bytes: [2000, 40, 0],
+        };
+        assert_eq!(backlog, expected);
+    }
+
+    #[test]
+    fn verdicts__of_c_and_which_of_them_drop() {
+        let all = [0, 1, 2, 3, 9].map(Verdict::from_c);
+        use Verdict::{Early, Forced, Mark, Pass};
+        assert_eq!(all, [Pass, Mark, Early, Forced, Forced]);
+        assert_eq!(all.map(Verdict::drops), [false, false, true, true, true]);
+    }
+
+    #[test]
+    fn colours__of_c_and_their_names() {
+        let all = [0, 1, 2, 9].map(Colour::from_c);
+        assert_eq!(all, [Colour::Green, Colour::Yellow, Colour::Red, Colour::Red]);
+        assert_eq!(all.map(Colour::name), ["green", "yellow", "red", "red"]);
+    }
+}

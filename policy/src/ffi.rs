@@ -4,7 +4,7 @@ use crate::base::{Backlog, View};
 use std::ffi::{c_char, c_void};
 
 /// `MH_POLICY_ABI`.
-pub(crate) const ABI: u32 = 1;
+pub(crate) const ABI: u32 = 2;
 pub(crate) const MARKER: u32 = 1;
 pub(crate) const DROPPER: u32 = 2;
 pub(crate) const PER_CONNECTION: u32 = 1;
@@ -82,6 +82,7 @@ pub(crate) type DropFn =
     unsafe extern "C" fn(*const c_void, *mut c_void, *const View, *const Backlog, u64, u32) -> u32;
 pub(crate) type ExpiredFn = unsafe extern "C" fn(*const c_void, *const c_void, u64) -> u32;
 pub(crate) type FlowEndFn = unsafe extern "C" fn(*const c_void, *const c_void, *mut c_void);
+pub(crate) type RestartsFn = unsafe extern "C" fn(*const c_void, *const c_void, *const View, u64) -> u32;
 pub(crate) type PeriodFn = unsafe extern "C" fn(*const c_void) -> u64;
 pub(crate) type ClassifyFn = unsafe extern "C" fn(*const c_void, *const c_void, *const c_void) -> u32;
 pub(crate) type ControlFn = unsafe extern "C" fn(*const c_void, *mut c_void, *const Counts, u64) -> u32;
@@ -120,6 +121,9 @@ pub(crate) struct RawPolicy {
     pub control: Option<ControlFn>,
     pub shape: Option<ShapeFn>,
     pub departed: Option<DepartedFn>,
+    pub restarts: Option<RestartsFn>,
+    pub published_offset: u32,
+    pub published_bytes: u32,
 }
 
 // SAFETY: a description is constant data and functions that keep no state of their own.
@@ -167,11 +171,12 @@ mod tests {
         let rust = [
             layout!(View: ip_bytes, segments, window_hint, colour, flags, application, sequence),
             layout!(Backlog: bytes, idle_since_ns, colour_bytes, packets, colour_packets),
+            crate::full_buffer::layout(),
             layout!(RawLinkContext: rate_bps, bottleneck_bps, buffer_bytes, buffer_packets, shares, parameters, parameter_count),
             layout!(RawParameter: name, value, meaning, source, choices, least, most, kind, bits, mask, offset, bytes, count, stride),
             layout!(RawPolicy: abi, kind, key, returns, flags, params_bytes, flow_bytes, state_bytes, parameter_count,
                 reading_count, name, summary, source, detail, unread, parameters, readings, setup, draws, mark, drop,
-                expired, flow_end, period, classify, control, shape, departed),
+                expired, flow_end, period, classify, control, shape, departed, restarts, published_offset, published_bytes),
         ]
         .concat();
         assert_eq!(c.iter().map(|&at| at as usize).collect::<Vec<_>>(), rust);

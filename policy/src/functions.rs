@@ -23,11 +23,13 @@ pub enum Function {
     Shape = 5,
     /// `*_departed`.
     Departed = 6,
+    /// `*_restarts`.
+    Restarts = 7,
 }
 
 impl Function {
     /// All functions, in the order of their numbers.
-    pub const ALL: [Function; 7] = [
+    pub const ALL: [Function; 8] = [
         Function::Packet,
         Function::Expired,
         Function::FlowEnd,
@@ -35,11 +37,13 @@ impl Function {
         Function::Control,
         Function::Shape,
         Function::Departed,
+        Function::Restarts,
     ];
 
     /// Returns its name in C, without the policy's.
     pub fn name(self) -> &'static str {
-        ["packet", "expired", "flow_end", "classify", "control", "shape", "departed"][self as usize]
+        ["packet", "expired", "flow_end", "classify", "control", "shape", "departed", "restarts"]
+            [self as usize]
     }
 }
 
@@ -85,6 +89,7 @@ impl Policy {
             Function::Control => raw.control.is_some(),
             Function::Shape => raw.shape.is_some(),
             Function::Departed => raw.departed.is_some(),
+            Function::Restarts => raw.restarts.is_some(),
         }
     }
 
@@ -129,6 +134,7 @@ impl Policy {
                     }
                     0
                 }
+                Function::Restarts => raw.restarts.map_or(0, |restarts| restarts(p, f, view, now_ns).into()),
             }
         }
     }

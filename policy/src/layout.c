@@ -3,6 +3,7 @@
  * The layout of the structs that every policy is called with, for the checks in src/ffi.rs.
  */
 #define MH_DESCRIBE
+#include "mousehole/full_buffer.h"
 #include "mousehole/policy.h"
 
 /* Size and offsets of each struct's members, in their order; a struct begins with its size. */
@@ -14,6 +15,8 @@ const unsigned int mh_layout[] = {
 	sizeof(struct mh_backlog), offsetof(struct mh_backlog, bytes), offsetof(struct mh_backlog, idle_since_ns),
 	offsetof(struct mh_backlog, colour_bytes), offsetof(struct mh_backlog, packets),
 	offsetof(struct mh_backlog, colour_packets),
+
+	sizeof(struct mh_limit), offsetof(struct mh_limit, count), offsetof(struct mh_limit, unit),
 
 	sizeof(struct mh_link_context), offsetof(struct mh_link_context, rate_bps), offsetof(struct mh_link_context, bottleneck_bps),
 	offsetof(struct mh_link_context, buffer_bytes), offsetof(struct mh_link_context, buffer_packets),
@@ -39,7 +42,8 @@ const unsigned int mh_layout[] = {
 	offsetof(struct mh_policy, mark), offsetof(struct mh_policy, drop), offsetof(struct mh_policy, expired),
 	offsetof(struct mh_policy, flow_end), offsetof(struct mh_policy, period),
 	offsetof(struct mh_policy, classify), offsetof(struct mh_policy, control), offsetof(struct mh_policy, shape),
-	offsetof(struct mh_policy, departed),
+	offsetof(struct mh_policy, departed), offsetof(struct mh_policy, restarts),
+	offsetof(struct mh_policy, published_offset), offsetof(struct mh_policy, published_bytes),
 };
 const unsigned int mh_layout_length = sizeof(mh_layout) / sizeof(mh_layout[0]);
 

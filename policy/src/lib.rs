@@ -7,6 +7,7 @@
 
 mod base;
 mod ffi;
+mod full_buffer;
 mod functions;
 mod load;
 mod parameter;
@@ -17,6 +18,7 @@ mod virtual_fifo;
 
 pub use base::{Application, Backlog, COLOURS, Colour, NEVER, Verdict, View};
 pub use ffi::Counts;
+pub use full_buffer::{FullBuffer, Limit};
 pub use functions::{Arguments, Field, Function};
 pub use load::{LoadError, c_compiler, check_defaults, headers_folder, load, load_description};
 pub use parameter::{Kind, Parameter, ParameterError, Value};

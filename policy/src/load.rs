@@ -213,6 +213,9 @@ fn run_compiler(compiler: &str, include: &Path, object: &Path, source: &Path) ->
     }
 }
 
+/// Most bytes that slow steps of a marker publish to its packets: a cache line.
+const MOST_PUBLISHED_BYTES: u32 = 64;
+
 fn check_description(raw: &RawPolicy) -> Result<(), String> {
     if raw.abi != ABI {
         return Err(format!("was made for version {} of policy.h; this is version {ABI}", raw.abi));
@@ -229,6 +232,19 @@ fn check_description(raw: &RawPolicy) -> Result<(), String> {
     }
     if raw.control.is_some() && raw.period.is_none() {
         return Err("offers control but no period, so that nobody would call it; add MH_PERIOD(…)".into());
+    }
+    if u64::from(raw.published_offset) + u64::from(raw.published_bytes) > u64::from(raw.state_bytes)
+        || raw.published_bytes > MOST_PUBLISHED_BYTES
+    {
+        return Err(format!(
+            "publishes {} bytes; allowed: a member of the state of at most {MOST_PUBLISHED_BYTES} bytes, by MH_PUBLISHES(…)",
+            raw.published_bytes
+        ));
+    }
+    if raw.restarts.is_some() && raw.flow_end.is_none() {
+        return Err(
+            "offers restarts but no flow_end, so that nothing would follow; add MH_FLOW_END(…)".into()
+        );
     }
     if raw.params_bytes == 0
         || raw.params_bytes > 1 << 16

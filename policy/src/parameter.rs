@@ -167,7 +167,7 @@ impl Parameter {
             _ => "",
         };
         let is_time = matches!(self.kind, Kind::Time | Kind::Timeout);
-        let is_tiny = self.least > 0.0 && self.least <= 1e-9;
+        let is_tiny = self.least <= 1e-9;
         let has_end = self.most.is_finite() && !(is_time && self.most >= 1e9);
         let (least, most) = (plain(self.least), plain(self.most));
         match (self.least > 0.0, has_end) {
@@ -253,5 +253,77 @@ impl Kind {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    fn of(kind: Kind) -> Parameter {
+        Parameter::new("p", kind, "1", "what it does", "ours")
+    }
+
+    #[test]
+    fn with__changes_what_it_names() {
+        let changed = of(Kind::Number).with_range(2.0, 5.0).with_default("3", "a paper");
+        let expected = Parameter {
+            name: "p",
+            kind: Kind::Number,
+            default: "3",
+            least: 2.0,
+            most: 5.0,
+            meaning: "what it does",
+            source: "a paper",
+        };
+        assert_eq!(changed, expected);
+        assert_eq!(
+            ["1.9", "2", "5", "5.1"].map(|text| changed.parse(text).is_ok()),
+            [false, true, true, false]
+        );
+    }
+
+    #[test]
+    fn parse__takes_shares_of_up_to_ten_times() {
+        assert_eq!(of(Kind::Length).parse("1000%"), Ok(Value::Share(1000.0)));
+        assert!(of(Kind::Length).parse("1000.1%").is_err());
+        assert_eq!(of(Kind::Rate).parse("0.1%"), Ok(Value::Share(0.1)));
+        assert!(of(Kind::Rate).parse("0%").is_err());
+    }
+
+    #[test]
+    fn parse__takes_a_buffer_of_at_least_one_packet() {
+        let buffer = of(Kind::Buffer);
+        for (text, value) in [
+            ("1p", Value::Packets(1.0)),
+            ("50p", Value::Packets(50.0)),
+            ("1500B", Value::Number(1500.0)),
+            ("1000GB", Value::Number(1e12)),
+        ] {
+            assert_eq!(buffer.parse(text), Ok(value), "{text}");
+        }
+        for text in ["0p", "-1p", "p", "1499B", "1001GB", "50"] {
+            assert!(buffer.parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn allowed__names_the_ends_that_a_range_has() {
+        let number = |least, most| of(Kind::Number).with_range(least, most).allowed();
+        assert_eq!(number(0.0, f64::INFINITY), "a number");
+        assert_eq!(number(f64::MIN_POSITIVE, f64::INFINITY), "a number; above 0");
+        assert_eq!(number(2.0, f64::INFINITY), "a number; at least 2");
+        assert_eq!(number(1e-10, 1.0), "a number; above 0, at most 1");
+        assert_eq!(number(0.0, 1.0), "a number; 0 to 1");
+        assert_eq!(number(1e-4, 1e13), "a number; 1e-4 to 1e13");
+        assert_eq!(of(Kind::Time).allowed(), "a time, such as 5ms or 1s");
+        assert_eq!(of(Kind::Time).with_range(0.0, 60.0).allowed(), "a time, such as 5ms or 1s; 0 to 60 s");
+    }
+
+    #[test]
+    fn describe__lists_words_with_or_before_the_last() {
+        let described = [&["a", "-", "b", "c"][..], &["a", "b"], &["-", "a"], &["-"]];
+        assert_eq!(described.map(|words| Kind::Choice(words).describe()), ["a, b or c", "a or b", "a", ""]);
     }
 }

@@ -5,6 +5,7 @@ use crate::ffi::{self, Counts, RawParameter, RawPolicy};
 use crate::parameter::{Kind, Parameter};
 use crate::params::{Params, State};
 use std::ffi::{CStr, c_char};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{LazyLock, RwLock};
 
@@ -186,7 +187,7 @@ impl Policy {
         self.raw.flags & ffi::READS_COLOURS != 0
     }
 
-    /// Returns whether a dropper's verdicts depend on window hints.
+    /// Returns whether its colours or verdicts depend on window hints.
     pub fn reads_hints(&self) -> bool {
         self.raw.flags & ffi::READS_HINTS != 0
     }
@@ -201,6 +202,13 @@ impl Policy {
         self.raw.expired.is_some()
     }
 
+    /// Returns the bytes of a marker's state that its slow steps write and its packets only read; empty if there are
+    /// none. The bytes before are the packets', those after are the slow steps' (`policy.h`).
+    pub fn published(&self) -> Range<usize> {
+        let offset = self.raw.published_offset as usize;
+        offset..offset + self.raw.published_bytes as usize
+    }
+
     /// Returns whether a marker can shape.
     pub fn shapes(&self) -> bool {
         self.raw.shape.is_some()
@@ -213,7 +221,11 @@ impl Policy {
 
     /// Returns the function that colours a packet; `None` of a dropper.
     pub fn marker(&'static self) -> Option<MarkFn> {
-        self.raw.mark.map(|function| MarkFn { function, returns_hint: self.returns_hint() })
+        self.raw.mark.map(|function| MarkFn {
+            function,
+            returns_hint: self.returns_hint(),
+            restarts: self.raw.restarts.zip(self.raw.flow_end),
+        })
     }
 
     /// Returns the function that judges a packet; `None` of a marker.
@@ -323,10 +335,13 @@ impl Policy {
 pub struct MarkFn {
     function: ffi::MarkFn,
     returns_hint: bool,
+    /// Whether a packet starts its flow anew, and what is to be told of the flow before.
+    restarts: Option<(ffi::RestartsFn, ffi::FlowEndFn)>,
 }
 
 impl MarkFn {
-    /// Returns what the marker says of a packet of `flow`; `random` is 32 uniform bits.
+    /// Returns what the marker says of a packet of `flow`; `random` is 32 uniform bits. A flow that the packet starts
+    /// anew has ended before.
     #[inline]
     pub fn call(
         &self,
@@ -355,7 +370,16 @@ impl MarkFn {
         now_ns: u64,
         random: u32,
     ) -> u32 {
-        // SAFETY: parameters and states are of the policy whose function this is; it touches nothing else.
+        if let Some((restarts, flow_end)) = self.restarts {
+            let former = flow.as_ptr().cast();
+            // SAFETY: parameters and states are of the policy whose functions these are; they touch nothing else.
+            unsafe {
+                if restarts(params.pointer(), former, view, now_ns) != 0 {
+                    flow_end(params.pointer(), former, state.as_mut_ptr().cast());
+                }
+            }
+        }
+        // SAFETY: as above.
         unsafe {
             (self.function)(
                 params.pointer(),

@@ -47,3 +47,42 @@ pub fn with_unit(text: &str, units: Units) -> Option<f64> {
     let (_, scale) = units.iter().find(|(name, _)| *name == lower)?;
     number(value).map(|value| value * scale)
 }
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn number__is_finite_and_not_negative() {
+        for (text, value) in [("0", 0.0), ("2.5", 2.5), ("1e3", 1000.0)] {
+            assert_eq!(number(text), Some(value), "{text}");
+        }
+        for text in ["", "x", "-1", "-inf", "inf", "NaN", "1e999"] {
+            assert_eq!(number(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn split__takes_signs_and_points_with_the_number() {
+        for (text, parts) in [
+            ("15kB", ("15", "kB")),
+            (" 1.5 mbit ", ("1.5", "mbit")),
+            ("-3ms", ("-3", "ms")),
+            ("+3", ("+3", "")),
+            ("never", ("", "never")),
+        ] {
+            assert_eq!(split(text), parts, "{text}");
+        }
+    }
+
+    #[test]
+    fn with_unit__needs_a_number_and_a_unit_of_its_kind() {
+        assert_eq!(with_unit("2 MiB", SIZE), Some(2097152.0));
+        assert_eq!(with_unit("3kbps", RATE), Some(24_000.0));
+        assert_eq!(with_unit("2min", TIME), Some(120.0));
+        for text in ["2", "ms", "-2ms", "2kB", "2ms3"] {
+            assert_eq!(with_unit(text, TIME), None, "{text}");
+        }
+    }
+}

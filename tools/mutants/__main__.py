@@ -6,8 +6,8 @@ happens in copies of the tree under build/mutants. `tools/mutants.toml` names th
 explained. Any other survivor is printed with its change, and the exit code is 1.
 
 `python -m tools.mutants python|c|rust [--sample N] [--again] [--files PATH ...]`; `make mutants` runs all
-three. A sample is drawn with a fixed seed; without `--sample` every change is tried. `--again`, for Python
-and C, tries only what survived the last time.
+three. A sample is drawn with a fixed seed; without `--sample` every change is tried. `--again` tries
+only what survived the last time.
 """
 
 from __future__ import annotations
@@ -46,10 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _tried(chosen: argparse.Namespace, record: Record) -> Iterator[Outcome]:
-    if chosen.language == "rust":
-        return rust.outcomes(chosen.files, chosen.sample)
     only = record.survivors() if chosen.again else None
-    return {"python": python.outcomes, "c": c.outcomes}[chosen.language](chosen.files, chosen.sample, only)
+    outcomes = {"python": python.outcomes, "c": c.outcomes, "rust": rust.outcomes}[chosen.language]
+    return outcomes(chosen.files, chosen.sample, only)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from tools.mutants.changes import Mutant, Outcome, ToolError
 from tools.mutants.workspace import BUILD, cargo_mutants, copy_tree, run
@@ -14,6 +18,10 @@ FOLDERS = ("policy/src", "sim/src/tcp", "sim/src/queue", "sim/src/marker")
 TREE = BUILD / "tree-rust"
 LONGEST_S = 300
 """Seconds after which the tests of a change are ended; a change that makes a loop endless is noticed."""
+DEAR = (
+    "properties::", "reference_models::", "rio_ps::", "size_history::", "token_buckets::", "lfp::", "shred::",
+)  # fmt: skip
+"""Tests of the policies that take longest: they run only for changes that the others do not notice."""
 BUILDING = {
     "CARGO_TARGET_DIR": str(BUILD / "target-rust"),
     # Each change is compiled once and run once: the time of the compiler counts.
@@ -22,31 +30,59 @@ BUILDING = {
 }
 
 
-def outcomes(files: Sequence[str], sample: int | None) -> Iterator[Outcome]:
-    """Tries the changes that cargo-mutants makes to the Rust crates."""
+def outcomes(files: Sequence[str], sample: int | None, only: Container[Mutant] | None) -> Iterator[Outcome]:
+    """Tries cargo-mutants' changes of `files`, or of all folders; of `only`, if given."""
     copy_tree(TREE)
-    chosen = list(files) or [f"{folder}/**/*.rs" for folder in FOLDERS]
-    command = [str(cargo_mutants()), "mutants", "--dir", str(TREE), "--output", str(BUILD), "--no-shuffle"]
-    command += ["--in-place", "--test-workspace", "false", "--timeout", str(LONGEST_S)]
+    listed = json.loads(run([*_command(files), "--list", "--json"]))
+    found = {str(one["name"]): mutant_of(one, TREE) for one in listed}
+    if only is not None:
+        found = {name: mutant for name, mutant in found.items() if mutant in only}
+    if sample is not None and sample < len(found):
+        found = dict(random.Random(1).sample(list(found.items()), sample))  # noqa: S311
+    cheap = [part for name in DEAR for part in ("--skip", name)]
+    first = _tried(files, found, cheap)
+    yield from (outcome for outcome in first if outcome.is_noticed)
+    left = {outcome.mutant for outcome in first if not outcome.is_noticed}
+    yield from _tried(files, {name: mutant for name, mutant in found.items() if mutant in left}, DEAR)
+
+
+def _command(files: Sequence[str]) -> list[str]:
+    globs = list(files) or [f"{folder}/**/*.rs" for folder in FOLDERS]
+    chosen = [part for glob in globs for part in ("--file", glob)]
+    return [str(cargo_mutants()), "mutants", "--dir", str(TREE), *chosen]
+
+
+def _tried(files: Sequence[str], chosen: Mapping[str, Mutant], tests: Sequence[str]) -> list[Outcome]:
+    """Tries changes by their names; `tests` are the test programs' arguments."""
+    if not chosen:
+        return []
+    command = [*_command(files), "--output", str(BUILD), "--no-shuffle", "--in-place"]
+    command += ["--test-workspace", "false", "--timeout", str(LONGEST_S)]
     command += ["--cargo-test-arg=--lib", "--cargo-test-arg=--tests"]
-    command += [part for glob in chosen for part in ("--file", glob)]
-    if sample is not None:
-        every = max(1, len(run([*command, "--list"]).splitlines()) // max(1, sample))
-        command += ["--sharding", "round-robin", "--shard", f"0/{every}"]
+    command += [part for name in chosen for part in ("--re", f"^{re.escape(name)}$")]
     environment = {**os.environ, **BUILDING}
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    done = subprocess.run(
+        [*command, "--", "--", *tests], check=False, capture_output=True, text=True, env=environment
+    )
     # 0: all noticed; 2: some missed; 3: some timed out.
     if done.returncode not in (0, 2, 3):
         raise ToolError(f"cargo-mutants ended with {done.returncode}: {(done.stderr or done.stdout)[-500:]}")
-    yield from read_outcomes(json.loads((BUILD / "mutants.out" / "outcomes.json").read_text()))
+    outcomes = read_outcomes(json.loads((BUILD / "mutants.out" / "outcomes.json").read_text()), TREE)
+    # cargo-mutants tries every change of a struct's fields, asked for or not.
+    wanted = set(chosen.values())
+    return [outcome for outcome in outcomes if outcome.mutant in wanted]
 
 
-def read_outcomes(found: dict[str, list[dict[str, object]]]) -> Iterator[Outcome]:
+def read_outcomes(found: dict[str, list[dict[str, Any]]], tree: Path) -> Iterator[Outcome]:
     """Yields the outcomes in cargo-mutants' `outcomes.json`, without changes that do not compile."""
     for one in found["outcomes"]:
         scenario = one["scenario"]
         if isinstance(scenario, dict) and one["summary"] != "Unviable":
-            mutant = scenario["Mutant"]
-            name = str(mutant["name"]).split(": ", 1)[-1]
-            change = Mutant(str(mutant["file"]), name, str(mutant["replacement"]))
-            yield Outcome(change, one["summary"] != "MissedMutant")
+            yield Outcome(mutant_of(scenario["Mutant"], tree), one["summary"] != "MissedMutant")
+
+
+def mutant_of(described: dict[str, Any], tree: Path) -> Mutant:
+    """Returns a change: the line at which it begins; the column there, and what cargo-mutants calls it."""
+    file, line = described["file"], described["span"]["start"]["line"]
+    before = (tree / file).read_text().splitlines()[line - 1].strip()
+    return Mutant(file, before, described["name"].removeprefix(f"{file}:{line}:"))

@@ -58,6 +58,10 @@ static inline __attribute__((always_inline)) u64 mh_check_call(const mh_check_pa
 	case MH_CHECK_SHAPE:
 		return MH_CHECK_FUNCTION(_shape)(params, flow, state, &record->view, record->now_ns);
 #endif
+#ifdef MH_CHECK_HAS_RESTARTS
+	case MH_CHECK_RESTARTS:
+		return MH_CHECK_FUNCTION(_restarts)(params, flow, &record->view, record->now_ns);
+#endif
 #ifdef MH_CHECK_HAS_DEPARTED
 	case MH_CHECK_DEPARTED:
 		MH_CHECK_FUNCTION(_departed)(params, state, record->view.colour, &record->backlog, record->now_ns);

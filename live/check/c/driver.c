@@ -153,6 +153,9 @@ static u64 call(struct world *world, const struct mh_check_record *record, u32 r
 	case MH_CHECK_SHAPE:
 		at_function = "shape";
 		return policy->shape(params, flow, state, view, record->now_ns);
+	case MH_CHECK_RESTARTS:
+		at_function = "restarts";
+		return policy->restarts(params, flow, view, record->now_ns);
 	default:
 		at_function = "departed";
 		policy->departed(params, state, view->colour, world->backlog.bytes, record->now_ns);
@@ -180,6 +183,39 @@ static u32 is_same(const struct world *a, const struct world *b)
 	       !memcmp(a->state.bytes, b->state.bytes, policy->state_bytes);
 }
 
+/* Changes every byte of a part of the state. */
+static void scramble(unsigned char *state, size_t from, size_t to)
+{
+	for (; from < to; from++)
+		state[from] ^= 0xff;
+}
+
+/*
+ * Refuses a call that reads or writes a part of the state that is not its own: packets what stands after `published`,
+ * slow steps what stands before. `before` is the state that it was called with, `one` what it left. `restarts` and
+ * `expired` are not given the state.
+ */
+static void check_parts(const struct world *one, struct world *other, const void *params, const void *flow,
+			const unsigned char *before, const struct mh_check_record *record, u64 outcome)
+{
+	u32 is_packet = record->call == MH_CHECK_PACKET || record->call == MH_CHECK_SHAPE;
+	size_t from = policy->published_offset, end = from + policy->published_bytes, all = policy->state_bytes;
+	size_t others_from = is_packet ? end : 0, others_end = is_packet ? all : from;
+	size_t kept_from = is_packet ? from : 0, kept_end = is_packet ? all : from;
+	const unsigned char *after = one->state.bytes;
+	unsigned char *state = other->state.bytes;
+
+	if (memcmp(after + kept_from, before + kept_from, kept_end - kept_from))
+		fail("writes_part", 0);
+	fill(other, params, flow, before, record);
+	scramble(state, others_from, others_end);
+	if (call(other, record, record->random) != outcome)
+		fail("reads_part", 0);
+	scramble(state, others_from, others_end);
+	if (!is_same(one, other))
+		fail("reads_part", 0);
+}
+
 /* Plays one record, twice on equal copies, and keeps the state it leaves. */
 static u64 play(struct world *one, struct world *other, const void *params, void *flow, void *state,
 		const struct mh_check_record *record, u32 draws)
@@ -203,6 +239,8 @@ static u64 play(struct world *one, struct world *other, const void *params, void
 		    (again == MH_PASS && (outcome != MH_PASS || !is_same(one, other))))
 			fail("strictest", record->random);
 	}
+	if (policy->published_bytes)
+		check_parts(one, other, params, flow, state, record, outcome);
 	memcpy(flow, one->flow.bytes, policy->flow_bytes);
 	memcpy(state, one->state.bytes, policy->state_bytes);
 	return outcome;

@@ -15,7 +15,8 @@ enum {
 	MH_CHECK_CLASSIFY = 3,
 	MH_CHECK_CONTROL = 4,
 	MH_CHECK_SHAPE = 5,
-	MH_CHECK_DEPARTED = 6
+	MH_CHECK_DEPARTED = 6,
+	MH_CHECK_RESTARTS = 7
 };
 
 /* How many flows share a state in a case, and how many records a case has. Both are powers of two. */

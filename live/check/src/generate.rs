@@ -213,7 +213,7 @@ impl Generator {
             Function::Shape => random.pick(&[Now, Size]),
             Function::Departed => random.pick(&[Now, Packets]),
             Function::Control => random.pick(&[Now, Count(0), Count(1), Count(2), Count(3)]),
-            Function::Expired => Now,
+            Function::Expired | Function::Restarts => Now,
             Function::FlowEnd | Function::Classify => return None,
         })
     }

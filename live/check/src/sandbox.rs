@@ -192,6 +192,12 @@ impl<'a> Sandbox<'a> {
             "strictest" => format!(
                 "{at} is not strictest at random 0, which .flags = MH_LEAST_IS_STRICTEST promises; leave the flag out"
             ),
+            "writes_part" => format!(
+                "{at} writes a part of the state that is not its own; packets write what stands before the member published, slow steps published and what stands after it"
+            ),
+            "reads_part" => format!(
+                "{at} reads a part of the state that is not its own; packets read no further than the member published, slow steps nothing before it"
+            ),
             "period" => "period returns 0 ns; the caller would sweep without end".into(),
             _ => format!("{at} fails ({kind})"),
         }

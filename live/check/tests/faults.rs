@@ -210,3 +210,32 @@ fn target__is_a_header_or_a_name() {
     assert!(error.starts_with("there is no policy no-such-policy; allowed: the path of a header"), "{error}");
     assert!(check("sfd", &FEW).unwrap().is_good());
 }
+
+/// Returns a copy of LFP's header under another name, changed in one place.
+fn changed_lfp(from: &str, to: &str) -> Report {
+    let folder = Folder::new("own-lfp");
+    let shipped = mousehole_policy::headers_folder().unwrap().join("mousehole/lfp.h");
+    let text =
+        std::fs::read_to_string(shipped).unwrap().replace("lfp", "own_lfp").replace("LFP_H", "OWN_LFP_H");
+    let text = text.replace("#include \"", "#include \"mousehole/");
+    assert!(text.contains(from), "{from} is not in the header");
+    check(&folder.write("own-lfp", &text.replacen(from, to, 1)), &FEW).unwrap()
+}
+
+/// Packets and slow steps run in different places, so neither may touch what is the other's.
+#[test]
+fn parts_of_the_state__are_their_owners() {
+    let (packet, ended) =
+        ("\topen = mh_own_lfp_open(params, state, now_ns);\n", "\tif (!flow->meter.packets)\n");
+    let report = changed_lfp(packet, packet);
+    assert!(report.is_good(), "{report}");
+    for (place, line, with) in [
+        (packet, "\tstate->published.quantile++;\n", "packet (record "),
+        (packet, "\tstate->history.count++;\n", "writes a part of the state that is not its own"),
+        (packet, "\tstate->open = state->history.count & 1;\n", "packets read no further than"),
+        (ended, "\tstate->open ^= 1;\n", "flow_end (record "),
+        (ended, "\tif (state->open)\n\t\treturn;\n", "slow steps nothing before it"),
+    ] {
+        refused(&changed_lfp(place, &format!("{line}{place}")), "random records", with);
+    }
+}

@@ -143,12 +143,12 @@ MH_FN u64 mh_mul_q64(u64 a, u64 f_q64)
  */
 MH_FN u64 mh_pow_q64(u64 base_q64, u64 exponent)
 {
-	u64 result = ~0ULL;
+	u64 result = ~0ULL, product;
 	u32 bit;
 
 	for (bit = 0; bit < MH_POW_BITS && exponent; bit++) {
-		if (exponent & 1)
-			result = mh_mul_q64(result, base_q64);
+		product = mh_mul_q64(result, base_q64);
+		result ^= (result ^ product) & (0 - (exponent & 1)); /* the product where the bit is 1, without a branch */
 		base_q64 = mh_mul_q64(base_q64, base_q64);
 		exponent >>= 1;
 	}

@@ -44,12 +44,20 @@ MH_FN u32 mh_flow_meter_expired(const struct mh_flow_meter_params *params, const
 	return now_ns > meter->last_seen_ns && now_ns - meter->last_seen_ns > params->timeout_ns;
 }
 
+/* Returns whether this packet starts the flow anew. */
+MH_FN u32 mh_flow_meter_is_fresh(const struct mh_flow_meter_params *params, const struct mh_flow_meter *meter,
+				 const struct mh_view *view, u64 now_ns)
+{
+	u32 syn = params->syn_restarts && view->flags & MH_SYN;
+
+	return !meter->packets || syn || mh_flow_meter_expired(params, meter, now_ns);
+}
+
 /* Counts a packet. Returns 1 if it starts the flow anew, else 0. */
 MH_FN u32 mh_flow_meter_packet(const struct mh_flow_meter_params *params, struct mh_flow_meter *meter,
 			       const struct mh_view *view, u64 now_ns)
 {
-	u32 syn = params->syn_restarts && view->flags & MH_SYN;
-	u32 fresh = !meter->packets || syn || mh_flow_meter_expired(params, meter, now_ns);
+	u32 fresh = mh_flow_meter_is_fresh(params, meter, view, now_ns);
 
 	if (fresh)
 		meter->bytes = meter->packets = 0;

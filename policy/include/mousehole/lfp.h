@@ -36,8 +36,8 @@
  * - All flows share one bucket and one open/closed state: eq 8's beta names a flow, but depends only on the
  *   bucket's fill. The bucket starts full and therefore open, if its rate is not 0. With a rate of 0 it holds no
  *   tokens and nothing is promoted.
- * - A flow that returns after its timeout, or with a SYN, has ended and enters the history at that moment, unless
- *   the caller has swept it before. The times of sweeps thus decide when sizes count.
+ * - A flow that returns after its timeout, or with a SYN, has ended and enters the history at that moment
+ *   (mh_lfp_restarts), unless the caller has swept it before. The times of sweeps thus decide when sizes count.
  */
 #ifndef MOUSEHOLE_LFP_H
 #define MOUSEHOLE_LFP_H
@@ -74,12 +74,19 @@ struct mh_lfp_flow {
 	u32 reserved;
 };
 
+/* What the end of a flow tells the packets. All zero is no elephant. */
+struct mh_lfp_published {
+	u32 quantile; /* Q(u), packets */
+	u32 is_known; /* whether a known size lies beyond it */
+};
+
 /* What all flows share. All zero is a full bucket and an empty history. */
 struct mh_lfp_state {
 	struct mh_token_bucket bucket;
 	u32 open; /* whether long flows are promoted */
 	u32 reserved;
-	struct mh_size_history history;
+	struct mh_lfp_published published;
+	struct mh_size_history history; /* only mh_lfp_flow_end() looks at it */
 };
 
 /* Returns whether the flow may be forgotten, after a call of mh_lfp_flow_end(). */
@@ -92,8 +99,20 @@ MH_FN u32 mh_lfp_expired(const struct mh_lfp_params *params, const struct mh_lfp
 MH_FN void mh_lfp_flow_end(const struct mh_lfp_params *params, const struct mh_lfp_flow *flow,
 			   struct mh_lfp_state *state)
 {
-	if (flow->meter.packets)
-		mh_size_history_flow_end(&params->history, &state->history, flow->meter.packets);
+	struct mh_size_history *history = &state->history;
+
+	if (!flow->meter.packets)
+		return;
+	mh_size_history_flow_end(&params->history, history, flow->meter.packets);
+	state->published.quantile = mh_size_history_quantile(history);
+	state->published.is_known = mh_size_history_rank(&params->history, history->count) < history->count;
+}
+
+/* Returns whether a packet starts the flow anew, so that its former life has ended. */
+MH_FN u32 mh_lfp_restarts(const struct mh_lfp_params *params, const struct mh_lfp_flow *flow,
+			  const struct mh_view *view, u64 now_ns)
+{
+	return flow->meter.packets && mh_flow_meter_is_fresh(&params->meter, &flow->meter, view, now_ns);
 }
 
 /* Returns how often the caller sweeps expired flows into the history: every second. */
@@ -101,19 +120,6 @@ MH_FN u64 mh_lfp_period(const struct mh_lfp_params *params)
 {
 	(void)params;
 	return 1000000000ULL;
-}
-
-/* Counts the packet, and enters the flow's former life into the history if this is a new one. */
-MH_FN void mh_lfp_meter(const struct mh_lfp_params *params, struct mh_lfp_flow *flow, struct mh_lfp_state *state,
-			const struct mh_view *view, u64 now_ns)
-{
-	u32 before = flow->meter.packets;
-
-	if (!mh_flow_meter_packet(&params->meter, &flow->meter, view, now_ns))
-		return;
-	flow->elephant = 0;
-	if (before)
-		mh_size_history_flow_end(&params->history, &state->history, before);
 }
 
 /* Refills the bucket and says whether promotion is open now. */
@@ -131,11 +137,9 @@ MH_FN u32 mh_lfp_open(const struct mh_lfp_params *params, struct mh_lfp_state *s
 }
 
 /* Returns gamma: whether the count has reached Q(u), and a known size lies beyond Q(u). */
-MH_FN u32 mh_lfp_is_elephant(const struct mh_lfp_params *params, const struct mh_size_history *history,
-			     u32 count)
+MH_FN u32 mh_lfp_is_elephant(const struct mh_lfp_published *published, u32 count)
 {
-	return mh_size_history_rank(&params->history, history->count) < history->count &&
-	       count >= mh_size_history_quantile(history);
+	return published->is_known && count >= published->quantile;
 }
 
 /* Returns 0: no colour depends on chance. */
@@ -152,14 +156,15 @@ MH_FN u32 mh_lfp_packet(const struct mh_lfp_params *params, struct mh_lfp_flow *
 	u32 open, segments = mh_segments(view), keep = !params->memoryless;
 
 	(void)random;
-	mh_lfp_meter(params, flow, state, view, now_ns);
+	if (mh_flow_meter_packet(&params->meter, &flow->meter, view, now_ns))
+		flow->elephant = 0;
 	open = mh_lfp_open(params, state, now_ns);
 	if (flow->meter.packets <= params->threshold) {
 		mh_token_bucket_take_clipped(&params->bucket, &state->bucket, segments);
 		return MH_GREEN;
 	}
 	flow->elephant = (flow->elephant && keep) ||
-			 mh_lfp_is_elephant(params, &state->history, flow->meter.packets);
+			 mh_lfp_is_elephant(&state->published, flow->meter.packets);
 	if (flow->elephant)
 		return MH_RED;
 	if (!open || !mh_token_bucket_conforms(&params->bucket, &state->bucket, segments))
@@ -237,6 +242,7 @@ MH_SETUP(lfp)
 MH_DRAWS(lfp)
 MH_EXPIRED(lfp)
 MH_FLOW_END(lfp)
+MH_RESTARTS(lfp)
 MH_PERIOD(lfp)
 MH_MARKER(lfp, mh_lfp_params, mh_lfp_flow, mh_lfp_state,
 	  .summary = "short flows are green, long ones too while tokens abound, else yellow; elephants are red",
@@ -246,6 +252,7 @@ MH_MARKER(lfp, mh_lfp_params, mh_lfp_flow, mh_lfp_state,
 		    "the last h flows is an elephant and red from then on.",
 	  .unread = "bucket.most_tokens",
 	  MH_TABLE_OF(lfp), MH_READINGS_OF(lfp), MH_OFFERS(lfp, setup), MH_OFFERS(lfp, draws),
-	  MH_OFFERS(lfp, expired), MH_OFFERS(lfp, flow_end), MH_OFFERS(lfp, period))
+	  MH_PUBLISHES(mh_lfp_state), MH_OFFERS(lfp, expired), MH_OFFERS(lfp, flow_end), MH_OFFERS(lfp, restarts),
+	  MH_OFFERS(lfp, period))
 
 #endif

@@ -121,7 +121,8 @@ MH_FN u32 mh_multi_red_packet(const struct mh_multi_red_params *params, struct m
 
 /*
  * Notes that packets of `colour` started transmission, the last of them now, and left `after` waiting: idle time may
- * start. Of several departures between two arrivals, only the last one of each colour matters, in any order.
+ * start. Of several departures between two arrivals only the last one of each colour matters: no length that still
+ * counts packets is idle, and one that counts none became idle with the last departure of its colours.
  */
 MH_FN void mh_multi_red_departed(const struct mh_multi_red_params *params, struct mh_multi_red_state *state,
 				 u32 colour, const struct mh_backlog *after, u64 now_ns)
@@ -131,7 +132,7 @@ MH_FN void mh_multi_red_departed(const struct mh_multi_red_params *params, struc
 
 	for (index = 0; index < MH_COLOURS; index++)
 		if (mh_multi_red_counts(params, index, own) && !mh_multi_red_length(params, index, after).packets)
-			state->level[index].idle_from_ns = mh_max(state->level[index].idle_from_ns, now_ns);
+			state->level[index].idle_from_ns = now_ns;
 }
 
 #ifdef MH_DESCRIBE

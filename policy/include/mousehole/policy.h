@@ -31,6 +31,9 @@
  *     Returns whether the flow's state may be forgotten. The caller sweeps its table.
  *   MH_FLOW_END(name)  void mh_name_flow_end(const params *, const flow *, state *)
  *     Notes the end of a flow. The caller calls it for each expired flow before it forgets the flow.
+ *   MH_RESTARTS(name)  u32 mh_name_restarts(const params *, const flow *, const struct mh_view *, u64 now_ns)
+ *     Returns whether `packet` with this view will start the flow anew. Its former life has then ended: the caller
+ *     calls `flow_end` before `packet`.
  *   MH_PERIOD(name)    u64 mh_name_period(const params *)
  *     Returns how often the caller sweeps its table and calls `control`, ns. Without it the table is never swept.
  *   MH_CLASSIFY(name)  u32 mh_name_classify(const params *, const flow *, const state *)
@@ -45,8 +48,19 @@
  *                                            u64 now_ns)
  *     Notes that packets of this colour started transmission, the last of them at `now_ns`, and left `after`
  *     waiting. The caller may call it for each departure, or once for each colour of which packets departed since the
- *     last arrival, in any order, with what waits after all of them. `now_ns` is then a time without meaning where
- *     `after` holds packets of the colour. The policy's decisions must be the same.
+ *     last arrival, in the order of these times, with what waits after all of them; where `after` holds packets of
+ *     the colour, `now_ns` may then be later, up to the arrival. The policy's decisions must be the same.
+ *
+ * Packets and slow steps. `packet`, `shape` and `departed` run for every packet, in the kernel. `expired`, `flow_end`,
+ * `classify` and `control` are slow steps, which an agent in user space takes on its own copy of the state while the
+ * kernel handles packets. So a marker with slow steps that write declares by MH_PUBLISHES(state_t) that its state has
+ * a member `published`, and keeps to this:
+ *   - what stands before `published` in the state is the packets': slow steps neither read nor write it;
+ *   - `published` is written by slow steps, and packets only read it; it is at most 64 bytes long;
+ *   - what stands after it is the slow steps': packets neither read nor write it.
+ * The kernel then holds the state up to the end of `published`, and the agent writes nothing but `published`. The agent
+ * learns of an ended flow from a copy of its state, which the program sends when `restarts` says so; `published` may
+ * follow later. A marker without that member runs in simulators only. A simulator that calls all functions on one state at once sees the same policy without that delay.
  *
  * An all-zero flow or state is a fresh one. Structs have no hidden padding. Words named `reserved` are 0 and are
  * not read. A member `settings` holds values that only the set-up function reads.
@@ -73,7 +87,7 @@ struct mh_counts {
 #include <stddef.h>
 
 /* Changes with the layout of the structs below. */
-#define MH_POLICY_ABI 1
+#define MH_POLICY_ABI 2
 
 /* What a parameter's text may be, and the format of the field that it sets. */
 enum mh_kind {
@@ -149,7 +163,7 @@ enum {
 	MH_SEES_FULL_BUFFERS = 2,  /* dropper: it is asked, and its average moves, also when the buffer is full */
 	MH_AT_EDGE_ONLY = 4,       /* marker: it acts at the network's edge, not in hosts, even where hosts mark */
 	MH_READS_COLOURS = 8,      /* dropper: its verdict depends on the packet's colour */
-	MH_READS_HINTS = 16        /* dropper: its verdict depends on the packet's window hint */
+	MH_READS_HINTS = 16        /* its colour or verdict depends on the packet's window hint */
 };
 
 /* A policy as user space sees it. Functions are null where the policy does not offer them. */
@@ -180,6 +194,8 @@ struct mh_policy {
 	u32 (*control)(const void *params, void *state, const struct mh_counts *counts, u64 now_ns);
 	u64 (*shape)(const void *params, void *flow, void *state, const struct mh_view *view, u64 now_ns);
 	void (*departed)(const void *params, void *state, u32 colour, const struct mh_backlog *after, u64 now_ns);
+	u32 (*restarts)(const void *params, const void *flow, const struct mh_view *view, u64 now_ns);
+	u32 published_offset, published_bytes; /* of a marker's state; 0 bytes if slow steps write none */
 };
 
 #define MH_NO_FAULT ((struct mh_fault){ 0, 0 })
@@ -198,6 +214,10 @@ struct mh_policy {
 	.parameter_count = sizeof(mh_##name_##_parameters) / sizeof(mh_##name_##_parameters[0])
 #define MH_READINGS_OF(name_) .readings = mh_##name_##_readings, \
 	.reading_count = sizeof(mh_##name_##_readings) / sizeof(mh_##name_##_readings[0])
+
+/* The member `published` of a marker's state: what slow steps tell the packets. */
+#define MH_PUBLISHES(state_t_) .published_offset = offsetof(struct state_t_, published), \
+	.published_bytes = sizeof(((struct state_t_ *)0)->published)
 
 /* A struct's bytes in the caller's tables; mh_none takes none. */
 #define MH_STATE_BYTES(type_) (sizeof(struct type_) == sizeof(struct mh_none) ? 0 : sizeof(struct type_))
@@ -246,6 +266,9 @@ static inline u32 mh_is_share(const struct mh_link_context *link, const char *na
 #define MH_FLOW_END(name_) \
 	static void mh_##name_##_flow_end_entry(const void *p, const void *f, void *s) \
 	{ mh_##name_##_flow_end(p, f, s); }
+#define MH_RESTARTS(name_) \
+	static u32 mh_##name_##_restarts_entry(const void *p, const void *f, const struct mh_view *view, u64 now_ns) \
+	{ return mh_##name_##_restarts(p, f, view, now_ns); }
 #define MH_PERIOD(name_) \
 	static u64 mh_##name_##_period_entry(const void *p) { return mh_##name_##_period(p); }
 #define MH_CLASSIFY(name_) \
@@ -297,6 +320,7 @@ static inline u32 mh_is_share(const struct mh_link_context *link, const char *na
 #define MH_DRAWS(name_)
 #define MH_EXPIRED(name_)
 #define MH_FLOW_END(name_)
+#define MH_RESTARTS(name_)
 #define MH_PERIOD(name_)
 #define MH_CLASSIFY(name_)
 #define MH_CONTROL(name_)

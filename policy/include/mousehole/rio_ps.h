@@ -46,11 +46,16 @@ struct mh_rio_ps_params {
 	u32 cap;                           /* greatest L_t */
 };
 
-/* All zero is an edge that was never controlled. A flow's state is a mh_flow_meter. */
-struct mh_rio_ps_state {
-	u64 next_ns;   /* calls of control before this moment do nothing */
+/* What control tells the packets. */
+struct mh_rio_ps_published {
 	u32 threshold; /* L_t, packets; 0 stands for `initial` */
 	u32 reserved;
+};
+
+/* All zero is an edge that was never controlled. A flow's state is a mh_flow_meter. */
+struct mh_rio_ps_state {
+	struct mh_rio_ps_published published;
+	u64 next_ns; /* calls of control before this moment do nothing */
 };
 
 /* Classes in which active flows are counted. */
@@ -59,7 +64,7 @@ enum { MH_RIO_PS_SHORT = 0, MH_RIO_PS_LONG = 1 };
 /* Returns L_t, packets. */
 MH_FN u32 mh_rio_ps_threshold(const struct mh_rio_ps_params *params, const struct mh_rio_ps_state *state)
 {
-	return state->threshold ? state->threshold : params->initial;
+	return state->published.threshold ? state->published.threshold : params->initial;
 }
 
 /* Returns whether the flow counts as short now. */
@@ -128,9 +133,9 @@ MH_FN u32 mh_rio_ps_control(const struct mh_rio_ps_params *params, struct mh_rio
 	if (!short_flows && !long_flows)
 		return 1;
 	if ((u64)short_flows << 16 > (u64)long_flows * params->ratio_q16)
-		state->threshold = (u32)mh_max(threshold - 1, params->floor);
+		state->published.threshold = (u32)mh_max(threshold - 1, params->floor);
 	else
-		state->threshold = (u32)mh_min(threshold + 1, params->cap);
+		state->published.threshold = (u32)mh_min(threshold + 1, params->cap);
 	return 1;
 }
 
@@ -190,6 +195,6 @@ MH_MARKER(rio_ps, mh_rio_ps_params, mh_flow_meter, mh_rio_ps_state,
 		    "long ones.",
 	  MH_TABLE_OF(rio_ps), MH_READINGS_OF(rio_ps), MH_OFFERS(rio_ps, setup), MH_OFFERS(rio_ps, draws),
 	  MH_OFFERS(rio_ps, expired), MH_OFFERS(rio_ps, period), MH_OFFERS(rio_ps, classify),
-	  MH_OFFERS(rio_ps, control))
+	  MH_OFFERS(rio_ps, control), MH_PUBLISHES(mh_rio_ps_state))
 
 #endif

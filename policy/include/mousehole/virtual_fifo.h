@@ -26,8 +26,9 @@
  * branches, so that the kernel's verifier walks one path.
  *
  * For an arrival, the caller
- *   1. settles the FIFO at the present time and learns which colours have departed,
- *   2. asks for the backlog and decides,
+ *   1. settles the FIFO at the present time and learns which colours have departed since the last time,
+ *   2. asks for the backlog, tells a dropper that wants it of the departures, colour by colour in their order, and has
+ *      it decide,
  *   3. admits the packet if it enters the FIFO, else does nothing.
  * A super-packet of several segments is one admission: it starts, waits and departs as a whole.
  *
@@ -92,7 +93,7 @@ struct mh_virtual_fifo {
 /* Departures between two calls of mh_virtual_fifo_settle(). */
 struct mh_virtual_fifo_departures {
 	u32 packets[MH_COLOURS]; /* how many of each colour started transmission */
-	u32 reserved;
+	u8 order[4];             /* the colours in the order of last_ns; the last entry is not used */
 	u64 last_ns[MH_COLOURS]; /* when the last one of the colour did, if none of it waits any more; else the
 				  * settled time */
 };
@@ -124,6 +125,25 @@ MH_FN u64 mh_virtual_fifo_ready_ns(const struct mh_virtual_fifo_params *params, 
 	return mh_max(fifo->last_start_ns, fifo->full_ns - mh_min(fifo->full_ns, slack_ns));
 }
 
+/* Returns 1 if the last departure of colour `a` was later than that of colour `b`, else 0; without a branch. */
+MH_FN u32 mh_virtual_fifo_is_later(const struct mh_virtual_fifo_departures *departures, u32 a, u32 b)
+{
+	return (u32)((departures->last_ns[b] - departures->last_ns[a]) >> 63);
+}
+
+/* Fills in the order of the colours. The rank of a colour is how many others precede it. */
+MH_FN void mh_virtual_fifo_order(struct mh_virtual_fifo_departures *departures)
+{
+	u32 green_yellow = mh_virtual_fifo_is_later(departures, MH_GREEN, MH_YELLOW);
+	u32 green_red = mh_virtual_fifo_is_later(departures, MH_GREEN, MH_RED);
+	u32 yellow_red = mh_virtual_fifo_is_later(departures, MH_YELLOW, MH_RED);
+
+	departures->order[3] = 0;
+	departures->order[(green_yellow + green_red) & 3] = MH_GREEN;
+	departures->order[((green_yellow ^ 1) + yellow_red) & 3] = MH_YELLOW;
+	departures->order[((green_red ^ 1) + (yellow_red ^ 1)) & 3] = MH_RED;
+}
+
 /* Brings the FIFO to the present time, and tells which packets started transmission since the last call. */
 MH_FN void mh_virtual_fifo_settle(struct mh_virtual_fifo *fifo, u64 now_ns,
 				  struct mh_virtual_fifo_departures *departures)
@@ -141,13 +161,13 @@ MH_FN void mh_virtual_fifo_settle(struct mh_virtual_fifo *fifo, u64 now_ns,
 	at = (oldest + started) & (MH_VIRTUAL_FIFO_ENTRIES - 1);
 	counts = &fifo->up_to[at];
 	fifo->waiting = MH_VIRTUAL_FIFO_ENTRIES - 1 - started;
-	departures->reserved = 0;
 	for (colour = 0; colour < MH_COLOURS; colour++) {
 		departures->packets[colour] = counts->packets[colour] - fifo->started.packets[colour];
 		departures->last_ns[colour] = mh_min(fifo->colour_start_ns[colour], now_ns);
 		fifo->started.packets[colour] = counts->packets[colour];
 		fifo->started.bytes[colour] = counts->bytes[colour];
 	}
+	mh_virtual_fifo_order(departures);
 }
 
 /*

@@ -104,7 +104,7 @@ static inline struct mh_fault mh_window_marker_setup(struct mh_window_marker_par
 
 MH_SETUP(window_marker)
 MH_DRAWS(window_marker)
-MH_MARKER(window_marker, mh_window_marker_params, mh_none, mh_none,
+MH_MARKER(window_marker, mh_window_marker_params, mh_none, mh_none, .flags = MH_READS_HINTS,
 	  .summary = "small windows, SYNs and loss recovery are green, medium windows yellow, large ones red",
 	  .source = "Noureddine & Tobagi, section VI.A",
 	  .detail = "The sending host colours every segment: green while its window is at most `high`, or while it "

@@ -2,8 +2,8 @@
 
 use crate::common::{Bits, Dropper, Marker, shipped};
 use mousehole_policy::{
-    Application, Backlog, Colour, Kind, LinkContext, Params, Policy, PolicyKind, Settings, State, Verdict,
-    View,
+    Application, Backlog, Colour, Key, Kind, LinkContext, Params, Policy, PolicyKind, Settings, State,
+    Verdict, View,
 };
 
 #[test]
@@ -48,6 +48,69 @@ fn parameters__have_the_published_ranges() {
             assert!(is_published, "{}: {start} {range}", policy.name());
         }
     }
+}
+
+/// Returns what the caller has to know of a policy, in words.
+fn traits(policy: &Policy) -> String {
+    let key = match policy.key() {
+        Key::Flow => "flow",
+        Key::Connection => "connection",
+        Key::User => "user",
+    };
+    let flags = [
+        ("hint", policy.returns_hint()),
+        ("strict", policy.least_is_strictest()),
+        ("full", policy.sees_full_buffers()),
+        ("edge", policy.is_at_edge_only()),
+        ("colours", policy.reads_colours()),
+        ("hints", policy.reads_hints()),
+        ("departures", policy.tracks_departures()),
+        ("expires", policy.expires()),
+        ("shapes", policy.shapes()),
+        ("adapts", policy.adapts()),
+    ];
+    let held = flags.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| name);
+    std::iter::once(key).chain(held).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn policies__say_what_their_headers_say() {
+    for (name, expected) in [
+        ("aggregate-marker", "user"),
+        ("application", "flow"),
+        ("demotion", "flow expires"),
+        ("multi-red", "flow colours departures"),
+        ("policer", "user edge shapes"),
+        ("red", "flow strict full"),
+        ("rio-ps", "flow expires adapts"),
+        ("sfd", "flow expires"),
+        ("shred", "flow full hints"),
+        ("shred-edge", "connection hint"),
+        ("window-marker", "flow"),
+    ] {
+        assert_eq!(traits(mousehole_policy::find(name).unwrap()), expected, "{name}");
+    }
+    let sfd = mousehole_policy::find("sfd").unwrap();
+    assert_eq!(sfd.summary(), "the first bytes of a flow are green (IN), the rest yellow (OUT)");
+    assert_eq!(sfd.source(), "Chen & Heidemann, ISI-TR-2001-548, sections 3.2 and 3.3");
+    assert_eq!((format!("{sfd:?}").contains("raw: sfd,"), sfd.unread()), (true, vec![]));
+    let policer = mousehole_policy::find("policer").unwrap();
+    assert_eq!(policer.unread(), ["bucket[0].most_tokens", "bucket[1].most_tokens"]);
+}
+
+#[test]
+fn states__have_room_for_the_structs() {
+    for policy in shipped() {
+        let (_, flow, state) = policy.sizes();
+        assert_eq!((policy.flow_words(), policy.state_words()), (flow.div_ceil(8), state.div_ceil(8)));
+        assert_eq!(
+            (policy.new_flow().len(), policy.new_state().len()),
+            (flow.div_ceil(8), state.div_ceil(8))
+        );
+        assert!(policy.new_flow().iter().chain(policy.new_state().iter()).all(|word| *word == 0));
+    }
+    let rio_ps = mousehole_policy::find("rio-ps").unwrap();
+    assert_eq!((rio_ps.flow_words(), rio_ps.state_words()), (2, 2));
 }
 
 #[test]

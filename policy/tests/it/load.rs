@@ -368,6 +368,44 @@ fn fault__control_without_a_period() {
     );
 }
 
+#[test]
+fn fault__restarts_without_an_end() {
+    let text = marker("endless", &limit("endless", "1B"))
+        .replace("MH_SETUP(endless)", RESTARTS)
+        .replace("MH_OFFERS(endless, setup)", "MH_OFFERS(endless, restarts)");
+    assert_sentence(
+        &problem("endless.h", &text),
+        "offers restarts but no flow_end, so that nothing would follow; add MH_FLOW_END(…)",
+    );
+}
+
+const RESTARTS: &str = "
+MH_FN u32 mh_endless_restarts(const struct mh_endless_params *params, const struct mh_flow_meter *flow,
+			      const struct mh_view *view, u64 now_ns)
+{
+	(void)params, (void)flow, (void)view, (void)now_ns;
+	return 1;
+}
+
+MH_RESTARTS(endless)
+";
+
+#[test]
+fn fault__publishes_what_its_state_does_not_hold() {
+    for (bytes, published) in [("9", "9 bytes"), ("65", "65 bytes")] {
+        let text = marker("beyond_state", &limit("beyond_state", "1B")).replace(
+            "MH_OFFERS(beyond_state, setup)",
+            &format!("MH_OFFERS(beyond_state, setup), .published_bytes = {bytes}"),
+        );
+        assert_sentence(
+            &problem("beyond-state.h", &text),
+            &format!(
+                "publishes {published}; allowed: a member of the state of at most 64 bytes, by MH_PUBLISHES(…)"
+            ),
+        );
+    }
+}
+
 const CONTROL: &str = "
 MH_FN u32 mh_adrift_control(const struct mh_adrift_params *params, struct mh_none *state,
 			    const struct mh_counts *counts, u64 now_ns)
@@ -383,7 +421,7 @@ MH_CONTROL(adrift)
 fn fault__made_for_another_version_of_the_description() {
     let text = marker("stale", &limit("stale", "1B"))
         .replace("MH_SETUP(stale)", "#undef MH_POLICY_ABI\n#define MH_POLICY_ABI 99\nMH_SETUP(stale)");
-    assert_sentence(&problem("stale.h", &text), "was made for version 99 of policy.h; this is version 1");
+    assert_sentence(&problem("stale.h", &text), "was made for version 99 of policy.h; this is version 2");
 }
 
 #[test]

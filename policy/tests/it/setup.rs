@@ -4,7 +4,7 @@
 //! are therefore compared twice: with the parameters as Q32 holds them, to one unit of the field; and with the
 //! parameters as they were given, to what that rounding does.
 
-use crate::common::parts::{BucketParams, field, fixed, from_q32, inner, replace};
+use crate::common::parts::{BucketParams, field, fixed, from_q32, inner, is_share, replace};
 use crate::common::{Bits, params, params_at, refused_at, specs};
 use mousehole_policy::{LinkContext, Params, find};
 
@@ -344,6 +344,81 @@ fn set_number__completes_the_struct_anew_or_changes_nothing() {
     assert_eq!(red.set_number("maxp", 1.5).unwrap_err().parameter, "maxp");
     assert_eq!(red.set_number("max", 8.5).unwrap_err().parameter, "max");
     assert_eq!(red.bytes(), before);
+}
+
+/// Each name has a bit of its own, also where it begins or ends as another does; one that is not there has none.
+#[test]
+fn is_share__reads_the_bit_of_the_parameter() {
+    for (bit, name) in [c"min", c"max", c"mi", c"xin"].into_iter().enumerate() {
+        assert!(is_share(name, 1 << bit), "{name:?}");
+        assert!(!is_share(name, !(1 << bit)), "{name:?}");
+    }
+    for name in [c"beyond", c"m", c"", c"minimum"] {
+        assert!(!is_share(name, u64::MAX), "{name:?}");
+    }
+}
+
+/// A number takes the place of a share; the other shares stay.
+#[test]
+fn set_number__is_no_share() {
+    let mut red = params_at("red", &[("min", "10%"), ("max", "50%")], &in_packets(100));
+    assert_eq!(red.shares(), 0b11);
+    red.set_number("max", 60.0).unwrap();
+    assert_eq!((red.shares(), thresholds(&red)), (0b01, [10.0, 60.0]));
+}
+
+/// A threshold in packets becomes one in bytes: its count and its unit are overwritten, bit by bit.
+#[test]
+fn set_number__leaves_nothing_of_the_old_value() {
+    let mut sfd = params("sfd", &[("th", "65535p")]);
+    sfd.set_number("th", 15_000.0).unwrap();
+    assert_eq!(sfd.bytes(), params("sfd", &[("th", "15kB")]).bytes());
+}
+
+#[test]
+fn set_number__turns_flags_on_and_off() {
+    let mut red = params("red", &[]);
+    for on in [1.0, 0.0, 2.0] {
+        red.set_number("wait", on).unwrap();
+        assert_eq!(red.number("wait"), f64::from(on != 0.0), "{on}");
+        assert_eq!(red.number("ecn"), 0.0, "another flag in the same field");
+    }
+}
+
+#[test]
+fn part__is_the_policy_at_an_offset() {
+    let (red, multi) = (find("red").unwrap(), params("multi-red", &[("wq", "0.5")]));
+    let stride = red.sizes().0;
+    for (level, colour) in ["green", "yellow", "red"].into_iter().enumerate() {
+        let part = multi.part(red, level * stride);
+        let names = ["min", "max", "maxp"].map(|name| (name, format!("{colour}_{name}")));
+        for (own, of_colour) in names {
+            assert_eq!(part.number(own), multi.number(&of_colour), "{of_colour}");
+        }
+        assert_eq!((part.number("wq"), part.shares(), part.context()), (0.5, 0, multi.context()));
+    }
+}
+
+#[test]
+#[should_panic(expected = "is no part")]
+fn part__beyond_the_struct_is_refused() {
+    let multi = params("multi-red", &[]);
+    multi.part(find("red").unwrap(), multi.bytes().len().next_multiple_of(8));
+}
+
+#[test]
+#[should_panic(expected = "is no part")]
+fn part__between_words_is_refused() {
+    params("multi-red", &[]).part(find("red").unwrap(), 4);
+}
+
+#[test]
+fn with_bytes__has_these_bytes() {
+    let sfd = params("sfd", &[]);
+    let mut bytes = sfd.bytes();
+    replace(&mut bytes, "mh_sfd_params.marker.beyond", &2u32.to_ne_bytes());
+    assert_ne!(bytes, sfd.bytes());
+    assert_eq!(sfd.with_bytes(&bytes).bytes(), bytes);
 }
 
 /// Every parameter reads back what was written, in its natural unit.

@@ -19,6 +19,22 @@ fn size_history__passes_its_cases() {
     }
 }
 
+/// Four words of its own; a bucket each of 4096 sizes, and counts of 27 groups of 64 buckets and of a spare group.
+#[test]
+fn size_history__has_room_for_every_bucket_and_no_more() {
+    assert_eq!(History::size(), 4 * 4 + 2 * (4096 + 27 * 64 + 27 + 1));
+}
+
+/// The rank is rounded up, for the least level as well: 1000 is in the bucket from 1000 to 1007.
+#[test]
+fn size_history__the_least_level_is_the_least_size() {
+    let mut history = History::new(2f64.powi(-32), 5);
+    for size in [1000, 3000] {
+        history.flow_end(size);
+        assert_eq!(history.quantile(), Some(1004));
+    }
+}
+
 /// Returns the definition: the least x of those kept for which F(x) >= u.
 fn exact(kept: &VecDeque<u32>, u: f64) -> u32 {
     let mut sorted: Vec<u32> = kept.iter().copied().collect();

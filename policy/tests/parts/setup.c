@@ -20,6 +20,17 @@ void mh_test_size_history_setup(void *params, u64 percent_q32, u32 flows)
 	mh_size_history_setup(params, percent_q32, flows);
 }
 
+/* Asks for a parameter in a table of four; a fifth stands behind it, which is not part of the table. */
+u32 mh_test_is_share(const char *name, u64 shares)
+{
+	static const struct mh_parameter parameters[] = {
+		{ .name = "min" }, { .name = "max" }, { .name = "mi" }, { .name = "xin" }, { .name = "beyond" },
+	};
+	const struct mh_link_context link = { .shares = shares, .parameters = parameters, .parameter_count = 4 };
+
+	return mh_is_share(&link, name);
+}
+
 u64 mh_test_fixed(double value, u32 bits)
 {
 	return mh_fixed(value, bits);

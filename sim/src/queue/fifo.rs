@@ -12,7 +12,7 @@ use crate::packet::{Colour, Packet, flag};
 use crate::rng::Stream;
 use crate::series::Series;
 use crate::units::{Buffer, Time};
-use mousehole_policy::{Backlog, NEVER, Verdict};
+use mousehole_policy::{Backlog, FullBuffer, Limit, NEVER, Verdict};
 use std::collections::VecDeque;
 
 /// How a FIFO decides whom to drop.
@@ -60,9 +60,27 @@ struct ScheduledDeparture {
     colour: Colour,
 }
 
+/// Returns a buffer's limit as the policies' headers have it.
+fn limit_of(buffer: Buffer) -> Limit {
+    match buffer {
+        Buffer::Packets(packets) => Limit::packets(packets),
+        Buffer::Bytes(bytes) => Limit::bytes(bytes),
+    }
+}
+
+/// Returns the reason for a drop, `None` if the verdict drops nothing.
+#[inline]
+fn reason(verdict: Verdict) -> Option<DropReason> {
+    match verdict {
+        Verdict::Early => Some(DropReason::Early),
+        Verdict::Forced => Some(DropReason::Forced),
+        Verdict::Mark | Verdict::Pass => None,
+    }
+}
+
 /// A FIFO queue.
 pub struct Fifo {
-    limit: Buffer,
+    limit: Limit,
     policy: Policy,
     /// The policy's averages also change when packets leave.
     tracks_departures: bool,
@@ -76,7 +94,7 @@ impl Fifo {
     /// Returns an empty queue. A packet limit counts packets waiting, a byte limit their IP length.
     pub fn new(limit: Buffer, policy: Policy) -> Fifo {
         Fifo {
-            limit,
+            limit: limit_of(limit),
             tracks_departures: policy.tracks_departures(),
             sees_full_buffers: policy.sees_full_buffers(),
             policy,
@@ -163,7 +181,7 @@ impl Fifo {
 
     /// Changes the limit; waiting packets stay.
     pub fn set_limit(&mut self, limit: Buffer) {
-        self.limit = limit;
+        self.limit = limit_of(limit);
     }
 
     /// Returns the values that the policy recorded over time.
@@ -201,13 +219,9 @@ impl Fifo {
     /// Decides on an arrival and marks it if the policy says so. Returns the reason for a drop, `None` to admit it.
     #[inline(always)]
     fn admit(&mut self, packet: &mut Packet, now: Time, rng: &mut Stream) -> Option<DropReason> {
-        let full = match self.limit {
-            Buffer::Packets(limit) => self.waiting.packets >= limit,
-            Buffer::Bytes(limit) => self.waiting.bytes + u64::from(packet.bytes) > limit,
-        };
-        // ns-2's conventions: DiffServ RED leaves its averages alone at a full buffer, plain RED does not.
-        if full && !self.sees_full_buffers {
-            return Some(DropReason::Forced);
+        let full = self.limit.is_full(&self.waiting, u32::from(packet.bytes), 1);
+        if full && !FullBuffer.asks(self.sees_full_buffers) {
+            return reason(FullBuffer.verdict(Verdict::Pass));
         }
         let verdict = match &mut self.policy {
             // First, as it is the commonest and leaves nothing to do.
@@ -225,16 +239,16 @@ impl Fifo {
                 rio.arrive(arrival, &self.waiting, now, rng.uniform())
             }
         };
-        match verdict {
-            Verdict::Early => Some(DropReason::Early),
-            Verdict::Forced => Some(DropReason::Forced),
-            _ if full && !matches!(self.policy, Policy::Ns2Red(_)) => Some(DropReason::Forced),
-            Verdict::Mark => {
-                packet.flags |= flag::CE;
-                None
-            }
-            Verdict::Pass => None,
+        // ns-2's RED looks at the buffer itself.
+        let verdict = if full && !matches!(self.policy, Policy::Ns2Red(_)) {
+            FullBuffer.verdict(verdict)
+        } else {
+            verdict
+        };
+        if verdict == Verdict::Mark {
+            packet.flags |= flag::CE;
         }
+        reason(verdict)
     }
 
     fn add(&mut self, bytes: u16, colour: Colour) {

@@ -1,7 +1,9 @@
 //! The virtual FIFO, which programs in the kernel keep of a queue that they cannot look into, against the simulator's
 //! own FIFO and against a token bucket.
 use crate::common::virtual_fifo::{CAPACITY, VirtualFifo};
-use mousehole_policy::{Backlog, COLOURS, LinkContext, NEVER, Params, View, find};
+use mousehole_policy::{
+    Backlog, COLOURS, FullBuffer, Limit, LinkContext, NEVER, Params, Verdict, View, find,
+};
 use mousehole_sim::link::Pace;
 use mousehole_sim::packet::{Colour, Kind, Packet, flag};
 use mousehole_sim::queue::{Dropper, Fifo, Policy};
@@ -96,23 +98,25 @@ impl Pair {
     fn modelled(&mut self, view: &View, now: Time) -> (Backlog, Option<u64>, bool) {
         let departures = self.virtual_fifo.settle(now.0);
         let found = self.virtual_fifo.backlog(view);
-        let mut verdict = mousehole_policy::Verdict::Pass;
-        let full = found.packets >= self.limit;
+        let mut verdict = Verdict::Pass;
+        let full = Limit::packets(self.limit).is_full(&found, view.ip_bytes, 1);
         if let Some(dropper) = &mut self.dropper {
             if dropper.policy().tracks_departures() {
-                for colour in Colour::ALL.into_iter().filter(|colour| departures.packets[colour.index()] > 0)
-                {
-                    dropper.departed(colour, &found, Time(departures.last_ns[colour.index()]));
+                for (colour, last_ns) in departures.colours() {
+                    dropper.departed(colour, &found, Time(last_ns));
                 }
             }
-            if !full || dropper.policy().sees_full_buffers() {
+            if !full || FullBuffer.asks(dropper.policy().sees_full_buffers()) {
                 verdict = dropper.judge_with(view, &found, now, self.draws.bits32());
             }
         }
-        if full || verdict.drops() {
+        if full {
+            verdict = FullBuffer.verdict(verdict);
+        }
+        if verdict.drops() {
             return (found, None, false);
         }
-        (found, self.virtual_fifo.admit(view), verdict == mousehole_policy::Verdict::Mark)
+        (found, self.virtual_fifo.admit(view), verdict == Verdict::Mark)
     }
 }
 

@@ -112,16 +112,18 @@ fn response__reno_follows_one_over_root_p() {
 }
 
 /// Evenly spaced losses give the law less what recovery takes, a round trip in which nothing grows: 15 % of a
-/// tooth of 13 round trips, 8 % of one of 20, and Linux's whole segments a little more. Losses by chance give a quarter to a third more, for a window that
-/// was spared grows ever faster. At 100 ms and one per cent the Reno-friendly window rules.
+/// tooth of 13 round trips, 8 % of one of 20. Linux's windows return to the plateau up to a segment early, so that
+/// fast convergence, which begins below the plateau, never does: a fifth more. Losses by chance give a quarter to a
+/// third more, for a window that was spared grows ever faster. At 100 ms and one per cent the Reno-friendly window
+/// rules.
 #[test]
 fn response__cubic_follows_its_own_law() {
-    for profile in ["rfc", "linux"] {
+    for (profile, early) in [("rfc", 0.0), ("linux", 0.25)] {
         let tcp =
             TcpSpec { delayed_ack: Some("off".into()), ..tcp(profile, Variant::Sack, Congestion::Cubic) };
         for (rtt_ms, loss, segments, band) in [
-            (300, Loss::Even(0.001), 30_000, (0.75, 1.0)),
-            (300, Loss::Even(0.0002), 40_000, (0.85, 1.05)),
+            (300, Loss::Even(0.001), 30_000, (0.75, 1.0 + early)),
+            (300, Loss::Even(0.0002), 40_000, (0.85, 1.05 + early)),
             (100, Loss::ByChance(0.01), 20_000, (0.8, 1.1)),
             (300, Loss::ByChance(0.001), 80_000, (1.1, 1.4)),
             (600, Loss::ByChance(0.002), 60_000, (1.1, 1.4)),

@@ -98,6 +98,22 @@ fn rack__finds_a_lost_retransmission() {
     assert_eq!(talk.sender.losses(), (2, 0));
 }
 
+/// As in Linux, the timeout of 300 ms starts anew when the first segment is sent again, and as long as segments arrive
+/// that were sent before: the answer to the retransmission cannot have come. A round trip of 160 ms adds 7.5 ms.
+#[test]
+fn rto__waits_for_the_answer_to_the_retransmission() {
+    let mut talk = talk(12);
+    talk.wait(RTT);
+    assert_eq!(talk.sack(2, &[(3, 6)]), [2]);
+    assert_eq!(talk.timer_ms(), 300.0, "sent again");
+    talk.wait(60);
+    talk.sack(2, &[(3, 7)]);
+    assert_eq!(talk.timer_ms(), 307.5, "6 was sent before 2 was sent again");
+    talk.wait(10);
+    assert_eq!(talk.sack(2, &[(3, 7)]), NOTHING);
+    assert_eq!(talk.timer_ms(), 297.5, "nothing new");
+}
+
 /// Section 6.2 step 2: an answer sooner than any round trip was is for the original, and tells no other loss.
 #[test]
 fn rack__an_answer_too_soon_is_for_the_original() {

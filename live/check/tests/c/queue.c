@@ -24,16 +24,17 @@ struct bpf_spin_lock {
 struct mh_queue_arrival {
 	struct mh_view view;
 	u32 random;
+	u32 reserved;
 	u64 now_ns;
 };
 
-/* One arrival, and the answer. */
+/* One arrival, and the answer. Mirrored in ../queue.rs, as words. */
 struct mh_queue_input {
 	MH_QUEUE_JOIN3(mh_queue_params_, MH_QUEUE_NAME, ) params;
 	struct mh_virtual_fifo_params fifo;
 	struct mh_queue_arrival arrival;
-	u64 start_ns; /* MH_NEVER if it was dropped */
 	u64 verdict;
+	u64 start_ns; /* MH_NEVER if it was dropped */
 };
 
 struct mh_queue {
@@ -70,7 +71,7 @@ static long (*const mh_queue_unlock)(struct bpf_spin_lock *lock) = (void *)94;
 
 MH_QUEUE_SECTION("classifier") int mh_queue(void *packet)
 {
-	u32 zero = 0, verdict, colour;
+	u32 zero = 0, verdict, colour, rank;
 	struct mh_queue_input *in = mh_queue_lookup(&mh_queue_input, &zero);
 	struct mh_queue *queue = mh_queue_lookup(&mh_queue_state, &zero);
 	struct mh_queue_scratch *scratch = mh_queue_lookup(&mh_queue_scratch, &zero);
@@ -84,12 +85,14 @@ MH_QUEUE_SECTION("classifier") int mh_queue(void *packet)
 	mh_virtual_fifo_settle(&queue->fifo, in->arrival.now_ns, &scratch->departures);
 	mh_virtual_fifo_backlog(&in->fifo, &queue->fifo, &scratch->view, &scratch->backlog);
 #if MH_QUEUE_TRACKS
-	for (colour = 0; colour < MH_COLOURS; colour++)
+	for (rank = 0; rank < MH_COLOURS; rank++) {
+		colour = (u32)mh_min(scratch->departures.order[rank], MH_COLOURS - 1);
 		if (scratch->departures.packets[colour])
 			MH_QUEUE_FUNCTION(_departed)(&in->params, &queue->state, colour, &scratch->backlog,
 						     scratch->departures.last_ns[colour]);
+	}
 #else
-	(void)colour;
+	(void)colour, (void)rank;
 #endif
 	verdict = MH_QUEUE_FUNCTION(_packet)(&in->params, &queue->state, &scratch->view, &scratch->backlog,
 					     queue->fifo.settled_ns, in->arrival.random);

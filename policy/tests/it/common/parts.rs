@@ -16,6 +16,7 @@ unsafe extern "C" {
     fn mh_test_mul_q64(a: u64, f_q64: u64) -> u64;
     fn mh_test_pow_q64(base_q64: u64, exponent: u64) -> u64;
     fn mh_test_fixed(value: f64, bits: u32) -> u64;
+    fn mh_test_is_share(name: *const c_char, shares: u64) -> u32;
     fn mh_test_red_average(params: *const c_void, avg_q32: u64, queue_q32: u64, idle_ns: u64) -> u64;
     fn mh_test_red_probability(params: *const c_void, avg_q32: u64) -> u64;
     fn mh_test_shred_probability(params: *const c_void, avg_q32: u64, hint: u64, hint_avg_q32: u64) -> u64;
@@ -123,6 +124,12 @@ pub fn pow_q64(base_q64: u64, exponent: u64) -> u64 {
 pub fn c_fixed(value: f64, bits: u32) -> u64 {
     // SAFETY: pure arithmetic on values.
     unsafe { mh_test_fixed(value, bits) }
+}
+
+/// Returns whether a parameter was given as a share, where `shares` has a bit for each of min, max, mi and xin.
+pub fn is_share(name: &CStr, shares: u64) -> bool {
+    // SAFETY: the function reads the string and a table of its own.
+    unsafe { mh_test_is_share(name.as_ptr(), shares) != 0 }
 }
 
 /// Returns `round(value * 2^bits)`.
@@ -289,6 +296,11 @@ impl History {
         // SAFETY: the bytes are those of the struct, which the function fills.
         unsafe { mh_test_size_history_setup(pointer_mut(&mut params), fixed(quantile * 100.0, 32), flows) };
         History { params, state: zeroed("mh_size_history") }
+    }
+
+    /// Returns the bytes that a history takes.
+    pub fn size() -> usize {
+        locate("mh_size_history").1
     }
 
     /// Returns the greatest number of flows that a history holds.

@@ -2,8 +2,9 @@
 //!
 //! It is RFC 9438's curve, but: the target lies one least round-trip time ahead, not a smoothed one; the
 //! Reno-friendly window stays slower than Reno and counts whole segments; without a known plateau, after HyStart
-//! or a timeout, the window grows by a twentieth per round trip at least; and while the window stays the same,
-//! both are looked at once in 31 ms only. At windows of a few segments each of these makes a tenth of the rate.
+//! or a timeout, the window grows by a twentieth per round trip at least; while the window stays the same, both
+//! are looked at once in 31 ms only; and the distance to the plateau is rounded down, so that below it the target is
+//! up to a segment higher. At windows of a few segments each of these makes up to a tenth of the rate.
 
 use super::RttSample;
 use super::hystart::HyStart;
@@ -107,7 +108,9 @@ impl LinuxCubic {
         }
         let target = self.epoch.map_or(cwnd, |epoch| {
             let seconds = (now.since(epoch.start) + self.hystart.least_rtt()).as_secs() - epoch.k;
-            (f64::from(epoch.origin) + C * seconds.powi(3)).max(0.0) as u32
+            // Linux rounds the distance to the plateau down, so that below it the target is rounded up.
+            let distance = (C * seconds.abs().powi(3)) as u32;
+            if seconds < 0.0 { epoch.origin.saturating_sub(distance) } else { epoch.origin + distance }
         });
         self.pace = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
         if self.w_max == 0 {
@@ -141,12 +144,13 @@ mod tests {
         assert_eq!([100.0, 5.9, 4.0, 2.0].map(|cwnd| cubic.reduce(cwnd)), [70.0, 3.0, 2.0, 2.0]);
     }
 
-    /// After a reduction from 10 to 7 the Reno-friendly window rules: one segment for 13 acknowledged, ⌊7·15/8⌋,
-    /// which is seen after 35 or 70 ms.
+    /// On a plateau of 7 the Reno-friendly window rules: one segment for 13 acknowledged, ⌊7·15/8⌋, which is seen
+    /// after 35 or 70 ms.
     #[test]
     fn grow__follows_reno_at_small_windows() {
         let mut cubic = LinuxCubic::default();
-        let mut cwnd = cubic.reduce(10.0);
+        cubic.reduce(7.0);
+        let mut cwnd = 7.0;
         let mut acked = 0;
         while cwnd < 8.0 {
             cwnd = cubic.grow(cwnd, 1, ms(100 + 5 * acked));
@@ -165,6 +169,16 @@ mod tests {
         }
         assert_eq!(cwnd, 7.0);
         assert!(cubic.grow(cwnd, 1, ms(132)) > 7.0);
+    }
+
+    /// 0.226 s after a reduction from 17 to 11 the plateau is 4.5 segments ahead, which Linux rounds to 4: the
+    /// target is 13, so that five segments acknowledged open the window by one. The first of them came before.
+    #[test]
+    fn grow__rounds_the_target_up_below_the_plateau() {
+        let mut cubic = LinuxCubic::default();
+        let cwnd = cubic.reduce(17.0);
+        assert_eq!((cwnd, cubic.grow(cwnd, 1, ms(1000))), (11.0, 11.0));
+        assert_eq!([0; 4].map(|_| cubic.grow(cwnd, 1, ms(1226))), [11.0, 11.0, 11.0, 12.0]);
     }
 
     /// From 70 back to 100 in ∛(30/0.4) = 4.2 s at round trips of 200 ms.

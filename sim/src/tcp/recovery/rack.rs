@@ -70,6 +70,11 @@ impl DeliveredRtt {
         self.acked.filter(|_| !self.has_acked_again)
     }
 
+    /// Returns the time of the first segment newly SACKed that was sent once.
+    pub(super) fn first_sacked(&self) -> Option<Dur> {
+        self.sacked.map(|(first, _)| first)
+    }
+
     fn on_acked(&mut self, segment: Segment, now: Time) {
         let rtt = now.since(segment.sent);
         if segment.retransmitted {
@@ -145,6 +150,11 @@ impl Rack {
     /// Whether no SACK block is outstanding and no loss unrepaired; else probes wait (section 7.2).
     pub(super) fn is_clean(&self) -> bool {
         self.sacked_count == 0 && self.lost == 0
+    }
+
+    /// Returns when the first segment that is not acknowledged was last sent, if it was sent again.
+    pub(super) fn first_sent_again(&self) -> Option<Time> {
+        self.segments.front().filter(|segment| segment.retransmitted).map(|segment| segment.sent)
     }
 
     /// Takes note that segment `seq` goes out; new segments come in their order.

@@ -1,6 +1,10 @@
 //! Loss recovery by RACK-TLP (RFC 8985): the response to losses that [`super::rack`] detects, and tail loss
 //! probes (section 7).
 //!
+//! As in Linux, and in no RFC, the retransmission timeout starts anew when the first segment is sent again, and
+//! with every segment delivered that left before. Else it would fire where a retransmission is lost, one round trip
+//! before RACK can find that.
+//!
 //! One timer serves three purposes: to look for losses again when the reordering window has passed, to send
 //! a probe when acknowledgements have stopped, and the retransmission timeout. The functions that every
 //! packet calls stay out of line, so that senders without RACK do not pay for them.
@@ -121,7 +125,15 @@ impl RackTlp {
         if self.pacer.is_some() {
             self.update_model(tcb, summary.delivered, summary.rtt.last(), now);
         }
-        self.set_timer(tcb, has_advanced, now, params);
+        let restarts = has_advanced || self.is_before_first(&summary.rtt, now);
+        self.set_timer(tcb, restarts, now, params);
+    }
+
+    /// Whether an acknowledgement SACKs a segment that left before the first one was sent again: it tells nothing
+    /// of that one yet (Linux's `FLAG_SET_XMIT_TIMER`).
+    fn is_before_first(&self, shown: &DeliveredRtt, now: Time) -> bool {
+        let sent = self.rack.first_sent_again();
+        shown.first_sacked().zip(sent).is_some_and(|(rtt, sent)| rtt > now.since(sent))
     }
 
     /// Takes the expiry of the timer.
@@ -175,7 +187,8 @@ impl RackTlp {
         // Every segment is timed here.
         tcb.timer.cancel_timing();
         tcb.sequence.skip_to(seq + 1);
-        self.set_timer(tcb, false, now, params);
+        let is_first_again = seq == tcb.sequence.una() && self.rack.first_sent_again().is_some();
+        self.set_timer(tcb, is_first_again, now, params);
         if tcb.in_recovery() {
             self.prr.on_sent();
         }
@@ -329,13 +342,12 @@ impl RackTlp {
         self.set_timer(tcb, false, now, params);
     }
 
-    /// Sets the timer to the event that is due first; an ACK that advances restarts the retransmission
-    /// timeout.
-    fn set_timer(&mut self, tcb: &mut Tcb, has_advanced: bool, now: Time, params: &Params) {
+    /// Sets the timer to the event that is due first; with `restarts` the retransmission timeout starts anew.
+    fn set_timer(&mut self, tcb: &mut Tcb, restarts: bool, now: Time, params: &Params) {
         let is_idle = tcb.sequence.is_idle();
         if is_idle {
             (self.timeout, self.reordering_due) = (Time::NEVER, Time::NEVER);
-        } else if has_advanced || self.timeout == Time::NEVER {
+        } else if restarts || self.timeout == Time::NEVER {
             self.timeout = expiry(now, tcb.timer.timeout(params), params.timer_tick);
         }
         let pacing_due = self.pacer.as_ref().map_or(Time::NEVER, Pacer::due);

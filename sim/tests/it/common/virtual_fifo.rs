@@ -1,6 +1,6 @@
 //! The virtual FIFO of `policy/include/mousehole/virtual_fifo.h`, through `policy/tests/parts/*.c`.
 
-use mousehole_policy::{Backlog, COLOURS, NEVER, View};
+use mousehole_policy::{Backlog, COLOURS, Colour, NEVER, View};
 use std::ffi::c_void;
 
 unsafe extern "C" {
@@ -23,8 +23,17 @@ unsafe extern "C" {
 #[repr(C)]
 pub struct Departures {
     pub packets: [u32; COLOURS],
-    reserved: u32,
+    order: [u8; 4],
     pub last_ns: [u64; COLOURS],
+}
+
+impl Departures {
+    /// Returns the colours of which packets departed, in the order of their last departures.
+    pub fn colours(&self) -> impl Iterator<Item = (Colour, u64)> {
+        let ordered = self.order[..COLOURS].iter().map(|&colour| Colour::ALL[usize::from(colour)]);
+        let departed = ordered.filter(|colour| self.packets[colour.index()] > 0);
+        departed.map(|colour| (colour, self.last_ns[colour.index()]))
+    }
 }
 
 /// A virtual FIFO with its parameters.

@@ -1,0 +1,134 @@
+//! What a packet costs in the kernel, by `BPF_PROG_TEST_RUN` with a context, above a program that parses and counts only.
+//!
+//! As root: `cargo run --release -p mousehole-live --example bench_live`. Programs take turns, so that all meet the same
+//! load of the machine. A row gives the median and the least of many short repeats.
+//!
+//! At one flow, the kernel repeats one frame. At many flows each run is a call of its own on the next flow in a random
+//! order, so that the flow's entry is not in the processor's cache; the program below it is measured in the same way.
+
+#![allow(non_snake_case, missing_docs)]
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use common::frame::{ACK, IPV4, TCP, V4, ethernet, tcp};
+use common::{Config, Context, Harness, can_run, params};
+use mousehole_live::layout::KEEP_DSCP;
+use mousehole_live::object::compile_with;
+use mousehole_policy::Params;
+
+/// Runs of one measurement, and measurements of each program.
+const REPEAT: u32 = 20_000;
+const MEASUREMENTS: usize = 200;
+/// Flows of the large table, and how many of them are measured.
+const FLOWS: u32 = 131_072;
+const CALLS: u32 = 100_000;
+
+/// A program, and how much it may cost above the empty one, ns.
+struct Row {
+    name: &'static str,
+    limit: f64,
+    harness: Harness,
+    taken: Vec<f64>,
+}
+
+impl Row {
+    fn new(name: &'static str, limit: f64, program: &str, policies: &[Params]) -> Row {
+        let mut config = Config::new(policies).with_dscp([KEEP_DSCP, 1, 1]);
+        if !program.ends_with("-none") {
+            // So fast that the queue stays short and nothing is dropped.
+            config = config.with_fifo(100_000_000_000, 14, 0, 1000, 0);
+        }
+        let harness = match name {
+            EMPTY => {
+                let object =
+                    compile_with(program, &["-DML_COUNT_ONLY"]).unwrap_or_else(|error| panic!("{error}"));
+                Harness::load(&object, FLOWS * 2, &config)
+            }
+            _ => Harness::built_in(program, FLOWS * 2, &config),
+        };
+        Row { name, limit, harness, taken: Vec::new() }
+    }
+
+    /// Returns the median and the least.
+    fn summary(&mut self) -> (f64, f64) {
+        self.taken.sort_unstable_by(f64::total_cmp);
+        (self.taken[self.taken.len() / 2], self.taken[0])
+    }
+}
+
+const EMPTY: &str = "parse and count only";
+
+/// Prints a table. The first row is the empty program.
+fn print(title: &str, rows: &mut [Row]) {
+    println!(
+        "{title}\n{:<28}{:>8}{:>8}{:>10}{:>10}{:>8}{:>8}",
+        "ns a packet", "median", "least", "above", "least", "limit", "ratio"
+    );
+    let (empty, least_empty) = rows[0].summary();
+    for row in rows {
+        let (median, least) = row.summary();
+        let (above, least_above) = (median - empty, least - least_empty);
+        print!("{:<28}{median:>8.0}{least:>8.0}{above:>10.0}{least_above:>10.0}", row.name);
+        match row.limit {
+            limit if limit > 0.0 => println!("{limit:>8.0}{:>8.2}", above / limit),
+            _ => println!(),
+        }
+    }
+    println!();
+}
+
+fn frame(flow: u32) -> Vec<u8> {
+    let source = (10 << 24 | flow).into();
+    ethernet(IPV4, &V4 { source, ..V4::new(TCP) }.packet(&tcp(443, 50_000, ACK, 1000)))
+}
+
+fn main() {
+    if !can_run() {
+        return;
+    }
+    let sfd = || params("sfd", &[]);
+    let rio_ps = || params("rio-ps", &[]);
+    let (red, multi_red, shred) =
+        (|| params("red", &[]), || params("multi-red", &[]), || params("shred", &[]));
+    let mut rows = [
+        Row::new(EMPTY, 0.0, "sfd-none-none", &[sfd()]),
+        Row::new("marker sfd", 60.0, "sfd-none-none", &[sfd()]),
+        Row::new("marker rio-ps", 60.0, "rio_ps-none-none", &[rio_ps()]),
+        Row::new("queue droptail", 110.0, "none-none-droptail", &[]),
+        Row::new("queue red", 110.0, "none-none-red", &[red()]),
+        Row::new("queue multi-red", 110.0, "none-none-multi_red", &[multi_red()]),
+        Row::new("queue shred", 110.0, "none-none-shred", &[shred()]),
+        Row::new("sfd with multi-red", 170.0, "sfd-none-multi_red", &[sfd(), multi_red()]),
+        Row::new("rio-ps with multi-red", 170.0, "rio_ps-none-multi_red", &[rio_ps(), multi_red()]),
+    ];
+    let one = frame(1);
+    for _ in 0..MEASUREMENTS {
+        for row in &mut rows {
+            let taken = row.harness.time(&one, Context::default(), REPEAT);
+            row.taken.push(f64::from(taken));
+        }
+    }
+    print("One flow", &mut rows);
+    drop(rows);
+
+    let mut rows = [
+        Row::new(EMPTY, 0.0, "sfd-none-none", &[sfd()]),
+        Row::new("marker sfd", 250.0, "sfd-none-none", &[sfd()]),
+        Row::new("marker rio-ps", 250.0, "rio_ps-none-none", &[rio_ps()]),
+    ];
+    for row in &mut rows {
+        for flow in 0..FLOWS {
+            row.harness.time(&frame(flow), Context::default(), 1);
+        }
+    }
+    for call in 0..CALLS {
+        let flow = call.wrapping_mul(2_654_435_761) >> 15;
+        let one = frame(flow);
+        for row in &mut rows {
+            let taken = row.harness.time(&one, Context::default(), 1);
+            row.taken.push(f64::from(taken));
+        }
+    }
+    print(&format!("{FLOWS} flows, each run on another one"), &mut rows);
+}

@@ -1,0 +1,594 @@
+//! `explain`: what became of a flow, by which rule, and why one is not seen here.
+
+use crate::deployment::{Deployment, Shaper};
+use crate::error::{Failure, Result};
+use crate::flows::FlowReport;
+use crate::kernel::monotonic_ns;
+use crate::layout::{KEEP_DSCP, Key, Settings};
+use crate::observe::{Entry, Observed, observe_running};
+use crate::request::Mode;
+use crate::words::{address, bytes, count, number, span, table};
+use mousehole_policy::{Kind, Params, State};
+use mousehole_sim::units::Buffer;
+use serde::Serialize;
+use std::net::IpAddr;
+use std::process::Command;
+
+/// Names the form of the JSON document.
+pub const FORM: &str = "mousehole-live.explain/1";
+
+/// Flows that are explained at most, of each device.
+const MOST: usize = 20;
+
+/// One end of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    /// Its address.
+    pub address: IpAddr,
+    /// Its port; `None` for any.
+    pub port: Option<u16>,
+}
+
+/// Which flows are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// One end.
+    pub one: End,
+    /// The other end; `None` for any.
+    pub other: Option<End>,
+}
+
+impl End {
+    fn parse(text: &str) -> Option<End> {
+        if let Ok(address) = text.parse() {
+            return Some(End { address, port: None });
+        }
+        if let Ok(both) = text.parse::<std::net::SocketAddr>() {
+            return Some(End { address: both.ip(), port: Some(both.port()) });
+        }
+        let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+        inner.parse().ok().map(|address| End { address: IpAddr::V6(address), port: None })
+    }
+
+    fn matches(self, bytes: [u8; 16], port: [u8; 2]) -> bool {
+        self.address == address(bytes) && self.port.is_none_or(|number| number.to_be_bytes() == port)
+    }
+}
+
+impl Wanted {
+    /// Reads `ADDRESS`, `ADDRESS:PORT`, `[IPv6]:PORT`, or two of them with a hyphen between.
+    ///
+    /// # Errors
+    /// A sentence that says what is allowed.
+    pub fn parse(text: &str) -> Result<Wanted> {
+        let parsed = match text.split_once('-') {
+            None => End::parse(text).map(|one| Wanted { one, other: None }),
+            Some((one, other)) => {
+                End::parse(one).zip(End::parse(other)).map(|(one, other)| Wanted { one, other: Some(other) })
+            }
+        };
+        parsed.ok_or_else(|| {
+            Failure::new(format!(
+                "\"{text}\" names no flow; it must be ADDRESS, ADDRESS:PORT, [IPv6]:PORT, or two of them with a hyphen \
+                 between, such as 10.0.0.5:443 or 10.0.0.5:443-192.0.2.7:40000"
+            ))
+        })
+    }
+
+    /// Returns whether a flow is one of them, in either direction.
+    pub fn matches(self, key: &Key) -> bool {
+        let (from, to) = ((key.source, key.source_port), (key.destination, key.destination_port));
+        let fits = |first: (_, _), second: (_, _)| {
+            self.one.matches(first.0, first.1)
+                && self.other.is_none_or(|other| other.matches(second.0, second.1))
+        };
+        fits(from, to) || fits(to, from)
+    }
+}
+
+/// The JSON document of `explain --json`. Fields are added but neither renamed nor removed within a [`FORM`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// [`FORM`].
+    pub schema: &'static str,
+    /// What was asked for.
+    pub asked: String,
+    /// The flows that match, those with the most bytes first; 20 of each device at most.
+    pub flows: Vec<Explained>,
+    /// How many match.
+    pub matching: u64,
+    /// Where nothing matches: likely reasons, the most likely first.
+    pub not_seen: Vec<String>,
+}
+
+/// One flow and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explained {
+    /// The device.
+    pub device: String,
+    /// What it sent.
+    #[serde(flatten)]
+    pub flow: FlowReport,
+    /// Who decided its colour, in order.
+    pub rules: Vec<Rule>,
+    /// What was done with its packets.
+    pub done: String,
+    /// What the queue did.
+    pub queue: String,
+}
+
+/// A policy with its parameters, in its own words.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rule {
+    /// Its name.
+    pub policy: String,
+    /// Its own summary.
+    pub summary: &'static str,
+    /// Its parameters, in its order.
+    pub parameters: Vec<Setting>,
+    /// What it shows of its state at the moment.
+    pub readings: Vec<(&'static str, f64)>,
+}
+
+/// A parameter as it is set.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Setting {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What it does.
+    pub meaning: &'static str,
+}
+
+impl Rule {
+    /// Returns a policy's rule; `state` is its shared state, if that is known.
+    fn new(params: &Params, state: Option<&[u8]>) -> Rule {
+        let policy = params.policy();
+        let settings = policy.parameters().iter().map(|parameter| Setting {
+            name: parameter.name,
+            value: value(params, parameter.name, parameter.kind),
+            meaning: parameter.meaning,
+        });
+        let bytes = state.filter(|bytes| bytes.len() >= policy.sizes().2);
+        let numbers = bytes.map(|bytes| policy.read(params, &State::from_bytes(bytes)));
+        let readings = policy.readings().into_iter().zip(numbers.unwrap_or_default());
+        Rule {
+            policy: policy.name().to_string(),
+            summary: policy.summary(),
+            parameters: settings.collect(),
+            readings: readings.filter(|(_, number)| number.is_finite()).collect(),
+        }
+    }
+}
+
+/// Returns a parameter's value as people write it.
+fn value(params: &Params, name: &'static str, kind: Kind) -> String {
+    let number = params.number(name);
+    match kind {
+        Kind::Threshold => match is_in_packets(params, name, number) {
+            true => count(number as u64, "packet"),
+            false => bytes(number),
+        },
+        Kind::Size | Kind::Buffer => bytes(number),
+        Kind::Length => format!("{} packets", rounded(number)),
+        Kind::Rate => crate::words::rate(number),
+        Kind::Time | Kind::Timeout if number > 1e9 => "never".into(),
+        Kind::Time | Kind::Timeout if number < 1.0 && number > 0.0 => format!("{} ms", rounded(number * 1e3)),
+        Kind::Time | Kind::Timeout => span(number),
+        Kind::Percent => format!("{} %", rounded(number)),
+        Kind::Fraction | Kind::Number => rounded(number),
+        Kind::Count => crate::words::number(number as u64),
+        Kind::Flag => if number == 0.0 { "no" } else { "yes" }.into(),
+        Kind::Choice(words) => words.get(number as usize).copied().unwrap_or("-").into(),
+    }
+}
+
+fn rounded(number: f64) -> String {
+    format!("{}", (number * 1000.0).round() / 1000.0)
+}
+
+/// Returns whether a threshold counts packets: its struct is then equal to that of one that is given in packets.
+fn is_in_packets(params: &Params, name: &str, number: f64) -> bool {
+    let with = |unit: &str| {
+        let text = format!("{}{unit}", number as u64);
+        Params::from_text(params.policy(), &[(name, &text)], params.context()).map(|params| params.bytes())
+    };
+    let (Ok(packets), Ok(bytes)) = (with("p"), with("B")) else { return false };
+    let mine = params.bytes();
+    let differs = packets.iter().zip(&bytes).position(|(one, other)| one != other);
+    differs.is_some_and(|at| mine[at] == packets[at])
+}
+
+/// Explains flows, at one device or at all.
+///
+/// # Errors
+/// A sentence when nothing runs here or a table cannot be read.
+pub fn explain(asked: &str, only: Option<&str>) -> Result<Explanation> {
+    let wanted = Wanted::parse(asked)?;
+    let all = observe_running(only)?;
+    let (mut flows, mut matching, mut not_seen) = (Vec::new(), 0, Vec::new());
+    for one in &all {
+        let (mut found, mut here): (Vec<Entry>, u64) = (Vec::new(), 0);
+        let (entries, most) = one.visit_flows(|entry| {
+            if wanted.matches(&entry.key) {
+                here += 1;
+                found.push(entry);
+                if found.len() > 4 * MOST {
+                    keep_largest(&mut found);
+                }
+            }
+        })?;
+        keep_largest(&mut found);
+        if here == 0 {
+            not_seen.extend(why_not_seen(one, entries, most));
+        }
+        matching += here;
+        let deployment = one.deployment();
+        let settings = one.settings()?;
+        let (now_ns, rules) = (monotonic_ns(), rules(one, deployment.as_ref()));
+        flows.extend(found.iter().map(|entry| {
+            let flow = FlowReport::new(&entry.key, &entry.flow, now_ns);
+            Explained {
+                device: one.title(),
+                done: done(one, &settings, &flow),
+                queue: queue(deployment.as_ref(), one, &settings, &flow),
+                rules: rules.clone(),
+                flow,
+            }
+        }));
+    }
+    if matching > 0 {
+        not_seen.clear();
+    }
+    Ok(Explanation { schema: FORM, asked: asked.into(), flows, matching, not_seen })
+}
+
+fn keep_largest(found: &mut Vec<Entry>) {
+    found.sort_by_key(|entry| std::cmp::Reverse(entry.flow.bytes));
+    found.truncate(MOST);
+}
+
+/// Returns the rules of the markers, with what their states show.
+fn rules(one: &Observed, deployment: Option<&Deployment>) -> Vec<Rule> {
+    let Some(deployment) = deployment else { return Vec::new() };
+    let state = one.shared_state().unwrap_or_default();
+    // struct ml_state: a lock of 8 bytes, then the state of each policy at a multiple of 8.
+    let mut at: usize = 8;
+    let parts = [&deployment.marker, &deployment.user];
+    parts
+        .into_iter()
+        .flatten()
+        .map(|params| {
+            let bytes = params.policy().sizes().2;
+            let rule = Rule::new(params, state.get(at..at + bytes));
+            at = (at + bytes.max(1)).next_multiple_of(8);
+            rule
+        })
+        .collect()
+}
+
+/// Returns what was done with a flow's packets.
+fn done(one: &Observed, settings: &Settings, flow: &FlowReport) -> String {
+    let colour = ["green", "yellow", "red"].iter().position(|name| *name == flow.colour).unwrap_or(0);
+    let (priority, dscp) = (settings.action.priority[colour], settings.action.dscp[colour]);
+    let is_mark = one.record.as_ref().is_none_or(|record| record.request.mode == Mode::Mark);
+    let mut text = match (settings.shadow != 0, priority, dscp) {
+        (true, ..) => "nothing (shadow: it decides and counts only)".into(),
+        (false, 0, KEEP_DSCP) if is_mark => format!("nothing: {} packets stay as they are", flow.colour),
+        (false, 0, KEEP_DSCP) => "no mark: the queue here sees the colour itself".into(),
+        (false, 0, dscp) => format!("DSCP of {} packets is set to {dscp}", flow.colour),
+        (false, priority, _) => {
+            format!("{} packets go to class {:x}:{:x}", flow.colour, priority >> 16, priority & 0xffff)
+        }
+    };
+    if flow.already_marked > 0 {
+        text += &format!(
+            "; {} left alone because somebody had marked them",
+            count(flow.already_marked.into(), "packet")
+        );
+    }
+    text
+}
+
+/// Returns what the queue did with a flow.
+fn queue(deployment: Option<&Deployment>, one: &Observed, settings: &Settings, flow: &FlowReport) -> String {
+    let reasons: Vec<String> = ["early", "forced", "full-buffer", "policed"]
+        .iter()
+        .filter(|reason| flow.dropped[*reason] > 0)
+        .map(|reason| format!("{} {}", number(flow.dropped[reason].into()), reason.replace('-', " ")))
+        .collect();
+    let ours = deployment.map(|deployment| &deployment.shaper);
+    let dropper = deployment.and_then(|deployment| deployment.dropper.as_ref());
+    let who = match (ours, dropper) {
+        (Some(Shaper::Fifo(fifo)), dropper) => {
+            let buffer = match fifo.buffer {
+                Buffer::Packets(packets) => count(packets.into(), "packet"),
+                Buffer::Bytes(size) => bytes(size as f64),
+            };
+            let policy = dropper.map_or("FIFO".into(), |params| params.policy().name().to_string());
+            format!("{policy} at {}, buffer {buffer}: ", crate::words::rate(fifo.rate.0 as f64))
+        }
+        _ => String::new(),
+    };
+    let verb = if settings.shadow != 0 { "would have dropped" } else { "dropped" };
+    let drops = match (flow.drops(), ours) {
+        (0, Some(Shaper::None)) | (0, Some(Shaper::Classes { .. })) => {
+            let title = one.title();
+            return format!(
+                "it decides by itself behind the mark; `tc -s qdisc show dev {title}` has its counters"
+            );
+        }
+        (0, _) => format!("{verb} nothing"),
+        (all, _) => format!("{verb} {} ({})", count(all, "packet"), reasons.join(", ")),
+    };
+    let marks = match flow.ce_marked {
+        0 => String::new(),
+        marked => format!(", marked {} CE", number(marked.into())),
+    };
+    format!("{who}{drops}{marks}")
+}
+
+/// Returns likely reasons why a device has not seen a flow, after checking those that can be checked.
+fn why_not_seen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
+    let title = one.title();
+    let mut reasons = Vec::new();
+    let counters = one.counters().unwrap_or_default();
+    let seen = counters.ipv4.packets + counters.ipv6.packets;
+    let running = one.record.as_ref().is_some_and(|record| crate::stop::is_running(&one.place, record));
+    if !running {
+        return vec![format!("{title}: the program does not run; `mousehole-live status {title}` says why")];
+    }
+    let tables = flowtables(&title);
+    if let Some((sent, came_by)) = watched(one, &title).filter(|(sent, came_by)| *sent > 10 + 2 * came_by) {
+        let names = match tables.is_empty() {
+            true => {
+                "no flowtable of nft names the device, so that a card's or switch's own offload is likely"
+                    .into()
+            }
+            false => format!("nft's flowtable {} names the device", tables.join(" and ")),
+        };
+        reasons.push(format!(
+            "{title}: flow offload takes packets past every program: the device sent {} within a second, and {came_by} came by \
+             here; {names}",
+            count(sent, "packet")
+        ));
+    } else if !tables.is_empty() {
+        reasons.push(format!(
+            "{title}: nft's flowtable {} names the device: in hardware (`flags offload`) it takes established flows past every \
+             program, in software they are seen here",
+            tables.join(" and ")
+        ));
+    }
+    if one.deployment().is_some_and(|deployment| deployment.marker.is_none()) {
+        reasons.push(format!(
+            "{title}: this scheme keeps no account of flows, since no marker stands before its queue"
+        ));
+        return reasons;
+    }
+    if seen == 0 {
+        reasons.push(format!("{title}: no IP packet left through the device yet"));
+    }
+    if entries >= most || counters.without_state > 0 {
+        reasons.push(format!(
+            "{title}: the table of {} flows is full, and older ones make room for new ones; `--flows` at the start sets its size",
+            number(most)
+        ));
+    }
+    if seen > 0 {
+        reasons.push(format!(
+            "{title}: {} came by, none of this flow; what comes in by {title} is seen where it goes out (the LAN's side, or an IFB)",
+            count(seen, "IP packet")
+        ));
+        reasons.push(format!(
+            "{title}: behind NAT the addresses are those on the wire; ask for the far end, such as `explain 192.0.2.7:443`"
+        ));
+    }
+    reasons
+}
+
+/// Returns the flowtables of nft that name a device; none where nft is missing.
+fn flowtables(device: &str) -> Vec<String> {
+    let Ok(done) = Command::new("nft").args(["-j", "list", "flowtables"]).output() else { return Vec::new() };
+    flowtables_in(&String::from_utf8_lossy(&done.stdout), device)
+}
+
+fn flowtables_in(text: &str, device: &str) -> Vec<String> {
+    let Ok(document) = serde_json::from_str::<serde_json::Value>(text) else { return Vec::new() };
+    let tables = document["nftables"].as_array().into_iter().flatten().map(|item| &item["flowtable"]);
+    let names = |table: &serde_json::Value| match &table["dev"] {
+        serde_json::Value::String(name) => name == device,
+        serde_json::Value::Array(all) => all.iter().any(|name| name == device),
+        _ => false,
+    };
+    tables
+        .filter(|table| names(table))
+        .map(|table| {
+            let word = |name: &str| table[name].as_str().unwrap_or("?").to_string();
+            format!("{} {} {}", word("family"), word("table"), word("name"))
+        })
+        .collect()
+}
+
+/// Returns the packets that a device sent within a second, and those that came by the program.
+fn watched(one: &Observed, device: &str) -> Option<(u64, u64)> {
+    let seen = || {
+        one.counters()
+            .ok()
+            .map(|all| [all.ipv4, all.ipv6, all.not_ip, all.malformed].iter().map(|c| c.packets).sum())
+    };
+    let (sent, came_by): (u64, u64) = (transmitted(device)?, seen()?);
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    Some((transmitted(device)?.saturating_sub(sent), seen()?.saturating_sub(came_by)))
+}
+
+/// Returns the packets that a device sent, by the kernel's own count.
+fn transmitted(device: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/net/dev").ok()?;
+    let line = text.lines().find_map(|line| line.trim().strip_prefix(device)?.strip_prefix(':'))?;
+    line.split_whitespace().nth(9)?.parse().ok()
+}
+
+/// Returns the JSON document.
+pub fn json(explanation: &Explanation) -> String {
+    serde_json::to_string_pretty(explanation).expect("plain data is written")
+}
+
+/// Returns the screen.
+pub fn text(explanation: &Explanation) -> Vec<String> {
+    let mut lines = Vec::new();
+    if explanation.flows.is_empty() {
+        lines.push(format!("{}: not seen here", explanation.asked));
+        lines.extend(explanation.not_seen.iter().map(|reason| format!("  {reason}")));
+        return lines;
+    }
+    let mut told: Option<&Vec<Rule>> = None;
+    for one in &explanation.flows {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        let flow = &one.flow;
+        lines.push(format!("{} at {}", flow.title, one.device));
+        lines.push(format!(
+            "  sent    {} in {}{}; the last {} ago",
+            bytes(flow.bytes as f64),
+            count(flow.packets.into(), "packet"),
+            match flow.age_s - flow.idle_s {
+                short if short < 0.01 => String::new(),
+                long => format!(" within {}", span(long)),
+            },
+            span(flow.idle_s)
+        ));
+        lines.push(format!("  colour  {} now; {}", flow.colour, flow.shares()));
+        if told == Some(&one.rules) {
+            lines.push("  rule    as above".into());
+        } else {
+            lines.extend(one.rules.iter().flat_map(rule_text));
+            told = Some(&one.rules);
+        }
+        lines.push(format!("  done    {}", one.done));
+        lines.push(format!("  queue   {}", one.queue));
+    }
+    let rest = explanation.matching.saturating_sub(explanation.flows.len() as u64);
+    if rest > 0 {
+        lines.extend([String::new(), format!("and {} more with fewer bytes", number(rest))]);
+    }
+    lines
+}
+
+fn rule_text(rule: &Rule) -> Vec<String> {
+    let mut lines = vec![format!("  rule    {}: {}", rule.policy, rule.summary)];
+    let mut rows: Vec<Vec<String>> = rule
+        .parameters
+        .iter()
+        .map(|one| vec![format!("          {} = {}", one.name, one.value), one.meaning.to_string()])
+        .collect();
+    rows.extend(rule.readings.iter().map(|(name, number)| {
+        vec![
+            format!("          {} = {}", name.replace('_', " "), rounded(*number)),
+            "at the moment".to_string(),
+        ]
+    }));
+    lines.extend(table(&rows, &[0, 1]));
+    lines
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use mousehole_policy::{LinkContext, find};
+
+    fn end(text: &str) -> End {
+        End::parse(text).unwrap()
+    }
+
+    fn key(source: &str, destination: &str) -> Key {
+        let bytes = |text: &str| match end(text).address {
+            IpAddr::V4(four) => four.to_ipv6_mapped().octets(),
+            IpAddr::V6(six) => six.octets(),
+        };
+        let port = |text: &str| end(text).port.unwrap_or(0).to_be_bytes();
+        Key {
+            source: bytes(source),
+            destination: bytes(destination),
+            source_port: port(source),
+            destination_port: port(destination),
+            protocol: 6,
+            reserved: [0; 3],
+        }
+    }
+
+    #[test]
+    fn ends__are_addresses_with_or_without_ports() {
+        assert_eq!(end("10.0.0.5").port, None);
+        assert_eq!(end("10.0.0.5:443").port, Some(443));
+        assert_eq!(end("fe80::1").port, None);
+        assert_eq!(end("[fe80::1]").port, None);
+        assert_eq!(end("[fe80::1]:443").port, Some(443));
+        for text in
+            ["", "host", "10.0.0", "10.0.0.5:", "10.0.0.5:70000", "1.2.3.4-", "-1.2.3.4", "1.2.3.4-5.6.7.8-9"]
+        {
+            let failure = Wanted::parse(text).unwrap_err().to_string();
+            assert!(failure.contains("names no flow; it must be ADDRESS"), "{failure}");
+        }
+    }
+
+    #[test]
+    fn flows__match_in_both_directions() {
+        let flow = key("10.0.0.1:40000", "192.0.2.7:443");
+        for text in ["10.0.0.1", "192.0.2.7:443", "10.0.0.1-192.0.2.7", "192.0.2.7:443-10.0.0.1:40000"] {
+            assert!(Wanted::parse(text).unwrap().matches(&flow), "{text}");
+        }
+        for text in
+            ["10.0.0.2", "192.0.2.7:80", "10.0.0.1:443", "10.0.0.1-10.0.0.1", "10.0.0.1:40000-192.0.2.7:80"]
+        {
+            assert!(!Wanted::parse(text).unwrap().matches(&flow), "{text}");
+        }
+        assert!(
+            Wanted::parse("[2001:db8::7]:443").unwrap().matches(&key("[2001:db8::1]:9", "[2001:db8::7]:443"))
+        );
+    }
+
+    fn rule(policy: &str, given: &[(&str, &str)]) -> Rule {
+        Rule::new(&Params::from_text(find(policy).unwrap(), given, &LinkContext::EXAMPLE).unwrap(), None)
+    }
+
+    #[test]
+    fn rules__are_told_in_the_policys_words() {
+        let lines = rule_text(&rule("sfd", &[("th", "30kB")]));
+        let summary = find("sfd").unwrap().summary();
+        assert_eq!(lines[0], format!("  rule    sfd: {summary}"));
+        assert!(lines[1].starts_with("          th = 30 kB "), "{lines:#?}");
+        assert!(lines.iter().any(|line| line.contains("timeout = 1 s ")), "{lines:#?}");
+        assert!(lines.iter().any(|line| line.contains("promotion = none ")), "{lines:#?}");
+        assert!(lines.iter().any(|line| line.contains("syn = yes ")), "{lines:#?}");
+    }
+
+    #[test]
+    fn thresholds__keep_their_unit() {
+        assert_eq!(rule("sfd", &[("th", "20p")]).parameters[0].value, "20 packets");
+        assert_eq!(rule("sfd", &[("th", "20B")]).parameters[0].value, "20 B");
+        assert_eq!(rule("sfd", &[("timeout", "never")]).parameters[1].value, "never");
+    }
+
+    #[test]
+    fn every_policy__has_texts_for_its_parameters() {
+        for policy in mousehole_policy::policies() {
+            let Ok(params) = Params::from_text(policy, &[], &LinkContext::EXAMPLE) else { continue };
+            for one in Rule::new(&params, None).parameters {
+                assert!(!one.value.is_empty() && !one.meaning.is_empty(), "{policy:?} {one:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn flowtables__are_found_by_their_devices() {
+        let text = r#"{"nftables": [{"metainfo": {}},
+            {"flowtable": {"family": "inet", "name": "ft", "table": "fw4", "dev": ["wan", "lan"]}},
+            {"flowtable": {"family": "ip", "name": "one", "table": "x", "dev": "wan"}}]}"#;
+        assert_eq!(flowtables_in(text, "wan"), ["inet fw4 ft", "ip x one"]);
+        assert_eq!(flowtables_in(text, "lan"), ["inet fw4 ft"]);
+        assert!(flowtables_in(text, "wan0").is_empty() && flowtables_in("", "wan").is_empty());
+    }
+}

@@ -1,0 +1,224 @@
+//! What runs at the devices of this network namespace, read without changing anything: the ground of `status`,
+//! `flows` and `explain`.
+
+use crate::deployment::Deployment;
+use crate::device::{self, Device};
+use crate::error::{Failure, Result};
+use crate::home::{Place, places};
+use crate::layout::{Agent, Control, Counters, Flow, Key, Plain, Settings};
+use crate::record::Record;
+use crate::tc;
+use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
+use std::io;
+use std::os::fd::{AsFd as _, AsRawFd as _};
+
+/// Entries read by one call of the kernel.
+const BATCH: u32 = 2048;
+
+/// What is kept of a device of this namespace.
+#[derive(Debug)]
+pub struct Observed {
+    /// Where it is kept.
+    pub place: Place,
+    /// Number of the device.
+    pub index: u32,
+    /// Its name now; `None` if no device here has the number.
+    pub name: Option<String>,
+    /// The record; `None` of a command that was killed before it wrote one.
+    pub record: Option<Record>,
+}
+
+/// One entry of the table of flows.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Its 5-tuple.
+    pub key: Key,
+    /// Its account.
+    pub flow: Flow,
+}
+
+impl Observed {
+    /// Returns the name for people: of today, else the recorded one, else the number.
+    pub fn title(&self) -> String {
+        let recorded = || self.record.as_ref().map(|record| record.device.clone());
+        self.name.clone().or_else(recorded).unwrap_or_else(|| format!("device {}", self.index))
+    }
+
+    /// Returns what the record means on the device as it is now; `None` when the device is gone or changed too much.
+    pub fn deployment(&self) -> Option<Deployment> {
+        let (name, record) = (self.name.as_ref()?, self.record.as_ref()?);
+        let device = Device::find(name).ok()?;
+        Deployment::new(&record.request, &device, tc::root(name).ok()?.as_ref()).ok()
+    }
+
+    /// Reads the control word.
+    ///
+    /// # Errors
+    /// A sentence when the map is not there.
+    pub fn control(&self) -> Result<Control> {
+        first(&self.place.open_map("ml_control")?, 0)
+    }
+
+    /// Reads what the agent says of itself.
+    ///
+    /// # Errors
+    /// A sentence when the map is not there.
+    pub fn agent(&self) -> Result<Agent> {
+        first(&self.place.open_map("ml_agent")?, 0)
+    }
+
+    /// Reads the settings in force.
+    ///
+    /// # Errors
+    /// A sentence when the map is not there.
+    pub fn settings(&self) -> Result<Settings> {
+        first(&self.place.open_map("ml_settings")?, self.control()?.active & 1)
+    }
+
+    /// Reads the counters, summed over the CPUs.
+    ///
+    /// # Errors
+    /// A sentence when the map is not there.
+    pub fn counters(&self) -> Result<Counters> {
+        let map = self.place.open_map("ml_counters")?;
+        let values = map.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(|error| {
+            Failure::new(format!("the counters of {} cannot be read; {error}", self.title()))
+        })?;
+        let mut sum = Counters::default();
+        for value in values.unwrap_or_default() {
+            sum.add(&Counters::read(&value));
+        }
+        Ok(sum)
+    }
+
+    /// Reads what all packets share: a lock, then the policies' states.
+    ///
+    /// # Errors
+    /// A sentence when the map is not there.
+    pub fn shared_state(&self) -> Result<Vec<u8>> {
+        let map = self.place.open_map("ml_state")?;
+        let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
+        value
+            .ok()
+            .flatten()
+            .ok_or_else(|| Failure::new(format!("the state of {} cannot be read", self.title())))
+    }
+
+    /// Hands every flow of the table to `visit`, in no order; returns how many there were and how many the table holds.
+    /// A table that changes meanwhile may show a flow twice or not at all.
+    ///
+    /// # Errors
+    /// A sentence when the map is not there.
+    pub fn visit_flows(&self, mut visit: impl FnMut(Entry)) -> Result<(u64, u64)> {
+        let map = self.place.open_map("ml_flows")?;
+        let count =
+            visit_all(&map, |key, value| visit(Entry { key: Key::read(key), flow: Flow::read(value) }))
+                .map_err(|error| {
+                    Failure::system(format!("the flows of {} cannot be read", self.title()), &error)
+                })?;
+        Ok((count, u64::from(map.max_entries())))
+    }
+}
+
+/// Hands every key and value of a hash table to `visit`; returns how many there were. libbpf-rs's own iterator ends at the
+/// first batch that is not full, but the kernel leaves one so wherever a bucket does not fit any more.
+fn visit_all(map: &MapHandle, mut visit: impl FnMut(&[u8], &[u8])) -> io::Result<u64> {
+    let (key_bytes, value_bytes) = (map.key_size() as usize, map.value_size() as usize);
+    let mut keys = vec![0; key_bytes * BATCH as usize];
+    let mut values = vec![0; value_bytes * BATCH as usize];
+    let options = libbpf_sys::bpf_map_batch_opts {
+        sz: size_of::<libbpf_sys::bpf_map_batch_opts>() as libbpf_sys::size_t,
+        ..Default::default()
+    };
+    // Where the kernel goes on: the number of a bucket, of which 4 bytes are used.
+    let (mut from, mut to): (Option<u64>, u64) = (None, 0);
+    let mut total = 0;
+    loop {
+        let mut count = BATCH;
+        // SAFETY: the descriptor is open; the buffers have room for a batch, and the options the size that they say.
+        let done = unsafe {
+            libbpf_sys::bpf_map_lookup_batch(
+                map.as_fd().as_raw_fd(),
+                from.as_mut().map_or(std::ptr::null_mut(), |from| std::ptr::from_mut(from).cast()),
+                std::ptr::from_mut(&mut to).cast(),
+                keys.as_mut_ptr().cast(),
+                values.as_mut_ptr().cast(),
+                &mut count,
+                &options,
+            )
+        };
+        let is_last = done == -libc::ENOENT;
+        match -done {
+            0 | libc::ENOENT => {}
+            libc::EINTR => continue,
+            error => return Err(io::Error::from_raw_os_error(error)),
+        }
+        let pairs = keys.chunks_exact(key_bytes).zip(values.chunks_exact(value_bytes));
+        pairs.take(count as usize).for_each(|(key, value)| visit(key, value));
+        total += u64::from(count);
+        if is_last {
+            return Ok(total);
+        }
+        from = Some(to);
+    }
+}
+
+/// Reads one value of an array.
+fn first<T: Plain>(map: &MapHandle, index: u32) -> Result<T> {
+    let value = map.lookup(&index.to_ne_bytes(), MapFlags::ANY).ok().flatten();
+    let value = value.filter(|value| value.len() >= size_of::<T>());
+    value
+        .map(|value| T::read(&value))
+        .ok_or_else(|| Failure::new(format!("the map {} cannot be read", map.name().to_string_lossy())))
+}
+
+/// Returns what is kept of all devices of this namespace, or of one.
+///
+/// # Errors
+/// A sentence when there is no BPF file system, or nothing is kept of the one that is named.
+pub fn observe(only: Option<&str>) -> Result<Vec<Observed>> {
+    // What libbpf would say of filters that are gone is said by the status.
+    libbpf_rs::set_print(None);
+    let namespace = device::namespace()?;
+    let mut all: Vec<Observed> = places()?
+        .into_iter()
+        .filter_map(|place| {
+            let (of, index) = place
+                .name()
+                .split_once('-')
+                .and_then(|(of, index)| Some((of.parse::<u64>().ok()?, index.parse::<u32>().ok()?)))?;
+            let record = place.record().ok();
+            (of == namespace).then(|| Observed { name: Device::name_of(index), index, record, place })
+        })
+        .collect();
+    if let Some(only) = only {
+        all.retain(|one| one.title() == only);
+        if all.is_empty() {
+            // Says that there is no such device, where that is so.
+            Device::find(only)?;
+            return Err(Failure::new(format!(
+                "nothing of ours is at {only}; `mousehole-live mark {only}` or `up {only}` starts it"
+            )));
+        }
+    }
+    all.sort_by_key(|one| one.index);
+    Ok(all)
+}
+
+/// Returns those of [`observe`] whose tables can be read.
+///
+/// # Errors
+/// As [`observe`], and when nothing is left.
+pub fn observe_running(only: Option<&str>) -> Result<Vec<Observed>> {
+    let mut all = observe(only)?;
+    all.retain(|one| one.record.is_some() && one.place.map("ml_control").exists());
+    if all.is_empty() {
+        return Err(Failure::new(match only {
+            Some(name) => format!(
+                "only leftovers of a command that was killed are at {name}; `mousehole-live down {name}` removes them"
+            ),
+            None => "nothing of ours is in this network namespace; `mark` or `up` starts it".into(),
+        }));
+    }
+    Ok(all)
+}

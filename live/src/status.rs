@@ -1,0 +1,597 @@
+//! `status`: what runs at each device, whether it really runs, and what it counted.
+
+use crate::error::Result;
+use crate::layout::{Agent, Count, Counters, DROP_REASONS, KEEP_DSCP};
+use crate::observe::{Observed, observe};
+use crate::record::{Attachment, Record, now};
+use crate::request::{Mode, Request};
+use crate::words::{bytes, count, number, percent, rate, span, table};
+use crate::{agent, kernel, stop, tc};
+use mousehole_policy::Colour;
+use serde::{Serialize, Serializer};
+
+/// Names the form of the JSON document.
+pub const FORM: &str = "mousehole-live.status/1";
+
+/// The JSON document of `status --json`. Fields are added but neither renamed nor removed within a [`FORM`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Document<'a> {
+    /// [`FORM`].
+    pub schema: &'static str,
+    /// Devices of this namespace, by number.
+    pub devices: &'a [Status],
+}
+
+/// What became of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// The program is attached.
+    Running,
+    /// The record is there, the program is not attached.
+    Stopped,
+    /// A command was killed before it was done.
+    Incomplete,
+}
+
+/// One device.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Status {
+    /// Its name.
+    pub device: String,
+    /// Its number.
+    pub index: u32,
+    /// Whether the program runs.
+    pub state: State,
+    /// What is not as it should be, one sentence each, with the cure.
+    pub problems: Vec<String>,
+    /// The rest, which leftovers of a killed command do not have.
+    #[serde(flatten)]
+    pub details: Option<Details>,
+}
+
+/// What a record and the maps tell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Details {
+    /// `mark` or `up`.
+    pub mode: Mode,
+    /// The scheme or marker.
+    pub scheme: String,
+    /// Whether it decides and counts only.
+    pub shadow: bool,
+    /// Rate of the queue, as given; null of `mark`.
+    pub rate: Option<String>,
+    /// Buffer of the queue, as given; null of `mark`.
+    pub buffer: Option<String>,
+    /// When it was started, seconds since 1970.
+    pub since: u64,
+    /// How long ago that was, s.
+    pub running_s: u64,
+    /// The command that started it.
+    pub command: Vec<String>,
+    /// Version of the command that started it.
+    pub version: String,
+    /// `tcx`, `clsact`, or null before it was attached.
+    pub attachment: Option<&'static str>,
+    /// The kernel's number of the link; null under clsact.
+    pub link_id: Option<u32>,
+    /// The kernel's number of the program that is attached; null if none is.
+    pub program_id: Option<u32>,
+    /// The qdisc at the device's root: kind and handle; null when the device is gone.
+    pub root: Option<String>,
+    /// Whether that qdisc is the one that we added; null where we add none.
+    pub root_is_ours: Option<bool>,
+    /// Seconds until everything is taken back; null if nothing waits for confirmation.
+    pub unconfirmed_s: Option<u64>,
+    /// Whether the scheme needs an agent; null when the device is gone.
+    pub agent_needed: Option<bool>,
+    /// Seconds since the agent was at work; null if it never was.
+    pub agent_seen_s: Option<f64>,
+    /// Which of the two sets of settings is in force.
+    pub active_slot: u32,
+    /// What is done with long flows, for people.
+    pub action: String,
+    /// Entries that the table of flows can hold.
+    pub flows_most: u32,
+    /// Counters since the start.
+    pub counters: Counted,
+}
+
+/// Packets and bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default)]
+pub struct Amount {
+    /// On the wire.
+    pub packets: u64,
+    /// IP length.
+    pub bytes: u64,
+}
+
+/// Amounts by name, in a fixed order; an object in JSON.
+pub type Named = Vec<(&'static str, Amount)>;
+
+fn as_object<S: Serializer>(named: &Named, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_map(named.iter().copied())
+}
+
+/// Counters, with names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
+pub struct Counted {
+    /// By what a frame is: `ipv4`, `ipv6`, `not-ip`, `malformed`; `fragments` and `super-packets` are counted above too.
+    #[serde(serialize_with = "as_object")]
+    pub kinds: Named,
+    /// By colour.
+    #[serde(serialize_with = "as_object")]
+    pub colours: Named,
+    /// Dropped, by colour.
+    #[serde(serialize_with = "as_object")]
+    pub colours_dropped: Named,
+    /// Dropped, by reason.
+    #[serde(serialize_with = "as_object")]
+    pub dropped: Named,
+    /// Marked CE.
+    pub ce_marked: Amount,
+    /// Left alone because somebody before had marked them.
+    pub already_marked: Amount,
+    /// Flows that were new to the table.
+    pub new_flows: u64,
+    /// Packets that found no room in the table.
+    pub without_state: u64,
+}
+
+impl From<Count> for Amount {
+    fn from(count: Count) -> Amount {
+        Amount { packets: count.packets, bytes: count.bytes }
+    }
+}
+
+impl From<&Counters> for Counted {
+    fn from(counters: &Counters) -> Counted {
+        let by_colour = |counts: &[Count]| {
+            Colour::ALL.iter().zip(counts).map(|(colour, count)| (colour.name(), (*count).into())).collect()
+        };
+        Counted {
+            kinds: vec![
+                ("ipv4", counters.ipv4.into()),
+                ("ipv6", counters.ipv6.into()),
+                ("not-ip", counters.not_ip.into()),
+                ("malformed", counters.malformed.into()),
+                ("fragments", counters.fragments.into()),
+                ("super-packets", counters.super_packets.into()),
+            ],
+            colours: by_colour(&counters.colour),
+            colours_dropped: by_colour(&counters.colour_dropped),
+            dropped: DROP_REASONS
+                .iter()
+                .zip(counters.dropped)
+                .map(|(name, count)| (*name, count.into()))
+                .collect(),
+            ce_marked: counters.ce_marked.into(),
+            already_marked: counters.already_marked.into(),
+            new_flows: counters.new_flows,
+            without_state: counters.without_state,
+        }
+    }
+}
+
+/// Returns the status of one device or of all.
+///
+/// # Errors
+/// A sentence when there is no BPF file system, or nothing is at the device that is named.
+pub fn status(only: Option<&str>) -> Result<Vec<Status>> {
+    Ok(observe(only)?.iter().map(look).collect())
+}
+
+/// Returns the JSON document.
+pub fn json(all: &[Status]) -> String {
+    serde_json::to_string_pretty(&Document { schema: FORM, devices: all }).expect("plain data is written")
+}
+
+fn look(one: &Observed) -> Status {
+    let title = one.title();
+    let unfinished = |why: &str| Status {
+        device: title.clone(),
+        index: one.index,
+        state: State::Incomplete,
+        problems: vec![format!(
+            "a command was killed {why}; `mousehole-live down {title}` removes what it left"
+        )],
+        details: None,
+    };
+    let Some(record) = &one.record else { return unfinished("before it wrote what it would do") };
+    let (Ok(control), Ok(settings), Ok(counters)) = (one.control(), one.settings(), one.counters()) else {
+        return unfinished("before its tables were complete");
+    };
+    let running = stop::is_running(&one.place, record);
+    let root = one.name.as_ref().and_then(|name| tc::root(name).ok().flatten());
+    let mut problems =
+        problems(one, record, running, root.as_ref(), settings.action.priority[1] & 0xffff_0000);
+    let needed = one.deployment().map(|deployment| agent::is_needed(&deployment));
+    let seen = agent_seen_s(&one.agent().unwrap_or_default());
+    if running && needed == Some(true) && seen.is_none_or(|seconds| seconds > 10.0) {
+        let when = seen
+            .map_or("was never at work".into(), |seconds| format!("was last at work {} ago", span(seconds)));
+        problems.push(format!(
+            "the agent {when}; the program goes on with the values it has, and `mousehole-live agent {title}` starts it"
+        ));
+    }
+    let is_up = record.request.mode == Mode::Up;
+    let filter = matches!(record.attachment, Some(Attachment::Clsact { .. }));
+    let program = match filter {
+        true => kernel::pinned_program(&one.place.program()).ok(),
+        false => kernel::pinned_link(&one.place.link()).ok().map(|info| info.program),
+    };
+    let details = Details {
+        mode: record.request.mode,
+        scheme: record.request.scheme.clone(),
+        shadow: settings.shadow != 0,
+        rate: record.request.rate.clone().filter(|_| is_up),
+        buffer: is_up.then(|| record.request.buffer.clone()),
+        since: record.since,
+        running_s: now().saturating_sub(record.since),
+        command: record.command.clone(),
+        version: record.version.clone(),
+        attachment: match record.attachment {
+            Some(Attachment::Tcx) => Some("tcx"),
+            Some(Attachment::Clsact { .. }) => Some("clsact"),
+            None => one.place.link().exists().then_some("tcx"),
+        },
+        link_id: kernel::pinned_link(&one.place.link()).ok().map(|info| info.id),
+        program_id: program.filter(|_| running),
+        root: root.as_ref().map(|qdisc| format!("{} {}", qdisc.kind, qdisc.handle)),
+        root_is_ours: record
+            .added_handle
+            .as_ref()
+            .map(|handle| root.as_ref().is_some_and(|qdisc| &qdisc.handle == handle)),
+        unconfirmed_s: record.confirm_by.map(|by| by.saturating_sub(now())),
+        agent_needed: needed,
+        agent_seen_s: seen,
+        active_slot: control.active & 1,
+        action: action(&record.request, settings.shadow != 0, &settings.action),
+        flows_most: record.request.flows,
+        counters: Counted::from(&counters),
+    };
+    let state = if running { State::Running } else { State::Stopped };
+    Status { device: title, index: one.index, state, problems, details: Some(details) }
+}
+
+fn agent_seen_s(agent: &Agent) -> Option<f64> {
+    let ago = kernel::monotonic_ns().saturating_sub(agent.seen_ns);
+    (agent.seen_ns > 0).then_some(ago as f64 / 1e9)
+}
+
+/// Returns what is done with packets of long flows, or with those that the queue refuses.
+pub(crate) fn action(request: &Request, shadow: bool, action: &crate::layout::Action) -> String {
+    let queue = request.mode == Mode::Up && action.priority[1] == 0;
+    let what = match (action.priority[1], action.dscp[1]) {
+        _ if queue => "the queue drops or marks CE".into(),
+        (0, KEEP_DSCP) => "nothing is changed".to_string(),
+        (0, dscp) => format!("long flows get DSCP {dscp}"),
+        (_, _) => {
+            let class = |priority: u32| format!("{:x}:{:x}", priority >> 16, priority & 0xffff);
+            let mut all: Vec<String> = action
+                .priority
+                .iter()
+                .filter(|priority| **priority != 0)
+                .map(|priority| class(*priority))
+                .collect();
+            all.dedup();
+            match action.priority[0] {
+                0 => format!("long flows go to {}", all.join(", ")),
+                _ => format!("colours go to {}", all.join(", ")),
+            }
+        }
+    };
+    let marks = match action.overrides {
+        _ if queue => "",
+        0 => "; marks of others are respected",
+        _ => "; marks of others are replaced",
+    };
+    match shadow {
+        true => "nothing is changed (shadow: it decides and counts only)".into(),
+        false => format!("{what}{marks}"),
+    }
+}
+
+/// Returns what is not as it should be.
+fn problems(
+    one: &Observed,
+    record: &Record,
+    running: bool,
+    root: Option<&tc::Qdisc>,
+    tin_of: u32,
+) -> Vec<String> {
+    let title = one.title();
+    let cure = format!("`mousehole-live down {title}` removes what is left");
+    let mut all = Vec::new();
+    if !running {
+        let link = kernel::pinned_link(&one.place.link());
+        all.push(match (&one.name, link) {
+            (None, _) => {
+                format!("the device is gone or in another network namespace, so nothing runs; {cure}")
+            }
+            (Some(_), Ok(_)) => format!("the link was detached by somebody, so nothing runs; {cure}"),
+            (Some(_), Err(_)) if record.attachment.is_none() => {
+                format!("a command was killed before it attached the program; {cure}")
+            }
+            (Some(_), Err(_)) => format!("the program was removed by somebody, so nothing runs; {cure}"),
+        });
+    } else if one.name.is_none() {
+        all.push(format!("the device moved to another network namespace and the program with it; {cure}"));
+    } else if record.attachment.is_none() {
+        all.push(format!("a command was killed after it attached the program; {cure}"));
+    }
+    let now_there = root.map_or("nothing".to_string(), |qdisc| format!("{} {}", qdisc.kind, qdisc.handle));
+    if let (Some(handle), Some(_)) = (&record.added_handle, &one.name)
+        && root.is_none_or(|qdisc| &qdisc.handle != handle)
+    {
+        all.push(format!(
+            "the qdisc {handle} that belongs to it is gone, and at the root is {now_there}; `down` and the command start afresh"
+        ));
+    }
+    if record.request.mode == Mode::Mark
+        && record.request.classes.is_empty()
+        && tin_of != 0
+        && one.name.is_some()
+        && root.is_none_or(|qdisc| qdisc.major() != tin_of)
+    {
+        all.push(format!(
+            "marks name a tin of {:x}:, but at the root is {now_there}, which ignores them; `down` and the command start afresh",
+            tin_of >> 16
+        ));
+    }
+    if let Some(by) = record.confirm_by.filter(|by| now() > by + 5) {
+        all.push(format!(
+            "it waits for confirmation since {}, and its timer is gone; `mousehole-live confirm {title}` or `down`",
+            span((now() - by) as f64)
+        ));
+    }
+    all
+}
+
+/// Returns the screen of `status`. `before` holds the same devices so many seconds earlier, for rates.
+pub fn text(all: &[Status], before: Option<(&[Status], f64)>) -> Vec<String> {
+    if all.is_empty() {
+        return vec![
+            "nothing of ours is in this network namespace; `mousehole-live mark DEV` or `up DEV` starts it"
+                .into(),
+        ];
+    }
+    let mut lines = Vec::new();
+    for one in all {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        let earlier = before.and_then(|(all, seconds)| {
+            let found = all.iter().find(|other| other.index == one.index)?;
+            Some((&found.details.as_ref()?.counters, seconds))
+        });
+        lines.extend(screen(one, earlier));
+    }
+    lines
+}
+
+fn screen(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
+    let Some(details) = &one.details else {
+        let mut lines = vec![format!("{}: incomplete", one.device)];
+        lines.extend(one.problems.iter().map(|problem| format!("  PROBLEM   {problem}")));
+        return lines;
+    };
+    let word = if details.mode == Mode::Mark { "mark" } else { "up" };
+    let queue = match (&details.rate, &details.buffer) {
+        (Some(rate), Some(buffer)) => format!(" at {rate}, buffer {buffer}"),
+        _ => String::new(),
+    };
+    let shadow = if details.shadow { ", shadow" } else { "" };
+    let state = match one.state {
+        State::Running => format!("running for {}", span(details.running_s as f64)),
+        _ => "NOT RUNNING".to_string(),
+    };
+    let mut lines = vec![format!("{}: {word} {}{queue}{shadow}: {state}", one.device, details.scheme)];
+    lines.extend(one.problems.iter().map(|problem| format!("  PROBLEM   {problem}")));
+    if let Some(seconds) = details.unconfirmed_s.filter(|seconds| *seconds > 0) {
+        lines.push(format!(
+            "  WAITING   taken back in {seconds} s unless `mousehole-live confirm {}` comes first",
+            one.device
+        ));
+    }
+    let (program, words) =
+        details.command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+    let program = program.rsplit('/').next().unwrap_or_default();
+    lines.push(format!("  command   {program} {}", words.join(" ")));
+    let link = match (details.attachment, details.link_id) {
+        (Some(kind), Some(id)) => format!("{kind} link {id}"),
+        (Some(kind), None) => kind.to_string(),
+        (None, _) => "not attached".to_string(),
+    };
+    let program = details.program_id.map_or(String::new(), |id| format!(", program {id}"));
+    let root = match (&details.root, details.root_is_ours) {
+        (Some(root), Some(true)) => format!(", root qdisc {root} (ours)"),
+        (Some(root), _) => format!(", root qdisc {root}"),
+        (None, _) => String::new(),
+    };
+    lines.push(format!("  attached  {link}{program}{root}, settings slot {}", details.active_slot));
+    lines.push(format!("  action    {}", details.action));
+    let agent = match (details.agent_needed, details.agent_seen_s) {
+        (Some(false), None) => Some("no agent needed".to_string()),
+        (None, None) => None,
+        (Some(true), None) => Some("NOT SEEN, but needed".to_string()),
+        (_, Some(seconds)) => Some(format!("last at work {} ago", span(seconds))),
+    };
+    lines.extend(agent.map(|agent| format!("  agent     {agent}")));
+    lines.extend(counters(&details.counters, before));
+    lines
+}
+
+/// Returns the table of counters, without rows of zeros that say nothing, and the sentence below it.
+fn counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String> {
+    let mut rows = vec![vec!["  ".to_string(), "packets".into(), "bytes".into(), "dropped".into()]];
+    if before.is_some() {
+        rows[0].extend(["packets/s".to_string(), "rate".into()]);
+    }
+    let mut row = |name: &str, amount: Amount, dropped: Option<u64>, earlier: Option<(Amount, f64)>| {
+        let mut cells = vec![
+            format!("  {name}"),
+            number(amount.packets),
+            bytes(amount.bytes as f64),
+            dropped.map_or(String::new(), |packets| match packets {
+                0 => "0".into(),
+                _ => format!("{} ({})", number(packets), percent(packets, amount.packets)),
+            }),
+        ];
+        if let Some((earlier, seconds)) = earlier {
+            let per_second = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds.max(1e-3);
+            cells.push(number(per_second(amount.packets, earlier.packets).round() as u64));
+            cells.push(rate((per_second(amount.bytes, earlier.bytes) * 8.0).round()));
+        }
+        rows.push(cells);
+    };
+    let names = ["IPv4", "IPv6", "not IP", "malformed", "in fragments", "in super-packets"];
+    for (index, (_, amount)) in now.kinds.iter().enumerate() {
+        if amount.packets > 0 || index == 0 {
+            row(
+                names[index],
+                *amount,
+                None,
+                before.map(|(before, seconds)| (before.kinds[index].1, seconds)),
+            );
+        }
+    }
+    for (index, (name, amount)) in now.colours.iter().enumerate() {
+        if amount.packets > 0 || index < 2 {
+            let dropped = Some(now.colours_dropped[index].1.packets);
+            row(name, *amount, dropped, before.map(|(before, seconds)| (before.colours[index].1, seconds)));
+        }
+    }
+    let mut lines = table(&rows, &[0]);
+    let reasons: Vec<String> = now
+        .dropped
+        .iter()
+        .filter(|(_, amount)| amount.packets > 0)
+        .map(|(name, amount)| format!("{} {}", number(amount.packets), name.replace('-', " ")))
+        .collect();
+    if !reasons.is_empty() {
+        lines.push(format!("  drops     {}", reasons.join(", ")));
+    }
+    let mut rest = vec![count(now.new_flows, "new flow")];
+    for (packets, what) in [
+        (now.ce_marked.packets, "marked CE"),
+        (now.already_marked.packets, "left alone because somebody had marked them"),
+        (now.without_state, "without room in the table of flows"),
+    ] {
+        if packets > 0 {
+            rest.push(format!("{} {what}", count(packets, "packet")));
+        }
+    }
+    lines.push(format!("  also      {}", rest.join(", ")));
+    lines
+}
+
+/// Returns the status of a device for the tests of this and other modules.
+#[cfg(test)]
+pub(crate) fn sample() -> Status {
+    let count = |packets: u64| Count { packets, bytes: packets * 1000 };
+    let counters = Counters {
+        ipv4: count(1200),
+        malformed: count(3),
+        colour: [count(900), count(300), count(0)],
+        colour_dropped: [count(0), count(30), count(0)],
+        dropped: [count(10), count(0), count(20), count(0)],
+        already_marked: count(1),
+        new_flows: 1,
+        ..Counters::default()
+    };
+    let details = Details {
+        mode: Mode::Up,
+        scheme: "s-sfd".into(),
+        shadow: false,
+        rate: Some("1mbit".into()),
+        buffer: Some("20p".into()),
+        since: 1_700_000_000,
+        running_s: 8040,
+        command: ["mousehole-live", "up", "wan"].map(String::from).to_vec(),
+        version: "0.1.0".into(),
+        attachment: Some("tcx"),
+        link_id: Some(12),
+        program_id: Some(431),
+        root: Some("tbf 6d48:".into()),
+        root_is_ours: Some(true),
+        unconfirmed_s: Some(42),
+        agent_needed: Some(true),
+        agent_seen_s: Some(3.2),
+        active_slot: 1,
+        action: "the queue drops or marks CE".into(),
+        flows_most: 1024,
+        counters: Counted::from(&counters),
+    };
+    let problems = vec!["the sky is low".into()];
+    Status { device: "wan".into(), index: 7, state: State::Running, problems, details: Some(details) }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::layout::Action;
+
+    #[test]
+    fn screen__says_what_runs_and_what_it_counted() {
+        assert_eq!(
+            text(&[sample()], None),
+            [
+                "wan: up s-sfd at 1mbit, buffer 20p: running for 2 h 14 min",
+                "  PROBLEM   the sky is low",
+                "  WAITING   taken back in 42 s unless `mousehole-live confirm wan` comes first",
+                "  command   mousehole-live up wan",
+                "  attached  tcx link 12, program 431, root qdisc tbf 6d48: (ours), settings slot 1",
+                "  action    the queue drops or marks CE",
+                "  agent     last at work 3.2 s ago",
+                "             packets   bytes    dropped",
+                "  IPv4         1,200  1.2 MB",
+                "  malformed        3    3 kB",
+                "  green          900  900 kB          0",
+                "  yellow         300  300 kB  30 (10 %)",
+                "  drops     10 early, 20 full buffer",
+                "  also      1 new flow, 1 packet left alone because somebody had marked them",
+            ]
+        );
+    }
+
+    #[test]
+    fn watch__adds_rates_per_second() {
+        let (before, mut now) = (sample(), sample());
+        let counters = &mut now.details.as_mut().unwrap().counters;
+        counters.colours[1].1.packets += 100;
+        counters.colours[1].1.bytes += 125_000;
+        let lines = text(&[now], Some((&[before], 2.0)));
+        let yellow = lines.iter().find(|line| line.starts_with("  yellow")).unwrap();
+        assert!(yellow.ends_with("50  500 kbit/s"), "{yellow}");
+    }
+
+    #[test]
+    fn json__has_counters_by_name() {
+        let parsed: serde_json::Value = serde_json::from_str(&json(&[sample()])).unwrap();
+        assert_eq!(parsed["schema"], FORM);
+        let device = &parsed["devices"][0];
+        assert_eq!((&device["state"], &device["mode"]), (&"running".into(), &"up".into()));
+        assert_eq!(device["counters"]["kinds"]["malformed"]["packets"], 3);
+        assert_eq!(device["counters"]["colours_dropped"]["yellow"]["bytes"], 30_000);
+        assert_eq!(device["counters"]["dropped"]["full-buffer"]["packets"], 20);
+        assert_eq!(device["unconfirmed_s"], 42);
+    }
+
+    #[test]
+    fn nothing_here__is_said_with_what_starts_it() {
+        assert!(text(&[], None)[0].starts_with("nothing of ours"));
+    }
+
+    #[test]
+    fn actions__are_told_in_words() {
+        let mark = Request::new(Mode::Mark);
+        let dscp = Action { dscp: [KEEP_DSCP, 1, 1], ..Action::NONE };
+        assert_eq!(action(&mark, false, &dscp), "long flows get DSCP 1; marks of others are respected");
+        let tin = Action { priority: [0, 0x8001_0001, 0x8001_0001], overrides: 1, ..Action::NONE };
+        assert_eq!(action(&mark, false, &tin), "long flows go to 8001:1; marks of others are replaced");
+        assert!(action(&mark, true, &dscp).contains("shadow"));
+        assert_eq!(action(&Request::new(Mode::Up), false, &Action::NONE), "the queue drops or marks CE");
+    }
+}

@@ -1,0 +1,278 @@
+//! `tune`: other parameters for what runs, without a packet or a flow's state lost.
+//!
+//! The program reads one of two sets of settings. The other one is written whole, then the queue's rate is changed,
+//! then the index flips, and the record comes last. A command that is killed between two of these leaves something that
+//! `down` takes back as ever, and that the same command completes when it is given again.
+
+use crate::deployment::{Deployment, Shaper};
+use crate::device::Device;
+use crate::error::{Failure, Result};
+use crate::home::{Home, Place};
+use crate::layout::{Control, Plain as _, Settings};
+use crate::record::Record;
+use crate::request::{Mode, Request, Via};
+use crate::{start, stop, tc};
+use libbpf_rs::{MapCore as _, MapFlags};
+
+/// What is to be changed; `None` stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// The scheme or marker.
+    pub scheme: Option<String>,
+    /// Whether the scheme was named by `--marker`.
+    pub named_marker: bool,
+    /// Rate of the queue.
+    pub rate: Option<String>,
+    /// Buffer of the queue.
+    pub buffer: Option<String>,
+    /// Depth of the token bucket.
+    pub burst: Option<String>,
+    /// Bytes on the wire beyond the IP length.
+    pub overhead: Option<u32>,
+    /// How a marker tells the queue.
+    pub via: Option<Via>,
+    /// Classes of HTB.
+    pub classes: Vec<String>,
+    /// The DSCP of long flows.
+    pub dscp: Option<String>,
+    /// Whether marks of others are replaced.
+    pub overrides: Option<bool>,
+    /// Whether it decides and counts only.
+    pub shadow: Option<bool>,
+}
+
+impl Changes {
+    /// Returns a request with these changes.
+    ///
+    /// # Errors
+    /// A sentence when a change is not one of this mode.
+    pub fn apply(&self, former: &Request, device: &str) -> Result<Request> {
+        let mut request = former.clone();
+        let (wrong, mode): (Vec<&str>, _) = match former.mode {
+            Mode::Mark => (
+                [
+                    ("--scheme", self.scheme.is_some() && !self.named_marker),
+                    ("--rate", self.rate.is_some()),
+                    ("--buffer", self.buffer.is_some()),
+                    ("--burst", self.burst.is_some()),
+                    ("--overhead", self.overhead.is_some()),
+                ]
+                .into_iter()
+                .filter_map(|(name, given)| given.then_some(name))
+                .collect(),
+                "mark",
+            ),
+            Mode::Up => (
+                [
+                    ("--marker", self.named_marker),
+                    ("--via", self.via.is_some()),
+                    ("--classes", !self.classes.is_empty()),
+                    ("--dscp", self.dscp.is_some()),
+                    ("--override", self.overrides.is_some()),
+                ]
+                .into_iter()
+                .filter_map(|(name, given)| given.then_some(name))
+                .collect(),
+                "up",
+            ),
+        };
+        if let Some(name) = wrong.first() {
+            return Err(Failure::new(format!(
+                "{name} is no option of `{mode}`, by which {device} was started"
+            )));
+        }
+        if self.shadow.is_some() && former.mode == Mode::Up {
+            return Err(Failure::new(format!(
+                "--shadow cannot change at {device}: `up` puts its qdisc in place only where it is not shadow; `mousehole-live \
+                 down {device}` and `up` start it the other way"
+            )));
+        }
+        if let Some(scheme) = &self.scheme {
+            request.scheme.clone_from(scheme);
+        }
+        if let Some(buffer) = &self.buffer {
+            request.buffer.clone_from(buffer);
+        }
+        if let Some(dscp) = &self.dscp {
+            request.dscp.clone_from(dscp);
+            request.via = self.via.or(Some(Via::Dscp));
+        }
+        if !self.classes.is_empty() {
+            request.classes.clone_from(&self.classes);
+            request.via = self.via.or(Some(Via::Class));
+        }
+        request.rate = self.rate.clone().or(request.rate);
+        request.burst = self.burst.clone().or(request.burst);
+        request.overhead = self.overhead.or(request.overhead);
+        request.via = self.via.or(request.via);
+        request.overrides = self.overrides.unwrap_or(request.overrides);
+        request.shadow = self.shadow.unwrap_or(request.shadow);
+        Ok(request)
+    }
+}
+
+/// Changes what runs at a device. Returns lines for the user.
+///
+/// # Errors
+/// A sentence when that is not possible; the former settings stay in force then.
+pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
+    let device = Device::find(name)?;
+    let home = Home::lock()?;
+    let place = home.place(&device);
+    let mut record = match place.exists() {
+        true => place.record()?,
+        false => return Err(stop::nothing(name)),
+    };
+    if !stop::is_running(&place, &record) {
+        return Err(Failure::new(format!(
+            "the program at {name} does not run; `mousehole-live down {name}` removes what is left"
+        )));
+    }
+    let root = tc::root(name)?;
+    let request = changes.apply(&record.request, name)?;
+    let new = Deployment::new(&request, &device, root.as_ref())?;
+    // The former request is read at the same device as it is now, so that only what was asked for differs.
+    let former = Deployment::new(&record.request, &device, root.as_ref())?;
+    refuse_other_policies(&former, &new, &record)?;
+    let has_queue = record.added_handle.is_some() && new.shaper != Shaper::None;
+    if has_queue && root.as_ref().map(|qdisc| &qdisc.handle) != record.added_handle.as_ref() {
+        return Err(Failure::new(format!(
+            "the qdisc at {name} is not ours any more, so its rate cannot be changed; `mousehole-live down {name}` and `up` start \
+             afresh"
+        )));
+    }
+    let slot = write_other_slot(&place, &new.settings(&request, &device))?;
+    if has_queue && new.shaper != former.shaper {
+        start::change_qdiscs(name, &new.shaper, &device).inspect_err(|_| {
+            // The first classes of several may have changed.
+            let _ = start::change_qdiscs(name, &former.shaper, &device);
+        })?;
+    }
+    flip(&place, slot)?;
+    record.request = request;
+    place.write_record(&record)?;
+    Ok(vec![format!("{name}: {}; flows and queue keep their state", describe(&former, &new, changes))])
+}
+
+/// Refuses what needs another program or other tables.
+fn refuse_other_policies(former: &Deployment, new: &Deployment, record: &Record) -> Result<()> {
+    let colours = |shaper: &Shaper| match shaper {
+        Shaper::None => 0,
+        Shaper::Fifo(_) => 1,
+        Shaper::Classes { colours, .. } => 1 + colours,
+    };
+    let is_same = former.combination == new.combination && colours(&former.shaper) == colours(&new.shaper);
+    if is_same {
+        return Ok(());
+    }
+    let (name, verb) = (&record.device, if record.request.mode == Mode::Mark { "mark" } else { "up" });
+    let rate = record.request.rate.as_ref().map_or(String::new(), |rate| format!(" --rate {rate}"));
+    let option = if record.request.mode == Mode::Mark { "--marker" } else { "--scheme" };
+    Err(Failure::new(format!(
+        "{} is another policy than {}, and flows cannot keep their state; `mousehole-live down {name}` and `mousehole-live {verb} \
+         {name}{rate} {option} '{}'` start it",
+        new.scheme, former.scheme, new.scheme
+    )))
+}
+
+/// Writes the settings that are not in force; returns which they are.
+fn write_other_slot(place: &Place, settings: &[u8]) -> Result<u32> {
+    let map = place.open_map("ml_settings")?;
+    let other = (control(place)?.active & 1) ^ 1;
+    let mut whole = settings.to_vec();
+    if whole.len() > map.value_size() as usize || whole.len() < size_of::<Settings>() {
+        return Err(Failure::new(format!(
+            "the running program has settings of {} bytes and these have {}; `mousehole-live upgrade` brings them together",
+            map.value_size(),
+            whole.len()
+        )));
+    }
+    whole.resize(map.value_size() as usize, 0);
+    map.update(&other.to_ne_bytes(), &whole, MapFlags::ANY)
+        .map_err(|error| Failure::new(format!("the map ml_settings cannot be written; {error}")))?;
+    Ok(other)
+}
+
+fn control(place: &Place) -> Result<Control> {
+    let map = place.open_map("ml_control")?;
+    let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten();
+    value.map(|value| Control::read(&value)).ok_or_else(|| Failure::new("the map ml_control cannot be read"))
+}
+
+/// Puts a set of settings in force.
+fn flip(place: &Place, slot: u32) -> Result<()> {
+    let next = Control { active: slot, ..control(place)? };
+    place
+        .open_map("ml_control")?
+        .update(&0u32.to_ne_bytes(), next.bytes(), MapFlags::ANY)
+        .map_err(|error| Failure::new(format!("the map ml_control cannot be written; {error}")))
+}
+
+/// Returns what has changed, for the user.
+fn describe(former: &Deployment, new: &Deployment, changes: &Changes) -> String {
+    let mut parts = Vec::new();
+    if former.scheme != new.scheme {
+        parts.push(format!("{} instead of {}", new.scheme, former.scheme));
+    }
+    if let (Some(before), Some(now)) = (former.shaper.fifo(), new.shaper.fifo()) {
+        if before.rate != now.rate {
+            parts.push(format!("{} instead of {}", now.rate, before.rate));
+        }
+        if before.buffer != now.buffer {
+            parts.push(format!("buffer {}", changes.buffer.as_deref().unwrap_or("changed")));
+        }
+        if before.burst != now.burst {
+            parts.push(format!("burst {} bytes", now.burst));
+        }
+        if before.overhead != now.overhead {
+            parts.push(format!("overhead {} bytes", now.overhead));
+        }
+    }
+    if former.action != new.action {
+        parts.push("marks changed".into());
+    }
+    match changes.shadow {
+        Some(true) => parts.push("decides and counts only (shadow)".into()),
+        Some(false) => parts.push("acts, no longer shadow".into()),
+        None => {}
+    }
+    match parts.is_empty() {
+        true => "parameters are as they were".into(),
+        false => parts.join(", "),
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    fn refused(mode: Mode, changes: &Changes) -> String {
+        changes.apply(&Request::new(mode), "wan").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn options_of_the_other_mode__are_refused() {
+        let rate = Changes { rate: Some("1mbit".into()), ..Changes::default() };
+        assert_eq!(refused(Mode::Mark, &rate), "--rate is no option of `mark`, by which wan was started");
+        let dscp = Changes { dscp: Some("cs1".into()), ..Changes::default() };
+        assert_eq!(refused(Mode::Up, &dscp), "--dscp is no option of `up`, by which wan was started");
+        let shadow = Changes { shadow: Some(true), ..Changes::default() };
+        assert!(refused(Mode::Up, &shadow).starts_with("--shadow cannot change at wan"));
+    }
+
+    #[test]
+    fn changes__leave_the_rest() {
+        let changes = Changes {
+            scheme: Some("sfd(th=50kB)".into()),
+            named_marker: true,
+            shadow: Some(true),
+            ..Changes::default()
+        };
+        let former = Request { dscp: "cs1".into(), ..Request::new(Mode::Mark) };
+        let request = changes.apply(&former, "wan").unwrap();
+        assert_eq!(request, Request { scheme: "sfd(th=50kB)".into(), shadow: true, ..former.clone() });
+        let dscp = Changes { dscp: Some("af11".into()), ..Changes::default() }.apply(&former, "wan").unwrap();
+        assert_eq!((dscp.via, dscp.dscp.as_str()), (Some(Via::Dscp), "af11"));
+    }
+}

@@ -1,0 +1,200 @@
+//! Numbers as people read them.
+
+use crate::layout::Key;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+/// Returns a whole number with commas: `1,234,567`.
+pub fn number(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns a number of things: `1 flow`, `1,234 flows`.
+pub fn count(value: u64, thing: &str) -> String {
+    let plural = if value == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", number(value))
+}
+
+/// Returns a value with three digits and a prefix of powers of 1000.
+fn scaled(value: f64, unit: &str) -> String {
+    let mut rest = value;
+    for prefix in ["", "k", "M", "G", "T", "P"] {
+        if rest < 999.5 || prefix == "P" {
+            let digits = match rest {
+                _ if prefix.is_empty() && rest.fract() == 0.0 => 0,
+                _ if rest < 9.995 => 2,
+                _ if rest < 99.95 => 1,
+                _ => 0,
+            };
+            let text = format!("{rest:.digits$}");
+            let text =
+                if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+            return format!("{text} {prefix}{unit}");
+        }
+        rest /= 1000.0;
+    }
+    unreachable!("the last prefix takes every value")
+}
+
+/// Returns a number of bytes: `30 kB`, with 1 kB = 1000 B.
+pub fn bytes(value: f64) -> String {
+    scaled(value, "B")
+}
+
+/// Returns a rate: `9.5 Mbit/s`.
+pub fn rate(bits_per_second: f64) -> String {
+    scaled(bits_per_second, "bit/s")
+}
+
+/// Returns a time: `0.25 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`.
+pub fn span(seconds: f64) -> String {
+    let whole = seconds.max(0.0) as u64;
+    match whole {
+        0..10 => scaled((seconds * 1000.0).round() / 1000.0, "s").replace(" ms", " s"),
+        10..60 => format!("{whole} s"),
+        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        3600..86_400 => format!("{} h {} min", whole / 3600, whole / 60 % 60),
+        _ => format!("{} d {} h", whole / 86_400, whole / 3600 % 24),
+    }
+}
+
+/// Returns a share as whole percent; `<1 %` and `>99 %` where rounding would hide something.
+pub fn percent(part: u64, whole: u64) -> String {
+    let share = if whole == 0 { 0.0 } else { part as f64 / whole as f64 * 100.0 };
+    match share {
+        _ if part > 0 && share < 1.0 => "<1 %".into(),
+        _ if part < whole && share > 99.0 => ">99 %".into(),
+        _ => format!("{share:.0} %"),
+    }
+}
+
+/// Returns the address of a key, IPv4 as such.
+pub fn address(bytes: [u8; 16]) -> IpAddr {
+    let six = Ipv6Addr::from(bytes);
+    six.to_ipv4_mapped().map_or(IpAddr::V6(six), IpAddr::V4)
+}
+
+/// Returns an end of a flow: `10.0.0.1:443`, `[fe80::1]:443`, or the address alone where there are no ports.
+pub fn end(bytes: [u8; 16], port: [u8; 2]) -> String {
+    let (address, port) = (address(bytes), u16::from_be_bytes(port));
+    match port {
+        0 => address.to_string(),
+        _ => SocketAddr::new(address, port).to_string(),
+    }
+}
+
+/// Returns the name of an IP protocol, or its number.
+pub fn protocol(number: u8) -> String {
+    match number {
+        1 => "icmp".into(),
+        6 => "tcp".into(),
+        17 => "udp".into(),
+        47 => "gre".into(),
+        50 => "esp".into(),
+        58 => "icmpv6".into(),
+        132 => "sctp".into(),
+        other => format!("ip-{other}"),
+    }
+}
+
+/// Returns a flow: `tcp 10.0.0.1:40000 > 10.0.0.2:443`.
+pub fn flow(key: &Key) -> String {
+    format!(
+        "{} {} > {}",
+        protocol(key.protocol),
+        end(key.source, key.source_port),
+        end(key.destination, key.destination_port)
+    )
+}
+
+/// Returns rows with columns as wide as their widest cell, two spaces apart; columns in `left` are aligned there.
+pub fn table(rows: &[Vec<String>], left: &[usize]) -> Vec<String> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let wide: Vec<usize> = (0..columns)
+        .map(|column| {
+            rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        })
+        .collect();
+    let line = |row: &Vec<String>| {
+        let cells: Vec<String> = row
+            .iter()
+            .enumerate()
+            .map(|(column, cell)| match left.contains(&column) {
+                true => format!("{cell:<0$}", wide[column]),
+                false => format!("{cell:>0$}", wide[column]),
+            })
+            .collect();
+        cells.join("  ").trim_end().to_string()
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers__have_three_digits_and_a_prefix() {
+        assert_eq!(number(0), "0");
+        assert_eq!(number(999), "999");
+        assert_eq!(number(1_234_567), "1,234,567");
+        assert_eq!(count(1, "flow"), "1 flow");
+        assert_eq!(count(2000, "flow"), "2,000 flows");
+        assert_eq!(bytes(999.0), "999 B");
+        assert_eq!(bytes(30_000.0), "30 kB");
+        assert_eq!(bytes(62_640.0), "62.6 kB");
+        assert_eq!(bytes(999_600.0), "1 MB");
+        assert_eq!(rate(9_500_000.0), "9.5 Mbit/s");
+    }
+
+    #[test]
+    fn times__have_two_units_at_most() {
+        assert_eq!(span(0.25), "0.25 s");
+        assert_eq!(span(1.0), "1 s");
+        assert_eq!(span(59.9), "59 s");
+        assert_eq!(span(200.0), "3 min 20 s");
+        assert_eq!(span(8040.0), "2 h 14 min");
+        assert_eq!(span(273_600.0), "3 d 4 h");
+    }
+
+    #[test]
+    fn shares__do_not_round_something_to_nothing() {
+        assert_eq!(percent(0, 0), "0 %");
+        assert_eq!(percent(1, 1000), "<1 %");
+        assert_eq!(percent(999, 1000), ">99 %");
+        assert_eq!(percent(1, 3), "33 %");
+        assert_eq!(percent(3, 3), "100 %");
+    }
+
+    #[test]
+    fn flows__are_written_with_ports_where_they_have_them() {
+        let four = |last: u8| std::net::Ipv4Addr::new(10, 0, 0, last).to_ipv6_mapped().octets();
+        let key = Key {
+            source: four(1),
+            destination: four(2),
+            source_port: 40_000u16.to_be_bytes(),
+            destination_port: 443u16.to_be_bytes(),
+            protocol: 6,
+            reserved: [0; 3],
+        };
+        assert_eq!(flow(&key), "tcp 10.0.0.1:40000 > 10.0.0.2:443");
+        let six: Ipv6Addr = "fe80::1".parse().unwrap();
+        let key = Key { source: six.octets(), protocol: 58, source_port: [0; 2], ..key };
+        assert_eq!(flow(&key), "icmpv6 fe80::1 > 10.0.0.2:443");
+        assert_eq!(end(six.octets(), [1, 187]), "[fe80::1]:443");
+    }
+
+    #[test]
+    fn tables__align_columns() {
+        let rows = [vec!["a".into(), "10".into()], vec!["long".into(), "5".into()]];
+        assert_eq!(table(&rows, &[0]), ["a     10", "long   5"]);
+    }
+}

@@ -1,0 +1,262 @@
+//! What the tests of programs in the kernel share: loading, settings, one packet through `BPF_PROG_TEST_RUN`, maps.
+//!
+//! A packet is always run with a context, since the kernel takes wire_len, gso_segs and gso_size from there.
+
+#![allow(dead_code, missing_docs)]
+
+pub mod frame;
+
+use libbpf_rs::{MapCore as _, MapFlags};
+use mousehole_live::kernel::{Loaded, Maps, load};
+use mousehole_live::layout::{
+    Action, BYTES, Control, Counters, Flow, Key, Limit, PACKETS, Plain as _, Settings,
+};
+use mousehole_policy::{LinkContext, Params, find};
+use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
+use std::sync::OnceLock;
+
+/// `struct __sk_buff`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Context {
+    pub len: u32,
+    pub pkt_type: u32,
+    pub mark: u32,
+    pub queue_mapping: u32,
+    pub protocol: u32,
+    pub vlan: [u32; 3],
+    pub priority: u32,
+    pub ingress_ifindex: u32,
+    pub ifindex: u32,
+    pub tc_index: u32,
+    pub cb: [u32; 5],
+    pub hash: u32,
+    pub tc_classid: u32,
+    pub data: [u32; 2],
+    pub napi_id: u32,
+    pub addresses: [u32; 11],
+    pub ports: [u32; 2],
+    pub data_meta: u32,
+    pub flow_keys: u64,
+    pub tstamp: u64,
+    pub wire_len: u32,
+    pub gso_segs: u32,
+    pub sk: u64,
+    pub gso_size: u32,
+    pub tstamp_type: u32,
+    pub hwtstamp: u64,
+}
+
+const _: () = assert!(size_of::<Context>() == 192);
+
+/// What a program returns: go on, or drop.
+pub const NEXT: u32 = u32::MAX;
+pub const DROP: u32 = 2;
+
+/// What became of a packet.
+#[derive(Debug)]
+pub struct Outcome<'a> {
+    pub verdict: u32,
+    pub frame: &'a [u8],
+    pub context: Context,
+}
+
+/// A program that is loaded, with room for a packet.
+pub struct Harness {
+    pub loaded: Loaded,
+    program: RawFd,
+    out: Vec<u8>,
+}
+
+/// Returns why programs cannot be loaded here, if so.
+pub fn unavailable() -> Option<&'static str> {
+    static WHY: OnceLock<Option<String>> = OnceLock::new();
+    WHY.get_or_init(|| {
+        // r0 = 0; exit
+        let code: [u64; 2] = [0xb7, 0x95];
+        // SAFETY: the instructions are as many as is said; the other pointers may be null.
+        let program = unsafe {
+            libbpf_sys::bpf_prog_load(
+                libbpf_sys::BPF_PROG_TYPE_SCHED_CLS,
+                c"probe".as_ptr(),
+                c"GPL".as_ptr(),
+                code.as_ptr().cast(),
+                2,
+                std::ptr::null_mut(),
+            )
+        };
+        if program >= 0 {
+            // SAFETY: the descriptor is ours.
+            unsafe { libc::close(program) };
+            return None;
+        }
+        Some(format!("the kernel loads no programs here: {}", std::io::Error::from_raw_os_error(-program)))
+    })
+    .as_deref()
+}
+
+/// Returns true where programs can be loaded; else says that the test was not run.
+pub fn can_run() -> bool {
+    match unavailable() {
+        None => true,
+        Some(why) => {
+            println!("NOT RUN: {why}");
+            false
+        }
+    }
+}
+
+/// Returns a policy's parameters on the example link.
+pub fn params(policy: &str, given: &[(&str, &str)]) -> Params {
+    Params::from_text(find(policy).expect("a shipped policy"), given, &LinkContext::EXAMPLE)
+        .expect("valid parameters")
+}
+
+/// Settings of a program: what `Deployment::settings` writes, with every part open to tests.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub first: Settings,
+    pub params: Vec<Params>,
+    /// Parameters of the virtual FIFO; none of a program that only marks.
+    pub fifo: Vec<u8>,
+}
+
+impl Config {
+    /// Returns settings that change nothing, for Ethernet frames.
+    pub fn new(params: &[Params]) -> Config {
+        let first = Settings {
+            shadow: 0,
+            link_header_bytes: 14,
+            user_is_destination: 0,
+            reserved: 0,
+            limit: Limit { count: 0, unit: PACKETS, reserved: 0 },
+            action: Action::NONE,
+        };
+        Config { first, params: params.to_vec(), fifo: Vec::new() }
+    }
+
+    /// Sets a FIFO with a buffer of this many packets or else bytes.
+    pub fn with_fifo(mut self, rate_bps: u64, overhead: u32, burst: u32, packets: u32, bytes: u64) -> Config {
+        self.fifo = mousehole_policy::virtual_fifo_params(rate_bps, overhead, burst);
+        (self.first.limit.unit, self.first.limit.count) = match packets {
+            0 => (BYTES, bytes),
+            packets => (PACKETS, packets.into()),
+        };
+        self
+    }
+
+    /// Sets the DSCP by colour.
+    pub fn with_dscp(mut self, dscp: [u8; 3]) -> Config {
+        self.first.action.dscp = dscp;
+        self
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = self.first.bytes().to_vec();
+        for part in self.params.iter().map(Params::bytes).chain([self.fifo.clone()]) {
+            bytes.resize(bytes.len().next_multiple_of(8), 0);
+            bytes.extend(part);
+        }
+        bytes.resize(bytes.len().next_multiple_of(8), 0);
+        bytes
+    }
+}
+
+impl Harness {
+    /// Loads a program that is built in, such as `sfd-none-red`.
+    pub fn built_in(name: &str, flows: u32, config: &Config) -> Harness {
+        let object = mousehole_live::object::built_in_object(name).unwrap_or_else(|| {
+            panic!("{name} is not built in; these are: {:?}", mousehole_live::object::built_in())
+        });
+        Harness::load(object, flows, config)
+    }
+
+    /// Loads an object.
+    pub fn load(object: &[u8], flows: u32, config: &Config) -> Harness {
+        let loaded =
+            load(object, Maps { place: None, reuse: false, flows }).unwrap_or_else(|error| panic!("{error}"));
+        let program = loaded.program().as_fd().as_raw_fd();
+        let harness = Harness { loaded, program, out: vec![0; 1 << 16] };
+        harness.set(config);
+        harness
+    }
+
+    /// Writes both sets of settings.
+    pub fn set(&self, config: &Config) {
+        for index in 0..2 {
+            self.loaded.write("ml_settings", index, &config.bytes()).expect("settings can be written");
+        }
+        self.loaded.write("ml_control", 0, Control::default().bytes()).expect("control can be written");
+    }
+
+    /// Runs the program on a frame.
+    pub fn run(&mut self, frame: &[u8], context: Context) -> Outcome<'_> {
+        match self.try_run(frame, context) {
+            Ok((verdict, bytes, context)) => Outcome { verdict, frame: &self.out[..bytes], context },
+            Err(error) => panic!("a frame of {} bytes: {error}", frame.len()),
+        }
+    }
+
+    /// Runs the program on a frame, without a word if the kernel refuses it.
+    fn try_run(&mut self, frame: &[u8], mut context: Context) -> std::io::Result<(u32, usize, Context)> {
+        // SAFETY: the struct is plain numbers and pointers, all of which may be zero.
+        let mut options: libbpf_sys::bpf_test_run_opts = unsafe { std::mem::zeroed() };
+        let mut after = Context::default();
+        options.sz = size_of::<libbpf_sys::bpf_test_run_opts>() as _;
+        options.data_in = frame.as_ptr().cast();
+        options.data_size_in = frame.len() as u32;
+        options.data_out = self.out.as_mut_ptr().cast();
+        options.data_size_out = self.out.len() as u32;
+        options.ctx_in = std::ptr::from_mut(&mut context).cast();
+        options.ctx_size_in = size_of::<Context>() as u32;
+        options.ctx_out = std::ptr::from_mut(&mut after).cast();
+        options.ctx_size_out = size_of::<Context>() as u32;
+        // SAFETY: each buffer is as long as is said.
+        let done = unsafe { libbpf_sys::bpf_prog_test_run_opts(self.program, &mut options) };
+        if done != 0 {
+            return Err(std::io::Error::from_raw_os_error(-done));
+        }
+        Ok((options.retval, options.data_size_out as usize, after))
+    }
+
+    /// Returns ns per packet of `repeat` runs on one frame, by the kernel's own clock.
+    pub fn time(&mut self, frame: &[u8], mut context: Context, repeat: u32) -> u32 {
+        // SAFETY: as above.
+        let mut options: libbpf_sys::bpf_test_run_opts = unsafe { std::mem::zeroed() };
+        options.sz = size_of::<libbpf_sys::bpf_test_run_opts>() as _;
+        options.data_in = frame.as_ptr().cast();
+        options.data_size_in = frame.len() as u32;
+        options.ctx_in = std::ptr::from_mut(&mut context).cast();
+        options.ctx_size_in = size_of::<Context>() as u32;
+        options.repeat = repeat as i32;
+        // SAFETY: each buffer is as long as is said.
+        let done = unsafe { libbpf_sys::bpf_prog_test_run_opts(self.program, &mut options) };
+        assert_eq!(done, 0, "{}", std::io::Error::from_raw_os_error(-done));
+        options.duration
+    }
+
+    /// Returns the counters, summed over the CPUs.
+    pub fn counters(&self) -> Counters {
+        let map = self.map("ml_counters");
+        let all = map.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY).expect("counters can be read");
+        let mut sum = Counters::default();
+        all.expect("an array has its entries").iter().for_each(|one| sum.add(&Counters::read(one)));
+        sum
+    }
+
+    /// Returns the table of flows: key, account, and the policy's state.
+    pub fn flows(&self) -> Vec<(Key, Flow, Vec<u8>)> {
+        let map = self.map("ml_flows");
+        map.keys()
+            .filter_map(|key| {
+                let value = map.lookup(&key, MapFlags::ANY).expect("the table can be read")?;
+                Some((Key::read(&key), Flow::read(&value), value[size_of::<Flow>()..].to_vec()))
+            })
+            .collect()
+    }
+
+    /// Returns a map.
+    pub fn map(&self, name: &str) -> libbpf_rs::Map<'_> {
+        self.loaded.object().maps().find(|map| map.name() == name).expect("the program has the map")
+    }
+}

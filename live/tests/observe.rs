@@ -1,0 +1,373 @@
+//! `status`, `flows`, `explain`, `tune` and `persist` on a device with real packets, as root, each test in namespaces of
+//! its own that end with it. Without root a test prints why it was not run.
+
+#![allow(non_snake_case, missing_docs)]
+#![cfg(target_os = "linux")]
+
+use serde_json::Value;
+use std::ffi::CString;
+use std::fs;
+use std::net::UdpSocket;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_mousehole-live");
+/// IP length of the packets that [`Sender`] sends.
+const PACKET: u64 = 1028;
+
+/// Puts this thread into namespaces of its own: mounts with a BPF file system, and a network with the device `w0`, from
+/// where 10.99.0.2 is reached. Returns whether that is possible; says why not.
+fn enter() -> bool {
+    // SAFETY: the calls change this thread's namespaces only.
+    let done = unsafe {
+        if libc::geteuid() != 0 {
+            println!("NOT RUN: needs root");
+            return false;
+        }
+        libc::unshare(libc::CLONE_NEWNS | libc::CLONE_NEWNET)
+    };
+    assert_eq!(done, 0, "unshare: {}", std::io::Error::last_os_error());
+    mount(None, "/", None, libc::MS_REC | libc::MS_PRIVATE);
+    mount(Some("bpf"), "/sys/fs/bpf", Some("bpf"), 0);
+    for line in [
+        "link add w0 type veth peer name w1",
+        "link set dev w0 addrgenmode none",
+        "link set dev w1 addrgenmode none",
+        "addr add 10.99.0.1/24 dev w0",
+        "link set w0 up",
+        "link set w1 up",
+        "neigh add 10.99.0.2 lladdr 02:00:00:00:00:02 dev w0",
+    ] {
+        succeed(Command::new("ip").args(line.split(' ')));
+    }
+    true
+}
+
+fn mount(source: Option<&str>, target: &str, kind: Option<&str>, flags: libc::c_ulong) {
+    let text = |text: &str| CString::new(text).unwrap();
+    let (source, target, kind) = (source.map(text), text(target), kind.map(text));
+    let pointer = |text: &Option<CString>| text.as_ref().map_or(std::ptr::null(), |text| text.as_ptr());
+    // SAFETY: the texts end in a zero byte and live until the call returns.
+    let done =
+        unsafe { libc::mount(pointer(&source), target.as_ptr(), pointer(&kind), flags, std::ptr::null()) };
+    assert_eq!(done, 0, "mount {target:?}: {}", std::io::Error::last_os_error());
+}
+
+fn succeed(command: &mut Command) -> String {
+    let done = command.output().unwrap();
+    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
+}
+
+fn run(line: &str) -> Output {
+    Command::new(PROGRAM).args(line.split(' ')).output().unwrap()
+}
+
+/// Runs a command that must succeed; returns what it printed.
+fn ok(line: &str) -> String {
+    succeed(Command::new(PROGRAM).args(line.split(' ')))
+}
+
+fn json(line: &str) -> Value {
+    serde_json::from_str(&ok(line)).unwrap()
+}
+
+/// Runs a command that must be refused; returns its sentence.
+fn refused(line: &str) -> String {
+    let done = run(line);
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(2), "{line}: {said}");
+    assert_eq!(said.lines().count(), 1, "{line}: {said}");
+    said
+}
+
+/// Returns what `status` says of the device.
+fn status() -> Value {
+    json("status w0 --json")["devices"][0].clone()
+}
+
+fn root_qdisc() -> Value {
+    let text = succeed(Command::new("tc").args(["-j", "qdisc", "show", "dev", "w0"]));
+    serde_json::from_str::<Value>(&text).unwrap()[0].clone()
+}
+
+struct Sender(UdpSocket);
+
+impl Sender {
+    fn new(port: u16) -> Sender {
+        Sender(UdpSocket::bind(("10.99.0.1", port)).unwrap())
+    }
+
+    fn send(&self, packets: usize) {
+        for _ in 0..packets {
+            self.0.send_to(&[0; 1000], "10.99.0.2:5000").unwrap();
+        }
+    }
+}
+
+#[test]
+fn counters_and_flows__are_what_was_sent() {
+    if !enter() {
+        return;
+    }
+    assert!(ok("status").starts_with("nothing of ours is in this network namespace"));
+    ok("mark w0 --marker sfd(th=30kB) --dscp cs1");
+    Sender::new(40_000).send(60);
+    Sender::new(40_001).send(5);
+
+    let device = status();
+    assert_eq!((&device["state"], &device["mode"]), (&"running".into(), &"mark".into()));
+    assert_eq!(device["problems"], serde_json::json!([]));
+    let counters = &device["counters"];
+    assert_eq!(counters["kinds"]["ipv4"], serde_json::json!({"packets": 65, "bytes": 65 * PACKET}));
+    // 29 packets have 29,812 bytes; the next one goes beyond 30 kB.
+    assert_eq!(counters["colours"]["yellow"]["packets"], 31);
+    assert_eq!(counters["colours_dropped"]["yellow"]["packets"], 0);
+
+    let file = std::env::temp_dir().join(format!("mousehole-observe-{}.prom", std::process::id()));
+    assert_eq!(ok(&format!("status --metrics {}", file.display())), "");
+    let metrics = fs::read_to_string(&file).unwrap();
+    fs::remove_file(&file).unwrap();
+    assert!(metrics.contains("mousehole_packets_total{device=\"w0\",colour=\"yellow\"} 31\n"), "{metrics}");
+
+    let tables = json("flows --top 1 --json");
+    let table = &tables["devices"][0];
+    assert_eq!(table["flows"].as_array().unwrap().len(), 1, "only the largest is listed");
+    let flow = &table["flows"][0];
+    assert_eq!((&flow["source_port"], &flow["destination_port"]), (&40_000.into(), &5_000.into()));
+    assert_eq!((&flow["packets"], &flow["bytes"]), (&60.into(), &(60 * PACKET).into()));
+    assert_eq!(flow["colour_packets"], serde_json::json!({"green": 29, "yellow": 31, "red": 0}));
+    assert_eq!(flow["colour"], "yellow");
+
+    let told = ok("explain 10.99.0.1:40000");
+    for part in [
+        "udp 10.99.0.1:40000 > 10.99.0.2:5000 at w0",
+        "61.7 kB in 60 packets",
+        "yellow now; 48 % green, 52 % yellow",
+        "rule    sfd: ",
+        "th = 30 kB ",
+        "DSCP of yellow packets is set to 8",
+    ] {
+        assert!(told.contains(part), "{part} is missing in\n{told}");
+    }
+    let both = json("explain 10.99.0.2:5000-10.99.0.1 --json");
+    assert_eq!((&both["matching"], &both["not_seen"]), (&2.into(), &serde_json::json!([])));
+    let none = ok("explain 10.99.0.9");
+    assert!(none.starts_with("10.99.0.9: not seen here\n") && none.contains("none of this flow"), "{none}");
+    assert!(refused("explain nonsense").contains("\"nonsense\" names no flow"));
+    ok("down w0");
+    assert!(refused("flows").contains("nothing of ours is in this network namespace"));
+}
+
+#[test]
+fn large_tables__are_read_whole() {
+    if !enter() {
+        return;
+    }
+    ok("mark w0 --flows 65536");
+    let sender = UdpSocket::bind(("10.99.0.1", 40_000)).unwrap();
+    for port in 1..=20_000u16 {
+        sender.send_to(&[0; 10], ("10.99.0.2", port)).unwrap();
+    }
+    sender.send_to(&[0; 100], ("10.99.0.2", 7777)).unwrap();
+    let table = json("flows --top 3 --json")["devices"][0].clone();
+    assert_eq!(table["entries"], 20_000);
+    assert_eq!(table["flows"].as_array().unwrap().len(), 3);
+    assert_eq!(table["flows"][0]["destination_port"], 7777);
+    let found = json("explain 10.99.0.2 --json");
+    assert_eq!((&found["matching"], found["flows"].as_array().unwrap().len()), (&20_000.into(), 20));
+}
+
+#[test]
+fn marks_of_others__are_counted_as_left_alone() {
+    if !enter() {
+        return;
+    }
+    ok("mark w0 --marker sfd(th=3kB)");
+    let sender = Sender::new(40_000);
+    // SAFETY: the value is an int, as the option wants it.
+    let done = unsafe {
+        let (tos, bytes) = (0x20i32, size_of::<i32>() as libc::socklen_t);
+        let socket = std::os::fd::AsRawFd::as_raw_fd(&sender.0);
+        libc::setsockopt(socket, libc::IPPROTO_IP, libc::IP_TOS, std::ptr::from_ref(&tos).cast(), bytes)
+    };
+    assert_eq!(done, 0);
+    sender.send(10);
+    assert_eq!(status()["counters"]["already_marked"]["packets"], 8);
+    assert!(ok("explain 10.99.0.1").contains("8 packets left alone because somebody had marked them"));
+}
+
+#[test]
+fn tune__changes_parameters_and_keeps_flows() {
+    if !enter() {
+        return;
+    }
+    ok("mark w0 --marker sfd(th=30kB)");
+    let old = Sender::new(40_000);
+    old.send(10);
+    assert_eq!(status()["active_slot"], 0);
+    ok("tune w0 --marker sfd(th=5kB)");
+    let device = status();
+    assert_eq!((&device["active_slot"], &device["scheme"]), (&1.into(), &"sfd(th=5kB)".into()));
+    // The flow has sent 10,280 bytes: it is beyond the new threshold at once, since its count stays.
+    old.send(1);
+    Sender::new(40_001).send(10);
+    let flows = json("flows --json");
+    let flow = |port: u16| {
+        let all = flows["devices"][0]["flows"].as_array().unwrap();
+        all.iter().find(|flow| flow["source_port"] == port).unwrap().clone()
+    };
+    assert_eq!(flow(40_000)["colour_packets"], serde_json::json!({"green": 10, "yellow": 1, "red": 0}));
+    assert_eq!(flow(40_001)["colour_packets"], serde_json::json!({"green": 4, "yellow": 6, "red": 0}));
+    assert!(ok("explain 10.99.0.1:40001").contains("th = 5 kB "));
+
+    let said = refused("tune w0 --marker lfp");
+    assert!(
+        said.contains("another policy") && said.contains("mousehole-live mark w0 --marker 'lfp'"),
+        "{said}"
+    );
+    assert!(refused("tune w0 --rate 1mbit").contains("--rate is no option of `mark`"));
+    assert!(refused("tune w0").contains("nothing is to be changed at w0"));
+    assert_eq!(status()["active_slot"], 1, "what is refused changes nothing");
+    ok("tune w0 --shadow on");
+    assert_eq!(status()["shadow"], true);
+    ok("tune w0 --shadow off");
+    assert_eq!(status()["shadow"], false);
+    ok("down w0");
+    assert!(refused("tune w0 --shadow on").contains("nothing of ours is at w0"));
+}
+
+#[test]
+fn tune__changes_the_rate_of_the_queue() {
+    if !enter() {
+        return;
+    }
+    for (scheme, kind) in [("s-sfd", "tbf"), ("pias", "htb")] {
+        let before = root_qdisc();
+        ok(&format!("up w0 --rate 2mbit --scheme {scheme} --buffer 10p --no-agent"));
+        Sender::new(40_000).send(40);
+        let drops = status()["counters"]["colours_dropped"].clone();
+        ok("tune w0 --rate 3mbit --buffer 20p");
+        let device = status();
+        assert_eq!((&device["rate"], &device["buffer"]), (&"3mbit".into(), &"20p".into()));
+        assert_eq!(device["counters"]["colours_dropped"], drops);
+        assert_eq!(device["root"], format!("{kind} 6d48:"));
+        match kind {
+            "tbf" => {
+                assert_eq!(root_qdisc()["options"]["rate"], 375_000, "bytes per second");
+                assert!(drops["yellow"]["packets"].as_u64() > Some(0), "{drops}");
+                assert!(
+                    ok("explain 10.99.0.1:40000")
+                        .contains("multi-red at 3 Mbit/s, buffer 20 packets: dropped")
+                );
+            }
+            _ => {
+                let classes = succeed(Command::new("tc").args(["class", "show", "dev", "w0"]));
+                assert_eq!(classes.matches("ceil 3Mbit").count(), 4, "{classes}");
+                let qdiscs = succeed(Command::new("tc").args(["qdisc", "show", "dev", "w0"]));
+                assert_eq!(qdiscs.matches("limit 20p").count(), 3, "{qdiscs}");
+            }
+        }
+        assert!(refused("tune w0 --shadow on").contains("--shadow cannot change at w0"));
+        ok("down w0");
+        assert_eq!(root_qdisc(), before);
+    }
+    ok("up w0 --rate 2mbit --scheme s-sfd");
+    succeed(Command::new("tc").args(["qdisc", "replace", "dev", "w0", "root", "pfifo"]));
+    assert!(refused("tune w0 --rate 1mbit").contains("the qdisc at w0 is not ours any more"));
+    assert!(status()["problems"][0].as_str().unwrap().contains("the qdisc 6d48: that belongs to it is gone"));
+}
+
+#[test]
+fn tune__may_be_killed_at_any_time() {
+    if !enter() {
+        return;
+    }
+    let before = root_qdisc();
+    ok("up w0 --rate 2mbit --scheme s-sfd");
+    for turn in 0..12 {
+        let rate = format!("{}mbit", 3 + turn % 2);
+        let mut child = Command::new(PROGRAM)
+            .args(["tune", "w0", "--rate", &rate])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(2 * turn));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        Sender::new(41_000 + turn as u16).send(3);
+        assert_eq!(status()["state"], "running");
+    }
+    ok("tune w0 --rate 5mbit");
+    assert_eq!(root_qdisc()["options"]["rate"], 625_000);
+    ok("down w0");
+    assert_eq!(root_qdisc(), before);
+    assert!(!Path::new("/sys/fs/bpf/mousehole").exists());
+}
+
+#[test]
+fn what_does_not_run__is_said_with_the_cure() {
+    if !enter() {
+        return;
+    }
+    // In the thread's namespace; /proc/self is that of the whole process.
+    let namespace = fs::metadata("/proc/thread-self/ns/net").unwrap().ino();
+    let index = fs::read_to_string("/proc/thread-self/net/dev_snmp6/w0")
+        .ok()
+        .and_then(|text| text.split_whitespace().nth(1).map(String::from))
+        .unwrap_or_else(|| "3".into());
+    let left = format!("/sys/fs/bpf/mousehole/{namespace}-{index}");
+    fs::create_dir_all(format!("{left}/maps")).unwrap();
+    let device = status();
+    assert_eq!(device["state"], "incomplete");
+    assert!(
+        device["problems"][0].as_str().unwrap().contains("`mousehole-live down w0` removes what it left")
+    );
+    ok("down w0");
+    assert!(!Path::new(&left).exists());
+
+    ok("mark w0 --attach clsact --confirm 100s");
+    let device = status();
+    assert_eq!((&device["state"], &device["attachment"]), (&"running".into(), &"clsact".into()));
+    assert!(
+        device["unconfirmed_s"].as_u64().is_some_and(|seconds| (90..=100).contains(&seconds)),
+        "{device}"
+    );
+    succeed(Command::new("tc").args(["filter", "del", "dev", "w0", "egress"]));
+    assert_eq!(status()["state"], "stopped");
+    assert!(ok("status").contains("NOT RUNNING"));
+    ok("down w0");
+
+    ok("mark w0");
+    succeed(Command::new("ip").args(["link", "del", "w0"]));
+    let device = status();
+    assert_eq!(device["state"], "stopped");
+    assert!(device["problems"][0].as_str().unwrap().contains("the device is gone"), "{device}");
+    ok("down w0");
+    assert!(refused("status w0").contains("there is no device \"w0\""));
+}
+
+#[test]
+fn persist__writes_units_of_what_runs_now() {
+    if !enter() {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("mousehole-units-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let line = format!("persist w0 --directory {}", folder.display());
+    assert!(refused(&line).contains("nothing of ours is at w0"));
+    ok("up w0 --rate 2mbit --scheme rio-ps --no-agent");
+    ok("tune w0 --rate 3mbit");
+    assert!(ok(&line).contains("enable --now mousehole-live-w0.service mousehole-live-agent-w0.service"));
+    let unit = fs::read_to_string(folder.join("mousehole-live-w0.service")).unwrap();
+    assert!(unit.contains("up w0 --scheme rio-ps --rate 3mbit --no-agent\n"), "{unit}");
+    assert!(ok(&format!("{line} --print")).contains("BindsTo=sys-subsystem-net-devices-w0.device"));
+    ok(&format!("{line} --remove"));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    fs::write(folder.join("mousehole-live-w0.service"), "[Unit]\n").unwrap();
+    assert!(refused(&line).contains("is not ours and stays"));
+    fs::remove_dir_all(&folder).unwrap();
+}

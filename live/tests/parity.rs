@@ -1,0 +1,473 @@
+//! The whole program in the kernel against the simulator: the same packets at the same times with the same random
+//! numbers through parser, marker, virtual FIFO and drop policy there, and through the simulator's marker and FIFO here.
+//! Every decision is compared, and every thousand packets the averages and the end of the last transmission.
+//!
+//! The program is compiled with `ML_REPLAY`: it takes time and random numbers from the packet's context. All else is
+//! what is attached to devices. The token bucket has no depth, since the simulator's link sends bit by bit.
+
+#![allow(non_snake_case, missing_docs)]
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::frame::{ACK, IPV4, SYN, TCP, V4, ethernet, tcp};
+use common::{Config, Context, DROP, Harness, NEXT, can_run};
+use libbpf_rs::{MapCore as _, MapFlags};
+use mousehole_live::layout::{Flow as Account, KEEP_DSCP};
+use mousehole_live::object::compile_with;
+use mousehole_policy::{Counts, Params, State};
+use mousehole_sim::drop_reason::DropReason;
+use mousehole_sim::flow::Flow;
+use mousehole_sim::link::Pace;
+use mousehole_sim::marker::PolicyMarker;
+use mousehole_sim::packet::{Colour, Kind, Packet, flag};
+use mousehole_sim::queue::{Dropper, Fifo, Policy};
+use mousehole_sim::rng::{Purpose, Stream};
+use mousehole_sim::scenario::Scheme;
+use mousehole_sim::scenario::scheme::{LinkContext, SetUp};
+use mousehole_sim::units::{Buffer, Rate, Time};
+
+/// Packets of each scheme, over all its links.
+const PACKETS: u32 = 1_000_000;
+/// Flows that are active by turns.
+const FLOWS: u64 = 200;
+/// Seed of the marker's random numbers.
+const SEED: u64 = 9;
+/// Of `struct mh_virtual_fifo`, the last member of the program's state.
+const FIFO_BYTES: usize = 24 * 2 + 24 * 2 + 8 + 4096 * 32;
+
+/// A link and its buffer.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    rate: u64,
+    overhead: u32,
+    buffer: Buffer,
+}
+
+/// Links of different rates, with buffers in packets and in bytes.
+const LINKS: [Link; 4] = [
+    Link { rate: 10_000_000, overhead: 0, buffer: Buffer::Packets(50) },
+    Link { rate: 1_234_567, overhead: 38, buffer: Buffer::Bytes(40_000) },
+    Link { rate: 100_000_000, overhead: 14, buffer: Buffer::Packets(200) },
+    Link { rate: 997_000_000, overhead: 14, buffer: Buffer::Bytes(150_000) },
+];
+
+/// The parts of a scheme at a link: marker and dropper.
+struct Parts {
+    marker: Option<Params>,
+    dropper: Option<Params>,
+}
+
+impl Parts {
+    fn new(text: &str, link: Link) -> Parts {
+        let rate = Rate(link.rate);
+        let context = LinkContext { rate, bottleneck: rate, buffer: link.buffer, seed: SEED, link: 0 };
+        let mut parts = Scheme::parse(text).expect("a scheme").set_up(context).expect("it fits the link");
+        let params = |part| match part {
+            SetUp::Policy(params) => Some(params),
+            SetUp::Native { name: "droptail", .. } => None,
+            SetUp::Native { name, .. } => panic!("{name} is not decided in the kernel"),
+        };
+        let dropper = params(parts.pop().expect("a scheme has a queue"));
+        assert!(parts.len() < 2, "{text}");
+        Parts { marker: parts.pop().and_then(params), dropper }
+    }
+
+    /// Returns the name of the program.
+    fn program(&self) -> String {
+        let name =
+            |part: &Option<Params>, none| part.as_ref().map_or(none, |params| params.policy().c_name());
+        format!("{}-none-{}", name(&self.marker, "none"), name(&self.dropper, "droptail"))
+    }
+}
+
+/// Arrivals: about a tenth more than the link carries, in bursts, with pauses in which everything drains.
+struct Arrivals {
+    rng: Stream,
+    now: f64,
+    mean_gap_ns: f64,
+    sent: Vec<u32>,
+}
+
+impl Arrivals {
+    fn new(link: Link) -> Arrivals {
+        let mean_gap_ns = 800.0 * 8e9 / link.rate as f64 / 1.1;
+        Arrivals {
+            rng: Stream::new(1, Purpose::Arrival, 0),
+            now: 1e6,
+            mean_gap_ns,
+            sent: vec![0; FLOWS as usize],
+        }
+    }
+
+    fn next(&mut self) -> (Time, Packet) {
+        let draw = self.rng.bits();
+        self.now += match draw & 0xfff {
+            0 => 2e9 * self.rng.uniform(),
+            1..=31 => self.mean_gap_ns * 60.0,
+            32..=1023 => 0.0,
+            _ => self.rng.exponential(self.mean_gap_ns),
+        };
+        // A few flows send most.
+        let flow = match draw >> 12 & 3 {
+            0 => draw >> 16 & 7,
+            _ => (draw >> 16) % FLOWS,
+        } as u32;
+        let sent = &mut self.sent[flow as usize];
+        *sent += 1;
+        let (kind, bytes) = match draw >> 24 & 127 {
+            0 => (Kind::Syn, 40),
+            1..=12 => (Kind::Ack, 40),
+            13..=40 => (Kind::Data, 41 + (draw >> 32) as u16 % 1460),
+            _ => (Kind::Data, 1500),
+        };
+        let ect = flag::when(draw >> 48 & 1 == 1, flag::ECT);
+        // Without a window: packets have no field for it in the kernel.
+        let packet = Packet { flags: ect, window_hint: 0, ..Packet::new(flow, kind, *sent, bytes) };
+        (Time(self.now as u64), packet)
+    }
+}
+
+/// What became of a packet: its colour, and whether it was marked, unless it was dropped.
+type Decision = Option<(Colour, bool)>;
+
+/// The simulator's marker and FIFO.
+struct Simulator {
+    marker: Option<PolicyMarker>,
+    fifo: Fifo,
+    pace: Pace,
+    overhead: u32,
+    busy_until: Time,
+    rng: Stream,
+    /// Packets by colour, dropped by reason.
+    coloured: [u64; 3],
+    dropped: [u64; 2],
+}
+
+impl Simulator {
+    fn new(parts: &Parts, link: Link) -> Simulator {
+        let policy = match &parts.dropper {
+            Some(params) => Policy::Dropper(Box::new(Dropper::new(params.clone()))),
+            None => Policy::DropTail,
+        };
+        let mut marker = parts.marker.clone().map(|params| PolicyMarker::new(params, SEED));
+        if let Some(marker) = &mut marker {
+            (0..FLOWS as u32).for_each(|slot| marker.open(slot, &Flow::default()));
+        }
+        Simulator {
+            marker,
+            fifo: Fifo::new(link.buffer, policy),
+            pace: Pace::new(Rate(link.rate)),
+            overhead: link.overhead,
+            busy_until: Time::ZERO,
+            rng: Stream::new(SEED, Purpose::Queue, 0),
+            coloured: [0; 3],
+            dropped: [0; 2],
+        }
+    }
+
+    /// Returns the random numbers that marker and dropper will draw for a packet.
+    fn randoms(&self, packet: &Packet, now: Time) -> (u32, u32) {
+        let index = u64::from(packet.seq) << 32 ^ now.0;
+        let marker = Stream::new(SEED, Purpose::Marker, u64::from(packet.flow)).draw_at(index) as u32;
+        (marker, { self.rng }.bits32())
+    }
+
+    fn pass(&mut self, mut packet: Packet, now: Time) -> Decision {
+        if let Some(marker) = &mut self.marker {
+            let identity = u64::from(packet.flow);
+            assert!(marker.mark(&mut packet, identity, now), "no marker here discards");
+        }
+        self.coloured[packet.colour.index()] += 1;
+        match self.fifo.pass(&mut packet, now, self.busy_until, &mut self.rng) {
+            Ok(start) => {
+                let wire = u64::from(packet.bytes) + u64::from(self.overhead);
+                self.busy_until = start + self.pace.tx_time(wire);
+                Some((packet.colour, packet.has(flag::CE)))
+            }
+            Err(reason) => {
+                self.dropped[usize::from(reason != DropReason::Early)] += 1;
+                None
+            }
+        }
+    }
+}
+
+/// The program in the kernel, with its agent's slow step.
+struct Kernel {
+    harness: Harness,
+    marker: Option<Params>,
+    dropper: Option<Params>,
+    /// The marker's state, as the agent has it.
+    state: State,
+    frame: Vec<u8>,
+}
+
+/// `skb->priority` of green packets; it tells the colour.
+const PRIORITY: u32 = 0x10;
+
+impl Kernel {
+    fn new(object: &[u8], parts: &Parts, link: Link) -> Kernel {
+        let params: Vec<Params> = [&parts.marker, &parts.dropper].into_iter().flatten().cloned().collect();
+        let (packets, bytes) = match link.buffer {
+            Buffer::Packets(packets) => (packets, 0),
+            Buffer::Bytes(bytes) => (0, bytes),
+        };
+        let mut config = Config::new(&params)
+            .with_fifo(link.rate, link.overhead, 0, packets, bytes)
+            .with_dscp([KEEP_DSCP; 3]);
+        config.first.action.priority = [PRIORITY, PRIORITY + 1, PRIORITY + 2];
+        let mut kernel = Kernel {
+            harness: Harness::load(object, 16_384, &config),
+            state: parts.marker.as_ref().map_or(State::new(0), |params| params.policy().new_state()),
+            marker: parts.marker.clone(),
+            dropper: parts.dropper.clone(),
+            frame: ethernet(IPV4, &V4::new(TCP).packet(&tcp(443, 50_000, ACK, 0))),
+        };
+        if kernel.marker.as_ref().is_some_and(|params| params.policy().period_ns(params).is_some()) {
+            kernel.control(Time::ZERO);
+        }
+        kernel
+    }
+
+    /// Runs a packet. Its frame ends after TCP's header; the lengths are those of the whole.
+    fn pass(&mut self, packet: &Packet, now: Time, randoms: (u32, u32)) -> Decision {
+        let frame = &mut self.frame;
+        frame[15] = if packet.has(flag::ECT) { 2 } else { 0 };
+        frame[16..18].copy_from_slice(&packet.bytes.to_be_bytes());
+        frame[26..30].copy_from_slice(&((10 << 24) | (packet.flow + 1)).to_be_bytes());
+        frame[47] = if packet.kind == Kind::Syn { SYN } else { ACK };
+        let context = Context {
+            wire_len: u32::from(packet.bytes) + 14,
+            tstamp: now.0,
+            mark: randoms.0,
+            cb: [randoms.1, 0, 0, 0, 0],
+            ..Context::default()
+        };
+        let outcome = self.harness.run(&self.frame, context);
+        match outcome.verdict {
+            DROP => None,
+            NEXT => Some((Colour::from_c(outcome.context.priority - PRIORITY), outcome.frame[15] & 3 == 3)),
+            other => panic!("the program returned {other}"),
+        }
+    }
+
+    /// Takes the agent's step: forgets flows that are over, counts the others, and lets the policy adapt.
+    fn control(&mut self, now: Time) {
+        let Some(params) = &self.marker else { return };
+        let (policy, flows) = (params.policy(), self.harness.map("ml_flows"));
+        let mut counts = Counts::default();
+        let keys: Vec<Vec<u8>> = flows.keys().collect();
+        for key in keys {
+            let Ok(Some(entry)) = flows.lookup(&key, MapFlags::ANY) else { continue };
+            let flow = State::from_bytes(&entry[size_of::<Account>()..]);
+            if policy.expired(params, &flow, now.0) {
+                policy.flow_end(params, &flow, &mut self.state);
+                flows.delete(&key).expect("a flow can be forgotten");
+            } else {
+                policy.count(params, &flow, &self.state, &mut counts);
+            }
+        }
+        policy.control(params, &mut self.state, &counts, now.0);
+        let mut all = self.state_bytes();
+        let bytes = self.state.bytes();
+        all[8..8 + bytes.len()].copy_from_slice(&bytes);
+        let map = self.harness.map("ml_state");
+        map.update(&0u32.to_ne_bytes(), &all, MapFlags::ANY).expect("the state can be written");
+    }
+
+    fn state_bytes(&self) -> Vec<u8> {
+        let map = self.harness.map("ml_state");
+        map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).expect("the state can be read").expect("it exists")
+    }
+
+    /// Returns the dropper's averages and the end of the last transmission.
+    fn readings(&self) -> (Vec<f64>, u64) {
+        let all = self.state_bytes();
+        let fifo = all.len() - FIFO_BYTES;
+        let full_ns = u64::from_ne_bytes(all[fifo + 8..fifo + 16].try_into().expect("8 bytes"));
+        let averages = self.dropper.as_ref().map_or(Vec::new(), |params| {
+            let bytes = params.policy().sizes().2.next_multiple_of(8);
+            params.policy().read(params, &State::from_bytes(&all[fifo - bytes..fifo]))
+        });
+        (averages, full_ns)
+    }
+}
+
+/// What a run met: packets by colour, dropped early and by force, and marked.
+#[derive(Debug, Default)]
+struct Tally {
+    coloured: [u64; 3],
+    dropped: [u64; 2],
+    marked: u64,
+}
+
+/// Returns what both met, or the first packet at which they differ, and how.
+fn compare(
+    object: &[u8],
+    simulated: &Parts,
+    in_kernel: &Parts,
+    links: (Link, Link),
+    packets: u32,
+) -> Result<Tally, String> {
+    let mut simulator = Simulator::new(simulated, links.0);
+    let mut kernel = Kernel::new(object, in_kernel, links.1);
+    let mut arrivals = Arrivals::new(links.0);
+    for number in 0..packets {
+        let (now, packet) = arrivals.next();
+        while let Some(marker) = &mut simulator.marker
+            && let Some(due) = marker.control_due().filter(|due| *due <= now)
+        {
+            marker.control(due);
+            kernel.control(due);
+        }
+        let randoms = simulator.randoms(&packet, now);
+        let (ours, theirs) = (simulator.pass(packet, now), kernel.pass(&packet, now, randoms));
+        if ours != theirs {
+            return Err(format!(
+                "packet {number}: {ours:?} in the simulator, {theirs:?} in the kernel; {packet:?}"
+            ));
+        }
+        if number % 1000 == 999 {
+            let (averages, full_ns) = kernel.readings();
+            let expected = simulator.fifo.averages();
+            if averages != expected {
+                return Err(format!("packet {number}: averages {expected:?} and {averages:?}"));
+            }
+            if full_ns != simulator.busy_until.0 {
+                return Err(format!("packet {number}: busy until {:?} and {full_ns}", simulator.busy_until));
+            }
+        }
+    }
+    let counters = kernel.harness.counters();
+    let dropped = counters.dropped.map(|count| count.packets);
+    let theirs = (counters.colour.map(|count| count.packets), [dropped[0], dropped[1] + dropped[2]]);
+    let ours = (simulator.coloured, simulator.dropped);
+    if ours != theirs {
+        return Err(format!("colours and drops {ours:?} in the simulator, {theirs:?} in the kernel"));
+    }
+    Ok(Tally { coloured: ours.0, dropped: ours.1, marked: counters.ce_marked.packets })
+}
+
+/// Returns the program of a scheme that takes time and random numbers from the context.
+fn object(parts: &Parts) -> Vec<u8> {
+    let mut arguments = vec!["-DML_REPLAY"];
+    if parts.dropper.as_ref().is_some_and(|params| params.policy().sees_full_buffers()) {
+        arguments.push("-DML_DROPPER_SEES_FULL=1");
+    }
+    compile_with(&parts.program(), &arguments).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Asserts that a scheme decides the same in both at each link.
+#[track_caller]
+fn is_the_same(text: &str) {
+    if !can_run() {
+        return;
+    }
+    let object = object(&Parts::new(text, LINKS[0]));
+    let mut all = Tally::default();
+    for link in LINKS {
+        let parts = Parts::new(text, link);
+        let met = compare(&object, &parts, &parts, (link, link), PACKETS / LINKS.len() as u32)
+            .unwrap_or_else(|difference| panic!("{text} at {link:?}: {difference}"));
+        (0..3).for_each(|colour| all.coloured[colour] += met.coloured[colour]);
+        (0..2).for_each(|reason| all.dropped[reason] += met.dropped[reason]);
+        all.marked += met.marked;
+    }
+    println!("{text}: {all:?}");
+    // Both sorts of decisions were met, or the comparison would say little.
+    let first = Parts::new(text, LINKS[0]);
+    assert_eq!(all.coloured[1] > 1000, first.marker.is_some(), "{text}: {all:?}");
+    assert_eq!(all.dropped[0] > 1000, first.dropper.is_some(), "{text}: {all:?}");
+    assert!(all.dropped[1] > 1000, "{text}: {all:?}");
+    assert_eq!(all.marked > 1000, text.contains("ecn") || text == "rio-ps", "{text}: {all:?}");
+}
+
+#[test]
+fn droptail__is_the_simulators() {
+    is_the_same("droptail");
+}
+
+#[test]
+fn red__is_the_simulators() {
+    is_the_same("red(ecn=true)");
+}
+
+#[test]
+fn sfd__is_the_simulators() {
+    is_the_same("sfd");
+}
+
+#[test]
+fn p_sfd__is_the_simulators() {
+    is_the_same("p-sfd");
+}
+
+#[test]
+fn s_sfd__is_the_simulators() {
+    is_the_same("s-sfd");
+}
+
+#[test]
+fn rio_ps__is_the_simulators() {
+    is_the_same("rio-ps");
+}
+
+#[test]
+fn shred__is_the_simulators() {
+    is_the_same("shred");
+}
+
+#[test]
+fn demotion__is_the_simulators() {
+    is_the_same("demotion(syn=true)|multi-red");
+}
+
+/// Packets in which a changed parameter must show.
+const FEW: u32 = 100_000;
+
+/// A parameter changed by its smallest step that can show: whole numbers by one, shares by a thousandth.
+#[test]
+fn changed_parameter__is_noticed() {
+    if !can_run() {
+        return;
+    }
+    let link = LINKS[0];
+    let mut unnoticed = Vec::new();
+    for (text, changed) in [
+        // A SYN of 40 bytes and ten full packets.
+        ("sfd(th=15040B,syn=true)|multi-red", "sfd(th=15039B,syn=true)|multi-red"),
+        ("sfd(th=15p)", "sfd(th=16p)"),
+        ("sfd(timeout=1s)", "sfd(timeout=0.999s)"),
+        ("sfd(wq=0.002)", "sfd(wq=0.002002)"),
+        ("sfd(out_min=5)", "sfd(out_min=5.005)"),
+        ("sfd(out_maxp=0.1)", "sfd(out_maxp=0.1001)"),
+        ("s-sfd(k=4)", "s-sfd(k=5)"),
+        ("red(min=8)", "red(min=8.008)"),
+        ("red(max=24)", "red(max=24.024)"),
+        ("red(maxp=0.1)", "red(maxp=0.1001)"),
+        ("red(wq=0.002)", "red(wq=0.002002)"),
+        ("rio-ps(l_t=20)", "rio-ps(l_t=21)"),
+        ("rio-ps(t_c=10s)", "rio-ps(t_c=9s)"),
+        ("demotion(first=10540B,syn=true)|multi-red", "demotion(first=10539B,syn=true)|multi-red"),
+    ] {
+        let (one, other) = (Parts::new(text, link), Parts::new(changed, link));
+        let difference = compare(&object(&one), &one, &other, (link, link), FEW);
+        if difference.is_ok() {
+            unnoticed.push(format!("{text} in the simulator and {changed} in the kernel"));
+        }
+    }
+    let parts = Parts::new("droptail", link);
+    let object = object(&parts);
+    for other in [
+        Link { rate: link.rate + 10, ..link },
+        Link { overhead: link.overhead + 1, ..link },
+        Link { buffer: Buffer::Packets(51), ..link },
+    ] {
+        let difference = compare(&object, &parts, &parts, (link, other), FEW);
+        if difference.is_ok() {
+            unnoticed.push(format!("{link:?} in the simulator and {other:?} in the kernel"));
+        }
+    }
+    assert!(unnoticed.is_empty(), "these decide the same: {unnoticed:#?}");
+}

@@ -1,0 +1,46 @@
+"""What the tests of `mousehole-live` share: names, a command that starts it, and checks of what it leaves."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from typing import Any
+
+from validation.live_lab import Lab
+
+NEAR, FAR, DEVICE = "near", "far", "wan"
+NEAR_ADDRESS, FAR_ADDRESS = "10.7.0.1", "10.7.0.2"
+# A number of flows that nobody else's table has, so that what is left over is known to be ours.
+FLOWS = 21_613
+UP = ("up", DEVICE, "--rate", "10mbit", "--scheme", "rio-ps", "--no-agent", "--flows", str(FLOWS))
+
+
+def assert_restored(lab: Lab, before: dict[str, Any]) -> None:
+    assert lab.state(NEAR, DEVICE) == before
+    deadline = time.monotonic() + 3
+    # The kernel frees maps and programs a moment after their last pin.
+    while lab.owned(FLOWS) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert lab.owned(FLOWS) == []
+
+
+def assert_refused(done: subprocess.CompletedProcess[str], reason: str) -> None:
+    assert done.returncode == 2
+    assert re.search(reason, done.stderr), done.stderr
+    assert done.stderr.startswith("mousehole-live: ")
+    assert done.stderr.count("\n") == 1
+    assert not done.stdout
+
+
+def up(lab: Lab, *words: str) -> None:
+    done = lab.live(NEAR, *UP, *words)
+    assert done.returncode == 0, done.stderr
+
+
+def wait_until(holds: Callable[[], bool], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, f"not so within {seconds} s"
+        time.sleep(0.1)

@@ -1,0 +1,69 @@
+"""The lab: what lives in it is seen by nobody else, and goes with the process that made it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from validation.live_lab import ROOT, Echo, Lab, transfer, without_counters
+
+
+def test_lab__carries_datagrams_and_transfers(lab: Lab, echo: Echo) -> None:
+    assert echo.answers_within(2)
+    assert transfer(lab, "near", "far", "10.7.0.1", 100_000) < 5
+
+
+def test_lab__is_seen_by_nobody_else(lab: Lab) -> None:
+    assert "wan" in lab.run("near", "ip", "-br", "link")
+    assert not Path("/run/netns/near").exists()
+    lab.run("near", "mkdir", "/sys/fs/bpf/mousehole")
+    assert lab.pinned() == ["/sys/fs/bpf/mousehole"]
+
+
+def test_lab__vanishes_when_its_maker_is_killed() -> None:
+    maker = (
+        "from validation.live_lab import Lab\n"
+        "import time\n"
+        "lab = Lab()\n"
+        "lab.add('near')\n"
+        "lab.run('near', 'sh', '-c', 'setsid --fork sleep 4243 > /dev/null 2>&1')\n"
+        "print(lab.keeper, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", maker], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    keeper = process.stdout.readline().strip()
+    assert keeper
+    assert any(b"4243" in line for line in command_lines())
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and any(b"4243" in line for line in command_lines()):
+        time.sleep(0.05)
+    assert not any(b"4243" in line for line in command_lines())
+    assert not is_alive(keeper)
+
+
+def is_alive(process: str) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def command_lines() -> list[bytes]:
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            lines.append(path.read_bytes())
+        except OSError:
+            continue
+    return [line for line in lines if line.startswith(b"sleep")]
+
+
+def test_without_counters__keeps_what_was_set() -> None:
+    said = [{"kind": "tbf", "bytes": 5, "options": {"rate": 1, "limit": 3000}}]
+    assert without_counters(said) == [{"kind": "tbf", "options": {"rate": 1, "limit": 3000}}]

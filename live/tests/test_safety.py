@@ -1,0 +1,277 @@
+"""Killed anywhere, run twice, without rights or with its device gone: traffic flows and all comes back."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+import time
+from typing import Any
+
+import pytest
+
+from live.tests.support import (
+    DEVICE,
+    FAR,
+    FLOWS,
+    NEAR,
+    UP,
+    assert_refused,
+    assert_restored,
+    up,
+    wait_until,
+)
+from validation.live_lab import BPF_ROOT, Echo, Lab, found
+
+ATTACHMENTS = ("tcx", "clsact")
+RANDOM_POINTS = 6
+POINTS_PER_CALL = 2
+# What changes something: maps, programs and pins; folders; messages to the kernel's network; processes.
+CALLS = ("bpf", "mkdir", "sendto", "clone", "unlink", "rmdir")
+ANSWER_S = 5.0
+
+
+@pytest.fixture
+def before(lab: Lab) -> dict[str, Any]:
+    return lab.state(NEAR, DEVICE)
+
+
+def ended(lab: Lab) -> None:
+    """Runs `down`; nothing to take back is fine too."""
+    done = lab.live(NEAR, "down", DEVICE)
+    assert done.returncode in {0, 2}
+    assert done.returncode == 0 or "nothing of ours" in done.stderr
+
+
+def seconds_of(lab: Lab, *words: str) -> float:
+    begin = time.monotonic()
+    done = lab.live(NEAR, *words)
+    assert done.returncode == 0, done.stderr
+    return time.monotonic() - begin
+
+
+def kill_after(lab: Lab, words: tuple[str, ...], seconds: float) -> None:
+    process = lab.start(NEAR, found(), *words)
+    time.sleep(seconds)
+    process.kill()
+    process.communicate()
+
+
+def kill_at_call(lab: Lab, words: tuple[str, ...], call: str, number: int) -> None:
+    inject = f"inject={call}:signal=KILL:when={number}"
+    lab.call(NEAR, "strace", "-f", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject, found(), *words)
+
+
+def calls_of(lab: Lab, words: tuple[str, ...], call: str) -> int:
+    """Returns how many calls of a kind a command makes, those of its children apart."""
+    done = lab.call(NEAR, "strace", "-o", "/dev/stderr", "-e", f"trace={call}", found(), *words)
+    assert done.returncode == 0, done.stderr
+    return len(re.findall(rf"^{call}\w*\(", done.stderr, re.MULTILINE))
+
+
+@pytest.mark.parametrize("attach", ATTACHMENTS)
+def test_kill__at_random_moments__never_blocks_and_is_taken_back(
+    lab: Lab, echo: Echo, before: dict[str, Any], attach: str
+) -> None:
+    start = (*UP, "--attach", attach)
+    verbs = {"up": start, "upgrade": ("upgrade", DEVICE), "down": ("down", DEVICE)}
+    lasts = {name: seconds_of(lab, *words) for name, words in verbs.items()}
+    assert_restored(lab, before)
+    draws = random.Random(attach)  # noqa: S311, moments
+    for name, words in verbs.items():
+        for _ in range(RANDOM_POINTS):
+            if name != "up":
+                up(lab, "--attach", attach)
+            kill_after(lab, words, draws.uniform(0, lasts[name]))
+            assert echo.answers_within(ANSWER_S), f"{name} was killed"
+            if draws.random() < 0.5:
+                # Another `up` finds its way too, or is told that the first one stands.
+                assert lab.live(NEAR, *start).returncode in {0, 2}
+                assert echo.answers_within(ANSWER_S), f"{name} was killed, then up"
+            ended(lab)
+            assert_restored(lab, before)
+
+
+@pytest.mark.parametrize("attach", ATTACHMENTS)
+def test_kill__at_each_kind_of_call__never_blocks_and_is_taken_back(
+    lab: Lab, echo: Echo, before: dict[str, Any], attach: str
+) -> None:
+    if not shutil.which("strace"):
+        pytest.skip("strace is not installed; 'make deps' installs it")
+    start = (*UP, "--attach", attach)
+    draws = random.Random(attach)  # noqa: S311, moments
+    killed = 0
+    for call in CALLS:
+        counts = {}
+        for words in (start, ("upgrade", DEVICE), ("down", DEVICE)):
+            counts[words] = calls_of(lab, words, call)
+        for words, count in counts.items():
+            for number in sorted(draws.sample(range(1, count + 1), min(count, POINTS_PER_CALL))):
+                if words[0] != "up":
+                    up(lab, "--attach", attach)
+                kill_at_call(lab, words, call, number)
+                killed += 1
+                where = f"{words[0]} was killed at {call} {number} of {count}"
+                assert echo.answers_within(ANSWER_S), where
+                ended(lab)
+                assert lab.state(NEAR, DEVICE) == before, where
+    assert_restored(lab, before)
+    assert killed >= 15
+
+
+@pytest.mark.parametrize("attach", ATTACHMENTS)
+def test_up__twice_at_once__exactly_one_wins(lab: Lab, before: dict[str, Any], attach: str) -> None:
+    for _ in range(10):
+        both = [lab.start(NEAR, found(), *UP, "--attach", attach) for _ in range(2)]
+        errors = [process.communicate(timeout=60)[1] for process in both]
+        assert sorted(process.returncode for process in both) == [0, 2]
+        assert any("is in use" in one for one in errors)
+        attached = lab.json(NEAR, "bpftool", "-j", "net")[0]["tc"]
+        assert len(attached) == 1
+        assert lab.live(NEAR, "down", DEVICE).returncode == 0
+    assert_restored(lab, before)
+
+
+def test_down__after_the_device_is_deleted__removes_what_was_kept(lab: Lab) -> None:
+    for attach in ATTACHMENTS:
+        up(lab, "--attach", attach)
+        lab.run(NEAR, "ip", "link", "delete", DEVICE)
+        done = lab.live(NEAR, "down", DEVICE)
+        assert done.returncode == 0, done.stderr
+        assert "gone" in done.stdout
+        assert lab.pinned() in ([], [str(BPF_ROOT / "mousehole")])
+        lab.pair(NEAR, DEVICE, "10.7.0.1/24", FAR, "lan", "10.7.0.2/24")
+
+
+def test_down__after_the_device_has_moved__ends_the_program_there(lab: Lab) -> None:
+    up(lab)
+    lab.add("third")
+    lab.run(NEAR, "ip", "link", "set", DEVICE, "netns", "third")
+    assert lab.json("third", "bpftool", "-j", "net")[0]["tc"], "the link follows the device"
+    done = lab.live(NEAR, "down", DEVICE)
+    assert done.returncode == 0, done.stderr
+    assert not lab.json("third", "bpftool", "-j", "net")[0]["tc"]
+    assert lab.pinned() in ([], [str(BPF_ROOT / "mousehole")])
+
+
+@pytest.mark.parametrize(
+    "words", [("--reuid", "65534", "--clear-groups"), ("--bounding-set", "-all", "--inh-caps", "-all")]
+)
+def test_up__without_privileges__says_so(lab: Lab, before: dict[str, Any], words: tuple[str, ...]) -> None:
+    done = lab.call(NEAR, "setpriv", *words, found(), *UP)
+    assert_refused(done, r"root|ermission|permitted")
+    assert lab.state(NEAR, DEVICE) == before
+
+
+def test_up__without_a_bpf_file_system__says_how_to_mount_it(lab: Lab, before: dict[str, Any]) -> None:
+    lab.run(NEAR, "umount", BPF_ROOT)
+    assert_refused(lab.live(NEAR, *UP), "no BPF file system")
+    lab.run(NEAR, "mount", "-t", "bpf", "bpf", BPF_ROOT)
+    assert lab.state(NEAR, DEVICE) == before
+
+
+def test_up__with_a_read_only_bpf_file_system__changes_nothing(lab: Lab, before: dict[str, Any]) -> None:
+    lab.run(NEAR, "mount", "-o", "remount,ro", BPF_ROOT)
+    assert_refused(lab.live(NEAR, *UP), "cannot be made|ead-only")
+    lab.run(NEAR, "mount", "-o", "remount,rw", BPF_ROOT)
+    assert lab.state(NEAR, DEVICE) == before
+
+
+FOREIGN = {
+    "tbf": ("tbf", "rate", "5mbit", "burst", "16kb", "limit", "100kb"),
+    "pfifo": ("pfifo", "limit", "77"),
+    "bfifo": ("bfifo", "limit", "77000"),
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_up__on_a_foreign_qdisc__is_refused_and_with_replace_puts_it_back(lab: Lab, kind: str) -> None:
+    lab.run(NEAR, "tc", "qdisc", "add", "dev", DEVICE, "root", "handle", "77:", *FOREIGN[kind])
+    before = lab.state(NEAR, DEVICE)
+    assert_refused(lab.live(NEAR, *UP), "--replace")
+    assert lab.state(NEAR, DEVICE) == before
+    up(lab, "--replace")
+    assert lab.state(NEAR, DEVICE) != before
+    assert lab.live(NEAR, "down", DEVICE).returncode == 0
+    assert_restored(lab, before)
+
+
+def test_up__on_a_foreign_htb_with_classes__is_refused(lab: Lab) -> None:
+    lab.run(NEAR, "tc", "qdisc", "add", "dev", DEVICE, "root", "handle", "77:", "htb", "default", "10")
+    words = "tc class add dev wan parent 77: classid 77:10 htb rate 5mbit ceil 8mbit"
+    lab.run(NEAR, *words.split())
+    before = lab.state(NEAR, DEVICE)
+    assert_refused(lab.live(NEAR, *UP), "--replace")
+    assert_refused(lab.live(NEAR, *UP, "--replace"), "cannot be put back")
+    assert lab.state(NEAR, DEVICE) == before
+
+
+def test_up__beside_a_foreign_filter__leaves_it(lab: Lab) -> None:
+    lab.run(NEAR, "tc", "qdisc", "add", "dev", DEVICE, "clsact")
+    words = "tc filter add dev wan egress prio 5 handle 9 bpf bytecode"
+    lab.run(NEAR, *words.split(), "1,6 0 0 4294967295")
+    before = lab.state(NEAR, DEVICE)
+    for attach in ATTACHMENTS:
+        up(lab, "--attach", attach)
+        assert lab.live(NEAR, "upgrade", DEVICE).returncode == 0
+        assert lab.live(NEAR, "down", DEVICE).returncode == 0
+        assert_restored(lab, before)
+
+
+def test_up__beside_an_empty_clsact_of_somebody__leaves_it(lab: Lab) -> None:
+    lab.run(NEAR, "tc", "qdisc", "add", "dev", DEVICE, "clsact")
+    before = lab.state(NEAR, DEVICE)
+    for attach in ATTACHMENTS:
+        up(lab, "--attach", attach)
+        assert lab.live(NEAR, "down", DEVICE).returncode == 0
+        assert_restored(lab, before)
+
+
+@pytest.mark.parametrize("attach", ATTACHMENTS)
+def test_upgrade__keeps_one_program_and_the_flows(
+    lab: Lab, echo: Echo, before: dict[str, Any], attach: str
+) -> None:
+    up(lab, "--attach", attach)
+    assert echo.answers_within(ANSWER_S)
+    first = programs(lab)
+    maps = [one for one in lab.owned(FLOWS) if one.startswith("map")]
+    assert lab.live(NEAR, "upgrade", DEVICE).returncode == 0
+    second = programs(lab)
+    assert len(second) == len(first) == 1
+    assert second != first
+    assert [one for one in lab.owned(FLOWS) if one.startswith("map")] == maps
+    assert lab.live(NEAR, "upgrade", DEVICE).returncode == 0
+    assert lab.live(NEAR, "down", DEVICE).returncode == 0
+    assert_restored(lab, before)
+
+
+def programs(lab: Lab) -> list[int]:
+    attached: list[dict[str, Any]] = lab.json(NEAR, "bpftool", "-j", "net")[0]["tc"]
+    return [int(one.get("prog_id") or one["id"]) for one in attached]
+
+
+@pytest.mark.parametrize("attach", ATTACHMENTS)
+def test_confirm__not_given__takes_all_back_though_the_shell_was_killed(
+    lab: Lab, before: dict[str, Any], attach: str
+) -> None:
+    line = f"{found()} {' '.join(UP)} --attach {attach} --confirm 2s; sleep 60"
+    shell = lab.start(NEAR, "bash", "-c", line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_until(lambda: "record" in " ".join(lab.pinned()), 30)
+    wait_until(lambda: lab.state(NEAR, DEVICE) != before, 30)
+    shell.kill()
+    shell.communicate()
+    wait_until(lambda: lab.state(NEAR, DEVICE) == before, 30)
+    assert_restored(lab, before)
+
+
+@pytest.mark.parametrize("attach", ATTACHMENTS)
+def test_confirm__given__lets_all_stay(lab: Lab, before: dict[str, Any], attach: str) -> None:
+    up(lab, "--attach", attach, "--confirm", "3s")
+    assert lab.live(NEAR, "confirm", DEVICE).returncode == 0
+    standing = lab.state(NEAR, DEVICE)
+    time.sleep(4)
+    assert lab.state(NEAR, DEVICE) == standing != before
+    assert_refused(lab.live(NEAR, "confirm", DEVICE), "waits for no confirmation")
+    assert lab.live(NEAR, "down", DEVICE).returncode == 0
+    assert_restored(lab, before)

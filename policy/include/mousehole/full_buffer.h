@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * Full buffer: when a FIFO has no room for an arrival, and what becomes of the arrival then.
+ *
+ *   full    = packets waiting + segments > limit      of a limit in packets
+ *           = bytes waiting + size > limit            of a limit in bytes
+ *   asked   = not full, or the dropper sees full buffers (MH_SEES_FULL_BUFFERS)
+ *   verdict = the dropper's if it was asked, else pass
+ *   full:     a packet that the dropper drops is dropped for the dropper's reason, any other one by force
+ *
+ * The packet in transmission takes no room. A super-packet needs room for all of its segments. Whether a dropper is
+ * asked at a full buffer decides whether its average then moves; plain RED's does and multi-RED's does not (ns-2).
+ *
+ * Format: plain integers. No rounding.
+ */
+#ifndef MOUSEHOLE_FULL_BUFFER_H
+#define MOUSEHOLE_FULL_BUFFER_H
+
+#include "base.h"
+
+/* What fits a buffer. */
+struct mh_limit {
+	u64 count;
+	u32 unit; /* MH_BYTES, of IP length, or MH_PACKETS */
+	u32 reserved;
+};
+
+/* Returns whether there is no room for a packet of `ip_bytes` in so many segments. */
+MH_FN u32 mh_is_full(const struct mh_limit *limit, const struct mh_backlog *backlog, u32 ip_bytes, u32 segments)
+{
+	if (limit->unit == MH_PACKETS)
+		return (u64)backlog->packets + segments > limit->count;
+	return backlog->bytes + ip_bytes > limit->count;
+}
+
+/* Returns whether the dropper decides on a packet, given whether the buffer is full and whether it sees full ones. */
+MH_FN u32 mh_is_asked(u32 full, u32 sees_full_buffers)
+{
+	return !full || sees_full_buffers;
+}
+
+/* Returns the verdict on a packet, given the dropper's: MH_PASS if it was not asked. */
+MH_FN u32 mh_verdict_with_buffer(u32 full, u32 verdict)
+{
+	return full && verdict < MH_DROP_EARLY ? MH_DROP_FORCED : verdict;
+}
+
+#endif

@@ -1,0 +1,375 @@
+"""The prediction: what the simulator says of short flows, and what the kernel then does.
+
+One list of flows is played by the simulator (profile `linux`) and by real TCP through `mousehole-live up`:
+endless CUBIC flows beside fetches of 1 to 20 kB. Compared are the fetches' completion times per scheme, over
+several lists. `make live-prediction` writes the table of docs/live-validation.md.
+
+Exit code 1 when a mean, a median, or a ratio to RED differs by more than the bound and is not named as known.
+Without root or a tool nothing can be measured: the program says NOT RUN and why, and fails only where CI is
+set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from tools import document
+from validation import live_lab, witness
+from validation.live_run import Task
+from validation.witness_lab import BURST_FRAMES, ETHERNET, FULL_FRAME, die_with_parent
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "live-validation.md"
+BOUND = 0.10
+RATE_BPS = 10_000_000
+RTT_S = 0.04
+BUFFER_PACKETS = 100
+BULK = 6
+BULK_SPREAD_S = 0.4
+WARMUP_S = 5.0
+FETCHES_PER_S = 1_850 / 60
+SMALLEST, LARGEST = 1_000, 20_000
+BURST_BYTES = BURST_FRAMES * FULL_FRAME
+REPLICATIONS = 3
+BASELINE_NAME = "RED"
+# RIO-PS's threshold is held: in the kernel the agent moves it, and the fast path is what is compared here.
+SCHEMES = {
+    "FIFO": "droptail",
+    "RED": "red",
+    "RIO-PS": "rio-ps(floor=20,cap=20)",
+    "S-SFD": "s-sfd",
+}
+
+Times = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FlowList:
+    """Starts, in seconds from the beginning of a run, and sizes in bytes."""
+
+    starts_s: list[float]
+    sizes: list[int]
+
+    @staticmethod
+    def draw(seed: int, window_s: float) -> FlowList:
+        """Returns fetches that start evenly at random within the window, with sizes drawn evenly."""
+        rng = np.random.default_rng(seed)
+        count = round(FETCHES_PER_S * window_s)
+        starts = np.sort(WARMUP_S + rng.uniform(0, window_s, count))
+        return FlowList(starts.round(6).tolist(), rng.integers(SMALLEST, LARGEST + 1, count).tolist())
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Completion times of short flows in ms, and what the long flows got together, in Mb/s."""
+
+    mean: float
+    p50: float
+    p90: float
+    p99: float
+    bulk_mbps: float
+    unfinished: int
+
+    @staticmethod
+    def of(seconds: Sequence[float | None], bulk_bps: float) -> Figures:
+        """Returns the figures of transfers; `None` stands for one that did not end."""
+        ended = np.array([one for one in seconds if one is not None]) * 1e3
+        p50, p90, p99 = np.quantile(ended, [0.5, 0.9, 0.99])
+        return Figures(
+            float(ended.mean()),
+            float(p50),
+            float(p90),
+            float(p99),
+            bulk_bps / 1e6,
+            len(seconds) - len(ended),
+        )
+
+
+FIGURES: list[tuple[str, Callable[[Figures], float]]] = [
+    ("mean", lambda one: one.mean),
+    ("p50", lambda one: one.p50),
+    ("p90", lambda one: one.p90),
+    ("p99", lambda one: one.p99),
+]
+HELD = {"mean", "p50"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One scheme with one list: the simulator's figures, the kernel's, and how the machine was."""
+
+    scheme: str
+    seed: int
+    simulated: Figures
+    kernel: Figures
+    load: float
+    late_p99_us: float
+
+
+def scenario(flows: FlowList, scheme: str, replication: int, window_s: float) -> dict[str, Any]:
+    """Returns the list as a scenario."""
+    connections = [
+        {"start_s": start, "rtt_s": RTT_S, "writes": [{"bytes": size}]}
+        for start, size in zip(flows.starts_s, flows.sizes, strict=True)
+    ]
+    return {
+        "schema": "mousehole.scenario/1",
+        "seed": 1,
+        "replication": replication,
+        "warmup": f"{WARMUP_S}s",
+        "duration": f"{window_s}s",
+        "scheme": scheme,
+        "link": {
+            "rate": f"{RATE_BPS}bit",
+            "rtt": f"{RTT_S * 1e3:g}ms",
+            "buffer": f"{BUFFER_PACKETS}p",
+            "uplink_rate": "10gbit",
+            "overhead": ETHERNET,
+        },
+        "tcp": {"profile": "linux"},
+        "traffic": {
+            "connections": connections,
+            "bulk": {"flows": BULK, "start_spread_s": BULK_SPREAD_S},
+        },
+    }
+
+
+def simulate(flows: FlowList, scheme: str, window_s: float) -> Figures:
+    """Returns the simulator's figures over its replications, which differ in the queue's draws."""
+    from mousehole import _engine
+
+    seconds: list[float | None] = []
+    bulk: list[float] = []
+    for replication in range(REPLICATIONS):
+        run = _engine.run(scenario(flows, scheme, replication, window_s), None, _engine.Cancel())
+        frame = run.transfers()
+        times: Times = np.asarray(frame["end_s"]) - np.asarray(frame["start_s"])
+        seconds += [float(one) if np.isfinite(one) else None for one in times]
+        payload = sum(one for one in flows.sizes)
+        bulk.append(run.summary()["goodput_bps"] - payload * 8 / window_s)
+    return Figures.of(seconds, fmean(bulk))
+
+
+def kernel_run(flows: FlowList, scheme: str, window_s: float, program: Path) -> dict[str, Any]:
+    """Returns what one run in the kernel reports."""
+    words = [
+        *("--scheme", scheme, "--rate", f"{RATE_BPS}bit", "--buffer", f"{BUFFER_PACKETS}p"),
+        *("--burst", f"{BURST_BYTES}B", "--no-agent"),
+    ]
+    task = Task(
+        str(program), words, RTT_S, BULK, BULK_SPREAD_S, WARMUP_S, window_s, flows.starts_s, flows.sizes
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "task.json")
+        path.write_text(json.dumps(asdict(task)), encoding="utf-8")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "validation.live_run", str(path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            preexec_fn=die_with_parent,
+        )
+        try:
+            out, errors = process.communicate(timeout=task.seconds + 60)
+        finally:
+            process.kill()
+            process.wait()
+    if process.returncode:
+        raise SystemExit(f"live-prediction: a run ended with {process.returncode}: {errors.strip()[-500:]}")
+    report: dict[str, Any] = json.loads(out)
+    return report
+
+
+def measure(name: str, seed: int, window_s: float, program: Path) -> Run:
+    """Returns one scheme's run with one list, both ways."""
+    flows, scheme = FlowList.draw(seed, window_s), SCHEMES[name]
+    report = kernel_run(flows, scheme, window_s, program)
+    return Run(
+        name,
+        seed,
+        simulate(flows, scheme, window_s),
+        Figures.of(report["seconds"], report["bulk_bps"]),
+        report["load"],
+        report["delay"]["late_p99_us"],
+    )
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One figure both ways, and their ratio less one with half of its 95 % interval over the lists."""
+
+    simulated: float
+    kernel: float
+    apart: float
+    half_width: float
+
+    @staticmethod
+    def of(simulated: Sequence[float], kernel: Sequence[float]) -> Compared:
+        """Compares list by list, since both ways play the same one. A single list has no interval."""
+        ratios = [one / other - 1 for one, other in zip(simulated, kernel, strict=True)]
+        half = float("nan")
+        if len(ratios) > 1:
+            half = float(stats.t.ppf(0.975, len(ratios) - 1)) * stdev(ratios) / len(ratios) ** 0.5
+        return Compared(fmean(simulated), fmean(kernel), fmean(ratios), half)
+
+    @property
+    def is_within(self) -> bool:
+        """Says whether the two are within the bound of each other."""
+        return abs(self.apart) <= BOUND
+
+    def __str__(self) -> str:
+        interval = "" if np.isnan(self.half_width) else f" ± {100 * self.half_width:.1f}"
+        return f"{100 * self.apart:+.1f}{interval} %"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure of one scheme; `ratio` is that of the scheme to RED, where it is another scheme."""
+
+    scheme: str
+    figure: str
+    time: Compared
+    ratio: Compared | None
+
+    @property
+    def is_held(self) -> bool:
+        """Says whether the bound holds for the figure."""
+        return self.figure in HELD
+
+    @property
+    def verdict(self) -> str:
+        """Says whether time and ratio are within the bound."""
+        if not self.is_held:
+            return "shown only"
+        parts = [self.time.is_within, self.ratio is None or self.ratio.is_within]
+        return "agrees" if all(parts) else "DIFFERS"
+
+
+def compare(runs: Sequence[Run]) -> list[Row]:
+    """Returns the rows of all schemes that were run."""
+    by_scheme = {name: [run for run in runs if run.scheme == name] for name in SCHEMES}
+    base = {run.seed: run for run in by_scheme[BASELINE_NAME]}
+    rows = []
+    for name, mine in by_scheme.items():
+        for figure, value in FIGURES if mine else []:
+            time = Compared.of([value(run.simulated) for run in mine], [value(run.kernel) for run in mine])
+            ratio = None
+            beside = [run for run in mine if run.seed in base]
+            if name != BASELINE_NAME and beside:
+                ratio = Compared.of(
+                    [value(run.simulated) / value(base[run.seed].simulated) for run in beside],
+                    [value(run.kernel) / value(base[run.seed].kernel) for run in beside],
+                )
+            rows.append(Row(name, figure, time, ratio))
+    return rows
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Returns the rows in Markdown."""
+    header = ("scheme", "figure", "simulator, ms", "kernel, ms", "differs by", "of RED: sim.", "kernel")
+    return document.table([*header, "differs by", ""], [cells(row) for row in rows])
+
+
+def cells(row: Row) -> list[str]:
+    """Returns one line of the table."""
+    ratio = row.ratio
+    beside = ["", "", ""] if ratio is None else [f"{ratio.simulated:.2f}", f"{ratio.kernel:.2f}", str(ratio)]
+    time = row.time
+    return [
+        *(row.scheme, row.figure, f"{time.simulated:.0f}", f"{time.kernel:.0f}", str(time)),
+        *(*beside, row.verdict),
+    ]
+
+
+def text(runs: Sequence[Run], window_s: float, jobs: int) -> str:
+    """Returns what stands in the document."""
+    rows = compare(runs)
+    lists = len({run.seed for run in runs})
+    loads = [run.load for run in runs]
+    bulk = [
+        f"{name} {fmean(one.simulated.bulk_mbps for one in mine):.2f} and "
+        f"{fmean(one.kernel.bulk_mbps for one in mine):.2f}"
+        for name in SCHEMES
+        if (mine := [run for run in runs if run.scheme == name])
+    ]
+    unfinished = sum(run.kernel.unfinished for run in runs)
+    conditions = (
+        f"Linux {os.uname().release}, {os.cpu_count()} processors, load {min(loads):.0f} to "
+        f"{max(loads):.0f}, "
+        f"{lists} lists of flows, {window_s:g} s each, {jobs} at a time, {REPLICATIONS} replications of the "
+        f"simulator for each; packets left the delay line up to "
+        f"{max(run.late_p99_us for run in runs) / 1e3:.1f} ms late at p99. ± is half of the 95 % interval "
+        f"over the lists. The long flows together got, in Mb/s simulated and measured: {'; '.join(bulk)}. "
+        f"{unfinished} fetches of the kernel did not end in time."
+    )
+    within = [row.verdict for row in rows if row.is_held]
+    total = f"{within.count('agrees')} of {len(within)} means and medians are within {BOUND:.0%}."
+    return f"\n{document.wrapped(conditions)}\n\n{table(rows)}\n{total}\n"
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parses the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--lists", type=int, default=5, help="lists of flows (default 5)")
+    parser.add_argument("--seconds", type=float, default=60, help="length of each (default 60)")
+    parser.add_argument("--jobs", type=int, default=2, help="runs at the same time (default 2)")
+    parser.add_argument("--schemes", help="only these, such as RED,RIO-PS; the document stays as it is")
+    parser.add_argument("--document", type=Path, default=DOCUMENT)
+    parser.add_argument("--json", action="store_true", help="print runs as JSON, leave the document alone")
+    options = parser.parse_args(arguments)
+    if options.lists < 1 or options.jobs < 1 or not 5 <= options.seconds <= 600:
+        parser.error("--lists and --jobs must be at least 1, --seconds from 5 to 600")
+    options.names = options.schemes.split(",") if options.schemes else list(SCHEMES)
+    unknown = [name for name in options.names if name not in SCHEMES]
+    if unknown:
+        parser.error(f"--schemes has {unknown[0]!r}; it must be of {', '.join(SCHEMES)}")
+    return options
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measures, prints the table and writes the document."""
+    options = parse(arguments)
+    reason = witness.obstacle() or live_lab.obstacle()
+    program = live_lab.program()
+    if reason or program is None:
+        print(f"NOT RUN  live-prediction: {reason}", file=sys.stderr if options.json else sys.stdout)
+        return int(bool(os.environ.get("CI")))
+    signal.signal(signal.SIGTERM, witness.stop)
+    todo = [(name, seed) for seed in range(1, options.lists + 1) for name in options.names]
+    runs: list[Run] = []
+    with ThreadPoolExecutor(options.jobs) as pool:
+        waiting = [pool.submit(measure, name, seed, options.seconds, program) for name, seed in todo]
+        for one in waiting:
+            runs.append(one.result())
+            print(f"live-prediction: {json.dumps(asdict(runs[-1]))}", file=sys.stderr, flush=True)
+    if options.json:
+        print("\n".join(json.dumps(asdict(run)) for run in runs))
+    else:
+        result = text(runs, options.seconds, options.jobs)
+        print(result)
+        if not options.schemes:
+            document.renew(options.document, "live-prediction", result)
+    return int(any(row.verdict == "DIFFERS" for row in compare(runs)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

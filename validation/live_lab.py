@@ -1,0 +1,334 @@
+"""Namespaces in which `mousehole-live` is tried: network, mounts and processes that nobody else sees.
+
+A keeper is the first process of a PID namespace of its own. It has a private tmpfs at /run/netns and a
+private BPF file system at /sys/fs/bpf, and it dies with the process that made it, SIGKILL included. The
+kernel then kills every other process in there, agents and timers included, and with the last of them the
+network namespaces, their devices, and everything pinned are gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from validation.witness_lab import CLONE_NEWNET, LIBC, checked, die_with_parent
+
+ROOT = Path(__file__).resolve().parent.parent
+CLONE_NEWNS = 0x0002_0000
+CLONE_NEWPID = 0x2000_0000
+MS_PRIVATE = 0x4_0000
+MS_REC = 0x4000
+MNT_DETACH = 2
+BPF_ROOT = Path("/sys/fs/bpf")
+NAMES = Path("/run/netns")
+TOOLS = {"ip": "iproute2", "tc": "iproute2", "bpftool": "bpftool", "unshare": "util-linux"}
+COUNTERS = {"direct_packets_stat", "bytes", "packets", "drops", "overlimits", "requeues", "backlog", "qlen"}
+
+
+def program() -> Path | None:
+    """Returns the path of `mousehole-live`: MOUSEHOLE_LIVE, or the newest build; `None` if there is none."""
+    given = os.environ.get("MOUSEHOLE_LIVE")
+    if given:
+        return Path(given)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    built = [path for kind in ("release", "debug") if (path := target / kind / "mousehole-live").exists()]
+    return max(built, key=lambda path: path.stat().st_mtime, default=None)
+
+
+def obstacle() -> str | None:
+    """Returns the reason why nothing can be tried here, if there is one."""
+    if sys.platform != "linux":
+        return "network namespaces are Linux's"
+    if os.geteuid() != 0:
+        return "network namespaces and programs for the kernel need root"
+    for tool, package in TOOLS.items():
+        if not shutil.which(tool):
+            return f"{tool} is not installed; 'make deps' installs it ({package})"
+    found = program()
+    if found is None or not found.exists():
+        return "mousehole-live is not built; 'cargo build -p mousehole-live' builds it"
+    return None
+
+
+def mount(source: str, target: Path, kind: str, flags: int = 0) -> None:
+    """Mounts a file system; an error ends the run with its message."""
+    done = LIBC.mount(source.encode(), str(target).encode(), kind.encode(), ctypes.c_ulong(flags), None)
+    checked(done, f"mount {kind} at {target}")
+
+
+def private_mounts() -> None:
+    """Gives this process mounts of its own: names of network namespaces, and a BPF file system."""
+    checked(LIBC.unshare(CLONE_NEWNS), "unshare(CLONE_NEWNS)")
+    mount("none", Path("/"), "none", MS_REC | MS_PRIVATE)
+    # The machine's own BPF file system must not come to light when the private one is unmounted.
+    while LIBC.umount2(str(BPF_ROOT).encode(), MNT_DETACH) == 0:
+        pass
+    NAMES.mkdir(exist_ok=True)
+    mount("lab", NAMES, "tmpfs")
+    mount("bpf", BPF_ROOT, "bpf")
+
+
+class Lab:
+    """Network namespaces with private mounts and processes of their own; all gone when this process is."""
+
+    def __init__(self) -> None:
+        # The machine's own BPF file system must not come to light when a test unmounts the private one.
+        script = (
+            f"while mountpoint -q {BPF_ROOT}; do umount {BPF_ROOT} || exit 1; done; "
+            f"mount -t tmpfs lab {NAMES} 2>/dev/null || {{ mkdir -p {NAMES}; mount -t tmpfs lab {NAMES}; }}; "
+            f"mount -t bpf bpf {BPF_ROOT}; echo ready; exec sleep infinity"
+        )
+        words = ["--mount", "--propagation", "private", "--net", "--pid", "--fork", "--kill-child"]
+        self.unshared = subprocess.Popen(
+            ["unshare", *words, "--mount-proc", "bash", "-c", script],
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=die_with_parent,
+        )
+        if not self.unshared.stdout or self.unshared.stdout.readline() != "ready\n":
+            raise RuntimeError("the keeper of the namespaces did not start")
+        children = Path(f"/proc/{self.unshared.pid}/task/{self.unshared.pid}/children")
+        self.keeper = int(children.read_text().split()[0])
+        self.own = {kind: os.open(f"/proc/self/ns/{kind}", os.O_RDONLY) for kind in ("pid", "net")}
+        self.inner = {kind: os.open(f"/proc/{self.keeper}/ns/{kind}", os.O_RDONLY) for kind in ("pid", "mnt")}
+        self.nets: dict[str, int] = {}
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends every process in the namespaces, and with them the namespaces."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.keeper, signal.SIGKILL)
+        self.unshared.kill()
+        self.unshared.communicate()
+        for descriptor in [*self.own.values(), *self.inner.values(), *self.nets.values()]:
+            os.close(descriptor)
+
+    def add(self, name: str) -> None:
+        """Makes a network namespace."""
+        anywhere = os.open(f"/proc/{self.keeper}/ns/net", os.O_RDONLY)
+        self.nets[""] = anywhere
+        self.run("", "ip", "netns", "add", name)
+        os.close(self.nets.pop(""))
+        self.nets[name] = os.open(f"/proc/{self.keeper}/root{NAMES}/{name}", os.O_RDONLY)
+        self.run(name, "ip", "link", "set", "lo", "up")
+
+    def pair(self, one: str, device: str, address: str, other: str, far: str, far_address: str) -> None:
+        """Joins two namespaces by a veth pair with addresses, such as 10.0.0.1/24."""
+        self.run(one, "ip", "link", "add", device, "type", "veth", "peer", "name", far, "netns", other)
+        for net, name, here in ((one, device, address), (other, far, far_address)):
+            self.run(net, "ip", "addr", "add", here, "dev", name)
+            self.run(net, "ip", "link", "set", name, "up")
+
+    def start(self, net: str, *words: str | Path, **how: Any) -> subprocess.Popen[str]:
+        """Starts a command in a namespace; the number of the process is that of the command itself."""
+        own = how.pop("preexec_fn", None)
+
+        def enter() -> None:
+            die_with_parent()
+            checked(LIBC.setns(self.inner["mnt"], CLONE_NEWNS), "setns(mnt)")
+            checked(LIBC.setns(self.nets[net], CLONE_NEWNET), "setns(net)")
+            if own:
+                own()
+
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        # The namespace of processes is that of children only.
+        checked(LIBC.setns(self.inner["pid"], CLONE_NEWPID), "setns(pid)")
+        try:
+            return subprocess.Popen(
+                [str(word) for word in words], text=True, preexec_fn=enter, cwd="/", **(pipes | how)
+            )
+        finally:
+            checked(LIBC.setns(self.own["pid"], CLONE_NEWPID), "setns(pid)")
+
+    def call(self, net: str, *words: str | Path, **how: Any) -> subprocess.CompletedProcess[str]:
+        """Runs a command in a namespace until it ends."""
+        process = self.start(net, *words, **how)
+        try:
+            out, errors = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise
+        return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
+
+    def run(self, net: str, *words: str | Path, **how: Any) -> str:
+        """Runs a command in a namespace. Returns its output; an error ends the test with its message."""
+        done = self.call(net, *words, **how)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(map(str, words))}: {done.stderr.strip() or done.stdout.strip()}")
+        return done.stdout
+
+    def live(self, net: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
+        """Runs `mousehole-live` in a namespace."""
+        return self.call(net, found(), *words)
+
+    @contextlib.contextmanager
+    def inside(self, net: str) -> Iterator[None]:
+        """Has this thread open its sockets in a namespace while the context lasts."""
+        checked(LIBC.setns(self.nets[net], CLONE_NEWNET), "setns(net)")
+        try:
+            yield
+        finally:
+            checked(LIBC.setns(self.own["net"], CLONE_NEWNET), "setns(net)")
+
+    def state(self, net: str, *devices: str) -> dict[str, Any]:
+        """Returns what `tc` and `bpftool` say of devices, and all that is pinned; without counters."""
+        said: dict[str, Any] = {"pinned": self.pinned(), "attached": self.json(net, "bpftool", "-j", "net")}
+        for device in devices:
+            for words in (["qdisc"], ["class"], ["filter", "egress"], ["filter", "ingress"]):
+                said[f"{device} {' '.join(words)}"] = self.tc(net, device, words)
+            link = self.json(net, "ip", "-d", "-j", "link", "show", "dev", device)[0]
+            said[f"{device} link"] = {name: link.get(name) for name in ("gso_max_segs", "mtu", "qdisc")}
+        return said
+
+    def tc(self, net: str, device: str, words: Sequence[str]) -> Any:
+        """Returns what `tc -j` lists at a device: of a kind, and of filters of a side."""
+        kind, *side = words
+        done = self.call(net, "tc", "-j", kind, "show", "dev", device, *side)
+        try:
+            return without_counters(json.loads(done.stdout or "[]"))
+        except json.JSONDecodeError:
+            return done.stdout.splitlines()  # of classes, which tc lists as text whatever it is told
+
+    def json(self, net: str, *words: str) -> Any:
+        """Returns what a command prints as JSON, without counters."""
+        return without_counters(json.loads(self.run(net, *words) or "[]"))
+
+    def pinned(self) -> list[str]:
+        """Returns the names of all that is pinned, of our own."""
+        found = self.call(next(iter(self.nets)), "find", str(BPF_ROOT / "mousehole")).stdout
+        return sorted(found.split())
+
+    def owned(self, flows: int) -> list[str]:
+        """Returns maps and programs anywhere that belong to a table of so many flows, a telling number.
+
+        What the kernel lists has no owner, so other programs of this machine would be in any plain list.
+        """
+        net = next(iter(self.nets))
+        maps = [
+            one["id"]
+            for one in json.loads(self.run(net, "bpftool", "-j", "map", "show"))
+            if one.get("max_entries") == flows and str(one.get("name", "")).startswith("ml_")
+        ]
+        programs = json.loads(self.run(net, "bpftool", "-j", "prog", "show"))
+        using = [one["id"] for one in programs if set(one.get("map_ids", [])) & set(maps)]
+        return [f"map {one}" for one in maps] + [f"prog {one}" for one in using]
+
+
+def found() -> Path:
+    """Returns the path of `mousehole-live`, which must be there."""
+    path = program()
+    if path is None:
+        raise RuntimeError(obstacle())
+    return path
+
+
+def without_counters(value: Any) -> Any:
+    """Returns a value of JSON without the counters in it."""
+    if isinstance(value, dict):
+        return {name: without_counters(one) for name, one in value.items() if name not in COUNTERS}
+    if isinstance(value, list):
+        return [without_counters(one) for one in value]
+    return value
+
+
+class Echo:
+    """Small datagrams to an echo at the far end and back, many a second."""
+
+    INTERVAL_S = 0.01
+
+    def __init__(self, lab: Lab, near: str, far: str, address: str, port: int = 7007) -> None:
+        with lab.inside(far):
+            self.echoing = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self.echoing.bind((address, port))
+        with lab.inside(near):
+            self.asking = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self.asking.connect((address, port))
+        for end in (self.echoing, self.asking):
+            end.settimeout(0.2)
+        self.answers = 0
+        self.over = threading.Event()
+        self.threads = [
+            threading.Thread(target=one, daemon=True) for one in (self._echo, self._send, self._note)
+        ]
+        for thread in self.threads:
+            thread.start()
+
+    def _echo(self) -> None:
+        while not self.over.is_set():
+            with contextlib.suppress(OSError):
+                data, who = self.echoing.recvfrom(2048)
+                self.echoing.sendto(data, who)
+
+    def _send(self) -> None:
+        while not self.over.is_set():
+            with contextlib.suppress(OSError):
+                self.asking.send(bytes(100))
+            time.sleep(self.INTERVAL_S)
+
+    def _note(self) -> None:
+        while not self.over.is_set():
+            with contextlib.suppress(OSError):
+                self.asking.recv(2048)
+                self.answers += 1
+
+    def answers_within(self, seconds: float) -> bool:
+        """Says whether another answer comes within so many seconds."""
+        before, deadline = self.answers, time.monotonic() + seconds
+        # Two, since one may have been under way.
+        while time.monotonic() < deadline and self.answers < before + 2:
+            time.sleep(0.005)
+        return self.answers >= before + 2
+
+    def close(self) -> None:
+        """Ends it."""
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+        self.echoing.close()
+        self.asking.close()
+
+
+def transfer(lab: Lab, server: str, client: str, address: str, size: int, port: int = 7008) -> float:
+    """Returns the seconds in which a client receives so many bytes over TCP from a server at an address."""
+    with lab.inside(server):
+        listener = socket.create_server((address, port))
+
+    def serve() -> None:
+        end, _ = listener.accept()
+        with end:
+            end.sendall(bytes(size))
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    begin = time.monotonic()
+    with lab.inside(client):
+        end = socket.socket()
+    with end:
+        end.settimeout(30)
+        end.connect((address, port))
+        received = 0
+        while data := end.recv(1 << 16):
+            received += len(data)
+    thread.join()
+    listener.close()
+    if received != size:
+        raise RuntimeError(f"{received} of {size} bytes arrived")
+    return time.monotonic() - begin

@@ -1,0 +1,150 @@
+"""One run of the prediction in the kernel: real TCP through `mousehole-live up`, in namespaces of its own.
+
+The network is that of `witness_lab`, with `mousehole-live up` on the router's device in the place of a bare
+TBF. Transfers are those of `transfer_lab`: handshake, a request, the answer, then a reset. The mounts are
+private too, so that what is pinned in the BPF file system vanishes with this process.
+
+Run as `python -m validation.live_run FILE`, which holds a task as JSON; prints one line of JSON.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from validation.live_lab import private_mounts
+from validation.transfer_lab import Hosts, Transfer
+from validation.transfer_path import hurry
+from validation.witness_lab import Case, Lab, Namespace, die_with_parent
+
+DEVICE = "r1"
+ENDLESS = 10**12
+LAST_S = 15.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is run: the program and its words for `up`, the round-trip time, flows and how long it lasts."""
+
+    program: str
+    words: list[str]
+    rtt_s: float
+    bulk: int
+    bulk_spread_s: float
+    warmup_s: float
+    window_s: float
+    starts_s: list[float]
+    sizes: list[int]
+
+    @property
+    def seconds(self) -> float:
+        """The longest that the traffic lasts."""
+        return self.warmup_s + self.window_s + LAST_S
+
+
+class TimedHosts(Hosts):
+    """Hosts that note when each transfer was opened and when its last byte was received."""
+
+    def __init__(self, server: Namespace, client: Namespace, congestion: str) -> None:
+        super().__init__(server, client, congestion)
+        self.opened_s: dict[int, float] = {}
+        self.ended_s: dict[int, float] = {}
+
+    def start(self, transfer: Transfer) -> None:
+        """Opens the connection of a transfer."""
+        self.opened_s[transfer.number] = time.monotonic()
+        super().start(transfer)
+
+    def end(self, transfer: Transfer) -> None:
+        """Takes note of the end."""
+        self.ended_s[transfer.number] = time.monotonic()
+        super().end(transfer)
+
+
+def play(hosts: TimedHosts, task: Task) -> dict[str, Any]:
+    """Starts the transfers at their times. Returns seconds of each short one, and what the long ones got."""
+    begin = time.monotonic() + 0.5
+    bulk = [Transfer(number, ENDLESS, 0.0) for number in range(task.bulk)]
+    fetches = [Transfer(task.bulk + index, size, 0.0) for index, size in enumerate(task.sizes)]
+    spread = [task.bulk_spread_s * index / max(task.bulk, 1) for index in range(task.bulk)]
+    due = sorted(zip([*spread, *task.starts_s], [*bulk, *fetches], strict=True), key=lambda one: one[0])
+    window, at_start, late_s = begin + task.warmup_s, [0], []
+    marks = [(window, at_start)]
+    at_end = [0]
+    marks.append((window + task.window_s, at_end))
+    left = set(range(task.bulk, task.bulk + len(fetches)))
+    position = 0
+    while time.monotonic() < begin + task.seconds and (position < len(due) or marks or left):
+        now = time.monotonic()
+        while marks and now >= marks[0][0]:
+            marks.pop(0)[1][0] = sum(one.received for one in bulk)
+        if position < len(due) and now >= begin + due[position][0]:
+            late_s.append(now - begin - due[position][0])
+            hosts.start(due[position][1])
+            position += 1
+            hosts.step(0.0)
+            continue
+        moments = [begin + due[position][0]] if position < len(due) else []
+        moments += [mark[0] for mark in marks]
+        hosts.step(min([max(0.0, moment - now) for moment in moments] + [0.05]))
+        left -= hosts.ended_s.keys()
+    numbers = range(task.bulk, task.bulk + len(fetches))
+    late_s.sort()
+    return {
+        "seconds": [
+            hosts.ended_s[number] - hosts.opened_s[number] if number in hosts.ended_s else None
+            for number in numbers
+        ],
+        "bulk_bps": (at_end[0] - at_start[0]) * 8 / task.window_s,
+        "start_late_p99_us": late_s[int(0.99 * (len(late_s) - 1))] * 1e6,
+    }
+
+
+def measure(task: Task) -> dict[str, Any]:
+    """Builds the laboratory, puts the scheme at the router's device, and plays the transfers."""
+    private_mounts()
+    case = Case("cubic", task.bulk, rtt_s=task.rtt_s)
+    lab = Lab(case, shaped=False)
+    for end in (lab.sender, lab.router, lab.receiver):
+        end.settings({"ipv4/tcp_max_syn_backlog": "4096"})
+    lab.router.command(" ".join([task.program, "up", DEVICE, *task.words]))
+    delay: dict[str, float] = {}
+    with lab.delay_line(case, delay):
+        hosts = TimedHosts(lab.sender, lab.receiver, "cubic")
+        time.sleep(0.5)
+        hurry()
+        gc.disable()
+        result = play(hosts, task)
+        for transfer in list(hosts.left.values()):
+            hosts.end(transfer)
+    with lab.router:
+        shown = subprocess.run(
+            ["tc", "-s", "-j", "qdisc", "show", "dev", DEVICE], capture_output=True, text=True, check=True
+        )
+    root = next(one for one in json.loads(shown.stdout) if one.get("root"))
+    result |= {"delay": delay, "load": os.getloadavg()[0], "tbf_dropped": root["drops"]}
+    lab.router.command(f"{task.program} down {DEVICE}")
+    return result
+
+
+def main() -> int:
+    """Runs one task, given as a file of JSON."""
+    die_with_parent()
+    task = Task(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    signal.alarm(int(task.seconds) + 30)
+    socket.setdefaulttimeout(10)
+    print(json.dumps(measure(task)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
