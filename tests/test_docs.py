@@ -270,3 +270,13 @@ def test_architecture__names_files_that_exist() -> None:
     named = {name for name in named if "NAME" not in name}
     assert len(named) > 20
     assert sorted(name for name in named if not any((place / name).exists() for place in places)) == []
+
+
+def test_linux_router__each_row_of_packets_names_tests() -> None:
+    sources = text("live/tests/packets.rs")
+    table = list(rows(section(text("docs/linux-router.md"), "## What is read, and how")))[2:]
+    assert table
+    for cells in table:
+        names = re.findall(r"`(\w+)`", cells[2])
+        assert names, cells
+        assert [name for name in names if f"fn {name}()" not in sources] == [], cells

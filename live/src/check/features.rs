@@ -18,8 +18,8 @@ const CAP_BPF: u32 = 39;
 /// A number that no device has.
 const NO_DEVICE: i32 = i32::MAX;
 
-/// Returns what was found of the kernel and of this process's rights.
-pub fn findings() -> Vec<Finding> {
+/// Returns what was found of the kernel and of this process's rights, and whether it may load programs.
+pub fn findings() -> (Vec<Finding>, bool) {
     set_print(Some((PrintLevel::Warn, |_, _| {})));
     let mut all = vec![version(&read("/proc/sys/kernel/osrelease"))];
     let rights = rights(&read("/proc/self/status"));
@@ -34,7 +34,7 @@ pub fn findings() -> Vec<Finding> {
         &read("/proc/sys/kernel/unprivileged_bpf_disabled"),
         &read("/proc/sys/net/core/bpf_jit_enable"),
     ));
-    all
+    (all, may_load)
 }
 
 fn read(path: &str) -> String {

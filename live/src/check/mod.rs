@@ -134,8 +134,8 @@ pub fn check(name: &str, as_json: bool) -> Result<Vec<String>> {
 /// A sentence when there is no such device.
 pub fn report(name: &str) -> Result<Report> {
     let device = Device::find(name)?;
-    let mut findings = features::findings();
-    let running = ours::look(&device, &mut findings);
+    let (mut findings, may_load) = features::findings();
+    let running = if may_load { ours::look(&device, &mut findings) } else { None };
     let (root, all) = match tc::qdiscs(name) {
         Ok(all) => {
             findings.extend(queue::findings(name, &all, &queue::classes(name)));
@@ -156,12 +156,22 @@ pub fn report(name: &str) -> Result<Report> {
     findings.extend(filters::attached(&device, running));
     findings.extend(filters::findings(name, &all));
     findings.extend(firewall::findings(name, link::is_layered(name, &links)));
-    let mark = prospect_of_mark(&device, root.as_ref(), running.is_some());
-    let up = prospect_of_up(&device, root.as_ref(), running.is_some());
+    for finding in &mut findings {
+        finding.cure = finding.cure.take().map(|cure| cure.replace("DEV", name));
+    }
+    let refusal = match (may_load, running) {
+        (false, _) => Some("would refuse without root".to_string()),
+        (_, Some(_)) => Some(format!(
+            "would refuse, because the device is in use; `mousehole-live down {name}` ends that"
+        )),
+        _ => None,
+    };
+    let mark = prospect_of_mark(&device, root.as_ref(), refusal.clone());
+    let up = prospect_of_up(&device, root.as_ref(), refusal);
     Ok(Report { format: FORMAT, device: name.to_string(), findings, mark, up })
 }
 
-fn prospect_of_mark(device: &Device, root: Option<&tc::Qdisc>, is_used: bool) -> Prospect {
+fn prospect_of_mark(device: &Device, root: Option<&tc::Qdisc>, refusal: Option<String>) -> Prospect {
     let request = Request::new(Mode::Mark);
     let scheme = request.scheme.clone();
     let refused = |sentence: String| Prospect {
@@ -172,8 +182,8 @@ fn prospect_of_mark(device: &Device, root: Option<&tc::Qdisc>, is_used: bool) ->
         dscp: None,
         class: None,
     };
-    if is_used {
-        return refused(in_use(device));
+    if let Some(refusal) = refusal {
+        return refused(refusal);
     }
     match Deployment::new(&request, device, root) {
         Err(failure) => refused(format!("would refuse; {failure}")),
@@ -201,7 +211,7 @@ fn prospect_of_mark(device: &Device, root: Option<&tc::Qdisc>, is_used: bool) ->
     }
 }
 
-fn prospect_of_up(device: &Device, root: Option<&tc::Qdisc>, is_used: bool) -> Prospect {
+fn prospect_of_up(device: &Device, root: Option<&tc::Qdisc>, refusal: Option<String>) -> Prospect {
     let request = Request { rate: Some("10mbit".into()), ..Request::new(Mode::Up) };
     let scheme = request.scheme.clone();
     let prospect = |possible, sentence| Prospect {
@@ -212,8 +222,8 @@ fn prospect_of_up(device: &Device, root: Option<&tc::Qdisc>, is_used: bool) -> P
         dscp: None,
         class: None,
     };
-    if is_used {
-        return prospect(false, in_use(device));
+    if let Some(refusal) = refusal {
+        return prospect(false, refusal);
     }
     if let Err(failure) = Deployment::new(&request, device, root) {
         return prospect(false, format!("would refuse; {failure}"));
@@ -233,10 +243,6 @@ fn prospect_of_up(device: &Device, root: Option<&tc::Qdisc>, is_used: bool) -> P
             ),
         },
     }
-}
-
-fn in_use(device: &Device) -> String {
-    format!("would refuse, because the device is in use; `mousehole-live down {}` ends that", device.name)
 }
 
 fn name_of(dscp: u8) -> &'static str {
