@@ -54,6 +54,8 @@ struct ml_packet {
 	u32 is_fragment;
 	u32 is_short;        /* a header lies beyond the frame's linear part */
 	u32 traffic_class;   /* DSCP and ECN */
+	u32 next;            /* while IPv6 is parsed: type and place of the next header */
+	u32 offset;
 	u32 flow_label_high; /* the 4 bits of IPv6's flow label that share a byte with the traffic class */
 };
 
@@ -147,10 +149,30 @@ ML_INLINE void ml_parse_ipv4(const struct ml_cursor *cursor, struct ml_packet *p
 	ml_parse_transport(cursor, packet, at[9], offset + header, length ? length - header : 0xffff);
 }
 
+/* Returns the length of an extension header, 0 of anything else. `length` is its own account, the second byte. */
+ML_INLINE u32 ml_extension_bytes(u32 type, u32 length)
+{
+	switch (type) {
+	case ML_FRAGMENT:
+		return 8;
+	case ML_AUTHENTICATION:
+		return (length + 2) * 4;
+	case ML_HOP_BY_HOP:
+	case ML_ROUTING:
+	case ML_DESTINATION:
+	case ML_MOBILITY:
+	case ML_HIP:
+	case ML_SHIM6:
+		return (length + 1) * 8;
+	default:
+		return 0;
+	}
+}
+
 ML_INLINE void ml_parse_ipv6(const struct ml_cursor *cursor, struct ml_packet *packet, u32 offset)
 {
 	const u8 *at = ml_at(cursor, packet, offset, 40);
-	u32 next, length, used = 0, number, size;
+	u32 length, number, first;
 
 	packet->kind = ML_IS_MALFORMED;
 	if (!at || at[0] >> 4 != 6)
@@ -162,23 +184,31 @@ ML_INLINE void ml_parse_ipv6(const struct ml_cursor *cursor, struct ml_packet *p
 	__builtin_memcpy(packet->key.source, at + 8, 16);
 	__builtin_memcpy(packet->key.destination, at + 24, 16);
 	length = ml_u16(at + 4);
-	next = at[6];
-	offset += 40;
+	first = offset + 40;
+	packet->next = at[6];
+	packet->offset = first;
+	/* Type and place of the next header lie in memory, where the verifier forgets them: each round is like the first. */
+#pragma clang loop unroll(disable)
 	for (number = 0; number < ML_EXTENSIONS; number++) {
-		if (next != ML_HOP_BY_HOP && next != ML_ROUTING && next != ML_FRAGMENT && next != ML_AUTHENTICATION &&
-		    next != ML_DESTINATION && next != ML_MOBILITY && next != ML_HIP && next != ML_SHIM6)
+		u32 size;
+
+		__asm__ volatile("" ::: "memory");
+		offset = packet->offset;
+		size = ml_extension_bytes(packet->next, 0);
+		if (!size)
 			break;
 		at = ml_at(cursor, packet, offset, 8);
 		if (!at)
 			break;
-		size = next == ML_FRAGMENT ? 8 : next == ML_AUTHENTICATION ? ((u32)at[1] + 2) * 4 : ((u32)at[1] + 1) * 8;
-		if (next == ML_FRAGMENT && ml_u16(at + 2) & 0xfff9)
+		if (packet->next == ML_FRAGMENT && ml_u16(at + 2) & 0xfff9)
 			packet->is_fragment = 1;
-		next = at[0];
-		offset += size;
-		used += size;
+		packet->offset = offset + ml_extension_bytes(packet->next, at[1]);
+		packet->next = at[0];
 	}
-	ml_parse_transport(cursor, packet, next, offset, !length ? 0xffff : length > used ? length - used : 0);
+	__asm__ volatile("" ::: "memory");
+	offset = packet->offset;
+	ml_parse_transport(cursor, packet, packet->next, offset,
+			   !length ? 0xffff : length > offset - first ? length - (offset - first) : 0);
 }
 
 /* Fills `packet` from a frame whose network header is expected after `link_header_bytes`. */

@@ -136,9 +136,21 @@ struct ml_state {
 #endif
 };
 
+/* What was decided of a packet. */
+struct ml_decision {
+	u32 colour;  /* MH_GREEN, .. or MH_DISCARD */
+	u32 verdict; /* MH_PASS, .. */
+	u32 is_full; /* dropped because the buffer was full */
+};
+
+/* Has the compiler read values back from memory, where the verifier forgets them: paths meet again. */
+#define ML_FORGET __asm__ volatile("" ::: "memory")
+
 /* What belongs to the packet in hand. */
 struct ml_scratch {
 	struct ml_packet packet;
+	struct ml_decision decision;
+	u32 keeps_mark; /* whether the marks of others are respected */
 #if defined(ML_MARKER) && !ML_MARKER_SHARES
 	ML_JOIN3(ml_state_, ML_MARKER, ) marker __attribute__((aligned(8)));
 #endif
@@ -319,13 +331,6 @@ ML_INLINE void ml_read_socket(struct __sk_buff *skb, struct mh_view *view)
 }
 #endif
 
-/* What was decided of a packet. */
-struct ml_decision {
-	u32 colour;  /* MH_GREEN, .. or MH_DISCARD */
-	u32 verdict; /* MH_PASS, .. */
-	u32 is_full; /* dropped because the buffer was full */
-};
-
 /* Returns why a packet is dropped, or ML_DROP_REASONS if it is not. */
 ML_INLINE u32 ml_drop_reason(const struct ml_decision *decision)
 {
@@ -338,6 +343,7 @@ ML_INLINE u32 ml_drop_reason(const struct ml_decision *decision)
 	return decision->verdict == MH_DROP_FORCED ? ML_FORCED : ML_DROP_REASONS;
 }
 
+#ifdef ML_MARKER
 /* Notes in the flow's account what was decided. */
 ML_INLINE void ml_account(struct ml_flow *flow, const struct mh_view *view, const struct ml_decision *decision,
 			  u32 keeps_mark, u64 now_ns)
@@ -359,6 +365,8 @@ ML_INLINE void ml_account(struct ml_flow *flow, const struct mh_view *view, cons
 		flow->already_marked += view->segments;
 }
 
+#endif
+
 /* The same for the CPU's counters. */
 ML_INLINE void ml_count_decision(struct ml_counters *counters, const struct mh_view *view,
 				 const struct ml_decision *decision, u32 keeps_mark)
@@ -377,13 +385,24 @@ ML_INLINE void ml_count_decision(struct ml_counters *counters, const struct mh_v
 }
 
 #if ML_QUEUE
+/* Admits a packet that nothing is decided on: it takes its place in the queue. */
+ML_INLINE void ml_admit_unseen(const struct ml_all_settings *all, struct ml_state *state, struct ml_scratch *scratch,
+			       u64 now_ns)
+{
+	bpf_spin_lock(&state->lock);
+	mh_virtual_fifo_settle(&state->fifo, now_ns, &scratch->departures);
+	mh_virtual_fifo_admit(&all->fifo, &state->fifo, &scratch->packet.view);
+	bpf_spin_unlock(&state->lock);
+}
+
 /* Decides whether the queue behind takes the packet. */
 ML_INLINE void ml_queue(const struct ml_all_settings *all, struct ml_state *state, struct ml_scratch *scratch,
-			struct ml_decision *decision, u64 now_ns, u32 random)
+			u64 now_ns, u32 random)
 {
 	const struct mh_view *view = &scratch->packet.view;
 	struct mh_backlog *backlog = &scratch->backlog;
-	u32 colour, rank, full;
+	struct ml_decision *decision = &scratch->decision;
+	u32 colour, rank;
 
 	mh_virtual_fifo_settle(&state->fifo, now_ns, &scratch->departures);
 	mh_virtual_fifo_backlog(&all->fifo, &state->fifo, view, backlog);
@@ -394,22 +413,22 @@ ML_INLINE void ml_queue(const struct ml_all_settings *all, struct ml_state *stat
 		if (scratch->departures.packets[colour])
 			ML_JOIN3(mh_, ML_DROPPER, _departed)(&all->dropper, &state->dropper, colour, backlog,
 							     scratch->departures.last_ns[colour]);
+		ML_FORGET;
 	}
 #endif
-	if (scratch->packet.kind >= ML_IS_NOT_IP) {
-		/* Passed on unseen, but it takes its place. */
-		mh_virtual_fifo_admit(&all->fifo, &state->fifo, view);
-		return;
-	}
-	full = mh_is_full(&all->settings.limit, backlog, view->ip_bytes, view->segments) ||
-	       mh_virtual_fifo_is_full(&state->fifo);
+	decision->is_full = mh_is_full(&all->settings.limit, backlog, view->ip_bytes, view->segments) |
+			    mh_virtual_fifo_is_full(&state->fifo);
+	ML_FORGET;
 #ifdef ML_DROPPER
-	if (mh_is_asked(full, ML_DROPPER_SEES_FULL))
+	if (mh_is_asked(decision->is_full, ML_DROPPER_SEES_FULL))
 		decision->verdict = ML_JOIN3(mh_, ML_DROPPER, _packet)(&all->dropper, &state->dropper, view, backlog,
 								       state->fifo.settled_ns, random);
+	ML_FORGET;
 #endif
-	decision->is_full = full && decision->verdict < MH_DROP_EARLY;
-	decision->verdict = mh_verdict_with_buffer(full, decision->verdict);
+	rank = decision->verdict;
+	decision->verdict = mh_verdict_with_buffer(decision->is_full, rank);
+	decision->is_full &= rank < MH_DROP_EARLY;
+	ML_FORGET;
 	if (ml_drop_reason(decision) == ML_DROP_REASONS)
 		mh_virtual_fifo_admit(&all->fifo, &state->fifo, view);
 }
@@ -439,21 +458,51 @@ ML_INLINE u32 ml_is_marked(const struct __sk_buff *skb, const struct ml_packet *
 	return packet->traffic_class >> 2 || (priority && skb->priority >> 16 == priority >> 16 && skb->priority & 0xffff);
 }
 
+/* Returns the settings in force; null where there are none. */
+ML_INLINE const struct ml_all_settings *ml_settings_in_force(void)
+{
+	u32 zero = 0, active;
+	struct ml_control *control = bpf_map_lookup_elem(&ml_control, &zero);
+
+	if (!control)
+		return 0;
+	active = control->active & 1;
+	return bpf_map_lookup_elem(&ml_settings, &active);
+}
+
+/*
+ * Parses a frame into the CPU's scratch. Returns 0; 1 where a header lies beyond the frame's linear part; 2 where a map
+ * is missing. A function of its own, with external linkage: the verifier walks it once by itself, and not once for each
+ * path to what follows.
+ */
+__attribute__((noinline)) int ml_parse_frame(struct __sk_buff *skb)
+{
+	u32 zero = 0;
+	const struct ml_all_settings *all = ml_settings_in_force();
+	struct ml_scratch *scratch = bpf_map_lookup_elem(&ml_scratch, &zero);
+
+	if (!all || !scratch)
+		return 2;
+	ml_parse(skb, &scratch->packet, all->settings.link_header_bytes);
+	return !!scratch->packet.is_short;
+}
+
 ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 {
-	u32 zero = 0, active, keeps_mark, marker_random = 0, user_random = 0, queue_random = 0, colour, changed;
-	struct ml_control *control = bpf_map_lookup_elem(&ml_control, &zero);
+	u32 zero = 0, keeps_mark, marker_random = 0, user_random = 0, queue_random = 0, colour, changed;
+	const struct ml_all_settings *all = ml_settings_in_force();
 	struct ml_counters *counters = bpf_map_lookup_elem(&ml_counters, &zero);
 	struct ml_scratch *scratch = bpf_map_lookup_elem(&ml_scratch, &zero);
 	struct ml_state *state = bpf_map_lookup_elem(&ml_state, &zero);
-	struct ml_decision decision = { MH_GREEN, MH_PASS, 0 };
-	const struct ml_all_settings *all;
+	struct ml_decision *decision;
 	const struct ml_action *action;
 	struct bpf_spin_lock *lock;
 	struct ml_packet *packet;
-	struct ml_entry *entry = 0;
+#ifdef ML_MARKER
+	struct ml_entry *entry;
+#endif
 #ifdef ML_USER
-	struct ml_user *user = 0;
+	struct ml_user *user;
 #endif
 	const void *published = 0;
 	u64 now_ns;
@@ -462,29 +511,30 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 	(void)marker_random;
 	(void)user_random;
 	(void)queue_random;
-	if (!control || !counters || !scratch || !state)
+	if (!all || !counters || !scratch || !state)
 		return ML_NEXT;
-	active = control->active & 1;
-	all = bpf_map_lookup_elem(&ml_settings, &active);
-	if (!all)
-		return ML_NEXT;
+	if (ml_parse_frame(skb) && !bpf_skb_pull_data(skb, (u32)mh_min(skb->len, ML_LOOKED_AT)))
+		ml_parse_frame(skb);
 	action = &all->settings.action;
 	packet = &scratch->packet;
-	ml_parse(skb, packet, all->settings.link_header_bytes);
-	if (packet->is_short && !bpf_skb_pull_data(skb, (u32)mh_min(skb->len, ML_LOOKED_AT)))
-		ml_parse(skb, packet, all->settings.link_header_bytes);
 	ml_count_kind(counters, packet);
 #if ML_MARKER_READS_HINTS || ML_DROPPER_READS_HINTS
 	ml_read_socket(skb, &packet->view);
 #endif
+	decision = &scratch->decision;
+	decision->colour = MH_GREEN;
+	decision->verdict = MH_PASS;
+	decision->is_full = 0;
 #ifdef ML_COUNT_ONLY
 	return ML_NEXT;
 #endif
-#if !ML_QUEUE
-	if (packet->kind >= ML_IS_NOT_IP)
-		return ML_NEXT;
-#endif
 	now_ns = ML_NOW(skb);
+	if (packet->kind >= ML_IS_NOT_IP) {
+#if ML_QUEUE
+		ml_admit_unseen(all, state, scratch, now_ns);
+#endif
+		return ML_NEXT;
+	}
 #ifdef ML_MARKER
 	marker_random = ML_MARKER_RANDOM(skb);
 #endif
@@ -495,15 +545,24 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 	queue_random = ML_QUEUE_RANDOM(skb);
 #endif
 #ifdef ML_MARKER
-	if (packet->kind < ML_IS_NOT_IP) {
-		entry = ml_find_flow(scratch, counters);
-		if (!entry)
-			counters->without_state++;
+	entry = ml_find_flow(scratch, counters);
+	if (!entry) {
+		counters->without_state++;
+#if ML_QUEUE
+		ml_admit_unseen(all, state, scratch, now_ns);
+#endif
+		return ML_NEXT;
 	}
 #endif
 #ifdef ML_USER
-	if (packet->kind < ML_IS_NOT_IP)
-		user = ml_find_user(scratch, all->settings.user_is_destination);
+	user = ml_find_user(scratch, all->settings.user_is_destination);
+	if (!user) {
+		counters->without_state++;
+#if ML_QUEUE
+		ml_admit_unseen(all, state, scratch, now_ns);
+#endif
+		return ML_NEXT;
+	}
 #endif
 
 #if ML_MARKER_PUBLISHES
@@ -524,44 +583,49 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 		return ML_NEXT;
 	bpf_spin_lock(lock);
 #ifdef ML_MARKER
-	if (entry)
-		decision.colour = ml_mark(all, state, scratch, entry, published, now_ns, marker_random);
+	decision->colour = ml_mark(all, state, scratch, entry, published, now_ns, marker_random);
 #endif
 #ifdef ML_USER
-	if (user && decision.colour <= MH_RED) {
-		packet->view.colour = (u8)decision.colour;
+	ML_FORGET;
+	if (decision->colour <= MH_RED) {
+		packet->view.colour = (u8)decision->colour;
 		/* The policy reads the colour from memory and compares what it read. Otherwise the compiler joins its
 		 * comparisons with others, and the verifier does not see that an index is in range. */
-		__asm__ volatile("" ::: "memory");
-		decision.colour = ML_JOIN3(mh_, ML_USER, _packet)(&all->user, &user->policy, &state->user,
+		ML_FORGET;
+		decision->colour = ML_JOIN3(mh_, ML_USER, _packet)(&all->user, &user->policy, &state->user,
 								  &packet->view, now_ns, user_random);
 		user->last_seen_ns = now_ns;
 	}
 #endif
-	packet->view.colour = (u8)mh_min(decision.colour, MH_RED);
-	colour = packet->view.colour;
-	keeps_mark = colour != MH_GREEN && !action->overrides && ml_is_marked(skb, packet, action->priority[colour]);
+	packet->view.colour = (u8)mh_min(decision->colour, MH_RED);
+	/* Read back from memory, the colour is any: one path for the verifier, not one for each. */
+	ML_FORGET;
+	colour = (u32)mh_min(packet->view.colour, MH_RED);
+	scratch->keeps_mark = colour != MH_GREEN && !action->overrides && ml_is_marked(skb, packet, action->priority[colour]);
 #if ML_QUEUE
-	if (decision.colour <= MH_RED)
-		ml_queue(all, state, scratch, &decision, now_ns, queue_random);
+	if (decision->colour <= MH_RED)
+		ml_queue(all, state, scratch, now_ns, queue_random);
 #endif
-	if (entry)
-		ml_account(&entry->flow, &packet->view, &decision, keeps_mark, now_ns);
+	ML_FORGET;
+	colour = (u32)mh_min(packet->view.colour, MH_RED);
+	keeps_mark = scratch->keeps_mark;
+#ifdef ML_MARKER
+	ml_account(&entry->flow, &packet->view, decision, keeps_mark, now_ns);
+#endif
 	bpf_spin_unlock(lock);
 #if ML_MARKER_RESTARTS
 	if (scratch->has_ended)
 		bpf_ringbuf_output(&ml_ended, &scratch->ended, sizeof(scratch->ended), 0);
 #endif
 
-	ml_count_decision(counters, &packet->view, &decision, keeps_mark);
+	ML_FORGET;
+	ml_count_decision(counters, &packet->view, decision, keeps_mark);
 	if (all->settings.shadow)
 		return ML_NEXT;
-	if (ml_drop_reason(&decision) < ML_DROP_REASONS)
+	if (ml_drop_reason(decision) < ML_DROP_REASONS)
 		return ML_DROP;
-	if (packet->kind >= ML_IS_NOT_IP)
-		return ML_NEXT;
 	changed = packet->traffic_class;
-	if (decision.verdict == MH_MARK)
+	if (decision->verdict == MH_MARK)
 		changed |= 3;
 	if (!keeps_mark) {
 		if (action->priority[colour])
