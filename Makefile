@@ -164,7 +164,7 @@ witness: $(ENGINE) ## as root: real Linux's TCP beside the simulator, in bulk ov
 witness-transfers: $(ENGINE) ## as root: only the second part, completion times of 1 kB to 10 MB (about 9 min)
 	@$(BIN)/python -m validation.transfers
 
-live-prediction: $(ENGINE) live ## as root: short flows through mousehole-live up beside the simulator; renews docs/live-validation.md (15 min)
+live-prediction: $(ENGINE) live ## as root: short flows through mousehole-live up beside the simulator; renews docs/live-validation.md (10 min)
 	@$(BIN)/python -m validation.live --lists $(or $(LISTS),5)
 
 wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/

@@ -25,6 +25,7 @@ CRATES: dict[str, set[str]] = {
     "mousehole-sim": {"mousehole-policy"},
     "mousehole-python": {"mousehole-sim", "mousehole-policy", "mousehole-check"},
     "mousehole-check": {"mousehole-policy"},
+    "mousehole-live": {"mousehole-policy", "mousehole-sim"},
 }
 
 ROOT = Path(__file__).resolve().parent.parent

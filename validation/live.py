@@ -331,7 +331,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--lists", type=int, default=5, help="lists of flows (default 5)")
     parser.add_argument("--seconds", type=float, default=60, help="length of each (default 60)")
-    parser.add_argument("--jobs", type=int, default=2, help="runs at the same time (default 2)")
+    parser.add_argument("--jobs", type=int, default=5, help="runs at the same time (default 5)")
     parser.add_argument("--schemes", help="only these, such as RED,RIO-PS; the document stays as it is")
     parser.add_argument("--document", type=Path, default=DOCUMENT)
     parser.add_argument("--json", action="store_true", help="print runs as JSON, leave the document alone")

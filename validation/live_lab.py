@@ -131,7 +131,8 @@ class Lab:
         self.nets[""] = anywhere
         self.run("", "ip", "netns", "add", name)
         os.close(self.nets.pop(""))
-        self.nets[name] = os.open(f"/proc/{self.keeper}/root{NAMES}/{name}", os.O_RDONLY)
+        top = Path("/proc", str(self.keeper), "root")  # of the mount namespace
+        self.nets[name] = os.open(f"{top}{NAMES}/{name}", os.O_RDONLY)
         self.run(name, "ip", "link", "set", "lo", "up")
 
     def pair(self, one: str, device: str, address: str, other: str, far: str, far_address: str) -> None:

@@ -58,7 +58,7 @@ struct ml_counters {
 	struct ml_count ce_marked;
 	struct ml_count already_marked;
 	u64 new_flows;
-	u64 without_state; /* packets that found no room in the table; they are green */
+	u64 without_state; /* packets that found no room in a table; they pass unseen */
 };
 
 /* What is done with a packet of each colour. */

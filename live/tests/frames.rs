@@ -148,12 +148,12 @@ impl Run {
         assert!(kinds.iter().all(|count| count.packets > 0), "{all:?}");
         assert!(all.fragments.packets > 0 && all.super_packets.packets > 0, "{all:?}");
         let colours: u64 = all.colour.iter().map(|count| count.packets).sum();
-        let seen = if self.may_drop { self.packets } else { all.ipv4.packets + all.ipv6.packets };
-        assert_eq!(colours, seen, "{all:?}");
+        // What is not IP has no colour: a queue gives it its place, and it passes.
+        assert_eq!(colours, all.ipv4.packets + all.ipv6.packets, "{all:?}");
         assert_eq!(all.dropped.iter().map(|count| count.packets).sum::<u64>(), self.dropped, "{all:?}");
         assert_eq!(all.without_state, 0);
         assert!(
-            self.changed > self.packets / 100,
+            self.changed > self.packets / 200,
             "{} of {} frames were changed",
             self.changed,
             self.packets

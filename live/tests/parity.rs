@@ -269,11 +269,12 @@ impl Kernel {
             }
         }
         policy.control(params, &mut self.state, &counts, now.0);
-        let mut all = self.state_bytes();
-        let bytes = self.state.bytes();
-        all[8..8 + bytes.len()].copy_from_slice(&bytes);
-        let map = self.harness.map("ml_state");
-        map.update(&0u32.to_ne_bytes(), &all, MapFlags::ANY).expect("the state can be written");
+        // What the agent does: the part that is not in force is written, and then is.
+        let value = &self.state.bytes()[policy.published()];
+        for index in 0..2u32 {
+            let map = self.harness.map("ml_published");
+            map.update(&index.to_ne_bytes(), value, MapFlags::ANY).expect("it can be written");
+        }
     }
 
     fn state_bytes(&self) -> Vec<u8> {
@@ -351,11 +352,7 @@ fn compare(
 
 /// Returns the program of a scheme that takes time and random numbers from the context.
 fn object(parts: &Parts) -> Vec<u8> {
-    let mut arguments = vec!["-DML_REPLAY"];
-    if parts.dropper.as_ref().is_some_and(|params| params.policy().sees_full_buffers()) {
-        arguments.push("-DML_DROPPER_SEES_FULL=1");
-    }
-    compile_with(&parts.program(), &arguments).unwrap_or_else(|error| panic!("{error}"))
+    compile_with(&parts.program(), &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Asserts that a scheme decides the same in both at each link.

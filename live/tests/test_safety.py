@@ -25,6 +25,7 @@ from live.tests.support import (
 from validation.live_lab import BPF_ROOT, Echo, Lab, found
 
 ATTACHMENTS = ("tcx", "clsact")
+TUNE = ("tune", DEVICE, "--rate", "8mbit")
 RANDOM_POINTS = 6
 POINTS_PER_CALL = 2
 # What changes something: maps, programs and pins; folders; messages to the kernel's network; processes.
@@ -75,7 +76,7 @@ def test_kill__at_random_moments__never_blocks_and_is_taken_back(
     lab: Lab, echo: Echo, before: dict[str, Any], attach: str
 ) -> None:
     start = (*UP, "--attach", attach)
-    verbs = {"up": start, "upgrade": ("upgrade", DEVICE), "down": ("down", DEVICE)}
+    verbs = {"up": start, "tune": TUNE, "upgrade": ("upgrade", DEVICE), "down": ("down", DEVICE)}
     lasts = {name: seconds_of(lab, *words) for name, words in verbs.items()}
     assert_restored(lab, before)
     draws = random.Random(attach)  # noqa: S311, moments
@@ -104,7 +105,7 @@ def test_kill__at_each_kind_of_call__never_blocks_and_is_taken_back(
     killed = 0
     for call in CALLS:
         counts = {}
-        for words in (start, ("upgrade", DEVICE), ("down", DEVICE)):
+        for words in (start, TUNE, ("upgrade", DEVICE), ("down", DEVICE)):
             counts[words] = calls_of(lab, words, call)
         for words, count in counts.items():
             for number in sorted(draws.sample(range(1, count + 1), min(count, POINTS_PER_CALL))):
