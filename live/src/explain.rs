@@ -554,7 +554,7 @@ mod tests {
     }
 
     #[test]
-    fn rules__are_told_in_the_policys_words() {
+    fn rules__are_told_in_words_of_the_policy() {
         let lines = rule_text(&rule("sfd", &[("th", "30kB")]));
         let summary = find("sfd").unwrap().summary();
         assert_eq!(lines[0], format!("  rule    sfd: {summary}"));
