@@ -86,7 +86,7 @@ fn policies__say_what_their_headers_say() {
         ("sfd", "flow expires"),
         ("shred", "flow full hints"),
         ("shred-edge", "connection hint"),
-        ("window-marker", "flow"),
+        ("window-marker", "flow hints"),
     ] {
         assert_eq!(traits(mousehole_policy::find(name).unwrap()), expected, "{name}");
     }
