@@ -9,9 +9,6 @@
 #include "kernel.h"
 #include "mousehole/full_buffer.h"
 
-/* Raised with any change of this file; pinned maps of another layout are not used again. */
-#define ML_LAYOUT 1
-
 /* The 5-tuple of one direction. IPv4 addresses are mapped into IPv6 (::ffff:a.b.c.d); ports are in the network's
  * order, and 0 where there are none: fragments, ICMP, other protocols. A user's key has only one address. */
 struct ml_key {

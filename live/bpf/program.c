@@ -56,7 +56,6 @@
 #define ML_PASTE3(a, b, c) a##b##c
 #define ML_JOIN3(a, b, c) ML_PASTE3(a, b, c)
 
-
 /* Where time and random numbers come from. A queue needs ns. Elsewhere a tick of the kernel is fine enough, for idle
  * times, at a third of the cost. */
 #ifdef ML_REPLAY
@@ -86,7 +85,7 @@
 #define ML_SHARED 0
 #endif
 
-/* An entry of the table of flows, or of users. */
+/* An entry of the table of flows, and of that of users. */
 struct ml_entry {
 	struct ml_flow flow;
 #ifdef ML_MARKER
@@ -364,7 +363,6 @@ ML_INLINE void ml_account(struct ml_flow *flow, const struct mh_view *view, cons
 	if (keeps_mark)
 		flow->already_marked += view->segments;
 }
-
 #endif
 
 /* The same for the CPU's counters. */
@@ -385,12 +383,33 @@ ML_INLINE void ml_count_decision(struct ml_counters *counters, const struct mh_v
 }
 
 #if ML_QUEUE
+/* Brings the queue to the present time, tells the dropper what has departed, and fills in what waits. */
+ML_INLINE void ml_settle(const struct ml_all_settings *all, struct ml_state *state, struct ml_scratch *scratch,
+			 u64 now_ns)
+{
+	struct mh_backlog *backlog = &scratch->backlog;
+	u32 colour, rank;
+
+	mh_virtual_fifo_settle(&state->fifo, now_ns, &scratch->departures);
+	mh_virtual_fifo_backlog(&all->fifo, &state->fifo, &scratch->packet.view, backlog);
+	(void)colour, (void)rank;
+#if ML_DROPPER_TRACKS
+	for (rank = 0; rank < MH_COLOURS; rank++) {
+		colour = (u32)mh_min(scratch->departures.order[rank], MH_COLOURS - 1);
+		if (scratch->departures.packets[colour])
+			ML_JOIN3(mh_, ML_DROPPER, _departed)(&all->dropper, &state->dropper, colour, backlog,
+							     scratch->departures.last_ns[colour]);
+		ML_FORGET;
+	}
+#endif
+}
+
 /* Admits a packet that nothing is decided on: it takes its place in the queue. */
 ML_INLINE void ml_admit_unseen(const struct ml_all_settings *all, struct ml_state *state, struct ml_scratch *scratch,
 			       u64 now_ns)
 {
 	bpf_spin_lock(&state->lock);
-	mh_virtual_fifo_settle(&state->fifo, now_ns, &scratch->departures);
+	ml_settle(all, state, scratch, now_ns);
 	mh_virtual_fifo_admit(&all->fifo, &state->fifo, &scratch->packet.view);
 	bpf_spin_unlock(&state->lock);
 }
@@ -402,20 +421,10 @@ ML_INLINE void ml_queue(const struct ml_all_settings *all, struct ml_state *stat
 	const struct mh_view *view = &scratch->packet.view;
 	struct mh_backlog *backlog = &scratch->backlog;
 	struct ml_decision *decision = &scratch->decision;
-	u32 colour, rank;
+	u32 verdict;
 
-	mh_virtual_fifo_settle(&state->fifo, now_ns, &scratch->departures);
-	mh_virtual_fifo_backlog(&all->fifo, &state->fifo, view, backlog);
-	(void)colour, (void)rank, (void)random;
-#if ML_DROPPER_TRACKS
-	for (rank = 0; rank < MH_COLOURS; rank++) {
-		colour = (u32)mh_min(scratch->departures.order[rank], MH_COLOURS - 1);
-		if (scratch->departures.packets[colour])
-			ML_JOIN3(mh_, ML_DROPPER, _departed)(&all->dropper, &state->dropper, colour, backlog,
-							     scratch->departures.last_ns[colour]);
-		ML_FORGET;
-	}
-#endif
+	(void)random;
+	ml_settle(all, state, scratch, now_ns);
 	decision->is_full = mh_is_full(&all->settings.limit, backlog, view->ip_bytes, view->segments) |
 			    mh_virtual_fifo_is_full(&state->fifo);
 	ML_FORGET;
@@ -425,9 +434,9 @@ ML_INLINE void ml_queue(const struct ml_all_settings *all, struct ml_state *stat
 								       state->fifo.settled_ns, random);
 	ML_FORGET;
 #endif
-	rank = decision->verdict;
-	decision->verdict = mh_verdict_with_buffer(decision->is_full, rank);
-	decision->is_full &= rank < MH_DROP_EARLY;
+	verdict = decision->verdict;
+	decision->verdict = mh_verdict_with_buffer(decision->is_full, verdict);
+	decision->is_full &= verdict < MH_DROP_EARLY;
 	ML_FORGET;
 	if (ml_drop_reason(decision) == ML_DROP_REASONS)
 		mh_virtual_fifo_admit(&all->fifo, &state->fifo, view);
@@ -489,7 +498,7 @@ __attribute__((noinline)) int ml_parse_frame(struct __sk_buff *skb)
 
 ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 {
-	u32 zero = 0, keeps_mark, marker_random = 0, user_random = 0, queue_random = 0, colour, changed;
+	u32 zero = 0, keeps_mark, marker_random = 0, user_random = 0, queue_random = 0, colour, changed, is_seen;
 	const struct ml_all_settings *all = ml_settings_in_force();
 	struct ml_counters *counters = bpf_map_lookup_elem(&ml_counters, &zero);
 	struct ml_scratch *scratch = bpf_map_lookup_elem(&ml_scratch, &zero);
@@ -529,41 +538,32 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 	return ML_NEXT;
 #endif
 	now_ns = ML_NOW(skb);
-	if (packet->kind >= ML_IS_NOT_IP) {
-#if ML_QUEUE
-		ml_admit_unseen(all, state, scratch, now_ns);
-#endif
-		return ML_NEXT;
-	}
+	is_seen = packet->kind < ML_IS_NOT_IP;
 #ifdef ML_MARKER
 	marker_random = ML_MARKER_RANDOM(skb);
+	entry = is_seen ? ml_find_flow(scratch, counters) : 0;
+	if (is_seen && !entry) {
+		counters->without_state++;
+		is_seen = 0;
+	}
 #endif
 #ifdef ML_USER
 	user_random = ML_USER_RANDOM(skb);
+	user = is_seen ? ml_find_user(scratch, all->settings.user_is_destination) : 0;
+	if (is_seen && !user) {
+		counters->without_state++;
+		is_seen = 0;
+	}
 #endif
 #ifdef ML_DROPPER
 	queue_random = ML_QUEUE_RANDOM(skb);
 #endif
-#ifdef ML_MARKER
-	entry = ml_find_flow(scratch, counters);
-	if (!entry) {
-		counters->without_state++;
+	if (!is_seen) {
 #if ML_QUEUE
 		ml_admit_unseen(all, state, scratch, now_ns);
 #endif
 		return ML_NEXT;
 	}
-#endif
-#ifdef ML_USER
-	user = ml_find_user(scratch, all->settings.user_is_destination);
-	if (!user) {
-		counters->without_state++;
-#if ML_QUEUE
-		ml_admit_unseen(all, state, scratch, now_ns);
-#endif
-		return ML_NEXT;
-	}
-#endif
 
 #if ML_MARKER_PUBLISHES
 	{
