@@ -9,7 +9,8 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{self, Place};
 use crate::kernel;
-use crate::layout::{Agent, Plain as _};
+use crate::layout::{Agent, Flow, Plain as _};
+use crate::observe::visit_all;
 use crate::record::Record;
 use crate::request::Request;
 use crate::{stop, tc};
@@ -74,7 +75,6 @@ pub struct Sweeper {
     published: MapHandle,
     agent: MapHandle,
     ended: Option<MapHandle>,
-    account_bytes: usize,
     next_ns: u64,
 }
 
@@ -99,7 +99,6 @@ impl Sweeper {
             published: place.open_map("ml_published")?,
             agent: place.open_map("ml_agent")?,
             ended: if ended.exists() { Some(place.open_map("ml_ended")?) } else { None },
-            account_bytes: size_of::<crate::layout::Flow>(),
             next_ns: 0,
         };
         sweeper.adopt()?;
@@ -160,17 +159,17 @@ impl Sweeper {
     /// Forgets expired flows and counts the others by class.
     fn sweep(&mut self, now_ns: u64) -> Result<Counts> {
         let (mut counts, mut expired) = (Counts { flows: [0; 4] }, Vec::new());
-        for key in self.flows.keys() {
-            let Ok(Some(value)) = self.flows.lookup(&key, MapFlags::ANY) else { continue };
-            let flow = State::from_bytes(&value[self.account_bytes..][..self.policy.sizes().1]);
+        visit_all(&self.flows, |key, value| {
+            let flow = self.flow_of(value);
             match self.policy.expired(&self.params, &flow, now_ns) {
-                true => expired.push(key),
+                true => expired.push(key.to_vec()),
                 false => self.policy.count(&self.params, &flow, &self.state, &mut counts),
             }
-        }
+        })
+        .map_err(|error| Failure::system("the table of flows cannot be read", &error))?;
         for key in expired {
             let Ok(Some(value)) = self.flows.lookup_and_delete(&key) else { continue };
-            let flow = State::from_bytes(&value[self.account_bytes..][..self.policy.sizes().1]);
+            let flow = self.flow_of(&value);
             if self.policy.expired(&self.params, &flow, now_ns) {
                 self.policy.flow_end(&self.params, &flow, &mut self.state);
             } else {
@@ -179,6 +178,11 @@ impl Sweeper {
             }
         }
         Ok(counts)
+    }
+
+    /// Returns the policy's state in an entry of the table; the account stands before it.
+    fn flow_of(&self, entry: &[u8]) -> State {
+        State::from_bytes(&entry[size_of::<Flow>()..][..self.policy.sizes().1])
     }
 
     /// Writes what packets may read, beside what they read now, and lets them read that.

@@ -9,6 +9,7 @@ use crate::tc::Qdisc;
 use mousehole_policy::{Key, Origin, Params, Policy, PolicyKind};
 use mousehole_sim::scenario::{Scheme, scheme::LinkContext, scheme::SetUp};
 use mousehole_sim::units::{Buffer, Dur, Rate, parse_buffer, parse_rate, parse_size};
+use std::path::PathBuf;
 
 /// What is loaded and attached.
 #[derive(Debug)]
@@ -194,6 +195,20 @@ impl Deployment {
     pub fn policies(&self) -> Vec<&'static Policy> {
         [&self.marker, &self.user, &self.dropper].into_iter().flatten().map(Params::policy).collect()
     }
+}
+
+/// Returns whether a scheme ends in a queue whose verdicts depend on senders' windows, so that it must stand where the
+/// senders are. The headers in `policies` are made known first.
+///
+/// # Errors
+/// A sentence when a header cannot be loaded. A scheme that does not parse has no such queue; [`Deployment::new`] says
+/// what is wrong with it.
+pub fn has_queue_that_reads_windows(scheme: &str, policies: &[PathBuf]) -> Result<bool> {
+    for path in policies {
+        mousehole_sim::scenario::load_policy(path)?;
+    }
+    let is_one = |policy: &&'static Policy| policy.kind() == PolicyKind::Dropper && policy.reads_hints();
+    Ok(Scheme::parse(scheme).is_ok_and(|scheme| scheme.policies().iter().any(is_one)))
 }
 
 /// Returns the minor number of a colour's class.

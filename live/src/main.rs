@@ -9,7 +9,7 @@ use mousehole_live::request::{
 use mousehole_live::start::{Manner, start, upgrade};
 use mousehole_live::status::{self, Status};
 use mousehole_live::tune::{Changes, tune};
-use mousehole_live::{agent, check, confirm, explain, flows, kernel, metrics, persist, stop};
+use mousehole_live::{agent, check, confirm, deployment, explain, flows, kernel, metrics, persist, stop};
 use mousehole_sim::units::parse_dur;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -376,7 +376,7 @@ impl UpOptions {
 impl HostOptions {
     fn request(&self) -> Result<Request> {
         // A scheme whose queue reads windows needs that queue here; one that colours is read by queues elsewhere.
-        let is_queue = self.scheme.starts_with("shred");
+        let is_queue = deployment::has_queue_that_reads_windows(&self.scheme, &self.common.policy)?;
         let mut request = self.common.request(if is_queue { Mode::Up } else { Mode::Mark })?;
         request.scheme = self.scheme.clone();
         request.initial_window = Some(self.initial_window);

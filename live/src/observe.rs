@@ -122,7 +122,7 @@ impl Observed {
 
 /// Hands every key and value of a hash table to `visit`; returns how many there were. libbpf-rs's own iterator ends at the
 /// first batch that is not full, but the kernel leaves one so wherever a bucket does not fit any more.
-fn visit_all(map: &MapHandle, mut visit: impl FnMut(&[u8], &[u8])) -> io::Result<u64> {
+pub(crate) fn visit_all(map: &MapHandle, mut visit: impl FnMut(&[u8], &[u8])) -> io::Result<u64> {
     let (key_bytes, value_bytes) = (map.key_size() as usize, map.value_size() as usize);
     let mut keys = vec![0; key_bytes * BATCH as usize];
     let mut values = vec![0; value_bytes * BATCH as usize];

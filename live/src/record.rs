@@ -52,8 +52,6 @@ pub struct Record {
     pub gso_max_segs: Option<u32>,
     /// When everything is taken back unless confirmed, seconds since 1970.
     pub confirm_by: Option<u64>,
-    /// Process of the agent.
-    pub agent: Option<u32>,
 }
 
 /// A queue discipline that was replaced, as the kernel described it.

@@ -67,7 +67,6 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
         added_handle: None,
         gso_max_segs: None,
         confirm_by: manner.confirm_s.map(|seconds| now() + seconds),
-        agent: None,
     };
     if let Some(seconds) = manner.confirm_s {
         // Before anything is attached, so that it is taken back even if this process is killed on the way.
@@ -306,6 +305,13 @@ fn describe(device: &Device, request: &Request, deployment: &Deployment, bytes: 
     // An entry of an LRU table has about 64 bytes of the kernel's beside key and value.
     let megabytes = f64::from(request.flows) * (entry as f64 + 64.0) / 1e6;
     lines.push(format!("table of {} flows, {megabytes:.0} MB of kernel memory", request.flows));
+    if let Shaper::Classes { fifo, colours } = deployment.shaper {
+        let buffer = match fifo.buffer {
+            Buffer::Packets(packets) => format!("{packets} packets"),
+            Buffer::Bytes(bytes) => format!("{bytes} bytes"),
+        };
+        lines.push(format!("{colours} classes of HTB, each with a drop-tail buffer of {buffer} of its own"));
+    }
     if request.mode == Mode::Mark && !request.shadow {
         let action = deployment.action;
         lines.push(match action.priority[1] {

@@ -207,20 +207,12 @@ impl Link {
         }
         match self.queue.as_fifo() {
             Some(_) if self.burst > Dur::ZERO => self.arrive_at_bucket(packet, now),
-            Some(fifo) if !self.slow => match fifo.pass(packet, now, self.busy_until, &mut self.rng) {
-                Err(reason) => {
-                    self.note_drop(*packet, reason);
-                    Arrival::Dropped
-                }
-                Ok(start) => {
-                    if packet.is_marked_here() {
-                        self.note_mark(packet, now, start);
-                    }
-                    self.count_sent(packet, now, start);
-                    self.busy_until = start + self.tx_time(u32::from(packet.bytes));
-                    Arrival::Arrives { start, at: self.busy_until + self.delay }
-                }
-            },
+            Some(fifo) if !self.slow => {
+                let passed = fifo.pass(packet, now, self.busy_until, &mut self.rng);
+                let Some(start) = self.note_passed(packet, now, passed) else { return Arrival::Dropped };
+                self.busy_until = start + self.tx_time(u32::from(packet.bytes));
+                Arrival::Arrives { start, at: self.busy_until + self.delay }
+            }
             _ => self.arrive_slowly(*packet, now),
         }
     }
@@ -234,18 +226,31 @@ impl Link {
             fifo.note_idle_since((ready <= now).then_some(ready));
             return self.arrive_slowly(*packet, now);
         }
-        match fifo.pass(packet, now, ready, &mut self.rng) {
+        let passed = fifo.pass(packet, now, ready, &mut self.rng);
+        let Some(start) = self.note_passed(packet, now, passed) else { return Arrival::Dropped };
+        self.take_tokens(packet.bytes, start);
+        Arrival::Arrives { start, at: start + self.delay }
+    }
+
+    /// Counts what the FIFO said of an arrival (fast path). Returns when it starts transmission, `None` if it is dropped.
+    #[inline(always)]
+    fn note_passed(
+        &mut self,
+        packet: &Packet,
+        now: Time,
+        passed: std::result::Result<Time, DropReason>,
+    ) -> Option<Time> {
+        match passed {
             Err(reason) => {
                 self.note_drop(*packet, reason);
-                Arrival::Dropped
+                None
             }
             Ok(start) => {
                 if packet.is_marked_here() {
                     self.note_mark(packet, now, start);
                 }
                 self.count_sent(packet, now, start);
-                self.take_tokens(packet.bytes, start);
-                Arrival::Arrives { start, at: start + self.delay }
+                Some(start)
             }
         }
     }

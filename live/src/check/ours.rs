@@ -81,7 +81,6 @@ mod tests {
             added_handle: None,
             gso_max_segs: None,
             confirm_by,
-            agent: None,
         }
     }
 

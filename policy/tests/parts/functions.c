@@ -180,11 +180,6 @@ u32 mh_test_virtual_fifo_bytes(void)
 	return sizeof(struct mh_virtual_fifo);
 }
 
-u32 mh_test_virtual_fifo_params_bytes(void)
-{
-	return sizeof(struct mh_virtual_fifo_params);
-}
-
 u64 mh_test_virtual_fifo_tx_ns(const void *params, u64 wire_bytes)
 {
 	return mh_virtual_fifo_tx_ns(params, wire_bytes);

@@ -3,7 +3,6 @@
 #define MH_DESCRIBE
 #include "mousehole/size_history.h"
 #include "mousehole/token_bucket.h"
-#include "mousehole/virtual_fifo.h"
 
 void mh_test_token_bucket_setup(void *params, double rate, u32 burst)
 {
@@ -34,9 +33,4 @@ u32 mh_test_is_share(const char *name, u64 shares)
 u64 mh_test_fixed(double value, u32 bits)
 {
 	return mh_fixed(value, bits);
-}
-
-void mh_test_virtual_fifo_setup(void *params, u64 rate_bps, u32 overhead_bytes, u32 burst_bytes)
-{
-	mh_virtual_fifo_setup(params, rate_bps, overhead_bytes, burst_bytes);
 }

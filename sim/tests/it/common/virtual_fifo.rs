@@ -1,12 +1,10 @@
 //! The virtual FIFO of `policy/include/mousehole/virtual_fifo.h`, through `policy/tests/parts/*.c`.
 
-use mousehole_policy::{Backlog, COLOURS, Colour, NEVER, View};
+use mousehole_policy::{Backlog, COLOURS, Colour, NEVER, View, virtual_fifo_params};
 use std::ffi::c_void;
 
 unsafe extern "C" {
     fn mh_test_virtual_fifo_bytes() -> u32;
-    fn mh_test_virtual_fifo_params_bytes() -> u32;
-    fn mh_test_virtual_fifo_setup(params: *mut c_void, rate_bps: u64, overhead_bytes: u32, burst_bytes: u32);
     fn mh_test_virtual_fifo_tx_ns(params: *const c_void, wire_bytes: u64) -> u64;
     fn mh_test_virtual_fifo_settle(fifo: *mut c_void, now_ns: u64, departures: *mut Departures);
     fn mh_test_virtual_fifo_backlog(
@@ -48,14 +46,11 @@ pub const CAPACITY: usize = (1 << 12) - 1;
 impl VirtualFifo {
     /// Returns an empty one; without a burst it is a transmitter, with one a token bucket.
     pub fn new(rate_bps: u64, overhead_bytes: u32, burst_bytes: u32) -> VirtualFifo {
-        // SAFETY: the functions only return sizes.
-        let bytes = unsafe { [mh_test_virtual_fifo_params_bytes(), mh_test_virtual_fifo_bytes()] };
-        let [mut params, fifo] = bytes.map(|bytes| vec![0u64; (bytes as usize).div_ceil(8)]);
-        // SAFETY: the parameters are as many bytes as C says.
-        unsafe {
-            mh_test_virtual_fifo_setup(params.as_mut_ptr().cast(), rate_bps, overhead_bytes, burst_bytes)
-        };
-        VirtualFifo { params, fifo }
+        let bytes = virtual_fifo_params(rate_bps, overhead_bytes, burst_bytes);
+        let words = bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("8 bytes")));
+        // SAFETY: the function only returns a size.
+        let fifo_bytes = unsafe { mh_test_virtual_fifo_bytes() } as usize;
+        VirtualFifo { params: words.collect(), fifo: vec![0; fifo_bytes.div_ceil(8)] }
     }
 
     pub fn tx_ns(&self, wire_bytes: u64) -> u64 {
