@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -32,7 +31,7 @@ from scipy import stats
 from tools import document
 from validation import live_lab, witness
 from validation.live_run import Task
-from validation.witness_lab import BURST_FRAMES, ETHERNET, FULL_FRAME, die_with_parent
+from validation.witness_lab import BURST_FRAMES, ETHERNET, FULL_FRAME
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "live-validation.md"
@@ -141,6 +140,7 @@ def scenario(flows: FlowList, scheme: str, replication: int, window_s: float) ->
             "buffer": f"{BUFFER_PACKETS}p",
             "uplink_rate": "10gbit",
             "overhead": ETHERNET,
+            "burst": f"{BURST_BYTES}B",
         },
         "tcp": {"profile": "linux"},
         "traffic": {
@@ -178,22 +178,9 @@ def kernel_run(flows: FlowList, scheme: str, window_s: float, program: Path) -> 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "task.json")
         path.write_text(json.dumps(asdict(task)), encoding="utf-8")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "validation.live_run", str(path)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-            preexec_fn=die_with_parent,
+        report: dict[str, Any] = witness.report_of(
+            "live_run", path, task.seconds + 60, "live-prediction: a run"
         )
-        try:
-            out, errors = process.communicate(timeout=task.seconds + 60)
-        finally:
-            process.kill()
-            process.wait()
-    if process.returncode:
-        raise SystemExit(f"live-prediction: a run ended with {process.returncode}: {errors.strip()[-500:]}")
-    report: dict[str, Any] = json.loads(out)
     return report
 
 

@@ -12,7 +12,6 @@ import itertools
 import json
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -26,7 +25,6 @@ from numpy.typing import NDArray
 from tools import document
 from validation import witness
 from validation.transfer_path import Path as NetworkPath
-from validation.witness_lab import die_with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
 RATE_BPS = 10_000_000
@@ -161,22 +159,7 @@ def linux_times(
         transfers = [{"number": n, "size": cell.size, "rate_bps": cell.rate_bps} for n, cell in order]
         content = {"paths": str(paths), "transfers": transfers, "congestion": congestion, "seconds": limit_s}
         task.write_text(json.dumps(content), encoding="utf-8")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "validation.transfer_lab", str(task)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-            preexec_fn=die_with_parent,
-        )
-        try:
-            out, errors = process.communicate(timeout=limit_s + 60)
-        finally:
-            process.kill()
-            process.wait()
-    if process.returncode:
-        raise SystemExit(f"witness: the transfers ended with {process.returncode}: {errors.strip()[-500:]}")
-    report = json.loads(out)
+        report = witness.report_of("transfer_lab", task, limit_s + 60, "witness: the transfers")
     times: dict[Cell, list[float | None]] = {cell: [] for cell in cells}
     for number, cell in numbered:
         times[cell].append(report["seconds"][number])

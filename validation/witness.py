@@ -194,6 +194,29 @@ def linux_runs(case: Case, reps: int, jobs: int) -> list[Measured]:
     return results
 
 
+def report_of(module: str, task: Path, seconds: float, what: str) -> Any:
+    """Runs a module of this folder on a file, in a process that dies with this one; returns its JSON.
+
+    Ends the program with `what` and the process's last words if it fails.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-m", f"validation.{module}", str(task)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        preexec_fn=die_with_parent,
+    )
+    try:
+        out, errors = process.communicate(timeout=seconds)
+    finally:
+        process.kill()
+        process.wait()
+    if process.returncode:
+        raise SystemExit(f"{what} ended with {process.returncode}: {errors.strip()[-500:]}")
+    return json.loads(out)
+
+
 @contextlib.contextmanager
 def linux_run(case: Case) -> Iterator[Callable[[], Measured]]:
     """Starts a run. Yields a function that waits for its result. The run never outlives the context."""
