@@ -7,7 +7,9 @@
 use aya::maps::{Array, Map};
 use aya::programs::{SchedClassifier, TestRun as _, TestRunOptions};
 use aya::{Ebpf, EbpfLoader, Pod};
-use mousehole_policy::{Backlog, Colour, LinkContext, Params, State, Verdict, View, find, headers_folder};
+use mousehole_policy::{
+    Backlog, Colour, LinkContext, Params, State, Verdict, View, find, headers_folder, virtual_fifo_params,
+};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt as _, SeedableRng as _};
 use std::path::Path;
@@ -23,8 +25,6 @@ const BURST: u32 = 8_000;
 
 unsafe extern "C" {
     fn mh_test_virtual_fifo_bytes() -> u32;
-    fn mh_test_virtual_fifo_params_bytes() -> u32;
-    fn mh_test_virtual_fifo_setup(params: *mut u64, rate_bps: u64, overhead_bytes: u32, burst_bytes: u32);
     fn mh_test_virtual_fifo_settle(fifo: *mut u64, now_ns: u64, departures: *mut Departures);
     fn mh_test_virtual_fifo_backlog(
         params: *const u64,
@@ -54,11 +54,11 @@ struct Native {
 
 impl Native {
     fn new(params: Params) -> Native {
-        // SAFETY: the functions only return sizes.
-        let bytes = unsafe { [mh_test_virtual_fifo_params_bytes(), mh_test_virtual_fifo_bytes()] };
-        let [mut fifo_params, fifo] = bytes.map(|bytes| vec![0; (bytes as usize).div_ceil(8)]);
-        // SAFETY: the parameters are as many bytes as C says.
-        unsafe { mh_test_virtual_fifo_setup(fifo_params.as_mut_ptr(), RATE_BPS, OVERHEAD, BURST) };
+        let bytes = virtual_fifo_params(RATE_BPS, OVERHEAD, BURST);
+        let words = bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("8 bytes")));
+        let fifo_params = words.collect();
+        // SAFETY: the function only returns a size.
+        let fifo = vec![0; (unsafe { mh_test_virtual_fifo_bytes() } as usize).div_ceil(8)];
         Native { state: params.policy().new_state(), params, fifo_params, fifo }
     }
 
