@@ -1,26 +1,34 @@
-"""Prints the parts of one table or figure as JSON lines: `python -m papers sfd --table 4`."""
+"""Prints the parts of a paper's items as JSON lines: `python -m papers sfd --table 4`."""
 
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib import import_module
+from pathlib import Path
 
-from papers.paper import Paper, as_json
+from papers import paper
+from papers.parts import as_json
+from papers.runs import Options, default_cache
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints one line of JSON for each part; returns 0 if the item was run, whatever came out."""
+    """Prints one line of JSON for each part; returns 0 if the items were run, whatever came out."""
     parser = argparse.ArgumentParser(prog="python -m papers", description=__doc__)
     parser.add_argument("paper", help="the paper's name, as rio-ps")
-    parser.add_argument("--table", type=int)
-    parser.add_argument("--figure", type=int)
+    for name in ("table", "figure", "claim"):
+        parser.add_argument(f"--{name}")
+    parser.add_argument("--tried", action="store_true")
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--full", action="store_true")
-    options = vars(parser.parse_args(arguments))
-    name = options.pop("paper").replace("-", "_")
-    paper: Paper = import_module(f"papers.{name}.reproduce").PAPER
-    for part in paper.reproduce(**options):
+    parser.add_argument("--no-cache", action="store_true")
+    parser.add_argument("--pictures", type=Path, default=Path())
+    given = parser.parse_args(arguments)
+    wanted = paper.Wanted(
+        table=given.table, figure=given.figure, claim=given.claim, tried=given.tried, pictures=given.pictures
+    )
+    cache = None if given.no_cache else default_cache()
+    options = Options(full=given.full, seeds=given.seeds, jobs=given.jobs, cache=cache)
+    for part in paper.find(given.paper).reproduce(wanted, options):
         print(as_json(part), flush=True)
     return 0
 

@@ -1,243 +1,247 @@
-"""A paper as data: the tables and figures that can be repeated, and the parts that each of them yields.
+"""A paper that can be repeated: what it offers, and the parts that a table, a figure or its claims yield."""
 
-An item (a table or a figure of the paper) is a function from a `Run` to parts, yielded as the runs end:
-`Heading`, `Table`, `Finding` and `Picture`. A finding may carry a `Claim`, which is the paper's statement
-judged on our runs. `Paper.main` prints the parts; `python -m papers NAME` writes them as JSON lines.
-"""
-
-import json
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
+import importlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import TypeVar
 
-from mousehole.errors import MouseholeError
-from mousehole.pool import RunResult
-from mousehole.progress import ConsoleReporter, Reporter
-from mousehole.report import report_console
-from mousehole.statistics import Estimate
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
-from rich.text import Text
+import numpy as np
+from mousehole.errors import MouseholeError, unknown_error
+from mousehole.statistics import Estimate, t_interval
 
-from papers.common import Json, replicate
+from papers.definition import Claim, Definition, FigureItem, Panel, TableItem, read_definition
+from papers.evaluate import Evaluator, Judged, Published, ends, panel_value, rows_of
+from papers.judge import holm
+from papers.parts import ClaimPart, Heading, Line, Part, Picture, Summary, Table, TrialPart
+from papers.runs import Options, Request, Runs
+from papers.text import estimate_text, published_text, tally
 
 T = TypeVar("T")
-Kind = Literal["table", "figure"]
-NO_INTERVAL = "no interval, at least five seeds are needed"
-
-
-class Verdict(StrEnum):
-    """What our runs say about a statement of the paper."""
-
-    AGREES = "agrees"
-    DIFFERS = "differs"
-    NOT_COMPARED = "not compared"
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A statement of the paper, judged on our runs."""
-
-    statement: str
-    compared_with: str
-    """Where the statement stands, or what else it is compared with."""
-    result: str
-    """Published number and ours, as one sentence."""
-    verdict: Verdict
-    published: tuple[float, float] | None = None
-    """The published range; both ends are equal where the paper prints one number."""
-    ours: Estimate | None = None
-
-
-@dataclass(frozen=True)
-class Heading:
-    """How the item was run."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table whose first column is text and whose other columns are numbers."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One sentence about the runs; `claim` holds the statement it judges, if it judges one."""
-
-    sentence: str
-    claim: Claim | None = None
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure that was written to a file."""
-
-    path: Path
-
-
-Part = Heading | Table | Finding | Picture
-
-
-def console_reporter() -> Reporter:
-    """Returns a reporter that draws its progress bar on standard error."""
-    return ConsoleReporter(report_console(stderr=True))
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
-    """How an item is run: replications, threads, and whether for the paper's whole length."""
+class Wanted:
+    """What of a paper is wanted: one table, one figure, one claim, or (`claims`) all of them."""
 
-    seeds: int
-    jobs: int | None = None
-    full: bool = False
-    reporter: Reporter = field(default_factory=console_reporter)
-
-    def replicate(self, cases: Mapping[str, Json], reduce: Callable[[RunResult], T]) -> dict[str, list[T]]:
-        """Runs every case in every replication; returns the reduced results by case."""
-        return replicate(cases, self.seeds, reduce, self.reporter, self.jobs)
-
-
-class Seeds(NamedTuple):
-    """How many replications are run unless the user says so."""
-
-    quick: int
-    full: int
+    table: str | None = None
+    figure: str | None = None
+    claim: str | None = None
+    claims: bool = False
+    everything: bool = False
+    """All claims, tables and figures."""
+    tried: bool = False
+    """With a claim: also what becomes of it with open parameters as they were tried."""
+    pictures: Path = Path()
+    """The folder for figures."""
 
 
-USUAL_SEEDS = Seeds(5, 10)
+def names() -> list[str]:
+    """Returns the names of the papers, as users type them."""
+    return sorted(path.parent.name.replace("_", "-") for path in FOLDER.glob("*/paper.toml"))
 
 
-@dataclass(frozen=True)
-class Item:
-    """A table or a figure of the paper."""
-
-    kind: Kind
-    number: int
-    parts: Callable[[Run], Iterable[Part]]
-    seeds: Seeds | None = None
-    """Replications, where they are not the paper's usual ones."""
+def find(name: str) -> "Paper":
+    """Returns the paper of this name; raises `MouseholeError` naming what there is."""
+    if name not in names():
+        raise unknown_error("paper", "paper", name, names())
+    return Paper(name)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Paper:
-    """What can be repeated of a paper; `name` is what users type."""
+    """One folder of `papers/`."""
 
-    name: str
-    items: Sequence[Item]
-    seeds: Seeds = USUAL_SEEDS
+    def __init__(self, name: str) -> None:
+        self.name, self.folder = name, FOLDER / name.replace("-", "_")
 
-    def item(self, table: int | None, figure: int | None) -> Item:
-        """Returns the one table or figure asked for; raises `MouseholeError` naming what there is."""
-        asked = [(kind, n) for kind, n in (("table", table), ("figure", figure)) if n is not None]
-        if len(asked) != 1:
-            raise MouseholeError(f"paper {self.name}: give one table or figure; there are {self.offered()}")
-        found = [item for item in self.items if (item.kind, item.number) == asked[0]]
-        if not found:
-            kind, number = asked[0]
-            raise MouseholeError(
-                f"paper {self.name}: {kind} {number} is not reproduced; there are {self.offered()}"
-            )
-        return found[0]
+    @cached_property
+    def definition(self) -> Definition:
+        """Returns `paper.toml`."""
+        return read_definition(self.folder / "paper.toml")
+
+    def evaluator(self, options: Options) -> Evaluator:
+        """Returns what evaluates the paper's items, with runs of their own."""
+        package = f"papers.{self.folder.name}"
+        measures, quantities = (importlib.import_module(f"{package}.{one}") for one in ("measures", "quantities"))
+        runs = Runs(self.definition, self.folder, measures, options)
+        return Evaluator(self.definition, Published(self.folder / "published.toml"), quantities, runs)
 
     def offered(self) -> str:
-        """Returns what there is as options, such as `--table 3, 4 and --figure 6`."""
-        numbers = {
-            kind: [str(i.number) for i in self.items if i.kind == kind] for kind in ("table", "figure")
-        }
-        return " and ".join(f"--{kind} {', '.join(found)}" for kind, found in numbers.items() if found)
+        """Returns what there is as options, such as `--table 3, 4; --figure 6; --claim S1 to S25`."""
+        definition = self.definition
+        kinds = [(kind, [one.number for one in items]) for kind, items in
+                 (("table", definition.tables), ("figure", definition.figures))]  # fmt: skip
+        given = [f"--{kind} {', '.join(numbers)}" for kind, numbers in kinds if numbers]
+        ids = list(dict.fromkeys(claim.id for claim in definition.claims))
+        return "; ".join([*given, *([f"--claim {ids[0]} to {ids[-1]}"] if ids else [])])
 
-    def reproduce(
-        self,
-        table: int | None = None,
-        figure: int | None = None,
-        seeds: int | None = None,
-        jobs: int | None = None,
-        full: bool = False,
-    ) -> Iterator[Part]:
-        """Runs one table or figure and yields its parts as they are ready."""
-        item = self.item(table, figure)
-        usual = item.seeds or self.seeds
-        run = Run(seeds=seeds or (usual.full if full else usual.quick), jobs=jobs, full=full)
-        yield from item.parts(run)
+    def reproduce(self, wanted: Wanted, options: Options) -> Iterator[Part]:
+        """Runs what is wanted and yields its parts; without anything wanted, all claims."""
+        evaluator = self.evaluator(options)
+        tables, figures, claims = self._chosen(wanted)
+        yield self._heading(evaluator)
+        requests: list[Request] = []
+        for table in tables:
+            requests += evaluator.table_requests(table)
+        for figure in figures:
+            requests += evaluator.figure_requests(figure)
+        for claim in claims:
+            requests += evaluator.claim_requests(claim)
+        evaluator.runs.run(requests)
+        yield from (table_part(evaluator, table) for table in tables)
+        yield from (self._picture(evaluator, figure, wanted.pictures) for figure in figures)
+        yield from self._claims(evaluator, claims, wanted.tried)
 
-    def main(
-        self,
-        table: int | None = None,
-        figure: int | None = None,
-        seeds: int | None = None,
-        jobs: int | None = None,
-        full: bool = False,
-    ) -> int:
-        """Runs one table or figure and prints it; returns 0 if it was run, whatever came out."""
-        console = report_console()
-        for part in self.reproduce(table, figure, seeds, jobs, full):
-            show(console, part)
-        return 0
+    def _chosen(self, wanted: Wanted) -> tuple[Sequence[TableItem], Sequence[FigureItem], Sequence[Claim]]:
+        """Returns the items wanted; the claims of a table or figure are those whose place names it."""
+        definition = self.definition
+        if wanted.everything:
+            return definition.tables, definition.figures, definition.claims
+        if wanted.claim is not None:
+            claims = [one for one in definition.claims if one.id.lower() == wanted.claim.lower()]
+            if not claims:
+                ids = list(dict.fromkeys(one.id for one in definition.claims))
+                raise unknown_error(f"paper {self.name}", "claim", wanted.claim, ids)
+            return (), (), claims
+        if wanted.table is not None:
+            number = wanted.table
+            tables = [one for one in definition.tables if one.number.lower() == number.lower()]
+            return self._found("table", number, tables), (), self._placed(f"Table {number}")
+        if wanted.figure is not None:
+            number = wanted.figure
+            figures = [one for one in definition.figures if one.number.lower() == number.lower()]
+            return (), self._found("figure", number, figures), self._placed(f"Figure {number}")
+        return (), (), definition.claims
+
+    def _found(self, kind: str, number: str, found: list[T]) -> list[T]:
+        if not found:
+            raise MouseholeError(f"paper {self.name}: {kind} {number} is not reproduced; there are {self.offered()}")
+        return found
+
+    def _placed(self, place: str) -> list[Claim]:
+        """Returns the claims that stand in a table or figure, such as `Figure 6` or `Figure 6, text`."""
+        return [
+            claim
+            for claim in self.definition.claims
+            if any(one.split(",")[0].strip().lower() == place.lower() for one in claim.place.split(";"))
+        ]
+
+    def _heading(self, evaluator: Evaluator) -> Heading:
+        definition, length = self.definition, evaluator.runs.length
+        return Heading(
+            f"{definition.authors}, {definition.title}, {definition.source}. {length.replications} replications "
+            f"of {length.says}. What the paper leaves open is filled in as papers/{self.folder.name}/README.md says."
+        )
+
+    def _picture(self, evaluator: Evaluator, item: FigureItem, folder: Path) -> Picture:
+        from papers import draw  # matplotlib takes a second to load
+
+        panels = []
+        for panel in item.panels:
+            curves = [curve(evaluator, item, panel, name) for name in item.names]
+            panels.append((panel, [draw.Curve(*one) for one in curves]))
+        path = folder / f"{self.name}-figure-{item.number}.png"
+        draw.draw(item, panels, path)
+        return Picture(item.number, item.title, path)
+
+    def _claims(self, evaluator: Evaluator, claims: Sequence[Claim], tried: bool) -> Iterator[Part]:
+        judged = [evaluator.judged(claim) for claim in claims]
+        parts = claim_parts(self.name, judged)
+        for part, one in zip(parts, judged, strict=True):
+            yield part
+            if tried and one.claim.grid:
+                yield from trial_parts(evaluator, one.claim)
+        if len(parts) > 1:
+            yield Summary(f"{len(parts)} statements: {tally([part.word for part in parts])}.")
 
 
-def heading(run: Run, subject: str, length: str, left_open: str, folder: str) -> Heading:
-    """Returns the line above an item: how many replications, how long, and what we filled in."""
-    return Heading(
-        f"{subject}: {run.seeds} replications of {length}. What the paper leaves open ({left_open}) is "
-        f"filled in as papers/{folder}/README.md says."
-    )
+def claim_parts(paper: str, judged: Sequence[Judged]) -> list[ClaimPart]:
+    """Returns the claims as parts, with p-values adjusted by Holm's procedure over all of them."""
+    adjusted = iter(holm([check.judgement.p_value for one in judged for check in one.checks]))
+    parts = []
+    for one in judged:
+        lines = [replace(line, p_value=next(adjusted)) for line in lines_of(one)]
+        claim = one.claim
+        parts.append(
+            ClaimPart(
+                paper, claim.id, claim.part, claim.place, claim.says, claim.kind, one.word, lines,
+                one.fitted, claim.cause, claim.note,
+            )  # fmt: skip
+        )
+    return parts
 
 
-def judged(ours: Estimate, least: float, most: float) -> Verdict:
-    """Judges by whether our interval meets the published range; without an interval nothing is judged."""
-    if not ours.has_interval:
-        return Verdict.NOT_COMPARED
-    return Verdict.AGREES if ours.low <= most and ours.high >= least else Verdict.DIFFERS
+def lines_of(judged: Judged) -> list[Line]:
+    """Returns the judgements of a claim as text and numbers."""
+    claim, lines = judged.claim, []
+    for check in judged.checks:
+        ours, judgement = check.judgement.ours, check.judgement
+        published = published_text(check.published, claim.unit, claim.digits) or bound_text(claim)
+        text = estimate_text(ours, claim.unit, claim.digits)
+        lines.append(
+            Line(check.label, published, text, judgement.word, judgement.p_value, ours.mean, ours.low, ours.high,
+                 ours.count)  # fmt: skip
+        )
+    return lines
 
 
-def show(console: Console, part: Part) -> None:
-    """Prints one part."""
-    match part:
-        case Heading(text):
-            console.print(Text(text, style="dim"))
-        case Table():
-            console.print(_rich(part))
-        case Finding(sentence):
-            console.print(Text(f"• {sentence}"))
-        case Picture(path):
-            console.print(f"wrote {path}")
+def bound_text(claim: Claim) -> str:
+    """Returns what a claim without a published number says of our number."""
+    if claim.kind == "sign":
+        return "above 0" if claim.sign == "+" else "below 0"
+    if claim.kind == "equivalent":
+        return f"0 ± {published_text((claim.margin, claim.margin), claim.unit, claim.digits)}"
+    if claim.kind == "bound":
+        ends_of = [("at least", claim.least), ("at most", claim.most)]
+        given = [f"{name} {published_text((end, end), claim.unit, claim.digits)}" for name, end in ends_of if end is not None]
+        return ", ".join(given)
+    return ""
 
 
-def _rich(part: Table) -> RichTable:
-    shown = RichTable(
-        title=Text(part.title, style="bold"), title_justify="left", box=box.SIMPLE, pad_edge=False
-    )
-    for position, column in enumerate(part.columns):
-        shown.add_column(column, justify="left" if position == 0 else "right")
-    for row in part.rows:
-        shown.add_row(*[Text(cell) for cell in row])
-    return shown
+def trial_parts(evaluator: Evaluator, claim: Claim) -> Iterator[TrialPart]:
+    """Yields the claim under each value of an open parameter that was tried on it."""
+    for one, trial in evaluator.trials(claim.id):
+        other = evaluator.under(trial)
+        other.runs.run(other.claim_requests(claim))
+        yield TrialPart(claim.id, one.name, trial.name, lines_of(other.judged(claim)))
 
 
-def as_json(part: Part) -> str:
-    """Returns one part as a line of JSON; `part` names its kind, and NaN and infinity become null."""
-    fields = {name: _plain(value) for name, value in asdict(part).items()}
-    return json.dumps({"part": type(part).__name__.lower(), **fields}, ensure_ascii=False)
+def table_part(evaluator: Evaluator, table: TableItem) -> Table:
+    """Returns a table with the published column, where there is one, before each of ours."""
+    columns = [*table.rows]
+    for column in table.columns:
+        columns += [f"{column.title}, published", "ours (95 %)"] if column.published else [column.title]
+    rows = []
+    for labels in rows_of(table):
+        cells = list(labels.values())
+        for column in table.columns:
+            if column.published:
+                found = evaluator.published.find(column.published, labels)
+                cells.append(published_text(None if found is None else ends(found), column.unit, column.digits))
+            values = evaluator.values(column.spec, table.grid, labels)
+            cells.append(estimate_text(t_interval(values), column.unit, column.digits))
+        rows.append(cells)
+    return Table(table.number, f"Table {table.number}: {table.title}", columns, rows, len(table.rows), table.note)
 
 
-def _plain(value: object) -> object:
-    """Returns the value with paths as text and with None for what is no finite number."""
-    match value:
-        case dict():
-            return {name: _plain(one) for name, one in value.items()}
-        case list() | tuple():
-            return [_plain(one) for one in value]
-        case Path():
-            return str(value)
-        case float() if not math.isfinite(value):
-            return None
-    return value
+def curve(
+    evaluator: Evaluator, item: FigureItem, panel: Panel, name: str
+) -> tuple[str, list[float], list[Estimate], list[tuple[float, float]]]:
+    """Returns name, abscissae, estimates and published points of one curve."""
+    value, points = panel_value(panel), evaluator.along(item, panel, name)
+    axes = evaluator.definition.grids[item.grid].axes
+    if panel.x in axes:
+        x = [float(labels[panel.x].split()[0].rstrip("%")) for labels in points]
+        y = [t_interval(evaluator.values(value, item.grid, labels)) for labels in points]
+    else:
+        rows = evaluator.values(value, item.grid, points[0])
+        y = [t_interval(column) for column in rows.T]
+        if panel.kind == "lines":
+            x = list(evaluator.runs.of(evaluator.requests(value, item.grid, points[0])[0])[0][panel.x])
+        else:
+            x = list(np.arange(len(y)) / len(y))
+    known = [place for place, one in enumerate(y) if one.mean == one.mean]
+    published = evaluator.published.find(panel.published, {"curve": name}) if panel.published else None
+    return name, [x[place] for place in known], [y[place] for place in known], [tuple(one) for one in published or []]

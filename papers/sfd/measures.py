@@ -1,69 +1,51 @@
-"""What SFD measures: mean and standard deviation of transmission latency by object size."""
+"""What SFD measures of a run: transmission latency by object size, and the state of the bottleneck."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from mousehole.engine_types import ColourCounters
 from mousehole.pool import RunResult
-from mousehole.statistics import Estimate, t_interval
 from numpy.typing import NDArray
-
-from papers.common import drop_share
 
 Floats = NDArray[np.float64]
 
-SIZES = np.arange(1, 16)
-"""Short flows, in packets of 1000 bytes (section 3.1: up to 15)."""
 PACKET_BYTES = 1000
+SHORT = 15
+"""Packets of the longest short flow (section 3.1)."""
+EDGES = np.unique(
+    np.concatenate([np.arange(1, 21), np.round(np.geomspace(21, 1250, 32)).astype(np.int64)])
+)
+"""Objects are averaged by size: whole packets up to 20, then steps of 14 %; the first of each, in packets."""
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One run: latency by size in packets 1…15, and the state of the bottleneck."""
+def measure(result: RunResult) -> Mapping[str, Any]:
+    """Measures a run.
 
-    mean_s: Floats
-    std_s: Floats
-    utilisation: float
-    loss: float
-    unfinished: float
-
-
-def measure(result: RunResult) -> Measured:
-    """Measures a run. Transmission latency lasts from first data packet sent to last received (Figure 2)."""
+    Latency lasts from the first packet sent, the SYN where the scenario has one, to the last one received.
+    Each entry of `mean_s`, `std_s` and `count` is of the objects of `packets[i]` to `packets[i + 1] - 1`
+    packets.
+    """
     transfers = result.transfers()
-    latency = transfers["end_s"] - transfers["first_data_s"]
+    latency = transfers["end_s"] - transfers["start_s"]
     packets = -(-transfers["object_bytes"].astype(np.int64) // PACKET_BYTES)
-    of_size = [latency[(packets == size) & ~np.isnan(latency)] for size in SIZES]
+    ended = ~np.isnan(latency)
+    place = np.digitize(packets, EDGES) - 1
+    of_size = [latency[ended & (place == one)] for one in range(EDGES.size - 1)]
     down = result.queues()[0]  # the bottleneck
-    return Measured(
-        mean_s=np.array([values.mean() if values.size else np.nan for values in of_size]),
-        std_s=np.array([values.std() if values.size else np.nan for values in of_size]),
-        utilisation=float(down["utilisation"]),
-        loss=drop_share(down["colours"]),
-        unfinished=float(np.isnan(latency).mean()) if latency.size else 0.0,
-    )
+    return {
+        "packets": EDGES[:-1].astype(np.float64),
+        "mean_s": [values.mean() if values.size else np.nan for values in of_size],
+        "std_s": [values.std() if values.size else np.nan for values in of_size],
+        "count": [values.size for values in of_size],
+        "utilisation": float(down["utilisation"]),
+        "loss": drop_share(down["colours"]),
+        "unfinished": float(np.isnan(latency).mean()) if latency.size else 0.0,
+    }
 
 
-@dataclass(frozen=True)
-class Reduction:
-    """Reduction of mean latency against drop-tail over sizes 1…15: extremes and mean, as in Table 4."""
-
-    most: Estimate
-    least: Estimate
-    mean: Estimate
-    std_ratio: Estimate
-
-
-def reduction(scheme: list[Measured], baseline: list[Measured]) -> Reduction:
-    """Returns the reduction, paired by replication, with its extremes over the sizes."""
-    by_size = np.array([1 - one.mean_s / other.mean_s for one, other in zip(scheme, baseline, strict=True)])
-    over_sizes = np.nanmean(by_size, axis=0)
-    deviations = [
-        float(np.nanmean(one.std_s) / np.nanmean(other.std_s))
-        for one, other in zip(scheme, baseline, strict=True)
-    ]
-    return Reduction(
-        most=t_interval(by_size[:, int(np.nanargmax(over_sizes))]),
-        least=t_interval(by_size[:, int(np.nanargmin(over_sizes))]),
-        mean=t_interval(np.nanmean(by_size, axis=1)),
-        std_ratio=t_interval(deviations),
-    )
+def drop_share(colours: list[ColourCounters]) -> float:
+    """Returns dropped over arrived, of a link's packets of these colours; NaN where none arrived."""
+    arrived = sum(colour["arrived"] for colour in colours)
+    dropped = sum(colour["dropped"] for colour in colours)
+    return dropped / arrived if arrived else np.nan

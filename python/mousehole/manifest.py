@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -20,6 +21,13 @@ REVISION: str = getattr(_engine, "BUILD", "unknown")
 """The git revision the engine was built from."""
 TCP_TIMES = {"initial_rto", "min_rto", "max_rto", "tick", "tick_phase", "timer_tick", "delayed_ack"}
 """TCP parameters that the engine gives in nanoseconds."""
+
+
+@cache
+def engine_digest() -> str:
+    """Returns the SHA-256 of the engine's library: results found under another digest may differ."""
+    with Path(_engine.__file__).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) -> Manifest:

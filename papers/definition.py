@@ -1,0 +1,447 @@
+"""A paper as data: what `papers/NAME/paper.toml` may hold, read into dataclasses and checked.
+
+Every mistake in the file raises `MouseholeError` with the file, the entry and the key.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mousehole.errors import MouseholeError, unknown_error
+
+Json = dict[str, Any]
+Cell = Mapping[str, str]
+"""The label of each axis of a grid, by the name of the axis."""
+T = TypeVar("T")
+
+KINDS = ("exact", "value", "factor", "bound", "sign", "order", "equivalent", "lost")
+CHANGES = ("difference", "ratio", "relative", "reduction")
+UNITS = ("", "%", "s", "ms", "packets", "KB", "Mb/s")
+FIGURE_KINDS = ("lines", "cdf", "ccdf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value:
+    """A number per replication: a measured field, or a function of `quantities.py`, of one or more cells."""
+
+    value: str
+    of: Cell = field(default_factory=dict)
+    against: Cell | None = None
+    """The second cell; what it does not name is as in `of`."""
+    also: tuple[Cell, ...] = ()
+    """More cells, for functions of more than two; what they do not name is as in `of`."""
+    change: str = ""
+    """How `of` is compared with `against` where `value` takes one cell: one of `CHANGES`."""
+    args: Json = field(default_factory=dict)
+    """Further keyword arguments of the function."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A statement of the paper, or a part of one, and how it is judged."""
+
+    id: str
+    part: str = ""
+    place: str
+    says: str
+    kind: str
+    grid: str = ""
+    value: str = ""
+    of: Cell = field(default_factory=dict)
+    against: Cell | None = None
+    also: tuple[Cell, ...] = ()
+    change: str = ""
+    args: Json = field(default_factory=dict)
+    order: tuple[Cell, ...] = ()
+    """Of kind order: cells from the least value to the greatest."""
+    each: tuple[str, ...] = ()
+    """Axes of the grid: the claim is judged once for each combination of their labels."""
+    skip: tuple[Cell, ...] = ()
+    """Combinations of `each` that the claim does not speak of."""
+    published: Any = None
+    """A number, a range of two, or a key of published.toml in which `{axis}` stands for the cell's label."""
+    tolerance: float = 0.0
+    """Relative tolerance of the published value."""
+    margin: float = 0.0
+    """Absolute tolerance; of kind equivalent, the largest difference that does not matter."""
+    factor: float = 1.0
+    """Of kind factor: how many times greater or smaller than published still agrees."""
+    least: float | None = None
+    most: float | None = None
+    sign: str = ""
+    """Of kind sign: `+` or `-`."""
+    unit: str = ""
+    digits: int = 0
+    cause: str = ""
+    """Why our number differs, where that is known: what was found with one thing changed at a time."""
+    note: str = ""
+    """How the statement is read where that is not obvious, or why nothing can be compared."""
+
+    @property
+    def spec(self) -> Value:
+        """Returns the value that is judged."""
+        return Value(
+            value=self.value,
+            of=self.of,
+            against=self.against,
+            also=self.also,
+            change=self.change,
+            args=self.args,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One value of an open parameter that was tried."""
+
+    name: str
+    change: Json
+    """What it changes in every scenario of the claims it is tried on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Open:
+    """A parameter that the paper does not print: what is taken, what was tried, why."""
+
+    name: str
+    taken: str
+    why: str
+    fitted: tuple[str, ...] = ()
+    """Claims that were looked at when the value was chosen: the choice is a reading, and they are no evidence."""
+    claims: tuple[str, ...] = ()
+    """Claims that each trial is repeated for, besides those fitted."""
+    tried: tuple[Trial, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """Scenarios that differ along axes, and the measure that is taken of their runs."""
+
+    scenario: str
+    axes: Mapping[str, tuple[str, ...]]
+    change: Json = field(default_factory=dict)
+    quick: Json = field(default_factory=dict)
+    full: Json = field(default_factory=dict)
+    measure: str = "measure"
+    build: str = ""
+    """A function of measures.py that is given the scenario and the cell and returns the scenario to run."""
+    replications: int | None = None
+    """Replications of quick runs where they are not the paper's usual ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column of a table."""
+
+    title: str
+    value: str
+    of: Cell = field(default_factory=dict)
+    against: Cell | None = None
+    also: tuple[Cell, ...] = ()
+    change: str = ""
+    args: Json = field(default_factory=dict)
+    published: str = ""
+    """A key of published.toml in which `{axis}` stands for the row's label; without it, ours alone."""
+    unit: str = ""
+    digits: int = 0
+
+    @property
+    def spec(self) -> Value:
+        """Returns the value in a row whose cell is empty."""
+        return Value(
+            value=self.value,
+            of=self.of,
+            against=self.against,
+            also=self.also,
+            change=self.change,
+            args=self.args,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableItem:
+    """A table of the paper: a row for each combination of the axes' labels."""
+
+    number: str
+    title: str
+    grid: str
+    rows: Mapping[str, tuple[str, ...]]
+    columns: tuple[Column, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One coordinate system of a figure."""
+
+    title: str = ""
+    value: str
+    against: Cell | None = None
+    change: str = ""
+    args: Json = field(default_factory=dict)
+    kind: str = "lines"
+    x: str = ""
+    """The axis along which single numbers are drawn, or the measured field that holds the abscissae."""
+    xlabel: str
+    ylabel: str
+    log: str = ""
+    """`x`, `y` or `xy`: which scales are logarithmic."""
+    published: str = ""
+    """A key of published.toml with points [x, y]; `{curve}` stands for the name of the curve."""
+    of: Cell = field(default_factory=dict)
+    unit: str = ""
+    top: float | None = None
+    """Upper end of the ordinate."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FigureItem:
+    """A figure of the paper: a curve for each label of one axis."""
+
+    number: str
+    title: str
+    grid: str
+    curves: str
+    """The axis whose labels are the curves."""
+    names: tuple[str, ...]
+    panels: tuple[Panel, ...]
+    of: Cell = field(default_factory=dict)
+    """Labels of the grid's other axes."""
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Length:
+    """How long runs are and how many there are."""
+
+    replications: int
+    scenario: Json = field(default_factory=dict)
+    says: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definition:
+    """All of `paper.toml`."""
+
+    name: str
+    title: str
+    authors: str
+    source: str
+    quick: Length
+    full: Length
+    axes: Mapping[str, Mapping[str, Json]]
+    """Every axis with what each of its labels changes in a scenario."""
+    grids: Mapping[str, Grid]
+    claims: tuple[Claim, ...]
+    opens: tuple[Open, ...] = ()
+    tables: tuple[TableItem, ...] = ()
+    figures: tuple[FigureItem, ...] = ()
+
+
+def read_toml(path: Path) -> Json:
+    """Returns the contents of a TOML file; raises `MouseholeError` naming the file and the line."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise MouseholeError(f"{path}: {error}") from None
+
+
+def read_definition(path: Path) -> Definition:
+    """Returns the definition of a paper; raises `MouseholeError` for what is unknown, missing or unfit."""
+    return _Reader(path).definition(read_toml(path))
+
+
+@dataclass
+class _Reader:
+    """Turns tables of one file into dataclasses."""
+
+    path: Path
+
+    def definition(self, data: Json) -> Definition:
+        known = ["axis", "claim", "figure", "full", "grid", "open", "paper", "quick", "table"]
+        self._only_known(data, known, "the file")
+        axes = {name: self._axis(name, one) for name, one in data.get("axis", {}).items()}
+        grids = {name: self._grid(name, one, axes) for name, one in data.get("grid", {}).items()}
+        definition = Definition(
+            **self._checked(data, "paper", ("name", "title", "authors", "source")),
+            quick=self._make(Length, data.get("quick", {}), "quick"),
+            full=self._make(Length, data.get("full", {}), "full"),
+            axes=axes,
+            grids=grids,
+            claims=tuple(self._claim(one, grids) for one in data.get("claim", [])),
+            opens=tuple(self._open(one) for one in data.get("open", [])),
+            tables=tuple(self._table(one, grids) for one in data.get("table", [])),
+            figures=tuple(self._figure(one, grids) for one in data.get("figure", [])),
+        )
+        self._check_opens(definition)
+        return definition
+
+    def _checked(self, data: Json, name: str, wanted: tuple[str, ...]) -> Json:
+        table = data.get(name, {})
+        self._only_known(table, list(wanted), name)
+        for key in wanted:
+            if key not in table:
+                raise self._error(name, f'"{key}" is missing')
+        return dict(table)
+
+    def _axis(self, name: str, table: Json) -> dict[str, Json]:
+        """Returns what each label changes; `path` and `values` are short for one key with several values."""
+        if set(table) == {"path", "values"}:
+            return {label_of(value): _nested(table["path"].split("."), value) for value in table["values"]}
+        for label, change in table.items():
+            if not isinstance(change, dict):
+                raise self._error(f"axis {name}", f'"{label}" is not a table of changes')
+        return dict(table)
+
+    def _grid(self, name: str, table: Json, axes: Mapping[str, Mapping[str, Json]]) -> Grid:
+        where, chosen = f"grid {name}", {}
+        for axis, labels in table.get("axes", {}).items():
+            self._known(axis, list(axes), "axis", where)
+            chosen[axis] = tuple(axes[axis]) if labels == "all" else tuple(map(label_of, labels))
+            for label in chosen[axis]:
+                self._known(label, list(axes[axis]), "label", f"{where}, axis {axis}")
+        return self._make(Grid, {**table, "axes": chosen}, where)
+
+    def _claim(self, table: Json, grids: Mapping[str, Grid]) -> Claim:
+        where = f"claim {table.get('id', '?')}"
+        made = self._make(Claim, self._with_cells(table), where)
+        self._known(made.kind, list(KINDS), "kind", where)
+        self._known(made.unit, list(UNITS), "unit", where)
+        if made.kind == "lost":
+            return made
+        if not made.value:
+            raise self._error(where, '"value" is missing')
+        if made.kind == "exact" and not made.grid:
+            return made
+        self._known(made.grid, list(grids), "grid", where)
+        self._check_value(made.spec, grids[made.grid], where, each=made.each)
+        for cell in made.order:
+            self._check_cell(cell, grids[made.grid], where)
+        return made
+
+    def _open(self, table: Json) -> Open:
+        where = f"open {table.get('name', '?')}"
+        tried = tuple(self._make(Trial, one, where) for one in table.get("tried", []))
+        return self._make(Open, {**table, "tried": tried}, where)
+
+    def _check_opens(self, definition: Definition) -> None:
+        ids = [claim.id for claim in definition.claims]
+        for one in definition.opens:
+            for claim in (*one.fitted, *one.claims):
+                self._known(claim, ids, "claim", f"open {one.name}")
+
+    def _table(self, table: Json, grids: Mapping[str, Grid]) -> TableItem:
+        where = f"table {table.get('number', '?')}"
+        columns = tuple(
+            self._make(Column, self._with_cells(one), f"{where}, column {one.get('title', '?')}")
+            for one in table.get("columns", [])
+        )
+        rows = {axis: tuple(map(label_of, labels)) for axis, labels in table.get("rows", {}).items()}
+        made = self._make(TableItem, {**_numbered(table), "columns": columns, "rows": rows}, where)
+        self._known(made.grid, list(grids), "grid", where)
+        for axis, labels in rows.items():
+            self._check_cells(axis, labels, grids[made.grid], where)
+        for column in columns:
+            self._check_value(column.spec, grids[made.grid], where, each=tuple(rows))
+        return made
+
+    def _figure(self, table: Json, grids: Mapping[str, Grid]) -> FigureItem:
+        where = f"figure {table.get('number', '?')}"
+        panels = tuple(
+            self._make(Panel, self._with_cells(one), f"{where}, panel") for one in table.get("panel", [])
+        )
+        given = {key: value for key, value in self._with_cells(_numbered(table)).items() if key != "panel"}
+        made = self._make(FigureItem, {**given, "panels": panels}, where)
+        self._known(made.grid, list(grids), "grid", where)
+        self._check_cells(made.curves, made.names, grids[made.grid], where)
+        for panel in panels:
+            self._known(panel.kind, list(FIGURE_KINDS), "kind", where)
+        return made
+
+    def _with_cells(self, table: Json) -> Json:
+        """Returns the table with labels of cells as text, whatever TOML type they were written in."""
+        made = dict(table)
+        for key in ("of", "against"):
+            if key in made:
+                made[key] = _cell(made[key])
+        for key in ("also", "order", "skip"):
+            if key in made:
+                made[key] = tuple(_cell(one) for one in made[key])
+        return made
+
+    def _check_value(self, value: Value, grid: Grid, where: str, each: tuple[str, ...]) -> None:
+        if value.change:
+            self._known(value.change, list(CHANGES), "change", where)
+        for axis in each:
+            self._known(axis, list(grid.axes), "axis", where)
+        for cell in (value.of, value.against or {}, *value.also):
+            self._check_cell(cell, grid, where)
+
+    def _check_cell(self, cell: Cell, grid: Grid, where: str) -> None:
+        for axis, label in cell.items():
+            self._check_cells(axis, (label,), grid, where)
+
+    def _check_cells(self, axis: str, labels: Iterable[str], grid: Grid, where: str) -> None:
+        self._known(axis, list(grid.axes), "axis", where)
+        for label in labels:
+            self._known(label, list(grid.axes[axis]), "label", f"{where}, axis {axis}")
+
+    def _make(self, kind: type[T], table: Json, where: str) -> T:
+        """Returns a dataclass from a table whose keys are its fields; lists become tuples."""
+        known = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
+        self._only_known(table, list(known), where)
+        for name, one in known.items():
+            needed = one.default is MISSING and one.default_factory is MISSING
+            if needed and name not in table:
+                raise self._error(where, f'"{name}" is missing')
+        return kind(**{key: _frozen(value) for key, value in table.items()})
+
+    def _only_known(self, table: Json, known: list[str], where: str) -> None:
+        for key in table:
+            self._known(key, known, "key", where)
+
+    def _known(self, name: str, known: list[str], what: str, where: str) -> None:
+        if name not in known:
+            raise unknown_error(f"{self.path}: {where}", what, name, known)
+
+    def _error(self, where: str, text: str) -> MouseholeError:
+        return MouseholeError(f"{self.path}: {where}: {text}")
+
+
+def label_of(value: object) -> str:
+    """Returns the label of a value: numbers as they are written shortest, text as it is."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def merged(base: Json, changes: Mapping[str, Any]) -> Json:
+    """Returns `base` with `changes`: tables are merged, everything else is replaced."""
+    result = dict(base)
+    for name, value in changes.items():
+        both = isinstance(value, Mapping) and isinstance(result.get(name), dict)
+        result[name] = merged(result[name], value) if both else value
+    return result
+
+
+def _cell(table: Mapping[str, object]) -> dict[str, str]:
+    return {axis: label_of(label) for axis, label in table.items()}
+
+
+def _numbered(table: Json) -> Json:
+    """Returns the table with its number as text: figures may be called `8a`."""
+    return {**table, **({"number": label_of(table["number"])} if "number" in table else {})}
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _nested(keys: list[str], value: object) -> Json:
+    """Returns tables within tables that hold `value` under these keys."""
+    nested: Any = value
+    for key in reversed(keys):
+        nested = {key: nested}
+    return dict(nested)

@@ -1,0 +1,299 @@
+"""From what was measured to a claim's judgements, a table's cells and a figure's curves."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from math import inf
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from mousehole.errors import MouseholeError
+from numpy.typing import NDArray
+
+from papers.definition import (
+    Cell,
+    Claim,
+    Definition,
+    FigureItem,
+    Json,
+    Open,
+    Panel,
+    TableItem,
+    Trial,
+    Value,
+    read_toml,
+)
+from papers.judge import Judgement, Word, judge_band, judge_exact, judge_order, worst
+from papers.runs import Measured, Request, Runs
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One judgement of a claim, with what it is about."""
+
+    label: str
+    """The labels of `each`, or the two neighbours of an order; empty if the claim is judged once."""
+    published: tuple[float, float] | None
+    """The published value or range, without its tolerance; both ends are equal for a single number."""
+    judgement: Judgement
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with all its judgements."""
+
+    claim: Claim
+    checks: Sequence[Check]
+    fitted: tuple[str, ...] = ()
+    """The open parameters whose value was chosen while looking at this claim."""
+
+    @property
+    def word(self) -> Word | None:
+        """Returns the word for the whole claim: that of its worst part."""
+        if self.claim.kind == "lost":
+            return Word.LOST
+        return worst([check.judgement.word for check in self.checks])
+
+
+class Published:
+    """The numbers of published.toml; notes which of them were read."""
+
+    def __init__(self, path: Path) -> None:
+        self.numbers = read_toml(path) if path.exists() else {}
+        self.read: set[str] = set()
+
+    def find(self, key: str, labels: Cell) -> Any:
+        """Returns the entry that the dotted key leads to, None if there is none.
+
+        `{axis}` in the key stands for the label of that axis; a label may itself have dots.
+        """
+        found: Any = self.numbers
+        path = []
+        for part in key.split("."):
+            name = part.format_map(labels) if "{" in part else part
+            path.append(name)
+            found = found.get(name) if isinstance(found, dict) else None
+            if found is None:
+                return None
+        self.read.add("\0".join(path))
+        return found
+
+    def unread(self) -> list[str]:
+        """Returns the keys of all entries that nothing has read, themselves or as a part of another."""
+
+        def leaves(table: Json, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+            for name, value in table.items():
+                if isinstance(value, dict):
+                    yield from leaves(value, (*path, name))
+                else:
+                    yield (*path, name)
+
+        def is_read(path: tuple[str, ...]) -> bool:
+            return any("\0".join(path[: n + 1]) in self.read for n in range(len(path)))
+
+        return [".".join(path) for path in leaves(self.numbers, ()) if not is_read(path)]
+
+
+@dataclass
+class Evaluator:
+    """Evaluates the items of one paper on its runs."""
+
+    definition: Definition
+    published: Published
+    quantities: ModuleType
+    runs: Runs
+    _trial: Trial | None = field(default=None)
+
+    def requests(self, value: Value, grid: str, labels: Cell) -> list[Request]:
+        """Returns the cells that a value needs; `labels` are those of the row or of `each`."""
+        cells = [value.of, *([value.against] if value.against is not None else []), *value.also]
+        first = cells[0]
+        return [self._request(grid, labels, first, {} if cell is first else cell) for cell in cells]
+
+    def values(self, value: Value, grid: str, labels: Cell) -> NDArray[np.float64]:
+        """Returns the value of every replication; arrays of arrays where the value is an array."""
+        measured = [self.runs.of(request) for request in self.requests(value, grid, labels)]
+        per_run = zip(*measured, strict=True)
+        return np.array([self._value(value, cells) for cells in per_run], np.float64)
+
+    def claim_requests(self, claim: Claim) -> list[Request]:
+        """Returns all cells that a claim needs."""
+        if not claim.grid:
+            return []
+        return [
+            request
+            for labels in self.combinations(claim)
+            for cell in claim.order or ({},)
+            for request in self.requests(claim.spec, claim.grid, {**labels, **cell})
+        ]
+
+    def combinations(self, claim: Claim) -> list[dict[str, str]]:
+        """Returns the labels of `each` in all combinations that the claim speaks of."""
+        if not claim.each:
+            return [{}]
+        axes = self.definition.grids[claim.grid].axes
+        every = [
+            dict(zip(claim.each, labels, strict=True)) for labels in product(*(axes[name] for name in claim.each))
+        ]
+        return [labels for labels in every if not any(cell.items() <= labels.items() for cell in claim.skip)]
+
+    def judged(self, claim: Claim) -> Judged:
+        """Returns the claim with its judgements."""
+        fitted = tuple(one.name for one in self.definition.opens if claim.id in one.fitted)
+        if claim.kind == "lost":
+            return Judged(claim, [], fitted)
+        checks = [check for labels in self.combinations(claim) for check in self._checks(claim, labels)]
+        return Judged(claim, checks, fitted)
+
+    def under(self, trial: Trial) -> "Evaluator":
+        """Returns an evaluator that makes the change of a trial in every scenario."""
+        return Evaluator(self.definition, self.published, self.quantities, self.runs, trial)
+
+    def trials(self, claim: str) -> list[tuple[Open, Trial]]:
+        """Returns the trials that concern a claim."""
+        return [
+            (one, trial)
+            for one in self.definition.opens
+            if claim in (*one.fitted, *one.claims)
+            for trial in one.tried
+        ]
+
+    def table_requests(self, table: TableItem) -> list[Request]:
+        """Returns all cells that a table needs."""
+        return [
+            request
+            for labels in rows_of(table)
+            for column in table.columns
+            for request in self.requests(column.spec, table.grid, labels)
+        ]
+
+    def figure_requests(self, figure: FigureItem) -> list[Request]:
+        """Returns all cells that a figure needs."""
+        return [
+            request
+            for panel in figure.panels
+            for name in figure.names
+            for labels in self.along(figure, panel, name)
+            for request in self.requests(panel_value(panel), figure.grid, labels)
+        ]
+
+    def along(self, figure: FigureItem, panel: Panel, name: str) -> list[dict[str, str]]:
+        """Returns the labels of each point of a curve: one for all, or one for each label of the axis `x`."""
+        fixed = {**figure.of, **panel.of, figure.curves: name}
+        axes = self.definition.grids[figure.grid].axes
+        return [{**fixed, panel.x: label} for label in axes[panel.x]] if panel.x in axes else [fixed]
+
+    @cached_property
+    def _functions(self) -> Mapping[str, Any]:
+        return {name: one for name, one in vars(self.quantities).items() if callable(one)}
+
+    def _request(self, grid: str, *cells: Cell) -> Request:
+        trial = self._trial
+        if trial is None:
+            return self.runs.request(grid, *cells)
+        return self.runs.request(grid, *cells, trial=trial.name, change=trial.change)
+
+    def _value(self, value: Value, cells: Sequence[Measured]) -> Any:
+        function = self._functions.get(value.value)
+        if function is not None and not value.change:
+            return function(*cells, **value.args)
+        if function is not None:
+            single = [function(cell, **value.args) for cell in cells]
+        else:
+            single = [self._field(value, cell) for cell in cells]
+        return changed(value.change, *single) if value.change else single[0]
+
+    def _field(self, value: Value, measured: Measured) -> Any:
+        if value.value not in measured:
+            raise MouseholeError(
+                f'paper {self.definition.name}: "{value.value}" is neither measured nor a function of '
+                f"quantities.py; measured are {', '.join(measured)}"
+            )
+        return measured[value.value]
+
+    def _checks(self, claim: Claim, labels: Mapping[str, str]) -> Iterator[Check]:
+        name = ", ".join(labels.values())
+        if claim.kind == "order":
+            yield from self._order_checks(claim, labels, name)
+            return
+        published = self._published(claim, labels)
+        least, most, unclear, inside = band(claim, published)
+        if not claim.grid:
+            value = float(self._functions[claim.value](**claim.args))
+            yield Check(name, published, judge_exact(value, least, most))
+            return
+        values = self.values(claim.spec, claim.grid, labels)
+        if claim.kind == "exact":
+            yield Check(name, published, judge_exact(float(values[0]), least, most))
+            return
+        yield Check(name, published, judge_band(values, least, most, unclear, inside))
+
+    def _order_checks(self, claim: Claim, labels: Mapping[str, str], name: str) -> Iterator[Check]:
+        values = [self.values(claim.spec, claim.grid, {**labels, **cell}) for cell in claim.order]
+        steps = [after - before for before, after in zip(values, values[1:], strict=False)]
+        for place, judgement in enumerate(judge_order(steps)):
+            before, after = (", ".join(cell.values()) for cell in claim.order[place : place + 2])
+            yield Check(": ".join(filter(None, [name, f"{before} < {after}"])), None, judgement)
+
+    def _published(self, claim: Claim, labels: Cell) -> tuple[float, float] | None:
+        given = claim.published
+        if isinstance(given, str):
+            found = self.published.find(given, {**claim.of, **labels})
+            if found is None:
+                raise MouseholeError(
+                    f'paper {self.definition.name}: claim {claim.id}: published.toml has no "{given}" for '
+                    f"{', '.join(labels.values()) or 'it'}"
+                )
+            given = found
+        return None if given is None else ends(given)
+
+
+def ends(value: Any) -> tuple[float, float]:
+    """Returns both ends of a published range, which are equal for a number."""
+    if isinstance(value, int | float):
+        return float(value), float(value)
+    low, high = value
+    return float(low), float(high)
+
+
+def band(claim: Claim, published: tuple[float, float] | None) -> tuple[float, float, Word, Word]:
+    """Returns where the expectation must lie, the word if the interval is too wide, and the word if it lies there."""
+    if claim.kind == "sign":
+        least, most = (0.0, inf) if claim.sign == "+" else (-inf, 0.0)
+        return least, most, Word.NOT_TOLD_APART, Word.AGREES
+    if claim.kind == "equivalent":
+        return -claim.margin, claim.margin, Word.COMPATIBLE, Word.EQUIVALENT
+    if claim.kind == "bound":
+        least = -inf if claim.least is None else claim.least
+        most = inf if claim.most is None else claim.most
+        return least, most, Word.COMPATIBLE, Word.AGREES
+    if published is None:
+        raise MouseholeError(f'claim {claim.id}: kind {claim.kind} needs "published"')
+    low, high = published
+    if claim.kind == "factor":
+        return low / claim.factor, high * claim.factor, Word.COMPATIBLE, Word.AGREES
+    slack_low, slack_high = (claim.margin + claim.tolerance * abs(end) for end in published)
+    return low - slack_low, high + slack_high, Word.COMPATIBLE, Word.AGREES
+
+
+def changed(change: str, one: Any, other: Any) -> Any:
+    """Returns how `one` compares with `other`."""
+    if change == "difference":
+        return one - other
+    ratio = np.divide(one, other)
+    return {"ratio": ratio, "relative": ratio - 1, "reduction": 1 - ratio}[change]
+
+
+def rows_of(table: TableItem) -> list[dict[str, str]]:
+    """Returns the labels of each row of a table."""
+    return [dict(zip(table.rows, labels, strict=True)) for labels in product(*table.rows.values())]
+
+
+def panel_value(panel: Panel) -> Value:
+    """Returns the value that a panel draws."""
+    return Value(value=panel.value, against=panel.against, change=panel.change, args=panel.args)

@@ -1,0 +1,213 @@
+"""What a paper's items yield: headings, tables, claims with their words, pictures; as text and as JSON."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from rich import box
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from papers.judge import Word
+
+STYLES: dict[str | None, str] = {
+    Word.AGREES: "green",
+    Word.EQUIVALENT: "green",
+    Word.COMPATIBLE: "yellow",
+    Word.NOT_TOLD_APART: "yellow",
+    Word.DIFFERS: "red",
+}
+
+
+@dataclass(frozen=True)
+class Heading:
+    """How the items were run."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose first columns hold labels and whose other columns hold numbers."""
+
+    number: str
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    labels: int
+    """How many columns hold labels."""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One judgement of a claim."""
+
+    label: str
+    published: str
+    ours: str
+    word: Word | None
+    p_value: float
+    """Adjusted by Holm's procedure over what was judged together; NaN where the word is not definite."""
+    mean: float
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True)
+class ClaimPart:
+    """A statement of the paper with the word for it."""
+
+    paper: str
+    id: str
+    part: str
+    place: str
+    says: str
+    kind: str
+    word: Word | None
+    lines: Sequence[Line]
+    fitted: Sequence[str]
+    """Open parameters whose value was chosen while looking at this claim: then it is no evidence."""
+    cause: str
+    note: str
+
+
+@dataclass(frozen=True)
+class TrialPart:
+    """What becomes of a claim when an open parameter has another value."""
+
+    id: str
+    open: str
+    trial: str
+    lines: Sequence[Line]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure that was written to a file."""
+
+    number: str
+    title: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How many claims have which word."""
+
+    text: str
+
+
+Part = Heading | Table | ClaimPart | TrialPart | Picture | Summary
+
+
+def show(console: Console, part: Part) -> None:
+    """Prints one part."""
+    match part:
+        case Heading(text) | Summary(text):
+            console.print(Text(text, style="dim"))
+        case Table():
+            console.print(_rich(part))
+        case ClaimPart():
+            console.print(_claim(part))
+        case TrialPart():
+            console.print(_trial(part))
+        case Picture():
+            console.print(f"wrote {part.path}", highlight=False)
+
+
+def as_json(part: Part) -> str:
+    """Returns one part as a line of JSON; `part` names its kind, and NaN and infinity become null."""
+    kind = type(part).__name__.removesuffix("Part").lower()
+    fields = {name: _plain(value) for name, value in asdict(part).items()}
+    return json.dumps({"kind": kind, **{f"claim_{k}" if k == "kind" else k: v for k, v in fields.items()}},
+                      ensure_ascii=False)  # fmt: skip
+
+
+def word_text(word: Word | None) -> str:
+    """Returns the word, or why there is none."""
+    return "no word" if word is None else word.value
+
+
+def _claim(part: ClaimPart) -> Group:
+    head = Text.assemble(
+        (f"{part.id}{' ' + part.part if part.part else ''}".ljust(6), "bold"),
+        " ",
+        (word_text(part.word), STYLES.get(part.word, "")),
+        *([(" (fitted)", "yellow")] if part.fitted else []),
+        f"  {part.place}: {part.says}",
+    )
+    rows = [Padding(head, (0, 0, 0, 0))]
+    if part.lines:
+        rows.append(Padding(_lines(part.lines), (0, 0, 0, 7)))
+    if part.fitted:
+        rows.append(Padding(Text(f"chosen while looking at it: {', '.join(part.fitted)}", style="dim"), (0, 0, 0, 7)))
+    rows += [
+        Padding(Text(f"{name}{text}", style="dim"), (0, 0, 0, 7))
+        for name, text in (("", part.note), ("why: " if part.word == Word.DIFFERS else "", part.cause))
+        if text
+    ]
+    return Group(*rows)
+
+
+def _trial(part: TrialPart) -> Padding:
+    table = RichTable.grid(padding=(0, 2))
+    for line in part.lines:
+        table.add_row(
+            Text(f"{part.open}: {part.trial}" + (f", {line.label}" if line.label else ""), style="dim"),
+            line.ours,
+            Text(word_text(line.word), style=STYLES.get(line.word, "")),
+        )
+    return Padding(table, (0, 0, 0, 7))
+
+
+def _lines(lines: Sequence[Line]) -> RichTable:
+    table = RichTable.grid(padding=(0, 2))
+    for line in lines:
+        cells = [Text(line.label)] if any(one.label for one in lines) else []
+        cells.append(Text(f"published {line.published}" if line.published else ""))
+        cells.append(Text(f"ours {line.ours}"))
+        if len(lines) > 1:
+            cells.append(Text(word_text(line.word), style=STYLES.get(line.word, "")))
+        adjusted = line.p_value
+        cells.append(Text(f"Holm p {adjusted:.2g}" if adjusted == adjusted else "", style="dim"))
+        table.add_row(*cells)
+    return table
+
+
+def _rich(part: Table) -> RichTable:
+    shown = RichTable(
+        title=Text(part.title, style="bold"),
+        title_justify="left",
+        box=box.SIMPLE,
+        pad_edge=False,
+        caption=Text(part.note) if part.note else None,
+        caption_justify="left",
+    )
+    for position, column in enumerate(part.columns):
+        shown.add_column(column, justify="left" if position < part.labels else "right")
+    for row in part.rows:
+        shown.add_row(*[Text(cell) for cell in row])
+    return shown
+
+
+def _plain(value: object) -> object:
+    """Returns the value with paths as text and with None for what is no finite number."""
+    match value:
+        case StrEnum():
+            return value.value
+        case dict():
+            return {name: _plain(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_plain(one) for one in value]
+        case Path():
+            return str(value)
+        case float() if not math.isfinite(value):
+            return None
+    return value

@@ -1,0 +1,224 @@
+"""Runs the cells of a paper's grids, each once, and keeps what was measured for the next time.
+
+What is kept is found by the scenario, the replication, the engine's build and the source of the measure, so
+that a changed engine, scenario or measure is run afresh.
+"""
+
+import hashlib
+import inspect
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from mousehole.errors import MouseholeError
+from mousehole.estimate import cost_text, estimated_run, fitting_jobs, lengths_s, require_memory
+from mousehole.manifest import engine_digest
+from mousehole.memory import available_bytes
+from mousehole.pool import RunResult, default_jobs, run_all
+from mousehole.progress import Reporter, Silent
+from mousehole.scenario import filled
+from numpy.typing import NDArray
+
+from papers.definition import Cell, Definition, Grid, Json, Length, merged, read_toml
+
+Measured = Mapping[str, NDArray[np.float64]]
+"""What is measured of one run: arrays by name; a single number is an array of no dimension."""
+Measure = Callable[[RunResult], Mapping[str, Any]]
+Key = tuple[str, tuple[tuple[str, str], ...], str]
+"""A grid, its labels in the order of its axes, and the name of the trial ("" for none)."""
+
+WORTH_ESTIMATING_S = 200_000.0
+"""Simulated seconds of all runs from which on their cost is estimated before they begin."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A cell whose runs are wanted; `change` is what a trial changes in its scenario."""
+
+    grid: str
+    cell: tuple[tuple[str, str], ...]
+    trial: str = ""
+    change: Json = field(default_factory=dict, compare=False, hash=False)
+
+    @property
+    def key(self) -> Key:
+        """Returns what the runs are found by."""
+        return (self.grid, self.cell, self.trial)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How a paper is run; None stands for the paper's own number."""
+
+    full: bool = False
+    seeds: int | None = None
+    jobs: int | None = None
+    cache: Path | None = None
+    """The folder of what was measured before; None runs everything afresh."""
+    reporter: Reporter = field(default_factory=Silent)
+
+
+class Runs:
+    """The runs of one paper that have been wanted so far."""
+
+    def __init__(self, definition: Definition, folder: Path, measures: ModuleType, options: Options) -> None:
+        self._definition, self._folder, self._measures = definition, folder, measures
+        self._options = options
+        self._done: dict[Key, list[Measured]] = {}
+        self.made, self.kept = 0, 0
+        """Runs that were made, and runs whose measures were found in the cache."""
+
+    @property
+    def length(self) -> Length:
+        """Returns the length that was chosen."""
+        return self._definition.full if self._options.full else self._definition.quick
+
+    def replications(self, grid: str) -> int:
+        """Returns how many replications a grid's cells have."""
+        usual = self._definition.grids[grid].replications if not self._options.full else None
+        return self._options.seeds or usual or self.length.replications
+
+    def request(self, grid: str, *cells: Cell, trial: str = "", change: Json | None = None) -> Request:
+        """Returns the request for the cell that the labels given add up to; later ones replace earlier ones.
+
+        An axis without a label has only one. Raises `MouseholeError` if it has more.
+        """
+        axes, labels = self._definition.grids[grid].axes, {}
+        for cell in cells:
+            labels.update(cell)
+        for axis, known in axes.items():
+            if axis not in labels and len(known) != 1:
+                raise MouseholeError(
+                    f"paper {self._definition.name}: grid {grid}: which {axis} is meant? There are {', '.join(known)}"
+                )
+        chosen = tuple((axis, labels.get(axis, known[0])) for axis, known in axes.items())
+        return Request(grid, chosen, trial, change or {})
+
+    def run(self, requests: Iterable[Request]) -> None:
+        """Runs what was not run before, in all replications."""
+        wanted: dict[tuple[Key, int], tuple[Json, Path | None, Measure]] = {}
+        for request in dict.fromkeys(requests):
+            if request.key not in self._done:
+                self._done[request.key] = []
+                wanted |= self._tasks(request)
+        found = {task: self._load(place) for task, (_, place, _) in wanted.items()}
+        missing = {task: wanted[task] for task, measured in found.items() if measured is None}
+        self.kept += len(wanted) - len(missing)
+        self.made += len(missing)
+        found |= self._made(missing)
+        for (key, _), measured in found.items():
+            assert measured is not None
+            self._done[key].append(measured)
+
+    def of(self, request: Request) -> Sequence[Measured]:
+        """Returns what was measured in the request's replications, in their order."""
+        if request.key not in self._done:
+            self.run([request])
+        return self._done[request.key]
+
+    def scenario(self, request: Request) -> Json:
+        """Returns the scenario of a cell, without the number of the replication."""
+        grid = self._definition.grids[request.grid]
+        scenario = merged(read_toml(self._folder / "scenarios" / f"{grid.scenario}.toml"), self.length.scenario)
+        changes = [grid.change, grid.full if self._options.full else grid.quick]
+        changes += [self._definition.axes[axis][label] for axis, label in request.cell]
+        for change in (*changes, request.change):
+            scenario = merged(scenario, change)
+        build = getattr(self._measures, grid.build) if grid.build else None
+        return build(scenario, dict(request.cell)) if build else scenario
+
+    def _tasks(self, request: Request) -> dict[tuple[Key, int], tuple[Json, Path | None, Measure]]:
+        grid = self._definition.grids[request.grid]
+        scenario, measure = self.scenario(request), self._measure(grid)
+        tasks = {}
+        for number in range(self.replications(request.grid)):
+            one = {**scenario, "replication": number}
+            tasks[request.key, number] = (one, self._place(one, measure), measure)
+        return tasks
+
+    def _measure(self, grid: Grid) -> Measure:
+        measure: Measure = getattr(self._measures, grid.measure)
+        return measure
+
+    def _place(self, scenario: Json, measure: Measure) -> Path | None:
+        if self._options.cache is None:
+            return None
+        text = json.dumps(scenario, sort_keys=True, separators=(",", ":"))
+        digest = hashlib.sha256(
+            "\0".join([engine_digest(), measure.__name__, _source(self._measures), text]).encode()
+        ).hexdigest()
+        return self._options.cache / self._definition.name / f"{digest[:40]}.npz"
+
+    def _load(self, place: Path | None) -> Measured | None:
+        if place is None or not place.exists():
+            return None
+        try:
+            with np.load(place, allow_pickle=False) as stored:
+                return {name: stored[name] for name in stored.files}
+        except (OSError, ValueError, EOFError):
+            return None  # cut short when it was written: run again
+
+    def _made(
+        self, missing: Mapping[tuple[Key, int], tuple[Json, Path | None, Measure]]
+    ) -> dict[tuple[Key, int], Measured | None]:
+        """Runs these scenarios; each one's measures are kept as soon as it is over."""
+        if not missing:
+            return {}
+        by_measure: dict[Measure, dict[tuple[Key, int], Json]] = {}
+        for task, (scenario, _, measure) in missing.items():
+            by_measure.setdefault(measure, {})[task] = scenario
+        done: dict[tuple[Key, int], Measured | None] = {}
+        jobs = self._announced([scenario for scenario, _, _ in missing.values()])
+        for measure, scenarios in by_measure.items():
+
+            def keep(task: tuple[Key, int], so_far: dict[tuple[Key, int], Measured]) -> None:
+                _store(missing[task][1], so_far[task])
+
+            def reduce(result: RunResult, measure: Measure = measure) -> Measured:
+                return {name: np.asarray(value, np.float64) for name, value in measure(result).items()}
+
+            done |= run_all(scenarios, reduce, self._options.reporter, jobs, settle=keep)
+        return done
+
+    def _announced(self, scenarios: Sequence[Json]) -> int:
+        """Reports time and memory if the runs are many or long; returns how many to have at once."""
+        jobs = self._options.jobs
+        first = filled(max(scenarios, key=lambda one: sum(lengths_s(filled(one)))))
+        if len(scenarios) * sum(lengths_s(first)) < WORTH_ESTIMATING_S:
+            return jobs or default_jobs()
+        needed = estimated_run(first, None, len(scenarios))
+        require_memory(needed, available_bytes())
+        at_once = fitting_jobs(needed, jobs, available_bytes())
+        self._options.reporter.say(f"{len(scenarios)} runs, {cost_text(needed, at_once)} at most")
+        return at_once
+
+
+def default_cache() -> Path:
+    """Returns the folder in which measures are kept: `$XDG_CACHE_HOME/mousehole/papers`, by default in ~/.cache."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "mousehole" / "papers"
+
+
+def _store(place: Path | None, measured: Measured) -> None:
+    """Writes the measures of one run, whole or not at all; a full or read-only disk only costs the next run time."""
+    if place is None:
+        return
+    part = place.with_name(f"{place.stem}.{os.getpid()}.part")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as stream:
+            np.savez_compressed(stream, allow_pickle=False, **measured)
+        part.replace(place)
+    except OSError:
+        part.unlink(missing_ok=True)
+
+
+@cache
+def _source(module: ModuleType) -> str:
+    return inspect.getsource(module)
