@@ -20,14 +20,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--full", action="store_true")
-    parser.add_argument("--no-cache", action="store_true")
+    parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--pictures", type=Path, default=Path())
     given = parser.parse_args(arguments)
     wanted = paper.Wanted(
         table=given.table, figure=given.figure, claim=given.claim, tried=given.tried, pictures=given.pictures
     )
-    cache = None if given.no_cache else default_cache()
-    options = Options(full=given.full, seeds=given.seeds, jobs=given.jobs, cache=cache)
+    options = Options(
+        full=given.full, seeds=given.seeds, jobs=given.jobs, cache=default_cache(), fresh=given.fresh
+    )
     for part in paper.find(given.paper).reproduce(wanted, options):
         print(as_json(part), flush=True)
     return 0

@@ -109,7 +109,7 @@ class Open:
     taken: str
     why: str
     fitted: tuple[str, ...] = ()
-    """Claims that were looked at when the value was chosen: the choice is a reading, and they are no evidence."""
+    """Claims that were looked at when the value was chosen: they are no evidence then."""
     claims: tuple[str, ...] = ()
     """Claims that each trial is repeated for, besides those fitted."""
     tried: tuple[Trial, ...] = ()

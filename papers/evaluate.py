@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from math import inf
 from pathlib import Path
 from types import ModuleType
@@ -138,7 +138,8 @@ class Evaluator:
             return [{}]
         axes = self.definition.grids[claim.grid].axes
         every = [
-            dict(zip(claim.each, labels, strict=True)) for labels in product(*(axes[name] for name in claim.each))
+            dict(zip(claim.each, labels, strict=True))
+            for labels in product(*(axes[name] for name in claim.each))
         ]
         return [labels for labels in every if not any(cell.items() <= labels.items() for cell in claim.skip)]
 
@@ -235,7 +236,7 @@ class Evaluator:
 
     def _order_checks(self, claim: Claim, labels: Mapping[str, str], name: str) -> Iterator[Check]:
         values = [self.values(claim.spec, claim.grid, {**labels, **cell}) for cell in claim.order]
-        steps = [after - before for before, after in zip(values, values[1:], strict=False)]
+        steps = [after - before for before, after in pairwise(values)]
         for place, judgement in enumerate(judge_order(steps)):
             before, after = (", ".join(cell.values()) for cell in claim.order[place : place + 2])
             yield Check(": ".join(filter(None, [name, f"{before} < {after}"])), None, judgement)
@@ -262,7 +263,9 @@ def ends(value: Any) -> tuple[float, float]:
 
 
 def band(claim: Claim, published: tuple[float, float] | None) -> tuple[float, float, Word, Word]:
-    """Returns where the expectation must lie, the word if the interval is too wide, and the word if it lies there."""
+    """Returns the ends between which the expectation must lie, the word for an interval that reaches over one
+    of them, and the word for an interval between them.
+    """
     if claim.kind == "sign":
         least, most = (0.0, inf) if claim.sign == "+" else (-inf, 0.0)
         return least, most, Word.NOT_TOLD_APART, Word.AGREES

@@ -13,9 +13,7 @@ Floats = NDArray[np.float64]
 PACKET_BYTES = 1000
 SHORT = 15
 """Packets of the longest short flow (section 3.1)."""
-EDGES = np.unique(
-    np.concatenate([np.arange(1, 21), np.round(np.geomspace(21, 1250, 32)).astype(np.int64)])
-)
+EDGES = np.unique(np.concatenate([np.arange(1, 21), np.round(np.geomspace(21, 1250, 32)).astype(np.int64)]))
 """Objects are averaged by size: whole packets up to 20, then steps of 14 %; the first of each, in packets."""
 
 

@@ -27,7 +27,7 @@ def reduction_at(run: Measured, baseline: Measured, packets: int) -> float:
 
 
 def std_ratio(run: Measured, baseline: Measured) -> float:
-    """Returns the standard deviation of short flows' latency over the baseline's, both averaged over sizes."""
+    """Returns the standard deviation of latency over the baseline's, both averaged over the short sizes."""
     return float(np.nanmean(run["std_s"][SIZES]) / np.nanmean(baseline["std_s"][SIZES]))
 
 
