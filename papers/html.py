@@ -161,7 +161,7 @@ def _claim_group(paper: Reported, name: str, parts: Sequence[ClaimPart]) -> str:
 def _claim(part: ClaimPart) -> str:
     fitted = f' <span class="open">fitted ({escape(", ".join(part.fitted))})</span>' if part.fitted else ""
     head = (
-        f"<p><strong>{escape(part.id)}{escape(' ' + part.part if part.part else '')}</strong> "
+        f"<p><strong>{escape(part.id)}</strong> "
         f'<span class="word {_class(part.word)}">{_sign(part.word)} {word_text(part.word)}</span>{fitted} · '
         f'{escape(part.says)} <span class="dim">({escape(part.place)})</span></p>'
     )

@@ -23,8 +23,8 @@ STYLES: dict[str | None, str] = {
     Word.DIFFERS: "red",
 }
 
-NAME_WIDTH = 12
-"""Columns of the terminal for the id and part of a claim."""
+NAME_WIDTH = 5
+"""Columns of the terminal for the id of a claim."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def _claim(part: ClaimPart) -> RichTable:
         rows.append(Text(f"chosen while looking at it: {', '.join(part.fitted)}", style="dim"))
     why = "why: " if part.word == Word.DIFFERS else ""
     rows += [Text(text, style="dim") for text in (part.note, part.cause and why + part.cause) if text]
-    return _beside(Text(f"{part.id} {part.part}".rstrip(), style="bold"), Group(*rows))
+    return _beside(Text(part.id, style="bold"), Group(*rows))
 
 
 def _beside(name: Text, content: RenderableType) -> RichTable:

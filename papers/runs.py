@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -69,11 +69,11 @@ class Options:
 
 @dataclass(frozen=True)
 class Task:
-    """One run: its scenario, where its measures are kept (None: nowhere), and the measure."""
+    """One run: its scenario, its measure, and the digest by which what is measured is found."""
 
     scenario: Json
-    place: Path | None
     measure: Measure
+    digest: str
 
 
 Number = tuple[Key, int]
@@ -125,13 +125,13 @@ class Runs:
             if request.key not in self._done:
                 self._done[request.key] = []
                 wanted |= self._tasks(request)
-        kept = {number: self._load(task.place) for number, task in wanted.items()}
-        made = self._made({number: task for number, task in wanted.items() if kept[number] is None})
-        self.kept += len(wanted) - len(made)
+        tasks = {task.digest: task for task in wanted.values()}
+        known = {digest: found for digest in tasks if (found := self._load(digest)) is not None}
+        made = self._made([task for digest, task in tasks.items() if digest not in known])
+        self.kept += len(known)
         self.made += len(made)
-        for number in wanted:
-            measured = made.get(number, kept[number])
-            self._done[number[0]].append(cast("Measured", measured))
+        for (key, _), task in wanted.items():
+            self._done[key].append((known | made)[task.digest])
 
     def of(self, request: Request) -> Sequence[Measured]:
         """Returns what was measured in the request's replications, in their order."""
@@ -159,18 +159,21 @@ class Runs:
         tasks = {}
         for number in range(self.replications(request.grid)):
             one = {**scenario, "replication": number}
-            tasks[request.key, number] = Task(one, self._place(one, measure), measure)
+            tasks[request.key, number] = Task(one, measure, self._digest(one, measure))
         return tasks
 
-    def _place(self, scenario: Json, measure: Measure) -> Path | None:
-        if self._options.cache is None:
-            return None
+    def _digest(self, scenario: Json, measure: Measure) -> str:
+        """Returns what a run is found by: engine, measure and scenario, the replication included."""
         text = json.dumps(scenario, sort_keys=True, separators=(",", ":"))
         known = "\0".join([engine_digest(), measure.__name__, _source(self._measures), text])
-        digest = hashlib.sha256(known.encode()).hexdigest()
-        return self._options.cache / self._definition.name / f"{digest[:40]}.npz"
+        return hashlib.sha256(known.encode()).hexdigest()[:40]
 
-    def _load(self, place: Path | None) -> Measured | None:
+    def _place(self, digest: str) -> Path | None:
+        folder = self._options.cache
+        return None if folder is None else folder / self._definition.name / f"{digest}.npz"
+
+    def _load(self, digest: str) -> Measured | None:
+        place = self._place(digest)
         if place is None or self._options.fresh or not place.exists():
             return None
         try:
@@ -179,22 +182,20 @@ class Runs:
         except (OSError, ValueError, EOFError, BadZipFile):
             return None  # cut short when it was written: run again
 
-    def _made(self, tasks: Mapping[Number, Task]) -> dict[Number, Measured]:
+    def _made(self, tasks: Sequence[Task]) -> dict[str, Measured]:
         """Runs these; each one's measures are kept as soon as it is over."""
         if not tasks:
             return {}
-        jobs = self._announced([task.scenario for task in tasks.values()])
-        done: dict[Number, Measured] = {}
-        for measure in dict.fromkeys(task.measure for task in tasks.values()):
-            scenarios = {number: task.scenario for number, task in tasks.items() if task.measure is measure}
-            done |= run_all(
-                scenarios,
-                partial(_reduced, measure),
-                self._options.reporter,
-                jobs,
-                settle=partial(_keep, tasks),
-            )
+        jobs = self._announced([task.scenario for task in tasks])
+        done: dict[str, Measured] = {}
+        for measure in dict.fromkeys(task.measure for task in tasks):
+            scenarios = {task.digest: task.scenario for task in tasks if task.measure is measure}
+            reduce = partial(_reduced, measure)
+            done |= run_all(scenarios, reduce, self._options.reporter, jobs, settle=self._keep)
         return done
+
+    def _keep(self, digest: str, done: dict[str, Measured]) -> None:
+        _store(self._place(digest), done[digest])
 
     def _announced(self, scenarios: Sequence[Json]) -> int:
         """Reports time and memory if the runs are many or long; returns how many to have at once."""
@@ -217,10 +218,6 @@ def default_cache() -> Path:
 
 def _reduced(measure: Measure, result: RunResult) -> Measured:
     return {name: np.asarray(value, np.float64) for name, value in measure(result).items()}
-
-
-def _keep(tasks: Mapping[Number, Task], number: Number, done: dict[Number, Measured]) -> None:
-    _store(tasks[number].place, done[number])
 
 
 def _store(place: Path | None, measured: Measured) -> None:

@@ -277,7 +277,7 @@ def test_output__keeps_and_reuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_programs__are_there() -> None:
     modules = [command[2] for command in page.PROGRAMS.values() if command[0] == sys.executable]
-    assert len(modules) == 6
+    assert len(modules) == 5
     for module in modules:
         path = ROOT / module.replace(".", "/")
         assert path.with_suffix(".py").exists() or (path / "__main__.py").exists()
