@@ -109,10 +109,7 @@ class Open:
     taken: str
     why: str
     fitted: tuple[str, ...] = ()
-    """Claims that were looked at when the value was chosen: they are no evidence then.
-
-    An entry is an id, or an id and a pattern for the part, such as `S16 *S-SFD*`.
-    """
+    """Claims that were looked at when the value was chosen: they are no evidence then."""
     claims: tuple[str, ...] = ()
     """Claims that each trial is repeated for, besides those fitted."""
     tried: tuple[Trial, ...] = ()
@@ -333,7 +330,7 @@ class _Reader:
         ids = [claim.id for claim in definition.claims]
         for one in definition.opens:
             for claim in (*one.fitted, *one.claims):
-                self._known(claim.split()[0], ids, "claim", f"open {one.name}")
+                self._known(claim, ids, "claim", f"open {one.name}")
 
     def _table(self, table: Json, grids: Mapping[str, Grid]) -> TableItem:
         where = f"table {table.get('number', '?')}"

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import pairwise, product
 from math import inf
@@ -146,7 +145,7 @@ class Evaluator:
 
     def judged(self, claim: Claim) -> Judged:
         """Returns the claim with its judgements."""
-        fitted = tuple(one.name for one in self.definition.opens if speaks_of(one.fitted, claim))
+        fitted = tuple(one.name for one in self.definition.opens if claim.id in one.fitted)
         if claim.kind == "lost":
             return Judged(claim, [], fitted)
         checks = [check for labels in self.combinations(claim) for check in self._checks(claim, labels)]
@@ -161,7 +160,7 @@ class Evaluator:
         return [
             (one, trial)
             for one in self.definition.opens
-            if any(entry.split()[0] == claim for entry in (*one.fitted, *one.claims))
+            if claim in (*one.fitted, *one.claims)
             for trial in one.tried
         ]
 
@@ -253,12 +252,6 @@ class Evaluator:
                 )
             given = found
         return None if given is None else ends(given)
-
-
-def speaks_of(entries: Sequence[str], claim: Claim) -> bool:
-    """Says whether one of the entries is the claim's id, or a pattern that its id and part fit."""
-    name = f"{claim.id} {claim.part}"
-    return any(entry == claim.id or fnmatchcase(name, entry) for entry in entries)
 
 
 def ends(value: Any) -> tuple[float, float]:
