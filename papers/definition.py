@@ -80,6 +80,11 @@ class Claim:
     """How the statement is read where that is not obvious, or why nothing can be compared."""
 
     @property
+    def name(self) -> str:
+        """Returns the id with the name of the part, if it has one."""
+        return f"{self.id} {self.part}".rstrip()
+
+    @property
     def spec(self) -> Value:
         """Returns the value that is judged."""
         return Value(
@@ -109,10 +114,21 @@ class Open:
     taken: str
     why: str
     fitted: tuple[str, ...] = ()
-    """Claims that were looked at when the value was chosen: they are no evidence then."""
+    """Claims that were looked at when the value was chosen: they are no evidence then.
+
+    `H4` is all of a claim, `H4 mixed` only its part of that name.
+    """
     claims: tuple[str, ...] = ()
     """Claims that each trial is repeated for, besides those fitted."""
     tried: tuple[Trial, ...] = ()
+
+    def was_fitted_to(self, claim: Claim) -> bool:
+        """Returns whether the value was chosen while looking at this claim."""
+        return bool({claim.id, claim.name} & set(self.fitted))
+
+    def concerns(self, claim: Claim) -> bool:
+        """Returns whether the trials are repeated for this claim."""
+        return self.was_fitted_to(claim) or bool({claim.id, claim.name} & set(self.claims))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -327,7 +343,7 @@ class _Reader:
         return self._make(Open, {**table, "tried": tried}, where)
 
     def _check_opens(self, definition: Definition) -> None:
-        ids = [claim.id for claim in definition.claims]
+        ids = list(dict.fromkeys(name for claim in definition.claims for name in (claim.id, claim.name)))
         for one in definition.opens:
             for claim in (*one.fitted, *one.claims):
                 self._known(claim, ids, "claim", f"open {one.name}")

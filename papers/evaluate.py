@@ -145,7 +145,7 @@ class Evaluator:
 
     def judged(self, claim: Claim) -> Judged:
         """Returns the claim with its judgements."""
-        fitted = tuple(one.name for one in self.definition.opens if claim.id in one.fitted)
+        fitted = tuple(one.name for one in self.definition.opens if one.was_fitted_to(claim))
         if claim.kind == "lost":
             return Judged(claim, [], fitted)
         checks = [check for labels in self.combinations(claim) for check in self._checks(claim, labels)]
@@ -155,14 +155,9 @@ class Evaluator:
         """Returns an evaluator that makes the change of a trial in every scenario."""
         return Evaluator(self.definition, self.published, self.quantities, self.runs, trial)
 
-    def trials(self, claim: str) -> list[tuple[Open, Trial]]:
+    def trials(self, claim: Claim) -> list[tuple[Open, Trial]]:
         """Returns the trials that concern a claim."""
-        return [
-            (one, trial)
-            for one in self.definition.opens
-            if claim in (*one.fitted, *one.claims)
-            for trial in one.tried
-        ]
+        return [(one, trial) for one in self.definition.opens if one.concerns(claim) for trial in one.tried]
 
     def table_requests(self, table: TableItem) -> list[Request]:
         """Returns all cells that a table needs."""

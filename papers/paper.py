@@ -214,7 +214,7 @@ def bound_text(claim: Claim) -> str:
 
 def trial_parts(evaluator: Evaluator, claim: Claim) -> Iterator[TrialPart]:
     """Yields the claim under each value of an open parameter that was tried on it."""
-    for one, trial in evaluator.trials(claim.id):
+    for one, trial in evaluator.trials(claim):
         other = evaluator.under(trial)
         other.runs.run(other.claim_requests(claim))
         yield TrialPart(claim.id, one.name, trial.name, lines_of(other.judged(claim)))

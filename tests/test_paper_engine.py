@@ -16,7 +16,7 @@ from scipy import stats
 
 from papers import __main__ as json_command
 from papers import command, evaluate, html, paper, parts
-from papers.definition import Claim, Definition, FigureItem, Panel, read_definition
+from papers.definition import Claim, Definition, FigureItem, Open, Panel, read_definition
 from papers.draw import Curve, draw
 from papers.evaluate import Evaluator, Published, band, changed
 from papers.judge import Judgement, Word, holm, judge_band, judge_exact, judge_order, worst
@@ -405,6 +405,15 @@ def test_judged__repeats_for_each_label_and_reads_what_is_published(
     assert all(0.1 < check.judgement.ours.mean < 1 for check in found.checks)
     assert found.fitted == ("delay",)
     assert made.published.unread() == ["figure_3.large"]
+
+
+def test_open__may_be_fitted_to_one_part_of_a_claim() -> None:
+    one, other = (Claim(id="X1", part=part, place="", says="", kind="lost") for part in ("light", "heavy"))
+    reading = Open(name="delay", taken="20 ms", why="", fitted=("X1 light",), claims=("X2",))
+    assert [reading.was_fitted_to(claim) for claim in (one, other)] == [True, False]
+    assert [reading.concerns(claim) for claim in (one, other)] == [True, False]
+    assert replace(reading, fitted=("X1",)).was_fitted_to(other)
+    assert replace(reading, claims=("X1 heavy",)).concerns(other)
 
 
 def test_judged__order_is_of_paired_differences(folder: Path, modules: ModuleType) -> None:
