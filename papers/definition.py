@@ -99,6 +99,8 @@ class Trial:
     name: str
     change: Json
     """What it changes in every scenario of the claims it is tried on."""
+    only: Cell = field(default_factory=dict)
+    """Only the cells with these labels are changed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +191,10 @@ class Panel:
     log: str = ""
     """`x`, `y` or `xy`: which scales are logarithmic."""
     published: str = ""
-    """A key of published.toml with points [x, y]; `{curve}` stands for the name of the curve."""
+    """A key of published.toml with points [x, y]; `{curve}` stands for the name of the curve.
+
+    Where `x` is an axis and the key names it in braces, the key leads to the ordinate at each of its labels.
+    """
     of: Cell = field(default_factory=dict)
     unit: str = ""
     top: float | None = None
@@ -323,7 +328,10 @@ class _Reader:
 
     def _open(self, table: Json) -> Open:
         where = f"open {table.get('name', '?')}"
-        tried = tuple(self._make(Trial, one, where) for one in table.get("tried", []))
+        tried = tuple(
+            self._make(Trial, {**one, "only": _cell(one.get("only", {}))}, where)
+            for one in table.get("tried", [])
+        )
         return self._make(Open, {**table, "tried": tried}, where)
 
     def _check_opens(self, definition: Definition) -> None:

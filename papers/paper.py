@@ -243,7 +243,7 @@ def curve(
     value, points = panel_value(panel), evaluator.along(item, panel, name)
     axes = evaluator.definition.grids[item.grid].axes
     if panel.x in axes:
-        x = [float(labels[panel.x].split()[0].rstrip("%")) for labels in points]
+        x = [_abscissa(labels[panel.x]) for labels in points]
         y = [t_interval(evaluator.values(value, item.grid, labels)) for labels in points]
     else:
         rows = evaluator.values(value, item.grid, points[0])
@@ -253,10 +253,27 @@ def curve(
         else:
             x = list(np.arange(len(y)) / len(y))
     known = [place for place, one in enumerate(y) if one.mean == one.mean]
-    published = evaluator.published.find(panel.published, {"curve": name}) if panel.published else None
     return (
         name,
         [x[place] for place in known],
         [y[place] for place in known],
-        [tuple(one) for one in published or []],
+        _published_points(evaluator, panel, name, points),
     )
+
+
+def _published_points(
+    evaluator: Evaluator, panel: Panel, name: str, points: Sequence[dict[str, str]]
+) -> list[tuple[float, float]]:
+    """Returns the points that the paper prints of one curve, given the labels of each of ours."""
+    key, found = panel.published, evaluator.published.find
+    if not key:
+        return []
+    if f"{{{panel.x}}}" not in key:
+        return [(x, y) for x, y in found(key, {"curve": name}) or []]
+    printed = [(_abscissa(labels[panel.x]), found(key, {"curve": name, **labels})) for labels in points]
+    return [(x, y) for x, y in printed if y is not None]
+
+
+def _abscissa(label: str) -> float:
+    """Returns the number that a label begins with, such as 95 for `95 % of the link`."""
+    return float(label.split()[0].rstrip("%"))
