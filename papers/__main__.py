@@ -13,7 +13,7 @@ from papers.runs import Options, default_cache
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints one line of JSON for each part; returns 0 if the items were run, whatever came out."""
     parser = argparse.ArgumentParser(prog="python -m papers", description=__doc__)
-    parser.add_argument("paper", help="the paper's name, as rio-ps")
+    parser.add_argument("paper", help="the paper's name, as rio-ps, or all")
     for name in ("table", "figure", "claim"):
         parser.add_argument(f"--{name}")
     parser.add_argument("--tried", action="store_true")
@@ -29,8 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = Options(
         full=given.full, seeds=given.seeds, jobs=given.jobs, cache=default_cache(), fresh=given.fresh
     )
-    for part in paper.find(given.paper).reproduce(wanted, options):
-        print(as_json(part), flush=True)
+    for name in paper.names() if given.paper == "all" else [given.paper]:
+        for part in paper.find(name).reproduce(wanted, options):
+            print(as_json(part), flush=True)
     return 0
 
 

@@ -1,10 +1,12 @@
 """A paper that can be repeated: what it offers, and the parts that a table, a figure or its claims yield."""
 
 import importlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import TypeVar
 
 import numpy as np
@@ -63,12 +65,16 @@ class Paper:
         """Returns `paper.toml`."""
         return read_definition(self.folder / "paper.toml")
 
+    def modules(self) -> tuple[ModuleType, ModuleType]:
+        """Returns the paper's measures and quantities."""
+        package = f"papers.{self.folder.name}"
+        return importlib.import_module(f"{package}.measures"), importlib.import_module(
+            f"{package}.quantities"
+        )
+
     def evaluator(self, options: Options) -> Evaluator:
         """Returns what evaluates the paper's items, with runs of their own."""
-        package = f"papers.{self.folder.name}"
-        measures, quantities = (
-            importlib.import_module(f"{package}.{one}") for one in ("measures", "quantities")
-        )
+        measures, quantities = self.modules()
         runs = Runs(self.definition, self.folder, measures, options)
         return Evaluator(self.definition, Published(self.folder / "published.toml"), quantities, runs)
 
@@ -243,7 +249,7 @@ def curve(
     value, points = panel_value(panel), evaluator.along(item, panel, name)
     axes = evaluator.definition.grids[item.grid].axes
     if panel.x in axes:
-        x = [_abscissa(labels[panel.x]) for labels in points]
+        x = [leading_number(labels[panel.x]) for labels in points]
         y = [t_interval(evaluator.values(value, item.grid, labels)) for labels in points]
     else:
         rows = evaluator.values(value, item.grid, points[0])
@@ -270,10 +276,16 @@ def _published_points(
         return []
     if f"{{{panel.x}}}" not in key:
         return [(x, y) for x, y in found(key, {"curve": name}) or []]
-    printed = [(_abscissa(labels[panel.x]), found(key, {"curve": name, **labels})) for labels in points]
-    return [(x, y) for x, y in printed if y is not None]
+    printed = [(leading_number(labels[panel.x]), found(key, {"curve": name, **labels})) for labels in points]
+    return [(x, end) for x, y in printed if y is not None for end in dict.fromkeys(ends(y))]
 
 
-def _abscissa(label: str) -> float:
-    """Returns the number that a label begins with, such as 95 for `95 % of the link`."""
-    return float(label.split()[0].rstrip("%"))
+def leading_number(label: str) -> float:
+    """Returns the number that a label begins with, such as 10 of `10mbit`.
+
+    Raises `MouseholeError` if there is none.
+    """
+    found = re.match(r"[-+]?\d+(\.\d+)?", label)
+    if found is None:
+        raise MouseholeError(f'"{label}" does not begin with a number, so that it has no place on an axis')
+    return float(found.group())
