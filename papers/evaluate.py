@@ -189,9 +189,9 @@ class Evaluator:
         return {name: one for name, one in vars(self.quantities).items() if callable(one)}
 
     def _request(self, grid: str, *cells: Cell) -> Request:
-        trial = self._trial
-        if trial is None:
-            return self.runs.request(grid, *cells)
+        trial, request = self._trial, self.runs.request(grid, *cells)
+        if trial is None or not trial.only.items() <= dict(request.cell).items():
+            return request
         return self.runs.request(grid, *cells, trial=trial.name, change=trial.change)
 
     def _value(self, value: Value, cells: Sequence[Measured]) -> Any:

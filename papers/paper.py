@@ -259,13 +259,25 @@ def curve(
         else:
             x = list(np.arange(len(y)) / len(y))
     known = [place for place, one in enumerate(y) if one.mean == one.mean]
-    published = evaluator.published.find(panel.published, {"curve": name}) if panel.published else None
     return (
         name,
         [x[place] for place in known],
         [y[place] for place in known],
-        [tuple(one) for one in published or []],
+        _published_points(evaluator, panel, name, points),
     )
+
+
+def _published_points(
+    evaluator: Evaluator, panel: Panel, name: str, points: Sequence[dict[str, str]]
+) -> list[tuple[float, float]]:
+    """Returns the points that the paper prints of one curve, given the labels of each of ours."""
+    key, found = panel.published, evaluator.published.find
+    if not key:
+        return []
+    if f"{{{panel.x}}}" not in key:
+        return [(x, y) for x, y in found(key, {"curve": name}) or []]
+    printed = [(leading_number(labels[panel.x]), found(key, {"curve": name, **labels})) for labels in points]
+    return [(x, end) for x, y in printed if y is not None for end in dict.fromkeys(ends(y))]
 
 
 def leading_number(label: str) -> float:

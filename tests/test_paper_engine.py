@@ -16,7 +16,7 @@ from scipy import stats
 
 from papers import __main__ as json_command
 from papers import command, evaluate, html, paper, parts
-from papers.definition import Claim, Definition, FigureItem, Open, Panel, read_definition
+from papers.definition import Claim, Definition, FigureItem, Open, Panel, Value, read_definition
 from papers.draw import Curve, draw
 from papers.evaluate import Evaluator, Published, band, changed
 from papers.judge import Judgement, Word, holm, judge_band, judge_exact, judge_order, worst
@@ -251,6 +251,18 @@ def test_scenario__takes_length_then_labels_then_trial(folder: Path, modules: Mo
     assert (full.replications("all"), made.runs.replications("all")) == (6, 5)
 
 
+def test_trial__changes_only_the_cells_with_its_labels(folder: Path, modules: ModuleType) -> None:
+    text = FILE.replace('name = "40 ms",', 'name = "40 ms", only = { buffer = "large" },')
+    (folder / "paper.toml").write_text(text)
+    plain = evaluator(folder, modules)
+    ((_, trial),) = plain.trials("X1")
+    tried = plain.under(trial)
+    value = Value(value="used", of={"buffer": "large"}, against={"buffer": "small"})
+    large, small = tried.requests(value, "all", {"rate": "1mbit"})
+    assert plain.runs.scenario(large)["link"]["rtt"] == "40ms"
+    assert small == plain.requests(value, "all", {"rate": "1mbit"})[1]
+
+
 def test_request__needs_a_label_of_each_axis_with_several(folder: Path, modules: ModuleType) -> None:
     with pytest.raises(MouseholeError, match="which buffer is meant\\? There are small, large"):
         evaluator(folder, modules).runs.request("all", {"rate": "1mbit"})
@@ -413,6 +425,7 @@ def test_open__may_be_fitted_to_one_part_of_a_claim() -> None:
     assert [reading.was_fitted_to(claim) for claim in (one, other)] == [True, False]
     assert [reading.concerns(claim) for claim in (one, other)] == [True, False]
     assert replace(reading, fitted=("X1",)).was_fitted_to(other)
+    assert replace(reading, fitted=("X1 *h*v*",)).was_fitted_to(other)
     assert replace(reading, claims=("X1 heavy",)).concerns(other)
 
 
@@ -536,6 +549,16 @@ def test_leading_number__is_the_place_on_an_axis() -> None:
     assert [paper.leading_number(text) for text in ("10mbit", "0.95", "95 %")] == [10.0, 0.95, 95.0]
     with pytest.raises(MouseholeError, match='"low" does not begin with a number'):
         paper.leading_number("low")
+
+
+def test_curve__published_points_may_stand_by_label_of_the_axis(folder: Path, modules: ModuleType) -> None:
+    made = evaluator(folder, modules)
+    (figure,) = made.definition.figures
+    (panel,) = figure.panels
+    assert paper.curve(made, figure, panel, "large")[3] == [(1.0, 0.5)]
+    by_label = replace(panel, published="table_1.{rate}.used")
+    assert paper.curve(made, figure, by_label, "large")[3] == [(1.0, 0.5), (2.0, 0.2), (2.0, 0.3)]
+    assert paper.curve(made, figure, replace(panel, published=""), "large")[3] == []
 
 
 def test_draw__refuses_to_lose_a_curve(tmp_path: Path) -> None:
