@@ -255,7 +255,7 @@ def test_trial__changes_only_the_cells_with_its_labels(folder: Path, modules: Mo
     text = FILE.replace('name = "40 ms",', 'name = "40 ms", only = { buffer = "large" },')
     (folder / "paper.toml").write_text(text)
     plain = evaluator(folder, modules)
-    ((_, trial),) = plain.trials("X1")
+    ((_, trial),) = plain.trials(plain.definition.claims[0])
     tried = plain.under(trial)
     value = Value(value="used", of={"buffer": "large"}, against={"buffer": "small"})
     large, small = tried.requests(value, "all", {"rate": "1mbit"})

@@ -217,8 +217,8 @@ def test_linux__only_required_quantities_count(said: str, verdict: str) -> None:
 def test_claims__as_the_paper_judged_them() -> None:
     line = {"label": "", "published": "32 %", "ours": "29 % (21…36)"}
     claim = {
-        "kind": "claim", "paper": "x", "id": "X1", "part": "mean", "says": "s", "place": "Table 4", "note": "",
-        "lines": [line], "fitted": [], "word": "differs",
+        "kind": "claim", "paper": "x", "id": "X1", "part": "mean", "says": "s", "place": "Table 4",
+        "note": "", "lines": [line], "fitted": [], "word": "differs",
     }  # fmt: skip
     text = lines(
         {"kind": "heading", "text": "x"},

@@ -20,10 +20,10 @@ EDGES = np.unique(np.concatenate([np.arange(1, 21), np.round(np.geomspace(21, 20
 def measure(result: RunResult) -> Mapping[str, Any]:
     """Measures a run.
 
-    Latency lasts from the first packet sent, the SYN where the scenario has one, to the last one received; with
-    a server's CPU it includes the wait for it. Each entry of `mean_s`, `std_s` and `count` is of the objects of
-    `packets[i]` to `packets[i + 1] - 1` packets. Each entry of `by_rtt_s` is the mean of short flows with the
-    round-trip time `rtt_s[i]`.
+    Latency lasts from the first packet sent, the SYN where the scenario has one, to the last one received;
+    with a server's CPU it includes the wait for it. Each entry of `mean_s`, `std_s` and `count` is of the
+    objects of `packets[i]` to `packets[i + 1] - 1` packets. Each entry of `by_rtt_s` is the mean of short
+    flows with the round-trip time `rtt_s[i]`.
     """
     transfers = result.transfers()
     latency = transfers["end_s"] - transfers["start_s"]

@@ -39,8 +39,8 @@ def short_bytes(th_kb: float, cap_kb: float) -> float:
 def _mass_below(kb: float) -> float:
     """Returns the integral of x f(x) from 0 to `kb` of Pareto II, by parts, in KB."""
     scale = MEAN_KB * (SHAPE - 1)
-    tail = (1 + kb / scale) ** -SHAPE
-    return scale / (SHAPE - 1) * (1 - (1 + kb / scale) ** (1 - SHAPE)) - kb * tail
+    tail = float((1 + kb / scale) ** -SHAPE)
+    return scale / (SHAPE - 1) * (1 - float((1 + kb / scale) ** (1 - SHAPE))) - kb * tail
 
 
 def mean_reduction(run: Measured, baseline: Measured) -> float:
@@ -114,7 +114,7 @@ def crossover_kb(run: Measured, baseline: Measured) -> float:
 
 
 def rtt_correlation(run: Measured, baseline: Measured) -> float:
-    """Returns the correlation of the round-trip time with the reduction of short flows' latency (section 4.6)."""
+    """Returns the correlation of round-trip time and reduction of short flows' latency (section 4.6)."""
     reduction = 1 - run["by_rtt_s"] / baseline["by_rtt_s"]
     known = np.isfinite(reduction)
     return float(np.corrcoef(run["rtt_s"][known], reduction[known])[0, 1])
@@ -126,7 +126,7 @@ def parallel_s(run: Measured, page: str) -> float:
 
 
 def sequential_s(run: Measured, page: str) -> float:
-    """Returns a page's time if its objects come one after the other; sizes are spread evenly in their ranges."""
+    """Returns a page's time if its objects come one after the other, their sizes evenly in their ranges."""
     sizes = np.concatenate([np.linspace(low, high, number) for low, high, number in CONTENTS[page]])
     return float(sum(_latency_of(run, sizes)))
 
@@ -178,7 +178,7 @@ def _reductions(run: Measured, baseline: Measured) -> Floats:
 
 
 def _latency_of(run: Measured, packets: Floats) -> Floats:
-    """Returns the mean latency of objects of these sizes, between those measured by straight lines over log size."""
+    """Returns the mean latency at these sizes, interpolated over the logarithm of the measured ones."""
     known = run["count"] > 0
     found: Floats = np.interp(np.log(packets), np.log(run["packets"][known]), run["mean_s"][known])
     return found
