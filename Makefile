@@ -34,7 +34,7 @@ export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps msrv arrows live live-test bench-live bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation coverage replay-truth reference negatives fuzz fuzz-brief mutants \
-	papers witness witness-transfers live-prediction wheel wheel-test site lock clean distclean
+	papers findings witness witness-transfers live-prediction wheel wheel-test site lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -154,8 +154,11 @@ mutants: $(ENGINE) ## change the sources in small ways and list what no test not
 	@status=0; for language in python c rust; do \
 		$(BIN)/python -m tools.mutants $$language --sample $(SAMPLE) || status=$$?; done; exit $$status
 
-papers: $(ENGINE) ## the papers' tables, published beside ours
-	@$(BIN)/mousehole paper sfd --table 4
+papers: $(ENGINE) ## the five papers, claim by claim, published beside ours (about 15 minutes on two cores); FULL=1, HTML=DIR
+	@$(BIN)/mousehole paper --all $(if $(FULL),--full) $(if $(HTML),--html $(HTML))
+
+findings: $(ENGINE) ## all schemes side by side under the same traffic; renews docs/findings.md; FULL=1
+	@$(BIN)/python -m validation.findings $(if $(FULL),--full)
 
 witness: $(ENGINE) ## as root: real Linux's TCP beside the simulator, in bulk over TBF and transfer by transfer (12 min)
 	@$(BIN)/python -m validation.witness

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from papers import paper
+from papers.command import with_claims
 from papers.parts import as_json
 from papers.runs import Options, default_cache
 
@@ -29,8 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = Options(
         full=given.full, seeds=given.seeds, jobs=given.jobs, cache=default_cache(), fresh=given.fresh
     )
-    for name in paper.names() if given.paper == "all" else [given.paper]:
-        for part in paper.find(name).reproduce(wanted, options):
+    for one in with_claims() if given.paper == "all" else [paper.find(given.paper)]:
+        for part in one.reproduce(wanted, options):
             print(as_json(part), flush=True)
     return 0
 

@@ -22,8 +22,13 @@ def listing() -> str:
     return "\n".join(f"{name:8} {paper.find(name).offered()}" for name in paper.names())
 
 
+def with_claims() -> list[Paper]:
+    """Returns the papers that state claims; the comparison of all schemes states none."""
+    return [one for one in map(paper.find, paper.names()) if one.definition.claims]
+
+
 def run(
-    names: Sequence[str],
+    name: str | None,
     *,
     table: str | None = None,
     figure: str | None = None,
@@ -36,11 +41,13 @@ def run(
     fresh: bool = False,
     html_folder: Path | None = None,
 ) -> int:
-    """Runs the papers, or one item of one, and prints what comes out; returns 0 whatever that is.
+    """Runs a paper, or one item of it, and prints what comes out; returns 0 whatever that is.
+
+    Without a name all papers that state claims are run.
 
     With `html_folder` all items are run and written as one page instead.
     """
-    papers = [paper.find(name) for name in names]
+    papers = [paper.find(name)] if name is not None else with_claims()
     wanted = Wanted(table=table, figure=figure, claim=claim, claims=claims, tried=tried)
     reporter = ConsoleReporter(report_console(stderr=True))
     options = Options(

@@ -527,7 +527,7 @@ def test_command__prints_claims_with_words(
 ) -> None:
     own_paper()
     assert command.listing() == "x        --table 1; --figure 3; --claim X1 to X3"
-    assert command.run(["x"]) == 0
+    assert command.run("x") == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "X3 lost something [Figure 9]" in text
     assert "chosen while looking at it: delay" in text

@@ -43,8 +43,9 @@ def reproduce(name: str | None, every: bool, html: str | None, **wanted: Any) ->
         raise MouseholeError(f"{specific[0]}: not together with {'--all' if every else '--html'}")
     if wanted["tried"] and not wanted["claim"]:
         raise MouseholeError("--tried: only together with --claim ID")
-    names = known_papers() if every else [str(name)]
-    return int(_command().run(names, html_folder=None if html is None else Path(html), **wanted))
+    return int(
+        _command().run(None if every else name, html_folder=None if html is None else Path(html), **wanted)
+    )
 
 
 def _command() -> Any:

@@ -9,8 +9,8 @@ SOURCE = """
 def listing():
     return "xyz --table 1"
 
-def run(names, **wanted):
-    print(names, sorted(name for name, value in wanted.items() if value))
+def run(name, **wanted):
+    print(name, sorted(name for name, value in wanted.items() if value))
     return 3 if wanted["full"] else None or 0
 """
 NOTHING: dict[str, Any] = dict.fromkeys(("table", "figure", "claim", "seeds", "jobs")) | dict.fromkeys(
@@ -37,8 +37,8 @@ def test_reproduce__hands_over(capsys: pytest.CaptureFixture[str]) -> None:
     assert reproduce(table="4", seeds=5, full=True) == 3
     assert reproduce(None, every=True, html="report") == 0
     assert capsys.readouterr().out.splitlines() == [
-        "['xyz'] ['full', 'seeds', 'table']",
-        "['xyz'] ['html_folder']",
+        "xyz ['full', 'seeds', 'table']",
+        "None ['html_folder']",
     ]
     assert paper.listing() == "xyz --table 1"
 

@@ -1,0 +1,1 @@
+"""The five papers' schemes, side by side under one traffic."""

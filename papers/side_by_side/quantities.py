@@ -1,0 +1,1 @@
+"""Nothing beyond what is measured: tables compare fields of two cells."""

@@ -1,0 +1,140 @@
+"""SFD's folder: its measures and quantities on records with known answers."""
+
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from mousehole.pool import RunResult
+
+from papers.sfd import measures, quantities
+
+SIZES = measures.EDGES[:-1]
+
+
+class Recorded:
+    """A run of known records: objects of 1 and 30 packets, one of which did not end."""
+
+    def transfers(self) -> dict[str, Any]:
+        """Returns four transfers."""
+        return {
+            "start_s": np.array([0.0, 1.0, 2.0, 3.0]),
+            "end_s": np.array([0.5, 2.5, np.nan, 5.0]),
+            "object_bytes": np.array([1000, 1, 500, 30_000], np.uint64),
+            "rtt_s": np.array([0.08, 0.12, 0.12, 0.08]),
+        }
+
+    def flows(self) -> dict[str, Any]:
+        """Returns two flows without end."""
+        return {"goodput_bps": np.array([1e5, 2e5])}
+
+    def queues(self) -> list[dict[str, Any]]:
+        """Returns the bottleneck and another link."""
+        colour = {"arrived": 100, "dropped": 1}
+        return [{"utilisation": 0.4, "colours": [colour, {"arrived": 100, "dropped": 3}]}, {}]
+
+
+def measured(scale: float | np.ndarray = 1.0, std: float = 0.5) -> dict[str, Any]:
+    mean = scale * np.sqrt(SIZES.astype(float))
+    return {
+        "packets": SIZES.astype(float),
+        "mean_s": mean,
+        "std_s": std * mean,
+        "count": np.full(SIZES.size, 10.0),
+        "rtt_s": np.array([0.08, 0.1, 0.2]),
+        "by_rtt_s": np.array([1.0, 1.0, 1.0]) * (scale if np.isscalar(scale) else 1.0),
+    }
+
+
+def test_measure__averages_by_whole_packets_and_leaves_out_the_unfinished() -> None:
+    found = measures.measure(cast(RunResult, Recorded()))
+    assert found["mean_s"][0] == pytest.approx((0.5 + 1.5) / 2)
+    assert (found["count"][0], np.sum(found["count"])) == (2, 3)
+    place = int(np.digitize(30, measures.EDGES)) - 1
+    assert found["mean_s"][place] == pytest.approx(2.0)
+    assert np.isnan(found["mean_s"][1])
+    assert (found["loss"], found["utilisation"], found["unfinished"]) == (0.02, 0.4, 0.25)
+    assert found["goodput_bps"] == 3e5
+    assert list(found["rtt_s"]) == [0.08, 0.12]
+    assert list(found["by_rtt_s"]) == [0.5, 1.5], "short flows only"
+
+
+def test_short_share__is_that_of_pareto_ii() -> None:
+    assert quantities.short_share(15.0) == pytest.approx(1 - (1 + 15 / 2.4) ** -1.2)
+    assert quantities.short_share(0.0) == 0.0
+    rng = np.random.default_rng(1)
+    sizes = 2.4 * (rng.random(400_000) ** (-1 / 1.2) - 1)
+    drawn = sizes[sizes <= 1000.0]
+    assert quantities.short_bytes(15.0, 1000.0) == pytest.approx(
+        drawn[drawn <= 15].sum() / drawn.sum(), rel=0.02
+    )
+
+
+def test_reductions__are_averaged_over_the_short_sizes() -> None:
+    base = measured()
+    assert quantities.mean_reduction(measured(0.7), base) == pytest.approx(0.3)
+    uneven = np.ones(SIZES.size)
+    uneven[4], uneven[20:] = 0.5, 100.0
+    run = measured(uneven)
+    assert quantities.mean_reduction(run, base) == pytest.approx(0.5 / 15)
+    assert quantities.most_reduction(run, base) == pytest.approx(0.5)
+    assert quantities.least_reduction(run, base) == pytest.approx(0.0)
+    assert quantities.reduction_at(run, base, 5) == pytest.approx(0.5)
+    assert quantities.short_change(measured(1.1), base) == pytest.approx(0.1)
+    assert quantities.short_speedup(measured(0.1), base) == pytest.approx(10.0)
+    assert quantities.std_ratio(measured(1.0, 0.25), base) == pytest.approx(0.5)
+    assert quantities.share_of_bound(measured(0.7), base, measured(0.5)) == pytest.approx(0.6)
+
+
+def test_latency__is_of_objects_near_a_size_by_their_number() -> None:
+    run = measured()
+    assert quantities.latency_s(run, 4) == pytest.approx(2.0)
+    near = np.abs(SIZES - 1000) <= 400
+    run["count"][near] = 0
+    run["count"][np.flatnonzero(near)[0]] = 5
+    assert quantities.latency_s(run, 1000, 0.4) == pytest.approx(np.sqrt(SIZES[near][0]))
+    assert quantities.latency_ratio(measured(2.0), measured(), 12) == pytest.approx(2.0)
+
+
+def test_penalty_removed__is_the_share_that_is_gone() -> None:
+    base, scheme, run = measured(1.0), measured(2.0), measured(1.2)
+    assert quantities.penalty_removed(run, base, scheme, 1000) == pytest.approx(0.8)
+
+
+def test_crossover__is_where_gains_end_and_not_a_single_size() -> None:
+    scale = np.where(SIZES < 40, 0.7, 1.5)
+    scale[3] = 1.05
+    found = quantities.crossover_kb(measured(scale), measured())
+    assert found == SIZES[SIZES >= 40][0]
+
+
+def test_rtt_correlation__has_the_sign_of_the_gain() -> None:
+    base, run = measured(), measured()
+    run["by_rtt_s"] = np.array([0.9, 0.8, 0.7])
+    assert quantities.rtt_correlation(run, base) > 0.8
+    run["by_rtt_s"] = run["by_rtt_s"][::-1]
+    assert quantities.rtt_correlation(run, base) < -0.8
+
+
+def test_pages__are_the_greatest_object_or_the_sum() -> None:
+    run = measured()
+    assert quantities.parallel_s(run, "Graphics") == pytest.approx(np.sqrt([11, 12, 13]).mean())
+    text = [29.0, 7.0, 10.0, 13.0]
+    assert quantities.sequential_s(run, "Text") == pytest.approx(sum(np.sqrt(text)), rel=0.01)
+    for sequential in (False, True):
+        assert quantities.page_share(measured(0.6), run, 0.39, sequential) == 1.0
+        assert quantities.page_share(measured(0.6), run, 0.41, sequential) == 0.0
+    found = quantities.page_quantiles(measured(0.6), run)
+    assert found == pytest.approx(np.full(100, 0.4))
+    assert quantities.parallel_reduction(measured(0.6), run, "Java") == pytest.approx(0.4)
+    assert quantities.sequential_reduction(measured(0.6), run, "Java") == pytest.approx(0.4)
+
+
+def test_curves__leave_out_sizes_with_few_objects() -> None:
+    run = measured()
+    run["count"][30] = 4
+    curve = quantities.mean_up_to_1mb(run)
+    assert np.isnan(curve[30])
+    assert np.isfinite(curve[29])
+    assert curve.size == np.sum(SIZES <= 1000)
+    assert quantities.std_up_to_1mb(run)[29] == pytest.approx(0.5 * curve[29])
+    assert quantities.short_mean_by_size(run).size == quantities.short_std_by_size(run).size == 15
