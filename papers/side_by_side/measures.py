@@ -1,4 +1,4 @@
-"""What is measured of a run for the comparison of all schemes: times of short and long transfers and of pages."""
+"""What is measured of a run to compare all schemes: times of short and long transfers and of pages."""
 
 import os
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ SHORT_BYTES, LONG_BYTES = 15_000, 100_000
 
 
 def measure(result: RunResult) -> Mapping[str, Any]:
-    """Measures a run. A transfer that had not ended when the run did counts with the time it had taken by then."""
+    """Measures a run. A transfer that had not ended when the run did counts with the time that it had taken."""
     transfers, down, summary = result.transfers(), result.queues()[0], result.summary()
     took = transfers["end_s"] - transfers["start_s"]
     unfinished = np.isnan(took)
@@ -41,7 +41,7 @@ def measure(result: RunResult) -> Mapping[str, Any]:
 
 
 def page_times(transfers: TransferColumns, took: Floats) -> Floats:
-    """Returns the times of pages all of whose transfers were measured, from the first start to the last end."""
+    """Returns the times of pages all of whose transfers were measured, from first start to last end."""
     page, start = transfers["page"], transfers["start_s"]
     known = page > 0
     names, inverse, count = np.unique(page[known], return_inverse=True, return_counts=True)
@@ -54,7 +54,7 @@ def page_times(transfers: TransferColumns, took: Floats) -> Floats:
     return times
 
 
-def build(scenario: Json, cell: Mapping[str, str]) -> Json:
+def build(scenario: Json, _cell: Mapping[str, str]) -> Json:
     """Returns the scenario with the folder of shared data before the files of its traffic."""
     files = scenario["traffic"].get("files")
     if files is None:
