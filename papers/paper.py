@@ -263,11 +263,11 @@ def curve(
         name,
         [x[place] for place in known],
         [y[place] for place in known],
-        _published_points(evaluator, panel, name, points),
+        published_points(evaluator, panel, name, points),
     )
 
 
-def _published_points(
+def published_points(
     evaluator: Evaluator, panel: Panel, name: str, points: Sequence[dict[str, str]]
 ) -> list[tuple[float, float]]:
     """Returns the points that the paper prints of one curve, given the labels of each of ours."""

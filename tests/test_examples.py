@@ -52,7 +52,7 @@ def test_single_transfer__loses_one_packet() -> None:
     (dropped,) = records.trace.filter(pl.col("event") == "drop").iter_rows(named=True)
     assert dropped["seq"] == 5, "the sixth segment"
     (transfer,) = records.transfers.iter_rows(named=True)
-    assert (transfer["retransmits"], transfer["timeouts"]) == (1, 0)
+    assert (transfer["retransmits"], transfer["timeouts"], transfer["dropped"]) == (1, 0, 1)
     assert transfer["end_s"] - transfer["start_s"] > transfer["alone_s"] + 0.08
 
 

@@ -647,7 +647,10 @@ def test_paper__every_published_number_is_read(name: str) -> None:
     for figure in own.definition.figures:
         for panel in figure.panels:
             if panel.published:
-                points = [made.published.find(panel.published, {"curve": curve}) for curve in figure.names]
+                points = [
+                    paper.published_points(made, panel, curve, made.along(figure, panel, curve))
+                    for curve in figure.names
+                ]
                 assert any(points), figure.number
     assert made.published.unread() == []
 

@@ -265,6 +265,7 @@ class TransferColumns(TypedDict):
     alone_s: Floats
     retransmits: UInts32
     timeouts: UInts32
+    dropped: UInts32
     is_quic: Bools
     page: UInts64
     page_transfers: UInts16

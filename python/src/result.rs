@@ -47,6 +47,7 @@ impl RunResult {
         frame.set_item("alone_s", column(py, self.records.ideal_s.iter().copied()))?;
         frame.set_item("retransmits", column(py, all.iter().map(|t| t.retransmits)))?;
         frame.set_item("timeouts", column(py, all.iter().map(|t| t.timeouts)))?;
+        frame.set_item("dropped", column(py, all.iter().map(|t| t.dropped)))?;
         frame.set_item("is_quic", column(py, all.iter().map(|t| t.is_quic)))?;
         frame.set_item("page", column(py, all.iter().map(|t| t.page)))?;
         frame.set_item("page_transfers", column(py, all.iter().map(|t| t.page_transfers)))?;

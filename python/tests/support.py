@@ -53,6 +53,7 @@ class HandMadeRun:
             "alone_s": np.array(self.alone_s or np.ones(count)),
             "retransmits": np.zeros(count, np.uint32),
             "timeouts": np.zeros(count, np.uint32),
+            "dropped": np.zeros(count, np.uint32),
         }
 
     def queues(self) -> list[dict[str, Any]]:

@@ -42,6 +42,8 @@ pub struct Transfer {
     pub retransmits: u32,
     /// Retransmission timeouts during this transfer.
     pub timeouts: u32,
+    /// Packets from the sender of the data that links dropped during this transfer, a SYN-ACK among them.
+    pub dropped: u32,
     /// It was QUIC in the trace.
     pub is_quic: bool,
     /// Where the writes of its connection are listed, if there are several.

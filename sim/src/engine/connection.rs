@@ -118,6 +118,8 @@ pub(super) struct Progress {
     pub first_data: Time,
     /// Retransmissions and timeouts of the connection before it.
     pub losses: (u32, u32),
+    /// Packets from the sender of the data that links have dropped since it began.
+    pub dropped: u32,
     /// The server has received the request for it.
     pub is_asked: bool,
     /// Its last byte has arrived.

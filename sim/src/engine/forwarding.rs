@@ -192,6 +192,8 @@ impl World {
             self.path_states[packet.flow as usize].in_flight -= 1;
             if packet.kind == Kind::Datagram {
                 self.lose_datagram(&packet);
+            } else if !packet.is_reverse() {
+                self.live[packet.flow as usize].progress.dropped += 1;
             }
             self.release(packet.flow);
         }

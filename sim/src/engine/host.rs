@@ -328,6 +328,7 @@ impl World {
             path: self.setup.layout.equivalent(self.path_states[slot as usize].path),
             retransmits: retransmits - progress.losses.0,
             timeouts: timeouts - progress.losses.1,
+            dropped: progress.dropped,
             is_quic: live.open.is_quic,
             template: match live.open.payload {
                 Payload::Replayed(index) => Some(Template::Trace(index)),

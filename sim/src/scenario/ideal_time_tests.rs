@@ -158,6 +158,7 @@ fn transfer(plan: &Plan, bytes: u64, upload: bool) -> Transfer {
         rtt_ns: plan.rtt.0,
         retransmits: 0,
         timeouts: 0,
+        dropped: 0,
         is_quic: false,
         template: None,
         page: 0,

@@ -181,6 +181,18 @@ fn laws__nothing_is_retransmitted_where_nothing_is_lost() {
     assert!(result.outcome.transfers.iter().all(|one| one.end != Time::NEVER && one.retransmits == 0));
 }
 
+/// Every packet that the bottleneck drops on the data's way is counted by the transfer it belongs to.
+#[test]
+fn laws__transfers_count_the_packets_they_lose() {
+    let tight = LinkSpec { buffer: "5p".into(), ..scenario("droptail").link };
+    let result =
+        play(&with_connections(Scenario { link: tight, ..scenario("droptail") }, transfers(30, 0.2, 40_000)));
+    let lost: u64 = result.outcome.transfers.iter().map(|one| u64::from(one.dropped)).sum();
+    let dropped: u64 = result.outcome.queues[0].colours.iter().map(|one| one.dropped().packets).sum();
+    assert!(lost > 0);
+    assert_eq!(lost, dropped);
+}
+
 /// Forty endless flows through `scheme`, seen once their common start is over: in the first seconds whole windows
 /// are lost at once, and a queue under strict priority can run empty while its flows wait for timeouts.
 fn full(scheme: &str) -> Scenario {
