@@ -69,11 +69,13 @@ class Options:
 
 @dataclass(frozen=True)
 class Task:
-    """One run: its scenario, where its measures are kept (None: nowhere), and the measure."""
+    """One run: its scenario, the measure, and by what its measures are found."""
 
     scenario: Json
-    place: Path | None
     measure: Measure
+    name: str
+    place: Path | None
+    """Where its measures are kept; None is nowhere."""
 
 
 Number = tuple[Key, int]
@@ -125,13 +127,14 @@ class Runs:
             if request.key not in self._done:
                 self._done[request.key] = []
                 wanted |= self._tasks(request)
-        kept = {number: self._load(task.place) for number, task in wanted.items()}
-        made = self._made({number: task for number, task in wanted.items() if kept[number] is None})
-        self.kept += len(wanted) - len(made)
+        tasks = {task.name: task for task in wanted.values()}  # cells of several grids may be one run
+        kept = {name: self._load(task.place) for name, task in tasks.items()}
+        made = self._made({name: task for name, task in tasks.items() if kept[name] is None})
+        self.kept += len(tasks) - len(made)
         self.made += len(made)
-        for number in wanted:
-            measured = made.get(number, kept[number])
-            self._done[number[0]].append(cast("Measured", measured))
+        for (key, _), task in wanted.items():
+            measured = made.get(task.name, kept[task.name])
+            self._done[key].append(cast("Measured", measured))
 
     def of(self, request: Request) -> Sequence[Measured]:
         """Returns what was measured in the request's replications, in their order."""
@@ -159,16 +162,18 @@ class Runs:
         tasks = {}
         for number in range(self.replications(request.grid)):
             one = {**scenario, "replication": number}
-            tasks[request.key, number] = Task(one, self._place(one, measure), measure)
+            name = self._name(one, measure)
+            tasks[request.key, number] = Task(one, measure, name, self._place(name))
         return tasks
 
-    def _place(self, scenario: Json, measure: Measure) -> Path | None:
-        if self._options.cache is None:
-            return None
+    def _name(self, scenario: Json, measure: Measure) -> str:
         text = json.dumps(scenario, sort_keys=True, separators=(",", ":"))
         known = "\0".join([engine_digest(), measure.__name__, _source(self._measures), text])
-        digest = hashlib.sha256(known.encode()).hexdigest()
-        return self._options.cache / self._definition.name / f"{digest[:40]}.npz"
+        return hashlib.sha256(known.encode()).hexdigest()[:40]
+
+    def _place(self, name: str) -> Path | None:
+        folder = self._options.cache
+        return None if folder is None else folder / self._definition.name / f"{name}.npz"
 
     def _load(self, place: Path | None) -> Measured | None:
         if place is None or self._options.fresh or not place.exists():
@@ -179,14 +184,14 @@ class Runs:
         except (OSError, ValueError, EOFError, BadZipFile):
             return None  # cut short when it was written: run again
 
-    def _made(self, tasks: Mapping[Number, Task]) -> dict[Number, Measured]:
+    def _made(self, tasks: Mapping[str, Task]) -> dict[str, Measured]:
         """Runs these; each one's measures are kept as soon as it is over."""
         if not tasks:
             return {}
         jobs = self._announced([task.scenario for task in tasks.values()])
-        done: dict[Number, Measured] = {}
+        done: dict[str, Measured] = {}
         for measure in dict.fromkeys(task.measure for task in tasks.values()):
-            scenarios = {number: task.scenario for number, task in tasks.items() if task.measure is measure}
+            scenarios = {name: task.scenario for name, task in tasks.items() if task.measure is measure}
             done |= run_all(
                 scenarios,
                 partial(_reduced, measure),
@@ -219,8 +224,8 @@ def _reduced(measure: Measure, result: RunResult) -> Measured:
     return {name: np.asarray(value, np.float64) for name, value in measure(result).items()}
 
 
-def _keep(tasks: Mapping[Number, Task], number: Number, done: dict[Number, Measured]) -> None:
-    _store(tasks[number].place, done[number])
+def _keep(tasks: Mapping[str, Task], name: str, done: dict[str, Measured]) -> None:
+    _store(tasks[name].place, done[name])
 
 
 def _store(place: Path | None, measured: Measured) -> None:
