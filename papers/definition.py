@@ -36,7 +36,7 @@ class Value:
     change: str = ""
     """How `of` is compared with `against` where `value` takes one cell: one of `CHANGES`."""
     args: Json = field(default_factory=dict)
-    """Further keyword arguments of the function."""
+    """Further keyword arguments of the function; in text, `{axis}` stands for the label of the cell `of`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,10 +103,21 @@ class Trial:
     """One value of an open parameter that was tried."""
 
     name: str
-    change: Json
+    change: Json = field(default_factory=dict)
     """What it changes in every scenario of the claims it is tried on."""
     only: Cell = field(default_factory=dict)
     """Only the cells with these labels are changed."""
+    labels: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    """What it changes in the scenarios of some cells: by axis and label."""
+
+    def change_of(self, cell: Cell) -> Json:
+        """Returns what it changes in the scenario of a cell; nothing if it does not concern it."""
+        if not self.only.items() <= cell.items():
+            return {}
+        change = self.change
+        for axis, label in cell.items():
+            change = merged(change, self.labels.get(axis, {}).get(label, {}))
+        return change
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,6 +223,10 @@ class Panel:
 
     Where `x` is an axis and the key names it in braces, the key leads to the ordinate at each of its labels.
     """
+    beside: str = ""
+    """A second value, with the same `args`, drawn dashed beside each curve, such as a model's."""
+    beside_name: str = ""
+    """What the legend calls it."""
     of: Cell = field(default_factory=dict)
     unit: str = ""
     top: float | None = None

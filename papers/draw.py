@@ -20,6 +20,8 @@ from papers.text import SCALES
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 """Those of Okabe and Ito, which the colour-blind can tell apart, and a grey."""
 LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2, 2, 2)))
+BESIDE = (0, (4, 2))
+"""How the second value of a panel is drawn."""
 MARKERS = ("o", "s", "^", "v", "D", "P", "X", "*")
 
 
@@ -31,6 +33,8 @@ class Curve:
     x: Sequence[float]
     y: Sequence[Estimate]
     published: Sequence[tuple[float, float]] = ()
+    beside: Sequence[float] = ()
+    """The panel's second value at each abscissa."""
 
 
 def draw(item: FigureItem, panels: Sequence[tuple[Panel, Sequence[Curve]]], picture: Path) -> None:
@@ -61,6 +65,8 @@ def draw(item: FigureItem, panels: Sequence[tuple[Panel, Sequence[Curve]]], pict
 def _draw_panel(axis: Axes, panel: Panel, curves: Sequence[Curve], item: FigureItem) -> None:
     for curve in curves:
         _draw_curve(axis, panel, curve, item.names.index(curve.name))
+    if panel.beside:
+        axis.plot([], [], color="#555555", linestyle=BESIDE, linewidth=1.1, label=panel.beside_name)
     axis.set(xlabel=panel.xlabel, ylabel=panel.ylabel)
     axis.set_title(panel.title, fontsize=10)
     if "x" in panel.log:
@@ -95,6 +101,8 @@ def _draw_curve(axis: Axes, panel: Panel, curve: Curve, place: int) -> None:
     )
     known = np.isfinite(low) & np.isfinite(high)
     axis.fill_between(x[known], low[known], high[known], color=colour, alpha=0.12, linewidth=0)
+    if curve.beside:
+        axis.plot(x, scale * np.array(curve.beside), color=colour, linestyle=BESIDE, linewidth=1.1)
     if curve.published:
         at, printed = zip(*curve.published, strict=True)
         axis.plot(at, scale * np.array(printed), color=colour, linestyle="", marker="x", markersize=8,

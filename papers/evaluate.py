@@ -1,7 +1,7 @@
 """From what was measured to a claim's judgements, a table's cells and a figure's curves."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise, product
 from math import inf
@@ -117,9 +117,11 @@ class Evaluator:
 
     def values(self, value: Value, grid: str, labels: Cell) -> NDArray[np.float64]:
         """Returns the value of every replication; arrays of arrays where the value is an array."""
-        measured = [self.runs.of(request) for request in self.requests(value, grid, labels)]
+        requests = self.requests(value, grid, labels)
+        measured = [self.runs.of(request) for request in requests]
+        given = replace(value, args=labelled(value.args, dict(requests[0].cell)))
         per_run = zip(*measured, strict=True)
-        return np.array([self._value(value, cells) for cells in per_run], np.float64)
+        return np.array([self._value(given, cells) for cells in per_run], np.float64)
 
     def claim_requests(self, claim: Claim) -> list[Request]:
         """Returns all cells that a claim needs."""
@@ -189,10 +191,9 @@ class Evaluator:
         return {name: one for name, one in vars(self.quantities).items() if callable(one)}
 
     def _request(self, grid: str, *cells: Cell) -> Request:
-        trial, request = self._trial, self.runs.request(grid, *cells)
-        if trial is None or not trial.only.items() <= dict(request.cell).items():
-            return request
-        return self.runs.request(grid, *cells, trial=trial.name, change=trial.change)
+        request = self.runs.request(grid, *cells)
+        change = self._trial.change_of(dict(request.cell)) if self._trial else {}
+        return replace(request, trial=self._trial.name, change=change) if self._trial and change else request
 
     def _value(self, value: Value, cells: Sequence[Measured]) -> Any:
         function = self._functions.get(value.value)
@@ -279,6 +280,11 @@ def band(claim: Claim, published: tuple[float, float] | None) -> tuple[float, fl
     return low - slack_low, high + slack_high, Word.COMPATIBLE, Word.AGREES
 
 
+def labelled(args: Json, cell: Cell) -> Json:
+    """Returns the arguments with the cell's labels in the place of `{axis}` in those that are text."""
+    return {name: one.format_map(cell) if isinstance(one, str) else one for name, one in args.items()}
+
+
 def changed(change: str, one: Any, other: Any) -> Any:
     """Returns how `one` compares with `other`."""
     if change == "difference":
@@ -295,3 +301,8 @@ def rows_of(table: TableItem) -> list[dict[str, str]]:
 def panel_value(panel: Panel) -> Value:
     """Returns the value that a panel draws."""
     return Value(value=panel.value, against=panel.against, change=panel.change, args=panel.args)
+
+
+def beside_value(panel: Panel) -> Value:
+    """Returns the value that a panel draws beside each curve."""
+    return Value(value=panel.beside, args=panel.args)

@@ -14,7 +14,7 @@ from mousehole.errors import MouseholeError, unknown_error
 from mousehole.statistics import Estimate, t_interval
 
 from papers.definition import Claim, Definition, FigureItem, Panel, TableItem, read_definition
-from papers.evaluate import Evaluator, Judged, Published, ends, panel_value, rows_of
+from papers.evaluate import Evaluator, Judged, Published, beside_value, ends, panel_value, rows_of
 from papers.judge import holm
 from papers.parts import ClaimPart, Heading, Line, Part, Picture, Summary, Table, TrialPart
 from papers.runs import Options, Request, Runs
@@ -244,13 +244,17 @@ def table_part(evaluator: Evaluator, table: TableItem) -> Table:
 
 def curve(
     evaluator: Evaluator, item: FigureItem, panel: Panel, name: str
-) -> tuple[str, list[float], list[Estimate], list[tuple[float, float]]]:
-    """Returns name, abscissae, estimates and published points of one curve."""
+) -> tuple[str, list[float], list[Estimate], list[tuple[float, float]], list[float]]:
+    """Returns name, abscissae, estimates, published points and second values of one curve."""
     value, points = panel_value(panel), evaluator.along(item, panel, name)
     axes = evaluator.definition.grids[item.grid].axes
+    beside: list[float] = []
     if panel.x in axes:
         x = [leading_number(labels[panel.x]) for labels in points]
         y = [t_interval(evaluator.values(value, item.grid, labels)) for labels in points]
+        if panel.beside:
+            second = [evaluator.values(beside_value(panel), item.grid, labels) for labels in points]
+            beside = [float(np.mean(values)) for values in second]
     else:
         rows = evaluator.values(value, item.grid, points[0])
         y = [t_interval(column) for column in rows.T]
@@ -258,12 +262,15 @@ def curve(
             x = list(evaluator.runs.of(evaluator.requests(value, item.grid, points[0])[0])[0][panel.x])
         else:
             x = list(np.arange(len(y)) / len(y))
+        if panel.beside:
+            beside = list(evaluator.values(beside_value(panel), item.grid, points[0]).mean(axis=0))
     known = [place for place, one in enumerate(y) if one.mean == one.mean]
     return (
         name,
         [x[place] for place in known],
         [y[place] for place in known],
         published_points(evaluator, panel, name, points),
+        [beside[place] for place in known] if beside else [],
     )
 
 
