@@ -24,6 +24,7 @@ from mousehole.memory import available_bytes
 from mousehole.pool import RunResult, default_jobs, run_all
 from mousehole.progress import Reporter, Silent
 from mousehole.scenario import filled
+from mousehole.traffic import of_section
 from numpy.typing import NDArray
 
 from papers.definition import Cell, Definition, Json, Length, merged, read_toml
@@ -74,6 +75,11 @@ class Task:
     scenario: Json
     measure: Measure
     digest: str
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Returns the files whose traffic is replayed."""
+        return tuple(self.scenario["traffic"].get("files", ()))
 
 
 Number = tuple[Key, int]
@@ -163,9 +169,10 @@ class Runs:
         return tasks
 
     def _digest(self, scenario: Json, measure: Measure) -> str:
-        """Returns what a run is found by: engine, measure and scenario, the replication included."""
+        """Returns what a run is found by: engine, measure, files and scenario, the replication included."""
         text = json.dumps(scenario, sort_keys=True, separators=(",", ":"))
-        known = "\0".join([engine_digest(), measure.__name__, _source(self._measures), text])
+        files = [_content(Path(one)) for one in scenario["traffic"].get("files", ())]
+        known = "\0".join([engine_digest(), measure.__name__, _source(self._measures), *files, text])
         return hashlib.sha256(known.encode()).hexdigest()[:40]
 
     def _place(self, digest: str) -> Path | None:
@@ -188,10 +195,13 @@ class Runs:
             return {}
         jobs = self._announced([task.scenario for task in tasks])
         done: dict[str, Measured] = {}
-        for measure in dict.fromkeys(task.measure for task in tasks):
-            scenarios = {task.digest: task.scenario for task in tasks if task.measure is measure}
+        for measure, files in dict.fromkeys((task.measure, task.files) for task in tasks):
+            same = [task for task in tasks if task.measure is measure and task.files == files]
+            scenarios = {task.digest: task.scenario for task in same}
+            first, reporter = filled(same[0].scenario), self._options.reporter
+            traffic = of_section(first["traffic"], "").read(seed=first["seed"]) if files else None
             reduce = partial(_reduced, measure)
-            done |= run_all(scenarios, reduce, self._options.reporter, jobs, settle=self._keep)
+            done |= run_all(scenarios, reduce, reporter, jobs, traffic, settle=self._keep)
         return done
 
     def _keep(self, digest: str, done: dict[str, Measured]) -> None:
@@ -203,6 +213,8 @@ class Runs:
         first = filled(max(scenarios, key=lambda one: sum(lengths_s(filled(one)))))
         if len(scenarios) * sum(lengths_s(first)) < WORTH_ESTIMATING_S:
             return jobs or default_jobs()
+        if first["traffic"].get("files"):
+            return jobs or default_jobs()  # the cost of a capture is not known before it is read
         needed = estimated_run(first, None, len(scenarios))
         require_memory(needed, available_bytes())
         at_once = fitting_jobs(needed, jobs, available_bytes())
@@ -235,6 +247,17 @@ def _store(place: Path | None, measured: Measured) -> None:
         part.replace(place)
     except OSError:
         part.unlink(missing_ok=True)
+
+
+@cache
+def _content(path: Path) -> str:
+    """Returns the SHA-256 of a file; raises `MouseholeError` if it cannot be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise MouseholeError(
+            f"{path}: {error.strerror}; MOUSEHOLE_DATA names the folder of real traces"
+        ) from None
 
 
 @cache

@@ -1,0 +1,202 @@
+"""Writes docs/findings.md: the five papers' schemes and what people would install, side by side.
+
+The tables are those of `papers/side_by_side`; `mousehole paper side-by-side --table NAME` prints each. The
+sentences are made of paired estimates from the same runs. `make findings` runs all and renews the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mousehole.progress import ConsoleReporter
+from mousehole.report import report_console
+from mousehole.statistics import Estimate, t_interval
+
+from papers import paper
+from papers.definition import Value
+from papers.evaluate import Evaluator
+from papers.paper import table_part
+from papers.parts import Table
+from papers.runs import Options, default_cache
+from papers.text import estimate_text
+from tools import document
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "findings.md"
+TARGET = "findings"
+NAME = "side-by-side"
+BASE = "as above"
+OF_PAPERS = ("SFD", "SFD, coupled", "S-SFD, coupled", "RIO-PS", "SHRED", "LFP", "TCP-DS")
+"""Schemes of the papers; all but LFP are one FIFO with drop profiles."""
+PROFILES = ("SFD", "SFD, coupled", "S-SFD, coupled")
+"""What a router with two WRED profiles can do, with a marker at the edge."""
+INSTALLED = ("RED", "CoDel", "PIE", "FQ-CoDel", "CAKE", "marker + CAKE")
+GRID = "all"
+
+
+@dataclass(frozen=True)
+class Change:
+    """How a quantity under one scheme compares with another's, paired by replication."""
+
+    estimate: Estimate
+
+    @property
+    def word(self) -> str:
+        """Returns whether the first is lower, higher, or not told apart."""
+        if not self.estimate.has_interval:
+            return "not compared"
+        if self.estimate.high < 0:
+            return "lower"
+        return "higher" if self.estimate.low > 0 else "not told apart"
+
+    def __str__(self) -> str:
+        return estimate_text(self.estimate, "%", 0)
+
+
+class Findings:
+    """The estimates that the sentences are made of."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        axes = evaluator.definition.grids[GRID].axes
+        self.traffics, self.conditions = axes["traffic"], axes["condition"]
+        self.models = [name for name in self.traffics if name.startswith("web:")]
+
+    def change(self, field: str, scheme: str, other: str, traffic: str, condition: str = BASE) -> Change:
+        """Returns the relative change of a field under `scheme` against `other`."""
+        cell = {"traffic": traffic, "condition": condition, "scheme": scheme}
+        value = Value(value=field, of=cell, against={"scheme": other}, change="relative")
+        return Change(t_interval(self._evaluator.values(value, GRID, {})))
+
+    def best(self, field: str, schemes: Sequence[str], traffic: str, condition: str = BASE) -> str:
+        """Returns the scheme with the least mean of a field."""
+        found = {
+            one: self.change(field, one, "drop-tail", traffic, condition).estimate.mean for one in schemes
+        }
+        return min(found, key=lambda one: found[one])
+
+    def count(self, field: str, scheme: str, other: str) -> str:
+        """Returns in how many conditions of the four models a scheme is lower and higher than another."""
+        words = [
+            self.change(field, scheme, other, traffic, condition).word
+            for traffic in self.models
+            for condition in self.conditions
+        ]
+        lower, higher = words.count("lower"), words.count("higher")
+        rest = len(words) - lower - higher
+        return f"lower in {lower}, higher in {higher}, not told apart in {rest} of {len(words)}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs everything and renews the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--jobs", type=int)
+    options = parser.parse_args(arguments)
+    own = paper.find(NAME)
+    reporter = ConsoleReporter(report_console(stderr=True))
+    evaluator = own.evaluator(
+        Options(full=options.full, jobs=options.jobs, cache=default_cache(), reporter=reporter)
+    )
+    evaluator.runs.run([one for table in own.definition.tables for one in evaluator.table_requests(table)])
+    tables = [table_part(evaluator, table) for table in own.definition.tables]
+    document.renew(DOCUMENT, TARGET, body(Findings(evaluator), tables, evaluator))
+    print(f"findings: wrote {DOCUMENT.name}")
+    return 0
+
+
+def body(findings: Findings, tables: Sequence[Table], evaluator: Evaluator) -> str:
+    """Returns the page's generated part: sentences, then the tables."""
+    length = evaluator.runs.length
+    parts = [
+        "\n",
+        document.wrapped(
+            f"{length.replications} replications of {length.says}; intervals hold 95 %, over replications "
+            "with common random numbers. Negative is faster."
+        ),
+        "\n\n## In short\n\n",
+        *(document.wrapped(f"- {sentence}", "  ") + "\n" for sentence in sentences(findings)),
+    ]
+    for table in tables:
+        parts.append(f"\n## {table.title.partition(': ')[2].capitalize()}\n\n")
+        parts.append(f"`mousehole paper {NAME} --table {table.number}`\n\n")
+        parts.append(document.table(table.columns, table.rows))
+    return "".join(parts)
+
+
+def sentences(found: Findings) -> Iterator[str]:
+    """Yields one sentence for each traffic and each question of the page."""
+    for traffic in found.traffics:
+        yield best_of_papers(found, traffic)
+    for traffic in found.traffics:
+        yield marked_cake(found, traffic)
+    for scheme in OF_PAPERS:
+        yield (
+            f"**{scheme} against FQ-CoDel**, mean of short transfers, four models under nine conditions: "
+            f"{found.count('short_s', scheme, 'FQ-CoDel')}; against drop-tail: "
+            f"{found.count('short_s', scheme, 'drop-tail')}."
+        )
+    for traffic in found.models:
+        yield wred(found, traffic)
+    for traffic in found.models:
+        yield then_and_now(found, traffic)
+
+
+def best_of_papers(found: Findings, traffic: str) -> str:
+    """Returns who of the papers' schemes is best for short transfers, and what the others pay."""
+    best = found.best("short_s", OF_PAPERS, traffic)
+    installed = found.best("short_s", INSTALLED, traffic)
+    against = found.change("short_s", best, installed, traffic)
+    pays = found.change("long_s", best, "drop-tail", traffic)
+    page = found.change("page_s", best, "drop-tail", traffic)
+    pages = f"; pages {page}" if page.estimate.count else ""
+    return (
+        f"**{traffic}**: of the papers' schemes {best} helps short transfers most, "
+        f"{found.change('short_s', best, 'drop-tail', traffic)} against drop-tail; of what people would "
+        f"install {installed}, {found.change('short_s', installed, 'drop-tail', traffic)}. "
+        f"{best} against {installed}: "
+        f"{against} ({against.word}). Under {best} long transfers change by {pays} against drop-tail{pages}."
+    )
+
+
+def marked_cake(found: Findings, traffic: str) -> str:
+    """Returns what a size marker before CAKE's Bulk tin changes."""
+    mean, p99, long = (
+        found.change(field, "marker + CAKE", "CAKE", traffic)
+        for field in ("short_s", "short_p99_s", "long_s")
+    )
+    return (
+        f"**A marker of 30 kB before CAKE's Bulk tin, {traffic}**: short transfers' mean {mean} and "
+        f"p99 {p99} against plain CAKE, long transfers {long}."
+    )
+
+
+def wred(found: Findings, traffic: str) -> str:
+    """Returns what a router with two WRED profiles can get."""
+    best = found.best("short_s", PROFILES, traffic)
+    return (
+        f"**Two WRED profiles, {traffic}**: {best} is the best of them, short transfers "
+        f"{found.change('short_s', best, 'drop-tail', traffic)} against drop-tail and "
+        f"{found.change('short_s', best, 'RED', traffic)} against RED, long ones "
+        f"{found.change('long_s', best, 'drop-tail', traffic)}."
+    )
+
+
+def then_and_now(found: Findings, traffic: str) -> str:
+    """Returns what each paper's idea gives with the TCP of 2001 and of today."""
+    told = []
+    for scheme in ("SFD, coupled", "RIO-PS", "SHRED", "LFP", "TCP-DS"):
+        then, now = (
+            found.change("short_s", scheme, "drop-tail", traffic, condition)
+            for condition in ("TCP of 2001", BASE)
+        )
+        told.append(f"{scheme} {then} then and {now} now")
+    return f"**TCP of 2001 and of today, {traffic}**, short transfers against drop-tail: {'; '.join(told)}."
+
+
+if __name__ == "__main__":
+    sys.exit(main())
