@@ -34,6 +34,7 @@ def run(
     figure: str | None = None,
     claim: str | None = None,
     claims: bool = False,
+    log: str | None = None,
     tried: bool = False,
     full: bool = False,
     seeds: int | None = None,
@@ -48,7 +49,14 @@ def run(
     With `html_folder` all items are run and written as one page instead.
     """
     papers = [paper.find(name)] if name is not None else with_claims()
-    wanted = Wanted(table=table, figure=figure, claim=claim, claims=claims, tried=tried)
+    wanted = Wanted(
+        table=table,
+        figure=figure,
+        claim=claim,
+        claims=claims,
+        log=None if log is None else Path(log),
+        tried=tried,
+    )
     reporter = ConsoleReporter(report_console(stderr=True))
     options = Options(
         full=full, seeds=seeds, jobs=jobs, cache=default_cache(), fresh=fresh, reporter=reporter

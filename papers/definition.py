@@ -23,6 +23,10 @@ UNITS = ("", "%", "s", "ms", "packets", "KB", "Mb/s")
 FIGURE_KINDS = ("lines", "cdf", "ccdf")
 
 
+class NotAvailableError(MouseholeError):
+    """Raised where a value needs data that is not on this machine: what asks for it is not run."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Value:
     """A number per replication: a measured field, or a function of `quantities.py`, of one or more cells."""

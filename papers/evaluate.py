@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise, product
-from math import inf
+from math import inf, nan
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 from mousehole.errors import MouseholeError
+from mousehole.statistics import Estimate
 from numpy.typing import NDArray
 
 from papers.definition import (
@@ -19,6 +20,7 @@ from papers.definition import (
     Definition,
     FigureItem,
     Json,
+    NotAvailableError,
     Open,
     Panel,
     TableItem,
@@ -150,7 +152,11 @@ class Evaluator:
         fitted = tuple(one.name for one in self.definition.opens if one.was_fitted_to(claim))
         if claim.kind == "lost":
             return Judged(claim, [], fitted)
-        checks = [check for labels in self.combinations(claim) for check in self._checks(claim, labels)]
+        try:
+            checks = [check for labels in self.combinations(claim) for check in self._checks(claim, labels)]
+        except NotAvailableError as error:
+            nothing = Judgement(Word.NOT_RUN, Estimate(nan, nan, nan, 0))
+            return Judged(claim, [Check(str(error), None, nothing)], fitted)
         return Judged(claim, checks, fitted)
 
     def under(self, trial: Trial) -> "Evaluator":

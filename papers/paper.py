@@ -32,6 +32,8 @@ class Wanted:
     figure: str | None = None
     claim: str | None = None
     claims: bool = False
+    log: Path | None = None
+    """A log whose pages the paper's formula is applied to, by the table called `log`."""
     everything: bool = False
     """All claims, tables and figures."""
     tried: bool = False
@@ -109,6 +111,8 @@ class Paper:
         definition = self.definition
         if wanted.everything:
             return definition.tables, definition.figures, definition.claims
+        if wanted.log is not None:
+            return [self._log_table(wanted.log)], (), ()
         if wanted.claim is not None:
             claims = [one for one in definition.claims if one.id.lower() == wanted.claim.lower()]
             if not claims:
@@ -131,6 +135,17 @@ class Paper:
                 f"paper {self.name}: {kind} {number} is not reproduced; there are {self.offered()}"
             )
         return found
+
+    def _log_table(self, log: Path) -> TableItem:
+        """Returns the table of pages with this log in the place of its own."""
+        for table in self.definition.tables:
+            if table.number == "log":
+                columns = [
+                    replace(column, args={**column.args, "log": str(log.resolve())})
+                    for column in table.columns
+                ]
+                return replace(table, columns=tuple(columns), title=f"{table.title}: {log.name}")
+        raise MouseholeError(f"--log: the paper {self.name} estimates nothing from a log; give sfd")
 
     def _placed(self, place: str) -> list[Claim]:
         """Returns the claims that stand in a table or figure, such as `Figure 6` or `Figure 6, text`."""

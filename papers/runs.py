@@ -27,7 +27,7 @@ from mousehole.scenario import filled
 from mousehole.traffic import of_section
 from numpy.typing import NDArray
 
-from papers.definition import Cell, Definition, Json, Length, merged, read_toml
+from papers.definition import Cell, Definition, Json, Length, NotAvailableError, merged, read_toml
 
 Measured = Mapping[str, NDArray[np.float64]]
 """What is measured of one run: arrays by name; a single number is an array of no dimension."""
@@ -255,7 +255,7 @@ def _content(path: Path) -> str:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
-        raise MouseholeError(
+        raise NotAvailableError(
             f"{path}: {error.strerror}; MOUSEHOLE_DATA names the folder of real traces"
         ) from None
 

@@ -1,12 +1,16 @@
 """SFD's folder: its measures and quantities on records with known answers."""
 
+import gzip
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pytest
+from mousehole.errors import MouseholeError
 from mousehole.pool import RunResult
 
-from papers.sfd import measures, quantities
+from papers.definition import NotAvailableError
+from papers.sfd import measures, pages, quantities
 
 SIZES = measures.EDGES[:-1]
 
@@ -138,3 +142,58 @@ def test_curves__leave_out_sizes_with_few_objects() -> None:
     assert curve.size == np.sum(SIZES <= 1000)
     assert quantities.std_up_to_1mb(run)[29] == pytest.approx(0.5 * curve[29])
     assert quantities.short_mean_by_size(run).size == quantities.short_std_by_size(run).size == 15
+
+
+ACCESS = """\
+h1 - - [01/Jan/2001:00:00:00 +0000] "GET /a.html HTTP/1.0" 200 1000
+h1 - - [01/Jan/2001:00:00:01 +0000] "GET /a.gif HTTP/1.0" 200 500
+h2 - - [01/Jan/2001:00:00:02 +0000] "GET /b.gif HTTP/1.0" 304 -
+h2 - - [01/Jan/2001:00:00:02 +0000] "GET /c.gif?x=1.html HTTP/1.0" 200 300
+h1 - - [01/Jan/2001:00:00:03 +0000] "GET /dir/ HTTP/1.0" 200 200
+no request at all
+h1 - - [01/Jan/2001:00:00:04 +0000] "GET /d.HTM?y HTTP/1.0" 200 100
+"""
+
+
+def grouped(path: Path) -> list[list[float]]:
+    found = pages.pages_of(path)
+    return [list(found.bytes[found.page == number]) for number in range(found.number)]
+
+
+def test_pages__begin_with_html_and_belong_to_one_client(tmp_path: Path) -> None:
+    log = tmp_path / "access.log"
+    log.write_text(ACCESS)
+    assert grouped(log) == [[1000, 500], [300], [200], [100]]
+    packed = tmp_path / "access.log.gz"
+    packed.write_bytes(gzip.compress(ACCESS.encode()))
+    assert grouped(packed) == grouped(log)
+
+
+def test_pages__of_tables_and_zeek(tmp_path: Path) -> None:
+    table = tmp_path / "t.tsv"
+    table.write_text("host\turl\tbytes\nh1\t/a.html\t10\nh1\t/b.gif\t20\nh1\t/c.html\t\nh1\t/d.gif\t5\n")
+    assert grouped(table) == [[10, 20], [5]]
+    listed = tmp_path / "p.csv"
+    listed.write_text("page,type,resp_bytes,size_src\np1,html,10,T\np1,js,7,T\np2,html,3,T\np2,js,9,X\n")
+    assert grouped(listed) == [[10, 7], [3]]
+    zeek = tmp_path / "http.log"
+    fields = "#fields\tts\tid.orig_h\tid.resp_h\turi\tresponse_body_len\n"
+    zeek.write_text(fields + "1\tc\ts1\t/x.html\t10\n2\tc\ts2\t/y.gif\t20\n3\tc\ts1\t/z.gif\t30\nshort\n")
+    assert grouped(zeek) == [[10, 30], [20]]
+
+
+def test_pages__without_any_are_refused(tmp_path: Path) -> None:
+    nothing = tmp_path / "x.txt"
+    nothing.write_text("a,b\n1,2\n")
+    with pytest.raises(MouseholeError, match=r"x.txt: no answered request with a size; give an access log"):
+        pages.pages_of(nothing)
+    with pytest.raises(NotAvailableError, match=r"gone.log: No such file"):
+        pages.pages_of(tmp_path / "gone.log")
+
+
+def test_page_share__of_a_log(tmp_path: Path) -> None:
+    log = tmp_path / "access.log"
+    log.write_text(ACCESS)
+    for sequential in (False, True):
+        assert quantities.page_median(measured(0.6), measured(), sequential, str(log)) == pytest.approx(0.4)
+        assert quantities.page_share(measured(0.6), measured(), 0.39, sequential, str(log)) == 1.0

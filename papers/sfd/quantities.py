@@ -1,9 +1,14 @@
 """SFD's quantities: numbers that its claims, tables and figures speak of, from what was measured."""
 
+import os
+from functools import cache
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import NDArray
 
 from papers.runs import Measured
+from papers.sfd.pages import pages_of
 
 Floats = NDArray[np.float64]
 
@@ -141,14 +146,25 @@ def sequential_reduction(run: Measured, baseline: Measured, page: str) -> float:
     return 1 - sequential_s(run, page) / sequential_s(baseline, page)
 
 
-def page_share(run: Measured, baseline: Measured, least: float, sequential: bool = False) -> float:
-    """Returns the share of synthetic pages whose time falls by at least this share."""
-    return float(np.mean(_page_reductions(run, baseline, sequential) >= least))
+def page_share(
+    run: Measured, baseline: Measured, least: float, sequential: bool = False, log: str = ""
+) -> float:
+    """Returns the share of pages whose time falls by at least this share.
+
+    Without `log` the pages are drawn from Table 2's model. Else it names a log, seen from the folder of real
+    traces (MOUSEHOLE_DATA).
+    """
+    return float(np.mean(_page_reductions(run, baseline, sequential, log) >= least))
 
 
-def page_quantiles(run: Measured, baseline: Measured, sequential: bool = False) -> Floats:
-    """Returns the reductions of synthetic pages' times, at a hundred quantiles (Figure 9)."""
-    found: Floats = np.quantile(_page_reductions(run, baseline, sequential), np.arange(100) / 100)
+def page_median(run: Measured, baseline: Measured, sequential: bool = False, log: str = "") -> float:
+    """Returns the middle reduction of the pages' times."""
+    return float(np.median(_page_reductions(run, baseline, sequential, log)))
+
+
+def page_quantiles(run: Measured, baseline: Measured, sequential: bool = False, log: str = "") -> Floats:
+    """Returns the reductions of the pages' times, at a hundred quantiles (Figure 9)."""
+    found: Floats = np.quantile(_page_reductions(run, baseline, sequential, log), np.arange(100) / 100)
     return found
 
 
@@ -184,17 +200,13 @@ def _latency_of(run: Measured, packets: Floats) -> Floats:
     return found
 
 
-def _page_reductions(run: Measured, baseline: Measured, sequential: bool) -> Floats:
-    """Returns the reduction of each synthetic page's time; the pages are the same for all runs."""
-    rng = np.random.default_rng(2001)
-    number = np.ceil(rng.exponential(OBJECTS, PAGES)).astype(int)
-    scale = MEAN_KB * (SHAPE - 1)
-    sizes = np.minimum(np.ceil(scale * (rng.random(number.sum()) ** (-1 / SHAPE) - 1)), 20_000.0)
-    page = np.repeat(np.arange(PAGES), number)
+def _page_reductions(run: Measured, baseline: Measured, sequential: bool, log: str) -> Floats:
+    """Returns the reduction of each page's time; the pages are the same for all runs."""
+    packets, page = _synthetic_pages() if not log else _logged_pages(log)
     times = []
     for one in (run, baseline):
-        seconds = _latency_of(one, np.maximum(sizes, 1.0))
-        total = np.zeros(PAGES)
+        seconds = _latency_of(one, np.maximum(packets, 1.0))
+        total = np.zeros(int(page.max()) + 1)
         if sequential:
             np.add.at(total, page, seconds)
         else:
@@ -202,3 +214,20 @@ def _page_reductions(run: Measured, baseline: Measured, sequential: bool) -> Flo
         times.append(total)
     found: Floats = 1 - times[0] / times[1]
     return found
+
+
+@cache
+def _synthetic_pages() -> tuple[Floats, NDArray[np.int64]]:
+    """Returns objects in packets and their pages, drawn from Table 2's model."""
+    rng = np.random.default_rng(2001)
+    number = np.ceil(rng.exponential(OBJECTS, PAGES)).astype(int)
+    scale = MEAN_KB * (SHAPE - 1)
+    packets = np.ceil(scale * (rng.random(number.sum()) ** (-1 / SHAPE) - 1))
+    return np.minimum(packets, 20_000.0), np.repeat(np.arange(PAGES), number)
+
+
+@cache
+def _logged_pages(log: str) -> tuple[Floats, NDArray[np.int64]]:
+    """Returns objects in packets of 1000 B and their pages, of a log."""
+    found = pages_of(Path(os.environ.get("MOUSEHOLE_DATA", "../shared/data")) / log)
+    return np.minimum(np.ceil(found.bytes / 1000), 20_000.0), found.page

@@ -247,6 +247,10 @@ def paper_command(
         bool,
         typer.Option("--tried", help="With --claim: also under other values of what the paper leaves open."),
     ] = False,
+    log: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="With sfd: its estimate of page times for the pages of this log."),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="All papers.")] = False,
     html: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write all claims, tables and figures as a page.")
@@ -268,6 +272,7 @@ def paper_command(
         "table": table,
         "figure": figure,
         "claim": claim,
+        "log": log,
         "tried": tried,
     }
     raise typer.Exit(reproduce(name, every, html, **wanted, **numbers, full=full, fresh=fresh))

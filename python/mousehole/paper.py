@@ -8,7 +8,7 @@ from typing import Any
 import mousehole
 from mousehole.errors import MouseholeError
 
-ITEMS = ("table", "figure", "claim", "claims")
+ITEMS = ("table", "figure", "claim", "claims", "log")
 
 
 def papers_folder() -> Path:

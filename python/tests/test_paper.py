@@ -13,7 +13,7 @@ def run(name, **wanted):
     print(name, sorted(name for name, value in wanted.items() if value))
     return 3 if wanted["full"] else None or 0
 """
-NOTHING: dict[str, Any] = dict.fromkeys(("table", "figure", "claim", "seeds", "jobs")) | dict.fromkeys(
+NOTHING: dict[str, Any] = dict.fromkeys(("table", "figure", "claim", "log", "seeds", "jobs")) | dict.fromkeys(
     ("claims", "tried", "full", "fresh"), False
 )
 

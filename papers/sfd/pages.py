@@ -1,0 +1,147 @@
+"""Pages of real logs, grouped by the paper's rule (section 4.4, for Figure 9).
+
+The rule: requests of one client to one server, in the order of the log, belong to one page until the next
+request for an html or htm object, which begins another. A path that ends in `/` stands for such an object.
+"""
+
+import gzip
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from mousehole.errors import MouseholeError
+from numpy.typing import NDArray
+
+from papers.definition import NotAvailableError
+
+Floats = NDArray[np.float64]
+
+ACCESS_LOG = re.compile(r'^(\S+) \S+ \S+ \[[^\]]*\] "(?:[A-Z]+ )?(\S+)[^"]*" (\d{3}) (\d+|-)')
+"""The common log format of web servers; the combined one begins alike."""
+COLUMNS = (
+    ("host", "", "url", "bytes"),
+    ("id.orig_h", "id.resp_h", "uri", "response_body_len"),
+    ("page", "", "", "resp_bytes"),
+)
+"""Tables with a header that are known: the columns of client, server, path and bytes; "" where there is none.
+
+The first are tables made of access logs, the second Zeek's http.log, the third objects listed by page.
+"""
+FORMATS = (
+    "an access log in the common log format, Zeek's http.log, or a table with the columns host, url and "
+    "bytes, or page and resp_bytes"
+)
+
+
+ANNOUNCED = "X"
+"""In a column size_src: the size was announced, but the object was not received."""
+
+
+class Request(NamedTuple):
+    """One answered request; `path` is None where pages are listed."""
+
+    client: str
+    server: str
+    path: str | None
+    bytes: int
+
+
+class Pages(NamedTuple):
+    """Sizes of all objects in bytes, and the number of the page of each."""
+
+    bytes: Floats
+    page: NDArray[np.int64]
+
+    @property
+    def number(self) -> int:
+        """Returns how many pages there are."""
+        return int(self.page.max()) + 1 if self.page.size else 0
+
+
+@cache
+def pages_of(path: Path) -> Pages:
+    """Returns the pages of a log; raises `MouseholeError` if it cannot be read or has none."""
+    sizes: list[int] = []
+    page: list[int] = []
+    number = 0
+    current: dict[tuple[str, str], int] = {}
+    for request in _requests(path):
+        pair = (request.client, request.server)
+        if pair not in current or (request.path is not None and begins_page(request.path)):
+            current[pair] = number
+            number += 1
+        if request.bytes > 0:
+            sizes.append(request.bytes)
+            page.append(current[pair])
+    if not sizes:
+        raise MouseholeError(f"{path}: no answered request with a size; give {FORMATS}")
+    _, numbers = np.unique(np.array(page), return_inverse=True)
+    return Pages(np.array(sizes, np.float64), numbers.astype(np.int64))
+
+
+def begins_page(path: str) -> bool:
+    """Returns whether a request begins a page: for html, htm or a folder."""
+    bare = path.partition("?")[0].partition("#")[0].lower()
+    return bare.endswith((".html", ".htm", "/"))
+
+
+def _requests(path: Path) -> Iterator[Request]:
+    lines = _lines(path)
+    columns: dict[str, int] = {}
+    separator = "\t"
+    for number, line in enumerate(lines):
+        if line.startswith("#"):
+            if line.startswith("#fields"):
+                columns = _columns(line.split("\t")[1:])
+            continue
+        if number == 0 and not columns:
+            separator = "\t" if "\t" in line else ","
+            columns = _columns(line.split(separator))
+            if columns:
+                continue
+        found = _row(line.split(separator), columns) if columns else _access(line)
+        if found is not None:
+            yield found
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        if path.suffix == ".gz":
+            with gzip.open(path, "rt", encoding="utf-8", errors="replace") as packed:
+                yield from (line.rstrip("\n") for line in packed)
+        else:
+            with path.open(encoding="utf-8", errors="replace") as plain:
+                yield from (line.rstrip("\n") for line in plain)
+    except OSError as error:
+        raise NotAvailableError(f"{path}: {error.strerror or error}") from None
+
+
+def _columns(header: list[str]) -> dict[str, int]:
+    """Returns the places of client, server, path and bytes; nothing if the header is none that is known."""
+    for names in COLUMNS:
+        if all(name in header for name in names if name):
+            places = zip(("client", "server", "path", "bytes"), names, strict=True)
+            known = {what: header.index(name) for what, name in places if name}
+            return known | ({"source": header.index("size_src")} if "size_src" in header else {})
+    return {}
+
+
+def _row(cells: list[str], columns: dict[str, int]) -> Request | None:
+    if len(cells) <= max(columns.values()):
+        return None
+    text = {what: cells[place] for what, place in columns.items()}
+    if text.get("source") == ANNOUNCED:
+        return None
+    size = int(text["bytes"]) if text["bytes"].isdigit() else 0
+    return Request(text["client"], text.get("server", ""), text.get("path"), size)
+
+
+def _access(line: str) -> Request | None:
+    found = ACCESS_LOG.match(line)
+    if found is None:
+        return None
+    client, path, _, size = found.groups()
+    return Request(client, "", path, int(size) if size.isdigit() else 0)
