@@ -120,7 +120,8 @@ pub const SCHEMES: &[NamedScheme] = &[
         "A flow's first tau packets are green. Green packets spend tokens; while the bucket is fuller than a set point, \
          packets of longer flows are green as well, else yellow. A flow longer than the u-quantile of the last h flows is \
          an elephant: red from then on. The colours are physical queues under strict priority, so a flow that changes \
-         colour is reordered and red may starve.",
+         colour is reordered and red may starve. The paper's queues have 50 packets each (`shared=false`); here they share \
+         the link's buffer, and when it is full the worst colour in it gives way.",
         &[Preset { part: "lfp", settings: &[NO_SYN] }, Preset { part: "priority-red", settings: LFP_QUEUE }],
     ),
     alone(

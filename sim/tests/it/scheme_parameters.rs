@@ -21,6 +21,9 @@ const BESIDE: &[(&str, &str, &str, &str)] = &[
     ("lfp", "memoryless", "h=3,u=60,timeout=100ms,tau=2", "true"),
     ("lfp", "kappa", "omega=0.1,zeta=10,delta=10", "80"),
     ("lfp", "min", "max=20,wq=0.1,maxp=0.3", "1"),
+    // Its buffer is to be full: no early drops.
+    ("lfp", "pushout", "", "false"),
+    ("ct-bytes", "pushout", "th=5kB", "false"),
     ("shred", "min", "max=100,wq=0.1", "10"),
     ("ns2-sfd", "mode", "wq=0.5", "decoupled"),
     // Where every packet is IN, the queue of IN packets is as long as the queue.
@@ -245,6 +248,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("tcp-ds(high=8,med=4)", "tcp-ds(high)", "\"8\"", "at most med"),
     ("tcp-ds(low_min=50%)", "tcp-ds(low_max)", "\"40%\"", "more than low_min"),
     ("wrr(weight=0%)", "wrr(weight)", "\"0%\"", "0.1 to 99.9"),
+    ("lfp(shared=false,pushout=true)", "lfp(pushout)", "\"true\"", "false, as shared is false"),
     ("pias(first=2MB)", "pias(second)", "\"1MB\"", "at least first"),
     ("pie(mean=5GB)", "pie(mean)", "\"5GB\"", "65535"),
     ("fq-codel(flows=100000)", "fq-codel(flows)", "\"100000\"", "65536"),
