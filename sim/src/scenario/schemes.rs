@@ -299,7 +299,8 @@ pub const SCHEMES: &[NamedScheme] = &[
         "ideal: the transfer with the fewest segments left goes first; sizes must be known",
         "Schrage 1968",
         "Every packet tells how much of its transfer is left. No queue can be faster on average for transfers of known \
-         size; it bounds what any marker could gain. When the buffer is full the largest transfer loses.",
+         size; it bounds what any marker could gain. Its buffer is large, so that what long transfers pay is the order of \
+         service and not lost packets; limit=50p shows the difference. When it is full the largest transfer loses.",
         &[Preset { part: "srpt", settings: &[] }],
     ),
     alone(
@@ -307,7 +308,8 @@ pub const SCHEMES: &[NamedScheme] = &[
         "the connection that has been served least goes first; no sizes needed",
         "Kleinrock 1976, foreground-background",
         "Counts the packets served of every connection; the one with fewest goes first. Near srpt where most transfers \
-         are short and few are long. A long connection of many short requests looks long: it has no idle timeout.",
+         are short and few are long. A long connection of many short requests looks long: it has no idle timeout. Its \
+         buffer is large, as srpt's.",
         &[Preset { part: "las", settings: &[] }],
     ),
     alone(

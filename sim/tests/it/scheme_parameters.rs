@@ -255,7 +255,8 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("pie(mean=5GB)", "pie(mean)", "\"5GB\"", "65535"),
     ("fq-codel(flows=100000)", "fq-codel(flows)", "\"100000\"", "65536"),
     ("sfd|cake(tins=color)", "cake(tins)", "\"color\"", "did you mean \"colour\""),
-    ("srpt(x=1)", "scheme srpt", "\"x\"", "there are no parameters"),
+    ("srpt(limit=0p)", "srpt(limit)", "\"0p\"", "at least one 1500-byte packet"),
+    ("empty(x=1)", "scheme empty", "\"x\"", "there are no parameters"),
     ("sfd(treshold=3)", "scheme sfd", "\"treshold\"", "th, timeout"),
 ];
 
