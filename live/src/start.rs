@@ -310,7 +310,7 @@ fn describe(device: &Device, request: &Request, deployment: &Deployment, bytes: 
             Buffer::Packets(packets) => format!("{packets} packets"),
             Buffer::Bytes(bytes) => format!("{bytes} bytes"),
         };
-        lines.push(format!("{colours} classes of HTB, each with a drop-tail buffer of {buffer} of its own"));
+        lines.push(format!("{colours} classes of HTB, each with a drop-tail buffer of {buffer} of its own, so nothing is pushed out"));
     }
     if request.mode == Mode::Mark && !request.shadow {
         let action = deployment.action;

@@ -387,7 +387,7 @@ fn droptail__is_the_simulators() {
 
 #[test]
 fn red__is_the_simulators() {
-    is_the_same("red(ecn=true)");
+    is_the_same("red(min=8,max=24,wq=0.02,wait=false,ecn=true)");
 }
 
 #[test]
@@ -440,10 +440,10 @@ fn changed_parameter__is_noticed() {
         ("sfd(out_min=5)", "sfd(out_min=5.005)"),
         ("sfd(out_maxp=0.1)", "sfd(out_maxp=0.1001)"),
         ("s-sfd(k=4)", "s-sfd(k=5)"),
-        ("red(min=8)", "red(min=8.008)"),
-        ("red(max=24)", "red(max=24.024)"),
-        ("red(maxp=0.1)", "red(maxp=0.1001)"),
-        ("red(wq=0.002)", "red(wq=0.002002)"),
+        ("red(min=8,max=24,wq=0.02,wait=false)", "red(min=8.008,max=24,wq=0.02,wait=false)"),
+        ("red(min=8,max=24,wq=0.02,wait=false)", "red(min=8,max=24.024,wq=0.02,wait=false)"),
+        ("red(min=8,max=24,wq=0.02,wait=false)", "red(min=8,max=24,wq=0.02,wait=false,maxp=0.1001)"),
+        ("red(min=8,max=24,wq=0.002,wait=false)", "red(min=8,max=24,wq=0.002002,wait=false)"),
         ("rio-ps(l_t=20)", "rio-ps(l_t=21)"),
         ("rio-ps(t_c=10s)", "rio-ps(t_c=9s)"),
         ("demotion(first=10540B,syn=true)|multi-red", "demotion(first=10539B,syn=true)|multi-red"),

@@ -177,7 +177,9 @@ def scaled_form(scheme: str) -> str | None:
     ]
     parameters = _engine.scheme_parameters(scheme)
     shares = [
-        f"{key}={100 * float(value.removesuffix('p')) / whole:.3g}%"
+        f"{key}={value}"
+        if value.endswith("%")
+        else f"{key}={100 * float(value.removesuffix('p')) / whole:.3g}%"
         for key, value in parameters.items()
         if _is_threshold(key)
     ]

@@ -266,16 +266,26 @@ def test_colour_shares__are_of_what_arrived() -> None:
 
 
 def test_thresholds_in_packets() -> None:
-    given = {"red": True, "red(min=15%,max=50%)": False, "rio-ps": False, "ared": False, "droptail": False}
+    given = {
+        "red(min=8,max=24)": True,
+        "lfp": True,
+        "red": False,
+        "rio-ps": False,
+        "ared": False,
+        "droptail": False,
+    }
     assert {scheme: notes._thresholds_in_packets(scheme) for scheme in given} == given
 
 
 @pytest.mark.parametrize(
     ("scheme", "scaled"),
     [
-        ("red", "red(min=16%,max=48%)"),
+        ("red(min=8,max=24)", "red(min=16%,max=48%)"),
         ("red(min=5,max=15,maxp=0.02)", "red(maxp=0.02,min=10%,max=30%)"),
-        ("sfd(th=3kB)", "sfd(th=3kB,in_min=20%,in_max=60%,out_min=16%,out_max=48%)"),
+        (
+            "sfd(th=3kB,in_max=30,out_max=24)",
+            "sfd(th=3kB,in_min=20%,in_max=60%,out_min=16%,out_max=48%)",
+        ),
         ("shred", "shred(min=13.3%,max=40%)"),
         ("sfd|multi-red", None),
     ],
@@ -287,7 +297,8 @@ def test_scaled_form__keeps_the_papers_shares_of_its_buffer(scheme: str, scaled:
 
 
 def test_cell_notes__thresholds_far_below_the_buffer() -> None:
-    found = results_of(runs(1.0), runs(1.0))
+    packets = "sfd(in_min=10,in_max=30,out_min=8,out_max=24)"
+    found = results_of_schemes({"droptail": runs(1.0), "sfd": runs(1.0), packets: runs(1.0)})
     for buffer, is_noted in (("50p", False), ("150p", True)):
         base = {**found.plan.base, "link": {"rate": "100mbit", "rtt": "80ms"}}
         plan = replace(found.plan, buffers=(buffer,), base=base)  # type: ignore[arg-type]
@@ -295,6 +306,7 @@ def test_cell_notes__thresholds_far_below_the_buffer() -> None:
         said = notes._far_below(at_buffer, plan.cells[0])
         assert bool(said) == is_noted
         if said:
+            assert said[0].startswith(f"The thresholds of {packets} are numbers of packets")
             assert "far below the buffer of 150p (150 packets)" in said[0]
             assert "'sfd(in_min=20%,in_max=60%,out_min=16%,out_max=48%)'" in said[0]
 

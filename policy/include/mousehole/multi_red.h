@@ -165,7 +165,7 @@ static const struct mh_parameter mh_multi_red_parameters[] = {
 	MH_MULTI_RED_LINE(0, "green", "70%", "100%"),
 	MH_MULTI_RED_LINE(1, "yellow", "40%", "70%"),
 	MH_MULTI_RED_LINE(2, "red", "20%", "40%"),
-	MH_RED_COMMON(MH_MULTI_RED_FIELD, "0.02", "false", "false", "packets", "1000B", "as red"),
+	MH_RED_COMMON(MH_MULTI_RED_FIELD, "0.02", "false", "false", "packets", "1000B", "SFD Table 1"),
 };
 
 static inline struct mh_fault mh_multi_red_setup(struct mh_multi_red_params *params, const struct mh_link_context *link)

@@ -4,12 +4,15 @@
  *
  * Floyd & Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on
  * Networking 1(4), 1993: Fig. 2 (algorithm), section 4 (average, idle time), section 7 (spacing, bytes).
- * Gentle: Floyd, "Recommendation on using the gentle_ variant of RED", 2000.
+ * Gentle: Floyd, "Recommendation on using the gentle_ variant of RED", 2000. The defaults are what RED's author came to
+ * recommend: gentle, max three times min, max_p 0.1 (Floyd, "RED: Discussions of Setting Parameters", 1997), a weight
+ * by the link's rate (Floyd, Gummadi & Shenker, "Adaptive RED", 2001), drops spaced as in her simulator (wait). Her
+ * thresholds are packets for a given delay; here they are shares of the buffer, so that one setting fits any link.
  *
  * On each arrival, q = queue found (the arrival not counted), in mean packets:
  *
  *   idle:     avg <- avg * (1 - w_q)^m,          m = floor(idle time / transmission time of a mean packet)
- *   average:  avg <- avg + w_q * (q - avg)
+ *   average:  avg <- avg + w_q * (q - avg),      w_q = 1 - e^(-1/C) if it is given as 0, C mean packets per second
  *   base:     p_b = 0                                          avg < min
  *                 = max_p * (avg - min) / (max - min)          min <= avg < max
  *         gentle: = max_p + (1 - max_p) * (avg - max) / max    max <= avg < 2 max
@@ -258,6 +261,22 @@ struct mh_red_names {
 	{ prefix_ "min", prefix_ "max", "more than " prefix_ "min", "at least one packet more than " prefix_ "min" }
 
 /*
+ * Returns the weight 1 - e^(-1/C) of an average over C packets per second: it remembers about one second. A Taylor series
+ * at a 4096th of 1/C, then 12 doublings of the time.
+ */
+static inline double mh_red_weight_of_rate(double packets_per_s)
+{
+	double x = 1 / packets_per_s / 4096, weight = x * (1 - x / 2 * (1 - x / 3 * (1 - x / 4)));
+	u32 doublings;
+
+	for (doublings = 0; doublings < 12; doublings++)
+		weight *= 2 - weight;
+	return weight;
+}
+
+#define MH_RED_LEAST_WEIGHT 1e-6
+
+/*
  * Completes one line of RED: from min_q32, max_q32, max_p_q32, w_q32, options and settings. A buffer may be too small
  * for thresholds that are shares of it: max is then min plus one packet.
  */
@@ -266,7 +285,7 @@ static inline struct mh_fault mh_red_setup_line(struct mh_red_params *params, co
 {
 	const struct mh_red_settings *settings = &params->settings;
 	u32 min_share = mh_is_share(link, names->min), max_share = mh_is_share(link, names->max);
-	double mean = settings->mean_packet_bytes, max_p = mh_from_q32(params->max_p_q32), min, max;
+	double mean = settings->mean_packet_bytes, max_p = mh_from_q32(params->max_p_q32), min, max, weight;
 
 	if (min_share && max_share && params->max_q32 <= params->min_q32 && params->min_q32)
 		return MH_FAULT(names->max, names->more);
@@ -278,6 +297,12 @@ static inline struct mh_fault mh_red_setup_line(struct mh_red_params *params, co
 		return MH_FAULT(names->max, "at most 1048576 packets");
 	if (link->rate_bps < 1e3 || link->rate_bps > 1e12)
 		return MH_FAULT("rate", "a link of 1kbit to 1000gbit");
+	if (!params->w_q32) {
+		weight = mh_red_weight_of_rate(link->rate_bps / 8 / mean);
+		params->w_q32 = mh_fixed(weight > MH_RED_LEAST_WEIGHT ? weight : MH_RED_LEAST_WEIGHT, 32);
+	}
+	if (params->w_q32 < mh_fixed(MH_RED_LEAST_WEIGHT, 32))
+		return MH_FAULT("wq", "0, which sets it by the link's rate, or 1e-6 to 1");
 	min = mh_from_q32(params->min_q32);
 	max = mh_from_q32(params->max_q32);
 	params->forced_q32 = settings->gentle ? 2 * params->max_q32 : params->max_q32;
@@ -295,39 +320,52 @@ static inline struct mh_fault mh_red_setup_line(struct mh_red_params *params, co
  * in several.
  */
 #define MH_RED_COMMON(FIELD, w_q_, gentle_, wait_, unit_, mean_, source_)                                            \
-	{ FIELD(w_q32), .kind = MH_FRACTION, .name = "wq", .value = w_q_, .least = 1e-6, .most = 1,                  \
+	{ FIELD(w_q32), .kind = MH_FRACTION, .name = "wq", .value = w_q_, .least = MH_RED_LEAST_WEIGHT, .most = 1,   \
 	  .meaning = "weight of the newest queue length in the average", .source = source_ },                        \
+	MH_RED_OPTIONS(FIELD, gentle_, wait_, "Floyd & Jacobson 1993, section 7", unit_, source_),                   \
+	{ FIELD(settings.mean_packet_bytes), .kind = MH_SIZE, .name = "mean", .value = mean_, .least = 1,            \
+	  .most = 65535, .meaning = "mean packet, for idle time and byte counts", .source = "ns-2's packet" },       \
+	MH_RED_ECN_OPTION(FIELD)
+#define MH_RED_OPTIONS(FIELD, gentle_, wait_, wait_source_, unit_, source_)                                          \
 	{ FIELD(settings.gentle), .kind = MH_FLAG, .mask = 1, .name = "gentle", .value = gentle_,                    \
 	  .meaning = "rise to certain drop between max and 2 max instead of at max", .source = source_ },            \
 	{ FIELD(options), .kind = MH_FLAG, .mask = MH_RED_WAIT, .name = "wait", .value = wait_,                      \
 	  .meaning = "space early drops between 1/p and 2/p packets apart instead of 1 and 1/p",                     \
-	  .source = "Floyd & Jacobson 1993, section 7" },                                                            \
+	  .source = wait_source_ },                                                                                  \
 	{ FIELD(options), .kind = MH_FLAG, .mask = MH_RED_BYTE_MODE, .name = "byte", .value = "false",               \
 	  .meaning = "scale the drop probability with packet size", .source = "Floyd & Jacobson 1993, section 7" },  \
 	{ FIELD(options), .kind = MH_CHOICE, .mask = MH_RED_QUEUE_IN_BYTES, .name = "unit",                          \
 	  .choices = "packets bytes", .value = unit_,                                                                \
-	  .meaning = "measure the queue in packets, or in bytes over the mean packet", .source = source_ },          \
-	{ FIELD(settings.mean_packet_bytes), .kind = MH_SIZE, .name = "mean", .value = mean_, .least = 1,            \
-	  .most = 65535, .meaning = "mean packet, for idle time and byte counts", .source = "ns-2's packet" },       \
+	  .meaning = "measure the queue in packets, or in bytes over the mean packet", .source = source_ }
+#define MH_RED_ECN_OPTION(FIELD)                                                                                     \
 	{ FIELD(options), .kind = MH_FLAG, .mask = MH_RED_ECN, .name = "ecn", .value = "false",                      \
 	  .meaning = "mark ECN-capable packets instead of dropping them early", .source = "RFC 3168 section 7" }
 
 #define MH_RED_FIELD(field_) MH_FIELD(mh_red_params, field_)
 
 static const struct mh_parameter mh_red_parameters[] = {
-	{ MH_FIELD(mh_red_params, min_q32), .kind = MH_LENGTH, .name = "min", .value = "8", .least = 0,
-	  .most = 1048575, .meaning = "average queue where early drops begin, packets", .source = "SFD Table 1" },
-	{ MH_FIELD(mh_red_params, max_q32), .kind = MH_LENGTH, .name = "max", .value = "24", .least = 0,
-	  .most = 1048576, .meaning = "average queue where every packet is dropped, packets",
-	  .source = "SFD Table 1" },
+	{ MH_FIELD(mh_red_params, min_q32), .kind = MH_LENGTH, .name = "min", .value = "15%", .least = 0,
+	  .most = 1048575, .meaning = "average queue where early drops begin",
+	  .source = "ours: a share of the buffer fits any link" },
+	{ MH_FIELD(mh_red_params, max_q32), .kind = MH_LENGTH, .name = "max", .value = "45%", .least = 0,
+	  .most = 1048576, .meaning = "average queue where every packet is dropped, or where the gentle part begins",
+	  .source = "three times min: Floyd 1997" },
 	{ MH_FIELD(mh_red_params, max_p_q32), .kind = MH_FRACTION, .name = "maxp", .value = "0.1",
 	  .least = MH_RED_LEAST_MAX_P, .most = 1, .meaning = "drop probability just below max",
-	  .source = "SFD Table 1" },
+	  .source = "Floyd 1997" },
 	{ MH_FIELD(mh_red_params, spare_below_packets), .kind = MH_LENGTH, .name = "guard", .value = "0",
 	  .least = 0, .most = 4294967295.0,
 	  .meaning = "an arrival that finds fewer packets waiting is not dropped early (ns-2: 2)",
 	  .source = "off, as in Floyd & Jacobson 1993" },
-	MH_RED_COMMON(MH_RED_FIELD, "0.02", "false", "false", "packets", "1000B", "SFD Table 1"),
+	{ MH_RED_FIELD(w_q32), .kind = MH_FRACTION, .name = "wq", .value = "0", .least = 0, .most = 1,
+	  .meaning = "weight of the newest queue length in the average; 0 sets 1 - exp(-1/C), C the link's rate in mean "
+		     "packets per second",
+	  .source = "Floyd, Gummadi & Shenker 2001" },
+	MH_RED_OPTIONS(MH_RED_FIELD, "true", "true", "Floyd's simulator, ns-2", "packets", "Floyd 2000"),
+	{ MH_RED_FIELD(settings.mean_packet_bytes), .kind = MH_SIZE, .name = "mean", .value = "1500B", .least = 1,
+	  .most = 65535, .meaning = "mean packet, for the weight, idle time and byte counts",
+	  .source = "ours: a full packet" },
+	MH_RED_ECN_OPTION(MH_RED_FIELD),
 };
 
 static inline struct mh_fault mh_red_setup(struct mh_red_params *params, const struct mh_link_context *link)

@@ -120,7 +120,7 @@ fn params__refuse_values_in_words() {
     assert_eq!((error.parameter.as_str(), error.value.as_str()), ("th", "15kX"));
     assert!(error.allowed.starts_with("bytes (15kB) or packets (15p)"), "{}", error.allowed);
     let red = mousehole_policy::find("red").unwrap();
-    let error = Params::from_text(red, &[("max", "8p")], &LinkContext::EXAMPLE).unwrap_err();
+    let error = Params::from_text(red, &[("min", "8p"), ("max", "8p")], &LinkContext::EXAMPLE).unwrap_err();
     assert_eq!(
         (error.parameter.as_str(), error.allowed.as_str()),
         ("max", "at least one packet more than min")

@@ -234,13 +234,17 @@ fn params__name_parameter_value_and_what_is_allowed() {
         "max: its value is not allowed here; allowed: more than min"
     );
     for (name, value) in
-        [("min", "-1"), ("min", "NaN"), ("wq", "0"), ("wq", "inf"), ("mean", "0B"), ("max", "1048577")]
+        [("min", "-1"), ("min", "NaN"), ("wq", "-1"), ("wq", "inf"), ("mean", "0B"), ("max", "1048577")]
     {
         assert!(
             red(name, value).starts_with(&format!("{name}: \"{value}\" is not allowed")),
             "{name}={value}"
         );
     }
+    assert_eq!(
+        red("wq", "1e-7"),
+        "wq: its value is not allowed here; allowed: 0, which sets it by the link's rate, or 1e-6 to 1"
+    );
     params("red", &[("min", "1048575"), ("max", "1048576")]);
     let at_rate = |rate_bps| LinkContext { rate_bps, ..LinkContext::EXAMPLE };
     for rate_bps in [1e3, 1e12] {

@@ -271,7 +271,7 @@ fn shares__of_a_buffer_in_packets_are_packets() {
 
 #[test]
 fn shares__of_a_buffer_in_bytes_are_mean_packets() {
-    let given = [("min", "25%"), ("max", "75%")];
+    let given = [("min", "25%"), ("max", "75%"), ("mean", "1000B")];
     assert_eq!(thresholds(&params_at("red", &given, &in_bytes(64_000))), [16.0, 48.0]);
     let given = [("min", "25%"), ("max", "75%"), ("mean", "500B")];
     assert_eq!(thresholds(&params_at("red", &given, &in_bytes(64_000))), [32.0, 96.0]);
@@ -289,6 +289,24 @@ fn shares__of_each_colour_follow_the_buffer() {
         let params = params_at("multi-red", &[], &context);
         assert_eq!([params.number("green_min"), params.number("red_max")], [green_min, red_max]);
     }
+}
+
+/// The weight of an average over a second's packets, on slow links and fast ones, and within its range.
+#[test]
+fn red__sets_its_weight_by_the_rate() {
+    let weight = |rate_bps, mean| {
+        let context = LinkContext { rate_bps, ..LinkContext::EXAMPLE };
+        params_at("red", &[("wq", "0"), ("mean", mean)], &context).number("wq")
+    };
+    for (rate_bps, mean, bytes) in
+        [(10e6, "1500B", 1500.0), (64e3, "1000B", 1000.0), (1e9, "500B", 500.0), (8e3, "1500B", 1500.0)]
+    {
+        let exact = -(-1.0 / (rate_bps / 8.0 / bytes) as f64).exp_m1();
+        let got = weight(rate_bps, mean);
+        assert!((got - exact).abs() < 2e-9, "{rate_bps} bit/s: {got}, expected {exact}");
+    }
+    assert_eq!((weight(1e3, "65535B"), weight(1e12, "40B")), (1.0, rounded(1e-6)));
+    assert_eq!(params("red", &[]).number("wq"), weight(10e6, "1500B"), "the default");
 }
 
 /// A buffer too small for two shares keeps the line one packet wide.
@@ -337,9 +355,10 @@ fn shares__of_a_rate_are_of_the_bottlenecks() {
 
 #[test]
 fn set_number__completes_the_struct_anew_or_changes_nothing() {
-    let mut red = params("red", &[("maxp", "0.1")]);
+    let given = |max_p| params("red", &[("min", "8"), ("max", "24"), ("maxp", max_p)]);
+    let mut red = given("0.1");
     red.set_number("maxp", 0.05).unwrap();
-    assert_eq!(red.bytes(), params("red", &[("maxp", "0.05")]).bytes());
+    assert_eq!(red.bytes(), given("0.05").bytes());
     let before = red.bytes();
     assert_eq!(red.set_number("maxp", 1.5).unwrap_err().parameter, "maxp");
     assert_eq!(red.set_number("max", 8.5).unwrap_err().parameter, "max");

@@ -54,7 +54,7 @@ impl Adaptation {
     }
 }
 
-/// Sets the parameters of a RED as the paper does for a link: weight `1 − exp(−1/C)` for C packets/s, min the greater
+/// Sets the parameters of a RED as the paper does for a link of C mean packets/s: its weight by the rate, min the greater
 /// of 5 packets and half of `target_delay` at C, max three times that, gentle.
 ///
 /// # Errors
@@ -62,7 +62,7 @@ impl Adaptation {
 pub fn set_automatically(params: &mut Params, rate: Rate, target_delay: Dur) -> Result<(), ParameterError> {
     let per_second = rate.0 as f64 / 8.0 / params.number("mean");
     let min = (target_delay.as_secs() * per_second / 2.0).max(5.0);
-    params.set_number("wq", (-libm::expm1(-1.0 / per_second)).clamp(1e-6, 1.0))?;
+    params.set_number("wq", 0.0)?; // which RED sets by the rate
     params.set_number("max", 1_048_576.0)?;
     params.set_number("min", min)?;
     params.set_number("max", 3.0 * min)?;

@@ -61,7 +61,7 @@ struct ScheduledDeparture {
 }
 
 /// Returns a buffer's limit as the policies' headers have it.
-fn limit_of(buffer: Buffer) -> Limit {
+pub(super) fn limit_of(buffer: Buffer) -> Limit {
     match buffer {
         Buffer::Packets(packets) => Limit::packets(packets),
         Buffer::Bytes(bytes) => Limit::bytes(bytes),
@@ -128,6 +128,13 @@ impl Fifo {
                 Dequeued::Empty
             }
         }
+    }
+
+    /// Removes the packet that came last and returns it (slow path).
+    pub fn remove_newest(&mut self, now: Time) -> Option<Packet> {
+        let (packet, _) = self.stored.pop_back()?;
+        self.remove(packet.bytes, packet.colour, now);
+        Some(packet)
     }
 
     /// Accepts an arrival on the fast path, at a link that transmits until `busy_until`, and marks it if the

@@ -3,6 +3,7 @@
 use super::catalogue::{NamedScheme, Preset, Setting, default, fixed, named};
 
 const SFD_TABLE_1: &str = "SFD Table 1";
+const SFD_SHARE: &str = "SFD Table 1, as a share of its buffer of 50 packets";
 const TABLE_III: &str = "RIO-PS Table III";
 const FIGURE_4: &str = "ours: the paper's Figure 4 is lost; staggered as its text asks";
 const LFP_3: &str = "LFP section 3";
@@ -21,9 +22,10 @@ pub const SCHEMES: &[NamedScheme] = &[
     alone(
         "red",
         "Random Early Detection, no colours",
-        "Floyd & Jacobson 1993; parameters of SFD Table 1, OUT",
+        "Floyd & Jacobson 1993; parameters as Floyd recommends since",
         "Drops at random as the average queue rises from min to max, so that flows back off before the buffer is full. It \
-         knows nothing of short and long: a short flow's first packet is dropped as readily as any.",
+         knows nothing of short and long: a short flow's first packet is dropped as readily as any. The defaults are what \
+         its author came to recommend; the papers compared with others, which papers/ has.",
         &[Preset { part: "red", settings: &[] }],
     ),
     alone(
@@ -38,7 +40,8 @@ pub const SCHEMES: &[NamedScheme] = &[
         "RED whose max_p follows the average queue, with thresholds set from the link's rate",
         "Floyd, Gummadi & Shenker 2001",
         "Twice a second max_p grows when the average is above the middle of min and max, and shrinks when it is below: \
-         the average stays in the middle at every load. No colours; the fairest RED to compare with.",
+         the average stays in the middle at every load, as long as senders slow down: of short transfers that end within \
+         their initial window it drops up to half. Its target is a delay, 5 ms, and no share of the buffer. No colours.",
         &[Preset { part: "ared", settings: &[] }],
     ),
     alone(
@@ -47,7 +50,9 @@ pub const SCHEMES: &[NamedScheme] = &[
         "Chen & Heidemann, ISI-TR-2001-548, section 3.2",
         "The edge counts each flow's bytes; up to th they are IN, beyond OUT. One FIFO holds both, with an average and \
          thresholds for each colour, so that OUT is dropped first and order is kept. Short flows gain by fewer losses \
-         and a shorter queue; long flows pay.",
+         and a shorter queue; long flows pay. Beyond in_max every IN packet is dropped: where most packets are IN, as \
+         where transfers are short and initial windows large, decoupled averages then lose IN and spare OUT. The \
+         thresholds are shares of the buffer so that a larger buffer moves this cliff; gentle=true takes it away.",
         &[Preset { part: "sfd", settings: SFD_MARKER }, Preset { part: "multi-red", settings: SFD_QUEUE }],
     ),
     alone(
@@ -120,7 +125,8 @@ pub const SCHEMES: &[NamedScheme] = &[
         "A flow's first tau packets are green. Green packets spend tokens; while the bucket is fuller than a set point, \
          packets of longer flows are green as well, else yellow. A flow longer than the u-quantile of the last h flows is \
          an elephant: red from then on. The colours are physical queues under strict priority, so a flow that changes \
-         colour is reordered and red may starve.",
+         colour is reordered and red may starve. The paper's queues have 50 packets each (`shared=false`); here they share \
+         the link's buffer, and when it is full the worst colour in it gives way.",
         &[Preset { part: "lfp", settings: &[NO_SYN] }, Preset { part: "priority-red", settings: LFP_QUEUE }],
     ),
     alone(
@@ -293,7 +299,8 @@ pub const SCHEMES: &[NamedScheme] = &[
         "ideal: the transfer with the fewest segments left goes first; sizes must be known",
         "Schrage 1968",
         "Every packet tells how much of its transfer is left. No queue can be faster on average for transfers of known \
-         size; it bounds what any marker could gain. When the buffer is full the largest transfer loses.",
+         size; it bounds what any marker could gain. Its buffer is large, so that what long transfers pay is the order of \
+         service and not lost packets; limit=50p shows the difference. When it is full the largest transfer loses.",
         &[Preset { part: "srpt", settings: &[] }],
     ),
     alone(
@@ -301,7 +308,8 @@ pub const SCHEMES: &[NamedScheme] = &[
         "the connection that has been served least goes first; no sizes needed",
         "Kleinrock 1976, foreground-background",
         "Counts the packets served of every connection; the one with fewest goes first. Near srpt where most transfers \
-         are short and few are long. A long connection of many short requests looks long: it has no idle timeout.",
+         are short and few are long. A long connection of many short requests looks long: it has no idle timeout. Its \
+         buffer is large, as srpt's.",
         &[Preset { part: "las", settings: &[] }],
     ),
     alone(
@@ -344,30 +352,15 @@ const fn bulk_beyond(value: &'static str, source: &'static str) -> Setting {
 const SFD_MARKER: &[Setting] = &[fixed(&["promotion"], "none"), fixed(&["k"], "4"), NO_SYN];
 
 const IN_MIN: Setting =
-    named("in_min", &["green_min"], "10", "IN: average queue where early drops begin, packets", SFD_TABLE_1);
-const IN_MAX: Setting = named(
-    "in_max",
-    &["green_max"],
-    "30",
-    "IN: average queue where every packet is dropped, packets",
-    SFD_TABLE_1,
-);
+    named("in_min", &["green_min"], "20%", "IN: average queue where early drops begin", SFD_SHARE);
+const IN_MAX: Setting =
+    named("in_max", &["green_max"], "60%", "IN: average queue where every packet is dropped", SFD_SHARE);
 const IN_MAXP: Setting =
     named("in_maxp", &["green_maxp"], "0.02", "IN: drop probability just below in_max", SFD_TABLE_1);
-const OUT_MIN: Setting = named(
-    "out_min",
-    &["yellow_min"],
-    "8",
-    "OUT: average queue where early drops begin, packets",
-    SFD_TABLE_1,
-);
-const OUT_MAX: Setting = named(
-    "out_max",
-    &["yellow_max"],
-    "24",
-    "OUT: average queue where every packet is dropped, packets",
-    SFD_TABLE_1,
-);
+const OUT_MIN: Setting =
+    named("out_min", &["yellow_min"], "16%", "OUT: average queue where early drops begin", SFD_SHARE);
+const OUT_MAX: Setting =
+    named("out_max", &["yellow_max"], "48%", "OUT: average queue where every packet is dropped", SFD_SHARE);
 const OUT_MAXP: Setting =
     named("out_maxp", &["yellow_maxp"], "0.1", "OUT: drop probability just below out_max", SFD_TABLE_1);
 const SFD_WQ: Setting = default(&["wq"], "0.02", SFD_TABLE_1);
@@ -382,6 +375,7 @@ const SFD_QUEUE: &[Setting] = &[
     OUT_MAX,
     OUT_MAXP,
     SFD_WQ,
+    default(&["mean"], "1500B", "ours: a full packet"),
     fixed(&["colours"], "2"),
     NO_RED_LINE,
     fixed(&["red_maxp"], "0.1"),

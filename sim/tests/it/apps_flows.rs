@@ -231,8 +231,8 @@ fn conservation__with_uploads_and_datagrams() {
         }
         let lost: u64 = result.outcome.datagrams.iter().map(|flow| flow.lost).sum();
         let all: u64 = result.outcome.balance.iter().map(|link| link.dropped.0).sum();
-        // Where packets without data go first, none of them is lost.
-        assert!(lost > 0 || scheme == "srpt", "{scheme}");
+        // Ideals have a buffer that holds everything.
+        assert!(lost > 0 || ["srpt", "las"].contains(&scheme), "{scheme}");
         assert!(lost <= all, "{scheme}: {lost} of {all}");
     }
 }

@@ -62,6 +62,26 @@ fn pq_sfd__runs_with_shared_and_own_buffers() {
     }
 }
 
+/// Without push-out, OUT fills the shared buffer and IN finds no room; with it, OUT makes room.
+#[test]
+fn push_out__spares_the_better_colour() {
+    let green_loss = |scheme: &str| {
+        let result = run_under(scheme, 0.95);
+        balanced(&result);
+        let green = result.outcome.queues[0].colours[0];
+        green.dropped().packets as f64 / green.arrived.packets as f64
+    };
+    for scheme in ["pq-sfd", "lfp", "pias", "ct-bytes(th=20kB)"] {
+        let (open, close) = scheme.split_once('(').unwrap_or((scheme, ")"));
+        let [with, without] =
+            ["true", "false"].map(|flag| green_loss(&format!("{open}(pushout={flag},{close}")));
+        assert!(
+            with < 0.75 * without,
+            "{scheme}: {with} of green packets lost with push-out, {without} without"
+        );
+    }
+}
+
 /// PIE holds the mean delay within twice its target under ten long flows; CoDel, whose target of 5 ms is under
 /// two packets here and for the least delay of 100 ms, keeps it below half of drop-tail's.
 #[test]

@@ -36,8 +36,8 @@ fn cake(limit: Buffer, change: impl Fn(&mut queue::cake::Params)) -> Queue {
     Queue::Cake(Box::new(Cake::new(params, 5)))
 }
 
-fn priority(children: Vec<(Buffer, Policy)>, shared: Option<Buffer>) -> Queue {
-    Queue::Priority(Box::new(Priority::new(queue::priority::Params { children, shared })))
+fn priority(children: Vec<(Buffer, Policy)>, shared: Option<Buffer>, push_out: bool) -> Queue {
+    Queue::Priority(Box::new(Priority::new(queue::priority::Params { children, shared, push_out })))
 }
 
 fn wrr(by: ClassifyBy, limit: Buffer) -> Queue {
@@ -78,8 +78,9 @@ fn disciplines(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
         ("cake", cake(limit, |_| {}), MANY),
         ("cake-tins", cake(limit, |params| params.tins = Some(ClassifyBy::Class)), MANY),
         ("cake-shaped", cake(limit, |params| (params.rate, params.shape) = (Rate(RATE.0 / 2), true)), SHAPED),
-        ("pq", priority(reds(), None), MANY),
-        ("pq-shared", priority(reds(), Some(limit)), MANY),
+        ("pq", priority(reds(), None, false), MANY),
+        ("pq-shared", priority(reds(), Some(limit), false), MANY),
+        ("pq-push-out", priority(reds(), Some(limit), true), MANY),
         ("wrr", wrr(ClassifyBy::Class, limit), MANY),
         ("wrr-colour", wrr(ClassifyBy::Colour, limit), MANY),
         ("srpt", srpt(srpt::Rank::Remaining), MANY),

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 
 /// Parameters whose effect needs another one: scheme (`*` is any), parameter, what is set beside it, its value.
 const BESIDE: &[(&str, &str, &str, &str)] = &[
+    ("red", "wq", "", "0.5"),
+    ("red", "gentle", "min=1,max=4", "false"),
     ("ared", "min", "auto=false", "2"),
     ("ared", "max", "auto=false", "9"),
     ("ared", "wq", "auto=false", "0.05"),
@@ -21,6 +23,9 @@ const BESIDE: &[(&str, &str, &str, &str)] = &[
     ("lfp", "memoryless", "h=3,u=60,timeout=100ms,tau=2", "true"),
     ("lfp", "kappa", "omega=0.1,zeta=10,delta=10", "80"),
     ("lfp", "min", "max=20,wq=0.1,maxp=0.3", "1"),
+    // Its buffer is to be full: no early drops.
+    ("lfp", "pushout", "", "false"),
+    ("ct-bytes", "pushout", "th=5kB", "false"),
     ("shred", "min", "max=100,wq=0.1", "10"),
     ("ns2-sfd", "mode", "wq=0.5", "decoupled"),
     // Where every packet is IN, the queue of IN packets is as long as the queue.
@@ -227,8 +232,8 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("ared(min=10)", "ared(min)", "\"10\"", "auto=false"),
     ("ared(auto=false,delay=9ms)", "ared(delay)", "\"9ms\"", "auto=true"),
     ("ared(lowest=0.5,highest=0.1)", "ared(lowest)", "\"0.5\"", "at most highest"),
-    ("sfd(in_min=30)", "sfd(in_max)", "\"30\"", "at least one packet more than in_min"),
-    ("sfd(out_min=30)", "sfd(out_max)", "\"24\"", "at least one packet more than out_min"),
+    ("sfd(in_min=30,in_max=30)", "sfd(in_max)", "\"30\"", "at least one packet more than in_min"),
+    ("sfd(out_min=50%)", "sfd(out_max)", "\"48%\"", "more than out_min"),
     ("sfd(th=15)", "sfd(th)", "\"15\"", "bytes (15kB) or packets (15p)"),
     ("sfd(timeout=0s)", "sfd(timeout)", "\"0s\"", "above 0 s"),
     ("rio-ps(l_t=5000)", "rio-ps(l_t)", "\"5000\"", "from floor to cap"),
@@ -245,11 +250,13 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("tcp-ds(high=8,med=4)", "tcp-ds(high)", "\"8\"", "at most med"),
     ("tcp-ds(low_min=50%)", "tcp-ds(low_max)", "\"40%\"", "more than low_min"),
     ("wrr(weight=0%)", "wrr(weight)", "\"0%\"", "0.1 to 99.9"),
+    ("lfp(shared=false,pushout=true)", "lfp(pushout)", "\"true\"", "false, as shared is false"),
     ("pias(first=2MB)", "pias(second)", "\"1MB\"", "at least first"),
     ("pie(mean=5GB)", "pie(mean)", "\"5GB\"", "65535"),
     ("fq-codel(flows=100000)", "fq-codel(flows)", "\"100000\"", "65536"),
     ("sfd|cake(tins=color)", "cake(tins)", "\"color\"", "did you mean \"colour\""),
-    ("srpt(x=1)", "scheme srpt", "\"x\"", "there are no parameters"),
+    ("srpt(limit=0p)", "srpt(limit)", "\"0p\"", "at least one 1500-byte packet"),
+    ("empty(x=1)", "scheme empty", "\"x\"", "there are no parameters"),
     ("sfd(treshold=3)", "scheme sfd", "\"treshold\"", "th, timeout"),
 ];
 
@@ -306,7 +313,7 @@ fn schemes__named_ones_are_their_parts() {
     let same = [
         (
             "s-sfd(th=5kB)",
-            "sfd(promotion=one-of-k,th=5kB)|multi-red(colours=2,mode=decoupled,green_min=10,green_max=30,green_maxp=0.02,yellow_min=8,yellow_max=24)",
+            "sfd(promotion=one-of-k,th=5kB)|multi-red(colours=2,mode=decoupled,green_min=20%,green_max=60%,green_maxp=0.02,yellow_min=16%,yellow_max=48%,mean=1500B)",
         ),
         ("pias(first=5kB)", "demotion(first=5kB)|priority"),
         ("tcp-ds", "window-marker|policer|tcp-ds"),

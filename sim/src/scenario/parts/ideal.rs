@@ -2,16 +2,16 @@
 
 use crate::queue::srpt::{Params, Rank};
 use crate::queue::{Queue, Srpt, Unshared};
-use crate::scenario::catalogue::{Build, NativePart};
-use crate::scenario::scheme::LinkContext;
+use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
+use crate::scenario::values::Values;
 
 pub static SRPT: NativePart = NativePart {
     name: "srpt",
     summary: "ideal: the transfer with the fewest segments left goes first; sizes must be known",
     source: "Schrage 1968",
     detail: "Every packet tells how much of its transfer is left. When the buffer is full the largest transfer loses.",
-    parameters: Vec::new,
-    build: Build::Queue(|_, context| Ok(ranked(Rank::Remaining, context)), |_| false),
+    parameters: own_parameters,
+    build: Build::Queue(|values, _| Ok(ranked(Rank::Remaining, values)), |_| false),
 };
 
 pub static LAS: NativePart = NativePart {
@@ -19,8 +19,8 @@ pub static LAS: NativePart = NativePart {
     summary: "the connection that has been served least goes first; no sizes needed",
     source: "Kleinrock 1976, foreground-background",
     detail: "Counts the packets served of every connection; the one with fewest goes first.",
-    parameters: Vec::new,
-    build: Build::Queue(|_, context| Ok(ranked(Rank::Attained, context)), |_| false),
+    parameters: own_parameters,
+    build: Build::Queue(|values, _| Ok(ranked(Rank::Attained, values)), |_| false),
 };
 
 pub static EMPTY: NativePart = NativePart {
@@ -32,6 +32,11 @@ pub static EMPTY: NativePart = NativePart {
     build: Build::Queue(|_, _| Ok(Queue::Unshared(Unshared::default())), |_| false),
 };
 
-fn ranked(rank: Rank, context: LinkContext) -> Queue {
-    Queue::Srpt(Box::new(Srpt::new(Params { rank, limit: context.buffer })))
+fn own_parameters() -> Vec<Parameter> {
+    let meaning = "limit over all flows; not --buffer: an ideal is not to pay for a small memory";
+    vec![Parameter::new("limit", Kind::Buffer, "10240p", meaning, "ours: as fq-codel's")]
+}
+
+fn ranked(rank: Rank, values: &Values) -> Queue {
+    Queue::Srpt(Box::new(Srpt::new(Params { rank, limit: values.buffer("limit") })))
 }

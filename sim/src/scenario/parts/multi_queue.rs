@@ -13,11 +13,12 @@ pub static PRIORITY: NativePart = NativePart {
     summary: "a drop-tail queue for each colour under strict priority",
     source: "prio of tc; PIAS",
     detail: "A worse colour is served when no better one waits, so that it may starve, and a flow that changes colour may \
-             be reordered. The queues share the link's buffer, or each has as much.",
+             be reordered. The queues share the link's buffer, or each has as much. A full shared buffer drops the newest \
+             packet of the worst colour in it: otherwise packets that nobody serves would lock out better ones.",
     parameters: || own_parameters().to_vec(),
     build: Build::Queue(
         |values, context| {
-            Ok(strict_priority(values, context, vec![Policy::DropTail; values.count("colours") as usize]))
+            strict_priority(values, context, vec![Policy::DropTail; values.count("colours") as usize])
         },
         |_| true,
     ),
@@ -33,7 +34,7 @@ pub static PRIORITY_RED: NativePart = NativePart {
         own_parameters().into_iter().chain(lines.filter(|one| is_of_red(one.name))).collect()
     },
     build: Build::Queue(
-        |values, context| Ok(strict_priority(values, context, lines(values, context)?)),
+        |values, context| strict_priority(values, context, lines(values, context)?),
         |_| true,
     ),
 };
@@ -54,10 +55,10 @@ pub static WRR: NativePart = NativePart {
 
 /// Returns whether a parameter is of the queues' REDs: those of multi-RED but for the coupling.
 fn is_of_red(name: &str) -> bool {
-    !["colours", "mode", "shared"].contains(&name)
+    !["colours", "mode", "shared", "pushout"].contains(&name)
 }
 
-fn own_parameters() -> [Parameter; 2] {
+fn own_parameters() -> [Parameter; 3] {
     [
         Parameter::new("colours", Kind::Count, "3", "how many queues; worse colours share the last", "ours")
             .with_range(1.0, 3.0),
@@ -68,13 +69,24 @@ fn own_parameters() -> [Parameter; 2] {
             "the queues share the link's buffer, or each has as much",
             "ours: the same memory as with virtual queues",
         ),
+        Parameter::new(
+            "pushout",
+            Kind::Flag,
+            "true",
+            "a full shared buffer drops the newest packet of the worst colour in it, not the arrival",
+            "ours: else low priority locks out high; full_buffer.h",
+        ),
     ]
 }
 
-fn strict_priority(values: &Values, context: LinkContext, policies: Vec<Policy>) -> Queue {
+fn strict_priority(values: &Values, context: LinkContext, policies: Vec<Policy>) -> Result<Queue> {
     let children = policies.into_iter().map(|policy| (context.buffer, policy)).collect();
     let shared = values.flag("shared").then_some(context.buffer);
-    Queue::Priority(Box::new(Priority::new(priority::Params { children, shared })))
+    let push_out = values.flag("pushout");
+    if shared.is_none() && push_out && values.is_given("pushout") {
+        return Err(values.refuse("pushout", "false, as shared is false: each queue has a buffer of its own"));
+    }
+    Ok(Queue::Priority(Box::new(Priority::new(priority::Params { children, shared, push_out }))))
 }
 
 /// Returns a RED for each colour: multi-RED's parameters begin with one line of RED per colour.

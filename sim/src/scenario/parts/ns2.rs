@@ -54,7 +54,9 @@ pub static NS2_RED: NativePart = NativePart {
     summary: "RED with spacing, guard and full buffer as in ns-2.35's",
     source: "oracle/semantics.md 1.4",
     detail: "What ns-2's code does where it differs from its paper; a witness, not a proposal.",
-    parameters: || of_red(&["min", "max", "maxp", "wq", "gentle", "wait", "byte", "unit", "mean", "ecn"]),
+    parameters: || {
+        of_red_in_ns2(&["min", "max", "maxp", "wq", "gentle", "wait", "byte", "unit", "mean", "ecn"])
+    },
     build: Build::Queue(
         |values, context| {
             let line = line(values, "", context)?;
@@ -77,7 +79,7 @@ pub static NS2_DSRED: NativePart = NativePart {
             "as for sfd; ns-2's own default is coupled",
             "ns-2.35 dsRED",
         );
-        [vec![mode], in_and_out(), of_red(&["wq", "mean", "ecn"])].concat()
+        [vec![mode], in_and_out(), of_red_in_ns2(&["wq", "mean", "ecn"])].concat()
     },
     build: Build::Queue(
         |values, context| {
@@ -99,9 +101,9 @@ pub static NS2_RIO: NativePart = NativePart {
     source: "ns-2.35 Queue/RED/RIO, oracle/semantics.md 1.5",
     detail: "IN is judged by the average of IN packets, OUT by the average of all, but OUT arrivals move neither average.",
     parameters: || {
-        let wait =
-            of_red(&["wait"])[0].with_default("true", "ns-2.35 Queue/RED/RIO, oracle/semantics.md 1.5");
-        [in_and_out(), vec![wait], of_red(&["wq", "gentle", "mean", "ecn"])].concat()
+        let wait = of_red_in_ns2(&["wait"])[0]
+            .with_default("true", "ns-2.35 Queue/RED/RIO, oracle/semantics.md 1.5");
+        [in_and_out(), vec![wait], of_red_in_ns2(&["wq", "gentle", "mean", "ecn"])].concat()
     },
     build: Build::Queue(
         |values, context| {
@@ -111,6 +113,24 @@ pub static NS2_RIO: NativePart = NativePart {
         |_| true,
     ),
 };
+
+/// Returns these parameters of RED with the defaults that runs of ns-2 are repeated with.
+fn of_red_in_ns2(names: &[&str]) -> Vec<Parameter> {
+    let other = |parameter: Parameter| match parameter.name {
+        "min" => parameter.with_default("8", SFD_TABLE_1),
+        "max" => parameter.with_default("24", SFD_TABLE_1),
+        "wq" => Parameter { meaning: "weight of the newest queue length in the average", ..parameter }
+            .with_range(1e-6, 1.0)
+            .with_default("0.02", SFD_TABLE_1),
+        "unit" => parameter.with_default("packets", SFD_TABLE_1),
+        "gentle" => parameter.with_default("false", SFD_TABLE_1),
+        "wait" => parameter.with_default("false", "Floyd & Jacobson 1993, section 7"),
+        "mean" => Parameter { meaning: "mean packet, for idle time and byte counts", ..parameter }
+            .with_default("1000B", "ns-2's packet"),
+        _ => parameter,
+    };
+    of_red(names).into_iter().map(other).collect()
+}
 
 /// Returns these parameters of RED, as its header describes them.
 pub fn of_red(names: &[&str]) -> Vec<Parameter> {

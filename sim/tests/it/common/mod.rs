@@ -28,7 +28,7 @@ pub fn params(policy: &str, given: &[(&str, &str)], rate_bps: f64) -> mousehole_
 }
 
 /// One of each scheme, and the variants that take a path of their own through the queue.
-pub const SCHEMES: [&str; 38] = [
+pub const SCHEMES: [&str; 39] = [
     "droptail",
     "droptail(ns2=true)",
     "red",
@@ -58,6 +58,7 @@ pub const SCHEMES: [&str; 38] = [
     "shred-edge|shred(min=20,max=50)",
     "lfp(h=20,timeout=1s)",
     "lfp(shared=false,omega=0.05)",
+    "lfp(pushout=false,h=20,timeout=1s)",
     "appl",
     "tcp-ds",
     "tcp-ds-r",
