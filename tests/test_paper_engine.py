@@ -16,7 +16,16 @@ from scipy import stats
 
 from papers import __main__ as json_command
 from papers import command, evaluate, html, paper, parts
-from papers.definition import Claim, Definition, FigureItem, Open, Panel, Value, read_definition
+from papers.definition import (
+    Claim,
+    Definition,
+    FigureItem,
+    NotAvailableError,
+    Open,
+    Panel,
+    Value,
+    read_definition,
+)
 from papers.draw import Curve, draw
 from papers.evaluate import Evaluator, Published, band, changed
 from papers.judge import Judgement, Word, holm, judge_band, judge_exact, judge_order, worst
@@ -699,3 +708,33 @@ def test_page__fits_every_width_and_asks_for_nothing(
         assert wrong.scroll_width > 390
         assert wrong.console
         assert wrong.requests == ["file:///none.png"]
+
+
+def test_judged__without_its_data_is_not_run(
+    folder: Path, modules: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: Any) -> float:
+        raise NotAvailableError("log.gz: No such file")
+
+    monkeypatch.setattr(modules, "used_twice", missing)
+    made = evaluator(folder, modules)
+    found = made.judged(replace(made.definition.claims[0], value="used_twice"))
+    assert found.word == Word.NOT_RUN
+    assert [check.label for check in found.checks] == ["log.gz: No such file"]
+
+
+def test_log_table__takes_the_users_log(own_paper: Callable[[], paper.Paper], folder: Path) -> None:
+    with pytest.raises(MouseholeError, match="--log: the paper x estimates nothing from a log; give sfd"):
+        found(own_paper(), folder, log=Path("access.log"))
+    table = FILE[FILE.index("[[table]]") : FILE.index("[[figure]]")]
+    own = table.replace("number = 1", 'number = "log"').replace(
+        'value = "used"', 'value = "named"\nargs = { log = "" }'
+    )
+    (folder / "paper.toml").write_text(FILE.replace(table, table + own))
+    made = own_paper()
+    module = made.modules()[1]
+    vars(module)["named"] = lambda _, log: float(len(log))
+    part = found(made, folder, log=folder / "access.log")[1]
+    assert isinstance(part, parts.Table)
+    assert part.title == "Table log: what is used: access.log"
+    assert part.rows[0][2] == f"{100 * len(str(folder / 'access.log')):,} %"
