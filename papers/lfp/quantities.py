@@ -1,0 +1,51 @@
+"""LFP's quantities: numbers that its claims, tables and figures speak of, from what was measured."""
+
+from pathlib import Path
+
+import numpy as np
+
+from papers.definition import Json, read_toml
+from papers.runs import Measured
+
+ROUNDING = 0.0005
+"""Half a unit of the last digit of Table 1's throughput and goodput, Mb/s."""
+CAPACITY_MBPS = 2.0
+
+
+def latency_of(run: Measured, least: int, most: int) -> float:
+    """Returns the mean latency of flows of `least` to `most` packets.
+
+    A measured class must begin with `least` and another one end with `most`.
+    """
+    first = run["from_packets"]
+    wanted = (first >= least) & (first <= most) & (run["count"] > 0)
+    return float(np.sum(run["latency_s"][wanted] * run["count"][wanted]) / np.sum(run["count"][wanted]))
+
+
+def excess_of_worst(run: Measured, one: Measured, other: Measured, least: int, most: int) -> float:
+    """Returns by how much a run's latency exceeds the greater of two others', s, for flows of these sizes."""
+    rest = max(latency_of(one, least, most), latency_of(other, least, most))
+    return latency_of(run, least, most) - rest
+
+
+def utilisation_error() -> float:
+    """Returns the greatest |U - goodput / capacity| of Table 1 as published."""
+    return float(max(abs(row["utilisation"] - row["goodput"] / CAPACITY_MBPS) for row in published_rows()))
+
+
+def overhead_error() -> float:
+    """Returns how far Table 1's overheads lie outside what its rounded throughput and goodput allow."""
+
+    def outside(row: Json) -> float:
+        sent, useful = row["throughput"], row["goodput"]
+        most = (sent - useful + 2 * ROUNDING) / (sent + ROUNDING)
+        least = (sent - useful - 2 * ROUNDING) / (sent - ROUNDING)
+        return float(max(0.0, row["overhead"] - most, least - row["overhead"]))
+
+    return max(outside(row) for row in published_rows())
+
+
+def published_rows() -> list[Json]:
+    """Returns the nine rows of Table 1 as published."""
+    table = read_toml(Path(__file__).parent / "published.toml")["table_1"]
+    return [row for level in table.values() for row in level.values() if isinstance(row, dict)]
