@@ -6,6 +6,7 @@ Every mistake in the file raises `MouseholeError` with the file, the entry and t
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -80,6 +81,11 @@ class Claim:
     """How the statement is read where that is not obvious, or why nothing can be compared."""
 
     @property
+    def name(self) -> str:
+        """Returns the id with the name of the part, if it has one."""
+        return f"{self.id} {self.part}".rstrip()
+
+    @property
     def spec(self) -> Value:
         """Returns the value that is judged."""
         return Value(
@@ -99,6 +105,8 @@ class Trial:
     name: str
     change: Json
     """What it changes in every scenario of the claims it is tried on."""
+    only: Cell = field(default_factory=dict)
+    """Only the cells with these labels are changed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,10 +117,21 @@ class Open:
     taken: str
     why: str
     fitted: tuple[str, ...] = ()
-    """Claims that were looked at when the value was chosen: the choice is a reading, and they are no evidence."""
+    """Claims that were looked at when the value was chosen: they are no evidence then.
+
+    `H4` is all of a claim, `H4 mixed` only its part of that name, `H4 *mixed*` all whose names have the word.
+    """
     claims: tuple[str, ...] = ()
     """Claims that each trial is repeated for, besides those fitted."""
     tried: tuple[Trial, ...] = ()
+
+    def was_fitted_to(self, claim: Claim) -> bool:
+        """Returns whether the value was chosen while looking at this claim."""
+        return _names(self.fitted, claim)
+
+    def concerns(self, claim: Claim) -> bool:
+        """Returns whether the trials are repeated for this claim."""
+        return self.was_fitted_to(claim) or _names(self.claims, claim)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +208,10 @@ class Panel:
     log: str = ""
     """`x`, `y` or `xy`: which scales are logarithmic."""
     published: str = ""
-    """A key of published.toml with points [x, y]; `{curve}` stands for the name of the curve."""
+    """A key of published.toml with points [x, y]; `{curve}` stands for the name of the curve.
+
+    Where `x` is an axis and the key names it in braces, the key leads to the ordinate at each of its labels.
+    """
     of: Cell = field(default_factory=dict)
     unit: str = ""
     top: float | None = None
@@ -323,14 +345,18 @@ class _Reader:
 
     def _open(self, table: Json) -> Open:
         where = f"open {table.get('name', '?')}"
-        tried = tuple(self._make(Trial, one, where) for one in table.get("tried", []))
+        tried = tuple(
+            self._make(Trial, {**one, "only": _cell(one.get("only", {}))}, where)
+            for one in table.get("tried", [])
+        )
         return self._make(Open, {**table, "tried": tried}, where)
 
     def _check_opens(self, definition: Definition) -> None:
-        ids = [claim.id for claim in definition.claims]
+        names = list(dict.fromkeys(name for claim in definition.claims for name in (claim.id, claim.name)))
         for one in definition.opens:
-            for claim in (*one.fitted, *one.claims):
-                self._known(claim, ids, "claim", f"open {one.name}")
+            for entry in (*one.fitted, *one.claims):
+                if not any(_names((entry,), claim) for claim in definition.claims):
+                    self._known(entry, names, "claim", f"open {one.name}")
 
     def _table(self, table: Json, grids: Mapping[str, Grid]) -> TableItem:
         where = f"table {table.get('number', '?')}"
@@ -424,6 +450,11 @@ def merged(base: Json, changes: Mapping[str, Any]) -> Json:
         both = isinstance(value, Mapping) and isinstance(result.get(name), dict)
         result[name] = merged(result[name], value) if both else value
     return result
+
+
+def _names(entries: Iterable[str], claim: Claim) -> bool:
+    """Returns whether an entry is the claim's id, or fits its id and part."""
+    return any(entry == claim.id or fnmatchcase(claim.name, entry) for entry in entries)
 
 
 def _cell(table: Mapping[str, object]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Draws a paper's figures: our curves with their intervals, and what the paper prints of its own as crosses."""
+"""Draws a paper's figures: our curves with their intervals, and as crosses what the paper prints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,15 +41,20 @@ def draw(item: FigureItem, panels: Sequence[tuple[Panel, Sequence[Curve]]], pict
     for panel, curves in panels:
         missing = set(item.names) - {curve.name for curve in curves if len(curve.x)}
         if missing:
-            raise MouseholeError(f"figure {item.number}, {panel.ylabel}: no curve for {', '.join(sorted(missing))}")
+            raise MouseholeError(
+                f"figure {item.number}, {panel.ylabel}: no curve for {', '.join(sorted(missing))}"
+            )
     width = max(6.5, 4.6 * len(panels))
     figure, axes = plt.subplots(1, len(panels), figsize=(width, 4.4), squeeze=False, layout="constrained")
     for axis, (panel, curves) in zip(axes[0], panels, strict=True):
         _draw_panel(axis, panel, curves, item)
-    _legend(figure, axes[0][0], len(item.names), width)
-    figure.suptitle(f"Figure {item.number}: {item.title}", fontsize=10)
+    _legend(figure, axes[0][0], width)
     picture.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(picture, dpi=150)
+    vector = picture.suffix == ".svg"
+    if not vector:  # the page has a heading of its own
+        figure.suptitle(f"Figure {item.number}: {item.title}", fontsize=10)
+    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": item.number}):
+        figure.savefig(picture, dpi=150, transparent=vector, metadata={"Date": None} if vector else None)
     plt.close(figure)
 
 
@@ -76,14 +81,18 @@ def _draw_curve(axis: Axes, panel: Panel, curve: Curve, place: int) -> None:
     colour, line = COLOURS[place % len(COLOURS)], LINES[place % len(LINES)]
     scale = SCALES.get(panel.unit, 1.0)
     x = np.asarray(curve.x, float)
-    mean, low, high = (scale * np.array([getattr(one, end) for one in curve.y]) for end in ("mean", "low", "high"))
+    mean, low, high = (
+        scale * np.array([getattr(one, end) for one in curve.y]) for end in ("mean", "low", "high")
+    )
     few = x.size <= 30
     marker = MARKERS[place % len(MARKERS)] if few else ""
     if panel.kind != "lines":  # the values are quantiles: they lie on the abscissa
         level = x if panel.kind == "cdf" else 1 - x
         axis.plot(mean, level, color=colour, linestyle=line, linewidth=1.4, label=curve.name)
         return
-    axis.plot(x, mean, color=colour, linestyle=line, marker=marker, markersize=4, linewidth=1.4, label=curve.name)
+    axis.plot(
+        x, mean, color=colour, linestyle=line, marker=marker, markersize=4, linewidth=1.4, label=curve.name
+    )
     known = np.isfinite(low) & np.isfinite(high)
     axis.fill_between(x[known], low[known], high[known], color=colour, alpha=0.12, linewidth=0)
     if curve.published:
@@ -92,7 +101,7 @@ def _draw_curve(axis: Axes, panel: Panel, curve: Curve, place: int) -> None:
                   markeredgewidth=1.8, label=f"{curve.name}, published")  # fmt: skip
 
 
-def _legend(figure: Figure, axis: Axes, names: int, width: float) -> None:
+def _legend(figure: Figure, axis: Axes, width: float) -> None:
     """Places one legend for all panels below them."""
     handles, labels = axis.get_legend_handles_labels()
     columns = max(1, min(len(labels), int(width / 1.9)))

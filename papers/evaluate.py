@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from math import inf
 from pathlib import Path
 from types import ModuleType
@@ -138,13 +138,14 @@ class Evaluator:
             return [{}]
         axes = self.definition.grids[claim.grid].axes
         every = [
-            dict(zip(claim.each, labels, strict=True)) for labels in product(*(axes[name] for name in claim.each))
+            dict(zip(claim.each, labels, strict=True))
+            for labels in product(*(axes[name] for name in claim.each))
         ]
         return [labels for labels in every if not any(cell.items() <= labels.items() for cell in claim.skip)]
 
     def judged(self, claim: Claim) -> Judged:
         """Returns the claim with its judgements."""
-        fitted = tuple(one.name for one in self.definition.opens if claim.id in one.fitted)
+        fitted = tuple(one.name for one in self.definition.opens if one.was_fitted_to(claim))
         if claim.kind == "lost":
             return Judged(claim, [], fitted)
         checks = [check for labels in self.combinations(claim) for check in self._checks(claim, labels)]
@@ -154,14 +155,9 @@ class Evaluator:
         """Returns an evaluator that makes the change of a trial in every scenario."""
         return Evaluator(self.definition, self.published, self.quantities, self.runs, trial)
 
-    def trials(self, claim: str) -> list[tuple[Open, Trial]]:
+    def trials(self, claim: Claim) -> list[tuple[Open, Trial]]:
         """Returns the trials that concern a claim."""
-        return [
-            (one, trial)
-            for one in self.definition.opens
-            if claim in (*one.fitted, *one.claims)
-            for trial in one.tried
-        ]
+        return [(one, trial) for one in self.definition.opens if one.concerns(claim) for trial in one.tried]
 
     def table_requests(self, table: TableItem) -> list[Request]:
         """Returns all cells that a table needs."""
@@ -193,9 +189,9 @@ class Evaluator:
         return {name: one for name, one in vars(self.quantities).items() if callable(one)}
 
     def _request(self, grid: str, *cells: Cell) -> Request:
-        trial = self._trial
-        if trial is None:
-            return self.runs.request(grid, *cells)
+        trial, request = self._trial, self.runs.request(grid, *cells)
+        if trial is None or not trial.only.items() <= dict(request.cell).items():
+            return request
         return self.runs.request(grid, *cells, trial=trial.name, change=trial.change)
 
     def _value(self, value: Value, cells: Sequence[Measured]) -> Any:
@@ -235,7 +231,7 @@ class Evaluator:
 
     def _order_checks(self, claim: Claim, labels: Mapping[str, str], name: str) -> Iterator[Check]:
         values = [self.values(claim.spec, claim.grid, {**labels, **cell}) for cell in claim.order]
-        steps = [after - before for before, after in zip(values, values[1:], strict=False)]
+        steps = [after - before for before, after in pairwise(values)]
         for place, judgement in enumerate(judge_order(steps)):
             before, after = (", ".join(cell.values()) for cell in claim.order[place : place + 2])
             yield Check(": ".join(filter(None, [name, f"{before} < {after}"])), None, judgement)
@@ -262,7 +258,9 @@ def ends(value: Any) -> tuple[float, float]:
 
 
 def band(claim: Claim, published: tuple[float, float] | None) -> tuple[float, float, Word, Word]:
-    """Returns where the expectation must lie, the word if the interval is too wide, and the word if it lies there."""
+    """Returns the ends between which the expectation must lie, the word for an interval that reaches over one
+    of them, and the word for an interval between them.
+    """
     if claim.kind == "sign":
         least, most = (0.0, inf) if claim.sign == "+" else (-inf, 0.0)
         return least, most, Word.NOT_TOLD_APART, Word.AGREES

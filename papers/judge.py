@@ -51,9 +51,9 @@ class Judgement:
 def judge_band(values: ArrayLike, least: float, most: float, unclear: Word, inside: Word) -> Judgement:
     """Judges whether the expectation of the values lies between `least` and `most`.
 
-    `unclear` is the word for an interval that reaches over an end of the band, `inside` for one within it. The
-    p-value is that of the two one-sided t tests against the ends of the band, doubled, as the interval has
-    two sides.
+    `unclear` is the word for an interval that reaches over an end of the band, `inside` for one within it.
+    The p-value is that of the two one-sided t tests against the ends of the band, doubled, as the interval
+    has two sides.
     """
     ours = t_interval(values)
     if not ours.has_interval:
@@ -87,7 +87,7 @@ def worst(words: Sequence[Word | None]) -> Word | None:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Returns the p-values adjusted by Holm's step-down procedure; those that are NaN stay so and do not count.
+    """Returns the p-values adjusted by Holm's step-down procedure; NaN stays NaN and does not count.
 
     Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
     Statistics 6 (1979).

@@ -1,10 +1,12 @@
 """A paper that can be repeated: what it offers, and the parts that a table, a figure or its claims yield."""
 
 import importlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import TypeVar
 
 import numpy as np
@@ -36,6 +38,8 @@ class Wanted:
     """With a claim: also what becomes of it with open parameters as they were tried."""
     pictures: Path = Path()
     """The folder for figures."""
+    form: str = "png"
+    """The format of figures: png or svg."""
 
 
 def names() -> list[str]:
@@ -61,10 +65,16 @@ class Paper:
         """Returns `paper.toml`."""
         return read_definition(self.folder / "paper.toml")
 
+    def modules(self) -> tuple[ModuleType, ModuleType]:
+        """Returns the paper's measures and quantities."""
+        package = f"papers.{self.folder.name}"
+        return importlib.import_module(f"{package}.measures"), importlib.import_module(
+            f"{package}.quantities"
+        )
+
     def evaluator(self, options: Options) -> Evaluator:
         """Returns what evaluates the paper's items, with runs of their own."""
-        package = f"papers.{self.folder.name}"
-        measures, quantities = (importlib.import_module(f"{package}.{one}") for one in ("measures", "quantities"))
+        measures, quantities = self.modules()
         runs = Runs(self.definition, self.folder, measures, options)
         return Evaluator(self.definition, Published(self.folder / "published.toml"), quantities, runs)
 
@@ -91,7 +101,7 @@ class Paper:
             requests += evaluator.claim_requests(claim)
         evaluator.runs.run(requests)
         yield from (table_part(evaluator, table) for table in tables)
-        yield from (self._picture(evaluator, figure, wanted.pictures) for figure in figures)
+        yield from (self._picture(evaluator, figure, wanted) for figure in figures)
         yield from self._claims(evaluator, claims, wanted.tried)
 
     def _chosen(self, wanted: Wanted) -> tuple[Sequence[TableItem], Sequence[FigureItem], Sequence[Claim]]:
@@ -117,7 +127,9 @@ class Paper:
 
     def _found(self, kind: str, number: str, found: list[T]) -> list[T]:
         if not found:
-            raise MouseholeError(f"paper {self.name}: {kind} {number} is not reproduced; there are {self.offered()}")
+            raise MouseholeError(
+                f"paper {self.name}: {kind} {number} is not reproduced; there are {self.offered()}"
+            )
         return found
 
     def _placed(self, place: str) -> list[Claim]:
@@ -131,18 +143,19 @@ class Paper:
     def _heading(self, evaluator: Evaluator) -> Heading:
         definition, length = self.definition, evaluator.runs.length
         return Heading(
-            f"{definition.authors}, {definition.title}, {definition.source}. {length.replications} replications "
-            f"of {length.says}. What the paper leaves open is filled in as papers/{self.folder.name}/README.md says."
+            f"{definition.authors}, {definition.title}, {definition.source}. "
+            f"{length.replications} replications of {length.says}. "
+            f"What the paper leaves open is filled in as papers/{self.folder.name}/README.md says."
         )
 
-    def _picture(self, evaluator: Evaluator, item: FigureItem, folder: Path) -> Picture:
+    def _picture(self, evaluator: Evaluator, item: FigureItem, wanted: Wanted) -> Picture:
         from papers import draw  # matplotlib takes a second to load
 
         panels = []
         for panel in item.panels:
             curves = [curve(evaluator, item, panel, name) for name in item.names]
             panels.append((panel, [draw.Curve(*one) for one in curves]))
-        path = folder / f"{self.name}-figure-{item.number}.png"
+        path = wanted.pictures / f"{self.name}-figure-{item.number}.{wanted.form}"
         draw.draw(item, panels, path)
         return Picture(item.number, item.title, path)
 
@@ -164,12 +177,10 @@ def claim_parts(paper: str, judged: Sequence[Judged]) -> list[ClaimPart]:
     for one in judged:
         lines = [replace(line, p_value=next(adjusted)) for line in lines_of(one)]
         claim = one.claim
-        parts.append(
-            ClaimPart(
-                paper, claim.id, claim.part, claim.place, claim.says, claim.kind, one.word, lines,
-                one.fitted, claim.cause, claim.note,
-            )  # fmt: skip
-        )
+        told = {
+            name: getattr(claim, name) for name in ("id", "part", "place", "says", "kind", "cause", "note")
+        }
+        parts.append(ClaimPart(paper=paper, word=one.word, lines=lines, fitted=one.fitted, **told))
     return parts
 
 
@@ -177,13 +188,10 @@ def lines_of(judged: Judged) -> list[Line]:
     """Returns the judgements of a claim as text and numbers."""
     claim, lines = judged.claim, []
     for check in judged.checks:
-        ours, judgement = check.judgement.ours, check.judgement
+        judgement = check.judgement
         published = published_text(check.published, claim.unit, claim.digits) or bound_text(claim)
-        text = estimate_text(ours, claim.unit, claim.digits)
-        lines.append(
-            Line(check.label, published, text, judgement.word, judgement.p_value, ours.mean, ours.low, ours.high,
-                 ours.count)  # fmt: skip
-        )
+        text = estimate_text(judgement.ours, claim.unit, claim.digits)
+        lines.append(Line(check.label, published, text, judgement.word, judgement.p_value, judgement.ours))
     return lines
 
 
@@ -195,14 +203,18 @@ def bound_text(claim: Claim) -> str:
         return f"0 ± {published_text((claim.margin, claim.margin), claim.unit, claim.digits)}"
     if claim.kind == "bound":
         ends_of = [("at least", claim.least), ("at most", claim.most)]
-        given = [f"{name} {published_text((end, end), claim.unit, claim.digits)}" for name, end in ends_of if end is not None]
+        given = [
+            f"{name} {published_text((end, end), claim.unit, claim.digits)}"
+            for name, end in ends_of
+            if end is not None
+        ]
         return ", ".join(given)
     return ""
 
 
 def trial_parts(evaluator: Evaluator, claim: Claim) -> Iterator[TrialPart]:
     """Yields the claim under each value of an open parameter that was tried on it."""
-    for one, trial in evaluator.trials(claim.id):
+    for one, trial in evaluator.trials(claim):
         other = evaluator.under(trial)
         other.runs.run(other.claim_requests(claim))
         yield TrialPart(claim.id, one.name, trial.name, lines_of(other.judged(claim)))
@@ -219,11 +231,15 @@ def table_part(evaluator: Evaluator, table: TableItem) -> Table:
         for column in table.columns:
             if column.published:
                 found = evaluator.published.find(column.published, labels)
-                cells.append(published_text(None if found is None else ends(found), column.unit, column.digits))
+                cells.append(
+                    published_text(None if found is None else ends(found), column.unit, column.digits)
+                )
             values = evaluator.values(column.spec, table.grid, labels)
             cells.append(estimate_text(t_interval(values), column.unit, column.digits))
         rows.append(cells)
-    return Table(table.number, f"Table {table.number}: {table.title}", columns, rows, len(table.rows), table.note)
+    return Table(
+        table.number, f"Table {table.number}: {table.title}", columns, rows, len(table.rows), table.note
+    )
 
 
 def curve(
@@ -233,7 +249,7 @@ def curve(
     value, points = panel_value(panel), evaluator.along(item, panel, name)
     axes = evaluator.definition.grids[item.grid].axes
     if panel.x in axes:
-        x = [float(labels[panel.x].split()[0].rstrip("%")) for labels in points]
+        x = [leading_number(labels[panel.x]) for labels in points]
         y = [t_interval(evaluator.values(value, item.grid, labels)) for labels in points]
     else:
         rows = evaluator.values(value, item.grid, points[0])
@@ -243,5 +259,33 @@ def curve(
         else:
             x = list(np.arange(len(y)) / len(y))
     known = [place for place, one in enumerate(y) if one.mean == one.mean]
-    published = evaluator.published.find(panel.published, {"curve": name}) if panel.published else None
-    return name, [x[place] for place in known], [y[place] for place in known], [tuple(one) for one in published or []]
+    return (
+        name,
+        [x[place] for place in known],
+        [y[place] for place in known],
+        _published_points(evaluator, panel, name, points),
+    )
+
+
+def _published_points(
+    evaluator: Evaluator, panel: Panel, name: str, points: Sequence[dict[str, str]]
+) -> list[tuple[float, float]]:
+    """Returns the points that the paper prints of one curve, given the labels of each of ours."""
+    key, found = panel.published, evaluator.published.find
+    if not key:
+        return []
+    if f"{{{panel.x}}}" not in key:
+        return [(x, y) for x, y in found(key, {"curve": name}) or []]
+    printed = [(leading_number(labels[panel.x]), found(key, {"curve": name, **labels})) for labels in points]
+    return [(x, end) for x, y in printed if y is not None for end in dict.fromkeys(ends(y))]
+
+
+def leading_number(label: str) -> float:
+    """Returns the number that a label begins with, such as 10 of `10mbit`.
+
+    Raises `MouseholeError` if there is none.
+    """
+    found = re.match(r"[-+]?\d+(\.\d+)?", label)
+    if found is None:
+        raise MouseholeError(f'"{label}" does not begin with a number, so that it has no place on an axis')
+    return float(found.group())

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from mousehole.statistics import Estimate
 from rich import box
-from rich.console import Console, Group
-from rich.padding import Padding
+from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -22,6 +22,9 @@ STYLES: dict[str | None, str] = {
     Word.NOT_TOLD_APART: "yellow",
     Word.DIFFERS: "red",
 }
+
+NAME_WIDTH = 5
+"""Columns of the terminal for the id of a claim."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +57,10 @@ class Line:
     word: Word | None
     p_value: float
     """Adjusted by Holm's procedure over what was judged together; NaN where the word is not definite."""
-    mean: float
-    low: float
-    high: float
-    count: int
+    estimate: Estimate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClaimPart:
     """A statement of the paper with the word for it."""
 
@@ -135,28 +135,33 @@ def word_text(word: Word | None) -> str:
     return "no word" if word is None else word.value
 
 
-def _claim(part: ClaimPart) -> Group:
+def _claim(part: ClaimPart) -> RichTable:
+    """Returns the claim with its id at the left and everything about it in a column beside it."""
     head = Text.assemble(
-        (f"{part.id}{' ' + part.part if part.part else ''}".ljust(6), "bold"),
-        " ",
         (word_text(part.word), STYLES.get(part.word, "")),
         *([(" (fitted)", "yellow")] if part.fitted else []),
-        f"  {part.place}: {part.says}",
+        f"  {part.says}",
+        (f"  [{part.place}]", "dim"),
     )
-    rows = [Padding(head, (0, 0, 0, 0))]
+    rows: list[RenderableType] = [head]
     if part.lines:
-        rows.append(Padding(_lines(part.lines), (0, 0, 0, 7)))
+        rows.append(_lines(part.lines))
     if part.fitted:
-        rows.append(Padding(Text(f"chosen while looking at it: {', '.join(part.fitted)}", style="dim"), (0, 0, 0, 7)))
-    rows += [
-        Padding(Text(f"{name}{text}", style="dim"), (0, 0, 0, 7))
-        for name, text in (("", part.note), ("why: " if part.word == Word.DIFFERS else "", part.cause))
-        if text
-    ]
-    return Group(*rows)
+        rows.append(Text(f"chosen while looking at it: {', '.join(part.fitted)}", style="dim"))
+    why = "why: " if part.word == Word.DIFFERS else ""
+    rows += [Text(text, style="dim") for text in (part.note, part.cause and why + part.cause) if text]
+    return _beside(Text(part.id, style="bold"), Group(*rows))
 
 
-def _trial(part: TrialPart) -> Padding:
+def _beside(name: Text, content: RenderableType) -> RichTable:
+    table = RichTable.grid(padding=(0, 1))
+    table.add_column(width=NAME_WIDTH)
+    table.add_column()
+    table.add_row(name, content)
+    return table
+
+
+def _trial(part: TrialPart) -> RichTable:
     table = RichTable.grid(padding=(0, 2))
     for line in part.lines:
         table.add_row(
@@ -164,7 +169,7 @@ def _trial(part: TrialPart) -> Padding:
             line.ours,
             Text(word_text(line.word), style=STYLES.get(line.word, "")),
         )
-    return Padding(table, (0, 0, 0, 7))
+    return _beside(Text(), table)
 
 
 def _lines(lines: Sequence[Line]) -> RichTable:

@@ -10,10 +10,11 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from mousehole.errors import MouseholeError
@@ -25,7 +26,7 @@ from mousehole.progress import Reporter, Silent
 from mousehole.scenario import filled
 from numpy.typing import NDArray
 
-from papers.definition import Cell, Definition, Grid, Json, Length, merged, read_toml
+from papers.definition import Cell, Definition, Json, Length, merged, read_toml
 
 Measured = Mapping[str, NDArray[np.float64]]
 """What is measured of one run: arrays by name; a single number is an array of no dimension."""
@@ -60,8 +61,23 @@ class Options:
     seeds: int | None = None
     jobs: int | None = None
     cache: Path | None = None
-    """The folder of what was measured before; None runs everything afresh."""
+    """The folder in which measures are kept; None keeps nothing."""
+    fresh: bool = False
+    """Whether to run again what was measured before."""
     reporter: Reporter = field(default_factory=Silent)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run: its scenario, its measure, and the digest by which what is measured is found."""
+
+    scenario: Json
+    measure: Measure
+    digest: str
+
+
+Number = tuple[Key, int]
+"""A replication of a cell."""
 
 
 class Runs:
@@ -89,32 +105,33 @@ class Runs:
 
         An axis without a label has only one. Raises `MouseholeError` if it has more.
         """
-        axes, labels = self._definition.grids[grid].axes, {}
+        axes = self._definition.grids[grid].axes
+        labels: dict[str, str] = {}
         for cell in cells:
             labels.update(cell)
         for axis, known in axes.items():
             if axis not in labels and len(known) != 1:
                 raise MouseholeError(
-                    f"paper {self._definition.name}: grid {grid}: which {axis} is meant? There are {', '.join(known)}"
+                    f"paper {self._definition.name}: grid {grid}: which {axis} is meant? "
+                    f"There are {', '.join(known)}"
                 )
         chosen = tuple((axis, labels.get(axis, known[0])) for axis, known in axes.items())
         return Request(grid, chosen, trial, change or {})
 
     def run(self, requests: Iterable[Request]) -> None:
         """Runs what was not run before, in all replications."""
-        wanted: dict[tuple[Key, int], tuple[Json, Path | None, Measure]] = {}
+        wanted: dict[Number, Task] = {}
         for request in dict.fromkeys(requests):
             if request.key not in self._done:
                 self._done[request.key] = []
                 wanted |= self._tasks(request)
-        found = {task: self._load(place) for task, (_, place, _) in wanted.items()}
-        missing = {task: wanted[task] for task, measured in found.items() if measured is None}
-        self.kept += len(wanted) - len(missing)
-        self.made += len(missing)
-        found |= self._made(missing)
-        for (key, _), measured in found.items():
-            assert measured is not None
-            self._done[key].append(measured)
+        tasks = {task.digest: task for task in wanted.values()}
+        known = {digest: found for digest in tasks if (found := self._load(digest)) is not None}
+        made = self._made([task for digest, task in tasks.items() if digest not in known])
+        self.kept += len(known)
+        self.made += len(made)
+        for (key, _), task in wanted.items():
+            self._done[key].append((known | made)[task.digest])
 
     def of(self, request: Request) -> Sequence[Measured]:
         """Returns what was measured in the request's replications, in their order."""
@@ -125,7 +142,9 @@ class Runs:
     def scenario(self, request: Request) -> Json:
         """Returns the scenario of a cell, without the number of the replication."""
         grid = self._definition.grids[request.grid]
-        scenario = merged(read_toml(self._folder / "scenarios" / f"{grid.scenario}.toml"), self.length.scenario)
+        scenario = merged(
+            read_toml(self._folder / "scenarios" / f"{grid.scenario}.toml"), self.length.scenario
+        )
         changes = [grid.change, grid.full if self._options.full else grid.quick]
         changes += [self._definition.axes[axis][label] for axis, label in request.cell]
         for change in (*changes, request.change):
@@ -133,58 +152,50 @@ class Runs:
         build = getattr(self._measures, grid.build) if grid.build else None
         return build(scenario, dict(request.cell)) if build else scenario
 
-    def _tasks(self, request: Request) -> dict[tuple[Key, int], tuple[Json, Path | None, Measure]]:
+    def _tasks(self, request: Request) -> dict[Number, Task]:
         grid = self._definition.grids[request.grid]
-        scenario, measure = self.scenario(request), self._measure(grid)
+        scenario = self.scenario(request)
+        measure: Measure = getattr(self._measures, grid.measure)
         tasks = {}
         for number in range(self.replications(request.grid)):
             one = {**scenario, "replication": number}
-            tasks[request.key, number] = (one, self._place(one, measure), measure)
+            tasks[request.key, number] = Task(one, measure, self._digest(one, measure))
         return tasks
 
-    def _measure(self, grid: Grid) -> Measure:
-        measure: Measure = getattr(self._measures, grid.measure)
-        return measure
-
-    def _place(self, scenario: Json, measure: Measure) -> Path | None:
-        if self._options.cache is None:
-            return None
+    def _digest(self, scenario: Json, measure: Measure) -> str:
+        """Returns what a run is found by: engine, measure and scenario, the replication included."""
         text = json.dumps(scenario, sort_keys=True, separators=(",", ":"))
-        digest = hashlib.sha256(
-            "\0".join([engine_digest(), measure.__name__, _source(self._measures), text]).encode()
-        ).hexdigest()
-        return self._options.cache / self._definition.name / f"{digest[:40]}.npz"
+        known = "\0".join([engine_digest(), measure.__name__, _source(self._measures), text])
+        return hashlib.sha256(known.encode()).hexdigest()[:40]
 
-    def _load(self, place: Path | None) -> Measured | None:
-        if place is None or not place.exists():
+    def _place(self, digest: str) -> Path | None:
+        folder = self._options.cache
+        return None if folder is None else folder / self._definition.name / f"{digest}.npz"
+
+    def _load(self, digest: str) -> Measured | None:
+        place = self._place(digest)
+        if place is None or self._options.fresh or not place.exists():
             return None
         try:
             with np.load(place, allow_pickle=False) as stored:
                 return {name: stored[name] for name in stored.files}
-        except (OSError, ValueError, EOFError):
+        except (OSError, ValueError, EOFError, BadZipFile):
             return None  # cut short when it was written: run again
 
-    def _made(
-        self, missing: Mapping[tuple[Key, int], tuple[Json, Path | None, Measure]]
-    ) -> dict[tuple[Key, int], Measured | None]:
-        """Runs these scenarios; each one's measures are kept as soon as it is over."""
-        if not missing:
+    def _made(self, tasks: Sequence[Task]) -> dict[str, Measured]:
+        """Runs these; each one's measures are kept as soon as it is over."""
+        if not tasks:
             return {}
-        by_measure: dict[Measure, dict[tuple[Key, int], Json]] = {}
-        for task, (scenario, _, measure) in missing.items():
-            by_measure.setdefault(measure, {})[task] = scenario
-        done: dict[tuple[Key, int], Measured | None] = {}
-        jobs = self._announced([scenario for scenario, _, _ in missing.values()])
-        for measure, scenarios in by_measure.items():
-
-            def keep(task: tuple[Key, int], so_far: dict[tuple[Key, int], Measured]) -> None:
-                _store(missing[task][1], so_far[task])
-
-            def reduce(result: RunResult, measure: Measure = measure) -> Measured:
-                return {name: np.asarray(value, np.float64) for name, value in measure(result).items()}
-
-            done |= run_all(scenarios, reduce, self._options.reporter, jobs, settle=keep)
+        jobs = self._announced([task.scenario for task in tasks])
+        done: dict[str, Measured] = {}
+        for measure in dict.fromkeys(task.measure for task in tasks):
+            scenarios = {task.digest: task.scenario for task in tasks if task.measure is measure}
+            reduce = partial(_reduced, measure)
+            done |= run_all(scenarios, reduce, self._options.reporter, jobs, settle=self._keep)
         return done
+
+    def _keep(self, digest: str, done: dict[str, Measured]) -> None:
+        _store(self._place(digest), done[digest])
 
     def _announced(self, scenarios: Sequence[Json]) -> int:
         """Reports time and memory if the runs are many or long; returns how many to have at once."""
@@ -200,13 +211,20 @@ class Runs:
 
 
 def default_cache() -> Path:
-    """Returns the folder in which measures are kept: `$XDG_CACHE_HOME/mousehole/papers`, by default in ~/.cache."""
+    """Returns the folder in which measures are kept, `mousehole/papers` in $XDG_CACHE_HOME or ~/.cache."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "mousehole" / "papers"
 
 
+def _reduced(measure: Measure, result: RunResult) -> Measured:
+    return {name: np.asarray(value, np.float64) for name, value in measure(result).items()}
+
+
 def _store(place: Path | None, measured: Measured) -> None:
-    """Writes the measures of one run, whole or not at all; a full or read-only disk only costs the next run time."""
+    """Writes the measures of one run, whole or not at all.
+
+    If they cannot be written, as on a full disk, the next command runs it again.
+    """
     if place is None:
         return
     part = place.with_name(f"{place.stem}.{os.getpid()}.part")

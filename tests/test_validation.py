@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from tools.cargo_tests import Outcome
 from validation import coverage, oracle, page, rows
 from validation.oracle_cases import Case
 from validation.page import Output, Section
-from validation.rows import AGREES, DIFFERS, NOT_COMPARED, Row
+from validation.rows import AGREES, DIFFERS, NOT_COMPARED, UNDECIDED, Row
 
 ROOT = Path(__file__).resolve().parent.parent
 SILENCE = "NOT RUN: nothing here"
@@ -152,9 +151,13 @@ def test_flows__ties_agree_and_one_figure_may_differ() -> None:
     assert verdicts(rows.flows(lines({**first, "all": 1}, *queues), "")) == [DIFFERS, DIFFERS]
 
 
+def rows_of_papers(output: str, reason: str) -> list[Row]:
+    return rows.claims(output, reason)["papers"]
+
+
 @pytest.mark.parametrize(
     "witness",
-    [rows.flows, rows.kernel, rows.linux, rows.overload, partial(rows.claims, command="mousehole paper x")],
+    [rows.flows, rows.kernel, rows.linux, rows.overload, rows_of_papers],
 )
 def test_witnesses__missing_output_is_not_agreement(witness: Callable[[str, str], list[Row]]) -> None:
     (row,) = witness("", SILENCE)
@@ -212,16 +215,30 @@ def test_linux__only_required_quantities_count(said: str, verdict: str) -> None:
 
 
 def test_claims__as_the_paper_judged_them() -> None:
-    claim = {"statement": "s", "compared_with": "Table 4", "result": "r", "verdict": "differs"}
+    line = {"label": "", "published": "32 %", "ours": "29 % (21…36)"}
+    claim = {
+        "kind": "claim", "paper": "x", "id": "X1", "part": "mean", "says": "s", "place": "Table 4",
+        "note": "", "lines": [line], "fitted": [], "word": "differs",
+    }  # fmt: skip
     text = lines(
-        {"part": "heading", "text": "x"},
-        {"part": "finding", "sentence": "no claim", "claim": None},
-        {"part": "finding", "sentence": "a claim", "claim": claim},
-        {"part": "finding", "sentence": "another", "claim": {**claim, "verdict": "agrees"}},
+        {"kind": "heading", "text": "x"},
+        claim,
+        {**claim, "paper": "y", "part": "", "word": "equivalent", "fitted": ["window"]},
+        {**claim, "paper": "y", "word": "not told apart", "lines": [{**line, "label": "a"}, line]},
+        {**claim, "paper": "y", "word": "lost", "lines": [], "note": "the figure is lost"},
+        {**claim, "paper": "y", "word": None},
     )
-    found = rows.claims(text, "", "mousehole paper x")
-    assert verdicts(found) == [DIFFERS, AGREES]
-    assert found[0] == Row("s", "Table 4", "r", "mousehole paper x", DIFFERS)
+    found = rows.claims(text, "")
+    assert {name: verdicts(of) for name, of in found.items()} == {
+        "x": [DIFFERS],
+        "y": [AGREES, UNDECIDED, NOT_COMPARED, NOT_COMPARED],
+    }
+    result = "published 32 %, ours 29 % (21…36)"
+    command = "mousehole paper x --claim X1"
+    assert found["x"] == [Row("X1 mean: s", "Table 4", result, command, DIFFERS)]
+    assert found["y"][0].result == f"{result}; fitted: window"
+    assert found["y"][1].result == f"a: {result}; {result}"
+    assert found["y"][2].result == "the figure is lost"
 
 
 SECTIONS = [
@@ -232,7 +249,9 @@ SECTIONS = [
 
 def test_summary__counts_our_own_tests_apart() -> None:
     said = page.summary(SECTIONS)
-    assert said.startswith("2 comparisons with something outside: 1 agree, 1 differ, 0 could not be made. ")
+    assert said.startswith(
+        "2 comparisons with something outside: 1 agree, 1 differ, 0 are undecided, 0 could not be made. "
+    )
     assert said.endswith("2 rules under our own tests: 1 hold, 1 fail, 0 not run")
 
 
@@ -258,7 +277,7 @@ def test_output__keeps_and_reuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_programs__are_there() -> None:
     modules = [command[2] for command in page.PROGRAMS.values() if command[0] == sys.executable]
-    assert len(modules) == 6
+    assert len(modules) == 5
     for module in modules:
         path = ROOT / module.replace(".", "/")
         assert path.with_suffix(".py").exists() or (path / "__main__.py").exists()

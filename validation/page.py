@@ -14,12 +14,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from tools import document
 from validation import coverage, rows
-from validation.rows import AGREES, DIFFERS, NOT_COMPARED, OF_TESTS, Row, Test, in_module, tally
+from validation.rows import AGREES, DIFFERS, NOT_COMPARED, OF_TESTS, UNDECIDED, Row, Test, in_module, tally
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "validation.md"
@@ -30,8 +29,6 @@ MOST_S = 1800
 SIM = "cargo test -p mousehole-sim --test it --"
 POLICY = "cargo test -p mousehole-policy --test it --"
 GROUPS = (("Comparisons with something outside", True), ("Our own tests of a rule", False))
-CAUSES = "Why they differ"
-"""The claims about Figure 2 of RIO-PS that begin so are our own explanations, not the paper's."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +56,7 @@ PROGRAMS: dict[str, list[str]] = {
     "overload": [str(RELEASE / "mousehole-overload"), "10"],
     "oracle": [*PYTHON, "validation.oracle", "--program", str(RELEASE / "mousehole-trace"), "--json"],
     "flows": [*PYTHON, "validation.oracle_flows", "--json"],
-    "model": [*PYTHON, "papers", "rio-ps", "--figure", "2"],
-    "table-4": [*PYTHON, "papers", "sfd", "--table", "4"],
+    "papers": [*PYTHON, "papers", "all"],
     "kernel": [*CARGO_RUN, "-p", "mousehole-check", "--bin", "bpf-parity", "--", "--json"],
     "linux": [*PYTHON, "validation.witness", "--json"],
 }
@@ -102,12 +98,10 @@ def run(command: Sequence[str], kept: Path, errors: Path) -> None:
     # The checks that cannot run here say so, but fail only where CI is set.
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     environment.pop("CI", None)
-    # Pictures are written where the program runs.
-    folder = KEPT if "papers" in command else ROOT
     with kept.open("w") as out, errors.open("w") as err:
         try:
             subprocess.run(
-                command, cwd=folder, env=environment, stdout=out, stderr=err, timeout=MOST_S, check=False
+                command, cwd=ROOT, env=environment, stdout=out, stderr=err, timeout=MOST_S, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             err.write(f"\nNOT RUN: {error}\n")
@@ -138,24 +132,14 @@ def compared(outputs: dict[str, Output]) -> Iterator[Section]:
     yield Section("RED, multi-RED and SFD against ns-2", [*queue_rows(tests), *of("overload", rows.overload)])
     yield Section("The kernel against the simulator", of("kernel", rows.kernel))
     yield Section("Bulk TCP as this machine's Linux sends it", of("linux", rows.linux))
-    figure_2 = of("model", partial(rows.claims, command="mousehole paper rio-ps --figure 2"))
-    yield Section("The analytic model of RIO-PS", [row for row in figure_2 if not is_cause(row)])
-    table_4 = of("table-4", partial(rows.claims, command="mousehole paper sfd --table 4"))
-    yield Section("SFD's published numbers", table_4)
-    yield Section(
-        "Our explanations of differences from the model", [row for row in figure_2 if is_cause(row)], False
-    )
+    for paper, claims in rows.claims(outputs["papers"].text, outputs["papers"].reason).items():
+        yield Section(f"Claims of the paper {paper}", claims)
     yield Section("TCP's rules", rows.dialogues(tests, ROOT / "sim" / "tests" / "it"), False)
     yield Section("Fixed point against floats", reference_model_rows(tests), False)
     yield Section("The rules of RFC 8290 and RFC 8289", fq_codel_rows(tests), False)
     yield Section("Laws that every run must keep", law_rows(tests), False)
     yield Section("TCP's laws", tcp_laws(tests), False)
     yield Section(coverage.TITLE, coverage.rows(), False)
-
-
-def is_cause(row: Row) -> bool:
-    """Says whether the row is one of our explanations."""
-    return row.claim.startswith(CAUSES)
 
 
 def guarded(claim: str, witness: Callable[[], Row]) -> Row:
@@ -270,17 +254,21 @@ def summary(sections: Sequence[Section]) -> str:
         [row.verdict for section in sections if section.is_outside is kind for row in section.rows]
         for kind in (True, False)
     )
-    agree, differ, missing = (outside.count(verdict) for verdict in (AGREES, DIFFERS, NOT_COMPARED))
+    agree, differ, open_, missing = (
+        outside.count(verdict) for verdict in (AGREES, DIFFERS, UNDECIDED, NOT_COMPARED)
+    )
     hold, fail, not_run = (own.count(verdict) for verdict in (AGREES, DIFFERS, NOT_COMPARED))
     return (
-        f"{len(outside)} comparisons with something outside: {agree} agree, {differ} differ, {missing} could "
-        f"not be made. {len(own)} rules under our own tests: {hold} hold, {fail} fail, {not_run} not run"
+        f"{len(outside)} comparisons with something outside: {agree} agree, {differ} differ, {open_} are "
+        f"undecided, {missing} could not be made. {len(own)} rules under our own tests: {hold} hold, "
+        f"{fail} fail, {not_run} not run"
     )
 
 
 def body(sections: Sequence[Section]) -> str:
     """Returns the part of the page that is written: what is wrong, then everything."""
-    wrong = [row for section in sections for row in shown(section) if row.verdict not in (AGREES, "holds")]
+    right = (AGREES, UNDECIDED, "holds")
+    wrong = [row for section in sections for row in shown(section) if row.verdict not in right]
     parts = ["\n" + document.wrapped(f"**{summary(sections)}.**") + "\n"]
     if wrong:
         lines = (

@@ -24,6 +24,7 @@ from validation import oracle
 
 ROOT = Path(__file__).resolve().parent.parent
 AGREES, DIFFERS, NOT_COMPARED = "agrees", "**differs**", "**not compared**"
+UNDECIDED = "undecided"
 HOLDS, FAILS, NOT_RUN = "holds", "**fails**", "**not run**"
 OF_TESTS = {AGREES: HOLDS, DIFFERS: FAILS, NOT_COMPARED: NOT_RUN}
 """The verdict on a rule that only our own tests check."""
@@ -51,8 +52,14 @@ QUEUES = {
     "RIO": "RIO",
 }
 """ns-2's queues in the overload table, and what they are here."""
-CLAIM_VERDICTS = {"agrees": AGREES, "differs": DIFFERS, "not compared": NOT_COMPARED}
-"""Verdicts as the papers write them."""
+CLAIM_VERDICTS = {
+    "agrees": AGREES,
+    "equivalent": AGREES,
+    "differs": DIFFERS,
+    "compatible": UNDECIDED,
+    "not told apart": UNDECIDED,
+}
+"""Verdicts for the papers' words; every other word means that nothing was compared."""
 LEVEL = 0.05
 """The share of cases in which a test may find a difference that is not there."""
 Json = dict[str, Any]
@@ -350,20 +357,29 @@ def estimate(value: Mapping[str, float] | None) -> str:
     return "none" if value is None else f"{value['mean']:.2f} ±{value['half_width']:.2f}"
 
 
-def claims(output: str, reason: str, command: str) -> list[Row]:
-    """Returns the claims of a paper's table or figure, as `python -m papers` prints them."""
-    found = [one["claim"] for one in json_lines(output) if one["part"] == "finding" and one["claim"]]
-    rows = [
-        Row(
-            claim["statement"],
-            claim["compared_with"],
-            claim["result"],
-            command,
-            CLAIM_VERDICTS[claim["verdict"]],
-        )
-        for claim in found
+def claims(output: str, reason: str) -> dict[str, list[Row]]:
+    """Returns the claims of each paper, by its name, as `python -m papers` prints them."""
+    found: dict[str, list[Row]] = {}
+    for one in json_lines(output):
+        if one["kind"] == "claim":
+            found.setdefault(one["paper"], []).append(_claim_row(one))
+    command = "mousehole paper --all"
+    return found or {"papers": [Row(command, "the papers", reason, command, NOT_COMPARED)]}
+
+
+def _claim_row(claim: Json) -> Row:
+    """Returns the row of one claim: its judgements, and beside them whether a parameter was fitted to it."""
+    lines = [
+        f"{line['label'] + ': ' if line['label'] else ''}"
+        f"{'published ' + line['published'] + ', ' if line['published'] else ''}ours {line['ours']}"
+        for line in claim["lines"]
     ]
-    return rows or [Row(command, "the paper", reason, command, NOT_COMPARED)]
+    fitted = [f"fitted: {', '.join(claim['fitted'])}"] if claim["fitted"] else []
+    result = "; ".join([*lines, *fitted]) or claim["note"]
+    verdict = CLAIM_VERDICTS.get(claim["word"] or "", NOT_COMPARED)
+    command = f"mousehole paper {claim['paper']} --claim {claim['id']}"
+    name = " ".join(filter(None, [claim["id"], claim["part"]]))
+    return Row(f"{name}: {claim['says']}", claim["place"], result, command, verdict)
 
 
 def kernel(output: str, reason: str) -> list[Row]:

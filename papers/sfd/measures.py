@@ -13,18 +13,17 @@ Floats = NDArray[np.float64]
 PACKET_BYTES = 1000
 SHORT = 15
 """Packets of the longest short flow (section 3.1)."""
-EDGES = np.unique(
-    np.concatenate([np.arange(1, 21), np.round(np.geomspace(21, 1250, 32)).astype(np.int64)])
-)
-"""Objects are averaged by size: whole packets up to 20, then steps of 14 %; the first of each, in packets."""
+EDGES = np.unique(np.concatenate([np.arange(1, 21), np.round(np.geomspace(21, 20_001, 48)).astype(np.int64)]))
+"""Objects are averaged by size: whole packets up to 20, then steps of 16 %; the first of each, in packets."""
 
 
 def measure(result: RunResult) -> Mapping[str, Any]:
     """Measures a run.
 
-    Latency lasts from the first packet sent, the SYN where the scenario has one, to the last one received.
-    Each entry of `mean_s`, `std_s` and `count` is of the objects of `packets[i]` to `packets[i + 1] - 1`
-    packets.
+    Latency lasts from the first packet sent, the SYN where the scenario has one, to the last one received;
+    with a server's CPU it includes the wait for it. Each entry of `mean_s`, `std_s` and `count` is of the
+    objects of `packets[i]` to `packets[i + 1] - 1` packets. Each entry of `by_rtt_s` is the mean of short
+    flows with the round-trip time `rtt_s[i]`.
     """
     transfers = result.transfers()
     latency = transfers["end_s"] - transfers["start_s"]
@@ -32,16 +31,29 @@ def measure(result: RunResult) -> Mapping[str, Any]:
     ended = ~np.isnan(latency)
     place = np.digitize(packets, EDGES) - 1
     of_size = [latency[ended & (place == one)] for one in range(EDGES.size - 1)]
+    rtt_s, by_rtt_s = _by_rtt(latency, transfers["rtt_s"], ended & (packets <= SHORT))
+    rates = np.asarray(result.flows()["goodput_bps"], np.float64)
     down = result.queues()[0]  # the bottleneck
     return {
         "packets": EDGES[:-1].astype(np.float64),
         "mean_s": [values.mean() if values.size else np.nan for values in of_size],
         "std_s": [values.std() if values.size else np.nan for values in of_size],
         "count": [values.size for values in of_size],
+        "rtt_s": rtt_s,
+        "by_rtt_s": by_rtt_s,
+        "goodput_bps": rates.sum(),
         "utilisation": float(down["utilisation"]),
         "loss": drop_share(down["colours"]),
         "unfinished": float(np.isnan(latency).mean()) if latency.size else 0.0,
     }
+
+
+def _by_rtt(latency: Floats, rtt_s: Floats, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Returns the round-trip times that occur, to a millisecond, and the mean latency of each."""
+    classes = np.round(rtt_s, 3)
+    known = np.unique(classes)
+    means = [latency[chosen & (classes == one)] for one in known]
+    return known, np.array([values.mean() if values.size else np.nan for values in means])
 
 
 def drop_share(colours: list[ColourCounters]) -> float:

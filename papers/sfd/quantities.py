@@ -9,11 +9,38 @@ Floats = NDArray[np.float64]
 
 SIZES = np.arange(15)
 """Places of the sizes of short flows, 1 to 15 packets, in what is measured by size."""
+MEAN_KB, SHAPE = 12.0, 1.2
+"""Object sizes: Pareto II (Table 2)."""
+OBJECTS = 3.0
+"""Mean number of objects per page, exponential and rounded up."""
+PAGES = 4000
+"""Synthetic pages that the change of the page latency is computed for."""
+CONTENTS = {
+    "Text": [(29, 29, 1), (7, 13, 3)],
+    "Map": [(5, 5, 1), (1, 3, 3), (67, 67, 1)],
+    "Graphics": [(7, 7, 1), (1, 3, 9), (9, 12, 4)],
+    "Frames": [(1, 2, 4), (7, 7, 1), (83, 83, 1), (1, 3, 14), (5, 19, 7)],
+    "Java": [(8, 8, 1), (1, 2, 7), (4, 11, 3), (1, 3, 14), (4, 18, 11)],
+}
+"""Table 5: least and greatest size in KB, and number, of the objects of each kind of page."""
 
 
-def short_mean_s(run: Measured) -> float:
-    """Returns the mean latency over the sizes of short flows, each size with the same weight."""
-    return float(np.nanmean(run["mean_s"][SIZES]))
+def short_share(th_kb: float) -> float:
+    """Returns the share of objects of at most this size, by the formula of Pareto II."""
+    scale = MEAN_KB * (SHAPE - 1)
+    return float(1 - (1 + th_kb / scale) ** -SHAPE)
+
+
+def short_bytes(th_kb: float, cap_kb: float) -> float:
+    """Returns the share of bytes in objects of at most `th_kb` among those of at most `cap_kb`."""
+    return _mass_below(th_kb) / _mass_below(cap_kb)
+
+
+def _mass_below(kb: float) -> float:
+    """Returns the integral of x f(x) from 0 to `kb` of Pareto II, by parts, in KB."""
+    scale = MEAN_KB * (SHAPE - 1)
+    tail = float((1 + kb / scale) ** -SHAPE)
+    return scale / (SHAPE - 1) * (1 - float((1 + kb / scale) ** (1 - SHAPE))) - kb * tail
 
 
 def mean_reduction(run: Measured, baseline: Measured) -> float:
@@ -26,14 +53,34 @@ def reduction_at(run: Measured, baseline: Measured, packets: int) -> float:
     return float(_reductions(run, baseline)[packets - 1])
 
 
+def most_reduction(run: Measured, baseline: Measured) -> float:
+    """Returns the greatest reduction over the sizes of short flows."""
+    return float(np.nanmax(_reductions(run, baseline)))
+
+
+def least_reduction(run: Measured, baseline: Measured) -> float:
+    """Returns the least reduction over the sizes of short flows."""
+    return float(np.nanmin(_reductions(run, baseline)))
+
+
 def std_ratio(run: Measured, baseline: Measured) -> float:
-    """Returns the standard deviation of short flows' latency over the baseline's, both averaged over sizes."""
+    """Returns the standard deviation of latency over the baseline's, both averaged over the short sizes."""
     return float(np.nanmean(run["std_s"][SIZES]) / np.nanmean(baseline["std_s"][SIZES]))
 
 
 def share_of_bound(run: Measured, baseline: Measured, bound: Measured) -> float:
     """Returns which share of the bound's reduction a scheme's reduction is (section 4.2)."""
     return mean_reduction(run, baseline) / mean_reduction(bound, baseline)
+
+
+def short_change(run: Measured, other: Measured) -> float:
+    """Returns the change of the mean latency against another scheme, averaged over the short sizes."""
+    return float(np.nanmean(run["mean_s"][SIZES] / other["mean_s"][SIZES]) - 1)
+
+
+def short_speedup(run: Measured, baseline: Measured) -> float:
+    """Returns how many times faster short flows are, each size with the same weight."""
+    return float(np.nanmean(baseline["mean_s"][SIZES]) / np.nanmean(run["mean_s"][SIZES]))
 
 
 def latency_s(run: Measured, packets: int, within: float = 0.15) -> float:
@@ -48,11 +95,110 @@ def latency_ratio(run: Measured, baseline: Measured, packets: int, within: float
     return latency_s(run, packets, within) / latency_s(baseline, packets, within)
 
 
-def _reductions(run: Measured, baseline: Measured) -> Floats:
-    reductions: Floats = 1 - run["mean_s"][SIZES] / baseline["mean_s"][SIZES]
-    return reductions
+def penalty_removed(run: Measured, baseline: Measured, scheme: Measured, packets: int) -> float:
+    """Returns which share of the penalty of long objects under `scheme` is not there in `run`."""
+    plain, now, before = (latency_s(one, packets, 0.4) for one in (baseline, run, scheme))
+    return (before - now) / (before - plain)
+
+
+def crossover_kb(run: Measured, baseline: Measured) -> float:
+    """Returns the size from which on the scheme's mean latency is above the baseline's.
+
+    It is where the running sum of log-ratios over the sizes, from the greatest down, is at its maximum: so a
+    single size that crosses by chance does not count.
+    """
+    ratio = np.log(run["mean_s"] / baseline["mean_s"])
+    known = np.isfinite(ratio) & (run["packets"] <= 2000)
+    sums = np.cumsum(ratio[known][::-1])[::-1]
+    return float(run["packets"][known][int(np.argmax(sums))])
+
+
+def rtt_correlation(run: Measured, baseline: Measured) -> float:
+    """Returns the correlation of round-trip time and reduction of short flows' latency (section 4.6)."""
+    reduction = 1 - run["by_rtt_s"] / baseline["by_rtt_s"]
+    known = np.isfinite(reduction)
+    return float(np.corrcoef(run["rtt_s"][known], reduction[known])[0, 1])
+
+
+def parallel_s(run: Measured, page: str) -> float:
+    """Returns a page's time if its objects come in parallel: that of its greatest object (section 4.4)."""
+    return latency_s(run, max(high for _, high, _ in CONTENTS[page]))
+
+
+def sequential_s(run: Measured, page: str) -> float:
+    """Returns a page's time if its objects come one after the other, their sizes evenly in their ranges."""
+    sizes = np.concatenate([np.linspace(low, high, number) for low, high, number in CONTENTS[page]])
+    return float(sum(_latency_of(run, sizes)))
+
+
+def parallel_reduction(run: Measured, baseline: Measured, page: str) -> float:
+    """Returns the reduction of a page's time with objects in parallel."""
+    return 1 - parallel_s(run, page) / parallel_s(baseline, page)
+
+
+def sequential_reduction(run: Measured, baseline: Measured, page: str) -> float:
+    """Returns the reduction of a page's time with objects in sequence."""
+    return 1 - sequential_s(run, page) / sequential_s(baseline, page)
+
+
+def page_share(run: Measured, baseline: Measured, least: float, sequential: bool = False) -> float:
+    """Returns the share of synthetic pages whose time falls by at least this share."""
+    return float(np.mean(_page_reductions(run, baseline, sequential) >= least))
+
+
+def page_quantiles(run: Measured, baseline: Measured, sequential: bool = False) -> Floats:
+    """Returns the reductions of synthetic pages' times, at a hundred quantiles (Figure 9)."""
+    found: Floats = np.quantile(_page_reductions(run, baseline, sequential), np.arange(100) / 100)
+    return found
 
 
 def short_mean_by_size(run: Measured) -> Floats:
     """Returns the mean latency of each size of short flows."""
     return run["mean_s"][SIZES]
+
+
+def short_std_by_size(run: Measured) -> Floats:
+    """Returns the standard deviation of the latency of each size of short flows."""
+    return run["std_s"][SIZES]
+
+
+def mean_up_to_1mb(run: Measured) -> Floats:
+    """Returns the mean latency by size up to 1 MB; sizes with fewer than five objects are left out."""
+    return np.where(run["count"] >= 5, run["mean_s"], np.nan)[run["packets"] <= 1000]
+
+
+def std_up_to_1mb(run: Measured) -> Floats:
+    """Returns the standard deviation by size up to 1 MB; sizes with fewer than five objects are left out."""
+    return np.where(run["count"] >= 5, run["std_s"], np.nan)[run["packets"] <= 1000]
+
+
+def _reductions(run: Measured, baseline: Measured) -> Floats:
+    reductions: Floats = 1 - run["mean_s"][SIZES] / baseline["mean_s"][SIZES]
+    return reductions
+
+
+def _latency_of(run: Measured, packets: Floats) -> Floats:
+    """Returns the mean latency at these sizes, interpolated over the logarithm of the measured ones."""
+    known = run["count"] > 0
+    found: Floats = np.interp(np.log(packets), np.log(run["packets"][known]), run["mean_s"][known])
+    return found
+
+
+def _page_reductions(run: Measured, baseline: Measured, sequential: bool) -> Floats:
+    """Returns the reduction of each synthetic page's time; the pages are the same for all runs."""
+    rng = np.random.default_rng(2001)
+    number = np.ceil(rng.exponential(OBJECTS, PAGES)).astype(int)
+    scale = MEAN_KB * (SHAPE - 1)
+    sizes = np.minimum(np.ceil(scale * (rng.random(number.sum()) ** (-1 / SHAPE) - 1)), 20_000.0)
+    page = np.repeat(np.arange(PAGES), number)
+    times = []
+    for one in (run, baseline):
+        seconds = _latency_of(one, np.maximum(sizes, 1.0))
+        total = np.zeros(PAGES)
+        if sequential:
+            np.add.at(total, page, seconds)
+        else:
+            np.maximum.at(total, page, seconds)
+        times.append(total)
+    found: Floats = 1 - times[0] / times[1]
+    return found

@@ -31,7 +31,7 @@ from mousehole.exits import (
 )
 from mousehole.manifest import REVISION
 from mousehole.options import parameters, whole
-from mousehole.paper import offered, reproduce
+from mousehole.paper import listing, reproduce
 from mousehole.plain_text import for_output
 from mousehole.plan import load_policies
 from mousehole.policy_cli import policy_app
@@ -235,25 +235,42 @@ def run_command(
 @app.command("paper", cls=CliCommand)
 def paper_command(
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="PAPER", help="Name of the paper, such as sfd; without it, a list."),
+        str | None, typer.Argument(metavar="PAPER", help="Name of the paper, such as sfd; list lists them.")
     ] = None,
+    claims: Annotated[
+        bool, typer.Option("--claims", help="All claims; so it is without any option.")
+    ] = False,
     table: Annotated[str | None, typer.Option(metavar="N", help="Number of the table.")] = None,
     figure: Annotated[str | None, typer.Option(metavar="N", help="Number of the figure.")] = None,
+    claim: Annotated[str | None, typer.Option(metavar="ID", help="One claim, such as S4.")] = None,
+    tried: Annotated[
+        bool,
+        typer.Option("--tried", help="With --claim: also under other values of what the paper leaves open."),
+    ] = False,
+    every: Annotated[bool, typer.Option("--all", help="All papers.")] = False,
+    html: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Write all claims, tables and figures as a page.")
+    ] = None,
     seeds: Annotated[str | None, typer.Option(metavar="N", help="Replications.")] = None,
     jobs: Jobs = None,
     full: Annotated[
         bool, typer.Option("--full/--quick", help="The run length of the paper, or a shorter one.")
     ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what was measured before.")] = False,
 ) -> None:
-    """Repeats a paper's experiment next to its published numbers, or lists the papers."""
-    if name is None:
-        print("\n".join(f"{paper:8} {options}" for paper, options in offered().items()))
+    """Repeats a paper's experiments next to its published numbers, claim by claim."""
+    if name == "list" or (name is None and not every):
+        print(listing())
         return
-    given = {"table": table, "figure": figure, "seeds": seeds, "jobs": jobs}
-    numbers = {field: whole(field, number, 1) for field, number in given.items()}
-    status = reproduce(name, **numbers, full=full)
-    raise typer.Exit(status)
+    numbers = {field: whole(field, number, 1) for field, number in (("seeds", seeds), ("jobs", jobs))}
+    wanted: dict[str, Any] = {
+        "claims": claims,
+        "table": table,
+        "figure": figure,
+        "claim": claim,
+        "tried": tried,
+    }
+    raise typer.Exit(reproduce(name, every, html, **wanted, **numbers, full=full, fresh=fresh))
 
 
 @app.command("schemes", cls=CliCommand)

@@ -23,6 +23,11 @@ TCP_TIMES = {"initial_rto", "min_rto", "max_rto", "tick", "tick_phase", "timer_t
 """TCP parameters that the engine gives in nanoseconds."""
 
 
+def engine_text() -> str:
+    """Returns the engine's version and revision, such as `0.9.0 (4167e94)`."""
+    return f"{_engine.__version__} ({REVISION})"
+
+
 @cache
 def engine_digest() -> str:
     """Returns the SHA-256 of the engine's library: results found under another digest may differ."""

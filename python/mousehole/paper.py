@@ -1,4 +1,4 @@
-"""Runs the reproduction of a paper; the papers are a package of their own that a wheel contains."""
+"""Runs the reproductions of papers; the papers are a package of their own that a wheel contains."""
 
 import importlib
 import sys
@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import mousehole
-from mousehole.errors import unknown_error
+from mousehole.errors import MouseholeError
+
+ITEMS = ("table", "figure", "claim", "claims")
 
 
 def papers_folder() -> Path:
@@ -16,25 +18,37 @@ def papers_folder() -> Path:
 
 def known_papers() -> list[str]:
     """Returns the names of the papers that can be reproduced."""
-    folders = (path.parent.name for path in papers_folder().glob("*/reproduce.py"))
+    folders = (path.parent.name for path in papers_folder().glob("*/paper.toml"))
     return sorted(name.replace("_", "-") for name in folders)
 
 
-def offered() -> dict[str, str]:
-    """Returns the tables and figures of each paper as options, such as `--table 3, 4 and --figure 6`."""
-    return {name: _module(name).PAPER.offered() for name in known_papers()}
+def listing() -> str:
+    """Returns the papers with the tables, figures and claims of each, one line per paper."""
+    return str(_command().listing())
 
 
-def reproduce(name: str, **wanted: Any) -> int:
-    """Calls `main(table=…, figure=…, seeds=…, jobs=…, full=…)` of the paper and returns its exit status."""
-    known = known_papers()
-    if name not in known:
-        raise unknown_error("paper", "paper", name, known)
-    return int(_module(name).main(**wanted) or 0)
+def reproduce(name: str | None, every: bool, html: str | None, **wanted: Any) -> int:
+    """Runs a paper, or all of them, and returns the exit status.
+
+    `wanted` are the arguments of `papers.command.run`. Raises `MouseholeError` if more than one
+    item is wanted, or an item of no paper in particular.
+    """
+    items = [f"--{item}" for item in ITEMS if wanted[item]]
+    if len(items) > 1:
+        raise MouseholeError(f"{items[1]}: not together with {items[0]}; give one of them")
+    if every and name is not None:
+        raise MouseholeError(f'--all: not together with a paper ("{name}")')
+    specific = [item for item in items if item != "--claims"]
+    if specific and (every or html is not None):
+        raise MouseholeError(f"{specific[0]}: not together with {'--all' if every else '--html'}")
+    if wanted["tried"] and not wanted["claim"]:
+        raise MouseholeError("--tried: only together with --claim ID")
+    names = known_papers() if every else [str(name)]
+    return int(_command().run(names, html_folder=None if html is None else Path(html), **wanted))
 
 
-def _module(name: str) -> Any:
+def _command() -> Any:
     folder = papers_folder()
     if str(folder.parent) not in sys.path:
         sys.path.insert(0, str(folder.parent))
-    return importlib.import_module(f"{folder.name}.{name.replace('-', '_')}.reproduce")
+    return importlib.import_module(f"{folder.name}.command")

@@ -1,39 +1,64 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mousehole import paper
 from mousehole.errors import MouseholeError
 
 SOURCE = """
-def main(table=None, figure=None, seeds=None, jobs=None, full=False):
-    print(table, figure, seeds, jobs, full)
-    return 3 if full else None
+def listing():
+    return "xyz --table 1"
+
+def run(names, **wanted):
+    print(names, sorted(name for name, value in wanted.items() if value))
+    return 3 if wanted["full"] else None or 0
 """
+NOTHING: dict[str, Any] = dict.fromkeys(("table", "figure", "claim", "seeds", "jobs")) | dict.fromkeys(
+    ("claims", "tried", "full", "fresh"), False
+)
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "pretended"
     (place / "xyz").mkdir(parents=True)
-    (place / "xyz" / "reproduce.py").write_text(SOURCE)
+    (place / "xyz" / "paper.toml").write_text("")
+    (place / "command.py").write_text(SOURCE)
     monkeypatch.setattr(paper, "papers_folder", lambda: place)
     return place
 
 
+def reproduce(name: str | None = "xyz", every: bool = False, html: str | None = None, **wanted: Any) -> int:
+    return paper.reproduce(name, every, html, **{**NOTHING, **wanted})
+
+
 @pytest.mark.usefixtures("folder")
 def test_reproduce__hands_over(capsys: pytest.CaptureFixture[str]) -> None:
-    assert paper.reproduce("xyz", table=4, figure=None, seeds=5, jobs=None, full=True) == 3
-    assert capsys.readouterr().out == "4 None 5 None True\n"
-    assert paper.reproduce("xyz", full=False) == 0
-
-
-def test_offered__names_tables_and_figures_of_the_bundled_papers() -> None:
-    offered = paper.offered()
-    assert list(offered) == ["lfp", "rio-ps", "sfd", "shred", "tcp-ds"]
-    assert offered["sfd"] == "--table 3, 4 and --figure 6"
+    assert reproduce(table="4", seeds=5, full=True) == 3
+    assert reproduce(None, every=True, html="report") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "['xyz'] ['full', 'seeds', 'table']",
+        "['xyz'] ['html_folder']",
+    ]
+    assert paper.listing() == "xyz --table 1"
 
 
 @pytest.mark.usefixtures("folder")
-def test_reproduce__unknown_paper() -> None:
-    with pytest.raises(MouseholeError, match='there is no paper "abc"; the only paper is xyz'):
-        paper.reproduce("abc")
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        ({"table": "1", "figure": "2"}, "--figure: not together with --table; give one of them"),
+        ({"claims": True, "claim": "S1"}, "--claims: not together with --claim"),
+        ({"every": True}, r'--all: not together with a paper \("xyz"\)'),
+        ({"every": True, "name": None, "table": "1"}, "--table: not together with --all"),
+        ({"html": "x", "claim": "S1"}, "--claim: not together with --html"),
+        ({"tried": True}, "--tried: only together with --claim ID"),
+    ],
+)
+def test_reproduce__refuses_what_does_not_go_together(wanted: dict[str, Any], says: str) -> None:
+    with pytest.raises(MouseholeError, match=says):
+        reproduce(**wanted)
+
+
+def test_listing__names_the_bundled_papers() -> None:
+    assert [line.split()[0] for line in paper.listing().splitlines()] == paper.known_papers()

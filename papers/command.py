@@ -1,0 +1,75 @@
+"""What `mousehole paper` does: lists papers, runs what is wanted of them, prints it, writes the page."""
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from mousehole.manifest import engine_text
+from mousehole.progress import ConsoleReporter
+from mousehole.report import report_console
+from rich.console import Console
+from rich.text import Text
+
+from papers import html, paper
+from papers.paper import Paper, Wanted
+from papers.parts import Part, show
+from papers.runs import Options, default_cache
+
+
+def listing() -> str:
+    """Returns the papers with what each offers, one line per paper."""
+    return "\n".join(f"{name:8} {paper.find(name).offered()}" for name in paper.names())
+
+
+def run(
+    names: Sequence[str],
+    *,
+    table: str | None = None,
+    figure: str | None = None,
+    claim: str | None = None,
+    claims: bool = False,
+    tried: bool = False,
+    full: bool = False,
+    seeds: int | None = None,
+    jobs: int | None = None,
+    fresh: bool = False,
+    html_folder: Path | None = None,
+) -> int:
+    """Runs the papers, or one item of one, and prints what comes out; returns 0 whatever that is.
+
+    With `html_folder` all items are run and written as one page instead.
+    """
+    papers = [paper.find(name) for name in names]
+    wanted = Wanted(table=table, figure=figure, claim=claim, claims=claims, tried=tried)
+    reporter = ConsoleReporter(report_console(stderr=True))
+    options = Options(
+        full=full, seeds=seeds, jobs=jobs, cache=default_cache(), fresh=fresh, reporter=reporter
+    )
+    console = report_console()
+    if html_folder is not None:
+        path = write_html(papers, html_folder, options)
+        console.print(f"wrote {path}", highlight=False)
+        return 0
+    for one in papers:
+        _print(console, one, one.reproduce(wanted, options), titled=len(papers) > 1)
+    return 0
+
+
+def write_html(papers: Sequence[Paper], folder: Path, options: Options) -> Path:
+    """Runs all items of the papers and writes the page; returns its path."""
+    with tempfile.TemporaryDirectory() as place:
+        wanted = Wanted(everything=True, pictures=Path(place), form="svg")
+        reported = []
+        for one in papers:
+            options.reporter.say(f"{one.name}: all claims, tables and figures")
+            parts = list(one.reproduce(replace(wanted, pictures=Path(place) / one.name), options))
+            reported.append(html.Reported(one.definition, parts))
+        return html.write_page(reported, folder, engine_text())
+
+
+def _print(console: Console, one: Paper, parts: Iterable[Part], titled: bool) -> None:
+    if titled:
+        console.print(Text(f"\n{one.name}", style="bold"))
+    for part in parts:
+        show(console, part)

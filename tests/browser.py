@@ -1,0 +1,87 @@
+"""Headless Chromium for tests of pages: what it shows at a width, and whether anything went wrong."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+WIDTHS = (390, 820, 1400)
+"""A phone, a tablet, a desktop."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A page as the browser shows it."""
+
+    scroll_width: int
+    """Width of all that there is, in CSS pixels; more than the window's means that something overflows."""
+    height: int
+    console: list[str]
+    requests: list[str]
+    """Addresses that were asked for, other than the page's own."""
+
+
+@contextmanager
+def browser() -> Iterator["Browser"]:
+    """Starts Chromium; skips the test where it is not installed (`make deps` installs it)."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("NOT RUN: chromium and chromedriver are not installed; make deps installs them")
+    options = Options()
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    options.binary_location = chromium
+    window = webdriver.Chrome(options=options, service=Service(driver))
+    try:
+        yield Browser(window)
+    finally:
+        window.quit()
+
+
+class Browser:
+    """A window of Chromium."""
+
+    def __init__(self, window: "webdriver.Chrome") -> None:  # type: ignore[name-defined]  # noqa: F821
+        self._window = window
+
+    def show(self, page: Path, width: int, dark: bool = False, picture: Path | None = None) -> Shown:
+        """Shows a page in a window of this width; `picture` is where a screenshot goes."""
+        window = self._window
+        self._resize(width, 900)
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        window.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
+        window.get_log("performance")  # what earlier pages asked for
+        address = page.resolve().as_uri()
+        window.get(address)
+        size = "return [document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+        scroll_width, height = window.execute_script(size)
+        messages = [json.loads(entry["message"])["message"] for entry in window.get_log("performance")]
+        sent = [
+            one["params"]["request"]["url"]
+            for one in messages
+            if one["method"] == "Network.requestWillBeSent"
+        ]
+        if picture is not None:
+            self._resize(width, min(height, 4000))
+            window.save_screenshot(str(picture))
+        console = [entry["message"] for entry in window.get_log("browser")]
+        wanted = [url for url in sent if url != address and not url.startswith("data:")]
+        return Shown(scroll_width, height, console, wanted)
+
+    def run(self, script: str) -> object:
+        """Returns what a script in the page returns."""
+        found: object = self._window.execute_script(script)
+        return found
+
+    def _resize(self, width: int, height: int) -> None:
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        self._window.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)

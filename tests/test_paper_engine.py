@@ -1,0 +1,698 @@
+"""Papers as data: mistakes in paper.toml, cells and their runs, the words, tables, figures, the page."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf, isnan, nan
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from mousehole.errors import MouseholeError
+from mousehole.statistics import Estimate
+from scipy import stats
+
+from papers import __main__ as json_command
+from papers import command, evaluate, html, paper, parts
+from papers.definition import Claim, Definition, FigureItem, Open, Panel, Value, read_definition
+from papers.draw import Curve, draw
+from papers.evaluate import Evaluator, Published, band, changed
+from papers.judge import Judgement, Word, holm, judge_band, judge_exact, judge_order, worst
+from papers.runs import Options, Runs
+from papers.text import estimate_text, published_text, quantity, tally
+from tests.browser import WIDTHS, browser
+
+FILE = """
+[paper]
+name = "x"
+title = "On X"
+authors = "A & B"
+source = "C, 2001"
+
+[quick]
+replications = 5
+scenario = { duration = "2s" }
+says = "2 s"
+
+[full]
+replications = 6
+says = "4 s"
+
+[axis.rate]
+path = "link.rate"
+values = ["1mbit", "2mbit"]
+
+[axis.buffer]
+small = { link = { buffer = "5p" } }
+large = { link = { buffer = "50p" } }
+
+[grid.all]
+scenario = "link"
+axes = { rate = "all", buffer = ["small", "large"] }
+
+[[open]]
+name = "delay"
+taken = "20 ms"
+why = "it is not printed"
+fitted = ["X1"]
+claims = ["X2"]
+tried = [{ name = "40 ms", change = { link = { rtt = "40ms" } } }]
+
+[[claim]]
+id = "X1"
+place = "Table 1"
+says = "half of it is used"
+kind = "value"
+grid = "all"
+value = "used"
+of = { buffer = "large" }
+each = ["rate"]
+published = "table_1.{rate}.used"
+tolerance = 0.5
+unit = "%"
+
+[[claim]]
+id = "X2"
+place = "section 2; Figure 3"
+says = "more is used of the slower link"
+kind = "order"
+grid = "all"
+value = "used"
+of = { buffer = "small" }
+order = [{ rate = "2mbit" }, { rate = "1mbit" }]
+
+[[claim]]
+id = "X3"
+place = "Figure 9"
+says = "something"
+kind = "lost"
+note = "its curves are lost"
+
+[[table]]
+number = 1
+title = "what is used"
+grid = "all"
+rows = { rate = ["1mbit", "2mbit"] }
+[[table.columns]]
+title = "used"
+value = "used"
+of = { buffer = "large" }
+published = "table_1.{rate}.used"
+unit = "%"
+
+[[figure]]
+number = 3
+title = "what is used"
+grid = "all"
+curves = "buffer"
+names = ["small", "large"]
+[[figure.panel]]
+value = "used"
+x = "rate"
+xlabel = "rate"
+ylabel = "share"
+published = "figure_3.{curve}"
+"""
+PUBLISHED = """
+[table_1]
+1mbit = { used = 0.5 }
+2mbit = { used = [0.2, 0.3] }
+[figure_3]
+large = [[1.0, 0.5]]
+"""
+SCENARIO = """
+schema = "mousehole.scenario/1"
+seed = 1
+warmup = "0s"
+duration = "4s"
+scheme = "droptail"
+
+[link]
+rate = "1mbit"
+rtt = "20ms"
+buffer = "50p"
+
+[traffic]
+model = "poisson"
+load = 0.5
+"""
+
+
+def measure(result: Any) -> dict[str, Any]:
+    """A measure of the test's own paper."""
+    return {"used": result.queues()[0]["utilisation"], "sizes": [1.0, 2.0]}
+
+
+def used_twice(run: Any, factor: float = 2.0) -> float:
+    """A quantity of the test's own paper."""
+    return factor * float(run["used"])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "x"
+    (place / "scenarios").mkdir(parents=True)
+    (place / "paper.toml").write_text(FILE)
+    (place / "published.toml").write_text(PUBLISHED)
+    (place / "scenarios" / "link.toml").write_text(SCENARIO)
+    return place
+
+
+@pytest.fixture
+def modules(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    import inspect
+
+    module = ModuleType("x")
+    vars(module).update(measure=measure, used_twice=used_twice)
+    monkeypatch.setattr("papers.runs._source", lambda _: inspect.getsource(measure))
+    return module
+
+
+def evaluator(folder: Path, module: ModuleType, **options: Any) -> Evaluator:
+    definition = read_definition(folder / "paper.toml")
+    runs = Runs(definition, folder, module, Options(cache=folder / "cache", **options))
+    return Evaluator(definition, Published(folder / "published.toml"), module, runs)
+
+
+# --- paper.toml ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "says"),
+    [
+        ('name = "x"\n', "", r'paper: "name" is missing'),
+        ('kind = "lost"', 'kind = "gone"', r'claim X3: there is no kind "gone"'),
+        (
+            "tolerance = 0.5",
+            "tolerence = 0.5",
+            r'claim X1: there is no key "tolerence".*did you mean "tolerance"',
+        ),
+        (
+            'value = "used"\nof = { buffer = "small" }',
+            'of = { buffer = "small" }',
+            r'claim X2: "value" is missing',
+        ),
+        ('{ rate = "2mbit" }, {', '{ rate = "3mbit" }, {', r'claim X2, axis rate: there is no label "3mbit"'),
+        ('each = ["rate"]', 'each = ["speed"]', r'claim X1: there is no axis "speed"'),
+        ('claims = ["X2"]', 'claims = ["X9"]', r'open delay: there is no claim "X9"'),
+        (
+            'rows = { rate = ["1mbit"',
+            'rows = { rate = ["9mbit"',
+            r'table 1, axis rate: there is no label "9mbit"',
+        ),
+        (
+            'names = ["small", "large"]',
+            'names = ["small", "huge"]',
+            r"figure 3, axis buffer: there is no label",
+        ),
+        (
+            "[axis.buffer]\nsmall = { link",
+            "[axis.buffer]\ntiny = 3\nsmall = { link",
+            r'"tiny" is not a table',
+        ),
+        ("[quick]\nreplications", "[quick]\nreplication", r"quick: there is no key"),
+        ("[[open]]", "[[opened]]", r'the file: there is no key "opened"'),
+        (
+            'grid = "all"\nvalue = "used"\nof = { buffer = "large" }',
+            'grid = "none"\nvalue = "used"',
+            r"no grid",
+        ),
+        ("[full]", "[full", r"line \d+"),
+    ],
+)
+def test_definition__names_file_entry_and_key(folder: Path, was: str, becomes: str, says: str) -> None:
+    path = folder / "paper.toml"
+    assert was in FILE
+    path.write_text(FILE.replace(was, becomes, 1))
+    with pytest.raises(MouseholeError, match=says) as caught:
+        read_definition(path)
+    assert str(path) in str(caught.value)
+
+
+# --- grids and runs --------------------------------------------------------------------------------
+
+
+def test_scenario__takes_length_then_labels_then_trial(folder: Path, modules: ModuleType) -> None:
+    made = evaluator(folder, modules)
+    request = made.runs.request("all", {"rate": "2mbit"}, {"buffer": "small"})
+    scenario = made.runs.scenario(request)
+    assert (scenario["duration"], scenario["link"]) == (
+        "2s",
+        {"rate": "2mbit", "rtt": "20ms", "buffer": "5p"},
+    )
+    trial = made.definition.opens[0].tried[0]
+    (other,) = made.under(trial).requests(made.definition.claims[0].spec, "all", {"rate": "1mbit"})
+    assert made.runs.scenario(other)["link"]["rtt"] == "40ms"
+    assert other.key != made.requests(made.definition.claims[0].spec, "all", {"rate": "1mbit"})[0].key
+    full = evaluator(folder, modules, full=True).runs
+    assert full.scenario(request)["duration"] == "4s"
+    assert (full.replications("all"), made.runs.replications("all")) == (6, 5)
+
+
+def test_trial__changes_only_the_cells_with_its_labels(folder: Path, modules: ModuleType) -> None:
+    text = FILE.replace('name = "40 ms",', 'name = "40 ms", only = { buffer = "large" },')
+    (folder / "paper.toml").write_text(text)
+    plain = evaluator(folder, modules)
+    ((_, trial),) = plain.trials(plain.definition.claims[0])
+    tried = plain.under(trial)
+    value = Value(value="used", of={"buffer": "large"}, against={"buffer": "small"})
+    large, small = tried.requests(value, "all", {"rate": "1mbit"})
+    assert plain.runs.scenario(large)["link"]["rtt"] == "40ms"
+    assert small == plain.requests(value, "all", {"rate": "1mbit"})[1]
+
+
+def test_request__needs_a_label_of_each_axis_with_several(folder: Path, modules: ModuleType) -> None:
+    with pytest.raises(MouseholeError, match="which buffer is meant\\? There are small, large"):
+        evaluator(folder, modules).runs.request("all", {"rate": "1mbit"})
+
+
+def test_run__takes_from_the_cache_what_was_measured(folder: Path, modules: ModuleType) -> None:
+    first = evaluator(folder, modules)
+    request = first.runs.request("all", {"rate": "1mbit", "buffer": "large"})
+    measured = first.runs.of(request)
+    assert (first.runs.made, first.runs.kept, len(measured)) == (5, 0, 5)
+    again = evaluator(folder, modules)
+    found = again.runs.of(request)
+    assert (again.runs.made, again.runs.kept) == (0, 5)
+    assert [float(one["used"]) for one in found] == [float(one["used"]) for one in measured]
+    assert len({float(one["used"]) for one in measured}) == 5, "replications draw afresh"
+    fresh = evaluator(folder, modules, fresh=True)
+    fresh.runs.of(request)
+    assert fresh.runs.made == 5
+
+
+def test_run__repeats_what_was_cut_short(folder: Path, modules: ModuleType) -> None:
+    first = evaluator(folder, modules)
+    request = first.runs.request("all", {"rate": "1mbit", "buffer": "large"})
+    first.runs.of(request)
+    stored = sorted((folder / "cache" / "x").glob("*.npz"))
+    assert len(stored) == 5
+    stored[0].write_bytes(stored[0].read_bytes()[:40])
+    stored[1].write_bytes(b"")
+    again = evaluator(folder, modules)
+    again.runs.of(request)
+    assert (again.runs.made, again.runs.kept) == (2, 3)
+
+
+def test_run__another_measure_or_engine_is_another_key(
+    folder: Path, modules: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = evaluator(folder, modules).runs.request("all", {"rate": "1mbit", "buffer": "large"})
+    evaluator(folder, modules).runs.of(request)
+    for name, value in (("_source", "another measure"), ("engine_digest", "another engine")):
+        monkeypatch.setattr(f"papers.runs.{name}", lambda *_, value=value: value)
+        other = evaluator(folder, modules)
+        other.runs.of(request)
+        assert other.runs.made == 5, name
+
+
+# --- words -----------------------------------------------------------------------------------------
+
+TIGHT = np.array([0.30, 0.31, 0.29, 0.30, 0.30])
+WIDE = np.array([0.1, 0.5, 0.3, 0.0, 0.6])
+
+
+@pytest.mark.parametrize(
+    ("values", "least", "most", "word"),
+    [
+        (TIGHT, 0.25, 0.35, Word.AGREES),
+        (TIGHT, 0.30, 0.35, Word.COMPATIBLE),
+        (TIGHT, 0.35, 0.45, Word.DIFFERS),
+        (TIGHT, -inf, 0.2, Word.DIFFERS),
+        (WIDE, 0.25, 0.35, Word.COMPATIBLE),
+        (WIDE, -inf, 0.0, Word.COMPATIBLE),
+        (TIGHT[:4], 0.25, 0.35, None),
+        (np.array([0.3, 0.3, nan, 0.3, 0.3]), 0.25, 0.35, None),
+    ],
+)
+def test_judge_band__reads_the_whole_interval(
+    values: Any, least: float, most: float, word: Word | None
+) -> None:
+    found = judge_band(values, least, most, Word.COMPATIBLE, Word.AGREES)
+    assert found.word == word
+    assert isnan(found.p_value) == (word in (Word.COMPATIBLE, None))
+
+
+def test_judge_band__p_value_is_that_of_the_t_test() -> None:
+    found = judge_band(TIGHT, 0.0, inf, Word.NOT_TOLD_APART, Word.AGREES)
+    assert found.p_value == pytest.approx(stats.ttest_1samp(TIGHT, 0.0).pvalue)
+    beyond = judge_band(TIGHT, 0.4, 0.5, Word.COMPATIBLE, Word.AGREES)
+    assert beyond.p_value == pytest.approx(stats.ttest_1samp(TIGHT, 0.4).pvalue)
+
+
+def test_judge_band__a_wide_interval_never_agrees() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        values = rng.normal(0.0, 1.0, 6)
+        found = judge_band(values, -0.1, 0.1, Word.COMPATIBLE, Word.AGREES)
+        assert found.word != Word.AGREES
+
+
+def test_judge_order__each_step_is_judged() -> None:
+    assert [one.word for one in judge_order([TIGHT, WIDE - 0.3, -TIGHT])] == [
+        Word.AGREES,
+        Word.NOT_TOLD_APART,
+        Word.DIFFERS,
+    ]
+
+
+def test_judge_exact__needs_no_replications() -> None:
+    assert judge_exact(0.907, 0.9, 0.92).word == Word.AGREES
+    assert judge_exact(0.95, 0.9, 0.92).word == Word.DIFFERS
+
+
+def test_worst__is_the_word_of_several_parts() -> None:
+    assert worst([Word.AGREES, Word.DIFFERS, Word.COMPATIBLE]) == Word.DIFFERS
+    assert worst([Word.AGREES, Word.NOT_TOLD_APART]) == Word.NOT_TOLD_APART
+    assert worst([Word.AGREES, Word.EQUIVALENT]) == Word.AGREES
+    assert worst([Word.AGREES, None]) is None
+    assert worst([]) is None
+
+
+def test_holm__adjusts_the_definite_ones() -> None:
+    assert holm([0.01, nan, 0.04, 0.03]) == pytest.approx([0.03, nan, 0.06, 0.06], nan_ok=True)
+    assert holm([0.5, 0.9]) == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "ends"),
+    [
+        ("value", {"tolerance": 0.25}, (0.3, 0.5)),
+        ("value", {"margin": 0.05}, (0.35, 0.45)),
+        ("factor", {"factor": 2.0}, (0.2, 0.8)),
+        ("bound", {"least": 0.1}, (0.1, inf)),
+        ("bound", {"most": 0.1}, (-inf, 0.1)),
+        ("sign", {"sign": "+"}, (0.0, inf)),
+        ("sign", {"sign": "-"}, (-inf, 0.0)),
+        ("equivalent", {"margin": 0.2}, (-0.2, 0.2)),
+    ],
+)
+def test_band__is_what_the_kind_says(kind: str, more: dict[str, Any], ends: tuple[float, float]) -> None:
+    claim = Claim(id="X1", place="", says="", kind=kind, **more)
+    assert band(claim, (0.4, 0.4))[:2] == pytest.approx(ends)
+
+
+def test_band__value_needs_a_published_number() -> None:
+    with pytest.raises(MouseholeError, match='kind value needs "published"'):
+        band(Claim(id="X1", place="", says="", kind="value"), None)
+
+
+def test_changed__compares_as_its_name_says() -> None:
+    found = {name: changed(name, 3.0, 4.0) for name in ("difference", "ratio", "relative", "reduction")}
+    assert found == {"difference": -1.0, "ratio": 0.75, "relative": -0.25, "reduction": 0.25}
+
+
+# --- claims, tables, figures -----------------------------------------------------------------------
+
+
+def test_judged__repeats_for_each_label_and_reads_what_is_published(
+    folder: Path, modules: ModuleType
+) -> None:
+    made = evaluator(folder, modules)
+    found = made.judged(made.definition.claims[0])
+    assert [check.label for check in found.checks] == ["1mbit", "2mbit"]
+    assert [check.published for check in found.checks] == [(0.5, 0.5), (0.2, 0.3)]
+    assert all(0.1 < check.judgement.ours.mean < 1 for check in found.checks)
+    assert found.fitted == ("delay",)
+    assert made.published.unread() == ["figure_3.large"]
+
+
+def test_open__may_be_fitted_to_one_part_of_a_claim() -> None:
+    one, other = (Claim(id="X1", part=part, place="", says="", kind="lost") for part in ("light", "heavy"))
+    reading = Open(name="delay", taken="20 ms", why="", fitted=("X1 light",), claims=("X2",))
+    assert [reading.was_fitted_to(claim) for claim in (one, other)] == [True, False]
+    assert [reading.concerns(claim) for claim in (one, other)] == [True, False]
+    assert replace(reading, fitted=("X1",)).was_fitted_to(other)
+    assert replace(reading, fitted=("X1 *h*v*",)).was_fitted_to(other)
+    assert replace(reading, claims=("X1 heavy",)).concerns(other)
+
+
+def test_judged__order_is_of_paired_differences(folder: Path, modules: ModuleType) -> None:
+    made = evaluator(folder, modules)
+    (check,) = made.judged(made.definition.claims[1]).checks
+    assert check.label == "2mbit < 1mbit"
+    of = [made.values(made.definition.claims[1].spec, "all", {"rate": rate}) for rate in ("1mbit", "2mbit")]
+    assert check.judgement.ours.mean == pytest.approx(float(np.mean(of[0] - of[1])))
+
+
+def test_judged__lost_is_lost(folder: Path, modules: ModuleType) -> None:
+    made = evaluator(folder, modules)
+    assert made.judged(made.definition.claims[2]).word == Word.LOST
+
+
+def test_judged__skips_what_the_claim_does_not_speak_of(folder: Path, modules: ModuleType) -> None:
+    made = evaluator(folder, modules)
+    claim = replace(made.definition.claims[0], skip=({"rate": "2mbit"},))
+    assert made.combinations(claim) == [{"rate": "1mbit"}]
+
+
+def test_value__functions_take_cells_and_arguments(folder: Path, modules: ModuleType) -> None:
+    made = evaluator(folder, modules)
+    claim = made.definition.claims[0]
+    plain = made.values(claim.spec, "all", {"rate": "1mbit"})
+    spec = replace(claim.spec, value="used_twice", args={"factor": 3.0})
+    assert made.values(spec, "all", {"rate": "1mbit"}) == pytest.approx(3 * plain)
+    reduced = replace(spec, change="reduction", against={"rate": "1mbit"})
+    assert made.values(reduced, "all", {"rate": "1mbit"}) == pytest.approx(np.zeros(5))
+
+
+def test_value__unknown_is_refused_with_what_there_is(folder: Path, modules: ModuleType) -> None:
+    made = evaluator(folder, modules)
+    spec = replace(made.definition.claims[0].spec, value="use")
+    with pytest.raises(MouseholeError, match=r'"use" is neither measured nor a function.*used, sizes'):
+        made.values(spec, "all", {"rate": "1mbit"})
+
+
+def test_published__missing_number_is_named(folder: Path, modules: ModuleType) -> None:
+    (folder / "published.toml").write_text("[table_1]\n1mbit = { used = 0.5 }\n")
+    made = evaluator(folder, modules)
+    with pytest.raises(
+        MouseholeError, match=r'claim X1: published.toml has no "table_1.\{rate\}.used" for 2mbit'
+    ):
+        made.judged(made.definition.claims[0])
+
+
+@pytest.fixture
+def own_paper(
+    folder: Path, modules: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], paper.Paper]:
+    monkeypatch.setattr(paper, "FOLDER", folder.parent)
+    monkeypatch.setattr(paper.Paper, "modules", lambda _: (modules, modules))
+    monkeypatch.setattr(command, "default_cache", lambda: folder / "cache")
+    monkeypatch.setattr(json_command, "default_cache", lambda: folder / "cache")
+    monkeypatch.chdir(folder)
+    return lambda: paper.find("x")
+
+
+def found(own: paper.Paper, folder: Path, **wanted: Any) -> list[parts.Part]:
+    return list(own.reproduce(paper.Wanted(**wanted), Options(cache=folder / "cache")))
+
+
+def test_reproduce__yields_what_is_wanted(own_paper: Callable[[], paper.Paper], folder: Path) -> None:
+    own = own_paper()
+    kinds = [type(part).__name__ for part in found(own, folder)]
+    assert kinds == ["Heading", *["ClaimPart"] * 3, "Summary"]
+    heading, table, claim = found(own, folder, table="1")
+    assert isinstance(heading, parts.Heading)
+    assert "5 replications of 2 s" in heading.text
+    assert isinstance(table, parts.Table)
+    assert list(table.columns) == ["rate", "used, published", "ours (95 %)"]
+    assert [row[:2] for row in table.rows] == [["1mbit", "50 %"], ["2mbit", "20 to 30 %"]]
+    assert isinstance(claim, parts.ClaimPart)
+    assert claim.id == "X1"
+    picture = found(own, folder, figure="3")[1]
+    assert isinstance(picture, parts.Picture)
+    assert picture.path.read_bytes().startswith(b"\x89PNG")
+    trials = [
+        part for part in found(own, folder, claim="x1", tried=True) if isinstance(part, parts.TrialPart)
+    ]
+    assert [(one.open, one.trial, len(one.lines)) for one in trials] == [("delay", "40 ms", 2)]
+
+
+def test_reproduce__refuses_what_there_is_not(own_paper: Callable[[], paper.Paper], folder: Path) -> None:
+    with pytest.raises(
+        MouseholeError, match="table 7 is not reproduced; there are --table 1; --figure 3; --claim X1"
+    ):
+        found(own_paper(), folder, table="7")
+    with pytest.raises(MouseholeError, match='there is no claim "X7"'):
+        found(own_paper(), folder, claim="X7")
+    with pytest.raises(MouseholeError, match='there is no paper "y"'):
+        paper.find("y")
+
+
+def test_command__prints_claims_with_words(
+    own_paper: Callable[[], paper.Paper], capsys: pytest.CaptureFixture[str]
+) -> None:
+    own_paper()
+    assert command.listing() == "x        --table 1; --figure 3; --claim X1 to X3"
+    assert command.run(["x"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "X3 lost something [Figure 9]" in text
+    assert "chosen while looking at it: delay" in text
+    assert "3 statements:" in text
+
+
+def test_json_command__prints_one_line_for_each_part(
+    own_paper: Callable[[], paper.Paper], capsys: pytest.CaptureFixture[str]
+) -> None:
+    own_paper()
+    assert json_command.main(["x", "--claim", "X1"]) == 0
+    heading, claim = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (heading["kind"], claim["kind"], claim["claim_kind"]) == ("heading", "claim", "value")
+    assert claim["fitted"] == ["delay"]
+    assert set(claim["lines"][0]["estimate"]) == {"mean", "low", "high", "count"}
+
+
+def test_leading_number__is_the_place_on_an_axis() -> None:
+    assert [paper.leading_number(text) for text in ("10mbit", "0.95", "95 %")] == [10.0, 0.95, 95.0]
+    with pytest.raises(MouseholeError, match='"low" does not begin with a number'):
+        paper.leading_number("low")
+
+
+def test_curve__published_points_may_stand_by_label_of_the_axis(folder: Path, modules: ModuleType) -> None:
+    made = evaluator(folder, modules)
+    (figure,) = made.definition.figures
+    (panel,) = figure.panels
+    assert paper.curve(made, figure, panel, "large")[3] == [(1.0, 0.5)]
+    by_label = replace(panel, published="table_1.{rate}.used")
+    assert paper.curve(made, figure, by_label, "large")[3] == [(1.0, 0.5), (2.0, 0.2), (2.0, 0.3)]
+    assert paper.curve(made, figure, replace(panel, published=""), "large")[3] == []
+
+
+def test_draw__refuses_to_lose_a_curve(tmp_path: Path) -> None:
+    panel = Panel(value="used", xlabel="x", ylabel="y")
+    item = FigureItem(number="1", title="t", grid="g", curves="c", names=("a", "b"), panels=(panel,))
+    curve = Curve("a", [1.0, 2.0], [Estimate(1.0, 0.5, 1.5, 5)] * 2)
+    with pytest.raises(MouseholeError, match="figure 1, y: no curve for b"):
+        draw(item, [(panel, [curve])], tmp_path / "x.png")
+    draw(item, [(panel, [curve, replace(curve, name="b")])], tmp_path / "x.png")
+    assert (tmp_path / "x.png").stat().st_size > 5000
+
+
+def test_page__is_self_contained_and_escapes(own_paper: Callable[[], paper.Paper], folder: Path) -> None:
+    own = own_paper()
+    path = command.write_html([own], folder / "report", Options(cache=folder / "cache"))
+    text = path.read_text()
+    assert "A &amp; B" in text
+    assert 'href="#x-X1"' in text
+    assert 'id="x-X1"' in text
+    assert "<svg" in text
+    assert "http://www.w3.org" in text  # the name spaces of SVG are no addresses that are fetched
+    assert not [tag for tag in ("<script", "<img", "@import", 'src="', "url(http") if tag in text]
+    assert "currentColor" in text
+    assert list((folder / "report").iterdir()) == [path]
+
+
+# --- text ------------------------------------------------------------------------------------------
+
+
+def test_text__units_signs_and_intervals() -> None:
+    assert quantity(-0.123, "%", 0) == "−12 %"
+    assert quantity(nan, "s", 1) == "–"
+    assert quantity(12345.6, "", 0) == "12,346"
+    assert published_text((0.25, 0.3), "%", 0) == "25 to 30 %"
+    assert published_text(None, "%", 0) == ""
+    assert estimate_text(Estimate(0.29, 0.21, 0.36, 5), "%", 0) == "29 % (21…36)"
+    assert estimate_text(Estimate(0.29, nan, nan, 2), "%", 0) == "29 %"
+    assert tally([Word.AGREES, Word.DIFFERS, Word.AGREES, None]) == "agrees 2, differs 1, no word 1"
+
+
+# --- the papers themselves -------------------------------------------------------------------------
+
+IDS = {
+    "sfd": [f"S{n}" for n in range(1, 26)],
+    "shred": [f"H{n}" for n in range(1, 19)],
+    "lfp": [f"L{n}" for n in range(1, 11)],
+    "tcp-ds": [f"N{n}" for n in range(1, 16)],
+    "rio-ps": [f"M-{n}" for n in range(1, 16)],
+}
+
+
+def definitions() -> list[tuple[str, Definition]]:
+    return [(name, paper.find(name).definition) for name in IDS]
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_paper__has_every_claim(name: str) -> None:
+    assert set(IDS[name]) == {claim.id for claim in paper.find(name).definition.claims}
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_paper__every_value_measure_and_builder_is_defined(name: str) -> None:
+    own = paper.find(name)
+    made = own.evaluator(Options())
+    for grid in own.definition.grids.values():
+        assert callable(getattr(made.runs._measures, grid.measure))
+        assert not grid.build or callable(getattr(made.runs._measures, grid.build))
+    for claim in own.definition.claims:
+        assert claim.kind == "lost" or claim.grid or callable(getattr(made.quantities, claim.value)), claim.id
+        assert claim.kind != "lost" or claim.note, f"{claim.id}: say what is lost"
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_paper__every_published_number_is_read(name: str) -> None:
+    own = paper.find(name)
+    made = own.evaluator(Options())
+    for claim in own.definition.claims:
+        if isinstance(claim.published, str):
+            for labels in made.combinations(claim):
+                assert made.published.find(claim.published, {**claim.of, **labels}) is not None, claim.id
+    for table in own.definition.tables:
+        for column in table.columns:
+            if column.published:
+                keys = [made.published.find(column.published, labels) for labels in evaluate.rows_of(table)]
+                assert any(key is not None for key in keys), (table.number, column.title)
+    for figure in own.definition.figures:
+        for panel in figure.panels:
+            if panel.published:
+                points = [made.published.find(panel.published, {"curve": curve}) for curve in figure.names]
+                assert any(points), figure.number
+    assert made.published.unread() == []
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_paper__figures_can_tell_their_curves_apart(name: str) -> None:
+    for figure in paper.find(name).definition.figures:
+        assert len(figure.names) <= 8, "the eighth colour is the last"
+        assert len(set(figure.names)) == len(figure.names)
+
+
+def test_claims__a_word_needs_a_reason_where_ours_is_known_to_differ() -> None:
+    assert Judgement(None, Estimate(nan, nan, nan, 0)).word is None
+    for name, definition in definitions():
+        for one in definition.opens:
+            assert one.why, (name, one.name)
+            assert one.fitted or one.claims or not one.tried, f"{name}: {one.name} is tried on no claim"
+
+
+def test_html__words_have_a_sign_beside_their_colour() -> None:
+    for word in Word:
+        assert html._sign(word) in {"✓", "~", "✗", "–"}
+
+
+def test_page__fits_every_width_and_asks_for_nothing(
+    own_paper: Callable[[], paper.Paper], folder: Path, tmp_path: Path
+) -> None:
+    page = command.write_html([own_paper()], folder / "report", Options(cache=folder / "cache"))
+    broken = tmp_path / "broken.html"
+    broken.write_text(
+        "<div style='width:3000px'>x</div><img src='file:///none.png'><script>nothing()</script>"
+    )
+    with browser() as window:
+        for width in WIDTHS:
+            for dark in (False, True):
+                shown = window.show(page, width, dark)
+                assert (shown.scroll_width, shown.console, shown.requests) == (width, [], []), (width, dark)
+                colours = window.run(
+                    "let s = getComputedStyle(document.body); return [s.color, s.backgroundColor,"
+                    " getComputedStyle(document.querySelector('figure svg text')).fill]"
+                )
+                assert isinstance(colours, list)
+                assert colours[0] == colours[2], "text in figures has the colour of the text around it"
+                assert (colours[1] == "rgb(255, 255, 255)") == (not dark)
+        wrong = window.show(broken, 390)
+        assert wrong.scroll_width > 390
+        assert wrong.console
+        assert wrong.requests == ["file:///none.png"]
