@@ -1,139 +1,209 @@
-"""TCP-DS's folder: its measures, its cases, and what it prints."""
+"""TCP-DS's folder: how scenarios are built, what is measured of a run, and the quantities made of it."""
 
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from mousehole.errors import MouseholeError
-from mousehole.progress import Silent
+from mousehole import _engine
+from mousehole.pool import RunResult, run_one
 
-from papers.common import merged, replicate
-from papers.tcp_ds import cases, measures, reproduce
+from papers import paper
+from papers.definition import merged
+from papers.runs import Options, Runs
+from papers.tcp_ds import measures, quantities
 
-SHORT = {"warmup": "2s", "duration": "4s"}
+SCENARIO = Path(__file__).parents[1] / "papers" / "tcp_ds" / "scenarios" / "tree.toml"
 
 
-def pages_of(rows: list[tuple[int, int, float, float]], until_s: float = 100.0) -> Any:
+def tree() -> dict[str, Any]:
+    return tomllib.loads(SCENARIO.read_text(encoding="utf-8"))
+
+
+def run(change: dict[str, Any]) -> RunResult:
+    scenario = merged(tree(), {"warmup": "2s", "duration": "6s", **change})
+    return run_one(measures.build(scenario, {}), None, _engine.Cancel())
+
+
+def names(scenario: dict[str, Any]) -> set[str]:
+    return {measures.source_of(entry["name"]) for entry in scenario["traffic"]["mix"]}
+
+
+def hosts(kinds: tuple[str, ...]) -> Iterator[int]:
+    """Yields the numbers of the hosts of all users of these sources."""
+    for entry in tree()["traffic"]["mix"]:
+        if measures.source_of(entry["name"]) in kinds:
+            params = entry["params"]
+            for user in range(params["users"]):
+                yield params["first_host"] + user * params.get("host_step", 1)
+
+
+@pytest.mark.parametrize(
+    "kinds", [("http10", "http11", "probe10", "probe11"), ("ftp", "ftp-probe")], ids=["browsers", "files"]
+)
+def test_tree__has_one_source_of_a_kind_on_every_host(kinds: tuple[str, ...]) -> None:
+    assert Counter(hosts(kinds)) == Counter(range(400))
+
+
+def test_tree__has_reverse_files_on_one_host_in_four_and_on_one_probe_in_four() -> None:
+    reverse = set(hosts(("reverse",)))
+    assert len(reverse) == 100
+    for kind in ("probe10", "probe11", "ftp-probe"):
+        probes = list(hosts((kind,)))
+        assert len(probes) == 20
+        assert len(reverse.intersection(probes)) == 5
+
+
+def test_build__leaves_a_scenario_without_changes_as_it_is() -> None:
+    assert measures.build(tree(), {}) == tree()
+
+
+def test_build__changes_leaves_out_and_picks_sources() -> None:
+    changed = measures.build({**tree(), "sources": {"reverse": False, "ftp": {"params": {"off_s": 5}}}}, {})
+    assert "sources" not in changed
+    assert names(changed) == names(tree()) - {"reverse"}
+    files = [one["params"] for one in changed["traffic"]["mix"] if one["name"].startswith("ftp ")]
+    assert files[0] == {"users": 25, "first_host": 0, "off_s": 5}
+    assert all(one["off_s"] == 5 for one in files)
+    assert names(measures.build({**tree(), "sources": {"only": True, "telnet": True}}, {})) == {"telnet"}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "built"),
+    [("tcp-ds(high=4)", "tcp-ds(high=4,low_min=1%)"), ("red(min=20%)", "red(min=20%)")],
+)
+def test_build__gives_thresholds_to_schemes_that_drop_by_colour(scheme: str, built: str) -> None:
+    scenario = {**tree(), "scheme": scheme, "thresholds": "low_min=1%"}
+    assert measures.build(scenario, {})["scheme"] == built
+
+
+def test_axes__make_scenarios_of_every_cell_that_the_engine_accepts() -> None:
+    definition = paper.find("tcp-ds").definition
+    runs = Runs(definition, SCENARIO.parents[1], measures, Options())
+    scenario = runs.scenario(runs.request("main", {"speed": "60", "scheme": "TCP-DS", "rto": "1 s"}))
+    assert scenario["topology"]["params"]["rate"] == "60mbit"
+    assert scenario["host_stage"] == {"users": 400, "mark": True}
+    assert scenario["tcp"]["initial_rto"] == "1s"
+    tenth = runs.scenario(runs.request("tenth", {"scheme": "WRR 5 %"}))
+    assert tenth["topology"]["params"]["user_rate"] == "150kbit"
+    assert tenth["scheme"] == "wrr(weight=5)"
+
+
+def pages_of(rows: list[tuple[int, int, float, float]], until_s: float = 100.0) -> list[float]:
     """Times of pages of three transfers, from (page, bytes, start, end) of each."""
     page, size, start, end = (np.array(column) for column in zip(*rows, strict=True))
-    transfers: Any = {"page": page, "bytes": size, "start_s": start, "page_transfers": np.full(page.size, 3)}
-    took = np.where(np.isnan(end), np.inf, end - start)
-    return measures.page_times(transfers, took, np.ones(page.size, bool), until_s)
+    transfers: Any = {
+        "page": page,
+        "bytes": size,
+        "start_s": start,
+        "page_transfers": np.full(page.size, 3),
+        "rtt_s": np.full(page.size, 0.08),
+    }
+    took = np.where(np.isnan(end), inf, end - start)
+    seconds, rtt_s = measures.page_times(transfers, took, np.ones(page.size, bool), until_s)
+    assert rtt_s.tolist() == [0.08] * seconds.size
+    return list(seconds)
 
 
 def test_page_times__last_from_the_first_request_to_the_last_byte() -> None:
-    found = pages_of([(1, 1000, 5.0, 6.0), (1, 10000, 6.0, 19.0), (1, 10000, 6.0, 8.0)])
-    assert found.seconds.tolist() == [14.0]
-    assert found.late == 1.0
+    assert pages_of([(1, 1000, 5.0, 6.0), (1, 10000, 6.0, 19.0), (1, 10000, 6.0, 8.0)]) == [14.0]
 
 
 def test_page_times__are_endless_where_a_transfer_did_not_end_or_begin() -> None:
     not_ended = [(1, 1000, 5.0, 6.0), (1, 10000, 6.0, np.nan), (1, 10000, 6.0, 8.0)]
     not_begun = [(2, 1000, 5.0, np.nan)]
     whole = [(3, 1000, 5.0, 6.0), (3, 10000, 6.0, 7.0), (3, 10000, 6.0, 8.0)]
-    found = pages_of(not_ended + not_begun + whole)
-    assert found.seconds.tolist() == [np.inf, np.inf, 3.0]
-    assert found.late == pytest.approx(2 / 3)
-    assert found.median == np.inf
+    assert pages_of(not_ended + not_begun + whole) == [inf, inf, 3.0]
 
 
 def test_page_times__leave_out_pages_of_the_warm_up_and_of_the_end() -> None:
     begun_before = [(1, 10000, 6.0, 9.0), (1, 10000, 6.0, 8.0)]
     too_late = [(2, 1000, 81.0, 82.0), (2, 10000, 82.0, 83.0), (2, 10000, 82.0, 83.0)]
-    found = pages_of(begun_before + too_late, until_s=80.0)
-    assert found.seconds.size == 0
-    assert np.isnan(found.late)
+    assert pages_of(begun_before + too_late, until_s=80.0) == []
 
 
-def test_case__has_the_scheme_its_host_stage_and_what_differs() -> None:
-    base = cases.base(full=True)
-    plain = cases.case(base, "DropTail", cases.at(60))
-    assert plain["topology"]["params"] == {**base["topology"]["params"], "rate": "60mbit"}
-    assert "host_stage" not in plain
-    assert {**plain, "topology": base["topology"]} == base
-    marked = cases.case(base, "TCP-DS", cases.at(60), "down", initial_rto="1s")
-    assert (marked["scheme"], marked["host_stage"]) == ("tcp-ds", {"users": 400, "mark": True})
-    assert [one["params"]["direction"] for one in marked["traffic"]["mix"] if one["name"] == "ftp"] == [
-        "down"
-    ]
-    assert marked["tcp"] == {**base["tcp"], "initial_rto": "1s"}
+def test_quantiles__are_values_that_occurred() -> None:
+    found = measures.quantiles(np.array([3.0, 1.0, inf, 2.0]))
+    assert found.size == measures.LEVELS.size
+    assert (found[0], found[100], found[-1]) == (1.0, 2.0, 3.0)
+    assert np.isnan(measures.quantiles(np.array([]))).all()
+
+
+def colour(name: str, arrived: int, dropped: int) -> Any:
+    return {"name": name, "arrived": arrived, "dropped": dropped}
+
+
+def test_losses__are_of_a_colour_of_a_link_and_of_all_links() -> None:
+    colours = [colour("green", 60, 3), colour("yellow", 40, 10), colour("red", 0, 0)]
+    assert measures.drop_share(colours) == pytest.approx(0.13)
+    shares = measures.shares(colours)
+    assert (shares["green_loss"], shares["green_share"]) == (0.05, 0.6)
+    assert np.isnan(shares["red_loss"])
+    queues: Any = [{"colours": colours}, {"colours": [colour("green", 9, 2), colour("red", 9, 9)]}]
+    assert measures.dropped_green(queues) == 5.0
+
+
+def test_samples_bps__count_the_bits_of_each_flow_and_interval() -> None:
+    time_s = np.array([10.5, 11.0, 12.5, 13.0, 9.0, 14.5])
+    flow, size = np.array([0, 1, 1, 1, 0, 0]), np.full(6, 1000)
+    found = measures.samples_bps(time_s, flow, size, 2, 10.0, 14.9)
+    assert found.tolist() == [[4000.0, 0.0], [4000.0, 8000.0]]
+
+
+def levels(value: float, above: float, share: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Quantiles of which a share is `above` and the rest `value`."""
+    return np.where(measures.LEVELS + share + 1e-9 < 1.0, value, above)
+
+
+def test_quantities__count_long_and_endless_times_as_the_tail() -> None:
+    run = {"x": levels(1.0, inf, 0.5)}
+    assert quantities.mean_s(run, "x") == pytest.approx((1.0 + measures.TAIL_S) / 2)
+    assert quantities.mean_change(run, {"x": levels(2.0, 2.0, 0.0)}, "x") == pytest.approx(3.0)
+    assert quantities.at_level(run, "x", 0.49) == 1.0
+    assert quantities.at_level(run, "x", 0.5) == inf
+    known = quantities.known_s(run, "x")
+    assert np.isnan(known[100:]).all()
+    assert (known[:100] == 1.0).all()
+
+
+def test_quantities__compare_both_versions_of_http() -> None:
+    run = {"page_10_s": levels(2.0, 10.0, 0.4), "page_11_s": levels(1.0, 2.0, 0.4)}
+    assert quantities.slower(run) == pytest.approx(0.6 * 2 + 0.4 * 10 - 0.6 - 0.4 * 2)
+    assert quantities.more_variable(run) == pytest.approx(8.0 - 1.0)
+
+
+def test_rtt_matters_less__is_the_distance_of_speeds_less_that_of_round_trip_times() -> None:
+    slow = {"done_10": np.array([[0.0, 0.1], [0.0, 0.3]])}
+    fast = {"done_10": np.array([[0.5, 1.0], [0.3, 1.0]])}
+    mine = {"done_10": np.array([[0.4, 0.8], [0.3, 0.5]])}
+    assert quantities.rtt_matters_less(mine, slow, fast) == pytest.approx(0.8 - 0.3)
+
+
+def test_scaled_share__is_negative_where_a_share_is_small_enough() -> None:
+    assert quantities.scaled_share({"late": np.array(0.02)}, {"late": np.array(0.3)}, "late", 0.1) < 0
+    assert quantities.scaled_share({"late": np.array(0.04)}, {"late": np.array(0.3)}, "late", 0.1) > 0
 
 
 def test_telnet_alone__has_the_published_load_and_no_queueing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measures, "TAIL_S", 1.0)
-    base = merged(cases.base(full=True), {"warmup": "2s", "duration": "10s"})
-    telnet = [one for one in base["traffic"]["mix"] if one["name"] == "telnet"]
-    alone = {**cases.case(base, "DropTail", cases.at(100)), "traffic": {"mix": telnet}}
-    found = replicate({"one": alone}, 1, measures.measure, Silent())["one"][0]
-    assert 1e6 < found.utilisation * 100e6 < 2e6, "section II.B: less than 2 Mb/s"
-    assert (found.loss, found.slow_echoes) == (0.0, 0.0)
-    assert found.echo_s[50] == pytest.approx(0.08, abs=0.01)
+    found = measures.measure(run({"duration": "10s", "sources": {"only": True, "telnet": True}}))
+    assert 1.0 < found["load_mbps"] < 2.0, "section II.B: less than 2 Mb/s"
+    assert (found["loss"], found["slow_echoes"], found["telnet_resent"]) == (0.0, 0.0, 0.0)
+    assert found["echo_80_s"][100] == pytest.approx(0.08, abs=0.01)
+    assert found["bad_echoes_80"] == 0.0
+    assert np.isnan(found["late_10"])
 
 
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], figure: int) -> str:
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(cases, "QUICK", SHORT)
-    monkeypatch.setattr(measures, "TAIL_S", 1.0)
-    assert reproduce.main(figure=figure, seeds=1) == 0
-    return " ".join(capsys.readouterr().out.split())
-
-
-def only(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
-    """Fewer variants."""
-    read = cases.variants
-    monkeypatch.setattr(cases, "variants", lambda name: changes.get(name) or read(name))
-
-
-def test_figure_2__prints_published_beside_ours(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    only(monkeypatch, figure_2={"mbit": [60, 100], "reading": [{"name": "both ways"}]})
-    text = run(monkeypatch, capsys, figure=2)
-    assert "60, both ways 7.0 %" in text
-    assert "30.0 %" in text
-    assert "echoes that wait for a timeout 10 % published" in text
-    assert (tmp_path / "tcp-ds-figure-2.png").exists()
-
-
-def test_figure_7__prints_published_beside_ours(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    text = run(monkeypatch, capsys, figure=7)
-    assert "all about 0.7 s under APPL, 0.8 s under TCP-DS" in text
-    assert "beyond 150 ms" in text
-    assert "90 % of echoes within: APPL" in text
-
-
-def test_figures_3_11_and_12__print_one_row_for_each_scheme(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    schemes = ["DropTail", "TCP-DS", "TCP-DS-R"]
-    only(
-        monkeypatch,
-        figure_3={"mbit": [45], "initial_rto": ["6s", "1s"]},
-        figure_11={"mbit": [45], "schemes": schemes[:2]},
-        figure_12={"mbit": [45], "schemes": schemes},
-    )
-    assert "45 Mb/s, 1s" in run(monkeypatch, capsys, figure=3)
-    assert "TCP-DS against drop-tail: median page" in run(monkeypatch, capsys, figure=11)
-    text = run(monkeypatch, capsys, figure=12)
-    assert "Figure 12: HTTP/1.0 pages of 81 kB at 45 Mb/s" in text
-    assert "TCP-DS-R against drop-tail" in text
-
-
-@pytest.mark.parametrize(
-    ("asked", "told"),
-    [
-        ({}, "give one table or figure; there are --figure 2, 3, 7, 11"),
-        ({"table": 1, "figure": 2}, "give one table or figure; there are --figure 2, 3, 7, 11"),
-        ({"table": 1}, "is not reproduced; there are --figure 2"),
-        ({"figure": 8}, "is not reproduced; there are --figure 2"),
-    ],
-)
-def test_tcp_ds__lists_its_figures(asked: dict[str, Any], told: str) -> None:
-    with pytest.raises(MouseholeError, match=told):
-        reproduce.main(**asked)
+def test_measure_long__finds_the_endless_flows_in_the_trace() -> None:
+    endless = {"params": {"endless": True, "start_spread_s": 0}}
+    change = {"trace": True, "topology": {"params": {"rate": "60mbit"}}, "sources": {"ftp-probe": endless}}
+    found = measures.measure_long(run(change))
+    assert found["goodput_bps"].size == 20
+    # goodput counts payload at the time when all before it has come, the trace packets as they come
+    assert np.corrcoef(found["goodput_bps"], found["throughput_bps"])[0, 1] > 0.98
+    assert np.sum(found["throughput_bps"]) == pytest.approx(np.sum(found["goodput_bps"]), rel=0.15)
+    assert found["cov_over_time"] > 0

@@ -1,0 +1,65 @@
+"""Noureddine & Tobagi's quantities: numbers that claims and figures speak of, from what was measured."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from papers.runs import Measured
+from papers.tcp_ds.measures import LEVELS, TAIL_S
+
+Floats = NDArray[np.float64]
+
+
+def mean_s(run: Measured, what: str) -> float:
+    """Returns the mean of times that are kept as quantiles; what takes longer counts as `TAIL_S`."""
+    return float(np.mean(np.minimum(run[what], TAIL_S)))
+
+
+def mean_change(run: Measured, baseline: Measured, what: str) -> float:
+    """Returns the relative change of `mean_s` against the baseline."""
+    return mean_s(run, what) / mean_s(baseline, what) - 1
+
+
+def at_level(run: Measured, what: str, level: float) -> float:
+    """Returns a quantile, the least that is kept at or above this level."""
+    return float(run[what][np.searchsorted(LEVELS, level - 1e-9)])
+
+
+def slower(run: Measured) -> float:
+    """Returns by how much the mean page takes longer by HTTP/1.0 than by HTTP/1.1, seconds."""
+    return mean_s(run, "page_10_s") - mean_s(run, "page_11_s")
+
+
+def more_variable(run: Measured) -> float:
+    """Returns by how much the middle half of pages is spread wider by HTTP/1.0 than by HTTP/1.1, seconds."""
+    return _spread_s(run["page_10_s"]) - _spread_s(run["page_11_s"])
+
+
+def rtt_matters_less(run: Measured, slow: Measured, fast: Measured) -> float:
+    """Returns how much farther page times of two speeds of the bottleneck are apart than those of two RTTs.
+
+    Distances are Kolmogorov's, the largest between the shares done by a time: of the whole runs `slow` and
+    `fast`, and of the shortest and the longest round-trip time in `run`.
+    """
+    speeds = np.nanmax(np.abs(_done(slow) - _done(fast)))
+    rtts = np.nanmax(np.abs(run["done_10"][0] - run["done_10"][-1]))
+    return float(speeds - rtts)
+
+
+def scaled_share(run: Measured, baseline: Measured, what: str, factor: float) -> float:
+    """Returns a share less `factor` times that of the baseline: below zero where it is so much smaller."""
+    return float(run[what] - factor * baseline[what])
+
+
+def known_s(run: Measured, what: str) -> Floats:
+    """Returns quantiles of times for a figure; those beyond `TAIL_S` are not known."""
+    return np.where(run[what] < TAIL_S, run[what], np.nan)
+
+
+def _done(run: Measured) -> Floats:
+    """Returns the share of pages done at each time, the mean over the round-trip times."""
+    return np.asarray(np.nanmean(run["done_10"], axis=0))
+
+
+def _spread_s(times: Floats) -> float:
+    low, high = (min(float(times[np.searchsorted(LEVELS, level)]), TAIL_S) for level in (0.25, 0.75))
+    return high - low
