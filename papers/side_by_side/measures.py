@@ -19,7 +19,7 @@ SHORT_BYTES, LONG_BYTES = 15_000, 100_000
 
 
 def measure(result: RunResult) -> Mapping[str, Any]:
-    """Measures a run. A transfer that had not ended when the run did counts with the time that it had taken."""
+    """Measures a run. A transfer that had not ended when the run did counts with the time it had taken."""
     transfers, down, summary = result.transfers(), result.queues()[0], result.summary()
     took = transfers["end_s"] - transfers["start_s"]
     unfinished = np.isnan(took)
