@@ -15,7 +15,11 @@ from validation.live import Figures, FlowList
 
 NAMES = [
     *("linux-image-6.1.0-9-amd64", "linux-image-6.1.0-50-amd64", "linux-image-6.1.0-50-cloud-amd64"),
-    *("linux-image-6.12.101+deb12-amd64", "linux-image-6.12.9+deb12-amd64", "linux-image-6.12.101+deb12-rt-amd64"),
+    *(
+        "linux-image-6.12.101+deb12-amd64",
+        "linux-image-6.12.9+deb12-amd64",
+        "linux-image-6.12.101+deb12-rt-amd64",
+    ),
 ]
 
 
@@ -59,16 +63,15 @@ def test_archive__has_folders_before_their_files_and_pads() -> None:
     assert found["a/d"] == (0o100755, b"")
 
 
-def test_failed_checks__one_that_says_nothing_has_failed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_failed_checks__one_that_says_nothing_has_failed() -> None:
     said = [
+        {"kernel": "6.1"},
         {"check": "one", "ok": True, "seen": "fine"},
         {"check": "two", "ok": False, "seen": "0 bytes"},
     ]
     assert kernels.failed_checks("6.1", said, ["one", "two", "three"]) == ["6.1 two", "6.1 three"]
-    out = capsys.readouterr().out.splitlines()
-    assert out[0] == "pass  6.1  one: fine"
-    assert out[1] == "FAIL  6.1  two: 0 bytes"
-    assert out[2].startswith("FAIL  6.1  three: it did not report")
+    assert kernels.check_line("6.1", said[1]) == "pass  6.1  one: fine"
+    assert kernels.check_line("6.1", said[2]) == "FAIL  6.1  two: 0 bytes"
 
 
 def test_checks__have_names_of_their_own() -> None:
@@ -92,7 +95,7 @@ class Recorded:
 
 
 def frame(tos: int, checksum: int | None = None) -> bytes:
-    """Returns an Ethernet frame with 100 bytes of TCP from the server; with a right checksum unless it is given."""
+    """Returns a frame with 100 bytes of TCP from the server; its checksum is right unless it is given."""
     head = struct.pack(">BBHHHBBH", 0x45, tos, 140, 0, 0, 64, 6, 0) + bytes([10, 9, 1, 1, 10, 9, 2, 2])
     total = sum(struct.unpack(">10H", head))
     total = (total & 0xFFFF) + (total >> 16)
@@ -155,3 +158,18 @@ def test_libraries__of_a_program_are_there() -> None:
     from validation.kernels_image import libraries
 
     assert all(path.exists() for path in libraries(Path("/bin/sh")))
+
+
+def test_tasks__have_the_queues_that_are_asked_for() -> None:
+    options = kernels.parse(["--queues", "FQ-CoDel", "--seconds", "5"])
+    kernel = kernels.Kernel("6.12", "6.12.1", Path("vmlinuz"), Path("modules"))
+    first, second = kernels.tasks([kernel], options, {1: FlowList.draw(1, 5)})
+    assert first[1] == {"attachment": "tcx", "checks": True, "runs": []}
+    assert [one["name"] for one in second[1]["runs"]] == ["FQ-CoDel"]
+
+
+@pytest.mark.parametrize("words", [["--queues", "RED"], ["--kernels", "5.4"], ["--seconds", "1"]])
+def test_parse__refuses_what_is_not_known(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        kernels.parse(words)
+    assert words[0] in capsys.readouterr().err

@@ -33,6 +33,7 @@ from validation.live_run import Task
 
 ATTACHMENT = {"6.1": "clsact", "6.12": "tcx"}
 SIZES = ("mean", "p50", "p99")
+LIMIT_S = 6 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,9 @@ def cake(tins: str) -> str:
     return f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE_BPS}bit {tins} raw"
 
 
-MARKED = "sfd(th=30kB)|cake(tins=bulk)"
+# In the guest all flows are between the same two hosts, so that hosts share nothing among them.
+PLAIN = "cake(hosts=flows)"
+MARKED = "sfd(th=30kB)|cake(hosts=flows,tins=bulk)"
 HTB = (
     f"tc qdisc add dev {DEVICE} root handle 1: htb default 1",
     f"tc class add dev {DEVICE} parent 1: classid 1:1 htb rate {RATE_BPS}bit burst {live.BURST_BYTES} "
@@ -61,10 +64,10 @@ HTB = (
     f"tc qdisc add dev {DEVICE} parent 1:1 fq_codel",
 )
 QUEUES = {
-    "CAKE diffserv4": Queue((cake("diffserv4"),), "cake"),
-    "30 kB to Bulk of CAKE diffserv4": Queue((cake("diffserv4"), MARK), MARKED, plain="CAKE diffserv4"),
-    "CAKE diffserv3": Queue((cake("diffserv3"),), "cake"),
-    "30 kB to Bulk of CAKE diffserv3": Queue((cake("diffserv3"), MARK), MARKED, plain="CAKE diffserv3"),
+    "CAKE diffserv4": Queue((cake("diffserv4"),), PLAIN),
+    "marker and CAKE diffserv4": Queue((cake("diffserv4"), MARK), MARKED, plain="CAKE diffserv4"),
+    "CAKE diffserv3": Queue((cake("diffserv3"),), PLAIN),
+    "marker and CAKE diffserv3": Queue((cake("diffserv3"), MARK), MARKED, plain="CAKE diffserv3"),
     "FQ-CoDel": Queue(HTB, "fq-codel", live.BURST_BYTES),
 }
 
@@ -86,15 +89,25 @@ def task_of(flows: FlowList, window_s: float) -> Task:
     return Task("", [], RTT_S, BULK, BULK_SPREAD_S, WARMUP_S, window_s, flows.starts_s, flows.sizes)
 
 
+def played(kernel: Kernel, base: Path, task: Any) -> list[Any]:
+    """Returns what a guest reported, and prints each check as it comes."""
+    said = []
+    for one in play(kernel, base, task, LIMIT_S):
+        said.append(one)
+        if "check" in one:
+            print(check_line(kernel.release, one), flush=True)
+    return said
+
+
+def check_line(kernel: str, result: dict[str, Any]) -> str:
+    """Returns the line of one check."""
+    return f"{'pass' if result['ok'] else 'FAIL'}  {kernel}  {result['check']}: {result['seen']}"
+
+
 def failed_checks(kernel: str, said: Sequence[dict[str, Any]], wanted: Iterable[str]) -> list[str]:
-    """Prints a line for each check. Returns those that failed or did not report."""
-    results = {one["check"]: one for one in said if "check" in one}
-    failed = []
-    for name in wanted:
-        result = results.get(name, {"ok": False, "seen": "it did not report"})
-        print(f"{'pass' if result['ok'] else 'FAIL'}  {kernel}  {name}: {result['seen']}", flush=True)
-        failed += [] if result["ok"] else [f"{kernel} {name}"]
-    return failed
+    """Returns the checks that failed or did not report."""
+    passed = {one["check"] for one in said if one.get("ok")}
+    return [f"{kernel} {name}" for name in wanted if name not in passed]
 
 
 def runs_of(
@@ -223,6 +236,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=30, help="length of each (default 30)")
     parser.add_argument("--jobs", type=int, default=2, help="guests at the same time (default 2)")
+    parser.add_argument("--queues", default=",".join(QUEUES), help="only these (default all)")
     parser.add_argument("--no-checks", action="store_true", help="only the lists of flows")
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="add each run to a file, a line of JSON each"
@@ -233,6 +247,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     unknown = [series for series in options.kernels if series not in ATTACHMENT]
     if unknown:
         parser.error(f"--kernels has {unknown[0]!r}; it must be of {', '.join(ATTACHMENT)}")
+    options.queues = options.queues.split(",")
+    unknown = [name for name in options.queues if name not in QUEUES]
+    if unknown:
+        parser.error(f"--queues has {unknown[0]!r}; it must be of {', '.join(QUEUES)}")
     if options.lists < 0 or options.jobs < 1 or not 5 <= options.seconds <= 600:
         parser.error("--lists must be at least 0, --jobs at least 1, --seconds from 5 to 600")
     return options
@@ -257,6 +275,7 @@ def tasks(
                     "task": asdict(task_of(flows, options.seconds)),
                 }
                 for name, queue in QUEUES.items()
+                if name in options.queues
             ]
             todo.append((kernel, {"attachment": ATTACHMENT[kernel.series], "checks": False, "runs": runs}))
     return todo
@@ -282,7 +301,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for kernel, base in bases.items():
             base.write_bytes(image(kernel, program))
         waiting = [
-            (kernel, task, pool.submit(play, kernel, bases[kernel], task, 7200.0))
+            (kernel, task, pool.submit(played, kernel, bases[kernel], task))
             for kernel, task in tasks(kernels, options, lists)
         ]
         for kernel, task, result in waiting:

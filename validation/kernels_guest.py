@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from validation.kernels_image import REPORT
-from validation.live_lab import BPF_ROOT, without_counters
+from validation.live_lab import BPF_ROOT
 from validation.live_run import Task, TimedHosts, play
 from validation.transfer_lab import SERVER, Transfer
 from validation.witness_lab import Case, Lab, Namespace
@@ -74,19 +74,20 @@ def output(net: Namespace, line: str) -> str:
 
 
 def state(net: Namespace, *devices: str) -> dict[str, Any]:
-    """Returns all that `mousehole-live` could leave at devices, without counters."""
+    """Returns all that `mousehole-live` could leave at devices."""
     said: dict[str, Any] = {"pinned": sorted(str(path) for path in BPF_ROOT.rglob("*") if path.is_file())}
     said["programs"] = len(json.loads(output(net, "bpftool -j prog show") or "[]"))
     for device in devices:
-        for words in ("qdisc show", "filter show egress", "filter show ingress"):
-            kind, show, *side = words.split()
-            text = call(net, f"tc -j {kind} {show} dev {device} {' '.join(side)}").stdout
-            said[f"{device} {words}"] = without_counters(json.loads(text or "[]"))
-        classes = output(net, f"tc class show dev {device}")
+        kinds = ["qdisc show dev", "class show dev", "filter show egress dev", "filter show ingress dev"]
+        lines = "".join(f"{kind} {device}\n" for kind in kinds)
+        with net:
+            shown = subprocess.run(
+                ["tc", "-force", "-batch", "-"], input=lines, capture_output=True, text=True
+            )
         # CAKE and FQ-CoDel list a class for each flow that they know.
-        said[f"{device} classes"] = sorted(
-            line for line in classes.splitlines() if line.startswith("class htb")
-        )
+        kept = [line for line in shown.stdout.splitlines() if not re.match("class (cake|fq_codel)", line)]
+        expect(any(line.startswith("qdisc") for line in kept), f"tc shows no qdisc: {shown.stderr}")
+        said[device] = kept
     return said
 
 
@@ -185,19 +186,20 @@ def expect(holds: bool, seen: str) -> str:
     return seen
 
 
-def marked(lab: GuestLab, line: str, measure: Callable[[], int], device: str = DEVICE) -> str:
+def marked(lab: GuestLab, line: str, measure: Callable[[], int], *devices: str) -> str:
     """Checks that a marker sends elsewhere what is beyond its threshold, that without it nothing goes there.
 
     It also checks that `down` restores what was there.
     """
-    before = state(lab.router, DEVICE, UPSTREAM)
+    device, *others = devices or (DEVICE,)
+    before = state(lab.router, device, *others)
     transfer(lab, 1)
     without = measure()
     output(lab.router, line)
     transfer(lab, 2)
     with_it = measure() - without
     output(lab.router, f"{LIVE} down {device}")
-    left = settled(lab.router, before, DEVICE, UPSTREAM)
+    left = settled(lab.router, before, device, *others)
     transfer(lab, 3)
     after = measure() - without - with_it
     seen = (
@@ -286,7 +288,7 @@ def check_ifb(lab: GuestLab) -> str:
         any("redirected to ifb0" in one for one in found), f"check at {UPSTREAM} does not name ifb0: {found}"
     )
     line = f"{MARK.replace(DEVICE, 'ifb0')} --user destination"
-    return marked(lab, line, lambda: bulk_tin(lab.router, "ifb0"), "ifb0")
+    return marked(lab, line, lambda: bulk_tin(lab.router, "ifb0"), "ifb0", UPSTREAM)
 
 
 def check_up(lab: GuestLab, scheme: str) -> str:
@@ -370,13 +372,18 @@ def in_child(work: Callable[[], Any]) -> None:
     os.waitpid(child, 0)
 
 
-def run_check(name: str, check: Callable[[GuestLab], str]) -> None:
-    """Makes one check and reports what came of it."""
+def run_check(lab: GuestLab, name: str, check: Callable[[GuestLab], str]) -> None:
+    """Makes one check, reports what came of it, and cleans up after it."""
     try:
-        ok, seen = True, check(GuestLab())
+        ok, seen = True, check(lab)
     except Exception as error:
         ok, seen = False, str(error) or repr(error)
     report({"check": name, "ok": ok, "seen": " ".join(seen.split())})
+    for net in (lab.router, lab.sender):
+        call(net, f"{LIVE} down --all")
+    for line in (f"qdisc del dev {DEVICE} root", f"qdisc del dev {UPSTREAM} clsact"):
+        call(lab.router, f"tc {line}")
+    call(lab.router, "ip link del ifb0")
 
 
 def busy_s() -> tuple[float, float]:
@@ -408,9 +415,11 @@ def main() -> int:
     task = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     report({"kernel": os.uname().release})
     only = re.compile(task.get("only", ""))
-    for name, check in checks(task["attachment"]) if task["checks"] else []:
-        if only.search(name):
-            in_child(lambda name=name, check=check: run_check(name, check))  # type: ignore[misc]
+    if task["checks"]:
+        lab = GuestLab()
+        for name, check in checks(task["attachment"]):
+            if only.search(name):
+                in_child(lambda name=name, check=check: run_check(lab, name, check))  # type: ignore[misc]
     for one in task["runs"]:
         flows = Task(**one["task"])
         in_child(lambda one=one, flows=flows: run_flows(one["name"], one["seed"], one["commands"], flows))  # type: ignore[misc]

@@ -18,10 +18,13 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from validation.witness_lab import die_with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "kernels"
@@ -254,47 +257,49 @@ def image(kernel: Kernel, program: Path) -> bytes:
     return archive.whole()
 
 
-def play(kernel: Kernel, base: Path, task: Any, limit_s: float) -> list[Any]:
-    """Starts a guest with a task, waits until it ends, and returns what it reported, one value a line."""
+def play(kernel: Kernel, base: Path, task: Any, limit_s: float) -> Iterator[Any]:
+    """Starts a guest with a task and yields what it reports, one value a line, until it ends.
+
+    Raises `RuntimeError` with the console's last lines if it does not end as it should.
+    """
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
+        initrd, console, report = folder / "initrd", folder / "console", folder / "report"
         extra = Archive()
         extra.file("task.json", json.dumps(task).encode(), 0o644)
-        initrd, console, report = folder / "initrd", folder / "console", folder / "report"
         shutil.copyfile(base, initrd)
         with initrd.open("ab") as file:
             file.write(bytes(-base.stat().st_size % 4) + extra.whole())
+        report.touch()
         words = [
-            *(
-                QEMU,
-                "-accel",
-                "tcg",
-                "-icount",
-                ICOUNT,
-                "-M",
-                "q35",
-                "-cpu",
-                "max",
-                "-smp",
-                "1",
-                "-m",
-                "1024",
-            ),
-            *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+            *("nice", QEMU, "-accel", "tcg", "-icount", ICOUNT, "-M", "q35", "-cpu", "max", "-smp", "1"),
+            *("-m", "1024", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
             *("-rtc", "base=2026-01-01,clock=vm", "-kernel", str(kernel.image), "-initrd", str(initrd)),
             *("-serial", f"file:{console}", "-serial", f"file:{report}"),
             *("-append", "console=ttyS0 panic=-1 tsc=reliable loglevel=4"),
         ]
+        guest = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=die_with_parent
+        )
+        deadline, said = time.monotonic() + limit_s, ""
         try:
-            done = subprocess.run(
-                ["nice", *words], timeout=limit_s, stdin=subprocess.DEVNULL, capture_output=True, text=True
-            )
-            ended = done.stderr.strip()
-        except subprocess.TimeoutExpired:
-            ended = f"it did not end within {limit_s:.0f} s"
-        lines = report.read_text(errors="replace").splitlines() if report.exists() else []
-        said = [json.loads(line.removeprefix(REPORT)) for line in lines if line.startswith(REPORT)]
-        if not said or said[-1] != "end":
-            tail = console.read_text(errors="replace")[-3000:] if console.exists() else ""
-            raise RuntimeError(f"the guest of {kernel.release} did not end well: {ended}\n{tail}")
-        return said[:-1]
+            with report.open(encoding="utf-8", errors="replace") as lines:
+                unfinished = ""
+                while said != "end":
+                    is_over = guest.poll() is not None or time.monotonic() > deadline
+                    unfinished += lines.read()
+                    *whole, unfinished = unfinished.split("\n")
+                    for line in whole:
+                        if line.startswith(REPORT):
+                            said = json.loads(line.removeprefix(REPORT))
+                            if said != "end":
+                                yield said
+                    if is_over and said != "end":
+                        guest.kill()
+                        tail = console.read_text(errors="replace")[-3000:] if console.exists() else ""
+                        error = guest.communicate()[1].strip() or f"it ended early, or not in {limit_s:.0f} s"
+                        raise RuntimeError(f"the guest of {kernel.release}: {error}\n{tail}")
+                    time.sleep(0.2)
+        finally:
+            guest.kill()
+            guest.communicate()
