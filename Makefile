@@ -171,7 +171,7 @@ witness-transfers: $(ENGINE) ## as root: only the second part, completion times 
 live-prediction: $(ENGINE) live ## as root: short flows through mousehole-live up beside the simulator; renews docs/live-validation.md (10 min)
 	@$(BIN)/python -m validation.live --lists $(or $(LISTS),5)
 
-live-kernels: $(ENGINE) live ## Debian's 6.1 and 6.12 in QEMU: mousehole-live, and real CAKE and FQ-CoDel beside the simulator's
+live-kernels: $(ENGINE) live ## Debian's 6.1 and 6.12 in QEMU: mousehole-live, real CAKE and FQ-CoDel beside the simulator's (45 min)
 	@$(BIN)/python -m validation.kernels --write --lists $(or $(LISTS),5)
 
 wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/

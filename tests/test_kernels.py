@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from validation import kernels, kernels_guest
-from validation.kernels_image import Archive, newest
+from validation.kernels_image import Archive, Kernel, libraries, newest
 from validation.live import Figures, FlowList
 
 NAMES = [
@@ -37,7 +37,8 @@ def test_newest__compares_numbers_within_a_series(series: str, wanted: str | Non
 
 def entries(data: bytes) -> dict[str, tuple[int, bytes]]:
     """Returns mode and content of each entry of an archive, read by the form's description."""
-    stream, found = io.BytesIO(data), {}
+    stream = io.BytesIO(data)
+    found: dict[str, tuple[int, bytes]] = {}
     while True:
         head = stream.read(110)
         assert head[:6] == b"070701"
@@ -64,7 +65,7 @@ def test_archive__has_folders_before_their_files_and_pads() -> None:
 
 
 def test_failed_checks__one_that_says_nothing_has_failed() -> None:
-    said = [
+    said: list[dict[str, Any]] = [
         {"kernel": "6.1"},
         {"check": "one", "ok": True, "seen": "fine"},
         {"check": "two", "ok": False, "seen": "0 bytes"},
@@ -155,14 +156,12 @@ def test_main__says_why_nothing_runs(
 
 
 def test_libraries__of_a_program_are_there() -> None:
-    from validation.kernels_image import libraries
-
     assert all(path.exists() for path in libraries(Path("/bin/sh")))
 
 
 def test_tasks__have_the_queues_that_are_asked_for() -> None:
     options = kernels.parse(["--queues", "FQ-CoDel", "--seconds", "5"])
-    kernel = kernels.Kernel("6.12", "6.12.1", Path("vmlinuz"), Path("modules"))
+    kernel = Kernel("6.12", "6.12.1", Path("vmlinuz"), Path("modules"))
     first, second = kernels.tasks([kernel], options, {1: FlowList.draw(1, 5)})
     assert first[1] == {"attachment": "tcx", "checks": True, "runs": []}
     assert [one["name"] for one in second[1]["runs"]] == ["FQ-CoDel"]
