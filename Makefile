@@ -32,9 +32,9 @@ export MOUSEHOLE_DATA
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
-.PHONY: help setup demo test lint fmt docs deps msrv arrows live live-test bench-live bpf-compile bpf-parity golden oracle bench \
+.PHONY: help setup demo test lint fmt docs deps deps-kernels msrv arrows live live-test bench-live bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation coverage replay-truth reference negatives fuzz fuzz-brief mutants \
-	papers findings witness witness-transfers live-prediction wheel wheel-test site lock clean distclean
+	papers findings witness witness-transfers live-prediction live-kernels wheel wheel-test site lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -80,6 +80,9 @@ site: $(VENV)/.requirements ## build the documentation's site into build/site; a
 
 deps: ## as root: install by apt what lint, bpf-* and bench need beyond the basics (clang, ns2 …)
 	@tools/install-deps
+
+deps-kernels: ## as root: the same and QEMU, for live-kernels
+	@tools/install-deps kernels
 
 live: ## build mousehole-live, the kernel's side, into target/release (needs what `make deps` installs)
 	@echo "live: building mousehole-live (a few minutes the first time)"
@@ -169,6 +172,9 @@ witness-transfers: $(ENGINE) ## as root: only the second part, completion times 
 
 live-prediction: $(ENGINE) live ## as root: short flows through mousehole-live up beside the simulator; renews docs/live-validation.md (10 min)
 	@$(BIN)/python -m validation.live --lists $(or $(LISTS),5)
+
+live-kernels: $(ENGINE) live ## Debian's 6.1 and 6.12 in QEMU: mousehole-live, real CAKE and FQ-CoDel beside the simulator's (45 min)
+	@$(BIN)/python -m validation.kernels --write --lists $(or $(LISTS),5)
 
 wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/
 	@echo "wheel: building into dist/"

@@ -121,8 +121,10 @@ class Run:
     late_p99_us: float
 
 
-def scenario(flows: FlowList, scheme: str, replication: int, window_s: float) -> dict[str, Any]:
-    """Returns the list as a scenario."""
+def scenario(
+    flows: FlowList, scheme: str, replication: int, window_s: float, burst_bytes: int
+) -> dict[str, Any]:
+    """Returns the list as a scenario; a burst of 0 is a link without a token bucket."""
     connections = [
         {"start_s": start, "rtt_s": RTT_S, "writes": [{"bytes": size}]}
         for start, size in zip(flows.starts_s, flows.sizes, strict=True)
@@ -140,7 +142,7 @@ def scenario(flows: FlowList, scheme: str, replication: int, window_s: float) ->
             "buffer": f"{BUFFER_PACKETS}p",
             "uplink_rate": "10gbit",
             "overhead": ETHERNET,
-            "burst": f"{BURST_BYTES}B",
+            **({"burst": f"{burst_bytes}B"} if burst_bytes else {}),
         },
         "tcp": {"profile": "linux"},
         "traffic": {
@@ -150,14 +152,14 @@ def scenario(flows: FlowList, scheme: str, replication: int, window_s: float) ->
     }
 
 
-def simulate(flows: FlowList, scheme: str, window_s: float) -> Figures:
+def simulate(flows: FlowList, scheme: str, window_s: float, burst_bytes: int = BURST_BYTES) -> Figures:
     """Returns the simulator's figures over its replications, which differ in the queue's draws."""
     from mousehole import _engine
 
     seconds: list[float | None] = []
     bulk: list[float] = []
     for replication in range(REPLICATIONS):
-        run = _engine.run(scenario(flows, scheme, replication, window_s), None, _engine.Cancel())
+        run = _engine.run(scenario(flows, scheme, replication, window_s, burst_bytes), None, _engine.Cancel())
         frame = run.transfers()
         times: Times = np.asarray(frame["end_s"]) - np.asarray(frame["start_s"])
         seconds += [float(one) if np.isfinite(one) else None for one in times]

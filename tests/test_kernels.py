@@ -1,0 +1,174 @@
+"""Debian's kernels in QEMU: what is fetched, what a guest is given, and how its report is judged."""
+
+from __future__ import annotations
+
+import io
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from validation import kernels, kernels_guest
+from validation.kernels_image import Archive, Kernel, libraries, newest
+from validation.live import Figures, FlowList
+
+NAMES = [
+    *("linux-image-6.1.0-9-amd64", "linux-image-6.1.0-50-amd64", "linux-image-6.1.0-50-cloud-amd64"),
+    *(
+        "linux-image-6.12.101+deb12-amd64",
+        "linux-image-6.12.9+deb12-amd64",
+        "linux-image-6.12.101+deb12-rt-amd64",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("series", "wanted"),
+    [
+        ("6.1", "linux-image-6.1.0-50-amd64"),
+        ("6.12", "linux-image-6.12.101+deb12-amd64"),
+        ("6.6", None),
+    ],
+)
+def test_newest__compares_numbers_within_a_series(series: str, wanted: str | None) -> None:
+    assert newest(NAMES, series) == wanted
+
+
+def entries(data: bytes) -> dict[str, tuple[int, bytes]]:
+    """Returns mode and content of each entry of an archive, read by the form's description."""
+    stream = io.BytesIO(data)
+    found: dict[str, tuple[int, bytes]] = {}
+    while True:
+        head = stream.read(110)
+        assert head[:6] == b"070701"
+        values = [int(head[6 + 8 * index : 14 + 8 * index], 16) for index in range(13)]
+        name = stream.read(values[11]).rstrip(b"\0").decode()
+        stream.seek(-stream.tell() % 4, 1)
+        content = stream.read(values[6])
+        stream.seek(-stream.tell() % 4, 1)
+        if name == "TRAILER!!!":
+            return found
+        found[name] = (values[1], content)
+
+
+def test_archive__has_folders_before_their_files_and_pads() -> None:
+    archive = Archive()
+    archive.file("/a/b/c", b"12345", 0o644)
+    archive.file("/a/d", b"", 0o755)
+    archive.file("/a/d", b"a second time", 0o755)
+    found = entries(archive.whole())
+    assert list(found) == ["a", "a/b", "a/b/c", "a/d"]
+    assert found["a/b/c"] == (0o100644, b"12345")
+    assert found["a/b"] == (0o040755, b"")
+    assert found["a/d"] == (0o100755, b"")
+
+
+def test_failed_checks__one_that_says_nothing_has_failed() -> None:
+    said: list[dict[str, Any]] = [
+        {"kernel": "6.1"},
+        {"check": "one", "ok": True, "seen": "fine"},
+        {"check": "two", "ok": False, "seen": "0 bytes"},
+    ]
+    assert kernels.failed_checks("6.1", said, ["one", "two", "three"]) == ["6.1 two", "6.1 three"]
+    assert kernels.check_line("6.1", said[1]) == "pass  6.1  one: fine"
+    assert kernels.check_line("6.1", said[2]) == "FAIL  6.1  two: 0 bytes"
+
+
+def test_checks__have_names_of_their_own() -> None:
+    names = [name for name, _ in kernels_guest.checks("tcx")]
+    assert len(names) == len(set(names))
+
+
+class Recorded:
+    """Frames that a socket gives, one after the other."""
+
+    def __init__(self, frames: list[bytes]) -> None:
+        self.frames = frames
+
+    def recv(self, _: int) -> bytes:
+        if not self.frames:
+            raise BlockingIOError
+        return self.frames.pop(0)
+
+    def close(self) -> None:
+        """Does nothing."""
+
+
+def frame(tos: int, checksum: int | None = None) -> bytes:
+    """Returns a frame with 100 bytes of TCP from the server; its checksum is right unless it is given."""
+    head = struct.pack(">BBHHHBBH", 0x45, tos, 140, 0, 0, 64, 6, 0) + bytes([10, 9, 1, 1, 10, 9, 2, 2])
+    total = sum(struct.unpack(">10H", head))
+    total = (total & 0xFFFF) + (total >> 16)
+    right = checksum if checksum is not None else 0xFFFF - total
+    return bytes(14) + head[:10] + struct.pack(">H", right) + head[12:] + bytes(12) + b"\x50" + bytes(107)
+
+
+def test_wire__reads_the_ds_field_and_judges_checksums() -> None:
+    wire: Any = kernels_guest.Wire.__new__(kernels_guest.Wire)
+    wire.socket = Recorded([frame(0), frame(4), frame(4, 0x1234)])
+    seen = wire.take()
+    assert [one.tos for one in seen] == [0, 4, 4]
+    assert [one.is_sound for one in seen] == [True, True, False]
+    assert [one.payload for one in seen] == [100, 100, 100]
+
+
+def run(queue: str, seed: int, simulated: float, measured: float) -> kernels.Run:
+    def figures(mean: float) -> Figures:
+        return Figures(mean, mean, 2 * mean, 3 * mean, 7.0, 0)
+
+    return kernels.Run("6.12", queue, seed, figures(simulated), figures(measured), 0.3)
+
+
+def test_compare__holds_the_marked_queue_against_the_plain_one() -> None:
+    marked = next(name for name, queue in kernels.QUEUES.items() if queue.plain)
+    plain = kernels.QUEUES[marked].plain
+    runs = [
+        *(run(plain, 1, 200, 180), run(plain, 2, 220, 200)),
+        *(run(marked, 1, 100, 99), run(marked, 2, 110, 130)),
+    ]
+    rows = {(row.queue, row.figure): row for row in kernels.compare(runs)}
+    mean = rows[marked, "mean"]
+    assert mean.gain
+    assert mean.gain[0].apart == pytest.approx(-0.5)
+    assert mean.gain[1].apart == pytest.approx((99 / 180 + 130 / 200) / 2 - 1)
+    assert rows[plain, "mean"].verdict == "DIFFERS"
+    assert rows[marked, "mean"].verdict == "agrees"
+    assert rows[plain, "p99"].verdict == "shown only"
+    assert marked in kernels.text(runs, 30)
+
+
+def test_runs_of__a_run_that_failed_ends_with_its_reason() -> None:
+    said = [{"run": "FQ-CoDel", "seed": 1, "error": "tc: no such qdisc"}]
+    with pytest.raises(RuntimeError, match=r"6\.12, FQ-CoDel, list 1: tc: no such qdisc"):
+        kernels.runs_of("6.12", said, {1: FlowList.draw(1, 5)}, 5)
+
+
+def test_main__says_why_nothing_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(kernels, "obstacle", lambda: "there is no QEMU")
+    monkeypatch.delenv("CI", raising=False)
+    assert kernels.main([]) == 0
+    assert "NOT RUN  live-kernels: there is no QEMU" in capsys.readouterr().out
+    monkeypatch.setenv("CI", "true")
+    assert kernels.main([]) == 1
+
+
+def test_libraries__of_a_program_are_there() -> None:
+    assert all(path.exists() for path in libraries(Path("/bin/sh")))
+
+
+def test_tasks__have_the_queues_that_are_asked_for() -> None:
+    options = kernels.parse(["--queues", "FQ-CoDel", "--seconds", "5"])
+    kernel = Kernel("6.12", "6.12.1", Path("vmlinuz"), Path("modules"))
+    first, second = kernels.tasks([kernel], options, {1: FlowList.draw(1, 5)})
+    assert first[1] == {"attachment": "tcx", "checks": True, "runs": []}
+    assert [one["name"] for one in second[1]["runs"]] == ["FQ-CoDel"]
+
+
+@pytest.mark.parametrize("words", [["--queues", "RED"], ["--kernels", "5.4"], ["--seconds", "1"]])
+def test_parse__refuses_what_is_not_known(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        kernels.parse(words)
+    assert words[0] in capsys.readouterr().err

@@ -1,0 +1,331 @@
+"""`mousehole-live` on Debian's kernels 6.1 and 6.12, and their real CAKE and FQ-CoDel beside the simulator's.
+
+Each kernel runs in QEMU by software emulation and in virtual time (`kernels_image`), so a busy host changes
+no figure. First come checks: the program loads, is attached in the kernel's way, marks arrive, `down`
+restores. Then lists of flows as in `validation.live` go through the kernel's own queues and through the
+simulator's.
+`make live-kernels` writes the table of docs/live-validation.md.
+
+Exit code 1 when a check fails, or when a mean or a median differs by more than the bound. Where no guest can
+run, the program says NOT RUN and why, and fails only where CI is set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from tools import document
+from validation import live, live_lab
+from validation.kernels_guest import DEVICE, MARK, checks
+from validation.kernels_image import Kernel, ObstacleError, fetch, image, obstacle, play
+from validation.live import BULK, BULK_SPREAD_S, RATE_BPS, RTT_S, WARMUP_S, Compared, Figures, FlowList
+from validation.live_run import Task
+
+ATTACHMENT = {"6.1": "clsact", "6.12": "tcx"}
+SIZES = ("mean", "p50", "p99")
+LIMIT_S = 6 * 3600.0
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A queue of the kernel: the commands that make it, and the simulator's scheme beside it.
+
+    `plain` is the queue without our marker that stands behind it.
+    """
+
+    commands: tuple[str, ...]
+    scheme: str
+    burst_bytes: int = 0
+    plain: str = ""
+
+
+def cake(tins: str) -> str:
+    """Returns the command for CAKE at the rate of the list; sizes are those of frames, as simulated."""
+    return f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE_BPS}bit {tins} raw"
+
+
+# In the guest all flows are between the same two hosts, so that hosts share nothing among them.
+PLAIN = "cake(hosts=flows)"
+MARKED = "sfd(th=30kB)|cake(hosts=flows,tins=bulk)"
+HTB = (
+    f"tc qdisc add dev {DEVICE} root handle 1: htb default 1",
+    f"tc class add dev {DEVICE} parent 1: classid 1:1 htb rate {RATE_BPS}bit burst {live.BURST_BYTES} "
+    f"cburst {live.BURST_BYTES}",
+    f"tc qdisc add dev {DEVICE} parent 1:1 fq_codel",
+)
+QUEUES = {
+    "CAKE diffserv4": Queue((cake("diffserv4"),), PLAIN),
+    "marker and CAKE diffserv4": Queue((cake("diffserv4"), MARK), MARKED, plain="CAKE diffserv4"),
+    "CAKE diffserv3": Queue((cake("diffserv3"),), PLAIN),
+    "marker and CAKE diffserv3": Queue((cake("diffserv3"), MARK), MARKED, plain="CAKE diffserv3"),
+    "FQ-CoDel": Queue(HTB, "fq-codel", live.BURST_BYTES),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One list of flows through one queue, both ways; `busy` is the share of the guest's processor."""
+
+    kernel: str
+    queue: str
+    seed: int
+    simulated: Figures
+    measured: Figures
+    busy: float
+
+
+def task_of(flows: FlowList, window_s: float) -> Task:
+    """Returns the list as the guest plays it."""
+    return Task("", [], RTT_S, BULK, BULK_SPREAD_S, WARMUP_S, window_s, flows.starts_s, flows.sizes)
+
+
+def played(kernel: Kernel, base: Path, task: Any) -> list[Any]:
+    """Returns what a guest reported, and prints each check as it comes."""
+    said = []
+    for one in play(kernel, base, task, LIMIT_S):
+        said.append(one)
+        if "check" in one:
+            print(check_line(kernel.release, one), flush=True)
+    return said
+
+
+def check_line(kernel: str, result: dict[str, Any]) -> str:
+    """Returns the line of one check."""
+    return f"{'pass' if result['ok'] else 'FAIL'}  {kernel}  {result['check']}: {result['seen']}"
+
+
+def failed_checks(kernel: str, said: Sequence[dict[str, Any]], wanted: Iterable[str]) -> list[str]:
+    """Returns the checks that failed or did not report."""
+    passed = {one["check"] for one in said if one.get("ok")}
+    return [f"{kernel} {name}" for name in wanted if name not in passed]
+
+
+def runs_of(
+    kernel: str, said: Sequence[dict[str, Any]], lists: dict[int, FlowList], window_s: float
+) -> list[Run]:
+    """Returns the runs that a guest reported, with the simulator's beside them."""
+    runs = []
+    for one in said:
+        if "run" not in one:
+            continue
+        if "error" in one:
+            raise RuntimeError(f"{kernel}, {one['run']}, list {one['seed']}: {one['error']}")
+        queue, flows = QUEUES[one["run"]], lists[one["seed"]]
+        simulated = live.simulate(flows, queue.scheme, window_s, queue.burst_bytes)
+        measured = Figures.of(one["seconds"], one["bulk_bps"])
+        runs.append(Run(kernel, one["run"], one["seed"], simulated, measured, one["busy"]))
+    return runs
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure of one queue on one kernel; `gain` is its ratio to the queue without the marker less one."""
+
+    kernel: str
+    queue: str
+    figure: str
+    time: Compared
+    gain: tuple[Compared, Compared] | None
+
+    @property
+    def verdict(self) -> str:
+        """Says whether the simulator's time is within the bound of the kernel's."""
+        if self.figure not in live.HELD:
+            return "shown only"
+        return "agrees" if self.time.is_within else "DIFFERS"
+
+
+def compare(runs: Sequence[Run]) -> list[Row]:
+    """Returns the rows of all runs."""
+    rows = []
+    values = dict(live.FIGURES)
+    for kernel in sorted({run.kernel for run in runs}):
+        for name, queue in QUEUES.items():
+            mine = {run.seed: run for run in runs if (run.kernel, run.queue) == (kernel, name)}
+            plain = {run.seed: run for run in runs if (run.kernel, run.queue) == (kernel, queue.plain)}
+            for figure in SIZES if mine else []:
+                value = values[figure]
+                time = Compared.of(
+                    [value(run.simulated) for run in mine.values()],
+                    [value(run.measured) for run in mine.values()],
+                )
+                gain = None
+                both = [seed for seed in mine if seed in plain]
+                if both:
+                    gain = (
+                        Compared.of(
+                            [value(mine[seed].simulated) for seed in both],
+                            [value(plain[seed].simulated) for seed in both],
+                        ),
+                        Compared.of(
+                            [value(mine[seed].measured) for seed in both],
+                            [value(plain[seed].measured) for seed in both],
+                        ),
+                    )
+                rows.append(Row(kernel, name, figure, time, gain))
+    return rows
+
+
+def cells(row: Row) -> list[str]:
+    """Returns one line of the table."""
+    gain = [str(one) for one in row.gain] if row.gain else ["", ""]
+    time = row.time
+    return [
+        *(row.kernel, row.queue, row.figure, f"{time.simulated:.0f}", f"{time.kernel:.0f}", str(time)),
+        *(*gain, row.verdict),
+    ]
+
+
+def text(runs: Sequence[Run], window_s: float) -> str:
+    """Returns what stands in the document."""
+    rows = compare(runs)
+    counts = {
+        kernel: len({run.seed for run in runs if run.kernel == kernel})
+        for kernel in sorted({run.kernel for run in runs})
+    }
+    bulk = [
+        f"{name} {fmean(one.simulated.bulk_mbps for one in mine):.2f} and "
+        f"{fmean(one.measured.bulk_mbps for one in mine):.2f}"
+        for name in QUEUES
+        if (mine := [run for run in runs if run.queue == name])
+    ]
+    listed = ", ".join(f"{count} on {kernel}" for kernel, count in counts.items())
+    busy = [run.busy for run in runs]
+    conditions = (
+        f"Lists of flows: {listed}, {window_s:g} s each; {live.REPLICATIONS} replications of the simulator "
+        f"for each. The guest's processor was busy for {min(busy):.0%} to {max(busy):.0%} of the time. ± is "
+        f"half of the 95 % interval over the lists. The long flows together got, in Mb/s simulated and "
+        f"measured: {'; '.join(bulk)}. {sum(run.measured.unfinished for run in runs)} fetches in the kernels "
+        f"did not end in time."
+    )
+    header = (
+        "kernel",
+        "queue",
+        "figure",
+        "simulator, ms",
+        "kernel, ms",
+        "differs by",
+        "marker: sim.",
+        "kernel",
+        "",
+    )
+    held = [row.verdict for row in rows if row.verdict != "shown only"]
+    total = f"{held.count('agrees')} of {len(held)} means and medians are within {live.BOUND:.0%}."
+    table = document.table(header, [cells(row) for row in rows])
+    return f"\n{document.wrapped(conditions)}\n\n{table}\n{total}\n"
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parses the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kernels", default=",".join(ATTACHMENT), help="series (default 6.1,6.12)")
+    parser.add_argument(
+        "--lists", type=int, default=5, help="lists of flows on each (default 5; 0: checks only)"
+    )
+    parser.add_argument("--seconds", type=float, default=30, help="length of each (default 30)")
+    parser.add_argument("--jobs", type=int, default=2, help="guests at the same time (default 2)")
+    parser.add_argument("--queues", default=",".join(QUEUES), help="only these (default all)")
+    parser.add_argument("--no-checks", action="store_true", help="only the lists of flows")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="add each run to a file, a line of JSON each"
+    )
+    parser.add_argument("--write", action="store_true", help="renew the table of docs/live-validation.md")
+    options = parser.parse_args(arguments)
+    options.kernels = options.kernels.split(",")
+    unknown = [series for series in options.kernels if series not in ATTACHMENT]
+    if unknown:
+        parser.error(f"--kernels has {unknown[0]!r}; it must be of {', '.join(ATTACHMENT)}")
+    options.queues = options.queues.split(",")
+    unknown = [name for name in options.queues if name not in QUEUES]
+    if unknown:
+        parser.error(f"--queues has {unknown[0]!r}; it must be of {', '.join(QUEUES)}")
+    if options.lists < 0 or options.jobs < 1 or not 5 <= options.seconds <= 600:
+        parser.error("--lists must be at least 0, --jobs at least 1, --seconds from 5 to 600")
+    return options
+
+
+def tasks(
+    kernels: Sequence[Kernel], options: argparse.Namespace, lists: dict[int, FlowList]
+) -> list[tuple[Kernel, Any]]:
+    """Returns what the guests do: one makes a kernel's checks, one each plays a list through all queues."""
+    todo: list[tuple[Kernel, Any]] = []
+    for kernel in kernels:
+        common = {"attachment": ATTACHMENT[kernel.series]}
+        if not options.no_checks:
+            todo.append((kernel, common | {"checks": True, "runs": []}))
+    for seed, flows in lists.items():
+        for kernel in kernels:
+            runs = [
+                {
+                    "name": name,
+                    "seed": seed,
+                    "commands": queue.commands,
+                    "task": asdict(task_of(flows, options.seconds)),
+                }
+                for name, queue in QUEUES.items()
+                if name in options.queues
+            ]
+            todo.append((kernel, {"attachment": ATTACHMENT[kernel.series], "checks": False, "runs": runs}))
+    return todo
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the guests, prints checks and table, and writes the document if it is asked for."""
+    options = parse(arguments)
+    program = live_lab.program()
+    try:
+        reason = obstacle()
+        if reason or program is None:
+            raise ObstacleError(reason or "mousehole-live is not built; 'make live' builds it")
+        kernels = [fetch(series) for series in options.kernels]
+    except ObstacleError as error:
+        print(f"NOT RUN  live-kernels: {error}")
+        return int(bool(os.environ.get("CI")))
+    lists = {seed: FlowList.draw(seed, options.seconds) for seed in range(1, options.lists + 1)}
+    failed: list[str] = []
+    runs: list[Run] = []
+    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(options.jobs) as pool:
+        bases = {kernel: Path(place, kernel.series) for kernel in kernels}
+        for kernel, base in bases.items():
+            base.write_bytes(image(kernel, program))
+        waiting = [
+            (kernel, task, pool.submit(played, kernel, bases[kernel], task))
+            for kernel, task in tasks(kernels, options, lists)
+        ]
+        for kernel, task, result in waiting:
+            said = result.result()
+            if task["checks"]:
+                failed += failed_checks(
+                    kernel.release, said, [name for name, _ in checks(task["attachment"])]
+                )
+            new = runs_of(kernel.release, said, lists, options.seconds)
+            runs += new
+            for run in new:
+                line = json.dumps(asdict(run))
+                print(f"live-kernels: {line}", file=sys.stderr, flush=True)
+                if options.json:
+                    with options.json.open("a") as file:
+                        file.write(line + "\n")
+    if runs:
+        result_text = text(runs, options.seconds)
+        print(result_text)
+        if options.write:
+            document.renew(live.DOCUMENT, "live-kernels", result_text)
+    print(f"live-kernels: {len(failed)} checks failed{': ' if failed else ''}{'; '.join(failed)}")
+    return int(bool(failed) or any(row.verdict == "DIFFERS" for row in compare(runs)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

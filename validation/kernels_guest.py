@@ -1,0 +1,431 @@
+"""What runs in a guest of `make live-kernels`: checks, and lists of flows through the kernel's queues.
+
+    server ── veth ── router ── veth, the queue at the router's end ── client
+       └───────────── veth ◄── netem, the whole round-trip time ──────────┘   requests, ACKs
+
+Run as `python -m validation.kernels_guest FILE`, which holds a task as JSON; prints a line for each result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import re
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from validation.kernels_image import REPORT
+from validation.live_lab import BPF_ROOT
+from validation.live_run import Task, TimedHosts, play
+from validation.transfer_lab import SERVER, Transfer
+from validation.witness_lab import Case, Lab, Namespace
+
+LIVE = "mousehole-live"
+DEVICE, UPSTREAM = "r1", "r0"
+MARK = f"{LIVE} mark {DEVICE} --marker sfd(th=30kB) --no-agent --flows 4096"
+THRESHOLD, SIZE = 30_000, 200_000
+LE = 1
+RATE = "10mbit"
+# What is beyond the threshold: headers add to it, and so do packets that are sent again.
+BEYOND = range(SIZE - THRESHOLD - 10_000, SIZE - THRESHOLD + 40_000)
+SCHEMES = [
+    *("droptail", "red", "sfd(th=30kB)|red", "p-sfd", "s-sfd", "rio-ps", "shred", "lfp", "pias"),
+]
+
+
+def report(value: Any) -> None:
+    """Writes one result for the host."""
+    print(f"{REPORT}{json.dumps(value)}", flush=True)
+
+
+class GuestLab(Lab):
+    """The lab with the delay by netem, which this kernel has."""
+
+    def __init__(self, rtt_s: float = 0.04) -> None:
+        super().__init__(Case("cubic", 0, rtt_s=rtt_s), shaped=False)
+        self._pair(self.receiver, "b0", "10.9.3.1/24", self.sender, "b1", "10.9.3.2/24")
+        self.receiver.command(f"tc qdisc add dev b0 root netem delay {rtt_s * 1e3:g}ms limit 100000")
+        self.receiver.ip("route replace 10.9.1.0/24 via 10.9.3.2 dev b0")
+        for end in (self.sender, self.receiver):
+            end.settings({"ipv4/tcp_max_syn_backlog": "4096", "ipv4/conf/*/rp_filter": "0"})
+
+
+def call(net: Namespace, line: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command in a namespace until it ends."""
+    with net:
+        return subprocess.run(line.split(), capture_output=True, text=True, check=False)
+
+
+def output(net: Namespace, line: str) -> str:
+    """Runs a command in a namespace. Returns its output; an error is an exception with its message."""
+    done = call(net, line)
+    if done.returncode:
+        raise RuntimeError(f"{line}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+def state(net: Namespace, *devices: str) -> dict[str, Any]:
+    """Returns all that `mousehole-live` could leave at devices."""
+    said: dict[str, Any] = {"pinned": sorted(str(path) for path in BPF_ROOT.rglob("*") if path.is_file())}
+    said["programs"] = len(json.loads(output(net, "bpftool -j prog show") or "[]"))
+    for device in devices:
+        kinds = ["qdisc show dev", "class show dev", "filter show egress dev", "filter show ingress dev"]
+        lines = "".join(f"{kind} {device}\n" for kind in kinds)
+        with net:
+            shown = subprocess.run(
+                ["tc", "-force", "-batch", "-"], input=lines, capture_output=True, text=True
+            )
+        # CAKE and FQ-CoDel list a class for each flow that they know.
+        kept = [line for line in shown.stdout.splitlines() if not re.match("class (cake|fq_codel)", line)]
+        expect(any(line.startswith("qdisc") for line in kept), f"tc shows no qdisc: {shown.stderr}")
+        said[device] = kept
+    return said
+
+
+def settled(net: Namespace, before: dict[str, Any], *devices: str) -> str | None:
+    """Returns what is not as it was; the kernel frees programs a moment after their last use."""
+    deadline = time.monotonic() + 5
+    while (now := state(net, *devices)) != before:
+        if time.monotonic() > deadline:
+            return "; ".join(
+                f"{name}: {before[name]} became {now[name]}" for name in now if now[name] != before[name]
+            )
+        time.sleep(0.1)
+    return None
+
+
+def transfer(lab: Lab, number: int, size: int = SIZE) -> float:
+    """Returns the seconds that one transfer through the router takes."""
+    hosts = TimedHosts(lab.sender, lab.receiver, "cubic")
+    one = Transfer(number, size, 0.0)
+    hosts.start(one)
+    deadline = time.monotonic() + 30
+    while number not in hosts.ended_s:
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"a transfer of {size} bytes had {one.received} after 30 s")
+        hosts.step(0.05)
+    for end in hosts.left_over:
+        end.close()
+    hosts.listener.close()
+    return hosts.ended_s[number] - hosts.opened_s[number]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A packet with data as it arrived at the client: DS field, and whether IPv4's checksum is right."""
+
+    tos: int
+    is_sound: bool
+    payload: int
+
+
+class Wire:
+    """Packets with data that arrive at the client's device."""
+
+    def __init__(self, net: Namespace, device: str) -> None:
+        with net:
+            self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+        self.socket.setsockopt(socket.SOL_SOCKET, 33, 1 << 25)  # SO_RCVBUFFORCE
+        self.socket.bind((device, 0x0800))
+        self.socket.setblocking(False)
+
+    def take(self) -> list[Seen]:
+        """Returns what has arrived since it was opened."""
+        seen = []
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                frame = self.socket.recv(65_536)
+                packet = frame[14:]
+                length, source = 4 * (packet[0] & 15), socket.inet_ntoa(packet[12:16])
+                total = struct.unpack_from(">H", packet, 2)[0]
+                payload = total - length - 4 * (packet[length + 12] >> 4)
+                if packet[9] == socket.IPPROTO_TCP and source == SERVER and payload > 0:
+                    words = sum(struct.unpack(f">{length // 2}H", packet[:length]))
+                    folded = (words & 0xFFFF) + (words >> 16)
+                    seen.append(Seen(packet[1], (folded & 0xFFFF) + (folded >> 16) == 0xFFFF, payload))
+        self.socket.close()
+        return seen
+
+
+def bulk_tin(net: Namespace, device: str) -> int:
+    """Returns the bytes that CAKE's Bulk tin, which `tc` lists first, has sent."""
+    shown = json.loads(output(net, f"tc -s -j qdisc show dev {device} root"))
+    return int(shown[0]["tins"][0]["sent_bytes"])
+
+
+def class_bytes(net: Namespace, device: str, name: str) -> int:
+    """Returns the bytes that a class of HTB has sent."""
+    text = output(net, f"tc -s class show dev {device}")
+    found = re.search(rf"class htb {name} .*?Sent (\d+) bytes", text, re.DOTALL)
+    if not found:
+        raise RuntimeError(f"no class {name} in {text!r}")
+    return int(found[1])
+
+
+def attachment(net: Namespace) -> str:
+    """Returns how the one program of a namespace is attached, by `status`."""
+    (status,) = json.loads(output(net, f"{LIVE} status --json"))["devices"]
+    if status["state"] != "running":
+        raise RuntimeError(f"status says {status['state']}: {status['problems']}")
+    return str(status["attachment"])
+
+
+def expect(holds: bool, seen: str) -> str:
+    """Returns what was seen; raises it as an error if it is not what has to be."""
+    if not holds:
+        raise RuntimeError(seen)
+    return seen
+
+
+def marked(lab: GuestLab, line: str, measure: Callable[[], int], *devices: str) -> str:
+    """Checks that a marker sends elsewhere what is beyond its threshold, that without it nothing goes there.
+
+    It also checks that `down` restores what was there.
+    """
+    device, *others = devices or (DEVICE,)
+    before = state(lab.router, device, *others)
+    transfer(lab, 1)
+    without = measure()
+    output(lab.router, line)
+    transfer(lab, 2)
+    with_it = measure() - without
+    output(lab.router, f"{LIVE} down {device}")
+    left = settled(lab.router, before, device, *others)
+    transfer(lab, 3)
+    after = measure() - without - with_it
+    seen = (
+        f"of {SIZE} bytes beyond 30 kB: {without} without the marker, {with_it} with it, {after} after down"
+    )
+    expect(left is None, f"{seen}; down left {left}")
+    return expect(without == 0 and with_it in BEYOND and after == 0, seen)
+
+
+def check_attached(lab: GuestLab, wanted: str) -> str:
+    """Checks the way in which the program is attached, by `status` and by what the kernel lists."""
+    output(lab.router, f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE} diffserv4")
+    before = state(lab.router, DEVICE)
+    output(lab.router, MARK)
+    way = attachment(lab.router)
+    filters = output(lab.router, f"tc filter show dev {DEVICE} egress")
+    output(lab.router, f"{LIVE} down {DEVICE}")
+    left = settled(lab.router, before, DEVICE)
+    expect(left is None, f"down left {left}")
+    return expect(way == wanted and bool(filters) == (wanted == "clsact"), f"{way}; filters: {filters!r}")
+
+
+def check_priority(lab: GuestLab, tins: str) -> str:
+    """Checks that CAKE's Bulk tin gets what is beyond the threshold, while no byte of a packet changes."""
+    output(lab.router, f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE} {tins}")
+    wire = Wire(lab.receiver, "d0")
+    seen = marked(lab, MARK, lambda: bulk_tin(lab.router, DEVICE))
+    packets = wire.take()
+    fields = sorted({one.tos for one in packets})
+    return expect(len(packets) > 300 and fields == [0], f"{seen}; DS fields on the wire: {fields}")
+
+
+def check_cake_dscp(lab: GuestLab, tins: str) -> str:
+    """Checks that CAKE takes DSCP LE, which the marker writes, into its Bulk tin."""
+    output(lab.router, f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE} {tins}")
+    return marked(lab, f"{MARK} --via dscp", lambda: bulk_tin(lab.router, DEVICE))
+
+
+def check_dscp(lab: GuestLab) -> str:
+    """Checks that the packets on the wire are LE from the threshold on, with right checksums."""
+    output(lab.router, f"tc qdisc add dev {DEVICE} root fq_codel")
+    before = state(lab.router, DEVICE)
+    output(lab.router, MARK)
+    wire = Wire(lab.receiver, "d0")
+    transfer(lab, 1)
+    packets = wire.take()
+    output(lab.router, f"{LIVE} down {DEVICE}")
+    left = settled(lab.router, before, DEVICE)
+    expect(left is None, f"down left {left}")
+    classes = [one.tos >> 2 for one in packets]
+    plain = sum(one.payload for one in packets if one.tos >> 2 == 0)
+    wrong = sum(not one.is_sound for one in packets)
+    seen = f"{classes.count(0)} packets with CS0 ({plain} bytes), then {classes.count(LE)} with LE, "
+    seen += f"{wrong} wrong checksums"
+    is_right = classes == sorted(classes) and set(classes) == {0, LE} and wrong == 0
+    return expect(is_right and abs(plain - THRESHOLD) < 4_000, seen)
+
+
+def check_class(lab: GuestLab) -> str:
+    """Checks that a class of HTB gets what is beyond the threshold."""
+    for line in (
+        f"qdisc add dev {DEVICE} root handle 1: htb default 10",
+        f"class add dev {DEVICE} parent 1: classid 1:1 htb rate {RATE}",
+        f"class add dev {DEVICE} parent 1:1 classid 1:10 htb rate 9mbit ceil {RATE} prio 0",
+        f"class add dev {DEVICE} parent 1:1 classid 1:30 htb rate 1mbit ceil {RATE} prio 1",
+    ):
+        output(lab.router, f"tc {line}")
+    return marked(lab, f"{MARK} --classes 1:30", lambda: class_bytes(lab.router, DEVICE, "1:30"))
+
+
+def check_ifb(lab: GuestLab) -> str:
+    """Checks downloads: what comes in is redirected to an IFB with CAKE, and the marker stands there."""
+    lab.router.ip("link add ifb0 type ifb")
+    lab.router.ip("link set ifb0 up")
+    output(lab.router, f"tc qdisc add dev ifb0 root cake bandwidth {RATE} diffserv4 ingress")
+    output(lab.router, f"tc qdisc add dev {UPSTREAM} clsact")
+    output(
+        lab.router,
+        f"tc filter add dev {UPSTREAM} ingress matchall action mirred egress redirect dev ifb0",
+    )
+    found = [
+        one["sentence"]
+        for one in json.loads(call(lab.router, f"{LIVE} check {UPSTREAM} --json").stdout)["findings"]
+    ]
+    expect(
+        any("redirected to ifb0" in one for one in found), f"check at {UPSTREAM} does not name ifb0: {found}"
+    )
+    line = f"{MARK.replace(DEVICE, 'ifb0')} --user destination"
+    return marked(lab, line, lambda: bulk_tin(lab.router, "ifb0"), "ifb0", UPSTREAM)
+
+
+def check_up(lab: GuestLab, scheme: str) -> str:
+    """Checks that a scheme's program loads, that its queue carries traffic, that `down` restores a CAKE."""
+    output(lab.router, f"tc qdisc add dev {DEVICE} root handle 5: cake bandwidth 20mbit diffserv3 rtt 50ms")
+    before = state(lab.router, DEVICE)
+    output(
+        lab.router,
+        f"{LIVE} up {DEVICE} --rate {RATE} --buffer 100p --scheme {scheme} --replace --no-agent --flows 4096",
+    )
+    root = json.loads(output(lab.router, f"tc -j qdisc show dev {DEVICE} root"))[0]["kind"]
+    seconds = transfer(lab, 1, 1_000_000)
+    (status,) = json.loads(output(lab.router, f"{LIVE} status --json"))["devices"]
+    packets = status["counters"]["kinds"]["ipv4"]["packets"]
+    output(lab.router, f"{LIVE} down {DEVICE}")
+    left = settled(lab.router, before, DEVICE)
+    expect(left is None, f"down left {left}")
+    seen = f"{root}, {packets} packets counted, 1 MB in {seconds:.2f} s"
+    # A megabyte takes 0.83 s at the rate that is asked for, and 0.4 s at the CAKE's.
+    is_right = root in ("tbf", "htb") and packets > 690 and 0.83 <= seconds < 8 and not status["problems"]
+    return expect(is_right, f"{seen}; {status['problems']}")
+
+
+def check_offload(lab: GuestLab) -> str:
+    """Checks that `check` names a flow table of nft, and does not while there is none."""
+
+    def sentences() -> list[str]:
+        findings = json.loads(call(lab.router, f"{LIVE} check {DEVICE} --json").stdout)["findings"]
+        return [one["sentence"] for one in findings if "flow table" in one["sentence"]]
+
+    none = sentences()
+    rules = Path("/tmp/rules")  # noqa: S108, in the guest
+    rules.write_text(
+        "table inet t { flowtable quick { hook ingress priority 0; devices = { r0, r1 }; }\n"
+        "chain forward { type filter hook forward priority 0; ip protocol tcp flow add @quick; } }\n"
+    )
+    output(lab.router, f"nft -f {rules}")
+    found = sentences()
+    output(lab.router, "nft flush ruleset")
+    named = [one for one in found if "quick" in one]
+    return expect(bool(named) and not any("quick" in one for one in none), f"{found}; before: {none}")
+
+
+def check_host(lab: GuestLab) -> str:
+    """Checks that `host` loads, which needs the kernel's type information, and that its colours arrive."""
+    before = state(lab.sender, "s0")
+    output(lab.sender, f"{LIVE} host s0 --no-agent --flows 4096")
+    wire = Wire(lab.receiver, "d0")
+    transfer(lab, 1)
+    classes = {one.tos >> 2 for one in wire.take()}
+    output(lab.sender, f"{LIVE} down s0")
+    left = settled(lab.sender, before, "s0")
+    expect(left is None, f"down left {left}")
+    return expect(bool(classes) and classes <= {10, 12, 14}, f"DSCPs on the wire: {sorted(classes)}")
+
+
+def checks(wanted: str) -> Iterator[tuple[str, Callable[[GuestLab], str]]]:
+    """Yields the checks with their names."""
+    yield f"attaches as {wanted}", lambda lab: check_attached(lab, wanted)
+    for tins in ("diffserv4", "diffserv3"):
+        yield f"CAKE {tins}, Bulk by priority", lambda lab, tins=tins: check_priority(lab, tins)  # type: ignore[misc]
+        yield f"CAKE {tins}, Bulk by LE", lambda lab, tins=tins: check_cake_dscp(lab, tins)  # type: ignore[misc]
+    yield "LE on the wire", check_dscp
+    yield "class of HTB", check_class
+    yield "IFB, downloads", check_ifb
+    for scheme in SCHEMES:
+        yield f"up {scheme}, down", lambda lab, scheme=scheme: check_up(lab, scheme)  # type: ignore[misc]
+    yield "check names a flow table", check_offload
+    yield "host tcp-ds", check_host
+
+
+def in_child(work: Callable[[], Any]) -> None:
+    """Does something in a process of its own, whose namespaces vanish with it."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        finally:
+            sys.stdout.flush()
+            os._exit(0)
+    os.waitpid(child, 0)
+
+
+def run_check(lab: GuestLab, name: str, check: Callable[[GuestLab], str]) -> None:
+    """Makes one check, reports what came of it, and cleans up after it."""
+    try:
+        ok, seen = True, check(lab)
+    except Exception as error:
+        ok, seen = False, str(error) or repr(error)
+    report({"check": name, "ok": ok, "seen": " ".join(seen.split())})
+    for net in (lab.router, lab.sender):
+        call(net, f"{LIVE} down --all")
+    for line in (f"qdisc del dev {DEVICE} root", f"qdisc del dev {UPSTREAM} clsact"):
+        call(lab.router, f"tc {line}")
+    call(lab.router, "ip link del ifb0")
+
+
+def busy_s() -> tuple[float, float]:
+    """Returns the seconds that the processor was at work, and all seconds, since the start."""
+    ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+    return (sum(ticks) - ticks[3] - ticks[4]) / 100, sum(ticks) / 100
+
+
+def run_flows(name: str, seed: int, commands: Sequence[str], task: Task) -> None:
+    """Plays a list of flows through a queue and reports what the clients saw."""
+    try:
+        lab = GuestLab(task.rtt_s)
+        for line in commands:
+            output(lab.router, line)
+        hosts = TimedHosts(lab.sender, lab.receiver, "cubic")
+        gc.disable()
+        busy, whole = busy_s()
+        result = play(hosts, task)
+        busy_after, whole_after = busy_s()
+        result["busy"] = (busy_after - busy) / (whole_after - whole)
+        result["tc"] = output(lab.router, f"tc -s qdisc show dev {DEVICE}")
+        report({"run": name, "seed": seed} | result)
+    except Exception as error:
+        report({"run": name, "seed": seed, "error": str(error) or repr(error)})
+
+
+def main() -> int:
+    """Does what the task says: checks, runs, or both."""
+    task = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    report({"kernel": os.uname().release})
+    only = re.compile(task.get("only", ""))
+    if task["checks"]:
+        lab = GuestLab()
+        for name, check in checks(task["attachment"]):
+            if only.search(name):
+                in_child(lambda name=name, check=check: run_check(lab, name, check))  # type: ignore[misc]
+    for one in task["runs"]:
+        flows = Task(**one["task"])
+        in_child(lambda one=one, flows=flows: run_flows(one["name"], one["seed"], one["commands"], flows))  # type: ignore[misc]
+    report("end")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,305 @@
+"""Debian's kernels, and what is needed to start one in QEMU: an archive of all that a guest runs.
+
+A guest has no disk, no network and no file of the host: its root is an initial RAM file system with the
+tools, Python, `mousehole-live` and this repository's `validation`. So it can run in virtual time: the clock
+counts instructions (`-icount`) and jumps to the next timer when the guest is idle. A busy host makes the run
+longer and changes nothing in it.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from validation.witness_lab import die_with_parent
+
+ROOT = Path(__file__).resolve().parent.parent
+CACHE = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "kernels"
+QEMU = "qemu-system-x86_64"
+HOST_TOOLS = {QEMU: "qemu-system-x86", "busybox": "busybox-static", "dpkg-deb": "dpkg", "ethtool": "ethtool"}
+HOST_TOOLS |= {"ip": "iproute2", "tc": "iproute2", "nft": "nftables"}
+GUEST_TOOLS = ["ip", "tc", "ethtool", "nft", "bpftool"]
+MODULES = [
+    *("veth", "tun", "ifb", "sch_ingress", "cls_bpf", "cls_matchall", "cls_u32", "cls_fw", "act_mirred"),
+    *("sch_cake", "sch_htb", "sch_tbf", "sch_red", "sch_netem", "sch_fq", "sch_prio", "sch_fq_codel"),
+    *("crc32c_generic", "nf_tables", "nft_flow_offload", "nf_flow_table_inet", "af_packet", "tcp_cubic"),
+]
+GUEST = "validation.kernels_guest"
+REPORT = "MOUSEHOLE "
+# An instruction lasts 4 ns: the guest is a machine of 250 million instructions a second.
+ICOUNT = "shift=2,sleep=off"
+INIT = """#!/bin/busybox sh
+/bin/busybox mkdir -p /proc /sys /dev /tmp /run /etc
+/bin/busybox mount -t proc proc /proc
+/bin/busybox mount -t sysfs sys /sys
+/bin/busybox mount -t devtmpfs dev /dev
+/bin/busybox mount -t bpf bpf /sys/fs/bpf
+/bin/busybox mount -t tmpfs tmp /tmp
+/bin/busybox mount -t tmpfs run /run
+/bin/busybox ip link set lo up
+for module in $(/bin/busybox cat /modules/order); do
+    /bin/busybox insmod /modules/$module || echo "insmod $module failed"
+done
+export PATH=/bin PYTHONHOME={home} PYTHONDONTWRITEBYTECODE=1
+cd /repository
+{python} -m {guest} /task.json > /dev/ttyS1 2> /dev/ttyS0
+/bin/busybox poweroff -f
+"""
+
+
+class ObstacleError(Exception):
+    """Says why a kernel cannot be run here."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """An unpacked kernel: its series such as 6.12, its release, image and folder of modules."""
+
+    series: str
+    release: str
+    image: Path
+    modules: Path
+
+
+def obstacle() -> str | None:
+    """Returns the reason why no guest can run here, if there is one."""
+    if sys.platform != "linux" or os.uname().machine != "x86_64":
+        return "the kernels are for x86-64, and so are the tools that are put beside them"
+    for tool, package in HOST_TOOLS.items():
+        if not shutil.which(tool):
+            return f"{tool} is not installed; 'make deps-kernels' installs it ({package})"
+    return None
+
+
+def newest(names: Sequence[str], series: str) -> str | None:
+    """Returns the newest of Debian's packages with an ordinary kernel of a series."""
+    shape = re.compile(rf"linux-image-({re.escape(series)}\.\d+(?:-\d+)?)(?:\+\w+)?-amd64")
+    matches = [match for name in names if (match := shape.fullmatch(name))]
+    if not matches:
+        return None
+    return max(matches, key=lambda match: [int(part) for part in re.split(r"[.-]", match[1])]).string
+
+
+def fetch(series: str) -> Kernel:
+    """Returns the newest kernel of a series that apt knows of, downloaded and unpacked once."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    found = run("apt-cache", "search", "--names-only", f"^linux-image-{re.escape(series)}\\..*-amd64$")
+    package = newest([line.split()[0] for line in found.splitlines() if line], series)
+    if package is None:
+        raise ObstacleError(
+            f"apt knows no linux-image-{series}.*-amd64; Debian 12 has 6.1, and 6.12 in its backports"
+        )
+    folder = CACHE / package
+    if not folder.exists():
+        files = list(CACHE.glob(f"{package}_*.deb"))
+        if not files:
+            print(f"live-kernels: fetching {package} by apt", file=sys.stderr, flush=True)
+            run("apt-get", "download", package, cwd=CACHE)
+            files = list(CACHE.glob(f"{package}_*.deb"))
+        with tempfile.TemporaryDirectory(dir=CACHE) as place:
+            run("dpkg-deb", "-x", str(files[0]), str(Path(place, "whole")))
+            Path(place, "whole").rename(folder)
+    release = package.removeprefix("linux-image-")
+    tops = [path for path in (folder / "lib/modules", folder / "usr/lib/modules") if path.is_dir()]
+    return Kernel(series, release, folder / "boot" / f"vmlinuz-{release}", tops[0] / release)
+
+
+def run(*words: str, cwd: Path | None = None) -> str:
+    """Runs a command on the host. Returns its output; raises `ObstacleError` with its message if it fails."""
+    try:
+        done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise ObstacleError(f"{words[0]}: {error.strerror}") from None
+    if done.returncode:
+        raise ObstacleError(f"{' '.join(words)}: {(done.stderr or done.stdout).strip()}")
+    return done.stdout
+
+
+@dataclass
+class Archive:
+    """An initial RAM file system in the form `newc` of cpio."""
+
+    parts: list[bytes] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+
+    def add(self, name: str, mode: int, data: bytes = b"") -> None:
+        """Adds an entry with its folders; a name that is there already stays as it is."""
+        name = name.lstrip("/")
+        if name in self.names or not name:
+            return
+        self.names.add(name)
+        above = str(Path(name).parent)
+        if above != ".":
+            self.add(above, stat.S_IFDIR | 0o755)
+        self.parts.append(self._entry(len(self.names), name, mode, data))
+
+    def file(self, name: str, data: bytes, mode: int = 0o755) -> None:
+        """Adds a file."""
+        self.add(name, stat.S_IFREG | mode, data)
+
+    def copy(self, path: Path, name: str | None = None) -> None:
+        """Adds a file of the host, by its own path or another."""
+        self.file(name or str(path), path.read_bytes(), path.stat().st_mode & 0o777)
+
+    def whole(self) -> bytes:
+        """Returns the archive."""
+        return b"".join([*self.parts, self._entry(0, "TRAILER!!!", 0, b"")])
+
+    @staticmethod
+    def _entry(number: int, name: str, mode: int, data: bytes) -> bytes:
+        named = name.encode() + b"\0"
+        values = [number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(named), 0]
+        head = b"070701" + b"".join(b"%08X" % value for value in values) + named
+        return padded(head) + padded(data)
+
+
+def padded(data: bytes) -> bytes:
+    """Returns bytes, filled up to a multiple of four."""
+    return data + bytes(-len(data) % 4)
+
+
+def libraries(path: Path) -> Iterator[Path]:
+    """Yields the libraries that a program or library loads."""
+    done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=False)
+    for found in re.findall(r"(/\S+) \(0x", done.stdout):
+        yield Path(found)
+
+
+def add_program(archive: Archive, path: Path, name: str) -> None:
+    """Adds a program and what it loads."""
+    archive.copy(path.resolve(), name)
+    for library in libraries(path):
+        archive.copy(library)
+
+
+def add_python(archive: Archive) -> tuple[str, str]:
+    """Adds this interpreter with what the guest imports. Returns its path and its home in the guest."""
+    program = Path(sys.executable).resolve()
+    add_program(archive, program, str(program))
+    script = (
+        f"import sys, runpy, {GUEST}\n"
+        "for module in list(sys.modules.values()):\n"
+        "    print(getattr(module, '__file__', None) or '')\n"
+        "    print(getattr(module, '__cached__', None) or '')\n"
+    )
+    listed = run(sys.executable, "-c", script, cwd=ROOT)
+    library = Path(sys.base_prefix)
+    for path in sorted({Path(line) for line in listed.splitlines() if line}):
+        if not path.is_relative_to(library) or "site-packages" in path.parts or not path.exists():
+            continue
+        archive.copy(path)
+        if path.suffix == ".so":
+            for loaded in libraries(path):
+                archive.copy(loaded)
+    # By these the interpreter finds its library.
+    folder = sysconfig.get_path("stdlib")
+    archive.add(f"{folder}/lib-dynload", stat.S_IFDIR | 0o755)
+    archive.copy(Path(folder, "os.py"))
+    return str(program), sys.base_prefix
+
+
+def add_modules(archive: Archive, kernel: Kernel) -> None:
+    """Adds modules with those that they need; /modules/order lists them in the order in which they load."""
+    files = {file_name(path): path for path in kernel.modules.rglob("*.ko*")}
+    built_in = {file_name(Path(line)) for line in (kernel.modules / "modules.builtin").read_text().split()}
+    order: list[str] = []
+
+    def add(name: str) -> None:
+        if name in order or name in built_in:
+            return
+        if name not in files:
+            raise ObstacleError(f"the kernel {kernel.release} has no module {name}")
+        data = files[name].read_bytes()
+        data = lzma.decompress(data) if files[name].suffix == ".xz" else data
+        needs = re.search(rb"\0depends=([^\0]*)\0", data)
+        for other in needs[1].decode().split(",") if needs and needs[1] else []:
+            add(other.replace("-", "_"))
+        order.append(name)
+        archive.file(f"modules/{name}", data, 0o644)
+
+    for module in MODULES:
+        add(module)
+    archive.file("modules/order", "\n".join(order).encode(), 0o644)
+
+
+def file_name(path: Path) -> str:
+    """Returns the name of a module by its file."""
+    return path.name.partition(".ko")[0].replace("-", "_")
+
+
+def image(kernel: Kernel, program: Path) -> bytes:
+    """Returns the archive of a kernel's guests, all but their task."""
+    archive = Archive()
+    busybox = Path(str(shutil.which("busybox")))
+    add_program(archive, busybox, "bin/busybox")
+    archive.add("bin/sh", stat.S_IFLNK | 0o777, b"busybox")
+    for tool in GUEST_TOOLS:
+        add_program(archive, Path(str(shutil.which(tool))), f"bin/{tool}")
+    add_program(archive, program, "bin/mousehole-live")
+    python, home = add_python(archive)
+    for path in sorted((ROOT / "validation").glob("*.py")):
+        archive.copy(path, f"repository/validation/{path.name}")
+    add_modules(archive, kernel)
+    archive.file("init", INIT.format(python=python, home=home, guest=GUEST).encode())
+    return archive.whole()
+
+
+def play(kernel: Kernel, base: Path, task: Any, limit_s: float) -> Iterator[Any]:
+    """Starts a guest with a task and yields what it reports, one value a line, until it ends.
+
+    Raises `RuntimeError` with the console's last lines if it does not end as it should.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        initrd, console, report = folder / "initrd", folder / "console", folder / "report"
+        extra = Archive()
+        extra.file("task.json", json.dumps(task).encode(), 0o644)
+        shutil.copyfile(base, initrd)
+        with initrd.open("ab") as file:
+            file.write(bytes(-base.stat().st_size % 4) + extra.whole())
+        report.touch()
+        words = [
+            *("nice", QEMU, "-accel", "tcg", "-icount", ICOUNT, "-M", "q35", "-cpu", "max", "-smp", "1"),
+            *("-m", "1024", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+            *("-rtc", "base=2026-01-01,clock=vm", "-kernel", str(kernel.image), "-initrd", str(initrd)),
+            *("-serial", f"file:{console}", "-serial", f"file:{report}"),
+            *("-append", "console=ttyS0 panic=-1 tsc=reliable loglevel=4"),
+        ]
+        guest = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=die_with_parent
+        )
+        deadline, said = time.monotonic() + limit_s, ""
+        try:
+            with report.open(encoding="utf-8", errors="replace") as lines:
+                unfinished = ""
+                while said != "end":
+                    is_over = guest.poll() is not None or time.monotonic() > deadline
+                    unfinished += lines.read()
+                    *whole, unfinished = unfinished.split("\n")
+                    for line in whole:
+                        if line.startswith(REPORT):
+                            said = json.loads(line.removeprefix(REPORT))
+                            if said != "end":
+                                yield said
+                    if is_over and said != "end":
+                        guest.kill()
+                        tail = console.read_text(errors="replace")[-3000:] if console.exists() else ""
+                        error = guest.communicate()[1].strip() or f"it ended early, or not in {limit_s:.0f} s"
+                        raise RuntimeError(f"the guest of {kernel.release}: {error}\n{tail}")
+                    time.sleep(0.2)
+        finally:
+            guest.kill()
+            guest.communicate()
