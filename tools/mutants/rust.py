@@ -1,7 +1,7 @@
 """Changes of the Rust crates, by cargo-mutants.
 
-Each change of the policies is compiled and tried by itself. Those of the simulator, a larger crate, are
-compiled together (`together.py`).
+Changes are compiled together (`together.py`). What cannot be is compiled and tried by itself, but not where
+it belongs to the simulator, whose compilation takes too long for that.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +50,13 @@ def outcomes(files: Sequence[str], sample: int | None, only: Container[Mutant] |
         found = [(one, mutant) for one, mutant in found if mutant in only]
     if sample is not None and sample < len(found):
         found = random.Random(1).sample(found, sample)  # noqa: S311
-    yield from _one_by_one(
-        files, {one["name"]: mutant for one, mutant in found if one["package"] == "mousehole-policy"}
-    )
-    yield from _together([one for one, _ in found if one["package"] == "mousehole-sim"])
+    for crate, dear in (("policy", DEAR), ("sim", DEAR_OF_SIMULATOR)):
+        described = [one for one, _ in found if one["file"].startswith(f"{crate}/")]
+        left = yield from _together(crate, described, dear)
+        if crate == "policy":
+            yield from _one_by_one(files, left)
+        elif left:
+            print(f"mutants: {len(left)} changes of the simulator were left out", file=sys.stderr)
 
 
 def _one_by_one(files: Sequence[str], found: Mapping[str, Mutant]) -> Iterator[Outcome]:
@@ -65,25 +68,30 @@ def _one_by_one(files: Sequence[str], found: Mapping[str, Mutant]) -> Iterator[O
     yield from _tried(files, {name: mutant for name, mutant in found.items() if mutant in left}, DEAR)
 
 
-def _together(described: Sequence[dict[str, Any]]) -> Iterator[Outcome]:
-    """Tries changes of the simulator, compiled together; `described` is cargo-mutants' list of them.
+def _together(
+    crate: str, described: Sequence[dict[str, Any]], dear: Sequence[str]
+) -> Generator[Outcome, None, dict[str, Mutant]]:
+    """Tries changes of a crate that can be compiled together; returns the others by their names.
 
-    Raises `ToolError` if the tests fail without a change.
+    `described` is cargo-mutants' list of them; `dear` tests run last. Raises `ToolError` if the tests fail
+    without a change.
     """
     if not described:
-        return
+        return {}
     mutants = {one["name"]: mutant_of(one, TREE) for one in described}
-    environment = {"CARGO_TARGET_DIR": str(BUILD / "target-sim"), "CARGO_PROFILE_DEV_DEBUG": "0"}
-    chosen, programs = together.Crate(TREE, "mousehole-sim", environment).build(described)
-    print(f"mutants: {len(described) - len(chosen)} changes cannot be compiled together", file=sys.stderr)
+    environment = {"CARGO_TARGET_DIR": str(BUILD / "target-together"), "CARGO_PROFILE_DEV_DEBUG": "0"}
+    changed = together.Crate(TREE, f"mousehole-{crate}", environment)
+    chosen, programs = changed.build(described)
     own, integrated = sorted(programs, key=lambda path: path.name.startswith("it-"))
-    cheap = [part for name in DEAR_OF_SIMULATOR for part in ("--skip", name)]
-    steps = [[str(own)], [str(integrated), *cheap], [str(integrated), *DEAR_OF_SIMULATOR]]
-    if any(together.is_noticed(step, TREE / "sim", 0) for step in steps):
-        raise ToolError("the simulator's tests fail without any change")
+    cheap = [part for name in dear for part in ("--skip", name)]
+    steps = [[str(own)], [str(integrated), *cheap], [str(integrated), *dear]]
+    if any(together.is_noticed(step, TREE / crate, 0) for step in steps):
+        raise ToolError(f"the tests of {crate} fail without any change")
     for number, one in chosen.items():
-        noticed = any(together.is_noticed(step, TREE / "sim", number) for step in steps)
-        yield Outcome(mutants[one["name"]], noticed)
+        noticed = any(together.is_noticed(step, TREE / crate, number) for step in steps)
+        yield Outcome(mutants.pop(one["name"]), noticed)
+    changed.restore()
+    return mutants
 
 
 def _command(files: Sequence[str]) -> list[str]:

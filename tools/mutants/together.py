@@ -276,6 +276,11 @@ class Crate:
             }
         raise ToolError(f"{self.package} does not compile after {MOST_BUILDS} builds")
 
+    def restore(self) -> None:
+        """Writes the original texts back."""
+        for file, text in self.originals.items():
+            (self.tree / file).write_text(text)
+
     def _changes(
         self, described: Sequence[dict[str, Any]]
     ) -> tuple[dict[str, list[Change]], dict[int, dict[str, Any]]]:
