@@ -84,11 +84,13 @@ def _together(
     chosen, programs = changed.build(described)
     own, integrated = sorted(programs, key=lambda path: path.name.startswith("it-"))
     cheap = [part for name in dear for part in ("--skip", name)]
-    steps = [[str(own)], [str(integrated), *cheap], [str(integrated), *dear]]
-    if any(together.is_noticed(step, TREE / crate, 0) for step in steps):
+    all_steps = [[str(own)], [str(integrated), *cheap], [str(integrated), *dear]]
+    if any(together.is_noticed(step, TREE / crate, 0) for step in all_steps):
         raise ToolError(f"the tests of {crate} fail without any change")
     for number, one in chosen.items():
-        noticed = any(together.is_noticed(step, TREE / crate, number) for step in steps)
+        modules = Path(one["file"]).with_suffix("").parts[2:]
+        nearest = [[str(own), "::".join([*modules, "tests"])], [str(integrated), f"{modules[0]}_", *cheap]]
+        noticed = any(together.is_noticed(step, TREE / crate, number) for step in [*nearest, *all_steps])
         yield Outcome(mutants.pop(one["name"]), noticed)
     changed.restore()
     return mutants
