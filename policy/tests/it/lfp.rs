@@ -370,6 +370,15 @@ fn params__limits_may_be_those_of_the_bucket() {
 }
 
 #[test]
+fn published__is_what_the_end_of_a_flow_tells_packets() {
+    let (mut edge, lfp) = (Edge::new(&spec()), params("lfp", &[]));
+    edge.ended(&[12, 12, 13, 13]);
+    let published = &edge.marker.state.bytes()[lfp.policy().published()];
+    assert_eq!(published, [12u32.to_ne_bytes(), 1u32.to_ne_bytes()].concat(), "Q(u), and that it is known");
+    assert!(params("sfd", &[]).policy().published().is_empty());
+}
+
+#[test]
 fn elephant_packets__is_unknown_before_a_flow_has_ended() {
     assert!(Edge::new(&spec()).marker.reading("elephant_packets").is_nan());
 }
