@@ -30,7 +30,7 @@ pub(crate) fn chosen_mutant() -> u32 {{
     *CHOSEN
 }}
 """
-LONGEST_CPU_S = 300
+LONGEST_CPU_S = 120
 MOST_BUILDS = 25
 
 _HIDDEN = re.compile(
