@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tools.mutants import c, python, rust, workspace
+from tools.mutants import c, python, rust, together, workspace
 from tools.mutants.changes import Mutant, Outcome, Record, changed_lines, explanations, summary
 
 
@@ -130,6 +130,93 @@ def test_cargo_outcomes__leave_out_the_baseline_and_what_does_not_compile(tmp_pa
     outcomes = list(rust.read_outcomes({"outcomes": found}, tmp_path))
     assert [outcome.is_noticed for outcome in outcomes] == [True, False, True]
     assert outcomes[0].mutant == Mutant("a.rs", "1 + g()", "7: replace + with - in f")
+
+
+SOURCE = """fn f(a: u64, b: u64) -> u64 {
+    // a + b
+    if a < b && !(a == 1 || b == 2) {
+        return g("a + b", a + b);
+    }
+    let c = xs.iter().map(|x| x - 1).sum() << 3;
+    match c {
+        0 if a > b => 1,
+        n => { n }
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "operator", "expression"),
+    [
+        (3, "<", "a < b"),
+        (3, "&&", "a < b && !(a == 1 || b == 2)"),
+        (3, "!", "!(a == 1 || b == 2)"),
+        (3, "==", "a == 1"),
+        (3, "||", "a == 1 || b == 2"),
+        (4, "+", "a + b"),
+        (6, "-", "x - 1"),
+        (6, "<<", "xs.iter().map(|x| x - 1).sum() << 3"),
+        (8, ">", "a > b"),
+    ],
+)
+def test_expression_around__holds_the_operands(line: int, operator: str, expression: str) -> None:
+    plain = together.masked(SOURCE)
+    lines = plain.splitlines(keepends=True)
+    start = sum(map(len, lines[: line - 1])) + lines[line - 1].index(operator)
+    begin, end = together.expression_around(plain, start, start + len(operator))
+    assert SOURCE[begin:end] == expression
+
+
+def described(genre: str, line: int, first: int, last: int, replacement: str) -> dict[str, Any]:
+    span = {"start": {"line": line, "column": first}, "end": {"line": line, "column": last}}
+    return {"genre": genre, "span": span, "replacement": replacement}
+
+
+def test_with_changes__each_can_be_chosen_and_the_rest_stays() -> None:
+    text = "fn f(a: u64) -> bool {\n    (a + 1) < 5\n}\n"
+    found = [
+        described("FnValue", 2, 5, 16, "true"),
+        described("BinaryOperator", 2, 13, 14, ">"),
+        described("BinaryOperator", 2, 8, 9, "-"),
+    ]
+    changes = [together.change_of(number, one, text) for number, one in enumerate(found, 1)]
+    output = together.with_changes(text, [one for one in changes if one])
+    made = "".join(output.parts)
+    assert made.replace("crate::chosen_mutant()", "m") == (
+        "fn f(a: u64) -> bool {\n"
+        "    if m == 1 { return true; }\n"
+        "(match m { 2 => { (a + 1) > 5 }\n"
+        "_ => { ((match m { 3 => { a - 1 }\n"
+        "_ => { a + 1 } })) < 5 } })\n"
+        "}\n"
+    )
+    assert output.at_fault(made.index("a - 1"), made.index("a - 1") + 5) == (3,)
+    assert output.at_fault(made.index("return"), made.index("return") + 6) == (1,)
+    assert output.at_fault(0, 2) == (), "the source's own"
+
+
+def test_change_of__an_arm_is_never_taken_and_a_guard_holds_always() -> None:
+    text = "match a {\n    0 => 1,\n    _ if b => 2,\n    _ => 3,\n}\n"
+    arm = together.change_of(7, described("MatchArm", 2, 5, 12, ""), text)
+    guard = together.change_of(8, described("MatchArmGuard", 3, 10, 11, "true"), text)
+    assert arm is not None
+    assert guard is not None
+    assert (arm.start, arm.end, arm.text) == (16, 16, "if crate::chosen_mutant() != 7 ")
+    assert (text[guard.start : guard.end], guard.text) == ("b", "true")
+    assert together.change_of(9, described("MatchArm", 3, 5, 16, ""), text) is None, "it has a guard"
+    assert together.change_of(9, described("StructField", 2, 5, 6, ""), text) is None
+
+
+def test_is_noticed__by_the_first_failure_or_the_exit_code(tmp_path: Path) -> None:
+    program = tmp_path / "tests"
+    program.write_text(
+        "#!/bin/sh\n"
+        'case $MOUSEHOLE_MUTANT in 1) echo "test a ... FAILED"; exec sleep 100;; 2) exit 3;; esac\n'
+    )
+    program.chmod(0o755)
+    found = {number: together.is_noticed([str(program)], tmp_path, number) for number in range(3)}
+    assert found == {0: False, 1: True, 2: True}
 
 
 def test_summary__fails_for_unexplained_survivors_only() -> None:

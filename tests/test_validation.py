@@ -13,7 +13,7 @@ import pytest
 
 from tools import document
 from tools.cargo_tests import Outcome
-from validation import coverage, oracle, page, rows
+from validation import coverage, oracle, page, rows, short_captures
 from validation.oracle_cases import Case
 from validation.page import Output, Section
 from validation.rows import AGREES, DIFFERS, NOT_COMPARED, UNDECIDED, Row
@@ -345,3 +345,11 @@ def test_coverage__a_capture_is_a_piece_of_the_model() -> None:
     assert starts == sorted(starts)
     assert 10 < starts[-1] <= 12
     assert connections == coverage.capture("poisson", 12, 0) != coverage.capture("poisson", 12, 1)
+
+
+def test_short_captures__follow_each_other_and_count_bytes_by_size() -> None:
+    one: short_captures.Connections = [{"start_s": 0.0, "bytes": 100}, {"start_s": 2.0, "bytes": 300}]
+    whole = short_captures.one_after_another([one, one], 12)
+    assert [connection["start_s"] for connection in whole] == [0.0, 2.0, 12.5, 14.5]
+    assert short_captures.share_above(whole, 100) == 0.75
+    assert short_captures.share_above(whole, 300) == 0

@@ -112,7 +112,7 @@ def true_log_ratios(model: str, replications: int, jobs: int) -> dict[str, Estim
         model, rate=RATE, rtt=RTT, load=LOAD, schemes=[BASELINE, *SCHEMES], baseline=BASELINE,
         seed=TRUTH_SEED, warmup="600s", duration="1000s", seeds=replications, jobs=jobs,
     )  # fmt: skip
-    return {scheme: log_ratio(*_means(found.results, scheme)) for scheme in SCHEMES}
+    return {scheme: log_ratio(*means(found.results, scheme)) for scheme in SCHEMES}
 
 
 def covered(
@@ -129,10 +129,10 @@ def covered(
     cell = results[0].plan.cells[0]
     for scheme, true in truths.items():
         alone, printed = (
-            [log_ratio(*_means(found, scheme), found.design(cell, is_primary)) for found in results]
+            [log_ratio(*means(found, scheme), found.design(cell, is_primary)) for found in results]
             for is_primary in (False, True)
         )
-        without = [log_ratio(*_means(found, scheme), Design()) for found in results]
+        without = [log_ratio(*means(found, scheme), Design()) for found in results]
         change = true.as_change()
         yield Covered(
             model, length_s, scheme, options.captures, options.duration, options.truth,
@@ -231,7 +231,7 @@ def with_section(text: str, found: Sequence[Row]) -> str:
     return before + heading + document.table(header, cells) + rest
 
 
-def _means(results: Results, scheme: str) -> tuple[np.ndarray, np.ndarray]:
+def means(results: Results, scheme: str) -> tuple[np.ndarray, np.ndarray]:
     """Returns the mean response time of short transfers by replication, of a scheme and of the baseline."""
     cell = results.plan.cells[0]
     own, other = (

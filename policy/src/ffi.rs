@@ -21,6 +21,7 @@ pub(crate) const DISCARD: u32 = 3;
 pub(crate) const CLASSES: usize = 4;
 
 /// `struct mh_parameter`.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct RawParameter {
     pub name: *const c_char,

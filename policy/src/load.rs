@@ -330,6 +330,7 @@ fn hex(bytes: &[u8]) -> String {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
+    use crate::ffi::RawParameter;
 
     /// Returns what is wrong with LFP's description once it is changed.
     fn changed(change: impl FnOnce(&mut RawPolicy)) -> Result<(), String> {
@@ -380,6 +381,35 @@ mod tests {
         assert!(check_description(&adrift).is_err_and(|found| found.contains("no period")));
         adrift.control = None;
         assert_eq!(check_description(&adrift), Ok(()));
+    }
+
+    /// Returns what is wrong with a field of LFP's `tau` in parameters of 40 bytes.
+    fn field(offset: u32, bytes: u32, count: u32, stride: u32) -> Result<(), String> {
+        let lfp = find("lfp").expect("shipped");
+        let place = lfp.parameters().iter().position(|parameter| parameter.name == "tau").expect("LFP's");
+        let parameter = RawParameter { offset, bytes, count, stride, ..lfp.raw_parameters()[place] };
+        let parameters: &'static RawParameter = Box::leak(Box::new(parameter));
+        let raw = RawPolicy { parameters, parameter_count: 1, params_bytes: 40, ..*lfp.raw() };
+        check_parameters(Policy::new(Box::leak(Box::new(raw)), Origin::Shipped))
+    }
+
+    #[test]
+    fn check_parameters__keeps_fields_inside_the_struct() {
+        for (offset, bytes, count, stride) in [(36, 4, 1, 0), (32, 8, 1, 0), (0, 4, 10, 4), (4, 4, 3, 16)] {
+            assert_eq!(field(offset, bytes, count, stride), Ok(()), "{offset} {bytes} {count} {stride}");
+        }
+        for (offset, bytes, count, stride) in [(40, 4, 1, 0), (4, 4, 10, 4), (8, 4, 3, 16), (0, 4, 0, 0)] {
+            let found = field(offset, bytes, count, stride).expect_err("must be refused");
+            assert!(found.contains("outside the struct"), "{offset} {bytes} {count} {stride}: {found}");
+        }
+    }
+
+    #[test]
+    fn check_parameters__needs_aligned_fields() {
+        for (offset, bytes, stride) in [(2, 4, 4), (0, 4, 6), (4, 8, 8), (0, 8, 12)] {
+            let found = field(offset, bytes, 2, stride).expect_err("must be refused");
+            assert!(found.contains("is not aligned"), "{offset} {bytes} {stride}: {found}");
+        }
     }
 
     #[test]

@@ -22,3 +22,30 @@ pub fn virtual_fifo_params(rate_bps: u64, overhead_bytes: u32, burst_bytes: u32)
         words.iter().flat_map(|word| word.to_ne_bytes()).take(bytes).collect()
     }
 }
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    /// 1 µs a byte, 14 bytes of overhead, a burst of 1500 B; the members are those of `struct mh_virtual_fifo_params`.
+    #[test]
+    fn params__are_the_members_of_the_struct() {
+        let bytes = virtual_fifo_params(8_000_000, 14, 1500);
+        let words: Vec<u64> =
+            bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("8 bytes"))).collect();
+        assert_eq!(words[..6], [8_000_000, 4_000_000, 1000, 0, 0, 1_500_000]);
+        assert_eq!(bytes[48..], [14u32.to_ne_bytes(), 0u32.to_ne_bytes()].concat());
+    }
+
+    #[test]
+    fn params__need_a_rate_in_range() {
+        for rate_bps in [1_000, 1_000_000_000_000] {
+            assert_eq!(virtual_fifo_params(rate_bps, 0, 0).len(), 56);
+        }
+        for rate_bps in [999, 1_000_000_000_001] {
+            let refused = std::panic::catch_unwind(|| virtual_fifo_params(rate_bps, 0, 0));
+            assert!(refused.is_err(), "{rate_bps}");
+        }
+    }
+}

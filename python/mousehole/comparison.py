@@ -41,7 +41,6 @@ from mousehole.pool import default_jobs, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
 from mousehole.results import Finding, Manifest, Results, Row, as_record
 from mousehole.settings import Options, accepts_options
-from mousehole.statistics import capture_freedom
 
 
 @accepts_options(Options)
@@ -294,8 +293,8 @@ def _compared(
     at_once = fitting_jobs(estimate, jobs, available_bytes())
     _announce(plan, estimate, at_once, reporter)
     facts = run_plan(plan, engine_traffic, at_once, reporter)
-    freedom = capture_freedom(sizes, _pipe_bytes(plan))
-    capture = capture_of(plan.base["traffic"], engine_traffic, summary, plan.buckets, freedom)
+    pipe_bytes = _pipe_bytes(plan)
+    capture = capture_of(plan.base["traffic"], engine_traffic, summary, plan.buckets, sizes, pipe_bytes)
     results = Results(plan, facts, given.label, manifest(plan, given, engine_traffic), summary, capture)
     return Comparison(results, engine_traffic, given.clients)
 

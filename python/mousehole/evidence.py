@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mousehole import _engine
 from mousehole.engine_types import TrafficSection, TrafficSummary
 from mousehole.sizes import Bucket, Summary
+from mousehole.statistics import capture_freedom
 
 LEAST_TRANSFERS = 100
 """With fewer distinct transfers of a class in the capture, there is no verdict on this class."""
@@ -28,6 +32,10 @@ class Capture:
     counted: Mapping[Summary, Counted]
     freedom: float
     """Degrees of freedom for the variance between captures; see `statistics.capture_freedom`."""
+    large: int
+    """Connections with more bytes than the bandwidth-delay product."""
+    pipe_bytes: float
+    """The bandwidth-delay product, 0 if the bottleneck has no rate of its own."""
 
     def is_enough(self, role: Summary) -> bool:
         """Returns whether there are transfers enough for a verdict on a class."""
@@ -39,11 +47,12 @@ def capture_of(
     traffic: _engine.Traffic | None,
     summary: TrafficSummary | None,
     buckets: tuple[Bucket, ...],
-    freedom: float,
+    sizes_bytes: NDArray[np.float64],
+    pipe_bytes: float,
 ) -> Capture | None:
     """Returns the capture that a comparison replays, None if a model draws any of its traffic.
 
-    `freedom` is that of `statistics.capture_freedom`.
+    `sizes_bytes` are those of its connections; `pipe_bytes` is the bandwidth-delay product.
     """
     mix = section.get("mix") or []
     models = bool(section.get("model")) or any(entry.get("model") for entry in mix)
@@ -55,4 +64,5 @@ def capture_of(
         for bucket in buckets
         if bucket.role != "size"
     }
-    return Capture(summary["period_s"], counted, freedom)
+    freedom, large = capture_freedom(sizes_bytes, pipe_bytes), int(np.sum(sizes_bytes > pipe_bytes))
+    return Capture(summary["period_s"], counted, freedom, large, pipe_bytes)

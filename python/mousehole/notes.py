@@ -9,8 +9,9 @@ from mousehole.install import Link, in_packets, link_of
 from mousehole.options import scheme_name
 from mousehole.plan import Cell
 from mousehole.results import Results
+from mousehole.sizes import size_text
 from mousehole.statistics import LEAST_REPLICATIONS, mser
-from mousehole.texts import share_text
+from mousehole.texts import counted, share_text
 
 UNLOADED = 0.3
 """Below this load, schemes differ little or not at all."""
@@ -32,6 +33,8 @@ NS2_BUFFER = 50
 """Packets of ns-2's default buffer, in which the papers without an entry below set their thresholds."""
 PAPER_BUFFER = {"shred": 225}
 """Packets of the buffer in which a paper has its thresholds: SHRED section 5.1."""
+FEW_LARGE = 30
+"""With fewer connections in a capture that are larger than the bandwidth-delay product, a remark says so."""
 PROFILE_NOTE = (
     "The default profiles are the paper's, for 400 users on links of 45 to 175 Mbit/s. Give shares of the "
     "link that suit the number of its users, such as high_rate=2%,med_rate=4%."
@@ -51,6 +54,7 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
             "scheme can make much of a difference. Give a load, such as --load 0.9, or a lower rate."
         )
     notes += unsteady(results, cell)
+    notes += _few_large(results, cell)
     notes += [
         f"{scheme}: {remark}." for scheme in results.plan.schemes for remark in _engine.scheme_remarks(scheme)
     ]
@@ -94,6 +98,22 @@ def unsteady(results: Results, cell: Cell) -> list[str]:
     return [
         f"Under {', '.join(late)} the first {worst:.0f} s of the windows still belong to the transient "
         f"(MSER). Give --warmup {warmup_s + worst:.0f}s or more."
+    ]
+
+
+def _few_large(results: Results, cell: Cell) -> list[str]:
+    """Says which way means lean if a capture that is laid over itself has few large connections.
+
+    To meet the load, the copies of such a capture bring more short transfers in the place of large ones.
+    """
+    capture = results.capture
+    if capture is None or results.capture_share(cell) == 0 or capture.large >= FEW_LARGE:
+        return []
+    larger = f"{counted(capture.large, 'connection')} larger than the bandwidth-delay product"
+    return [
+        f"The capture has only {larger} ({size_text(capture.pipe_bytes)}). Such connections are rare, but "
+        "carry much of a link's load. A capture that lacks them makes schemes that hold long transfers back "
+        "look worse for short ones. The intervals allow for that, the means do not; give a longer capture."
     ]
 
 

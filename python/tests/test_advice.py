@@ -164,7 +164,7 @@ def test_advice__few_replications_and_few_transfers_give_no_verdict() -> None:
     counted = {"short": Counted(99, 9), "long": Counted(2, 1), "all": Counted(101, 9)}
     sparse = answer(
         {"droptail": runs(1.0), "cake": runs(0.5)},
-        capture=Capture(10.0, counted, 50.0),  # type: ignore[arg-type]
+        capture=Capture(10.0, counted, 50.0, 50, 1e5),  # type: ignore[arg-type]
     )
     assert sparse.lines == (
         "No verdict: the capture has 99 distinct transfers ≤ 15 kB, of at least 100.",

@@ -280,6 +280,10 @@ def test_evidence__counts_what_stands_behind_a_verdict(of_capture: Comparison) -
     assert 1 <= row.copies_least <= row.copies_most
     assert row.is_resampled
     assert 0 < row.capture_share <= 1
+    capture = of_capture.results.capture
+    assert capture is not None
+    assert capture.pipe_bytes == 100_000, "of 10 Mbit/s and 80 ms"
+    assert capture.large == sum(one["bytes"] > 100_000 for one in small_capture())
     primary = of_capture.finding_list[0]
     assert primary.slower_share is not None
     assert 0 < primary.slower_share + (primary.faster_share or 0) <= 1

@@ -319,13 +319,32 @@ def test_cell_notes__unfinished_transfers() -> None:
 
 def test_findings__few_distinct_transfers_are_not_judged() -> None:
     counted = {"short": Counted(99, 9), "long": Counted(2, 1), "all": Counted(101, 9)}
-    small = Capture(10.0, counted, 50.0)  # type: ignore[arg-type]
+    small = Capture(10.0, counted, 50.0, 50, 1e5)  # type: ignore[arg-type]
     few = replace(results_of(runs(0.7), runs(1.0)), capture=small)
     finding = primary(few)
     assert finding.outcome == UNDECIDED
     assert finding.verdict == "not judged (the capture has 99 distinct transfers ≤ 15 kB, of at least 100)"
-    enough = Capture(10.0, {**counted, "short": Counted(100, 9)}, 50.0)  # type: ignore[dict-item]
+    enough = Capture(10.0, {**counted, "short": Counted(100, 9)}, 50.0, 50, 1e5)  # type: ignore[dict-item]
     assert primary(replace(few, capture=enough, kept={})).outcome == BETTER
+
+
+def test_cell_notes__a_capture_with_few_large_connections() -> None:
+    counted = dict.fromkeys(("short", "long", "all"), Counted(200, 9))
+    found = results_of(runs(0.7), runs(1.0))
+    base = {**found.plan.base, "traffic": {"files": ["capture.pcap"]}}
+
+    def remarks(large: int, loads: tuple[float | None, ...] = (0.9,)) -> list[str]:
+        capture = Capture(10.0, counted, 5.0, large, 1e5)  # type: ignore[arg-type]
+        plan = replace(found.plan, base=base, loads=loads)  # type: ignore[arg-type]
+        return notes.cell_notes(replace(found, plan=plan, capture=capture), plan.cells[0])
+
+    (note,) = remarks(29)
+    assert note.startswith(
+        "The capture has only 29 connections larger than the bandwidth-delay product (100 kB)."
+    )
+    assert remarks(30) == []
+    assert remarks(0, loads=(None,)) == [], "as it is, it is not laid over itself"
+    assert notes.cell_notes(found, found.plan.cells[0]) == [], "a model"
 
 
 def test_findings__say_how_many_replications_had_such_a_transfer() -> None:
@@ -371,7 +390,7 @@ def test_endpoints__have_pages_only_where_there_are_some() -> None:
 
 def test_findings__pages_are_judged_however_few_distinct_transfers() -> None:
     counted = dict.fromkeys(("short", "long", "all"), Counted(99, 9))
-    found = replace(results_of(runs(0.7), runs(1.0)), capture=Capture(10.0, counted, 50.0))  # type: ignore[arg-type]
+    found = replace(results_of(runs(0.7), runs(1.0)), capture=Capture(10.0, counted, 50.0, 50, 1e5))  # type: ignore[arg-type]
     paged = {
         task: replace(run, groups={**run.groups, findings.PAGES: 2.0 - task.scheme})
         for task, run in found.facts.items()
@@ -388,7 +407,7 @@ def test_coverage_note__follows_how_the_traffic_is_made() -> None:
     model = results_of(runs(0.7), runs(1.0))
     assert findings.coverage_note(model) == findings.MODEL_NOTE
     counted = dict.fromkeys(("short", "long", "all"), Counted(100, 9))
-    capture = Capture(10.0, counted, 50.0)  # type: ignore[arg-type]
+    capture = Capture(10.0, counted, 50.0, 50, 1e5)  # type: ignore[arg-type]
     base = {**model.plan.base, "traffic": {"files": ["capture.pcap"]}}
     for loads, note in (((0.9,), findings.CAPTURE_NOTE), ((None,), findings.REPLAY_NOTE)):
         plan = replace(model.plan, base=base, loads=loads)  # type: ignore[arg-type]

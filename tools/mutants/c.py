@@ -17,6 +17,7 @@ import subprocess
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tools.mutants.changes import Mutant, Outcome, ToolError, changed_lines
 from tools.mutants.workspace import BUILD, CARGO, copy_tree, limit_cpu, python_tools, run, written
@@ -35,14 +36,19 @@ OWN_BUILDS = "load::"
 """Tests that compile the headers' texts themselves, which the built program holds: they see no change."""
 DEAR = ("properties::", "reference_models::", "rio_ps::")
 """Tests that take longest: they run only if the others pass."""
-LONGEST_CPU_S = 6
+OF_SIMULATOR = "virtual_fifo"
+"""The header that only tests of the simulator are about."""
+LONGEST_CPU_S = 20
 
 
 @dataclass(frozen=True)
 class Tests:
-    """The built test programs, and the C sources that include the headers."""
+    """The built tests, and the C sources that include the headers."""
 
-    programs: tuple[Path, ...]
+    commands: tuple[tuple[str, ...], ...]
+    """Test programs with their arguments, the cheapest first."""
+    of_simulator: tuple[tuple[str, ...], ...]
+    """The same for `OF_SIMULATOR`."""
     sources: tuple[Path, ...]
 
     def compiled(self) -> str | None:
@@ -55,10 +61,9 @@ class Tests:
         run(["gcc", "-shared", "-o", str(LIBRARY), *map(str, objects)])
         return hashlib.sha256(b"".join(path.read_bytes() for path in objects)).hexdigest()
 
-    def pass_(self) -> bool:
-        """Returns whether all tests pass with the compiled library."""
-        cheap = [part for name in (OWN_BUILDS, *DEAR) for part in ("--skip", name)]
-        return all(_passes([str(program), *chosen]) for chosen in (cheap, DEAR) for program in self.programs)
+    def pass_(self, header: str) -> bool:
+        """Returns whether the tests of a header pass with the compiled library."""
+        return all(map(_passes, self.of_simulator if Path(header).stem == OF_SIMULATOR else self.commands))
 
 
 def outcomes(files: Sequence[str], sample: int | None, only: Container[Mutant] | None) -> Iterator[Outcome]:
@@ -79,14 +84,14 @@ def outcomes(files: Sequence[str], sample: int | None, only: Container[Mutant] |
         found = random.Random(1).sample(found, sample)  # noqa: S311
     tests = _build()
     seen = {tests.compiled()}
-    if not tests.pass_():
+    if not all(map(tests.pass_, headers)):
         raise ToolError("the policy tests fail without any change")
     for header, changed, mutant in found:
         with written(TREE / header, changed):
             code = tests.compiled()
         if code is not None and code not in seen:
             seen.add(code)
-            yield Outcome(mutant, not tests.pass_())
+            yield Outcome(mutant, not tests.pass_(header))
 
 
 def changes(header: Path) -> Iterator[str]:
@@ -131,28 +136,40 @@ def _build() -> Tests:
     if not LIBRARY.exists():
         run(["gcc", "-shared", "-o", str(LIBRARY), "-x", "c", os.devnull])
     environment = {"CARGO_TARGET_DIR": str(BUILD / "target-c"), "RUSTFLAGS": f"-Clinker={linker}"}
-    options = ["--quiet", "--locked", "-p", "mousehole-policy", "--message-format=json"]
     # The library must hold the functions before the tests are linked to it.
-    said = _messages([CARGO, "build", "--lib", *options], environment)
+    said = _messages([CARGO, "build", "--lib", "-p", "mousehole-policy"], environment)
     outputs = [Path(str(one["out_dir"])) for one in said if "mousehole-policy" in _built_package(one)]
     if len(outputs) != 1:
         raise ToolError("cargo did not say where it builds the policies")
-    parts = TREE / "policy/tests/parts"
-    sources = (outputs[0] / "policies.c", TREE / "policy/src/layout.c", *sorted(parts.glob("*.c")))
-    if Tests((), sources).compiled() is None:
+    own = sorted((TREE / "policy/src").glob("*.c"))
+    sources = (outputs[0] / "policies.c", *own, *sorted((TREE / "policy/tests/parts").glob("*.c")))
+    if Tests((), (), sources).compiled() is None:
         raise ToolError("the policy headers do not compile without any change")
-    said = _messages([CARGO, "test", "--no-run", "--lib", "--tests", *options], environment)
-    programs = tuple(Path(str(one["executable"])) for one in said if one.get("executable"))
-    if not any("mh_policies" in run(["nm", "--dynamic", "--undefined-only", str(one)]) for one in programs):
-        raise ToolError("the policy tests are not linked to the library of the headers")
-    return Tests(programs, sources)
+    programs = _programs(["-p", "mousehole-policy", "--lib", "--tests"], environment)
+    of_simulator = _programs(["-p", "mousehole-sim", "--test", "it"], environment)
+    for needed, built in (("mh_policies", programs), ("mh_test_virtual_fifo_admit", of_simulator)):
+        if not any(needed in run(["nm", "--dynamic", "--undefined-only", one]) for one in built):
+            raise ToolError("the tests are not linked to the library of the headers")
+    cheap = [part for name in (OWN_BUILDS, *DEAR) for part in ("--skip", name)]
+    return Tests(
+        tuple((program, *chosen) for chosen in (cheap, DEAR) for program in programs),
+        tuple((program, f"queue_{OF_SIMULATOR}::") for program in of_simulator),
+        sources,
+    )
 
 
-def _messages(command: Sequence[str], environment: dict[str, str]) -> list[dict[str, object]]:
-    return [json.loads(line) for line in run(command, TREE, environment).splitlines()]
+def _programs(arguments: Sequence[str], environment: dict[str, str]) -> list[str]:
+    """Builds tests and returns their programs, without those that the tests start."""
+    said = _messages([CARGO, "test", "--no-run", *arguments], environment)
+    return [str(one["executable"]) for one in said if one.get("executable") and one["profile"]["test"]]
 
 
-def _built_package(message: dict[str, object]) -> str:
+def _messages(command: Sequence[str], environment: dict[str, str]) -> list[dict[str, Any]]:
+    options = ["--quiet", "--locked", "--message-format=json"]
+    return [json.loads(line) for line in run([*command, *options], TREE, environment).splitlines()]
+
+
+def _built_package(message: dict[str, Any]) -> str:
     """Returns the package of a message of cargo's about a build script that has run, otherwise nothing."""
     return str(message["package_id"]) if message["reason"] == "build-script-executed" else ""
 

@@ -1,4 +1,8 @@
-"""Changes of the Rust crates, by cargo-mutants."""
+"""Changes of the Rust crates, by cargo-mutants.
+
+Changes are compiled together (`together.py`). What cannot be is compiled and tried by itself, but not where
+it belongs to the simulator, whose compilation takes too long for that.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,19 @@ import os
 import random
 import re
 import subprocess
-from collections.abc import Container, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Container, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tools.mutants import together
 from tools.mutants.changes import Mutant, Outcome, ToolError
 from tools.mutants.workspace import BUILD, cargo_mutants, copy_tree, run
 
-FOLDERS = ("policy/src", "sim/src/tcp", "sim/src/queue", "sim/src/marker")
+SOURCES = (
+    "policy/src/**/*.rs", "sim/src/link.rs", "sim/src/marker/**/*.rs", "sim/src/queue/**/*.rs",
+    "sim/src/tcp/**/*.rs", "sim/src/traffic/overlay.rs",
+)  # fmt: skip
 TREE = BUILD / "tree-rust"
 LONGEST_S = 300
 """Seconds after which the tests of a change are ended; a change that makes a loop endless is noticed."""
@@ -22,6 +31,8 @@ DEAR = (
     "properties::", "reference_models::", "rio_ps::", "size_history::", "token_buckets::", "lfp::", "shred::",
 )  # fmt: skip
 """Tests of the policies that take longest: they run only for changes that the others do not notice."""
+DEAR_OF_SIMULATOR = ("apps_", "engine_", "queue_overload::", "tcp_laws::", "traffic_")
+"""The same among the simulator's integration tests, by the beginnings of their names."""
 BUILDING = {
     "CARGO_TARGET_DIR": str(BUILD / "target-rust"),
     # Each change is compiled once and run once: the time of the compiler counts.
@@ -31,14 +42,25 @@ BUILDING = {
 
 
 def outcomes(files: Sequence[str], sample: int | None, only: Container[Mutant] | None) -> Iterator[Outcome]:
-    """Tries cargo-mutants' changes of `files`, or of all folders; of `only`, if given."""
+    """Tries cargo-mutants' changes of `files`, or of all `SOURCES`; of `only`, if given."""
     copy_tree(TREE)
     listed = json.loads(run([*_command(files), "--list", "--json"]))
-    found = {str(one["name"]): mutant_of(one, TREE) for one in listed}
+    found = [(one, mutant_of(one, TREE)) for one in listed]
     if only is not None:
-        found = {name: mutant for name, mutant in found.items() if mutant in only}
+        found = [(one, mutant) for one, mutant in found if mutant in only]
     if sample is not None and sample < len(found):
-        found = dict(random.Random(1).sample(list(found.items()), sample))  # noqa: S311
+        found = random.Random(1).sample(found, sample)  # noqa: S311
+    for crate, dear in (("policy", DEAR), ("sim", DEAR_OF_SIMULATOR)):
+        described = [one for one, _ in found if one["file"].startswith(f"{crate}/")]
+        left = yield from _together(crate, described, dear)
+        if crate == "policy":
+            yield from _one_by_one(files, left)
+        elif left:
+            print(f"mutants: {len(left)} changes of the simulator were left out", file=sys.stderr)
+
+
+def _one_by_one(files: Sequence[str], found: Mapping[str, Mutant]) -> Iterator[Outcome]:
+    """Tries changes by their names, each compiled by itself."""
     cheap = [part for name in DEAR for part in ("--skip", name)]
     first = _tried(files, found, cheap)
     yield from (outcome for outcome in first if outcome.is_noticed)
@@ -46,9 +68,36 @@ def outcomes(files: Sequence[str], sample: int | None, only: Container[Mutant] |
     yield from _tried(files, {name: mutant for name, mutant in found.items() if mutant in left}, DEAR)
 
 
+def _together(
+    crate: str, described: Sequence[dict[str, Any]], dear: Sequence[str]
+) -> Generator[Outcome, None, dict[str, Mutant]]:
+    """Tries changes of a crate that can be compiled together; returns the others by their names.
+
+    `described` is cargo-mutants' list of them; `dear` tests run last. Raises `ToolError` if the tests fail
+    without a change.
+    """
+    if not described:
+        return {}
+    mutants = {one["name"]: mutant_of(one, TREE) for one in described}
+    environment = {"CARGO_TARGET_DIR": str(BUILD / "target-together"), "CARGO_PROFILE_DEV_DEBUG": "0"}
+    changed = together.Crate(TREE, f"mousehole-{crate}", environment)
+    chosen, programs = changed.build(described)
+    own, integrated = sorted(programs, key=lambda path: path.name.startswith("it-"))
+    cheap = [part for name in dear for part in ("--skip", name)]
+    all_steps = [[str(own)], [str(integrated), *cheap], [str(integrated), *dear]]
+    if any(together.is_noticed(step, TREE / crate, 0) for step in all_steps):
+        raise ToolError(f"the tests of {crate} fail without any change")
+    for number, one in chosen.items():
+        modules = Path(one["file"]).with_suffix("").parts[2:]
+        nearest = [[str(own), "::".join([*modules, "tests"])], [str(integrated), f"{modules[0]}_", *cheap]]
+        noticed = any(together.is_noticed(step, TREE / crate, number) for step in [*nearest, *all_steps])
+        yield Outcome(mutants.pop(one["name"]), noticed)
+    changed.restore()
+    return mutants
+
+
 def _command(files: Sequence[str]) -> list[str]:
-    globs = list(files) or [f"{folder}/**/*.rs" for folder in FOLDERS]
-    chosen = [part for glob in globs for part in ("--file", glob)]
+    chosen = [part for glob in files or SOURCES for part in ("--file", glob)]
     return [str(cargo_mutants()), "mutants", "--dir", str(TREE), *chosen]
 
 

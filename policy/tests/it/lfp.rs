@@ -3,7 +3,7 @@
 
 use crate::common::parts::{Bucket, BucketParams, inner, word_field};
 use crate::common::specs::Lfp as Spec;
-use crate::common::{Bits, Marker, params, reference, refused, refused_at};
+use crate::common::{Bits, Marker, params, params_at, reference, refused, refused_at};
 use mousehole_policy::{Colour, LinkContext, State, View};
 
 const SECOND: u64 = 1_000_000_000;
@@ -350,4 +350,35 @@ fn params__omega_fits_the_link() {
         refused_at("lfp", &[("omega", "0.9")], &behind).starts_with("omega: its value is not allowed here")
     );
     params("lfp", &[("omega", "0.9")]);
+    // One token a second, 10^11 tokens a second, and none at all.
+    let of_rate = |rate_bps| LinkContext { rate_bps, bottleneck_bps: rate_bps, ..LinkContext::EXAMPLE };
+    for (rate_bps, omega) in [(12e3, "1"), (1.2e9, "1000000"), (12e3, "0")] {
+        params_at("lfp", &[("omega", omega)], &of_rate(rate_bps));
+    }
+    let refused = refused_at("lfp", &[("omega", "1000000")], &of_rate(1.21e9));
+    assert!(refused.starts_with("omega: its value is not allowed here"), "{refused}");
+}
+
+/// Promotion may open at a full bucket, and never close.
+#[test]
+fn params__limits_may_be_those_of_the_bucket() {
+    for (kappa, delta) in [("50", "50"), ("75", "25"), ("25", "25"), ("0", "0"), ("100", "0")] {
+        params("lfp", &[("kappa", kappa), ("delta", delta)]);
+    }
+    let refused = refused("lfp", &[("kappa", "50.001"), ("delta", "50")]);
+    assert!(refused.starts_with("delta: its value is not allowed here"), "{refused}");
+}
+
+#[test]
+fn published__is_what_the_end_of_a_flow_tells_packets() {
+    let (mut edge, lfp) = (Edge::new(&spec()), params("lfp", &[]));
+    edge.ended(&[12, 12, 13, 13]);
+    let published = &edge.marker.state.bytes()[lfp.policy().published()];
+    assert_eq!(published, [12u32.to_ne_bytes(), 1u32.to_ne_bytes()].concat(), "Q(u), and that it is known");
+    assert!(params("sfd", &[]).policy().published().is_empty());
+}
+
+#[test]
+fn elephant_packets__is_unknown_before_a_flow_has_ended() {
+    assert!(Edge::new(&spec()).marker.reading("elephant_packets").is_nan());
 }

@@ -142,6 +142,25 @@ fn period__of_one_connection_is_a_second_or_its_pauses() {
     assert_eq!(period_of(&one), Dur(5_000_000_000));
 }
 
+/// A copy's pages of each repetition have a number of their own; a start that was shifted beyond the period's end belongs
+/// to the repetition before.
+#[test]
+fn pages__name_copy_and_repetition() {
+    let (overlay, traffic) = (overlay(0.5), traffic());
+    let mut wrapped = 0;
+    for arrival in overlay.arrivals() {
+        let connection = &traffic.connections[arrival.connection as usize];
+        let has_wrapped = overlay.place(connection, arrival.copy).1;
+        wrapped += u32::from(has_wrapped);
+        for repetition in [0, 3] {
+            let expected = (repetition + 1 - u64::from(has_wrapped)) * 6 + u64::from(arrival.copy);
+            assert_eq!(overlay.pages(arrival, repetition, connection.start), expected);
+        }
+        assert!(overlay.pages(arrival, 1 << 40, connection.start) < 1 << 24);
+    }
+    assert!((1..60).contains(&wrapped), "{wrapped}");
+}
+
 /// What a run of some seconds sees is the same, whether the rest of the period was laid out or not.
 #[test]
 fn for_span__keeps_what_a_run_sees() {

@@ -249,6 +249,25 @@ fn virtual_fifo__refuses_what_its_ring_does_not_hold() {
     assert_eq!(starts, [Some(4_096_000), Some(4_097_000), None]);
 }
 
+/// A packet counts as at most 2^20 - 1 bytes of IP length, and takes the time of at most 2^21 - 1 bytes.
+#[test]
+fn virtual_fifo__limits_what_a_packet_counts() {
+    const MOST: u32 = (1 << 20) - 1;
+    let small = View::new(100);
+    for (bytes, counted, sent) in [
+        (MOST, MOST, MOST),
+        (1 << 20, MOST, 1 << 20),
+        ((1 << 21) - 1, MOST, (1 << 21) - 1),
+        (1 << 21, MOST, (1 << 21) - 1),
+    ] {
+        let mut fifo = VirtualFifo::new(8_000_000, 0, 0); // 1 us a byte
+        assert_eq!([small, View::new(bytes)].map(|view| fifo.admit(&view)), [Some(0), Some(100_000)]);
+        fifo.settle(0);
+        assert_eq!(fifo.backlog(&small).bytes, u64::from(counted), "{bytes}");
+        assert_eq!(fifo.admit(&small), Some(100_000 + 1000 * u64::from(sent)), "{bytes}");
+    }
+}
+
 /// The clocks of two processors may differ: time stands still instead of running backwards.
 #[test]
 fn virtual_fifo__does_not_go_back_in_time() {
