@@ -132,9 +132,9 @@ def test_two_classes__measures_shares_and_active_flows() -> None:
     assert quantities.over_fair(arrays) == pytest.approx(1.0 / 0.75)
 
 
-def test_share_over_time__averages_windows() -> None:
-    measured = {"short_share": np.array([0.0, 1.0, 1.0, 1.0, 0.5])}
-    assert quantities.share_over_time(measured, "short_share", 1.0).tolist() == [0.5, 1.0]
+def test_share_by_phase__averages_over_periods() -> None:
+    measured = {"short_share": np.concatenate([np.arange(20.0), np.arange(20.0) + 2, [99.0]])}
+    assert quantities.share_by_phase(measured, "short_share").tolist() == list(range(1, 21))
 
 
 # --- Figures 7 and 9 to 11, Table IV --------------------------------------------------------------
@@ -227,7 +227,13 @@ def test_queue_at__follows_arrivals_and_the_link() -> None:
 
 
 def test_traced__has_rates_of_the_last_seconds_by_place_in_the_flow() -> None:
-    events = [("enqueue", 1.0, 0), ("mark", 1.0, 0), ("drop", 2.0, 50), ("enqueue", 30.0, 0)]
+    events = [
+        ("enqueue", 1.0, 0),
+        ("mark", 1.0, 0),
+        ("enqueue", 2.0, 50),
+        ("drop", 2.0, 50),
+        ("enqueue", 30.0, 0),
+    ]
     event, time_s, seq = zip(*events, strict=True)
     trace = {"event": list(event), "time_s": np.array(time_s), "seq": np.array(seq)}
     summary = {"window_begin_s": 20.0, "window_end_s": 41.0}

@@ -24,6 +24,8 @@ SILENCE = 1.5
 """Round-trip times without a packet that mean a timeout."""
 WINDOW_S = 0.5
 """Section II.C measures shares of the link in such windows."""
+PERIOD_S = 10.0
+"""Time from one short file of a source to the next in section II.C."""
 FIRST_PACKETS = 10
 """Packets of a flow that Figure 8 counts as its first."""
 AVERAGED_S = 20.0
@@ -93,7 +95,7 @@ def two_classes(result: RunResult) -> Mapping[str, Any]:
         "long": long.packets,
         "all": short.packets + long.packets,
         "time_s": edges[:-1],
-        "bin_s": np.arange(0.0, edges[-1], 5.0),
+        "phase_s": np.arange(0.0, PERIOD_S, WINDOW_S),
         "short_share": counts[0] / full,
         "long_share": counts[1] / full,
         "short_active": active[0],
@@ -229,10 +231,10 @@ def traced(result: RunResult) -> Mapping[str, Any]:
     event, time_s = np.array(trace["event"]), trace["time_s"]
     seconds = np.arange(summary["window_begin_s"], summary["window_end_s"], 1.0)
     first = trace["seq"] < FIRST_PACKETS
-    entered = time_s[event == "enqueue"]
+    stays = (event == "enqueue") & (np.append(event[1:], "") != "drop")  # a drop follows its arrival
     return {
         "time_s": seconds - seconds[0],
-        "queue_packets": queue_at(entered, 8 * PACKET_BYTES / down["capacity_bps"], seconds),
+        "queue_packets": queue_at(time_s[stays], 8 * PACKET_BYTES / down["capacity_bps"], seconds),
         "signals": _rate(event, time_s, seconds, np.ones(first.size, bool)),
         "first_signals": _rate(event, time_s, seconds, first),
         "later_signals": _rate(event, time_s, seconds, ~first),
@@ -255,7 +257,7 @@ def _rate(event: NDArray[np.str_], time_s: Floats, seconds: Floats, of: NDArray[
         upto = np.searchsorted(times, seconds) - np.searchsorted(times, seconds - AVERAGED_S)
         return upto.astype(np.float64)
 
-    return counted("mark", "drop") / np.maximum(counted("enqueue", "drop"), 1.0)
+    return counted("mark", "drop") / np.maximum(counted("enqueue"), 1.0)
 
 
 def _sum(colours: list[ColourCounters], *counters: Counter) -> float:

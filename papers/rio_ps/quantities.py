@@ -7,7 +7,7 @@ import numpy as np
 from mousehole import tcp_model
 from numpy.typing import NDArray
 
-from papers.rio_ps.measures import WINDOW_S
+from papers.rio_ps.measures import PERIOD_S, WINDOW_S
 from papers.runs import Measured
 
 Floats = NDArray[np.float64]
@@ -76,11 +76,10 @@ def _both(run: Measured) -> NDArray[np.bool_]:
     return both
 
 
-def share_over_time(run: Measured, name: str, seconds: float) -> Floats:
-    """Returns a class's share of the link in windows of so many seconds."""
-    each = round(seconds / WINDOW_S)
-    values = run[name]
-    means: Floats = values[: values.size // each * each].reshape(-1, each).mean(axis=1)
+def share_by_phase(run: Measured, name: str) -> Floats:
+    """Returns a class's share of the link by the time since the short files' last start, over all periods."""
+    values, each = run[name], round(PERIOD_S / WINDOW_S)
+    means: Floats = values[: values.size // each * each].reshape(-1, each).mean(axis=0)
     return means
 
 
