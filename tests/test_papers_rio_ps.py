@@ -128,13 +128,13 @@ def test_two_classes__measures_shares_and_active_flows() -> None:
     assert found["short_active"].tolist() == [1.0, 0.0, 1.0]
     assert found["long_active"].tolist() == [1.0, 1.0, 1.0]
     arrays = {name: np.asarray(value) for name, value in found.items()}
-    assert quantities.short_share(arrays) == pytest.approx(1.0 / 1.5)
     assert quantities.over_fair(arrays) == pytest.approx(1.0 / 0.75)
 
 
 def test_share_by_phase__averages_over_periods() -> None:
     measured = {"short_share": np.concatenate([np.arange(20.0), np.arange(20.0) + 2, [99.0]])}
     assert quantities.share_by_phase(measured, "short_share").tolist() == list(range(1, 21))
+    assert quantities.peak_share(measured) == 20.0
 
 
 # --- Figures 7 and 9 to 11, Table IV --------------------------------------------------------------

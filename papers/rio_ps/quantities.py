@@ -57,10 +57,9 @@ def over_model(
 # --- Figure 3, Table I -------------------------------------------------------------------------------------
 
 
-def short_share(run: Measured) -> float:
-    """Returns the short flows' share of what is sent while flows of both classes are under way."""
-    short, long = (run[name][_both(run)].sum() for name in ("short_share", "long_share"))
-    return float(short / (short + long))
+def peak_share(run: Measured) -> float:
+    """Returns the highest share of the link that short flows have at one time of the mean period."""
+    return float(share_by_phase(run, "short_share").max())
 
 
 def over_fair(run: Measured) -> float:
