@@ -1,5 +1,6 @@
 """RIO-PS's measures and quantities on records made by hand; and that its definition is complete."""
 
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -8,7 +9,9 @@ from mousehole.errors import MouseholeError
 from mousehole.pool import RunResult
 
 from papers import paper
+from papers.parts import ClaimPart
 from papers.rio_ps import measures, quantities
+from papers.runs import Options
 
 PAPER = paper.find("rio-ps")
 COUNTERS = ("arrived", "early", "forced", "dropped", "marked", "sent")
@@ -91,6 +94,21 @@ def test_over_model__compares_with_the_model_of_the_cell() -> None:
     waits = {**measured, "wait_s": np.array(4.0)}
     assert quantities.over_model(waits, "10", "0.05", measured_wait=True) < 1.7
     assert quantities.model_s(measured, "10", "0.05", "paper") == pytest.approx(0.760, abs=5e-4)
+
+
+def test_figure_2__draws_model_beside_simulation_and_judges_the_causes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measures, "TRANSFERS", dict.fromkeys(measures.TRANSFERS, 3))
+    monkeypatch.setattr(measures, "TRACED_TRANSFERS", 3)
+    wanted = paper.Wanted(figure="2", pictures=tmp_path)
+    parts = list(PAPER.reproduce(wanted, Options(seeds=1, jobs=1)))
+    assert (tmp_path / "rio-ps-figure-2.png").stat().st_size > 20_000
+    claims = [part for part in parts if isinstance(part, ClaimPart)]
+    exact = [part.word for part in claims if part.kind == "exact"]
+    assert len(exact) == 7
+    assert set(exact) == {"agrees"}
+    assert sum("why they part" in part.place for part in claims) == 6
 
 
 # --- Figure 3, Table I ----------------------------------------------------------------------------
