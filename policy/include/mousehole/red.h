@@ -21,7 +21,7 @@
  *         p_a = p_b / (1 - c p_b), 1 once c p_b >= 1           gaps uniform on 1 .. 1/p_b - 1
  *   wait: p_a = 0 if c p_b < 1, p_b / (2 - c p_b) if < 2, 1    gaps uniform on 1/p_b .. 2/p_b - 1
  *   byte mode: p_a <- p_a * size / mean
- *   U < p_a: mark if ECN is on, the packet is ECT and avg < max; else drop.
+ *   U < p_a: mark if ECN is on, the packet is ECT and avg < max (`mark_gentle`: and avg < 2 max); else drop.
  *   p_b = 1: forced drop, ECT or not (RFC 3168 section 7: beyond the upper threshold, drop).
  *
  * Format: lengths and averages are mean packets in Q32, at most 2^20 of them (longer queues count as
@@ -41,6 +41,7 @@
  * - `wait` and `gentle` are later additions of RED's author and his simulator; both can be off.
  * - An arrival that is dropped while the queue is idle consumes the idle time, which is then not counted
  *   a second time by the next arrival.
+ * - `mark_gentle` (off: RFC 3168): the gentle part marks too, as ns-2 of 2001 did.
  * - `spare_below_packets` (0 = off, as in the paper): arrivals that find fewer packets waiting are passed.
  * - A super-packet of n segments counts n towards spacing but updates the average once.
  */
@@ -50,7 +51,7 @@
 #include "policy.h"
 
 /* Bits of `mh_red_params.options`. Gentle has none: `forced_q32` says it. */
-enum { MH_RED_WAIT = 1, MH_RED_BYTE_MODE = 2, MH_RED_QUEUE_IN_BYTES = 4, MH_RED_ECN = 8 };
+enum { MH_RED_WAIT = 1, MH_RED_BYTE_MODE = 2, MH_RED_QUEUE_IN_BYTES = 4, MH_RED_ECN = 8, MH_RED_MARK_GENTLE = 32 };
 
 #define MH_RED_MAX_PACKETS (1ULL << 20)
 #define MH_RED_MAX_COUNT_Q24 (1ULL << 55)
@@ -208,7 +209,8 @@ MH_FN u32 mh_red_decide(const struct mh_red_params *params, struct mh_red_state 
 	if (!mh_red_random_drop(params, mh_red_probability(params, avg_q32), state->since_drop_q24, weight_q24, random))
 		return MH_PASS;
 	state->since_drop_q24 = 0;
-	if (params->options & MH_RED_ECN && view->flags & MH_ECT && avg_q32 < params->max_q32)
+	if (params->options & MH_RED_ECN && view->flags & MH_ECT &&
+	    (avg_q32 < params->max_q32 || params->options & MH_RED_MARK_GENTLE))
 		return MH_MARK;
 	return MH_DROP_EARLY;
 }
@@ -339,7 +341,9 @@ static inline struct mh_fault mh_red_setup_line(struct mh_red_params *params, co
 	  .meaning = "measure the queue in packets, or in bytes over the mean packet", .source = source_ }
 #define MH_RED_ECN_OPTION(FIELD)                                                                                     \
 	{ FIELD(options), .kind = MH_FLAG, .mask = MH_RED_ECN, .name = "ecn", .value = "false",                      \
-	  .meaning = "mark ECN-capable packets instead of dropping them early", .source = "RFC 3168 section 7" }
+	  .meaning = "mark ECN-capable packets instead of dropping them early", .source = "RFC 3168 section 7" },    \
+	{ FIELD(options), .kind = MH_FLAG, .mask = MH_RED_MARK_GENTLE, .name = "mark_gentle", .value = "false",      \
+	  .meaning = "with ecn, mark in the gentle part too, as ns-2 of 2001 did", .source = "RFC 3168 section 7" }
 
 #define MH_RED_FIELD(field_) MH_FIELD(mh_red_params, field_)
 

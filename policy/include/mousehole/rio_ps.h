@@ -29,7 +29,7 @@
  * The paper leaves open whether a flow stays long when L_t rises beyond its count. Here each packet is judged anew,
  * so that packets and counts use the same L_t. It also leaves open what happens to ECT packets in the gentle part
  * of the line. multi_red.h marks them up to max and drops them by chance beyond; the paper's simulator marked there
- * too.
+ * too, as `mark_gentle` does.
  */
 #ifndef MOUSEHOLE_RIO_PS_H
 #define MOUSEHOLE_RIO_PS_H

@@ -11,13 +11,15 @@ pub struct Ftp {
     draws: FtpDraws,
     /// Number of files begun, by flow.
     begun: Vec<u32>,
+    /// Whether a flow's latest file is unfinished; kept with `skip` only.
+    busy: Vec<bool>,
 }
 
 impl Ftp {
     /// Returns the flows before their first files.
     pub fn new(draws: FtpDraws) -> Ftp {
-        let begun = vec![0; draws.model().flows() as usize];
-        Ftp { draws, begun }
+        let flows = draws.model().flows() as usize;
+        Ftp { draws, begun: vec![0; flows], busy: vec![false; flows] }
     }
 }
 
@@ -29,12 +31,18 @@ impl ConnectionSource for Ftp {
         }
     }
 
-    /// Opens a connection for the flow's next file.
+    /// Opens a connection for the flow's next file, or leaves that file out.
     fn wake(&mut self, flow: u32, now: Time, commands: &mut Commands) {
         let number = self.begun[flow as usize];
         self.begun[flow as usize] += 1;
         let model = self.draws.model();
         let restarts = model.period_s > 0.0;
+        if restarts && !model.endless {
+            commands.wake.push((now + Dur::from_secs(model.period_s), flow));
+        }
+        if model.skip && std::mem::replace(&mut self.busy[flow as usize], true) {
+            return;
+        }
         let (host, upload) = model.host_of_flow(flow);
         commands.open.push(Open {
             key: u64::from(flow) << 32 | u64::from(number),
@@ -44,18 +52,19 @@ impl ConnectionSource for Ftp {
                 true => Payload::LongLived,
                 false => Payload::Single(self.draws.bytes(flow, number)),
             },
-            tag: if restarts || model.endless { NO_TAG } else { flow },
+            tag: if restarts && !model.skip || model.endless { NO_TAG } else { flow },
             class: Class::Bulk,
             upload,
             ..Open::default()
         });
-        if restarts && !model.endless {
-            commands.wake.push((now + Dur::from_secs(model.period_s), flow));
-        }
     }
 
-    /// Schedules the flow's next file after a pause.
+    /// Schedules the flow's next file after a pause; with `skip`, notes that the next period need not be left out.
     fn finished(&mut self, flow: u32, now: Time, commands: &mut Commands) {
+        if self.draws.model().skip {
+            self.busy[flow as usize] = false;
+            return;
+        }
         commands.wake.push((now + self.draws.pause(flow, self.begun[flow as usize]), flow));
     }
 }

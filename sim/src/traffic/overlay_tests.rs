@@ -178,6 +178,23 @@ fn for_span__keeps_what_a_run_sees() {
     }
 }
 
+/// What starts at either end of the span is kept, to the nanosecond.
+#[test]
+fn for_span__keeps_what_starts_at_its_ends() {
+    let at = |ns| {
+        let middle = Connection { start: Time(ns), ..connection(0, 1, 100) };
+        Traffic::from_connections(vec![connection(0, 0, 100), middle, connection(9000, 2, 100)])
+    };
+    let span_of = |ns, seed| Overlay::for_span(&at(ns), None, RATE, 1000, (seed, 0), Dur(1000)).unwrap();
+    let offset_of = |seed| span_of(1_000_000_000, seed).window_offset(seed, 0).0;
+    let seed = (0..).find(|&seed| (1_000_000_000..8_000_000_000).contains(&offset_of(seed))).unwrap();
+    let offset = offset_of(seed);
+    for (ns, is_kept) in [(offset - 1, false), (offset, true), (offset + 1000, true), (offset + 1001, false)]
+    {
+        assert_eq!(span_of(ns, seed).arrivals().len(), usize::from(is_kept), "{ns} from {offset}");
+    }
+}
+
 proptest! {
     #[test]
     fn from__is_endless_ordered_and_unique(load in 0.01f64..2.0, offset in 0u64..400_000_000_000, seed: u64) {

@@ -119,6 +119,21 @@ fn ftp__period_is_kept() {
     );
 }
 
+/// With `skip`, files of one user do not overlap, and each starts on time: 4 Mb/s for 8 users with 0.8 Mb/s each.
+#[test]
+fn ftp__skips_periods_of_unfinished_files() {
+    let params = json!({"users": 8, "mean_bytes": 500_000, "shape": 0, "period_s": 5, "start_spread_s": 0, "skip": true});
+    let result = alone("ftp", params);
+    assert_eq!(result.load.achieved, None);
+    let mut transfers = result.outcome.transfers;
+    transfers.sort_unstable_by_key(|one| (one.client, one.start));
+    assert!(transfers.len() < 32, "{}", transfers.len());
+    for pair in transfers.windows(2).filter(|pair| pair[0].client == pair[1].client) {
+        assert!(pair[0].end <= pair[1].start);
+        assert_eq!(pair[1].start.0 % 5_000_000_000, 0);
+    }
+}
+
 /// What flows without end deliver adds up to the goodput of each direction.
 #[test]
 fn ftp__long_lived_flows_fill_both_directions() {

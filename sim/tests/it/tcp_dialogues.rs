@@ -245,6 +245,22 @@ fn idle__restarts_from_the_initial_window() {
     assert_eq!(talk.write(40).len(), 10);
 }
 
+/// A sender that waits for acknowledgements is not idle, however long it takes.
+#[test]
+fn idle__needs_everything_acknowledged() {
+    let mut talk = newreno();
+    talk.write(20);
+    talk.wait(100);
+    for next in [2, 4, 6, 8, 10, 12, 14, 16, 18] {
+        talk.ack(next);
+    }
+    let before = talk.sender.cwnd();
+    assert!(before > 15.0, "{before}");
+    talk.wait(5000);
+    talk.write(1);
+    assert_eq!(talk.sender.cwnd(), before);
+}
+
 /// RFC 5681 section 4.1: the restart window is min(IW, cwnd), so an idle period never opens a window.
 #[test]
 fn idle__does_not_open_a_window_below_the_initial_window() {

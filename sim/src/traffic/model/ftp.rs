@@ -2,7 +2,7 @@
 //!
 //! Defaults are Noureddine & Tobagi's (section II): sizes Pareto of shape 1.2 and mean 200 kB, pauses
 //! exponential of mean 2 s. With `period_s` a file begins every period, even if the previous one is
-//! unfinished, as Guo & Matta's foreground flows do.
+//! unfinished, as Guo & Matta's foreground flows do, or not then, with `skip`.
 
 use super::cdf::Cdf;
 use super::check::{self, FlowDirection};
@@ -35,6 +35,8 @@ pub struct Ftp {
     pub off_s: f64,
     /// Interval at which files begin, s, even if the previous one is unfinished; 0 is off.
     pub period_s: f64,
+    /// With a period: a file that would begin while the previous one is unfinished is left out.
+    pub skip: bool,
     /// One file without end; it is not a transfer but a flow whose goodput is noted.
     pub endless: bool,
     /// Users begin evenly at random within this time, s.
@@ -57,6 +59,7 @@ impl Default for Ftp {
             sizes_unit_bytes: 1.0,
             off_s: 2.0,
             period_s: 0.0,
+            skip: false,
             endless: false,
             start_spread_s: 2.0,
             first_host: 0,
@@ -85,6 +88,9 @@ impl Ftp {
             let allowed = "from 1.001 to 100, or 0 for files of one size";
             return Err(Error::field("shape", self.shape, allowed));
         }
+        if self.skip && self.period_s == 0.0 {
+            return Err(Error::field("skip", true, "false without period_s"));
+        }
         if !self.sizes.is_empty() {
             self.table = Some(Arc::new(Cdf::read(&self.sizes, self.sizes_unit_bytes)?));
         }
@@ -103,11 +109,11 @@ impl Ftp {
     }
 
     /// Returns the load on `rate_bps` in one direction, if it does not depend on the network: with
-    /// `period_s`.
+    /// `period_s`, and without `skip`.
     pub fn offered_load(&self, rate_bps: f64, mss: u32) -> Option<f64> {
         let wire = self.mean_bytes() * (1.0 + HEADER_BYTES as f64 / f64::from(mss.max(1)));
         let per_s = f64::from(self.users) / self.period_s;
-        (self.period_s > 0.0 && !self.endless).then(|| wire * 8.0 * per_s / rate_bps)
+        (self.period_s > 0.0 && !self.skip && !self.endless).then(|| wire * 8.0 * per_s / rate_bps)
     }
 
     /// Returns the mean size after the cap: of a Pareto distribution from m on, ∫ of the share of larger
