@@ -83,7 +83,7 @@ class Paper:
     def offered(self) -> str:
         """Returns what there is as options, such as `--table 3, 4; --figure 6; --claim S1 to S25`."""
         definition = self.definition
-        kinds = [(kind, [one.number for one in items]) for kind, items in
+        kinds = [(kind, dict.fromkeys(one.number for one in items)) for kind, items in
                  (("table", definition.tables), ("figure", definition.figures))]  # fmt: skip
         given = [f"--{kind} {', '.join(numbers)}" for kind, numbers in kinds if numbers]
         ids = list(dict.fromkeys(claim.id for claim in definition.claims))

@@ -132,13 +132,22 @@ def short() -> paper.Paper:
     return own
 
 
+@pytest.mark.filterwarnings("ignore:divide by zero")  # so short a run may lose nothing
 def test_table_1__has_a_row_for_each_load_and_scheme() -> None:
     parts = list(short().reproduce(Wanted(table="1"), Options(seeds=2)))
-    (table,) = [part for part in parts if isinstance(part, Table)]
+    table, drops, connections = [part for part in parts if isinstance(part, Table)]
     assert [tuple(row[:2]) for row in table.rows] == [
         (load, scheme) for load in ("6", "10", "14") for scheme in ("DT", "RED", "LFP")
     ]
     assert [row[2] for row in table.rows[:3]] == ["17.8 %", "18.1 %", "17.8 %"]
+    assert [row[4] for row in drops.rows[:3]] == ["0.12 %", "1.56 %", "0.16 %"]
+    assert [row[1] for row in connections.rows] == ["3.22", "4.81", "6.91"]
+
+
+def test_offered__names_table_1_once() -> None:
+    assert (
+        paper.find("lfp").offered().startswith("--table 1; --figure 2, 5, 6, 7, 8, 9, 10; --claim L1 to L10")
+    )
 
 
 def test_l9__the_first_packets_are_green_in_every_run() -> None:
