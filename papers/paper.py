@@ -257,6 +257,15 @@ def table_part(evaluator: Evaluator, table: TableItem) -> Table:
     )
 
 
+def known_places(estimates: Sequence[Estimate], everywhere: bool) -> list[int]:
+    """Returns the places of the estimates that have a mean, or (`everywhere`) that all replications have.
+
+    A quantile that only some replications have, because in others too much did not end, would be too small.
+    """
+    most = max((one.count for one in estimates), default=0) if everywhere else 1
+    return [place for place, one in enumerate(estimates) if one.count >= max(1, most)]
+
+
 def curve(
     evaluator: Evaluator, item: FigureItem, panel: Panel, name: str
 ) -> tuple[str, list[float], list[Estimate], list[tuple[float, float]], list[float]]:
@@ -279,7 +288,7 @@ def curve(
             x = list(np.arange(len(y)) / len(y))
         if panel.beside:
             beside = list(evaluator.values(beside_value(panel), item.grid, points[0]).mean(axis=0))
-    known = [place for place, one in enumerate(y) if one.mean == one.mean]
+    known = known_places(y, everywhere=panel.kind != "lines")
     return (
         name,
         [x[place] for place in known],

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mousehole.errors import MouseholeError
-from mousehole.statistics import Estimate
+from mousehole.statistics import Estimate, t_interval
 from scipy import stats
 
 from papers import __main__ as json_command
@@ -568,6 +568,12 @@ def test_curve__published_points_may_stand_by_label_of_the_axis(folder: Path, mo
     by_label = replace(panel, published="table_1.{rate}.used")
     assert paper.curve(made, figure, by_label, "large")[3] == [(1.0, 0.5), (2.0, 0.2), (2.0, 0.3)]
     assert paper.curve(made, figure, replace(panel, published=""), "large")[3] == []
+
+
+def test_known_places__leave_out_quantiles_that_some_replications_lack() -> None:
+    estimates = [t_interval(values) for values in ([1.0, 2.0], [3.0, inf], [nan, nan])]
+    assert paper.known_places(estimates, everywhere=True) == [0]
+    assert paper.known_places(estimates, everywhere=False) == [0, 1]
 
 
 def test_draw__refuses_to_lose_a_curve(tmp_path: Path) -> None:
