@@ -101,19 +101,26 @@ impl Row<'_> {
     fn schemes(&self) -> Option<[String; 2]> {
         let wq = self.number("wq");
         let (ns2, policy) = match self.text("q") {
-            "RED" => (self.red("ns2-red", ""), self.red("red", ",guard=2")),
+            "RED" => (self.red("ns2-red", ""), self.red("red", ",guard=2,mean=1000B")),
             // One precedence: all packets are OUT.
-            "REDds" => (format!("ns2-sfd(mode=decoupled,{})", self.line("out_")), self.red("red", "")),
-            "RIOds" => (format!("ns2-sfd(mode=coupled,wq={wq})"), format!("sfd(mode=coupled,wq={wq})")),
-            "RIOdsD" => (format!("ns2-sfd(mode=decoupled,wq={wq})"), format!("sfd(mode=decoupled,wq={wq})")),
+            "REDds" => {
+                (format!("ns2-sfd(mode=decoupled,{})", self.line("out_")), self.red("red", ",mean=1000B"))
+            }
+            "RIOds" => (format!("ns2-sfd(mode=coupled,wq={wq})"), self.sfd("coupled", &format!("wq={wq}"))),
+            "RIOdsD" => (format!("ns2-sfd(mode=decoupled,wq={wq})"), self.sfd("decoupled", &format!("wq={wq}"))),
             "RIO" => {
                 let how = format!("wq={wq},gentle={},wait={}", self.is_on("gentle"), self.is_on("wait"));
-                (format!("ns2-rio({how})"), format!("sfd(mode=coupled,{how})"))
+                (format!("ns2-rio({how})"), self.sfd("coupled", &how))
             }
-            "WREDds" => (format!("ns2-sfd(mode=total,wq={wq})"), format!("sfd(mode=total,wq={wq})")),
+            "WREDds" => (format!("ns2-sfd(mode=total,wq={wq})"), self.sfd("total", &format!("wq={wq}"))),
             _ => return None,
         };
         Some([ns2, policy])
+    }
+
+    /// Returns SFD with the thresholds of its Table 1 in packets, whatever the buffer.
+    fn sfd(&self, mode: &str, how: &str) -> String {
+        format!("sfd(mode={mode},in_min=10,in_max=30,out_min=8,out_max=24,mean=1000B,{how})")
     }
 
     fn line(&self, prefix: &str) -> String {

@@ -203,26 +203,20 @@ fn full(scheme: &str) -> Scenario {
     scenario
 }
 
-/// Under overload the link never rests: what it sends in the window is its capacity. One scheme is held to less, and
-/// has a test of its own.
+/// Under overload the link never rests: what it sends in the window is its capacity.
 #[test]
 fn laws__a_backlogged_link_works_all_the_time() {
-    for scheme in SCHEMES.into_iter().filter(|scheme| !scheme.starts_with("ared")) {
+    for scheme in SCHEMES {
         let used = play(&full(scheme)).outcome.queues[0].utilisation();
         assert!((0.97..=1.0005).contains(&used), "{scheme}: {used}");
     }
 }
 
-/// Adaptive RED keeps the queue at the middle of its thresholds, here 5 and 15 packets, and under forty bursty flows a
-/// queue that short runs empty now and then. How often is a band around what came out; that the short target is the
-/// reason is the test: with one twice as long the link does not rest.
+/// Adaptive RED keeps the queue at the middle of its thresholds, here 5 and 15 packets, without the link resting.
 #[test]
-fn laws__adaptive_red_idles_because_its_queue_is_short() {
+fn laws__adaptive_red_keeps_its_short_queue() {
     let short = &play(&full("ared")).outcome.queues[0];
     assert!((9.0..12.0).contains(&short.mean_packets()), "{} packets wait", short.mean_packets());
-    assert!((0.88..0.97).contains(&short.utilisation()), "{}", short.utilisation());
-    let longer = play(&full("ared(delay=40ms)")).outcome.queues[0].utilisation();
-    assert!((0.97..=1.0005).contains(&longer), "{longer}");
 }
 
 /// How a scheme's queue may change the order of packets.

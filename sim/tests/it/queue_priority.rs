@@ -190,7 +190,8 @@ proptest! {
 }
 
 fn reds(count: usize) -> Vec<(Buffer, Policy)> {
-    let params = params("red", &[("min", "3"), ("max", "9"), ("wq", "0.02")], RATE.0 as f64);
+    let params =
+        params("red", &[("min", "3"), ("max", "9"), ("wq", "0.02"), ("mean", "1000B")], RATE.0 as f64);
     let policy = Policy::Dropper(Box::new(Dropper::new(params)));
     (0..count).map(|_| (Buffer::Packets(50), policy.clone())).collect()
 }

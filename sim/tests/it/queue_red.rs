@@ -51,12 +51,12 @@ fn assert_averages(scheme: &str, table: &str, slow: bool) {
 fn averages__equal_ns2_on_both_paths() {
     let two = "in_min=1000,in_max=2000,out_min=1000,out_max=2000";
     for slow in [false, true] {
-        assert_averages("red(min=1000,max=2000,maxp=0.02)", "RED", slow);
-        assert_averages(&format!("sfd(mode=coupled,{two})"), "RIOC", slow);
-        assert_averages(&format!("sfd(mode=decoupled,{two})"), "RIOD", slow);
+        assert_averages("red(min=1000,max=2000,maxp=0.02,wq=0.02,mean=1000B)", "RED", slow);
+        assert_averages(&format!("sfd(mode=coupled,mean=1000B,{two})"), "RIOC", slow);
+        assert_averages(&format!("sfd(mode=decoupled,mean=1000B,{two})"), "RIOD", slow);
         // One precedence for both classes is one queue for all.
-        assert_averages(&format!("sfd(mode=total,{two})"), "REDds", slow);
-        assert_averages("red(min=1000,max=2000,unit=bytes)", "REDqib", slow);
+        assert_averages(&format!("sfd(mode=total,mean=1000B,{two})"), "REDds", slow);
+        assert_averages("red(min=1000,max=2000,wq=0.02,unit=bytes,mean=1000B)", "REDqib", slow);
     }
 }
 
@@ -79,7 +79,7 @@ fn averages__of_ns2s_own_queues_equal_ns2_on_both_paths() {
 fn averages__do_not_decay_while_the_link_is_busy() {
     for slow in [false, true] {
         // A packet takes 8 ms, a slot of idle time too.
-        let mut hop = hop("red(min=1000,max=2000,wq=0.5)", Rate(1_000_000), 100, slow);
+        let mut hop = hop("red(min=1000,max=2000,wq=0.5,mean=1000B)", Rate(1_000_000), 100, slow);
         let arrivals_ms = [(0, 0.0), (0, 0.0), (0, 0.5), (17, 0.25), (50, 0.25 * 0.25 * 0.5)];
         for (at_ms, expected) in arrivals_ms {
             hop.arrive(packet(0, 0, 1000), Time(at_ms * 1_000_000));
