@@ -49,8 +49,9 @@ STEPS = (
          "--heatmap", "heat.png", *QUICK],
         ["Transfers ≤ 15 kB", "rio-ps"],
     ),
-    Step(["paper"], ["rio-ps", "--table 3, 4"]),
-    Step(["paper", "rio-ps", "--figure", "2", "--seeds", "1"], ["Published:", "rio-ps-figure-2.png"]),
+    Step(["paper", "list"], ["rio-ps ", "--claim M-1 to M-15"]),
+    Step(["paper", "sfd", "--claim", "S1"], ["S1", "agrees", "90.7 %"]),
+    Step(["paper", "rio-ps", "--figure", "2", "--seeds", "1"], ["M-4", "rio-ps-figure-2.png"]),
     Step(["policy", "new", "my-marker"], ["my-marker.h"]),
     Step(["policy", "check", "my-marker.h", "--no-kernel", "--records", "5000"], ["passed"]),
     Step(
