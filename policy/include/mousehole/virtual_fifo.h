@@ -23,7 +23,8 @@
  * A ring holds the start of each of the last packets, and how many packets and bytes of each colour had been admitted
  * up to and including it. Starts rise, so a binary search finds the last packet that has started, in as many steps as
  * the ring's length has bits: there is nothing to drain, and every call takes constant time. The steps have no
- * branches, so that the kernel's verifier walks one path.
+ * branches, so that the kernel's verifier walks one path. Each arrival follows about one departure, so that first a few
+ * packets are looked at, from the oldest that waited on, and all are searched only where these have all started.
  *
  * For an arrival, the caller
  *   1. settles the FIFO at the present time and learns which colours have departed since the last time,
