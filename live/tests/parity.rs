@@ -218,7 +218,7 @@ impl Kernel {
             .with_dscp([KEEP_DSCP; 3]);
         config.first.action.priority = [PRIORITY, PRIORITY + 1, PRIORITY + 2];
         let mut kernel = Kernel {
-            harness: Harness::load(object, 16_384, &config),
+            harness: Harness::load(object, 1024, &config),
             state: parts.marker.as_ref().map_or(State::new(0), |params| params.policy().new_state()),
             marker: parts.marker.clone(),
             dropper: parts.dropper.clone(),
