@@ -99,7 +99,7 @@ bpf-compile: ## compile every policy header with gcc and with clang for the eBPF
 bpf-parity: ## as root: the policies in the kernel against the native build, record by record
 	@CARGO=$(CARGO) live/check/bpf-parity.sh
 
-bench-live: ## as root: ns per packet of the programs in the kernel, above one that parses and counts only
+bench-live: ## as root: ns per packet of the programs in the kernel, and CPU time beside nft's rule for the same
 	@$(CARGO) run --quiet --locked -p mousehole-live --example bench_live
 
 msrv: $(VENV)/.requirements ## check the workspace with the oldest compiler it promises (rust-version in Cargo.toml)

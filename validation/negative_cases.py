@@ -144,4 +144,22 @@ does not rely on what senders report.
         ),
         "columns": (("cheat", "response_mean_s"), ("web", "response_mean_s")),
     },
+    {
+        "title": "A sender in 700 short pieces, and a budget",
+        "words": """
+The worst that a sender can do to a scheme that prefers the first bytes of a flow: to send nothing else. First
+the user fetches 10 MB every minute honestly; then in 700 simultaneous pieces, each below SFD's threshold. The
+gain of SFD's web transfers is gone then. A budget brings it back: the `policer` behind the marker leaves each
+user 5 % of the link for green packets, with a burst of 15 kB, and what exceeds that becomes red. While all are
+honest it costs web transfers nothing. CAKE, which divides the link by hosts, keeps a part of its gain.
+`mousehole-live` takes the same scheme, and the kernel holds users to the budget by the same header
+(`live/tests/test_flood.py`).
+""",
+        "commands": tuple(
+            f'examples/negatives/{name}.toml --schemes "droptail,sfd|multi-red(mode=coupled),'
+            'sfd|policer(high_rate=5%,med_rate=100%,burst=15kB)|multi-red(mode=coupled),cake"'
+            for name in ("gaming-honest", "splitter")
+        ),
+        "columns": (("web", "response_mean_s"), ("cheat", "response_mean_s")),
+    },
 ]

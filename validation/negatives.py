@@ -124,6 +124,8 @@ def value_text(what: str, value: float | None) -> str:
         return f"{value / 1e6:.3g} Mb/s"
     if what == "loss_share":
         return f"{100 * value:.2g} %"
+    if value >= 1000:
+        return f"{value:.0f} s"
     return f"{1000 * value:.3g} ms" if value < 1 else f"{value:.3g} s"
 
 

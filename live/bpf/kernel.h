@@ -10,7 +10,8 @@
 #include "mousehole/base.h"
 
 #define ML_SECTION(name_) __attribute__((section(name_), used))
-#define ML_INLINE static inline __attribute__((always_inline))
+/* A function that is compiled into its callers; a program may have none. */
+#define ML_INLINE static inline __attribute__((always_inline, unused))
 
 /* Byte order: the machine's words in the network's order. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -86,18 +87,14 @@ struct bpf_tcp_sock {
 	u32 sacked_out;
 };
 
-struct bpf_spin_lock {
-	u32 value;
-};
-
 /* What a program returns: go on with the next program, and send, unless one drops. */
 enum { ML_NEXT = -1, ML_DROP = 2 };
 
 /* Types of maps. */
 enum { ML_ARRAY = 2, ML_PERCPU_ARRAY = 6, ML_LRU_HASH = 9, ML_RINGBUF = 27 };
 
-/* Flags of an update: create only. */
-enum { ML_NOEXIST = 1 };
+/* Flags of an update: create only. Flags of a map: its values begin at a page's border. */
+enum { ML_NOEXIST = 1, ML_MMAPABLE = 1 << 10 };
 
 static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
 static long (*const bpf_map_update_elem)(void *map, const void *key, const void *value, u64 flags) = (void *)2;
@@ -108,11 +105,11 @@ static long (*const bpf_skb_store_bytes)(struct __sk_buff *skb, u32 offset, cons
 static long (*const bpf_l3_csum_replace)(struct __sk_buff *skb, u32 offset, u64 from, u64 to,
 					 u64 flags) = (void *)10;
 static long (*const bpf_skb_pull_data)(struct __sk_buff *skb, u32 bytes) = (void *)39;
-static void (*const bpf_spin_lock)(struct bpf_spin_lock *lock) = (void *)93;
-static void (*const bpf_spin_unlock)(struct bpf_spin_lock *lock) = (void *)94;
-static struct bpf_sock *(*const bpf_sk_fullsock)(struct bpf_sock *socket) = (void *)95;
 static struct bpf_tcp_sock *(*const bpf_tcp_sock)(struct bpf_sock *socket) = (void *)96;
+static u64 (*const bpf_jiffies64)(void) = (void *)118;
 static long (*const bpf_ringbuf_output)(void *ring, const void *data, u64 bytes, u64 flags) = (void *)130;
 static u64 (*const bpf_ktime_get_coarse_ns)(void) = (void *)160;
+static long (*const bpf_loop)(u32 times, long (*step)(u64 number, void *context), void *context,
+			      u64 flags) = (void *)181;
 
 #endif

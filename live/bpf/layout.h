@@ -23,7 +23,7 @@ struct ml_key {
 /* Why a packet was dropped. */
 enum { ML_EARLY = 0, ML_FORCED = 1, ML_FULL = 2, ML_POLICED = 3, ML_DROP_REASONS = 4 };
 
-/* A flow's account. The policy's own state follows it in the table's entry. */
+/* A flow's account. In the table's entry it follows the key, and the policy's own state follows it. */
 struct ml_flow {
 	u32 colour;         /* of its last packet */
 	u32 already_marked; /* packets whose DSCP was left alone because somebody had set it */
@@ -34,6 +34,7 @@ struct ml_flow {
 	u32 colour_packets[MH_COLOURS]; /* the same by colour */
 	u32 dropped[ML_DROP_REASONS];   /* packets on the wire */
 	u32 ce_marked;
+	u32 lock; /* 1 while a CPU decides on one of its packets */
 };
 
 struct ml_count {
@@ -67,6 +68,9 @@ struct ml_action {
 
 #define ML_KEEP_DSCP 255
 
+/* Entries of a bucket of the table of flows, a power of two. */
+#define ML_BUCKET 8
+
 /* One of the two sets of settings; the policies' parameters follow. */
 struct ml_settings {
 	u32 shadow; /* decide and count, change nothing */
@@ -77,10 +81,14 @@ struct ml_settings {
 	struct ml_action action;
 };
 
-/* Which settings are in force: written by `tune`. */
+/* Words of the key by which flows are spread over their table. */
+enum { ML_HASH_WORDS = sizeof(struct ml_key) / 4 };
+
+/* Which settings are in force, written by `tune`, and how the table of flows is searched. */
 struct ml_control {
-	u32 active; /* 0 or 1 */
-	u32 reserved;
+	u32 active;              /* 0 or 1 */
+	u32 buckets;             /* of the table */
+	u32 hash[ML_HASH_WORDS]; /* random, so that nobody can choose flows that meet at one place */
 };
 
 /* Which published part of a policy's state is in force: written by the agent. */

@@ -11,20 +11,24 @@
  *   ML_MARKER_SHARES                1: packets of several flows share a part of the marker's state
  *   ML_MARKER_PUBLISHES             1: the agent writes a part of it that packets read
  *   ML_MARKER_RESTARTS              1: the agent learns of flows that end when they start anew
+ *   ML_MARKER_DRAWS, ML_USER_DRAWS, ML_DROPPER_DRAWS    1: the policy says whether it reads random numbers
  *   ML_DROPPER_TRACKS               1: the drop policy wants to know of departures
  *   ML_DROPPER_SEES_FULL            1: it is asked also when the buffer is full
  *
  * A packet's view and backlog lie in a map of the CPU and not on the stack: the verifier forgets what lies in a map,
  * so that paths through the program meet again, and it walks a tenth of the instructions.
  *
- * Each policy gets a random number of its own, so that what one draws tells nothing of what another does.
+ * Each policy that reads one gets a random number of its own, so that what one draws tells nothing of what another does.
  *
  * Two more definitions are for tests and measurements. ML_REPLAY: time and random numbers are those that the packet's
  * context brings (tstamp, mark, cb[0], cb[1]). ML_COUNT_ONLY: parse and count, nothing else.
  *
- * One lock guards a decision: one of many that flows are spread over, or, where packets of several flows share a
- * state or a queue, that of the shared state. (An entry of an LRU table cannot hold a lock.) Clock and random numbers
- * are read before.
+ * One lock guards a decision: that of the flow's entry, or, where packets of several flows share a state or a queue,
+ * that of the shared state. Clock and random numbers are read before.
+ *
+ * A call of a helper costs about as much as all of a marker's arithmetic. So the table of flows is an array that is
+ * searched here (table.h), a flow's lock is a word of its entry, and clock and random numbers are asked for only where
+ * a policy reads them.
  */
 #include "layout.h"
 
@@ -57,25 +61,42 @@
 #define ML_JOIN3(a, b, c) ML_PASTE3(a, b, c)
 
 /* Where time and random numbers come from. A queue needs ns. Elsewhere a tick of the kernel is fine enough, for idle
- * times, at a third of the cost. */
+ * times; the clock is then read once in a tick. */
 #ifdef ML_REPLAY
-#define ML_NOW(skb_) ((skb_)->tstamp)
+#define ML_NOW(skb_, scratch_) ((skb_)->tstamp)
 #define ML_MARKER_RANDOM(skb_) ((skb_)->mark)
 #define ML_USER_RANDOM(skb_) ((skb_)->cb[1])
 #define ML_QUEUE_RANDOM(skb_) ((skb_)->cb[0])
 #else
 #if ML_QUEUE
-#define ML_NOW(skb_) bpf_ktime_get_ns()
+#define ML_NOW(skb_, scratch_) bpf_ktime_get_ns()
 #else
-#define ML_NOW(skb_) bpf_ktime_get_coarse_ns()
+#define ML_NOW(skb_, scratch_) ml_coarse_now(scratch_)
 #endif
-#define ML_MARKER_RANDOM(skb_) bpf_get_prandom_u32()
-#define ML_USER_RANDOM(skb_) bpf_get_prandom_u32()
-#define ML_QUEUE_RANDOM(skb_) bpf_get_prandom_u32()
+#define ML_MARKER_RANDOM(skb_) ml_random(scratch)
+#define ML_USER_RANDOM(skb_) ml_random(scratch)
+#define ML_QUEUE_RANDOM(skb_) ml_random(scratch)
 #endif
 
 #ifndef ML_DROPPER_SEES_FULL
 #define ML_DROPPER_SEES_FULL 0
+#endif
+
+/* Whether a policy reads its random number, with these parameters; one that does not say so always may. */
+#if ML_MARKER_DRAWS
+#define ML_MARKER_READS_RANDOM(all_) ML_JOIN3(mh_, ML_MARKER, _draws)(&(all_)->marker)
+#else
+#define ML_MARKER_READS_RANDOM(all_) 1
+#endif
+#if ML_USER_DRAWS
+#define ML_USER_READS_RANDOM(all_) ML_JOIN3(mh_, ML_USER, _draws)(&(all_)->user)
+#else
+#define ML_USER_READS_RANDOM(all_) 1
+#endif
+#if ML_DROPPER_DRAWS
+#define ML_DROPPER_READS_RANDOM(all_) ML_JOIN3(mh_, ML_DROPPER, _draws)(&(all_)->dropper)
+#else
+#define ML_DROPPER_READS_RANDOM(all_) 1
 #endif
 
 /* Whether packets of several flows share a state or a queue. */
@@ -87,6 +108,7 @@
 
 /* An entry of the table of flows, and of that of users. */
 struct ml_entry {
+	struct ml_key key;
 	struct ml_flow flow;
 #ifdef ML_MARKER
 	ML_JOIN3(ml_flow_, ML_MARKER, ) policy __attribute__((aligned(8)));
@@ -119,7 +141,7 @@ struct ml_all_settings {
 
 /* What all packets share. */
 struct ml_state {
-	struct bpf_spin_lock lock;
+	u32 lock; /* 1 while a CPU decides */
 	u32 reserved;
 #if ML_MARKER_SHARES
 	ML_JOIN3(ml_state_, ML_MARKER, ) marker __attribute__((aligned(8)));
@@ -150,6 +172,11 @@ struct ml_scratch {
 	struct ml_packet packet;
 	struct ml_decision decision;
 	u32 keeps_mark; /* whether the marks of others are respected */
+	u32 random[3];  /* of the marker, the marker of users, and the dropper */
+	u32 reserved;
+	u64 tick;       /* in which the clock was last read */
+	u64 now_ns;     /* what it said */
+	u64 generator;  /* of random numbers; 0 before the first */
 #if defined(ML_MARKER) && !ML_MARKER_SHARES
 	ML_JOIN3(ml_state_, ML_MARKER, ) marker __attribute__((aligned(8)));
 #endif
@@ -161,15 +188,9 @@ struct ml_scratch {
 	struct mh_backlog backlog;
 	struct mh_virtual_fifo_departures departures;
 #endif
-	u64 zero[(sizeof(struct ml_entry) + sizeof(struct ml_user)) / 8]; /* a fresh entry of either table */
-};
-
-/* Locks that flows are spread over. */
-#define ML_LOCKS 256
-
-struct ml_lock {
-	struct bpf_spin_lock lock;
-	u32 reserved[15]; /* a cache line each */
+#ifdef ML_USER
+	struct ml_user fresh_user;
+#endif
 };
 
 #define ML_MAP(name_, type_, key_t, value_t, entries_)                                                               \
@@ -180,8 +201,14 @@ struct ml_lock {
 		value_t *value;                                                                                      \
 	} name_ ML_SECTION(".maps")
 
-/* User space sets the sizes of both tables. */
-ML_MAP(ml_flows, ML_LRU_HASH, struct ml_key, struct ml_entry, 1024);
+/* User space sets the sizes of both tables. That of flows begins at a page's border. */
+struct {
+	int (*type)[ML_ARRAY];
+	int (*max_entries)[1024];
+	int (*map_flags)[ML_MMAPABLE];
+	u32 *key;
+	struct ml_entry *value;
+} ml_flows ML_SECTION(".maps");
 #ifdef ML_USER
 ML_MAP(ml_users, ML_LRU_HASH, struct ml_key, struct ml_user, 1024);
 #endif
@@ -198,7 +225,6 @@ struct {
 } ml_ended ML_SECTION(".maps");
 #endif
 ML_MAP(ml_state, ML_ARRAY, u32, struct ml_state, 1);
-ML_MAP(ml_locks, ML_ARRAY, u32, struct ml_lock, ML_LOCKS);
 ML_MAP(ml_counters, ML_PERCPU_ARRAY, u32, struct ml_counters, 1);
 ML_MAP(ml_scratch, ML_PERCPU_ARRAY, u32, struct ml_scratch, 1);
 
@@ -232,33 +258,71 @@ ML_INLINE void ml_count_kind(struct ml_counters *counters, const struct ml_packe
 		ml_count(&counters->super_packets, segments, bytes);
 }
 
+/* Returns the time of the tick that has begun last, ns. */
+ML_INLINE u64 ml_coarse_now(struct ml_scratch *scratch)
+{
+	u64 tick = bpf_jiffies64();
+
+	if (scratch->tick != tick) {
+		scratch->tick = tick;
+		scratch->now_ns = bpf_ktime_get_coarse_ns();
+	}
+	return scratch->now_ns;
+}
+
+/* Returns 32 random bits: SplitMix64 (Steele, Lea & Flood 2014), which the kernel's own generator seeds. */
+ML_INLINE u32 ml_random(struct ml_scratch *scratch)
+{
+	u64 value = scratch->generator;
+
+	if (!value)
+		value = (u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
+	value += 0x9e3779b97f4a7c15ULL;
+	scratch->generator = value;
+	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9ULL;
+	value = (value ^ value >> 27) * 0x94d049bb133111ebULL;
+	return (u32)(value >> 32);
+}
+
+/* How often a lock is tried at once, and then again. */
+enum { ML_TRIES = 16, ML_MORE_TRIES = 1 << 14 };
+
+ML_INLINE u32 ml_try(u32 *lock)
+{
+	return !__sync_val_compare_and_swap(lock, 0, 1);
+}
+
+/* Tries once more, for bpf_loop(). Returns 1 to end the loop. */
+static long ml_try_again(u64 number, void *lock)
+{
+	(void)number;
+	return ml_try(*(u32 **)lock);
+}
+
+/*
+ * Takes a lock, which is a word of a map. The kernel's own spin lock costs two calls and turns interrupts off and on.
+ * Nothing sleeps with the lock, so whoever holds it is done after few tries, unless its CPU has been taken away by a
+ * hypervisor, or this is an interrupt that sends a packet in the midst of another. Rather than wait without end, this
+ * packet then goes on without the lock.
+ */
+ML_INLINE void ml_lock(u32 *lock)
+{
+	u32 tries;
+
+	for (tries = 0; tries < ML_TRIES; tries++)
+		if (ml_try(lock))
+			return;
+	bpf_loop(ML_MORE_TRIES, ml_try_again, &lock, 0);
+}
+
+ML_INLINE void ml_unlock(u32 *lock)
+{
+	__sync_lock_test_and_set(lock, 0);
+}
+
 #ifdef ML_MARKER
-/* Returns the flow's entry, a fresh one for a new flow, or null where there is no room. */
-ML_INLINE struct ml_entry *ml_find_flow(struct ml_scratch *scratch, struct ml_counters *counters)
-{
-	const struct ml_key *key = &scratch->packet.key;
-	struct ml_entry *entry = bpf_map_lookup_elem(&ml_flows, key);
-
-	if (entry)
-		return entry;
-	if (!bpf_map_update_elem(&ml_flows, key, scratch->zero, ML_NOEXIST))
-		counters->new_flows++;
-	return bpf_map_lookup_elem(&ml_flows, key);
-}
+#include "table.h"
 #endif
-
-/* Returns the lock that guards a decision. */
-ML_INLINE struct bpf_spin_lock *ml_lock_of(struct ml_state *state, const struct ml_key *key)
-{
-	const u32 *word = (const u32 *)key;
-	u32 sum = word[3] ^ word[7] * 31 ^ word[8], index = (sum ^ sum >> 8 ^ sum >> 16 ^ sum >> 24) & (ML_LOCKS - 1);
-	struct ml_lock *found;
-
-	if (ML_SHARED)
-		return &state->lock;
-	found = bpf_map_lookup_elem(&ml_locks, &index);
-	return found ? &found->lock : 0;
-}
 
 #ifdef ML_USER
 /* Returns the user's entry, as ml_find_flow() does. Changes the packet's key. */
@@ -273,7 +337,7 @@ ML_INLINE struct ml_user *ml_find_user(struct ml_scratch *scratch, u32 is_destin
 	user = bpf_map_lookup_elem(&ml_users, key);
 	if (user)
 		return user;
-	bpf_map_update_elem(&ml_users, key, scratch->zero, ML_NOEXIST);
+	bpf_map_update_elem(&ml_users, key, &scratch->fresh_user, ML_NOEXIST);
 	return bpf_map_lookup_elem(&ml_users, key);
 }
 #endif
@@ -281,7 +345,7 @@ ML_INLINE struct ml_user *ml_find_user(struct ml_scratch *scratch, u32 is_destin
 #ifdef ML_MARKER
 /* Returns the marker's colour of a packet, or MH_DISCARD. `published` is what the agent told last. */
 ML_INLINE u32 ml_mark(const struct ml_all_settings *all, struct ml_state *state, struct ml_scratch *scratch,
-		      struct ml_entry *entry, const void *published, u64 now_ns, u32 random)
+		      struct ml_entry *entry, const void *published, u64 now_ns)
 {
 	const struct mh_view *view = &scratch->packet.view;
 #if ML_MARKER_SHARES
@@ -301,7 +365,7 @@ ML_INLINE u32 ml_mark(const struct ml_all_settings *all, struct ml_state *state,
 	if (scratch->has_ended)
 		scratch->ended = entry->policy;
 #endif
-	return ML_JOIN3(mh_, ML_MARKER, _packet)(&all->marker, &entry->policy, own, view, now_ns, random);
+	return ML_JOIN3(mh_, ML_MARKER, _packet)(&all->marker, &entry->policy, own, view, now_ns, scratch->random[0]);
 }
 #endif
 
@@ -316,9 +380,6 @@ ML_INLINE void ml_read_socket(struct __sk_buff *skb, struct mh_view *view)
 	struct bpf_sock *socket = skb->sk;
 	struct bpf_tcp_sock *tcp;
 
-	if (!socket)
-		return;
-	socket = bpf_sk_fullsock(socket);
 	if (!socket)
 		return;
 	tcp = bpf_tcp_sock(socket);
@@ -408,22 +469,21 @@ ML_INLINE void ml_settle(const struct ml_all_settings *all, struct ml_state *sta
 ML_INLINE void ml_admit_unseen(const struct ml_all_settings *all, struct ml_state *state, struct ml_scratch *scratch,
 			       u64 now_ns)
 {
-	bpf_spin_lock(&state->lock);
+	ml_lock(&state->lock);
 	ml_settle(all, state, scratch, now_ns);
 	mh_virtual_fifo_admit(&all->fifo, &state->fifo, &scratch->packet.view);
-	bpf_spin_unlock(&state->lock);
+	ml_unlock(&state->lock);
 }
 
 /* Decides whether the queue behind takes the packet. */
 ML_INLINE void ml_queue(const struct ml_all_settings *all, struct ml_state *state, struct ml_scratch *scratch,
-			u64 now_ns, u32 random)
+			u64 now_ns)
 {
 	const struct mh_view *view = &scratch->packet.view;
 	struct mh_backlog *backlog = &scratch->backlog;
 	struct ml_decision *decision = &scratch->decision;
 	u32 verdict;
 
-	(void)random;
 	ml_settle(all, state, scratch, now_ns);
 	decision->is_full = mh_is_full(&all->settings.limit, backlog, view->ip_bytes, view->segments) |
 			    mh_virtual_fifo_is_full(&state->fifo);
@@ -431,7 +491,7 @@ ML_INLINE void ml_queue(const struct ml_all_settings *all, struct ml_state *stat
 #ifdef ML_DROPPER
 	if (mh_is_asked(decision->is_full, ML_DROPPER_SEES_FULL))
 		decision->verdict = ML_JOIN3(mh_, ML_DROPPER, _packet)(&all->dropper, &state->dropper, view, backlog,
-								       state->fifo.settled_ns, random);
+								       state->fifo.settled_ns, scratch->random[2]);
 	ML_FORGET;
 #endif
 	verdict = decision->verdict;
@@ -467,45 +527,54 @@ ML_INLINE u32 ml_is_marked(const struct __sk_buff *skb, const struct ml_packet *
 	return packet->traffic_class >> 2 || (priority && skb->priority >> 16 == priority >> 16 && skb->priority & 0xffff);
 }
 
-/* Returns the settings in force; null where there are none. */
-ML_INLINE const struct ml_all_settings *ml_settings_in_force(void)
-{
-	u32 zero = 0, active;
-	struct ml_control *control = bpf_map_lookup_elem(&ml_control, &zero);
-
-	if (!control)
-		return 0;
-	active = control->active & 1;
-	return bpf_map_lookup_elem(&ml_settings, &active);
-}
-
 /*
  * Parses a frame into the CPU's scratch. Returns 0; 1 where a header lies beyond the frame's linear part; 2 where a map
  * is missing. A function of its own, with external linkage: the verifier walks it once by itself, and not once for each
  * path to what follows.
  */
-__attribute__((noinline)) int ml_parse_frame(struct __sk_buff *skb)
+__attribute__((noinline)) int ml_parse_frame(struct __sk_buff *skb, u32 link_header_bytes)
 {
 	u32 zero = 0;
-	const struct ml_all_settings *all = ml_settings_in_force();
 	struct ml_scratch *scratch = bpf_map_lookup_elem(&ml_scratch, &zero);
 
-	if (!all || !scratch)
+	if (!scratch)
 		return 2;
-	ml_parse(skb, &scratch->packet, all->settings.link_header_bytes);
+	ml_parse(skb, &scratch->packet, link_header_bytes);
 	return !!scratch->packet.is_short;
+}
+
+/*
+ * Draws the random numbers that the policies read. They lie in memory, where the verifier forgets whether they were
+ * drawn.
+ */
+ML_INLINE void ml_draw(struct __sk_buff *skb, const struct ml_all_settings *all, struct ml_scratch *scratch)
+{
+	(void)skb, (void)all, (void)scratch;
+#ifdef ML_MARKER
+	if (ML_MARKER_READS_RANDOM(all))
+		scratch->random[0] = ML_MARKER_RANDOM(skb);
+#endif
+#ifdef ML_USER
+	if (ML_USER_READS_RANDOM(all))
+		scratch->random[1] = ML_USER_RANDOM(skb);
+#endif
+#ifdef ML_DROPPER
+	if (ML_DROPPER_READS_RANDOM(all))
+		scratch->random[2] = ML_QUEUE_RANDOM(skb);
+#endif
+	ML_FORGET;
 }
 
 ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 {
-	u32 zero = 0, keeps_mark, marker_random = 0, user_random = 0, queue_random = 0, colour, changed, is_seen;
-	const struct ml_all_settings *all = ml_settings_in_force();
+	u32 zero = 0, active, keeps_mark, colour, changed, is_seen;
+	const struct ml_control *control = bpf_map_lookup_elem(&ml_control, &zero);
+	const struct ml_all_settings *all;
 	struct ml_counters *counters = bpf_map_lookup_elem(&ml_counters, &zero);
 	struct ml_scratch *scratch = bpf_map_lookup_elem(&ml_scratch, &zero);
 	struct ml_state *state = bpf_map_lookup_elem(&ml_state, &zero);
 	struct ml_decision *decision;
 	const struct ml_action *action;
-	struct bpf_spin_lock *lock;
 	struct ml_packet *packet;
 #ifdef ML_MARKER
 	struct ml_entry *entry;
@@ -514,16 +583,19 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 	struct ml_user *user;
 #endif
 	const void *published = 0;
+	u32 *lock;
 	u64 now_ns;
 
 	(void)published;
-	(void)marker_random;
-	(void)user_random;
-	(void)queue_random;
-	if (!all || !counters || !scratch || !state)
+	if (!control || !counters || !scratch || !state)
 		return ML_NEXT;
-	if (ml_parse_frame(skb) && !bpf_skb_pull_data(skb, (u32)mh_min(skb->len, ML_LOOKED_AT)))
-		ml_parse_frame(skb);
+	active = control->active & 1;
+	all = bpf_map_lookup_elem(&ml_settings, &active);
+	if (!all)
+		return ML_NEXT;
+	if (ml_parse_frame(skb, all->settings.link_header_bytes) &&
+	    !bpf_skb_pull_data(skb, (u32)mh_min(skb->len, ML_LOOKED_AT)))
+		ml_parse_frame(skb, all->settings.link_header_bytes);
 	action = &all->settings.action;
 	packet = &scratch->packet;
 	ml_count_kind(counters, packet);
@@ -537,26 +609,22 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 #ifdef ML_COUNT_ONLY
 	return ML_NEXT;
 #endif
-	now_ns = ML_NOW(skb);
+	now_ns = ML_NOW(skb, scratch);
+	ml_draw(skb, all, scratch);
 	is_seen = packet->kind < ML_IS_NOT_IP;
 #ifdef ML_MARKER
-	marker_random = ML_MARKER_RANDOM(skb);
-	entry = is_seen ? ml_find_flow(scratch, counters) : 0;
+	entry = is_seen ? ml_find_flow(control, &packet->key, counters, now_ns) : 0;
 	if (is_seen && !entry) {
 		counters->without_state++;
 		is_seen = 0;
 	}
 #endif
 #ifdef ML_USER
-	user_random = ML_USER_RANDOM(skb);
 	user = is_seen ? ml_find_user(scratch, all->settings.user_is_destination) : 0;
 	if (is_seen && !user) {
 		counters->without_state++;
 		is_seen = 0;
 	}
-#endif
-#ifdef ML_DROPPER
-	queue_random = ML_QUEUE_RANDOM(skb);
 #endif
 	if (!is_seen) {
 #if ML_QUEUE
@@ -578,12 +646,14 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 #if ML_MARKER_RESTARTS
 	scratch->has_ended = 0;
 #endif
-	lock = ml_lock_of(state, &packet->key);
-	if (!lock)
-		return ML_NEXT;
-	bpf_spin_lock(lock);
+#if ML_SHARED
+	lock = &state->lock;
+#else
+	lock = &entry->flow.lock;
+#endif
+	ml_lock(lock);
 #ifdef ML_MARKER
-	decision->colour = ml_mark(all, state, scratch, entry, published, now_ns, marker_random);
+	decision->colour = ml_mark(all, state, scratch, entry, published, now_ns);
 #endif
 #ifdef ML_USER
 	ML_FORGET;
@@ -593,7 +663,7 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 		 * comparisons with others, and the verifier does not see that an index is in range. */
 		ML_FORGET;
 		decision->colour = ML_JOIN3(mh_, ML_USER, _packet)(&all->user, &user->policy, &state->user,
-								  &packet->view, now_ns, user_random);
+								  &packet->view, now_ns, scratch->random[1]);
 		user->last_seen_ns = now_ns;
 	}
 #endif
@@ -604,7 +674,7 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 	scratch->keeps_mark = colour != MH_GREEN && !action->overrides && ml_is_marked(skb, packet, action->priority[colour]);
 #if ML_QUEUE
 	if (decision->colour <= MH_RED)
-		ml_queue(all, state, scratch, now_ns, queue_random);
+		ml_queue(all, state, scratch, now_ns);
 #endif
 	ML_FORGET;
 	colour = (u32)mh_min(packet->view.colour, MH_RED);
@@ -612,7 +682,7 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 #ifdef ML_MARKER
 	ml_account(&entry->flow, &packet->view, decision, keeps_mark, now_ns);
 #endif
-	bpf_spin_unlock(lock);
+	ml_unlock(lock);
 #if ML_MARKER_RESTARTS
 	if (scratch->has_ended)
 		bpf_ringbuf_output(&ml_ended, &scratch->ended, sizeof(scratch->ended), 0);

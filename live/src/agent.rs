@@ -9,8 +9,8 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{self, Place};
 use crate::kernel;
-use crate::layout::{Agent, Flow, Plain as _};
-use crate::observe::visit_all;
+use crate::layout::{Agent, Plain as _, STATE};
+use crate::observe::{account, visit_all};
 use crate::record::Record;
 use crate::request::Request;
 use crate::{stop, tc};
@@ -159,30 +159,34 @@ impl Sweeper {
     /// Forgets expired flows and counts the others by class.
     fn sweep(&mut self, now_ns: u64) -> Result<Counts> {
         let (mut counts, mut expired) = (Counts { flows: [0; 4] }, Vec::new());
-        visit_all(&self.flows, |key, value| {
-            let flow = self.flow_of(value);
+        visit_all(&self.flows, |index, entry| {
+            let flow = self.flow_of(entry);
             match self.policy.expired(&self.params, &flow, now_ns) {
-                true => expired.push(key.to_vec()),
+                true => expired.push(index),
                 false => self.policy.count(&self.params, &flow, &self.state, &mut counts),
             }
         })
         .map_err(|error| Failure::system("the table of flows cannot be read", &error))?;
-        for key in expired {
-            let Ok(Some(value)) = self.flows.lookup_and_delete(&key) else { continue };
-            let flow = self.flow_of(&value);
-            if self.policy.expired(&self.params, &flow, now_ns) {
+        let free = vec![0; self.flows.value_size() as usize];
+        for index in expired {
+            let index = index.to_ne_bytes();
+            let Ok(Some(entry)) = self.flows.lookup(&index, MapFlags::ANY) else { continue };
+            let flow = self.flow_of(&entry);
+            // It may have sent something since, or be another one now.
+            if account(&entry).packets > 0 && self.policy.expired(&self.params, &flow, now_ns) {
+                // A packet in this very moment would lose what it counted; its flow is new by it anyway.
+                self.flows
+                    .update(&index, &free, MapFlags::ANY)
+                    .map_err(|error| map_failure("ml_flows", &error))?;
                 self.policy.flow_end(&self.params, &flow, &mut self.state);
-            } else {
-                // It sent something since; there it stays.
-                let _ = self.flows.update(&key, &value, MapFlags::NO_EXIST);
             }
         }
         Ok(counts)
     }
 
-    /// Returns the policy's state in an entry of the table; the account stands before it.
+    /// Returns the policy's state in an entry of the table.
     fn flow_of(&self, entry: &[u8]) -> State {
-        State::from_bytes(&entry[size_of::<Flow>()..][..self.policy.sizes().1])
+        State::from_bytes(&entry[STATE..][..self.policy.sizes().1])
     }
 
     /// Writes what packets may read, beside what they read now, and lets them read that.

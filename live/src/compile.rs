@@ -23,6 +23,7 @@ impl Named {
             ("SHARES", shares),
             ("PUBLISHES", !published.is_empty()),
             ("RESTARTS", policy.offers(Function::Restarts)),
+            ("DRAWS", policy.says_whether_it_draws()),
             ("TRACKS", policy.tracks_departures()),
             ("READS_HINTS", policy.reads_hints()),
             ("SEES_FULL", policy.sees_full_buffers()),

@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::Place;
-use crate::layout::Plain;
+use crate::layout::{BUCKET, Control, Plain};
 use crate::record::Attachment;
 use crate::request::Attach;
 use libbpf_rs::{MapCore as _, MapFlags, Object, ObjectBuilder, PrintLevel, ProgramMut, set_print};
@@ -55,7 +55,7 @@ pub struct Maps<'a> {
     pub flows: u32,
 }
 
-/// Loads a program, and pins its maps.
+/// Loads a program, and pins its maps. Fresh maps say how the table of flows is searched, with random words of their own.
 ///
 /// # Errors
 /// A sentence when the kernel refuses it, with the last that its verifier said.
@@ -84,11 +84,16 @@ pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
                 .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
         }
     }
-    let mut object = open.load().map_err(|error| explain(&error, &refused))?;
+    let object = open.load().map_err(|error| explain(&error, &refused))?;
+    let mut loaded = Loaded { object, layout };
+    if !maps.reuse {
+        let control = Control { buckets: maps.flows / BUCKET, hash: random_words()?, active: 0 };
+        loaded.write("ml_control", 0, control.bytes())?;
+    }
     if let Some(place) = maps.place
         && !maps.reuse
     {
-        for mut map in object.maps_mut() {
+        for mut map in loaded.object.maps_mut() {
             let name = map.name().to_string_lossy().into_owned();
             if PINNED.contains(&name.as_str()) {
                 let path = place.map(&name);
@@ -97,7 +102,18 @@ pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
             }
         }
     }
-    Ok(Loaded { object, layout })
+    Ok(loaded)
+}
+
+/// Returns words that nobody can guess.
+fn random_words<const COUNT: usize>() -> Result<[u32; COUNT]> {
+    let mut words = [0; COUNT];
+    // SAFETY: the buffer has room for as many bytes as are asked for.
+    let done = unsafe { libc::getrandom(words.as_mut_ptr().cast(), size_of_val(&words), 0) };
+    match done as usize == size_of_val(&words) {
+        true => Ok(words),
+        false => Err(Failure::system("the kernel gives no random numbers", &io::Error::last_os_error())),
+    }
 }
 
 /// Returns which maps fit a program: a hash of the types of its object.

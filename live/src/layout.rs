@@ -12,6 +12,9 @@ pub const BYTES: u32 = 0;
 /// The other one.
 pub const PACKETS: u32 = 1;
 
+/// Entries of a bucket of the table of flows.
+pub const BUCKET: u32 = 8;
+
 /// Leaves the DSCP alone.
 pub const KEEP_DSCP: u8 = 255;
 
@@ -55,9 +58,14 @@ pub struct Flow {
     pub dropped: [u32; 4],
     /// Packets marked CE.
     pub ce_marked: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// 1 while a CPU decides on one of its packets.
+    pub lock: u32,
 }
+
+/// Where a flow's account stands in an entry of the table: behind its key.
+pub const ACCOUNT: usize = size_of::<Key>();
+/// Where the policy's own state stands: behind the account.
+pub const STATE: usize = ACCOUNT + size_of::<Flow>();
 
 /// `struct ml_count`.
 #[repr(C)]
@@ -154,8 +162,10 @@ pub struct Settings {
 pub struct Control {
     /// Which settings are in force.
     pub active: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Buckets of the table of flows.
+    pub buckets: u32,
+    /// Random words, by which flows are spread over the table.
+    pub hash: [u32; size_of::<Key>() / 4],
 }
 
 /// `struct ml_agent`.
@@ -291,7 +301,8 @@ mod tests {
                 packets,
                 colour_packets,
                 dropped,
-                ce_marked
+                ce_marked,
+                lock
             );
             same!(&btf, "ml_count", Count, packets, bytes);
             same!(
@@ -325,7 +336,7 @@ mod tests {
                 action
             );
             same!(&btf, "mh_limit", Limit, count, unit, reserved);
-            same!(&btf, "ml_control", Control, active, reserved);
+            same!(&btf, "ml_control", Control, active, buckets, hash);
             same!(&btf, "ml_agent", Agent, active, reserved, seen_ns);
         }
     }

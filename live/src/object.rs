@@ -10,10 +10,11 @@ use std::{env, fs};
 include!("compile.rs");
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
-const SOURCES: [(&str, &str); 4] = [
+const SOURCES: [(&str, &str); 5] = [
     ("kernel.h", include_str!("../bpf/kernel.h")),
     ("layout.h", include_str!("../bpf/layout.h")),
     ("parse.h", include_str!("../bpf/parse.h")),
+    ("table.h", include_str!("../bpf/table.h")),
     ("program.c", include_str!("../bpf/program.c")),
 ];
 
@@ -76,12 +77,12 @@ pub(crate) fn object(combination: &Combination, is_shipped: bool) -> Result<Cow<
     }
 }
 
-/// Returns the bytes of a key and an entry of the table of flows, by the object's own account of its types; `None` of an
+/// Returns the bytes of an entry of the table of flows, by the object's own account of its types; `None` of an
 /// object that has none.
 pub fn entry_bytes(bytes: &[u8]) -> Option<usize> {
     let mut open = libbpf_rs::ObjectBuilder::default().open_memory(bytes).ok()?;
     let map = open.maps_mut().find(|map| map.name() == "ml_flows")?;
-    Some((map.key_size() + map.value_size()) as usize)
+    Some(map.value_size() as usize)
 }
 
 fn compile(combination: &Combination, more: &[&str]) -> Result<Vec<u8>> {

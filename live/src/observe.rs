@@ -5,7 +5,7 @@ use crate::deployment::Deployment;
 use crate::device::{self, Device};
 use crate::error::{Failure, Result};
 use crate::home::{Place, places};
-use crate::layout::{Agent, Control, Counters, Flow, Key, Plain, Settings};
+use crate::layout::{ACCOUNT, Agent, Control, Counters, Flow, Key, Plain, Settings};
 use crate::record::Record;
 use crate::tc;
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
@@ -111,27 +111,31 @@ impl Observed {
     /// A sentence when the map is not there.
     pub fn visit_flows(&self, mut visit: impl FnMut(Entry)) -> Result<(u64, u64)> {
         let map = self.place.open_map("ml_flows")?;
-        let count =
-            visit_all(&map, |key, value| visit(Entry { key: Key::read(key), flow: Flow::read(value) }))
-                .map_err(|error| {
-                    Failure::system(format!("the flows of {} cannot be read", self.title()), &error)
-                })?;
+        let count = visit_all(&map, |_, entry| visit(Entry { key: Key::read(entry), flow: account(entry) }))
+            .map_err(|error| {
+                Failure::system(format!("the flows of {} cannot be read", self.title()), &error)
+            })?;
         Ok((count, u64::from(map.max_entries())))
     }
 }
 
-/// Hands every key and value of a hash table to `visit`; returns how many there were. libbpf-rs's own iterator ends at the
-/// first batch that is not full, but the kernel leaves one so wherever a bucket does not fit any more.
-pub(crate) fn visit_all(map: &MapHandle, mut visit: impl FnMut(&[u8], &[u8])) -> io::Result<u64> {
-    let (key_bytes, value_bytes) = (map.key_size() as usize, map.value_size() as usize);
-    let mut keys = vec![0; key_bytes * BATCH as usize];
+/// Returns the account in an entry of the table of flows; that of a free entry has no packets.
+pub(crate) fn account(entry: &[u8]) -> Flow {
+    Flow::read(&entry[ACCOUNT..])
+}
+
+/// Hands the number and the bytes of every entry of the table of flows that is not free to `visit`; returns how many there
+/// were.
+pub(crate) fn visit_all(map: &MapHandle, mut visit: impl FnMut(u32, &[u8])) -> io::Result<u64> {
+    let value_bytes = map.value_size() as usize;
+    let mut keys = vec![0u32; BATCH as usize];
     let mut values = vec![0; value_bytes * BATCH as usize];
     let options = libbpf_sys::bpf_map_batch_opts {
         sz: size_of::<libbpf_sys::bpf_map_batch_opts>() as libbpf_sys::size_t,
         ..Default::default()
     };
-    // Where the kernel goes on: the number of a bucket, of which 4 bytes are used.
-    let (mut from, mut to): (Option<u64>, u64) = (None, 0);
+    // Where the kernel goes on.
+    let (mut from, mut to): (Option<u32>, u32) = (None, 0);
     let mut total = 0;
     loop {
         let mut count = BATCH;
@@ -153,9 +157,12 @@ pub(crate) fn visit_all(map: &MapHandle, mut visit: impl FnMut(&[u8], &[u8])) ->
             libc::EINTR => continue,
             error => return Err(io::Error::from_raw_os_error(error)),
         }
-        let pairs = keys.chunks_exact(key_bytes).zip(values.chunks_exact(value_bytes));
-        pairs.take(count as usize).for_each(|(key, value)| visit(key, value));
-        total += u64::from(count);
+        for (index, entry) in keys.iter().zip(values.chunks_exact(value_bytes)).take(count as usize) {
+            if account(entry).packets > 0 {
+                visit(*index, entry);
+                total += 1;
+            }
+        }
         if is_last {
             return Ok(total);
         }

@@ -9,7 +9,6 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{Home, Place};
 use crate::kernel::{self, Loaded, Maps};
-use crate::layout::{Control, Plain as _};
 use crate::object;
 use crate::record::{Attachment, Record, SCHEMA, SavedQdisc, now};
 use crate::request::{Attach, Mode, Request};
@@ -181,12 +180,9 @@ fn put(
     Ok(describe(device, request, deployment, bytes))
 }
 
-/// Writes both sets of settings and makes the first one active.
+/// Writes both sets of settings; the first one is active in a program that was just loaded.
 fn write_settings(loaded: &Loaded, settings: &[u8]) -> Result<()> {
-    for index in 0..2 {
-        loaded.write("ml_settings", index, settings)?;
-    }
-    loaded.write("ml_control", 0, Control::default().bytes())
+    (0..2).try_for_each(|index| loaded.write("ml_settings", index, settings))
 }
 
 /// Keeps a queue discipline of somebody else's, if it can be made again.
@@ -302,8 +298,7 @@ fn describe(device: &Device, request: &Request, deployment: &Deployment, bytes: 
     let verb = if request.shadow { "decides and counts only (shadow)" } else { "runs" };
     let mut lines = vec![format!("{}: {} {verb}", device.name, deployment.scheme)];
     let entry = object::entry_bytes(bytes).unwrap_or(160);
-    // An entry of an LRU table has about 64 bytes of the kernel's beside key and value.
-    let megabytes = f64::from(request.flows) * (entry as f64 + 64.0) / 1e6;
+    let megabytes = f64::from(request.flows) * entry as f64 / 1e6;
     lines.push(format!("table of {} flows, {megabytes:.0} MB of kernel memory", request.flows));
     if let Shaper::Classes { fifo, colours } = deployment.shaper {
         let buffer = match fifo.buffer {

@@ -13,7 +13,7 @@ mod common;
 use common::frame::{ACK, IPV4, SYN, TCP, V4, ethernet, tcp};
 use common::{Config, Context, DROP, Harness, NEXT, can_run};
 use libbpf_rs::{MapCore as _, MapFlags};
-use mousehole_live::layout::{Flow as Account, KEEP_DSCP};
+use mousehole_live::layout::{ACCOUNT, Flow as Account, KEEP_DSCP, Plain as _, STATE};
 use mousehole_live::object::compile_with;
 use mousehole_policy::{Counts, Params, State};
 use mousehole_sim::drop_reason::DropReason;
@@ -218,7 +218,7 @@ impl Kernel {
             .with_dscp([KEEP_DSCP; 3]);
         config.first.action.priority = [PRIORITY, PRIORITY + 1, PRIORITY + 2];
         let mut kernel = Kernel {
-            harness: Harness::load(object, 16_384, &config),
+            harness: Harness::load(object, 1024, &config),
             state: parts.marker.as_ref().map_or(State::new(0), |params| params.policy().new_state()),
             marker: parts.marker.clone(),
             dropper: parts.dropper.clone(),
@@ -260,10 +260,13 @@ impl Kernel {
         let keys: Vec<Vec<u8>> = flows.keys().collect();
         for key in keys {
             let Ok(Some(entry)) = flows.lookup(&key, MapFlags::ANY) else { continue };
-            let flow = State::from_bytes(&entry[size_of::<Account>()..]);
+            if Account::read(&entry[ACCOUNT..]).packets == 0 {
+                continue;
+            }
+            let flow = State::from_bytes(&entry[STATE..]);
             if policy.expired(params, &flow, now.0) {
                 policy.flow_end(params, &flow, &mut self.state);
-                flows.delete(&key).expect("a flow can be forgotten");
+                flows.update(&key, &vec![0; entry.len()], MapFlags::ANY).expect("a flow can be forgotten");
             } else {
                 policy.count(params, &flow, &self.state, &mut counts);
             }

@@ -239,6 +239,11 @@ impl Policy {
         self.raw.draws.is_none_or(|draws| unsafe { draws(params.pointer()) != 0 })
     }
 
+    /// Returns whether it offers the function behind [`Policy::draws`]; without it, it may always read the number.
+    pub fn says_whether_it_draws(&self) -> bool {
+        self.raw.draws.is_some()
+    }
+
     /// Returns whether a flow's state may be forgotten; `false` of a policy whose flows never expire.
     pub fn expired(&self, params: &Params, flow: &[u64], now_ns: u64) -> bool {
         // SAFETY: parameters and state are this policy's.

@@ -10,7 +10,7 @@ use std::{fs, ptr};
 /// Helpers without which no program is loaded, and since when kernels have them.
 const HELPERS: [(&str, u32, &str); 2] = [
     ("bpf_ktime_get_coarse_ns", libbpf_sys::BPF_FUNC_ktime_get_coarse_ns, "5.11"),
-    ("bpf_spin_lock", libbpf_sys::BPF_FUNC_spin_lock, "5.1"),
+    ("bpf_loop", libbpf_sys::BPF_FUNC_loop, "5.17"),
 ];
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;

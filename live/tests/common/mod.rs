@@ -9,7 +9,7 @@ pub mod frame;
 use libbpf_rs::{MapCore as _, MapFlags};
 use mousehole_live::kernel::{Loaded, Maps, load};
 use mousehole_live::layout::{
-    Action, BYTES, Control, Counters, Flow, Key, Limit, PACKETS, Plain as _, Settings,
+    ACCOUNT, Action, BYTES, Counters, Flow, Key, Limit, PACKETS, Plain as _, STATE, Settings,
 };
 use mousehole_policy::{LinkContext, Params, find};
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
@@ -181,12 +181,16 @@ impl Harness {
         harness
     }
 
+    /// Returns the program's descriptor, which is open as long as this.
+    pub fn program(&self) -> RawFd {
+        self.program
+    }
+
     /// Writes both sets of settings.
     pub fn set(&self, config: &Config) {
         for index in 0..2 {
             self.loaded.write("ml_settings", index, &config.bytes()).expect("settings can be written");
         }
-        self.loaded.write("ml_control", 0, Control::default().bytes()).expect("control can be written");
     }
 
     /// Runs the program on a frame.
@@ -248,9 +252,10 @@ impl Harness {
     pub fn flows(&self) -> Vec<(Key, Flow, Vec<u8>)> {
         let map = self.map("ml_flows");
         map.keys()
-            .filter_map(|key| {
-                let value = map.lookup(&key, MapFlags::ANY).expect("the table can be read")?;
-                Some((Key::read(&key), Flow::read(&value), value[size_of::<Flow>()..].to_vec()))
+            .filter_map(|index| {
+                let entry = map.lookup(&index, MapFlags::ANY).expect("the table can be read")?;
+                let account = Flow::read(&entry[ACCOUNT..]);
+                (account.packets > 0).then(|| (Key::read(&entry), account, entry[STATE..].to_vec()))
             })
             .collect()
     }

@@ -23,7 +23,8 @@
  * A ring holds the start of each of the last packets, and how many packets and bytes of each colour had been admitted
  * up to and including it. Starts rise, so a binary search finds the last packet that has started, in as many steps as
  * the ring's length has bits: there is nothing to drain, and every call takes constant time. The steps have no
- * branches, so that the kernel's verifier walks one path.
+ * branches, so that the kernel's verifier walks one path. Each arrival follows about one departure, so that first a few
+ * packets are looked at, from the oldest that waited on, and all are searched only where these have all started.
  *
  * For an arrival, the caller
  *   1. settles the FIFO at the present time and learns which colours have departed since the last time,
@@ -54,6 +55,9 @@
 #define MH_VIRTUAL_FIFO_BITS 12
 #endif
 #define MH_VIRTUAL_FIFO_ENTRIES (1U << MH_VIRTUAL_FIFO_BITS)
+
+/* How many packets that wait are looked at before all are searched. */
+#define MH_VIRTUAL_FIFO_FEW 4
 
 #define MH_VIRTUAL_FIFO_MOST_BYTES ((1U << 20) - 1)      /* of a packet's IP length */
 #define MH_VIRTUAL_FIFO_MOST_WIRE_BYTES ((1U << 21) - 1) /* of a packet with its overhead */
@@ -144,20 +148,39 @@ MH_FN void mh_virtual_fifo_order(struct mh_virtual_fifo_departures *departures)
 	departures->order[((green_red ^ 1) + (yellow_red ^ 1)) & 3] = MH_RED;
 }
 
+/*
+ * Returns how many entries after the oldest one, which has started, have started at `now_ns`. Finds the number's bits
+ * from the highest one on.
+ */
+MH_FN u32 mh_virtual_fifo_started(const struct mh_virtual_fifo *fifo, u64 now_ns)
+{
+	u32 started = 0, bit, at;
+
+	for (bit = MH_VIRTUAL_FIFO_BITS; bit--;) {
+		at = (fifo->next + started + (1U << bit)) & (MH_VIRTUAL_FIFO_ENTRIES - 1);
+		started += (u32)((fifo->start_ns[at] - now_ns - 1) >> 63) << bit; /* 1 where start_ns <= now_ns */
+	}
+	return started;
+}
+
 /* Brings the FIFO to the present time, and tells which packets started transmission since the last call. */
 MH_FN void mh_virtual_fifo_settle(struct mh_virtual_fifo *fifo, u64 now_ns,
 				  struct mh_virtual_fifo_departures *departures)
 {
 	const struct mh_virtual_fifo_counts *counts;
-	u32 oldest = fifo->next, started = 0, bit, at, colour;
+	u32 oldest = fifo->next, few = 0, started, rank, at, colour;
 
 	now_ns = mh_max(now_ns, fifo->settled_ns);
 	fifo->settled_ns = now_ns;
-	/* The oldest entry has started. Sets `started` to how many of those after it have, from the highest bit on. */
-	for (bit = MH_VIRTUAL_FIFO_BITS; bit--;) {
-		at = (oldest + started + (1U << bit)) & (MH_VIRTUAL_FIFO_ENTRIES - 1);
-		started += (u32)((fifo->start_ns[at] - now_ns - 1) >> 63) << bit; /* 1 where start_ns <= now_ns */
+	/* Most often few packets have started since the last call, so the first that waited then are looked at. */
+	for (rank = 0; rank < MH_VIRTUAL_FIFO_FEW; rank++) {
+		at = (oldest - fifo->waiting + rank) & (MH_VIRTUAL_FIFO_ENTRIES - 1);
+		/* 1 where it waited and start_ns <= now_ns */
+		few += (u32)(((fifo->start_ns[at] - now_ns - 1) & ((u64)rank - fifo->waiting)) >> 63);
 	}
+	started = MH_VIRTUAL_FIFO_ENTRIES - 1 - fifo->waiting + few;
+	if (few == MH_VIRTUAL_FIFO_FEW)
+		started = mh_virtual_fifo_started(fifo, now_ns);
 	at = (oldest + started) & (MH_VIRTUAL_FIFO_ENTRIES - 1);
 	counts = &fifo->up_to[at];
 	fifo->waiting = MH_VIRTUAL_FIFO_ENTRIES - 1 - started;

@@ -1,15 +1,21 @@
-//! What a packet costs in the kernel, by `BPF_PROG_TEST_RUN` with a context, above a program that parses and counts only.
+//! What a packet costs in the kernel, above a program that parses and counts only; and beside a firewall's rule.
 //!
-//! As root: `cargo run --release -p mousehole-live --example bench_live`. Programs take turns, so that all meet the same
-//! load of the machine. A row gives the median and the least of many short repeats.
+//! As root: `make bench-live`. Programs take turns, so that all meet the same load of the machine. A row gives the median
+//! and the least of many short measurements. Four tables:
 //!
-//! At one flow, the kernel repeats one frame. At many flows each run is a call of its own on the next flow in a random
-//! order, so that the flow's entry is not in the processor's cache; the program below it is measured in the same way.
+//! 1. One flow: `BPF_PROG_TEST_RUN` with a context repeats one frame.
+//! 2. Many flows: each run is a call of its own on the next flow in a random order, so that the flow's entry is not in
+//!    the processor's cache; the program below it is measured in the same way.
+//! 3. The same flows as real packets of a socket through a device, by the kernel's own account of the time of programs
+//!    (`BPF_ENABLE_STATS`, which ends with this process).
+//! 4. The CPU time of sending such packets, with the marker and with a rule of nft's that ranks flows by `ct bytes`.
 
 #![allow(non_snake_case, missing_docs)]
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../../tests/common/mod.rs"]
 mod common;
+mod firewall;
+mod traffic;
 
 use common::frame::{ACK, IPV4, TCP, V4, ethernet, tcp};
 use common::{Config, Context, Harness, can_run, params};
@@ -25,15 +31,15 @@ const FLOWS: u32 = 131_072;
 const CALLS: u32 = 100_000;
 
 /// A program, and how much it may cost above the empty one, ns.
-struct Row {
+pub(crate) struct Row {
     name: &'static str,
     limit: f64,
-    harness: Harness,
-    taken: Vec<f64>,
+    pub(crate) harness: Harness,
+    pub(crate) taken: Vec<f64>,
 }
 
 impl Row {
-    fn new(name: &'static str, limit: f64, program: &str, policies: &[Params]) -> Row {
+    pub(crate) fn new(name: &'static str, limit: f64, program: &str, policies: &[Params]) -> Row {
         let mut config = Config::new(policies).with_dscp([KEEP_DSCP, 1, 1]);
         if !program.ends_with("-none") {
             // So fast that the queue stays short and nothing is dropped.
@@ -57,10 +63,10 @@ impl Row {
     }
 }
 
-const EMPTY: &str = "parse and count only";
+pub(crate) const EMPTY: &str = "parse and count only";
 
 /// Prints a table. The first row is the empty program.
-fn print(title: &str, rows: &mut [Row]) {
+pub(crate) fn print(title: &str, rows: &mut [Row]) {
     println!(
         "{title}\n{:<28}{:>8}{:>8}{:>10}{:>10}{:>8}{:>8}",
         "ns a packet", "median", "least", "above", "least", "limit", "ratio"
@@ -76,6 +82,11 @@ fn print(title: &str, rows: &mut [Row]) {
         }
     }
     println!();
+}
+
+/// Returns the flow of a call: all by turns, in an order without a pattern.
+pub(crate) fn shuffled(call: u32) -> u32 {
+    call.wrapping_mul(2_654_435_761) >> 15
 }
 
 fn frame(flow: u32) -> Vec<u8> {
@@ -123,7 +134,7 @@ fn main() {
         }
     }
     for call in 0..CALLS {
-        let flow = call.wrapping_mul(2_654_435_761) >> 15;
+        let flow = shuffled(call);
         let one = frame(flow);
         for row in &mut rows {
             let taken = row.harness.time(&one, Context::default(), 1);
@@ -131,4 +142,11 @@ fn main() {
         }
     }
     print(&format!("{FLOWS} flows, each run on another one"), &mut rows);
+    if let Err(why) = traffic::measure(&mut rows, FLOWS) {
+        println!("NOT RUN: programs under real traffic: {why}\n");
+    }
+    drop(rows);
+    if let Err(why) = firewall::measure() {
+        println!("NOT RUN: the marker beside nft's rule: {why}");
+    }
 }

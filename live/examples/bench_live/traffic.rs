@@ -1,0 +1,141 @@
+//! Real packets of many flows through a device, in a network namespace of this thread's own.
+
+use super::{Row, print, shuffled};
+use std::io;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
+use std::process::Command;
+
+/// Rounds of a measurement; in each, all that are compared take their turn.
+pub(crate) const ROUNDS: usize = 11;
+/// The device that packets leave by.
+const DEVICE: &str = "bench0";
+/// Payload of a packet, bytes.
+const PAYLOAD: usize = 972;
+
+/// A namespace with a device behind which nobody listens: what arrives at its other end is for another host. It is gone
+/// with the process.
+pub(crate) struct Wire {
+    socket: UdpSocket,
+    index: i32,
+}
+
+impl Wire {
+    /// Makes the namespace; this thread stays in it.
+    pub(crate) fn new() -> Result<Wire, String> {
+        // SAFETY: the call changes this thread's namespace only.
+        if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
+            return Err(format!("a network namespace cannot be made: {}", io::Error::last_os_error()));
+        }
+        for line in [
+            "link add bench0 type veth peer name bench1",
+            "link set bench0 up",
+            "link set bench1 up",
+            "address add 10.99.0.1/24 dev bench0",
+            "route add 198.18.0.0/15 via 10.99.0.2 dev bench0",
+            "neighbor add 10.99.0.2 lladdr 02:00:00:00:00:99 dev bench0 nud permanent",
+        ] {
+            run("ip", line)?;
+        }
+        let socket = UdpSocket::bind("10.99.0.1:4000").map_err(|error| error.to_string())?;
+        // SAFETY: the name ends in a zero byte.
+        let index = unsafe { libc::if_nametoindex(c"bench0".as_ptr()) } as i32;
+        Ok(Wire { socket, index })
+    }
+
+    /// Sends a packet of each of these flows. Returns ns of this thread's CPU time for a packet; the device's other end is
+    /// served in the same time.
+    pub(crate) fn send(&self, flows: impl ExactSizeIterator<Item = u32>) -> Result<f64, String> {
+        let (payload, count) = ([0; PAYLOAD], flows.len());
+        let begin = cpu_ns();
+        for flow in flows {
+            let to = (Ipv4Addr::from(0xc612_0000 | flow >> 8), 1024 + (flow & 0xff) as u16);
+            self.socket.send_to(&payload, to).map_err(|error| error.to_string())?;
+        }
+        Ok((cpu_ns() - begin) as f64 / count as f64)
+    }
+
+    /// Attaches a program to the device, until the link is dropped.
+    pub(crate) fn attach(&self, program: RawFd) -> Result<OwnedFd, String> {
+        let options = libbpf_sys::bpf_link_create_opts {
+            sz: size_of::<libbpf_sys::bpf_link_create_opts>() as libbpf_sys::size_t,
+            ..Default::default()
+        };
+        // SAFETY: the program's descriptor is open; the options have the size that they say.
+        let link =
+            unsafe { libbpf_sys::bpf_link_create(program, self.index, libbpf_sys::BPF_TCX_EGRESS, &options) };
+        match link {
+            // SAFETY: the descriptor is new and nobody else's.
+            0.. => Ok(unsafe { OwnedFd::from_raw_fd(link) }),
+            error => {
+                let error = io::Error::from_raw_os_error(-error);
+                Err(format!(
+                    "the kernel attaches no program to {DEVICE} as tcx (it can from 6.6 on): {error}"
+                ))
+            }
+        }
+    }
+}
+
+/// Runs a command.
+pub(crate) fn run(program: &str, words: &str) -> Result<(), String> {
+    let done = Command::new(program).args(words.split(' ')).output();
+    let done = done.map_err(|error| format!("{program} does not run: {error}"))?;
+    match done.status.success() {
+        true => Ok(()),
+        false => Err(format!("{program} {words}: {}", String::from_utf8_lossy(&done.stderr).trim())),
+    }
+}
+
+fn cpu_ns() -> u64 {
+    // SAFETY: the call fills the struct.
+    unsafe {
+        let mut time: libc::timespec = std::mem::zeroed();
+        libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time);
+        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    }
+}
+
+/// What the kernel says of a program: its time, ns, and its runs.
+fn spent(program: RawFd) -> Result<(u64, u64), String> {
+    // SAFETY: the struct is of the kernel's, any bytes are valid, and its size is given.
+    unsafe {
+        let mut info: libbpf_sys::bpf_prog_info = std::mem::zeroed();
+        let mut bytes = size_of::<libbpf_sys::bpf_prog_info>() as u32;
+        match libbpf_sys::bpf_prog_get_info_by_fd(program, &mut info, &mut bytes) {
+            0 => Ok((info.run_time_ns, info.run_cnt)),
+            error => Err(io::Error::from_raw_os_error(-error).to_string()),
+        }
+    }
+}
+
+/// Measures the programs while packets of so many flows leave a device, each packet of another flow, and prints the table.
+pub(crate) fn measure(rows: &mut [Row], flows: u32) -> Result<(), String> {
+    let wire = Wire::new()?;
+    // SAFETY: the call takes a number.
+    let counting = unsafe { libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME) };
+    if counting < 0 {
+        let error = io::Error::from_raw_os_error(-counting);
+        return Err(format!("the kernel does not count the time of programs (it can from 5.8 on): {error}"));
+    }
+    // SAFETY: the descriptor is new and nobody else's; with it the counting ends.
+    let _counting = unsafe { OwnedFd::from_raw_fd(counting) };
+    rows.iter_mut().for_each(|row| row.taken.clear());
+    let order: Vec<u32> = (0..flows).map(shuffled).collect();
+    for _ in 0..ROUNDS {
+        for row in rows.iter_mut() {
+            let program = row.harness.program();
+            let _link = wire.attach(program)?;
+            wire.send(order.iter().copied())?;
+            let before = spent(program)?;
+            wire.send(order.iter().copied())?;
+            let after = spent(program)?;
+            if after.1 - before.1 < u64::from(flows) {
+                return Err(format!("the program ran {} times for {flows} packets", after.1 - before.1));
+            }
+            row.taken.push((after.0 - before.0) as f64 / (after.1 - before.1) as f64);
+        }
+    }
+    print(&format!("{flows} flows of a socket through a device, by bpf_stats"), rows);
+    Ok(())
+}
