@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from validation.live_lab import ROOT, Echo, Lab, transfer, without_counters
@@ -37,14 +38,19 @@ def test_lab__vanishes_when_its_maker_is_killed() -> None:
     assert process.stdout
     keeper = process.stdout.readline().strip()
     assert keeper
-    assert any(b"4243" in line for line in command_lines())
+    assert comes_true(lambda: any(b"4243" in line for line in command_lines()))
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and any(b"4243" in line for line in command_lines()):
-        time.sleep(0.05)
-    assert not any(b"4243" in line for line in command_lines())
+    assert comes_true(lambda: not any(b"4243" in line for line in command_lines()))
     assert not is_alive(keeper)
+
+
+def comes_true(condition: Callable[[], bool]) -> bool:
+    """Waits for a condition, at most half a minute."""
+    deadline = time.monotonic() + 30
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return condition()
 
 
 def is_alive(process: str) -> bool:
