@@ -1,6 +1,12 @@
-//! Notes the git revision the engine is built from, for the manifests of results.
+//! Notes the git revision the engine is built from, for the manifests of results, and a digest of its sources, by
+//! which results that were kept are found again.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+const SOURCES: [&str; 6] =
+    ["src", "../sim/src", "../policy/include", "../policy/src", "../live/check/src", "../Cargo.lock"];
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -11,6 +17,33 @@ fn main() {
         }
     }
     println!("cargo:rustc-env=MOUSEHOLE_REVISION={}", revision().unwrap_or_else(|| "unknown".into()));
+    println!("cargo:rustc-env=MOUSEHOLE_SOURCES={:032x}", digest_of_sources());
+}
+
+/// Returns a digest of the names and contents of all sources: 128 bits of FNV-1a, which nobody attacks here.
+fn digest_of_sources() -> u128 {
+    let mut digest = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
+    let mut add = |bytes: &[u8]| {
+        for byte in bytes {
+            digest = (digest ^ u128::from(*byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+        }
+    };
+    for source in SOURCES {
+        println!("cargo:rerun-if-changed={source}");
+        for file in files_below(Path::new(source)) {
+            add(file.to_string_lossy().as_bytes());
+            add(&fs::read(&file).unwrap_or_default());
+        }
+    }
+    digest
+}
+
+/// Returns the files in a folder and all folders in it, in the order of their names; a file gives itself.
+fn files_below(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(path) else { return vec![path.to_path_buf()] };
+    let mut found: Vec<PathBuf> = entries.flatten().flat_map(|entry| files_below(&entry.path())).collect();
+    found.sort();
+    found
 }
 
 /// Returns the commit, with `-dirty` when the tree differs from it; nothing outside a git checkout.

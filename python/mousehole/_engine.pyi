@@ -25,6 +25,7 @@ from mousehole.engine_types import (
 from mousehole.errors import MouseholeError
 
 BUILD: str
+SOURCES: str
 """The git revision the engine was built from, or "unknown"."""
 __version__: str
 DROP_REASONS: tuple[Counter, ...]

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -28,11 +27,9 @@ def engine_text() -> str:
     return f"{_engine.__version__} ({REVISION})"
 
 
-@cache
 def engine_digest() -> str:
-    """Returns the SHA-256 of the engine's library: results found under another digest may differ."""
-    with Path(_engine.__file__).open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    """Returns a digest of the sources the engine is built from: results under another digest may differ."""
+    return _engine.SOURCES
 
 
 def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) -> Manifest:

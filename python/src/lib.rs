@@ -103,6 +103,7 @@ fn plan_of(given: &Bound<'_, PyAny>) -> PyResult<Plan> {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("BUILD", env!("MOUSEHOLE_REVISION"))?;
+    module.add("SOURCES", env!("MOUSEHOLE_SOURCES"))?;
     module.add("DROP_REASONS", PyTuple::new(module.py(), DropReason::ALL.map(DropReason::name))?)?;
     module.add_class::<Cancel>()?;
     module.add_class::<Traffic>()?;

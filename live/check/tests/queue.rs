@@ -186,7 +186,7 @@ fn play<const N: usize>(name: &str, settings: &[(&str, &str)]) {
 
 #[test]
 fn red_before_a_virtual_fifo__decides_as_natively() {
-    play::<25>("red", &[("min", "2"), ("max", "9"), ("wq", "0.2"), ("ecn", "true")]);
+    play::<25>("red", &[("min", "2"), ("max", "9"), ("wq", "0.2"), ("gentle", "false"), ("ecn", "true")]);
 }
 
 #[test]
