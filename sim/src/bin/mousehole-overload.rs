@@ -107,7 +107,9 @@ impl Row<'_> {
                 (format!("ns2-sfd(mode=decoupled,{})", self.line("out_")), self.red("red", ",mean=1000B"))
             }
             "RIOds" => (format!("ns2-sfd(mode=coupled,wq={wq})"), self.sfd("coupled", &format!("wq={wq}"))),
-            "RIOdsD" => (format!("ns2-sfd(mode=decoupled,wq={wq})"), self.sfd("decoupled", &format!("wq={wq}"))),
+            "RIOdsD" => {
+                (format!("ns2-sfd(mode=decoupled,wq={wq})"), self.sfd("decoupled", &format!("wq={wq}")))
+            }
             "RIO" => {
                 let how = format!("wq={wq},gentle={},wait={}", self.is_on("gentle"), self.is_on("wait"));
                 (format!("ns2-rio({how})"), self.sfd("coupled", &how))

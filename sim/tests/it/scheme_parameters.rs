@@ -11,6 +11,18 @@ use std::collections::BTreeMap;
 const BESIDE: &[(&str, &str, &str, &str)] = &[
     ("red", "wq", "", "0.5"),
     ("red", "gentle", "min=1,max=4", "false"),
+    // ECN marks in the gentle part only where the average gets there.
+    ("red", "mark_gentle", "ecn=true,min=1,max=4,wq=0.5", "true"),
+    ("shred", "mark_gentle", "ecn=true,min=6,max=8,wq=0.5", "true"),
+    ("lfp", "mark_gentle", "ecn=true,gentle=true,min=1,max=4,wq=0.5", "true"),
+    ("sfd", "mark_gentle", "ecn=true,gentle=true,out_min=1,out_max=4,wq=0.5", "true"),
+    ("p-sfd", "mark_gentle", "ecn=true,gentle=true,out_min=1,out_max=4,wq=0.5", "true"),
+    ("s-sfd", "mark_gentle", "ecn=true,gentle=true,out_min=1,out_max=4,wq=0.5", "true"),
+    ("pq-sfd", "mark_gentle", "ecn=true,gentle=true,out_min=1,out_max=4,wq=0.5", "true"),
+    ("appl", "mark_gentle", "ecn=true,gentle=true,low_min=2%,low_max=10%", "true"),
+    ("tcp-ds", "mark_gentle", "ecn=true,gentle=true,low_min=2%,low_max=10%", "true"),
+    ("tcp-ds-r", "mark_gentle", "ecn=true,gentle=true,low_min=2%,low_max=10%", "true"),
+    ("er-tbm", "mark_gentle", "ecn=true,gentle=true,low_min=2%,low_max=10%", "true"),
     ("ared", "min", "auto=false", "2"),
     ("ared", "max", "auto=false", "9"),
     ("ared", "wq", "auto=false", "0.05"),
