@@ -150,8 +150,8 @@ does not rely on what senders report.
 The worst that a sender can do to a scheme that prefers the first bytes of a flow: to send nothing else. First
 the user fetches 10 MB every minute honestly; then in 700 simultaneous pieces, each below SFD's threshold. The
 gain of SFD's web transfers is gone then. A budget brings it back: the `policer` behind the marker leaves each
-user 5 % of the link for green packets, with a burst of 15 kB, and what exceeds that becomes red. While all are
-honest it costs web transfers nothing. CAKE, which divides the link by hosts, keeps a part of its gain.
+user 5 % of the link for green packets, with a burst of 15 kB, and what exceeds that becomes red. While all
+are honest it costs web transfers nothing. CAKE, which divides the link by hosts, keeps a part of its gain.
 `mousehole-live` takes the same scheme, and the kernel holds users to the budget by the same header
 (`live/tests/test_flood.py`).
 """,

@@ -301,7 +301,7 @@ fn red__sets_its_weight_by_the_rate() {
     for (rate_bps, mean, bytes) in
         [(10e6, "1500B", 1500.0), (64e3, "1000B", 1000.0), (1e9, "500B", 500.0), (8e3, "1500B", 1500.0)]
     {
-        let exact = -(-1.0 / (rate_bps / 8.0 / bytes) as f64).exp_m1();
+        let exact = -(-1.0f64 / (rate_bps / 8.0 / bytes)).exp_m1();
         let got = weight(rate_bps, mean);
         assert!((got - exact).abs() < 2e-9, "{rate_bps} bit/s: {got}, expected {exact}");
     }
