@@ -232,7 +232,7 @@ fn queue__sets_ce_besides() {
         return;
     }
     let given =
-        [("min", "1"), ("max", "4"), ("maxp", "0.5"), ("wq", "0.5"), ("gentle", "true"), ("ecn", "true")];
+        [("min", "1"), ("max", "4"), ("maxp", "0.5"), ("wq", "0.5"), ("wait", "false"), ("ecn", "true")];
     let marker = params("sfd", &[("th", "0p")]);
     let config = Config::new(&[marker, params("red", &given)])
         .with_fifo(100_000_000, 0, 0, 100, 0)

@@ -159,7 +159,7 @@ fn check_records(policy: &'static Policy, workshop: &Workshop, options: &Options
 
 /// How many times [`Options::records`] are looked at for records that tell a changed parameter. They are looked at
 /// natively, where they cost little; only those that tell are played in the kernel.
-pub const SEARCH: u64 = 4;
+pub const SEARCH: u64 = 16;
 
 #[cfg(target_os = "linux")]
 fn check_kernel(policy: &'static Policy, workshop: &Workshop, options: &Options) -> Vec<Check> {
