@@ -33,7 +33,6 @@ def run(
     table: str | None = None,
     figure: str | None = None,
     claim: str | None = None,
-    claims: bool = False,
     log: str | None = None,
     tried: bool = False,
     full: bool = False,
@@ -44,16 +43,14 @@ def run(
 ) -> int:
     """Runs a paper, or one item of it, and prints what comes out; returns 0 whatever that is.
 
-    Without a name all papers that state claims are run.
-
-    With `html_folder` all items are run and written as one page instead.
+    Without a name all papers that state claims are run. With `html_folder` all items are run and written as
+    one page instead.
     """
     papers = [paper.find(name)] if name is not None else with_claims()
     wanted = Wanted(
         table=table,
         figure=figure,
         claim=claim,
-        claims=claims,
         log=None if log is None else Path(log),
         tried=tried,
     )

@@ -44,7 +44,7 @@ class Value:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim:
+class Claim(Value):
     """A statement of the paper, or a part of one, and how it is judged."""
 
     id: str
@@ -54,11 +54,7 @@ class Claim:
     kind: str
     grid: str = ""
     value: str = ""
-    of: Cell = field(default_factory=dict)
-    against: Cell | None = None
-    also: tuple[Cell, ...] = ()
-    change: str = ""
-    args: Json = field(default_factory=dict)
+    """Nothing where the claim is lost."""
     order: tuple[Cell, ...] = ()
     """Of kind order: cells from the least value to the greatest."""
     each: tuple[str, ...] = ()
@@ -88,18 +84,6 @@ class Claim:
     def name(self) -> str:
         """Returns the id with the name of the part, if it has one."""
         return f"{self.id} {self.part}".rstrip()
-
-    @property
-    def spec(self) -> Value:
-        """Returns the value that is judged."""
-        return Value(
-            value=self.value,
-            of=self.of,
-            against=self.against,
-            also=self.also,
-            change=self.change,
-            args=self.args,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,32 +150,14 @@ class Grid:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class Column(Value):
     """A column of a table."""
 
     title: str
-    value: str
-    of: Cell = field(default_factory=dict)
-    against: Cell | None = None
-    also: tuple[Cell, ...] = ()
-    change: str = ""
-    args: Json = field(default_factory=dict)
     published: str = ""
     """A key of published.toml in which `{axis}` stands for the row's label; without it, ours alone."""
     unit: str = ""
     digits: int = 0
-
-    @property
-    def spec(self) -> Value:
-        """Returns the value in a row whose cell is empty."""
-        return Value(
-            value=self.value,
-            of=self.of,
-            against=self.against,
-            also=self.also,
-            change=self.change,
-            args=self.args,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,14 +173,10 @@ class TableItem:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Panel:
+class Panel(Value):
     """One coordinate system of a figure."""
 
     title: str = ""
-    value: str
-    against: Cell | None = None
-    change: str = ""
-    args: Json = field(default_factory=dict)
     kind: str = "lines"
     x: str = ""
     """The axis along which single numbers are drawn, or the measured field that holds the abscissae."""
@@ -231,7 +193,6 @@ class Panel:
     """A second value, with the same `args`, drawn dashed beside each curve, such as a model's."""
     beside_name: str = ""
     """What the legend calls it."""
-    of: Cell = field(default_factory=dict)
     unit: str = ""
     top: float | None = None
     """Upper end of the ordinate."""
@@ -357,7 +318,7 @@ class _Reader:
         if made.kind == "exact" and not made.grid:
             return made
         self._known(made.grid, list(grids), "grid", where)
-        self._check_value(made.spec, grids[made.grid], where, each=made.each)
+        self._check_value(made, grids[made.grid], where, each=made.each)
         for cell in made.order:
             self._check_cell(cell, grids[made.grid], where)
         return made
@@ -389,7 +350,7 @@ class _Reader:
         for axis, labels in rows.items():
             self._check_cells(axis, labels, grids[made.grid], where)
         for column in columns:
-            self._check_value(column.spec, grids[made.grid], where, each=tuple(rows))
+            self._check_value(column, grids[made.grid], where, each=tuple(rows))
         return made
 
     def _figure(self, table: Json, grids: Mapping[str, Grid]) -> FigureItem:
@@ -403,6 +364,7 @@ class _Reader:
         self._check_cells(made.curves, made.names, grids[made.grid], where)
         for panel in panels:
             self._known(panel.kind, list(FIGURE_KINDS), "kind", where)
+            self._check_value(panel, grids[made.grid], where, each=())
         return made
 
     def _with_cells(self, table: Json) -> Json:

@@ -1,5 +1,6 @@
 """From what was measured to a claim's judgements, a table's cells and a figure's curves."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -133,7 +134,7 @@ class Evaluator:
             request
             for labels in self.combinations(claim)
             for cell in claim.order or ({},)
-            for request in self.requests(claim.spec, claim.grid, {**labels, **cell})
+            for request in self.requests(claim, claim.grid, {**labels, **cell})
         ]
 
     def combinations(self, claim: Claim) -> list[dict[str, str]]:
@@ -173,7 +174,7 @@ class Evaluator:
             request
             for labels in rows_of(table)
             for column in table.columns
-            for request in self.requests(column.spec, table.grid, labels)
+            for request in self.requests(column, table.grid, labels)
         ]
 
     def figure_requests(self, figure: FigureItem) -> list[Request]:
@@ -183,7 +184,7 @@ class Evaluator:
             for panel in figure.panels
             for name in figure.names
             for labels in self.along(figure, panel, name)
-            for request in self.requests(panel_value(panel), figure.grid, labels)
+            for request in self.requests(panel, figure.grid, labels)
         ]
 
     def along(self, figure: FigureItem, panel: Panel, name: str) -> list[dict[str, str]]:
@@ -199,7 +200,7 @@ class Evaluator:
     def _request(self, grid: str, *cells: Cell) -> Request:
         request = self.runs.request(grid, *cells)
         change = self._trial.change_of(dict(request.cell)) if self._trial else {}
-        return replace(request, trial=self._trial.name, change=change) if self._trial and change else request
+        return replace(request, change=json.dumps(change, sort_keys=True)) if change else request
 
     def _value(self, value: Value, cells: Sequence[Measured]) -> Any:
         function = self._functions.get(value.value)
@@ -230,14 +231,14 @@ class Evaluator:
             value = float(self._functions[claim.value](**claim.args))
             yield Check(name, published, judge_exact(value, least, most))
             return
-        values = self.values(claim.spec, claim.grid, labels)
+        values = self.values(claim, claim.grid, labels)
         if claim.kind == "exact":
             yield Check(name, published, judge_exact(float(values[0]), least, most))
             return
         yield Check(name, published, judge_band(values, least, most, unclear, inside))
 
     def _order_checks(self, claim: Claim, labels: Mapping[str, str], name: str) -> Iterator[Check]:
-        values = [self.values(claim.spec, claim.grid, {**labels, **cell}) for cell in claim.order]
+        values = [self.values(claim, claim.grid, {**labels, **cell}) for cell in claim.order]
         steps = [after - before for before, after in pairwise(values)]
         for place, judgement in enumerate(judge_order(steps)):
             before, after = (", ".join(cell.values()) for cell in claim.order[place : place + 2])
@@ -302,13 +303,3 @@ def changed(change: str, one: Any, other: Any) -> Any:
 def rows_of(table: TableItem) -> list[dict[str, str]]:
     """Returns the labels of each row of a table."""
     return [dict(zip(table.rows, labels, strict=True)) for labels in product(*table.rows.values())]
-
-
-def panel_value(panel: Panel) -> Value:
-    """Returns the value that a panel draws."""
-    return Value(value=panel.value, against=panel.against, change=panel.change, args=panel.args)
-
-
-def beside_value(panel: Panel) -> Value:
-    """Returns the value that a panel draws beside each curve."""
-    return Value(value=panel.beside, args=panel.args)

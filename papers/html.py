@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from papers.definition import Definition
-from papers.judge import MEANING, Word
+from papers.judge import MEANING, Word, worst
 from papers.parts import ClaimPart, Heading, Line, Part, Picture, Table, word_text
 from papers.text import tally
 
@@ -110,7 +110,7 @@ def _matrix(paper: Reported) -> str:
     cells = []
     for name, parts in _by_id(paper.claims).items():
         words = [part.word for part in parts]
-        word = _worst(words)
+        word = worst(words)
         text = f"{len(parts)} statements: {tally(words)}" if len(parts) > 1 else word_text(word)
         cells.append(
             f'<a class="{_class(word)}" href="#{_anchor(paper, name)}" title="{escape(text)}" '
@@ -258,11 +258,6 @@ def _by_id(claims: Iterable[ClaimPart]) -> Mapping[str, list[ClaimPart]]:
     for part in claims:
         found.setdefault(part.id, []).append(part)
     return found
-
-
-def _worst(words: Sequence[Word | None]) -> Word | None:
-    known = [word for word in Word if word in words]
-    return None if None in words or not known else known[0]
 
 
 def _anchor(paper: Reported, claim: str) -> str:

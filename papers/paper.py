@@ -14,7 +14,7 @@ from mousehole.errors import MouseholeError, unknown_error
 from mousehole.statistics import Estimate, t_interval
 
 from papers.definition import Claim, Definition, FigureItem, Panel, TableItem, read_definition
-from papers.evaluate import Evaluator, Judged, Published, beside_value, ends, panel_value, rows_of
+from papers.evaluate import Evaluator, Judged, Published, ends, rows_of
 from papers.judge import holm
 from papers.parts import ClaimPart, Heading, Line, Part, Picture, Summary, Table, TrialPart
 from papers.runs import Options, Request, Runs
@@ -26,12 +26,11 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What of a paper is wanted: one table, one figure, one claim, or (`claims`) all of them."""
+    """What of a paper is wanted: one table, one figure, one claim, a log, or else all claims."""
 
     table: str | None = None
     figure: str | None = None
     claim: str | None = None
-    claims: bool = False
     log: Path | None = None
     """A log whose pages the paper's formula is applied to, by the table called `log`."""
     everything: bool = False
@@ -249,7 +248,7 @@ def table_part(evaluator: Evaluator, table: TableItem) -> Table:
                 cells.append(
                     published_text(None if found is None else ends(found), column.unit, column.digits)
                 )
-            values = evaluator.values(column.spec, table.grid, labels)
+            values = evaluator.values(column, table.grid, labels)
             cells.append(estimate_text(t_interval(values), column.unit, column.digits))
         rows.append(cells)
     return Table(
@@ -270,24 +269,24 @@ def curve(
     evaluator: Evaluator, item: FigureItem, panel: Panel, name: str
 ) -> tuple[str, list[float], list[Estimate], list[tuple[float, float]], list[float]]:
     """Returns name, abscissae, estimates, published points and second values of one curve."""
-    value, points = panel_value(panel), evaluator.along(item, panel, name)
+    points = evaluator.along(item, panel, name)
+    second = replace(panel, value=panel.beside, against=None, change="")
     axes = evaluator.definition.grids[item.grid].axes
     beside: list[float] = []
     if panel.x in axes:
         x = [leading_number(labels[panel.x]) for labels in points]
-        y = [t_interval(evaluator.values(value, item.grid, labels)) for labels in points]
+        y = [t_interval(evaluator.values(panel, item.grid, labels)) for labels in points]
         if panel.beside:
-            second = [evaluator.values(beside_value(panel), item.grid, labels) for labels in points]
-            beside = [float(np.mean(values)) for values in second]
+            beside = [float(np.mean(evaluator.values(second, item.grid, labels))) for labels in points]
     else:
-        rows = evaluator.values(value, item.grid, points[0])
+        rows = evaluator.values(panel, item.grid, points[0])
         y = [t_interval(column) for column in rows.T]
         if panel.kind == "lines":
-            x = list(evaluator.runs.of(evaluator.requests(value, item.grid, points[0])[0])[0][panel.x])
+            x = list(evaluator.runs.of(evaluator.requests(panel, item.grid, points[0])[0])[0][panel.x])
         else:
             x = list(np.arange(len(y)) / len(y))
         if panel.beside:
-            beside = list(evaluator.values(beside_value(panel), item.grid, points[0]).mean(axis=0))
+            beside = list(evaluator.values(second, item.grid, points[0]).mean(axis=0))
     known = known_places(y, everywhere=panel.kind != "lines")
     return (
         name,

@@ -123,7 +123,7 @@ def show(console: Console, part: Part) -> None:
 
 
 def as_json(part: Part) -> str:
-    """Returns one part as a line of JSON; `part` names its kind, and NaN and infinity become null."""
+    """Returns one part as a line of JSON: `kind` is that of the part, `claim_kind` a claim's; NaN is null."""
     kind = type(part).__name__.removesuffix("Part").lower()
     fields = {name: _plain(value) for name, value in asdict(part).items()}
     return json.dumps({"kind": kind, **{f"claim_{k}" if k == "kind" else k: v for k, v in fields.items()}},
@@ -131,7 +131,7 @@ def as_json(part: Part) -> str:
 
 
 def word_text(word: Word | None) -> str:
-    """Returns the word, or why there is none."""
+    """Returns the word as text, or that there is none."""
     return "no word" if word is None else word.value
 
 

@@ -32,26 +32,19 @@ from papers.definition import Cell, Definition, Json, Length, NotAvailableError,
 Measured = Mapping[str, NDArray[np.float64]]
 """What is measured of one run: arrays by name; a single number is an array of no dimension."""
 Measure = Callable[[RunResult], Mapping[str, Any]]
-Key = tuple[str, tuple[tuple[str, str], ...], str]
-"""A grid, its labels in the order of its axes, and the name of the trial ("" for none)."""
-
 WORTH_ESTIMATING_S = 200_000.0
 """Simulated seconds of all runs from which on their cost is estimated before they begin."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A cell whose runs are wanted; `change` is what a trial changes in its scenario."""
+    """A cell whose runs are wanted."""
 
     grid: str
     cell: tuple[tuple[str, str], ...]
-    trial: str = ""
-    change: Json = field(default_factory=dict, compare=False, hash=False)
-
-    @property
-    def key(self) -> Key:
-        """Returns what the runs are found by."""
-        return (self.grid, self.cell, self.trial)
+    """The labels, in the order of the grid's axes."""
+    change: str = "{}"
+    """What a trial changes in the scenario, as JSON."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +75,7 @@ class Task:
         return tuple(self.scenario["traffic"].get("files", ()))
 
 
-Number = tuple[Key, int]
+Number = tuple[Request, int]
 """A replication of a cell."""
 
 
@@ -92,7 +85,7 @@ class Runs:
     def __init__(self, definition: Definition, folder: Path, measures: ModuleType, options: Options) -> None:
         self._definition, self._folder, self._measures = definition, folder, measures
         self._options = options
-        self._done: dict[Key, list[Measured]] = {}
+        self._done: dict[Request, list[Measured]] = {}
         self.made, self.kept = 0, 0
         """Runs that were made, and runs whose measures were found in the cache."""
 
@@ -106,7 +99,7 @@ class Runs:
         usual = self._definition.grids[grid].replications if not self._options.full else None
         return self._options.seeds or usual or self.length.replications
 
-    def request(self, grid: str, *cells: Cell, trial: str = "", change: Json | None = None) -> Request:
+    def request(self, grid: str, *cells: Cell) -> Request:
         """Returns the request for the cell that the labels given add up to; later ones replace earlier ones.
 
         An axis without a label has only one. Raises `MouseholeError` if it has more.
@@ -122,28 +115,28 @@ class Runs:
                     f"There are {', '.join(known)}"
                 )
         chosen = tuple((axis, labels.get(axis, known[0])) for axis, known in axes.items())
-        return Request(grid, chosen, trial, change or {})
+        return Request(grid, chosen)
 
     def run(self, requests: Iterable[Request]) -> None:
         """Runs what was not run before, in all replications."""
         wanted: dict[Number, Task] = {}
         for request in dict.fromkeys(requests):
-            if request.key not in self._done:
-                self._done[request.key] = []
+            if request not in self._done:
+                self._done[request] = []
                 wanted |= self._tasks(request)
         tasks = {task.digest: task for task in wanted.values()}
         known = {digest: found for digest in tasks if (found := self._load(digest)) is not None}
         made = self._made([task for digest, task in tasks.items() if digest not in known])
         self.kept += len(known)
         self.made += len(made)
-        for (key, _), task in wanted.items():
-            self._done[key].append((known | made)[task.digest])
+        for (request, _), task in wanted.items():
+            self._done[request].append((known | made)[task.digest])
 
     def of(self, request: Request) -> Sequence[Measured]:
         """Returns what was measured in the request's replications, in their order."""
-        if request.key not in self._done:
+        if request not in self._done:
             self.run([request])
-        return self._done[request.key]
+        return self._done[request]
 
     def scenario(self, request: Request) -> Json:
         """Returns the scenario of a cell, without the number of the replication."""
@@ -153,7 +146,7 @@ class Runs:
         )
         changes = [grid.change, grid.full if self._options.full else grid.quick]
         changes += [self._definition.axes[axis][label] for axis, label in request.cell]
-        for change in (*changes, request.change):
+        for change in (*changes, json.loads(request.change)):
             scenario = merged(scenario, change)
         build = getattr(self._measures, grid.build) if grid.build else None
         return build(scenario, dict(request.cell)) if build else scenario
@@ -165,7 +158,7 @@ class Runs:
         tasks = {}
         for number in range(self.replications(request.grid)):
             one = {**scenario, "replication": number}
-            tasks[request.key, number] = Task(one, measure, self._digest(one, measure))
+            tasks[request, number] = Task(one, measure, self._digest(one, measure))
         return tasks
 
     def _digest(self, scenario: Json, measure: Measure) -> str:

@@ -99,7 +99,7 @@ def test_trial__changes_the_cells_with_its_labels(evaluator: Evaluator) -> None:
     rates = [float(other.values(Value(value="rate"), "one", {"rate": rate})[0]) for rate in ("1", "2")]
     assert rates == [1.0, 3.0]
     unchanged = other.requests(Value(value="rate"), "one", {"rate": "1"})
-    assert unchanged[0].trial == ""
+    assert unchanged[0].change == "{}"
 
 
 def test_draw__draws_a_second_value_beside_each_curve(

@@ -252,9 +252,9 @@ def test_scenario__takes_length_then_labels_then_trial(folder: Path, modules: Mo
         {"rate": "2mbit", "rtt": "20ms", "buffer": "5p"},
     )
     trial = made.definition.opens[0].tried[0]
-    (other,) = made.under(trial).requests(made.definition.claims[0].spec, "all", {"rate": "1mbit"})
+    (other,) = made.under(trial).requests(made.definition.claims[0], "all", {"rate": "1mbit"})
     assert made.runs.scenario(other)["link"]["rtt"] == "40ms"
-    assert other.key != made.requests(made.definition.claims[0].spec, "all", {"rate": "1mbit"})[0].key
+    assert other != made.requests(made.definition.claims[0], "all", {"rate": "1mbit"})[0]
     full = evaluator(folder, modules, full=True).runs
     assert full.scenario(request)["duration"] == "4s"
     assert (full.replications("all"), made.runs.replications("all")) == (6, 5)
@@ -442,7 +442,7 @@ def test_judged__order_is_of_paired_differences(folder: Path, modules: ModuleTyp
     made = evaluator(folder, modules)
     (check,) = made.judged(made.definition.claims[1]).checks
     assert check.label == "2mbit < 1mbit"
-    of = [made.values(made.definition.claims[1].spec, "all", {"rate": rate}) for rate in ("1mbit", "2mbit")]
+    of = [made.values(made.definition.claims[1], "all", {"rate": rate}) for rate in ("1mbit", "2mbit")]
     assert check.judgement.ours.mean == pytest.approx(float(np.mean(of[0] - of[1])))
 
 
@@ -460,8 +460,8 @@ def test_judged__skips_what_the_claim_does_not_speak_of(folder: Path, modules: M
 def test_value__functions_take_cells_and_arguments(folder: Path, modules: ModuleType) -> None:
     made = evaluator(folder, modules)
     claim = made.definition.claims[0]
-    plain = made.values(claim.spec, "all", {"rate": "1mbit"})
-    spec = replace(claim.spec, value="used_twice", args={"factor": 3.0})
+    plain = made.values(claim, "all", {"rate": "1mbit"})
+    spec = replace(claim, value="used_twice", args={"factor": 3.0})
     assert made.values(spec, "all", {"rate": "1mbit"}) == pytest.approx(3 * plain)
     reduced = replace(spec, change="reduction", against={"rate": "1mbit"})
     assert made.values(reduced, "all", {"rate": "1mbit"}) == pytest.approx(np.zeros(5))
@@ -469,7 +469,7 @@ def test_value__functions_take_cells_and_arguments(folder: Path, modules: Module
 
 def test_value__unknown_is_refused_with_what_there_is(folder: Path, modules: ModuleType) -> None:
     made = evaluator(folder, modules)
-    spec = replace(made.definition.claims[0].spec, value="use")
+    spec = replace(made.definition.claims[0], value="use")
     with pytest.raises(MouseholeError, match=r'"use" is neither measured nor a function.*used, sizes'):
         made.values(spec, "all", {"rate": "1mbit"})
 

@@ -82,7 +82,6 @@ def test_reductions__are_averaged_over_the_short_sizes() -> None:
     assert quantities.mean_reduction(run, base) == pytest.approx(0.5 / 15)
     assert quantities.most_reduction(run, base) == pytest.approx(0.5)
     assert quantities.least_reduction(run, base) == pytest.approx(0.0)
-    assert quantities.reduction_at(run, base, 5) == pytest.approx(0.5)
     assert quantities.short_change(measured(1.1), base) == pytest.approx(0.1)
     assert quantities.short_speedup(measured(0.1), base) == pytest.approx(10.0)
     assert quantities.std_ratio(measured(1.0, 0.25), base) == pytest.approx(0.5)
@@ -129,8 +128,6 @@ def test_pages__are_the_greatest_object_or_the_sum() -> None:
         assert quantities.page_share(measured(0.6), run, 0.41, sequential) == 0.0
     found = quantities.page_quantiles(measured(0.6), run)
     assert found == pytest.approx(np.full(100, 0.4))
-    assert quantities.parallel_reduction(measured(0.6), run, "Java") == pytest.approx(0.4)
-    assert quantities.sequential_reduction(measured(0.6), run, "Java") == pytest.approx(0.4)
 
 
 def test_curves__leave_out_sizes_with_few_objects() -> None:

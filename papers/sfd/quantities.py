@@ -53,11 +53,6 @@ def mean_reduction(run: Measured, baseline: Measured) -> float:
     return float(np.nanmean(_reductions(run, baseline)))
 
 
-def reduction_at(run: Measured, baseline: Measured, packets: int) -> float:
-    """Returns the reduction of the mean latency of objects of one short size."""
-    return float(_reductions(run, baseline)[packets - 1])
-
-
 def most_reduction(run: Measured, baseline: Measured) -> float:
     """Returns the greatest reduction over the sizes of short flows."""
     return float(np.nanmax(_reductions(run, baseline)))
@@ -134,16 +129,6 @@ def sequential_s(run: Measured, page: str) -> float:
     """Returns a page's time if its objects come one after the other, their sizes evenly in their ranges."""
     sizes = np.concatenate([np.linspace(low, high, number) for low, high, number in CONTENTS[page]])
     return float(sum(_latency_of(run, sizes)))
-
-
-def parallel_reduction(run: Measured, baseline: Measured, page: str) -> float:
-    """Returns the reduction of a page's time with objects in parallel."""
-    return 1 - parallel_s(run, page) / parallel_s(baseline, page)
-
-
-def sequential_reduction(run: Measured, baseline: Measured, page: str) -> float:
-    """Returns the reduction of a page's time with objects in sequence."""
-    return 1 - sequential_s(run, page) / sequential_s(baseline, page)
 
 
 def page_share(

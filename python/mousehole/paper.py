@@ -30,8 +30,8 @@ def listing() -> str:
 def reproduce(name: str | None, every: bool, html: str | None, **wanted: Any) -> int:
     """Runs a paper, or all of them, and returns the exit status.
 
-    `wanted` are the arguments of `papers.command.run`. Raises `MouseholeError` if more than one
-    item is wanted, or an item of no paper in particular.
+    `wanted` are the arguments of `papers.command.run`, and `claims` for all claims. Raises
+    `MouseholeError` if more than one item is wanted, or an item of no paper in particular.
     """
     items = [f"--{item}" for item in ITEMS if wanted[item]]
     if len(items) > 1:
@@ -43,9 +43,9 @@ def reproduce(name: str | None, every: bool, html: str | None, **wanted: Any) ->
         raise MouseholeError(f"{specific[0]}: not together with {'--all' if every else '--html'}")
     if wanted["tried"] and not wanted["claim"]:
         raise MouseholeError("--tried: only together with --claim ID")
-    return int(
-        _command().run(None if every else name, html_folder=None if html is None else Path(html), **wanted)
-    )
+    given = {item: value for item, value in wanted.items() if item != "claims"}  # which is the default
+    folder = None if html is None else Path(html)
+    return int(_command().run(None if every else name, html_folder=folder, **given))
 
 
 def _command() -> Any:
