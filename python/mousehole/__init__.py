@@ -1,8 +1,8 @@
 """Mousehole compares schemes that let short flows go first through a congested link.
 
-`compare` compares schemes on traffic, `run` runs one scenario, `inspect` summarises traffic, and `read`
-returns its connections as a frame. `policy` makes and checks own policies, `tcp_model` is the analytic TCP
-model.
+`compare` compares schemes on traffic, `sweep` does so in many cells, `run` runs one scenario, `inspect`
+summarises traffic, and `read` returns its connections as a frame. `policy` makes and checks own policies,
+`tcp_model` is the analytic TCP model.
 
 Names are imported when they are first used, so that the command line can answer Ctrl-C before all modules are
 loaded.
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from mousehole.plan import Cell
     from mousehole.records import Records, run
     from mousehole.results import Finding
+    from mousehole.sweeps.result import Sweep
+    from mousehole.sweeps.running import sweep
     from mousehole.traffic import inspect, read
 
 __all__ = [
@@ -28,12 +30,14 @@ __all__ = [
     "MouseholeError",
     "Records",
     "Stopped",
+    "Sweep",
     "__version__",
     "compare",
     "inspect",
     "policy",
     "read",
     "run",
+    "sweep",
     "tcp_model",
 ]
 
@@ -44,11 +48,13 @@ _MODULES = {
     "MouseholeError": "errors",
     "Records": "records",
     "Stopped": "errors",
+    "Sweep": "sweeps.result",
     "__version__": "_engine",
     "compare": "comparison",
     "inspect": "traffic",
     "read": "traffic",
     "run": "records",
+    "sweep": "sweeps.running",
 }
 """The module of each name; the other names are modules."""
 

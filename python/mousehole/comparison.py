@@ -118,7 +118,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
         (20, ['fq-codel'])
     """
     load_policies(options.policy)
-    start, given = _starting_point(traffic, options)
+    start, given = starting_point(traffic, options)
     if options.replay is not None:
         given = replace(given, section={**given.section, "replay": options.replay})
     shared = scenarios.shared(start, given.section, options)
@@ -276,7 +276,7 @@ class Comparison:
         return as_html(lambda console: report.print_report(console, self.results))
 
 
-def _starting_point(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
+def starting_point(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
     """Returns the scenario that options change, and the traffic."""
     if not traffics.is_scenario(source):
         given = traffics.described(source, options.direction, options.params)
@@ -294,7 +294,7 @@ def _compared(
     rate = bottleneck.facts(plan.base)["rate"]
     summary = None if engine_traffic is None else interruptible(lambda: engine_traffic.summary(rate))
     sizes = np.empty(0) if engine_traffic is None else engine_traffic.frame()["bytes"].astype(float)
-    plan = replace(plan, warmup=_warmup(plan, sizes, summary, chooses_warmup))
+    plan = replace(plan, warmup=chosen_warmup(plan, sizes, summary, chooses_warmup))
     _warn_of_low_load(plan, given.label, summary, reporter)
     estimate = estimated(plan, engine_traffic, jobs or default_jobs())
     at_once = fitting_jobs(estimate, jobs, available_bytes()) if backend is None else max(backend.at_once, 1)
@@ -315,7 +315,9 @@ def _pipe_bytes(plan: Plan) -> float:
     return _engine.parse_rate("rate", rate) * _engine.parse_duration("rtt", rtt or scenarios.DEFAULT_RTT) / 8
 
 
-def _warmup(plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool) -> Warmup | None:
+def chosen_warmup(
+    plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool
+) -> Warmup | None:
     """Returns what the warm-up is chosen from, None if the sizes of transfers are not known before."""
     rate = bottleneck.facts(plan.base)["rate"]
     if summary is None or rate is None or plan.base["traffic"].get("mix"):
