@@ -76,6 +76,26 @@ def test_dask__one_worker_is_killed_and_one_joins_late(cluster: Cluster, tmp_pat
         mousehole.compare([table], **given, dask=cluster.address)  # type: ignore[arg-type]
 
 
+def test_sweep__the_same_files_from_workers_one_of_which_is_killed(cluster: Cluster, tmp_path: Path) -> None:
+    """Two of traffic's files, so that a worker gets both once, and goes on with either."""
+    for name in ("one.csv", "two.csv"):
+        (tmp_path / name).write_text(ROWS.replace("10.0.0.", "10.0.1.") if name == "two.csv" else ROWS)
+    (tmp_path / "mine.toml").write_text(
+        'schemes = ["droptail", "sfd"]\nseeds = 3\n[options]\nrate = "3mbit"\nduration = "20s"\n'
+        'warmup = "2s"\n[axes]\ntraffic = ["one.csv", "two.csv"]\nload = [0.6, 0.9]\n'
+    )
+    here = mousehole.sweep(tmp_path / "mine.toml", tmp_path / "here")
+    first = cluster.add()
+    cluster.add()
+    reporter = Counting(after_5=first.kill)
+    there = mousehole.sweep(
+        tmp_path / "mine.toml", tmp_path / "there", dask=cluster.address, reporter=reporter
+    )
+    assert reporter.count == there.finished == here.finished == 24
+    for file in (tmp_path / "here").rglob("*.*"):
+        assert (tmp_path / "there" / file.relative_to(tmp_path / "here")).read_bytes() == file.read_bytes()
+
+
 def test_dask__a_job_that_ends_three_workers_is_set_apart(cluster: Cluster) -> None:
     cluster.add(nanny=True)
     seeds = [1, 2, crashing.CULPRIT, 3, 4, 5]

@@ -221,7 +221,6 @@ BAD = {
     "baseline": (changed(options={"rate": "1mbit", "short": "0B"}), "short: "),
     "rows differ": (changed(axes={"short": ["15kB", "30kB"]}), "rows of all cells must mean the same"),
     "design": (changed(design="random"), "grid, list or latin-hypercube"),
-    "same scheme": (changed(schemes=["red", "red()"], axes={"load": [0.5]}), "which is the same"),
     "standard input": (changed(traffic="-"), "files, which can be read again"),
 }  # fmt: skip
 

@@ -84,8 +84,8 @@ def small_multiples(
 
     `columns` and `rows` are the axes of the panels; the mean is taken over axes that have no place. Where
     cells are scattered, as in a Latin hypercube, there is a panel for each axis instead, with the trend of
-    the cells. What is drawn is the change against the scheme `against`, or the measure itself if `absolute` is set or if
-    there is one scheme only.
+    the cells. What is drawn is the change against the scheme `against`, or the measure itself if `absolute`
+    is set or if there is one scheme only.
     """
     cells = sweep.cells(value, against)
     what = _What.of(sweep, value, against, absolute)
