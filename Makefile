@@ -34,7 +34,7 @@ export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps deps-kernels msrv arrows live live-test bench-live bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation coverage replay-truth reference negatives fuzz fuzz-brief mutants \
-	papers findings witness witness-transfers live-prediction live-kernels wheel wheel-test site lock clean distclean
+	sweep-test scaling papers findings witness witness-transfers live-prediction live-kernels wheel wheel-test site lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -156,6 +156,12 @@ fuzz-brief: ## the same for two seconds each
 mutants: $(ENGINE) ## change the sources in small ways and list what no test notices: SAMPLE=200 for each language
 	@status=0; for language in python c rust; do \
 		$(BIN)/python -m tools.mutants $$language --sample $(SAMPLE) || status=$$?; done; exit $$status
+
+sweep-test: $(ENGINE) ## a sweep of 2,000 cells killed ten times equals one that was not, file by file (5 min); CELLS=2000 KILLS=10
+	@$(BIN)/python -m tools.sweep_test --cells $(or $(CELLS),2000) --kills $(or $(KILLS),10)
+
+scaling: $(ENGINE) ## a sweep on 1, 2, … Dask workers and threads here; renews docs/cluster.md (5 min on an idle machine)
+	@$(BIN)/python -m tools.scaling
 
 papers: $(ENGINE) ## the five papers, claim by claim, published beside ours (about 15 minutes on two cores); FULL=1, HTML=DIR
 	@$(BIN)/mousehole paper --all $(if $(FULL),--full) $(if $(HTML),--html $(HTML))

@@ -12,13 +12,14 @@ from typing import Any
 import crashing
 import mousehole
 import pytest
-from dask_cluster import Cluster
 from mousehole import executors, worker
 from mousehole.errors import MouseholeError
 from mousehole.executors import opened
 from mousehole.pool import Apart, Job, outcomes
 from mousehole.progress import Silent
 from support import MODULE, SMALL
+
+from tools.dask_cluster import Cluster
 
 SCENARIO: dict[str, Any] = {
     "warmup": "0s", "duration": "5s", "link": {"rate": "3mbit"}, "traffic": {"model": "web:sfd", "load": 0.8},
@@ -45,7 +46,7 @@ class Counting(Silent):
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A scheduler; tests add the workers."""
-    made = Cluster(tmp_path_factory.mktemp("dask"))
+    made = Cluster(tmp_path_factory.mktemp("dask"), Path(__file__).parent)
     try:
         made.wait()
         yield made

@@ -436,7 +436,7 @@ def _fields(
 
 def _number_text(number: float, what: _What) -> str:
     if what.of_change is not None:
-        return f"{100 * number:+.0f}".replace("-", "−")
+        return "0" if abs(number) < 0.005 else f"{100 * number:+.0f}".replace("-", "−")
     return time_text(number) if what.value.endswith("_s") else f"{number:.3g}"
 
 
