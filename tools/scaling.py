@@ -29,7 +29,7 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "cluster.md"
 TARGET = "scaling"
 SWEEP: dict[str, Any] = {
     "traffic": "web:sfd", "schemes": ["droptail", "sfd", "fq-codel"], "seeds": 4,
-    "options": {"rate": "10mbit", "duration": "60s", "warmup": "10s", "buffer": "100p"},
+    "options": {"rate": "10mbit", "duration": "200s", "warmup": "10s", "buffer": "100p"},
     "axes": {"load": [0.6, 0.7, 0.8, 0.9]},
 }  # fmt: skip
 REPEATS = 3
