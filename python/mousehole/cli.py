@@ -98,7 +98,7 @@ OPTION_OF_FIELD = {
     "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",
     "load": "--load", "rate": "--rate", "direction": "--direction", "replication": "--replication",
     "overhead": "--overhead", "table": "--table", "figure": "--figure", "uplink_rate": "--uplink",
-    "baseline": "--baseline", "traffic.params": "--param", "params": "--param",
+    "baseline": "--baseline", "dask": "--dask", "traffic.params": "--param", "params": "--param",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
@@ -114,6 +114,9 @@ JsonFile = Annotated[
     str | None, typer.Option("--json", metavar="FILE|-", help="Results as JSON; - is standard output.")
 ]
 Jobs = Annotated[str | None, typer.Option(metavar="N", help="Parallel runs (default: one per core).")]
+DaskAddress = Annotated[
+    str | None, typer.Option("--dask", metavar="ADDRESS", help="Run on the workers of this Dask scheduler.")
+]
 Own = Annotated[str | None, typer.Option(metavar="N", help="Number to use instead of the scenario's.")]
 
 
@@ -257,6 +260,7 @@ def paper_command(
     ] = None,
     seeds: Annotated[str | None, typer.Option(metavar="N", help="Replications.")] = None,
     jobs: Jobs = None,
+    dask: DaskAddress = None,
     full: Annotated[
         bool, typer.Option("--full/--quick", help="The run length of the paper, or a shorter one.")
     ] = False,
@@ -275,7 +279,7 @@ def paper_command(
         "log": log,
         "tried": tried,
     }
-    raise typer.Exit(reproduce(name, every, html, **wanted, **numbers, full=full, fresh=fresh))
+    raise typer.Exit(reproduce(name, every, html, **wanted, **numbers, full=full, fresh=fresh, dask=dask))
 
 
 @app.command("schemes", cls=CliCommand)

@@ -31,16 +31,18 @@ from mousehole.engine_types import Floats, Scenario, TrafficSummary
 from mousehole.errors import field_error
 from mousehole.estimate import Estimate, cost_text, estimated, fitting_jobs
 from mousehole.evidence import capture_of
+from mousehole.executors import opened
 from mousehole.frames import Frame, with_names
 from mousehole.manifest import manifest
 from mousehole.memory import available_bytes
 from mousehole.notebook import as_html
 from mousehole.options import least
 from mousehole.plan import Cell, Plan, Warmup, checked, load_policies, planned
-from mousehole.pool import default_jobs, interruptible, run_one, run_plan
+from mousehole.pool import Backend, Shipment, default_jobs, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
 from mousehole.results import Finding, Manifest, Results, Row, as_record
 from mousehole.settings import Options, accepts_options
+from mousehole.shipping import shipment_of
 
 
 @accepts_options(Options)
@@ -102,6 +104,8 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     - `quick`: a quick look: three replications, no verdicts (False)
     - `seed`: seed of all random draws (1); the same seed gives the same result on any machine
     - `jobs`: parallel runs (one per core, fewer if memory is short); the result is the same
+    - `dask`: address of a Dask scheduler whose workers do the runs (none); the result is the same
+    - `executor`: an executor of `concurrent.futures` that does them (none); the result is the same
     - `reporter`: receives progress reports (none)
 
     Raises `MouseholeError` for a fault in the input, before any long work, `TypeError` for an unknown
@@ -121,9 +125,12 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     plan = planned(shared, options, start.get("scheme"))
     jobs = None if options.jobs is None else least("jobs", options.jobs, 1)
     checked(plan)  # before large files are read
-    engine_traffic = given.read(options.strict, shared.base["seed"], options.reporter)
     chooses = options.warmup is None and not options.quick and not traffics.is_scenario(traffic)
-    return _compared(plan, given, engine_traffic, jobs, options.reporter or Silent(), chooses)
+    seed, reporter = shared.base["seed"], options.reporter or Silent()
+    with opened(options.dask, options.executor, reporter) as backend:
+        shipment = shipment_of(given, options.strict, seed) if backend else None
+        engine_traffic = given.read(options.strict, seed, reporter)
+        return _compared(plan, given, engine_traffic, jobs, reporter, chooses, backend, shipment)
 
 
 class Comparison:
@@ -282,7 +289,7 @@ def _starting_point(source: traffics.Source, options: Options) -> tuple[Scenario
 
 def _compared(
     plan: Plan, given: traffics.TrafficInput, engine_traffic: _engine.Traffic | None, jobs: int | None,
-    reporter: Reporter, chooses_warmup: bool,
+    reporter: Reporter, chooses_warmup: bool, backend: Backend | None, shipment: Shipment | None,
 ) -> Comparison:  # fmt: skip
     rate = bottleneck.facts(plan.base)["rate"]
     summary = None if engine_traffic is None else interruptible(lambda: engine_traffic.summary(rate))
@@ -290,9 +297,9 @@ def _compared(
     plan = replace(plan, warmup=_warmup(plan, sizes, summary, chooses_warmup))
     _warn_of_low_load(plan, given.label, summary, reporter)
     estimate = estimated(plan, engine_traffic, jobs or default_jobs())
-    at_once = fitting_jobs(estimate, jobs, available_bytes())
-    _announce(plan, estimate, at_once, reporter)
-    facts = run_plan(plan, engine_traffic, at_once, reporter)
+    at_once = fitting_jobs(estimate, jobs, available_bytes()) if backend is None else max(backend.at_once, 1)
+    _announce(plan, estimate, at_once, reporter, None if backend is None else at_once)
+    facts = run_plan(plan, engine_traffic, at_once, reporter, backend, shipment)
     pipe_bytes = _pipe_bytes(plan)
     capture = capture_of(plan.base["traffic"], engine_traffic, summary, plan.buckets, sizes, pipe_bytes)
     results = Results(plan, facts, given.label, manifest(plan, given, engine_traffic), summary, capture)
@@ -330,9 +337,8 @@ def _warn_of_low_load(plan: Plan, label: str, summary: TrafficSummary | None, re
         )
 
 
-def _announce(plan: Plan, estimate: Estimate, jobs: int, reporter: Reporter) -> None:
-    """Reports the estimated time and memory."""
+def _announce(plan: Plan, estimate: Estimate, jobs: int, reporter: Reporter, cores: int | None) -> None:
+    """Reports the estimated time and memory; `cores` are those of other machines."""
     cells = f" × {len(plan.cells)} cells" if len(plan.cells) > 1 else ""
-    reporter.say(
-        f"{cost_text(estimate, jobs)}: {len(plan.schemes)} schemes × {plan.replications} replications{cells}"
-    )
+    cost = cost_text(estimate, jobs, cores)
+    reporter.say(f"{cost}: {len(plan.schemes)} schemes × {plan.replications} replications{cells}")
