@@ -159,8 +159,9 @@ def compare_command(traffic: Traffic, options: Options, outputs: Outputs) -> Non
     """
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
     output.check_suffix("--heatmap", outputs.heatmap, output.PLOT_SUFFIXES)
+    output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
     written = {"--json": outputs.json, "--plot": outputs.plot, "--heatmap": outputs.heatmap,
-               "--save-scenario": outputs.save_scenario}  # fmt: skip
+               "--html": outputs.html, "--save-scenario": outputs.save_scenario}  # fmt: skip
     output.check_outputs(written, [name for name in traffic if not traffics.is_model(name)])
     comparison = compare(traffic, **vars(replace(options, reporter=_reporter())))
     to_stderr = "-" in (outputs.json, outputs.save_scenario)
@@ -316,6 +317,7 @@ def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
         (outputs.json, lambda place: output.write_text(place, comparison.to_json())),
         (outputs.plot, comparison.plot),
         (outputs.heatmap, comparison.heatmap),
+        (outputs.html, lambda place: comparison.html(place, typed_command())),
         (outputs.save_scenario, lambda place: _save_scenario(comparison, place)),
     ]
     faults: list[MouseholeError] = []
@@ -334,6 +336,11 @@ def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
 def _save_scenario(comparison: Comparison, place: str) -> None:
     folder = Path.cwd() if place == "-" else Path(place).parent
     output.write_text(place, scenarios.to_toml(comparison.scenario(), folder))
+
+
+def typed_command() -> list[str]:
+    """Returns the command as it was typed, for reports."""
+    return ["mousehole", *sys.argv[1:]]
 
 
 def _reporter() -> ConsoleReporter:

@@ -256,6 +256,16 @@ class Comparison:
         output.check_suffix("heatmap", str(path), output.PLOT_SUFFIXES)
         output.write_with(path, lambda part: heatmap.draw(self.results, part))
 
+    def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
+        """Writes the comparison as one self-contained page with charts and tables (docs/report.md).
+
+        `command` is shown as what was typed. Raises `MouseholeError` for a suffix other than `.html` and for
+        a file that cannot be written.
+        """
+        from mousehole import html, report_html  # loads Altair
+
+        html.write(report_html.page(self.results, command), path)
+
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.compare/2` (docs/json.md).
 
