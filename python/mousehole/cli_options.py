@@ -118,7 +118,9 @@ def flag_of(name: str, words: OptionHelp) -> str:
 
 
 def _parameter(name: str, default: Any, words: OptionHelp) -> inspect.Parameter:
-    kind = {bool: bool, dict: list[str], list: list[str]}.get(words.kind, str)  # read here, so that faults name the value
+    kind = {bool: bool, dict: list[str], list: list[str]}.get(
+        words.kind, str
+    )  # read here, so that faults name the value
     optional: Any = kind if isinstance(default, str | bool) else kind | None
     flag = flag_of(name, words)
     help_of = {"help": words.help, "rich_help_panel": words.group, "metavar": words.metavar or None}

@@ -180,7 +180,7 @@ def _live(scheme: str, values: Mapping[str, str], link: Link) -> Installation | 
     *markers, queue = _stages(scheme)
     if len(markers) != 1 or markers[0] not in LIVE_MARKERS:
         return None
-    if queue in LIVE_QUEUES:
+    if queue in LIVE_QUEUES or _has_classes(values):
         return Installation(LINUX, (_live_up(scheme, link),))
     # A flow that is promoted for some packets would be reordered between CAKE's tins.
     tins = values.get("cake.tins")
@@ -193,6 +193,11 @@ def _live(scheme: str, values: Mapping[str, str], link: Link) -> Installation | 
         cake = tuple(f"{line} wash" for line in cake)
         return Installation(LINUX, (*cake, _mark(marker, TIN_DSCPS))) if cake else None
     return Installation(LINUX, (*cake, _mark(marker))) if cake else None
+
+
+def _has_classes(values: Mapping[str, str]) -> bool:
+    """Returns whether colours have drop-tail queues of their own, which `mousehole-live up` makes classes of HTB."""
+    return values.get("priority.shared") == "false"
 
 
 def _live_up(scheme: str, link: Link) -> str:
@@ -208,7 +213,7 @@ def _live_file(scheme: str, link: Link) -> str | None:
         return None
     values = _engine.scheme_parameters(scheme)
     profiles = _profiles(scheme, values, link)
-    if queue in LIVE_QUEUES and not profiles:
+    if (queue in LIVE_QUEUES or _has_classes(values)) and not profiles:
         entries = {"mode": "up", "scheme": scheme, "rate": rate_of_tc(link.rate_bps)}
         entries["buffer"] = f"{link.buffer_packets}p"
         more = [f"overhead = {link.overhead}"] if link.overhead >= LIVE_LINK_HEADER else []
@@ -315,7 +320,8 @@ def _profiles(scheme: str, values: Mapping[str, str], link: Link) -> tuple[WredP
     return tuple(
         WredProfile(
             dscp,
-            *(in_packets(values[f"{prefix}{colour}_{end}"], link.buffer_packets) for end in ("min", "max")),
+            in_packets(values[f"{prefix}{colour}_min"], link.buffer_packets),
+            in_packets(values[f"{prefix}{colour}_max"], link.buffer_packets),
             values[f"{prefix}{colour}_maxp"],
             exponent,
         )

@@ -1,6 +1,6 @@
 """What a search of settings wants: quantities to lower or raise, and limits of what others may pay.
 
-A quantity is named by whose it is and what of it: `short mean`, `long p95`, `page mean`, `queue p99`. All
+A quantity, which users give as MEASURE, is named by whose it is and what of it: `short mean`, `long p95`, `page mean`, `queue p99`. All
 changes are ratios of means over replications, by the statistics of `compare`.
 """
 
@@ -10,7 +10,7 @@ from functools import cache
 from math import isfinite, log1p
 
 from mousehole import _engine
-from mousehole.errors import field_error, unknown_error
+from mousehole.errors import MouseholeError, field_error, unknown_error
 from mousehole.findings import PAGES, InBucket, OfGroup, OfScheme
 from mousehole.plan import Cell
 from mousehole.reduction import BucketStatistic, SchemeStatistic
@@ -26,8 +26,10 @@ _OF_BUCKETS: dict[str, BucketStatistic] = {
 _OF_QUEUES: dict[str, SchemeStatistic] = {
     "mean": "queue_delay_mean_s", "p95": "queue_delay_p95_s", "p99": "queue_delay_p99_s",
 }  # fmt: skip
-_LIMIT = re.compile(r"(?P<quantity>[^+\-−<>=]+?)\s*(?P<change>[+\-−]\s*[0-9.]+)\s*%(\s+against\s+(?P<other>.+))?")
-_FORM = 'QUANTITY ±N%, such as "long mean +10%", perhaps with "against SCHEME"'
+_LIMIT = re.compile(
+    r"(?P<quantity>[^+\-−<>=]+?)\s*(?P<change>[+\-−]\s*[0-9.]+)\s*%(\s+against\s+(?P<other>.+))?"
+)
+_FORM = 'MEASURE ±N%, such as "long mean +10%", perhaps with "against SCHEME"'
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def quantity(field: str, text: str) -> Quantity:
     name = " ".join(text.split())
     known = quantities()
     if name not in known:
-        raise unknown_error(field, "quantity", name, list(known))
+        raise unknown_error(field, "measure", name, list(known))
     return known[name]
 
 
@@ -127,8 +129,16 @@ def limit(field: str, text: str) -> Limit:
         raise field_error(field, text, "a change above −100 % and at most 10000 %")
     other = found["other"]
     if other is not None:
-        _engine.scheme_parameters(other)
+        check_scheme(field, other)
     return Limit(quantity(field, found["quantity"]), share, other)
+
+
+def check_scheme(field: str, scheme: str) -> None:
+    """Raises `MouseholeError` about `field` for a scheme that there is not."""
+    try:
+        _engine.scheme_parameters(scheme)
+    except MouseholeError as error:
+        raise error.renamed({"scheme": field}) from None
 
 
 def change(

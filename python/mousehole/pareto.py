@@ -72,7 +72,7 @@ class _Points:
         found = self.found
         rows = [row for row in found.judged if row.reference == found.baseline and row.role == role]
         schemes = dict.fromkeys(row.scheme for row in rows if family is None or row.family == family)
-        places = [(scheme, *(self._of(scheme, one) for one in (self.price, self.gain))) for scheme in schemes]
+        places = [(scheme, self._of(scheme, self.price), self._of(scheme, self.gain)) for scheme in schemes]
         known = [place for place in places if isfinite(place[1].mean) and isfinite(place[2].mean)]
         return sorted(known, key=lambda place: place[1].mean)
 
@@ -147,7 +147,9 @@ def _draw_references(axes: Axes, points: _Points) -> None:
         axes.plot([x.mean], [y.mean], marker="X", color=INK, markersize=7.5, markeredgecolor="white",
                   linestyle="none", zorder=5)  # fmt: skip
         _name(axes, scheme, x.mean, y.mean)
-    axes.plot([0], [0], marker="X", color=INK, markersize=7.5, markeredgecolor="white", linestyle="none", zorder=5)
+    axes.plot(
+        [0], [0], marker="X", color=INK, markersize=7.5, markeredgecolor="white", linestyle="none", zorder=5
+    )
     _name(axes, found.baseline, 0.0, 0.0)
     if found.recommended is not None:
         axes.plot([], [], marker="o", markersize=12, markerfacecolor="none", markeredgecolor=INK,

@@ -50,9 +50,13 @@ def sensitivity_cells(found: TuneResults) -> list[list[str]]:
     for parameter, value in places:
         own = [row for row in found.sensitivity if (row.parameter, row.value) == (parameter, value)]
         if parameter not in told:
-            lines.append([parameter, own[0].recommended, *("recommended" for _ in names[:1]), *("" for _ in names[1:])])
+            lines.append(
+                [parameter, own[0].recommended, *("recommended" for _ in names[:1]), *("" for _ in names[1:])]
+            )
             told.add(parameter)
-        lines.append(["", value, *(change_text(row.change) for name in names for row in own if row.quantity == name)])
+        lines.append(
+            ["", value, *(change_text(row.change) for name in names for row in own if row.quantity == name)]
+        )
     return lines
 
 
@@ -69,7 +73,9 @@ def judged_cells(found: TuneResults, quantities: Sequence[Quantity]) -> list[lis
     rows = [row for row in found.judged if row.reference == found.baseline]
     schemes = dict.fromkeys(row.scheme for row in rows)
     roles = {row.scheme: row.role for row in rows}
-    ranked = sorted(schemes, key=lambda scheme: order.index(roles[scheme]) if roles[scheme] in order else len(order))
+    ranked = sorted(
+        schemes, key=lambda scheme: order.index(roles[scheme]) if roles[scheme] in order else len(order)
+    )
     names = letters(found)
     lines = []
     for scheme in ranked:
@@ -132,7 +138,10 @@ def settings_lines(ways: Settings) -> list[str]:
     if ways.live is not None:
         lines += ["mousehole-live.toml:", *(f"  {line}" for line in ways.live.splitlines())]
     if ways.wred:
-        lines += ["Profiles for a router's WRED:", *(f"  {line}" for line in wred_table(ways.wred).splitlines())]
+        lines += [
+            "Profiles for a router's WRED:",
+            *(f"  {line}" for line in wred_table(ways.wred).splitlines()),
+        ]
     return lines
 
 
@@ -146,7 +155,9 @@ def _print_account(console: Console, found: TuneResults, spent: Spent | None) ->
         f"{counted(account.judged_replications, 'replication')}{_time(spent.judged_s if spent else None)}."
     )
     if account.sensitivity_runs:
-        text += f" Sensitivity: {account.sensitivity_runs} runs{_time(spent.sensitivity_s if spent else None)}."
+        text += (
+            f" Sensitivity: {account.sensitivity_runs} runs{_time(spent.sensitivity_s if spent else None)}."
+        )
     console.print()
     say(console, Text(text, style="dim"))
     again = f"--trials {account.trials_per_scheme} --seed {account.seed}"

@@ -12,15 +12,18 @@ from functools import partial
 from math import isfinite
 from typing import Any
 
+import numpy as np
 import optuna
 
 from mousehole import _engine, objectives
+from mousehole.errors import MouseholeError, field_error
 from mousehole.objectives import Goal
 from mousehole.plan import Cell, Plan, Task
 from mousehole.pool import run_all
 from mousehole.progress import Reporter, Silent
 from mousehole.reduction import RunFacts, reduce_run
 from mousehole.results import Facts, Manifest, Results
+from mousehole.scenario import filled
 from mousehole.search_space import Space, Value, Values
 from mousehole.sizes import Bucket
 
@@ -30,6 +33,8 @@ LEAST_BEFORE_STOP = 4
 """A setting is stopped early only if so many others have run as many replications before."""
 STARTUP = 8
 """Settings of each scheme that are drawn at random before the search follows a model of what was found."""
+MOST_DRAWS = 50
+"""Settings that the engine may refuse in a row, because parameters exclude each other."""
 WORST = 1e6
 """Stands for a quantity that is unknown under a setting, such as a percentile of too few transfers."""
 
@@ -114,7 +119,7 @@ class Search:
     ) -> None:  # fmt: skip
         self._plan, self._traffic, self._spaces, self._goal, self._jobs = plan, traffic, spaces, goal, jobs
         self._facts: dict[tuple[str, int], RunFacts] = {}
-        self._studies = [_study(space, goal, seed + place) for place, space in enumerate(spaces)]
+        self._studies = [_study(space, goal, _seed(seed, place)) for place, space in enumerate(spaces)]
         self._asked = 0
         self._reached: dict[tuple[str, int], list[Score]] = {}
         self.trials: list[Trial] = []
@@ -167,12 +172,19 @@ class Search:
             shown.advance()
 
     def _ask(self, space: Space, study: Any, number: int) -> _Candidate:
-        asked = study.ask()
-        chosen = {dimension.name: _suggest(asked, dimension) for dimension in space.dimensions}
-        if number == 0:
-            return _Candidate(space, study, asked, number, space.template, space.defaults())
-        values = space.values(chosen)
-        return _Candidate(space, study, asked, number, space.scheme(values), values)
+        """Returns the next setting; one that the engine refuses is drawn again."""
+        for _ in range(MOST_DRAWS):
+            asked = study.ask()
+            chosen = {dimension.name: _suggest(asked, dimension) for dimension in space.dimensions}
+            if number == 0:
+                return _Candidate(space, study, asked, number, space.template, space.defaults())
+            values = space.values(chosen)
+            scheme = space.scheme(values)
+            if is_accepted(self._plan, scheme):
+                return _Candidate(space, study, asked, number, scheme, values)
+            study.tell(asked, state=optuna.trial.TrialState.FAIL)
+        allowed = "a scheme whose parameters do not exclude each other so often, or more of them given"
+        raise field_error("scheme", space.template, allowed, f"had {MOST_DRAWS} settings refused")
 
     def _tell(self, one: _Candidate) -> None:
         for place, reached in enumerate(one.scores):
@@ -181,9 +193,7 @@ class Search:
         for place, excess in enumerate(score.excess):
             one.asked.set_constraint(str(place), excess)
         one.study.tell(one.asked, [min(cost, WORST) for cost in score.costs])
-        self.trials.append(
-            Trial(family, one.number, one.scheme, one.values, score, count, one.is_stopped)
-        )
+        self.trials.append(Trial(family, one.number, one.scheme, one.values, score, count, one.is_stopped))
 
     def _run(self, wanted: Iterable[tuple[str, int]]) -> None:
         """Runs what has not been run yet; equal settings are run once."""
@@ -214,6 +224,15 @@ class Search:
         return Results(plan, facts, "", nothing, None)
 
 
+def is_accepted(plan: Plan, scheme: str) -> bool:
+    """Returns whether the engine takes a setting on this link."""
+    try:
+        filled(plan.scenario(plan.cells[0], scheme))
+    except MouseholeError:
+        return False
+    return True
+
+
 def score(results: Results, cell: Cell, goal: Goal, scheme: str) -> Score:
     """Returns the score of a scheme among results that have the references."""
     baseline = results.plan.baseline
@@ -224,7 +243,8 @@ def score(results: Results, cell: Cell, goal: Goal, scheme: str) -> Score:
     return Score(
         costs=tuple(objectives.cost(one, changed(one, baseline)) for one in goal.objectives),
         excess=tuple(
-            _known(limit.excess(changed(limit.quantity, limit.reference or baseline))) for limit in goal.limits
+            _known(limit.excess(changed(limit.quantity, limit.reference or baseline)))
+            for limit in goal.limits
         ),
         changes=tuple(changed(one, baseline) for one in goal.quantities),
     )
@@ -262,6 +282,11 @@ def _study(space: Space, goal: Goal, seed: int) -> Any:
     return study
 
 
+def _seed(seed: int, place: int) -> int:
+    """Returns the seed of one scheme's search, which is no other one's under any user's seed."""
+    return int(np.random.SeedSequence([seed, place]).generate_state(1)[0])
+
+
 def _suggest(asked: Any, dimension: Any) -> Value:
     kind = dimension.kind
     if kind is None:
@@ -281,5 +306,3 @@ def _known(excess: float) -> float:
 def _stopped_text(trials: int, done: dict[Any, Any]) -> str:  # noqa: ARG001 (what the pool calls it with)
     settings = "1 setting" if trials == 1 else f"{trials} settings"
     return f"stopped after {settings}; nothing was written"
-
-

@@ -24,8 +24,8 @@ Value = float | str
 Values = dict[str, Value]
 
 STRUCTURE = frozenset({
-    "byte", "cap", "colours", "delay", "derandomise", "ecn", "flows", "floor", "guard", "h", "hold_acks", "hosts",
-    "limit", "mark_ecnth", "mark_gentle", "mean", "ns2", "packet", "period", "police", "promotion", "pushout",
+    "auto", "byte", "cap", "colours", "delay", "derandomise", "ecn", "flows", "floor", "guard", "h", "highest",
+    "hold_acks", "hosts", "limit", "lowest", "mark_ecnth", "mark_gentle", "mean", "ns2", "packet", "period", "police", "promotion", "pushout",
     "randomised", "restart", "selective", "shape", "shared", "syn", "tins", "unit", "unknown", "wait",
 })  # fmt: skip
 """Parameters that say what a scheme is, how it counts or what the hosts do; searched only if a range names them."""
@@ -37,7 +37,10 @@ FINE = 2
 """Significant digits of a searched value; more would be noise."""
 SHARE_STEP = 0.5
 """Thresholds are searched in steps of so many percent of the buffer."""
-LEAST_SHARE, LEAST_PART, MOST_PART = 5.0, 0.02, 0.95
+LEAST_SHARE, LEAST_UPPER = 5.0, 2.0
+"""An upper threshold is searched from so many percent of the buffer, and so many packets."""
+LEAST_PART, MOST_PART = 0.02, 0.95
+"""The parts of an upper threshold that its lower one may be."""
 MOST_TIMES = {"size": 256.0, "count": 8.0}
 """By how much the upper one of a pair may exceed the lower one, by kind."""
 
@@ -79,12 +82,12 @@ class Dimension:
 
     def text(self, value: Value) -> str:
         """Returns a value as schemes have it."""
-        return value if isinstance(value, str) or self.kind is None else self.kind.write(value)
+        return value if isinstance(value, str) else self.kind.write(value) if self.kind else str(value)
 
     def start(self, defaults: Mapping[str, Value]) -> Any:
         """Returns what the search calls the default, moved into the range."""
         if self.kind is None:
-            return self.default
+            return self.default if self.default in self.choices else self.choices[0]
         value = float(self.default)
         other = self.part_of or self.times
         if other is not None:
@@ -95,7 +98,10 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Space:
-    """A scheme with the parameters that are searched; those given in its text are not."""
+    """A scheme with the parameters that are searched; those given in its text are not.
+
+    What the engine asks of parameters beyond the ties is not known here; it may refuse a setting.
+    """
 
     template: str
     """The scheme as it was given: the first setting that is tried."""
@@ -115,7 +121,11 @@ class Space:
                 chosen = min(max(float(chosen) * float(values[other]), dimension.least), dimension.most)
             if dimension.part_of is not None:
                 chosen = min(chosen, float(values[dimension.part_of]) - dimension.gap)
-            values[dimension.name] = chosen if dimension.kind is None else _rounded(dimension.kind, chosen)
+            if dimension.kind is not None:
+                chosen = _rounded(dimension.kind, float(chosen))
+                if other is None:
+                    chosen = min(max(chosen, dimension.low), dimension.high)
+            values[dimension.name] = chosen
         return values
 
     def scheme(self, values: Mapping[str, Value]) -> str:
@@ -125,9 +135,7 @@ class Space:
         parts = []
         for part in _parts(self.template):
             prefix = f"{part.name}." if "|" in self.template else ""
-            own = {
-                name.removeprefix(prefix): text for name, text in texts.items() if name.startswith(prefix)
-            }
+            own = {name.removeprefix(prefix): text for name, text in texts.items() if name.startswith(prefix)}
             given = {name: text for name, text in part.given.items() if name not in own}
             inside = ",".join(f"{name}={text}" for name, text in {**given, **own}.items())
             parts.append(f"{part.name}({inside})" if inside else part.name)
@@ -146,7 +154,10 @@ class Space:
     def _is_ordered(self, values: Values) -> bool:
         for dimension in self.dimensions:
             own = values[dimension.name]
-            if dimension.part_of is not None and float(own) > float(values[dimension.part_of]) - dimension.gap:
+            if (
+                dimension.part_of is not None
+                and float(own) > float(values[dimension.part_of]) - dimension.gap
+            ):
                 return False
             if dimension.times is not None and float(own) < float(values[dimension.times]):
                 return False
@@ -168,21 +179,18 @@ class _Part:
     given: dict[str, str]
 
 
-def space_of(
-    template: str, buffer_packets: int | None, ranges: Sequence[Range] = (), is_wred: bool = False
-) -> Space:
+def space_of(template: str, buffer_packets: int | None, ranges: Sequence[Range] = ()) -> Space:
     """Returns the parameters of a scheme that are searched, on a link with such a buffer.
 
-    With `is_wred` thresholds are whole packets and the weight is a power of two, as routers have them. Raises
-    `MouseholeError` for a scheme that the engine refuses and for one without a parameter to search.
+    Where the scheme has `mode=total`, thresholds are whole packets and the weight is a power of two, as
+    routers' WRED has them. Raises `MouseholeError` for a scheme that the engine refuses and for one without a
+    parameter to search.
     """
     _engine.scheme_parameters(template)
     buffer = buffer_packets or 100
     given_ranges = {one.name: one for one in ranges}
     found = [
-        dimension
-        for part in _parts(template)
-        for dimension in _of_part(template, part, buffer, given_ranges, is_wred)
+        dimension for part in _parts(template) for dimension in _of_part(template, part, buffer, given_ranges)
     ]
     if not found:
         given = any(part.given for part in _parts(template))
@@ -234,28 +242,40 @@ def _parts(template: str) -> list[_Part]:
     return parts
 
 
-def _of_part(
-    template: str, part: _Part, buffer: int, ranges: Mapping[str, Range], is_wred: bool
-) -> list[Dimension]:
+def _of_part(template: str, part: _Part, buffer: int, ranges: Mapping[str, Range]) -> list[Dimension]:
     prefix = f"{part.name}." if "|" in template else ""
     named, parts = _catalogue(_engine.schemes()), _catalogue(_engine.parts())
     entries = ({**named, **parts} if "|" in template else {**parts, **named})[part.name]
     own_policy = bool(_engine.scheme_policies(part.name)) if "|" not in template else False
     unused = _unused_colours(template, part)
+    is_wred = part.given.get("mode") == "total"
     found = []
     for entry in entries:
         name = entry["name"]
         asked = ranges.get(f"{prefix}{name}") or ranges.get(name)
         if name in part.given or name.startswith(unused):
             if asked is not None and name in part.given:
-                raise field_error("range", name, f"searched, or given in {template}", "is given there already")
+                fault = f"is given in {template}"
+                raise field_error("range", name, "a parameter that the scheme leaves open", fault)
             continue
         if asked is None and not own_policy and _is_structure(name, entry, part):
             continue
+        if asked is not None and asked.is_choice:
+            _check_words(template, part, name, asked)
         dimension = _dimension(entry, f"{prefix}{name}", buffer, asked, is_wred)
         if dimension is not None:
             found.append(dimension)
     return found
+
+
+def _check_words(template: str, part: _Part, name: str, asked: Range) -> None:
+    """Raises `MouseholeError` for a value that the engine does not take."""
+    is_marker = "|" in template and part.name != scheme_name(template.rpartition("|")[2])
+    for word in asked.words:
+        try:
+            _engine.scheme_parameters(f"{part.name}({name}={word}){'|droptail' if is_marker else ''}")
+        except MouseholeError as error:
+            raise error.renamed({error.field or "": "range"}) from None
 
 
 def _catalogue(entries: Sequence[Any]) -> dict[str, list[ParameterEntry]]:
@@ -276,8 +296,9 @@ def _unused_colours(template: str, part: _Part) -> tuple[str, ...]:
 def _is_structure(name: str, entry: ParameterEntry, part: _Part) -> bool:
     if name == "k":
         return part.name in TWO_COLOURED - {"s-sfd"} and part.given.get("promotion") != "one-of-k"
-    if name == "wait" and entry["unit"] != "true or false":
-        return False
+    is_auto = part.name == "ared" and part.given.get("auto") != "false"  # it sets what the rate decides
+    if entry["doc"].startswith("not auto:" if is_auto else "auto:") or (is_auto and name == "gentle"):
+        return True
     return name in STRUCTURE or entry["default"] == "never" or (name == "wq" and entry["default"] == "0")
 
 
@@ -291,7 +312,8 @@ def _dimension(
     if kind is None:
         choices = _choices(entry["unit"])
         if asked is not None:
-            raise field_error("range", f"{asked.name}={'..'.join(asked.words)}", f"a list of {', '.join(choices)}")
+            given = f"{asked.name}={'..'.join(asked.words)}"
+            raise field_error("range", given, f"two or more of {', '.join(choices)}, with commas")
         return Dimension(name, None, 0, 0, entry["default"], choices=choices) if choices else None
     if entry["default"] == "never":
         default = kind.read("1s")
@@ -314,16 +336,18 @@ def _asked(asked: Range, kind: Kind) -> tuple[float, float]:
     if kind.name == "weight":
         low, high = high, low
     if not (isfinite(low) and isfinite(high) and low < high) or (kind.is_log and low <= 0):
-        raise field_error("range", text, "a lower end below the upper one" + (", above 0" if kind.is_log else ""))
+        raise field_error(
+            "range", text, "a lower end below the upper one" + (", above 0" if kind.is_log else "")
+        )
     return low, high
 
 
 def _range(kind: Kind, entry: ParameterEntry, default: float, buffer: int) -> tuple[float, float]:
     """Returns the range in which a parameter is searched unless the user gives one."""
     if kind.name == "share":
-        return LEAST_SHARE, 100.0
+        return min(max(LEAST_SHARE, 100 * LEAST_UPPER / buffer), 99.5), 100.0
     if kind.name == "packets":
-        return max(1.0, round(LEAST_SHARE * buffer / 100)), float(buffer)
+        return max(LEAST_UPPER, round(LEAST_SHARE * buffer / 100)), max(float(buffer), LEAST_UPPER + 1)
     if kind.name == "weight":
         return 1.0, 14.0
     least, most = _allowed(entry["unit"])
@@ -401,7 +425,10 @@ def _around(dimension: Dimension, value: Value) -> list[Value]:
     elif kind.is_log:
         others = [own / 2, own * 2]
     else:
-        others = [own - 0.25 * (dimension.high - dimension.low), own + 0.25 * (dimension.high - dimension.low)]
+        others = [
+            own - 0.25 * (dimension.high - dimension.low),
+            own + 0.25 * (dimension.high - dimension.low),
+        ]
     is_tied = dimension.part_of is not None or dimension.times is not None
     least, most = (0.0, 100.0 if kind.name in ("share", "percent") else float("inf"))
     if not is_tied:

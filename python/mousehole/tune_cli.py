@@ -1,6 +1,8 @@
 """The command `mousehole tune`."""
 
+import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,17 +10,17 @@ from rich.console import Console
 
 from mousehole import output
 from mousehole.cli_options import OUTPUT, PICTURE, WHERE, CliCommand, with_options
-from mousehole.errors import MouseholeError
+from mousehole.errors import MouseholeError, field_error
 from mousehole.progress import ConsoleReporter
 from mousehole.report import report_console
 from mousehole.settings import option
 from mousehole.traffic import is_model
-from mousehole.tuning import TuneOptions, Tuned, tune
+from mousehole.tuning import Tuned, TuneOptions, tune
 
 OPTION_OF_FIELD = {
     "scheme": "--scheme", "schemes": "--scheme", "objective": "--objective", "limit": "--limit", "range": "--range",
     "for": "--for", "budget": "--budget", "trials": "--trials", "search_seeds": "--search-seeds",
-    "sensitivity_seeds": "--sensitivity-seeds", "install": "--install",
+    "sensitivity_seeds": "--sensitivity-seeds", "install": "--install", "beside": "--beside",
 }  # fmt: skip
 """Fields of a search by the option that sets them; the others are those of `compare`."""
 
@@ -28,7 +30,9 @@ class TuneOutputs:
     """Where the results of a search are written, in addition to the report."""
 
     json: str | None = option(None, "All results as JSON; - is standard output.", WHERE, OUTPUT)
-    plot: str | None = option(None, "Plot of what short transfers gain against what others pay.", PICTURE, OUTPUT)
+    plot: str | None = option(
+        None, "Plot of what short transfers gain against what others pay.", PICTURE, OUTPUT
+    )
     install: str | None = option(
         None, "Write the settings to install into a folder, instead of printing them.", "DIR", OUTPUT
     )
@@ -55,12 +59,25 @@ def tune_command(
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
     files = [name for name in traffic if not is_model(name)]
     output.check_outputs({"--json": outputs.json, "--plot": outputs.plot}, files)
+    _check_folder(outputs.install)
     reporter = ConsoleReporter(Console(stderr=True, highlight=False))
     try:
         found = tune(traffic, **vars(replace(options, reporter=reporter)))
         _write(found, outputs)
     except MouseholeError as error:
         raise error.renamed(OPTION_OF_FIELD) from None
+
+
+def _check_folder(given: str | None) -> None:
+    """Raises `MouseholeError` for a folder that cannot be written to, before any work."""
+    if given is None:
+        return
+    place = Path(given)
+    if place.exists() and not place.is_dir():
+        raise field_error("--install", given, "a folder", "is a file")
+    existing = next(folder for folder in (place, *place.absolute().parents) if folder.is_dir())
+    if not given or not os.access(existing, os.W_OK):
+        raise field_error("--install", given, "a folder that can be written to")
 
 
 def _write(found: Tuned, outputs: TuneOutputs) -> None:

@@ -46,7 +46,7 @@ class JudgedRow(Row):
     unseen: Estimate
     """The change on the others; the intervals of objectives hold together for all schemes."""
     shrinkage: float | None
-    """By how much the change was better where the setting was chosen: unseen less seen."""
+    """The ratio of unseen to seen, less one: 0.05 is a time 5 % longer than it looked where it was chosen."""
 
 
 @dataclass(frozen=True)
@@ -125,5 +125,3 @@ class TuneResults:
         """Returns how a scheme was judged in a quantity, against the baseline by default; None if it was not."""
         wanted = (scheme, quantity, reference or self.baseline)
         return next((row for row in self.judged if (row.scheme, row.quantity, row.reference) == wanted), None)
-
-

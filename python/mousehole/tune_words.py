@@ -1,6 +1,6 @@
 """The answer of a search in sentences: what to set, what it gains and costs, and by how much it looked better."""
 
-from math import isfinite
+from math import expm1, isfinite, log1p
 
 import numpy as np
 
@@ -135,20 +135,27 @@ def _is_dearer(found: TuneResults, row: JudgedRow) -> bool:
 def _curse(found: TuneResults) -> list[str]:
     """Returns by how much the finalists looked better on the replications that chose them."""
     first = found.goal.objectives[0]
-    shrinkage = [
-        row.shrinkage if first.smaller_is_better else -row.shrinkage
+    rows = [
+        row
         for row in found.judged
-        if row.role == FINALIST and row.quantity == first.name and row.shrinkage is not None
-        and row.reference == found.baseline and isfinite(row.shrinkage)
+        if row.role == FINALIST and (row.quantity, row.reference) == (first.name, found.baseline)
+        and row.shrinkage is not None and isfinite(row.shrinkage)
     ]  # fmt: skip
-    if not shrinkage:
+    if not rows:
         return []
-    mean = float(np.mean(shrinkage))
-    word = "less" if mean >= 0 else "more"
+    mean = expm1(float(np.mean([log1p(row.shrinkage or 0.0) for row in rows])))
+    whose = "of the finalist" if len(rows) == 1 else f"of {len(rows)} finalists"
+    own = next((row for row in rows if row.scheme == found.recommended and len(rows) > 1), None)
+    also = f" (of the recommended one {_moved(own.shrinkage or 0.0)})" if own else ""
     return [
-        f"The winner's curse: {counted(len(shrinkage), 'finalist')} gained {percent(abs(mean))} points {word} in "
-        f"{first.name} on unseen replications than on the {found.account.search_replications} that chose them."
+        f"The winner's curse: unseen, {first.name} {whose} is {_moved(mean)} than on the "
+        f"{counted(found.account.search_replications, 'replication')} that chose it{also}, each as a ratio to "
+        f"{found.baseline}."
     ]
+
+
+def _moved(share: float) -> str:
+    return f"{percent(abs(share))} % {'higher' if share >= 0 else 'lower'}"
 
 
 def _nothing(found: TuneResults) -> list[str]:
@@ -166,4 +173,3 @@ def _nothing(found: TuneResults) -> list[str]:
         f"{counted(found.account.judged_replications, 'unseen replication')}. {nearest.scheme} comes nearest: "
         f"beyond {nearest.limit} by {change_text(nearest.excess)}."
     ]
-

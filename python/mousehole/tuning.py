@@ -25,28 +25,39 @@ from mousehole.memory import available_bytes
 from mousehole.notebook import as_html
 from mousehole.objectives import Goal, Limit
 from mousehole.options import SECONDS, least, text_list, with_unit
-from mousehole.plan import REPLICATIONS, Cell, load_policies
+from mousehole.plan import REPLICATIONS, Cell, known_baseline, load_policies
 from mousehole.pool import default_jobs
-
 from mousehole.results import Results, Row, as_record
-from mousehole.search import ROUND, Search, Trial, front
+from mousehole.search import ROUND, Search, Trial, front, is_accepted
 from mousehole.search_space import Range, Space, check_ranges, meaning, read_range, space_of
 from mousehole.settings import COMPARED, RUN, Options, RunOptions, accepts_options, option
 from mousehole.statistics import Estimate
 from mousehole.texts import counted, span_text
 from mousehole.traffic import Source
 from mousehole.tune_results import (
-    BROKEN, DEFAULT, FINALIST, KEPT, NOT_SHOWN, REFERENCE, Account, JudgedRow, LimitRow, SensitivityRow, Spent,
-    TrialRow, TuneResults,
+    BROKEN,
+    DEFAULT,
+    FINALIST,
+    KEPT,
+    NOT_SHOWN,
+    REFERENCE,
+    Account,
+    JudgedRow,
+    LimitRow,
+    SensitivityRow,
+    Spent,
+    TrialRow,
+    TuneResults,
 )  # fmt: skip
 from mousehole.tune_words import answer
 
 SCHEMA = "mousehole.tune/1"
 SEARCH = "Search"
 TRIALS, SEARCH_SEEDS, SENSITIVITY_SEEDS = 40, 4, 5
-FINALISTS = 3
-"""Settings of one scheme that are judged; of several objectives, points of the front."""
+FINALISTS, FINALISTS_OF_MANY = 3, 2
+"""Settings that are judged: of a scheme that is searched alone, and of each of several."""
 ON_FRONT = 5
+"""Points of a scheme's front that are judged if there are several objectives."""
 REFERENCES = ("droptail", "red", "fq-codel", "cake")
 """What people have today: judged beside the finalists."""
 FAMILIES: Mapping[str, tuple[str, ...]] = {
@@ -73,18 +84,24 @@ class TuneOptions(RunOptions):
         None, "Search what a router's WRED can do, or a marker before CAKE's tins.", "wred|cake", SEARCH
     )
     objectives: str | Sequence[str] | None = option(
-        None, 'What to lower (default: "short mean"); several give a Pareto front.', "QUANTITY", SEARCH, list
+        None, 'What to lower (default: "short mean"); several give a Pareto front.', "MEASURE", SEARCH, list
     )
     limits: str | Sequence[str] | None = option(
         None, 'What others may pay, such as "long mean +10%"; repeat it for several.',
-        "'QUANTITY ±N% [against SCHEME]'", SEARCH, list,
+        "'MEASURE ±N% [against SCHEME]'", SEARCH, list,
+    )  # fmt: skip
+    beside: str | Sequence[str] | None = option(
+        None, "Scheme to judge beside the finalists, such as what you have now; repeat it for several.",
+        "NAME[(…)][|…]", COMPARED, list,
     )  # fmt: skip
     ranges: str | Sequence[str] | None = option(
-        None, "Range of a parameter, such as th=5kB..200kB or mode=coupled,total.", "NAME=LOW..HIGH", SEARCH, list
+        None,
+        "Range of a parameter, such as th=5kB..200kB or mode=coupled,total.",
+        "NAME=LOW..HIGH",
+        SEARCH,
+        list,
     )
-    trials: int | None = option(
-        None, f"Settings tried of each scheme (default: {TRIALS}).", "N", SEARCH, int
-    )
+    trials: int | None = option(None, f"Settings tried of each scheme (default: {TRIALS}).", "N", SEARCH, int)
     budget: str | float | timedelta | None = option(  # noqa: RUF009 (the call only declares)
         None, "Time for everything, instead of --trials.", "TIME", SEARCH
     )
@@ -113,7 +130,8 @@ class _Wanted:
     budget_s: float | None
     search_seeds: int
     sensitivity_seeds: int
-    is_wred: bool
+    beside: tuple[str, ...]
+    """Schemes that are judged beside the finalists because the user asks for it."""
 
 
 @accepts_options(TuneOptions)
@@ -138,6 +156,7 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
     - `search_seeds`: replications of the search (4); `seeds`: unseen ones of the judgement (10)
     - `sensitivity_seeds`: unseen replications with which the recommended setting's parameters are changed one
       at a time (5; 0 leaves it out)
+    - `beside`: schemes to judge beside the finalists, their own settings, drop-tail, RED, FQ-CoDel and CAKE
     - `baseline`: scheme that gains and limits are against ("droptail"; with `for_="cake"` "cake")
 
     Raises `MouseholeError` for a fault in the input and where no setting keeps the limits, `TypeError` for an
@@ -156,7 +175,7 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
     (cell,) = prepared.plan.cells
     link = link_of(prepared.plan.base, cell.buffer)
     packets = link.buffer_packets if link else None
-    spaces = [space_of(one, packets, wanted.ranges, wanted.is_wred) for one in wanted.templates]
+    spaces = [space_of(one, packets, wanted.ranges) for one in wanted.templates]
     jobs = _jobs(prepared, wanted, len(spaces))
     search = _searched(prepared, wanted, spaces, jobs, begin)
     finalists = _finalists(search.trials, wanted, spaces)
@@ -229,7 +248,9 @@ class Tuned:
         try:
             place.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise MouseholeError(f"cannot write {place}; {error.strerror}", kind="file", field="install") from None
+            raise MouseholeError(
+                f"cannot write {place}; {error.strerror}", kind="file", field="install"
+            ) from None
         written = []
         for name, text in install_files(found).items():
             output.write_text(str(place / name), text)
@@ -257,12 +278,17 @@ def install_files(found: Settings) -> dict[str, str]:
 
 def _wanted(options: TuneOptions) -> _Wanted:
     goal = Goal(
-        tuple(objectives.quantity("objective", one) for one in _list("objective", options.objectives) or ["short mean"]),
+        tuple(
+            objectives.quantity("objective", one)
+            for one in _list("objective", options.objectives) or ["short mean"]
+        ),
         tuple(objectives.limit("limit", one) for one in _list("limit", options.limits)),
     )
     templates = _templates(options)
-    for template in templates:
-        _engine.scheme_parameters(template)
+    beside = _list("beside", options.beside)
+    for field, schemes in (("scheme", templates), ("beside", beside)):
+        for scheme in schemes:
+            objectives.check_scheme(field, scheme)
     given = [options.ranges] if isinstance(options.ranges, str) else list(options.ranges or ())
     ranges = tuple(read_range(one) for one in given)
     check_ranges(ranges, templates)
@@ -277,12 +303,14 @@ def _wanted(options: TuneOptions) -> _Wanted:
     return _Wanted(
         goal, templates, ranges, _baseline(options), None if budget_s is not None else trials, budget_s,
         least("search_seeds", SEARCH_SEEDS if options.search_seeds is None else options.search_seeds, 1),
-        _sensitivity_seeds(options.sensitivity_seeds), options.for_ == "wred",
+        _sensitivity_seeds(options.sensitivity_seeds), beside,
     )  # fmt: skip
 
 
 def _list(field: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
-    return () if given is None or not given else text_list(field, given)
+    if given is None or not given:
+        return ()
+    return text_list(field, given if isinstance(given, str) else ",".join(given))
 
 
 def _sensitivity_seeds(given: int | None) -> int:
@@ -290,14 +318,16 @@ def _sensitivity_seeds(given: int | None) -> int:
 
 
 def _baseline(options: TuneOptions) -> str:
-    return (options.baseline or BASELINES.get(options.for_ or "", "droptail")).strip()
+    return known_baseline(options.baseline or BASELINES.get(options.for_ or "", "droptail"))
 
 
 def _templates(options: TuneOptions) -> tuple[str, ...]:
     if options.for_ is None:
         if not options.schemes:
-            raise missing_error("scheme", "a scheme to search, such as sfd or sfd|multi-red, or --for wred or cake")
-        return text_list("scheme", options.schemes)
+            raise missing_error(
+                "scheme", "a scheme to search, such as sfd or sfd|multi-red, or --for wred or cake"
+            )
+        return _list("scheme", options.schemes)
     if options.for_ not in FAMILIES:
         raise field_error("for", options.for_, " or ".join(FAMILIES))
     if options.schemes:
@@ -308,13 +338,15 @@ def _templates(options: TuneOptions) -> tuple[str, ...]:
 def _prepared(traffic: Source, options: TuneOptions, wanted: _Wanted) -> Prepared:
     """Returns traffic and plan; the plan's schemes are the references and the templates."""
     others = [limit.reference for limit in wanted.goal.limits if limit.reference]
-    schemes = _distinct([wanted.baseline, *REFERENCES, *others, *wanted.templates])
+    schemes = _distinct([wanted.baseline, *REFERENCES, *others, *wanted.beside, *wanted.templates])
     shared = {item.name: getattr(options, item.name) for item in fields(RunOptions)}
     shared |= {"policy": None, "seeds": REPLICATIONS if options.seeds is None else options.seeds}
     prepared = prepare(traffic, Options(**shared, schemes=schemes, baseline=wanted.baseline))
     for field, given in (("buffer", prepared.plan.buffers), ("load", prepared.plan.loads)):
         if len(given) > 1:
-            raise field_error(field, ",".join(map(str, given)), f"one {field}; a search is for one link and load")
+            raise field_error(
+                field, ",".join(map(str, given)), f"one {field}; a search is for one link and load"
+            )
     return prepared
 
 
@@ -336,13 +368,16 @@ def _jobs(prepared: Prepared, wanted: _Wanted, families: int) -> int:
         text = f"a run takes about {span_text(round(each_s, 2))}; settings of {schemes} within {wanted.budget_s:g} s"
     else:
         runs = families * wanted.trials * wanted.search_seeds
-        runs += (len(prepared.plan.schemes) + families * FINALISTS) * prepared.plan.replications
+        judged = len(prepared.plan.schemes) + families * _most_finalists(wanted, families)
+        runs += judged * prepared.plan.replications
         text = f"at most about {span_text(round(runs * each_s))}: {counted(wanted.trials, 'setting')} of {schemes}"
     prepared.reporter.say(f"{text} × {counted(wanted.search_seeds, 'replication')}")
     return jobs
 
 
-def _searched(prepared: Prepared, wanted: _Wanted, spaces: Sequence[Space], jobs: int, begin: float) -> Search:
+def _searched(
+    prepared: Prepared, wanted: _Wanted, spaces: Sequence[Space], jobs: int, begin: float
+) -> Search:
     """Runs the search within its number of trials or its time."""
     others = [limit.reference for limit in wanted.goal.limits if limit.reference]
     schemes = tuple(_distinct([wanted.baseline, *others]))
@@ -368,7 +403,7 @@ def _run_within(
 ) -> None:
     """Runs rounds while another one, the judgement and the sensitivity fit into the budget."""
     budget_s = wanted.budget_s or 0.0
-    schemes = len(prepared.plan.schemes) + len(spaces) * (ON_FRONT if len(wanted.goal.objectives) > 1 else FINALISTS)
+    schemes = len(prepared.plan.schemes) + len(spaces) * _most_finalists(wanted, len(spaces))
     changed = 2 * max(len(space.dimensions) for space in spaces) + 1
     later = schemes * prepared.plan.replications + changed * min(
         wanted.sensitivity_seeds, prepared.plan.replications
@@ -404,17 +439,25 @@ def _refuse_unknown(search: Search, wanted: _Wanted) -> None:
 def _finalists(trials: Sequence[Trial], wanted: _Wanted, spaces: Sequence[Space]) -> list[Trial]:
     """Returns the best settings of each scheme, or points along its front for several objectives."""
     chosen: list[Trial] = []
+    most = _most_finalists(wanted, len(spaces))
     for space in spaces:
         own = [trial for trial in trials if trial.family == space.template]
         if len(wanted.goal.objectives) > 1:
-            chosen += _spread(front(own), ON_FRONT)
+            chosen += _spread(front(own), most)
             continue
         feasible = {trial.scheme: trial for trial in reversed(own) if trial.is_feasible}.values()
-        chosen += sorted(feasible, key=lambda trial: (trial.score.costs, trial.number))[:FINALISTS]
+        chosen += sorted(feasible, key=lambda trial: (trial.score.costs, trial.number))[:most]
     once: dict[object, Trial] = {}
     for trial in chosen:
         once.setdefault(meaning(trial.scheme), trial)
     return list(once.values())
+
+
+def _most_finalists(wanted: _Wanted, families: int) -> int:
+    """Returns the number of settings of each scheme that are judged."""
+    if len(wanted.goal.objectives) > 1:
+        return ON_FRONT
+    return FINALISTS if families == 1 else FINALISTS_OF_MANY
 
 
 def _spread(trials: Sequence[Trial], most: int) -> list[Trial]:
@@ -491,6 +534,7 @@ class _Sensitivity:
             (dimension, value, space.scheme({**chosen.values, dimension.name: value}))
             for dimension, value in space.neighbours(chosen.values)
         ]
+        moved = [one for one in moved if is_accepted(prepared.plan, one[2])]
         schemes = tuple(_distinct([chosen.scheme, *(scheme for _, _, scheme in moved)]))
         count = min(wanted.sensitivity_seeds, prepared.plan.replications)
         plan = replace(
@@ -580,18 +624,25 @@ def _judged_rows(
                 is_primary = one in wanted.goal.objectives
                 found = objectives.change(results, cell, one, scheme, reference, is_primary).as_change()
                 where = expm1(trial.score.changes[place]) if trial and reference == plan.baseline else None
-                shrinkage = None if where is None else found.mean - where
+                shrinkage = None if where is None else (1 + found.mean) / (1 + where) - 1
                 rows.append(
                     JudgedRow(
-                        cell.buffer, cell.load, scheme, family, role, one.name, reference, where, found, shrinkage
+                        cell.buffer,
+                        cell.load,
+                        scheme,
+                        family,
+                        role,
+                        one.name,
+                        reference,
+                        where,
+                        found,
+                        shrinkage,
                     )
                 )
     return tuple(rows)
 
 
-def _limit_rows(
-    results: Results, cell: Cell, goal: Goal, finalists: Sequence[Trial]
-) -> tuple[LimitRow, ...]:
+def _limit_rows(results: Results, cell: Cell, goal: Goal, finalists: Sequence[Trial]) -> tuple[LimitRow, ...]:
     rows = []
     known = {meaning(scheme): scheme for scheme in results.plan.schemes}
     for trial in finalists:
@@ -628,5 +679,3 @@ def _document(found: TuneResults, judged: Results) -> jsonout.Document:
 
 def _frame(rows: Sequence[Row]) -> pl.DataFrame:
     return Frame([as_record(row) for row in rows], infer_schema_length=None)
-
-
