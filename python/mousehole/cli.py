@@ -37,6 +37,7 @@ from mousehole.plan import load_policies
 from mousehole.policy_cli import policy_app
 from mousehole.progress import ConsoleReporter
 from mousehole.settings import Options
+from mousehole.tune_cli import add_to as add_tune
 
 
 class CliGroup(TyperGroup):
@@ -87,6 +88,7 @@ app = typer.Typer(
 )  # fmt: skip
 
 app.add_typer(policy_app, name="policy")
+add_tune(app)
 
 OPTION_OF_FIELD = {
     "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.uplink_rate": "--uplink",
