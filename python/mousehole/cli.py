@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from mousehole import _engine, jsonout, output, records, report, show
+from mousehole import _engine, jsonout, output, page_cli, records, report, show
 from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
 from mousehole.cli_options import CliCommand, Outputs, usage_error_text, with_options
@@ -87,6 +87,7 @@ app = typer.Typer(
 )  # fmt: skip
 
 app.add_typer(policy_app, name="policy")
+page_cli.register(app)
 
 OPTION_OF_FIELD = {
     "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.uplink_rate": "--uplink",

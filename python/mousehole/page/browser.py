@@ -118,6 +118,7 @@ class _Request:
     kind: str
     priority: str
     queued: float
+    initiator: str = ""
     response: dict[str, Any] = field(default_factory=dict)
     size: int = 0
     end: float | None = None
@@ -247,8 +248,18 @@ class Tab:
             before.size = int(before.response.get("encodedDataLength", 0))
         priority = params["request"].get("initialPriority", "")
         self._changed = time.monotonic()
-        self._open[number] = _Request(url, params.get("type", "Other"), priority, params["timestamp"])
+        kind, asker = params.get("type", "Other"), _initiator(params)
+        self._open[number] = _Request(url, kind, priority, params["timestamp"], asker)
         self._requests.append(self._open[number])
+
+
+def _initiator(params: dict[str, Any]) -> str:
+    """Returns the address of the document, style sheet or script that asked for an object; may be empty."""
+    given = params.get("initiator", {})
+    frames = given.get("stack", {}).get("callFrames", [])
+    called = next((frame["url"] for frame in frames if frame.get("url")), "")
+    url: str = given.get("url") or called or (params["documentURL"] if params.get("type") != "Document" else "")
+    return urldefrag(url).url
 
 
 def _note(request: _Request, method: str, params: dict[str, Any]) -> None:
@@ -281,7 +292,8 @@ def _fetch(request: _Request, begin: float) -> Fetch:
         connection=int(response.get("connectionId", 0)), size=request.size, queued_s=request.queued - begin,
         connecting_s=of_timing("connectStart"), sent_s=of_timing("sendEnd"),
         first_byte_s=of_timing("receiveHeadersStart") or of_timing("receiveHeadersEnd"),
-        end_s=None if request.end is None else request.end - begin, fault=request.fault,
+        end_s=None if request.end is None else request.end - begin, initiator=request.initiator,
+        fault=request.fault,
     )  # fmt: skip
 
 

@@ -13,15 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from mousehole import _engine
 from mousehole.errors import MouseholeError, Stopped, field_error
-from mousehole.options import least, with_unit, SECONDS
+from mousehole.options import least
 from mousehole.page import browser, certificate, content, example, har, recording
 from mousehole.page.content import Page
 from mousehole.page.options import PageOptions
-from mousehole.page.results import PageResults, Setting, Trial
+from mousehole.page.results import SETTLE_SPREAD_S, PageResults, Setting, Trial, draws_of
 from mousehole.page.trial import VERSIONS, Load, Task
 from mousehole.plan import chosen_schemes, known_baseline, load_policies, with_baseline
 from mousehole.progress import Reporter
@@ -30,8 +28,6 @@ from mousehole.texts import counted, span_text
 NEEDED = {"hypercorn": "hypercorn", "cryptography": "cryptography"}
 NEEDED_FOR_3 = {"aioquic": "aioquic"}
 """Modules that the server needs, and the packages that have them."""
-SPREAD_S = 1.0
-"""The time for which downloads settle is longer by up to so much, drawn for each round."""
 AROUND_S = 45.0
 """Seconds that a load may take beside settling and loading: namespaces, browser, server."""
 TYPICAL_S = 5.0
@@ -108,8 +104,8 @@ class _Plan:
     def errands(self) -> Iterator[tuple[int, str, float]]:
         """Yields round, scheme and the time to settle of every load; schemes are in random order."""
         for number in range(self.rounds):
-            draws = np.random.default_rng([self.seed, number])
-            settle_s = self.settle_s + SPREAD_S * float(draws.random())
+            draws = draws_of(self.seed, number)
+            settle_s = self.settle_s + SETTLE_SPREAD_S * float(draws.random())
             for place in draws.permutation(len(self.schemes)):
                 yield number, self.schemes[place], settle_s
 
@@ -185,7 +181,7 @@ def _link_options(options: PageOptions) -> dict[str, str]:
 def _trials(plan: _Plan, task: Task, folder: Path, join: Joining, reporter: Reporter) -> Iterator[Trial]:
     """Yields every load once it is over."""
     errands = list(plan.errands())
-    expected_s = len(errands) * (TYPICAL_S + (plan.settle_s + SPREAD_S / 2 if task.bulk else 0))
+    expected_s = len(errands) * (TYPICAL_S + (plan.settle_s + SETTLE_SPREAD_S / 2 if task.bulk else 0))
     reporter.say(f"{counted(len(errands), 'load')}, about {span_text(round(expected_s))}")
     reporter.start(len(errands), "loads")
     done = 0

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from math import nan
 from statistics import median_low
 
+import numpy as np
+
 from mousehole.page.trial import Fetch, Load
 from mousehole.statistics import Design, Estimate, log_ratio, positive_interval, t_interval
 
@@ -17,6 +19,13 @@ FIGURES: Mapping[str, Figure] = {
 }
 """What is compared, by name. The load is the primary endpoint, the others are exploratory."""
 PRIMARY = "load"
+SETTLE_SPREAD_S = 1.0
+"""The time for which downloads settle is longer by up to so much, drawn for each round."""
+
+
+def draws_of(seed: int, number: int) -> np.random.Generator:
+    """Returns the random draws of a round, the first of which is its share of `SETTLE_SPREAD_S`."""
+    return np.random.default_rng([seed, number])
 
 
 @dataclass(frozen=True)

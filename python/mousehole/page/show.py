@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from math import isfinite
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -16,8 +16,11 @@ from mousehole.statistics import LEAST_REPLICATIONS, Estimate
 from mousehole.tabling import dense, print_fitting, say
 from mousehole.texts import counted, rate_text, time_text
 
-GIVE_WAY = ("bulk", "largest\npaint", "change\n", "first\npaint")
-"""Columns that are left out of a narrow table, in this order; the second change is that of the first paint."""
+SCHEME = "\nscheme"
+FIRST_PAINT, FIRST_CHANGE = "first\npaint", "first paint\nto {baseline}"
+LARGEST_PAINT, BULK = "largest\npaint", "\nbulk"
+GIVE_WAY = (FIRST_CHANGE, LARGEST_PAINT, BULK, FIRST_PAINT)
+"""Columns that are left out of a table that is too wide, in this order."""
 
 
 def title(results: PageResults) -> str:
@@ -70,45 +73,44 @@ def remarks(
 def _forms(
     results: PageResults, rows: list[SchemeRow], prediction: Prediction | None
 ) -> Iterator[tuple[Table, str]]:
-    left_out: list[str] = []
-    for more in (None, *GIVE_WAY):
-        left_out += [] if more is None else [more]
-        columns = _columns(results, prediction, left_out)
-        table = dense("Mean times, and changes against the baseline in %")
-        for name in columns:
-            table.add_column(name, justify="left" if name.endswith("scheme") else "right")
-        for row in rows:
-            cells = _cells(results, row, prediction)
-            table.add_row(*(cells[name] for name in columns))
-        yield table, ", ".join(name.strip().replace("\n", " ") for name in left_out)
-
-
-def _columns(results: PageResults, prediction: Prediction | None, left_out: list[str]) -> list[str]:
-    names = list(_cells(results, results.rows()[0], prediction))
-    return [name for name in names if name not in left_out]
+    cells = [_cells(results, row, prediction) for row in rows]
+    for count in range(len(GIVE_WAY) + 1):
+        left_out = [heading for heading in GIVE_WAY[:count] if heading in cells[0]]
+        table = dense("Mean times, and changes of the mean in %")
+        for heading in cells[0]:
+            if heading not in left_out:
+                justify: JustifyMethod = "left" if heading == SCHEME else "right"
+                table.add_column(heading.format(baseline=results.baseline), justify=justify)
+        for row in cells:
+            table.add_row(*(cell for heading, cell in row.items() if heading not in left_out))
+        named = (heading.format(baseline=results.baseline) for heading in left_out)
+        yield table, ", ".join(name.strip().replace("\n", " ") for name in named)
 
 
 def _cells(results: PageResults, row: SchemeRow, prediction: Prediction | None) -> dict[str, Text]:
     """Returns the cells of a row by heading."""
-    to_baseline = f"to {results.baseline}"
     cells = {
-        "\nscheme": Text(row.scheme),
+        SCHEME: Text(row.scheme),
         "\nload": _time(row.times["load"]),
-        f"change\n{to_baseline}": change_text(row.changes.get("load")),
+        "load to\n{baseline}": _change(row.changes.get("load")),
     }
     if prediction is not None:
-        cells["simulated\nload"] = Text(time_text(prediction.time(row.scheme).mean))
         is_baseline = row.scheme == results.baseline
-        cells[f"simulated\n{to_baseline}"] = change_text(None if is_baseline else prediction.change(row.scheme))
+        cells |= {
+            "simulated\nload": _time(prediction.time(row.scheme)),
+            "simulated to\n{baseline}": _change(None if is_baseline else prediction.change(row.scheme)),
+        }
     cells |= {
-        "first\npaint": _time(row.times["first_paint"]),
-        "change\n": change_text(row.changes.get("first_paint")),
-        "largest\npaint": _time(row.times["largest_paint"]),
+        FIRST_PAINT: _time(row.times["first_paint"]),
+        FIRST_CHANGE: _change(row.changes.get("first_paint")),
+        LARGEST_PAINT: _time(row.times["largest_paint"]),
     }
-    if results.setting.bulk:
-        cells["bulk"] = Text(rate_text(row.bulk_bps.mean))
-    return cells
+    return cells | ({BULK: Text(rate_text(row.bulk_bps.mean))} if results.setting.bulk else {})
 
 
 def _time(time: Estimate) -> Text:
     return Text(time_text(time.mean))
+
+
+def _change(change: Estimate | None) -> Text:
+    return change_text(change, with_ends=change is not None and change.has_interval)

@@ -74,6 +74,8 @@ class Fetch:
     end_s: float | None
     connecting_s: float | None
     """When a connection for it began to be opened; None if it took one that was open."""
+    initiator: str
+    """Address of the object that asked for it, empty for the document."""
     fault: str
     """Chromium's word for what went wrong, empty if nothing did."""
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -21,7 +23,9 @@ COLOURS = {
     "Font": "#D55E00", "other": "#7F7F7F",
 }  # fmt: skip
 """Okabe & Ito's palette, as in the other plots."""
-WAITING = "#DDDDDD"
+WAITING = "#CCCCCC"
+THIN, THICK = 0.12, 0.72
+"""Heights of a bar while nothing is on its way, and from the request on."""
 MARKS = (
     ("first_paint_s", "first contentful paint", "#444444", (0, (1, 1.2))),
     ("largest_paint_s", "largest contentful paint", "#444444", (0, (4, 1.5))),
@@ -72,8 +76,9 @@ def _draw_panel(
         at = getattr(trial.load, field)
         if at is not None:
             axes.axvline(at, color=colour, linestyle=line, linewidth=1.1, zorder=3)
-    number = f"{results.rounds} loads" if results.rounds > 1 else "1 load"
-    axes.set_title(f"{time_text(trial.load.load_s)}, the median of {number}", loc="right", fontsize=8)
+    number = sum(one.counts for one in results.of(scheme))
+    median = f", median of {number}" if number > 1 else ""
+    axes.set_title(f"load {time_text(trial.load.load_s)}{median}", loc="right", fontsize=8)
     axes.set_xlim(left=0)
 
 
@@ -83,8 +88,8 @@ def _draw_fetch(axes: Axes, row: int, fetch: Fetch) -> None:
     sent = fetch.queued_s if fetch.sent_s is None else fetch.sent_s
     first = sent if fetch.first_byte_s is None else fetch.first_byte_s
     end = first if fetch.end_s is None else fetch.end_s
-    parts = ((fetch.queued_s, sent, WAITING, 1.0, 0.35), (sent, first, colour, PALE, 0.7),
-             (first, end, colour, 1.0, 0.7))  # fmt: skip
+    parts = ((fetch.queued_s, sent, WAITING, 1.0, THIN), (sent, first, colour, PALE, THICK),
+             (first, end, colour, 1.0, THICK))  # fmt: skip
     for begin, finish, fill, opacity, height in parts:
         if finish > begin:
             axes.barh(row, finish - begin, left=begin, height=height, color=fill, alpha=opacity, linewidth=0)
@@ -112,8 +117,13 @@ def _legend(figure: Figure, trials: Iterable[Trial | None]) -> None:
         fetch.kind if fetch.kind in COLOURS else "other"
         for trial in trials if trial is not None for fetch in trial.load.fetches
     )  # fmt: skip
-    handles: list[Patch | Line2D] = [Patch(color=COLOURS[kind], label=kind.lower()) for kind in COLOURS if kind in kinds]
-    handles += [Patch(color="#7F7F7F", alpha=PALE, label="until the first byte"),
-                Patch(color=WAITING, label="waiting for a connection")]  # fmt: skip
-    handles += [Line2D([], [], color=colour, linestyle=line, label=name) for _, name, colour, line in MARKS]
-    figure.legend(handles=handles, loc="outside lower left", ncols=5, handlelength=2.4)
+    shown = [kind for kind in COLOURS if kind in kinds]
+    entries: dict[str, Any] = {kind.lower(): Patch(color=COLOURS[kind]) for kind in shown}
+    entries["until the first byte"] = tuple(Patch(color=COLOURS[kind], alpha=PALE) for kind in shown[:3])
+    entries["not yet sent"] = Line2D([], [], color=WAITING, linewidth=1.6)
+    for _, name, colour, line in MARKS:
+        entries[name] = Line2D([], [], color=colour, linestyle=line)
+    figure.legend(
+        list(entries.values()), list(entries), loc="outside lower left", ncols=5, handlelength=2.4,
+        handler_map={tuple: HandlerTuple(ndivide=None, pad=0)},
+    )  # fmt: skip
