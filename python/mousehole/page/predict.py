@@ -209,13 +209,11 @@ class _Player:
 
     def play(self) -> float:
         """Returns when the last object has arrived; NaN if that is beyond the bound."""
-        self._ask(self._start_s)
-        while True:
+        while self._waiting:
+            self._ask(self._next_s())
             if not self._simulate():
                 return nan
-            if not self._waiting:
-                return max(self._done.values())
-            self._ask(self._next_s())
+        return max(self._done.values())
 
     def _simulate(self) -> bool:
         """Finds when each object that was asked for ends; returns False if one does not within the bound."""

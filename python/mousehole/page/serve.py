@@ -1,4 +1,4 @@
-"""The server of a page, a program of its own: `python -m mousehole.page.serve TASK ADDRESS` until it is killed."""
+"""The server of a page, a program of its own: `python -m mousehole.page.serve TASK` until it is killed."""
 
 import asyncio
 import signal
@@ -9,7 +9,7 @@ from typing import Any
 
 from mousehole.page import bulk
 from mousehole.page.content import Answer, Store
-from mousehole.page.trial import BULK_PORT, CLEAR_PORT, SECURE_PORT, Task
+from mousehole.page.trial import BULK_PORT, CLEAR_PORT, SECURE_PORT, Task, arguments
 
 NOTHING = Answer("", 404, "text/plain", b"The page has nothing at this address.\n")
 NO_ICON = Answer("", 204, "image/x-icon", b"")
@@ -83,9 +83,9 @@ async def _serve(task: Task, address: str) -> None:
     await serve(application_, config, shutdown_trigger=over.wait)
 
 
-def main(arguments: list[str]) -> int:
+def main(given: list[str]) -> int:
     """Answers until it is ended."""
-    task, address = Task.read(arguments[0]), arguments[1]
+    task, address = arguments(given)
     with bulk.serve(address, BULK_PORT):
         asyncio.run(_serve(task, address))
     return 0

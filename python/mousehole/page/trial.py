@@ -1,7 +1,8 @@
 """What the conductor tells the two processes behind the link, and what the browser's process answers."""
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -9,6 +10,8 @@ from typing import Any, Literal
 CLEAR_PORT, SECURE_PORT, BULK_PORT = 80, 443, 5001
 """Ports of the server: HTTP, HTTPS, and downloads without end."""
 VERSIONS = ("1.1", "2", "3")
+SERVER_VARIABLE = "MOUSEHOLE_SERVER"
+"""The environment variable by which the link tells both sides the server's address."""
 
 Outcome = Literal["loaded", "timeout", "failed"]
 
@@ -49,6 +52,11 @@ class Task:
         """Reads what `write` wrote."""
         given = json.loads(Path(path).read_text())
         return Task(**{**given, "hosts": tuple(given["hosts"])})
+
+
+def arguments(given: Sequence[str]) -> tuple[Task, str]:
+    """Returns what a program of either side was started with: its task, and the server's address."""
+    return Task.read(given[0]), os.environ[SERVER_VARIABLE]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The browser's side of one load, a program of its own: `python -m mousehole.page.visit TASK ADDRESS`.
+"""The browser's side of one load, a program of its own: `python -m mousehole.page.visit TASK`.
 
 It starts the browser, then the downloads, lets them settle, loads the page and writes what was measured.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from mousehole.page import bulk
 from mousehole.page.browser import Browser, Tab
 from mousehole.page.devtools import BrowserError
-from mousehole.page.trial import BULK_PORT, Load, Task
+from mousehole.page.trial import BULK_PORT, Load, Task, arguments
 
 
 def flags(task: Task, address: str) -> list[str]:
@@ -58,9 +58,9 @@ def _loaded(task: Task, tab: Tab, downloads: bulk.Downloads) -> Load:
     return replace(load, bulk_bps=rate[0] if task.bulk and rate else None)
 
 
-def main(arguments: list[str]) -> int:
+def main(given: list[str]) -> int:
     """Writes the record of the load, or one that says what went wrong."""
-    task, address = Task.read(arguments[0]), arguments[1]
+    task, address = arguments(given)
     try:
         load = visit(task, address)
     except (BrowserError, OSError) as error:
