@@ -1,13 +1,17 @@
-"""Server and browser of a page joined by a loopback device of their own, without a link and without its delays."""
+"""Server and browser of a page joined by a loopback device of their own, in the place of a link."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shlex
+import signal
+import subprocess
 
-from mousehole.page import conduct
 from mousehole.page.conduct import Behind, Errand
 
 ADDRESS = "127.0.0.1"
+NAMESPACES = ("--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc")
 
 
 def loopback(errand: Errand) -> Behind:
@@ -16,6 +20,16 @@ def loopback(errand: Errand) -> Behind:
         f"ip link set lo up; export MOUSEHOLE_SERVER={ADDRESS}; "
         f"{shlex.join(errand.server)} & exec {shlex.join(errand.visitor)}"
     )
-    words = ["unshare", "--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    status, said = conduct.run([*words, "sh", "-c", script], errand.patience_s)
-    return Behind("" if status == 0 else f"{said} ({status})", None)
+    process = subprocess.Popen(
+        ["unshare", *NAMESPACES, "sh", "-c", script],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        status = process.wait(errand.patience_s)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    return Behind("" if status == 0 else f"status {status}", None)

@@ -17,7 +17,9 @@ from mousehole.settings import option
 class PageOutputs:
     """Where the results are written, in addition to the table."""
 
-    json: str | None = option(None, "All loads with every object as JSON; - is standard output.", WHERE, OUTPUT)
+    json: str | None = option(
+        None, "All loads with every object as JSON; - is standard output.", WHERE, OUTPUT
+    )
     plot: str | None = option(None, "Waterfalls of the schemes side by side.", PICTURE, OUTPUT)
 
 

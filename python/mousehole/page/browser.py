@@ -56,10 +56,12 @@ def find() -> str:
         if found:
             return found
     if named:
-        raise MouseholeError(f"{VARIABLE} is {named}, which is no program that can be started", kind="missing")
+        raise MouseholeError(
+            f"{VARIABLE} is {named}, which is no program that can be started", kind="missing"
+        )
     raise MouseholeError(
-        f"no Chromium is installed ({', '.join(NAMES)}); install it, as by 'apt install chromium', or name one "
-        f"in {VARIABLE}", kind="missing",
+        f"no Chromium is installed ({', '.join(NAMES)}); install it, as by 'apt install chromium', or name "
+        f"one in {VARIABLE}", kind="missing",
     )  # fmt: skip
 
 
@@ -207,8 +209,9 @@ class Tab:
         return is_idle and time.monotonic() - self._changed >= QUIET_S
 
     def _paints(self) -> dict[str, float | None]:
-        params = {"expression": PAINTS, "awaitPromise": True, "returnByValue": True}
-        answer = self._tools.call("Runtime.evaluate", self._session, **params)
+        answer = self._tools.call(
+            "Runtime.evaluate", self._session, expression=PAINTS, awaitPromise=True, returnByValue=True
+        )
         found: dict[str, float | None] = json.loads(answer["result"]["value"])
         return found
 
@@ -258,7 +261,9 @@ def _initiator(params: dict[str, Any]) -> str:
     given = params.get("initiator", {})
     frames = given.get("stack", {}).get("callFrames", [])
     called = next((frame["url"] for frame in frames if frame.get("url")), "")
-    url: str = given.get("url") or called or (params["documentURL"] if params.get("type") != "Document" else "")
+    url: str = (
+        given.get("url") or called or (params["documentURL"] if params.get("type") != "Document" else "")
+    )
     return urldefrag(url).url
 
 

@@ -1,4 +1,4 @@
-"""A certificate for one comparison: HTTP/2 and HTTP/3 need TLS, and no authority would vouch for these hosts."""
+"""A certificate for one comparison: HTTP/2 and HTTP/3 need TLS, and no authority vouches for these hosts."""
 
 import base64
 import datetime

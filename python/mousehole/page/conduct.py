@@ -3,17 +3,14 @@
 import contextlib
 import importlib.util
 import json
-import os
 import shlex
-import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mousehole import _engine
+from mousehole import _engine, link
 from mousehole.errors import MouseholeError, Stopped, field_error
 from mousehole.options import least
 from mousehole.page import browser, certificate, content, example, har, recording
@@ -23,6 +20,8 @@ from mousehole.page.results import SETTLE_SPREAD_S, PageResults, Setting, Trial,
 from mousehole.page.trial import VERSIONS, Load, Task
 from mousehole.plan import chosen_schemes, known_baseline, load_policies, with_baseline
 from mousehole.progress import Reporter
+from mousehole.scenario import default
+from mousehole.settings import Options
 from mousehole.texts import counted, span_text
 
 NEEDED = {"hypercorn": "hypercorn", "cryptography": "cryptography"}
@@ -30,10 +29,10 @@ NEEDED_FOR_3 = {"aioquic": "aioquic"}
 """Modules that the server needs, and the packages that have them."""
 AROUND_S = 45.0
 """Seconds that a load may take beside settling and loading: namespaces, browser, server."""
+REPEATS = 2
+"""How often a load is repeated because the link was not what it should have been."""
 TYPICAL_S = 5.0
 """Seconds that a load usually takes beside settling."""
-GRACE_S = 5.0
-"""Seconds that the link is given to end."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,9 @@ class Errand:
 Joining = Callable[[Errand], Behind]
 
 
-def measure(source: str, options: PageOptions, reporter: Reporter, join: Joining | None = None) -> PageResults:
+def measure(
+    source: str, options: PageOptions, reporter: Reporter, join: Joining | None = None
+) -> PageResults:
     """Returns what loads of a page under each scheme found.
 
     `join` starts server and browser with a link between them; by default it is `mousehole link`. Raises
@@ -135,7 +136,7 @@ def _planned(options: PageOptions) -> _Plan:
 
 
 def page_of(source: str, version: str | None, chromium: str, folder: Path) -> Page:
-    """Returns the page that a command names: the example, a folder, a HAR file, or an address of this machine.
+    """Returns the page that a command names: the example, a folder, a HAR file, an address of this machine.
 
     `folder` is where a browser that records the page may keep its files. Raises `MouseholeError`.
     """
@@ -163,19 +164,12 @@ def _require_modules(version: str) -> None:
 
 
 def _setting(page: Page, version: str, options: PageOptions, plan: _Plan) -> Setting:
+    bulk = least("bulk", 0 if options.bulk is None else options.bulk, 0)
     return Setting(
-        page=page.name, size=page.size, notes=page.notes, version=version,
-        bulk=least("bulk", 0 if options.bulk is None else options.bulk, 0), rate=options.rate, rtt=options.rtt,
-        buffer=options.buffer, settle_s=plan.settle_s, timeout_s=plan.timeout_s, seed=plan.seed,
-        link=_link_options(options),
+        page=page.name, size=page.size, notes=page.notes, version=version, bulk=bulk,
+        rate=options.rate, rtt=options.rtt, buffer=options.buffer, settle_s=plan.settle_s,
+        timeout_s=plan.timeout_s, seed=plan.seed, uplink=options.uplink, policy=options.policy,
     )  # fmt: skip
-
-
-def _link_options(options: PageOptions) -> dict[str, str]:
-    """Returns the options of `mousehole link` by their names."""
-    given = {"rate": options.rate, "rtt": options.rtt, "buffer": options.buffer, "uplink": options.uplink,
-             "policy": options.policy}  # fmt: skip
-    return {f"--{name}": value for name, value in given.items() if value is not None}
 
 
 def _trials(plan: _Plan, task: Task, folder: Path, join: Joining, reporter: Reporter) -> Iterator[Trial]:
@@ -187,7 +181,12 @@ def _trials(plan: _Plan, task: Task, folder: Path, join: Joining, reporter: Repo
     done = 0
     try:
         for number, scheme, settle_s in errands:
-            yield _trial(plan, replace(task, settle_s=settle_s), folder, join, number, scheme)
+            own = replace(task, settle_s=settle_s)
+            trial = _trial(plan, own, folder, join, number, scheme)
+            for repeats in range(1, REPEATS + 1):
+                if trial.invalid:
+                    trial = replace(_trial(plan, own, folder, join, number, scheme), repeats=repeats)
+            yield trial
             done += 1
             reporter.advance()
     except KeyboardInterrupt:
@@ -220,55 +219,40 @@ def _missing(fault: str) -> Load:
 
 
 def _by_link(options: PageOptions) -> Joining:
-    """Returns what joins server and browser by `mousehole link`."""
+    """Returns what joins server and browser by the emulated link, whose account it passes on.
+
+    Raises `MouseholeError` for a fault in the link's options, as a run on real packets has it.
+    """
+    own = Options(rate=options.rate, rtt=options.rtt, buffer=options.buffer, uplink=options.uplink,
+                  schemes=options.schemes, baseline=options.baseline, seed=options.seed)  # fmt: skip
+    plan = link.plan_rounds(link.base_scenario(default(), own), own, None)
+    (cell,) = plan.cells
+    for scheme in plan.schemes:
+        link.check(plan.scenario(cell, scheme), link.Programs(command=["true"]))
 
     def join(errand: Errand) -> Behind:
-        report = errand.folder / "link.json"
-        command = [
-            sys.executable, "-m", "mousehole", "link",
-            *(word for pair in _link_options(options).items() for word in pair),
-            "--scheme", errand.scheme, "--seed", str(errand.seed), "--json", str(report),
-            "--server", shlex.join(errand.server), "--", *errand.visitor,
-        ]  # fmt: skip
-        status, said = run(command, errand.patience_s)
-        link = None
-        with contextlib.suppress(OSError, ValueError):
-            link = json.loads(report.read_text())
-        if link is None:
-            raise MouseholeError(f"the link did not work: {said or f'status {status}'}")
-        return Behind("" if status == 0 else said, link)
+        programs = link.Programs(
+            command=_quiet(errand.visitor, errand.folder / "visitor.log"),
+            server=_quiet(errand.server, errand.folder / "server.log"),
+            duration_s=errand.patience_s,
+        )
+        account = link.play({**plan.scenario(cell, errand.scheme), "seed": errand.seed}, programs).account
+        invalid = "" if account["is_valid"] else "; ".join(account["faults"])
+        if account["status"] is None:
+            return Behind(f"it was not over after {errand.patience_s:.0f} s", account, invalid)
+        said = (
+            _last_line(errand.folder / "visitor.log") or f"its program ended with status {account['status']}"
+        )
+        return Behind(said if account["status"] else "", account, invalid)
 
     return join
 
 
-def run(command: Sequence[str], patience_s: float) -> tuple[int | None, str]:
-    """Runs a command; returns its status and the last line of what it said on standard error.
-
-    After `patience_s` seconds, or if this process is asked to end, it is asked to end, and forced to.
-    """
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True
-        )
-        try:
-            status: int | None = process.wait(patience_s)
-        except subprocess.TimeoutExpired:
-            status = None
-        finally:
-            _end(process)
-        said.seek(0)
-        lines = said.read().decode(errors="replace").strip().splitlines()
-    if status is None:
-        return None, f"it did not end within {patience_s:.0f} s"
-    return status, lines[-1].removeprefix("mousehole: error: ") if lines else ""
+def _quiet(command: Sequence[str], log: Path) -> list[str]:
+    """Returns a command that writes what it says into a file."""
+    return ["/bin/sh", "-c", f"exec {shlex.join(command)} >{shlex.quote(str(log))} 2>&1"]
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Has a process end that is still running, and with it the others of its session."""
-    if process.poll() is None:
-        process.send_signal(signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE_S)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+def _last_line(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
+    return lines[-1] if lines else ""

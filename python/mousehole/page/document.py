@@ -24,8 +24,15 @@ def text(results: PageResults, prediction: Prediction | None) -> str:
         for row in results.rows()
     ]
     loads = [
-        {"scheme": trial.scheme, "round": trial.round, "counts": trial.counts, "invalid": trial.invalid,
-         "link": trial.link, **trial.load.record()}
+        {
+            "scheme": trial.scheme,
+            "round": trial.round,
+            "counts": trial.counts,
+            "invalid": trial.invalid,
+            "repeats": trial.repeats,
+            "link": trial.link,
+            **trial.load.record(),
+        }
         for trial in results.trials
-    ]  # fmt: skip
+    ]
     return jsonout.dumps({"schema": SCHEMA, "manifest": manifest, "schemes": schemes, "loads": loads})

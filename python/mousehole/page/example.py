@@ -62,7 +62,9 @@ def _part(ending: str, size: int, number: int) -> bytes:
         )
         return filling.padded(rules.encode(), "css", size)
     if ending == "js":
-        return filling.padded(f"document.documentElement.dataset.part{number} = '1';\n".encode(), "script", size)
+        return filling.padded(
+            f"document.documentElement.dataset.part{number} = '1';\n".encode(), "script", size
+        )
     return filling.body("image/png", size, number, LARGE if number == 1 else filling.PICTURE)
 
 

@@ -32,7 +32,7 @@ def kind_of(mime: str) -> str:
 
 
 def body(mime: str, size: int, colour: int = 0, picture: tuple[int, int] = PICTURE) -> bytes:
-    """Returns a body of exactly this size; `colour` (0 to 255) and width and height are those of a picture."""
+    """Returns a body of exactly this size; `colour` (0 to 255), width and height are those of a picture."""
     kind = kind_of(mime)
     if kind == "image" and "svg" not in mime:
         return _picture(size, colour, picture)
@@ -75,8 +75,17 @@ def document(title: str, parts: Iterable[tuple[str, str]], size: int) -> bytes:
                 head.append(f'<link rel="preload" as="font" href="{place}" crossorigin>')
             case _:
                 head.append(f'<link rel="preload" as="fetch" href="{place}" crossorigin>')
-    words = f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
-    lines = [words + "\n".join(head), "</head>", "<body>", f"<h1>{escape(title)}</h1>", *shown, "</body>\n</html>\n"]
+    words = (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
+    )
+    lines = [
+        words + "\n".join(head),
+        "</head>",
+        "<body>",
+        f"<h1>{escape(title)}</h1>",
+        *shown,
+        "</body>\n</html>\n",
+    ]
     return padded("\n".join(lines).encode(), "html", size)
 
 

@@ -1,6 +1,6 @@
-"""Reads a page from a recording of a browser (HAR 1.2), with bodies made of the recorded size where it has none.
+"""Reads a page from a browser's recording (HAR 1.2), with bodies made of the recorded size where it has none.
 
-sim/src/traffic/read/har.rs reads the same format for its sizes and times; this one is after what can be served.
+sim/src/traffic/read/har.rs reads the same format for sizes and times; this one is after what can be served.
 """
 
 import base64

@@ -14,8 +14,12 @@ class PageOptions:
 
     rate: str = option("10mbit", "Rate of the link.", "RATE", LINK)
     rtt: str = option("40ms", "Round-trip time without queueing.", "TIME", LINK)
-    buffer: str = option("100p", "Buffer in packets, bytes or bandwidth-delay products.", "50p|64kB|1bdp", LINK)
-    uplink: str | None = option(None, "Rate of the other direction (default: that of the link).", "RATE", LINK)
+    buffer: str = option(
+        "100p", "Buffer in packets, bytes or bandwidth-delay products.", "50p|64kB|1bdp", LINK
+    )
+    uplink: str | None = option(
+        None, "Rate of the other direction (default: that of the link).", "RATE", LINK
+    )
     http: str | None = option(
         None, "Version of HTTP; 2 and 3 need TLS (default: a recording's own, else 1.1).", "1.1|2|3", PAGE
     )

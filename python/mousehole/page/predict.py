@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from mousehole import _engine
-from mousehole.engine_types import Scenario
 from mousehole.page.options import PageOptions
 from mousehole.page.results import SETTLE_SPREAD_S, PageResults, draws_of
 from mousehole.page.trial import Fetch, Load
@@ -149,13 +148,15 @@ def _pause_s(fetch: Fetch, loads: Sequence[Load]) -> float:
     return max(float(np.median(pauses)), 0.0) if pauses else 0.0
 
 
-def _scenario(options: PageOptions) -> Scenario:
+def _scenario(options: PageOptions) -> dict[str, Any]:
+    """Returns what all runs have in common."""
     link = {"rate": options.rate, "rtt": options.rtt, "buffer": options.buffer, "uplink_rate": options.uplink}
-    given: Any = {
-        "warmup": "0s", "max_windows": 1, "tcp": {"profile": "linux"}, "traffic": {},
+    return {
+        "warmup": "0s",
+        "max_windows": 1,
+        "tcp": {"profile": "linux"},
         "link": {name: value for name, value in link.items() if value is not None},
-    }  # fmt: skip
-    return given
+    }
 
 
 @dataclass
@@ -168,7 +169,9 @@ class _Connection:
     """The objects of each write; none for a handshake."""
 
 
-def _load_s(model: PageModel, results: PageResults, scenario: Scenario, scheme: str, number: int) -> float:
+def _load_s(
+    model: PageModel, results: PageResults, scenario: Mapping[str, Any], scheme: str, number: int
+) -> float:
     """Returns the simulated time of one load; NaN if it is not over within the bound."""
     own = results.setting
     draws = draws_of(own.seed, number)
@@ -222,7 +225,7 @@ class _Player:
         while True:
             until_s = min(known + horizon, self._last_s)
             ends = self._ends_of(self._connections, until_s)
-            if all(end == end for one in ends for end in one):  # noqa: PLR0124 (NaN is unequal to itself)
+            if all(end == end for one in ends for end in one):
                 break
             if until_s >= self._last_s:
                 return False
@@ -237,7 +240,7 @@ class _Player:
         return True
 
     def _ready_s(self, part: int) -> float:
-        """Returns when an object can be asked for at the earliest; infinity if what asks for it is waiting."""
+        """Returns the earliest moment for a request; infinity if the object that asks for it is waiting."""
         own = self._model.parts[part]
         parent = self._start_s if own.parent is None else self._done.get(own.parent, inf)
         return parent + own.pause_s

@@ -34,8 +34,8 @@ def check(source: str) -> None:
         raise _fault(source, f"is no address ({error})") from None
     if host not in LOCAL:
         raise _fault(
-            source, f"is not on this machine; it must be {', '.join(LOCAL[:-1])} or {LOCAL[-1]}, a folder or a "
-            "HAR file, such as a browser's network panel saves of any page"
+            source, f"is not on this machine; it must be {', '.join(LOCAL[:-1])} or {LOCAL[-1]}, a folder or "
+            "a HAR file, such as a browser's network panel saves of any page"
         )  # fmt: skip
 
 

@@ -45,8 +45,8 @@ class Setting:
     settle_s: float
     timeout_s: float
     seed: int
-    link: Mapping[str, str]
-    """Options that were handed to the link as they were given, by their names."""
+    uplink: str | None
+    policy: str | None
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ class Trial:
     """What the link said of itself (its JSON), None where there was none."""
     invalid: str = ""
     """Why the link was not what it should have been, empty if it was."""
+    repeats: int = 0
+    """How many loads before it were given up for such a reason."""
 
     @property
     def counts(self) -> bool:

@@ -10,11 +10,10 @@ from rich.text import Text
 
 from mousehole.page.predict import Prediction
 from mousehole.page.results import PageResults, SchemeRow
-from mousehole.report_overview import change_text
 from mousehole.sizes import size_text
 from mousehole.statistics import LEAST_REPLICATIONS, Estimate
 from mousehole.tabling import dense, print_fitting, say
-from mousehole.texts import counted, rate_text, time_text
+from mousehole.texts import counted, rate_text, signed, time_text
 
 SCHEME = "\nscheme"
 FIRST_PAINT, FIRST_CHANGE = "first\npaint", "first paint\nto {baseline}"
@@ -45,20 +44,26 @@ def remarks(
     results: PageResults, rows: list[SchemeRow], prediction: Prediction | None
 ) -> Iterator[tuple[str, str]]:
     """Yields what is to be said under the table, each with its style."""
+    repeats = sum(trial.repeats for trial in results.trials)
+    if repeats:
+        yield f"{counted(repeats, 'load')} repeated because the link was late.", "dim"
     for row in rows:
         for reason, number in Counter(row.missing).items():
-            yield f"{row.scheme}: {counted(number, 'load')} of {results.rounds} not compared: {reason}.", "yellow"
+            yield (
+                f"{row.scheme}: {counted(number, 'load')} of {results.rounds} not compared: {reason}.",
+                "yellow",
+            )
         if row.incomplete > 0:
             yield f"{row.scheme}: {row.incomplete:.3g} objects per load did not arrive whole.", "yellow"
     whole = [row.objects for row in rows if isfinite(row.objects)]
     if whole:
         least, most = min(whole), max(whole)
-        number = f"{least:.3g}" if least == most else f"{least:.3g} to {most:.3g}"
-        yield f"{number} objects arrived per load. The time is that of the load event's end.", "dim"
+        whole_text = f"{least:.3g}" if least == most else f"{least:.3g} to {most:.3g}"
+        yield f"{whole_text} objects arrived per load. The time is that of the load event's end.", "dim"
     if results.rounds >= LEAST_REPLICATIONS:
         yield (
-            "In parentheses: 95 % intervals over loads, paired by round. Those of the load hold for all schemes "
-            "together; paints are exploratory.", "dim",
+            "In parentheses: 95 % intervals over loads, paired by round. Those of the load hold for all "
+            "schemes together; paints are exploratory.", "dim",
         )  # fmt: skip
     else:
         yield f"{counted(results.rounds, 'load')} per scheme give no interval; five do.", "yellow"
@@ -113,4 +118,10 @@ def _time(time: Estimate) -> Text:
 
 
 def _change(change: Estimate | None) -> Text:
-    return change_text(change, with_ends=change is not None and change.has_interval)
+    """Returns a change in percent, green or red if both ends of its interval have the same sign."""
+    if change is None or not isfinite(change.mean):
+        return Text("–")
+    if not change.has_interval:
+        return Text(signed(change.mean))
+    style = "green" if change.high < 0 else "red" if change.low > 0 else ""
+    return Text(f"{signed(change.mean)} ({signed(change.low)}…{signed(change.high)})", style=style)

@@ -61,7 +61,7 @@ def arguments(given: Sequence[str]) -> tuple[Task, str]:
 
 @dataclass(frozen=True)
 class Fetch:
-    """One object of a load. Times are in seconds after the navigation began; None if it did not come so far."""
+    """One object of a load; times in seconds after the navigation began, None if it did not come so far."""
 
     url: str
     kind: str

@@ -18,7 +18,10 @@ from mousehole.page.trial import BULK_PORT, Load, Task, arguments
 def flags(task: Task, address: str) -> list[str]:
     """Returns the browser's flags that lead every name to the server and accept its certificate."""
     place = f"[{address}]" if ":" in address else address
-    own = [f"--host-resolver-rules=MAP * {place}", f"--ignore-certificate-errors-spki-list={task.fingerprint}"]
+    own = [
+        f"--host-resolver-rules=MAP * {place}",
+        f"--ignore-certificate-errors-spki-list={task.fingerprint}",
+    ]
     if task.version == "3":
         forced = ",".join(f"{host}:443" for host in task.hosts)
         own += ["--enable-quic", f"--origin-to-force-quic-on={forced}"]

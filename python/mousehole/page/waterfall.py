@@ -26,7 +26,7 @@ COLOURS = {
 WAITING = "#CCCCCC"
 THIN, THICK = 0.12, 0.72
 """Heights of a bar while nothing is on its way, and from the request on."""
-MARKS = (
+MARKS: tuple[tuple[str, str, str, Any], ...] = (
     ("first_paint_s", "first contentful paint", "#444444", (0, (1, 1.2))),
     ("largest_paint_s", "largest contentful paint", "#444444", (0, (4, 1.5))),
     ("load_s", "load", "#000000", "-"),
@@ -68,7 +68,7 @@ def _draw_panel(
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     if trial is None:
-        axes.text(0.5, 0.5, "no load ended", transform=axes.transAxes, ha="center", color="#666666")
+        axes.text(0.5, 0.5, "no load that counts", transform=axes.transAxes, ha="center", color="#666666")
         return
     for fetch in trial.load.fetches:
         _draw_fetch(axes, rows.index(fetch.url), fetch)
