@@ -16,6 +16,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from mousehole import _engine, jsonout, link_cli, output, records, report, show
+from mousehole import _engine, jsonout, output, page_cli, records, report, show
 from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
 from mousehole.cli_options import CliCommand, Outputs, usage_error_text, with_options
@@ -90,6 +91,7 @@ app = typer.Typer(
 app.add_typer(policy_app, name="policy")
 add_tune(app)
 link_cli.register(app)
+page_cli.register(app)
 
 OPTION_OF_FIELD = {
     "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.uplink_rate": "--uplink",
