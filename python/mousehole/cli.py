@@ -87,10 +87,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )  # fmt: skip
 
-app.add_typer(policy_app, name="policy")
-add_tune(app)
-link_cli.register(app)
-page_cli.register(app)
 
 OPTION_OF_FIELD = {
     "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.uplink_rate": "--uplink",
@@ -240,6 +236,11 @@ def run_command(
         output.write_text(json, done.to_json())
 
 
+add_tune(app)
+link_cli.register(app)
+page_cli.register(app)
+
+
 @app.command("paper", cls=CliCommand)
 def paper_command(
     name: Annotated[
@@ -272,9 +273,6 @@ def paper_command(
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what was measured before.")] = False,
 ) -> None:
     """Repeats a paper's experiments next to its published numbers, claim by claim."""
-    if name == "list" or (name is None and not every):
-        print(listing())
-        return
     numbers = {field: whole(field, number, 1) for field, number in (("seeds", seeds), ("jobs", jobs))}
     wanted: dict[str, Any] = {
         "claims": claims,
@@ -284,6 +282,15 @@ def paper_command(
         "log": log,
         "tried": tried,
     }
+    part = next((option for option, value in wanted.items() if value), None)
+    if name is None and not every and part is not None:
+        raise MouseholeError(
+            f"of which paper? name it, such as mousehole paper sfd --{part} …; mousehole paper list lists them",
+            field=part,
+        )
+    if name == "list" or (name is None and not every):
+        print(listing())
+        return
     raise typer.Exit(reproduce(name, every, html, **wanted, **numbers, full=full, fresh=fresh, dask=dask))
 
 
@@ -340,6 +347,9 @@ def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
 def _save_scenario(comparison: Comparison, place: str) -> None:
     folder = Path.cwd() if place == "-" else Path(place).parent
     output.write_text(place, scenarios.to_toml(comparison.scenario(), folder))
+
+
+app.add_typer(policy_app, name="policy")
 
 
 def typed_command() -> list[str]:
