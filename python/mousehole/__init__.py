@@ -1,8 +1,8 @@
 """Mousehole compares schemes that let short flows go first through a congested link.
 
-`compare` compares schemes on traffic, `sweep` does so in many cells, `run` runs one scenario, `inspect`
-summarises traffic, and `read` returns its connections as a frame. `policy` makes and checks own policies,
-`tcp_model` is the analytic TCP model.
+`compare` compares schemes on traffic, `tune` searches their settings, `sweep` compares in many cells, `run`
+runs one scenario, `inspect` summarises traffic, and `read` returns its connections as a frame. `policy` makes
+and checks own policies, `tcp_model` is the analytic TCP model.
 
 Names are imported when they are first used, so that the command line can answer Ctrl-C before all modules are
 loaded.
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mousehole.sweeps.result import Sweep
     from mousehole.sweeps.running import sweep
     from mousehole.traffic import inspect, read
+    from mousehole.tuning import Tuned, tune
 
 __all__ = [
     "Cell",
@@ -31,6 +32,7 @@ __all__ = [
     "Records",
     "Stopped",
     "Sweep",
+    "Tuned",
     "__version__",
     "compare",
     "inspect",
@@ -39,6 +41,7 @@ __all__ = [
     "run",
     "sweep",
     "tcp_model",
+    "tune",
 ]
 
 _MODULES = {
@@ -49,12 +52,14 @@ _MODULES = {
     "Records": "records",
     "Stopped": "errors",
     "Sweep": "sweeps.result",
+    "Tuned": "tuning",
     "__version__": "_engine",
     "compare": "comparison",
     "inspect": "traffic",
     "read": "traffic",
     "run": "records",
     "sweep": "sweeps.running",
+    "tune": "tuning",
 }
 """The module of each name; the other names are modules."""
 

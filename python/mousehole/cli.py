@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from mousehole import _engine, jsonout, output, records, report, show
+from mousehole import _engine, jsonout, link_cli, output, page_cli, records, report, show
 from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
 from mousehole.cli_options import CliCommand, Outputs, usage_error_text, with_options
@@ -38,6 +38,7 @@ from mousehole.policy_cli import policy_app
 from mousehole.progress import ConsoleReporter
 from mousehole.settings import Options
 from mousehole.sweeps.commands import sweep_app
+from mousehole.tune_cli import add_to as add_tune
 
 
 class CliGroup(TyperGroup):
@@ -87,8 +88,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )  # fmt: skip
 
-app.add_typer(policy_app, name="policy")
-app.add_typer(sweep_app, name="sweep")
 
 OPTION_OF_FIELD = {
     "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.uplink_rate": "--uplink",
@@ -161,8 +160,9 @@ def compare_command(traffic: Traffic, options: Options, outputs: Outputs) -> Non
     """
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
     output.check_suffix("--heatmap", outputs.heatmap, output.PLOT_SUFFIXES)
+    output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
     written = {"--json": outputs.json, "--plot": outputs.plot, "--heatmap": outputs.heatmap,
-               "--save-scenario": outputs.save_scenario}  # fmt: skip
+               "--html": outputs.html, "--save-scenario": outputs.save_scenario}  # fmt: skip
     output.check_outputs(written, [name for name in traffic if not traffics.is_model(name)])
     comparison = compare(traffic, **vars(replace(options, reporter=_reporter())))
     to_stderr = "-" in (outputs.json, outputs.save_scenario)
@@ -237,6 +237,12 @@ def run_command(
         output.write_text(json, done.to_json())
 
 
+add_tune(app)
+app.add_typer(sweep_app, name="sweep")
+link_cli.register(app)
+page_cli.register(app)
+
+
 @app.command("paper", cls=CliCommand)
 def paper_command(
     name: Annotated[
@@ -269,9 +275,6 @@ def paper_command(
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what was measured before.")] = False,
 ) -> None:
     """Repeats a paper's experiments next to its published numbers, claim by claim."""
-    if name == "list" or (name is None and not every):
-        print(listing())
-        return
     numbers = {field: whole(field, number, 1) for field, number in (("seeds", seeds), ("jobs", jobs))}
     wanted: dict[str, Any] = {
         "claims": claims,
@@ -281,6 +284,15 @@ def paper_command(
         "log": log,
         "tried": tried,
     }
+    part = next((option for option, value in wanted.items() if value), None)
+    if name is None and not every and part is not None:
+        raise MouseholeError(
+            f"of which paper? name it, such as mousehole paper sfd --{part} …; mousehole paper list lists them",
+            field=part,
+        )
+    if name == "list" or (name is None and not every):
+        print(listing())
+        return
     raise typer.Exit(reproduce(name, every, html, **wanted, **numbers, full=full, fresh=fresh, dask=dask))
 
 
@@ -318,6 +330,7 @@ def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
         (outputs.json, lambda place: output.write_text(place, comparison.to_json())),
         (outputs.plot, comparison.plot),
         (outputs.heatmap, comparison.heatmap),
+        (outputs.html, lambda place: comparison.html(place, typed_command())),
         (outputs.save_scenario, lambda place: _save_scenario(comparison, place)),
     ]
     faults: list[MouseholeError] = []
@@ -336,6 +349,14 @@ def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
 def _save_scenario(comparison: Comparison, place: str) -> None:
     folder = Path.cwd() if place == "-" else Path(place).parent
     output.write_text(place, scenarios.to_toml(comparison.scenario(), folder))
+
+
+app.add_typer(policy_app, name="policy")
+
+
+def typed_command() -> list[str]:
+    """Returns the command as it was typed, for reports."""
+    return ["mousehole", *sys.argv[1:]]
 
 
 def _reporter() -> ConsoleReporter:
