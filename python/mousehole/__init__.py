@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mousehole import policy, tcp_model
     from mousehole._engine import __version__
     from mousehole.comparison import Comparison, compare
+    from mousehole.comparison_days import DaysComparison, compare_days
     from mousehole.errors import MouseholeError, Stopped
     from mousehole.plan import Cell
     from mousehole.records import Records, run
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Cell",
     "Comparison",
+    "DaysComparison",
     "Finding",
     "MouseholeError",
     "Records",
     "Stopped",
     "__version__",
     "compare",
+    "compare_days",
     "inspect",
     "policy",
     "read",
@@ -40,12 +43,14 @@ __all__ = [
 _MODULES = {
     "Cell": "plan",
     "Comparison": "comparison",
+    "DaysComparison": "comparison_days",
     "Finding": "results",
     "MouseholeError": "errors",
     "Records": "records",
     "Stopped": "errors",
     "__version__": "_engine",
     "compare": "comparison",
+    "compare_days": "comparison_days",
     "inspect": "traffic",
     "read": "traffic",
     "run": "records",

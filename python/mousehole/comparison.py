@@ -5,7 +5,7 @@ The layers are: `results` holds the data; `tables`, `findings`, `notes` and `ove
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -113,6 +113,30 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
         >>> found.buckets.height, sorted(found.findings["scheme"].unique())
         (20, ['fq-codel'])
     """
+    return prepare(traffic, options).run()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A comparison whose options are checked and whose traffic is read, before anything is run."""
+
+    plan: Plan
+    given: traffics.TrafficInput
+    traffic: _engine.Traffic | None
+    jobs: int | None
+    reporter: Reporter
+    chooses_warmup: bool
+
+    def run(self) -> "Comparison":
+        """Runs it."""
+        return _compared(self.plan, self.given, self.traffic, self.jobs, self.reporter, self.chooses_warmup)
+
+
+def prepare(traffic: traffics.Source, options: Options) -> Prepared:
+    """Checks the options and reads the traffic of a comparison.
+
+    Raises `MouseholeError` for a fault in the input.
+    """
     load_policies(options.policy)
     start, given = _starting_point(traffic, options)
     if options.replay is not None:
@@ -123,7 +147,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     checked(plan)  # before large files are read
     engine_traffic = given.read(options.strict, shared.base["seed"], options.reporter)
     chooses = options.warmup is None and not options.quick and not traffics.is_scenario(traffic)
-    return _compared(plan, given, engine_traffic, jobs, options.reporter or Silent(), chooses)
+    return Prepared(plan, given, engine_traffic, jobs, options.reporter or Silent(), chooses)
 
 
 class Comparison:

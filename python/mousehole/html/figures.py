@@ -46,13 +46,14 @@ def interval_chart(
     """Returns a chart of changes with their intervals, one line per scheme, on a scale of ratios.
 
     `what` says what changes, for the table; `told` is what can be seen, in a sentence; `field` names what
-    the lines are.
+    the lines are: schemes, which readers choose, or something else, all of which is shown.
     """
     series = Series(list(changes), (), (), (), field)
     data = [
         change_datum(field, name_of, change) for name_of, change in changes.items() if isfinite(change.mean)
     ]
-    base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(
+    lines = alt.Chart(alt.InlineData(values=data))
+    base = (series.kept(lines) if field == "scheme" else lines).encode(
         y=name_axis(field, list(changes)),
         color=alt.Color(
             "verdict:N",
@@ -76,7 +77,7 @@ def interval_chart(
         name,
         title,
         told,
-        series.choosing(picture),
+        series.choosing(picture) if field == "scheme" else picture,
         Table(what, columns, rows, list(changes)),
         height=STEP * len(changes),
     )

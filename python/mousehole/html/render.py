@@ -1,6 +1,7 @@
 """Turns the parts of a page into HTML."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from html import escape
 from math import isfinite
@@ -22,6 +23,9 @@ from mousehole.html.parts import (
     Table,
     Verdict,
 )
+
+UNIT = re.compile(r"(?<=\d) (?=(?:%|ms|s|[kMG]?B|[kMG]?b/s)(?!\w))")
+"""The space between a number and its unit."""
 
 
 def section(part: Section) -> str:
@@ -103,8 +107,8 @@ def code_in_script(text: str) -> str:
 
 
 def words(text: str) -> str:
-    """Returns a sentence for HTML; a sign for percent stays on the line of its number."""
-    return escape(text).replace(" %", "\u00a0%")
+    """Returns a sentence for HTML, in which units stay on the line of their numbers."""
+    return UNIT.sub("\u00a0", escape(text))
 
 
 def _block(part: Block) -> str:
