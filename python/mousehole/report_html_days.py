@@ -102,7 +102,7 @@ def _cell_sections(own: Sequence[Day], cell: Cell, series: Series) -> list[Secti
     few = f"{len(own)} days give no interval over days; at least {LEAST_DAYS} are needed. "
     return [
         Section(f"over{number}", f"Over all days{at}", [
-            _over_table(primary, f"{report_html.capital(short_words)}: mean response time against {plan.baseline}"),
+            _over_table(primary, f"Mean response time of {short_words} against {plan.baseline}"),
             *([Items(notes)] if notes else []), over,
             Prose((few if len(own) < LEAST_DAYS else "") + days.DAYS_NOTE, "dim"),
         ], f"Over days{at}"),
