@@ -126,9 +126,13 @@ def plane_chart(
     )
     free = list(dict.fromkeys(point.scheme for point in points if point.short.high < 0 >= point.long.low))
     gained = (
-        f"Short transfers gain, and long ones do not clearly lose, under {listed(free)}."
+        "There are no intervals."
+        if not any(isfinite(point.short.low) for point in points)
+        else f"Bars are 95 % intervals. Short transfers gain, and long ones do not clearly lose, under "
+        f"{listed(free)}."
         if free
-        else "Under nothing here do short transfers clearly gain without a clear loss of long ones."
+        else "Bars are 95 % intervals. Under nothing here do short transfers clearly gain without a clear "
+        "loss of long ones."
     )
     labels = [Column(what, is_number=False)] if what and any(point.label for point in points) else []
     columns = [
@@ -145,7 +149,7 @@ def plane_chart(
         name,
         "What short transfers gain, and what long ones pay",
         f"Down is better for short transfers, left is better for long ones; {baseline} is where the lines "
-        f"cross. Bars are 95 % intervals. {gained}",
+        f"cross. {gained}",
         series.choosing(picture),
         Table(
             f"Change of the mean response time against {baseline}",

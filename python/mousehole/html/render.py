@@ -24,6 +24,8 @@ from mousehole.html.parts import (
     Verdict,
 )
 
+LONG = 40
+"""Longer texts in tables need a wide column."""
 UNIT = re.compile(r"(?<=\d) (?=(?:%|ms|s|[kMG]?B|[kMG]?b/s)(?!\w))")
 """The space between a number and its unit."""
 
@@ -166,7 +168,8 @@ def _row(row: Sequence[Cell | str], columns: Sequence[Column]) -> str:
 
 def _cell(given: Cell | str, column: Column, is_head: bool) -> str:
     cell = given if isinstance(given, Cell) else Cell(given, given)
-    classes = " ".join(filter(None, ("number" if column.is_number else "", cell.tone)))
+    kind = "number" if column.is_number else "long" if len(cell.text) > LONG else ""
+    classes = " ".join(filter(None, (kind, cell.tone)))
     value = "" if cell.value == cell.text else f' data-value="{_sort_value(cell.value)}"'
     tag, scope = ("th", ' scope="row"') if is_head else ("td", "")
     return f"<{tag}{scope}{_attribute('class', classes)}{value}>{escape(cell.text)}</{tag}>"
