@@ -11,10 +11,11 @@ import polars as pl
 from mousehole import days as over_days
 from mousehole import jsonout, report_days, sizefiles
 from mousehole import traffic as traffics
-from mousehole.comparison import Comparison, prepare
+from mousehole.comparison import Comparison, compared, prepare
 from mousehole.days import Day, DaysFinding, days_findings, effect_rows
 from mousehole.engine_types import InputEntry
 from mousehole.errors import conflict_error, field_error
+from mousehole.executors import opened
 from mousehole.frames import Frame
 from mousehole.notebook import as_html
 from mousehole.plan import Cell, Plan
@@ -39,13 +40,14 @@ def compare_days(days: Sequence[str | Path], options: Options) -> "DaysCompariso
     names = _checked_names(days)
     seed = FIRST_SEED if options.seed is None else options.seed
     reporter = options.reporter or Silent()
-    prepared = [prepare([name], replace(options, seed=seed + number)) for number, name in enumerate(names)]
-    _refuse_same_content(names, [one.traffic.sources() if one.traffic else [] for one in prepared])
-    titles = _titles(names)
-    found: list[Day] = []
-    while prepared:
-        reporter.say(f"day {len(found) + 1} of {len(names)}: {titles[len(found)]}")
-        found.append(Day(titles[len(found)], prepared.pop(0).run().results))
+    with opened(options.dask, options.executor, options.reporter) as backend:
+        each = [prepare([name], replace(options, seed=seed + number)) for number, name in enumerate(names)]
+        _refuse_same_content(names, [one.traffic.sources() if one.traffic else [] for one in each])
+        titles = _titles(names)
+        found: list[Day] = []
+        while each:  # the traffic of a day that is done is no longer kept
+            reporter.say(f"day {len(found) + 1} of {len(names)}: {titles[len(found)]}")
+            found.append(Day(titles[len(found)], compared(each.pop(0), backend).results))
     return DaysComparison(tuple(found))
 
 

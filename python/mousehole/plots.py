@@ -173,7 +173,7 @@ def _draw_changes(figure: SubFigure, results: Results) -> None:
         axes.set_yticks([-number for number in range(len(plan.schemes))], plan.schemes)
         axes.set_ylim(0.6 - len(plan.schemes), 0.6)
         axes.set_xlabel("change of the mean response time (← faster, slower →)")
-        _ratio_axis(axes)
+        ratio_axis(axes)
 
 
 def _draw_interval(axes: Axes, plan: Plan, height: float, row: BucketRow) -> None:
@@ -190,14 +190,15 @@ def _draw_interval(axes: Axes, plan: Plan, height: float, row: BucketRow) -> Non
     axes.plot([log], [height], marker=marker, color=colour, markersize=6, linestyle="none")
 
 
-def _ratio_axis(axes: Axes) -> None:
+def ratio_axis(axes: Axes, which: str = "x") -> None:
     """Labels an axis of log2 of the ratio in percent."""
-    low, high = axes.get_xlim()
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    low, high = axes.get_xlim() if which == "x" else axes.get_ylim()
     low, high = min(low, -0.1), max(high, 0.1)
-    axes.set_xlim(low, high)
-    axes.xaxis.set_major_locator(FixedLocator(looks.ratio_ticks(low, high)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda log, _: _change_text(2**log - 1)))
-    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set(**{f"{which}lim": (low, high)})
+    axis.set_major_locator(FixedLocator(looks.ratio_ticks(low, high)))
+    axis.set_major_formatter(FuncFormatter(lambda log, _: _change_text(2**log - 1)))
+    axis.set_minor_locator(NullLocator())
 
 
 def _say_empty(axes: Axes, reason: str) -> None:
