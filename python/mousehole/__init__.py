@@ -1,8 +1,8 @@
 """Mousehole compares schemes that let short flows go first through a congested link.
 
-`compare` compares schemes on traffic, `tune` searches their settings, `run` runs one scenario, `inspect` summarises traffic, and `read`
-returns its connections as a frame. `policy` makes and checks own policies, `tcp_model` is the analytic TCP
-model.
+`compare` compares schemes on traffic, `tune` searches their settings, `run` runs one scenario, `inspect`
+summarises traffic, and `read` returns its connections as a frame. `policy` makes and checks own policies,
+`tcp_model` is the analytic TCP model.
 
 Names are imported when they are first used, so that the command line can answer Ctrl-C before all modules are
 loaded.

@@ -157,8 +157,9 @@ def _draw_references(axes: Axes, points: _Points) -> None:
 
 
 def _name(axes: Axes, scheme: str, x: float, y: float) -> None:
-    axes.annotate(scheme, (x, y), xytext=(7, 6), textcoords="offset points", fontsize=8.5, color=INK, zorder=7,
-                  bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.75})  # fmt: skip
+    box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
+    axes.annotate(scheme, (x, y), xytext=(7, 6), textcoords="offset points", fontsize=8.5, color=INK,
+                  zorder=7, bbox=box)  # fmt: skip
 
 
 def _cross(axes: Axes, x: Estimate, y: Estimate, colour: str) -> None:
@@ -196,8 +197,8 @@ def _draw_limits(axes: Axes, found: TuneResults, price: Quantity, gain: Quantity
             ends = (place, high) if price.smaller_is_better else (low, place)
             axes.axvspan(*ends, color="#000000", alpha=0.05, linewidth=0, zorder=0)
             axes.axvline(place, color=GREY, linewidth=0.9, linestyle="--", zorder=1)
-            axes.annotate(f"limit {limit.text}", (place, 0.99), xycoords=("data", "axes fraction"), rotation=90,
-                          ha="right", va="top", fontsize=7.5, color=GREY)  # fmt: skip
+            axes.annotate(f"limit {limit.text}", (place, 0.99), xycoords=("data", "axes fraction"),
+                          rotation=90, ha="right", va="top", fontsize=7.5, color=GREY)  # fmt: skip
             axes.set_xlim(low, high)
         elif limit.quantity == gain:
             axes.axhline(place, color=GREY, linewidth=0.9, linestyle="--", zorder=1)

@@ -41,7 +41,7 @@ WORST = 1e6
 
 @dataclass(frozen=True)
 class Score:
-    """What a setting reached on some replications: changes against the references, as logarithms of ratios."""
+    """What a setting reached on some replications: changes against references, as logarithms of ratios."""
 
     costs: tuple[float, ...]
     """One per objective; less is better."""
@@ -145,7 +145,7 @@ class Search:
             self._run([(scheme, replication) for scheme in self._plan.schemes])
 
     def reference_score(self, scheme: str) -> Score:
-        """Returns the score of a reference; that of the baseline has changes of 0 where quantities are known."""
+        """Returns the score of a reference; the baseline's changes are 0 where quantities are known."""
         return self._score(scheme, self._plan.replications)
 
     def run_round(self, size: int = ROUND, reporter: Reporter | None = None) -> None:
@@ -251,7 +251,7 @@ def score(results: Results, cell: Cell, goal: Goal, scheme: str) -> Score:
 
 
 def front(trials: Iterable[Trial]) -> list[Trial]:
-    """Returns the feasible trials that no other one dominates, each scheme once, best first objective first."""
+    """Returns the feasible trials that no other one dominates, each once, best first objective first."""
     feasible = {trial.scheme: trial for trial in trials if trial.is_feasible}.values()
     kept = [one for one in feasible if not any(other.score.dominates(one.score) for other in feasible)]
     return sorted(kept, key=lambda trial: (*trial.score.costs, trial.number))

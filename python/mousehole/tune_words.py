@@ -1,4 +1,4 @@
-"""The answer of a search in sentences: what to set, what it gains and costs, and by how much it looked better."""
+"""The answer of a search in sentences: what to set, what it gains and costs, how much better it looked."""
 
 from math import expm1, isfinite, log1p
 
@@ -149,8 +149,8 @@ def _curse(found: TuneResults) -> list[str]:
     also = f" (of the recommended one {_moved(own.shrinkage or 0.0)})" if own else ""
     return [
         f"The winner's curse: unseen, {first.name} {whose} is {_moved(mean)} than on the "
-        f"{counted(found.account.search_replications, 'replication')} that chose it{also}, each as a ratio to "
-        f"{found.baseline}."
+        f"{counted(found.account.search_replications, 'replication')} that chose it{also}, each as a ratio "
+        f"to {found.baseline}."
     ]
 
 
@@ -170,6 +170,6 @@ def _nothing(found: TuneResults) -> list[str]:
     nearest = min(worst.values(), key=lambda row: row.excess.mean)
     return [
         f"No setting is recommended: none of {counted(len(worst), 'finalist')} keeps the limits on "
-        f"{counted(found.account.judged_replications, 'unseen replication')}. {nearest.scheme} comes nearest: "
-        f"beyond {nearest.limit} by {change_text(nearest.excess)}."
+        f"{counted(found.account.judged_replications, 'unseen replication')}. {nearest.scheme} comes "
+        f"nearest: beyond {nearest.limit} by {change_text(nearest.excess)}."
     ]

@@ -1,7 +1,7 @@
-"""The Python interface of the search: `tune` finds settings of schemes and judges them where it has not looked.
+"""The Python interface of the search: `tune` finds settings and judges them where it has not looked.
 
-`search_space` says what may be tried, `objectives` what is wanted, `search` tries; the finalists are judged by
-`comparison` on replications of their own. `tune_results` holds what came out, `report_tune`, `pareto` and
+`search_space` says what may be tried, `objectives` what is wanted, `search` tries; `comparison` judges the
+finalists on replications of their own. `tune_results` holds what came out, `report_tune`, `pareto` and
 `Tuned.to_json` show it.
 """
 
@@ -67,7 +67,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     ),
     "cake": ("sfd|cake(tins=bulk)", "sfd|cake(tins=colour)", "demotion(timeout=1s)|cake(tins=colour)"),
 }
-"""Schemes that a device can do, by what `for_` names: two or three profiles of WRED, a marker before CAKE's tins."""
+"""Schemes that a device can do, by what `for_` names: two or three WRED profiles, a marker before CAKE."""
 BASELINES = {"cake": "cake"}
 """The baseline by what `for_` names; droptail for everything else."""
 
@@ -106,8 +106,8 @@ class TuneOptions(RunOptions):
         None, "Time for everything, instead of --trials.", "TIME", SEARCH
     )
     search_seeds: int | None = option(
-        None, f"Replications of the search (default: {SEARCH_SEEDS}); --seeds are those of the judgement.", "N",
-        RUN, int,
+        None, f"Replications of the search (default: {SEARCH_SEEDS}); --seeds are those of the judgement.",
+        "N", RUN, int,
     )  # fmt: skip
     sensitivity_seeds: int | None = option(
         None, f"Replications of the sensitivity (default: {SENSITIVITY_SEEDS}; 0: none).", "N", RUN, int
@@ -138,16 +138,16 @@ class _Wanted:
 def tune(traffic: Source, options: TuneOptions) -> "Tuned":
     """Searches settings of schemes, and judges the best ones on replications that the search has not seen.
 
-    `traffic`, and the options of link, traffic, hosts and runs, are those of `compare`; there is one buffer and
-    one load. The others:
+    `traffic`, and the options of link, traffic, hosts and runs, are those of `compare`; there is one buffer
+    and one load. The others:
 
     - `schemes`: schemes whose parameters are searched, such as "sfd" or "sfd|multi-red"; a parameter that is
       given in a scheme stays as it is
     - `for_`: "wred" searches what a router's WRED can do, "cake" a marker before CAKE's tins, in place of
       `schemes`
     - `objectives`: what to lower ("short mean"): "short", "long" or "all" with "mean", "p50", "p95", "p99" or
-      "slowdown", "page mean", "queue mean", "queue p95", "queue p99", or to raise: "long rate", "utilisation";
-      several give a Pareto front
+      "slowdown", "page mean", "queue mean", "queue p95", "queue p99", or to raise: "long rate",
+      "utilisation"; several give a Pareto front
     - `limits`: how far others may change against the baseline, such as "long mean +10%", or against another
       scheme, such as "long mean +5% against fq-codel"
     - `ranges`: where to search a parameter, such as "th=5kB..200kB" or "mode=coupled,total"
@@ -195,7 +195,7 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
 
 
 class Tuned:
-    """What a search found: rows as data, a picture, a document, and files that install the recommended setting."""
+    """What a search found: rows as data, a picture, a document, and files that install a setting."""
 
     def __init__(self, results: TuneResults, judged: Comparison, spent: Spent) -> None:
         self.results = results
@@ -232,13 +232,13 @@ class Tuned:
         output.write_with(path, lambda part: pareto.draw(self.results, part))
 
     def to_json(self) -> str:
-        """Returns the document of schema `mousehole.tune/1` (docs/json.md); the same trials give the same bytes."""
+        """Returns the document of schema `mousehole.tune/1` (docs/json.md); equal trials give equal bytes."""
         return jsonout.dumps(_document(self.results, self.judged.results))
 
     def install(self, folder: str | Path) -> list[Path]:
         """Writes what installs the recommended setting into a folder, and returns the files.
 
-        Raises `MouseholeError` if nothing is recommended or nothing installs it, or if a file cannot be written.
+        Raises `MouseholeError` if nothing is recommended, nothing installs it, or a file cannot be written.
         """
         found = self.results.settings
         if found is None:
@@ -365,12 +365,14 @@ def _jobs(prepared: Prepared, wanted: _Wanted, families: int) -> int:
     each_s = estimate.seconds(jobs) / estimate.runs
     schemes = counted(families, "scheme")
     if wanted.trials is None:
-        text = f"a run takes about {span_text(round(each_s, 2))}; settings of {schemes} within {wanted.budget_s:g} s"
+        run = span_text(round(each_s, 2))
+        text = f"a run takes about {run}; settings of {schemes} within {wanted.budget_s:g} s"
     else:
         runs = families * wanted.trials * wanted.search_seeds
         judged = len(prepared.plan.schemes) + families * _most_finalists(wanted, families)
         runs += judged * prepared.plan.replications
-        text = f"at most about {span_text(round(runs * each_s))}: {counted(wanted.trials, 'setting')} of {schemes}"
+        most = span_text(round(runs * each_s))
+        text = f"at most about {most}: {counted(wanted.trials, 'setting')} of {schemes}"
     prepared.reporter.say(f"{text} × {counted(wanted.search_seeds, 'replication')}")
     return jobs
 
@@ -478,8 +480,8 @@ def _unmet(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
     ]
     names = " and ".join(f'"{limit.text}"' for limit in wanted.goal.limits)
     return MouseholeError(
-        f"none of {counted(len(trials), 'setting')} keeps {names}; {nearest.scheme} comes nearest and exceeds "
-        f"{' and '.join(excess)}; allow more, or search another scheme",
+        f"none of {counted(len(trials), 'setting')} keeps {names}; {nearest.scheme} comes nearest and "
+        f"exceeds {' and '.join(excess)}; allow more, or search another scheme",
         kind="value", field="limit", value=names,
     )  # fmt: skip
 

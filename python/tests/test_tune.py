@@ -56,7 +56,7 @@ def test_quantity__is_known_by_its_name() -> None:
     assert one.source == InBucket("short", "response_p99_s")
     assert not objectives.quantities()["long rate"].smaller_is_better
     with pytest.raises(
-        MouseholeError, match='there is no measure "shrt mean".*did you mean "short mean"'
+        MouseholeError, match=r'there is no measure "shrt mean".*did you mean "short mean"'
     ) as refused:
         objectives.quantity("objective", "shrt mean")
     assert refused.value.field == "objective"
