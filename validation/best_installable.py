@@ -20,6 +20,7 @@ from mousehole.errors import MouseholeError
 from mousehole.progress import ConsoleReporter
 from mousehole.report import report_console
 from mousehole.statistics import Estimate
+from mousehole.texts import percent
 from mousehole.tune_results import FINALIST, JudgedRow
 from mousehole.tune_words import change_text
 from mousehole.tuning import Tuned, tune
@@ -199,11 +200,10 @@ def setting_cells(one: Found) -> list[str]:
     if found.recommended is None:
         return [one.traffic, "–", change_text(one.change(MARKED, CAKE, GAIN)), "–"]
     row = found.change(found.recommended, GAIN)
-    both = (
-        "–" if row is None or row.seen is None else f"{100 * row.seen:.0f} %, {100 * row.unseen.mean:.0f} %"
-    )
+    seen = None if row is None else row.seen
+    both = "–" if row is None or seen is None else f"{percent(seen)} %, {percent(row.unseen.mean)} %"
     beside = change_text(one.change(MARKED, CAKE, GAIN))
-    return [one.traffic, f"`{found.recommended}`", beside, both.replace("-", "−")]
+    return [one.traffic, f"`{found.recommended}`", beside, both]
 
 
 def pair_cells(found: Sequence[Found]) -> list[list[str]]:

@@ -39,6 +39,13 @@ TIN_DSCPS = (46, 0, LOWER_EFFORT)
 PROFILE_DSCPS: Mapping[int, tuple[int, ...]] = {2: (0, LOWER_EFFORT), 3: (10, 12, 14)}
 """DSCPs by the number of WRED profiles, best first: the default and LE, or AF11, AF12 and AF13."""
 
+FIREWALL = (
+    "sysctl -q -w net.netfilter.nf_conntrack_acct=1",
+    "nft add table inet filter",
+    "nft add chain inet filter forward '{ type filter hook forward priority 0; }'",
+)
+"""What a firewall's rule that counts bytes needs; nothing changes where it is there."""
+
 LINUX, ROUTER = "Linux", "a router with WRED"
 
 
@@ -161,6 +168,8 @@ def install_script(found: Settings) -> str:
         line if line.startswith(("tc ", "nft ", "mousehole-live ")) else f"# {line.removeprefix('# ')}"
         for line in found.lines
     ]
+    if any(line.startswith("nft ") for line in lines):
+        lines = [*FIREWALL, *lines]
     return "\n".join([*head, *(re.sub(r"\bDEV\b", '"$DEV"', line) for line in lines), ""])
 
 

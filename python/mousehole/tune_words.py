@@ -14,6 +14,8 @@ from mousehole.statistics import Estimate
 from mousehole.texts import counted, percent, signed
 from mousehole.tune_results import BROKEN, FINALIST, KEPT, JudgedRow, LimitRow, TuneResults
 
+MOST_SHOWN = 10.0
+"""Increases beyond this, as shares, are only said to be beyond."""
 RIVALS = ("fq-codel", "cake")
 """What people would install instead."""
 
@@ -32,8 +34,13 @@ def change_text(change: Estimate) -> str:
     """Returns a change in percent with its interval: `−32 % (−36…−28)`; `unknown` if it is."""
     if not isfinite(change.mean):
         return "unknown"
-    interval = f" ({signed(change.low)}…{signed(change.high)})" if change.has_interval else ""
-    return f"{signed(change.mean)} %{interval}"
+    interval = f" ({_end(change.low)}…{_end(change.high)})" if change.has_interval else ""
+    return f"{_end(change.mean)} %{interval}"
+
+
+def _end(share: float) -> str:
+    """Returns a share in percent with its sign; what is more than ten times as much is not told apart."""
+    return signed(share) if share < MOST_SHOWN else f"over +{100 * MOST_SHOWN:.0f}"
 
 
 def limit_words(row: LimitRow) -> str:
