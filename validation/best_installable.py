@@ -20,7 +20,7 @@ from mousehole.errors import MouseholeError
 from mousehole.progress import ConsoleReporter
 from mousehole.report import report_console
 from mousehole.statistics import Estimate
-from mousehole.texts import percent
+from mousehole.texts import counted, percent
 from mousehole.tune_results import FINALIST, JudgedRow
 from mousehole.tune_words import change_text
 from mousehole.tuning import Tuned, tune
@@ -68,12 +68,12 @@ class Size:
     def text(self) -> str:
         """The size in words."""
         return (
-            f"{self.trials} settings of each pair on {self.search_seeds} replications, the finalists on "
-            f"{self.seeds} others, each of {self.duration} after {self.warmup} of warm-up"
+            f"{self.trials} settings of each pair on {counted(self.search_seeds, 'replication')}, the "
+            f"finalists on {self.seeds} others, each of {self.duration} after {self.warmup} of warm-up"
         )
 
 
-QUICK = Size(20, 3, 10, "120s", "40s")
+QUICK = Size(16, 3, 10, "120s", "40s")
 FULL = Size(60, 6, 20, "360s", "120s")
 
 

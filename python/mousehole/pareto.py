@@ -165,9 +165,9 @@ def _name(axes: Axes, scheme: str, x: float, y: float) -> None:
 def _cross(axes: Axes, x: Estimate, y: Estimate, colour: str) -> None:
     """Draws both intervals of a point."""
     if x.has_interval:
-        axes.plot([x.low, x.high], [y.mean, y.mean], color=colour, linewidth=1.0, alpha=0.45, zorder=2.5)
+        axes.plot([x.low, x.high], [y.mean, y.mean], color=colour, linewidth=1.0, alpha=0.38, zorder=2.5)
     if y.has_interval:
-        axes.plot([x.mean, x.mean], [y.low, y.high], color=colour, linewidth=1.0, alpha=0.45, zorder=2.5)
+        axes.plot([x.mean, x.mean], [y.low, y.high], color=colour, linewidth=1.0, alpha=0.38, zorder=2.5)
 
 
 def _frame(axes: Axes, points: _Points) -> None:
@@ -198,7 +198,8 @@ def _draw_limits(axes: Axes, found: TuneResults, price: Quantity, gain: Quantity
             axes.axvspan(*ends, color="#000000", alpha=0.05, linewidth=0, zorder=0)
             axes.axvline(place, color=GREY, linewidth=0.9, linestyle="--", zorder=1)
             axes.annotate(f"limit {limit.text}", (place, 0.99), xycoords=("data", "axes fraction"),
-                          rotation=90, ha="right", va="top", fontsize=7.5, color=GREY)  # fmt: skip
+                          xytext=(3, 0), textcoords="offset points", rotation=90, ha="left", va="top",
+                          fontsize=7.5, color=GREY)  # fmt: skip
             axes.set_xlim(low, high)
         elif limit.quantity == gain:
             axes.axhline(place, color=GREY, linewidth=0.9, linestyle="--", zorder=1)
