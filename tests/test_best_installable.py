@@ -2,6 +2,7 @@
 
 import pytest
 from mousehole.errors import MouseholeError
+from mousehole.statistics import Estimate
 
 from tools import document
 from validation import best_installable
@@ -40,8 +41,6 @@ def test_body__has_a_line_for_each_traffic_and_pair(found: Found) -> None:
 def test_reached__only_where_both_rivals_are_beaten_and_long_ones_do_not_pay(
     found: Found, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mousehole.statistics import Estimate
-
     def told(gain: tuple[float, float], price: tuple[float, float]) -> str:
         def change(_self: Found, _scheme: str, _reference: str, quantity: str) -> Estimate:
             mean, high = gain if quantity == best_installable.GAIN else price

@@ -12,7 +12,6 @@ from functools import partial
 from math import isfinite
 from typing import Any
 
-import numpy as np
 import optuna
 
 from mousehole import _engine, objectives
@@ -119,7 +118,7 @@ class Search:
     ) -> None:  # fmt: skip
         self._plan, self._traffic, self._spaces, self._goal, self._jobs = plan, traffic, spaces, goal, jobs
         self._facts: dict[tuple[str, int], RunFacts] = {}
-        self._studies = [_study(space, goal, _seed(seed, place)) for place, space in enumerate(spaces)]
+        self._studies = [_study(space, goal, seed + place) for place, space in enumerate(spaces)]
         self._asked = 0
         self._reached: dict[tuple[str, int], list[Score]] = {}
         self.trials: list[Trial] = []
@@ -263,14 +262,16 @@ def lasting_facts(result: _engine.RunResult, buckets: tuple[Bucket, ...]) -> Run
 
 
 def _is_hopeless(own: Score, earlier: Sequence[Score]) -> bool:
-    """Returns whether at least half of the earlier settings were better after as many replications.
+    """Returns whether more than half of the earlier settings were better after as many replications.
 
     With one objective this is the median stopping rule: D. Golovin et al., "Google Vizier: a service for
-    black-box optimization", KDD 2017. Optuna's pruners know one objective only.
+    black-box optimization", KDD 2017. With m it is a part of 2^-m, which is how often a setting in the middle
+    of each of m independent objectives is worse in all of them. Optuna's pruners know one objective only.
     """
     if len(earlier) < LEAST_BEFORE_STOP:
         return False
-    return 2 * sum(other.dominates(own) for other in earlier) > len(earlier)
+    better = sum(other.dominates(own) for other in earlier)
+    return better << len(own.costs) > len(earlier)
 
 
 def _study(space: Space, goal: Goal, seed: int) -> Any:
@@ -280,11 +281,6 @@ def _study(space: Space, goal: Goal, seed: int) -> Any:
     defaults = space.defaults()
     study.enqueue_trial({dimension.name: dimension.start(defaults) for dimension in space.dimensions})
     return study
-
-
-def _seed(seed: int, place: int) -> int:
-    """Returns the seed of one scheme's search, which is no other one's under any user's seed."""
-    return int(np.random.SeedSequence([seed, place]).generate_state(1)[0])
 
 
 def _suggest(asked: Any, dimension: Any) -> Value:

@@ -132,6 +132,11 @@ def test_stopping__is_the_median_rule_with_one_objective() -> None:
     assert not _is_hopeless(score(-0.25), earlier), "two of four were better"
     assert not _is_hopeless(score(9.0), earlier[:3]), "too few to tell"
     assert not _is_hopeless(score(-0.1, 0.1), [score(-0.2, 0.2)] * 6), "it is better in one objective"
+    better, other = score(-0.2, -0.2), score(0.2, -0.2)
+    assert _is_hopeless(score(-0.1, -0.1), [better, better, *[other] * 5]), (
+        "two of seven: more than a quarter"
+    )
+    assert not _is_hopeless(score(-0.1, -0.1), [better, *[other] * 5])
 
 
 # The search
@@ -144,7 +149,7 @@ def test_tune__the_same_trials_give_the_same_bytes_whatever_jobs_is(found: Tuned
         **{**TINY, "sensitivity_seeds": 5},
     )  # fmt: skip
     assert again.to_json() == found.to_json()
-    other = tune("web:sfd", schemes="sfd|cake(tins=bulk)", **{**TINY, "seed": 2})
+    other = tune("web:sfd", schemes="sfd|cake(tins=bulk)", **{**TINY, "seed": 7})
     assert (
         other.trials["scheme"].to_list()
         != found.trials.filter(family="sfd|cake(tins=bulk)")["scheme"].to_list()
