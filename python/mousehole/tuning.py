@@ -300,11 +300,24 @@ def _wanted(options: TuneOptions) -> _Wanted:
         if budget_s <= 0:
             raise field_error("budget", str(options.budget), "a time above 0, such as 10min")
     trials = TRIALS if options.trials is None else least("trials", options.trials, 1)
+    baseline = _baseline(options)
+    search_seeds = SEARCH_SEEDS if options.search_seeds is None else options.search_seeds
     return _Wanted(
-        goal, templates, ranges, _baseline(options), None if budget_s is not None else trials, budget_s,
-        least("search_seeds", SEARCH_SEEDS if options.search_seeds is None else options.search_seeds, 1),
+        _with_known_references(goal, baseline), templates, ranges, baseline,
+        None if budget_s is not None else trials, budget_s, least("search_seeds", search_seeds, 1),
         _sensitivity_seeds(options.sensitivity_seeds), beside,
     )  # fmt: skip
+
+
+def _with_known_references(goal: Goal, baseline: str) -> Goal:
+    """Returns the goal with the schemes of its limits as they are written where they are compared."""
+    others = [limit.reference for limit in goal.limits if limit.reference]
+    known = {meaning(scheme): scheme for scheme in reversed([baseline, *REFERENCES, *others])}
+    limits = tuple(
+        replace(limit, reference=known[meaning(limit.reference)]) if limit.reference else limit
+        for limit in goal.limits
+    )
+    return replace(goal, limits=limits)
 
 
 def _list(field: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -471,6 +484,11 @@ def _spread(trials: Sequence[Trial], most: int) -> list[Trial]:
 
 def _unmet(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
     """Returns the error that no setting keeps the limits, with the one that comes nearest."""
+    names = " and ".join(f'"{limit.text}"' for limit in wanted.goal.limits)
+    if not names:
+        objective = wanted.goal.objectives[0].name
+        allowed = "a measure that every replication has under some setting"
+        return field_error("objective", objective, allowed, "is unknown under every setting")
     whole = [trial for trial in trials if not trial.is_stopped]
     nearest = min(whole, key=lambda trial: (trial.score.violation, trial.score.costs))
     excess = [
@@ -478,7 +496,6 @@ def _unmet(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
         for limit, over in zip(wanted.goal.limits, nearest.score.excess, strict=True)
         if over > 0
     ]
-    names = " and ".join(f'"{limit.text}"' for limit in wanted.goal.limits)
     return MouseholeError(
         f"none of {counted(len(trials), 'setting')} keeps {names}; {nearest.scheme} comes nearest and "
         f"exceeds {' and '.join(excess)}; allow more, or search another scheme",
@@ -567,6 +584,7 @@ def _results(
     link = link_of(results.manifest["scenario"], cell.buffer)
     ways = settings(chosen.scheme, link) if chosen and link else None
     stopped = sum(trial.is_stopped for trial in search.trials)
+    known = {meaning(scheme): scheme for scheme in results.plan.schemes}
     found = TuneResults(
         label=judged.label,
         goal=wanted.goal,
@@ -575,7 +593,7 @@ def _results(
         trials=_trial_rows(search.trials, wanted.goal, cell),
         judged=_judged_rows(results, cell, wanted, search.trials, finalists),
         limits=_limit_rows(results, cell, wanted.goal, finalists),
-        recommended=chosen.scheme if chosen else None,
+        recommended=known[meaning(chosen.scheme)] if chosen else None,
         family=chosen.family if chosen else None,
         lines=(),
         sensitivity=more.rows if more else (),

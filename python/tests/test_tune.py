@@ -260,6 +260,19 @@ def test_tune__refuses_what_it_cannot_do(options: dict[str, Any], field: str, to
     assert refused.value.field == field
 
 
+def test_tune__schemes_that_are_written_differently_are_one() -> None:
+    one = tune(
+        "web:sfd", schemes="cake,sfd|cake(tins=bulk)", baseline="cake(rtt=100ms)",
+        beside="fq-codel(flows=1024)", limits="short mean +900% against fq-codel(quantum=1500B)", **TINY,
+    )  # fmt: skip
+    names = one.judged.plan.schemes
+    assert names[0] == "cake(rtt=100ms)"
+    assert [name for name in names if name.startswith("fq-codel")] == ["fq-codel"]
+    assert "cake" not in names
+    assert one.results.recommended in names
+    assert [row.limit for row in one.results.limits][:1] == ["short mean +900% against fq-codel"]
+
+
 def test_tune__unknown_keyword() -> None:
     with pytest.raises(TypeError, match="did you mean objectives"):
         tune("web:sfd", objective="short mean")  # type: ignore[call-arg]
