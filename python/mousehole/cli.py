@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from mousehole import _engine, jsonout, output, records, report, show
+from mousehole import _engine, jsonout, link_cli, output, page_cli, records, report, show
 from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
 from mousehole.cli_options import CliCommand, Outputs, usage_error_text, with_options
@@ -87,8 +87,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )  # fmt: skip
 
-app.add_typer(policy_app, name="policy")
-add_tune(app)
 
 OPTION_OF_FIELD = {
     "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.uplink_rate": "--uplink",
@@ -100,7 +98,7 @@ OPTION_OF_FIELD = {
     "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",
     "load": "--load", "rate": "--rate", "direction": "--direction", "replication": "--replication",
     "overhead": "--overhead", "table": "--table", "figure": "--figure", "uplink_rate": "--uplink",
-    "baseline": "--baseline", "traffic.params": "--param", "params": "--param",
+    "baseline": "--baseline", "dask": "--dask", "traffic.params": "--param", "params": "--param",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
@@ -116,6 +114,9 @@ JsonFile = Annotated[
     str | None, typer.Option("--json", metavar="FILE|-", help="Results as JSON; - is standard output.")
 ]
 Jobs = Annotated[str | None, typer.Option(metavar="N", help="Parallel runs (default: one per core).")]
+DaskAddress = Annotated[
+    str | None, typer.Option("--dask", metavar="ADDRESS", help="Run on the workers of this Dask scheduler.")
+]
 Own = Annotated[str | None, typer.Option(metavar="N", help="Number to use instead of the scenario's.")]
 
 
@@ -158,8 +159,9 @@ def compare_command(traffic: Traffic, options: Options, outputs: Outputs) -> Non
     """
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
     output.check_suffix("--heatmap", outputs.heatmap, output.PLOT_SUFFIXES)
+    output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
     written = {"--json": outputs.json, "--plot": outputs.plot, "--heatmap": outputs.heatmap,
-               "--save-scenario": outputs.save_scenario}  # fmt: skip
+               "--html": outputs.html, "--save-scenario": outputs.save_scenario}  # fmt: skip
     output.check_outputs(written, [name for name in traffic if not traffics.is_model(name)])
     comparison = compare(traffic, **vars(replace(options, reporter=_reporter())))
     to_stderr = "-" in (outputs.json, outputs.save_scenario)
@@ -234,6 +236,11 @@ def run_command(
         output.write_text(json, done.to_json())
 
 
+add_tune(app)
+link_cli.register(app)
+page_cli.register(app)
+
+
 @app.command("paper", cls=CliCommand)
 def paper_command(
     name: Annotated[
@@ -259,15 +266,13 @@ def paper_command(
     ] = None,
     seeds: Annotated[str | None, typer.Option(metavar="N", help="Replications.")] = None,
     jobs: Jobs = None,
+    dask: DaskAddress = None,
     full: Annotated[
         bool, typer.Option("--full/--quick", help="The run length of the paper, or a shorter one.")
     ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what was measured before.")] = False,
 ) -> None:
     """Repeats a paper's experiments next to its published numbers, claim by claim."""
-    if name == "list" or (name is None and not every):
-        print(listing())
-        return
     numbers = {field: whole(field, number, 1) for field, number in (("seeds", seeds), ("jobs", jobs))}
     wanted: dict[str, Any] = {
         "claims": claims,
@@ -277,7 +282,16 @@ def paper_command(
         "log": log,
         "tried": tried,
     }
-    raise typer.Exit(reproduce(name, every, html, **wanted, **numbers, full=full, fresh=fresh))
+    part = next((option for option, value in wanted.items() if value), None)
+    if name is None and not every and part is not None:
+        raise MouseholeError(
+            f"of which paper? name it, such as mousehole paper sfd --{part} …; mousehole paper list lists them",
+            field=part,
+        )
+    if name == "list" or (name is None and not every):
+        print(listing())
+        return
+    raise typer.Exit(reproduce(name, every, html, **wanted, **numbers, full=full, fresh=fresh, dask=dask))
 
 
 @app.command("schemes", cls=CliCommand)
@@ -314,6 +328,7 @@ def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
         (outputs.json, lambda place: output.write_text(place, comparison.to_json())),
         (outputs.plot, comparison.plot),
         (outputs.heatmap, comparison.heatmap),
+        (outputs.html, lambda place: comparison.html(place, typed_command())),
         (outputs.save_scenario, lambda place: _save_scenario(comparison, place)),
     ]
     faults: list[MouseholeError] = []
@@ -332,6 +347,14 @@ def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
 def _save_scenario(comparison: Comparison, place: str) -> None:
     folder = Path.cwd() if place == "-" else Path(place).parent
     output.write_text(place, scenarios.to_toml(comparison.scenario(), folder))
+
+
+app.add_typer(policy_app, name="policy")
+
+
+def typed_command() -> list[str]:
+    """Returns the command as it was typed, for reports."""
+    return ["mousehole", *sys.argv[1:]]
 
 
 def _reporter() -> ConsoleReporter:

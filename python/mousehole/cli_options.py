@@ -29,6 +29,7 @@ class Outputs:
     json: str | None = option(None, "All results as JSON; - is standard output.", WHERE, OUTPUT)
     plot: str | None = option(None, "Plot of response times and of their changes.", PICTURE, OUTPUT)
     heatmap: str | None = option(None, "Plot of the change by transfer size and scheme.", PICTURE, OUTPUT)
+    html: str | None = option(None, "Report with charts and tables, one file.", "FILE.html", OUTPUT)
     save_scenario: str | None = option(
         None, "The baseline's first run, as input for mousehole run.", "FILE.toml|-", OUTPUT
     )

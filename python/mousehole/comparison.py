@@ -31,16 +31,18 @@ from mousehole.engine_types import Floats, Scenario, TrafficSummary
 from mousehole.errors import field_error
 from mousehole.estimate import Estimate, cost_text, estimated, fitting_jobs
 from mousehole.evidence import capture_of
+from mousehole.executors import opened
 from mousehole.frames import Frame, with_names
 from mousehole.manifest import manifest
 from mousehole.memory import available_bytes
 from mousehole.notebook import as_html
 from mousehole.options import least
 from mousehole.plan import Cell, Plan, Warmup, checked, load_policies, planned
-from mousehole.pool import default_jobs, interruptible, run_one, run_plan
+from mousehole.pool import Backend, default_jobs, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
 from mousehole.results import Finding, Manifest, Results, Row, as_record
 from mousehole.settings import Options, accepts_options
+from mousehole.shipping import shipment_of
 
 
 @accepts_options(Options)
@@ -102,6 +104,8 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     - `quick`: a quick look: three replications, no verdicts (False)
     - `seed`: seed of all random draws (1); the same seed gives the same result on any machine
     - `jobs`: parallel runs (one per core, fewer if memory is short); the result is the same
+    - `dask`: address of a Dask scheduler whose workers do the runs (none); the result is the same
+    - `executor`: an executor of `concurrent.futures` that does them (none); the result is the same
     - `reporter`: receives progress reports (none)
 
     Raises `MouseholeError` for a fault in the input, before any long work, `TypeError` for an unknown
@@ -113,9 +117,10 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
         >>> found.buckets.height, sorted(found.findings["scheme"].unique())
         (20, ['fq-codel'])
     """
-    prepared = prepare(traffic, options)
-    _warn_of_low_load(prepared)
-    return compared(prepared)
+    with opened(options.dask, options.executor, options.reporter) as backend:
+        prepared = prepare(traffic, options)
+        _warn_of_low_load(prepared)
+        return compared(prepared, backend)
 
 
 class Comparison:
@@ -241,6 +246,16 @@ class Comparison:
         output.check_suffix("heatmap", str(path), output.PLOT_SUFFIXES)
         output.write_with(path, lambda part: heatmap.draw(self.results, part))
 
+    def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
+        """Writes the comparison as one self-contained page with charts and tables (docs/report.md).
+
+        `command` is shown as what was typed. Raises `MouseholeError` for a suffix other than `.html` and for
+        a file that cannot be written.
+        """
+        from mousehole import html, report_html  # loads Altair
+
+        html.write(report_html.page(self.results, command), path)
+
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.compare/2` (docs/json.md).
 
@@ -284,6 +299,7 @@ class Prepared:
     sizes: Floats
     """Bytes of the connections; none if they are not known beforehand."""
     jobs: int | None
+    strict: bool
     reporter: Reporter
 
 
@@ -303,22 +319,24 @@ def prepare(source: traffics.Source, options: Options) -> Prepared:
     summary = None if traffic is None else interruptible(lambda: traffic.summary(rate))
     sizes = np.empty(0) if traffic is None else traffic.frame()["bytes"].astype(float)
     plan = replace(plan, warmup=_warmup(plan, sizes, summary, chooses))
-    return Prepared(plan, given, traffic, summary, sizes, jobs, options.reporter or Silent())
+    return Prepared(plan, given, traffic, summary, sizes, jobs, options.strict, options.reporter or Silent())
 
 
-def compared(prepared: Prepared) -> Comparison:
-    """Says what the plan will cost, runs it, and returns what it found."""
-    plan, traffic = prepared.plan, prepared.traffic
-    estimate = estimated(plan, traffic, prepared.jobs or default_jobs())
-    jobs = fitting_jobs(estimate, prepared.jobs, available_bytes())
-    _announce(plan, estimate, jobs, prepared.reporter)
-    return compared_with(prepared, jobs)
+def compared(prepared: Prepared, backend: Backend | None = None) -> Comparison:
+    """Says what the plan will cost, runs it in threads or by `backend`, and returns what it found."""
+    estimate = estimated(prepared.plan, prepared.traffic, prepared.jobs or default_jobs())
+    jobs, cores = fitting_jobs(estimate, prepared.jobs, available_bytes()), None
+    if backend is not None:
+        jobs = cores = max(backend.at_once, 1)
+    _announce(prepared.plan, estimate, jobs, prepared.reporter, cores)
+    return compared_with(prepared, jobs, backend)
 
 
-def compared_with(prepared: Prepared, jobs: int) -> Comparison:
-    """Runs the plan with so many parallel runs, and returns what it found."""
+def compared_with(prepared: Prepared, jobs: int, backend: Backend | None = None) -> Comparison:
+    """Runs the plan in so many threads or by `backend`, and returns what it found."""
     plan, traffic, given, summary = prepared.plan, prepared.traffic, prepared.given, prepared.summary
-    facts = run_plan(plan, traffic, jobs, prepared.reporter)
+    shipment = shipment_of(given, prepared.strict, plan.base["seed"]) if backend else None
+    facts = run_plan(plan, traffic, jobs, prepared.reporter, backend, shipment)
     section, sizes = plan.base["traffic"], prepared.sizes
     capture = capture_of(section, traffic, summary, plan.buckets, sizes, _pipe_bytes(plan))
     results = Results(plan, facts, given.label, manifest(plan, given, traffic), summary, capture)
@@ -357,9 +375,8 @@ def _warn_of_low_load(prepared: Prepared) -> None:
         )
 
 
-def _announce(plan: Plan, estimate: Estimate, jobs: int, reporter: Reporter) -> None:
-    """Reports the estimated time and memory."""
+def _announce(plan: Plan, estimate: Estimate, jobs: int, reporter: Reporter, cores: int | None) -> None:
+    """Reports the estimated time and memory; `cores` are those of other machines."""
     cells = f" × {len(plan.cells)} cells" if len(plan.cells) > 1 else ""
-    reporter.say(
-        f"{cost_text(estimate, jobs)}: {len(plan.schemes)} schemes × {plan.replications} replications{cells}"
-    )
+    cost = cost_text(estimate, jobs, cores)
+    reporter.say(f"{cost}: {len(plan.schemes)} schemes × {plan.replications} replications{cells}")

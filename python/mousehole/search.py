@@ -12,13 +12,14 @@ from functools import partial
 from math import isfinite
 from typing import Any
 
+import numpy as np
 import optuna
 
 from mousehole import _engine, objectives
 from mousehole.errors import MouseholeError, field_error
 from mousehole.objectives import Goal
 from mousehole.plan import Cell, Plan, Task
-from mousehole.pool import run_all
+from mousehole.pool import Backend, Shipment, run_all
 from mousehole.progress import Reporter, Silent
 from mousehole.reduction import RunFacts, reduce_run
 from mousehole.results import Facts, Manifest, Results
@@ -89,6 +90,15 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class Where:
+    """Where runs are: in so many threads of this process, or by a backend, which gets the traffic shipped."""
+
+    jobs: int
+    backend: Backend | None = None
+    shipment: Shipment | None = None
+
+
+@dataclass(frozen=True)
 class Effort:
     """What a part of the work took."""
 
@@ -114,11 +124,11 @@ class Search:
 
     def __init__(
         self, plan: Plan, traffic: _engine.Traffic | None, spaces: Sequence[Space], goal: Goal, seed: int,
-        jobs: int,
+        where: Where,
     ) -> None:  # fmt: skip
-        self._plan, self._traffic, self._spaces, self._goal, self._jobs = plan, traffic, spaces, goal, jobs
+        self._plan, self._traffic, self._spaces, self._goal, self._where = plan, traffic, spaces, goal, where
         self._facts: dict[tuple[str, int], RunFacts] = {}
-        self._studies = [_study(space, goal, seed + place) for place, space in enumerate(spaces)]
+        self._studies = [_study(space, goal, _seed(seed, place)) for place, space in enumerate(spaces)]
         self._asked = 0
         self._reached: dict[tuple[str, int], list[Score]] = {}
         self.trials: list[Trial] = []
@@ -201,7 +211,11 @@ class Search:
         scenarios = {key: self._plan.scenario(cell, *key) for key in missing}
         reduce = partial(lasting_facts, buckets=self._plan.buckets)
         account = partial(_stopped_text, len(self.trials))
-        self._facts |= run_all(scenarios, reduce, Silent(), self._jobs, self._traffic, account)
+        self._facts |= run_all(
+            scenarios, reduce, Silent(), self._where.jobs, self._traffic, account,
+            backend=self._where.backend, shipment=self._where.shipment,
+            name=lambda key: f"scheme {key[0]}, replication {key[1]}",
+        )  # fmt: skip
         self.runs += len(missing)
 
     def _score(self, scheme: str, count: int) -> Score:
@@ -281,6 +295,11 @@ def _study(space: Space, goal: Goal, seed: int) -> Any:
     defaults = space.defaults()
     study.enqueue_trial({dimension.name: dimension.start(defaults) for dimension in space.dimensions})
     return study
+
+
+def _seed(seed: int, place: int) -> int:
+    """Returns the seed of one scheme's search, which is no other one's under any seed of the user's."""
+    return int(np.random.SeedSequence([seed, place]).generate_state(1)[0])
 
 
 def _suggest(asked: Any, dimension: Any) -> Value:

@@ -483,7 +483,7 @@ def _percent(text: str) -> float:
     return float(text.removesuffix("%"))
 
 
-SIZE = Kind("size", _size, _size_text, above=16.0)
+SIZE = Kind("size", _size, _size_text, above=64.0)
 TIME = Kind("time", partial(_engine.parse_duration, "time"), _time_text)
 SHARE = Kind("share", _percent, lambda value: f"{_plain(value)}%", is_log=False)
 PACKETS = Kind("packets", float, lambda value: f"{round(value)}", is_log=False, is_whole=True)

@@ -1,6 +1,7 @@
 """The options of a comparison, declared once for `mousehole.compare` and for the command line."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from difflib import get_close_matches
@@ -108,6 +109,10 @@ class RunOptions:
     )
     seed: int | None = option(None, "Seed of all random draws (default: 1).", "N", RUN, int)
     jobs: int | None = option(None, "Parallel runs (default: one per core, if memory allows).", "N", RUN, int)
+    dask: str | None = option(
+        None, "Runs on the workers of this Dask scheduler (tcp://HOST:8786), not here.", "ADDRESS", RUN
+    )
+    executor: Executor | None = None
     reporter: Reporter | None = None
 
 

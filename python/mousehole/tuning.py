@@ -19,6 +19,7 @@ from mousehole import _engine, jsonout, objectives, output
 from mousehole.comparison import Comparison, Prepared, compared_with, prepare
 from mousehole.errors import MouseholeError, conflict_error, field_error, missing_error
 from mousehole.estimate import estimated, fitting_jobs
+from mousehole.executors import opened
 from mousehole.frames import Frame
 from mousehole.install import Settings, install_script, link_of, settings, wred_table
 from mousehole.memory import available_bytes
@@ -26,11 +27,12 @@ from mousehole.notebook import as_html
 from mousehole.objectives import Goal, Limit
 from mousehole.options import SECONDS, least, text_list, with_unit
 from mousehole.plan import REPLICATIONS, Cell, known_baseline, load_policies
-from mousehole.pool import default_jobs
+from mousehole.pool import Backend, default_jobs
 from mousehole.results import Results, Row, as_record
-from mousehole.search import ROUND, Search, Trial, front, is_accepted
+from mousehole.search import ROUND, Search, Trial, Where, front, is_accepted
 from mousehole.search_space import Range, Space, check_ranges, meaning, read_range, space_of
 from mousehole.settings import COMPARED, RUN, Options, RunOptions, accepts_options, option
+from mousehole.shipping import shipment_of
 from mousehole.statistics import Estimate
 from mousehole.texts import counted, span_text
 from mousehole.traffic import Source
@@ -168,6 +170,12 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
         >>> found.results.account.trials
         2
     """
+    with opened(options.dask, options.executor, options.reporter) as backend:
+        return _tuned(traffic, options, backend)
+
+
+def _tuned(traffic: Source, options: TuneOptions, backend: Backend | None) -> "Tuned":
+    """Searches, judges and changes one parameter at a time, in threads or by a backend."""
     begin = time.monotonic()
     load_policies(options.policy)
     wanted = _wanted(options)
@@ -176,19 +184,19 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
     link = link_of(prepared.plan.base, cell.buffer)
     packets = link.buffer_packets if link else None
     spaces = [space_of(one, packets, wanted.ranges) for one in wanted.templates]
-    jobs = _jobs(prepared, wanted, len(spaces))
-    search = _searched(prepared, wanted, spaces, jobs, begin)
+    where = _where(prepared, wanted, len(spaces), backend)
+    search = _searched(prepared, wanted, spaces, where, begin)
     finalists = _finalists(search.trials, wanted, spaces)
     if not finalists:
         raise _unmet(search.trials, wanted)
     search_s, searched_at = time.monotonic() - begin, time.monotonic()
-    judged = _judged(prepared, wanted, finalists, jobs)
+    judged = _judged(prepared, wanted, finalists, where)
     judged_s, judged_at = time.monotonic() - searched_at, time.monotonic()
     chosen = _recommended(judged.results, cell, wanted.goal, finalists)
     space = next((space for space in spaces if chosen and space.template == chosen.family), None)
     more = None
     if chosen is not None and space is not None and wanted.sensitivity_seeds:
-        more = _Sensitivity.run(prepared, wanted, chosen, space, jobs)
+        more = _Sensitivity.run(prepared, wanted, chosen, space, where)
     spent = Spent(search_s, judged_s, time.monotonic() - judged_at, wanted.budget_s)
     found = _results(judged, wanted, search, finalists, chosen, more)
     return Tuned(found, judged, spent)
@@ -371,11 +379,13 @@ def _distinct(schemes: Iterable[str]) -> list[str]:
     return list(found.values())
 
 
-def _jobs(prepared: Prepared, wanted: _Wanted, families: int) -> int:
-    """Says what the search will cost, and returns how many runs fit at once."""
+def _where(prepared: Prepared, wanted: _Wanted, families: int, backend: Backend | None) -> Where:
+    """Says what the search will cost, and returns where its runs are."""
     estimate = estimated(prepared.plan, prepared.traffic, prepared.jobs or default_jobs())
-    jobs = fitting_jobs(estimate, prepared.jobs, available_bytes())
-    each_s = estimate.seconds(jobs) / estimate.runs
+    jobs, cores = fitting_jobs(estimate, prepared.jobs, available_bytes()), None
+    if backend is not None:
+        jobs = cores = max(backend.at_once, 1)
+    each_s = estimate.seconds(jobs, cores) / estimate.runs
     schemes = counted(families, "scheme")
     if wanted.trials is None:
         run = span_text(round(each_s, 2))
@@ -387,17 +397,20 @@ def _jobs(prepared: Prepared, wanted: _Wanted, families: int) -> int:
         most = span_text(round(runs * each_s))
         text = f"at most about {most}: {counted(wanted.trials, 'setting')} of {schemes}"
     prepared.reporter.say(f"{text} × {counted(wanted.search_seeds, 'replication')}")
-    return jobs
+    shipment = None
+    if backend is not None:
+        shipment = shipment_of(prepared.given, prepared.strict, prepared.plan.base["seed"])
+    return Where(jobs, backend, shipment)
 
 
 def _searched(
-    prepared: Prepared, wanted: _Wanted, spaces: Sequence[Space], jobs: int, begin: float
+    prepared: Prepared, wanted: _Wanted, spaces: Sequence[Space], where: Where, begin: float
 ) -> Search:
     """Runs the search within its number of trials or its time."""
     others = [limit.reference for limit in wanted.goal.limits if limit.reference]
     schemes = tuple(_distinct([wanted.baseline, *others]))
     plan = replace(prepared.plan, schemes=schemes, replications=wanted.search_seeds)
-    search = Search(plan, prepared.traffic, spaces, wanted.goal, plan.base["seed"], jobs)
+    search = Search(plan, prepared.traffic, spaces, wanted.goal, plan.base["seed"], where)
     search.run_references()
     _refuse_unknown(search, wanted)
     reporter = prepared.reporter
@@ -503,11 +516,11 @@ def _unmet(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
     )  # fmt: skip
 
 
-def _judged(prepared: Prepared, wanted: _Wanted, finalists: Sequence[Trial], jobs: int) -> Comparison:
+def _judged(prepared: Prepared, wanted: _Wanted, finalists: Sequence[Trial], where: Where) -> Comparison:
     """Runs the finalists, their schemes' own settings and the references where the search has not looked."""
     schemes = _distinct([*prepared.plan.schemes, *(trial.scheme for trial in finalists)])
     plan = replace(prepared.plan, schemes=tuple(schemes), first_replication=wanted.search_seeds)
-    return compared_with(replace(prepared, plan=plan), jobs)
+    return compared_with(replace(prepared, plan=plan), where.jobs, where.backend)
 
 
 def _recommended(results: Results, cell: Cell, goal: Goal, finalists: Sequence[Trial]) -> Trial | None:
@@ -546,7 +559,7 @@ class _Sensitivity:
 
     @classmethod
     def run(
-        cls, prepared: Prepared, wanted: _Wanted, chosen: Trial, space: Space, jobs: int
+        cls, prepared: Prepared, wanted: _Wanted, chosen: Trial, space: Space, where: Where
     ) -> "_Sensitivity":
         """Changes one parameter of the recommended setting at a time, on unseen replications."""
         moved = [
@@ -560,7 +573,7 @@ class _Sensitivity:
             prepared.plan, schemes=schemes, baseline=chosen.scheme, replications=count,
             first_replication=wanted.search_seeds,
         )  # fmt: skip
-        found = compared_with(replace(prepared, plan=plan), jobs).results
+        found = compared_with(replace(prepared, plan=plan), where.jobs, where.backend).results
         (cell,) = plan.cells
         rows = tuple(
             SensitivityRow(

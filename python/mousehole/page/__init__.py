@@ -1,0 +1,6 @@
+"""A page in a real browser beside bulk flows, behind the emulated link: `mousehole page`.
+
+Two programs run in the link's namespaces: `serve` answers the browser, `visit` drives it. `conduct` calls the
+link once per scheme and round. The others read the page (`content`, `har`, `example`), or compute and show
+what was measured (`results`, `show`, `waterfall`, `document`), and `predict` simulates the same page.
+"""

@@ -1,0 +1,91 @@
+"""Downloads without end beside a page: the server's side sends until nobody reads, the other side counts."""
+
+import contextlib
+import socket
+import threading
+import time
+
+CHUNK = 1 << 18
+"""Bytes that are handed to TCP at once, and received at once at most."""
+PATIENCE_S = 15.0
+"""Seconds within which the server must be there."""
+
+
+def serve(address: str, port: int) -> socket.socket:
+    """Sends zeros to everyone who connects, in threads of their own; returns the socket that listens."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    listener = socket.create_server((address, port), family=family, backlog=256)
+    threading.Thread(target=_accept, args=(listener,), daemon=True).start()
+    return listener
+
+
+def _accept(listener: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # it was closed
+        while True:
+            end, _ = listener.accept()
+            threading.Thread(target=_send, args=(end,), daemon=True).start()
+
+
+def _send(end: socket.socket) -> None:
+    zeros = bytes(CHUNK)
+    with end, contextlib.suppress(OSError):
+        while True:
+            end.sendall(zeros)
+
+
+class Downloads:
+    """Connections to `serve` that read all that comes, until they are closed."""
+
+    def __init__(self, address: str, port: int, count: int) -> None:
+        """Connects; raises `OSError` if the server does not answer in time."""
+        self._received = [0] * count
+        self._over = False
+        self.broken = 0
+        """Number of downloads that the other side ended."""
+        self._ends: list[socket.socket] = []
+        deadline = time.monotonic() + PATIENCE_S
+        for number in range(count):
+            end = _connected(address, port, deadline)
+            self._ends.append(end)
+            threading.Thread(target=self._read, args=(number, end), daemon=True).start()
+
+    @property
+    def received(self) -> int:
+        """Bytes received so far by all."""
+        return sum(self._received)
+
+    def close(self) -> None:
+        """Ends them."""
+        self._over = True
+        for end in self._ends:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+
+    def _read(self, number: int, end: socket.socket) -> None:
+        buffer = bytearray(CHUNK)
+        with contextlib.suppress(OSError):
+            while got := end.recv_into(buffer):
+                self._received[number] += got
+        if not self._over:
+            self.broken += 1
+
+
+def wait_for(address: str, port: int) -> None:
+    """Waits until a server listens; raises `OSError` if none does in time."""
+    _connected(address, port, time.monotonic() + PATIENCE_S).close()
+
+
+def _connected(address: str, port: int, deadline: float) -> socket.socket:
+    while True:
+        try:
+            return _without_timeout(socket.create_connection((address, port), timeout=5))
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def _without_timeout(end: socket.socket) -> socket.socket:
+    end.settimeout(None)
+    return end

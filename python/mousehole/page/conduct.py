@@ -1,0 +1,258 @@
+"""Has a page loaded through the emulated link, once per scheme and round, and gathers what was measured."""
+
+import contextlib
+import importlib.util
+import json
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mousehole import _engine, link
+from mousehole.errors import MouseholeError, Stopped, field_error
+from mousehole.options import least
+from mousehole.page import browser, certificate, content, example, har, recording
+from mousehole.page.content import Page
+from mousehole.page.options import PageOptions
+from mousehole.page.results import SETTLE_SPREAD_S, PageResults, Setting, Trial, draws_of
+from mousehole.page.trial import VERSIONS, Load, Task
+from mousehole.plan import chosen_schemes, known_baseline, load_policies, with_baseline
+from mousehole.progress import Reporter
+from mousehole.scenario import default
+from mousehole.settings import Options
+from mousehole.texts import counted, span_text
+
+NEEDED = {"hypercorn": "hypercorn", "cryptography": "cryptography"}
+NEEDED_FOR_3 = {"aioquic": "aioquic"}
+"""Modules that the server needs, and the packages that have them."""
+AROUND_S = 45.0
+"""Seconds that a load may take beside settling and loading: namespaces, browser, server."""
+REPEATS = 2
+"""How often a load is repeated because the link was not what it should have been."""
+TYPICAL_S = 5.0
+"""Seconds that a load usually takes beside settling."""
+
+
+@dataclass(frozen=True)
+class Behind:
+    """How one load went on the link's side."""
+
+    fault: str
+    """Why there is no measurement, empty if there is."""
+    link: Mapping[str, object] | None
+    """What the link said of itself."""
+    invalid: str = ""
+    """Why the link was not what it should have been, empty if it was."""
+
+
+@dataclass(frozen=True)
+class Errand:
+    """One load, for those who join server and browser by a link."""
+
+    scheme: str
+    seed: int
+    server: Sequence[str]
+    """The server's command."""
+    visitor: Sequence[str]
+    """The browser's command."""
+    folder: Path
+    """For files of this load."""
+    patience_s: float
+    """After so many seconds it is to be ended."""
+
+
+Joining = Callable[[Errand], Behind]
+
+
+def measure(
+    source: str, options: PageOptions, reporter: Reporter, join: Joining | None = None
+) -> PageResults:
+    """Returns what loads of a page under each scheme found.
+
+    `join` starts server and browser with a link between them; by default it is `mousehole link`. Raises
+    `MouseholeError` for a fault in the input or where there is no link, and `Stopped` on Ctrl-C.
+    """
+    plan = _planned(options)
+    chromium = browser.find()
+    with tempfile.TemporaryDirectory(prefix="mousehole-page-") as name:
+        folder = Path(name)
+        page = page_of(source, options.http, chromium, folder)
+        version = options.http or page.version or "1.1"
+        _require_modules(version)
+        setting = _setting(page, version, options, plan)
+        content.write(page, folder / "page")
+        own = certificate.make(page.hosts, folder)
+        task = Task(
+            folder=str(folder / "page"), url=page.url, hosts=page.hosts, version=version,
+            certificate=str(own.chain), key=str(own.key), fingerprint=own.fingerprint, bulk=setting.bulk,
+            settle_s=setting.settle_s, timeout_s=setting.timeout_s, chromium=chromium, profile="", result="",
+        )  # fmt: skip
+        trials = tuple(_trials(plan, task, folder, join or _by_link(options), reporter))
+    return PageResults(setting, plan.schemes, plan.baseline, plan.rounds, trials)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    schemes: tuple[str, ...]
+    baseline: str
+    rounds: int
+    seed: int
+    settle_s: float
+    timeout_s: float
+
+    def errands(self) -> Iterator[tuple[int, str, float]]:
+        """Yields round, scheme and the time to settle of every load; schemes are in random order."""
+        for number in range(self.rounds):
+            draws = draws_of(self.seed, number)
+            settle_s = self.settle_s + SETTLE_SPREAD_S * float(draws.random())
+            for place in draws.permutation(len(self.schemes)):
+                yield number, self.schemes[place], settle_s
+
+
+def _planned(options: PageOptions) -> _Plan:
+    """Returns what is to be done. Raises `MouseholeError` for an option that is not allowed."""
+    if options.http is not None and options.http not in VERSIONS:
+        raise field_error("http", options.http, f"one of {', '.join(VERSIONS)}")
+    load_policies(options.policy)
+    baseline = known_baseline(options.baseline)
+    schemes = with_baseline(chosen_schemes(options.schemes), baseline)
+    for scheme in schemes:
+        _engine.scheme_parameters(scheme)
+    for field in ("rate", "uplink"):
+        given = getattr(options, field)
+        if given is not None:
+            _engine.parse_rate(field, given)
+    timeout_s = _engine.parse_duration("timeout", options.timeout)
+    if timeout_s <= 0:
+        raise field_error("timeout", options.timeout, "a time above zero")
+    _engine.parse_duration("rtt", options.rtt)
+    return _Plan(
+        schemes, baseline, least("loads", 20 if options.loads is None else options.loads, 1),
+        least("seed", 1 if options.seed is None else options.seed, 0),
+        _engine.parse_duration("settle", options.settle), timeout_s,
+    )  # fmt: skip
+
+
+def page_of(source: str, version: str | None, chromium: str, folder: Path) -> Page:
+    """Returns the page that a command names: the example, a folder, a HAR file, an address of this machine.
+
+    `folder` is where a browser that records the page may keep its files. Raises `MouseholeError`.
+    """
+    secure = version in ("2", "3")
+    if source == example.NAME:
+        return example.page(secure)
+    if recording.is_url(source):
+        return recording.record(source, chromium, folder / "recording", secure)
+    path = Path(source)
+    if path.is_dir():
+        return content.of_folder(path, secure)
+    if path.is_file():
+        return har.read(path, secure)
+    allowed = f'a folder, a HAR file, an address such as http://localhost:8000/, or "{example.NAME}"'
+    raise MouseholeError(f"no such page; it must be {allowed}", kind="file", file=source)
+
+
+def _require_modules(version: str) -> None:
+    for module, package in {**NEEDED, **(NEEDED_FOR_3 if version == "3" else {})}.items():
+        if importlib.util.find_spec(module) is None:
+            raise MouseholeError(
+                f"the page's server needs the package {package}, which is not installed; "
+                "pip install 'mousehole[page]' installs it", kind="missing",
+            )  # fmt: skip
+
+
+def _setting(page: Page, version: str, options: PageOptions, plan: _Plan) -> Setting:
+    bulk = least("bulk", 0 if options.bulk is None else options.bulk, 0)
+    return Setting(
+        page=page.name, size=page.size, notes=page.notes, version=version, bulk=bulk,
+        rate=options.rate, rtt=options.rtt, buffer=options.buffer, settle_s=plan.settle_s,
+        timeout_s=plan.timeout_s, seed=plan.seed, uplink=options.uplink, policy=options.policy,
+    )  # fmt: skip
+
+
+def _trials(plan: _Plan, task: Task, folder: Path, join: Joining, reporter: Reporter) -> Iterator[Trial]:
+    """Yields every load once it is over."""
+    errands = list(plan.errands())
+    expected_s = len(errands) * (TYPICAL_S + (plan.settle_s + SETTLE_SPREAD_S / 2 if task.bulk else 0))
+    reporter.say(f"{counted(len(errands), 'load')}, about {span_text(round(expected_s))}")
+    reporter.start(len(errands), "loads")
+    done = 0
+    try:
+        for number, scheme, settle_s in errands:
+            own = replace(task, settle_s=settle_s)
+            trial = _trial(plan, own, folder, join, number, scheme)
+            for repeats in range(1, REPEATS + 1):
+                if trial.invalid:
+                    trial = replace(_trial(plan, own, folder, join, number, scheme), repeats=repeats)
+            yield trial
+            done += 1
+            reporter.advance()
+    except KeyboardInterrupt:
+        raise Stopped(f"stopped after {done} of {len(errands)} loads; nothing was written") from None
+    finally:
+        reporter.finish()
+
+
+def _trial(plan: _Plan, task: Task, folder: Path, join: Joining, number: int, scheme: str) -> Trial:
+    with tempfile.TemporaryDirectory(prefix="load-", dir=folder, ignore_cleanup_errors=True) as name:
+        own = Path(name)
+        result = own / "load.json"
+        replace(task, profile=str(own / "profile"), result=str(result)).write(own / "task.json")
+        program = [sys.executable, "-m"]
+        errand = Errand(
+            scheme=scheme, seed=plan.seed + number,
+            server=[*program, "mousehole.page.serve", str(own / "task.json")],
+            visitor=[*program, "mousehole.page.visit", str(own / "task.json")],
+            folder=own, patience_s=task.settle_s + task.timeout_s + AROUND_S,
+        )  # fmt: skip
+        behind = join(errand)
+        load = _missing(behind.fault)
+        with contextlib.suppress(OSError, ValueError):
+            load = Load.of_record(json.loads(result.read_text()))
+    return Trial(scheme, number, load, behind.link, behind.invalid)
+
+
+def _missing(fault: str) -> Load:
+    return Load("failed", fault or "the browser's program left no result", None, None, None, (), None, "", "")
+
+
+def _by_link(options: PageOptions) -> Joining:
+    """Returns what joins server and browser by the emulated link, whose account it passes on.
+
+    Raises `MouseholeError` for a fault in the link's options, as a run on real packets has it.
+    """
+    own = Options(rate=options.rate, rtt=options.rtt, buffer=options.buffer, uplink=options.uplink,
+                  schemes=options.schemes, baseline=options.baseline, seed=options.seed)  # fmt: skip
+    plan = link.plan_rounds(link.base_scenario(default(), own), own, None)
+    (cell,) = plan.cells
+    for scheme in plan.schemes:
+        link.check(plan.scenario(cell, scheme), link.Programs(command=["true"]))
+
+    def join(errand: Errand) -> Behind:
+        programs = link.Programs(
+            command=_quiet(errand.visitor, errand.folder / "visitor.log"),
+            server=_quiet(errand.server, errand.folder / "server.log"),
+            duration_s=errand.patience_s,
+        )
+        account = link.play({**plan.scenario(cell, errand.scheme), "seed": errand.seed}, programs).account
+        invalid = "" if account["is_valid"] else "; ".join(account["faults"])
+        if account["status"] is None:
+            return Behind(f"it was not over after {errand.patience_s:.0f} s", account, invalid)
+        said = (
+            _last_line(errand.folder / "visitor.log") or f"its program ended with status {account['status']}"
+        )
+        return Behind(said if account["status"] else "", account, invalid)
+
+    return join
+
+
+def _quiet(command: Sequence[str], log: Path) -> list[str]:
+    """Returns a command that writes what it says into a file."""
+    return ["/bin/sh", "-c", f"exec {shlex.join(command)} >{shlex.quote(str(log))} 2>&1"]
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
+    return lines[-1] if lines else ""

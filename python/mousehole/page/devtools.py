@@ -1,0 +1,147 @@
+"""Chromium's DevTools over a pipe: commands go to its descriptor 3, answers and events come from its 4.
+
+A pipe needs no port, nobody else can reach it, and the browser ends when it is closed.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+END = b"\0"
+"""Ends a message in either direction."""
+FIRST, LAST = 3, 4
+"""The descriptors that Chromium reads and writes."""
+PR_SET_PDEATHSIG = 1
+CHUNK = 1 << 16
+CLOSING_S = 5.0
+POLL_S = 0.05
+
+Event = dict[str, Any]
+
+
+class BrowserError(Exception):
+    """The browser ended, refused a command or did not answer."""
+
+
+class DevTools:
+    """A browser of one's own and the pipes to it."""
+
+    def __init__(self, command: Sequence[str], messages: Path) -> None:
+        """Starts the browser; what it prints goes into the file `messages`."""
+        self._messages = messages
+        reserved = _reserve()
+        reading, self._to = os.pipe()
+        self._from, writing = os.pipe()
+        library = ctypes.CDLL(None)
+
+        def join() -> None:
+            library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            os.dup2(reading, FIRST)
+            os.dup2(writing, LAST)
+
+        with messages.open("wb") as said:
+            self._process = subprocess.Popen(
+                [*command, "--remote-debugging-pipe"], stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                preexec_fn=join, pass_fds=(FIRST, LAST), start_new_session=True,
+            )  # fmt: skip
+        for descriptor in (reading, writing, *reserved):
+            os.close(descriptor)
+        self._buffer = b""
+        self._last = 0
+        self._answers: dict[int, Event] = {}
+        self.events: list[Event] = []
+        """Events that came so far, oldest first, each with the time of its arrival by `time.monotonic`."""
+
+    def call(self, method: str, session: str = "", wait_s: float = 30.0, **params: Any) -> Any:
+        """Sends a command and returns its result. Raises `BrowserError`."""
+        number = self.send(method, session, **params)
+        if not self.wait(lambda: number in self._answers, time.monotonic() + wait_s):
+            raise BrowserError(f"the browser did not answer {method} within {wait_s:g} s")
+        answer = self._answers.pop(number)
+        if "error" in answer:
+            raise BrowserError(f"the browser refused {method}: {answer['error'].get('message')}")
+        return answer["result"]
+
+    def send(self, method: str, session: str = "", **params: Any) -> int:
+        """Sends a command and returns its number, by which `answer` finds what came back."""
+        self._last += 1
+        message: Event = {"id": self._last, "method": method, "params": params}
+        if session:
+            message["sessionId"] = session
+        try:
+            _write_all(self._to, json.dumps(message).encode() + END)
+        except OSError:
+            raise BrowserError(self._ending()) from None
+        return self._last
+
+    def answer(self, number: int) -> Event | None:
+        """Returns the result of a command that was sent; None if it has not come or was an error."""
+        return self._answers.get(number, {}).get("result")
+
+    def wait(self, is_over: Callable[[], bool], deadline: float) -> bool:
+        """Receives messages until `is_over`; returns False if it is not by the deadline (`time.monotonic`).
+
+        Raises `BrowserError` if the browser ends.
+        """
+        while not is_over():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            ready, _, _ = select.select([self._from], [], [], min(left, POLL_S))
+            if ready:
+                self._receive()
+        return True
+
+    def close(self) -> None:
+        """Ends the browser and all its processes, by force if need be."""
+        with contextlib.suppress(BrowserError):
+            self.call("Browser.close", wait_s=CLOSING_S)
+        for descriptor in (self._to, self._from):
+            os.close(descriptor)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(CLOSING_S)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)  # the browser's session is its own
+        self._process.wait()
+
+    def _receive(self) -> None:
+        got = os.read(self._from, CHUNK)
+        if not got:
+            raise BrowserError(self._ending())
+        *whole, self._buffer = (self._buffer + got).split(END)
+        for text in whole:
+            message = json.loads(text)
+            if "id" in message:
+                self._answers[message["id"]] = message
+            else:
+                self.events.append({**message, "arrived": time.monotonic()})
+
+    def _ending(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        said = self._messages.read_text(errors="replace").strip().splitlines()
+        telling = [line for line in said if "FATAL" in line or "ERROR" in line or "rror" in line] or said
+        words = f": {telling[-1].strip()}" if telling else ""
+        return f"the browser ended with status {self._process.returncode}{words}"
+
+
+def _reserve() -> list[int]:
+    """Takes the descriptors that the child needs, so that nothing else of this process is there."""
+    taken = [os.open(os.devnull, os.O_RDWR)]
+    while taken[-1] < LAST:
+        taken.append(fcntl.fcntl(taken[0], fcntl.F_DUPFD_CLOEXEC, FIRST))
+    return taken
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]

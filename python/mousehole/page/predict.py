@@ -1,0 +1,276 @@
+"""The same page in the simulator: its objects as writes of TCP connections, beside the same downloads.
+
+A browser decides while it loads which connection fetches what. So does this: it simulates what has been asked
+for so far, finds the first moment at which something else can be asked for, adds that, and simulates again.
+What is added begins at that moment, so that nothing before it changes, and a run takes milliseconds.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+
+from mousehole import _engine
+from mousehole.page.options import PageOptions
+from mousehole.page.results import SETTLE_SPREAD_S, PageResults, draws_of
+from mousehole.page.trial import Fetch, Load
+from mousehole.pool import interruptible, run_one
+from mousehole.scenario import filled
+from mousehole.statistics import Design, Estimate, log_ratio, positive_interval
+
+PARALLEL = 6
+"""Connections that Chromium opens to a host for HTTP/1.1."""
+HANDSHAKE_BYTES = 1000
+"""About what a server sends to agree on TLS 1.3: its certificate of a P-256 key, and what comes with it."""
+BULK_BYTES = 10**10
+"""More than any download receives while a page is loaded."""
+BULK_SPREAD_S = 0.05
+"""The downloads begin within this time."""
+HORIZON_S = 2.0
+"""How much further than the last known moment is simulated; it is doubled where that is not enough."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Simulated times of the load event, in seconds, by scheme and round."""
+
+    baseline: str
+    times: Mapping[str, Sequence[float]]
+    words: str
+    """What was simulated, for people."""
+
+    def time(self, scheme: str) -> Estimate:
+        """Returns the mean."""
+        return positive_interval(self.times[scheme])
+
+    def change(self, scheme: str) -> Estimate:
+        """Returns the change of the mean against the baseline."""
+        design = Design(comparisons=max(len(self.times) - 1, 1))
+        return log_ratio(self.times[scheme], self.times[self.baseline], design).as_change()
+
+    def record(self, scheme: str) -> dict[str, Any]:
+        """Returns what is known of a scheme as plain data for JSON."""
+        change = None if scheme == self.baseline else asdict(self.change(scheme))
+        return {"load_s": asdict(self.time(scheme)), "change": change, "loads_s": list(self.times[scheme])}
+
+
+@dataclass(frozen=True)
+class Part:
+    """An object of the page: its bytes, and what must have ended before it is asked for."""
+
+    size: int
+    parent: int | None
+    """Number of the object that asks for it, None for the document."""
+    pause_s: float
+    """From its parent's end until it is asked for; the browser's own time."""
+
+
+@dataclass(frozen=True)
+class PageModel:
+    """A page as the simulator plays it."""
+
+    parts: tuple[Part, ...]
+    """In the order in which the browser asks for them, the document first."""
+    tail_s: float
+    """From the last object's end to the end of the load event."""
+    is_secure: bool
+    is_shared: bool
+    """Whether all objects share one connection, as with HTTP/2 and HTTP/3."""
+
+
+def predicted(results: PageResults, options: PageOptions) -> Prediction:
+    """Returns the simulated loads of the page under every scheme.
+
+    Order, dependencies and the browser's own pauses are those of the baseline's loads. Raises `Stopped` on
+    Ctrl-C.
+    """
+    loads = [trial.load for trial in results.of(results.baseline) if trial.counts]
+    model = model_of(loads, results.setting.version)
+    scenario = _scenario(options)
+    times: dict[str, list[float]] = {}
+    for scheme in results.schemes:
+        times[scheme] = [
+            interruptible(lambda s=scheme, n=number: _load_s(model, results, scenario, s, n))  # type: ignore[misc]
+            if model else nan
+            for number in range(results.rounds)
+        ]  # fmt: skip
+    count = len(model.parts) if model else 0
+    words = (
+        f"Simulated: {count} objects and {results.setting.bulk} downloads over TCP, {results.rounds} times; "
+        "the browser's own pauses are those of its loads under the baseline."
+    )
+    return Prediction(results.baseline, times, words)
+
+
+def model_of(loads: Sequence[Load], version: str) -> PageModel | None:
+    """Returns what the loads have in common: the first one's objects and their order, and median pauses.
+
+    Returns None if there is no load.
+    """
+    if not loads:
+        return None
+    own = sorted((fetch for fetch in loads[0].fetches if fetch.end_s is not None), key=_asked_s)
+    numbers = {fetch.url: number for number, fetch in reversed(list(enumerate(own)))}
+    parts = [
+        Part(fetch.size, _parent(fetch, number, numbers), _pause_s(fetch, loads))
+        for number, fetch in enumerate(own)
+    ]
+    tails = [(load.load_s or 0.0) - max(one.end_s or 0.0 for one in load.fetches) for load in loads]
+    secure = own[0].url.startswith("https:")
+    return PageModel(tuple(parts), max(float(np.median(tails)), 0.0), secure, secure and version != "1.1")
+
+
+def _asked_s(fetch: Fetch) -> float:
+    """Returns when a request was sent, which need not be in the order in which the page asked."""
+    return fetch.queued_s if fetch.sent_s is None else fetch.sent_s
+
+
+def _parent(fetch: Fetch, number: int, numbers: Mapping[str, int]) -> int | None:
+    """Returns the number of the object that asked for this one: the document, where that is not known."""
+    if number == 0:
+        return None
+    found = numbers.get(fetch.initiator, 0)
+    return found if found < number else 0
+
+
+def _pause_s(fetch: Fetch, loads: Sequence[Load]) -> float:
+    """Returns the median time from the end of what asked for an object until it was asked for."""
+    pauses = []
+    for load in loads:
+        by_url = {one.url: one for one in load.fetches}
+        own, parent = by_url.get(fetch.url), by_url.get(fetch.initiator)
+        if own is None:
+            continue
+        ended = parent.end_s if parent is not None else 0.0
+        pauses.append(own.queued_s - (ended or 0.0))
+    return max(float(np.median(pauses)), 0.0) if pauses else 0.0
+
+
+def _scenario(options: PageOptions) -> dict[str, Any]:
+    """Returns what all runs have in common."""
+    link = {"rate": options.rate, "rtt": options.rtt, "buffer": options.buffer, "uplink_rate": options.uplink}
+    return {
+        "warmup": "0s",
+        "max_windows": 1,
+        "tcp": {"profile": "linux"},
+        "link": {name: value for name, value in link.items() if value is not None},
+    }
+
+
+@dataclass
+class _Connection:
+    """A connection as far as it is known."""
+
+    start_s: float
+    writes: list[dict[str, float]] = field(default_factory=list)
+    parts: list[tuple[int, ...]] = field(default_factory=list)
+    """The objects of each write; none for a handshake."""
+
+
+def _load_s(
+    model: PageModel, results: PageResults, scenario: Mapping[str, Any], scheme: str, number: int
+) -> float:
+    """Returns the simulated time of one load; NaN if it is not over within the bound."""
+    own = results.setting
+    draws = draws_of(own.seed, number)
+    start_s = (own.settle_s + SETTLE_SPREAD_S * float(draws.random())) if own.bulk else 0.0
+    bulk = [
+        {"start_s": float(at), "class": "bulk", "writes": [{"bytes": BULK_BYTES}]}
+        for at in sorted(draws.random(own.bulk) * BULK_SPREAD_S)
+    ]
+
+    def ends(connections: Sequence[_Connection], until_s: float) -> list[list[float]]:
+        specs = [*bulk, *({"start_s": one.start_s, "writes": one.writes} for one in connections)]
+        run: Any = {**scenario, "scheme": scheme, "seed": own.seed, "replication": number,
+                    "duration": f"{until_s:.6f}s", "traffic": {"connections": specs}}  # fmt: skip
+        traffic = _engine.connections_traffic(specs)
+        columns = run_one(filled(run), traffic, _engine.Cancel()).transfers()
+        found = [[nan] * len(one.writes) for one in connections]
+        for key, write, end_s in zip(columns["key"], columns["write"], columns["end_s"], strict=True):
+            if key >= len(bulk):
+                found[int(key) - len(bulk)][int(write)] = float(end_s)
+        return found
+
+    return _Player(model, ends, start_s, own.timeout_s).play() - start_s + model.tail_s
+
+
+class _Player:
+    """A browser that loads a page in simulated time."""
+
+    def __init__(
+        self, model: PageModel, ends: Callable[[Sequence[_Connection], float], list[list[float]]],
+        start_s: float, timeout_s: float,
+    ) -> None:  # fmt: skip
+        self._model, self._ends_of = model, ends
+        self._start_s, self._last_s = start_s, start_s + timeout_s
+        self._connections: list[_Connection] = []
+        self._waiting = list(range(len(model.parts)))
+        self._done: dict[int, float] = {}
+        self._free: list[float] = []
+
+    def play(self) -> float:
+        """Returns when the last object has arrived; NaN if that is beyond the bound."""
+        while self._waiting:
+            self._ask(self._next_s())
+            if not self._simulate():
+                return nan
+        return max(self._done.values())
+
+    def _simulate(self) -> bool:
+        """Finds when each object that was asked for ends; returns False if one does not within the bound."""
+        horizon = HORIZON_S
+        known = max([self._start_s, *self._done.values()])
+        while True:
+            until_s = min(known + horizon, self._last_s)
+            ends = self._ends_of(self._connections, until_s)
+            if all(end == end for one in ends for end in one):
+                break
+            if until_s >= self._last_s:
+                return False
+            horizon *= 2
+        self._free = [one[-1] for one in ends]
+        self._done = {
+            part: end
+            for connection, own in zip(self._connections, ends, strict=True)
+            for parts, end in zip(connection.parts, own, strict=True)
+            for part in parts
+        }
+        return True
+
+    def _ready_s(self, part: int) -> float:
+        """Returns the earliest moment for a request; infinity if the object that asks for it is waiting."""
+        own = self._model.parts[part]
+        parent = self._start_s if own.parent is None else self._done.get(own.parent, inf)
+        return parent + own.pause_s
+
+    def _next_s(self) -> float:
+        """Returns the first moment at which something can be asked for."""
+        ready = min(self._ready_s(part) for part in self._waiting)
+        can_open = len(self._connections) < (1 if self._model.is_shared else PARALLEL)
+        return ready if can_open else max(ready, min(self._free))
+
+    def _ask(self, now: float) -> None:
+        """Asks for what can be asked for at this moment, on connections that are free, then on new ones."""
+        ready = [part for part in self._waiting if self._ready_s(part) <= now]
+        if self._model.is_shared:
+            self._request(0, ready, now)
+            return
+        free = [number for number, end in enumerate(self._free) if end <= now]
+        while ready and (free or len(self._connections) < PARALLEL):
+            number = free.pop(0) if free else len(self._connections)
+            self._request(number, [ready.pop(0)], now)
+
+    def _request(self, number: int, parts: Sequence[int], now: float) -> None:
+        if number == len(self._connections):
+            self._connections.append(_Connection(now))
+            self._free.append(now)
+            if self._model.is_secure:
+                self._connections[number].writes.append({"bytes": HANDSHAKE_BYTES})
+                self._connections[number].parts.append(())
+        own = self._connections[number]
+        idle_s = max(now - self._free[number], 0.0) if own.writes and own.parts != [()] else 0.0
+        own.writes.append({"bytes": sum(self._model.parts[part].size for part in parts), "idle_s": idle_s})
+        own.parts.append(tuple(parts))
+        self._waiting = [part for part in self._waiting if part not in parts]

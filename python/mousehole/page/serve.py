@@ -1,0 +1,95 @@
+"""The server of a page, a program of its own: `python -m mousehole.page.serve TASK` until it is killed."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from mousehole.page import bulk
+from mousehole.page.content import Answer, Store
+from mousehole.page.trial import BULK_PORT, CLEAR_PORT, SECURE_PORT, Task, arguments
+
+NOTHING = Answer("", 404, "text/plain", b"The page has nothing at this address.\n")
+NO_ICON = Answer("", 204, "image/x-icon", b"")
+"""For the icon that browsers ask for by themselves, of pages that have none."""
+ALPN = {"1.1": ["http/1.1"], "2": ["h2", "http/1.1"], "3": ["h3", "h2", "http/1.1"]}
+KEEP_ALIVE_S = 600.0
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+def application(store: Store) -> Callable[[dict[str, Any], Receive, Send], Awaitable[None]]:
+    """Returns the ASGI application that answers from the store."""
+
+    async def answer(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            for step in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{step}.complete"})
+            return
+        if scope["type"] != "http":  # a web socket, which hypercorn then refuses
+            return
+        while (await receive()).get("more_body"):  # an answer before a request's end confuses HTTP/2 streams
+            pass
+        asked = dict(scope["headers"])
+        host = (asked.get(b"host") or asked.get(b":authority") or b"").decode("ascii", "replace")
+        query = scope["query_string"].decode("ascii", "replace")
+        path = scope["raw_path"].decode("ascii", "replace")
+        found = store.find(f"{scope['scheme']}://{host}{path}{'?' if query else ''}{query}")
+        found = found or (NO_ICON if path == "/favicon.ico" else NOTHING)
+        await send({"type": "http.response.start", "status": found.status, "headers": _headers(found, asked)})
+        body = b"" if scope["method"] == "HEAD" else found.body
+        await send({"type": "http.response.body", "body": body})
+
+    return answer
+
+
+def _headers(found: Answer, asked: dict[bytes, bytes]) -> Iterable[tuple[bytes, bytes]]:
+    """Returns the headers of an answer; scripts and fonts of any host may be used by any other."""
+    origin = asked.get(b"origin")
+    headers = {
+        "content-type": found.mime, "content-length": str(len(found.body)), "timing-allow-origin": "*",
+        "access-control-allow-origin": "*", "cache-control": "no-store", **found.headers,
+    }  # fmt: skip
+    if origin is not None:
+        headers |= {"access-control-allow-origin": origin.decode("ascii", "replace"),
+                    "access-control-allow-credentials": "true"}  # fmt: skip
+    return [(name.encode(), value.encode("ascii", "replace")) for name, value in headers.items()]
+
+
+async def _serve(task: Task, address: str) -> None:
+    from hypercorn.asyncio import serve
+    from hypercorn.config import Config
+
+    place = f"[{address}]" if ":" in address else address
+    config = Config()
+    config.bind = [f"{place}:{SECURE_PORT}"]
+    config.insecure_bind = [f"{place}:{CLEAR_PORT}"]
+    config.quic_bind = [f"{place}:{SECURE_PORT}"] if task.version == "3" else []
+    config.certfile, config.keyfile = task.certificate, task.key
+    config.alpn_protocols = ALPN[task.version]
+    config.keep_alive_timeout = KEEP_ALIVE_S
+    config.h2_max_concurrent_streams = 100  # as most servers allow; the least that RFC 9113 recommends
+    config.include_server_header = config.include_date_header = False
+    config.accesslog = None
+    config.loglevel = "WARNING"
+    over = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, over.set)
+    application_: Any = application(Store(Path(task.folder)))
+    await serve(application_, config, shutdown_trigger=over.wait)
+
+
+def main(given: list[str]) -> int:
+    """Answers until it is ended."""
+    task, address = arguments(given)
+    with bulk.serve(address, BULK_PORT):
+        asyncio.run(_serve(task, address))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,125 @@
+"""What the conductor tells the two processes behind the link, and what the browser's process answers."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+CLEAR_PORT, SECURE_PORT, BULK_PORT = 80, 443, 5001
+"""Ports of the server: HTTP, HTTPS, and downloads without end."""
+VERSIONS = ("1.1", "2", "3")
+SERVER_VARIABLE = "MOUSEHOLE_SERVER"
+"""The environment variable by which the link tells both sides the server's address."""
+
+Outcome = Literal["loaded", "timeout", "failed"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One load of a page, for the server and for the browser's process."""
+
+    folder: str
+    """Where the page's answers are, written by `content.write`."""
+    url: str
+    hosts: tuple[str, ...]
+    version: str
+    """Of HTTP over TLS; addresses without TLS are answered with HTTP/1.1."""
+    certificate: str
+    """PEM files of the server's certificate and of its key."""
+    key: str
+    fingerprint: str
+    """SHA-256 of the certificate's public key in base64, which the browser is told to accept."""
+    bulk: int
+    """Downloads beside the page."""
+    settle_s: float
+    """Seconds between their start and the load."""
+    timeout_s: float
+    """Seconds after which a load that has not ended is given up."""
+    chromium: str
+    profile: str
+    """Folder of the browser's own files, made and removed by the conductor."""
+    result: str
+    """File for what was measured."""
+
+    def write(self, path: Path) -> None:
+        """Writes the task as JSON."""
+        path.write_text(json.dumps(asdict(self)))
+
+    @staticmethod
+    def read(path: str | Path) -> "Task":
+        """Reads what `write` wrote."""
+        given = json.loads(Path(path).read_text())
+        return Task(**{**given, "hosts": tuple(given["hosts"])})
+
+
+def arguments(given: Sequence[str]) -> tuple[Task, str]:
+    """Returns what a program of either side was started with: its task, and the server's address."""
+    return Task.read(given[0]), os.environ[SERVER_VARIABLE]
+
+
+@dataclass(frozen=True)
+class Fetch:
+    """One object of a load; times in seconds after the navigation began, None if it did not come so far."""
+
+    url: str
+    kind: str
+    """As Chromium names it: Document, Stylesheet, Script, Image, Font, …"""
+    status: int
+    """0 without an answer."""
+    protocol: str
+    priority: str
+    connection: int
+    """Number that Chromium gives it, 0 if unknown."""
+    size: int
+    """Bytes received, headers included."""
+    queued_s: float
+    """When the page asked for it."""
+    sent_s: float | None
+    """When the request was sent; before it lie waiting for a connection and opening one."""
+    first_byte_s: float | None
+    end_s: float | None
+    connecting_s: float | None
+    """When a connection for it began to be opened; None if it took one that was open."""
+    initiator: str
+    """Address of the object that asked for it, empty for the document."""
+    fault: str
+    """Chromium's word for what went wrong, empty if nothing did."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the whole answer arrived."""
+        return self.end_s is not None and not self.fault and self.status < 400
+
+
+@dataclass(frozen=True)
+class Load:
+    """One load of a page as the browser measured it; times in seconds after the navigation began."""
+
+    outcome: Outcome
+    reason: str
+    """Why it did not end, empty if it did."""
+    first_paint_s: float | None
+    """First contentful paint."""
+    largest_paint_s: float | None
+    """Largest contentful paint."""
+    load_s: float | None
+    """End of the load event."""
+    fetches: tuple[Fetch, ...]
+    bulk_bps: float | None
+    """What the downloads beside the page received together meanwhile; None without any."""
+    browser: str
+    """Name and version."""
+    sandbox: str
+    """Empty if Chromium's sandbox was on, else why it was not."""
+
+    def record(self) -> dict[str, Any]:
+        """Returns the load as plain data for JSON."""
+        return asdict(self)
+
+    @staticmethod
+    def of_record(record: Mapping[str, Any]) -> "Load":
+        """Returns the load that `record` described."""
+        own = {item.name: record[item.name] for item in fields(Load)}
+        return Load(**{**own, "fetches": tuple(Fetch(**one) for one in record["fetches"])})

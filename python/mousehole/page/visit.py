@@ -1,0 +1,76 @@
+"""The browser's side of one load, a program of its own: `python -m mousehole.page.visit TASK`.
+
+It starts the browser, then the downloads, lets them settle, loads the page and writes what was measured.
+"""
+
+import json
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from mousehole.page import bulk
+from mousehole.page.browser import Browser, Tab
+from mousehole.page.devtools import BrowserError
+from mousehole.page.trial import BULK_PORT, Load, Task, arguments
+
+
+def flags(task: Task, address: str) -> list[str]:
+    """Returns the browser's flags that lead every name to the server and accept its certificate."""
+    place = f"[{address}]" if ":" in address else address
+    own = [
+        f"--host-resolver-rules=MAP * {place}",
+        f"--ignore-certificate-errors-spki-list={task.fingerprint}",
+    ]
+    if task.version == "3":
+        forced = ",".join(f"{host}:443" for host in task.hosts)
+        own += ["--enable-quic", f"--origin-to-force-quic-on={forced}"]
+    else:
+        own += ["--disable-quic"]
+    return own
+
+
+def visit(task: Task, address: str) -> Load:
+    """Loads the page once beside the downloads and returns what was measured."""
+    bulk.wait_for(address, BULK_PORT)
+    browser = Browser(task.chromium, Path(task.profile), flags(task, address))
+    try:
+        tab = browser.open()
+        downloads = bulk.Downloads(address, BULK_PORT, task.bulk)
+        try:
+            if task.bulk:
+                time.sleep(task.settle_s)
+            return _loaded(task, tab, downloads)
+        finally:
+            downloads.close()
+    finally:
+        browser.close()
+
+
+def _loaded(task: Task, tab: Tab, downloads: bulk.Downloads) -> Load:
+    received, begin = downloads.received, time.monotonic()
+    rate: list[float] = []
+
+    def measure() -> None:
+        rate.append(8 * (downloads.received - received) / (time.monotonic() - begin))
+
+    load = tab.load(task.url, task.timeout_s, measure)
+    if downloads.broken:
+        ended = f"{downloads.broken} of {task.bulk} downloads ended before the page was loaded"
+        load = replace(load, outcome="failed", reason=load.reason or ended)
+    return replace(load, bulk_bps=rate[0] if task.bulk and rate else None)
+
+
+def main(given: list[str]) -> int:
+    """Writes the record of the load, or one that says what went wrong."""
+    task, address = arguments(given)
+    try:
+        load = visit(task, address)
+    except (BrowserError, OSError) as error:
+        load = Load("failed", str(error), None, None, None, (), None, "", "")
+    Path(task.result).write_text(json.dumps(load.record()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
