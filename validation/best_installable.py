@@ -73,7 +73,7 @@ class Size:
         )
 
 
-QUICK = Size(16, 3, 10, "120s", "40s")
+QUICK = Size(12, 3, 8, "90s", "30s")
 FULL = Size(60, 6, 20, "360s", "120s")
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import expm1, log1p
 from pathlib import Path
@@ -154,6 +155,13 @@ def test_tune__the_same_trials_give_the_same_bytes_whatever_jobs_is(found: Tuned
         other.trials["scheme"].to_list()
         != found.trials.filter(family="sfd|cake(tins=bulk)")["scheme"].to_list()
     )
+
+
+def test_tune__an_executor_gives_the_same_bytes() -> None:
+    here = tune("web:sfd", schemes="sfd|cake(tins=bulk)", **TINY)
+    with ThreadPoolExecutor(2) as executor:
+        there = tune("web:sfd", schemes="sfd|cake(tins=bulk)", executor=executor, **TINY)
+    assert there.to_json() == here.to_json()
 
 
 def test_tune__begins_with_the_schemes_own_setting(found: Tuned) -> None:
