@@ -34,7 +34,7 @@ export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps deps-kernels msrv arrows live live-test bench-live bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation coverage replay-truth reference negatives fuzz fuzz-brief mutants \
-	sweep-test scaling papers findings witness witness-transfers live-prediction live-kernels wheel wheel-test site lock clean distclean
+	sweep-test scaling papers findings best-installable witness witness-transfers live-prediction live-kernels wheel wheel-test site lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -168,6 +168,9 @@ papers: $(ENGINE) ## the five papers, claim by claim, published beside ours (abo
 
 findings: $(ENGINE) ## all schemes side by side under the same traffic; renews docs/findings.md; FULL=1
 	@$(BIN)/python -m validation.findings $(if $(FULL),--full)
+
+best-installable: $(ENGINE) ## the best marker and queue that Linux and routers have, on every traffic; renews docs/findings.md; FULL=1
+	@$(BIN)/python -m validation.best_installable $(if $(FULL),--full)
 
 witness: $(ENGINE) ## as root: real Linux's TCP beside the simulator, in bulk over TBF and transfer by transfer (12 min)
 	@$(BIN)/python -m validation.witness
