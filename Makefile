@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CARGO ?= cargo
 ENGINE := python/mousehole/_engine.abi3.so
-ENGINE_SOURCES := $(shell find policy/src policy/include policy/templates live/check/src live/check/c sim/src python/src -type f 2>/dev/null) \
+ENGINE_SOURCES := $(shell find policy/src policy/include policy/templates live/check/src live/check/c sim/src link/src python/src -type f 2>/dev/null) \
 	$(wildcard */build.rs Cargo.toml Cargo.lock */Cargo.toml python/pyproject.toml .git/logs/HEAD)
 PYTHON_FILES := python tests papers validation tools examples live/tests
 

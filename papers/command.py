@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from mousehole.executors import opened
 from mousehole.manifest import engine_text
 from mousehole.progress import ConsoleReporter
 from mousehole.report import report_console
@@ -39,12 +40,13 @@ def run(
     seeds: int | None = None,
     jobs: int | None = None,
     fresh: bool = False,
+    dask: str | None = None,
     html_folder: Path | None = None,
 ) -> int:
     """Runs a paper, or one item of it, and prints what comes out; returns 0 whatever that is.
 
     Without a name all papers that state claims are run. With `html_folder` all items are run and written as
-    one page instead.
+    one page instead. `dask` is the address of a Dask scheduler whose workers do the runs.
     """
     papers = [paper.find(name)] if name is not None else with_claims()
     wanted = Wanted(
@@ -55,16 +57,18 @@ def run(
         tried=tried,
     )
     reporter = ConsoleReporter(report_console(stderr=True))
-    options = Options(
-        full=full, seeds=seeds, jobs=jobs, cache=default_cache(), fresh=fresh, reporter=reporter
-    )
     console = report_console()
-    if html_folder is not None:
-        path = write_html(papers, html_folder, options)
-        console.print(f"wrote {path}", highlight=False)
-        return 0
-    for one in papers:
-        _print(console, one, one.reproduce(wanted, options), titled=len(papers) > 1)
+    with opened(dask, reporter=reporter) as backend:
+        options = Options(
+            full=full, seeds=seeds, jobs=jobs, cache=default_cache(), fresh=fresh, reporter=reporter,
+            backend=backend,
+        )  # fmt: skip
+        if html_folder is not None:
+            path = write_html(papers, html_folder, options)
+            console.print(f"wrote {path}", highlight=False)
+            return 0
+        for one in papers:
+            _print(console, one, one.reproduce(wanted, options), titled=len(papers) > 1)
     return 0
 
 

@@ -1,16 +1,21 @@
-"""One self-contained page of the papers' claims, tables and figures: no network, no script."""
+"""One self-contained page of the papers' claims, tables and figures, in the frame of all pages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from math import isfinite
 from pathlib import Path
+
+from mousehole.html import Block, Cell, Column, Page, Prose, Raw, Row, Section, Tone, write
+from mousehole.html import Table as PageTable
+from mousehole.html.render import blocks, table, words
 
 from papers.definition import Definition
 from papers.judge import MEANING, Word, worst
 from papers.parts import ClaimPart, Heading, Line, Part, Picture, Table, word_text
 from papers.text import tally
 
-CLASSES = {
+CLASSES: Mapping[Word, Tone] = {
     Word.AGREES: "good",
     Word.EQUIVALENT: "good",
     Word.COMPATIBLE: "open",
@@ -18,40 +23,7 @@ CLASSES = {
     Word.DIFFERS: "bad",
 }
 """How a word is coloured; the others are grey. The word itself always stands beside the colour."""
-SIGNS = {"good": "✓", "open": "~", "bad": "✗", "none": "–"}
-STYLE = """
-:root { color-scheme: light dark; --back: #fff; --fore: #1a1a1a; --dim: #5a5a5a; --line: #d5d5d5;
-  --soft: #f4f4f2; --good: #1b6e3c; --open: #7a5b00; --bad: #a3262a; --none: #5a5a5a; --link: #0b57a4 }
-@media (prefers-color-scheme: dark) { :root { --back: #16181b; --fore: #e8e6e3; --dim: #a8a6a2;
-  --line: #3a3d42; --soft: #212428; --good: #6fce93; --open: #e3c067; --bad: #ff8f8a; --none: #a8a6a2;
-  --link: #8fc1ff } }
-* { box-sizing: border-box }
-body { margin: 0 auto; max-width: 74rem; padding: 1rem; background: var(--back); color: var(--fore);
-  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: break-word }
-h1 { font-size: 1.6rem; line-height: 1.2 }
-h2 { margin-top: 3rem; border-top: 2px solid var(--line); padding-top: 1rem }
-h3 { margin: 2rem 0 .5rem } a { color: var(--link) } .dim { color: var(--dim) }
-code { font: .9em ui-monospace, monospace; background: var(--soft); padding: .1em .35em; border-radius: 3px }
-.matrix { display: flex; flex-wrap: wrap; gap: .3rem; margin: .3rem 0 1rem }
-.matrix a { min-width: 3.6rem; padding: .2rem .4rem; border: 1px solid; border-left-width: 5px;
-  border-radius: 3px;  text-decoration: none; font-variant-numeric: tabular-nums; white-space: nowrap }
-.good { color: var(--good) } .open { color: var(--open) } .bad { color: var(--bad) }
-.none { color: var(--none) }
-.scroll { overflow-x: auto; margin: .5rem 0; max-width: 100% }
-table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top }
-td.number, th.number { text-align: right; white-space: nowrap }
-thead th { border-bottom: 2px solid var(--dim) }
-caption { text-align: left; color: var(--dim); padding-bottom: .3rem }
-article { border-bottom: 1px solid var(--line); padding: .7rem 0; scroll-margin-top: 1rem }
-article p { margin: .2rem 0 } .word { font-weight: 600 }
-article:target { background: var(--soft); box-shadow: 0 0 0 .5rem var(--soft) }
-figure { margin: 1rem 0 } figure svg { max-width: 100%; height: auto; color: var(--fore) }
-figure svg text { fill: currentColor } .word, td.good, td.open, td.bad { white-space: nowrap }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem } dd { margin: 0 }
-@media print { body { max-width: none } article, figure, tr { break-inside: avoid } }
-@media (max-width: 36rem) { dl { grid-template-columns: 1fr } dd { margin-bottom: .5rem } }
-"""
+SIGNS: Mapping[Tone, str] = {"good": "✓", "open": "~", "bad": "✗", "dim": "–"}
 
 
 @dataclass(frozen=True)
@@ -71,24 +43,22 @@ class Reported:
         return [part for part in self.parts if isinstance(part, ClaimPart)]
 
 
-def page(papers: Sequence[Reported], engine: str) -> str:
-    """Returns the page as HTML; `engine` names the engine's version and revision."""
-    title = "The papers, claim by claim"
-    body = "".join(
-        [
-            f"<h1>{title}</h1>",
-            f'<p class="dim">Published numbers beside those of Mousehole {escape(engine)}. '
-            "Intervals hold 95 %, over replications with common random numbers.</p>",
-            _words(),
-            *(_matrix(paper) for paper in papers),
-            *(_paper(paper) for paper in papers),
-        ]
-    )
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<link rel="icon" href="data:,"><title>{title}</title><style>{STYLE}</style></head>\n'
-        f"<body>{body}</body></html>\n"
+def page(papers: Sequence[Reported], engine: str) -> Page:
+    """Returns the page; `engine` names the engine's version and revision."""
+    summary: list[Block] = [
+        Prose(
+            f"Published numbers beside those of Mousehole {engine}. Intervals hold 95 %, over replications "
+            "with common random numbers.",
+            "dim",
+        ),
+        Raw(_words()),
+        *(Raw(_matrix(paper)) for paper in papers),
+    ]
+    return Page(
+        title="The papers, claim by claim",
+        subtitle="",
+        sections=[Section("claims", "All claims", summary, "All claims"), *map(_paper, papers)],
+        footer=f"Mousehole {engine}",
     )
 
 
@@ -124,33 +94,21 @@ def _matrix(paper: Reported) -> str:
     )
 
 
-def _paper(paper: Reported) -> str:
+def _paper(paper: Reported) -> Section:
     definition, name = paper.definition, paper.definition.name
-    headings = "".join(
-        f'<p class="dim">{escape(part.text)}</p>' for part in paper.parts if isinstance(part, Heading)
-    )
-    opens = "".join(
-        f"<tr><td>{escape(one.name)}</td><td>{escape(one.taken)}</td><td>{escape(one.why)}</td>"
-        f"<td>{escape(', '.join(one.fitted) or '–')}</td></tr>"
-        for one in definition.opens
-    )
-    table = (
-        '<h3>What the paper leaves open</h3><div class="scroll" tabindex="0"><table><thead><tr><th>open</th>'
-        f"<th>taken</th><th>why</th><th>fitted to</th></tr></thead><tbody>{opens}</tbody></table></div>"
-    )
-    return "".join(
-        [
-            f'<section><h2 id="{escape(name)}">{escape(definition.authors)}, '
-            f"<cite>{escape(definition.title)}</cite></h2>",
-            headings,
-            table if definition.opens else "",
-            f"<h3>Claims</h3><p>{_command(name, '')}</p>",
-            *(_claim_group(paper, one, parts) for one, parts in _by_id(paper.claims).items()),
-            *(_table(name, part) for part in paper.parts if isinstance(part, Table)),
-            *(_figure(name, part) for part in paper.parts if isinstance(part, Picture)),
-            "</section>",
-        ]
-    )
+    parts: list[Block] = [Prose(part.text, "dim") for part in paper.parts if isinstance(part, Heading)]
+    if definition.opens:
+        rows = [[one.name, one.taken, one.why, ", ".join(one.fitted) or "–"] for one in definition.opens]
+        columns = [Column(heading, is_number=False) for heading in ("open", "taken", "why", "fitted to")]
+        parts.append(PageTable("What the paper leaves open", columns, rows))
+    parts.append(Raw(f"<h3>Claims</h3><p>{_command(name, '')}</p>"))
+    parts += [Raw(_claim_group(paper, one, own)) for one, own in _by_id(paper.claims).items()]
+    for part in paper.parts:
+        if isinstance(part, Table):
+            parts += _table(name, part)
+        if isinstance(part, Picture):
+            parts.append(Raw(_figure(name, part)))
+    return Section(name, f"{definition.authors}, {definition.title}", parts, definition.name)
 
 
 def _claim_group(paper: Reported, name: str, parts: Sequence[ClaimPart]) -> str:
@@ -163,81 +121,62 @@ def _claim(part: ClaimPart) -> str:
     head = (
         f"<p><strong>{escape(part.id)}</strong> "
         f'<span class="word {_class(part.word)}">{_sign(part.word)} {word_text(part.word)}</span>{fitted} · '
-        f'{escape(part.says)} <span class="dim">({escape(part.place)})</span></p>'
+        f'{words(part.says)} <span class="dim">({escape(part.place)})</span></p>'
     )
     remarks = [part.note, (f"Why: {part.cause}" if part.cause else "")]
-    return (
-        head + _lines(part.lines) + "".join(f'<p class="dim">{escape(text)}</p>' for text in remarks if text)
-    )
+    return head + _lines(part) + blocks([Prose(text, "dim") for text in remarks if text])
 
 
-def _lines(lines: Sequence[Line]) -> str:
+def _lines(part: ClaimPart) -> str:
+    """Returns what was published beside what was measured, a table if there are several such lines."""
+    lines = part.lines
     if not lines:
         return ""
     if len(lines) == 1 and not lines[0].label:
         return _one_line(lines[0])
-    labelled = any(line.label for line in lines)
-    head = (
-        (["of"] if labelled else [])
-        + ["published", "ours (95 %)"]
-        + (["word"] if len(lines) > 1 else [])
-        + ["Holm p"]
-    )
-    rows = []
-    for line in lines:
-        cells = [f"<td>{escape(line.label)}</td>"] if labelled else []
-        cells += [
-            f'<td class="number">{escape(line.published)}</td>',
-            f'<td class="number">{escape(line.ours)}</td>',
-        ]
-        if len(lines) > 1:
-            cells.append(f'<td class="{_class(line.word)}">{_sign(line.word)} {word_text(line.word)}</td>')
-        cells.append(
-            f'<td class="number">{f"{line.p_value:.2g}" if line.p_value == line.p_value else ""}</td>'
-        )
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    titles = "".join(f"<th{'' if t in ('of', 'word') else ' class=number'}>{t}</th>" for t in head)
-    return (
-        '<div class="scroll" tabindex="0"><table>'
-        f"<thead><tr>{titles}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
+    labelled, several = any(line.label for line in lines), len(lines) > 1
+    columns = [
+        *([Column("of", is_number=False)] if labelled else []),
+        Column("published"),
+        Column("ours (95 %)"),
+        *([Column("word", is_number=False)] if several else []),
+        Column("Holm p"),
+    ]
+    rows = [_row(line, labelled, several) for line in lines]
+    return table(PageTable(f"{part.id}: published beside ours", columns, rows))
+
+
+def _row(line: Line, labelled: bool, several: bool) -> Row:
+    word = f"{_sign(line.word)} {word_text(line.word)}"
+    known = isfinite(line.p_value)
+    p_value = Cell(f"{line.p_value:.2g}" if known else "", line.p_value if known else None)
+    return [
+        *([line.label] if labelled else []),
+        line.published,
+        line.ours,
+        *([Cell(word, word, _class(line.word))] if several else []),
+        p_value,
+    ]
 
 
 def _one_line(line: Line) -> str:
-    adjusted = line.p_value
-    told = [f"published <strong>{escape(line.published)}</strong>"] if line.published else []
-    told.append(f"ours <strong>{escape(line.ours)}</strong>")
-    told += [f'<span class="dim">Holm p {adjusted:.2g}</span>'] if adjusted == adjusted else []
+    told = [f"published <strong>{words(line.published)}</strong>"] if line.published else []
+    told.append(f"ours <strong>{words(line.ours)}</strong>")
+    told += [f'<span class="dim">Holm p {line.p_value:.2g}</span>'] if isfinite(line.p_value) else []
     return f"<p>{' · '.join(told)}</p>"
 
 
-def _table(paper: str, part: Table) -> str:
-    head = "".join(
-        f"<th{'' if place < part.labels else ' class=number'}>{escape(column)}</th>"
-        for place, column in enumerate(part.columns)
-    )
-    rows = "".join(
-        "<tr>"
-        + "".join(
-            f"<td{'' if place < part.labels else ' class=number'}>{escape(cell)}</td>"
-            for place, cell in enumerate(row)
-        )
-        + "</tr>"
-        for row in part.rows
-    )
-    note = f'<p class="dim">{escape(part.note)}</p>' if part.note else ""
-    return (
-        f"<h3>{escape(part.title)}</h3><p>{_command(paper, f'--table {part.number}')}</p>"
-        f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>{note}"
-    )
+def _table(paper: str, part: Table) -> list[Block]:
+    columns = [Column(name, is_number=place >= part.labels) for place, name in enumerate(part.columns)]
+    head = f"<h3>{escape(part.title)}</h3><p>{_command(paper, f'--table {part.number}')}</p>"
+    return [Raw(head), PageTable(part.title, columns, part.rows, note=part.note)]
 
 
 def _figure(paper: str, part: Picture) -> str:
     return (
         f"<h3>Figure {escape(part.number)}: {escape(part.title)}</h3>"
         f"<p>{_command(paper, f'--figure {part.number}')}</p>"
-        f'<figure role="img" aria-label="{escape(part.title)}">'
+        f'<figure class="drawing" role="img" aria-label="{escape(part.title)}">'
         f'<div class="scroll">{inline_svg(part.path)}</div></figure>'
     )
 
@@ -264,8 +203,8 @@ def _anchor(paper: Reported, claim: str) -> str:
     return escape(f"{paper.definition.name}-{claim}")
 
 
-def _class(word: Word | None) -> str:
-    return CLASSES.get(word, "none") if word is not None else "none"
+def _class(word: Word | None) -> Tone:
+    return CLASSES.get(word, "dim") if word is not None else "dim"
 
 
 def _sign(word: Word | None) -> str:
@@ -275,7 +214,6 @@ def _sign(word: Word | None) -> str:
 def write_page(papers: Iterator[Reported] | Sequence[Reported], folder: Path, engine: str) -> Path:
     """Writes `index.html` into the folder, whole or not at all, and returns its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    path, part = folder / "index.html", folder / "index.html.part"
-    part.write_text(page(list(papers), engine), encoding="utf-8")
-    part.replace(path)
+    path = folder / "index.html"
+    write(page(list(papers), engine), path)
     return path

@@ -21,9 +21,10 @@ from mousehole.errors import MouseholeError
 from mousehole.estimate import cost_text, estimated_run, fitting_jobs, lengths_s, require_memory
 from mousehole.manifest import engine_digest
 from mousehole.memory import available_bytes
-from mousehole.pool import RunResult, default_jobs, run_all
+from mousehole.pool import Backend, RunResult, default_jobs, run_all
 from mousehole.progress import Reporter, Silent
 from mousehole.scenario import filled
+from mousehole.shipping import shipment_of
 from mousehole.traffic import of_section
 from numpy.typing import NDArray
 
@@ -59,6 +60,8 @@ class Options:
     fresh: bool = False
     """Whether to run again what was measured before."""
     reporter: Reporter = field(default_factory=Silent)
+    backend: Backend | None = None
+    """Where the runs are; None stands for threads of this process."""
 
 
 @dataclass(frozen=True)
@@ -192,9 +195,12 @@ class Runs:
             same = [task for task in tasks if task.measure is measure and task.files == files]
             scenarios = {task.digest: task.scenario for task in same}
             first, reporter = filled(same[0].scenario), self._options.reporter
-            traffic = of_section(first["traffic"], "").read(seed=first["seed"]) if files else None
-            reduce = partial(_reduced, measure)
-            done |= run_all(scenarios, reduce, reporter, jobs, traffic, settle=self._keep)
+            given = of_section(first["traffic"], "")
+            traffic = given.read(seed=first["seed"]) if files else None
+            done |= run_all(
+                scenarios, partial(_reduced, measure), reporter, jobs, traffic, settle=self._keep,
+                backend=self._options.backend, shipment=shipment_of(given, False, first["seed"]),
+            )  # fmt: skip
         return done
 
     def _keep(self, digest: str, done: dict[str, Measured]) -> None:
@@ -202,7 +208,9 @@ class Runs:
 
     def _announced(self, scenarios: Sequence[Json]) -> int:
         """Reports time and memory if the runs are many or long; returns how many to have at once."""
-        jobs = self._options.jobs
+        jobs, backend = self._options.jobs, self._options.backend
+        if backend is not None:
+            return max(backend.at_once, 1)
         first = filled(max(scenarios, key=lambda one: sum(lengths_s(filled(one)))))
         if len(scenarios) * sum(lengths_s(first)) < WORTH_ESTIMATING_S:
             return jobs or default_jobs()

@@ -11,6 +11,10 @@ import pytest
 
 WIDTHS = (390, 820, 1400)
 """A phone, a tablet, a desktop."""
+TALLEST = 16000
+"""Height to which screenshots are cut, in pixels."""
+CHARTS_S = 60
+"""Longest time that the charts of a page may take, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +61,12 @@ class Browser:
         """Shows a page in a window of this width; `picture` is where a screenshot goes."""
         window = self._window
         self._resize(width, 900)
-        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
-        window.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
+        self.set_dark(dark)
         window.get_log("performance")  # what earlier pages asked for
         address = page.resolve().as_uri()
         window.get(address)
+        if self.run("return document.documentElement.dataset.ready === 'yes'"):
+            self._wait_for_charts(width)
         size = "return [document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
         scroll_width, height = window.execute_script(size)
         messages = [json.loads(entry["message"])["message"] for entry in window.get_log("performance")]
@@ -71,11 +76,46 @@ class Browser:
             if one["method"] == "Network.requestWillBeSent"
         ]
         if picture is not None:
-            self._resize(width, min(height, 4000))
+            self._resize(width, min(height, TALLEST))
             window.save_screenshot(str(picture))
         console = [entry["message"] for entry in window.get_log("browser")]
         wanted = [url for url in sent if url != address and not url.startswith("data:")]
         return Shown(scroll_width, height, console, wanted)
+
+    def set_dark(self, dark: bool) -> None:
+        """Lets the system prefer dark or light pages."""
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        self._window.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
+
+    def set_paper(self, paper: bool) -> None:
+        """Lets the page look as it is printed."""
+        self._window.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print" if paper else ""})
+
+    @contextmanager
+    def without_script(self) -> Iterator[None]:
+        """Lets pages that are shown in the block run no script of their own."""
+        self._window.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+        try:
+            yield
+        finally:
+            self._window.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+    def press(self, *keys: str) -> None:
+        """Presses keys one after another, such as `selenium.webdriver.Keys.TAB`."""
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        ActionChains(self._window).send_keys(*keys).perform()
+
+    def _wait_for_charts(self, width: int) -> None:
+        """Makes the window as high as the page, for charts are drawn when they are seen; waits for them."""
+        from selenium.webdriver.support.wait import WebDriverWait
+
+        if not self.run("return document.querySelector('figure.chart') !== null"):
+            return
+        height = self.run("return document.documentElement.scrollHeight")
+        self._resize(width, height if isinstance(height, int) else 900)
+        drawn = "return document.querySelectorAll('figure.chart:not([data-drawn=yes])').length === 0"
+        WebDriverWait(self._window, CHARTS_S).until(lambda _: self.run(drawn), "charts are not drawn")
 
     def run(self, script: str) -> object:
         """Returns what a script in the page returns."""

@@ -23,7 +23,8 @@ PREFIX = "mousehole-"
 CRATES: dict[str, set[str]] = {
     "mousehole-policy": set(),
     "mousehole-sim": {"mousehole-policy"},
-    "mousehole-python": {"mousehole-sim", "mousehole-policy", "mousehole-check"},
+    "mousehole-link": {"mousehole-sim"},
+    "mousehole-python": {"mousehole-sim", "mousehole-policy", "mousehole-check", "mousehole-link"},
     "mousehole-check": {"mousehole-policy"},
     "mousehole-live": {"mousehole-policy", "mousehole-sim"},
 }

@@ -27,11 +27,10 @@ enum { ML_EARLY = 0, ML_FORCED = 1, ML_FULL = 2, ML_POLICED = 3, ML_DROP_REASONS
 struct ml_flow {
 	u32 colour;         /* of its last packet */
 	u32 already_marked; /* packets whose DSCP was left alone because somebody had set it */
-	u64 first_seen_ns;
 	u64 last_seen_ns;
 	u64 bytes;                      /* IP length of all its packets */
-	u32 packets;                    /* on the wire */
-	u32 colour_packets[MH_COLOURS]; /* the same by colour */
+	u32 first_seen_ms;              /* the time's low 32 bits, which return after 49 days */
+	u32 colour_packets[MH_COLOURS]; /* on the wire, by colour; together all its packets */
 	u32 dropped[ML_DROP_REASONS];   /* packets on the wire */
 	u32 ce_marked;
 	u32 lock; /* 1 while a CPU decides on one of its packets */
@@ -57,6 +56,7 @@ struct ml_counters {
 	struct ml_count already_marked;
 	u64 new_flows;
 	u64 without_state; /* packets that found no room in a table; they pass unseen */
+	u64 lock_busy;     /* packets that passed undecided, since a lock stayed taken */
 };
 
 /* What is done with a packet of each colour. */

@@ -113,7 +113,7 @@ struct ml_entry {
 #ifdef ML_MARKER
 	ML_JOIN3(ml_flow_, ML_MARKER, ) policy __attribute__((aligned(8)));
 #endif
-};
+} __attribute__((aligned(64)));
 
 struct ml_user {
 #ifdef ML_USER
@@ -201,7 +201,7 @@ struct ml_scratch {
 		value_t *value;                                                                                      \
 	} name_ ML_SECTION(".maps")
 
-/* User space sets the sizes of both tables. That of flows begins at a page's border. */
+/* User space sets the sizes of the tables. That of flows begins at a page's border. */
 struct {
 	int (*type)[ML_ARRAY];
 	int (*max_entries)[1024];
@@ -209,6 +209,7 @@ struct {
 	u32 *key;
 	struct ml_entry *value;
 } ml_flows ML_SECTION(".maps");
+ML_MAP(ml_tags, ML_ARRAY, u32, u64, 128); /* of each bucket of ml_flows */
 #ifdef ML_USER
 ML_MAP(ml_users, ML_LRU_HASH, struct ml_key, struct ml_user, 1024);
 #endif
@@ -292,27 +293,28 @@ ML_INLINE u32 ml_try(u32 *lock)
 	return !__sync_val_compare_and_swap(lock, 0, 1);
 }
 
-/* Tries once more, for bpf_loop(). Returns 1 to end the loop. */
+/* Tries once more, for bpf_loop(). Returns 1 to end the loop. The last call does not try, so that it tells of failure. */
 static long ml_try_again(u64 number, void *lock)
 {
-	(void)number;
-	return ml_try(*(u32 **)lock);
+	return number < ML_MORE_TRIES && ml_try(*(u32 **)lock);
 }
 
 /*
- * Takes a lock, which is a word of a map. The kernel's own spin lock costs two calls and turns interrupts off and on.
+ * Takes a lock, which is a word of a map. Returns whether it did. The kernel's own spin lock costs two calls and turns
+ * interrupts off and on.
+ *
  * Nothing sleeps with the lock, so whoever holds it is done after few tries, unless its CPU has been taken away by a
- * hypervisor, or this is an interrupt that sends a packet in the midst of another. Rather than wait without end, this
- * packet then goes on without the lock.
+ * hypervisor, or this is an interrupt that sends a packet in the midst of another. Rather than wait without end, the
+ * caller then lets the packet pass undecided and counts it under lock_busy; the lock stays its holder's.
  */
-ML_INLINE void ml_lock(u32 *lock)
+ML_INLINE u32 ml_lock(u32 *lock)
 {
 	u32 tries;
 
 	for (tries = 0; tries < ML_TRIES; tries++)
 		if (ml_try(lock))
-			return;
-	bpf_loop(ML_MORE_TRIES, ml_try_again, &lock, 0);
+			return 1;
+	return bpf_loop(ML_MORE_TRIES + 1, ml_try_again, &lock, 0) <= ML_MORE_TRIES;
 }
 
 ML_INLINE void ml_unlock(u32 *lock)
@@ -410,11 +412,10 @@ ML_INLINE void ml_account(struct ml_flow *flow, const struct mh_view *view, cons
 {
 	u32 reason = ml_drop_reason(decision), colour = (u32)mh_min(decision->colour, MH_RED);
 
-	if (!flow->packets)
-		flow->first_seen_ns = now_ns;
+	if (!flow->bytes)
+		flow->first_seen_ms = (u32)(now_ns / 1000000);
 	flow->last_seen_ns = now_ns;
 	flow->bytes += view->ip_bytes;
-	flow->packets += view->segments;
 	flow->colour = colour;
 	flow->colour_packets[colour] += view->segments;
 	if (reason < ML_DROP_REASONS)
@@ -467,9 +468,12 @@ ML_INLINE void ml_settle(const struct ml_all_settings *all, struct ml_state *sta
 
 /* Admits a packet that nothing is decided on: it takes its place in the queue. */
 ML_INLINE void ml_admit_unseen(const struct ml_all_settings *all, struct ml_state *state, struct ml_scratch *scratch,
-			       u64 now_ns)
+			       struct ml_counters *counters, u64 now_ns)
 {
-	ml_lock(&state->lock);
+	if (!ml_lock(&state->lock)) {
+		counters->lock_busy++;
+		return;
+	}
 	ml_settle(all, state, scratch, now_ns);
 	mh_virtual_fifo_admit(&all->fifo, &state->fifo, &scratch->packet.view);
 	ml_unlock(&state->lock);
@@ -628,7 +632,7 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 #endif
 	if (!is_seen) {
 #if ML_QUEUE
-		ml_admit_unseen(all, state, scratch, now_ns);
+		ml_admit_unseen(all, state, scratch, counters, now_ns);
 #endif
 		return ML_NEXT;
 	}
@@ -651,7 +655,10 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 #else
 	lock = &entry->flow.lock;
 #endif
-	ml_lock(lock);
+	if (!ml_lock(lock)) {
+		counters->lock_busy++;
+		return ML_NEXT;
+	}
 #ifdef ML_MARKER
 	decision->colour = ml_mark(all, state, scratch, entry, published, now_ns);
 #endif

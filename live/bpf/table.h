@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
  * The table of flows: an array of buckets of ML_BUCKET entries. A flow is in one of two buckets that hashes of its key
- * choose. A new flow takes a free entry there, else the one that was silent for longest.
+ * choose. A new flow takes a free entry of the first one, else of the second, else the entry of both that was silent
+ * for longest.
+ *
+ * A bucket has a word of tags: for each entry one byte of its key's hash, or 0 while the entry is free. The tags of all
+ * buckets fit into a CPU's caches where the entries do not, so that a packet of a flow that has not been seen for long
+ * waits for memory once: for the entry that its tag names. Tags are hints; only an equal key makes an entry the flow's.
  *
  * With two buckets to choose from, one new flow in 10,000 finds all its entries taken when half of the table is, and one
- * in 200 at 70 %. The second bucket is used only when the first one is taken, so that most flows are found at the first
- * or second look. The kernel's own LRU table costs three calls and a longer hash, and its entries cannot hold a lock.
+ * in 200 at 70 %. The kernel's own LRU table costs three calls and a longer hash, and its entries cannot hold a lock.
  *
  * The hash is NH of UMAC (RFC 4418, section 5.2.2): of keys that were chosen without knowing its random words, two have
  * the same sum with probability 2^-32. Two multiplications make two hashes of the sum.
@@ -17,11 +21,18 @@
 #ifndef MOUSEHOLE_LIVE_TABLE_H
 #define MOUSEHOLE_LIVE_TABLE_H
 
-/* Where a flow may be: two buckets, and the entry in them that is looked at first. */
+/* The number of no entry: it is beyond every table. */
+#define ML_NO_ENTRY (~0u)
+
+/* Where a flow may be, and what tells its entry from the others there. */
 struct ml_places {
-	u32 first, second; /* numbers of their first entries */
-	u32 begin;
+	u32 bucket[2];
+	u64 tag; /* the flow's tag in each byte */
 };
+
+/* A word with 1, or 128, in each byte. */
+#define ML_EACH_BYTE 0x0101010101010101ULL
+#define ML_EACH_TOP (ML_EACH_BYTE << 7)
 
 ML_INLINE struct ml_places ml_places_of(const struct ml_control *control, const struct ml_key *key)
 {
@@ -37,19 +48,27 @@ ML_INLINE struct ml_places ml_places_of(const struct ml_control *control, const 
 	sum ^= sum >> 32;
 	one = sum * 0x9e3779b97f4a7c15ULL;
 	other = sum * 0xd6e8feb86659fd93ULL;
-	places.first = (u32)((one >> 32) * control->buckets >> 32) * ML_BUCKET;
-	places.second = (u32)((other >> 32) * control->buckets >> 32) * ML_BUCKET;
-	places.begin = (u32)other & (ML_BUCKET - 1);
+	places.bucket[0] = (u32)((one >> 32) * control->buckets >> 32);
+	places.bucket[1] = (u32)((other >> 32) * control->buckets >> 32);
+	places.tag = ((u8)other | !(u8)other) * ML_EACH_BYTE;
 	return places;
 }
 
-/* Returns the number of the entry that is looked at after so many others, below 2 * ML_BUCKET. */
-ML_INLINE u32 ml_place(const struct ml_places *places, u32 number)
+/*
+ * Returns a word with the top bit of each byte set in which `tags` equals `wanted`. Bits above the lowest one may be set
+ * of unequal bytes as well.
+ */
+ML_INLINE u64 ml_matches(u64 tags, u64 wanted)
 {
-	u32 in_second = 0 - (number / ML_BUCKET); /* a mask, since the verifier allows no such arithmetic on addresses */
+	u64 differ = tags ^ wanted;
 
-	return (places->first ^ ((places->first ^ places->second) & in_second)) +
-	       (places->begin ^ (number & (ML_BUCKET - 1)));
+	return (differ - ML_EACH_BYTE) & ~differ & ML_EACH_TOP;
+}
+
+/* Returns the number of the byte with the lowest match, 0 to 7. */
+ML_INLINE u32 ml_lowest(u64 matches)
+{
+	return (u32)(((matches & (0 - matches)) >> 7) * 0x0001020304050607ULL >> 56);
 }
 
 ML_INLINE u32 ml_is_same(const struct ml_key *one, const struct ml_key *other)
@@ -73,52 +92,83 @@ ML_INLINE void ml_fetch(const struct ml_entry *entry)
 	(void)state[sizeof(entry->policy) - 1];
 }
 
-/* Makes the entry of a new flow. Returns its number. A function of its own, off the path of most packets. */
-static __attribute__((noinline)) u32 ml_new_flow(const struct ml_places *places, const struct ml_key *key, u64 now_ns)
+/* Returns the number of the entry that a new flow takes, or ML_NO_ENTRY where a map is shorter than control says. */
+ML_INLINE u32 ml_choose(const struct ml_places *places)
 {
-	u64 oldest_ns = ~0ULL >> 1, seen_ns, is_older;
-	u32 oldest = 0, number, index;
+	u64 oldest_ns = ~0ULL >> 1, seen_ns, is_older, free;
+	u32 oldest = 0, side, number, index;
 	struct ml_entry *entry;
+	u64 *tags;
 
+	for (side = 0; side < 2; side++) {
+		index = places->bucket[side];
+		tags = bpf_map_lookup_elem(&ml_tags, &index);
+		if (!tags)
+			return ML_NO_ENTRY;
+		free = ml_matches(*tags, 0);
+		if (free)
+			return index * ML_BUCKET + ml_lowest(free);
+	}
 	for (number = 0; number < 2 * ML_BUCKET; number++) {
-		index = ml_place(places, number);
+		index = places->bucket[number / ML_BUCKET] * ML_BUCKET + number % ML_BUCKET;
 		entry = bpf_map_lookup_elem(&ml_flows, &index);
 		if (!entry)
-			return 0;
-		/* A free entry was never seen. Chosen without a branch, for the verifier's sake; times are below 2^63. */
+			return ML_NO_ENTRY;
+		/* Chosen without a branch, for the verifier's sake; times are below 2^63. */
 		seen_ns = entry->flow.last_seen_ns;
 		is_older = (seen_ns - oldest_ns) >> 63;
 		oldest ^= (oldest ^ index) & (0 - (u32)is_older);
 		oldest_ns ^= (oldest_ns ^ seen_ns) & (0 - is_older);
 	}
-	entry = bpf_map_lookup_elem(&ml_flows, &oldest);
-	if (!entry)
-		return 0;
-	ml_lock(&entry->flow.lock);
+	return oldest;
+}
+
+/*
+ * Makes the entry of a new flow. Returns its number, or ML_NO_ENTRY while another CPU holds the lock of the entry to
+ * replace. A function of its own, off the path of most packets.
+ */
+static __attribute__((noinline)) u32 ml_new_flow(const struct ml_places *places, const struct ml_key *key, u64 now_ns)
+{
+	u32 index = ml_choose(places), bucket = index / ML_BUCKET;
+	struct ml_entry *entry = bpf_map_lookup_elem(&ml_flows, &index);
+	u8 *tags = bpf_map_lookup_elem(&ml_tags, &bucket);
+
+	if (!entry || !tags || !ml_lock(&entry->flow.lock))
+		return ML_NO_ENTRY;
 	entry->key = *key;
 	__builtin_memset(&entry->flow, 0, sizeof(entry->flow) - sizeof(entry->flow.lock));
 	__builtin_memset(&entry->policy, 0, sizeof(entry->policy));
 	entry->flow.last_seen_ns = now_ns;
+	tags[index % ML_BUCKET] = (u8)places->tag;
 	ml_unlock(&entry->flow.lock);
-	return oldest;
+	return index;
 }
 
-/* Returns the flow's entry, a fresh one for a new flow. Null would mean that the table is shorter than control says. */
+/* Returns the flow's entry, a fresh one for a new flow; null if none could be made. */
 ML_INLINE struct ml_entry *ml_find_flow(const struct ml_control *control, const struct ml_key *key,
 					struct ml_counters *counters, u64 now_ns)
 {
 	struct ml_places places = ml_places_of(control, key);
 	struct ml_entry *entry;
-	u32 number, index;
+	u32 side, number, index;
+	u64 *tags, matches;
 
-	for (number = 0; number < 2 * ML_BUCKET; number++) {
-		index = ml_place(&places, number);
-		entry = bpf_map_lookup_elem(&ml_flows, &index);
-		if (!entry)
+	for (side = 0; side < 2; side++) {
+		index = places.bucket[side];
+		tags = bpf_map_lookup_elem(&ml_tags, &index);
+		if (!tags)
 			return 0;
-		ml_fetch(entry);
-		if (ml_is_same(&entry->key, key))
-			return entry;
+		matches = ml_matches(*tags, places.tag);
+		for (number = 0; number < ML_BUCKET && matches; number++) {
+			index = places.bucket[side] * ML_BUCKET + ml_lowest(matches);
+			entry = bpf_map_lookup_elem(&ml_flows, &index);
+			if (!entry)
+				return 0;
+			ml_fetch(entry);
+			if (ml_is_same(&entry->key, key))
+				return entry;
+			matches &= matches - 1;
+		}
 	}
 	counters->new_flows++;
 	index = ml_new_flow(&places, key, now_ns);

@@ -173,7 +173,7 @@ impl Sweeper {
             let Ok(Some(entry)) = self.flows.lookup(&index, MapFlags::ANY) else { continue };
             let flow = self.flow_of(&entry);
             // It may have sent something since, or be another one now.
-            if account(&entry).packets > 0 && self.policy.expired(&self.params, &flow, now_ns) {
+            if account(&entry).packets() > 0 && self.policy.expired(&self.params, &flow, now_ns) {
                 // A packet in this very moment would lose what it counted; its flow is new by it anyway.
                 self.flows
                     .update(&index, &free, MapFlags::ANY)

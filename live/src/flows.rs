@@ -80,10 +80,10 @@ impl FlowReport {
             source_port: u16::from_be_bytes(key.source_port),
             destination: address(key.destination).to_string(),
             destination_port: u16::from_be_bytes(key.destination_port),
-            age_s: ago(flow.first_seen_ns),
+            age_s: f64::from(flow.age_ms(now_ns)) / 1e3,
             idle_s: ago(flow.last_seen_ns),
             bytes: flow.bytes,
-            packets: flow.packets,
+            packets: flow.packets(),
             colour: Colour::from_c(flow.colour).name(),
             colour_packets: Colour::ALL
                 .iter()
@@ -235,10 +235,9 @@ mod tests {
         };
         let flow = Flow {
             colour: 1,
-            first_seen_ns: 1_000_000_000,
+            first_seen_ms: 1_000,
             last_seen_ns: 3_000_000_000,
             bytes,
-            packets: 4,
             colour_packets: [1, 3, 0],
             dropped: [1, 0, 0, 0],
             ..Flow::default()

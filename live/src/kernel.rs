@@ -21,8 +21,9 @@ const FILTER_HANDLE: u32 = 0x6d48;
 pub(crate) const FILTER_PRIORITY: u32 = 0x6d48;
 
 /// Maps that outlive a command and a program.
-pub const PINNED: [&str; 9] = [
+pub const PINNED: [&str; 10] = [
     "ml_flows",
+    "ml_tags",
     "ml_users",
     "ml_settings",
     "ml_control",
@@ -72,9 +73,12 @@ pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
     let layout = layout_of(bytes);
     for mut map in open.maps_mut() {
         let name = map.name().to_string_lossy().into_owned();
-        if name == "ml_flows" || name == "ml_users" {
-            map.set_max_entries(maps.flows).map_err(|error| refused(&error))?;
-        }
+        let entries = match name.as_str() {
+            "ml_flows" | "ml_users" => maps.flows,
+            "ml_tags" => maps.flows / BUCKET,
+            _ => map.max_entries(),
+        };
+        map.set_max_entries(entries).map_err(|error| refused(&error))?;
         if let Some(place) = maps.place
             && maps.reuse
             && PINNED.contains(&name.as_str())

@@ -45,14 +45,12 @@ pub struct Flow {
     /// Packets whose marks were respected.
     pub already_marked: u32,
     /// CLOCK_MONOTONIC.
-    pub first_seen_ns: u64,
-    /// CLOCK_MONOTONIC.
     pub last_seen_ns: u64,
     /// IP length of all packets.
     pub bytes: u64,
-    /// Packets on the wire.
-    pub packets: u32,
-    /// The same by colour.
+    /// CLOCK_MONOTONIC in milliseconds, its low 32 bits.
+    pub first_seen_ms: u32,
+    /// Packets on the wire, by colour.
     pub colour_packets: [u32; COLOURS],
     /// Packets dropped, by reason.
     pub dropped: [u32; 4],
@@ -60,6 +58,18 @@ pub struct Flow {
     pub ce_marked: u32,
     /// 1 while a CPU decides on one of its packets.
     pub lock: u32,
+}
+
+impl Flow {
+    /// Returns how many packets on the wire it had.
+    pub fn packets(&self) -> u32 {
+        self.colour_packets.iter().fold(0, |sum, packets| sum.wrapping_add(*packets))
+    }
+
+    /// Returns how long ago its first packet was, in milliseconds; after 49 days it counts from 0 again.
+    pub fn age_ms(&self, now_ns: u64) -> u32 {
+        ((now_ns / 1_000_000) as u32).wrapping_sub(self.first_seen_ms)
+    }
 }
 
 /// Where a flow's account stands in an entry of the table: behind its key.
@@ -107,6 +117,8 @@ pub struct Counters {
     pub new_flows: u64,
     /// Packets that found no room in the table.
     pub without_state: u64,
+    /// Packets that passed undecided, since a lock stayed taken.
+    pub lock_busy: u64,
 }
 
 /// `struct ml_action`.
@@ -242,6 +254,7 @@ impl Counters {
         self.already_marked.add(other.already_marked);
         self.new_flows += other.new_flows;
         self.without_state += other.without_state;
+        self.lock_busy += other.lock_busy;
     }
 }
 
@@ -295,10 +308,9 @@ mod tests {
                 Flow,
                 colour,
                 already_marked,
-                first_seen_ns,
                 last_seen_ns,
                 bytes,
-                packets,
+                first_seen_ms,
                 colour_packets,
                 dropped,
                 ce_marked,
@@ -321,7 +333,8 @@ mod tests {
                 ce_marked,
                 already_marked,
                 new_flows,
-                without_state
+                without_state,
+                lock_busy
             );
             same!(&btf, "ml_action", Action, priority, dscp, overrides);
             same!(

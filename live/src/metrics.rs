@@ -33,6 +33,8 @@ pub fn metrics(all: &[Status]) -> String {
     let respected = counts("marks_respected", "Packets left alone because somebody before had marked them");
     let new_flows = counts("new_flows", "Flows that were new to the table");
     let without_state = counts("packets_without_state", "Packets that found no room in the table of flows");
+    let lock_busy =
+        counts("packets_lock_busy", "Packets that passed undecided while another CPU held a lock");
     let mut gauges = |name: &str, help: &str| {
         let family = Gauges::default();
         registry.register(name, help, family.clone());
@@ -81,6 +83,7 @@ pub fn metrics(all: &[Status]) -> String {
         count(&respected, &device, counters.already_marked.packets);
         count(&new_flows, &device, counters.new_flows);
         count(&without_state, &device, counters.without_state);
+        count(&lock_busy, &device, counters.lock_busy);
     }
     let mut text = String::new();
     encode(&mut text, &registry).expect("a string takes every text");

@@ -158,7 +158,7 @@ pub(crate) fn visit_all(map: &MapHandle, mut visit: impl FnMut(u32, &[u8])) -> i
             error => return Err(io::Error::from_raw_os_error(error)),
         }
         for (index, entry) in keys.iter().zip(values.chunks_exact(value_bytes)).take(count as usize) {
-            if account(entry).packets > 0 {
+            if account(entry).packets() > 0 {
                 visit(*index, entry);
                 total += 1;
             }

@@ -136,6 +136,8 @@ pub struct Counted {
     pub new_flows: u64,
     /// Packets that found no room in the table.
     pub without_state: u64,
+    /// Packets that passed undecided, since a lock stayed taken.
+    pub lock_busy: u64,
 }
 
 impl From<Count> for Amount {
@@ -169,6 +171,7 @@ impl From<&Counters> for Counted {
             already_marked: counters.already_marked.into(),
             new_flows: counters.new_flows,
             without_state: counters.without_state,
+            lock_busy: counters.lock_busy,
         }
     }
 }
@@ -477,6 +480,7 @@ fn counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String> {
         (now.ce_marked.packets, "marked CE"),
         (now.already_marked.packets, "left alone because somebody had marked them"),
         (now.without_state, "without room in the table of flows"),
+        (now.lock_busy, "passed undecided while another CPU held a lock"),
     ] {
         if packets > 0 {
             rest.push(format!("{} {what}", count(packets, "packet")));

@@ -11,9 +11,13 @@ mod common;
 use common::frame::{self, ACK, IPV4, IPV6, TCP, UDP, V4, V6, ethernet, tcp, udp, vlan};
 use common::{Config, Context, DROP, Harness, NEXT, can_run, params};
 use mousehole_live::layout::{Counters, KEEP_DSCP};
+use mousehole_live::object::compile_with;
 use mousehole_sim::rng::{Purpose, Stream};
 
 const FRAMES: u32 = 1_000_000;
+const FLOWS: u32 = 4096;
+/// Between two frames: most are sent at 100 Mb/s in more time than this, so that they wait.
+const PACE_NS: u64 = 4_000;
 
 /// Returns a valid frame of each kind.
 fn templates() -> Vec<Vec<u8>> {
@@ -102,15 +106,26 @@ struct Run {
     harness: Harness,
     marks_ce: bool,
     may_drop: bool,
+    /// Time and random numbers, which a program that is compiled with `ML_REPLAY` takes from the context.
+    now_ns: u64,
+    randoms: Stream,
     packets: u64,
     changed: u64,
     dropped: u64,
 }
 
 impl Run {
-    fn new(name: &str, config: &Config, marks_ce: bool) -> Run {
-        let harness = Harness::built_in(name, 4096, config);
-        Run { harness, marks_ce, may_drop: marks_ce, packets: 0, changed: 0, dropped: 0 }
+    fn new(harness: Harness, marks_ce: bool) -> Run {
+        Run {
+            harness,
+            marks_ce,
+            may_drop: marks_ce,
+            now_ns: 1_000_000_000,
+            randoms: Stream::new(4, Purpose::Queue, 0),
+            packets: 0,
+            changed: 0,
+            dropped: 0,
+        }
     }
 
     fn pass(&mut self, frame: &[u8], mut context: Context) {
@@ -128,6 +143,8 @@ impl Run {
         } else {
             frame
         };
+        self.now_ns += PACE_NS;
+        (context.tstamp, context.cb[0]) = (self.now_ns, self.randoms.bits() as u32);
         let outcome = self.harness.run(frame, context);
         match outcome.verdict {
             NEXT => {}
@@ -217,11 +234,11 @@ fn marker__changes_the_dscp_and_the_checksum_only() {
         return;
     }
     let mut config = Config::new(&[params("sfd", &[("th", "0p")])]).with_dscp([KEEP_DSCP, 1, 1]);
-    let mut run = Run::new("sfd-none-none", &config, false);
+    let mut run = Run::new(Harness::built_in("sfd-none-none", FLOWS, &config), false);
     feed(&mut run, FRAMES / 2, 1);
     run.finish();
     config.first.action.overrides = 1;
-    let mut run = Run::new("sfd-none-none", &config, false);
+    let mut run = Run::new(Harness::built_in("sfd-none-none", FLOWS, &config), false);
     feed(&mut run, FRAMES / 4, 2);
     run.finish();
 }
@@ -237,7 +254,8 @@ fn queue__sets_ce_besides() {
     let config = Config::new(&[marker, params("red", &given)])
         .with_fifo(100_000_000, 0, 0, 100, 0)
         .with_dscp([KEEP_DSCP, 1, 1]);
-    let mut run = Run::new("sfd-none-red", &config, true);
+    let object = compile_with("sfd-none-red", &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"));
+    let mut run = Run::new(Harness::load(&object, FLOWS, &config), true);
     feed(&mut run, FRAMES / 4, 3);
     let marked = run.harness.counters().ce_marked.packets;
     assert!(marked > 1000, "{marked} packets were marked");

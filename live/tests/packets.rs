@@ -9,10 +9,12 @@
 mod common;
 
 use common::frame::{
-    self, ACK, IPV4, IPV6, SYN, TCP, UDP, V4, V6, ethernet, tcp, udp, vlan, with_traffic_class,
+    self, ACK, ARP, IPV4, IPV6, SYN, TCP, UDP, V4, V6, ethernet, tcp, udp, vlan, with_traffic_class,
 };
 use common::{Config, Context, DROP, Harness, NEXT, can_run, params};
-use mousehole_live::layout::{Count, Counters, KEEP_DSCP, Key};
+use libbpf_rs::{MapCore as _, MapFlags};
+use mousehole_live::layout::{ACCOUNT, Count, Counters, Flow, KEEP_DSCP, Key, Plain as _};
+use std::mem::offset_of;
 
 /// DSCP of the lower effort service (RFC 8622).
 const LE: u8 = 1;
@@ -81,7 +83,7 @@ fn belongs_with(config: &Config, frame: &[u8], offset: usize, key: Key, is_fragm
     assert_eq!(flows.len(), 1, "{flows:?}");
     let (found, flow, _) = &flows[0];
     assert_eq!(*found, key);
-    assert_eq!((flow.packets, flow.bytes, flow.colour), (3, 3 * bytes, 1));
+    assert_eq!((flow.packets(), flow.bytes, flow.colour), (3, 3 * bytes, 1));
     assert_eq!(
         (flow.colour_packets, flow.dropped, flow.ce_marked, flow.already_marked),
         ([1, 2, 0], [0; 4], 0, 0)
@@ -247,7 +249,7 @@ fn icmp__has_no_ports() {
 fn not_ip__is_passed_on() {
     let mut arp = vec![0, 1, 8, 0, 6, 4, 0, 1];
     arp.extend([7; 20]);
-    is_passed_on(&ethernet(frame::ARP, &arp), false);
+    is_passed_on(&ethernet(ARP, &arp), false);
     is_passed_on(&ethernet(0x88cc, &[2, 7, 4, 1, 2, 3, 4, 5, 6]), false);
 }
 
@@ -327,7 +329,7 @@ fn super_packet__counts_its_segments() {
     assert_eq!((counters.ipv4, counters.super_packets, counters.new_flows), (count(30), count(30), 1));
     assert_eq!(counters.colour, [count(20), count(10), count(0)]);
     let flow = harness.flows()[0].1;
-    assert_eq!((flow.packets, flow.bytes, flow.colour_packets), (30, 30 * 140, [20, 10, 0]));
+    assert_eq!((flow.packets(), flow.bytes, flow.colour_packets), (30, 30 * 140, [20, 10, 0]));
 }
 
 #[test]
@@ -354,7 +356,7 @@ fn syn__resets_its_flow() {
         assert_eq!(harness.run(frame, Context::default()).frame, &expected[..]);
     }
     let flows = harness.flows();
-    assert_eq!((flows.len(), flows[0].1.packets, flows[0].1.colour_packets), (1, 4, [2, 2, 0]));
+    assert_eq!((flows.len(), flows[0].1.packets(), flows[0].1.colour_packets), (1, 4, [2, 2, 0]));
     // Without the option it does not.
     let mut harness =
         marker(&Config { params: vec![params("sfd", &[("th", "1p"), ("syn", "false")])], ..marking() });
@@ -444,6 +446,52 @@ fn shadow__changes_nothing_and_counts() {
     assert_eq!(harness.counters().dropped[2].packets, 8);
 }
 
+/// Writes a word into an entry of an array; returns the word that stood there.
+fn exchange_word(harness: &Harness, map: &str, index: u32, at: usize, word: u32) -> u32 {
+    let (map, index) = (harness.map(map), index.to_ne_bytes());
+    let mut entry = map.lookup(&index, MapFlags::ANY).expect("the map can be read").expect("an array");
+    let before = u32::from_ne_bytes(entry[at..at + 4].try_into().unwrap());
+    entry[at..at + 4].copy_from_slice(&word.to_ne_bytes());
+    map.update(&index, &entry, MapFlags::ANY).expect("the map can be written");
+    before
+}
+
+#[test]
+fn lock__that_stays_taken_lets_packets_pass_and_is_not_given_back() {
+    if !can_run() {
+        return;
+    }
+    let lock = ACCOUNT + offset_of!(Flow, lock);
+    let frame = ethernet(IPV4, &V4::new(TCP).packet(&tcp(443, 50_000, ACK, 100)));
+    let mut harness = marker(&marking());
+    harness.run(&frame, Context::default());
+    let flows = harness.map("ml_flows");
+    let is_used = |index: &Vec<u8>| {
+        let entry = flows.lookup(index, MapFlags::ANY).unwrap().unwrap();
+        Flow::read(&entry[ACCOUNT..]).packets() > 0
+    };
+    let index = flows.keys().find(is_used).map(|index| u32::from_ne_bytes(index.try_into().unwrap()));
+    let index = index.expect("the flow has an entry");
+    assert_eq!(exchange_word(&harness, "ml_flows", index, lock, 1), 0, "free after a packet");
+    for _ in 0..2 {
+        let outcome = harness.run(&frame, Context::default());
+        assert_eq!((outcome.verdict, outcome.frame), (NEXT, &frame[..]), "undecided, hence unmarked");
+    }
+    assert_eq!((harness.counters().lock_busy, harness.flows()[0].1.packets()), (2, 1));
+    assert_eq!(exchange_word(&harness, "ml_flows", index, lock, 0), 1, "still its holder's");
+    assert_eq!(harness.run(&frame, Context::default()).frame[15], LE << 2, "decided again");
+
+    // The queue's lock, for packets that it decides on and for others.
+    let mut harness =
+        Harness::built_in("none-none-droptail", 1024, &Config::new(&[]).with_fifo(1_000_000, 0, 0, 1, 0));
+    exchange_word(&harness, "ml_state", 0, 0, 1);
+    for frame in [&frame, &ethernet(ARP, &[1; 28])].repeat(5) {
+        assert_eq!(harness.run(frame, Context::default()).verdict, NEXT, "no queue is full");
+    }
+    assert_eq!(harness.counters().lock_busy, 10);
+    assert_eq!(exchange_word(&harness, "ml_state", 0, 0, 0), 1, "still its holder's");
+}
+
 #[test]
 fn priority__is_set_only_where_asked() {
     if !can_run() {
@@ -512,7 +560,7 @@ fn queue__drops_at_its_limit_and_passes_what_is_not_ip() {
         return;
     }
     let packet = ethernet(IPV4, &V4::new(UDP).packet(&udp(1, 2, &[0; 972])));
-    let arp = ethernet(frame::ARP, &[0; 28]);
+    let arp = ethernet(ARP, &[0; 28]);
     // 1000 B take 8 s at 1 kbit/s: one is in transmission, and four wait.
     for config in
         [(4, 0), (0, 4999)].map(|(packets, bytes)| Config::new(&[]).with_fifo(1000, 0, 0, packets, bytes))

@@ -260,7 +260,7 @@ impl Kernel {
         let keys: Vec<Vec<u8>> = flows.keys().collect();
         for key in keys {
             let Ok(Some(entry)) = flows.lookup(&key, MapFlags::ANY) else { continue };
-            if Account::read(&entry[ACCOUNT..]).packets == 0 {
+            if Account::read(&entry[ACCOUNT..]).packets() == 0 {
                 continue;
             }
             let flow = State::from_bytes(&entry[STATE..]);

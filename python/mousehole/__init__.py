@@ -1,6 +1,6 @@
 """Mousehole compares schemes that let short flows go first through a congested link.
 
-`compare` compares schemes on traffic, `run` runs one scenario, `inspect` summarises traffic, and `read`
+`compare` compares schemes on traffic, `tune` searches their settings, `run` runs one scenario, `inspect` summarises traffic, and `read`
 returns its connections as a frame. `policy` makes and checks own policies, `tcp_model` is the analytic TCP
 model.
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mousehole.records import Records, run
     from mousehole.results import Finding
     from mousehole.traffic import inspect, read
+    from mousehole.tuning import Tuned, tune
 
 __all__ = [
     "Cell",
@@ -28,6 +29,7 @@ __all__ = [
     "MouseholeError",
     "Records",
     "Stopped",
+    "Tuned",
     "__version__",
     "compare",
     "inspect",
@@ -35,6 +37,7 @@ __all__ = [
     "read",
     "run",
     "tcp_model",
+    "tune",
 ]
 
 _MODULES = {
@@ -49,6 +52,8 @@ _MODULES = {
     "inspect": "traffic",
     "read": "traffic",
     "run": "records",
+    "Tuned": "tuning",
+    "tune": "tuning",
 }
 """The module of each name; the other names are modules."""
 

@@ -10,6 +10,9 @@ from mousehole.engine_types import (
     FormatEntry,
     InputEntry,
     JsonValue,
+    LinkAccount,
+    LinkSettings,
+    LinkStatus,
     OwnPolicy,
     PartEntry,
     PolicyReport,
@@ -114,3 +117,27 @@ def value_error(field: str, value: object, allowed: str, fault: str | None = Non
 def missing_error(field: str, allowed: str) -> MouseholeError: ...
 def conflict_error(field: str, value: object, other: str, allowed: str) -> MouseholeError: ...
 def unknown_error(field: str, noun: str, name: str, known: list[str]) -> MouseholeError: ...
+
+class LinkMonitor:
+    """Watches a run on real packets while it lasts, and ends it (Linux only, as what follows)."""
+
+    def __init__(self) -> None: ...
+    def cancel(self) -> None:
+        """Ends the run; its records are returned."""
+
+    def told(self) -> list[LinkStatus]:
+        """Returns what was told since the last call, once for each second."""
+
+    def holders(self) -> tuple[int, int] | None:
+        """Returns the processes that hold the namespaces of client and server, once they exist."""
+
+def link_check(scenario: Mapping[str, object], settings: LinkSettings) -> None:
+    """Checks a scenario and the commands that are to run through its links."""
+
+def link_run(
+    scenario: Mapping[str, object], settings: LinkSettings, monitor: LinkMonitor
+) -> tuple[RunResult, LinkAccount]:
+    """Runs commands through the links of a scenario; returns its records and how the run went."""
+
+def rate_trace_mean(field: str, path: str) -> int:
+    """Returns the mean rate of a rate trace in bits per second."""

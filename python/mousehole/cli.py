@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
+from mousehole import _engine, jsonout, link_cli, output, records, report, show
 from mousehole import _engine, jsonout, output, page_cli, records, report, show
 from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
@@ -37,6 +38,7 @@ from mousehole.plan import load_policies
 from mousehole.policy_cli import policy_app
 from mousehole.progress import ConsoleReporter
 from mousehole.settings import Options
+from mousehole.tune_cli import add_to as add_tune
 
 
 class CliGroup(TyperGroup):
@@ -87,6 +89,8 @@ app = typer.Typer(
 )  # fmt: skip
 
 app.add_typer(policy_app, name="policy")
+add_tune(app)
+link_cli.register(app)
 page_cli.register(app)
 
 OPTION_OF_FIELD = {
@@ -99,7 +103,7 @@ OPTION_OF_FIELD = {
     "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",
     "load": "--load", "rate": "--rate", "direction": "--direction", "replication": "--replication",
     "overhead": "--overhead", "table": "--table", "figure": "--figure", "uplink_rate": "--uplink",
-    "baseline": "--baseline", "traffic.params": "--param", "params": "--param",
+    "baseline": "--baseline", "dask": "--dask", "traffic.params": "--param", "params": "--param",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
@@ -115,6 +119,9 @@ JsonFile = Annotated[
     str | None, typer.Option("--json", metavar="FILE|-", help="Results as JSON; - is standard output.")
 ]
 Jobs = Annotated[str | None, typer.Option(metavar="N", help="Parallel runs (default: one per core).")]
+DaskAddress = Annotated[
+    str | None, typer.Option("--dask", metavar="ADDRESS", help="Run on the workers of this Dask scheduler.")
+]
 Own = Annotated[str | None, typer.Option(metavar="N", help="Number to use instead of the scenario's.")]
 
 
@@ -157,8 +164,9 @@ def compare_command(traffic: Traffic, options: Options, outputs: Outputs) -> Non
     """
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
     output.check_suffix("--heatmap", outputs.heatmap, output.PLOT_SUFFIXES)
+    output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
     written = {"--json": outputs.json, "--plot": outputs.plot, "--heatmap": outputs.heatmap,
-               "--save-scenario": outputs.save_scenario}  # fmt: skip
+               "--html": outputs.html, "--save-scenario": outputs.save_scenario}  # fmt: skip
     output.check_outputs(written, [name for name in traffic if not traffics.is_model(name)])
     comparison = compare(traffic, **vars(replace(options, reporter=_reporter())))
     to_stderr = "-" in (outputs.json, outputs.save_scenario)
@@ -258,6 +266,7 @@ def paper_command(
     ] = None,
     seeds: Annotated[str | None, typer.Option(metavar="N", help="Replications.")] = None,
     jobs: Jobs = None,
+    dask: DaskAddress = None,
     full: Annotated[
         bool, typer.Option("--full/--quick", help="The run length of the paper, or a shorter one.")
     ] = False,
@@ -276,7 +285,7 @@ def paper_command(
         "log": log,
         "tried": tried,
     }
-    raise typer.Exit(reproduce(name, every, html, **wanted, **numbers, full=full, fresh=fresh))
+    raise typer.Exit(reproduce(name, every, html, **wanted, **numbers, full=full, fresh=fresh, dask=dask))
 
 
 @app.command("schemes", cls=CliCommand)
@@ -313,6 +322,7 @@ def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
         (outputs.json, lambda place: output.write_text(place, comparison.to_json())),
         (outputs.plot, comparison.plot),
         (outputs.heatmap, comparison.heatmap),
+        (outputs.html, lambda place: comparison.html(place, typed_command())),
         (outputs.save_scenario, lambda place: _save_scenario(comparison, place)),
     ]
     faults: list[MouseholeError] = []
@@ -331,6 +341,11 @@ def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
 def _save_scenario(comparison: Comparison, place: str) -> None:
     folder = Path.cwd() if place == "-" else Path(place).parent
     output.write_text(place, scenarios.to_toml(comparison.scenario(), folder))
+
+
+def typed_command() -> list[str]:
+    """Returns the command as it was typed, for reports."""
+    return ["mousehole", *sys.argv[1:]]
 
 
 def _reporter() -> ConsoleReporter:

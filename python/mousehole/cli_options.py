@@ -29,6 +29,7 @@ class Outputs:
     json: str | None = option(None, "All results as JSON; - is standard output.", WHERE, OUTPUT)
     plot: str | None = option(None, "Plot of response times and of their changes.", PICTURE, OUTPUT)
     heatmap: str | None = option(None, "Plot of the change by transfer size and scheme.", PICTURE, OUTPUT)
+    html: str | None = option(None, "Report with charts and tables, one file.", "FILE.html", OUTPUT)
     save_scenario: str | None = option(
         None, "The baseline's first run, as input for mousehole run.", "FILE.toml|-", OUTPUT
     )
@@ -112,11 +113,15 @@ def _made(kind: type, given: dict[str, Any]) -> Any:
 
 def flag_of(name: str, words: OptionHelp) -> str:
     """Returns the option of a field; that of several parameters is given once for each."""
-    return f"--{name.removesuffix('s') if words.kind is dict else name.replace('_', '-')}"
+    if words.kind in (dict, list):
+        return f"--{name.removesuffix('s')}"
+    return f"--{name.rstrip('_').replace('_', '-')}"
 
 
 def _parameter(name: str, default: Any, words: OptionHelp) -> inspect.Parameter:
-    kind = {bool: bool, dict: list[str]}.get(words.kind, str)  # read here, so that faults name the value
+    kind = {bool: bool, dict: list[str], list: list[str]}.get(
+        words.kind, str
+    )  # read here, so that faults name the value
     optional: Any = kind if isinstance(default, str | bool) else kind | None
     flag = flag_of(name, words)
     help_of = {"help": words.help, "rich_help_panel": words.group, "metavar": words.metavar or None}

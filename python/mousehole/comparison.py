@@ -5,7 +5,7 @@ The layers are: `results` holds the data; `tables`, `findings`, `notes` and `ove
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -31,16 +31,18 @@ from mousehole.engine_types import Floats, Scenario, TrafficSummary
 from mousehole.errors import field_error
 from mousehole.estimate import Estimate, cost_text, estimated, fitting_jobs
 from mousehole.evidence import capture_of
+from mousehole.executors import opened
 from mousehole.frames import Frame, with_names
 from mousehole.manifest import manifest
 from mousehole.memory import available_bytes
 from mousehole.notebook import as_html
 from mousehole.options import least
 from mousehole.plan import Cell, Plan, Warmup, checked, load_policies, planned
-from mousehole.pool import default_jobs, interruptible, run_one, run_plan
+from mousehole.pool import Backend, Shipment, default_jobs, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
 from mousehole.results import Finding, Manifest, Results, Row, as_record
 from mousehole.settings import Options, accepts_options
+from mousehole.shipping import shipment_of
 
 
 @accepts_options(Options)
@@ -102,6 +104,8 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     - `quick`: a quick look: three replications, no verdicts (False)
     - `seed`: seed of all random draws (1); the same seed gives the same result on any machine
     - `jobs`: parallel runs (one per core, fewer if memory is short); the result is the same
+    - `dask`: address of a Dask scheduler whose workers do the runs (none); the result is the same
+    - `executor`: an executor of `concurrent.futures` that does them (none); the result is the same
     - `reporter`: receives progress reports (none)
 
     Raises `MouseholeError` for a fault in the input, before any long work, `TypeError` for an unknown
@@ -113,17 +117,10 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
         >>> found.buckets.height, sorted(found.findings["scheme"].unique())
         (20, ['fq-codel'])
     """
-    load_policies(options.policy)
-    start, given = _starting_point(traffic, options)
-    if options.replay is not None:
-        given = replace(given, section={**given.section, "replay": options.replay})
-    shared = scenarios.shared(start, given.section, options)
-    plan = planned(shared, options, start.get("scheme"))
-    jobs = None if options.jobs is None else least("jobs", options.jobs, 1)
-    checked(plan)  # before large files are read
-    engine_traffic = given.read(options.strict, shared.base["seed"], options.reporter)
-    chooses = options.warmup is None and not options.quick and not traffics.is_scenario(traffic)
-    return _compared(plan, given, engine_traffic, jobs, options.reporter or Silent(), chooses)
+    with opened(options.dask, options.executor, options.reporter) as backend:
+        prepared = prepare(traffic, options)
+        _warn_of_low_load(prepared)
+        return compared(prepared, backend)
 
 
 class Comparison:
@@ -249,6 +246,16 @@ class Comparison:
         output.check_suffix("heatmap", str(path), output.PLOT_SUFFIXES)
         output.write_with(path, lambda part: heatmap.draw(self.results, part))
 
+    def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
+        """Writes the comparison as one self-contained page with charts and tables (docs/report.md).
+
+        `command` is shown as what was typed. Raises `MouseholeError` for a suffix other than `.html` and for
+        a file that cannot be written.
+        """
+        from mousehole import html, report_html  # loads Altair
+
+        html.write(report_html.page(self.results, command), path)
+
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.compare/2` (docs/json.md).
 
@@ -280,23 +287,60 @@ def _starting_point(source: traffics.Source, options: Options) -> tuple[Scenario
     return start, traffics.of_section(section, path.name)
 
 
-def _compared(
-    plan: Plan, given: traffics.TrafficInput, engine_traffic: _engine.Traffic | None, jobs: int | None,
-    reporter: Reporter, chooses_warmup: bool,
-) -> Comparison:  # fmt: skip
+@dataclass(frozen=True)
+class Prepared:
+    """A comparison before its runs: a checked plan, and traffic that has been read."""
+
+    plan: Plan
+    given: traffics.TrafficInput
+    traffic: _engine.Traffic | None
+    summary: TrafficSummary | None
+    """What was understood of the traffic; None if the scenario generates all of it."""
+    sizes: Floats
+    """Bytes of the connections; none if they are not known beforehand."""
+    jobs: int | None
+    strict: bool
+    reporter: Reporter
+
+
+def prepare(source: traffics.Source, options: Options) -> Prepared:
+    """Plans a comparison and reads its traffic; raises `MouseholeError` for a fault in the input."""
+    load_policies(options.policy)
+    start, given = _starting_point(source, options)
+    if options.replay is not None:
+        given = replace(given, section={**given.section, "replay": options.replay})
+    shared = scenarios.shared(start, given.section, options)
+    plan = planned(shared, options, start.get("scheme"))
+    jobs = None if options.jobs is None else least("jobs", options.jobs, 1)
+    checked(plan)  # before large files are read
+    traffic = given.read(options.strict, shared.base["seed"], options.reporter)
+    chooses = options.warmup is None and not options.quick and not traffics.is_scenario(source)
     rate = bottleneck.facts(plan.base)["rate"]
-    summary = None if engine_traffic is None else interruptible(lambda: engine_traffic.summary(rate))
-    sizes = np.empty(0) if engine_traffic is None else engine_traffic.frame()["bytes"].astype(float)
-    plan = replace(plan, warmup=_warmup(plan, sizes, summary, chooses_warmup))
-    _warn_of_low_load(plan, given.label, summary, reporter)
-    estimate = estimated(plan, engine_traffic, jobs or default_jobs())
-    at_once = fitting_jobs(estimate, jobs, available_bytes())
-    _announce(plan, estimate, at_once, reporter)
-    facts = run_plan(plan, engine_traffic, at_once, reporter)
-    pipe_bytes = _pipe_bytes(plan)
-    capture = capture_of(plan.base["traffic"], engine_traffic, summary, plan.buckets, sizes, pipe_bytes)
-    results = Results(plan, facts, given.label, manifest(plan, given, engine_traffic), summary, capture)
-    return Comparison(results, engine_traffic, given.clients)
+    summary = None if traffic is None else interruptible(lambda: traffic.summary(rate))
+    sizes = np.empty(0) if traffic is None else traffic.frame()["bytes"].astype(float)
+    plan = replace(plan, warmup=_warmup(plan, sizes, summary, chooses))
+    return Prepared(plan, given, traffic, summary, sizes, jobs, options.strict, options.reporter or Silent())
+
+
+def compared(prepared: Prepared, backend: Backend | None = None) -> Comparison:
+    """Says what the plan will cost, runs it in threads or by `backend`, and returns what it found."""
+    estimate = estimated(prepared.plan, prepared.traffic, prepared.jobs or default_jobs())
+    jobs, cores = fitting_jobs(estimate, prepared.jobs, available_bytes()), None
+    if backend is not None:
+        jobs = cores = max(backend.at_once, 1)
+    _announce(prepared.plan, estimate, jobs, prepared.reporter, cores)
+    return compared_with(prepared, jobs, backend)
+
+
+def compared_with(prepared: Prepared, jobs: int, backend: Backend | None = None) -> Comparison:
+    """Runs the plan in so many threads or by `backend`, and returns what it found."""
+    plan, traffic, given, summary = prepared.plan, prepared.traffic, prepared.given, prepared.summary
+    shipment = shipment_of(given, prepared.strict, plan.base["seed"]) if backend else None
+    facts = run_plan(plan, traffic, jobs, prepared.reporter, backend, shipment)
+    section, sizes = plan.base["traffic"], prepared.sizes
+    capture = capture_of(section, traffic, summary, plan.buckets, sizes, _pipe_bytes(plan))
+    results = Results(plan, facts, given.label, manifest(plan, given, traffic), summary, capture)
+    return Comparison(results, traffic, given.clients)
 
 
 def _pipe_bytes(plan: Plan) -> float:
@@ -320,19 +364,19 @@ def _frame(rows: Sequence[Row]) -> pl.DataFrame:
     return Frame([as_record(row) for row in rows], infer_schema_length=None)
 
 
-def _warn_of_low_load(plan: Plan, label: str, summary: TrafficSummary | None, reporter: Reporter) -> None:
+def _warn_of_low_load(prepared: Prepared) -> None:
     """Reports if the traffic by itself cannot load the link."""
+    summary = prepared.summary
     native = None if summary is None else summary["native_load"]
-    if plan.loads == (None,) and native is not None and native < notes.UNLOADED:
-        reporter.say(
-            f"warning: {label} loads this link only to {native:.2g}, so no scheme can make a difference; "
+    if prepared.plan.loads == (None,) and native is not None and native < notes.UNLOADED:
+        prepared.reporter.say(
+            f"warning: {prepared.given.label} loads this link only to {native:.2g}, so no scheme can make a difference; "
             "give a load, such as --load 0.9"
         )
 
 
-def _announce(plan: Plan, estimate: Estimate, jobs: int, reporter: Reporter) -> None:
-    """Reports the estimated time and memory."""
+def _announce(plan: Plan, estimate: Estimate, jobs: int, reporter: Reporter, cores: int | None) -> None:
+    """Reports the estimated time and memory; `cores` are those of other machines."""
     cells = f" × {len(plan.cells)} cells" if len(plan.cells) > 1 else ""
-    reporter.say(
-        f"{cost_text(estimate, jobs)}: {len(plan.schemes)} schemes × {plan.replications} replications{cells}"
-    )
+    cost = cost_text(estimate, jobs, cores)
+    reporter.say(f"{cost}: {len(plan.schemes)} schemes × {plan.replications} replications{cells}")

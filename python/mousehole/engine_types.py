@@ -81,6 +81,8 @@ class LinkSection(TypedDict, total=False):
     uplink_buffer: str
     overhead: int
     burst: str
+    rate_trace: str
+    uplink_rate_trace: str
 
 
 class TopologySection(TypedDict, total=False):
@@ -478,3 +480,81 @@ class PolicyReport(TypedDict):
     policy: str
     sha256: NotRequired[str]
     checks: list[PolicyCheckEntry]
+
+
+class LinkSettings(TypedDict):
+    """What runs on both sides of a link; see `link.Programs`."""
+
+    command: list[str]
+    server: list[str] | None
+    mtu: int
+    duration_s: float | None
+    names: list[str]
+    user_namespace: bool
+    pcapng: str | None
+
+
+class LinkWayStatus(TypedDict):
+    """One direction of a link: what left it within a second, and what waits, by colour, best first."""
+
+    rate_bps: float
+    waiting: list[int]
+    dropped: int
+    marked: int
+
+
+class LinkStatus(TypedDict):
+    """Both directions of a link at a moment, and how late packets were in the second before."""
+
+    at_s: float
+    down: LinkWayStatus
+    up: LinkWayStatus
+    late_most_s: float
+    late_share: float
+
+
+class Lateness(TypedDict):
+    """How late packets were delivered, beyond the time at which they were due."""
+
+    packets: int
+    p50_s: float
+    p99_s: float
+    p999_s: float
+    most_s: float
+    beyond_2ms: int
+
+
+class LinkWay(TypedDict):
+    """The packets of one direction: sent = delivered + dropped + under way."""
+
+    sent: int
+    delivered: int
+    dropped: int
+    marked: int
+    under_way: int
+    delivered_bytes: int
+
+
+class LinkAccount(TypedDict):
+    """How a run on real packets went; `faults` are the reasons why its figures cannot be relied on."""
+
+    seconds: float
+    status: int | None
+    left_behind: int
+    server_status: int | None
+    is_valid: bool
+    faults: list[str]
+    lateness: Lateness
+    cpu_share: float
+    cpu_use: float
+    is_real_time: bool
+    flows: int
+    most_flows: int
+    not_ip: int
+    too_large: int
+    write_failed: int
+    lost_in_client: int
+    lost_in_server: int
+    left_out_of_pcapng: int
+    down: LinkWay
+    up: LinkWay

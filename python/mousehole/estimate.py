@@ -62,9 +62,9 @@ class Estimate:
     bytes_per_run: float
     runs: int
 
-    def seconds(self, jobs: int) -> float:
-        """Returns the wall time with so many parallel runs."""
-        return self.cpu_s * self.slowdown / min(jobs, default_jobs(), self.runs)
+    def seconds(self, jobs: int, cores: int | None = None) -> float:
+        """Returns the wall time with so many parallel runs on so many cores (by default those here)."""
+        return self.cpu_s * self.slowdown / min(jobs, cores or default_jobs(), self.runs)
 
     def bytes_at_once(self, jobs: int) -> float:
         """Returns the memory with so many parallel runs."""
@@ -157,14 +157,18 @@ def lengths_s(run: Scenario) -> tuple[float, float]:
     )
 
 
-def cost_text(estimate: Estimate, jobs: int) -> str:
-    """Returns time and, where it is worth saying, memory: `about 3 min and 2.1 GB of memory`."""
+def cost_text(estimate: Estimate, jobs: int, cores: int | None = None) -> str:
+    """Returns time and, where it is worth saying, memory: `about 3 min and 2.1 GB of memory`.
+
+    `cores` are those that share the work, by default those here.
+    """
     gigabytes = estimate.bytes_at_once(jobs) / 1e9
     memory = f" and {gigabytes:.1f} GB of memory" if gigabytes >= WORTH_SAYING_GB else ""
-    return f"{_about(estimate.seconds(jobs))}{memory}"
+    return f"{about_text(estimate.seconds(jobs, cores))}{memory}"
 
 
-def _about(seconds: float) -> str:
+def about_text(seconds: float) -> str:
+    """Returns a time that is only estimated, such as `about 25 s` or `about 3.1 h`."""
     if seconds < 2:
         return "about a second"
     if seconds < 90:

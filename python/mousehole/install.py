@@ -1,11 +1,13 @@
 """How a scheme is put on a link today: commands for Linux, thresholds for a router's WRED.
 
 The names of queue disciplines and of their parameters are those of tc(8), tc-cake(8), tc-fq_codel(8),
-tc-codel(8), tc-pie(8), tc-red(8) and tc-tbf(8). DEV stands for the device in front of the bottleneck.
+tc-codel(8), tc-pie(8), tc-red(8) and tc-tbf(8). DEV stands for the device in front of the bottleneck. A line
+that begins with # is a remark.
 """
 
+import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import ceil, log2
@@ -32,6 +34,11 @@ LIVE_QUEUES = frozenset({"droptail", "multi-red", "red"})
 LIVE_LINK_HEADER = 14
 """The least that `mousehole-live up --overhead` takes on Ethernet, which is also its default there."""
 
+TIN_DSCPS = (46, 0, LOWER_EFFORT)
+"""DSCPs that CAKE's diffserv3 sorts into its tins Voice, Best Effort and Bulk: EF, the default, LE."""
+PROFILE_DSCPS: Mapping[int, tuple[int, ...]] = {2: (0, LOWER_EFFORT), 3: (10, 12, 14)}
+"""DSCPs by the number of WRED profiles, best first: the default and LE, or AF11, AF12 and AF13 of one class."""
+
 LINUX, ROUTER = "Linux", "a router with WRED"
 
 
@@ -54,6 +61,41 @@ class Installation:
 
     place: str
     lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class WredProfile:
+    """What a router's WRED needs to know of one DSCP, in the words of no vendor."""
+
+    dscp: int
+    min_packets: int
+    """Average queue from which on packets are dropped by chance."""
+    max_packets: int
+    """Average queue from which on every packet is dropped."""
+    probability: str
+    """Probability of a drop just below the upper threshold."""
+    weight_exponent: int
+    """The newest queue length has the weight 2 to the power of minus this in the average."""
+
+    def __str__(self) -> str:
+        """Returns the profile in one line."""
+        return (
+            f"WRED for DSCP {self.dscp}: min {self.min_packets}, max {self.max_packets} packets, "
+            f"drop probability {self.probability}; weight of the average 2^-{self.weight_exponent}"
+        )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that installs a scheme."""
+
+    place: str
+    lines: tuple[str, ...]
+    """Commands and remarks, as `installation` has them."""
+    live: str | None
+    """A configuration file of `mousehole-live`, whose first line says how it is used; None if it has no part in it."""
+    wred: tuple[WredProfile, ...]
+    """The profiles of a router's WRED, best colour first; none for other queues."""
 
 
 def link_of(scenario: Scenario, buffer: str) -> Link | None:
@@ -83,6 +125,10 @@ def buffer_packets(buffer: str, rate_bps: int, rtt: str | None) -> int | None:
 def installation(scheme: str, link: Link) -> Installation | None:
     """Returns how Linux or a common router installs a scheme, None if they cannot do it."""
     values = _engine.scheme_parameters(scheme)
+    profiles = _profiles(scheme, values, link)
+    if profiles:
+        lines = (_profile_marker(scheme, values, link), *map(str, profiles))
+        return Installation(ROUTER, lines)
     if "|" in scheme:
         return _combination(scheme, values, link) or _live(scheme, values, link)
     name = scheme_name(scheme)
@@ -90,14 +136,43 @@ def installation(scheme: str, link: Link) -> Installation | None:
         return None
     if name in QUEUES:
         lines = QUEUES[name](values, link)
+        if name == "red":
+            lines += _differences_of_red(scheme, values, link)
     elif name == "ct-cake":
         lines = _marked_cake(values["th"], values, link)
-    elif name == "sfd" and values["mode"] == "total":  # a router's WRED has one average for all profiles
-        profiles = wred_profiles(values, ("in", "out"), link)
-        return Installation(ROUTER, (_size_marker(values["th"], link), *profiles))
     else:
         return _live(scheme, values, link)
     return Installation(LINUX, lines) if lines else None
+
+
+def settings(scheme: str, link: Link) -> Settings | None:
+    """Returns everything that installs a scheme, None if nothing does."""
+    way = installation(scheme, link)
+    if way is None:
+        return None
+    profiles = _profiles(scheme, _engine.scheme_parameters(scheme), link)
+    return Settings(way.place, way.lines, _live_file(scheme, link), profiles)
+
+
+def install_script(found: Settings) -> str:
+    """Returns the commands as a script, whose argument is the device."""
+    head = ["#!/bin/sh", "# Usage: install.sh DEVICE, as root.", "set -eu", 'DEV="${1:?give the device}"']
+    lines = [
+        line if line.startswith(("tc ", "nft ", "mousehole-live ")) else f"# {line.removeprefix('# ')}"
+        for line in found.lines
+    ]
+    return "\n".join([*head, *(re.sub(r"\bDEV\b", '"$DEV"', line) for line in lines), ""])
+
+
+def wred_table(profiles: Sequence[WredProfile]) -> str:
+    """Returns the profiles as a table in Markdown, with what each number means."""
+    rows = [
+        f"| {one.dscp} | {one.min_packets} | {one.max_packets} | {one.probability} | 2^-{one.weight_exponent} |"
+        for one in profiles
+    ]
+    return "\n".join(
+        ["| DSCP | min | max | probability | weight |", "|---|---|---|---|---|", *rows, "", *WRED_WORDS, ""]
+    )
 
 
 def _live(scheme: str, values: Mapping[str, str], link: Link) -> Installation | None:
@@ -105,21 +180,74 @@ def _live(scheme: str, values: Mapping[str, str], link: Link) -> Installation | 
     *markers, queue = _stages(scheme)
     if len(markers) != 1 or markers[0] not in LIVE_MARKERS:
         return None
-    if queue in LIVE_QUEUES:
-        overhead = f" --overhead {link.overhead}" if link.overhead >= LIVE_LINK_HEADER else ""
-        queue_of = f"--rate {rate_of_tc(link.rate_bps)} --buffer {link.buffer_packets}p{overhead}"
-        return Installation(LINUX, (f"mousehole-live up DEV {queue_of} --scheme {shlex.quote(scheme)}",))
+    if queue in LIVE_QUEUES or _has_classes(values):
+        return Installation(LINUX, (_live_up(scheme, link),))
     # A flow that is promoted for some packets would be reordered between CAKE's tins.
-    if queue != "cake" or values.get("cake.tins") != "bulk" or values.get("sfd.promotion", "none") != "none":
+    tins = values.get("cake.tins")
+    if queue != "cake" or tins not in MARKED_TINS or values.get("sfd.promotion", "none") != "none":
         return None
     own = {key.removeprefix("cake."): value for key, value in values.items() if key.startswith("cake.")}
     cake = _cake(own, link)
-    return Installation(LINUX, (*cake, _mark(scheme.partition("|")[0]))) if cake else None
+    marker = scheme.partition("|")[0]
+    if tins == "colour":  # the marks are for CAKE alone, which clears them
+        cake = tuple(f"{line} wash" for line in cake)
+        return Installation(LINUX, (*cake, _mark(marker, TIN_DSCPS))) if cake else None
+    return Installation(LINUX, (*cake, _mark(marker))) if cake else None
 
 
-def _mark(marker: str) -> str:
-    """Returns the command that puts a marker before the CAKE that is there, which it tells by priority."""
-    return f"mousehole-live mark DEV --marker {shlex.quote(marker)}"
+def _has_classes(values: Mapping[str, str]) -> bool:
+    """Returns whether colours have drop-tail queues of their own, which `mousehole-live up` makes classes of HTB."""
+    return values.get("priority.shared") == "false"
+
+
+def _live_up(scheme: str, link: Link) -> str:
+    overhead = f" --overhead {link.overhead}" if link.overhead >= LIVE_LINK_HEADER else ""
+    queue_of = f"--rate {rate_of_tc(link.rate_bps)} --buffer {link.buffer_packets}p{overhead}"
+    return f"mousehole-live up DEV {queue_of} --scheme {shlex.quote(scheme)}"
+
+
+def _live_file(scheme: str, link: Link) -> str | None:
+    """Returns the file that `mousehole-live up` or `mark` reads with --config, None without a part for it."""
+    *markers, queue = _stages(scheme)
+    if len(markers) > 1 or not LIVE_MARKERS.issuperset(markers):
+        return None
+    values = _engine.scheme_parameters(scheme)
+    profiles = _profiles(scheme, values, link)
+    if (queue in LIVE_QUEUES or _has_classes(values)) and not profiles:
+        entries = {"mode": "up", "scheme": scheme, "rate": rate_of_tc(link.rate_bps)}
+        entries["buffer"] = f"{link.buffer_packets}p"
+        more = [f"overhead = {link.overhead}"] if link.overhead >= LIVE_LINK_HEADER else []
+        return _toml("up", entries, more)
+    if not markers:
+        return None
+    entries = {"mode": "mark", "scheme": _marker_of(scheme, values)}
+    if profiles:
+        entries |= {"via": "dscp", "dscp": ",".join(str(one.dscp) for one in profiles)}
+        if len(profiles) == 2:  # one DSCP is that of long flows; short ones keep theirs
+            entries["dscp"] = str(profiles[1].dscp)
+    elif values.get("cake.tins") == "colour":
+        entries |= {"via": "dscp", "dscp": ",".join(map(str, TIN_DSCPS))}
+    return _toml("mark", entries)
+
+
+def _toml(verb: str, entries: Mapping[str, str], more: Sequence[str] = ()) -> str:
+    first = f"# mousehole-live {verb} DEV --config mousehole-live.toml"
+    return "\n".join([first, *(f"{name} = '{value}'" for name, value in entries.items()), *more, ""])
+
+
+def _marker_of(scheme: str, values: Mapping[str, str]) -> str:
+    """Returns the marker of a scheme; that of a named scheme is written out."""
+    if "|" in scheme:
+        return scheme.partition("|")[0].strip()
+    if scheme_name(scheme) == "ct-cake":
+        return f"sfd(th={values['th']},timeout=never)"
+    return f"sfd(th={values['th']},timeout={values['timeout']})"
+
+
+def _mark(marker: str, dscps: Sequence[int] = ()) -> str:
+    """Returns the command that puts a marker before the queue that is there: CAKE is told by priority, or by DSCPs."""
+    via = f" --via dscp --dscp {','.join(map(str, dscps))}" if dscps else ""
+    return f"mousehole-live mark DEV --marker {shlex.quote(marker)}{via}"
 
 
 def _stages(scheme: str) -> list[str]:
@@ -169,22 +297,45 @@ def _size_marker(threshold: str, link: Link) -> str:
     )
 
 
-def wred_profiles(values: Mapping[str, str], prefixes: tuple[str, ...], link: Link) -> tuple[str, ...]:
-    """Returns one line per colour: DSCP, thresholds in packets, probability and weight of the average.
-
-    `prefixes` are those of the parameters of each colour, best first, such as `in` for `in_min`.
-    """
-    weight = f"2^-{max(0, round(-log2(float(values['wq']))))}"
-    lines = []
-    for place, prefix in enumerate(prefixes):
-        low, high = (in_packets(values[f"{prefix}_{end}"], link.buffer_packets) for end in ("min", "max"))
-        dscp = LOWER_EFFORT if place else 0
-        probability = values[f"{prefix}_maxp"]
-        lines.append(
-            f"WRED for DSCP {dscp}: min {low}, max {high} packets, drop probability {probability}; "
-            f"weight of the average {weight}"
+def _profiles(scheme: str, values: Mapping[str, str], link: Link) -> tuple[WredProfile, ...]:
+    """Returns the WRED profiles of a scheme, none if a router's WRED cannot do it: it has one average for all."""
+    *markers, queue = _stages(scheme)
+    is_combination = "|" in scheme
+    prefix = f"{scheme_name(scheme.rpartition('|')[2])}." if is_combination else ""
+    if queue != "multi-red" or values.get(f"{prefix}mode") != "total":
+        return ()
+    if not is_combination:
+        colours: tuple[str, ...] = ("in", "out") if scheme_name(scheme) == "sfd" else ()
+    elif len(markers) == 1 and markers[0] in LIVE_MARKERS and prefix == "multi-red.":
+        number = int(values["multi-red.colours"])
+        number = min(number, 2) if markers[0] in TWO_COLOURED else number
+        colours = ("green", "yellow", "red")[:number]
+    else:
+        colours = ()
+    if len(colours) not in PROFILE_DSCPS or values.get("sfd.promotion", "none") != "none":
+        return ()
+    if values[f"{prefix}gentle"] == "true":  # a router drops every packet from max on
+        return ()
+    exponent = max(0, round(-log2(float(values[f"{prefix}wq"]))))
+    return tuple(
+        WredProfile(
+            dscp,
+            in_packets(values[f"{prefix}{colour}_min"], link.buffer_packets),
+            in_packets(values[f"{prefix}{colour}_max"], link.buffer_packets),
+            values[f"{prefix}{colour}_maxp"],
+            exponent,
         )
-    return tuple(lines)
+        for dscp, colour in zip(PROFILE_DSCPS[len(colours)], colours, strict=True)
+    )
+
+
+def _profile_marker(scheme: str, values: Mapping[str, str], link: Link) -> str:
+    """Returns the line that marks packets for WRED: a rule of the firewall for one threshold, else mousehole-live."""
+    if "|" not in scheme:
+        return _size_marker(values["th"], link)
+    marker = scheme.partition("|")[0].strip()
+    dscps = PROFILE_DSCPS[3] if _stages(scheme)[0] not in TWO_COLOURED else PROFILE_DSCPS[2][1:]
+    return _mark(marker, dscps)
 
 
 def in_packets(threshold: str, buffer: int) -> int:
@@ -227,6 +378,23 @@ def _red(values: Mapping[str, str], link: Link) -> tuple[str, ...]:
         f"burst {burst} bandwidth {rate_of_tc(link.rate_bps)} probability {values['maxp']}{_ecn(values)}",
         link,
     )
+
+
+def _differences_of_red(scheme: str, values: Mapping[str, str], link: Link) -> tuple[str, ...]:
+    """Returns remarks on what tc's red does otherwise than the scheme, and the command that does as it says.
+
+    sch_red drops (or with ecn marks) every packet once the average is at max and has no gentle part; drops are
+    between 1 and 1/p packets apart.
+    """
+    found = []
+    if values["gentle"] == "true":
+        found.append("drops every packet from max on, where the scheme rises to certain drop at twice max")
+    if values["wait"] == "true":
+        found.append("spaces drops 1 to 1/p packets apart, where the scheme has 1/p to 2/p")
+    if not found:
+        return ()
+    says = f"# Linux's red has no other way: it {'; it '.join(found)}"
+    return (says, f"# as it was simulated: {_live_up(scheme, link)}")
 
 
 def _codel(values: Mapping[str, str], link: Link) -> tuple[str, ...]:
@@ -285,3 +453,15 @@ QUEUES: Mapping[str, Callable[[Mapping[str, str], Link], tuple[str, ...]]] = {
     "droptail": _fifo, "red": _red, "codel": _codel, "pie": _pie, "fq-codel": _fq_codel, "cake": _cake,
 }  # fmt: skip
 """Queue disciplines that Linux has, by the scheme's name: the lines that install it."""
+MARKED_TINS = ("bulk", "colour")
+"""Ways in which CAKE takes the colours of a marker."""
+TWO_COLOURED = frozenset({"rio-ps", "sfd"})
+"""Of `LIVE_MARKERS` those that give no packet the third colour."""
+WRED_WORDS = (
+    "- DSCP: the packets that the line is for. All lines share one queue and its one average.",
+    "- min, max: average length of the queue, in packets. Below min nothing is dropped, from max on everything.",
+    "- probability: of a drop just below max; it rises in a straight line from 0 at min. Some take its",
+    "  reciprocal, the mark probability denominator.",
+    "- weight: of the newest length in the average. Most routers take the exponent; some subtract one.",
+)
+"""What the columns of `wred_table` mean, whoever made the router."""

@@ -1,13 +1,11 @@
-"""JSON documents for programs; docs/json.md describes them. Keys are sorted, and NaN never appears."""
+"""JSON documents for programs; docs/json.md describes them."""
 
-import json
 from collections.abc import Mapping, Sequence
-from math import isfinite
-
-import numpy as np
 
 from mousehole import _engine, findings, notes, overview, tables
 from mousehole.advice import Advice, advice
+from mousehole.jsontext import clean as clean
+from mousehole.jsontext import dumps as dumps
 from mousehole.plan import Cell
 from mousehole.results import Record, Results, Row, as_record
 from mousehole.sizes import Summary
@@ -22,11 +20,6 @@ _ROLES: tuple[Summary, ...] = ("short", "long")
 _PLACE = ("buffer", "load", "scheme")
 
 
-def dumps(document: Document) -> str:
-    """Returns the document as text that ends in a newline."""
-    return json.dumps(clean(document), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-
-
 def comparison_document(results: Results) -> Document:
     """Returns the document of schema `mousehole.compare/2`."""
     return {
@@ -36,16 +29,6 @@ def comparison_document(results: Results) -> Document:
         "cells": [_cell(results, cell) for cell in results.plan.cells],
         "notes": [findings.EXPLORATORY_NOTE, findings.coverage_note(results)],
     }
-
-
-def clean(value: object) -> object:
-    """Returns the value with numpy numbers as plain numbers, and with null for NaN and infinity."""
-    if isinstance(value, Mapping):
-        return {str(key): clean(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [clean(item) for item in value]
-    plain = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(plain, float) and not isfinite(plain) else plain
 
 
 def _cell(results: Results, cell: Cell) -> Document:

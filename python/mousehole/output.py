@@ -9,6 +9,7 @@ from pathlib import Path
 from mousehole.errors import MouseholeError, conflict_error, field_error
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
+PAGE_SUFFIXES = (".html", ".htm")
 TABLE_SUFFIXES = (".parquet", ".csv")
 
 

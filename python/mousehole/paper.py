@@ -48,8 +48,13 @@ def reproduce(name: str | None, every: bool, html: str | None, **wanted: Any) ->
     return int(_command().run(None if every else name, html_folder=folder, **given))
 
 
+def make_importable() -> None:
+    """Lets this process import the package `papers`."""
+    folder = str(papers_folder().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+
+
 def _command() -> Any:
-    folder = papers_folder()
-    if str(folder.parent) not in sys.path:
-        sys.path.insert(0, str(folder.parent))
-    return importlib.import_module(f"{folder.name}.command")
+    make_importable()
+    return importlib.import_module(f"{papers_folder().name}.command")

@@ -76,6 +76,8 @@ class Plan:
     long_bytes: int
     warmup: Warmup | None = None
     """What warm-up the load needs; None if the sizes of the transfers are not known beforehand."""
+    first_replication: int = 0
+    """The number under which the first replication draws; those of another plan may have been seen before."""
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -111,7 +113,8 @@ class Plan:
         if overlaid(traffic):
             traffic["resample"] = True
         at_buffer = bottleneck.changed(self.base, {"buffer": cell.buffer})
-        run: Scenario = {**at_buffer, "scheme": scheme, "replication": replication, "traffic": traffic}
+        number = self.first_replication + replication
+        run: Scenario = {**at_buffer, "scheme": scheme, "replication": number, "traffic": traffic}
         return {**run, "warmup": self.warmup_of(cell)}
 
     def warmup_of(self, cell: Cell) -> str:

@@ -4,7 +4,6 @@ Every scheme has one line, with the same style in every figure. Lines differ in 
 palette), line style and marker, so that they are readable in print and for the colour-blind.
 """
 
-import zlib
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
@@ -17,8 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator, PercentFormatter
 
-from mousehole import _engine, bottleneck, overview, tables
-from mousehole.options import scheme_name
+from mousehole import bottleneck, looks, overview, tables
 from mousehole.plan import Cell, Plan
 from mousehole.results import BucketRow, CdfRow, CurveRow, Results
 from mousehole.sizes import Summary, size_text
@@ -50,13 +48,9 @@ LINES: tuple[LineStyle, ...] = (
     "--",
 )
 MARKERS = ("o", "s", "^", "v", "D", "X", "P", "*")
-STYLED = ("droptail", "red", "sfd", "cake", "fq-codel", "s-sfd", "ct-cake", "rio-ps")
-"""The schemes that have one colour each; those after them in the catalogue share the colours, in order."""
 QUIET: Look = {"color": "#BBBBBB", "linestyle": "-", "marker": "", "linewidth": 0.9, "zorder": 1.5}
 """The style of schemes that share one grey line style, in plots of many schemes."""
 OTHERS = "other schemes (the heat map names them)"
-SHARES = (0, -0.5, 1, -0.75, 3, 0.5, -0.3, -0.9, 9, 0.2, -0.2, 0.1, -0.1, 0.05, -0.05)
-"""Ticks of a scale of ratios, in order of preference; those too close to earlier ones are left out."""
 SUMMARIES: tuple[Summary, ...] = ("short", "long")
 LEAST_IN_BIN = 20
 """A size bin with fewer transfers over all replications is not drawn."""
@@ -179,7 +173,7 @@ def _draw_changes(figure: SubFigure, results: Results) -> None:
         axes.set_yticks([-number for number in range(len(plan.schemes))], plan.schemes)
         axes.set_ylim(0.6 - len(plan.schemes), 0.6)
         axes.set_xlabel("change of the mean response time (← faster, slower →)")
-        _ratio_axis(axes)
+        ratio_axis(axes)
 
 
 def _draw_interval(axes: Axes, plan: Plan, height: float, row: BucketRow) -> None:
@@ -196,19 +190,15 @@ def _draw_interval(axes: Axes, plan: Plan, height: float, row: BucketRow) -> Non
     axes.plot([log], [height], marker=marker, color=colour, markersize=6, linestyle="none")
 
 
-def _ratio_axis(axes: Axes) -> None:
+def ratio_axis(axes: Axes, which: str = "x") -> None:
     """Labels an axis of log2 of the ratio in percent."""
-    low, high = axes.get_xlim()
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    low, high = axes.get_xlim() if which == "x" else axes.get_ylim()
     low, high = min(low, -0.1), max(high, 0.1)
-    axes.set_xlim(low, high)
-    kept: list[float] = []
-    for share in SHARES:
-        place = float(np.log2(1 + share))
-        if low <= place <= high and all(abs(place - other) >= 0.14 * (high - low) for other in kept):
-            kept.append(place)
-    axes.xaxis.set_major_locator(FixedLocator(kept))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda log, _: _change_text(2**log - 1)))
-    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set(**{f"{which}lim": (low, high)})
+    axis.set_major_locator(FixedLocator(looks.ratio_ticks(low, high)))
+    axis.set_major_formatter(FuncFormatter(lambda log, _: _change_text(2**log - 1)))
+    axis.set_minor_locator(NullLocator())
 
 
 def _say_empty(axes: Axes, reason: str) -> None:
@@ -300,33 +290,14 @@ def figure_title(results: Results, cell: Cell | None) -> str:
 
 
 def look(scheme: str, schemes: Sequence[str]) -> Look:
-    """Returns the style of a scheme: the same one in every figure, whatever it is compared with.
-
-    The name gives the colour; the marker and line tell apart names of one colour, and the schemes among
-    `schemes` that differ in parameters only.
-    """
-    name = scheme_name(scheme)
-    place = _place_of_name(name)
-    variants = [other for other in schemes if scheme_name(other) == name]
-    turn = 5 * (place // len(COLOURS) + variants.index(scheme))
+    """Returns the style of a scheme: the same one in every figure (see `looks.place`)."""
+    own = looks.place(scheme, schemes)
     return {
-        "color": COLOURS[place % len(COLOURS)],
-        "linestyle": LINES[(place + turn) % len(LINES)],
-        "marker": MARKERS[(place + turn) % len(MARKERS)],
+        "color": COLOURS[own.colour],
+        "linestyle": LINES[own.line],
+        "marker": MARKERS[own.line],
         "linewidth": 1.5,
     }
-
-
-def _place_of_name(name: str) -> int:
-    """Returns the place of a scheme in the order of styles: those often compared first, then all others."""
-    if name in STYLED:
-        return STYLED.index(name)
-    others = [entry["name"] for entry in _engine.schemes() if entry["name"] not in STYLED]
-    if name in others:
-        return len(STYLED) + others.index(name)
-    return (
-        len(STYLED) + len(others) + zlib.crc32(name.encode()) % len(COLOURS)
-    )  # a combination, or the user's own
 
 
 def _time_axis(axes: Axes, which: str) -> None:

@@ -1,15 +1,20 @@
-"""Runs scenarios in several threads. Results do not depend on the order in which the threads finish."""
+"""Runs scenarios in several threads, or where a `Backend` runs them; results do not depend on their order.
+
+`executors.py` has the backends that are not threads of this process.
+"""
 
 import os
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
 from threading import Thread
-from typing import TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from mousehole import _engine
 from mousehole._engine import RunResult as RunResult
-from mousehole.errors import Stopped
+from mousehole.errors import MouseholeError, Stopped
 from mousehole.plan import Plan, Task
 from mousehole.progress import Reporter
 from mousehole.reduction import reduce_run, with_shares
@@ -22,6 +27,97 @@ POLL_S = 0.1
 """Seconds between two checks for Ctrl-C by the main thread."""
 GRACE_S = 0.6
 """Seconds that runs are given to stop after they were cancelled."""
+AHEAD = 3
+"""Jobs that are submitted for each one that runs, so that none that is free waits for the next."""
+
+
+class Shipment(Protocol):
+    """How another process gets the traffic of a run; `shipping.py` has the one implementation."""
+
+    @property
+    def digest(self) -> str:
+        """Returns what tells it from others: the SHA-256 of all that determines the traffic."""
+
+    def packed(self) -> bytes:
+        """Returns the content, from which a worker makes the same traffic."""
+
+
+@dataclass(frozen=True)
+class Job(Generic[T]):
+    """One run: its scenario, what its records are reduced by, and the traffic that it replays."""
+
+    scenario: Mapping[str, object]
+    reduce: Callable[[_engine.RunResult], T]
+    """For other processes a function of a module, or a `functools.partial` of one: it is pickled."""
+    traffic: _engine.Traffic | None = None
+    shipment: Shipment | None = None
+    """The same traffic for other processes; None if the scenario alone makes it."""
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Stands for the outcome of a job that is given up because it ends the processes that run it."""
+
+    reason: str
+
+
+class Backend(Protocol):
+    """Where jobs run. Every method is called by one thread."""
+
+    @property
+    def at_once(self) -> int:
+        """Returns how many jobs run at once, as far as is known now."""
+
+    def submit(self, key: Hashable, job: Job[Any]) -> None:
+        """Takes a job over; `key` names it in what `collect` returns."""
+
+    def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
+        """Returns keys and outcomes of jobs that are over, an `Apart` for one that was given up.
+
+        It waits up to `timeout_s` for the first one. Raises what a job raised.
+        """
+
+    def abandon(self) -> None:
+        """Gives up all jobs that were submitted and are not over."""
+
+
+class Threads:
+    """Runs jobs in threads of this process."""
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+        self._cancel = _engine.Cancel()
+        self._pool: ThreadPoolExecutor | None = None
+        self._waiting: dict[Future[Any], Hashable] = {}
+
+    @property
+    def at_once(self) -> int:
+        """Returns the number of threads."""
+        return self._jobs
+
+    def submit(self, key: Hashable, job: Job[Any]) -> None:
+        """Takes a job over."""
+        if self._pool is None:
+            self._pool, self._cancel = ThreadPoolExecutor(max_workers=self._jobs), _engine.Cancel()
+        self._waiting[self._pool.submit(_work, job, self._cancel)] = key
+
+    def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
+        """Returns keys and outcomes of the runs that are over."""
+        over = wait(self._waiting, timeout=timeout_s, return_when=FIRST_COMPLETED).done
+        return [(self._waiting.pop(future), future.result()) for future in over]
+
+    def abandon(self) -> None:
+        """Stops all runs, and waits a moment for those that are under way."""
+        self._cancel.cancel()
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+        wait([future for future in self._waiting if future.running()], timeout=GRACE_S)
+        self._waiting.clear()
+
+
+def _work(job: Job[T], cancel: _engine.Cancel) -> T:
+    return job.reduce(run_one(job.scenario, job.traffic, cancel))
 
 
 def default_jobs() -> int:
@@ -36,19 +132,25 @@ def run_one(
     return _engine.run(scenario, traffic, cancel)
 
 
-def run_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int, reporter: Reporter) -> Facts:
-    """Runs the plan with `jobs` threads and returns the facts of every run.
+def run_plan(
+    plan: Plan, traffic: _engine.Traffic | None, jobs: int, reporter: Reporter,
+    backend: Backend | None = None, shipment: Shipment | None = None,
+) -> Facts:  # fmt: skip
+    """Runs the plan with `jobs` threads, or by `backend`, and returns the facts of every run.
 
     Ctrl-C raises `Stopped`, whose message says what was finished.
     """
     return run_all(
         {task: plan.task_scenario(task) for task in plan.tasks},
-        lambda result: reduce_run(result, plan.buckets),
+        partial(reduce_run, buckets=plan.buckets),
         reporter,
         jobs,
         traffic,
         lambda facts: _finished_text(plan, facts),
         lambda task, facts: _pair(plan, task, facts),
+        backend=backend,
+        shipment=shipment,
+        name=lambda task: f"scheme {plan.schemes[task.scheme]}, replication {task.replication}",
     )
 
 
@@ -60,31 +162,60 @@ def run_all(
     traffic: _engine.Traffic | None = None,
     account: Callable[[dict[K, T]], str] | None = None,
     settle: Callable[[K, dict[K, T]], None] | None = None,
+    *,
+    backend: Backend | None = None,
+    shipment: Shipment | None = None,
+    name: Callable[[K], str] | None = None,
 ) -> dict[K, T]:
     """Runs every scenario, reduces its records with `reduce`, and returns the outcomes in the order given.
 
-    `settle` is called in this thread after each run. It takes the run's key and the outcomes so far, which it
-    may change.
+    The runs are in `jobs` threads of this process, or where `backend` has them; other processes pickle
+    `reduce`, and get the traffic from `shipment`. `settle` is called in this thread after each run. It takes
+    the run's key and the outcomes so far, which it may change.
     Ctrl-C cancels all runs and raises `Stopped` with the message that `account` makes of the outcomes so far.
+    Raises `MouseholeError` for a run that the backend gave up; `name` says which one it was.
     """
-    cancel, done = _engine.Cancel(), dict[K, T]()
-    pool = ThreadPoolExecutor(max_workers=jobs)
-
-    def work(key: K) -> T:
-        return reduce(run_one(scenarios[key], traffic, cancel))
-
+    done = dict[K, T]()
+    each = ((key, Job(scenario, reduce, traffic, shipment)) for key, scenario in scenarios.items())
     try:
         reporter.start(len(scenarios))
-        waiting = {pool.submit(work, key): key for key in scenarios}
-        _collect(waiting, done, reporter, pool, cancel, settle)
+        with closing(outcomes(backend or Threads(jobs), each)) as found:
+            for key, outcome in found:
+                if isinstance(outcome, Apart):
+                    raise MouseholeError(f"{name(key) if name else 'a run'}: {outcome.reason}")
+                done[key] = outcome
+                if settle is not None:
+                    settle(key, done)
+                reporter.advance()
     except KeyboardInterrupt:
         text = account(done) if account else f"stopped after {len(done)} of {len(scenarios)} runs"
         raise Stopped(text) from None
     finally:
-        cancel.cancel()
         reporter.finish()
-        pool.shutdown(wait=False, cancel_futures=True)
     return {key: done[key] for key in scenarios}
+
+
+def outcomes(backend: Backend, jobs: Iterable[tuple[K, Job[Any]]]) -> Generator[tuple[K, Any], None, None]:
+    """Yields key and outcome of every job as they end; an `Apart` stands for a job that was given up.
+
+    Jobs are taken from `jobs` when there is room for them, so that not all of them are in memory at once. A
+    caller that ends early closes the iterator, which gives up what is not over.
+    """
+    rest, under_way, exhausted = iter(jobs), 0, False
+    try:
+        while not exhausted or under_way:
+            while not exhausted and under_way < AHEAD * backend.at_once + AHEAD:
+                following = next(rest, None)
+                if following is None:
+                    exhausted = True
+                else:
+                    backend.submit(*following)
+                    under_way += 1
+            for key, outcome in backend.collect(POLL_S) if under_way else ():
+                under_way -= 1
+                yield key, outcome
+    finally:
+        backend.abandon()
 
 
 def interruptible(work: Callable[[], T], while_waiting: Callable[[], None] | None = None) -> T:
@@ -105,29 +236,6 @@ def interruptible(work: Callable[[], T], while_waiting: Callable[[], None] | Non
         if while_waiting is not None:
             while_waiting()
     return future.result()
-
-
-def _collect(
-    waiting: dict[Future[T], K],
-    done: dict[K, T],
-    reporter: Reporter,
-    pool: ThreadPoolExecutor,
-    cancel: _engine.Cancel,
-    settle: Callable[[K, dict[K, T]], None] | None,
-) -> None:
-    try:
-        while waiting:
-            for future in wait(waiting, timeout=POLL_S, return_when=FIRST_COMPLETED).done:
-                key = waiting.pop(future)
-                done[key] = future.result()
-                if settle is not None:
-                    settle(key, done)
-                reporter.advance()
-    except BaseException:
-        cancel.cancel()
-        pool.shutdown(wait=False, cancel_futures=True)
-        wait([future for future in waiting if future.running()], timeout=GRACE_S)
-        raise
 
 
 def _pair(plan: Plan, task: Task, facts: Facts) -> None:

@@ -9,7 +9,14 @@ from typing import cast
 import polars as pl
 
 from mousehole import _engine, jsonout, show
-from mousehole.engine_types import InputEntry, QueueCounters, RunSummary, Scenario, TrafficSection
+from mousehole.engine_types import (
+    InputEntry,
+    LinkAccount,
+    QueueCounters,
+    RunSummary,
+    Scenario,
+    TrafficSection,
+)
 from mousehole.estimate import cost_text, estimated_run, lengths_s, require_memory
 from mousehole.frames import Frame
 from mousehole.manifest import REVISION, input_entry, sources, tcp_parameters, without_directories
@@ -57,8 +64,11 @@ class Records:
     series: pl.DataFrame
     """Adaptive values over time: link, name (such as threshold_packets), time_s, value from then on."""
 
-    def to_json(self) -> str:
-        """Returns the JSON document of schema `mousehole.run/1` (docs/json.md)."""
+    def to_json(self, link: LinkAccount | None = None) -> str:
+        """Returns the JSON document of schema `mousehole.run/1` (docs/json.md).
+
+        `link` is how a run on real packets went.
+        """
         manifest = {
             "mousehole_version": _engine.__version__,
             "git_revision": REVISION,
@@ -74,6 +84,7 @@ class Records:
             "flows": self.flows.to_dicts(),
             "datagrams": self.datagrams.fill_nan(None).to_dicts(),
             "series": self.series.to_dicts(),
+            **({} if link is None else {"link": link}),
         }
         return jsonout.dumps(document)
 

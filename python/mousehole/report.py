@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mousehole import account, bottleneck, findings, notes, tables
+from mousehole import account, bottleneck, findings, notes, tables, texts
 from mousehole.findings import BETTER, PAGES, WORSE
 from mousehole.overview import MANY_SCHEMES
 from mousehole.plan import Cell, Plan
@@ -23,7 +23,7 @@ from mousehole.results import BucketRow, ColourRow, Finding, LoadRow, Results, S
 from mousehole.sizes import Role, Summary, size_text
 from mousehole.statistics import LEAST_REPLICATIONS
 from mousehole.tabling import OutputConsole, natural_width, say
-from mousehole.texts import counted, rate_text, share_text, signed, time_text
+from mousehole.texts import counted, rate_text, share_text, time_text
 
 R = TypeVar("R")
 
@@ -102,26 +102,31 @@ def _print_cell(console: Console, results: Results, cell: Cell, details: bool) -
 def change_text(row: BucketRow) -> str:
     """Returns the change against the baseline with its interval: `−32 % (−36…−28)`."""
     change = row.response_mean_change
-    if row.is_baseline or not isfinite(change.mean):
-        return "–"
-    interval = f" ({signed(change.low)}…{signed(change.high)})" if change.has_interval else ""
-    return f"{signed(change.mean)} %{interval}"
+    return "–" if row.is_baseline else texts.change_text(change.mean, change.low, change.high)
 
 
 def _print_conditions(console: Console, results: Results) -> None:
     """Prints under what load and from how much traffic the results came about."""
     plan = results.plan
-    for cell in plan.cells:
-        load = _load_parts(tables.load_row(results, cell))
-        window = f"{plan.base['duration']} after {plan.warmup_of(cell)} of warm-up"
-        parts = [cell.title, *load, f"{counted(plan.replications, 'replication')} of {window}"]
-        say(console, Text("; ".join(parts), style="dim"))
-        if evidence := _evidence_text(results, cell):
-            say(console, Text(evidence, style="dim"))
+    for condition in conditions(results):
+        say(console, Text(condition, style="dim"))
     replay = tables.load_row(results, plan.cells[0]).replay
     words = replay_words(replay, results.manifest["scenario"], results.traffic)
     if words is not None:
         say(console, Text(words, style="dim"))
+
+
+def conditions(results: Results) -> list[str]:
+    """Returns for each cell its load and runs, and what of a capture stands behind its verdicts."""
+    plan, found = results.plan, []
+    for cell in plan.cells:
+        load = _load_parts(tables.load_row(results, cell))
+        window = f"{plan.base['duration']} after {plan.warmup_of(cell)} of warm-up"
+        found.append(
+            "; ".join([cell.title, *load, f"{counted(plan.replications, 'replication')} of {window}"])
+        )
+        found += filter(None, [_evidence_text(results, cell)])
+    return found
 
 
 def _load_parts(load: LoadRow) -> list[str]:

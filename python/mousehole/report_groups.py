@@ -42,7 +42,7 @@ def _table(results: Results, rows: list[GroupRow], keys: list[tuple[str, str]]) 
 
 
 def _cell(row: GroupRow) -> Text:
-    value, change = _value(row.what, row.value.mean), row.change
+    value, change = value_text(row.what, row.value.mean), row.change
     if row.is_baseline or not isfinite(change.mean):
         return Text(value)
     if not change.has_interval:
@@ -52,7 +52,8 @@ def _cell(row: GroupRow) -> Text:
     return Text(f"{value}  {signed(change.mean)} % ({signed(change.low)}…{signed(change.high)})", style=style)
 
 
-def _value(what: str, value: float) -> str:
+def value_text(what: str, value: float) -> str:
+    """Returns a figure of `groups.FIGURES` as text."""
     if what == "goodput_bps":
         return rate_text(value)
     return share_text(value) if what == "loss_share" else time_text(value)

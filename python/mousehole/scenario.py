@@ -1,12 +1,12 @@
 """Scenarios: read from TOML, written as TOML, filled in by the engine, and made from options."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
 
 from mousehole import _engine, bottleneck, sizefiles
-from mousehole.engine_types import JsonValue, ModelParams, Scenario, TrafficSection
+from mousehole.engine_types import JsonValue, LinkSection, ModelParams, Scenario, TrafficSection
 from mousehole.errors import MouseholeError, field_error, missing_error
 from mousehole.options import BITS, BUFFER, BYTES, SECONDS, Unit, least, text_list, with_unit
 from mousehole.policy_trial import try_scenarios
@@ -15,6 +15,10 @@ from mousehole.settings import Options
 SCHEMA = "mousehole.scenario/1"
 IN_MEMORY = "(connections in memory)"
 """Stands for the name of a file in scenarios whose traffic was given from Python."""
+
+
+RATE_TRACES = {"rate_trace": "rate", "uplink_rate_trace": "uplink_rate"}
+"""Fields of files in which a rate changes, and the fields that then hold the mean."""
 
 
 DEFAULT_RTT = "80ms"
@@ -61,7 +65,14 @@ def load(path: str | Path) -> Scenario:
     if "traffic" in scenario:
         moved = sizefiles.moved(scenario["traffic"], lambda file: str(source.parent / file))
         scenario["traffic"] = moved
-    return scenario
+    return with_traces_moved(scenario, lambda file: str(source.parent / file))
+
+
+def with_traces_moved(scenario: Scenario, move: Callable[[str], str]) -> Scenario:
+    """Returns the scenario with other names of the files of its rate traces."""
+    link: Mapping[str, object] = scenario.get("link") or {}
+    traces = {name: move(str(link[name])) for name in RATE_TRACES if link.get(name)}
+    return {**scenario, "link": cast("LinkSection", {**link, **traces})} if traces else scenario
 
 
 def to_toml(scenario: Scenario, folder: Path) -> str:
@@ -72,7 +83,8 @@ def to_toml(scenario: Scenario, folder: Path) -> str:
         )
     root = folder.resolve()
     moved = sizefiles.moved(scenario["traffic"], lambda file: os.path.relpath(Path(file).resolve(), root))
-    return _engine.scenario_to_toml({**scenario, "traffic": moved})
+    named = with_traces_moved(scenario, lambda file: os.path.relpath(Path(file).resolve(), root))
+    return _engine.scenario_to_toml({**named, "traffic": moved})
 
 
 def shared(start: Scenario, traffic: TrafficSection, options: Options) -> SharedScenario:
@@ -103,6 +115,10 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
         "burst": _given("burst", options.burst, BYTES),
         "ignore_trace_rtt": options.ignore_trace_rtt or None,
     })  # fmt: skip
+    for trace, rate in RATE_TRACES.items():
+        if base["link"].get(trace):
+            mean = _engine.rate_trace_mean(f"link.{trace}", str(base["link"].get(trace)))
+            base = {**base, "link": cast("LinkSection", {**base["link"], rate: f"{mean}bit"})}
     if "rate" not in base["link"]:
         raise missing_error("rate", "a rate such as 10mbit, or a scenario that has one")
     if "topology" not in base:

@@ -1,6 +1,7 @@
 """The options of a comparison, declared once for `mousehole.compare` and for the command line."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from difflib import get_close_matches
@@ -47,8 +48,8 @@ def command_line_options(kind: type) -> dict[str, tuple[Any, OptionHelp]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
-    """The options of a comparison; None means the value of the user's scenario, or else the default."""
+class RunOptions:
+    """Options of link, traffic, hosts and runs; None means the value of the user's scenario, or the default."""
 
     rate: str | float | None = option(None, "Rate of the link, such as 10mbit.", "RATE", LINK)
     rtt: str | float | timedelta | None = option(  # noqa: RUF009 (the call only declares)
@@ -91,14 +92,10 @@ class Options:
         None, "linux (default), bbr, rfc, ns2-2.35, ns2-2001, or shares: linux:0.6,bbr:0.4.", "PROFILE", HOSTS
     )
     ecn: bool = switch("Hosts use ECN (RFC 3168).", HOSTS)
-    schemes: str | Sequence[str] | None = option(
-        None, "Schemes to compare, or all; mousehole schemes lists them.", "NAME[(…)][,…]", COMPARED
-    )
     policy: str | Sequence[str] | None = option(
         None, "Header of your own policy, which schemes may then name; several with commas.",
         "FILE.h[,…]", COMPARED,
     )  # fmt: skip
-    baseline: str = option("droptail", "Scheme that the others are compared with.", "NAME[(…)]", COMPARED)
     short: str | float = option("15kB", "Transfers up to this size are short.", "SIZE", COMPARED)
     long: str | float = option("150kB", "Transfers above this size are long.", "SIZE", COMPARED)
     duration: str | float | timedelta | None = option(  # noqa: RUF009
@@ -110,10 +107,24 @@ class Options:
     seeds: int | None = option(
         None, "Replications (default: 10; 3 with --quick); intervals need 5.", "N", RUN, int
     )
-    quick: bool = switch("A quick look: 3 replications, ranges and no verdicts.", RUN)
     seed: int | None = option(None, "Seed of all random draws (default: 1).", "N", RUN, int)
     jobs: int | None = option(None, "Parallel runs (default: one per core, if memory allows).", "N", RUN, int)
+    dask: str | None = option(
+        None, "Runs on the workers of this Dask scheduler (tcp://HOST:8786), not here.", "ADDRESS", RUN
+    )
+    executor: Executor | None = None
     reporter: Reporter | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(RunOptions):
+    """The options of a comparison; None means the value of the user's scenario, or else the default."""
+
+    schemes: str | Sequence[str] | None = option(
+        None, "Schemes to compare, or all; mousehole schemes lists them.", "NAME[(…)][,…]", COMPARED
+    )
+    baseline: str = option("droptail", "Scheme that the others are compared with.", "NAME[(…)]", COMPARED)
+    quick: bool = switch("A quick look: 3 replications, ranges and no verdicts.", RUN)
 
 
 def accepts_options(

@@ -240,11 +240,14 @@ def _queue_table(queues: list[QueueCounters]) -> Table:
 
 def print_summary(console: Console, summary: TrafficSummary) -> None:
     """Prints what was understood of the traffic, one fact per line."""
-    console.print(
-        two_columns([*_sources(summary), *_amounts(summary), *_sizes(summary), *_link_facts(summary)])
-    )
+    console.print(two_columns(summary_facts(summary)))
     for remark in account.remarks(summary):
         say(console, Text(str(remark), style=_REMARK_STYLES[remark.kind]))
+
+
+def summary_facts(summary: TrafficSummary) -> list[tuple[str, str]]:
+    """Returns what was understood of the traffic as names with values."""
+    return [*_sources(summary), *_amounts(summary), *_sizes(summary), *_link_facts(summary)]
 
 
 def _sources(summary: TrafficSummary) -> list[tuple[str, str]]:

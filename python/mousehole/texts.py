@@ -61,3 +61,11 @@ def signed(share: float) -> str:
     """Returns a share in percent with its sign, plus as well as minus, and no sign for percent."""
     text = percent(share)
     return text if share <= 0 or text.strip("0.") == "" else f"+{text}"
+
+
+def change_text(mean: float, low: float, high: float) -> str:
+    """Returns a change with its ends, `−32 % (−36…−28)`; without ends that are not finite, `–` for NaN."""
+    if not isfinite(mean):
+        return "–"
+    ends = f" ({signed(low)}…{signed(high)})" if isfinite(low) and isfinite(high) else ""
+    return f"{signed(mean)} %{ends}"

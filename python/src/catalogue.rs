@@ -3,6 +3,7 @@
 use crate::convert;
 use crate::errors::to_python;
 use mousehole_policy::{Origin, Parameter, Policy};
+use mousehole_sim::rate_trace::RateTrace;
 use mousehole_sim::scenario::{self, Part, Role, SCHEMES, Scheme};
 use mousehole_sim::traffic::model::MODELS;
 use mousehole_sim::traffic::read::formats::understood;
@@ -129,6 +130,12 @@ fn rate(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
     parse_rate(field, text).map(|rate| rate.0).map_err(|error| to_python(py, error))
 }
 
+/// Returns the mean rate of a rate trace in bits per second.
+#[pyfunction]
+fn rate_trace_mean(py: Python<'_>, field: &str, path: &str) -> PyResult<u64> {
+    RateTrace::read(field, path).map(|trace| trace.mean().0).map_err(|error| to_python(py, error))
+}
+
 /// Returns the seconds of a time such as `80ms`.
 #[pyfunction(name = "parse_duration")]
 fn duration(py: Python<'_>, field: &str, text: &str) -> PyResult<f64> {
@@ -178,6 +185,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(models, module)?)?;
     module.add_function(wrap_pyfunction!(scheme_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(rate, module)?)?;
+    module.add_function(wrap_pyfunction!(rate_trace_mean, module)?)?;
     module.add_function(wrap_pyfunction!(duration, module)?)?;
     module.add_function(wrap_pyfunction!(buffer, module)?)?;
     module.add_function(wrap_pyfunction!(size, module)?)

@@ -3,6 +3,8 @@
 mod catalogue;
 mod convert;
 mod errors;
+#[cfg(target_os = "linux")]
+mod link;
 mod memory;
 mod policy;
 mod result;
@@ -114,6 +116,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario_to_toml, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_from_toml, module)?)?;
     errors::register(module)?;
+    #[cfg(target_os = "linux")]
+    link::register(module)?;
     traffic::register(module)?;
     catalogue::register(module)?;
     policy::register(module)

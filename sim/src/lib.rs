@@ -11,6 +11,7 @@ pub mod link;
 pub mod marker;
 pub mod packet;
 pub mod queue;
+pub mod rate_trace;
 pub mod record;
 pub mod rng;
 pub mod scenario;

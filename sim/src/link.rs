@@ -3,14 +3,19 @@
 //! With a burst, the link is a token bucket as Linux's tbf is one. A packet leaves whole, as soon as the bucket holds
 //! tokens for all of it. What `busy_until` is to a transmitter is then the time at which the bucket will be full again.
 //! `policy/include/mousehole/virtual_fifo.h` has the formulae; a test holds both equal.
+//!
+//! With a rate trace, the rate changes over time. The trace is known beforehand, so a FIFO still knows at the arrival when
+//! a packet will leave.
 
 use crate::drop_reason::DropReason;
 use crate::packet::{Colour, Packet, flag};
 use crate::queue::{Dequeued, Dropped, Queue};
+use crate::rate_trace::{Position, RateTrace};
 use crate::record::{ColourCounts, Count, QueueCounts};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Rate, Time};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Losses that a scenario asks for, before the queue.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -120,8 +125,12 @@ pub struct Link {
     measured_for: Dur,
     /// The transmitter is busy until this time; a token bucket is full from then on.
     busy_until: Time,
+    /// It is a token bucket, or its rate changes.
+    is_special: bool,
     /// Depth of the token bucket as a time; zero without one.
     burst: Dur,
+    /// Where it is in its rate trace, if it has one.
+    trace: Option<Box<Position>>,
     /// When the last packet left the token bucket.
     last_start: Time,
     /// The packet that has left the queue and waits for tokens, and when it arrived (slow path, no FIFO).
@@ -158,7 +167,9 @@ impl Link {
             measured_from: Time::ZERO,
             measured_for: Dur(u64::MAX),
             busy_until: Time::ZERO,
+            is_special: false,
             burst: Dur::ZERO,
+            trace: None,
             last_start: Time::ZERO,
             held: None,
             slow: false,
@@ -194,6 +205,24 @@ impl Link {
     /// Makes the link a token bucket of this many bytes; 0 leaves it a transmitter.
     pub fn set_burst(&mut self, bytes: u64) {
         self.burst = self.rate.tx_time(bytes);
+        self.is_special = self.burst > Dur::ZERO;
+    }
+
+    /// Has the rate change over time; the link must not be a token bucket.
+    pub fn set_trace(&mut self, trace: Arc<RateTrace>) {
+        self.trace = Some(Box::new(Position::new(trace)));
+        self.is_special = true;
+    }
+
+    /// Returns the mean rate between two times.
+    pub fn mean_rate(&self, begin: Time, end: Time) -> Rate {
+        match &self.trace {
+            Some(position) if end > begin => {
+                let bits = position.bytes_between(begin, end) as f64 * 8.0;
+                Rate((bits / end.since(begin).as_secs()).round().max(1.0) as u64)
+            }
+            _ => self.rate,
+        }
     }
 
     /// Takes a packet that has reached the link: counts it, applies faults, and passes or queues it.
@@ -206,7 +235,7 @@ impl Link {
             return Arrival::Dropped;
         }
         match self.queue.as_fifo() {
-            Some(_) if self.burst > Dur::ZERO => self.arrive_at_bucket(packet, now),
+            Some(_) if self.is_special => self.arrive_specially(packet, now),
             Some(fifo) if !self.slow => {
                 let passed = fifo.pass(packet, now, self.busy_until, &mut self.rng);
                 let Some(start) = self.note_passed(packet, now, passed) else { return Arrival::Dropped };
@@ -217,9 +246,12 @@ impl Link {
         }
     }
 
-    /// Takes a packet at a token bucket behind a FIFO.
+    /// Takes a packet at a FIFO behind which is a token bucket or a rate that changes.
     #[inline(never)]
-    fn arrive_at_bucket(&mut self, packet: &mut Packet, now: Time) -> Arrival {
+    fn arrive_specially(&mut self, packet: &mut Packet, now: Time) -> Arrival {
+        if self.trace.is_some() {
+            return self.arrive_at_trace(packet, now);
+        }
         let ready = self.ready_at(packet.bytes);
         let Some(fifo) = self.queue.as_fifo() else { return self.arrive_slowly(*packet, now) };
         if self.slow {
@@ -230,6 +262,27 @@ impl Link {
         let Some(start) = self.note_passed(packet, now, passed) else { return Arrival::Dropped };
         self.take_tokens(packet.bytes, start);
         Arrival::Arrives { start, at: start + self.delay }
+    }
+
+    /// Takes a packet at a FIFO whose link has a rate trace.
+    fn arrive_at_trace(&mut self, packet: &mut Packet, now: Time) -> Arrival {
+        let Some(fifo) = self.queue.as_fifo().filter(|_| !self.slow) else {
+            return self.arrive_slowly(*packet, now);
+        };
+        let passed = fifo.pass(packet, now, self.busy_until, &mut self.rng);
+        let Some(start) = self.note_passed(packet, now, passed) else { return Arrival::Dropped };
+        let was_idle = self.busy_until <= now;
+        self.busy_until = self.end_of_transmission(packet.bytes, start, was_idle);
+        Arrival::Arrives { start, at: self.busy_until + self.delay }
+    }
+
+    /// Returns when a packet has been transmitted whose transmission starts at `start`, on a link that `was_idle` before.
+    #[inline]
+    fn end_of_transmission(&mut self, bytes: u16, start: Time, was_idle: bool) -> Time {
+        match &mut self.trace {
+            Some(position) => position.transmit(u64::from(bytes) + u64::from(self.overhead), start, was_idle),
+            None => start + self.tx_time(u32::from(bytes)),
+        }
     }
 
     /// Counts what the FIFO said of an arrival (fast path). Returns when it starts transmission, `None` if it is dropped.
@@ -300,9 +353,9 @@ impl Link {
                     self.counts.marked(packet.colour, packet.bytes);
                 }
                 self.count_sent(&packet, at, now);
-                self.transmitting = true;
+                let was_idle = !std::mem::replace(&mut self.transmitting, true);
                 self.retry_at = Time::ZERO;
-                self.busy_until = now + self.tx_time(u32::from(packet.bytes));
+                self.busy_until = self.end_of_transmission(packet.bytes, now, was_idle);
                 let (free_at, arrives_at) = (self.busy_until, self.busy_until + self.delay);
                 Served::Started { packet, free_at, arrives_at }
             }

@@ -20,7 +20,7 @@ pub enum Kind {
     SynAck = 3,
     /// Completes the handshake and asks for write number `seq`.
     Request = 4,
-    /// A datagram, which no transport answers; `seq` counts the flow's packets, `sacks` hold the time of sending.
+    /// A datagram, which no transport answers; `seq` counts the flow's packets, the tag is the time of sending.
     Datagram = 5,
 }
 
@@ -132,6 +132,22 @@ impl Packet {
         }
     }
 
+    /// Returns the packet with a tag: a number that links carry and never read. It takes the place of the SACK blocks.
+    pub const fn with_tag(mut self, tag: u64) -> Packet {
+        self.sacks = [
+            SackBlock { offset: tag as u16, length: (tag >> 16) as u16 },
+            SackBlock { offset: (tag >> 32) as u16, length: (tag >> 48) as u16 },
+            SackBlock { offset: 0, length: 0 },
+        ];
+        self
+    }
+
+    /// Returns the tag of a packet that was given one.
+    pub fn tag(&self) -> u64 {
+        let part = |block: SackBlock| u64::from(block.offset) | u64::from(block.length) << 16;
+        part(self.sacks[0]) | part(self.sacks[1]) << 32
+    }
+
     /// Returns whether every bit of `flags` is set.
     pub fn has(&self, flags: u8) -> bool {
         self.flags & flags == flags
@@ -182,6 +198,13 @@ impl Packet {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tag__survives_the_packet() {
+        for tag in [0, 1, 65_535, 65_536, 0x1234_5678_9abc_def0, u64::MAX - 1] {
+            assert_eq!(Packet::new(0, Kind::Datagram, 0, 200).with_tag(tag).tag(), tag);
+        }
+    }
 
     #[test]
     fn view__has_the_end_of_data_and_the_acknowledged_segment() {

@@ -255,7 +255,7 @@ impl Harness {
             .filter_map(|index| {
                 let entry = map.lookup(&index, MapFlags::ANY).expect("the table can be read")?;
                 let account = Flow::read(&entry[ACCOUNT..]);
-                (account.packets > 0).then(|| (Key::read(&entry), account, entry[STATE..].to_vec()))
+                (account.packets() > 0).then(|| (Key::read(&entry), account, entry[STATE..].to_vec()))
             })
             .collect()
     }

@@ -4,7 +4,7 @@
 
 use super::World;
 use super::connection::{Open, Payload};
-use crate::packet::{Kind, Packet, SackBlock};
+use crate::packet::{Kind, Packet};
 use crate::record::DatagramRecord;
 use crate::units::{Dur, Time};
 
@@ -45,9 +45,9 @@ impl World {
         }
         stats.left -= 1;
         let pause = if stats.left == 0 { stream.pause(stats.spurt) } else { Dur::ZERO };
-        let mut packet = Packet::new(slot, Kind::Datagram, stats.number, stream.packet_bytes);
-        packet.window_hint = 0;
-        packet.sacks = encode_time(now);
+        let packet = Packet::new(slot, Kind::Datagram, stats.number, stream.packet_bytes);
+        // The time of sending travels with the packet: a table of packets in flight would have to be searched.
+        let packet = Packet { window_hint: 0, ..packet.with_tag(now.0) };
         stats.number = stats.number.wrapping_add(1);
         let is_measured = self.is_in_window(now);
         self.datagrams[index as usize].sent += u64::from(is_measured);
@@ -59,7 +59,7 @@ impl World {
 
     /// Records the arrival of a datagram.
     pub(super) fn receive_datagram(&mut self, packet: &Packet) {
-        let (sent, now) = (decode_time(packet), self.now);
+        let (sent, now) = (Time(packet.tag()), self.now);
         if self.is_in_window(sent)
             && let Some(stats) = self.receive_stats(packet)
         {
@@ -70,7 +70,7 @@ impl World {
 
     /// Records the drop of a datagram.
     pub(super) fn lose_datagram(&mut self, packet: &Packet) {
-        if self.is_in_window(decode_time(packet))
+        if self.is_in_window(Time(packet.tag()))
             && let Some(stats) = self.receive_stats(packet)
         {
             stats.lost += 1;
@@ -143,33 +143,10 @@ impl ReceiveStats {
     }
 }
 
-/// Encodes the time of sending in the SACK blocks, which a datagram does not use. A table of packets in flight
-/// would have to be searched at each arrival.
-fn encode_time(at: Time) -> [SackBlock; 3] {
-    let part =
-        |shift: u32| SackBlock { offset: (at.0 >> shift) as u16, length: (at.0 >> (shift + 16)) as u16 };
-    [part(0), part(32), SackBlock::default()]
-}
-
-/// Returns the time of sending that [`encode_time`] has stored.
-fn decode_time(packet: &Packet) -> Time {
-    let part = |block: SackBlock| u64::from(block.offset) | u64::from(block.length) << 16;
-    Time(part(packet.sacks[0]) | part(packet.sacks[1]) << 32)
-}
-
 #[cfg(test)]
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn encode_time__survives_the_packet() {
-        for at in [0, 1, 65_535, 65_536, 0x1234_5678_9abc_def0, u64::MAX - 1] {
-            let mut packet = Packet::new(0, Kind::Datagram, 0, 200);
-            packet.sacks = encode_time(Time(at));
-            assert_eq!(decode_time(&packet), Time(at));
-        }
-    }
 
     /// RFC 3550: J += (|D| − J) / 16 with D the change of transit time.
     #[test]

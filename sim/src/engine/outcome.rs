@@ -147,7 +147,7 @@ impl World {
             let [p50, p95, p99] = counts.delay_quantiles_s([0.5, 0.95, 0.99]);
             self.queues.push(QueueRecord {
                 name: link.name.clone(),
-                capacity: link.rate,
+                capacity: link.mean_rate(begin, end),
                 colours: link.window_counts(then, &at_end),
                 delay_s: [counts.delay_mean_s(), p50, p95, p99],
                 busy: link.busy(),

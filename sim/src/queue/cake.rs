@@ -12,14 +12,15 @@
 //!   host. A flow is bulk once it has had its quantum and something waits; one that waits empty is not.
 //! - Overflow: the head of the longest queue is dropped, and its BLUE grows.
 //!
-//! Deviations from Linux: COBALT's (`cobalt.rs`); a sparse flow that empties waits a round before it is
-//! sparse again, as in FQ-CoDel, where Linux forgets it once its queue has nothing more to learn; quanta are
-//! divided exactly, not by chance; overhead compensation, ACK filter, autorate and ingress mode are left out;
-//! where nothing is shaped, the link's rate replaces the shaper's in thresholds, quantum and target (Linux:
-//! tins by deficit round robin, 1514 bytes, 5 ms). Work per packet grows with the bulk flows of one host, as
-//! there; an overflow looks over all queues for the longest.
+//! Deviations from Linux: a sparse flow that empties waits a round before it is sparse again, as in FQ-CoDel,
+//! where Linux forgets it once its queue has nothing more to learn; quanta are divided exactly, not by chance;
+//! overhead compensation, ACK filter, autorate and ingress mode are left out; where nothing is shaped, the link's
+//! rate replaces the shaper's in thresholds, quantum and target (Linux: tins by deficit round robin, 1514 bytes,
+//! 5 ms). Work per packet grows with the bulk flows of one host, as there; an overflow looks over all queues for
+//! the longest.
 
 use super::classify::{Classifier, ClassifyBy};
+use super::cobalt::CobaltParams;
 use super::codel::CodelParams;
 use super::packet_fifo::Occupancy;
 pub use super::tin::Isolation;
@@ -104,7 +105,8 @@ impl Cake {
         let shifts: &[u32] = if params.tins.is_some() { &THRESHOLDS } else { &[0] };
         let tin = |shift: &u32| {
             let rate = Rate((params.rate.0 >> shift).max(1));
-            Tin::new(rate, params.codel_params(rate), quantum(rate))
+            let spared = Dur(rate.tx_time(FULL).0.saturating_mul(4));
+            Tin::new(rate, CobaltParams { codel: params.codel_params(rate), spared }, quantum(rate))
         };
         Cake {
             params,
@@ -160,8 +162,7 @@ impl Cake {
         while let Some(index) = self.choose(now) {
             let tin = &mut self.tins[index];
             let before = tin.occupancy();
-            let elsewhere = self.occupancy.bytes - before.bytes;
-            let head = tin.dequeue(&self.hosts, elsewhere, now, &mut self.rng, drops);
+            let head = tin.dequeue(&self.hosts, now, &mut self.rng, drops);
             self.occupancy.shrink(before, tin.occupancy());
             if let Some((packet, at)) = head {
                 // An idle shaper saves no credit; a shaper that is asked late makes up for it.

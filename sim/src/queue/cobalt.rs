@@ -5,61 +5,152 @@
 //! overflows and shrinks when it is found empty, at most once per target time. BLUE drops what is ECN-capable too.
 //! Neither drops the last packet of a queue.
 //!
-//! Deviations: CoDel is that of RFC 8289; Linux' COBALT lowers its count step by step when the delay falls, spares a
-//! delay of up to four packets' time where ours spares a backlog of one packet, and drops from an overflow on.
+//! The CoDel part is the one of Linux's `sch_cake.c`, described here from its behaviour, and parts from RFC 8289:
+//!
+//! - It decides on each packet that leaves, and drops at most one for each time that a drop is due.
+//! - A delay is too long beyond the target and beyond the time of four full packets.
+//! - When the delay falls below, the count of drops falls step by step, each step when the next drop would be due.
+//! - A queue that has never dropped has no pace of drops yet: the second packet with too long a delay is dropped at
+//!   once, not an interval after the first.
+//! - An overflow enters the dropping state, and the next packet with too long a delay is dropped.
+//!
+//! Deviations: inverse square roots are exact, those of Linux come from Newton steps in 32 bits.
 
 use super::Dropped;
-use super::codel::{CodelParams, QueueContext, State};
+use super::codel::CodelParams;
 use super::packet_fifo::PacketFifo;
 use crate::drop_reason::DropReason;
-use crate::packet::Packet;
+use crate::packet::{Packet, flag};
 use crate::rng::Stream;
-use crate::units::Time;
+use crate::units::{Dur, Time};
 
 /// Steps of BLUE's probability: up at an overflow, down at an empty queue (Linux' values).
 const STEP_UP: f64 = 1.0 / 256.0;
 const STEP_DOWN: f64 = 1.0 / 4096.0;
 
+/// The parameters of COBALT.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct CobaltParams {
+    /// Target, interval, and whether packets are marked.
+    pub codel: CodelParams,
+    /// A delay up to this is never too long: the time of four full packets.
+    pub spared: Dur,
+}
+
 /// COBALT's state of one queue.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cobalt {
-    codel: State,
+    /// Drops or marks since the delay was last low, less the steps down since.
+    count: u32,
+    is_dropping: bool,
+    drop_next: Time,
+    /// 1 / √count; 0 before the count has ever changed.
+    inverse_sqrt: f64,
     blue: f64,
     changed: Option<Time>,
 }
 
 impl Cobalt {
-    /// Raises BLUE's probability: a packet was dropped because the buffer is full.
-    pub fn overflowed(&mut self, params: &CodelParams, now: Time) {
-        self.change(params, now, STEP_UP);
+    /// Raises BLUE's probability and enters the dropping state: a packet was dropped because the buffer is full.
+    pub fn overflowed(&mut self, params: &CobaltParams, now: Time) {
+        self.change_blue(params, now, STEP_UP);
+        self.is_dropping = true;
+        self.drop_next = now;
+        self.count = self.count.max(1);
     }
 
-    /// Returns the next packet of `fifo`; `elsewhere` bytes wait in the link's other queues.
+    /// Returns the next packet of `fifo`; drops and marks packets before it.
     pub fn dequeue(
         &mut self,
-        params: &CodelParams,
+        params: &CobaltParams,
         fifo: &mut PacketFifo,
-        elsewhere: u64,
         now: Time,
         rng: &mut Stream,
         drops: &mut Vec<Dropped>,
     ) -> Option<(Packet, Time)> {
-        let context = QueueContext { elsewhere, keeps_last: true };
-        while let Some((packet, at)) = self.codel.dequeue(params, fifo, context, now, drops) {
-            if self.blue == 0.0 || fifo.is_empty() || rng.uniform() >= self.blue {
+        while let Some((mut packet, at)) = fifo.pop() {
+            if !self.should_drop(params, &mut packet, at, now, rng) || fifo.is_empty() {
                 return Some((packet, at));
             }
             drops.push(Dropped { packet, reason: DropReason::Early });
         }
-        if self.blue > 0.0 {
-            self.change(params, now, -STEP_DOWN);
-        }
+        self.found_empty(params, now);
         None
     }
 
+    /// Returns whether a packet that arrived `at` should be dropped; marks it instead where it can.
+    fn should_drop(
+        &mut self,
+        params: &CobaltParams,
+        packet: &mut Packet,
+        at: Time,
+        now: Time,
+        rng: &mut Stream,
+    ) -> bool {
+        let delay = now.since(at);
+        let is_due = self.count > 0 && now >= self.drop_next;
+        let mut is_past = now > self.drop_next;
+        let mut drops = false;
+        if delay > params.codel.target && delay > params.spared {
+            if !self.is_dropping {
+                self.is_dropping = true;
+                self.drop_next = now + self.step(params);
+            }
+            self.count = self.count.max(1);
+        } else {
+            self.is_dropping = false;
+        }
+        if is_due && self.is_dropping {
+            drops = !(params.codel.ecn && packet.has(flag::ECT));
+            if !drops {
+                packet.flags |= flag::CE;
+            }
+            self.change_count(self.count.saturating_add(1));
+            self.drop_next += self.step(params);
+            is_past = now > self.drop_next;
+        } else if is_due {
+            while self.count > 0 && now >= self.drop_next {
+                self.change_count(self.count - 1);
+                self.drop_next += self.step(params);
+                is_past = now > self.drop_next;
+            }
+        }
+        // BLUE drops ECN-capable packets too.
+        drops |= self.blue > 0.0 && rng.uniform() < self.blue;
+        // The time of the next drop is also that until which the queue counts as active.
+        if self.count == 0 {
+            self.drop_next = now + params.codel.interval;
+        } else if is_past && !drops {
+            self.drop_next = now;
+        }
+        drops
+    }
+
+    /// Takes notice that the queue has nothing to send: BLUE's probability and the count fall.
+    fn found_empty(&mut self, params: &CobaltParams, now: Time) {
+        if self.blue > 0.0 {
+            self.change_blue(params, now, -STEP_DOWN);
+        }
+        self.is_dropping = false;
+        if self.count > 0 && now >= self.drop_next {
+            self.change_count(self.count - 1);
+            self.drop_next += self.step(params);
+        }
+    }
+
+    fn change_count(&mut self, count: u32) {
+        self.count = count;
+        self.inverse_sqrt = 1.0 / f64::from(count.max(1)).sqrt();
+    }
+
+    /// Returns the time between two drops.
+    fn step(&self, params: &CobaltParams) -> Dur {
+        Dur((params.codel.interval.0 as f64 * self.inverse_sqrt) as u64)
+    }
+
     /// Changes BLUE's probability, at most once per target time.
-    fn change(&mut self, params: &CodelParams, now: Time, by: f64) {
-        if self.changed.is_none_or(|changed| now.since(changed) > params.target) {
+    fn change_blue(&mut self, params: &CobaltParams, now: Time, by: f64) {
+        if self.changed.is_none_or(|changed| now.since(changed) > params.codel.target) {
             self.blue = (self.blue + by).clamp(0.0, 1.0);
             self.changed = Some(now);
         }
@@ -73,33 +164,135 @@ mod tests {
     use crate::packet::Kind;
     use crate::rng::Purpose;
 
+    const PARAMS: CobaltParams = CobaltParams {
+        codel: CodelParams { target: Dur::from_millis(5), interval: Dur::from_millis(100), ecn: true },
+        spared: Dur::from_millis(5),
+    };
+
     fn at(ms: u64) -> Time {
         Time(ms * 1_000_000)
+    }
+
+    fn packet(seq: u32) -> Packet {
+        Packet::new(1, Kind::Data, seq, 1000)
+    }
+
+    /// A queue that always holds packets of one age.
+    struct Standing {
+        cobalt: Cobalt,
+        fifo: PacketFifo,
+        rng: Stream,
+    }
+
+    impl Standing {
+        fn new() -> Standing {
+            let rng = Stream::new(1, Purpose::Queue, 0);
+            Standing { cobalt: Cobalt::default(), fifo: PacketFifo::default(), rng }
+        }
+
+        /// Takes a packet at a time. It and those behind it have waited for `delay_ms`. Returns how many were dropped.
+        fn take(&mut self, now_ms: u64, delay_ms: u64) -> usize {
+            let mut drops = Vec::new();
+            self.fifo = PacketFifo::default();
+            (0..4).for_each(|seq| self.fifo.push(packet(seq), at(now_ms - delay_ms)));
+            let head = self.cobalt.dequeue(&PARAMS, &mut self.fifo, at(now_ms), &mut self.rng, &mut drops);
+            assert!(head.is_some());
+            drops.len()
+        }
+    }
+
+    #[test]
+    fn first_drop__comes_with_the_second_late_packet_of_a_new_queue() {
+        let mut queue = Standing::new();
+        assert_eq!(queue.take(100, 5), 0, "not above the target");
+        assert_eq!(queue.take(101, 6), 0, "the first late packet");
+        assert_eq!(queue.take(102, 6), 1, "no pace is known yet");
+        assert_eq!((103..172).map(|ms| queue.take(ms, 6)).sum::<usize>(), 0);
+        assert_eq!(queue.take(173, 6), 1, "100 ms / √2 later");
+        assert_eq!((174..230).map(|ms| queue.take(ms, 6)).sum::<usize>(), 0);
+        assert_eq!(queue.take(231, 6), 1, "100 ms / √3 later");
+    }
+
+    /// The count falls by one each time that a drop would be due, so that a new standing delay meets a pace at once.
+    #[test]
+    fn count__falls_step_by_step_while_the_delay_is_low() {
+        let mut queue = Standing::new();
+        let dropped: usize = (101..=400).map(|ms| queue.take(ms, 6)).sum();
+        let count = queue.cobalt.count;
+        assert_eq!(count as usize, dropped + 1);
+        let due = queue.cobalt.drop_next;
+        assert!(due > at(401), "{due:?}");
+        queue.take(401, 1);
+        assert_eq!(queue.cobalt.count, count, "no drop is due yet");
+        (402..=420).for_each(|ms| drop(queue.take(ms, 1)));
+        assert_eq!(queue.cobalt.count, count - 1);
+        (421..=1500).for_each(|ms| drop(queue.take(ms, 1)));
+        assert_eq!(queue.cobalt.count, 0);
+        assert_eq!(
+            (queue.take(1501, 6), queue.take(1502, 6)),
+            (0, 0),
+            "a queue with a past waits an interval"
+        );
+        assert_eq!((1503..1601).map(|ms| queue.take(ms, 6)).sum::<usize>(), 0);
+        assert_eq!(queue.take(1601, 6), 1);
+    }
+
+    #[test]
+    fn marks__replace_drops_one_at_a_time() {
+        let mut queue = Standing::new();
+        queue.take(101, 6);
+        let (mut fifo, mut drops) = (PacketFifo::default(), Vec::new());
+        for seq in 0..3 {
+            fifo.push(Packet { flags: flag::ECT, ..packet(seq) }, at(90));
+        }
+        let head = queue.cobalt.dequeue(&PARAMS, &mut fifo, at(102), &mut queue.rng, &mut drops);
+        assert!(head.is_some_and(|(packet, _)| packet.seq == 0 && packet.has(flag::CE)));
+        let head = queue.cobalt.dequeue(&PARAMS, &mut fifo, at(103), &mut queue.rng, &mut drops);
+        assert!(head.is_some_and(|(packet, _)| packet.seq == 1 && !packet.has(flag::CE)));
+        assert!(drops.is_empty());
+    }
+
+    #[test]
+    fn overflow__has_the_next_late_packet_dropped() {
+        let mut queue = Standing::new();
+        queue.cobalt.overflowed(&PARAMS, at(100));
+        queue.cobalt.blue = 0.0;
+        assert_eq!(queue.take(101, 6), 1);
+        assert_eq!(queue.take(102, 6), 0);
+    }
+
+    #[test]
+    fn spared__four_packets_on_a_slow_link_are_no_standing_queue() {
+        let params = CobaltParams { spared: Dur::from_millis(50), ..PARAMS };
+        let (mut queue, mut drops) = (Standing::new(), Vec::new());
+        for ms in 100..400 {
+            (0..4).for_each(|seq| queue.fifo.push(packet(seq), at(ms - 50)));
+            queue.cobalt.dequeue(&params, &mut queue.fifo, at(ms), &mut queue.rng, &mut drops);
+            queue.fifo = PacketFifo::default();
+        }
+        assert!(drops.is_empty());
     }
 
     /// Linux: the last packet may be marked, not dropped.
     #[test]
     fn blue__spares_the_last_packet() {
-        let mut cobalt = Cobalt { blue: 1.0, ..Cobalt::default() };
-        let (mut fifo, mut drops) = (PacketFifo::default(), Vec::new());
-        (0..3).for_each(|seq| fifo.push(Packet::new(1, Kind::Data, seq, 1000), at(0)));
-        let mut rng = Stream::new(1, Purpose::Queue, 0);
-        let head = cobalt.dequeue(&CodelParams::default(), &mut fifo, 0, at(1), &mut rng, &mut drops);
-        assert_eq!((head.map(|(packet, _)| packet.seq), drops.len()), (Some(2), 2));
+        let mut queue = Standing::new();
+        queue.cobalt.blue = 1.0;
+        assert_eq!(queue.take(1, 1), 3);
     }
 
     #[test]
     fn blue__moves_once_per_target() {
-        let (params, mut cobalt, mut fifo) =
-            (CodelParams::default(), Cobalt::default(), PacketFifo::default());
-        let mut rng = Stream::new(1, Purpose::Queue, 0);
+        let mut queue = Standing::new();
         for ms in 1..=60 {
-            cobalt.overflowed(&params, at(ms));
+            queue.cobalt.overflowed(&PARAMS, at(ms));
         }
-        assert_eq!(cobalt.blue, 10.0 / 256.0, "every 6 ms: strictly more than the target of 5 ms");
+        assert_eq!(queue.cobalt.blue, 10.0 / 256.0, "every 6 ms: strictly more than the target of 5 ms");
         for ms in 66..=125 {
-            assert!(cobalt.dequeue(&params, &mut fifo, 0, at(ms), &mut rng, &mut Vec::new()).is_none());
+            let mut empty = PacketFifo::default();
+            let head = queue.cobalt.dequeue(&PARAMS, &mut empty, at(ms), &mut queue.rng, &mut Vec::new());
+            assert!(head.is_none());
         }
-        assert_eq!(cobalt.blue, 10.0 / 256.0 - 10.0 / 4096.0);
+        assert_eq!(queue.cobalt.blue, 10.0 / 256.0 - 10.0 / 4096.0);
     }
 }

@@ -1,6 +1,6 @@
 //! CoDel: drops from the head when the delay has stayed above a target for an interval.
 //!
-//! RFC 8289, section 5; FQ-CoDel and our COBALT use this implementation. Defaults are those of RFC 8289. A comparator,
+//! RFC 8289, section 5; FQ-CoDel uses this implementation. Defaults are those of RFC 8289. A comparator,
 //! not a policy of ours, hence Rust. Deviations: none known. The RFC's pseudo-code has no ECN. As in Linux, an
 //! ECN-capable packet is marked instead of dropped, and sent: at most one mark per dequeue.
 
@@ -46,8 +46,6 @@ pub(super) struct State {
 pub(super) struct QueueContext {
     /// Bytes in the other queues of the link: they count as backlog too (RFC 8289 section 4.4).
     pub elsewhere: u64,
-    /// The last packet of the queue is not dropped (COBALT).
-    pub keeps_last: bool,
 }
 
 type Head = Option<(Packet, Time)>;
@@ -86,7 +84,7 @@ impl State {
     ) -> Head {
         while self.dropping && now >= self.drop_next {
             self.count += 1;
-            if is_spared(params, &mut head, fifo, context) {
+            if mark(params, &mut head) {
                 self.schedule_drop(params);
                 return head;
             }
@@ -112,7 +110,7 @@ impl State {
         now: Time,
         drops: &mut Vec<Dropped>,
     ) -> Head {
-        if !is_spared(params, &mut head, fifo, context) {
+        if !mark(params, &mut head) {
             drops.extend(head.map(|(packet, _)| Dropped { packet, reason: DropReason::Early }));
             (head, _) = self.pop_head(params, fifo, context, now);
         }
@@ -158,12 +156,6 @@ impl State {
     fn schedule_drop(&mut self, params: &CodelParams) {
         self.drop_next += control_law(params.interval, self.count);
     }
-}
-
-/// Returns whether a packet that should be dropped is kept: it is marked instead, or is the last one of its
-/// queue.
-fn is_spared(params: &CodelParams, head: &mut Head, fifo: &PacketFifo, context: QueueContext) -> bool {
-    mark(params, head) || (context.keeps_last && fifo.is_empty())
 }
 
 /// Marks the packet if ECN is on and the packet is ECN-capable; returns whether it did.

@@ -169,7 +169,7 @@ impl FqCodel {
         let Params { target, interval, ecn, .. } = self.params;
         let flow = &mut self.flows[index as usize];
         let before = flow.fifo.occupancy();
-        let context = QueueContext { elsewhere: self.occupancy.bytes - before.bytes, keeps_last: false };
+        let context = QueueContext { elsewhere: self.occupancy.bytes - before.bytes };
         let head =
             flow.codel.dequeue(&CodelParams { target, interval, ecn }, &mut flow.fifo, context, now, drops);
         self.occupancy.shrink(before, flow.fifo.occupancy());

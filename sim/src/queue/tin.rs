@@ -1,8 +1,7 @@
 //! One tin of CAKE: set-associative flow queues under DRR++, with quanta divided among the flows of a host.
 
 use super::Dropped;
-use super::cobalt::Cobalt;
-use super::codel::CodelParams;
+use super::cobalt::{Cobalt, CobaltParams};
 use super::lists::Lists;
 use super::packet_fifo::{Occupancy, PacketFifo};
 use crate::flow::Flow;
@@ -88,7 +87,7 @@ struct Queue {
 /// A tin.
 pub(super) struct Tin {
     rate: Rate,
-    codel: CodelParams,
+    cobalt: CobaltParams,
     quantum: i64,
     queues: Vec<Queue>,
     tags: Vec<u64>,
@@ -103,12 +102,12 @@ pub(super) struct Tin {
 }
 
 impl Tin {
-    pub fn new(rate: Rate, codel: CodelParams, quantum: u32) -> Tin {
+    pub fn new(rate: Rate, cobalt: CobaltParams, quantum: u32) -> Tin {
         let mut lists = Lists::new(2);
         lists.reserve(QUEUES);
         Tin {
             rate,
-            codel,
+            cobalt,
             quantum: i64::from(quantum) * BYTE,
             queues: (0..QUEUES).map(|_| Queue::default()).collect(),
             tags: vec![u64::MAX; QUEUES],
@@ -145,11 +144,10 @@ impl Tin {
         self.queues[index].fifo.push(packet, now);
     }
 
-    /// Returns the next packet by DRR++: sparse flows first, then bulk flows in turn. Other tins hold `elsewhere` bytes.
+    /// Returns the next packet by DRR++: sparse flows first, then bulk flows in turn.
     pub fn dequeue(
         &mut self,
         hosts: &Hosts,
-        elsewhere: u64,
         now: Time,
         rng: &mut Stream,
         drops: &mut Vec<Dropped>,
@@ -166,7 +164,7 @@ impl Tin {
                 self.queues[index as usize].deficit += self.share(hosts, index as usize);
                 continue;
             }
-            if let Some((packet, at)) = self.serve(index as usize, elsewhere, now, rng, drops) {
+            if let Some((packet, at)) = self.serve(index as usize, now, rng, drops) {
                 self.queues[index as usize].deficit -= i64::from(packet.bytes) * BYTE;
                 self.clock += self.rate.tx_time(u64::from(packet.bytes));
                 return Some((packet, at));
@@ -190,7 +188,7 @@ impl Tin {
     pub fn drop_head(&mut self, index: usize, now: Time) -> Option<Packet> {
         let queue = &mut self.queues[index];
         let (packet, _) = queue.fifo.pop()?;
-        queue.cobalt.overflowed(&self.codel, now);
+        queue.cobalt.overflowed(&self.cobalt, now);
         self.bytes[index] -= u64::from(packet.bytes);
         self.occupancy.remove(&packet);
         Some(packet)
@@ -214,15 +212,13 @@ impl Tin {
     fn serve(
         &mut self,
         index: usize,
-        elsewhere: u64,
         now: Time,
         rng: &mut Stream,
         drops: &mut Vec<Dropped>,
     ) -> Option<(Packet, Time)> {
         let queue = &mut self.queues[index];
         let before = queue.fifo.occupancy();
-        let elsewhere = elsewhere + self.occupancy.bytes - before.bytes;
-        let head = queue.cobalt.dequeue(&self.codel, &mut queue.fifo, elsewhere, now, rng, drops);
+        let head = queue.cobalt.dequeue(&self.cobalt, &mut queue.fifo, now, rng, drops);
         let after = queue.fifo.occupancy();
         self.occupancy.shrink(before, after);
         self.bytes[index] = after.bytes;

@@ -4,6 +4,7 @@
 
 mod apps;
 pub mod catalogue;
+pub mod emulation;
 pub mod ideal_time;
 mod idle_path;
 pub mod load;
@@ -22,6 +23,7 @@ pub mod topology;
 pub mod values;
 
 pub use catalogue::{NamedScheme, Part, Role};
+pub use emulation::Emulation;
 pub use plan::Plan;
 pub use run::{RunResult, run};
 pub use scheme::{Scheme, load_policy};

@@ -10,7 +10,6 @@ use crate::engine::layout::{DOWN, Layout, UP};
 use crate::engine::misbehaving::Rules;
 use crate::engine::server::Order;
 use crate::error::{Error, Result, quote};
-use crate::rng;
 use crate::tcp::Senders;
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
@@ -99,7 +98,14 @@ impl Plan {
         let mut scenario = self.scenario.clone();
         match &mut scenario.topology {
             None => {
-                scenario.link.uplink_rate.get_or_insert_with(|| scenario.link.rate.clone());
+                let link = &mut scenario.link;
+                if link.rate_trace.is_some() {
+                    link.rate = format!("{}bit", self.rate.0);
+                }
+                if link.uplink_rate_trace.is_some() {
+                    link.uplink_rate = Some(format!("{}bit", self.uplink_rate.0));
+                }
+                link.uplink_rate.get_or_insert_with(|| link.rate.clone());
             }
             Some(spec) => topology::fill(spec, scenario.both_directions),
         }
@@ -122,7 +128,7 @@ impl Plan {
 
     /// Returns the seed of the replication: the scenario's seed mixed with its replication number.
     pub fn replication_seed(&self) -> u64 {
-        rng::mix(self.scenario.seed).wrapping_add(rng::mix(u64::from(self.scenario.replication) | 1 << 40))
+        self.scenario.replication_seed()
     }
 
     /// Returns the time at which the run ends at the latest.

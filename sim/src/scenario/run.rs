@@ -1,4 +1,4 @@
-//! Runs a plan and returns its records.
+//! Builds what a plan describes, runs it and returns its records.
 
 use super::load::Load;
 use super::plan::Plan;
@@ -50,11 +50,12 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
     let mut apps = Apps::default();
     let traffic = sources::replayed_traffic(plan, traffic)?;
     let (source, load) = sources::build(plan, &traffic, &mut apps)?;
+    let bottlenecks = Parts::of(plan);
     let setup = Setup {
         senders: plan.senders.clone(),
         layout: plan.layout.clone(),
-        links: links(plan, seed)?,
-        markers: markers(plan, seed)?,
+        links: bottlenecks.links(seed)?,
+        markers: bottlenecks.markers(seed)?,
         source,
         apps,
         bulk: sources::bulk_flows(plan, seed).map(|flows| List::long_lived(Arc::new(flows))),
@@ -74,44 +75,64 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
     Ok(RunResult { outcome, ideal_s, load, goodput_bps, goodput_up_bps, sources })
 }
 
+/// What the links and markers of a run are built of.
+#[derive(Clone, Copy)]
+pub(super) struct Parts<'a> {
+    pub links: &'a [PlannedLink],
+    pub scheme: &'a Scheme,
+    /// Every queue takes its slow path.
+    pub slow_path: bool,
+}
+
+impl<'a> Parts<'a> {
+    fn of(plan: &'a Plan) -> Parts<'a> {
+        Parts { links: &plan.links, scheme: &plan.scheme, slow_path: plan.scenario.slow_path }
+    }
+
+    /// Builds the links with their queues.
+    pub fn links(&self, seed: u64) -> Result<Vec<Link>> {
+        let link = |(number, planned): (usize, &PlannedLink)| {
+            let context = self.context(planned, seed, number);
+            let queue = match planned.runs {
+                Runs::Fifo => fifo(planned.buffer),
+                Runs::Scheme => self.scheme.queue(context)?,
+                Runs::Host => self.scheme.host_queue(context)?.unwrap_or_else(|| fifo(planned.buffer)),
+            };
+            let link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, queue, seed);
+            let mut link = link.with_settings(planned.fault.clone(), planned.overhead, self.slow_path);
+            link.set_burst(planned.burst);
+            if let Some(trace) = &planned.trace {
+                link.set_trace(trace.clone());
+            }
+            Ok(link)
+        };
+        self.links.iter().enumerate().map(link).collect()
+    }
+
+    /// Builds the markers before them.
+    pub fn markers(&self, seed: u64) -> Result<Vec<Marker>> {
+        let marker = |(number, planned): (usize, &PlannedLink)| match planned.is_marked {
+            true if planned.runs == Runs::Host => {
+                Ok(self.scheme.marker(self.context(planned, seed, number))?.at_host())
+            }
+            true => self.scheme.marker(self.context(planned, seed, number)),
+            false => Ok(Marker::None),
+        };
+        let mut markers = self.links.iter().enumerate().map(marker).collect::<Result<Vec<_>>>()?;
+        if let Some(other) = markers[usize::from(DOWN)].other_direction() {
+            markers[usize::from(UP)] = other;
+        }
+        Ok(markers)
+    }
+
+    fn context(&self, planned: &PlannedLink, seed: u64, number: usize) -> LinkContext {
+        let bottleneck = self.links[usize::from(DOWN)].rate;
+        LinkContext { rate: planned.rate, bottleneck, buffer: planned.buffer, seed, link: number as u64 }
+    }
+}
+
 fn fifo(buffer: Buffer) -> Queue {
     Queue::Fifo(Fifo::new(buffer, Policy::DropTail))
-}
-
-fn links(plan: &Plan, seed: u64) -> Result<Vec<Link>> {
-    let link = |(number, planned): (usize, &PlannedLink)| {
-        let context = context(plan, planned, seed, number);
-        let queue = match planned.runs {
-            Runs::Fifo => fifo(planned.buffer),
-            Runs::Scheme => plan.scheme.queue(context)?,
-            Runs::Host => plan.scheme.host_queue(context)?.unwrap_or_else(|| fifo(planned.buffer)),
-        };
-        let link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, queue, seed);
-        let mut link = link.with_settings(planned.fault.clone(), planned.overhead, plan.scenario.slow_path);
-        link.set_burst(planned.burst);
-        Ok(link)
-    };
-    plan.links.iter().enumerate().map(link).collect()
-}
-
-fn markers(plan: &Plan, seed: u64) -> Result<Vec<Marker>> {
-    let marker = |(number, planned): (usize, &PlannedLink)| match planned.is_marked {
-        true if planned.runs == Runs::Host => {
-            Ok(plan.scheme.marker(context(plan, planned, seed, number))?.at_host())
-        }
-        true => plan.scheme.marker(context(plan, planned, seed, number)),
-        false => Ok(Marker::None),
-    };
-    let mut markers = plan.links.iter().enumerate().map(marker).collect::<Result<Vec<_>>>()?;
-    if let Some(other) = markers[usize::from(DOWN)].other_direction() {
-        markers[usize::from(UP)] = other;
-    }
-    Ok(markers)
-}
-
-fn context(plan: &Plan, planned: &PlannedLink, seed: u64, number: usize) -> LinkContext {
-    let bottleneck = plan.rate;
-    LinkContext { rate: planned.rate, bottleneck, buffer: planned.buffer, seed, link: number as u64 }
 }
 
 /// Returns the parameters of a scheme as text, for manifests.

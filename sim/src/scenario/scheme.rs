@@ -176,6 +176,27 @@ impl Scheme {
         remarks
     }
 
+    /// Returns the part that real packets cannot be run through, and the reason, if there is one.
+    pub fn only_simulated(&self) -> Option<(&'static str, &'static str)> {
+        let mut has_hints = false;
+        for (_, stage) in self.stages() {
+            let reason = match stage.part {
+                Part::Policy(policy) if policy.reads_hints() && !has_hints => Some(
+                    "reads the sender's window, which no header carries; put the marker shred-edge before it",
+                ),
+                Part::Policy(policy) => {
+                    has_hints |= policy.returns_hint();
+                    None
+                }
+                Part::Native(part) => only_simulated(part.name),
+            };
+            if let Some(reason) = reason {
+                return Some((stage.part.name(), reason));
+            }
+        }
+        None
+    }
+
     /// Returns the marker before the queue.
     ///
     /// # Errors
@@ -456,6 +477,16 @@ fn split_call(text: &str) -> Result<(&str, &str)> {
             "has parentheses that do not match",
             "of the form name(parameter=value,…)",
         )),
+    }
+}
+
+/// Returns the reason why a native part has no use outside the simulator, if there is one.
+fn only_simulated(name: &str) -> Option<&'static str> {
+    match name {
+        "srpt" => Some("must know how much of every transfer is left, which no header carries"),
+        "empty" => Some("gives every connection a link of its own, which one link cannot"),
+        _ if name.starts_with("ns2-") => Some("repeats a quirk of ns-2, for the simulator alone"),
+        _ => None,
     }
 }
 

@@ -4,6 +4,7 @@ pub use super::mix_spec::{MisbehavingSpec, MixSpec};
 use super::topology::spec::{HostStageSpec, TopologySpec};
 use crate::error::{Error, Problem, Result};
 use crate::flow::Class;
+use crate::rng;
 use crate::tcp::{Congestion, Variant};
 use serde::{Deserialize, Serialize};
 
@@ -62,8 +63,11 @@ pub struct Scenario {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkSpec {
-    /// Rate in the data direction.
+    /// Rate in the data direction; with a rate trace, its mean.
     pub rate: String,
+    /// File of a rate that changes over time, in the data direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_trace: Option<String>,
     /// Round-trip time without queueing, for connections that have none of their own.
     pub rtt: String,
     /// Use `rtt` for every connection.
@@ -75,6 +79,9 @@ pub struct LinkSpec {
     /// Rate in the other direction; as `rate` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uplink_rate: Option<String>,
+    /// File of a rate that changes over time, in the other direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uplink_rate_trace: Option<String>,
     /// Buffer in the other direction.
     pub uplink_buffer: String,
     /// Link bytes on the wire per packet, beyond the IP length.
@@ -315,11 +322,13 @@ impl Default for LinkSpec {
     fn default() -> Self {
         LinkSpec {
             rate: "10mbit".into(),
+            rate_trace: None,
             rtt: "80ms".into(),
             ignore_trace_rtt: false,
             delay: "0ms".into(),
             buffer: "1bdp".into(),
             uplink_rate: None,
+            uplink_rate_trace: None,
             uplink_buffer: "1000p".into(),
             overhead: 0,
             burst: None,
@@ -364,6 +373,11 @@ impl Scenario {
                 .map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count() as u64);
             Error::Row { file: name.into(), line, problem: error.message().trim().to_string() }
         })
+    }
+
+    /// Returns the seed of the replication: the scenario's seed mixed with its replication number.
+    pub fn replication_seed(&self) -> u64 {
+        rng::mix(self.seed).wrapping_add(rng::mix(u64::from(self.replication) | 1 << 40))
     }
 
     /// Writes the scenario as TOML.

@@ -4,7 +4,9 @@ use super::super::spec::{AccessSpec, LinkSpec, Scenario};
 use super::{FULL_PACKET, Network, PlannedLink, access_rate};
 use crate::engine::layout::{Access, Layout};
 use crate::error::{Error, Result, quote};
+use crate::rate_trace::RateTrace;
 use crate::units::{Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
+use std::sync::Arc;
 
 /// The deepest token bucket, in bytes.
 const MOST_BURST: u64 = 1_000_000_000;
@@ -15,13 +17,18 @@ const LONGEST_BURST: Dur = Dur::from_millis(10_000);
 /// Returns the links and paths of a scenario without a topology.
 pub fn network(scenario: &Scenario) -> Result<Network> {
     let link = &scenario.link;
-    let rate = parse_rate("link.rate", &link.rate)?;
+    let [trace, uplink_trace] = traces(link)?;
+    let rate =
+        trace.as_ref().map_or_else(|| parse_rate("link.rate", &link.rate), |trace| Ok(trace.mean()))?;
     let rtt = parse_dur("link.rtt", &link.rtt)?;
     let delay = parse_dur("link.delay", &link.delay)?;
     let (layout, shared) = layout(scenario.access.as_ref(), delay)?;
     check_rtt(link, rtt, layout.base_rtt)?;
-    let uplink_rate =
-        link.uplink_rate.as_ref().map_or(Ok(rate), |text| parse_rate("link.uplink_rate", text))?;
+    let uplink_rate = match (&uplink_trace, &link.uplink_rate) {
+        (Some(trace), _) => trace.mean(),
+        (None, Some(text)) => parse_rate("link.uplink_rate", text)?,
+        (None, None) => rate,
+    };
     let burst = burst(link, rate.min(uplink_rate))?;
     let bottleneck = |name: &str, rate, buffer, has_scheme| {
         let plain = PlannedLink::plain(name.into(), rate, delay);
@@ -31,14 +38,29 @@ pub fn network(scenario: &Scenario) -> Result<Network> {
     let buffer = parse_buffer("link.buffer", &link.buffer, rate, rtt)?;
     let uplink_buffer = parse_buffer("link.uplink_buffer", &link.uplink_buffer, uplink_rate, rtt)?;
     let mut links = vec![
-        bottleneck("down", rate, buffer, true),
-        bottleneck("up", uplink_rate, uplink_buffer, scenario.both_directions),
+        PlannedLink { trace, ..bottleneck("down", rate, buffer, true) },
+        PlannedLink {
+            trace: uplink_trace,
+            ..bottleneck("up", uplink_rate, uplink_buffer, scenario.both_directions)
+        },
     ];
     if let (Access::Shared { servers, clients }, Some((rate, delay))) = (&layout.access, shared) {
         let access = |number| PlannedLink::plain(format!("access-{number}"), rate, delay);
         links.extend((0..2 * (servers + clients)).map(access));
     }
     Ok(Network { links, layout, rtt, own_rtt: rtt })
+}
+
+/// Reads the rate traces of both directions.
+fn traces(link: &LinkSpec) -> Result<[Option<Arc<RateTrace>>; 2]> {
+    let read = |field: &str, path: &Option<String>| match (path, &link.burst) {
+        (Some(path), Some(_)) => {
+            Err(Error::conflict(field, quote(path), "link.burst", "a link is a token bucket or has a trace"))
+        }
+        (Some(path), None) => RateTrace::read(field, path).map(|trace| Some(Arc::new(trace))),
+        (None, _) => Ok(None),
+    };
+    Ok([read("link.rate_trace", &link.rate_trace)?, read("link.uplink_rate_trace", &link.uplink_rate_trace)?])
 }
 
 /// Returns the depth of the token bucket in bytes; 0 without one. At the rate of the slower direction, an idle bucket

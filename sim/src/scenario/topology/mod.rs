@@ -8,11 +8,12 @@ mod route;
 pub mod spec;
 mod stage;
 
-use super::spec::{FaultSpec, Scenario};
+use super::spec::{FaultSpec, LinkSpec, Scenario};
 use crate::engine::graph::{Graph, Hops, Hosts, Span};
 use crate::engine::layout::{Access, End, Layout};
 use crate::error::{Error, Result, quote};
 use crate::link::Fault;
+use crate::rate_trace::RateTrace;
 use crate::units::{Buffer, Dur, Rate, parse_rate};
 pub use bottleneck::fill;
 pub use kinds::write_out;
@@ -66,6 +67,8 @@ pub struct PlannedLink {
     pub burst: u64,
     /// Losses on purpose.
     pub fault: Fault,
+    /// Its rate over time, of which `rate` is the mean.
+    pub trace: Option<Arc<RateTrace>>,
 }
 
 impl PlannedLink {
@@ -81,6 +84,7 @@ impl PlannedLink {
             overhead: 0,
             burst: 0,
             fault: Fault::default(),
+            trace: None,
         }
     }
 
@@ -139,7 +143,10 @@ impl Network {
     pub fn new(scenario: &Scenario) -> Result<Network> {
         let mut network = match &scenario.topology {
             None => dumbbell::network(scenario)?,
-            Some(spec) => draw::network(scenario, spec)?,
+            Some(spec) => {
+                refuse_traces(&scenario.link)?;
+                draw::network(scenario, spec)?
+            }
         };
         check_speed(scenario, &network)?;
         apply_faults(&scenario.faults, &mut network.links, scenario.topology.is_some())?;
@@ -147,6 +154,17 @@ impl Network {
             None => Ok(network),
             Some(stage) => stage::add_host_stage(network, stage, scenario.both_directions),
         }
+    }
+}
+
+/// Refuses rate traces, which are those of a dumbbell's bottleneck.
+fn refuse_traces(link: &LinkSpec) -> Result<()> {
+    let given = [("link.rate_trace", &link.rate_trace), ("link.uplink_rate_trace", &link.uplink_rate_trace)];
+    match given.into_iter().find_map(|(field, trace)| trace.as_ref().map(|trace| (field, trace))) {
+        Some((field, trace)) => {
+            Err(Error::conflict(field, quote(trace), "a topology", "leave one of them out"))
+        }
+        None => Ok(()),
     }
 }
 

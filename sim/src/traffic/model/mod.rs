@@ -21,7 +21,7 @@ pub mod web_sfd;
 
 use crate::error::{Error, IntoGiven, Problem, Result};
 use crate::units::Rate;
-use check::FlowDirection;
+pub use check::FlowDirection;
 use datagrams::{Udp, Voip};
 use ftp::Ftp;
 use http::Http;

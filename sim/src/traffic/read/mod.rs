@@ -48,6 +48,7 @@ mod zeek_json;
 mod zeek_row;
 mod zeek_sizes;
 
+pub use class::of_port;
 pub use input::bytes_read;
 
 use super::Traffic;

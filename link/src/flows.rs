@@ -1,0 +1,441 @@
+//! Flows: a slot for each 5-tuple that is alive, and the times of its transfers.
+//!
+//! A transfer begins with the SYN or the first datagram and ends with the last byte that is delivered and was not
+//! acknowledged before. A connection's next transfer begins with a request that is sent while nothing of the answer
+//! before is under way. Slots are freed when a flow is over and none of its packets is under way, so that what is kept
+//! of flows does not grow with their number; only the rows of finished transfers do.
+
+use crate::driver::Way;
+use crate::header::{Header, Tcp};
+use mousehole_sim::flow::{Class, Flow};
+use mousehole_sim::packet::{Kind, Packet, flag};
+use mousehole_sim::traffic::read::of_port;
+use mousehole_sim::units::{Dur, Time};
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+/// Payload of a full segment, in which policies count positions: the simulator's TCP counts segments.
+const SEGMENT: u32 = 1448;
+/// A closed connection is remembered for so long, for what still follows.
+const LINGER: Dur = Dur::from_millis(1000);
+/// A flow of TCP that is silent for longer is forgotten.
+const IDLE_TCP: Dur = Dur::from_millis(600_000);
+/// The same for anything else.
+const IDLE: Dur = Dur::from_millis(30_000);
+/// Nothing is under way for so long when a connection is idle and not waiting for a retransmission.
+const QUIET: Dur = Dur::from_millis(300);
+/// Time between two searches for flows that are over.
+const SWEEP: Dur = Dur::from_millis(500);
+/// Hosts beyond this number share the last one's.
+const MOST_HOSTS: usize = 1 << 16;
+const QUIC_PORT: u16 = 443;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+/// Both ends of a flow: the client side's, the server side's, and the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Pair {
+    client: (IpAddr, u16),
+    server: (IpAddr, u16),
+    protocol: u8,
+}
+
+/// What a packet that is under way tells when it arrives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// Bytes of payload.
+    payload: u16,
+    /// Sequence number after the payload, of TCP.
+    end: Option<u32>,
+}
+
+/// A packet that has been given its slot.
+#[derive(Debug, Clone, Copy)]
+pub struct Entered {
+    /// The packet for the link, without a tag.
+    pub packet: Packet,
+    /// What the flow is to be told when it arrives or is dropped.
+    pub carried: Carried,
+    /// The flow that it begins, if it does.
+    pub opened: Option<Flow>,
+}
+
+/// One transfer, finished or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// Number of the flow.
+    pub key: u64,
+    /// Number of the transfer in its flow.
+    pub write: u32,
+    /// Number of the host that opened the flow.
+    pub client: u32,
+    /// Payload bytes delivered.
+    pub bytes: u64,
+    /// When it began.
+    pub start: Time,
+    /// When its first byte was sent.
+    pub first_data: Time,
+    /// When its last byte was delivered; [`Time::NEVER`] if that was not its end.
+    pub end: Time,
+    /// Segments sent again.
+    pub retransmits: u32,
+    /// Packets of its sender that were dropped.
+    pub dropped: u32,
+    /// Its payload went from the client's side to the server's.
+    pub upload: bool,
+    /// It was QUIC, by its port.
+    pub is_quic: bool,
+}
+
+/// What one way of a flow has carried.
+#[derive(Debug, Clone, Copy, Default)]
+struct Side {
+    /// Sequence number of the first byte.
+    base: Option<u32>,
+    /// Number after the last byte that was sent.
+    sent: u32,
+    /// Number after the last byte that was delivered.
+    delivered: u32,
+    /// What the other end has acknowledged.
+    acknowledged: Option<u32>,
+    /// Payload bytes delivered.
+    bytes: u64,
+    /// Packets under way.
+    under_way: u32,
+    fin: bool,
+}
+
+/// A transfer that may still go on, by the way of its payload.
+#[derive(Debug, Clone, Copy)]
+struct Write {
+    start: Time,
+    first_data: [Time; 2],
+    end: [Time; 2],
+    /// Bytes that were delivered before it.
+    before: [u64; 2],
+    retransmits: [u32; 2],
+    dropped: [u32; 2],
+}
+
+impl Write {
+    fn new(start: Time, before: [u64; 2]) -> Write {
+        Write {
+            start,
+            first_data: [Time::NEVER; 2],
+            end: [Time::NEVER; 2],
+            before,
+            retransmits: [0; 2],
+            dropped: [0; 2],
+        }
+    }
+}
+
+struct Slot {
+    pair: Pair,
+    flow: Flow,
+    /// The way of the first packet.
+    first: Way,
+    last: Time,
+    sides: [Side; 2],
+    write: Write,
+    /// Transfers before this one.
+    writes: u32,
+    /// The one before it, until it is taken.
+    over: Option<Row>,
+    /// It was closed or reset.
+    is_closed: bool,
+    /// It was reset while payload was under way.
+    is_cut: bool,
+    is_live: bool,
+}
+
+/// All flows.
+#[derive(Default)]
+pub struct Flows {
+    by_pair: HashMap<Pair, u32>,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    hosts: HashMap<IpAddr, u32>,
+    opened: u64,
+    swept: Time,
+    rows: Vec<Row>,
+}
+
+/// Returns whether sequence number `a` is after `b`.
+fn is_after(a: u32, b: u32) -> bool {
+    a != b && a.wrapping_sub(b) < 1 << 31
+}
+
+impl Flows {
+    /// Returns how many flows have been seen.
+    pub fn opened(&self) -> u64 {
+        self.opened
+    }
+
+    /// Returns the most flows that were alive at once.
+    pub fn most_live(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Takes a packet that its host sends at `now`.
+    pub fn enter(&mut self, way: Way, header: &Header, now: Time) -> Entered {
+        if now.since(self.swept) >= SWEEP {
+            self.sweep(now);
+        }
+        let ends = &header.ends;
+        let (client, server) = if way == Way::Up { (ends.from, ends.to) } else { (ends.to, ends.from) };
+        let pair = Pair { client, server, protocol: ends.protocol };
+        let known = self.by_pair.get(&pair).copied().filter(|&slot| !self.begins_again(slot, way, header));
+        let (slot, opened) = match known {
+            Some(slot) => (slot, None),
+            None => {
+                let (slot, flow) = self.open(pair, way, now);
+                (slot, Some(flow))
+            }
+        };
+        let one = &mut self.slots[slot as usize];
+        one.last = now;
+        let mut packet = Packet::new(slot, Kind::Datagram, 0, header.bytes);
+        packet.window_hint = 0;
+        packet.flags = flag::when(way == Way::Up, flag::REVERSE)
+            | flag::when(header.ect, flag::ECT)
+            | flag::when(header.ce, flag::CE);
+        let mut carried = Carried { payload: header.payload, end: None };
+        match &header.tcp {
+            Some(tcp) => carried.end = Some(one.enter_tcp(&mut packet, way, header.payload, tcp, now)),
+            None => one.note_data(way, header.payload, now),
+        }
+        one.sides[way as usize].under_way += 1;
+        self.rows.extend(one.over.take());
+        Entered { packet, carried, opened }
+    }
+
+    /// Notes that a packet of the flow in `slot` has reached its host at `at`.
+    pub fn delivered(&mut self, way: Way, slot: u32, carried: Carried, at: Time) {
+        let one = &mut self.slots[slot as usize];
+        let side = &mut one.sides[way as usize];
+        side.under_way -= 1;
+        if carried.payload == 0 {
+            return;
+        }
+        let end = &mut one.write.end[way as usize];
+        match carried.end {
+            None => {
+                side.bytes += u64::from(carried.payload);
+                *end = at;
+            }
+            // What was acknowledged before was sent again without need.
+            Some(number) if side.acknowledged.is_some_and(|known| !is_after(number, known)) => {}
+            Some(number) => {
+                if is_after(number, side.delivered) {
+                    side.bytes += u64::from(number.wrapping_sub(side.delivered));
+                    side.delivered = number;
+                }
+                *end = at;
+            }
+        }
+    }
+
+    /// Notes that a packet of the flow in `slot` was dropped.
+    pub fn dropped(&mut self, way: Way, slot: u32) {
+        let one = &mut self.slots[slot as usize];
+        one.sides[way as usize].under_way -= 1;
+        one.write.dropped[way as usize] += 1;
+    }
+
+    /// Returns all transfers when nothing more happens, by flow and number; those that are not over have no end.
+    pub fn finish(mut self, now: Time) -> Vec<Row> {
+        for slot in 0..self.slots.len() {
+            if self.slots[slot].is_live {
+                self.rows.extend(self.slots[slot].row(now));
+            }
+        }
+        self.rows.sort_unstable_by_key(|row| (row.key, row.write));
+        self.rows
+    }
+
+    /// Returns whether a packet begins a new connection between the same ends.
+    fn begins_again(&self, slot: u32, way: Way, header: &Header) -> bool {
+        let one = &self.slots[slot as usize];
+        let Some(tcp) = header.tcp.filter(|tcp| tcp.syn && tcp.acknowledged.is_none()) else { return false };
+        let is_same = one.sides[way as usize].base == Some(tcp.sequence.wrapping_add(1));
+        !is_same && one.sides.iter().all(|side| side.under_way == 0)
+    }
+
+    /// Gives a new flow a slot.
+    fn open(&mut self, pair: Pair, way: Way, now: Time) -> (u32, Flow) {
+        if let Some(old) = self.by_pair.get(&pair).copied() {
+            self.release(old, now);
+        }
+        let (asks, answers) =
+            if way == Way::Up { (pair.client, pair.server) } else { (pair.server, pair.client) };
+        let flow = Flow {
+            key: self.opened,
+            client: self.host(pair.client.0),
+            server: self.host(pair.server.0),
+            class: match pair.protocol {
+                TCP | UDP => of_port(answers.1).min(of_port(asks.1)),
+                _ => Class::Interactive,
+            },
+        };
+        self.opened += 1;
+        let one = Slot {
+            pair,
+            flow,
+            first: way,
+            last: now,
+            sides: Default::default(),
+            write: Write::new(now, [0; 2]),
+            writes: 0,
+            over: None,
+            is_closed: false,
+            is_cut: false,
+            is_live: true,
+        };
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = one;
+                slot
+            }
+            None => {
+                self.slots.push(one);
+                self.slots.len() as u32 - 1
+            }
+        };
+        self.by_pair.insert(pair, slot);
+        (slot, flow)
+    }
+
+    fn host(&mut self, address: IpAddr) -> u32 {
+        let next = self.hosts.len().min(MOST_HOSTS - 1) as u32;
+        if self.hosts.len() >= MOST_HOSTS {
+            return self.hosts.get(&address).copied().unwrap_or(next);
+        }
+        *self.hosts.entry(address).or_insert(next)
+    }
+
+    /// Frees the slots of flows that are over.
+    fn sweep(&mut self, now: Time) {
+        self.swept = now;
+        for slot in 0..self.slots.len() as u32 {
+            let one = &self.slots[slot as usize];
+            let patience = match (one.is_closed, one.pair.protocol) {
+                (true, _) => LINGER,
+                (false, TCP) => IDLE_TCP,
+                _ => IDLE,
+            };
+            let is_quiet = one.sides.iter().all(|side| side.under_way == 0);
+            if one.is_live && is_quiet && now.since(one.last) > patience {
+                self.release(slot, now);
+            }
+        }
+    }
+
+    /// Frees a slot, with the row of its last transfer.
+    fn release(&mut self, slot: u32, now: Time) {
+        let one = &mut self.slots[slot as usize];
+        self.rows.extend(one.row(now));
+        one.is_live = false;
+        self.by_pair.remove(&one.pair);
+        self.free.push(slot);
+    }
+}
+
+impl Slot {
+    /// Takes the sequence numbers of a packet. Returns the number after its payload.
+    fn enter_tcp(&mut self, packet: &mut Packet, way: Way, payload: u16, tcp: &Tcp, now: Time) -> u32 {
+        let other = &mut self.sides[way.back() as usize];
+        let acked = tcp.acknowledged.and_then(|number| {
+            if other.acknowledged.is_none_or(|known| is_after(number, known)) {
+                other.acknowledged = Some(number);
+            }
+            other.base.map(|base| segments(number.wrapping_sub(base)))
+        });
+        let side = &mut self.sides[way as usize];
+        let begin = tcp.sequence.wrapping_add(u32::from(tcp.syn));
+        if side.base.is_none() || tcp.syn {
+            side.base = Some(begin);
+            (side.sent, side.delivered) = (begin, begin);
+        }
+        let base = side.base.unwrap_or(begin);
+        let end = begin.wrapping_add(u32::from(payload));
+        let is_new = is_after(end, side.sent);
+        (packet.kind, packet.seq) = match (tcp.syn, tcp.acknowledged.is_some()) {
+            (true, false) => (Kind::Syn, 0),
+            (true, true) => (Kind::SynAck, 0),
+            _ if payload > 0 => (Kind::Data, segments(end.wrapping_sub(base)).saturating_sub(1)),
+            _ => (Kind::Ack, acked.unwrap_or(0)),
+        };
+        if payload > 0 {
+            if is_new {
+                self.note_data(way, payload, now);
+                self.sides[way as usize].sent = end;
+            } else {
+                packet.flags |= flag::RETRANSMISSION;
+                self.write.retransmits[way as usize] += 1;
+            }
+        }
+        let is_cut = |side: &Side| side.under_way > 0 && is_after(side.sent, side.delivered);
+        if tcp.rst {
+            self.is_cut |= self.sides.iter().any(is_cut);
+            self.is_closed = true;
+        }
+        self.sides[way as usize].fin |= tcp.fin;
+        self.is_closed |= self.sides.iter().all(|side| side.fin);
+        end
+    }
+
+    /// Notes payload that is sent for the first time; it may begin the flow's next transfer.
+    fn note_data(&mut self, way: Way, payload: u16, now: Time) {
+        if payload == 0 {
+            return;
+        }
+        let answer = &self.sides[way.back() as usize];
+        let is_answered = answer.bytes > self.write.before[way.back() as usize];
+        if way == self.first && is_answered && answer.under_way == 0 && self.pair.protocol == TCP {
+            // A request ends what was before it, however short the pause.
+            let before = self.row(now).map(|row| Row { end: self.write.end[usize::from(row.upload)], ..row });
+            self.over = before.filter(|row| row.end != Time::NEVER);
+            self.write = Write::new(now, self.sides.map(|side| side.bytes));
+            self.writes += 1;
+        }
+        let first = &mut self.write.first_data[way as usize];
+        *first = (*first).min(now);
+    }
+
+    /// Returns the present transfer as it is at `now`; `None` if nothing was sent.
+    fn row(&self, now: Time) -> Option<Row> {
+        if ![TCP, UDP].contains(&self.pair.protocol) || self.write.first_data == [Time::NEVER; 2] {
+            return None;
+        }
+        let bytes: [u64; 2] =
+            Way::BOTH.map(|way| self.sides[way as usize].bytes - self.write.before[way as usize]);
+        let answer = self.first.back();
+        let is_sent = self.write.first_data[answer as usize] != Time::NEVER;
+        let way =
+            if is_sent && bytes[answer as usize] >= bytes[self.first as usize] { answer } else { self.first };
+        let side = &self.sides[way as usize];
+        let end = self.write.end[way as usize];
+        let is_whole = side.under_way == 0 && (self.pair.protocol == UDP || side.sent == side.delivered);
+        let is_over = side.fin || self.is_closed || now.since(end.min(now)) >= QUIET;
+        Some(Row {
+            key: self.flow.key,
+            write: self.writes,
+            client: if self.first == Way::Up { self.flow.client } else { self.flow.server },
+            bytes: bytes[way as usize],
+            start: self.write.start,
+            first_data: self.write.first_data[way as usize],
+            end: if is_whole && is_over && !self.is_cut { end } else { Time::NEVER },
+            retransmits: self.write.retransmits[way as usize],
+            dropped: self.write.dropped[way as usize],
+            upload: way == Way::Up,
+            is_quic: self.pair.protocol == UDP
+                && [self.pair.client.1, self.pair.server.1].contains(&QUIC_PORT),
+        })
+    }
+}
+
+/// Returns how many segments hold so many bytes.
+fn segments(bytes: u32) -> u32 {
+    bytes.div_ceil(SEGMENT)
+}

@@ -1,0 +1,218 @@
+//! What links and policies may know of an IP packet, and the one thing that a queue may change in it: the congestion
+//! mark.
+
+use etherparse::{NetSlice, SlicedPacket, TransportSlice};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Bits of the ECN field (RFC 3168).
+const CE: u8 = 3;
+
+/// The ends of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Ends {
+    /// Sender and its port; 0 where the protocol has none.
+    pub from: (IpAddr, u16),
+    /// Receiver and its port.
+    pub to: (IpAddr, u16),
+    /// Number of the protocol above IP.
+    pub protocol: u8,
+}
+
+/// TCP's part of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tcp {
+    /// Sequence number of the first byte of payload, of a SYN itself.
+    pub sequence: u32,
+    /// What it acknowledges, if it does.
+    pub acknowledged: Option<u32>,
+    /// Opens the connection.
+    pub syn: bool,
+    /// Its sender has nothing more to send.
+    pub fin: bool,
+    /// Ends the connection at once.
+    pub rst: bool,
+}
+
+/// An IP packet as links see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Where it comes from and goes to.
+    pub ends: Ends,
+    /// Length on the wire from the IP header on.
+    pub bytes: u16,
+    /// Bytes of payload above TCP or UDP; above IP for anything else.
+    pub payload: u16,
+    /// Its sender understands ECN.
+    pub ect: bool,
+    /// It carries a congestion mark.
+    pub ce: bool,
+    /// TCP's part.
+    pub tcp: Option<Tcp>,
+}
+
+impl Header {
+    /// Reads a packet that begins with an IP header. Returns `None` for anything that is no whole IP packet.
+    pub fn read(frame: &[u8]) -> Option<Header> {
+        let sliced = SlicedPacket::from_ip(frame).ok()?;
+        let (from, to, protocol, ecn, is_fragment, payload) = match sliced.net.as_ref()? {
+            NetSlice::Ipv4(ip) => {
+                let header = ip.header();
+                let from = IpAddr::V4(Ipv4Addr::from(header.source()));
+                let to = IpAddr::V4(Ipv4Addr::from(header.destination()));
+                let fragment = header.fragments_offset().value() > 0;
+                (
+                    from,
+                    to,
+                    ip.payload_ip_number().0,
+                    header.ecn().value(),
+                    fragment,
+                    ip.payload().payload.len(),
+                )
+            }
+            NetSlice::Ipv6(ip) => {
+                let header = ip.header();
+                let from = IpAddr::V6(Ipv6Addr::from(header.source()));
+                let to = IpAddr::V6(Ipv6Addr::from(header.destination()));
+                let payload = ip.payload();
+                let ecn = header.traffic_class() & CE;
+                (from, to, payload.ip_number.0, ecn, payload.fragmented, payload.payload.len())
+            }
+            NetSlice::Arp(_) => return None,
+        };
+        let bytes = u16::try_from(frame.len()).ok()?;
+        let ends = |from_port, to_port| Ends { from: (from, from_port), to: (to, to_port), protocol };
+        let header = |ends, payload: usize, tcp| Header {
+            ends,
+            bytes,
+            payload: payload.min(usize::from(u16::MAX)) as u16,
+            ect: ecn != 0,
+            ce: ecn == CE,
+            tcp,
+        };
+        Some(match sliced.transport.as_ref().filter(|_| !is_fragment) {
+            Some(TransportSlice::Tcp(tcp)) => {
+                let part = Tcp {
+                    sequence: tcp.sequence_number(),
+                    acknowledged: tcp.ack().then(|| tcp.acknowledgment_number()),
+                    syn: tcp.syn(),
+                    fin: tcp.fin(),
+                    rst: tcp.rst(),
+                };
+                header(ends(tcp.source_port(), tcp.destination_port()), tcp.payload().len(), Some(part))
+            }
+            Some(TransportSlice::Udp(udp)) => {
+                header(ends(udp.source_port(), udp.destination_port()), udp.payload().len(), None)
+            }
+            _ => header(ends(0, 0), payload, None),
+        })
+    }
+}
+
+/// Sets the congestion mark of an IP packet, and renews IPv4's checksum.
+pub fn set_ce(frame: &mut [u8]) {
+    match frame.first().map(|byte| byte >> 4) {
+        Some(4) if frame.len() >= 20 => {
+            let before = u16::from_be_bytes([frame[0], frame[1]]);
+            frame[1] |= CE;
+            let after = u16::from_be_bytes([frame[0], frame[1]]);
+            // RFC 1624, equation 3.
+            let sum = u16::from_be_bytes([frame[10], frame[11]]);
+            let mut total = u32::from(!sum) + u32::from(!before) + u32::from(after);
+            while total >> 16 != 0 {
+                total = (total & 0xffff) + (total >> 16);
+            }
+            frame[10..12].copy_from_slice(&(!(total as u16)).to_be_bytes());
+        }
+        Some(6) if frame.len() >= 2 => frame[1] |= CE << 4,
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use etherparse::{Ipv4Header, PacketBuilder};
+    use proptest::prelude::*;
+
+    fn udp(version: u8, tos: u8, payload: &[u8]) -> Vec<u8> {
+        let mut frame = Vec::new();
+        if version == 4 {
+            let mut ip =
+                Ipv4Header::new(8 + payload.len() as u16, 64, 17.into(), [10, 0, 0, 1], [10, 0, 0, 2])
+                    .expect("a length that fits");
+            ip.dscp = (tos >> 2).try_into().expect("six bits");
+            ip.ecn = (tos & 3).try_into().expect("two bits");
+            ip.header_checksum = ip.calc_header_checksum();
+            PacketBuilder::ip(etherparse::IpHeaders::Ipv4(ip, Default::default()))
+                .udp(53, 4000)
+                .write(&mut frame, payload)
+                .expect("it fits");
+        } else {
+            let mut ip = etherparse::Ipv6Header {
+                source: [1; 16],
+                destination: [2; 16],
+                hop_limit: 9,
+                next_header: 17.into(),
+                ..Default::default()
+            };
+            ip.traffic_class = tos;
+            PacketBuilder::ip(etherparse::IpHeaders::Ipv6(ip, Default::default()))
+                .udp(53, 4000)
+                .write(&mut frame, payload)
+                .expect("it fits");
+        }
+        frame
+    }
+
+    proptest! {
+        /// A mark changes the ECN field and IPv4's checksum alone, and the checksum stays right.
+        #[test]
+        fn set_ce__changes_the_field_and_the_checksum(
+            version in prop::sample::select(vec![4u8, 6]),
+            tos in any::<u8>(),
+            payload in prop::collection::vec(any::<u8>(), 0..64),
+        ) {
+            let before = udp(version, tos, &payload);
+            let mut after = before.clone();
+            set_ce(&mut after);
+            let header = Header::read(&after).expect("still a packet");
+            prop_assert!(header.ce && header.ect);
+            let changed: Vec<usize> = (0..after.len()).filter(|&at| before[at] != after[at]).collect();
+            if version == 4 {
+                prop_assert!(changed.iter().all(|at| [1, 10, 11].contains(at)), "{:?}", changed);
+                let (ip, _) = Ipv4Header::from_slice(&after).expect("a header");
+                // Both spellings of a sum of zero are right.
+                let (sum, right) = (ip.header_checksum, ip.calc_header_checksum());
+                prop_assert!(sum == right || (sum, right) == (0xffff, 0));
+                prop_assert_eq!(ip.dscp.value(), tos >> 2);
+            } else {
+                prop_assert!(changed.iter().all(|at| *at == 1), "{:?}", changed);
+                prop_assert_eq!(after[0], before[0]);
+            }
+        }
+
+        /// No bytes make the reader panic.
+        #[test]
+        fn read__takes_any_bytes(frame in prop::collection::vec(any::<u8>(), 0..120), version in 0u8..16) {
+            let mut frame = frame;
+            if let Some(first) = frame.first_mut() {
+                *first = version << 4 | *first & 15;
+            }
+            let _ = Header::read(&frame);
+            set_ce(&mut frame);
+        }
+    }
+
+    #[test]
+    fn read__knows_ports_and_lengths() {
+        for version in [4, 6] {
+            let frame = udp(version, 2, &[0; 100]);
+            let header = Header::read(&frame).expect("a packet");
+            assert_eq!((header.ends.from.1, header.ends.to.1, header.ends.protocol), (53, 4000, 17));
+            assert_eq!(usize::from(header.bytes), frame.len());
+            assert_eq!((header.payload, header.ect, header.ce, header.tcp), (100, true, false, None));
+        }
+        assert_eq!(Header::read(&[0x20; 40]), None);
+    }
+}

@@ -1,0 +1,569 @@
+//! The two sides of a link: a network namespace each, with a TUN device that this process holds, and a command.
+//!
+//! For each side a helper is forked, which leaves this process's namespaces: with a user namespace of its own where the
+//! user is not root, or root may not. It makes the device and passes it here. Then it forks the first process of a PID
+//! namespace, which runs the command and collects what the command leaves behind. Both die with this process, SIGKILL
+//! included, and with the first process everything in its namespaces: then nothing holds the namespaces and they are
+//! gone. Between fork and exec only this thread exists, and memory is glibc's, which a fork leaves usable.
+
+use crate::{Failure, netlink};
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::signal::{
+    SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal, kill, sigaction, sigprocmask,
+};
+use nix::sys::socket::{
+    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg,
+    socketpair,
+};
+use nix::sys::stat::Mode;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{ForkResult, Pid, execvpe, fork, getegid, geteuid, getppid};
+use std::ffi::CString;
+use std::io::{IoSlice, IoSliceMut};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::path::Path;
+
+/// Name of the device in both namespaces.
+pub const DEVICE: &str = "link";
+/// Packets that a device keeps for the driver.
+const DEVICE_QUEUE: u32 = 10_000;
+/// Prefix lengths of the addresses.
+const PREFIXES: (u8, u8) = (24, 64);
+/// Status of a command that cannot be started, as shells have it.
+const NOT_STARTED: i32 = 127;
+
+/// The end of the link that data comes from, or goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Where the command runs.
+    Client,
+    /// Where its servers run.
+    Server,
+}
+
+impl Side {
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        if self == Side::Client { "client" } else { "server" }
+    }
+
+    /// Returns its addresses.
+    pub fn addresses(self) -> (Ipv4Addr, Ipv6Addr) {
+        let host = if self == Side::Client { 2 } else { 1 };
+        (Ipv4Addr::new(10, 0, 0, host as u8), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, host))
+    }
+}
+
+/// What runs on a side, prepared before the fork.
+pub struct Program {
+    argv: Vec<CString>,
+    env: Vec<CString>,
+    /// It reads nothing.
+    has_no_input: bool,
+}
+
+impl Program {
+    /// Prepares a command and its environment, that of this process and where the ends of the link are.
+    pub fn new(words: &[String], side: Side, has_no_input: bool) -> Result<Program, Failure> {
+        let text = |word: &str| {
+            CString::new(word)
+                .map_err(|_| Failure::System(format!("the command's word {word:?} has a NUL character")))
+        };
+        let argv = words.iter().map(|word| text(word)).collect::<Result<Vec<_>, _>>()?;
+        let ends = [Side::Client, Side::Server].map(|end| (end.name().to_uppercase(), end.addresses()));
+        let own = ends.iter().flat_map(|(name, (four, six))| {
+            [format!("MOUSEHOLE_{name}={four}"), format!("MOUSEHOLE_{name}6={six}")]
+        });
+        let own = own.chain([format!("MOUSEHOLE_SIDE={}", side.name())]);
+        let inherited =
+            std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with("MOUSEHOLE_"));
+        let inherited =
+            inherited.map(|(name, value)| [name.as_encoded_bytes(), b"=", value.as_encoded_bytes()].concat());
+        let env =
+            inherited.chain(own.map(String::into_bytes)).filter_map(|pair| CString::new(pair).ok()).collect();
+        Ok(Program { argv, env, has_no_input })
+    }
+}
+
+/// Settings of both sides.
+#[derive(Debug, Clone)]
+pub struct Network {
+    /// Largest packet.
+    pub mtu: u16,
+    /// Names that are the server's, in addition to `server`.
+    pub names: Vec<String>,
+    /// Use a user namespace even as root.
+    pub user_namespace: bool,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exit {
+    /// Its status as a shell tells it: 128 and the signal's number if a signal ended it.
+    pub status: i32,
+    /// Processes that it left behind.
+    pub left: u32,
+}
+
+/// One side, running.
+pub struct Running {
+    helper: Pid,
+    control: OwnedFd,
+    /// Its device, non-blocking.
+    pub tun: OwnedFd,
+    /// How its command ended, if it has.
+    pub exit: Option<Exit>,
+    /// Packets that its device had lost when the run began.
+    lost_before: u64,
+}
+
+/// What is sent between a helper and this process, by the first byte.
+mod message {
+    pub const TUN: u8 = b'T';
+    pub const FAILED: u8 = b'E';
+    pub const GO: u8 = b'G';
+    pub const EXIT: u8 = b'X';
+}
+
+impl Running {
+    /// Makes the namespaces and the device of a side; the command waits for [`Running::release`].
+    pub fn start(side: Side, program: Option<&Program>, network: &Network) -> Result<Running, Failure> {
+        let (near, far) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
+            .map_err(system)?;
+        let parent = nix::unistd::getpid();
+        // SAFETY: the child calls nothing that another thread's lock could block but glibc's memory, which fork handles.
+        match unsafe { fork() }.map_err(system)? {
+            ForkResult::Child => {
+                drop(near);
+                let status = helper(side, program, network, &far, parent);
+                // SAFETY: ends this process without running what belongs to its parent.
+                unsafe { libc::_exit(status) }
+            }
+            ForkResult::Parent { child } => {
+                drop(far);
+                let (text, tun) = receive(near.as_fd()).map_err(system)?;
+                match (text.first(), tun) {
+                    (Some(&message::TUN), Some(tun)) => {
+                        fcntl(&tun, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(system)?;
+                        fcntl(&tun, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).map_err(system)?;
+                        let mut side =
+                            Running { helper: child, control: near, tun, exit: None, lost_before: 0 };
+                        side.lost_before = side.lost();
+                        Ok(side)
+                    }
+                    (Some(&message::FAILED), _) => {
+                        let _ = waitpid(child, None);
+                        Err(Failure::System(String::from_utf8_lossy(&text[1..]).into_owned()))
+                    }
+                    _ => {
+                        let status = waitpid(child, None);
+                        Err(Failure::System(format!("the {} side ended early ({status:?})", side.name())))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Starts the command.
+    pub fn release(&self) -> Result<(), Failure> {
+        send(self.control.as_fd(), &[message::GO], None).map_err(system)
+    }
+
+    /// Returns what says when the command has ended.
+    pub fn control(&self) -> BorrowedFd<'_> {
+        self.control.as_fd()
+    }
+
+    /// Takes what the helper has said; the command has ended if it says nothing more.
+    pub fn hear(&mut self) {
+        match receive(self.control.as_fd()) {
+            Ok((text, _)) if text.first() == Some(&message::EXIT) && text.len() >= 9 => {
+                let number =
+                    |at: usize| i32::from_ne_bytes([text[at], text[at + 1], text[at + 2], text[at + 3]]);
+                self.exit = Some(Exit { status: number(1), left: number(5) as u32 });
+            }
+            Err(Errno::EAGAIN | Errno::EINTR) => {}
+            _ => self.exit = self.exit.or(Some(Exit { status: 128 + Signal::SIGKILL as i32, left: 0 })),
+        }
+    }
+
+    /// Returns whether a program of the side listens for connections or datagrams.
+    pub fn listens(&self) -> bool {
+        let table = |name: &str| {
+            std::fs::read_to_string(format!("/proc/{}/net/{name}", self.helper)).unwrap_or_default()
+        };
+        let listens =
+            |name: &str| table(name).lines().skip(1).any(|line| line.split_whitespace().nth(3) == Some("0A"));
+        listens("tcp")
+            || listens("tcp6")
+            || ["udp", "udp6"].iter().any(|name| table(name).lines().count() > 1)
+    }
+
+    /// Returns the packets that its device has lost since the run began.
+    pub fn lost(&self) -> u64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/net/dev", self.helper)).unwrap_or_default();
+        let counters =
+            text.lines().find_map(|line| line.trim_start().strip_prefix(DEVICE)?.strip_prefix(':'));
+        let numbers: Vec<u64> = counters
+            .unwrap_or_default()
+            .split_whitespace()
+            .map(|number| number.parse().unwrap_or(0))
+            .collect();
+        // Errors and drops of both directions.
+        let lost: u64 = [2, 3, 10, 11].iter().filter_map(|&at| numbers.get(at)).sum();
+        lost.saturating_sub(self.lost_before)
+    }
+
+    /// Returns the number of the process that holds the side's network namespace.
+    pub fn holder(&self) -> i32 {
+        self.helper.as_raw()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = kill(self.helper, Signal::SIGKILL);
+        while waitpid(self.helper, None) == Err(Errno::EINTR) {}
+    }
+}
+
+fn system(errno: Errno) -> Failure {
+    Failure::System(format!("the system refuses it: {}", errno.desc()))
+}
+
+fn send(socket: BorrowedFd, text: &[u8], passed: Option<RawFd>) -> nix::Result<()> {
+    let passed: Vec<RawFd> = passed.into_iter().collect();
+    let rights = [ControlMessage::ScmRights(&passed)];
+    let rights: &[ControlMessage] = if passed.is_empty() { &[] } else { &rights };
+    sendmsg::<()>(socket.as_raw_fd(), &[IoSlice::new(text)], rights, MsgFlags::MSG_NOSIGNAL, None).map(drop)
+}
+
+fn receive(socket: BorrowedFd) -> nix::Result<(Vec<u8>, Option<OwnedFd>)> {
+    let mut text = vec![0u8; 4096];
+    let mut space = nix::cmsg_space!(RawFd);
+    let mut parts = [IoSliceMut::new(&mut text)];
+    let got = recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::MSG_CMSG_CLOEXEC)?;
+    let mut passed = None;
+    for part in got.cmsgs()? {
+        if let ControlMessageOwned::ScmRights(all) = part {
+            // SAFETY: the kernel has just made these descriptors for us.
+            passed = all.first().map(|fd| unsafe { OwnedFd::from_raw_fd(*fd) });
+        }
+    }
+    let bytes = got.bytes;
+    text.truncate(bytes);
+    Ok((text, passed))
+}
+
+/// Runs in the forked helper. Returns its exit status.
+fn helper(side: Side, program: Option<&Program>, network: &Network, socket: &OwnedFd, parent: Pid) -> i32 {
+    ignore_interrupts();
+    let made = namespaces(network).and_then(|()| {
+        die_with(parent)?;
+        set_up(side, network)
+    });
+    let tun = match made {
+        Ok(tun) => tun,
+        Err(sentence) => {
+            let text = [&[message::FAILED], sentence.as_bytes()].concat();
+            let _ = send(socket.as_fd(), &text, None);
+            return 1;
+        }
+    };
+    let own = nix::unistd::getpid();
+    // SAFETY: this process has one thread.
+    match unsafe { fork() } {
+        Ok(ForkResult::Child) => {
+            drop(tun);
+            // The parent's number is not known in here; if it is gone already, so is the socket's other end.
+            let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
+            let _ = own;
+            first_process(program, socket)
+        }
+        Ok(ForkResult::Parent { child }) => {
+            let _ = send(socket.as_fd(), &[message::TUN], Some(tun.as_raw_fd()));
+            drop(tun);
+            while waitpid(child, None) == Err(Errno::EINTR) {}
+            0
+        }
+        Err(errno) => {
+            let sentence =
+                format!("{}the system refuses a new process: {}", message::FAILED as char, errno.desc());
+            let _ = send(socket.as_fd(), sentence.as_bytes(), None);
+            1
+        }
+    }
+}
+
+/// The first process of a PID namespace: starts the command, tells how it ended, collects the rest.
+fn first_process(program: Option<&Program>, socket: &OwnedFd) -> i32 {
+    // What shows processes must show those in here. A container may forbid it; then they are not shown.
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    let _ = mount(Some("proc"), "/proc", Some("proc"), flags, None::<&str>);
+    extern "C" fn nothing(_: libc::c_int) {}
+    let action = SigAction::new(SigHandler::Handler(nothing), SaFlags::empty(), SigSet::empty());
+    let mut blocked = SigSet::empty();
+    blocked.add(Signal::SIGCHLD);
+    let mut before = SigSet::empty();
+    let _ = sigprocmask(SigmaskHow::SIG_BLOCK, Some(&blocked), Some(&mut before));
+    // SAFETY: the handler does nothing; it only lets ppoll return.
+    let _ = unsafe { sigaction(Signal::SIGCHLD, &action) };
+    let mut command = None;
+    loop {
+        loop {
+            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::Exited(child, status)) if Some(child) == command => tell(socket, status),
+                Ok(WaitStatus::Signaled(child, signal, _)) if Some(child) == command => {
+                    tell(socket, 128 + signal as i32);
+                }
+                Ok(WaitStatus::StillAlive) | Err(_) => break,
+                Ok(_) => {}
+            }
+        }
+        let mut poll = [PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
+        if ppoll(&mut poll, None, Some(SigSet::empty())).is_err() {
+            continue;
+        }
+        match receive(socket.as_fd()) {
+            Ok((text, _)) if text.first() == Some(&message::GO) => {
+                let Some(program) = program else { continue };
+                // SAFETY: this process has one thread.
+                match unsafe { fork() } {
+                    Ok(ForkResult::Child) => execute(program, &before),
+                    Ok(ForkResult::Parent { child }) => command = Some(child),
+                    Err(_) => tell(socket, NOT_STARTED),
+                }
+            }
+            Ok((text, _)) if !text.is_empty() => {}
+            Err(Errno::EINTR | Errno::EAGAIN) => {}
+            // The driver is gone.
+            _ => return 0,
+        }
+    }
+}
+
+/// Tells the driver how the command ended, and how many processes it left behind.
+fn tell(socket: &OwnedFd, status: i32) {
+    let own = |name: &std::ffi::OsStr| name.to_str().and_then(|name| name.parse::<i32>().ok());
+    let alive = |number: i32| {
+        let text = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+        let state =
+            text.rsplit(')').next().and_then(|rest| rest.split_whitespace().next().map(str::to_string));
+        state.is_some_and(|state| state != "Z" && state != "X")
+    };
+    let is_own_proc = std::fs::read_link("/proc/self").is_ok_and(|link| link == Path::new("1"));
+    let left = match std::fs::read_dir("/proc") {
+        Ok(entries) if is_own_proc => entries
+            .flatten()
+            .filter_map(|entry| own(&entry.file_name()))
+            .filter(|&number| number != 1 && alive(number))
+            .count(),
+        _ => 0,
+    };
+    let text = [&[message::EXIT][..], &status.to_ne_bytes(), &(left as i32).to_ne_bytes()].concat();
+    let _ = send(socket.as_fd(), &text, None);
+}
+
+/// Replaces this process by the command.
+fn execute(program: &Program, mask: &SigSet) -> ! {
+    let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
+    for signal in
+        [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM, Signal::SIGPIPE, Signal::SIGCHLD, Signal::SIGHUP]
+    {
+        // SAFETY: restores the default.
+        let _ = unsafe { sigaction(signal, &default) };
+    }
+    let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(mask), None);
+    if program.has_no_input
+        && let Ok(null) = open("/dev/null", OFlag::O_RDONLY, Mode::empty())
+    {
+        let _ = nix::unistd::dup2_stdin(&null);
+    }
+    let Err(errno) = execvpe(&program.argv[0], &program.argv, &program.env);
+    eprintln!("mousehole: {} cannot be run: {}", program.argv[0].to_string_lossy(), errno.desc());
+    // SAFETY: as above.
+    unsafe { libc::_exit(NOT_STARTED) }
+}
+
+/// Leaves Ctrl-C to the command: helpers end when the driver does.
+fn ignore_interrupts() {
+    let ignore = SigAction::new(SigHandler::SigIgn, SaFlags::empty(), SigSet::empty());
+    let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
+    for signal in [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGHUP] {
+        // SAFETY: no handler runs.
+        let _ = unsafe { sigaction(signal, &ignore) };
+    }
+    // SAFETY: no handler runs.
+    let _ = unsafe { sigaction(Signal::SIGTERM, &default) };
+}
+
+/// Has the kernel kill this process when its parent is gone.
+fn die_with(parent: Pid) -> Result<(), String> {
+    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(|errno| errno.desc().to_string())?;
+    if getppid() == parent { Ok(()) } else { Err("the program that asked for it has ended".into()) }
+}
+
+/// Leaves the namespaces of the parent.
+fn namespaces(network: &Network) -> Result<(), String> {
+    let own = CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID;
+    let (uid, gid) = (geteuid(), getegid());
+    if uid.is_root() && !network.user_namespace && unshare(own).is_ok() {
+        return Ok(());
+    }
+    unshare(CloneFlags::CLONE_NEWUSER).map_err(denied_user_namespace)?;
+    let write = |file: &str, text: String| {
+        std::fs::write(format!("/proc/self/{file}"), text)
+            .map_err(|error| format!("the user namespace cannot be set up: /proc/self/{file}: {error}"))
+    };
+    write("setgroups", "deny".into())?;
+    write("uid_map", format!("{uid} {uid} 1"))?;
+    write("gid_map", format!("{gid} {gid} 1"))?;
+    unshare(own).map_err(|errno| match errno {
+        Errno::EPERM => format!("a network namespace is denied: {}", restriction()),
+        Errno::ENOSPC => {
+            "a network namespace is denied: the limit user.max_net_namespaces, user.max_pid_namespaces or \
+                          user.max_mnt_namespaces is reached"
+                .into()
+        }
+        errno => format!("a network namespace is denied: {}", errno.desc()),
+    })
+}
+
+/// Returns the sentence for a user namespace that is denied.
+fn denied_user_namespace(errno: Errno) -> String {
+    let limit = setting("user/max_user_namespaces");
+    match errno {
+        Errno::EPERM => format!("a user namespace is denied: {}", restriction()),
+        Errno::ENOSPC | Errno::EUSERS => format!(
+            "a user namespace is denied: the limit user.max_user_namespaces ({}) is reached",
+            limit.unwrap_or_else(|| "unknown".into())
+        ),
+        Errno::EINVAL => "a user namespace is denied: the kernel has none (CONFIG_USER_NS)".into(),
+        errno => format!("a user namespace is denied: {}", errno.desc()),
+    }
+}
+
+/// Returns what probably denies what a user namespace allows.
+fn restriction() -> String {
+    if setting("kernel/unprivileged_userns_clone").as_deref() == Some("0") {
+        return "kernel.unprivileged_userns_clone is 0; as root, 'sysctl kernel.unprivileged_userns_clone=1' allows it, \
+                or run as root"
+            .into();
+    }
+    if setting("kernel/apparmor_restrict_unprivileged_userns").as_deref() == Some("1") {
+        return "kernel.apparmor_restrict_unprivileged_userns is 1; as root, \
+                'sysctl kernel.apparmor_restrict_unprivileged_userns=0' allows it, or run as root"
+            .into();
+    }
+    "a container's rules (seccomp, missing CAP_SYS_ADMIN) do not allow it; run it outside, or give the container \
+     --security-opt seccomp=unconfined or --cap-add SYS_ADMIN --cap-add NET_ADMIN"
+        .into()
+}
+
+fn setting(name: &str) -> Option<String> {
+    std::fs::read_to_string(format!("/proc/sys/{name}")).ok().map(|text| text.trim().to_string())
+}
+
+/// Sets up mounts, settings and the device of a side. Returns the device.
+fn set_up(side: Side, network: &Network) -> Result<OwnedFd, String> {
+    mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)
+        .map_err(|errno| format!("mounts of its own are denied: {} ({})", errno.desc(), restriction()))?;
+    name_files(network);
+    settings(
+        "",
+        &[
+            ("ipv4/ip_unprivileged_port_start", "0".into()),
+            ("ipv4/ping_group_range", format!("{0} {0}", getegid())),
+            ("ipv6/conf/all/disable_ipv6", "0".into()),
+            ("ipv6/conf/default/disable_ipv6", "0".into()),
+            ("ipv6/conf/default/accept_dad", "0".into()),
+            ("ipv6/conf/default/addr_gen_mode", "1".into()),
+            ("ipv6/conf/default/router_solicitations", "0".into()),
+            ("ipv6/conf/default/accept_ra", "0".into()),
+        ],
+    );
+    let tun = tun_device()?;
+    let failed = |what: &str| {
+        let what = what.to_string();
+        move |error: std::io::Error| format!("the device cannot be set up: {what}: {error}")
+    };
+    let index = |name: &str| {
+        nix::net::if_::if_nametoindex(name).map_err(|errno| failed(name)(std::io::Error::from(errno)))
+    };
+    netlink::bring_up(index("lo")?, None, None).map_err(failed("lo"))?;
+    let device = index(DEVICE)?;
+    netlink::bring_up(device, Some(u32::from(network.mtu)), Some(DEVICE_QUEUE))
+        .map_err(failed("MTU and queue"))?;
+    let _ = netlink::without_queue(device);
+    let (four, six) = side.addresses();
+    netlink::add_address(device, IpAddr::V4(four), PREFIXES.0).map_err(failed("IPv4 address"))?;
+    netlink::add_default_route(device, false).map_err(failed("IPv4 route"))?;
+    // A kernel without IPv6 has IPv4 only.
+    if netlink::add_address(device, IpAddr::V6(six), PREFIXES.1).is_ok() {
+        let _ = netlink::add_default_route(device, true);
+    }
+    Ok(tun)
+}
+
+/// Writes files below /proc/sys/net, which shows each process its own namespace; what a kernel lacks is left out.
+fn settings(prefix: &str, all: &[(&str, String)]) {
+    for (name, value) in all {
+        let _ = std::fs::write(format!("/proc/sys/net/{prefix}{name}"), value);
+    }
+}
+
+/// Opens a TUN device in this namespace: whole IP packets, none of them larger than the MTU.
+fn tun_device() -> Result<OwnedFd, String> {
+    const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
+    const IFF_TUN_NO_PI: i16 = 0x1001;
+    let path = "/dev/net/tun";
+    let tun = open(path, OFlag::O_RDWR | OFlag::O_CLOEXEC, Mode::empty()).map_err(|errno| match errno {
+        Errno::ENOENT => {
+            format!("{path} is missing; as root, 'modprobe tun', or give a container --device {path}")
+        }
+        errno => format!("{path} cannot be opened: {}; give a container --device {path}", errno.desc()),
+    })?;
+    let mut request = [0u8; 40];
+    request[..DEVICE.len()].copy_from_slice(DEVICE.as_bytes());
+    request[16..18].copy_from_slice(&IFF_TUN_NO_PI.to_ne_bytes());
+    // SAFETY: the request is as large as the kernel's, and lives.
+    let done = unsafe { libc::ioctl(tun.as_raw_fd(), TUNSETIFF as _, request.as_mut_ptr()) };
+    match Errno::result(done) {
+        Ok(_) => Ok(tun),
+        Err(errno) => Err(format!("a TUN device is denied: {} ({})", errno.desc(), restriction())),
+    }
+}
+
+/// Gives the names `server` and `client` their addresses, and no name server: in here there is none to be reached.
+fn name_files(network: &Network) {
+    let mut hosts = String::from("127.0.0.1 localhost\n::1 localhost\n");
+    for side in [Side::Server, Side::Client] {
+        let (four, six) = side.addresses();
+        let more = if side == Side::Server { &network.names[..] } else { &[] };
+        let names = [&[side.name().to_string()], more].concat().join(" ");
+        hosts += &format!("{four} {names}\n{six} {names}\n");
+    }
+    let folder = "/tmp";
+    if mount(Some("names"), folder, Some("tmpfs"), MsFlags::empty(), None::<&str>).is_err() {
+        return;
+    }
+    for (name, text) in
+        [("hosts", hosts.as_str()), ("resolv.conf", "# no name server can be reached from here\n")]
+    {
+        let file = format!("{folder}/{name}");
+        let _ = std::fs::write(&file, text);
+        let _ = mount(
+            Some(file.as_str()),
+            format!("/etc/{name}").as_str(),
+            None::<&str>,
+            MsFlags::MS_BIND,
+            None::<&str>,
+        );
+    }
+    let _ = umount2(folder, MntFlags::MNT_DETACH);
+}

@@ -1,0 +1,128 @@
+//! Writes packets with a comment each as pcapng (draft-ietf-opsawg-pcapng), in a thread of its own.
+//!
+//! A slow disk must not delay packets, so they are handed over; if the disk falls behind for long, packets are left out
+//! of the file and counted.
+
+use crate::driver::Way;
+use mousehole_sim::units::Time;
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+/// IP packets without a link layer.
+const LINKTYPE_RAW: u16 = 101;
+const OPT_COMMENT: u16 = 1;
+const IF_NAME: u16 = 2;
+const IF_TSRESOL: u16 = 9;
+/// Packets that may wait for the disk.
+const MOST_WAITING: usize = 65_536;
+
+/// One packet of the file.
+pub struct Entry {
+    /// Its direction, which is the interface.
+    pub way: Way,
+    /// Nanoseconds since 1970.
+    pub at_ns: u64,
+    /// What became of it.
+    pub comment: String,
+    /// From the IP header on.
+    pub frame: Vec<u8>,
+}
+
+/// A file that is being written.
+pub struct Pcapng {
+    queue: Option<SyncSender<Entry>>,
+    thread: Option<JoinHandle<io::Result<()>>>,
+    /// Packets that were left out.
+    pub left_out: u64,
+}
+
+impl Pcapng {
+    /// Creates a file at `path`.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn create(path: &std::path::Path) -> io::Result<Pcapng> {
+        let mut file = io::BufWriter::with_capacity(1 << 20, std::fs::File::create(path)?);
+        file.write_all(&preamble())?;
+        let (queue, entries) = sync_channel(MOST_WAITING);
+        let thread =
+            std::thread::Builder::new().name("pcapng".into()).spawn(move || write_all(file, entries))?;
+        Ok(Pcapng { queue: Some(queue), thread: Some(thread), left_out: 0 })
+    }
+
+    /// Adds a packet; leaves it out if too many wait for the disk.
+    pub fn add(&mut self, entry: Entry) {
+        let is_taken = self.queue.as_ref().is_some_and(|queue| queue.try_send(entry).is_ok());
+        self.left_out += u64::from(!is_taken);
+    }
+
+    /// Waits until everything is written.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn finish(mut self) -> io::Result<u64> {
+        self.queue = None;
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(result)) => result.map(|()| self.left_out),
+            _ => Err(io::Error::other("the thread that writes ended early")),
+        }
+    }
+}
+
+fn write_all(mut file: impl Write, entries: Receiver<Entry>) -> io::Result<()> {
+    for entry in entries {
+        file.write_all(&packet_block(&entry))?;
+    }
+    file.flush()
+}
+
+/// Returns the comment of a packet: its colour and what became of it.
+pub fn comment(colour: &str, verdict: &str, sent: Time, end: Time) -> String {
+    format!("colour={colour} verdict={verdict} delay={:.3}ms", end.since(sent).as_secs() * 1e3)
+}
+
+/// Returns the section header and both interfaces.
+fn preamble() -> Vec<u8> {
+    let mut section = Vec::new();
+    section.extend(0x1a2b_3c4d_u32.to_le_bytes());
+    section.extend(1u16.to_le_bytes());
+    section.extend(0u16.to_le_bytes());
+    section.extend(u64::MAX.to_le_bytes());
+    let mut file = block(0x0a0d_0d0a, &section);
+    for name in ["down", "up"] {
+        let mut interface = Vec::new();
+        interface.extend(LINKTYPE_RAW.to_le_bytes());
+        interface.extend(0u16.to_le_bytes());
+        interface.extend(0u32.to_le_bytes());
+        option(&mut interface, IF_NAME, name.as_bytes());
+        option(&mut interface, IF_TSRESOL, &[9]);
+        option(&mut interface, 0, &[]);
+        file.extend(block(1, &interface));
+    }
+    file
+}
+
+fn packet_block(entry: &Entry) -> Vec<u8> {
+    let mut body = Vec::with_capacity(entry.frame.len() + entry.comment.len() + 40);
+    let bytes = entry.frame.len() as u32;
+    let words = [entry.way as u32, (entry.at_ns >> 32) as u32, entry.at_ns as u32, bytes, bytes];
+    words.iter().for_each(|word| body.extend(word.to_le_bytes()));
+    body.extend(&entry.frame);
+    body.resize(body.len().next_multiple_of(4), 0);
+    option(&mut body, OPT_COMMENT, entry.comment.as_bytes());
+    option(&mut body, 0, &[]);
+    block(6, &body)
+}
+
+fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
+    body.extend(code.to_le_bytes());
+    body.extend((value.len() as u16).to_le_bytes());
+    body.extend(value);
+    body.resize(body.len().next_multiple_of(4), 0);
+}
+
+fn block(kind: u32, body: &[u8]) -> Vec<u8> {
+    let length = (body.len() as u32 + 12).to_le_bytes();
+    [&kind.to_le_bytes()[..], &length, body, &length].concat()
+}

@@ -1,0 +1,623 @@
+//! Runs commands on both sides of the links of a scenario, in real time.
+
+use crate::Failure;
+use crate::account::{Account, Lateness, Status, WayStatus};
+use crate::driver::{Driver, Ends, Way};
+use crate::flows::{Carried, Flows, Row};
+use crate::header::{Header, set_ce};
+use crate::lab::{Exit, Network, Program, Running, Side};
+use crate::pcapng::{self, Entry, Pcapng};
+use mousehole_sim::drop_reason::DropReason;
+use mousehole_sim::engine::{Balance, InFlight, Outcome};
+use mousehole_sim::error::{Error, quote};
+use mousehole_sim::packet::Packet;
+use mousehole_sim::record::{ColourCounts, FlowRecord, QueueRecord, Template, Transfer};
+use mousehole_sim::scenario::{Emulation, Scenario};
+use mousehole_sim::series::Series;
+use mousehole_sim::traffic::connection::{PageOf, Script};
+use mousehole_sim::units::{Dur, Time};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::signal::SigSet;
+use nix::sys::time::TimeSpec;
+use std::os::fd::{AsFd as _, AsRawFd as _};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// The command waits so long for the server's side to listen.
+const PATIENCE: Dur = Dur::from_millis(5_000);
+/// Time between two looks whether it does.
+const LOOK: Dur = Dur::from_millis(10);
+/// After the command has ended, packets that are under way are awaited for a round trip and this.
+const GRACE: Dur = Dur::from_millis(50);
+/// The longest sleep: so soon is a cancel noticed.
+const LONGEST_SLEEP: Dur = Dur::from_millis(50);
+/// Packets read from a device before the others have their turn.
+const BATCH: usize = 64;
+/// Priority among real-time threads; the lowest is above all others.
+const PRIORITY: i32 = 1;
+/// The least MTU, IPv6's, and the largest packet that IP has.
+const MTUS: std::ops::RangeInclusive<u16> = 1280..=65_535;
+/// A flow that is not over at the end and has lasted for this share of the run is long-lived.
+const LONG_LIVED: f64 = 0.5;
+
+/// What is run.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The command behind the link, and its words.
+    pub command: Vec<String>,
+    /// The command on the server's side.
+    pub server: Option<Vec<String>>,
+    /// Largest packet.
+    pub mtu: u16,
+    /// End after this time.
+    pub duration: Option<Dur>,
+    /// Names that are the server's.
+    pub names: Vec<String>,
+    /// Use a user namespace even as root.
+    pub user_namespace: bool,
+    /// File for every packet and what became of it.
+    pub pcapng: Option<PathBuf>,
+}
+
+/// What others may see of a run while it lasts.
+#[derive(Debug, Default)]
+pub struct Monitor {
+    /// Ends the run.
+    pub cancel: AtomicBool,
+    /// Told once a second, until it is taken.
+    pub told: Mutex<Vec<Status>>,
+    /// The processes that hold the namespaces: the client's, the server's.
+    pub holders: Mutex<Option<[i32; 2]>>,
+}
+
+/// How a run went.
+#[derive(Debug)]
+pub struct Finished {
+    /// How late packets were, and whether that matters.
+    pub account: Account,
+    /// How the command ended; `None` if the time was over before.
+    pub exit: Option<Exit>,
+    /// How the server's command ended, if it did.
+    pub server_exit: Option<Exit>,
+    /// Packets that were left out of the file of packets.
+    pub left_out: u64,
+}
+
+/// Checks what is run.
+///
+/// # Errors
+/// [`Failure::Input`] naming the field.
+pub fn check(scenario: &Scenario, settings: &Settings) -> Result<(), Failure> {
+    if !MTUS.contains(&settings.mtu) {
+        let allowed = format!("from {} to {} bytes", MTUS.start(), MTUS.end());
+        return Err(Error::field("mtu", settings.mtu, allowed).into());
+    }
+    for (field, words) in [("command", Some(&settings.command)), ("server", settings.server.as_ref())] {
+        if words.is_some_and(Vec::is_empty) {
+            return Err(Error::field(field, quote(""), "a command").into());
+        }
+    }
+    Emulation::new(scenario)?;
+    Ok(())
+}
+
+/// Runs the commands until the first one ends. Returns records as the simulator has them, and how the run went.
+///
+/// # Errors
+/// [`Failure`] for a fault in the input, and for what the system denies.
+pub fn run(
+    scenario: &Scenario,
+    settings: &Settings,
+    monitor: &Monitor,
+) -> Result<(Outcome, Finished), Failure> {
+    check(scenario, settings)?;
+    let emulation = Emulation::new(scenario)?;
+    let network =
+        Network { mtu: settings.mtu, names: settings.names.clone(), user_namespace: settings.user_namespace };
+    let pcapng = match &settings.pcapng {
+        Some(path) => Some(Pcapng::create(path).map_err(|error| {
+            Failure::Input(Error::file(path.display().to_string(), format!("cannot be written ({error})")))
+        })?),
+        None => None,
+    };
+    let words = settings.server.as_deref();
+    let program = words.map(|words| Program::new(words, Side::Server, true)).transpose()?;
+    let server = Running::start(Side::Server, program.as_ref(), &network)?;
+    let client = Program::new(&settings.command, Side::Client, false)?;
+    let client = Running::start(Side::Client, Some(&client), &network)?;
+    *lock(&monitor.holders) = Some([client.holder(), server.holder()]);
+    let mut session = Session::new(emulation, [client, server], settings, pcapng);
+    session.play(monitor)?;
+    session.finish()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A packet that is under way.
+struct Frame {
+    bytes: Box<[u8]>,
+    length: usize,
+    carried: Carried,
+    /// When it was read.
+    sent: Time,
+}
+
+/// Both devices and all packets between them.
+struct Devices {
+    /// The client's side, the server's side.
+    sides: [Running; 2],
+    frames: Vec<Frame>,
+    free: Vec<u32>,
+    flows: Flows,
+    account: Account,
+    /// Lateness since the last status.
+    recent: Lateness,
+    begun: Instant,
+    began_ns: u64,
+    pcapng: Option<Pcapng>,
+}
+
+impl Devices {
+    fn now(&self) -> Time {
+        Time(self.begun.elapsed().as_nanos() as u64)
+    }
+
+    /// Returns the device at which packets of a direction arrive.
+    fn receiver(&self, way: Way) -> &Running {
+        &self.sides[if way == Way::Down { 0 } else { 1 }]
+    }
+
+    fn sender(&self, way: Way) -> &Running {
+        self.receiver(way.back())
+    }
+
+    /// Adds a packet to the file, with what became of it.
+    fn record(&mut self, way: Way, packet: &Packet, verdict: &str, at: Time) {
+        let Some(file) = &mut self.pcapng else { return };
+        let frame = &self.frames[packet.tag() as usize];
+        file.add(Entry {
+            way,
+            at_ns: self.began_ns + at.0,
+            comment: pcapng::comment(packet.colour.name(), verdict, frame.sent, at),
+            frame: frame.bytes[..frame.length].to_vec(),
+        });
+    }
+}
+
+impl Ends for Devices {
+    fn deliver(&mut self, way: Way, packet: &Packet, due: Time) {
+        let number = packet.tag() as usize;
+        if packet.is_marked_here() {
+            let length = self.frames[number].length;
+            set_ce(&mut self.frames[number].bytes[..length]);
+            self.account.way(way).marked += 1;
+        }
+        let frame = &self.frames[number];
+        let (length, carried) = (frame.length, frame.carried);
+        let tun = self.receiver(way).tun.as_fd();
+        let is_written = loop {
+            match nix::unistd::write(tun, &frame.bytes[..length]) {
+                Err(nix::errno::Errno::EINTR) => {}
+                result => break result.is_ok(),
+            }
+        };
+        let at = self.now();
+        self.account.refused.write_failed += u64::from(!is_written);
+        self.account.lateness.note(due, at);
+        self.recent.note(due, at);
+        let own = self.account.way(way);
+        own.delivered += 1;
+        own.delivered_bytes += length as u64;
+        self.flows.delivered(way, packet.flow, carried, at);
+        let verdict = if packet.is_marked_here() { "marked" } else { "sent" };
+        self.record(way, packet, verdict, at);
+        self.free.push(number as u32);
+    }
+
+    fn drop(&mut self, way: Way, packet: &Packet, reason: DropReason, at: Time) {
+        self.account.way(way).dropped += 1;
+        self.flows.dropped(way, packet.flow);
+        self.record(way, packet, reason.name(), at);
+        self.free.push(packet.tag() as u32);
+    }
+}
+
+struct Session {
+    driver: Driver,
+    devices: Devices,
+    rtt: Dur,
+    mtu: usize,
+    duration: Option<Dur>,
+    has_server: bool,
+    /// Counts by direction at the last status, and when that was.
+    before: [[ColourCounts; 3]; 2],
+    told: Time,
+    /// Time that the thread ran, and that it waited for a processor, when the run began.
+    schedule: Option<[u64; 2]>,
+}
+
+impl Session {
+    fn new(
+        emulation: Emulation,
+        sides: [Running; 2],
+        settings: &Settings,
+        pcapng: Option<Pcapng>,
+    ) -> Session {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let devices = Devices {
+            sides,
+            frames: Vec::new(),
+            free: Vec::new(),
+            flows: Flows::default(),
+            account: Account { is_real_time: hurry(), ..Account::default() },
+            recent: Lateness::default(),
+            begun: Instant::now(),
+            began_ns: since_1970.as_nanos() as u64,
+            pcapng,
+        };
+        Session {
+            rtt: emulation.rtt,
+            driver: Driver::new(emulation),
+            devices,
+            mtu: usize::from(settings.mtu),
+            duration: settings.duration,
+            has_server: settings.server.is_some(),
+            before: Default::default(),
+            told: Time::ZERO,
+            schedule: schedule(),
+        }
+    }
+
+    /// Carries packets until the command has ended and nothing of it is under way.
+    fn play(&mut self, monitor: &Monitor) -> Result<(), Failure> {
+        if self.has_server {
+            self.devices.sides[1].release()?;
+        }
+        let mut released = None;
+        let mut looked = Time::ZERO;
+        let mut end = Time::NEVER;
+        loop {
+            let now = self.devices.now();
+            self.driver.advance(now, &mut self.devices);
+            if released.is_none() && now.since(looked) >= LOOK {
+                looked = now;
+                let server = &self.devices.sides[1];
+                if !self.has_server
+                    || server.exit.is_some()
+                    || server.listens()
+                    || now >= Time::ZERO + PATIENCE
+                {
+                    self.devices.sides[0].release()?;
+                    released = Some(now);
+                }
+            }
+            if now.since(self.told) >= Dur(1_000_000_000) {
+                lock(&monitor.told).push(self.status(now));
+            }
+            let limit = self.duration.zip(released).map_or(Time::NEVER, |(span, from)| from + span);
+            if end == Time::NEVER && self.devices.sides[0].exit.is_some() {
+                end = now + self.rtt + GRACE;
+            }
+            if now >= end.min(limit) || monitor.cancel.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let due = self.driver.next_due().unwrap_or(Time::NEVER).min(end).min(limit);
+            let longest = if released.is_none() { LOOK } else { LONGEST_SLEEP };
+            self.wait(due.since(self.devices.now()).min(longest))?;
+        }
+    }
+
+    /// Waits for packets and for the commands' ends, at most so long; takes what there is.
+    fn wait(&mut self, most: Dur) -> Result<(), Failure> {
+        let [client, server] = &self.devices.sides;
+        // Of a command that has ended nothing more is to be heard, and its socket would always be ready.
+        fn control(side: &Running) -> PollFd<'_> {
+            match side.exit {
+                Some(_) => PollFd::new(side.tun.as_fd(), PollFlags::empty()),
+                None => PollFd::new(side.control(), PollFlags::POLLIN),
+            }
+        }
+        let mut poll = [
+            PollFd::new(client.tun.as_fd(), PollFlags::POLLIN),
+            PollFd::new(server.tun.as_fd(), PollFlags::POLLIN),
+            control(client),
+            control(server),
+        ];
+        let timeout = TimeSpec::new((most.0 / 1_000_000_000) as i64, (most.0 % 1_000_000_000) as i64);
+        match ppoll(&mut poll, Some(timeout), None::<SigSet>) {
+            Ok(0) | Err(nix::errno::Errno::EINTR) => return Ok(()),
+            Ok(_) => {}
+            Err(errno) => return Err(Failure::System(format!("ppoll: {}", errno.desc()))),
+        }
+        let ready = poll.map(|one| one.revents().is_some_and(|events| !events.is_empty()));
+        for (way, is_ready) in [(Way::Up, ready[0]), (Way::Down, ready[1])] {
+            if is_ready {
+                self.read(way);
+            }
+        }
+        for (side, is_ready) in [(0, ready[2]), (1, ready[3])] {
+            if is_ready && self.devices.sides[side].exit.is_none() {
+                self.devices.sides[side].hear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads packets of a direction and hands them to the links, each at its own time.
+    fn read(&mut self, way: Way) {
+        for _ in 0..BATCH {
+            let number = self.free_frame();
+            let tun = self.devices.sender(way).tun.as_raw_fd();
+            let buffer = &mut self.devices.frames[number as usize].bytes;
+            // SAFETY: the buffer is valid for its length.
+            let got = unsafe { libc::read(tun, buffer.as_mut_ptr().cast(), buffer.len()) };
+            let Some(length) = usize::try_from(got).ok().filter(|length| *length > 0) else {
+                self.devices.free.push(number);
+                return;
+            };
+            let now = self.devices.now();
+            self.driver.advance(now, &mut self.devices);
+            let frame = &self.devices.frames[number as usize];
+            if length > self.mtu {
+                self.devices.account.refused.too_large += 1;
+                self.devices.free.push(number);
+                continue;
+            }
+            let Some(header) = Header::read(&frame.bytes[..length]) else {
+                self.devices.account.refused.not_ip += 1;
+                self.devices.free.push(number);
+                continue;
+            };
+            let entered = self.devices.flows.enter(way, &header, now);
+            if let Some(flow) = entered.opened {
+                self.driver.open(entered.packet.flow, &flow);
+            }
+            let frame = &mut self.devices.frames[number as usize];
+            (frame.length, frame.carried, frame.sent) = (length, entered.carried, now);
+            self.devices.account.way(way).sent += 1;
+            self.driver.send(way, entered.packet.with_tag(u64::from(number)), now);
+        }
+    }
+
+    /// Returns a frame that holds no packet. It has room for one byte more than the MTU, to notice larger packets.
+    fn free_frame(&mut self) -> u32 {
+        let devices = &mut self.devices;
+        devices.free.pop().unwrap_or_else(|| {
+            let bytes = vec![0; self.mtu + 1].into_boxed_slice();
+            devices.frames.push(Frame { bytes, length: 0, carried: Carried::default(), sent: Time::ZERO });
+            devices.frames.len() as u32 - 1
+        })
+    }
+
+    /// Returns what has happened since the last status.
+    fn status(&mut self, now: Time) -> Status {
+        let seconds = now.since(self.told).as_secs();
+        self.told = now;
+        let mut status = Status {
+            at_s: now.as_secs(),
+            late_most_s: self.devices.recent.most_s(),
+            late_share: self.devices.recent.late_share(),
+            ..Status::default()
+        };
+        self.devices.recent.clear();
+        for way in Way::BOTH {
+            let counts = self.driver.link(way).counts_before(Time(now.0 + 1));
+            status.ways[way as usize] = WayStatus::between(&self.before[way as usize], &counts, seconds);
+            self.before[way as usize] = counts;
+        }
+        status
+    }
+
+    /// Ends both sides and returns the records.
+    fn finish(mut self) -> Result<(Outcome, Finished), Failure> {
+        let now = self.devices.now();
+        let account = &mut self.devices.account;
+        account.seconds = now.as_secs();
+        if let (Some(begin), Some(end)) = (self.schedule, schedule()) {
+            let [ran, waited] = [0, 1].map(|index| end[index].saturating_sub(begin[index]) as f64);
+            account.cpu_share = if ran + waited > 0.0 { ran / (ran + waited) } else { 1.0 };
+            account.cpu_use = ran / now.0.max(1) as f64;
+        }
+        relax();
+        let lost = [0, 1].map(|side| self.devices.sides[side].lost());
+        self.devices.account.lost_in_devices = lost;
+        let mut queues = Vec::new();
+        let mut balance = Vec::new();
+        for (way, name) in [(Way::Down, "down"), (Way::Up, "up")] {
+            let waiting = self.driver.link(way).backlog(now);
+            let stored = if self.driver.link(way).schedules_departures() { 0 } else { u64::from(waiting.0) };
+            self.devices.account.way(way).under_way = self.driver.under_way(way) as u64 + stored;
+            let link = self.driver.link(way);
+            queues.push(queue(link, name, now));
+            balance.push(link_balance(link, name, now, waiting));
+        }
+        let series = self.series();
+        let Devices { sides: [client, server], flows, mut account, pcapng, .. } = self.devices;
+        (account.flows, account.most_flows) = (flows.opened(), flows.most_live() as u64);
+        let (exit, server_exit) = (client.exit, server.exit);
+        drop((client, server));
+        let left_out = match pcapng {
+            Some(file) => {
+                file.finish().map_err(|error| Failure::System(format!("the file of packets: {error}")))?
+            }
+            None => 0,
+        };
+        let records = Records { queues, balance, series, rtt: self.rtt };
+        let outcome = outcome(flows, &account, records, now);
+        Ok((outcome, Finished { account, exit, server_exit, left_out }))
+    }
+
+    /// Collects what markers and queues have recorded over time.
+    fn series(&mut self) -> Vec<Series> {
+        let mut all = Vec::new();
+        for (way, name) in [(Way::Down, "down"), (Way::Up, "up")] {
+            let own = self.driver.marker(way).series();
+            let own = own.into_iter().chain(self.driver.link(way).queue().series());
+            all.extend(own.map(|series| Series { link: name.into(), ..series }));
+        }
+        all
+    }
+}
+
+fn queue(link: &mut mousehole_sim::link::Link, name: &str, now: Time) -> QueueRecord {
+    let [p50, p95, p99] = link.counts.delay_quantiles_s([0.5, 0.95, 0.99]);
+    QueueRecord {
+        name: name.into(),
+        capacity: link.mean_rate(Time::ZERO, now),
+        colours: link.counts_before(Time(now.0 + 1)),
+        delay_s: [link.counts.delay_mean_s(), p50, p95, p99],
+        busy: None,
+        window_s: now.as_secs(),
+    }
+}
+
+fn link_balance(link: &mut mousehole_sim::link::Link, name: &str, now: Time, waiting: (u32, u64)) -> Balance {
+    let mut balance = Balance {
+        link: name.into(),
+        arrived: (0, 0),
+        dropped: (0, 0),
+        sent: (0, 0),
+        waiting: (u64::from(waiting.0), waiting.1),
+    };
+    for colour in link.counts_before(Time(now.0 + 1)) {
+        for (sum, part) in [
+            (&mut balance.arrived, colour.arrived),
+            (&mut balance.dropped, colour.dropped()),
+            (&mut balance.sent, colour.sent),
+        ] {
+            *sum = (sum.0 + part.packets, sum.1 + part.bytes);
+        }
+    }
+    balance
+}
+
+/// What is recorded of the links.
+struct Records {
+    queues: Vec<QueueRecord>,
+    balance: Vec<Balance>,
+    series: Vec<Series>,
+    rtt: Dur,
+}
+
+/// Returns the records of a run as the simulator has them.
+fn outcome(flows: Flows, account: &Account, records: Records, now: Time) -> Outcome {
+    let Records { queues, balance, series, rtt } = records;
+    let opened = flows.opened();
+    let most_live = flows.most_live() as u64;
+    let (mut transfers, mut long_lived, mut scripts) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut goodput, mut goodput_up) = (0, 0);
+    let rows = flows.finish(now);
+    for rows in rows.chunk_by(|one, next| one.key == next.key) {
+        for row in rows {
+            *(if row.upload { &mut goodput_up } else { &mut goodput }) += row.bytes;
+        }
+        let is_long = |row: &Row| {
+            row.end == Time::NEVER && now.since(row.start).as_secs() > LONG_LIVED * account.seconds
+        };
+        let (own, rest): (Vec<Row>, Vec<Row>) = rows.iter().copied().partition(|row| !is_long(row));
+        long_lived.extend(rest.into_iter().map(|row| FlowRecord {
+            key: row.key,
+            client: row.client,
+            source: FlowRecord::BULK,
+            upload: row.upload,
+            misbehaves: false,
+            bytes: row.bytes,
+        }));
+        let template = (own.len() > 1).then(|| {
+            let mut script = Script::default();
+            for (number, row) in own.iter().enumerate() {
+                let idle = if number == 0 { Dur::ZERO } else { row.start.since(own[number - 1].end) };
+                script.push(idle, row.bytes.max(1), PageOf::default());
+            }
+            scripts.push(script);
+            Template::Script(scripts.len() as u32 - 1)
+        });
+        let each = own.iter().enumerate();
+        transfers.extend(each.map(|(number, row)| Transfer {
+            rtt_ns: rtt.0,
+            template,
+            ..transfer(row, number as u32)
+        }));
+    }
+    transfers.sort_by_key(|transfer: &Transfer| transfer.end);
+    let forward_packets = queues.first().map_or(0, |queue| queue.sent().packets);
+    let under_way = account.ways.iter().map(|way| way.under_way).sum();
+    let accounted =
+        account.ways.iter().map(|way| (way.sent - way.dropped).saturating_sub(way.delivered)).sum();
+    Outcome {
+        transfers,
+        queues,
+        series,
+        scripts,
+        trace: Vec::new(),
+        send_log: Default::default(),
+        goodput_bytes: goodput,
+        goodput_up_bytes: goodput_up,
+        flows: long_lived,
+        datagrams: Vec::new(),
+        reordered: 0,
+        ended: now,
+        events: account.ways.iter().map(|way| way.sent).sum(),
+        forward_packets,
+        opened,
+        most_live,
+        balance,
+        in_flight: InFlight { accounted, found: under_way },
+    }
+}
+
+fn transfer(row: &Row, write: u32) -> Transfer {
+    Transfer {
+        key: row.key,
+        client: row.client,
+        write,
+        bytes: row.bytes,
+        object_bytes: row.bytes,
+        object_key: row.key,
+        source: 0,
+        upload: row.upload,
+        misbehaves: false,
+        start: row.start,
+        first_data: row.first_data,
+        end: row.end,
+        rtt_ns: 0,
+        path: 0,
+        tcp: 0,
+        retransmits: row.retransmits,
+        timeouts: 0,
+        dropped: row.dropped,
+        is_quic: row.is_quic,
+        template: None,
+        page: 0,
+        page_transfers: 0,
+        service_ns: 0,
+    }
+}
+
+/// Has the kernel wake this thread in time. Returns whether it has a real-time priority.
+fn hurry() -> bool {
+    let _ = nix::sys::prctl::set_timerslack(1);
+    let parameters = libc::sched_param { sched_priority: PRIORITY };
+    // SAFETY: 0 is this thread; the parameters live.
+    unsafe {
+        libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters) == 0
+    }
+}
+
+/// Gives this thread its ordinary priority again.
+fn relax() {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: as above.
+    let _ = unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const parameters) };
+}
+
+/// Returns how long this thread has run, and waited for a processor, in ns.
+fn schedule() -> Option<[u64; 2]> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let mut numbers = text.split_whitespace().map(|number| number.parse().ok());
+    Some([numbers.next()??, numbers.next()??])
+}

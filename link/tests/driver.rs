@@ -1,0 +1,298 @@
+//! The driver on a simulated clock is event for event the engine's link.
+
+use mousehole_link::driver::{Driver, Ends, Way};
+use mousehole_sim::drop_reason::DropReason;
+use mousehole_sim::flow::Flow;
+use mousehole_sim::packet::{Kind, Packet};
+use mousehole_sim::record::{QueueRecord, TraceEvent, TraceRow};
+use mousehole_sim::scenario::spec::{FaultSpec, LinkSpec, TrafficSpec};
+use mousehole_sim::scenario::{Emulation, Plan, SCHEMES, Scenario, Scheme, run};
+use mousehole_sim::traffic::model::FlowDirection;
+use mousehole_sim::traffic::model::datagrams::{Begin, Stream, Udp};
+use mousehole_sim::units::{Dur, Time};
+use proptest::prelude::*;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::AtomicBool;
+
+/// What the engine's trace has of the direction to the client: time, event, flow, number, size and colour.
+type Line = (Time, u8, u32, i64, u16, u8);
+
+fn line(row: &TraceRow) -> Line {
+    (row.at, row.event as u8, row.flow, row.seq, row.bytes, row.colour as u8)
+}
+
+/// Notes what happens at the ends.
+#[derive(Default)]
+struct Notes {
+    lines: Vec<Line>,
+    delivered: [u64; 2],
+    dropped: [u64; 2],
+}
+
+impl Notes {
+    fn note(&mut self, at: Time, event: TraceEvent, packet: &Packet) {
+        let colour = packet.colour as u8;
+        self.lines.push((at, event as u8, packet.flow, i64::from(packet.seq), packet.bytes, colour));
+    }
+}
+
+impl Ends for Notes {
+    fn deliver(&mut self, way: Way, packet: &Packet, due: Time) {
+        self.delivered[way as usize] += 1;
+        if way == Way::Down {
+            self.note(due, TraceEvent::Receive, packet);
+        }
+    }
+
+    fn drop(&mut self, way: Way, packet: &Packet, _: DropReason, at: Time) {
+        self.dropped[way as usize] += 1;
+        if way == Way::Down {
+            self.note(at, TraceEvent::Drop, packet);
+        }
+    }
+}
+
+/// A flow of datagrams as the engine's `send_datagram` plays it.
+struct Sender {
+    begin: Begin,
+    stream: Stream,
+    slot: u32,
+    number: u32,
+    spurt: u64,
+    left: u64,
+}
+
+impl Sender {
+    /// Returns the packet that it sends now, and the time until the next one.
+    fn send(&mut self) -> (Packet, Dur) {
+        if self.left == 0 {
+            self.left = self.stream.spurt_packets(self.spurt);
+            self.spurt += 1;
+        }
+        self.left -= 1;
+        let pause = if self.left == 0 { self.stream.pause(self.spurt) } else { Dur::ZERO };
+        let packet = Packet::new(self.slot, Kind::Datagram, self.number, self.stream.packet_bytes);
+        self.number += 1;
+        let upload = if self.begin.upload { mousehole_sim::packet::flag::UPLOAD } else { 0 };
+        (Packet { window_hint: 0, flags: upload, ..packet }, self.stream.interval + pause)
+    }
+}
+
+/// Plays the scenario's datagrams through the driver. `jumps` are spans by which the clock is read late, in turn.
+fn drive(scenario: &Scenario, udp: &Udp, jumps: &[u64]) -> (Notes, [QueueRecord; 2]) {
+    let plan = Plan::new(scenario).expect("a valid scenario");
+    let mut driver = Driver::new(Emulation::new(scenario).expect("a link for real packets"));
+    let (begin, end) = plan.window();
+    Way::BOTH.into_iter().for_each(|way| driver.link(way).measure(begin, end));
+    let mut flows = udp.senders().streams(plan.replication_seed());
+    flows.sort_by_key(|(begin, _)| begin.at);
+    let mut senders: Vec<Sender> = (0..)
+        .zip(flows)
+        .map(|(slot, (begin, stream))| Sender { begin, stream, slot, number: 0, spurt: 0, left: 0 })
+        .collect();
+    let mut due: BinaryHeap<Reverse<(Time, usize)>> =
+        senders.iter().enumerate().map(|(index, sender)| Reverse((Time(sender.begin.at.0), index))).collect();
+    let mut notes = Notes::default();
+    let mut before = [Default::default(); 2];
+    let mut at_end = [Default::default(); 2];
+    let mut marks = vec![(end, 1), (begin, 0)];
+    let mut jumps = jumps.iter().copied().cycle();
+    while let Some(Reverse((at, index))) = due.pop() {
+        while marks.last().is_some_and(|(mark, _)| *mark <= at) {
+            let (mark, which) = marks.pop().expect("seen");
+            driver.advance(Time(mark.0 - 1), &mut notes);
+            let counts = Way::BOTH.map(|way| driver.link(way).counts_before(mark));
+            *(if which == 0 { &mut before } else { &mut at_end }) = counts;
+        }
+        if marks.is_empty() {
+            break;
+        }
+        // A driver that sleeps too long handles the events in between at their own times all the same.
+        let late = Time(at.0.saturating_sub(1 + jumps.next().unwrap_or(0)));
+        driver.advance(late, &mut notes);
+        driver.advance(at, &mut notes);
+        let sender = &mut senders[index];
+        if sender.number == 0 {
+            let Begin { flow, host, class, .. } = sender.begin;
+            driver.open(sender.slot, &Flow { key: u64::from(flow), client: host, server: host, class });
+        }
+        let (packet, pause) = sender.send();
+        let way = if sender.begin.upload { Way::Up } else { Way::Down };
+        if way == Way::Down {
+            notes.note(at, TraceEvent::Send, &packet);
+        }
+        driver.send(way, packet, at);
+        due.push(Reverse((at + pause, index)));
+    }
+    let window_s = end.since(begin).as_secs();
+    let queues = Way::BOTH.map(|way| {
+        let link = driver.link(way);
+        let [p50, p95, p99] = link.counts.delay_quantiles_s([0.5, 0.95, 0.99]);
+        QueueRecord {
+            name: link.name.clone(),
+            capacity: link.mean_rate(begin, end),
+            colours: link.window_counts(&before[way as usize], &at_end[way as usize]),
+            delay_s: [link.counts.delay_mean_s(), p50, p95, p99],
+            busy: None,
+            window_s,
+        }
+    });
+    (notes, queues)
+}
+
+/// Returns every scheme that real packets can cross.
+fn schemes() -> Vec<&'static str> {
+    let more = [
+        "sfd|cake(tins=colour)",
+        "cake(shape=90)",
+        "cake(hosts=dual-srchost)",
+        "droptail",
+        "las",
+        "shred-edge|shred",
+    ];
+    let all = SCHEMES.iter().map(|scheme| scheme.name).chain(more);
+    all.filter(|name| Scheme::parse(name).expect("known").only_simulated().is_none()).collect()
+}
+
+fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
+    let udp =
+        (1u32..12, 60u32..1500, 100_000u32..3_000_000, prop::sample::select(vec![(0.0, 0.0), (0.3, 0.2)]));
+    let link = (
+        200u64..6_000,
+        0u64..60,
+        prop::sample::select(vec!["1p", "7p", "40p", "9kB", "60kB"]),
+        prop::option::of(1500u64..20_000),
+        0u32..40,
+    );
+    let parts = (
+        prop::sample::select(schemes()),
+        udp,
+        link,
+        (any::<u64>(), any::<bool>(), any::<bool>(), prop::sample::select(vec![0.0, 0.02])),
+        prop::collection::vec(0u64..20_000_000, 1..6),
+    );
+    parts.prop_map(|(scheme, udp, (kbit, ms, buffer, burst, overhead), (seed, both, slow, loss), jumps)| {
+        let (flows, packet_bytes, rate_bps, (on_s, off_s)) = udp;
+        let udp = Udp {
+            flows,
+            direction: FlowDirection::Both,
+            packet_bytes,
+            rate_bps: f64::from(rate_bps),
+            on_s,
+            off_s,
+            start_spread_s: 0.7,
+            ..Udp::default()
+        };
+        let link = LinkSpec {
+            rate: format!("{kbit}kbit"),
+            rtt: format!("{}ms", 4 + 3 * ms),
+            delay: format!("{}us", 250 * ms),
+            buffer: buffer.into(),
+            uplink_rate: Some(format!("{}kbit", 100 + kbit / 3)),
+            uplink_buffer: "20p".into(),
+            burst: burst.map(|bytes| format!("{bytes}B")),
+            overhead,
+            ..LinkSpec::default()
+        };
+        let faults = if loss > 0.0 {
+            vec![FaultSpec { link: "down".into(), drop: vec![3], bernoulli: loss }]
+        } else {
+            vec![]
+        };
+        let scenario = Scenario {
+            seed,
+            scheme: scheme.into(),
+            both_directions: both,
+            slow_path: slow,
+            warmup: "500ms".into(),
+            duration: "1500ms".into(),
+            max_windows: 1,
+            link,
+            faults,
+            trace: true,
+            traffic: TrafficSpec {
+                model: Some("udp".into()),
+                params: Some(serde_json::to_value(&udp).expect("plain fields")),
+                ..TrafficSpec::default()
+            },
+            ..Scenario::default()
+        };
+        (scenario, udp, jumps)
+    })
+}
+
+/// Returns the lines that both have: those before the end, without those of arrivals at the queue.
+fn comparable(lines: impl IntoIterator<Item = Line>, end: Time) -> Vec<Line> {
+    let kept = [TraceEvent::Send as u8, TraceEvent::Drop as u8, TraceEvent::Receive as u8];
+    let mut lines: Vec<Line> =
+        lines.into_iter().filter(|line| line.0 < end && kept.contains(&line.1)).collect();
+    lines.sort_unstable();
+    lines
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Every packet is sent, dropped and received at the same nanosecond and in the same colour, and both queues'
+    /// records are the same.
+    #[test]
+    fn driver__is_the_engines_link((scenario, udp, jumps) in any_case()) {
+        let plan = Plan::new(&scenario).expect("a valid scenario");
+        let simulated = run(&plan, None, &AtomicBool::new(false)).expect("it runs").outcome;
+        let (notes, queues) = drive(&scenario, &udp, &jumps);
+        let end = plan.window().1;
+        let ours = comparable(notes.lines, end);
+        let theirs = comparable(simulated.trace.iter().map(line), end);
+        let first = ours.iter().zip(&theirs).position(|(one, other)| one != other);
+        prop_assert_eq!(first.map(|at| (ours[at], theirs[at])), None);
+        prop_assert_eq!(ours.len(), theirs.len());
+        prop_assert_eq!(queues.to_vec(), simulated.queues);
+    }
+}
+
+/// Every scheme once, so that none is left out by chance.
+#[test]
+fn driver__is_the_engines_link_under_every_scheme() {
+    for scheme in schemes() {
+        let udp = Udp {
+            flows: 6,
+            direction: FlowDirection::Both,
+            packet_bytes: 700,
+            rate_bps: 600_000.0,
+            ..Udp::default()
+        };
+        let link = LinkSpec {
+            rate: "3mbit".into(),
+            rtt: "40ms".into(),
+            delay: "2ms".into(),
+            buffer: "30p".into(),
+            uplink_rate: Some("1mbit".into()),
+            uplink_buffer: "20p".into(),
+            ..LinkSpec::default()
+        };
+        let scenario = Scenario {
+            scheme: scheme.into(),
+            both_directions: true,
+            warmup: "1s".into(),
+            duration: "3s".into(),
+            max_windows: 1,
+            link,
+            trace: true,
+            traffic: TrafficSpec {
+                model: Some("udp".into()),
+                params: Some(serde_json::to_value(&udp).expect("plain fields")),
+                ..TrafficSpec::default()
+            },
+            ..Scenario::default()
+        };
+        let plan = Plan::new(&scenario).expect("a valid scenario");
+        let simulated = run(&plan, None, &AtomicBool::new(false)).expect("it runs").outcome;
+        let (notes, queues) = drive(&scenario, &udp, &[0, 3_000_000]);
+        assert!(notes.delivered[0] > 500 && notes.delivered.iter().all(|count| *count > 0), "{scheme}");
+        let end = plan.window().1;
+        let ours = comparable(notes.lines, end);
+        assert_eq!(ours, comparable(simulated.trace.iter().map(line), end), "{scheme}");
+        assert_eq!(queues.to_vec(), simulated.queues, "{scheme}");
+    }
+}

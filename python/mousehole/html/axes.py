@@ -1,0 +1,70 @@
+"""Axes that charts of pages share: changes as ratios, times and sizes on logarithmic scales, names."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import altair as alt
+
+from mousehole import looks
+from mousehole.html.charts import DIM
+
+TIME_LABEL = (
+    "datum.value < 0.9995 ? format(1000 * datum.value, '~g') + ' ms' : format(datum.value, '~g') + ' s'"
+)
+SIZE_LABEL = (
+    "datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' MB' : "
+    "datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' kB' : format(datum.value, '~g') + ' B'"
+)
+SHARE_LABEL = "format(100 * datum.value, '~g') + ' %'"
+CHANGE_LABEL = (
+    "abs(datum.value) < 1e-6 ? '0 %' : "
+    "replace(format(100 * (pow(2, datum.value) - 1), '+.0f'), '-', '−') + ' %'"
+)
+"""How the labels of an axis are made of its values: seconds, bytes, shares, log2 of ratios."""
+SIDES = "change (← faster, slower →)"
+"""Title of an axis of changes of times."""
+
+Encoding = Callable[..., Any]
+"""Makes the encoding of a field: called with the field and perhaps `altair.X` or `altair.Y`."""
+
+
+def change_axis(places: Sequence[float], title: str) -> Encoding:
+    """Returns the encoding of log2 of ratios as changes in percent; `places` are all that must fit.
+
+    Half and twice as much are equally far from no change. The channel is x unless `altair.Y` is given.
+    """
+    low, high = min([*places, -0.1]), max([*places, 0.1])
+    margin = 0.04 * (high - low)
+    low, high = low - margin, high + margin
+
+    def encoding(field: str, kind: Any = alt.X) -> Any:
+        axis = alt.Axis(values=looks.ratio_ticks(low, high), labelExpr=CHANGE_LABEL)
+        return kind(f"{field}:Q", scale=alt.Scale(domain=[low, high], nice=False), title=title, axis=axis)
+
+    return encoding
+
+
+def log_axis(places: Sequence[float], title: str, label: str) -> Encoding:
+    """Returns the encoding of positive numbers on a logarithmic scale; `label` is one of this module's."""
+    known = [place for place in places if place > 0]
+    low, high = (min(known), max(known)) if known else (0.1, 1.0)
+    low, high = low / 1.06, high * 1.06
+
+    def encoding(field: str, kind: Any = alt.X) -> Any:
+        scale = alt.Scale(type="log", domain=[low, high], nice=False)
+        axis = alt.Axis(values=looks.log_ticks(low, high), labelExpr=label)
+        return kind(f"{field}:Q", scale=scale, title=title, axis=axis)
+
+    return encoding
+
+
+def name_axis(field: str, names: Sequence[str]) -> alt.Y:
+    """Returns the encoding with one line per name, in the order given."""
+    axis = alt.Axis(ticks=False, domain=False, grid=False)
+    return alt.Y(f"{field}:N", sort=list(names), title=None, axis=axis)
+
+
+def zero_line(kind: Any = alt.X) -> Any:
+    """Returns a layer with a line where nothing changes."""
+    line = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=DIM, strokeWidth=1)
+    return line.encode(x="zero:Q") if kind is alt.X else line.encode(y="zero:Q")

@@ -1,0 +1,112 @@
+"""Makes one self-contained HTML file of a page: nothing in it asks for anything from a network."""
+
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from mousehole import output
+from mousehole.html import render as rendering
+from mousehole.html.parts import Block, Chart, Choice, Details, Grid, Page
+
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; "
+    "img-src data: blob:; base-uri 'none'; form-action 'none'"
+)
+"""What browsers let the page do: run its own script, and fetch nothing. Vega compiles expressions."""
+
+
+def write(page: Page, path: str | Path) -> None:
+    """Writes the page: the whole file or none.
+
+    Raises `MouseholeError` if the file cannot be written, or if its name does not end in `.html`.
+    """
+    output.check_suffix("html", str(path), output.PAGE_SUFFIXES)
+    text = render(page)
+    output.write_with(path, lambda part: part.write_text(text, encoding="utf-8"))
+
+
+def render(page: Page) -> str:
+    """Returns the page as the text of one HTML file. The same page gives the same text."""
+    has_charts = any(_has_chart(section.blocks) for section in page.sections)
+    has_colours = has_charts or len(page.choices) > 1
+    subtitle = f'<p class="dim">{escape(page.subtitle)}</p>' if page.subtitle else ""
+    footer = f"<footer>{escape(page.footer)}</footer>" if page.footer else ""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<link rel="icon" href="data:,"><title>{escape(page.title)}</title>\n'
+        f"<style>\n{_file('style.css')}</style>{_colours() if has_colours else ''}</head>\n<body>"
+        '<a class="skip" href="#main">Skip to the content</a>\n'
+        f"<header><h1>{escape(page.title)}</h1>{subtitle}{_contents(page)}</header>\n"
+        f'<main id="main" tabindex="-1">'
+        f"{rendering.verdict(page.verdict) if page.verdict else ''}{_choices(page)}"
+        f"{''.join(rendering.section(section) for section in page.sections)}</main>\n{footer}"
+        f'<p id="status" class="hidden" role="status"></p>\n'
+        f"{_chart_scripts() if has_charts else ''}"
+        f"<script>\n{rendering.code_in_script(_file('page.js'))}</script>\n</body></html>\n"
+    )
+
+
+def _contents(page: Page) -> str:
+    named = [section for section in page.sections if section.label]
+    if len(named) < 2:
+        return ""
+    links = "".join(
+        f'<li><a href="#{escape(section.name)}">{escape(section.label)}</a></li>' for section in named
+    )
+    return f'<nav aria-label="Sections"><ul>{links}</ul></nav>'
+
+
+def _choices(page: Page) -> str:
+    """Returns the boxes that show and hide series; the script makes them visible."""
+    if len(page.choices) < 2:
+        return ""
+    boxes = "".join(
+        f'<label><input type="checkbox" value="{escape(choice.name)}" checked autocomplete="off">'
+        f"{_symbol(choice)}{escape(choice.name)}</label>"
+        for choice in page.choices
+    )
+    return (
+        f'<fieldset class="choices" hidden><legend>{escape(page.choices_label)}</legend>'
+        f"<div>{boxes}</div></fieldset>\n"
+    )
+
+
+def _symbol(choice: Choice) -> str:
+    from mousehole.html import charts
+
+    return (
+        f'<svg viewBox="-1.4 -1.4 2.8 2.8" aria-hidden="true"><path d="{escape(choice.symbol)}" '
+        f'fill="{charts.as_variable(choice.colour)}"/></svg>'
+    )
+
+
+def _has_chart(blocks: object) -> bool:
+    parts: list[Block] = list(blocks) if isinstance(blocks, list | tuple) else []
+    return any(
+        isinstance(part, Chart) or (isinstance(part, Grid | Details) and _has_chart(part.blocks))
+        for part in parts
+    )
+
+
+def _chart_scripts() -> str:
+    """Returns what the script draws charts with: Vega, once, and the look of charts."""
+    from mousehole.html import charts
+
+    looks = rendering.json_in_script({"config": charts.CONFIG, "dark": charts.DARK})
+    return (
+        f'<script type="application/json" id="looks">{looks}</script>\n'
+        f"<script>{rendering.code_in_script(charts.bundle())}</script>\n"
+    )
+
+
+def _colours() -> str:
+    """Returns the colours of series for light and for dark pages."""
+    from mousehole.html import charts
+
+    return f"<style>{charts.variables()}</style>\n"
+
+
+def _file(name: str) -> str:
+    return files("mousehole.html").joinpath(name).read_text(encoding="utf-8")

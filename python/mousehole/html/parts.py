@@ -1,0 +1,174 @@
+"""What a page consists of, as data: sections of prose, tables, charts and commands.
+
+All texts are plain; `page.render` escapes them. Only `Raw` holds HTML.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+Tone = Literal["", "good", "open", "bad", "dim"]
+"""How a text is coloured: for the better, open, for the worse. The words must say it too."""
+
+
+class Block(Protocol):
+    """A part of a page. `render.blocks` knows the classes of this module."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table: its text, and what its column is sorted by (None: it has no value, and comes last).
+
+    A cell given as a plain text is sorted by that text.
+    """
+
+    text: str
+    value: float | str | None
+    tone: Tone = ""
+
+
+Row = Sequence[Cell | str]
+"""A row of a table; its first cell is its heading."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table. Numbers stand to the right."""
+
+    heading: str
+    is_number: bool = True
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that readers sort by its headings and, if it is long, search.
+
+    `keys` has the series, such as the scheme, of each row; rows of
+    series that are not chosen in `Page.choices` are hidden.
+    """
+
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    keys: Sequence[str] = ()
+    note: str = ""
+    """Text below the table."""
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Paragraphs, separated by empty lines."""
+
+    text: str
+    tone: Tone = ""
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list of sentences."""
+
+    texts: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names with their values."""
+
+    pairs: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Code:
+    """A command or a document as it is, with a button that copies it; `label` names it."""
+
+    text: str
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of Vega-Altair with its text alternative.
+
+    `picture` is an `altair` chart without size and configuration, which the page gives it: as wide as its
+    place, in the colours of the page. Where it has colours of its own, they must be those of `charts`,
+    which have counterparts on dark pages. `description` says in one or two sentences what the axes are and
+    what can be seen; `numbers` has the same data as a table, for those who do not see the chart.
+    """
+
+    name: str
+    """Name of the figure in the page, for links and saved files: small letters and hyphens, unique."""
+    title: str
+    description: str
+    picture: Any
+    numbers: Table
+    height: int = 320
+    """In pixels, without axes and legend."""
+    is_fluid: bool = True
+    """Whether the chart is made as wide as its place; False for facets, which keep their own width."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Parts side by side where there is room for two."""
+
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class Details:
+    """Parts behind a summary that opens them."""
+
+    summary: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class Raw:
+    """HTML that the caller has escaped."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section; `name` is its anchor. Without a short `label` the contents do not name it."""
+
+    name: str
+    title: str
+    blocks: Sequence[Block]
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer that a page begins with: the first line is what readers see first."""
+
+    lines: Sequence[str | Code]
+    tone: Tone = ""
+    heading: str = "The answer"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A series that readers show or hide: its name, its colour (of `charts`) and its symbol (an SVG path)."""
+
+    name: str
+    colour: str
+    symbol: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: its title, the answer, then sections.
+
+    `choices` are the series that charts (see `charts.Series.kept`) and tables (`Table.keys`) have; with
+    fewer than two nothing can be chosen.
+    """
+
+    title: str
+    subtitle: str
+    sections: Sequence[Section]
+    verdict: Verdict | None = None
+    choices: Sequence[Choice] = ()
+    choices_label: str = "Schemes shown"
+    footer: str = ""

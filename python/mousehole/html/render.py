@@ -1,0 +1,182 @@
+"""Turns the parts of a page into HTML."""
+
+import json
+from collections.abc import Callable, Sequence
+from html import escape
+from math import isfinite
+from typing import Any
+
+from mousehole.html.parts import (
+    Block,
+    Cell,
+    Chart,
+    Code,
+    Column,
+    Details,
+    Facts,
+    Grid,
+    Items,
+    Prose,
+    Raw,
+    Section,
+    Table,
+    Verdict,
+)
+
+
+def section(part: Section) -> str:
+    """Returns a section with its heading."""
+    name = escape(part.name)
+    return (
+        f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{escape(part.title)}</h2>'
+        f"{blocks(part.blocks)}</section>\n"
+    )
+
+
+def blocks(parts: Sequence[Block]) -> str:
+    """Returns the parts one after another."""
+    return "".join(_block(part) for part in parts)
+
+
+def verdict(part: Verdict) -> str:
+    """Returns the answer as a region of its own, its first line large."""
+    lines = [
+        code(line) if isinstance(line, Code) else f"<p{' class=lead' * (not place)}>{words(line)}</p>"
+        for place, line in enumerate(part.lines)
+    ]
+    return (
+        f'<section class="verdict {part.tone}" aria-labelledby="verdict-title">'
+        f'<h2 id="verdict-title">{escape(part.heading)}</h2>{"".join(lines)}</section>\n'
+    )
+
+
+def table(part: Table) -> str:
+    """Returns a table inside a box that scrolls where the table is too wide."""
+    head = "".join(f'<th scope="col"{_side(column)}>{escape(column.heading)}</th>' for column in part.columns)
+    keys = part.keys or [""] * len(part.rows)
+    body = "".join(
+        f"<tr{_attribute('data-key', key)}>{_row(row, part.columns)}</tr>\n"
+        for row, key in zip(part.rows, keys, strict=True)
+    )
+    note = f'<p class="dim">{words(part.note)}</p>' if part.note else ""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(part.caption)}">'
+        f'<table class="sortable"><caption><span>{escape(part.caption)}</span></caption>'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>{note}\n"
+    )
+
+
+def code(part: Code) -> str:
+    """Returns a command or document in letters of one width."""
+    label = _attribute("aria-label", part.label)
+    role = ' role="group"' if part.label else ""
+    return f'<div class="code"{role}{label}><pre>{escape(part.text)}</pre></div>\n'
+
+
+def chart(part: Chart) -> str:
+    """Returns a chart: a still picture, the description that the script draws it from, and its numbers."""
+    from mousehole.html import charts
+
+    name = escape(part.name)
+    spec = json_in_script(charts.fluid(part))
+    still = charts.still(part)
+    return (
+        f'<figure class="chart" id="{name}"><figcaption><h3>{escape(part.title)}</h3>'
+        f'<p id="{name}-description">{words(part.description)}</p></figcaption>'
+        f'<div class="picture" role="img" aria-label="{escape(part.title)}"'
+        f' aria-describedby="{name}-description">'
+        f'<div class="static">{still}</div><div class="live" hidden></div></div>'
+        f"<details><summary>The numbers</summary>{table(part.numbers)}</details>"
+        f'<script type="application/json" class="spec">{spec}</script></figure>\n'
+    )
+
+
+def json_in_script(document: object) -> str:
+    """Returns a JSON document that no text in it can end the script element of."""
+    text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c")
+
+
+def code_in_script(text: str) -> str:
+    """Returns JavaScript whose texts cannot end the script element, nor begin a comment of HTML."""
+    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def words(text: str) -> str:
+    """Returns a sentence for HTML; a sign for percent stays on the line of its number."""
+    return escape(text).replace(" %", "\u00a0%")
+
+
+def _block(part: Block) -> str:
+    for kind, render in _RENDERERS.items():
+        if isinstance(part, kind):
+            return render(part)
+    raise TypeError(f"{type(part).__name__} is no part of a page")
+
+
+def _prose(part: Prose) -> str:
+    tone = f' class="{part.tone}"' if part.tone else ""
+    return "".join(f"<p{tone}>{words(text)}</p>\n" for text in part.text.split("\n\n"))
+
+
+def _items(part: Items) -> str:
+    return f"<ul>{''.join(f'<li>{words(text)}</li>' for text in part.texts)}</ul>\n"
+
+
+def _facts(part: Facts) -> str:
+    pairs = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in part.pairs)
+    return f"<dl>{pairs}</dl>\n"
+
+
+def _grid(part: Grid) -> str:
+    return f'<div class="grid">{blocks(part.blocks)}</div>\n'
+
+
+def _details(part: Details) -> str:
+    return f"<details><summary>{escape(part.summary)}</summary>{blocks(part.blocks)}</details>\n"
+
+
+def _raw(part: Raw) -> str:
+    return part.text
+
+
+_RENDERERS: dict[type, Callable[[Any], str]] = {
+    Prose: _prose,
+    Items: _items,
+    Facts: _facts,
+    Code: code,
+    Table: table,
+    Chart: chart,
+    Grid: _grid,
+    Details: _details,
+    Raw: _raw,
+}
+
+
+def _row(row: Sequence[Cell | str], columns: Sequence[Column]) -> str:
+    return "".join(
+        _cell(cell, column, is_head=place == 0)
+        for place, (cell, column) in enumerate(zip(row, columns, strict=True))
+    )
+
+
+def _cell(given: Cell | str, column: Column, is_head: bool) -> str:
+    cell = given if isinstance(given, Cell) else Cell(given, given)
+    classes = " ".join(filter(None, ("number" if column.is_number else "", cell.tone)))
+    value = "" if cell.value == cell.text else f' data-value="{_sort_value(cell.value)}"'
+    tag, scope = ("th", ' scope="row"') if is_head else ("td", "")
+    return f"<{tag}{scope}{_attribute('class', classes)}{value}>{escape(cell.text)}</{tag}>"
+
+
+def _sort_value(value: float | str | None) -> str:
+    if value is None or (isinstance(value, float) and not isfinite(value)):
+        return ""
+    return escape(value if isinstance(value, str) else repr(float(value)))
+
+
+def _side(column: Column) -> str:
+    return ' class="number"' if column.is_number else ""
+
+
+def _attribute(name: str, value: str) -> str:
+    return f' {name}="{escape(value)}"' if value else ""

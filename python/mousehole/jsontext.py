@@ -1,0 +1,22 @@
+"""JSON as it is written everywhere: keys are sorted, and NaN never appears."""
+
+import json
+from collections.abc import Mapping
+from math import isfinite
+
+import numpy as np
+
+
+def dumps(document: Mapping[str, object]) -> str:
+    """Returns the document as text that ends in a newline."""
+    return json.dumps(clean(document), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def clean(value: object) -> object:
+    """Returns the value with numpy numbers as plain numbers, and with null for NaN and infinity."""
+    if isinstance(value, Mapping):
+        return {str(key): clean(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean(item) for item in value]
+    plain = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(plain, float) and not isfinite(plain) else plain

@@ -1,0 +1,252 @@
+"""Real programs through the link of a scenario, in real time, between two network namespaces."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import cast
+
+import polars as pl
+
+from mousehole import _engine
+from mousehole import scenario as scenarios
+from mousehole.comparison import Comparison
+from mousehole.engine_types import (
+    ConnectionSpec,
+    LinkAccount,
+    LinkSettings,
+    LinkStatus,
+    Scenario,
+    TrafficSection,
+    WriteSpec,
+)
+from mousehole.errors import MouseholeError
+from mousehole.frames import Frame
+from mousehole.manifest import manifest
+from mousehole.plan import Plan, Task, checked, load_policies, planned
+from mousehole.policy_trial import try_scenarios
+from mousehole.pool import interruptible
+from mousehole.records import Records
+from mousehole.records import run as simulate
+from mousehole.reduction import reduce_run
+from mousehole.results import Facts, Results
+from mousehole.settings import Options
+from mousehole.traffic import of_section
+
+MTU = 1500
+NOTHING: TrafficSection = {"connections": [{"start_s": 0.0, "writes": [{"bytes": 1}]}]}
+"""Stands for the traffic of a run in which no flow was seen; a scenario needs traffic."""
+ENDING_S = 5.0
+"""Seconds that a run is given to end after it was asked to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Programs:
+    """What runs on both sides of the link, and where packets are written."""
+
+    command: Sequence[str]
+    server: Sequence[str] | None = None
+    mtu: int = MTU
+    duration_s: float | None = None
+    names: Sequence[str] = ()
+    """Names that are the server's, in addition to `server`."""
+    user_namespace: bool = False
+    """Use a user namespace even as root."""
+    pcapng: Path | None = None
+
+    def settings(self) -> LinkSettings:
+        """Returns them as the engine takes them."""
+        return {
+            "command": list(self.command),
+            "server": None if self.server is None else list(self.server),
+            "mtu": self.mtu,
+            "duration_s": self.duration_s,
+            "names": list(self.names),
+            "user_namespace": self.user_namespace,
+            "pcapng": None if self.pcapng is None else str(self.pcapng),
+        }
+
+
+@dataclass(frozen=True)
+class Observer:
+    """Is told what happens while a run lasts."""
+
+    begun: Callable[[tuple[int, int]], None] = field(default=lambda _: None)
+    """The processes that hold the namespaces of the client and of the server."""
+    told: Callable[[LinkStatus], None] = field(default=lambda _: None)
+    """How the link is, once a second."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """One run on real packets: its records as `mousehole.run` has them, and how it went."""
+
+    records: Records
+    account: LinkAccount
+    result: _engine.RunResult = field(repr=False)
+    """The records before they are frames."""
+
+
+def check(scenario: Mapping[str, object], programs: Programs) -> None:
+    """Raises `MouseholeError` for a fault in the scenario's link or scheme, or in the programs."""
+    try_scenarios([{**scenario, "traffic": NOTHING}])
+    _engine.link_check({**scenario, "traffic": {}}, programs.settings())
+
+
+def play(scenario: Scenario, programs: Programs, observer: Observer | None = None) -> Played:
+    """Runs the programs through the scenario's link until the command ends.
+
+    The scenario's traffic does not matter. That of the records' scenario is what was seen, so that it can be
+    simulated. Raises `MouseholeError` for a fault in the input and for what the system denies,
+    and `KeyboardInterrupt` on Ctrl-C, after everything in the namespaces has ended.
+    """
+    watcher, monitor = observer or Observer(), _engine.LinkMonitor()
+    given = {**scenario, "traffic": {}}
+    has_begun = False
+
+    def tick() -> None:
+        nonlocal has_begun
+        holders = monitor.holders()
+        if holders is not None and not has_begun:
+            has_begun = True
+            watcher.begun(holders)
+        for status in monitor.told():
+            watcher.told(status)
+
+    over: list[bool] = []
+
+    def work() -> tuple[_engine.RunResult, LinkAccount]:
+        try:
+            return _engine.link_run(given, programs.settings(), monitor)
+        finally:
+            over.append(True)
+
+    try:
+        result, account = interruptible(work, tick)
+    finally:
+        monitor.cancel()
+        deadline = time.monotonic() + ENDING_S
+        while not over and time.monotonic() < deadline:
+            time.sleep(0.01)
+    return Played(_records(scenario, result, account), account, result)
+
+
+def _records(scenario: Scenario, result: _engine.RunResult, account: LinkAccount) -> Records:
+    transfers, flows = Frame(result.transfers()), Frame(result.flows())
+    whole = scenarios.filled({
+        **scenario, "warmup": "0s", "duration": f"{account['seconds']:.6f}s", "max_windows": 5,
+        "traffic": recorded(transfers, flows),
+    })  # fmt: skip
+    return Records(
+        scenario=whole,
+        transfers=transfers,
+        queues=result.queues(),
+        summary=result.summary(),
+        trace=None,
+        inputs=(),
+        sources=[],
+        flows=flows,
+        datagrams=Frame(result.datagrams()),
+        series=Frame(result.series()),
+    )
+
+
+def recorded(transfers: pl.DataFrame, flows: pl.DataFrame) -> TrafficSection:
+    """Returns the flows of a run as traffic: finished ones by their sizes, long-lived ones as bulk flows."""
+    ended = transfers.filter(pl.col("end_s").is_not_nan() & (pl.col("bytes") > 0)).sort("key", "write")
+    connections: list[ConnectionSpec] = []
+    for _, rows in ended.group_by("key", maintain_order=True):
+        starts, ends = rows["start_s"].to_list(), rows["end_s"].to_list()
+        idle = [max(now - before, 0.0) for now, before in zip(starts[1:], ends, strict=False)]
+        pauses = zip([0.0, *idle], rows["bytes"], strict=True)
+        writes: list[WriteSpec] = [{"idle_s": round(pause, 9), "bytes": size} for pause, size in pauses]
+        connections.append({"start_s": starts[0], "upload": bool(rows["upload"][0]), "writes": writes})
+    connections.sort(key=lambda one: one["start_s"])
+    section = cast("TrafficSection", {"connections": connections} if connections else {})
+    bulk = flows.filter(~pl.col("upload")).height if flows.height else 0
+    if bulk:
+        section["bulk"] = {"flows": bulk}
+    return section or NOTHING
+
+
+def predict(played: Played) -> Records:
+    """Plays the flows that a run has recorded in the simulator, under the same scheme."""
+    return simulate(played.records.scenario)
+
+
+def base_scenario(
+    start: Scenario, options: Options, *, both_directions: bool = False, loss: float | None = None,
+    rate_trace: str | None = None, uplink_trace: str | None = None,
+) -> scenarios.SharedScenario:  # fmt: skip
+    """Returns what all runs share: a scenario with the options of the link applied to it."""
+    link = {**start["link"]}
+    if rate_trace is not None:
+        link["rate_trace"] = rate_trace
+    if uplink_trace is not None:
+        link["uplink_rate_trace"] = uplink_trace
+    start = cast("Scenario", {**start, "link": link})
+    if both_directions:
+        start["both_directions"] = True
+    if loss is not None:
+        start["faults"] = [*start.get("faults", []), {"link": "down", "bernoulli": loss}]
+    return scenarios.shared(start, NOTHING, options)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A comparison on real packets, and the accounts of its runs."""
+
+    comparison: Comparison
+    accounts: dict[Task, LinkAccount]
+    plan: Plan
+
+    @property
+    def faults(self) -> list[str]:
+        """One line for each run whose figures cannot be relied on."""
+        return [
+            f"{self.plan.schemes[task.scheme]}, round {task.replication + 1}: {'; '.join(account['faults'])}"
+            for task, account in self.accounts.items()
+            if not account["is_valid"]
+        ]
+
+
+def plan_rounds(shared: scenarios.SharedScenario, options: Options, own_scheme: str | None) -> Plan:
+    """Returns the plan of a comparison: each scheme once in each round.
+
+    Raises `MouseholeError` for a fault in the input.
+    """
+    return checked(planned(shared, options, own_scheme))
+
+
+def compare(
+    plan: Plan, programs: Programs, label: str, observer: Callable[[Task], Observer] | None = None,
+    played: Callable[[Task, Played], None] | None = None,
+) -> Trial:  # fmt: skip
+    """Runs the same programs once per scheme in each round, and compares the schemes.
+
+    `observer` returns the observer of a run, and `played` is called after each. Raises as `play` does, and
+    `MouseholeError` if some scheme cannot be run on real packets, before anything is run.
+    """
+    for cell in plan.cells:
+        for scheme in plan.schemes:
+            check(plan.scenario(cell, scheme), programs)
+    facts: Facts = {}
+    accounts: dict[Task, LinkAccount] = {}
+    first: Played | None = None
+    for task in plan.tasks:
+        one = play(plan.task_scenario(task), programs, observer(task) if observer else None)
+        if played is not None:
+            played(task, one)
+        first = first or one
+        facts[task] = replace(reduce_run(one.result, plan.buckets), short_times=None)
+        accounts[task] = one.account
+    if first is None:
+        raise MouseholeError("rounds: nothing was run")
+    # What the first run recorded stands for the traffic, which differs a little from run to run.
+    whole = replace(plan, base={**plan.base, "traffic": first.records.scenario["traffic"]})
+    given = replace(of_section(whole.base["traffic"], label), label=label)
+    results = Results(whole, facts, label, manifest(whole, given, None), None)
+    return Trial(Comparison(results, None), accounts, plan)
+
+
+__all__ = ["Observer", "Played", "Programs", "Trial", "check", "compare", "load_policies", "play", "predict"]

@@ -1,0 +1,63 @@
+"""A Dask scheduler and workers as processes of their own, for tests."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+
+class Cluster:
+    """A scheduler on a free port of this machine, and the workers that were started."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.file = folder / "scheduler.json"
+        options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show"]
+        self._scheduler = self._start("dask_scheduler", *options)
+        self._workers: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def address(self) -> str:
+        """What `--dask` takes."""
+        return str(self.file)
+
+    def add(self, nanny: bool = False) -> "subprocess.Popen[bytes]":
+        """Starts a worker with one thread; one with a nanny is started again when it ends."""
+        kind = "--nanny" if nanny else "--no-nanny"
+        options = [kind, "--nthreads", "1", "--no-dashboard", "--memory-limit", "0"]
+        worker = self._start("dask_worker", *options)
+        self._workers.append(worker)
+        return worker
+
+    def stop(self) -> None:
+        """Ends every process that was started here."""
+        for processes in (self._workers, [self._scheduler]):
+            for process in processes:
+                if process.poll() is None:
+                    process.send_signal(signal.SIGTERM)
+            for process in processes:
+                try:
+                    process.wait(timeout=5)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+
+    def wait(self, seconds: float = 20.0) -> None:
+        """Waits until the scheduler has written its address."""
+        end = time.monotonic() + seconds
+        while not self.file.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        assert self.file.exists(), "the scheduler did not start"
+
+    def _start(self, program: str, *options: str) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", f"distributed.cli.{program}", "--scheduler-file", str(self.file)]
+        paths = [str(self._folder), str(Path(__file__).parent), *filter(None, sys.path)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+        return subprocess.Popen(
+            [*command, *options],
+            env=environment,
+            cwd=self._folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )

@@ -1,0 +1,170 @@
+"""Runs in other processes give the same bytes, whatever happens to these processes."""
+
+import multiprocessing
+import shutil
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import crashing
+import mousehole
+import pytest
+from dask_cluster import Cluster
+from mousehole import executors, worker
+from mousehole.errors import MouseholeError
+from mousehole.executors import opened
+from mousehole.pool import Apart, Job, outcomes
+from mousehole.progress import Silent
+from support import MODULE, SMALL
+
+SCENARIO: dict[str, Any] = {
+    "warmup": "0s", "duration": "5s", "link": {"rate": "3mbit"}, "traffic": {"model": "web:sfd", "load": 0.8},
+    "scheme": "sfd",
+}  # fmt: skip
+ROWS = "start,client,server,bytes\n" + "".join(
+    f"{n * 0.05:.3f},10.0.0.{n % 9},192.0.2.1,{1500 * (1 + n * n % 40)}\n" for n in range(400)
+)
+
+
+class Counting(Silent):
+    """Calls functions after so many runs."""
+
+    def __init__(self, **actions: Any) -> None:
+        self.actions = {int(number.lstrip("after_")): action for number, action in actions.items()}
+        self.count = 0
+
+    def advance(self) -> None:
+        self.count += 1
+        if self.count in self.actions:
+            self.actions[self.count]()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A scheduler; tests add the workers."""
+    made = Cluster(tmp_path_factory.mktemp("dask"))
+    try:
+        made.wait()
+        yield made
+    finally:
+        made.stop()
+
+
+def test_dask__one_worker_is_killed_and_one_joins_late(cluster: Cluster, tmp_path: Path) -> None:
+    """On files of traffic and an own policy, so that both are sent; the document has the same bytes."""
+    table = tmp_path / "mine.csv"
+    table.write_text(ROWS)
+    subprocess.run([*MODULE, "policy", "new", "own-marker"], cwd=tmp_path, check=True, capture_output=True)
+    given = {
+        **SMALL, "rate": "5mbit", "duration": "60s", "warmup": "10s", "seeds": 5,
+        "policy": str(tmp_path / "own-marker.h"), "schemes": "droptail,sfd,own-marker|multi-red",
+    }  # fmt: skip
+    here = mousehole.compare([table], **given)  # type: ignore[arg-type]
+    first, _ = cluster.add(), cluster.add()
+    reporter = Counting(after_3=first.kill, after_5=cluster.add)
+    there = mousehole.compare([table], **given, dask=cluster.address, reporter=reporter)  # type: ignore[arg-type]
+    assert reporter.count == 15
+    assert there.to_json() == here.to_json()
+    assert first.wait() < 0
+
+    header = tmp_path / "own-marker.h"
+    header.write_text(header.read_text() + "\n/* another one */\n")
+    with pytest.raises(MouseholeError, match="has loaded another header as policy own-marker"):
+        mousehole.compare([table], **given, dask=cluster.address)  # type: ignore[arg-type]
+
+
+def test_dask__a_job_that_ends_three_workers_is_set_apart(cluster: Cluster) -> None:
+    cluster.add(nanny=True)
+    seeds = [1, 2, crashing.CULPRIT, 3, 4, 5]
+    jobs = [(seed, Job({**SCENARIO, "seed": seed}, partial(crashing.reduce, seed=seed))) for seed in seeds]
+    with opened(dask=cluster.address) as backend:
+        assert backend is not None
+        found = dict(outcomes(backend, jobs))
+    given_up = found.pop(crashing.CULPRIT)
+    assert isinstance(given_up, Apart)
+    assert given_up.reason.endswith("with no other run beside it")
+    assert sorted(found) == [1, 2, 3, 4, 5]
+    assert all(isinstance(count, int) and count > 0 for count in found.values())
+
+
+def test_dask__a_worker_of_another_version_is_refused(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it is there at the beginning, or joins while jobs are under way."""
+    cluster.add()
+    said = r"^dask: the worker at .* has mousehole .*, not 9\.9\.9 \(1234567\); install the same"
+    with opened(dask=cluster.address) as backend:
+        assert backend is not None
+        monkeypatch.setattr(executors, "identity", lambda: ("9.9.9 (1234567)", "0" * 64))
+        with pytest.raises(MouseholeError, match=said):
+            list(outcomes(backend, [(1, Job(SCENARIO, partial(crashing.reduce, seed=1)))]))
+    with pytest.raises(MouseholeError, match=said), opened(dask=cluster.address):
+        pass
+
+
+def test_execute__says_first_whether_it_is_the_same_mousehole() -> None:
+    kind, sentence = worker.execute(("9.9.9 (1234567)", "0" * 64), b"no pickle", None)
+    assert kind == worker.REFUSED
+    assert "not 9.9.9 (1234567); install the same on all workers" in sentence
+    text, _ = worker.identity()
+    assert "has mousehole another build of" in str(worker.refusal((text, "0" * 64)))
+
+
+def test_dask__a_scheduler_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "CONNECT_S", 0.5)
+    for address in ("tcp://127.0.0.1:1", "nonsense://x", str(tmp_path / "none.json")):
+        with pytest.raises(
+            MouseholeError, match=r"^dask: (no Dask scheduler answers at|there is no)"
+        ) as caught:
+            mousehole.compare("web:sfd", **SMALL, dask=address)  # type: ignore[arg-type]
+        assert "\n" not in str(caught.value)
+
+
+def test_compare__names_the_option_of_a_scheduler(tmp_path: Path) -> None:
+    command = [*MODULE, "compare", "web:sfd", "--rate", "3mbit", "--dask", "none.json", "--json", "a.json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "mousehole: error: --dask: there is no scheduler file none.json\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_dask__says_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr(executors.importlib, "import_module", missing)
+    with (
+        pytest.raises(MouseholeError, match=r"^dask: needs the package distributed; install it by: pip"),
+        opened(dask="tcp://127.0.0.1:1"),
+    ):
+        pass
+
+
+def test_executor__processes_give_the_same_bytes(tmp_path: Path) -> None:
+    sizes = tmp_path / "sizes.txt"
+    shutil.copy(Path(__file__).parents[2] / "examples" / "own-sizes.cdf", sizes)
+    given = {**SMALL, "seeds": 2, "schemes": "droptail,sfd"}
+    here = mousehole.compare(f"sizes:{sizes}", **given)  # type: ignore[arg-type]
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        there = mousehole.compare(f"sizes:{sizes}", **given, executor=pool)  # type: ignore[arg-type]
+    assert there.to_json() == here.to_json()
+
+
+def test_executor__a_worker_that_ends_is_told_in_one_sentence() -> None:
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        jobs = [(1, Job(SCENARIO, partial(crashing.reduce, seed=crashing.CULPRIT)))]
+        with opened(executor=pool) as backend:
+            assert backend is not None
+            with pytest.raises(MouseholeError, match="a worker of the executor ended"):
+                list(outcomes(backend, jobs))
+
+
+def test_traffic__is_not_sent_from_standard_input() -> None:
+    with (
+        ProcessPoolExecutor(1) as pool,
+        pytest.raises(MouseholeError, match=r'traffic: "-" cannot be .*; give it as a file'),
+    ):
+        mousehole.compare("-", **SMALL, executor=pool)  # type: ignore[arg-type]

@@ -1,0 +1,247 @@
+import json
+import re
+from html.parser import HTMLParser
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import pytest
+from mousehole import MouseholeError, html
+from mousehole.html import Cell, Chart, Code, Column, Page, Prose, Section, Table, Verdict, charts
+from mousehole.html.axes import change_axis, log_axis
+from mousehole.html.figures import change_cell, change_datum, interval_chart, interval_text, told
+from mousehole.html.render import code_in_script
+from mousehole.statistics import Estimate
+from mousehole.texts import time_text
+
+NASTY = "<b>\"&'</b></script><!-- {0}"
+VOID = {"meta", "link", "input", "br", "path", "rect", "circle"}
+
+
+class Outline(HTMLParser):
+    """Collects the tags of a page, and fails for one that is not closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in VOID:
+            return
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if not self.open or self.open[-1] not in ("script", "style"):
+            self.texts.append(data)
+
+
+def outline(text: str) -> Outline:
+    found = Outline()
+    found.feed(text)
+    found.close()
+    assert found.open == []
+    return found
+
+
+def table(*rows: list[Cell | str], keys: tuple[str, ...] = ()) -> Table:
+    return Table(NASTY, [Column(NASTY, is_number=False), Column("n")], rows, keys)
+
+
+def chart(name: str = "c") -> Chart:
+    data = alt.InlineData(values=[{"scheme": NASTY, "x": 1, "y": 2}])
+    series = charts.of_names([NASTY], "scheme")
+    picture = series.choosing(
+        series.kept(alt.Chart(data)).mark_point().encode(x="x:Q", y="y:Q", color=series.colour())
+    )
+    return Chart(name, NASTY, NASTY, picture, table([NASTY, Cell("1", 1.0)]))
+
+
+def page(*blocks: html.Block, **changes: Any) -> Page:
+    given = {"title": NASTY, "subtitle": NASTY, "sections": [Section("s", NASTY, blocks, NASTY)], **changes}
+    return Page(**given)
+
+
+def test_page__escapes_every_text() -> None:
+    whole = page(
+        Prose(NASTY), html.Items([NASTY]), html.Facts([(NASTY, NASTY)]), Code(NASTY, NASTY), chart(),
+        html.Details(NASTY, [html.Grid([Prose(NASTY)])]), table([NASTY, Cell(NASTY, NASTY)], keys=(NASTY,)),
+        verdict=Verdict([NASTY, Code(NASTY)], "good", NASTY), footer=NASTY,
+        choices=charts.of_names([NASTY, "b"], "scheme").choices, choices_label=NASTY,
+    )  # fmt: skip
+    found = outline(html.render(whole))
+    assert not [tag for tag, _ in found.tags if tag == "b"]
+    assert sum(text == NASTY for text in found.texts) > 12
+    specs = [attributes for tag, attributes in found.tags if attributes.get("class") == "spec"]
+    assert len(specs) == 1
+
+
+def test_page__asks_for_nothing_and_has_one_bundle() -> None:
+    text = html.render(page(chart("a"), chart("b")))
+    found = outline(text)
+    assert not [tag for tag, _ in found.tags if tag in ("img", "iframe", "object")]
+    assert not [attributes for _, attributes in found.tags if "src" in attributes]
+    assert [attributes["href"] for tag, attributes in found.tags if tag == "link"] == ["data:,"]
+    assert not [part for part in ("@import", "url(http") if part in text]
+    assert "default-src 'none'" in text
+    assert text.count(code_in_script(charts.bundle())) == 1
+    assert len(text.encode()) < 2_000_000
+
+
+def test_page__without_charts_is_small_and_needs_no_altair() -> None:
+    text = html.render(page(Prose("x"), table(["a", "1"])))
+    assert len(text.encode()) < 40_000
+
+
+def test_page__has_landmarks_headings_and_a_skip_link() -> None:
+    found = outline(html.render(page(chart(), verdict=Verdict(["yes"]))))
+    tags = [tag for tag, _ in found.tags]
+    assert [tags.count(tag) for tag in ("header", "main", "h1")] == [1, 1, 1]
+    ids = [attributes["id"] for _, attributes in found.tags if attributes.get("id")]
+    assert len(ids) == len(set(ids))
+    named = [attributes.get("aria-labelledby") for tag, attributes in found.tags if tag == "section"]
+    assert set(named) <= set(ids)
+    assert ("a", {"class": "skip", "href": "#main"}) in found.tags
+    pictures = [attributes for _, attributes in found.tags if attributes.get("role") == "img"]
+    assert all(one["aria-label"] and one["aria-describedby"] in ids for one in pictures)
+
+
+def test_page__names_sections_in_its_contents_that_have_labels() -> None:
+    sections = [Section("a", "A", []), Section("b", "B", [], "b"), Section("c", "C", [], "c")]
+    text = html.render(Page("t", "", sections))
+    assert re.findall(r'<li><a href="#(\w)"', text) == ["b", "c"]
+    assert "<nav" not in html.render(Page("t", "", sections[:2]))
+
+
+def test_table__sorts_by_values_and_keeps_texts() -> None:
+    rows = [["a", Cell("2 ms", 0.002)], ["b", Cell("–", None)], ["c", Cell("x", float("nan"))], ["d", "7"]]
+    text = html.render(page(table(*rows, keys=("a", "b", "c", "d"))))
+    values = re.findall(r'<td class="number"( data-value="([^"]*)")?>([^<]*)', text)
+    assert [(value, shown) for _, value, shown in values] == [
+        ("0.002", "2 ms"),
+        ("", "–"),
+        ("", "x"),
+        ("", "7"),
+    ]
+    assert [bool(attribute) for attribute, _, _ in values] == [True, True, True, False]
+    assert re.findall(r'<tr data-key="(\w)"', text) == ["a", "b", "c", "d"]
+
+
+def test_write__whole_or_nothing(tmp_path: Path) -> None:
+    with pytest.raises(MouseholeError, match=r"ends in \.html or \.htm"):
+        html.write(page(), tmp_path / "x.txt")
+    with pytest.raises(MouseholeError, match="cannot write"):
+        html.write(page(), tmp_path / "none" / "x.html")
+    with pytest.raises(TypeError, match="int is no part of a page"):
+        html.write(page(3), tmp_path / "x.html")
+    assert list(tmp_path.iterdir()) == []
+    html.write(page(), tmp_path / "x.html")
+    assert (tmp_path / "x.html").read_text().startswith("<!doctype html>")
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_colours__have_the_contrast_that_wcag_asks_for(mode: str) -> None:
+    def of(colour: str) -> str:
+        return charts.DARK[colour] if mode == "dark" else colour
+
+    back = of(charts.BACK)
+    marks = (*charts.COLOURS, charts.BETTER, charts.UNCLEAR, charts.WORSE)
+    assert {colour: contrast(of(colour), back) for colour in marks if contrast(of(colour), back) < 3} == {}
+    assert contrast(of(charts.FORE), back) > 7
+    assert contrast(of(charts.DIM), back) > 4.5
+    assert min(contrast(of(charts.FORE), of(colour)) for colour in charts.DIVERGING) > 4.5
+
+
+def test_colours__on_dark_pages_differ_and_are_never_replaced_twice() -> None:
+    dark = list(charts.DARK.values())
+    assert len(set(dark)) == len(dark)
+    assert not set(dark) & set(charts.DARK)
+
+
+def test_style__of_text_has_the_contrast_that_wcag_asks_for() -> None:
+    style = Path(html.__file__).with_name("style.css").read_text()
+    light, dark = re.findall(r":root \{([^}]*--back[^}]*)\}", style)[:2]
+    for declared in (light, dark):
+        colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", declared))
+        for name in ("fore", "dim", "good", "open", "bad", "none", "link"):
+            for ground in ("back", "soft", "good-soft", "open-soft", "bad-soft"):
+                assert contrast(colours[name], colours[ground]) > 4.5, (name, ground)
+
+
+def test_chart__still_picture_has_the_pages_colours_and_its_own_ids() -> None:
+    still = charts.still(chart("c"))
+    assert still.startswith("<svg")
+    assert charts.FORE not in still
+    assert f"var(--chart-{charts.FORE[1:]})" in still
+    assert all(name.startswith("c-") for name in re.findall(r'\bid="([^"]*)"', still))
+    assert all(f"var(--chart-{colour[1:]})" not in still or colour in charts.DARK for colour in charts.DARK)
+
+
+def test_chart__spec_has_no_look_of_its_own() -> None:
+    spec = charts.fluid(chart())
+    assert spec["width"] == "container"
+    assert "config" not in spec
+    assert [param["value"] for param in spec["params"] if param["name"] == "shown"] == [[NASTY]]
+    json.dumps(spec, allow_nan=False)
+
+
+def test_series__of_schemes_look_as_in_plots() -> None:
+    schemes = ["droptail", "sfd", "sfd(th=5kB)"]
+    series = charts.of_schemes(schemes)
+    assert series.colours[0] == charts.COLOURS[0]
+    assert series.colours[1] == series.colours[2] == charts.COLOURS[2]
+    assert series.symbols[1] != series.symbols[2]
+    assert [choice.name for choice in series.choices] == schemes
+    assert all(choice.symbol.startswith("M") for choice in series.choices)
+
+
+def test_axes__fit_all_places() -> None:
+    x = change_axis([-2.0, 0.5], "t")("x").to_dict()
+    assert x["scale"]["domain"][0] < -2
+    assert x["scale"]["domain"][1] > 0.5
+    assert 0 in x["axis"]["values"]
+    y = log_axis([0.2, 30.0, 0.0], "t", "datum.value")("y", alt.Y).to_dict()
+    assert y["axis"]["values"] == [0.2, 0.5, 1, 2, 5, 10, 20]
+
+
+def test_changes__in_words_cells_and_data() -> None:
+    less, open_, none = (
+        Estimate(-0.5, -0.6, -0.4, 9),
+        Estimate(0.1, -0.1, 0.3, 9),
+        Estimate(1.0, *[float("nan")] * 2, 2),
+    )
+    assert change_cell(less) == Cell("−50 % (−60…−40)", -0.5, "good")
+    assert change_cell(open_).tone == ""
+    assert change_cell(none) == Cell("+100 %", 1.0)
+    assert change_cell(Estimate(nan, nan, nan, 0)) == change_cell(None) == Cell("–", None)
+    assert change_datum("scheme", "a", less)["mean"] == -1
+    assert change_datum("scheme", "a", none) | {"text": ""} == {
+        "scheme": "a", "mean": 1.0, "low": 1.0, "high": 1.0, "verdict": "not told apart", "text": ""
+    }  # fmt: skip
+    assert interval_text(Estimate(0.08, 0.07, 0.09, 9), time_text) == "80 ms (70 ms…90 ms)"
+    assert "faster under a." in told({"a": less, "b": open_}, "pages", "c")
+    assert "too few replications" in told({"a": none}, "pages", "c")
+    made = interval_chart("n", "t", "w", {"a": less, "b": none}, "seen")
+    assert [row[0] for row in made.numbers.rows] == ["a", "b"]
+    assert made.height == 68

@@ -1,0 +1,416 @@
+"""The search of settings: what it tries, how it judges, and what it says."""
+
+import json
+import re
+from dataclasses import replace
+from math import expm1, log1p
+from pathlib import Path
+from typing import Any
+
+import mousehole
+import numpy as np
+import pytest
+from mousehole import install, objectives, report_tune, tune_words
+from mousehole.errors import MouseholeError
+from mousehole.findings import InBucket
+from mousehole.install import Link
+from mousehole.objectives import Goal
+from mousehole.results import Results
+from mousehole.search import Score, _is_hopeless
+from mousehole.statistics import Estimate
+from mousehole.tabling import OutputConsole
+from mousehole.tune_results import (
+    BROKEN,
+    FINALIST,
+    KEPT,
+    NOT_SHOWN,
+    Account,
+    JudgedRow,
+    LimitRow,
+    TuneResults,
+)
+from mousehole.tuning import FAMILIES, Tuned, tune
+from support import HandMadeRun, results_of_schemes
+
+TINY: dict[str, Any] = {
+    "rate": "3mbit", "load": 0.9, "duration": "6s", "warmup": "2s", "seeds": 5, "search_seeds": 2,
+    "sensitivity_seeds": 0, "trials": 6,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found() -> Tuned:
+    """A search with two objectives and a limit that any setting keeps."""
+    return tune(
+        "web:sfd", schemes="sfd|multi-red(mode=coupled),sfd|cake(tins=bulk)", jobs=2,
+        objectives=["short mean", "all p95"], limits="short mean +2000% against fq-codel",
+        **{**TINY, "sensitivity_seeds": 5},
+    )  # fmt: skip
+
+
+# Quantities, limits
+
+
+def test_quantity__is_known_by_its_name() -> None:
+    one = objectives.quantity("objective", " short   p99 ")
+    assert one.source == InBucket("short", "response_p99_s")
+    assert not objectives.quantities()["long rate"].smaller_is_better
+    with pytest.raises(
+        MouseholeError, match='there is no measure "shrt mean".*did you mean "short mean"'
+    ) as refused:
+        objectives.quantity("objective", "shrt mean")
+    assert refused.value.field == "objective"
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "reference", "again"),
+    [
+        ("long mean +10%", 0.1, None, "long mean +10%"),
+        ("long mean  + 2.5 %", 0.025, None, "long mean +2.5%"),
+        ("short p99 −30% against fq-codel", -0.3, "fq-codel", "short p99 −30% against fq-codel"),
+        ("long rate -5%", -0.05, None, "long rate −5%"),
+    ],
+)
+def test_limit__is_read(text: str, change: float, reference: str | None, again: str) -> None:
+    limit = objectives.limit("limit", text)
+    assert limit.change == pytest.approx(change)
+    assert (limit.reference, limit.text) == (reference, again)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("long mean", "MEASURE ±N%"),
+        ("long mean 10%", "MEASURE ±N%"),
+        ("long mean +1.2.3%", "MEASURE ±N%"),
+        ("long mean -100%", "above −100 %"),
+        ("lng mean +10%", 'did you mean "long mean"'),
+        ("long mean +10% against fqcodel", 'did you mean "fq-codel"'),
+    ],
+)
+def test_limit__that_is_none_is_refused(text: str, told: str) -> None:
+    with pytest.raises(MouseholeError, match=re.escape(told)) as refused:
+        objectives.limit("limit", text)
+    assert refused.value.field == "limit"
+
+
+def test_limit__of_a_rate_is_a_least_value() -> None:
+    time, rate = objectives.limit("limit", "long mean +10%"), objectives.limit("limit", "long rate -10%")
+    assert time.excess(log1p(0.2)) > 0 > time.excess(log1p(0.05))
+    assert rate.excess(log1p(-0.2)) > 0 > rate.excess(log1p(-0.05))
+
+
+def test_goal__has_a_price_even_if_none_is_named() -> None:
+    short, long = objectives.quantities()["short mean"], objectives.quantities()["long mean"]
+    assert Goal((short,), ()).quantities == (short, long)
+    assert Goal((short,), ()).prices == (long,)
+    assert Goal((short, long), (objectives.limit("limit", "long mean +1%"),)).quantities == (short, long)
+
+
+# Early stopping
+
+
+def score(*costs: float, excess: float = 0.0) -> Score:
+    return Score(costs, (excess,), costs)
+
+
+def test_score__a_kept_limit_comes_first() -> None:
+    assert score(0.5).dominates(score(-0.5, excess=0.1))
+    assert score(0.5, excess=0.05).dominates(score(-0.5, excess=0.1))
+    assert score(-0.2, 0.1).dominates(score(-0.1, 0.1))
+    assert not score(-0.2, 0.2).dominates(score(-0.1, 0.1))
+    assert not score(-0.2).dominates(score(-0.2))
+
+
+def test_stopping__is_the_median_rule_with_one_objective() -> None:
+    earlier = [score(cost) for cost in (-0.4, -0.3, -0.2, -0.1)]
+    assert _is_hopeless(score(-0.15), earlier), "three of four were better"
+    assert not _is_hopeless(score(-0.25), earlier), "two of four were better"
+    assert not _is_hopeless(score(9.0), earlier[:3]), "too few to tell"
+    assert not _is_hopeless(score(-0.1, 0.1), [score(-0.2, 0.2)] * 6), "it is better in one objective"
+
+
+# The search
+
+
+def test_tune__the_same_trials_give_the_same_bytes_whatever_jobs_is(found: Tuned) -> None:
+    again = tune(
+        "web:sfd", schemes=["sfd|multi-red(mode=coupled)", "sfd|cake(tins=bulk)"], jobs=1,
+        objectives="short mean,all p95", limits=["short mean +2000% against fq-codel"],
+        **{**TINY, "sensitivity_seeds": 5},
+    )  # fmt: skip
+    assert again.to_json() == found.to_json()
+    other = tune("web:sfd", schemes="sfd|cake(tins=bulk)", **{**TINY, "seed": 2})
+    assert (
+        other.trials["scheme"].to_list()
+        != found.trials.filter(family="sfd|cake(tins=bulk)")["scheme"].to_list()
+    )
+
+
+def test_tune__begins_with_the_schemes_own_setting(found: Tuned) -> None:
+    first = found.trials.filter(number=0)
+    assert set(first["scheme"]) == {"sfd|multi-red(mode=coupled)", "sfd|cake(tins=bulk)"}
+    assert found.trials["scheme"].n_unique() > 6
+    judged = set(found.table["scheme"])
+    assert {"droptail", "red", "fq-codel", "cake"} < judged | {"droptail"}
+    assert {"sfd|multi-red(mode=coupled)", "sfd|cake(tins=bulk)"} < judged
+
+
+def test_tune__judges_on_replications_of_their_own(found: Tuned) -> None:
+    plan = found.judged.plan
+    numbers = [found.judged.scenario("cake", replication)["replication"] for replication in range(5)]
+    assert numbers == [2, 3, 4, 5, 6], "the search has run 0 and 1"
+    compared = mousehole.compare(
+        "web:sfd",
+        schemes="cake",
+        **{key: TINY[key] for key in ("rate", "load", "duration", "warmup")},
+        seeds=7,
+    )
+    own = compared.results.bucket_values(plan.cells[0], "cake", "short", "response_mean_s")
+    there = found.judged.results.bucket_values(plan.cells[0], "cake", "short", "response_mean_s")
+    assert own[2:].tolist() == there.tolist()
+
+
+def test_tune__recommends_what_is_best_where_it_has_not_looked(found: Tuned) -> None:
+    results = found.results
+    finalists = {row.scheme for row in results.judged if row.role == FINALIST}
+    changes = {
+        (row.scheme, row.quantity): row.unseen.mean for row in results.judged if row.reference == "droptail"
+    }
+    totals = {
+        scheme: sum(log1p(changes[scheme, name]) for name in ("short mean", "all p95"))
+        for scheme in finalists
+    }
+    assert results.recommended == min(totals, key=lambda scheme: totals[scheme])
+    row = next(row for row in results.judged if row.shrinkage is not None)
+    assert row.shrinkage == pytest.approx((1 + row.unseen.mean) / (1 + (row.seen or 0)) - 1)
+
+
+def test_tune__changes_one_parameter_at_a_time(found: Tuned) -> None:
+    rows = found.results.sensitivity
+    assert rows
+    assert {row.quantity for row in rows} == {"short mean", "all p95"}
+    for row in rows:
+        assert row.value != row.recommended
+        name = row.parameter.rpartition(".")[2]
+        assert f"{name}={row.value}" in row.scheme
+    assert found.sensitivity.height == len(rows)
+
+
+def test_tune__a_budget_is_an_account_to_repeat() -> None:
+    budget = {key: value for key, value in TINY.items() if key != "trials"} | {"budget": "2s"}
+    one = tune("web:sfd", schemes="sfd|cake(tins=bulk)", **budget)
+    number = one.results.account.trials_per_scheme
+    assert number >= 4
+    again = tune("web:sfd", schemes="sfd|cake(tins=bulk)", **{**TINY, "trials": number})
+    assert again.to_json() == one.to_json()
+    console = OutputConsole(record=True, width=110, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    report_tune.print_report(console, one.results, one.spent)
+    assert f"--trials {number} --seed 1 in the place of --budget" in console.export_text()
+
+
+def test_tune__a_limit_that_no_setting_keeps() -> None:
+    with pytest.raises(
+        MouseholeError, match=r'none of 6 settings keeps "short mean −99%"; .* comes nearest'
+    ) as refused:
+        tune("web:sfd", schemes="sfd|cake(tins=bulk)", limits="short mean -99%", **TINY)
+    assert refused.value.field == "limit"
+
+
+def test_tune__a_measure_that_the_traffic_does_not_have() -> None:
+    with pytest.raises(MouseholeError, match="too few such transfers") as refused:
+        tune("web:sfd", schemes="sfd", objectives="long p99", **TINY)
+    assert refused.value.field == "objective"
+
+
+@pytest.mark.parametrize(
+    ("options", "field", "told"),
+    [
+        ({}, "scheme", "give a scheme to search"),
+        ({"schemes": "sfdd"}, "scheme", 'did you mean "sfd"'),
+        ({"schemes": "sfd(thh=1kB)"}, "scheme sfd", 'did you mean "th"'),
+        ({"schemes": "droptail"}, "scheme", "no parameter to search"),
+        ({"schemes": "sfd", "for_": "cake"}, "for", "give one of them"),
+        ({"for_": "wredd"}, "for", "wred or cake"),
+        ({"schemes": "sfd", "budget": "10s"}, "trials", "give one of them"),
+        ({"schemes": "sfd", "trials": None, "budget": "0s"}, "budget", "above 0"),
+        ({"schemes": "sfd", "trials": None, "budget": "10"}, "budget", "unit"),
+        ({"schemes": "sfd", "trials": 0}, "trials", "at least 1"),
+        ({"schemes": "sfd", "search_seeds": 0}, "search_seeds", "at least 1"),
+        ({"schemes": "sfd", "load": [0.5, 0.9]}, "load", "one load"),
+        ({"schemes": "sfd", "buffer": "50p,100p"}, "buffer", "one buffer"),
+        ({"schemes": "sfd", "baseline": "dropptail"}, "baseline", 'did you mean "droptail"'),
+        ({"schemes": "sfd", "beside": "fq"}, "beside", "there is no scheme"),
+        ({"schemes": "sfd", "ranges": "thh=1kB..2kB"}, "range", 'did you mean "th"'),
+        ({"schemes": "sfd", "objectives": ["short mean", ""]}, "objective", "empty"),
+    ],
+)
+def test_tune__refuses_what_it_cannot_do(options: dict[str, Any], field: str, told: str) -> None:
+    with pytest.raises(MouseholeError, match=re.escape(told)) as refused:
+        tune("web:sfd", **{**TINY, **options})
+    assert refused.value.field == field
+
+
+def test_tune__unknown_keyword() -> None:
+    with pytest.raises(TypeError, match="did you mean objectives"):
+        tune("web:sfd", objective="short mean")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_for__searches_what_the_device_can_do(name: str) -> None:
+    one = tune("web:sfd", for_=name, **{**TINY, "trials": 3})
+    link = Link(3_000_000, 20, 0)
+    for scheme in one.trials["scheme"].unique():
+        way = install.settings(scheme, link)
+        assert way is not None, scheme
+        assert (way.place == install.ROUTER) is (name == "wred")
+    assert one.results.baseline == ("cake" if name == "cake" else "droptail")
+
+
+# What it says
+
+
+def judged(scheme: str, name: str, mean: float, half: float = 0.02, **more: Any) -> JudgedRow:
+    given: dict[str, Any] = {"family": "sfd", "role": FINALIST, "reference": "droptail", "seen": None, **more}
+    shrinkage = None if given["seen"] is None else (1 + mean) / (1 + given["seen"]) - 1
+    unseen = Estimate(mean, mean - half, mean + half, 5)
+    return JudgedRow("50p", 0.9, scheme, unseen=unseen, quantity=name, shrinkage=shrinkage, **given)
+
+
+def told(rows: list[JudgedRow], limits: list[LimitRow], recommended: str | None, **means: float) -> list[str]:
+    """The answer for schemes whose transfers take so many seconds."""
+
+    def runs(mean: float) -> list[HandMadeRun]:
+        jitters = (0.99, 1.0, 1.01, 1.0, 0.995, 1.005)
+        return [HandMadeRun([1000, 200_000], [mean * jitter, 4 * mean]) for jitter in jitters]
+
+    names = {"sfd_new": NEW, "fq_codel": "fq-codel"}
+    results: Results = results_of_schemes({names.get(name, name): runs(mean) for name, mean in means.items()})
+    goal = Goal((objectives.quantities()["short mean"],), (objectives.limit("limit", "long mean +10%"),))
+    account = Account(40, 40, 10, 4, 200, 6, 6, 0, 1)
+    found = TuneResults(
+        "web", goal, "droptail", ("sfd",), (), tuple(rows), tuple(limits), recommended,
+        "sfd" if recommended else None, (), (), None, account,
+    )  # fmt: skip
+    return list(tune_words.answer(found, results, results.plan.cells[0]))
+
+
+NEW = "sfd(th=20kB)"
+
+
+def limited(outcome: str, excess: float = -0.05) -> LimitRow:
+    return LimitRow(
+        "50p", 0.9, NEW, "long mean +10%", Estimate(excess, excess - 0.01, excess + 0.01, 5), outcome
+    )
+
+
+def test_answer__says_what_it_beats_and_by_how_much_it_looked_better() -> None:
+    rows = [
+        judged(NEW, "short mean", -0.45, seen=-0.50),
+        judged(NEW, "long mean", 0.04),
+        judged(NEW, "long mean", -0.01, reference="sfd"),
+    ]
+    lines = told(rows, [limited(KEPT)], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55)
+    text = "\n".join(lines)
+    assert (
+        f"Best of 40 settings within the limits: {NEW}, short mean −45 % (−47…−43) against droptail" in text
+    )
+    assert "where it was chosen it looked like −50 %" in text
+    assert "the limit long mean +10% is kept" in text
+    assert re.search(r"Against fq-codel: short mean better by 8\.3 %", text)
+    assert "No setting is shown to beat cake: for the recommended one, short mean worse by 10 %" in text
+    assert "It beats, at no higher cost, sfd as it is: short mean better by 31 %" in text
+    assert (
+        "unseen, short mean of the finalist is 10 % higher than on the 4 replications that chose it" in text
+    )
+
+
+def test_answer__says_when_the_own_setting_is_cheaper() -> None:
+    rows = [
+        judged(NEW, "short mean", -0.45),
+        judged(NEW, "long mean", 0.30, reference="sfd"),
+    ]
+    lines = told(rows, [limited(NOT_SHOWN)], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55)
+    assert any("It beats, at a higher cost, sfd as it is" in line for line in lines)
+    assert any("kept by the mean, not by the whole interval" in line for line in lines)
+    worse = told(rows, [], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.5, sfd_new=0.55)
+    assert any("It is not shown to beat sfd as it is: short mean worse by 10 %" in line for line in worse)
+
+
+def test_answer__where_no_finalist_keeps_the_limit_unseen() -> None:
+    lines = told([judged(NEW, "short mean", -0.4)], [limited(BROKEN, 0.07)], None, droptail=1.0, fq_codel=0.6,
+                 cake=0.5, sfd=0.8, sfd_new=0.55)  # fmt: skip
+    assert lines[0].startswith("No setting is recommended: none of 1 finalist keeps the limits on 6 unseen")
+    assert f"{NEW} comes nearest: beyond long mean +10% by +7.0 %" in lines[0]
+
+
+def test_answer__where_the_own_setting_is_best() -> None:
+    rows = [judged("sfd", "short mean", -0.2)]
+    lines = told(rows, [], "sfd", droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8)
+    assert "No setting is better than sfd as it is." in lines
+
+
+def test_winners_curse__is_what_choosing_among_equals_gives() -> None:
+    """Settings that differ by nothing look better where the best is chosen: the statistic shows it."""
+    source = np.random.default_rng(1)
+    shrunk = []
+    for _ in range(200):
+        seen, unseen = source.normal(0.0, 0.1, 20), source.normal(0.0, 0.05, 20)
+        best = int(np.argmin(seen))
+        row = judged(NEW, "short mean", expm1(unseen[best]), seen=expm1(seen[best]))
+        shrunk.append(row.shrinkage or 0.0)
+    assert 0.15 < float(np.mean(shrunk)) < 0.27
+
+
+# What it writes
+
+
+def test_document__and_frames(found: Tuned) -> None:
+    document = json.loads(found.to_json())
+    assert document["schema"] == "mousehole.tune/1"
+    assert document["account"]["trials"] == 12
+    assert len(document["trials"]) == found.trials.height == 24
+    assert document["manifest"]["scenario"]["replication"] == 2
+    assert "search_s" not in found.to_json()
+    assert repr(found).startswith("Search of settings on web:sfd")
+
+
+def test_plot__shows_schemes_beside_each_other(found: Tuned, tmp_path: Path) -> None:
+    found.plot(tmp_path / "front.svg")
+    text = (tmp_path / "front.svg").read_text()
+    for word in (
+        "sfd|multi-red(mode=coupled)  (hollow",
+        "sfd|cake(tins=bulk)  (hollow",
+        "fq-codel",
+        "recommended",
+    ):
+        assert word in text, word
+    again = tmp_path / "again.svg"
+    found.plot(again)
+    assert again.read_text() == text
+    with pytest.raises(MouseholeError, match="ends in"):
+        found.plot(tmp_path / "front.gif")
+
+
+def test_report__names_finalists_and_settings(found: Tuned) -> None:
+    console = OutputConsole(record=True, width=110, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    report_tune.print_report(console, found.results, found.spent)
+    text = console.export_text()
+    assert "Change against droptail" in text
+    for scheme, letter in report_tune.letters(found.results).items():
+        assert f"{letter}  {scheme}" in text, "finalists can be copied whole"
+    assert "Install on Linux:" in text
+    assert "12 settings, 6 of each scheme" in text
+    assert found._repr_html_().startswith("<")
+
+
+def test_install__writes_files_that_say_how_they_are_used(found: Tuned, tmp_path: Path) -> None:
+    written = found.install(tmp_path / "new" / "folder")
+    assert "install.sh" in [path.name for path in written]
+    assert all(path.read_text() for path in written)
+    nothing = Tuned(replace(found.results, settings=None, recommended=None), found.judged, found.spent)
+    with pytest.raises(MouseholeError, match="nothing is recommended"):
+        nothing.install(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MouseholeError, match="cannot write"):
+        found.install(tmp_path / "file")
