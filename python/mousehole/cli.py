@@ -15,8 +15,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from mousehole import _engine, jsonout, link_cli, output, records, report, show
-from mousehole import _engine, jsonout, output, page_cli, records, report, show
+from mousehole import _engine, jsonout, link_cli, output, page_cli, records, report, show
 from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
 from mousehole.cli_options import CliCommand, Outputs, usage_error_text, with_options
