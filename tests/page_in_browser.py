@@ -187,10 +187,9 @@ def descendants(ancestor: int) -> dict[tuple[int, str], str]:
     parents: dict[int, tuple[int, str]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            number, _, rest = path.read_text().partition(" (")
-            words = rest.rpartition(") ")[2].split()
+            words = path.read_text().rpartition(") ")[2].split()
             if words[0] not in "ZX":
-                parents[int(number)] = int(words[1]), words[19]
+                parents[int(path.parent.name)] = int(words[1]), words[19]
     found: dict[tuple[int, str], str] = {}
     for number, (_, start) in parents.items():
         line = [number]
