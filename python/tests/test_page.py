@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import os
 import struct
+import subprocess
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,6 +26,7 @@ from mousehole.page.serve import application
 from mousehole.page.trial import Fetch, Load, Task
 from mousehole.progress import Silent
 from mousehole.tabling import OutputConsole
+from support import MODULE
 
 ORIGIN = "https://shop.example"
 
@@ -513,3 +516,25 @@ class TestConductor:
 def test_check__addresses_of_this_machine_are_allowed() -> None:
     for url in ("http://localhost:8000/", "http://127.0.0.1/", "http://[::1]:80/x"):
         recording.check(url)
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        (["no-such-page"], "no-such-page: no such page; it must be a folder, a HAR file"),
+        (["example", "--loads", "0"], "--loads: 0 is not allowed; it must be a whole number of at least 1"),
+        (["example", "--http", "4"], '--http: "4" is not allowed; it must be one of 1.1, 2, 3'),
+        (["example", "--rate", "fast"], "--rate: "),
+        (["example", "--plot", "page.txt"], "--plot: "),
+        (["http://example.com/"], "http://example.com/ is not on this machine"),
+    ],
+)
+def test_command__bad_input_is_one_line_and_status_2(given: list[str], fault: str) -> None:
+    environment = {**os.environ, "MOUSEHOLE_CHROMIUM": "/bin/true"}
+    done = subprocess.run(
+        [*MODULE, "page", *given], env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"mousehole: error: {fault}")
