@@ -317,7 +317,7 @@ def load(load_s: float | None, **changes: Any) -> Load:
 
 def results(rounds: int = 6) -> PageResults:
     """Two schemes, of which the second takes 0.8 of the time, and in the last round does not end."""
-    setting = Setting("p", 90_000, (), "1.1", 2, "10mbit", "40ms", "100p", 1.0, 9.0, 1, None, None)
+    setting = Setting("p", 90_000, (), "1.1", 2, "cubic", "10mbit", "40ms", "100p", 1.0, 9.0, 1, None, None)
     trials = [Trial("droptail", number, load(1.0 + 0.1 * number), None) for number in range(rounds)]
     trials += [Trial("red", number, load(0.8 * (1.0 + 0.1 * number)), None) for number in range(rounds - 1)]
     late = load(None, outcome="timeout", reason="the load event did not come within 9 s")
@@ -465,6 +465,10 @@ class TestConductor:
         ("given", "fault"),
         [
             ({"http": "4"}, 'http: "4" is not allowed'),
+            (
+                {"congestion": "vegas"},
+                'congestion: "vegas" is not allowed; it must be one of cubic, reno, bbr',
+            ),
             ({"loads": 0}, "loads: 0 is not allowed"),
             ({"bulk": -1}, "bulk: -1 is not allowed"),
             ({"schemes": "droptail,nothing"}, "nothing"),

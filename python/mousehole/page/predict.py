@@ -163,7 +163,7 @@ def _scenario(options: PageOptions) -> dict[str, Any]:
     return {
         "warmup": "0s",
         "max_windows": 1,
-        "tcp": {"profile": "linux"},
+        "tcp": {"profile": "linux", "congestion": options.congestion},
         "link": {name: value for name, value in link.items() if value is not None},
     }
 
