@@ -34,7 +34,8 @@ export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps deps-kernels msrv arrows live live-test bench-live bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation coverage replay-truth reference negatives fuzz fuzz-brief mutants \
-	sweep-test scaling papers findings best-installable witness witness-transfers live-prediction live-kernels wheel wheel-test site lock clean distclean
+	sweep-test scaling papers findings best-installable witness witness-transfers live-prediction live-kernels page-test page-figure \
+	wheel wheel-test site lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -178,6 +179,12 @@ witness: $(ENGINE) ## as root: real Linux's TCP beside the simulator, in bulk ov
 
 witness-transfers: $(ENGINE) ## as root: only the second part, completion times of 1 kB to 10 MB (about 9 min)
 	@$(BIN)/python -m validation.transfers
+
+page-test: $(ENGINE) ## a page in headless Chromium through the emulated link (needs what `make deps` installs)
+	@$(BIN)/python -m pytest -q --no-header tests/page_in_browser.py
+
+page-figure: $(ENGINE) ## a page of 40 objects in Chromium beside the simulator; renews docs/page.md (40 minutes); LOADS=20
+	@$(BIN)/python -m validation.browser --loads $(or $(LOADS),20)
 
 live-prediction: $(ENGINE) live ## as root: short flows through mousehole-live up beside the simulator; renews docs/live-validation.md (10 min)
 	@$(BIN)/python -m validation.live --lists $(or $(LISTS),5)
