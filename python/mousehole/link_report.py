@@ -45,7 +45,8 @@ def account_lines(account: LinkAccount) -> Iterator[str]:
     if account["server_status"] is not None and account["server_status"] != 0:
         yield f"warning: the server's command ended before, with status {account['server_status']}"
     if account["left_behind"]:
-        yield f"warning: the command left {counted(account['left_behind'], 'process')} behind, ended with it"
+        left = counted(account["left_behind"], "program")
+        yield f"warning: the command left {left} running in the background, which ended with it"
     if account["status"]:
         yield f"the command ended with status {account['status']}"
     for fault in account["faults"]:
