@@ -24,8 +24,11 @@ const IDLE_TCP: Dur = Dur::from_millis(600_000);
 const IDLE: Dur = Dur::from_millis(30_000);
 /// Nothing is under way for so long when a connection is idle and not waiting for a retransmission.
 const QUIET: Dur = Dur::from_millis(300);
-/// Time between two searches for flows that are over.
-const SWEEP: Dur = Dur::from_millis(500);
+/// The same for one of a few packets, such as a look-up of a name.
+const IDLE_FEW: Dur = Dur::from_millis(5_000);
+const FEW: u32 = 8;
+/// Slots that are looked at with each packet.
+const SWEPT: usize = 4;
 /// Hosts beyond this number share the last one's.
 const MOST_HOSTS: usize = 1 << 16;
 const QUIC_PORT: u16 = 443;
@@ -136,12 +139,13 @@ struct Slot {
     /// The way of the first packet.
     first: Way,
     last: Time,
+    packets: u32,
     sides: [Side; 2],
     write: Write,
     /// Transfers before this one.
     writes: u32,
     /// The one before it, until it is taken.
-    over: Option<Row>,
+    over: Option<Box<Row>>,
     /// It was closed or reset.
     is_closed: bool,
     /// It was reset while payload was under way.
@@ -157,7 +161,8 @@ pub struct Flows {
     free: Vec<u32>,
     hosts: HashMap<IpAddr, u32>,
     opened: u64,
-    swept: Time,
+    /// The slot that was looked at last.
+    swept: usize,
     rows: Vec<Row>,
 }
 
@@ -179,9 +184,7 @@ impl Flows {
 
     /// Takes a packet that its host sends at `now`.
     pub fn enter(&mut self, way: Way, header: &Header, now: Time) -> Entered {
-        if now.since(self.swept) >= SWEEP {
-            self.sweep(now);
-        }
+        self.sweep(now);
         let ends = &header.ends;
         let (client, server) = if way == Way::Up { (ends.from, ends.to) } else { (ends.to, ends.from) };
         let pair = Pair { client, server, protocol: ends.protocol };
@@ -195,6 +198,7 @@ impl Flows {
         };
         let one = &mut self.slots[slot as usize];
         one.last = now;
+        one.packets = one.packets.saturating_add(1);
         let mut packet = Packet::new(slot, Kind::Datagram, 0, header.bytes);
         packet.window_hint = 0;
         packet.flags = flag::when(way == Way::Up, flag::REVERSE)
@@ -206,7 +210,7 @@ impl Flows {
             None => one.note_data(way, header.payload, now),
         }
         one.sides[way as usize].under_way += 1;
-        self.rows.extend(one.over.take());
+        self.rows.extend(one.over.take().map(|row| *row));
         Entered { packet, carried, opened }
     }
 
@@ -284,6 +288,7 @@ impl Flows {
             flow,
             first: way,
             last: now,
+            packets: 0,
             sides: Default::default(),
             write: Write::new(now, [0; 2]),
             writes: 0,
@@ -314,19 +319,20 @@ impl Flows {
         *self.hosts.entry(address).or_insert(next)
     }
 
-    /// Frees the slots of flows that are over.
+    /// Frees the slots of flows that are over, among the next few: a look at all of them would delay packets.
     fn sweep(&mut self, now: Time) {
-        self.swept = now;
-        for slot in 0..self.slots.len() as u32 {
-            let one = &self.slots[slot as usize];
+        for _ in 0..SWEPT.min(self.slots.len()) {
+            self.swept = (self.swept + 1) % self.slots.len();
+            let one = &self.slots[self.swept];
             let patience = match (one.is_closed, one.pair.protocol) {
                 (true, _) => LINGER,
                 (false, TCP) => IDLE_TCP,
+                _ if one.packets <= FEW => IDLE_FEW,
                 _ => IDLE,
             };
             let is_quiet = one.sides.iter().all(|side| side.under_way == 0);
             if one.is_live && is_quiet && now.since(one.last) > patience {
-                self.release(slot, now);
+                self.release(self.swept as u32, now);
             }
         }
     }
@@ -395,7 +401,7 @@ impl Slot {
         if way == self.first && is_answered && answer.under_way == 0 && self.pair.protocol == TCP {
             // A request ends what was before it, however short the pause.
             let before = self.row(now).map(|row| Row { end: self.write.end[usize::from(row.upload)], ..row });
-            self.over = before.filter(|row| row.end != Time::NEVER);
+            self.over = before.filter(|row| row.end != Time::NEVER).map(Box::new);
             self.write = Write::new(now, self.sides.map(|side| side.bytes));
             self.writes += 1;
         }
