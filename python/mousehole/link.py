@@ -143,7 +143,7 @@ def _records(scenario: Scenario, result: _engine.RunResult, account: LinkAccount
         queues=result.queues(),
         summary=result.summary(),
         trace=None,
-        inputs=(),
+        inputs=scenarios.rate_traces(whole),
         sources=[],
         flows=flows,
         datagrams=Frame(result.datagrams()),

@@ -194,7 +194,10 @@ def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is
     except MouseholeError as error:
         raise error.renamed({"scheme": "--scheme"}) from None
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
-    observer = _observer(errors, is_quiet=options.quiet or is_shell, is_shell=is_shell)
+    observer = _observer(
+        errors, is_quiet=options.quiet or is_shell, is_shell=is_shell,
+        in_user_namespace=options.user_namespace,
+    )  # fmt: skip
     with _shell_has_the_terminal(is_shell):
         played = link.play(scenario, programs, observer)
     if options.records is not None:
@@ -205,7 +208,7 @@ def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is
         folder = Path.cwd() if place == "-" else Path(place).parent
         output.write_text(place, scenarios.to_toml(played.records.scenario, folder))
     console = report.report_console(stderr="-" in (options.json, options.save_scenario))
-    show.print_records(console, played.records)
+    show.print_records(console, played.records, "in real time")
     for line in account_lines(played.account):
         console.print(line, markup=False, soft_wrap=True)
     if options.predict:
@@ -254,10 +257,13 @@ def _compare(
     return INVALID_STATUS if trial.faults else 0
 
 
-def _observer(errors: Console, *, is_quiet: bool, is_shell: bool) -> Observer:
+def _observer(
+    errors: Console, *, is_quiet: bool, is_shell: bool, in_user_namespace: bool = False
+) -> Observer:
     def begun(holders: tuple[int, int]) -> None:
         if is_shell:
-            enter = f"nsenter --preserve-credentials -t {holders[1]} -U -n COMMAND"
+            user = "" if os.geteuid() == 0 and not in_user_namespace else " --preserve-credentials -U"
+            enter = f"nsenter{user} -n -m -t {holders[1]} COMMAND"
             errors.print(
                 "this shell is behind the link, whose other side is 'server' (10.0.0.1, fd00::1); "
                 f"start programs there from another terminal by: {enter}",

@@ -31,7 +31,7 @@ def account_lines(account: LinkAccount) -> Iterator[str]:
     late = account["lateness"]
     priority = "real-time priority" if account["is_real_time"] else "ordinary priority"
     yield (
-        f"{account['seconds']:.6g} s in real time, {counted(account['flows'], 'flow')}; packets were late by "
+        f"{counted(account['flows'], 'flow')}; packets were late by "
         f"{time_text(late['p50_s'])} (p50), {time_text(late['p99_s'])} (p99), "
         f"{time_text(late['most_s'])} (most); "
         f"{share_text(account['cpu_use'])} of a processor, {priority}"

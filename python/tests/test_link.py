@@ -18,9 +18,10 @@ import pytest
 from mousehole import _engine, link
 from mousehole import scenario as scenarios
 from mousehole.cli import main
-from mousehole.engine_types import LinkAccount, Scenario
+from mousehole.engine_types import LinkAccount, LinkStatus, Scenario
 from mousehole.errors import MouseholeError
 from mousehole.link import Played, Programs
+from mousehole.link_report import status_line
 from support import MODULE
 
 PROGRAMS = Path(__file__).parent / "link_programs.py"
@@ -47,7 +48,8 @@ def obstacle() -> str | None:
 
 @pytest.fixture(autouse=True)
 def _can_be_run(request: pytest.FixtureRequest) -> None:
-    if "bad_input" not in request.node.name and (reason := obstacle()):
+    is_simulated = re.search("bad_input|rate_trace", request.node.name)
+    if not is_simulated and (reason := obstacle()):
         pytest.skip(reason)
 
 
@@ -337,6 +339,51 @@ def test_command__bad_input(
     assert message in errors
 
 
+@pytest.mark.parametrize(
+    ("before", "message"),
+    [
+        ("echo 0 > /proc/sys/user/max_user_namespaces", "user.max_user_namespaces (0) is reached"),
+        ("mount -t tmpfs none /dev/net", "/dev/net/tun is missing"),
+    ],
+)
+def test_command__says_what_denies_it(before: str, message: str) -> None:
+    words = shlex.join([*MODULE, "link", "--rate", "10mbit", "--user-namespace", "--", "true"])
+    shell = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", f"{before} && {words}"]
+    done = subprocess.run(shell, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_play__large_packets_need_a_large_mtu() -> None:
+    """At 9000 bytes of MTU the same transfer takes a sixth of the packets."""
+    counts = []
+    for mtu in (1500, 9000):
+        played = fetched("droptail", 200_000, mtu=mtu)
+        assert played.records.transfers["bytes"].to_list() == [200_000]
+        assert played.account["too_large"] == 0
+        counts.append(played.account["down"]["delivered"])
+    assert counts[1] < counts[0] / 4
+
+
+def test_play__knows_names(capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["getent", "ahostsv4", "server", "example.org", "client"]
+    link.play(scenario(), Programs(command=words, names=["example.org"]))
+    addresses = [line.split()[0] for line in capfd.readouterr().out.splitlines() if "STREAM" in line]
+    assert addresses == ["10.0.0.1", "10.0.0.1", "10.0.0.2"]
+
+
+def test_play__tells_once_a_second() -> None:
+    told: list[LinkStatus] = []
+    observer = link.Observer(told=told.append)
+    programs = Programs(command=program("fetch", 3_000_000), server=program("serve"))
+    link.play(scenario("sfd"), programs, observer)
+    assert len(told) >= 2
+    assert told[1]["down"]["rate_bps"] == pytest.approx(1e7, rel=0.2)
+    assert told[1]["down"]["waiting"][1] > 0
+    assert "queue 0/" in status_line(told[1])
+
+
 def test_check__bad_input_of_a_scenario() -> None:
     with pytest.raises(MouseholeError, match="leave it out"):
         link.check(scenario(access={"rate": "unlimited", "delay": "1ms"}), Programs(command=["true"]))
@@ -347,3 +394,42 @@ def test_rate_trace__bad_input(tmp_path: Path) -> None:
     trace.write_text("5\n3\n", encoding="utf-8")
     with pytest.raises(MouseholeError, match=r"bad\.trace:2: 3 ms is earlier"):
         _engine.rate_trace_mean("link.rate_trace", str(trace))
+
+
+def traced(folder: Path) -> Path:
+    """Writes a scenario with a rate trace beside it."""
+    (folder / "radio.trace").write_text("0 2mbit\n1 6mbit\n2 0\n2.5 1mbit\n4 3mbit\n", encoding="utf-8")
+    text = """
+        warmup = "1s"
+        duration = "6s"
+        scheme = "red"
+        [link]
+        rate_trace = "radio.trace"
+        rtt = "40ms"
+        [traffic]
+        model = "poisson"
+        load = 0.8
+    """
+    path = folder / "radio.toml"
+    path.write_text("\n".join(line.strip() for line in text.splitlines()), encoding="utf-8")
+    return path
+
+
+def test_rate_trace__is_run_and_named(tmp_path: Path) -> None:
+    done = mousehole.run(traced(tmp_path))
+    # 2 + 6 + 0 + 1.5 Mb in 4 s is the mean that schemes and loads go by.
+    assert done.scenario["link"]["rate"] == "2375000bit"
+    document = json.loads(done.to_json())
+    assert [entry["name"] for entry in document["manifest"]["inputs"]] == ["radio.trace"]
+    assert document["manifest"]["scenario"]["link"]["rate_trace"] == "radio.trace"
+    # From 1 s to 7 s: 6 + 0 + 1.5 + 9 Mb.
+    assert done.queues[0]["capacity_bps"] == pytest.approx(16.5e6 / 6, rel=1e-6)
+    assert 0.3 < done.queues[0]["utilisation"] <= 1.0
+
+
+def test_rate_trace__is_compared_and_saved(tmp_path: Path) -> None:
+    found = mousehole.compare(traced(tmp_path), schemes="red", duration="4s", warmup="1s", seeds=2)
+    assert set(found.buckets["scheme"]) == {"droptail", "red"}
+    assert [entry["name"] for entry in found.manifest["inputs"]] == ["radio.trace"]
+    saved = scenarios.to_toml(found.scenario(), tmp_path)
+    assert 'rate_trace = "radio.trace"' in saved
