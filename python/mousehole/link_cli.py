@@ -78,6 +78,7 @@ class LinkOptions:
     save_scenario: str | None = option(
         None, "The recorded flows, as input for mousehole run.", "FILE.toml|-", OUTPUT
     )
+    details: bool = switch("With --schemes: print all tables and size buckets.", OUTPUT)
     predict: bool = switch("Play the recorded flows in the simulator, and show both.", OUTPUT)
     quiet: bool = switch("Print no line per second.", OUTPUT)
 
@@ -251,7 +252,7 @@ def _compare(
     console = report.report_console(stderr=options.json == "-")
     if options.json is not None:
         output.write_text(options.json, trial.comparison.to_json())
-    report.print_report(console, trial.comparison.results, True)
+    report.print_report(console, trial.comparison.results, options.details)
     for line in trial.faults:
         console.print(f"INVALID: {line}", markup=False, soft_wrap=True)
     return INVALID_STATUS if trial.faults else 0

@@ -183,6 +183,15 @@ def test_play__what_a_command_leaves_behind_is_ended() -> None:
     assert not running(mark)
 
 
+def test_play__a_server_may_go_into_the_background() -> None:
+    script = f"{shlex.join(program('serve'))} & sleep 1; exit 0"
+    late = ["sh", "-c", f"sleep 1.5; {shlex.join(program('fetch', 20_000))}"]
+    programs = Programs(command=late, server=["sh", "-c", script])
+    played = link.play(scenario(), programs)
+    assert (played.account["status"], played.account["server_status"]) == (0, 0)
+    assert played.records.transfers["bytes"].to_list() == [20_000]
+
+
 def running(mark: str) -> list[str]:
     """Returns the processes whose command line has this word."""
     found = []
