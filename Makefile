@@ -34,7 +34,7 @@ export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps deps-kernels msrv arrows live live-test bench-live bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation coverage replay-truth reference negatives fuzz fuzz-brief mutants \
-	sweep-test scaling papers findings best-installable witness witness-transfers live-prediction live-kernels page-test page-figure \
+	sweep-test scaling papers findings best-installable witness witness-transfers live-prediction link-figures live-kernels page-test page-figure \
 	wheel wheel-test site lock clean distclean
 
 help: ## list these targets
@@ -188,6 +188,9 @@ page-figure: $(ENGINE) ## a page of 40 objects in Chromium beside the simulator;
 
 live-prediction: $(ENGINE) live ## as root: short flows through mousehole-live up beside the simulator; renews docs/live-validation.md (10 min)
 	@$(BIN)/python -m validation.live --lists $(or $(LISTS),5)
+
+link-figures: $(ENGINE) ## mousehole link beside the simulator, what it carries and how late; renews docs/link.md (25 min); KERNEL=1 as root
+	@$(BIN)/python -m validation.link_figures --lists $(or $(LISTS),5) $(if $(KERNEL),--kernel)
 
 live-kernels: $(ENGINE) live ## Debian's 6.1 and 6.12 in QEMU: mousehole-live, real CAKE and FQ-CoDel beside the simulator's (45 min)
 	@$(BIN)/python -m validation.kernels --write --lists $(or $(LISTS),5)
