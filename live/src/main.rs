@@ -4,7 +4,7 @@
 use clap::{Args, Parser, Subcommand};
 use mousehole_live::error::{Failure, Result};
 use mousehole_live::request::{
-    Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_MARKER, DEFAULT_SCHEME, Mode, Request, User, Via,
+    Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_MARKER, DEFAULT_SCHEME, DEFAULT_SHAPE, Mode, Request, User, Via,
 };
 use mousehole_live::start::{Manner, start, upgrade};
 use mousehole_live::status::{self, Status};
@@ -169,6 +169,13 @@ struct HostOptions {
     rate: Option<String>,
     #[arg(long, value_name = "BUFFER", help = format!("The buffer, for shred (default {DEFAULT_BUFFER})"))]
     buffer: Option<String>,
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = DEFAULT_SHAPE,
+          help = format!("Packets beyond the profile wait for tokens, at most so long (default {DEFAULT_SHAPE}), and are not \
+                          policed; puts fq at the root if it is not there"))]
+    shape: Option<String>,
+    /// Replace a qdisc of somebody else's; `down` puts it back
+    #[arg(long)]
+    replace: bool,
 }
 
 #[derive(Debug, Args)]
@@ -275,6 +282,9 @@ struct TuneOptions {
     /// Whether it decides and counts only
     #[arg(long, value_enum, value_name = "on|off")]
     shadow: Option<Switch>,
+    /// How long packets wait for tokens at most, where `host --shape` has them wait
+    #[arg(long, value_name = "TIME")]
+    shape: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -298,6 +308,7 @@ impl TuneOptions {
             dscp: self.dscp.clone(),
             overrides: is_on(self.overrides),
             shadow: is_on(self.shadow),
+            shape: self.shape.clone(),
         };
         match changes == Changes::default() {
             true => Err(Failure::new(format!(
@@ -386,6 +397,8 @@ impl HostOptions {
         }
         request.rate = self.rate.clone().or(request.rate);
         set(&mut request.buffer, &self.buffer);
+        request.shape = self.shape.clone().or(request.shape);
+        request.replace |= self.replace;
         Ok(request)
     }
 }

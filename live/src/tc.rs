@@ -25,6 +25,16 @@ impl Qdisc {
         u32::from_str_radix(self.handle.trim_end_matches(':'), 16).unwrap_or(0) << 16
     }
 
+    /// Returns whether it is of a queue of this one, such as an `mq`.
+    pub fn is_below(&self, root: &Qdisc) -> bool {
+        self.parent.as_ref().is_some_and(|at| at.starts_with(&root.handle) || at.starts_with(':'))
+    }
+
+    /// Returns the horizon of an `fq`, µs: what is to leave later than that from now is dropped or sent too early.
+    pub fn horizon_us(&self) -> Option<u64> {
+        self.options["horizon"].as_u64()
+    }
+
     /// Returns whether the kernel put it there by itself.
     pub fn is_default(&self) -> bool {
         self.handle == "0:"
@@ -80,6 +90,18 @@ pub fn root(device: &str) -> Result<Option<Qdisc>> {
 /// Returns the queue discipline at the root, of all those of a device.
 pub fn root_of(all: &[Qdisc]) -> Option<&Qdisc> {
     all.iter().find(|qdisc| qdisc.parent.is_none() && qdisc.kind != "clsact" && qdisc.kind != "ingress")
+}
+
+/// Returns those of a device's qdiscs that hold packets back until their departure times: an `fq` at the root, or the `fq`
+/// of each hardware queue below `mq`. Returns none where any packet could pass another kind.
+pub fn departures(all: &[Qdisc]) -> Vec<&Qdisc> {
+    let Some(root) = root_of(all) else { return Vec::new() };
+    let leaves: Vec<&Qdisc> = match root.kind.as_str() {
+        "fq" => vec![root],
+        "mq" => all.iter().filter(|one| one.is_below(root)).collect(),
+        _ => Vec::new(),
+    };
+    if leaves.iter().all(|one| one.kind == "fq") { leaves } else { Vec::new() }
 }
 
 /// Returns whether a device has a `clsact`. It fails as [`run`] does.
