@@ -4,7 +4,8 @@
 use clap::{Args, Parser, Subcommand};
 use mousehole_live::error::{Failure, Result};
 use mousehole_live::request::{
-    Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_MARKER, DEFAULT_SCHEME, DEFAULT_SHAPE, Mode, Request, User, Via,
+    Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_HOST_SCHEME, DEFAULT_MARKER, DEFAULT_SCHEME,
+    DEFAULT_SHAPE, Mode, Request, User, Via,
 };
 use mousehole_live::start::{Manner, start, upgrade};
 use mousehole_live::status::{self, Status};
@@ -156,7 +157,7 @@ struct HostOptions {
     #[command(flatten)]
     common: Common,
     /// tcp-ds or tcp-ds-r: colours by the window, held to a profile; shred: a queue that spares small windows
-    #[arg(long, value_name = "SCHEME", default_value = "tcp-ds")]
+    #[arg(long, value_name = "SCHEME", default_value = DEFAULT_HOST_SCHEME)]
     scheme: String,
     /// The initial window of this host's connections, by which the published thresholds are scaled (1 leaves them)
     #[arg(long, value_name = "SEGMENTS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]

@@ -133,6 +133,8 @@ fn default_attach() -> Attach {
 pub const DEFAULT_MARKER: &str = "sfd(th=30kB)";
 /// The scheme of `up`.
 pub const DEFAULT_SCHEME: &str = "rio-ps";
+/// The scheme of `host`.
+pub const DEFAULT_HOST_SCHEME: &str = "tcp-ds";
 /// The buffer of `up`.
 pub const DEFAULT_BUFFER: &str = "100p";
 /// How long packets wait for tokens at most.

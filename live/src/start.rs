@@ -252,7 +252,8 @@ fn set_qdiscs(verb: &str, name: &str, shaper: &Shaper, device: &Device) -> Resul
         Shaper::None => Ok(()),
         // Packets wait for tokens for seconds, small ones too, where the default of 100 is for queues of milliseconds.
         Shaper::Departures if verb == "replace" => {
-            tc::run(&["qdisc", verb, "dev", name, "root", "handle", HANDLE, "fq", "flow_limit", "1000"]).map(drop)
+            tc::run(&["qdisc", verb, "dev", name, "root", "handle", HANDLE, "fq", "flow_limit", "1000"])
+                .map(drop)
         }
         Shaper::Departures => Ok(()),
         Shaper::Fifo(fifo) => {
@@ -346,10 +347,7 @@ fn describe(
         lines.push(format!("{colours} classes of HTB, each with a drop-tail buffer of {buffer} of its own, so nothing is pushed out"));
     }
     if let Some(wait) = deployment.longest_wait {
-        let what = format!(
-            "packets beyond a user's profile wait for tokens, at most {} s",
-            wait.as_secs()
-        );
+        let what = format!("packets beyond a user's profile wait for tokens, at most {} s", wait.as_secs());
         lines.push(match (request.shadow, needs_root) {
             (true, _) => format!("without --shadow {what}"),
             (false, true) => format!("{what}, in an fq of ours at the root"),

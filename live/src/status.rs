@@ -1,8 +1,8 @@
 //! `status`: what runs at each device, whether it really runs, and what it counted.
 
+use crate::deployment::Deployment;
 use crate::error::Result;
 use crate::explain::Rule;
-use crate::deployment::Deployment;
 use crate::layout::{Agent, Count, Counters, DROP_REASONS, KEEP_DSCP, Settings};
 use crate::observe::{Observed, observe};
 use crate::record::{Attachment, Record, now};
@@ -535,7 +535,11 @@ fn counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String> {
     }
     let mut rest = vec![count(now.new_flows, "new flow")];
     if let Some(seconds) = now.mean_wait_s {
-        rest.push(format!("{} held back for tokens, {} each on average", count(now.held.packets, "packet"), span(seconds)));
+        rest.push(format!(
+            "{} held back for tokens, {} each on average",
+            count(now.held.packets, "packet"),
+            span(seconds)
+        ));
     }
     for (packets, what) in [
         (now.ce_marked.packets, "marked CE"),

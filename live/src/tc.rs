@@ -130,3 +130,44 @@ fn command(program: &str, words: &[&str]) -> Result<String> {
     }
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    /// Returns whether departure times are kept by qdiscs as `tc -j qdisc show` prints them.
+    fn keeps(text: &str) -> bool {
+        let all = parse_qdiscs(text).unwrap();
+        !departures(&all).is_empty()
+    }
+
+    #[test]
+    fn departures__are_kept_by_fq_alone() {
+        let clsact = r#"{"kind":"clsact","handle":"ffff:","parent":"ffff:fff1","options":{}}"#;
+        let root = |kind: &str| {
+            format!(r#"[{{"kind":"{kind}","handle":"0:","root":true,"options":{{}}}},{clsact}]"#)
+        };
+        assert!(keeps(&root("fq")));
+        for kind in ["fq_codel", "noqueue", "pfifo_fast", "cake", "mq"] {
+            assert!(!keeps(&root(kind)), "{kind}");
+        }
+        let below = |kinds: [&str; 2]| {
+            let [one, other] = kinds;
+            format!(
+                r#"[{{"kind":"mq","handle":"0:","root":true,"options":{{}}}},
+                    {{"kind":"{one}","handle":"0:","parent":":2","options":{{}}}},
+                    {{"kind":"{other}","handle":"0:","parent":":1","options":{{}}}},{clsact}]"#
+            )
+        };
+        assert!(keeps(&below(["fq", "fq"])));
+        assert!(!keeps(&below(["fq", "fq_codel"])), "a packet may leave by the other queue");
+        assert!(!keeps("[]"));
+    }
+
+    #[test]
+    fn horizon__is_in_microseconds() {
+        let text = r#"[{"kind":"fq","handle":"1:","root":true,"options":{"limit":10000,"horizon":5000000}}]"#;
+        assert_eq!(departures(&parse_qdiscs(text).unwrap())[0].horizon_us(), Some(5_000_000));
+    }
+}

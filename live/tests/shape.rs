@@ -123,7 +123,8 @@ fn frame_of(one: &Arrival) -> Vec<u8> {
 
 /// Returns when each packet leaves by the program in the kernel.
 fn in_kernel(marker: &Params, policer: &Params, all: &[Arrival]) -> Vec<u64> {
-    let object = compile_with("demotion-policer-none", &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"));
+    let object =
+        compile_with("demotion-policer-none", &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"));
     let mut harness = Harness::load(&object, 1024, &holding(&[marker.clone(), policer.clone()]));
     let departures = all
         .iter()
@@ -164,7 +165,10 @@ fn departures__are_those_of_the_simulated_host() {
     }
     // A rate that is one step off is noticed.
     let other = params("policer", &[("high_rate", "250001bit")]);
-    assert_ne!(simulated(&demotion(), &params("policer", &[]), 3, &all), in_kernel(&demotion(), &other, &all));
+    assert_ne!(
+        simulated(&demotion(), &params("policer", &[]), 3, &all),
+        in_kernel(&demotion(), &other, &all)
+    );
 }
 
 /// The simulator has connections of a colour take turns, the kernel serves them as they come. So packets of one size
@@ -210,7 +214,8 @@ fn flood__waits_as_long_as_allowed_and_the_rest_is_dropped() {
     if !can_run() {
         return;
     }
-    let object = compile_with("none-policer-none", &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"));
+    let object =
+        compile_with("none-policer-none", &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"));
     let mut config = holding(&[params("policer", &[])]);
     config.first.longest_wait_ms = 500;
     let mut harness = Harness::load(&object, 1024, &config);
@@ -245,7 +250,8 @@ fn super_packet__leaves_a_debt() {
     if !can_run() {
         return;
     }
-    let object = compile_with("none-policer-none", &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"));
+    let object =
+        compile_with("none-policer-none", &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"));
     let mut harness = Harness::load(&object, 1024, &holding(&[params("policer", &[])]));
     let frame = ethernet(IPV4, &V4::new(TCP).packet(&tcp(443, 50_000, ACK, 1000)));
     let context = Context { tstamp: 1 << 40, gso_segs: 10, gso_size: 100, ..Context::default() };
@@ -271,7 +277,11 @@ fn departure_time__is_the_clock_of_fq_and_never_earlier_than_the_sockets() {
     let mut harness = Harness::built_in("none-policer-none", 1024, &config);
     let frame = ethernet(IPV4, &V4::new(UDP).packet(&udp(1, 2, &[0; 1472])));
     for _ in 0..4 {
-        assert_eq!(harness.run(&frame, Context::default()).context.tstamp, 0, "within the burst nothing is written");
+        assert_eq!(
+            harness.run(&frame, Context::default()).context.tstamp,
+            0,
+            "within the burst nothing is written"
+        );
     }
     let begin = monotonic_ns();
     let first = harness.run(&frame, Context::default()).context.tstamp;
