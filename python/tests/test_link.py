@@ -166,6 +166,15 @@ def test_predict__plays_the_recorded_flows() -> None:
     assert told == pytest.approx(real, rel=0.4)
 
 
+@pytest.mark.parametrize("version", [4, 6])
+def test_play__carries_icmp(version: int, capfd: pytest.CaptureFixture[str]) -> None:
+    programs = Programs(command=program("ping", version), user_namespace=True)
+    played = link.play(scenario(), programs)
+    assert 0.02 < float(capfd.readouterr().out) < 0.2
+    assert played.records.transfers.is_empty()
+    assert played.account["down"]["delivered"] >= 1
+
+
 def test_play__non_ip_is_counted_and_dropped() -> None:
     if os.geteuid() != 0:
         pytest.skip("only root may send what is no IP packet")
