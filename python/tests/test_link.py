@@ -94,7 +94,7 @@ def test_play__a_connection_may_have_several_transfers() -> None:
     assert rows["bytes"].to_list() == [9_000, 70_000, 8_000]
     assert rows["write"].to_list() == [0, 1, 2]
     assert len(set(rows["key"])) == 1
-    connection = played.records.scenario["traffic"]["connections"][0]
+    connection = played.scenario["traffic"]["connections"][0]
     assert [write["bytes"] for write in connection["writes"]] == [9_000, 70_000, 8_000]
     assert all(0.08 < write["idle_s"] < 0.5 for write in connection["writes"][1:])
 
