@@ -88,6 +88,19 @@ def test_days__fit_every_width_and_ask_for_nothing(window: Browser, tmp_path: Pa
     assert marks == 5 + 2, "each day, all days and another day"
 
 
+def test_search__fits_every_width_and_asks_for_nothing(window: Browser, tmp_path: Path) -> None:
+    page = tmp_path / "tune.html"
+    options = {**SMALL, "duration": "5s", "warmup": "2s", "trials": 6, "search_seeds": 2}
+    schemes = ["sfd|multi-red", "sfd|cake(tins=bulk)"]
+    found = mousehole.tune("web:sfd", schemes=schemes, limits="long mean +90%", **options)  # type: ignore[arg-type]
+    found.html(page, ["mousehole", "tune", "web:sfd"])
+    check_shown(window, page)
+    tried = window.run("return document.querySelectorAll('#gain-0 .live svg .mark-symbol path').length")
+    judged = found.table.filter(found.table["quantity"] == "short mean")["scheme"].n_unique()
+    assert isinstance(tried, int)
+    assert tried > judged
+
+
 def first_cells(window: Browser) -> list[str]:
     found = window.run(
         "return [...document.querySelector('table.sortable').tBodies[0].rows]"
