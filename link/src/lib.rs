@@ -17,7 +17,6 @@ mod lab;
 #[cfg(target_os = "linux")]
 mod netlink;
 #[cfg(target_os = "linux")]
-#[allow(clippy::disallowed_types, reason = "real packets come by a real clock")]
 pub mod session;
 
 pub use account::{Account, Status};
