@@ -13,7 +13,7 @@ from tests.browser import WIDTHS, Browser, browser
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "build" / "screenshots"
 """Where the screenshots of the last run of these tests are."""
-SMALL = {"rate": "3mbit", "load": 0.9, "duration": "20s", "warmup": "10s", "seeds": 5}
+SMALL = {"rate": "3mbit", "load": 0.9, "duration": "10s", "warmup": "5s", "seeds": 5}
 LARGEST_BYTES = 5_000_000
 
 
@@ -71,6 +71,21 @@ def test_quick_look__fits_every_width_and_asks_for_nothing(window: Browser, tmp_
 def test_all_schemes__stay_within_the_size(tmp_path: Path) -> None:
     page = written("all", tmp_path, schemes="all", quick=True, seeds=1, duration="5s", warmup="2s")
     assert page.stat().st_size < LARGEST_BYTES
+
+
+def test_days__fit_every_width_and_ask_for_nothing(window: Browser, tmp_path: Path) -> None:
+    page = tmp_path / "days.html"
+    traffic = mousehole.read("poisson")
+    captures = [tmp_path / f"day{number}.csv" for number in range(5)]
+    for number, capture in enumerate(captures):
+        traffic.slice(2000 * number, 2000).write_csv(capture)
+    changes = {**SMALL, "duration": "5s", "warmup": "2s", "schemes": "sfd,fq-codel"}
+    mousehole.compare_days(captures, **changes).html(page)  # type: ignore[arg-type]
+    check_shown(window, page)
+    marks = window.run(
+        "return document.querySelectorAll('#day-effects-0 .live svg .mark-symbol path').length"
+    )
+    assert marks == 5 + 2, "each day, all days and another day"
 
 
 def first_cells(window: Browser) -> list[str]:

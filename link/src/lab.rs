@@ -63,13 +63,13 @@ impl Side {
 pub struct Program {
     argv: Vec<CString>,
     env: Vec<CString>,
-    /// It reads nothing.
-    has_no_input: bool,
+    /// It reads nothing, and prints to standard error only.
+    is_in_background: bool,
 }
 
 impl Program {
     /// Prepares a command and its environment, that of this process and where the ends of the link are.
-    pub fn new(words: &[String], side: Side, has_no_input: bool) -> Result<Program, Failure> {
+    pub fn new(words: &[String], side: Side, is_in_background: bool) -> Result<Program, Failure> {
         let text = |word: &str| {
             CString::new(word)
                 .map_err(|_| Failure::System(format!("the command's word {word:?} has a NUL character")))
@@ -86,7 +86,7 @@ impl Program {
             inherited.map(|(name, value)| [name.as_encoded_bytes(), b"=", value.as_encoded_bytes()].concat());
         let env =
             inherited.chain(own.map(String::into_bytes)).filter_map(|pair| CString::new(pair).ok()).collect();
-        Ok(Program { argv, env, has_no_input })
+        Ok(Program { argv, env, is_in_background })
     }
 }
 
@@ -379,10 +379,12 @@ fn execute(program: &Program, mask: &SigSet) -> ! {
         let _ = unsafe { sigaction(signal, &default) };
     }
     let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(mask), None);
-    if program.has_no_input
+    if program.is_in_background
         && let Ok(null) = open("/dev/null", OFlag::O_RDONLY, Mode::empty())
     {
+        // What the server prints is no result of the command.
         let _ = nix::unistd::dup2_stdin(&null);
+        let _ = nix::unistd::dup2_stdout(std::io::stderr());
     }
     let Err(errno) = execvpe(&program.argv[0], &program.argv, &program.env);
     eprintln!("mousehole: {} cannot be run: {}", program.argv[0].to_string_lossy(), errno.desc());

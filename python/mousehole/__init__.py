@@ -1,8 +1,8 @@
 """Mousehole compares schemes that let short flows go first through a congested link.
 
-`compare` compares schemes on traffic, `tune` searches their settings, `run` runs one scenario, `inspect` summarises traffic, and `read`
-returns its connections as a frame. `policy` makes and checks own policies, `tcp_model` is the analytic TCP
-model.
+`compare` compares schemes on traffic, `tune` searches their settings, `sweep` compares in many cells, `run`
+runs one scenario, `inspect` summarises traffic, and `read` returns its connections as a frame. `policy` makes
+and checks own policies, `tcp_model` is the analytic TCP model.
 
 Names are imported when they are first used, so that the command line can answer Ctrl-C before all modules are
 loaded.
@@ -15,27 +15,34 @@ if TYPE_CHECKING:
     from mousehole import policy, tcp_model
     from mousehole._engine import __version__
     from mousehole.comparison import Comparison, compare
+    from mousehole.comparison_days import DaysComparison, compare_days
     from mousehole.errors import MouseholeError, Stopped
     from mousehole.plan import Cell
     from mousehole.records import Records, run
     from mousehole.results import Finding
+    from mousehole.sweeps.result import Sweep
+    from mousehole.sweeps.running import sweep
     from mousehole.traffic import inspect, read
     from mousehole.tuning import Tuned, tune
 
 __all__ = [
     "Cell",
     "Comparison",
+    "DaysComparison",
     "Finding",
     "MouseholeError",
     "Records",
     "Stopped",
+    "Sweep",
     "Tuned",
     "__version__",
     "compare",
+    "compare_days",
     "inspect",
     "policy",
     "read",
     "run",
+    "sweep",
     "tcp_model",
     "tune",
 ]
@@ -43,16 +50,20 @@ __all__ = [
 _MODULES = {
     "Cell": "plan",
     "Comparison": "comparison",
+    "DaysComparison": "comparison_days",
     "Finding": "results",
     "MouseholeError": "errors",
     "Records": "records",
     "Stopped": "errors",
+    "Sweep": "sweeps.result",
+    "Tuned": "tuning",
     "__version__": "_engine",
     "compare": "comparison",
+    "compare_days": "comparison_days",
     "inspect": "traffic",
     "read": "traffic",
     "run": "records",
-    "Tuned": "tuning",
+    "sweep": "sweeps.running",
     "tune": "tuning",
 }
 """The module of each name; the other names are modules."""

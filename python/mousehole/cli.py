@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
 from mousehole.cli_options import CliCommand, Outputs, usage_error_text, with_options
 from mousehole.comparison import Comparison, compare
+from mousehole.days_cli import compare_days_command
 from mousehole.errors import MouseholeError, Terminated
 from mousehole.exits import (
     BROKEN_PIPE_STATUS,
@@ -37,6 +37,7 @@ from mousehole.plan import load_policies
 from mousehole.policy_cli import policy_app
 from mousehole.progress import ConsoleReporter
 from mousehole.settings import Options
+from mousehole.sweeps.commands import sweep_app
 from mousehole.tune_cli import add_to as add_tune
 
 
@@ -87,22 +88,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )  # fmt: skip
 
-app.add_typer(policy_app, name="policy")
-add_tune(app)
-link_cli.register(app)
-page_cli.register(app)
 
 OPTION_OF_FIELD = {
     "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.uplink_rate": "--uplink",
     "link.uplink_buffer": "--uplink-buffer", "link.overhead": "--overhead", "link.burst": "--burst",
+    "link.rate_trace": "--rate-trace", "link.uplink_rate_trace": "--uplink-trace", "mtu": "--mtu",
     "topology.rate": "--rate", "topology.rtt": "--rtt", "topology.buffer": "--buffer",
     "topology.uplink_rate": "--uplink", "topology.uplink_buffer": "--uplink-buffer", "traffic.load": "--load",
     "traffic.direction": "--direction", "traffic.replay": "--replay", "tcp.profile": "--tcp",
     "duration": "--duration", "warmup": "--warmup", "seed": "--seed", "seeds": "--seeds", "jobs": "--jobs",
+    "rounds": "--rounds",
     "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",
     "load": "--load", "rate": "--rate", "direction": "--direction", "replication": "--replication",
     "overhead": "--overhead", "table": "--table", "figure": "--figure", "uplink_rate": "--uplink",
-    "baseline": "--baseline", "dask": "--dask", "traffic.params": "--param", "params": "--param",
+    "baseline": "--baseline", "dask": "--dask", "days": "--days", "traffic.params": "--param",
+    "params": "--param",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
@@ -127,6 +127,10 @@ Own = Annotated[str | None, typer.Option(metavar="N", help="Number to use instea
 ModelParams = Annotated[
     list[str] | None,
     typer.Option("--param", metavar="NAME=VALUE", help="Parameter of the model; repeat it for several."),
+]
+Days = Annotated[
+    bool,
+    typer.Option("--days", help="The files are days: intervals are over days.", rich_help_panel="Runs"),
 ]
 OwnPolicy = Annotated[
     str | None,
@@ -156,11 +160,14 @@ def root(
 
 @app.command("compare", cls=CliCommand)
 @with_options(options=Options, outputs=Outputs)
-def compare_command(traffic: Traffic, options: Options, outputs: Outputs) -> None:
+def compare_command(traffic: Traffic, options: Options, outputs: Outputs, days: Days = False) -> None:
     """Compares schemes: what short and long transfers gain or lose.
 
     For example: mousehole compare web:sfd --rate 3mbit --load 0.9 --schemes all --quick
     """
+    if days:
+        compare_days_command(traffic, options, outputs, _reporter(), typed_command())
+        return
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
     output.check_suffix("--heatmap", outputs.heatmap, output.PLOT_SUFFIXES)
     output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
@@ -240,6 +247,12 @@ def run_command(
         output.write_text(json, done.to_json())
 
 
+add_tune(app)
+app.add_typer(sweep_app, name="sweep")
+link_cli.register(app)
+page_cli.register(app)
+
+
 @app.command("paper", cls=CliCommand)
 def paper_command(
     name: Annotated[
@@ -272,9 +285,6 @@ def paper_command(
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what was measured before.")] = False,
 ) -> None:
     """Repeats a paper's experiments next to its published numbers, claim by claim."""
-    if name == "list" or (name is None and not every):
-        print(listing())
-        return
     numbers = {field: whole(field, number, 1) for field, number in (("seeds", seeds), ("jobs", jobs))}
     wanted: dict[str, Any] = {
         "claims": claims,
@@ -284,6 +294,15 @@ def paper_command(
         "log": log,
         "tried": tried,
     }
+    part = next((option for option, value in wanted.items() if value), None)
+    if name is None and not every and part is not None:
+        raise MouseholeError(
+            f"of which paper? name it, such as mousehole paper sfd --{part} …; mousehole paper list lists them",
+            field=part,
+        )
+    if name == "list" or (name is None and not every):
+        print(listing())
+        return
     raise typer.Exit(reproduce(name, every, html, **wanted, **numbers, full=full, fresh=fresh, dask=dask))
 
 
@@ -313,33 +332,24 @@ def schemes_command(
 
 
 def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
-    """Writes the files asked for; one that cannot be written does not prevent the others.
-
-    Raises the first `MouseholeError` after all of them were tried.
-    """
-    writers: list[tuple[str | None, Callable[[str], None]]] = [
-        (outputs.json, lambda place: output.write_text(place, comparison.to_json())),
-        (outputs.plot, comparison.plot),
-        (outputs.heatmap, comparison.heatmap),
-        (outputs.html, lambda place: comparison.html(place, typed_command())),
-        (outputs.save_scenario, lambda place: _save_scenario(comparison, place)),
-    ]
-    faults: list[MouseholeError] = []
-    for place, write in writers:
-        try:
-            if place is not None:
-                write(place)
-        except MouseholeError as error:
-            faults.append(error)
-        except Exception as error:
-            faults.append(MouseholeError(f"cannot write {place}; {type(error).__name__}: {error}"))
-    if faults:
-        raise faults[0]
+    """Writes the files asked for; one that cannot be written does not prevent the others."""
+    output.write_all(
+        [
+            (outputs.json, lambda place: output.write_text(place, comparison.to_json())),
+            (outputs.plot, comparison.plot),
+            (outputs.heatmap, comparison.heatmap),
+            (outputs.html, lambda place: comparison.html(place, typed_command())),
+            (outputs.save_scenario, lambda place: _save_scenario(comparison, place)),
+        ]
+    )
 
 
 def _save_scenario(comparison: Comparison, place: str) -> None:
     folder = Path.cwd() if place == "-" else Path(place).parent
     output.write_text(place, scenarios.to_toml(comparison.scenario(), folder))
+
+
+app.add_typer(policy_app, name="policy")
 
 
 def typed_command() -> list[str]:

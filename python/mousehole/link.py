@@ -143,7 +143,7 @@ def _records(scenario: Scenario, result: _engine.RunResult, account: LinkAccount
         queues=result.queues(),
         summary=result.summary(),
         trace=None,
-        inputs=(),
+        inputs=scenarios.rate_traces(whole),
         sources=[],
         flows=flows,
         datagrams=Frame(result.datagrams()),
@@ -243,7 +243,9 @@ def compare(
     if first is None:
         raise MouseholeError("rounds: nothing was run")
     # What the first run recorded stands for the traffic, which differs a little from run to run.
-    whole = replace(plan, base={**plan.base, "traffic": first.records.scenario["traffic"]})
+    seconds = sum(account["seconds"] for account in accounts.values()) / len(accounts)
+    base: Scenario = {**plan.base, "traffic": first.records.scenario["traffic"]}
+    whole = replace(plan, base={**base, "warmup": "0s", "duration": f"{seconds:.3g}s"})
     given = replace(of_section(whole.base["traffic"], label), label=label)
     results = Results(whole, facts, label, manifest(whole, given, None), None)
     return Trial(Comparison(results, None), accounts, plan)

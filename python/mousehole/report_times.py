@@ -61,7 +61,7 @@ def by_size_chart(results: Results, cell: Cell, series: Series) -> Chart:
             ],
         )
         .add_params(nearest),
-        _edges(plan).encode(x=sizes("edge")),
+        _edges(plan, data).encode(x=sizes("edge")),
     ]
     buckets = [bucket for bucket in plan.buckets if bucket.role == "size"]
     by_bucket = {(row.scheme, row.bucket.name): row for row in tables.bucket_rows(results, cell)}
@@ -368,9 +368,11 @@ def _link_chart(
     )
 
 
-def _edges(plan: Plan) -> Any:
-    """Returns lines at the limits of short and of long transfers."""
-    edges = [{"edge": float(edge)} for edge in (plan.short_bytes, plan.long_bytes)]
+def _edges(plan: Plan, data: Sequence[Datum]) -> Any:
+    """Returns lines at the limits of short and of long transfers, where the sizes reach them."""
+    sizes = [datum["size"] for datum in data]
+    limits = (plan.short_bytes, plan.long_bytes)
+    edges = [{"edge": float(edge)} for edge in limits if sizes and min(sizes) <= edge <= max(sizes)]
     return alt.Chart(alt.InlineData(values=edges)).mark_rule(color=DIM, strokeDash=[2, 3], strokeWidth=1)
 
 

@@ -122,6 +122,7 @@ def test_compare__bad_file(
         (["run", "none.toml"], "none.toml: cannot read the scenario"),
         (["run", "none.toml", "--records", "out.txt"], ".parquet or .csv"),
         (["inspect", "none.pcap"], "none.pcap"),
+        (["paper", "--table", "4"], "--table: of which paper? name it, such as mousehole paper sfd --table"),
         (["paper", "xyz"], 'paper: there is no paper "xyz"'),
         (["compare"], "Missing argument 'TRAFFIC'"),
         (["compare", "web:sfd", "--rate"], "--rate"),

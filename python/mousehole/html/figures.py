@@ -46,13 +46,14 @@ def interval_chart(
     """Returns a chart of changes with their intervals, one line per scheme, on a scale of ratios.
 
     `what` says what changes, for the table; `told` is what can be seen, in a sentence; `field` names what
-    the lines are.
+    the lines are: schemes, which readers choose, or something else, all of which is shown.
     """
     series = Series(list(changes), (), (), (), field)
     data = [
         change_datum(field, name_of, change) for name_of, change in changes.items() if isfinite(change.mean)
     ]
-    base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(
+    lines = alt.Chart(alt.InlineData(values=data))
+    base = (series.kept(lines) if field == "scheme" else lines).encode(
         y=name_axis(field, list(changes)),
         color=alt.Color(
             "verdict:N",
@@ -76,7 +77,7 @@ def interval_chart(
         name,
         title,
         told,
-        series.choosing(picture),
+        series.choosing(picture) if field == "scheme" else picture,
         Table(what, columns, rows, list(changes)),
         height=STEP * len(changes),
     )
@@ -125,9 +126,13 @@ def plane_chart(
     )
     free = list(dict.fromkeys(point.scheme for point in points if point.short.high < 0 >= point.long.low))
     gained = (
-        f"Short transfers gain, and long ones do not clearly lose, under {listed(free)}."
+        "There are no intervals."
+        if not any(isfinite(point.short.low) for point in points)
+        else f"Bars are 95 % intervals. Short transfers gain, and long ones do not clearly lose, under "
+        f"{listed(free)}."
         if free
-        else "Under nothing here do short transfers clearly gain without a clear loss of long ones."
+        else "Bars are 95 % intervals. Under nothing here do short transfers clearly gain without a clear "
+        "loss of long ones."
     )
     labels = [Column(what, is_number=False)] if what and any(point.label for point in points) else []
     columns = [
@@ -144,7 +149,7 @@ def plane_chart(
         name,
         "What short transfers gain, and what long ones pay",
         f"Down is better for short transfers, left is better for long ones; {baseline} is where the lines "
-        f"cross. Bars are 95 % intervals. {gained}",
+        f"cross. {gained}",
         series.choosing(picture),
         Table(
             f"Change of the mean response time against {baseline}",

@@ -1,0 +1,29 @@
+"""What a call of `mousehole.sweep` returns: the rows and frames of a sweep, and its pictures."""
+
+from pathlib import Path
+from typing import Any
+
+from mousehole.sweeps.found import Found
+
+
+class Sweep(Found):
+    """The rows of a sweep's folder, also while it grows, with frames and pictures of them."""
+
+    def plot(self, path: str | Path, **options: Any) -> None:
+        """Draws small multiples into a file; the options are those of `sweeps.drawing.small_multiples`.
+
+        Raises `MouseholeError` for a suffix other than .png, .svg and .pdf, and for a measure, scheme or axis
+        that the rows do not have.
+        """
+        from mousehole.sweeps import drawing  # takes a second to load
+
+        drawing.write(path, lambda part: drawing.small_multiples(self, part, **options))
+
+    def plot_surface(self, path: str | Path, **options: Any) -> None:
+        """Draws a response surface for each scheme; the options are those of `sweeps.drawing.surfaces`.
+
+        Raises `MouseholeError` as `plot` does, and where there are no two axes of numbers.
+        """
+        from mousehole.sweeps import drawing
+
+        drawing.write(path, lambda part: drawing.surfaces(self, part, **options))
