@@ -244,6 +244,25 @@ class TestHar:
         with pytest.raises(MouseholeError, match=fault):
             har.read(tmp_path / "page.har")
 
+    @pytest.mark.parametrize(
+        ("part", "fault"),
+        [
+            ({"request": 3}, "entry 1 of the page cannot be served"),
+            (
+                {"request": {"url": "http://a:b/"}},
+                "entry 1 of the page cannot be served: Port could not be cast",
+            ),
+            ({"request": {"url": "http://[a/"}}, "entry 1 of the page cannot be served: Invalid IPv6 URL"),
+            ({"response": []}, "entry 1 of the page cannot be served"),
+            ({"response": {"status": "ok"}}, "entry 1 of the page cannot be served"),
+        ],
+    )
+    def test_har__entries_of_another_form_are_refused(
+        self, tmp_path: Path, part: dict[str, Any], fault: str
+    ) -> None:
+        with pytest.raises(MouseholeError, match=fault):
+            har.read(written(tmp_path, {**entry("/", "text/html", "x", 1), **part}))
+
     def test_har__that_is_not_text_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "page.har").write_bytes(b"\xff\xfe\x00")
         with pytest.raises(MouseholeError, match="it must be JSON in UTF-8"):
