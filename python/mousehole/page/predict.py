@@ -236,7 +236,7 @@ class _Player:
         while True:
             until_s = min(known + horizon, self._last_s)
             ends = self._ends_of(self._connections, until_s)
-            if all(end == end for one in ends for end in one):
+            if not any(isnan(end) for one in ends for end in one):
                 break
             if until_s >= self._last_s:
                 return False
