@@ -26,8 +26,8 @@ from typing import Any
 from validation.kernels_image import REPORT
 from validation.live_lab import BPF_ROOT
 from validation.live_run import Task, TimedHosts, play
-from validation.transfer_lab import SERVER, Transfer
 from validation.shaping import user_rates
+from validation.transfer_lab import SERVER, Transfer
 from validation.witness_lab import RECEIVER, Case, Lab, Namespace
 
 LIVE = "mousehole-live"
@@ -347,11 +347,11 @@ def check_host(lab: GuestLab) -> str:
 
 
 def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
-    """Checks that two users' bulk connections keep to the profile of their colour, in an fq that `down` removes.
+    """Checks that two users' bulk connections keep to the profile of a colour, and that `down` removes fq.
 
-    With a rate of 0 their packets are red and are not to be slowed: half a megabyte each within the time.
+    With a rate of 0 their packets are red, which no profile slows.
     """
-    lab.sender.ip("addr add 10.9.1.7/24 dev s0")
+    lab.sender.ip("addr replace 10.9.1.7/24 dev s0")
     before = state(lab.sender, "s0")
     scheme = f"tcp-ds({limits},high_rate=500kbit,med_rate=1mbit)"
     output(lab.sender, f"{LIVE} host s0 --scheme {scheme} --shape --no-agent --flows 4096")
@@ -362,7 +362,8 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
     left = settled(lab.sender, before, "s0")
     expect(left is None, f"down left {left}")
     held = status["counters"]["held"]["packets"]
-    seen = f"{', '.join(f'{rate / 1e3:.0f} kb/s' for rate in rates)} of IP, {held} packets held, {root['kind']}"
+    told = ", ".join(f"{rate / 1e3:.0f} kb/s" for rate in rates)
+    seen = f"{told} of IP, {held} packets held, {root['kind']}"
     expect(root["kind"] == "fq" and not status["problems"], f"{seen}; {status['problems']}")
     if not wanted_bps:
         return expect(min(rates) > 3e6, seen)
