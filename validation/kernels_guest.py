@@ -346,6 +346,15 @@ def check_host(lab: GuestLab) -> str:
     return expect(bool(classes) and classes <= {10, 12, 14}, f"DSCPs on the wire: {sorted(classes)}")
 
 
+def check_super_packets(lab: GuestLab) -> str:
+    """Checks that the profile's rate holds where the sender's packets leave as super-packets."""
+    lab.sender.command("ethtool -K s0 tx on sg on tso on gso on")
+    lab.sender.ip("link set s0 gso_max_segs 65535")
+    seen = check_shape(lab, "high=65535,med=65535", 500e3)
+    count = int(re.search(r"(\d+) in super-packets", seen)[1])  # type: ignore[index]
+    return expect(count > 50, seen)
+
+
 def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
     """Checks that two users' bulk connections keep to the profile of a colour, and that `down` removes fq.
 
@@ -362,8 +371,9 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
     left = settled(lab.sender, before, "s0")
     expect(left is None, f"down left {left}")
     held = status["counters"]["held"]["packets"]
+    large = status["counters"]["kinds"]["super-packets"]["packets"]
     told = ", ".join(f"{rate / 1e3:.0f} kb/s" for rate in rates)
-    seen = f"{told} of IP, {held} packets held, {root['kind']}"
+    seen = f"{told} of IP, {held} packets held, {large} in super-packets, {root['kind']}"
     expect(root["kind"] == "fq" and not status["problems"], f"{seen}; {status['problems']}")
     if not wanted_bps:
         return expect(min(rates) > 3e6, seen)
@@ -386,6 +396,7 @@ def checks(wanted: str) -> Iterator[tuple[str, Callable[[GuestLab], str]]]:
     yield "host --shape, green", lambda lab: check_shape(lab, "high=65535,med=65535", 500e3)
     yield "host --shape, yellow", lambda lab: check_shape(lab, "high=0,med=65535", 1e6)
     yield "host --shape, red", lambda lab: check_shape(lab, "high=0,med=0", 0)
+    yield "host --shape, super-packets", check_super_packets
 
 
 def in_child(work: Callable[[], Any]) -> None:
