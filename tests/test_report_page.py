@@ -95,7 +95,9 @@ def test_search__fits_every_width_and_asks_for_nothing(window: Browser, tmp_path
     found = mousehole.tune("web:sfd", schemes=schemes, limits="long mean +90%", **options)  # type: ignore[arg-type]
     found.html(page, ["mousehole", "tune", "web:sfd"])
     check_shown(window, page)
-    tried = window.run("return document.querySelectorAll('#gain-0 .live svg .mark-symbol.role-mark path').length")
+    tried = window.run(
+        "return document.querySelectorAll('#gain-0 .live svg .mark-symbol.role-mark path').length"
+    )
     judged = found.table.filter(found.table["quantity"] == "short mean")["scheme"].n_unique()
     assert isinstance(tried, int)
     assert tried > judged
