@@ -129,7 +129,7 @@ class DevTools:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         said = self._messages.read_text(errors="replace").strip().splitlines()
-        telling = [line for line in said if "FATAL" in line or "ERROR" in line or "rror" in line] or said
+        telling = [line for line in said if "fatal" in line.lower() or "error" in line.lower()] or said
         words = f": {telling[-1].strip()}" if telling else ""
         return f"the browser ended with status {self._process.returncode}{words}"
 
