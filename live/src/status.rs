@@ -667,6 +667,8 @@ mod tests {
         let tin = Action { priority: [0, 0x8001_0001, 0x8001_0001], overrides: 1, ..Action::NONE };
         assert_eq!(action(&mark, false, &tin), "long flows go to 8001:1; marks of others are replaced");
         assert!(action(&mark, true, &dscp).contains("shadow"));
+        assert_eq!(waiting(0, false) + &waiting(2000, true), "", "policed, or a shadow");
+        assert_eq!(waiting(1500, false), "; packets beyond a user's profile wait for tokens, at most 1.5 s");
         assert_eq!(action(&Request::new(Mode::Up), false, &Action::NONE), "the queue drops or marks CE");
     }
 }

@@ -121,7 +121,6 @@ MH_MARKER(policer, mh_policer_params, mh_policer, mh_none, .key = MH_PER_USER, .
 	  .source = "Noureddine & Tobagi, section IV.B",
 	  .detail = "Green and yellow packets beyond the profile become red, or are dropped. It stands behind a marker. With "
 		    "a host stage in the scenario each user's host shapes what it sends to the same profile.",
-	  .unread = "bucket[0].most_tokens bucket[1].most_tokens",
 	  MH_TABLE_OF(policer), MH_OFFERS(policer, setup), MH_OFFERS(policer, draws), MH_OFFERS(policer, shape))
 
 #endif

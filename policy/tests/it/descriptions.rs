@@ -94,8 +94,8 @@ fn policies__say_what_their_headers_say() {
     assert_eq!(sfd.summary(), "the first bytes of a flow are green (IN), the rest yellow (OUT)");
     assert_eq!(sfd.source(), "Chen & Heidemann, ISI-TR-2001-548, sections 3.2 and 3.3");
     assert_eq!((format!("{sfd:?}").contains("raw: sfd,"), sfd.unread()), (true, vec![]));
-    let policer = mousehole_policy::find("policer").unwrap();
-    assert_eq!(policer.unread(), ["bucket[0].most_tokens", "bucket[1].most_tokens"]);
+    let meter = mousehole_policy::find("aggregate-marker").unwrap();
+    assert_eq!(meter.unread(), ["bucket[0].most_tokens", "bucket[1].most_tokens"]);
 }
 
 #[test]
