@@ -42,7 +42,7 @@ FASTEST = (("droptail", "1gbit"), ("fq-codel", "500mbit"))
 LEAST_SHARE = 0.9
 LATE_RATE = "100mbit"
 LATE_IDLE_S, LATE_LOADED_S = 200e-6, 1e-3
-MOST_GROWTH_BYTES = 400.0
+MOST_GROWTH_BYTES = 200.0
 """What a flow may leave in memory, its row in the tables among it."""
 
 
