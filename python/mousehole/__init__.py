@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mousehole import policy, tcp_model
     from mousehole._engine import __version__
     from mousehole.comparison import Comparison, compare
+    from mousehole.comparison_days import DaysComparison, compare_days
     from mousehole.errors import MouseholeError, Stopped
     from mousehole.plan import Cell
     from mousehole.records import Records, run
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Cell",
     "Comparison",
+    "DaysComparison",
     "Finding",
     "MouseholeError",
     "Records",
@@ -35,6 +37,7 @@ __all__ = [
     "Tuned",
     "__version__",
     "compare",
+    "compare_days",
     "inspect",
     "policy",
     "read",
@@ -47,6 +50,7 @@ __all__ = [
 _MODULES = {
     "Cell": "plan",
     "Comparison": "comparison",
+    "DaysComparison": "comparison_days",
     "Finding": "results",
     "MouseholeError": "errors",
     "Records": "records",
@@ -55,6 +59,7 @@ _MODULES = {
     "Tuned": "tuning",
     "__version__": "_engine",
     "compare": "comparison",
+    "compare_days": "comparison_days",
     "inspect": "traffic",
     "read": "traffic",
     "run": "records",

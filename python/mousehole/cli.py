@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,8 +17,9 @@ from typer.core import TyperGroup
 from mousehole import _engine, jsonout, link_cli, output, page_cli, records, report, show
 from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
-from mousehole.cli_options import CliCommand, Outputs, usage_error_text, with_options
+from mousehole.cli_options import CliCommand, Outputs, typed_command, usage_error_text, with_options
 from mousehole.comparison import Comparison, compare
+from mousehole.days_cli import compare_days_command
 from mousehole.errors import MouseholeError, Terminated
 from mousehole.exits import (
     BROKEN_PIPE_STATUS,
@@ -92,14 +92,17 @@ app = typer.Typer(
 OPTION_OF_FIELD = {
     "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.uplink_rate": "--uplink",
     "link.uplink_buffer": "--uplink-buffer", "link.overhead": "--overhead", "link.burst": "--burst",
+    "link.rate_trace": "--rate-trace", "link.uplink_rate_trace": "--uplink-trace", "mtu": "--mtu",
     "topology.rate": "--rate", "topology.rtt": "--rtt", "topology.buffer": "--buffer",
     "topology.uplink_rate": "--uplink", "topology.uplink_buffer": "--uplink-buffer", "traffic.load": "--load",
     "traffic.direction": "--direction", "traffic.replay": "--replay", "tcp.profile": "--tcp",
     "duration": "--duration", "warmup": "--warmup", "seed": "--seed", "seeds": "--seeds", "jobs": "--jobs",
+    "rounds": "--rounds",
     "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",
     "load": "--load", "rate": "--rate", "direction": "--direction", "replication": "--replication",
     "overhead": "--overhead", "table": "--table", "figure": "--figure", "uplink_rate": "--uplink",
-    "baseline": "--baseline", "dask": "--dask", "traffic.params": "--param", "params": "--param",
+    "baseline": "--baseline", "dask": "--dask", "days": "--days", "traffic.params": "--param",
+    "params": "--param",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
@@ -124,6 +127,10 @@ Own = Annotated[str | None, typer.Option(metavar="N", help="Number to use instea
 ModelParams = Annotated[
     list[str] | None,
     typer.Option("--param", metavar="NAME=VALUE", help="Parameter of the model; repeat it for several."),
+]
+Days = Annotated[
+    bool,
+    typer.Option("--days", help="The files are days: intervals are over days.", rich_help_panel="Runs"),
 ]
 OwnPolicy = Annotated[
     str | None,
@@ -153,11 +160,14 @@ def root(
 
 @app.command("compare", cls=CliCommand)
 @with_options(options=Options, outputs=Outputs)
-def compare_command(traffic: Traffic, options: Options, outputs: Outputs) -> None:
+def compare_command(traffic: Traffic, options: Options, outputs: Outputs, days: Days = False) -> None:
     """Compares schemes: what short and long transfers gain or lose.
 
     For example: mousehole compare web:sfd --rate 3mbit --load 0.9 --schemes all --quick
     """
+    if days:
+        compare_days_command(traffic, options, outputs, _reporter(), typed_command())
+        return
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
     output.check_suffix("--heatmap", outputs.heatmap, output.PLOT_SUFFIXES)
     output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
@@ -287,7 +297,8 @@ def paper_command(
     part = next((option for option, value in wanted.items() if value), None)
     if name is None and not every and part is not None:
         raise MouseholeError(
-            f"of which paper? name it, such as mousehole paper sfd --{part} …; mousehole paper list lists them",
+            f"of which paper? name it, such as mousehole paper sfd --{part} …; "
+            "mousehole paper list lists them",
             field=part,
         )
     if name == "list" or (name is None and not every):
@@ -322,28 +333,16 @@ def schemes_command(
 
 
 def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:
-    """Writes the files asked for; one that cannot be written does not prevent the others.
-
-    Raises the first `MouseholeError` after all of them were tried.
-    """
-    writers: list[tuple[str | None, Callable[[str], None]]] = [
-        (outputs.json, lambda place: output.write_text(place, comparison.to_json())),
-        (outputs.plot, comparison.plot),
-        (outputs.heatmap, comparison.heatmap),
-        (outputs.html, lambda place: comparison.html(place, typed_command())),
-        (outputs.save_scenario, lambda place: _save_scenario(comparison, place)),
-    ]
-    faults: list[MouseholeError] = []
-    for place, write in writers:
-        try:
-            if place is not None:
-                write(place)
-        except MouseholeError as error:
-            faults.append(error)
-        except Exception as error:
-            faults.append(MouseholeError(f"cannot write {place}; {type(error).__name__}: {error}"))
-    if faults:
-        raise faults[0]
+    """Writes the files asked for; one that cannot be written does not prevent the others."""
+    output.write_all(
+        [
+            (outputs.json, lambda place: output.write_text(place, comparison.to_json())),
+            (outputs.plot, comparison.plot),
+            (outputs.heatmap, comparison.heatmap),
+            (outputs.html, lambda place: comparison.html(place, typed_command())),
+            (outputs.save_scenario, lambda place: _save_scenario(comparison, place)),
+        ]
+    )
 
 
 def _save_scenario(comparison: Comparison, place: str) -> None:
@@ -352,11 +351,6 @@ def _save_scenario(comparison: Comparison, place: str) -> None:
 
 
 app.add_typer(policy_app, name="policy")
-
-
-def typed_command() -> list[str]:
-    """Returns the command as it was typed, for reports."""
-    return ["mousehole", *sys.argv[1:]]
 
 
 def _reporter() -> ConsoleReporter:

@@ -59,6 +59,21 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Unit:
+    """What intervals are taken over, in the words of verdicts."""
+
+    interval: str
+    """What an interval is called."""
+    enough: str
+    """What so many of them, `{}`, would do."""
+    never: str
+    """What is said if more of them would hardly decide."""
+
+
+REPLICATIONS = Unit("95 % interval", "--seeds {} may decide", "even 1000 seeds would hardly decide")
+
+
+@dataclass(frozen=True)
 class InBucket:
     """A statistic of a summary bucket."""
 
@@ -158,10 +173,11 @@ def coverage_note(results: Results) -> str:
     return CAPTURE_NOTE if resampled else REPLAY_NOTE
 
 
-def verdict(ratio: Estimate, design: Design | None = None) -> Verdict:
+def verdict(ratio: Estimate, design: Design | None = None, unit: Unit = REPLICATIONS) -> Verdict:
     """Judges the primary endpoint by the interval of its log-ratio to the reference; smaller is better.
 
-    `design` is that of the interval. No benefit is found only where harm is excluded as well.
+    `design` is that of the interval, which is over `unit`. No benefit is found only where harm is excluded
+    as well.
 
     Source: D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for
     assessing the equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics
@@ -172,33 +188,35 @@ def verdict(ratio: Estimate, design: Design | None = None) -> Verdict:
     gain = ratio.as_change().negated()
     tiny = gain.low >= -TINY and gain.high <= TINY
     if tiny or (gain.low <= 0 <= gain.high and gain.low >= -MARGIN and gain.high <= MARGIN):
-        return Verdict(NO_BENEFIT, f"no measurable benefit or harm ({interval_text(gain)} of the gain)")
+        return Verdict(NO_BENEFIT, f"no measurable benefit or harm ({interval_text(gain, unit)} of the gain)")
     if gain.low > 0:
-        return Verdict(BETTER, f"better by {percent(gain.mean)} % ({interval_text(gain)})")
+        return Verdict(BETTER, f"better by {percent(gain.mean)} % ({interval_text(gain, unit)})")
     if gain.high < 0:
         loss = gain.negated()
-        return Verdict(WORSE, f"worse by {percent(loss.mean)} % ({interval_text(loss)})")
-    return _undecided(ratio.negated(), gain, design or Design())
+        return Verdict(WORSE, f"worse by {percent(loss.mean)} % ({interval_text(loss, unit)})")
+    return _undecided(ratio.negated(), gain, design or Design(), unit)
 
 
-def description(ratio: Estimate, endpoint: Endpoint) -> Verdict:
+def description(ratio: Estimate, endpoint: Endpoint, unit: Unit = REPLICATIONS) -> Verdict:
     """Describes how an exploratory endpoint changed, and whether for the better."""
     if not ratio.has_interval:
         return _no_interval(ratio)
     change = ratio.as_change()
     if change.low <= 0 <= change.high:
-        return Verdict(UNCLEAR, f"no clear change ({interval_text(change)})")
+        return Verdict(UNCLEAR, f"no clear change ({interval_text(change, unit)})")
     word = endpoint.more if change.low > 0 else endpoint.less
     size = change if change.low > 0 else change.negated()
     better = (change.high < 0) == endpoint.smaller_is_better
-    return Verdict(BETTER if better else WORSE, f"{word} by {percent(size.mean)} % ({interval_text(size)})")
+    return Verdict(
+        BETTER if better else WORSE, f"{word} by {percent(size.mean)} % ({interval_text(size, unit)})"
+    )
 
 
-def interval_text(change: Estimate) -> str:
+def interval_text(change: Estimate, unit: Unit = REPLICATIONS) -> str:
     """Returns `95 % interval 28–36 %`, with `to` in place of the dash if an end is negative."""
     low, high = percent(change.low), percent(change.high)
     between = " to " if "−" in low + high else "–"
-    return f"95 % interval {low}{between}{high} %"
+    return f"{unit.interval} {low}{between}{high} %"
 
 
 def saved_text(own_s: Floats, other_s: Floats) -> str:
@@ -289,17 +307,23 @@ def _with_censoring(
 ) -> Verdict:
     """Withdraws a verdict if a mean that it relies on is only a lower bound."""
     role = endpoint.source.role
-    scheme_bound, reference_bound = (_is_bound(results, cell, name, role) for name in (scheme, reference))
+    bounds = (is_bound(results, cell, scheme, role), is_bound(results, cell, reference, role))
+    who = scheme if bounds[0] else reference
+    share = percent(results.censored_share(cell, who, role))
+    return with_bounds(judged, *bounds, f"{share} % of the transfers under {who} were left unfinished")
+
+
+def with_bounds(judged: Verdict, scheme_bound: bool, reference_bound: bool, why: str) -> Verdict:
+    """Withdraws a verdict for the reason `why` if a mean that it relies on is only a lower bound.
+
+    Where the truth can only be further from no change, the verdict stands, with `at least`.
+    """
     if judged.outcome == UNDECIDED or not (scheme_bound or reference_bound):
         return judged
     harmless = {WORSE: not reference_bound, BETTER: not scheme_bound}
     if harmless.get(judged.outcome, False):
         return Verdict(judged.outcome, judged.text.replace(" by ", " by at least ", 1))
-    who = scheme if scheme_bound else reference
-    share = results.censored_share(cell, who, role)
-    return Verdict(
-        UNDECIDED, f"undecided ({percent(share)} % of the transfers under {who} were left unfinished)"
-    )
+    return Verdict(UNDECIDED, f"undecided ({why})")
 
 
 def _no_interval(ratio: Estimate) -> Verdict:
@@ -309,7 +333,7 @@ def _no_interval(ratio: Estimate) -> Verdict:
     return Verdict(UNDECIDED, text, LEAST_REPLICATIONS)
 
 
-def _undecided(log_gain: Estimate, gain: Estimate, design: Design) -> Verdict:
+def _undecided(log_gain: Estimate, gain: Estimate, design: Design, unit: Unit) -> Verdict:
     """Returns `undecided` with what remains possible, and the look that would decide if the spread stays."""
     wanted = max(abs(log_gain.mean), MARGIN - abs(log_gain.mean))
     seeds = replications_for(log_gain, wanted, design)
@@ -321,13 +345,14 @@ def _undecided(log_gain: Estimate, gain: Estimate, design: Design) -> Verdict:
     else:
         left = f"it may help by up to {most} or harm by up to {harm}"
     if seeds:
-        more = f"--seeds {seeds} may decide"
+        more = unit.enough.format(seeds)
     elif design.capture_share:
         more = "a longer capture may decide, more seeds hardly"
     else:
-        more = "even 1000 seeds would hardly decide"
-    return Verdict(UNDECIDED, f"undecided: {left} ({interval_text(gain)} of the gain); {more}", seeds)
+        more = unit.never
+    return Verdict(UNDECIDED, f"undecided: {left} ({interval_text(gain, unit)} of the gain); {more}", seeds)
 
 
-def _is_bound(results: Results, cell: Cell, scheme: str, role: Summary) -> bool:
+def is_bound(results: Results, cell: Cell, scheme: str, role: Summary) -> bool:
+    """Returns whether so many transfers of a class are unfinished that their mean is only a lower bound."""
     return results.censored_share(cell, scheme, role) > CENSORED_SHARE

@@ -93,3 +93,21 @@ def write_with(path: str | Path, write: Callable[[Path], object]) -> None:
     """Calls `write` with a temporary path, then replaces `path` by the file written."""
     with replacing(path) as part:
         write(part)
+
+
+def write_all(writers: Iterable[tuple[str | None, Callable[[str], object]]]) -> None:
+    """Calls each function with its place, if that is not None; one that fails does not prevent the others.
+
+    Raises the first `MouseholeError` after all of them were tried.
+    """
+    faults: list[MouseholeError] = []
+    for place, write in writers:
+        try:
+            if place is not None:
+                write(place)
+        except MouseholeError as error:
+            faults.append(error)
+        except Exception as error:
+            faults.append(MouseholeError(f"cannot write {place}; {type(error).__name__}: {error}"))
+    if faults:
+        raise faults[0]

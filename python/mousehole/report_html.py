@@ -96,7 +96,7 @@ def _cell_sections(results: Results, cell: Cell, series: Series, is_grid: bool) 
             *_verdict_tables(results, cell),
             Details("All tables", _tables(results, cell)),
         ]
-        return [Section(name, _capital(cell.title), blocks)]
+        return [Section(name, capital(cell.title), blocks)]
     changes = _change_charts(results, cell)
     first = [
         *changes,
@@ -166,7 +166,7 @@ def overview_table(results: Results, cell: Cell) -> Table:
         else "In parentheses: the smallest and the largest change of any replication"
     )
     star = " A star marks an ideal that nobody can deploy." if any(map(is_ideal, plan.schemes)) else ""
-    caption = f"Mean response time of transfers ≤ {short} and its change; {_capital(cell.title)}"
+    caption = f"Mean response time of transfers ≤ {short} and its change; {capital(cell.title)}"
     return Table(caption, columns, rows, list(plan.schemes), f"{ends}.{star}")
 
 
@@ -297,7 +297,7 @@ def _group_tables(results: Results, cell: Cell) -> list[Block]:
             for row in own
         ]
         columns = [Column("scheme", is_number=False), Column(FIGURES[key[1]]), Column("change (95 %)")]
-        caption = f"{_capital(key[0])}: {FIGURES[key[1]]}, change against {results.plan.baseline}"
+        caption = f"{capital(key[0])}: {FIGURES[key[1]]}, change against {results.plan.baseline}"
         blocks.append(Table(caption, columns, lines, [row.scheme for row in own]))
     return blocks
 
@@ -306,7 +306,7 @@ def _method_sections(results: Results) -> list[Section]:
     """Returns under what conditions the results came about, and the traffic as it was understood."""
     replay = tables.load_row(results, results.plan.cells[0]).replay
     words = replay_words(replay, results.manifest["scenario"], results.traffic)
-    conditions = [*report.conditions(results), *([_capital(words)] if words else [])]
+    conditions = [*report.conditions(results), *([capital(words)] if words else [])]
     return [
         Section(
             "conditions", "Conditions", [Items([*conditions, findings.coverage_note(results)])], "Conditions"
@@ -324,5 +324,6 @@ def _number(estimate: Estimate, words: Callable[[float], str]) -> TableCell:
     return TableCell(words(estimate.mean) if known else "–", estimate.mean if known else None)
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
+    """Returns the text with a capital first letter."""
     return text[:1].upper() + text[1:]

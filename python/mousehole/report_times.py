@@ -11,9 +11,9 @@ from mousehole.html import Cell as TableCell
 from mousehole.html import Chart, Column, Row, Table
 from mousehole.html.axes import (
     SHARE_LABEL,
-    SIDES,
     SIZE_LABEL,
     TIME_LABEL,
+    TIMES,
     change_axis,
     log_axis,
     name_axis,
@@ -61,7 +61,7 @@ def by_size_chart(results: Results, cell: Cell, series: Series) -> Chart:
             ],
         )
         .add_params(nearest),
-        _edges(plan).encode(x=sizes("edge")),
+        _edges(plan, data).encode(x=sizes("edge")),
     ]
     buckets = [bucket for bucket in plan.buckets if bucket.role == "size"]
     by_bucket = {(row.scheme, row.bucket.name): row for row in tables.bucket_rows(results, cell)}
@@ -228,7 +228,7 @@ def replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
                 _share_cell(max(shares, default=float("nan"))),
             ]
         )
-    x = change_axis([datum["change"] for datum in data], SIDES)
+    x = change_axis([datum["change"] for datum in data], TIMES.title)
     base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(
         y=name_axis("scheme", schemes),
         color=series.colour(legend=False),
@@ -368,9 +368,11 @@ def _link_chart(
     )
 
 
-def _edges(plan: Plan) -> Any:
-    """Returns lines at the limits of short and of long transfers."""
-    edges = [{"edge": float(edge)} for edge in (plan.short_bytes, plan.long_bytes)]
+def _edges(plan: Plan, data: Sequence[Datum]) -> Any:
+    """Returns lines at the limits of short and of long transfers, where the sizes reach them."""
+    sizes = [datum["size"] for datum in data]
+    limits = (plan.short_bytes, plan.long_bytes)
+    edges = [{"edge": float(edge)} for edge in limits if sizes and min(sizes) <= edge <= max(sizes)]
     return alt.Chart(alt.InlineData(values=edges)).mark_rule(color=DIM, strokeDash=[2, 3], strokeWidth=1)
 
 

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from mousehole import output
-from mousehole.cli_options import OUTPUT, PICTURE, WHERE, CliCommand, with_options
+from mousehole.cli_options import OUTPUT, PICTURE, WHERE, CliCommand, typed_command, with_options
 from mousehole.errors import MouseholeError, field_error
 from mousehole.progress import ConsoleReporter
 from mousehole.report import report_console
@@ -18,8 +18,9 @@ from mousehole.traffic import is_model
 from mousehole.tuning import Tuned, TuneOptions, tune
 
 OPTION_OF_FIELD = {
-    "scheme": "--scheme", "schemes": "--scheme", "objective": "--objective", "limit": "--limit", "range": "--range",
-    "for": "--for", "budget": "--budget", "trials": "--trials", "search_seeds": "--search-seeds",
+    "scheme": "--scheme", "schemes": "--scheme", "objective": "--objective", "limit": "--limit",
+    "range": "--range", "for": "--for", "budget": "--budget", "trials": "--trials",
+    "search_seeds": "--search-seeds",
     "sensitivity_seeds": "--sensitivity-seeds", "install": "--install", "beside": "--beside",
 }  # fmt: skip
 """Fields of a search by the option that sets them; the others are those of `compare`."""
@@ -33,6 +34,7 @@ class TuneOutputs:
     plot: str | None = option(
         None, "Plot of what short transfers gain against what others pay.", PICTURE, OUTPUT
     )
+    html: str | None = option(None, "Report with charts and tables, one file.", "FILE.html", OUTPUT)
     install: str | None = option(
         None, "Write the settings to install into a folder, instead of printing them.", "DIR", OUTPUT
     )
@@ -54,11 +56,13 @@ def tune_command(
 ) -> None:
     """Searches settings of schemes and judges the best on replications that it has not seen.
 
-    For example: mousehole tune web:sfd --rate 5mbit --load 0.9 --scheme 'sfd|multi-red' --limit 'long mean +10%'
+    For example: mousehole tune web:sfd --rate 5mbit --load 0.9 --scheme sfd --limit 'long mean +10%'
     """
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
+    output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
     files = [name for name in traffic if not is_model(name)]
-    output.check_outputs({"--json": outputs.json, "--plot": outputs.plot}, files)
+    written = {"--json": outputs.json, "--plot": outputs.plot, "--html": outputs.html}
+    output.check_outputs(written, files)
     _check_folder(outputs.install)
     reporter = ConsoleReporter(Console(stderr=True, highlight=False))
     try:
@@ -89,6 +93,8 @@ def _write(found: Tuned, outputs: TuneOutputs) -> None:
             output.write_text(outputs.json, found.to_json())
         if outputs.plot is not None:
             found.plot(outputs.plot)
+        if outputs.html is not None:
+            found.html(outputs.html, typed_command())
         if outputs.install is not None and found.results.settings is not None:
             found.install(outputs.install)
     finally:

@@ -15,11 +15,18 @@
 
   const LEAST_ROWS_TO_FIND = 9;
 
+  // The number that the text of a cell with numbers begins with; null if it begins with something else.
+  const numberOf = (cell) => {
+    if (!cell.classList.contains("number")) return null;
+    const found = /^[<>≤≥~±\s]*([+−-]?\d[\d,]*(?:\.\d+)?)/.exec(cell.textContent.trim());
+    return found ? Number(found[1].replace("−", "-").replaceAll(",", "")) : null;
+  };
+
   const valueOf = (row, place) => {
     const cell = row.cells[place];
     if (!cell) return null;
     const given = cell.dataset.value;
-    if (given === undefined) return cell.textContent.trim().toLowerCase() || null;
+    if (given === undefined) return numberOf(cell) ?? (cell.textContent.trim().toLowerCase() || null);
     if (given === "") return null;
     const number = Number(given);
     return Number.isNaN(number) ? given.toLowerCase() : number;

@@ -1,6 +1,7 @@
 """Turns the parts of a page into HTML."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from html import escape
 from math import isfinite
@@ -22,6 +23,11 @@ from mousehole.html.parts import (
     Table,
     Verdict,
 )
+
+LONG = 40
+"""Longer texts in tables need a wide column."""
+UNIT = re.compile(r"(?<=\d) (?=(?:%|ms|s|[kMG]?B|[kMG]?b/s)(?!\w))")
+"""The space between a number and its unit."""
 
 
 def section(part: Section) -> str:
@@ -103,8 +109,8 @@ def code_in_script(text: str) -> str:
 
 
 def words(text: str) -> str:
-    """Returns a sentence for HTML; a sign for percent stays on the line of its number."""
-    return escape(text).replace(" %", "\u00a0%")
+    """Returns a sentence for HTML, in which units stay on the line of their numbers."""
+    return UNIT.sub("\u00a0", escape(text))
 
 
 def _block(part: Block) -> str:
@@ -162,10 +168,14 @@ def _row(row: Sequence[Cell | str], columns: Sequence[Column]) -> str:
 
 def _cell(given: Cell | str, column: Column, is_head: bool) -> str:
     cell = given if isinstance(given, Cell) else Cell(given, given)
-    classes = " ".join(filter(None, ("number" if column.is_number else "", cell.tone)))
+    kind = "number" if column.is_number else "long" if len(cell.text) > LONG else ""
+    classes = " ".join(filter(None, (kind, cell.tone)))
     value = "" if cell.value == cell.text else f' data-value="{_sort_value(cell.value)}"'
     tag, scope = ("th", ' scope="row"') if is_head else ("td", "")
-    return f"<{tag}{scope}{_attribute('class', classes)}{value}>{escape(cell.text)}</{tag}>"
+    text = escape(cell.text)
+    if kind == "long":  # the parameters of a scheme may be broken after commas and bars
+        text = re.sub(r"([,|])(?=\S)", r"\1<wbr>", text)
+    return f"<{tag}{scope}{_attribute('class', classes)}{value}>{text}</{tag}>"
 
 
 def _sort_value(value: float | str | None) -> str:

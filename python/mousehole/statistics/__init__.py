@@ -3,6 +3,8 @@
 from mousehole.statistics.capture import capture_freedom as capture_freedom
 from mousehole.statistics.capture import capture_share as capture_share
 from mousehole.statistics.capture import effective_number as effective_number
+from mousehole.statistics.heterogeneity import Heterogeneity as Heterogeneity
+from mousehole.statistics.heterogeneity import heterogeneity as heterogeneity
 from mousehole.statistics.indices import jain_index as jain_index
 from mousehole.statistics.intervals import LEAST_REPLICATIONS as LEAST_REPLICATIONS
 from mousehole.statistics.intervals import Design as Design

@@ -43,6 +43,13 @@ class Design:
         spread = sqrt(self.capture_share + 1 / count)
         return _student(self.error(count), self.freedom(count)) * deviation * spread
 
+    def standard_error(self, estimate: "Estimate") -> float:
+        """Returns the standard error from which the interval of an estimate was made; NaN without one."""
+        if not estimate.has_interval:
+            return nan
+        deviation = estimate.half_width / self.half_width(1.0, estimate.count)
+        return deviation * sqrt(self.capture_share + 1 / estimate.count)
+
     def freedom(self, count: int) -> float:
         """Returns the degrees of freedom of the variance of a mean over `count` replications.
 

@@ -1,0 +1,270 @@
+import json
+import subprocess
+from dataclasses import replace
+from math import exp, expm1, log1p, nan, sqrt
+from pathlib import Path
+from typing import Any
+
+import mousehole
+import numpy as np
+import pytest
+from mousehole import days, report_days
+from mousehole.comparison_days import DaysComparison
+from mousehole.days import Day, days_findings
+from mousehole.report import report_console
+from mousehole.statistics import Design, heterogeneity, t_interval
+from support import MODULE, HandMadeRun, results_of_schemes
+
+QUICK: dict[str, Any] = {
+    "rate": "5mbit", "load": 0.8, "duration": "5s", "warmup": "2s", "schemes": "sfd,fq-codel", "seeds": 5
+}  # fmt: skip
+ARGUMENTS = [part for name, value in QUICK.items() for part in (f"--{name}", str(value))]
+
+
+def write_day(folder: Path, number: int) -> Path:
+    """A made-up capture of 200 connections."""
+    draws = np.random.default_rng(number)
+    start = np.sort(draws.uniform(0, 60, 200))
+    size = np.where(draws.random(200) < 0.1, 400_000, draws.lognormal(8.5, 1, 200)).astype(int)
+    rows = [f"{at:.3f},10.0.0.{place % 40},192.0.2.1,{bytes_}\n" for place, (at, bytes_) in enumerate(zip(start, size, strict=True))]  # fmt: skip  # noqa: E501
+    path = folder / f"day{number}.csv"
+    path.write_text("start,client,server,bytes\n" + "".join(rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("days")
+    return [write_day(folder, number) for number in range(5)]
+
+
+@pytest.fixture(scope="module")
+def found(files: list[Path]) -> DaysComparison:
+    return mousehole.compare_days(files, **QUICK)
+
+
+def hand_made(ratios: list[float], unfinished: int = -1) -> list[Day]:
+    """Days on which `sfd` changes the mean of short transfers by these ratios, with some spread."""
+    made = []
+    for number, ratio in enumerate(ratios):
+        runs: dict[str, list[HandMadeRun]] = {"droptail": [], "sfd": []}
+        for replication in range(6):
+            wobble = 1 + 0.02 * ((replication * 7 + number * 3) % 5 - 2)
+            ends = {"droptail": 2.0, "sfd": 2.0 * ratio * wobble}
+            for name, end in ends.items():
+                short = [end] * 20
+                if number == unfinished and name == "sfd":
+                    short[0] = nan
+                runs[name].append(HandMadeRun([1000] * 20 + [200_000], [*short, 5.0 * wobble], stop_s=6.0))
+        made.append(Day(f"day{number}", results_of_schemes(runs)))
+    return made
+
+
+def primary(own: list[Day]) -> days.DaysFinding:
+    (one,) = [item for item in days_findings(own, own[0].results.plan.cells[0]) if not item.exploratory]
+    return one
+
+
+# --- statistics ------------------------------------------------------------------------------------
+
+
+def test_heterogeneity__as_computed_by_hand() -> None:
+    effects, errors = [0.1, 0.3, 0.5], [0.1, 0.1, 0.2]
+    one = heterogeneity(effects, errors)
+    assert one is not None
+    common = (0.1 * 100 + 0.3 * 100 + 0.5 * 25) / 225
+    q = 100 * (0.1 - common) ** 2 + 100 * (0.3 - common) ** 2 + 25 * (0.5 - common) ** 2
+    assert one.q == pytest.approx(q)
+    assert one.freedom == 2
+    assert one.p_value == pytest.approx(exp(-q / 2))  # the distribution with two degrees of freedom
+    assert one.i_squared == pytest.approx((q - 2) / q)
+    scale = 225 - (100**2 + 100**2 + 25**2) / 225
+    assert one.deviation == pytest.approx(sqrt((q - 2) / scale))
+
+
+def test_heterogeneity__of_equal_effects_is_none_and_of_one_is_unknown() -> None:
+    same = heterogeneity([0.2, 0.2, 0.2], [0.1, 0.2, 0.3])
+    assert same is not None
+    assert (same.q, same.i_squared, same.deviation, same.p_value) == pytest.approx((0, 0, 0, 1))
+    assert heterogeneity([0.1], [0.1]) is None
+    assert heterogeneity([0.1, 0.2, nan], [0.1, nan, 0.1]) is None
+    assert heterogeneity([0.1, 0.2], [0.1, 0.0]) is None
+
+
+def test_heterogeneity__finds_the_deviation_that_is_there_and_calls_chance_chance() -> None:
+    draws = np.random.default_rng(1)
+    false, deviations = 0, []
+    for _ in range(400):
+        errors = draws.uniform(0.05, 0.2, 10)
+        alike = heterogeneity(draws.normal(0.3, errors), errors)
+        apart = heterogeneity(draws.normal(draws.normal(0.3, 0.3, 10), errors), errors)
+        assert alike is not None
+        assert apart is not None
+        false += alike.p_value < 0.05
+        deviations.append(apart.deviation**2)
+    assert 0.02 < false / 400 < 0.09
+    assert sqrt(float(np.mean(deviations))) == pytest.approx(0.3, rel=0.1)
+
+
+def test_interval_of_another_day__holds_it_in_95_of_100() -> None:
+    draws = np.random.default_rng(2)
+    held = 0
+    for _ in range(2000):
+        *seen, another = draws.normal(0.2, 0.5, 8)
+        one = t_interval(seen, days.ANOTHER_DAY)
+        held += one.low <= another <= one.high
+    assert 0.935 < held / 2000 < 0.965
+
+
+def test_standard_error__is_that_of_the_interval() -> None:
+    values = np.random.default_rng(3).normal(1, 0.2, 12)
+    for design in (Design(), Design(5, True), Design(capture_share=0.3, capture_freedom=4)):
+        error = design.standard_error(t_interval(values, design))
+        assert error == pytest.approx(np.std(values, ddof=1) * sqrt(design.capture_share + 1 / 12))
+    assert np.isnan(Design().standard_error(t_interval(values[:3])))
+
+
+# --- findings --------------------------------------------------------------------------------------
+
+
+def test_findings__mean_over_days_is_geometric_and_each_day_counts_once() -> None:
+    ratios = [0.5, 0.6, 0.7, 0.8, 0.9, 0.55]
+    own = hand_made(ratios)
+    one = primary(own)
+    cell = own[0].results.plan.cells[0]
+    logs = [log1p(effect.change.mean) for effect in one.effects]
+    assert logs == pytest.approx(np.log(ratios), abs=0.02)
+    expected = t_interval(logs, Design(comparisons=1, is_sequential=True)).as_change()
+    assert one.change == expected
+    assert (one.days, one.outcome) == (6, "better")
+    assert "95 % interval over 6 days" in one.sentence
+    assert ", over 6 days: better by" in one.sentence
+    assert one.another_day.low < one.change.low < one.change.high < one.another_day.high
+    alone = [item for item in mousehole.findings.findings(own[2].results, cell) if not item.exploratory]  # type: ignore[attr-defined]
+    assert one.effects[2].change == alone[0].change
+
+
+def test_findings__days_that_differ_say_so() -> None:
+    apart, alike = primary(hand_made([0.4, 0.9, 0.5, 0.8, 0.6])), primary(hand_made([0.7] * 5))
+    assert apart.heterogeneity is not None
+    assert alike.heterogeneity is not None
+    assert apart.heterogeneity.i_squared > 0.9 > 0.5 > alike.heterogeneity.i_squared
+    assert apart.heterogeneity.p_value < 0.001
+    assert "is real" in days.heterogeneity_text(apart)
+    assert "no more than their own intervals explain" in days.heterogeneity_text(alike)
+
+
+def test_findings__between_days_counts_although_each_day_is_certain() -> None:
+    one = primary(hand_made([0.5, 1.6, 0.7, 1.2, 0.8, 1.1]))
+    assert {effect.outcome for effect in one.effects} >= {"better", "worse"}
+    assert one.outcome == "undecided"
+    assert "days may decide" in one.verdict
+
+
+def test_findings__few_days_have_no_interval_and_say_how_few() -> None:
+    one = primary(hand_made([0.5, 0.6, 0.55]))
+    assert not one.change.has_interval
+    assert one.outcome == "undecided"
+    assert "3 days of at least 5 for an interval over days; on single days −50 % (day0) to" in one.verdict
+    lines, way = days.answer(hand_made([0.5, 0.6]), hand_made([0.5])[0].results.plan.cells[0])
+    assert lines[0] == "No verdict: 2 days give no interval over days; at least 5 are needed."
+    assert way is None
+
+
+def test_findings__a_day_of_lower_bounds_withdraws_the_verdict() -> None:
+    one = primary(hand_made([0.5] * 4 + [0.6], unfinished=2))
+    assert one.outcome == "undecided"
+    assert one.verdict == "undecided (on day2 more than 1 % of the transfers were left unfinished)"
+
+
+def test_findings__a_day_without_the_endpoint_is_left_out_and_counted() -> None:
+    own = hand_made([0.5, 0.6, 0.5, 0.6, 0.5, 0.6])
+    empty = results_of_schemes(
+        {name: [HandMadeRun([200_000], [9.0]) for _ in range(6)] for name in ("droptail", "sfd")}
+    )
+    one = primary([*own[:5], replace(own[5], results=empty)])
+    assert (one.days, len(one.known), len(one.effects)) == (5, 5, 6)
+    assert "over 5 days" in one.sentence
+
+
+# --- the whole way ---------------------------------------------------------------------------------
+
+
+def test_compare_days__each_day_is_what_compare_says_of_it(files: list[Path], found: DaysComparison) -> None:
+    alone = mousehole.compare(files[2], **{**QUICK, "seed": 3})
+    assert found.comparison("day2.csv").to_json() == alone.to_json()
+    with pytest.raises(mousehole.MouseholeError, match=r"one of day0\.csv"):
+        found.comparison("day9.csv")
+
+
+def test_compare_days__frames_sentences_and_json(found: DaysComparison) -> None:
+    of_means = found.findings.filter(found.findings["endpoint"] == "short_response_mean_s")
+    assert of_means["days"].to_list() == [5] * 3
+    assert found.effects.height == 5 * found.findings.height
+    assert found.effects["day"].unique(maintain_order=True).to_list() == [f"day{n}.csv" for n in range(5)]
+    assert "over 5 days" in repr(found)
+    assert found.answer()
+    document = json.loads(found.to_json())
+    assert document["schema"] == "mousehole.days/1"
+    assert [day["comparison"]["manifest"]["seed"] for day in document["days"]] == [1, 2, 3, 4, 5]
+    (cell,) = document["cells"]
+    first = cell["findings"][0]
+    assert [effect["day"] for effect in first["effects"]] == [f"day{n}.csv" for n in range(5)]
+    logs = [log1p(effect["change"]) for effect in first["effects"]]
+    assert first["change"] == pytest.approx(expm1(np.mean(logs)))
+
+
+def test_report__says_over_what_the_intervals_are(
+    found: DaysComparison, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report_days.print_days(report_console(), found.days, details=True)
+    text = capsys.readouterr().out
+    assert "The unit is the day." in text
+    assert "another day" in text
+    assert text.count("day4.csv") >= 3
+
+
+def run(*arguments: object, folder: Path) -> "subprocess.CompletedProcess[str]":
+    command = [*MODULE, "compare", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+
+
+def refused(*arguments: object, folder: Path) -> str:
+    before = sorted(folder.iterdir())
+    done = run(*arguments, "--days", *ARGUMENTS, folder=folder)
+    assert done.returncode == 2, done.stderr
+    assert sorted(folder.iterdir()) == before
+    assert done.stdout == ""
+    *_, line = done.stderr.splitlines()
+    assert line.startswith("mousehole: error: ")
+    return line.removeprefix("mousehole: error: ")
+
+
+def test_command__writes_report_page_and_json(tmp_path: Path) -> None:
+    names = [write_day(tmp_path, number).name for number in range(2)]
+    done = run(*names, "--days", *ARGUMENTS, "--json", "d.json", "--html", "d.html", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 days over 5mbit" in done.stdout
+    assert "at least 5 are needed" in done.stdout
+    page = (tmp_path / "d.html").read_text()
+    assert "compare day0.csv day1.csv --days" in page
+    assert json.loads((tmp_path / "d.json").read_text())["schema"] == "mousehole.days/1"
+
+
+def test_command__refuses_what_is_no_set_of_days(tmp_path: Path) -> None:
+    one, two = (write_day(tmp_path, number).name for number in range(2))
+    (tmp_path / "copy.csv").write_text((tmp_path / one).read_text())
+    (tmp_path / "link.csv").symlink_to(one)
+    (tmp_path / "empty.csv").write_text("start,client,server,bytes\n")
+    assert refused(one, folder=tmp_path).startswith(
+        '--days: "day0.csv" is a single day; it must be two files'
+    )
+    assert refused(one, "web:sfd", folder=tmp_path).startswith('--days: "web:sfd" is no capture')
+    assert "day0.csv" in refused(one, two, one, folder=tmp_path)
+    assert "which is the same file" in refused(one, two, "link.csv", folder=tmp_path)
+    assert "which has the same content" in refused(one, two, "copy.csv", folder=tmp_path)
+    assert refused(one, two, "empty.csv", folder=tmp_path) == "empty.csv: nothing usable: 0 rows"
+    assert refused(one, "none.csv", folder=tmp_path).startswith("none.csv: ")
+    assert "--plot: not together with --days" in refused(one, two, "--plot", "x.svg", folder=tmp_path)
+    assert "cannot write" in refused(one, two, "--html", "none/x.html", folder=tmp_path)
+    assert "ends in .html" in refused(one, two, "--html", "x.txt", folder=tmp_path)
