@@ -113,6 +113,8 @@ def test_show__effects_and_pictures(small: mousehole.Sweep, tmp_path: Path) -> N
         "--value",
         "long_response_p95_s",
     ]
+    small.html(tmp_path / "page.html")
+    assert "Along sfd.th" in (tmp_path / "page.html").read_text(encoding="utf-8")
     done = command("show", str(small.folder), *arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "24 of 24 rows, 8 cells" in done.stdout
@@ -257,6 +259,9 @@ def test_command__runs_says_costs_and_refuses(tmp_path: Path) -> None:
     assert dry.stdout.splitlines()[:2] == ["cells: 4", "rows: 16 in 1 files, about 0.0 MB"]
     assert "time: about" in dry.stdout
     assert "memory: about" in dry.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
+    gone = command("small.toml", "--dask", "none.json", cwd=tmp_path)
+    assert gone.stderr == "mousehole: error: --dask: there is no scheduler file none.json\n"
     assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
     done = command("small.toml", cwd=tmp_path)
     assert done.stdout == "16 rows in small/rows; mousehole sweep show small shows them\n", done.stderr

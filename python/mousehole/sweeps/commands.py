@@ -1,5 +1,6 @@
 """The commands `mousehole sweep FILE` and `mousehole sweep show DIR`."""
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -95,6 +96,9 @@ def show_command(
     surface: Annotated[
         str | None, typer.Option(metavar="FILE.png|.svg|.pdf", help="Response surfaces over two axes.")
     ] = None,
+    html: Annotated[
+        str | None, typer.Option(metavar="FILE.html", help="A page with charts and tables, in one file.")
+    ] = None,
     x: AxisName = None,
     y: AxisName = None,
     columns: AxisName = None,
@@ -109,9 +113,10 @@ def show_command(
     """Shows a sweep: how far it is, what each axis changes, and pictures."""
     for option, given, suffixes in (("--plot", plot, output.PLOT_SUFFIXES),
                                     ("--surface", surface, output.PLOT_SUFFIXES),
+                                    ("--html", html, output.PAGE_SUFFIXES),
                                     ("--cells", cells, output.TABLE_SUFFIXES)):  # fmt: skip
         output.check_suffix(option, given, suffixes)
-    output.check_outputs({"--plot": plot, "--surface": surface, "--cells": cells})
+    output.check_outputs({"--plot": plot, "--surface": surface, "--html": html, "--cells": cells})
     found = Sweep(folder)
     if cells is not None:
         frame = found.cells(value, against)
@@ -121,6 +126,8 @@ def show_command(
         found.plot(plot, columns=columns, rows=rows, **same)
     if surface is not None:
         found.plot_surface(surface, y=y, **same)
+    if html is not None:
+        found.html(html, ["mousehole", *sys.argv[1:]], value=value, against=against)
     print_sweep(report_console(), found, value, against)
 
 

@@ -1,7 +1,6 @@
 """Pictures of a sweep: small multiples of lines, and response surfaces, one panel for each scheme."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
 from typing import Any
@@ -17,14 +16,12 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 from mousehole import output
 from mousehole.errors import MouseholeError, unknown_error
 from mousehole.plots import STYLE, look, save
-from mousehole.sweeps.found import MOST_LEVELS, VALUE, Found
-from mousehole.sweeps.quantities import text_of
+from mousehole.sweeps.found import VALUE, Found
+from mousehole.sweeps.views import Scale, What, scale_of, title_of, trend
 from mousehole.texts import rate_text, time_text
 
 MOST_PANELS = 6
 """Panels side by side, or one above the other."""
-WINDOWS = 8
-"""Points at which the trend of scattered cells is drawn."""
 FINE = 80
 """Points of a fitted surface along each axis."""
 LEAST_CELLS = 6
@@ -35,39 +32,30 @@ CONTOURS = 6
 """Lines of equal height on a fitted surface."""
 
 
-@dataclass(frozen=True)
-class Scale:
-    """An axis of a picture: the setting, its column of numbers or its names in order."""
+def label_axis(scale: Scale, axis: Any) -> None:
+    """Writes values and name on an axis of a picture."""
+    axis.set_minor_locator(NullLocator())
+    if scale.column is None:
+        axis.set_major_locator(FixedLocator(list(range(len(scale.names)))))
+        axis.set_major_formatter(FuncFormatter(lambda place, _: _name(scale, place)))
+    else:
+        axis.set_major_formatter(FuncFormatter(lambda value, _: scale.text(value)))
+    axis.set_label_text(scale.setting)
 
-    setting: str
-    column: str | None
-    names: tuple[str, ...]
-    is_log: bool
 
-    def places(self, cells: pl.DataFrame) -> Any:
-        """Returns where the cells lie."""
-        if self.column is not None:
-            return cells[self.column].cast(pl.Float64).to_numpy()
-        return np.array([self.names.index(str(name)) for name in cells[self.setting]], float)
+def _name(scale: Scale, place: float) -> str:
+    at = round(place)
+    return scale.names[at] if abs(at - place) < 1e-6 and 0 <= at < len(scale.names) else ""
 
-    def label(self, axis: Any) -> None:
-        """Writes values and name on an axis of a picture."""
-        axis.set_minor_locator(NullLocator())
-        if self.column is None:
-            axis.set_major_locator(FixedLocator(list(range(len(self.names)))))
-            axis.set_major_formatter(FuncFormatter(lambda place, _: self._name(place)))
-        else:
-            axis.set_major_formatter(FuncFormatter(lambda value, _: self.text(value)))
-        axis.set_label_text(self.setting)
 
-    def text(self, value: float) -> str:
-        """Returns a number of the axis as text with its unit."""
-        unit = "" if self.column in (None, self.setting) else str(self.column).rpartition("_")[2]
-        return text_of(value, unit)
-
-    def _name(self, place: float) -> str:
-        at = round(place)
-        return self.names[at] if abs(at - place) < 1e-6 and 0 <= at < len(self.names) else ""
+def format_values(what: What, axis: Any) -> None:
+    """Writes the values of what is drawn on an axis of a picture."""
+    if what.of_change is not None:
+        axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    elif what.value.endswith("_s"):
+        axis.set_major_formatter(FuncFormatter(lambda number, _: time_text(number)))
+    elif what.value.endswith("_bps"):
+        axis.set_major_formatter(FuncFormatter(lambda number, _: rate_text(number)))
 
 
 def write(path: str | Path, draw: Callable[[Path], None]) -> None:
@@ -88,7 +76,7 @@ def small_multiples(
     is set or if there is one scheme only.
     """
     cells = sweep.cells(value, against)
-    what = _What.of(sweep, value, against, absolute)
+    what = What.of(sweep, value, against, absolute)
     with matplotlib.rc_context(STYLE):
         if sweep.manifest["sweep"]["design"] == "grid" or columns or rows:
             figure = _facets(sweep, cells, what, x, columns, rows)
@@ -108,72 +96,14 @@ def surfaces(
     """
     numeric = [axis for axis in sweep.axes if sweep.number_column(axis) is not None]
     x, y = _two_axes(sweep, numeric, x, y)
-    what = _What.of(sweep, value, against, absolute)
+    what = What.of(sweep, value, against, absolute)
     schemes = [scheme for scheme in sweep.schemes if what.of_change is None or scheme != what.of_change]
     with matplotlib.rc_context({**STYLE, "axes.grid": False}):
         save(_surface_figure(sweep, what, x, y, schemes), path)
 
 
-@dataclass(frozen=True)
-class _What:
-    """What is drawn: a measure, or its change against a scheme."""
-
-    value: str
-    of_change: str | None
-
-    @classmethod
-    def of(cls, sweep: Found, value: str, against: str | None, absolute: bool) -> "_What":
-        sweep.require(value, against)
-        reference = against or sweep.schemes[0]
-        return cls(value, None if absolute or len(sweep.schemes) < 2 else reference)
-
-    @property
-    def column(self) -> str:
-        return "mean" if self.of_change is None else "change"
-
-    @property
-    def ends(self) -> tuple[str, str]:
-        return ("low", "high") if self.of_change is None else ("change_low", "change_high")
-
-    @property
-    def words(self) -> str:
-        named = _words(self.value)
-        return named if self.of_change is None else f"change of the {named} against {self.of_change}"
-
-    def format(self, axis: Any) -> None:
-        """Writes the values on an axis of a picture."""
-        if self.of_change is not None:
-            axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-        elif self.value.endswith("_s"):
-            axis.set_major_formatter(FuncFormatter(lambda number, _: time_text(number)))
-        elif self.value.endswith("_bps"):
-            axis.set_major_formatter(FuncFormatter(lambda number, _: rate_text(number)))
-
-
-def _words(value: str) -> str:
-    """Returns a measure in words: `short_response_p99_s` is `p99 of short transfers' response time`."""
-    role, _, rest = value.partition("_")
-    of = {"short": " of short transfers", "long": " of long transfers", "all": " of all transfers"}.get(role)
-    named = (rest if of else value).removesuffix("_s").removesuffix("_bps").replace("_", " ")
-    texts = {"response mean": "mean response time", "response p50": "median response time",
-             "response p95": "95th percentile of the response time",
-             "response p99": "99th percentile of the response time", "slowdown mean": "mean slowdown",
-             "transfer mean": "mean transfer time"}  # fmt: skip
-    return texts.get(named, named) + (of or "")
-
-
-def _scale(sweep: Found, cells: pl.DataFrame, setting: str) -> Scale:
-    column = sweep.number_column(setting)
-    names = tuple(str(name) for name in cells[setting].drop_nulls().unique(maintain_order=True))
-    if column is None:
-        return Scale(setting, None, names, False)
-    values = np.sort(cells[column].drop_nulls().cast(pl.Float64).unique().to_numpy())
-    is_log = len(values) > 1 and values[0] > 0 and values[-1] / values[0] >= 8
-    return Scale(setting, column, names, bool(is_log))
-
-
 def _facets(
-    sweep: Found, cells: pl.DataFrame, what: _What, x: str | None, columns: str | None, rows: str | None
+    sweep: Found, cells: pl.DataFrame, what: What, x: str | None, columns: str | None, rows: str | None
 ) -> Figure:
     """Draws a grid: lines along x, panels by two other axes."""
     for field, name in (("x", x), ("columns", columns), ("rows", rows)):
@@ -187,7 +117,7 @@ def _facets(
     few = [axis for axis in free if axis != x and counts[axis] <= MOST_PANELS]
     columns = columns or (few.pop(0) if few else None)
     rows = rows or next((axis for axis in few if axis != columns), None)
-    scale = _scale(sweep, cells, x)
+    scale = scale_of(sweep, cells, x)
     across, down = _values(cells, columns), _values(cells, rows)
     figure = Figure(figsize=(max(2.9 * len(across) + 1.2, 6.4), 2.5 * len(down) + 1.5), layout="constrained")
     panels = figure.subplots(len(down), len(across), sharex=True, sharey=True, squeeze=False)
@@ -198,7 +128,7 @@ def _facets(
             titles = [f"{name} {_short(entry)}" for name, entry in ((columns, left), (rows, low)) if name]
             panels[line][place].set_title(", ".join(titles))
     for axes in panels[-1]:
-        scale.label(axes.xaxis)
+        label_axis(scale, axes.xaxis)
     rest = [axis for axis in sweep.axes if axis not in (x, columns, rows) and counts[axis] > 1]
     over = f"  ·  mean over {', '.join(rest)}" if rest else ""
     _finish(figure, sweep, what, f"along {x}{over}")
@@ -218,7 +148,7 @@ def _short(entry: Any) -> str:
     return f"{entry:g}" if isinstance(entry, float) else str(entry)
 
 
-def _lines(axes: Axes, sweep: Found, cells: pl.DataFrame, what: _What, scale: Scale) -> None:
+def _lines(axes: Axes, sweep: Found, cells: pl.DataFrame, what: What, scale: Scale) -> None:
     """Draws one line per scheme, with intervals where each point is a single cell."""
     schemes = [scheme for scheme in sweep.schemes if scheme != what.of_change]
     for number, scheme in enumerate(schemes):
@@ -228,14 +158,14 @@ def _lines(axes: Axes, sweep: Found, cells: pl.DataFrame, what: _What, scale: Sc
         if not len(own):
             continue
         if own[scale.setting].null_count() == len(own):  # the scheme does not have this setting
-            axes.axhline(_mean(own[what.column].to_numpy(), what), label=scheme, color=style["color"],
+            axes.axhline(what.mean(own[what.column].to_numpy()), label=scheme, color=style["color"],
                          linestyle=style["linestyle"], linewidth=1.2)  # fmt: skip
             continue
         own = own.drop_nulls(scale.setting)
         places = scale.places(own)
         values, low, high = (own[name].to_numpy() for name in (what.column, *what.ends))
         at, whole = np.unique(places), scale.places(cells.drop_nulls(scale.setting))
-        means = [_mean(values[places == place], what) for place in at]
+        means = [what.mean(values[places == place]) for place in at]
         axes.plot(_beside(at, aside, whole, scale), means, label=scheme, markersize=4, **style)
         if len(at) == len(own) and own[what.ends[0]].null_count() == 0:
             beside = _beside(places, aside, whole, scale)
@@ -249,7 +179,7 @@ def _lines(axes: Axes, sweep: Found, cells: pl.DataFrame, what: _What, scale: Sc
             FixedLocator(_ticks(scale.places(cells.drop_nulls(scale.setting)), scale.is_log))
         )
     axes.margins(x=0.06)
-    what.format(axes.yaxis)
+    format_values(what, axes.yaxis)
 
 
 def _beside(places: Any, aside: float, whole: Any, scale: Scale) -> Any:
@@ -257,13 +187,6 @@ def _beside(places: Any, aside: float, whole: Any, scale: Scale) -> Any:
     if scale.is_log:
         return np.exp(np.log(places) + aside * (np.log(whole.max()) - np.log(whole.min())))
     return places + aside * (whole.max() - whole.min())
-
-
-def _mean(values: Any, what: _What) -> float:
-    """Returns the mean over cells: geometric for changes, which are ratios."""
-    if what.of_change is None:
-        return float(np.mean(values))
-    return float(np.expm1(np.mean(np.log1p(values))))
 
 
 def _ticks(places: Any, is_log: bool) -> list[float]:
@@ -283,7 +206,7 @@ def _ticks(places: Any, is_log: bool) -> list[float]:
     return shown
 
 
-def _trends(sweep: Found, cells: pl.DataFrame, what: _What, axes_wanted: Sequence[str]) -> Figure:
+def _trends(sweep: Found, cells: pl.DataFrame, what: What, axes_wanted: Sequence[str]) -> Figure:
     """Draws scattered cells: a panel for each axis, a dot for each cell, and the trend of each scheme."""
     for name in axes_wanted:
         if name not in sweep.axes:
@@ -293,16 +216,16 @@ def _trends(sweep: Found, cells: pl.DataFrame, what: _What, axes_wanted: Sequenc
     figure = Figure(figsize=(max(3.4 * across + 0.6, 6.4), 2.9 * down + 1.4), layout="constrained")
     panels = figure.subplots(down, across, sharey=True, squeeze=False)
     for axes, name in zip(panels.flat, axes_wanted, strict=False):
-        scale = _scale(sweep, cells, name)
+        scale = scale_of(sweep, cells, name)
         _scatter(axes, sweep, cells, what, scale)
-        scale.label(axes.xaxis)
+        label_axis(scale, axes.xaxis)
     for axes in list(panels.flat)[len(axes_wanted) :]:
         axes.set_visible(False)
     _finish(figure, sweep, what, "each dot a cell, lines the trend along one axis over all others")
     return figure
 
 
-def _scatter(axes: Axes, sweep: Found, cells: pl.DataFrame, what: _What, scale: Scale) -> None:
+def _scatter(axes: Axes, sweep: Found, cells: pl.DataFrame, what: What, scale: Scale) -> None:
     schemes = [scheme for scheme in sweep.schemes if scheme != what.of_change]
     for scheme in schemes:
         own = cells.filter((pl.col("scheme") == scheme) & pl.col(what.column).is_not_null())
@@ -313,7 +236,7 @@ def _scatter(axes: Axes, sweep: Found, cells: pl.DataFrame, what: _What, scale: 
         places, values = scale.places(own), own[what.column].to_numpy()
         dot = min(9.0, 1200 / len(own))
         axes.scatter(places, values, s=dot, color=style["color"], alpha=0.25, linewidths=0)
-        at, means = _trend(places, values, what, scale)
+        at, means = trend(places, values, what, scale)
         axes.plot(at, means, label=scheme, markersize=4, **style)
     if what.of_change is not None:
         axes.axhline(0, color="#444444", linewidth=0.9, zorder=1)
@@ -323,21 +246,7 @@ def _scatter(axes: Axes, sweep: Found, cells: pl.DataFrame, what: _What, scale: 
         axes.xaxis.set_major_locator(
             FixedLocator(_ticks(scale.places(cells.drop_nulls(scale.setting)), scale.is_log))
         )
-    what.format(axes.yaxis)
-
-
-def _trend(places: Any, values: Any, what: _What, scale: Scale) -> tuple[list[float], list[float]]:
-    """Returns the mean in windows of equally many cells, or at each value of an axis that has few."""
-    own = np.unique(places)
-    if len(own) <= MOST_LEVELS:
-        return [float(place) for place in own], [_mean(values[places == place], what) for place in own]
-    order = np.argsort(places, kind="stable")
-    parts = np.array_split(order, min(WINDOWS, max(2, len(order) // 3)))
-    return [_middle(places[part], scale) for part in parts], [_mean(values[part], what) for part in parts]
-
-
-def _middle(places: Any, scale: Scale) -> float:
-    return float(np.exp(np.mean(np.log(places)))) if scale.is_log else float(np.mean(places))
+    format_values(what, axes.yaxis)
 
 
 def _two_axes(sweep: Found, numeric: list[str], x: str | None, y: str | None) -> tuple[str, str]:
@@ -353,13 +262,13 @@ def _two_axes(sweep: Found, numeric: list[str], x: str | None, y: str | None) ->
     return wanted[0], wanted[1]
 
 
-def _surface_figure(sweep: Found, what: _What, x: str, y: str, schemes: list[str]) -> Figure:
+def _surface_figure(sweep: Found, what: What, x: str, y: str, schemes: list[str]) -> Figure:
     across = min(len(schemes), 3)
     down = ceil(len(schemes) / across)
     figure = Figure(figsize=(3.5 * across + 1.5, 3.1 * down + 0.9), layout="constrained")
     panels = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     cells = sweep.cells(what.value, what.of_change)
-    scales = _scale(sweep, cells, x), _scale(sweep, cells, y)
+    scales = scale_of(sweep, cells, x), scale_of(sweep, cells, y)
     found = {scheme: sweep.surface(x, y, scheme, what.value, what.of_change) for scheme in schemes}
     norm = _norm([frame[what.column].drop_nulls().to_numpy() for frame in found.values()], what)
     shades = "PuOr_r" if what.of_change is not None else "viridis"
@@ -377,16 +286,16 @@ def _surface_figure(sweep: Found, what: _What, x: str, y: str, schemes: list[str
         bar = figure.colorbar(image, ax=list(panels.flat), fraction=0.04, pad=0.01)
         bar.outline.set_visible(False)
         bar.ax.set_ylabel(_wrapped(what.words))
-        what.format(bar.ax.yaxis)
+        format_values(what, bar.ax.yaxis)
         bar.ax.yaxis.set_minor_locator(NullLocator())
     rest = [axis for axis in sweep.axes if axis not in (x, y)]
     how = "mean" if sweep.manifest["sweep"]["design"] == "grid" else "fitted through the cells,"
     over = f"  ·  {how} over {', '.join(rest)}" if rest else ""
-    figure.suptitle(f"{_title(sweep)}{over}", x=0.01, ha="left", fontsize=11, fontweight="bold")
+    figure.suptitle(f"{title_of(sweep)}{over}", x=0.01, ha="left", fontsize=11, fontweight="bold")
     return figure
 
 
-def _norm(values: list[Any], what: _What) -> Normalize:
+def _norm(values: list[Any], what: What) -> Normalize:
     held = np.concatenate(values) if values else np.zeros(1)
     held = held[np.isfinite(held)]
     if not held.size:
@@ -399,7 +308,7 @@ def _norm(values: list[Any], what: _What) -> Normalize:
 
 
 def _surface(
-    axes: Axes, frame: pl.DataFrame, what: _What, scales: tuple[Scale, Scale], norm: Normalize, shades: str
+    axes: Axes, frame: pl.DataFrame, what: What, scales: tuple[Scale, Scale], norm: Normalize, shades: str
 ) -> Any:
     """Draws one panel: fields of a grid with their numbers, or a surface fitted to scattered cells."""
     if not len(frame):
@@ -414,7 +323,7 @@ def _surface(
 
 
 def _fields(
-    axes: Axes, x: Any, y: Any, values: Any, what: _What, scales: tuple[Scale, Scale], norm: Normalize,
+    axes: Axes, x: Any, y: Any, values: Any, what: What, scales: tuple[Scale, Scale], norm: Normalize,
     shades: str,
 ) -> Any:  # fmt: skip
     """Draws the cells of a grid as fields of equal size, each with its number."""
@@ -434,7 +343,7 @@ def _fields(
     return image
 
 
-def _number_text(number: float, what: _What) -> str:
+def _number_text(number: float, what: What) -> str:
     if what.of_change is not None:
         return "0" if abs(number) < 0.005 else f"{100 * number:+.0f}".replace("-", "−")
     return time_text(number) if what.value.endswith("_s") else f"{number:.3g}"
@@ -446,7 +355,7 @@ def _ink(image: Any, number: float) -> str:
 
 
 def _fitted(
-    axes: Axes, x: Any, y: Any, values: Any, what: _What, scales: tuple[Scale, Scale], norm: Normalize,
+    axes: Axes, x: Any, y: Any, values: Any, what: What, scales: tuple[Scale, Scale], norm: Normalize,
     shades: str,
 ) -> Any:  # fmt: skip
     """Draws a smooth surface through scattered cells, and the cells; only the cells where they are few."""
@@ -473,7 +382,7 @@ def _fitted(
                                          (scales[1], axes.set_yscale, axes.yaxis, y)):  # fmt: skip
         if scale.is_log:
             set_scale("log")
-        scale.label(axis)
+        label_axis(scale, axis)
         axis.set_major_locator(FixedLocator(_ticks(held, scale.is_log)))
         axis.set_label_text("")
     return image
@@ -488,25 +397,16 @@ def _back(steps: Any, held: Any, scale: Scale) -> Any:
     return np.exp(made) if scale.is_log else made
 
 
-def _finish(figure: Figure, sweep: Found, what: _What, how: str) -> None:
+def _finish(figure: Figure, sweep: Found, what: What, how: str) -> None:
     """Writes title, legend and the name of what is drawn."""
     figure.supylabel(_wrapped(what.words), fontsize=9)
-    figure.suptitle(f"{_title(sweep)}  ·  {how}", x=0.01, ha="left", fontsize=11, fontweight="bold")
+    figure.suptitle(f"{title_of(sweep)}  ·  {how}", x=0.01, ha="left", fontsize=11, fontweight="bold")
     entries: dict[str, Any] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     figure.legend(list(entries.values()), list(entries), loc="outside lower left", ncols=min(len(entries), 5),
                   handlelength=3.2)  # fmt: skip
-
-
-def _title(sweep: Found) -> str:
-    traffic = sweep.manifest["sweep"]["traffic"]
-    names = traffic if isinstance(traffic, list) else [traffic]
-    cells, seeds = sweep.manifest["cells"], sweep.manifest["sweep"]["seeds"]
-    whole = sweep.finished == sweep.manifest["rows"]
-    progress = "" if whole else f"  ·  {sweep.finished:,} of {sweep.manifest['rows']:,} rows"
-    return f"{', '.join(Path(name).name for name in names)}  ·  {cells:,} cells × {seeds} seeds{progress}"
 
 
 def _wrapped(text: str) -> str:

@@ -1,9 +1,10 @@
 """What a call of `mousehole.sweep` returns: the rows and frames of a sweep, and its pictures."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mousehole.sweeps.found import Found
+from mousehole.sweeps.found import VALUE, Found
 
 
 class Sweep(Found):
@@ -27,3 +28,17 @@ class Sweep(Found):
         from mousehole.sweeps import drawing
 
         drawing.write(path, lambda part: drawing.surfaces(self, part, **options))
+
+    def html(
+        self, path: str | Path, command: Sequence[str] | None = None, *, value: str = VALUE,
+        against: str | None = None,
+    ) -> None:  # fmt: skip
+        """Writes the sweep as one self-contained page: what each axis changes, in charts and tables.
+
+        `command` is what was typed, word by word; None where Python is the caller. Raises `MouseholeError` as
+        `plot` does, and for a name that does not end in .html.
+        """
+        from mousehole.html import write
+        from mousehole.sweeps.page import page
+
+        write(page(self, value, against, command), path)
