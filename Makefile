@@ -170,7 +170,7 @@ papers: $(ENGINE) ## the five papers, claim by claim, published beside ours (abo
 findings: $(ENGINE) ## all schemes side by side under the same traffic; renews docs/findings.md; FULL=1
 	@$(BIN)/python -m validation.findings $(if $(FULL),--full)
 
-best-installable: $(ENGINE) ## the best marker and queue that Linux and routers have, on every traffic; renews docs/findings.md; FULL=1
+best-installable: $(ENGINE) ## the best marker and queue that Linux and routers have, on every traffic (about 20 minutes); renews docs/findings.md; FULL=1
 	@$(BIN)/python -m validation.best_installable $(if $(FULL),--full)
 
 witness: $(ENGINE) ## as root: real Linux's TCP beside the simulator, in bulk over TBF and transfer by transfer (12 min)
