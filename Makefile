@@ -34,7 +34,8 @@ export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps deps-kernels msrv arrows live live-test bench-live bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation coverage replay-truth reference negatives fuzz fuzz-brief mutants \
-	papers findings witness witness-transfers live-prediction live-kernels wheel wheel-test site lock clean distclean
+	sweep-test scaling papers findings best-installable witness witness-transfers live-prediction link-figures live-kernels page-test page-figure \
+	wheel wheel-test site lock clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -157,11 +158,20 @@ mutants: $(ENGINE) ## change the sources in small ways and list what no test not
 	@status=0; for language in python c rust; do \
 		$(BIN)/python -m tools.mutants $$language --sample $(SAMPLE) || status=$$?; done; exit $$status
 
+sweep-test: $(ENGINE) ## a sweep of 2,000 cells killed ten times equals one that was not, file by file (5 min); CELLS=2000 KILLS=10
+	@$(BIN)/python -m tools.sweep_test --cells $(or $(CELLS),2000) --kills $(or $(KILLS),10)
+
+scaling: $(ENGINE) ## a sweep on 1, 2, … Dask workers and threads here; renews docs/cluster.md (5 min on an idle machine)
+	@$(BIN)/python -m tools.scaling
+
 papers: $(ENGINE) ## the five papers, claim by claim, published beside ours (about 15 minutes on two cores); FULL=1, HTML=DIR
 	@$(BIN)/mousehole paper --all $(if $(FULL),--full) $(if $(HTML),--html $(HTML))
 
 findings: $(ENGINE) ## all schemes side by side under the same traffic; renews docs/findings.md; FULL=1
 	@$(BIN)/python -m validation.findings $(if $(FULL),--full)
+
+best-installable: $(ENGINE) ## the best marker and queue that Linux and routers have, on every traffic; renews docs/findings.md; FULL=1
+	@$(BIN)/python -m validation.best_installable $(if $(FULL),--full)
 
 witness: $(ENGINE) ## as root: real Linux's TCP beside the simulator, in bulk over TBF and transfer by transfer (12 min)
 	@$(BIN)/python -m validation.witness
@@ -170,8 +180,17 @@ witness: $(ENGINE) ## as root: real Linux's TCP beside the simulator, in bulk ov
 witness-transfers: $(ENGINE) ## as root: only the second part, completion times of 1 kB to 10 MB (about 9 min)
 	@$(BIN)/python -m validation.transfers
 
+page-test: $(ENGINE) ## a page in headless Chromium through the emulated link (needs what `make deps` installs)
+	@$(BIN)/python -m pytest -q --no-header tests/page_in_browser.py
+
+page-figure: $(ENGINE) ## a page of 40 objects in Chromium beside the simulator; renews docs/page.md (40 minutes); LOADS=20
+	@$(BIN)/python -m validation.browser --loads $(or $(LOADS),20)
+
 live-prediction: $(ENGINE) live ## as root: short flows through mousehole-live up beside the simulator; renews docs/live-validation.md (10 min)
 	@$(BIN)/python -m validation.live --lists $(or $(LISTS),5)
+
+link-figures: $(ENGINE) ## mousehole link beside the simulator, what it carries and how late; renews docs/link.md (25 min); KERNEL=1 as root
+	@$(BIN)/python -m validation.link_figures --lists $(or $(LISTS),5) $(if $(KERNEL),--kernel)
 
 live-kernels: $(ENGINE) live ## Debian's 6.1 and 6.12 in QEMU: mousehole-live, real CAKE and FQ-CoDel beside the simulator's (45 min)
 	@$(BIN)/python -m validation.kernels --write --lists $(or $(LISTS),5)

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -182,14 +182,33 @@ def test_link__two_schemes_and_what_they_say(small: Path, monkeypatch: pytest.Mo
     assert {trial.scheme for trial in results.trials} == {"droptail", "s-sfd"}
 
 
-def processes(mark: str) -> list[str]:
-    """The commands of all processes in whose environment a text occurs."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
+def descendants(ancestor: int) -> dict[tuple[int, str], str]:
+    """The commands of all that a process started, by number and time of start, which together are unique."""
+    parents: dict[int, tuple[int, str]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            if mark.encode() in path.read_bytes():
-                words = path.with_name("cmdline").read_bytes()
-                found += [words.replace(b"\0", b" ").decode(errors="replace")] if words else []
+            words = path.read_text().rpartition(") ")[2].split()
+            if words[0] not in "ZX":
+                parents[int(path.parent.name)] = int(words[1]), words[19]
+    found: dict[tuple[int, str], str] = {}
+    for number, (_, start) in parents.items():
+        line = [number]
+        while line[-1] in parents and line[-1] != ancestor:
+            line.append(parents[line[-1]][0])
+        if line[-1] == ancestor and len(line) > 1:
+            with contextlib.suppress(OSError):
+                words_ = Path(f"/proc/{number}/cmdline").read_bytes().replace(b"\0", b" ")
+                found[number, start] = words_.decode(errors="replace")
+    return found
+
+
+def alive(processes: Iterable[tuple[int, str]]) -> list[int]:
+    """The numbers of those processes that are still there."""
+    found = []
+    for number, start in processes:
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{number}/stat").read_text().rpartition(") ")[2].split()
+            found += [number] if words[0] not in "ZX" and words[19] == start else []
     return found
 
 
@@ -215,14 +234,15 @@ def test_command__that_is_ended_leaves_no_process(
         [*command, "--settle", "60s"], env={**os.environ, "TMPDIR": str(scratch)}, stderr=subprocess.PIPE
     )
     try:
-        is_up = until(lambda: any("--type=renderer" in one for one in processes(str(scratch))), 20)
+        is_up = until(lambda: any("=renderer" in one for one in descendants(process.pid).values()), 20)
+        own = descendants(process.pid)
         process.send_signal(number)
         _, said = process.communicate(timeout=20)
     finally:
         process.kill()
     assert is_up, said
     assert process.returncode == status, said
-    assert until(lambda: not processes(str(scratch)), 5), processes(str(scratch))
+    assert until(lambda: not alive(own), 5), own
     assert bool(list(scratch.glob("mousehole-page-*"))) == leaves_files
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ import nbformat
 import polars as pl
 import pytest
 from mousehole.estimate import estimated_run
+from mousehole.sweeps.description import read
+from mousehole.sweeps.running import Prepared
 from mousehole.traffic import of_section
 from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+SWEEPS = sorted(path.name for path in (EXAMPLES / "sweeps").glob("*.toml"))
 SCENARIOS = sorted(path.name for path in EXAMPLES.glob("*.toml"))
 
 
@@ -137,3 +141,18 @@ def test_notebook__runs_from_a_capture_to_a_policy(tmp_path: Path) -> None:
     assert {"own.pcap", "own.svg", "own-policy.svg", "my-marker.h"} <= {
         file.name for file in tmp_path.iterdir()
     }
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_sweep__runs_in_short_and_is_drawn(name: str, tmp_path: Path) -> None:
+    """With one seed and a tenth of the time; every cell of the example itself is checked before."""
+    with (EXAMPLES / "sweeps" / name).open("rb") as stream:
+        given = tomllib.load(stream)
+    Prepared(read(given))
+    given["options"] |= {"duration": "2s", "warmup": "500ms"}
+    found = mousehole.sweep({**given, "seeds": 1}, tmp_path / "found")
+    assert found.finished == found.manifest["rows"]
+    found.plot(tmp_path / "lines.svg")
+    found.plot_surface(tmp_path / "surface.svg")
+    assert all(scheme in (tmp_path / "surface.svg").read_text() for scheme in found.schemes[1:])
+    assert f"`sweeps/{name}`" in (EXAMPLES / "README.md").read_text(encoding="utf-8")

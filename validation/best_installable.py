@@ -20,6 +20,7 @@ from mousehole.errors import MouseholeError
 from mousehole.progress import ConsoleReporter
 from mousehole.report import report_console
 from mousehole.statistics import Estimate
+from mousehole.texts import counted, percent
 from mousehole.tune_results import FINALIST, JudgedRow
 from mousehole.tune_words import change_text
 from mousehole.tuning import Tuned, tune
@@ -67,12 +68,12 @@ class Size:
     def text(self) -> str:
         """The size in words."""
         return (
-            f"{self.trials} settings of each pair on {self.search_seeds} replications, the finalists on {self.seeds} "
-            f"others, each of {self.duration} after {self.warmup} of warm-up"
+            f"{self.trials} settings of each pair on {counted(self.search_seeds, 'replication')}, the "
+            f"finalists on {self.seeds} others, each of {self.duration} after {self.warmup} of warm-up"
         )
 
 
-QUICK = Size(16, 3, 10, "120s", "40s")
+QUICK = Size(12, 3, 8, "90s", "30s")
 FULL = Size(60, 6, 20, "360s", "120s")
 
 
@@ -93,7 +94,7 @@ class Found:
         return objectives.change(results, cell, one, scheme, reference, is_primary).as_change()
 
     def best_of(self, family: str) -> JudgedRow | None:
-        """Returns the finalist of a pair with the smallest p99 of those within the limits, None if none is."""
+        """Returns the finalist of a pair with the smallest p99 within the limits, None if none is."""
         found = self.tuned.results
         broken = {row.scheme for row in found.limits if row.outcome == "broken"}
         rows = [
@@ -124,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def traffics() -> dict[str, str]:
-    """Returns the traffics by their names; raises `MouseholeError` where the folder of real ones is not known."""
+    """Returns the traffics by their names; raises `MouseholeError` if the folder of logs is not known."""
     folder = os.environ.get("MOUSEHOLE_DATA")
     if not folder:
         raise MouseholeError("MOUSEHOLE_DATA names the folder of real traces; set it")
@@ -133,15 +134,16 @@ def traffics() -> dict[str, str]:
 
 
 def search(name: str, source: str, size: Size, jobs: int | None = None) -> Found:
-    """Searches all pairs on one traffic, within the limits against CAKE and, if any setting keeps it, FQ-CoDel."""
+    """Searches all pairs on one traffic, within the limits against CAKE and, if one keeps it, FQ-CoDel."""
     of_cake = f"{PRICE} +{100 * ALLOWED:g}%"
     for limits in ([of_cake, f"{of_cake} against {FQ_CODEL}"], [of_cake]):
         try:
             tuned = tune(
                 source, schemes=list(PAIRS), objectives=[GAIN], limits=limits, baseline=CAKE, beside=[MARKED],
                 trials=size.trials, search_seeds=size.search_seeds, seeds=size.seeds, sensitivity_seeds=0,
-                duration=size.duration, warmup=size.warmup, jobs=jobs, rate="10mbit", rtt="80ms", buffer="1bdp",
-                load=0.9, long="100kB", reporter=ConsoleReporter(report_console(stderr=True)),
+                duration=size.duration, warmup=size.warmup, jobs=jobs,
+                rate="10mbit", rtt="80ms", buffer="1bdp", load=0.9, long="100kB",
+                reporter=ConsoleReporter(report_console(stderr=True)),
             )  # fmt: skip
         except MouseholeError as error:
             if error.field != "limit" or len(limits) == 1:
@@ -164,16 +166,18 @@ def body(found: Sequence[Found], size: Size) -> str:
 
 
 NOTE = (
-    f"Wanted is the smallest 99th percentile of short transfers ({GAIN}) with the mean of long ones ({PRICE}) no "
-    f"more than {100 * ALLOWED:g} % above plain CAKE's and FQ-CoDel's. All figures are from the replications that "
-    "the search has not seen; intervals hold 95 %, those of the p99 for all judged schemes at once. Negative is "
-    "faster."
+    f"Wanted is the smallest 99th percentile of short transfers ({GAIN}) with the mean of long ones "
+    f"({PRICE}) no more than {100 * ALLOWED:g} % above plain CAKE's and FQ-CoDel's. All figures are from the "
+    "replications that the search has not seen; intervals hold 95 %, those of the p99 for all judged schemes "
+    "at once. Negative is faster."
 )
 DASH = "A dash is a pair of which no setting keeps the limits."
 BEST_COLUMNS = (
     "traffic", "best pair", "short p99, CAKE", "short p99, FQ-CoDel", "short mean, CAKE", "long mean, CAKE",
     "long mean, FQ-CoDel", "aim",
 )  # fmt: skip
+COLUMNS = ((GAIN, CAKE), (GAIN, FQ_CODEL), ("short mean", CAKE), (PRICE, CAKE), (PRICE, FQ_CODEL))
+"""Quantity and reference of the columns of figures."""
 SETTING_COLUMNS = ("traffic", "setting", f"`{MARKED}`: short p99, CAKE", "seen, unseen")
 
 
@@ -184,23 +188,22 @@ def best_cells(one: Found) -> list[str]:
         return [one.traffic, "none keeps the limit", *[""] * 5, "not reached"]
     changes = [
         one.change(scheme, reference, quantity)
-        for quantity, reference in ((GAIN, CAKE), (GAIN, FQ_CODEL), ("short mean", CAKE), (PRICE, CAKE), (PRICE, FQ_CODEL))
+        for quantity, reference in COLUMNS
     ]  # fmt: skip
     name = PAIRS[one.tuned.results.family or ""]
     return [one.traffic, name, *map(change_text, changes), reached(one)]
 
 
 def setting_cells(one: Found) -> list[str]:
-    """Returns the setting of a traffic, the recommended marker beside it, and by how much it looked better."""
+    """Returns the setting of a traffic, the usual marker beside it, and how much better it looked."""
     found = one.tuned.results
     if found.recommended is None:
         return [one.traffic, "–", change_text(one.change(MARKED, CAKE, GAIN)), "–"]
     row = found.change(found.recommended, GAIN)
-    both = (
-        "–" if row is None or row.seen is None else f"{100 * row.seen:.0f} %, {100 * row.unseen.mean:.0f} %"
-    )
+    seen = None if row is None else row.seen
+    both = "–" if row is None or seen is None else f"{percent(seen)} %, {percent(row.unseen.mean)} %"
     beside = change_text(one.change(MARKED, CAKE, GAIN))
-    return [one.traffic, f"`{found.recommended}`", beside, both.replace("-", "−")]
+    return [one.traffic, f"`{found.recommended}`", beside, both]
 
 
 def pair_cells(found: Sequence[Found]) -> list[list[str]]:
@@ -213,7 +216,7 @@ def pair_cells(found: Sequence[Found]) -> list[list[str]]:
 
 
 def reached(one: Found) -> str:
-    """Returns whether the aim is reached against both: `reached` where the intervals say so, `by the means`, or not."""
+    """Returns whether the aim is reached against both: by the intervals, by the means, or not."""
     scheme = one.tuned.results.recommended
     if scheme is None:
         return "not reached"
@@ -231,8 +234,9 @@ def sentences(found: Sequence[Found]) -> Iterator[str]:
     words = [reached(one) for one in found]
     shown, by_mean = words.count("reached"), words.count("by the means")
     yield (
-        f"**The aim**, {100 * AIM:.0f} % below CAKE and FQ-CoDel in {GAIN} at no more than {100 * ALLOWED:g} % for "
-        f"long ones: of {len(found)} traffics the intervals show it on {shown}, the means alone on {by_mean} "
+        f"**The aim**, {100 * AIM:.0f} % below CAKE and FQ-CoDel in {GAIN} at no more than "
+        f"{100 * ALLOWED:g} % for long ones: of {len(found)} traffics the intervals show it on {shown}, "
+        f"the means alone on {by_mean} "
         f"more; on {len(found) - shown - by_mean} it is not reached."
     )
     for one in found:
@@ -253,8 +257,8 @@ def sentence(one: Found) -> str:
     price = change_text(one.change(scheme, CAKE, PRICE))
     name = PAIRS[one.tuned.results.family or ""]
     return (
-        f"**{one.traffic}**: {name}. Short p99 {gains[0]} against plain CAKE and {gains[1]} against FQ-CoDel, "
-        f"long mean {price} against CAKE.{limit}"
+        f"**{one.traffic}**: {name}. Short p99 {gains[0]} against plain CAKE and {gains[1]} against "
+        f"FQ-CoDel, long mean {price} against CAKE.{limit}"
     )
 
 

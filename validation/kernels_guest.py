@@ -27,7 +27,8 @@ from validation.kernels_image import REPORT
 from validation.live_lab import BPF_ROOT
 from validation.live_run import Task, TimedHosts, play
 from validation.transfer_lab import SERVER, Transfer
-from validation.witness_lab import Case, Lab, Namespace
+from validation.shaping import user_rates
+from validation.witness_lab import RECEIVER, Case, Lab, Namespace
 
 LIVE = "mousehole-live"
 DEVICE, UPSTREAM = "r1", "r0"
@@ -345,6 +346,29 @@ def check_host(lab: GuestLab) -> str:
     return expect(bool(classes) and classes <= {10, 12, 14}, f"DSCPs on the wire: {sorted(classes)}")
 
 
+def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
+    """Checks that two users' bulk connections keep to the profile of their colour, in an fq that `down` removes.
+
+    With a rate of 0 their packets are red and are not to be slowed: half a megabyte each within the time.
+    """
+    lab.sender.ip("addr add 10.9.1.7/24 dev s0")
+    before = state(lab.sender, "s0")
+    scheme = f"tcp-ds({limits},high_rate=500kbit,med_rate=1mbit)"
+    output(lab.sender, f"{LIVE} host s0 --scheme {scheme} --shape --no-agent --flows 4096")
+    root = json.loads(output(lab.sender, "tc -j qdisc show dev s0 root"))[0]
+    rates = user_rates(lambda: lab.sender, lambda: lab.receiver, RECEIVER, (SERVER, "10.9.1.7"), 4)
+    (status,) = json.loads(output(lab.sender, f"{LIVE} status --json"))["devices"]
+    output(lab.sender, f"{LIVE} down s0")
+    left = settled(lab.sender, before, "s0")
+    expect(left is None, f"down left {left}")
+    held = status["counters"]["held"]["packets"]
+    seen = f"{', '.join(f'{rate / 1e3:.0f} kb/s' for rate in rates)} of IP, {held} packets held, {root['kind']}"
+    expect(root["kind"] == "fq" and not status["problems"], f"{seen}; {status['problems']}")
+    if not wanted_bps:
+        return expect(min(rates) > 3e6, seen)
+    return expect(all(abs(rate / wanted_bps - 1) < 0.05 for rate in rates) and held > 100, seen)
+
+
 def checks(wanted: str) -> Iterator[tuple[str, Callable[[GuestLab], str]]]:
     """Yields the checks with their names."""
     yield f"attaches as {wanted}", lambda lab: check_attached(lab, wanted)
@@ -358,6 +382,9 @@ def checks(wanted: str) -> Iterator[tuple[str, Callable[[GuestLab], str]]]:
         yield f"up {scheme}, down", lambda lab, scheme=scheme: check_up(lab, scheme)  # type: ignore[misc]
     yield "check names a flow table", check_offload
     yield "host tcp-ds", check_host
+    yield "host --shape, green", lambda lab: check_shape(lab, "high=65535,med=65535", 500e3)
+    yield "host --shape, yellow", lambda lab: check_shape(lab, "high=0,med=65535", 1e6)
+    yield "host --shape, red", lambda lab: check_shape(lab, "high=0,med=0", 0)
 
 
 def in_child(work: Callable[[], Any]) -> None:

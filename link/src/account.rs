@@ -204,3 +204,54 @@ impl Account {
         &mut self.ways[way as usize]
     }
 }
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    fn account(packets: u64, late: u64) -> Account {
+        let mut account = Account { cpu_share: 0.39, ..Account::default() };
+        for number in 0..packets {
+            let at = if number < late { 2_000_001 } else { 2_000_000 };
+            account.lateness.note(Time(1000), Time(1000 + at));
+        }
+        account
+    }
+
+    #[test]
+    fn faults__more_than_one_late_packet_in_a_thousand() {
+        assert_eq!(account(10_000, 10).faults(), Vec::<String>::new());
+        let faults = account(10_000, 11).faults();
+        assert_eq!(faults.len(), 1);
+        assert!(faults[0].starts_with("0.11 % of the packets were later than 2 ms"), "{faults:?}");
+        assert!(faults[0].ends_with("had 39 % of the processor time that it asked for"), "{faults:?}");
+    }
+
+    #[test]
+    fn faults__one_packet_lost_in_a_device_or_invented() {
+        let lost = Account { lost_in_devices: [0, 1], ..account(100, 0) };
+        assert!(lost.faults()[0].contains("1 packets were lost in the server's device"));
+        let refused = Refused { write_failed: 2, ..Refused::default() };
+        assert!(Account { refused, ..account(100, 0) }.faults()[0].starts_with("2 packets were not taken"));
+        let mut invented = account(100, 0);
+        *invented.way(Way::Up) =
+            Carried { sent: 5, delivered: 3, dropped: 1, under_way: 2, ..Carried::default() };
+        assert!(invented.faults()[0].contains("fault of the program"));
+        invented.way(Way::Up).under_way = 1;
+        assert!(invented.faults().is_empty());
+    }
+
+    #[test]
+    fn lateness__quantiles_and_the_longest() {
+        let mut account = account(1000, 0);
+        account.lateness.note(Time(0), Time(7_000_000));
+        let lateness = &account.lateness;
+        assert!((lateness.quantile_s(0.5) - 2e-3).abs() < 5e-6 && (lateness.most_s() - 7e-3).abs() < 1e-5);
+        assert_eq!((lateness.packets(), lateness.late()), (1001, 1));
+        // Packets are never early: what is delivered at its time is late by nothing.
+        let mut early = Lateness::default();
+        early.note(Time(5), Time(5));
+        assert_eq!((early.most_s(), early.late_share()), (0.0, 0.0));
+    }
+}

@@ -24,8 +24,11 @@ const IDLE_TCP: Dur = Dur::from_millis(600_000);
 const IDLE: Dur = Dur::from_millis(30_000);
 /// Nothing is under way for so long when a connection is idle and not waiting for a retransmission.
 const QUIET: Dur = Dur::from_millis(300);
-/// Time between two searches for flows that are over.
-const SWEEP: Dur = Dur::from_millis(500);
+/// The same for one of a few packets, such as a look-up of a name.
+const IDLE_FEW: Dur = Dur::from_millis(5_000);
+const FEW: u32 = 8;
+/// Slots that are looked at with each packet.
+const SWEPT: usize = 4;
 /// Hosts beyond this number share the last one's.
 const MOST_HOSTS: usize = 1 << 16;
 const QUIC_PORT: u16 = 443;
@@ -136,12 +139,13 @@ struct Slot {
     /// The way of the first packet.
     first: Way,
     last: Time,
+    packets: u32,
     sides: [Side; 2],
     write: Write,
     /// Transfers before this one.
     writes: u32,
     /// The one before it, until it is taken.
-    over: Option<Row>,
+    over: Option<Box<Row>>,
     /// It was closed or reset.
     is_closed: bool,
     /// It was reset while payload was under way.
@@ -157,7 +161,8 @@ pub struct Flows {
     free: Vec<u32>,
     hosts: HashMap<IpAddr, u32>,
     opened: u64,
-    swept: Time,
+    /// The slot that was looked at last.
+    swept: usize,
     rows: Vec<Row>,
 }
 
@@ -179,9 +184,7 @@ impl Flows {
 
     /// Takes a packet that its host sends at `now`.
     pub fn enter(&mut self, way: Way, header: &Header, now: Time) -> Entered {
-        if now.since(self.swept) >= SWEEP {
-            self.sweep(now);
-        }
+        self.sweep(now);
         let ends = &header.ends;
         let (client, server) = if way == Way::Up { (ends.from, ends.to) } else { (ends.to, ends.from) };
         let pair = Pair { client, server, protocol: ends.protocol };
@@ -195,6 +198,7 @@ impl Flows {
         };
         let one = &mut self.slots[slot as usize];
         one.last = now;
+        one.packets = one.packets.saturating_add(1);
         let mut packet = Packet::new(slot, Kind::Datagram, 0, header.bytes);
         packet.window_hint = 0;
         packet.flags = flag::when(way == Way::Up, flag::REVERSE)
@@ -206,7 +210,7 @@ impl Flows {
             None => one.note_data(way, header.payload, now),
         }
         one.sides[way as usize].under_way += 1;
-        self.rows.extend(one.over.take());
+        self.rows.extend(one.over.take().map(|row| *row));
         Entered { packet, carried, opened }
     }
 
@@ -284,6 +288,7 @@ impl Flows {
             flow,
             first: way,
             last: now,
+            packets: 0,
             sides: Default::default(),
             write: Write::new(now, [0; 2]),
             writes: 0,
@@ -314,19 +319,20 @@ impl Flows {
         *self.hosts.entry(address).or_insert(next)
     }
 
-    /// Frees the slots of flows that are over.
+    /// Frees the slots of flows that are over, among the next few: a look at all of them would delay packets.
     fn sweep(&mut self, now: Time) {
-        self.swept = now;
-        for slot in 0..self.slots.len() as u32 {
-            let one = &self.slots[slot as usize];
+        for _ in 0..SWEPT.min(self.slots.len()) {
+            self.swept = (self.swept + 1) % self.slots.len();
+            let one = &self.slots[self.swept];
             let patience = match (one.is_closed, one.pair.protocol) {
                 (true, _) => LINGER,
                 (false, TCP) => IDLE_TCP,
+                _ if one.packets <= FEW => IDLE_FEW,
                 _ => IDLE,
             };
             let is_quiet = one.sides.iter().all(|side| side.under_way == 0);
             if one.is_live && is_quiet && now.since(one.last) > patience {
-                self.release(slot, now);
+                self.release(self.swept as u32, now);
             }
         }
     }
@@ -395,7 +401,7 @@ impl Slot {
         if way == self.first && is_answered && answer.under_way == 0 && self.pair.protocol == TCP {
             // A request ends what was before it, however short the pause.
             let before = self.row(now).map(|row| Row { end: self.write.end[usize::from(row.upload)], ..row });
-            self.over = before.filter(|row| row.end != Time::NEVER);
+            self.over = before.filter(|row| row.end != Time::NEVER).map(Box::new);
             self.write = Write::new(now, self.sides.map(|side| side.bytes));
             self.writes += 1;
         }
@@ -438,4 +444,166 @@ impl Slot {
 /// Returns how many segments hold so many bytes.
 fn segments(bytes: u32) -> u32 {
     bytes.div_ceil(SEGMENT)
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::header::Ends;
+    use std::net::Ipv4Addr;
+
+    const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
+    const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+
+    fn ms(number: u64) -> Time {
+        Time(number * 1_000_000)
+    }
+
+    /// One connection's packets, which take 10 ms each.
+    struct Talk {
+        flows: Flows,
+        port: u16,
+    }
+
+    impl Talk {
+        fn send(&mut self, way: Way, payload: u16, tcp: Tcp, at: Time) -> (Entered, Way) {
+            let (client, server) = ((CLIENT, self.port), (SERVER, 80));
+            let (from, to) = if way == Way::Up { (client, server) } else { (server, client) };
+            let ends = Ends { from, to, protocol: TCP };
+            let header = Header { ends, bytes: 40 + payload, payload, ect: false, ce: false, tcp: Some(tcp) };
+            (self.flows.enter(way, &header, at), way)
+        }
+
+        fn deliver(&mut self, (entered, way): (Entered, Way), at: Time) {
+            self.flows.delivered(way, entered.packet.flow, entered.carried, at);
+        }
+
+        fn pass(&mut self, way: Way, payload: u16, tcp: Tcp, at: Time) -> Packet {
+            let sent = self.send(way, payload, tcp, at);
+            self.deliver(sent, at + Dur::from_millis(10));
+            sent.0.packet
+        }
+    }
+
+    fn tcp(sequence: u32, acknowledged: u32) -> Tcp {
+        Tcp { sequence, acknowledged: Some(acknowledged), syn: false, fin: false, rst: false }
+    }
+
+    fn syn(sequence: u32, acknowledged: Option<u32>) -> Tcp {
+        Tcp { sequence, acknowledged, syn: true, fin: false, rst: false }
+    }
+
+    /// Opens a connection at `at`, whose numbers wrap soon, and sends a request.
+    fn open(port: u16, at: u64) -> Talk {
+        let mut talk = Talk { flows: Flows::default(), port };
+        assert_eq!(talk.pass(Way::Up, 0, syn(99, None), ms(at)).kind, Kind::Syn);
+        assert_eq!(talk.pass(Way::Down, 0, syn(u32::MAX - 1000, Some(100)), ms(at + 10)).kind, Kind::SynAck);
+        talk.pass(Way::Up, 50, tcp(100, u32::MAX - 999), ms(at + 20));
+        talk
+    }
+
+    const FIRST: u32 = u32::MAX - 999;
+
+    #[test]
+    fn enter__counts_segments_and_knows_what_is_sent_again() {
+        let mut talk = open(1, 0);
+        let data = |talk: &mut Talk, number: u32, at| {
+            talk.pass(Way::Down, 1448, tcp(FIRST.wrapping_add(number * 1448), 150), ms(at))
+        };
+        let packets = [data(&mut talk, 0, 30), data(&mut talk, 1, 31), data(&mut talk, 0, 50)];
+        assert_eq!(packets.map(|packet| packet.seq), [0, 1, 0]);
+        assert_eq!(packets.map(|packet| packet.has(flag::RETRANSMISSION)), [false, false, true]);
+        assert!(packets.iter().all(|packet| packet.kind == Kind::Data && !packet.is_reverse()));
+        let ack = talk.pass(Way::Up, 0, tcp(150, FIRST.wrapping_add(2 * 1448)), ms(60));
+        assert_eq!((ack.kind, ack.seq, ack.is_reverse()), (Kind::Ack, 2, true));
+    }
+
+    #[test]
+    fn rows__end_with_the_last_byte_that_was_not_acknowledged_before() {
+        let mut talk = open(1, 0);
+        talk.pass(Way::Down, 1000, tcp(FIRST, 150), ms(40));
+        // The second of three segments is lost, and sent again; the third is sent again without need.
+        let (lost, _) = talk.send(Way::Down, 1000, tcp(FIRST.wrapping_add(1000), 150), ms(41));
+        talk.flows.dropped(Way::Down, lost.packet.flow);
+        talk.pass(Way::Down, 500, tcp(FIRST.wrapping_add(2000), 150), ms(42));
+        talk.pass(Way::Down, 1000, tcp(FIRST.wrapping_add(1000), 150), ms(300));
+        talk.pass(Way::Up, 0, tcp(150, FIRST.wrapping_add(2500)), ms(310));
+        talk.pass(Way::Down, 500, tcp(FIRST.wrapping_add(2000), 150), ms(600));
+        let rows = talk.flows.finish(ms(2000));
+        let [row] = rows[..] else { panic!("one transfer: {rows:?}") };
+        assert_eq!((row.start, row.first_data, row.end), (ms(0), ms(40), ms(310)));
+        assert_eq!((row.bytes, row.retransmits, row.dropped, row.upload), (2500, 2, 1, false));
+    }
+
+    #[test]
+    fn rows__a_request_after_an_answer_begins_the_next() {
+        let mut talk = open(1, 0);
+        talk.pass(Way::Down, 700, tcp(FIRST, 150), ms(40));
+        talk.pass(Way::Up, 30, tcp(150, FIRST.wrapping_add(700)), ms(500));
+        let under_way = talk.send(Way::Down, 900, tcp(FIRST.wrapping_add(700), 180), ms(520));
+        // A request that overlaps an answer belongs to the same transfer.
+        talk.pass(Way::Up, 30, tcp(180, FIRST.wrapping_add(700)), ms(525));
+        talk.deliver(under_way, ms(530));
+        let rows = talk.flows.finish(ms(2000));
+        let facts: Vec<_> =
+            rows.iter().map(|row| (row.key, row.write, row.bytes, row.start, row.end)).collect();
+        assert_eq!(facts, [(0, 0, 700, ms(0), ms(50)), (0, 1, 900, ms(500), ms(530))]);
+    }
+
+    #[test]
+    fn rows__a_connection_cut_off_has_no_end() {
+        let mut talk = open(1, 0);
+        talk.pass(Way::Down, 1000, tcp(FIRST, 150), ms(40));
+        let _ = talk.send(Way::Down, 1000, tcp(FIRST.wrapping_add(1000), 150), ms(50));
+        talk.pass(Way::Up, 0, Tcp { rst: true, ..tcp(150, FIRST) }, ms(55));
+        assert_eq!(talk.flows.finish(ms(3000))[0].end, Time::NEVER);
+        let mut talk = open(1, 0);
+        talk.pass(Way::Down, 1000, tcp(FIRST, 150), ms(40));
+        talk.pass(Way::Up, 0, Tcp { rst: true, ..tcp(150, FIRST) }, ms(55));
+        assert_eq!(talk.flows.finish(ms(60))[0].end, ms(50));
+    }
+
+    #[test]
+    fn rows__uploads_and_datagrams() {
+        let mut talk = open(1, 0);
+        talk.pass(Way::Up, 1400, tcp(150, FIRST), ms(30));
+        talk.pass(Way::Down, 20, tcp(FIRST, 1550), ms(50));
+        let row = talk.flows.finish(ms(2000))[0];
+        assert_eq!((row.upload, row.bytes, row.end), (true, 1450, ms(40)));
+        let mut flows = Flows::default();
+        let ends = Ends { from: (CLIENT, 5), to: (SERVER, 443), protocol: UDP };
+        let header = Header { ends, bytes: 128, payload: 100, ect: true, ce: false, tcp: None };
+        let sent = flows.enter(Way::Up, &header, ms(0));
+        assert!(sent.packet.has(flag::ECT | flag::REVERSE) && sent.opened.is_some());
+        flows.delivered(Way::Up, sent.packet.flow, sent.carried, ms(10));
+        let back = Ends { from: ends.to, to: ends.from, ..ends };
+        let answer = flows.enter(Way::Down, &Header { ends: back, payload: 900, ..header }, ms(20));
+        assert!(answer.opened.is_none() && answer.packet.flow == sent.packet.flow);
+        flows.delivered(Way::Down, answer.packet.flow, answer.carried, ms(30));
+        let row = flows.finish(ms(1000))[0];
+        assert_eq!((row.start, row.end, row.bytes, row.is_quic), (ms(0), ms(30), 900, true));
+    }
+
+    /// What is kept of a million flows is their rows alone: slots are as many as are alive at once.
+    #[test]
+    fn slots__are_reused_over_a_million_flows() {
+        let mut flows = Flows::default();
+        for number in 0..1_000_000u64 {
+            let port = (number % 60_000) as u16;
+            let ends = Ends { from: (CLIENT, port), to: (SERVER, 80), protocol: TCP };
+            let header = Header { ends, bytes: 40, payload: 0, ect: false, ce: false, tcp: None };
+            let at = ms(number);
+            for (tcp, payload) in
+                [(syn(number as u32, None), 0), (Tcp { rst: true, ..tcp(number as u32 + 1, 0) }, 10)]
+            {
+                let sent = flows.enter(Way::Up, &Header { tcp: Some(tcp), payload, ..header }, at);
+                flows.delivered(Way::Up, sent.packet.flow, sent.carried, at);
+            }
+        }
+        assert_eq!(flows.opened(), 1_000_000);
+        assert!(flows.most_live() < 2_000, "{}", flows.most_live());
+        assert!(size_of::<Row>() <= 72);
+        assert_eq!(flows.finish(ms(1_002_000)).len(), 1_000_000);
+    }
 }

@@ -1,4 +1,5 @@
 //! The driver on a simulated clock is event for event the engine's link.
+#![allow(non_snake_case)]
 
 use mousehole_link::driver::{Driver, Ends, Way};
 use mousehole_sim::drop_reason::DropReason;
@@ -15,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::AtomicBool;
 
-/// What the engine's trace has of the direction to the client: time, event, flow, number, size and colour.
+/// What the engine's trace has, drops of the link to the client alone: time, event, flow, number, size and colour.
 type Line = (Time, u8, u32, i64, u16, u8);
 
 fn line(row: &TraceRow) -> Line {
@@ -40,9 +41,7 @@ impl Notes {
 impl Ends for Notes {
     fn deliver(&mut self, way: Way, packet: &Packet, due: Time) {
         self.delivered[way as usize] += 1;
-        if way == Way::Down {
-            self.note(due, TraceEvent::Receive, packet);
-        }
+        self.note(due, TraceEvent::Receive, packet);
     }
 
     fn drop(&mut self, way: Way, packet: &Packet, _: DropReason, at: Time) {
@@ -119,9 +118,7 @@ fn drive(scenario: &Scenario, udp: &Udp, jumps: &[u64]) -> (Notes, [QueueRecord;
         }
         let (packet, pause) = sender.send();
         let way = if sender.begin.upload { Way::Up } else { Way::Down };
-        if way == Way::Down {
-            notes.note(at, TraceEvent::Send, &packet);
-        }
+        notes.note(at, TraceEvent::Send, &packet);
         driver.send(way, packet, at);
         due.push(Reverse((at + pause, index)));
     }
@@ -155,6 +152,22 @@ fn schemes() -> Vec<&'static str> {
     all.filter(|name| Scheme::parse(name).expect("known").only_simulated().is_none()).collect()
 }
 
+/// How fast a link is over time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Pace {
+    Constant,
+    Bucket,
+    Trace,
+}
+
+/// Returns the name of a file with a rate that changes.
+fn trace_file() -> String {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("steps.trace");
+    std::fs::write(&path, "0 2mbit\n0.4 500kbit\n0.7 0\n0.75 6mbit\n1.6 900kbit\n")
+        .expect("a folder for tests");
+    path.display().to_string()
+}
+
 fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
     let udp =
         (1u32..12, 60u32..1500, 100_000u32..3_000_000, prop::sample::select(vec![(0.0, 0.0), (0.3, 0.2)]));
@@ -162,7 +175,7 @@ fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
         200u64..6_000,
         0u64..60,
         prop::sample::select(vec!["1p", "7p", "40p", "9kB", "60kB"]),
-        prop::option::of(1500u64..20_000),
+        prop::sample::select(vec![Pace::Constant, Pace::Constant, Pace::Bucket, Pace::Trace]),
         0u32..40,
     );
     let parts = (
@@ -172,7 +185,7 @@ fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
         (any::<u64>(), any::<bool>(), any::<bool>(), prop::sample::select(vec![0.0, 0.02])),
         prop::collection::vec(0u64..20_000_000, 1..6),
     );
-    parts.prop_map(|(scheme, udp, (kbit, ms, buffer, burst, overhead), (seed, both, slow, loss), jumps)| {
+    parts.prop_map(|(scheme, udp, (kbit, ms, buffer, pace, overhead), (seed, both, slow, loss), jumps)| {
         let (flows, packet_bytes, rate_bps, (on_s, off_s)) = udp;
         let udp = Udp {
             flows,
@@ -191,7 +204,8 @@ fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
             buffer: buffer.into(),
             uplink_rate: Some(format!("{}kbit", 100 + kbit / 3)),
             uplink_buffer: "20p".into(),
-            burst: burst.map(|bytes| format!("{bytes}B")),
+            burst: (pace == Pace::Bucket).then(|| "4kB".into()),
+            rate_trace: (pace == Pace::Trace).then(trace_file),
             overhead,
             ..LinkSpec::default()
         };
@@ -232,7 +246,7 @@ fn comparable(lines: impl IntoIterator<Item = Line>, end: Time) -> Vec<Line> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(192))]
 
     /// Every packet is sent, dropped and received at the same nanosecond and in the same colour, and both queues'
     /// records are the same.

@@ -54,6 +54,8 @@ struct ml_counters {
 	struct ml_count colour_dropped[MH_COLOURS];
 	struct ml_count ce_marked;
 	struct ml_count already_marked;
+	struct ml_count held; /* given a later departure time */
+	u64 held_ns;          /* how long these wait together, by packets on the wire */
 	u64 new_flows;
 	u64 without_state; /* packets that found no room in a table; they pass unseen */
 	u64 lock_busy;     /* packets that passed undecided, since a lock stayed taken */
@@ -76,6 +78,8 @@ struct ml_settings {
 	u32 shadow; /* decide and count, change nothing */
 	u32 link_header_bytes; /* before the network header: 14 of Ethernet, 0 of PPP and TUN */
 	u32 user_is_destination; /* whose address keys the table of users */
+	u32 longest_wait_ms; /* for tokens, where packets wait for them; 0: they are policed */
+	u32 exempts_acks;    /* whether pure acknowledgements need no tokens */
 	u32 reserved;
 	struct mh_limit limit; /* the queue's buffer */
 	struct ml_action action;

@@ -12,6 +12,7 @@
  *   ML_MARKER_PUBLISHES             1: the agent writes a part of it that packets read
  *   ML_MARKER_RESTARTS              1: the agent learns of flows that end when they start anew
  *   ML_MARKER_DRAWS, ML_USER_DRAWS, ML_DROPPER_DRAWS    1: the policy says whether it reads random numbers
+ *   ML_USER_SHAPES                  1: that marker can tell how long a packet waits for tokens; see ml_shape()
  *   ML_DROPPER_TRACKS               1: the drop policy wants to know of departures
  *   ML_DROPPER_SEES_FULL            1: it is asked also when the buffer is full
  *
@@ -60,18 +61,28 @@
 #define ML_PASTE3(a, b, c) a##b##c
 #define ML_JOIN3(a, b, c) ML_PASTE3(a, b, c)
 
-/* Where time and random numbers come from. A queue needs ns. Elsewhere a tick of the kernel is fine enough, for idle
- * times; the clock is then read once in a tick. */
+/* Whether packets can be held back. A queue of this program's own does not hold them: it counts them as they arrive. */
+#if ML_USER_SHAPES && !ML_QUEUE
+#define ML_SHAPES 1
+#else
+#define ML_SHAPES 0
+#endif
+
+/* Where time and random numbers come from. A queue needs ns, and so do departure times. Elsewhere a tick of the kernel
+ * is fine enough, for idle times; the clock is then read once in a tick. */
 #ifdef ML_REPLAY
-#define ML_NOW(skb_, scratch_) ((skb_)->tstamp)
+#define ML_NOW(skb_, all_, scratch_) ((skb_)->tstamp)
 #define ML_MARKER_RANDOM(skb_) ((skb_)->mark)
 #define ML_USER_RANDOM(skb_) ((skb_)->cb[1])
 #define ML_QUEUE_RANDOM(skb_) ((skb_)->cb[0])
 #else
 #if ML_QUEUE
-#define ML_NOW(skb_, scratch_) bpf_ktime_get_ns()
+#define ML_NOW(skb_, all_, scratch_) bpf_ktime_get_ns()
+#elif ML_SHAPES
+#define ML_NOW(skb_, all_, scratch_)                                                                                 \
+	((all_)->settings.longest_wait_ms ? bpf_ktime_get_ns() : ml_coarse_now(scratch_))
 #else
-#define ML_NOW(skb_, scratch_) ml_coarse_now(scratch_)
+#define ML_NOW(skb_, all_, scratch_) ml_coarse_now(scratch_)
 #endif
 #define ML_MARKER_RANDOM(skb_) ml_random(scratch)
 #define ML_USER_RANDOM(skb_) ml_random(scratch)
@@ -113,6 +124,9 @@ struct ml_entry {
 #ifdef ML_MARKER
 	ML_JOIN3(ml_flow_, ML_MARKER, ) policy __attribute__((aligned(8)));
 #endif
+#if ML_SHAPES
+	u64 departs_ns; /* its last packet */
+#endif
 } __attribute__((aligned(64)));
 
 struct ml_user {
@@ -120,6 +134,9 @@ struct ml_user {
 	ML_JOIN3(ml_flow_, ML_USER, ) policy __attribute__((aligned(8)));
 #endif
 	u64 last_seen_ns;
+#if ML_SHAPES
+	u64 departs_ns[MH_COLOURS]; /* the last packet of each colour that needed tokens */
+#endif
 };
 
 /* The settings with the parameters of the policies, in the order in which user space writes them. */
@@ -177,6 +194,9 @@ struct ml_scratch {
 	u64 tick;       /* in which the clock was last read */
 	u64 now_ns;     /* what it said */
 	u64 generator;  /* of random numbers; 0 before the first */
+#if ML_SHAPES
+	u64 departs_ns; /* the packet */
+#endif
 #if defined(ML_MARKER) && !ML_MARKER_SHARES
 	ML_JOIN3(ml_state_, ML_MARKER, ) marker __attribute__((aligned(8)));
 #endif
@@ -507,6 +527,69 @@ ML_INLINE void ml_queue(const struct ml_all_settings *all, struct ml_state *stat
 }
 #endif
 
+#if ML_SHAPES
+/* The last departure of the packet's flow; null where no marker keeps flows. */
+#ifdef ML_MARKER
+#define ML_FLOW_DEPARTS (&entry->departs_ns)
+#else
+#define ML_FLOW_DEPARTS 0
+#endif
+
+/*
+ * Decides when a packet leaves: with its tokens, not before the user's last packet of the same colour, which took the
+ * tokens of that time, and not before the flow's last packet, so that no flow is reordered. A packet that would wait
+ * longer than allowed is discarded and takes nothing. The kernel's `fq` behind holds the packets back.
+ *
+ * A super-packet is one packet here: the policy has those behind it wait for its debt.
+ */
+ML_INLINE void ml_shape(const struct ml_all_settings *all, struct ml_state *state, struct ml_scratch *scratch,
+			struct ml_user *user, u64 *flow_departs_ns, u64 now_ns)
+{
+	const struct mh_view *view = &scratch->packet.view;
+	const struct ml_settings *settings = &all->settings;
+	u64 longest_ns = (u64)settings->longest_wait_ms * 1000000, start_ns = now_ns, wait_ns;
+	u32 colour = (u32)mh_min(view->colour, MH_RED);
+	u32 needs_tokens = colour < MH_RED && !(view->flags & MH_ACK && settings->exempts_acks);
+
+	if (flow_departs_ns)
+		start_ns = mh_max(start_ns, *flow_departs_ns);
+	if (needs_tokens)
+		start_ns = mh_max(start_ns, user->departs_ns[colour]);
+	if (start_ns - now_ns > longest_ns)
+		goto discarded;
+	wait_ns = ML_JOIN3(mh_, ML_USER, _shape)(&all->user, &user->policy, &state->user, view, start_ns);
+	if (wait_ns) {
+		if (wait_ns > longest_ns || start_ns - now_ns + wait_ns > longest_ns)
+			goto discarded;
+		start_ns += wait_ns;
+		ML_JOIN3(mh_, ML_USER, _shape)(&all->user, &user->policy, &state->user, view, start_ns);
+	}
+	if (flow_departs_ns)
+		*flow_departs_ns = start_ns;
+	if (needs_tokens)
+		user->departs_ns[colour] = start_ns;
+	scratch->departs_ns = start_ns;
+	return;
+discarded:
+	scratch->decision.colour = MH_DISCARD;
+}
+
+/* Counts a packet that waits, and gives it its departure time; what its socket asked for (pacing) is never hurried. */
+ML_INLINE void ml_hold(struct __sk_buff *skb, struct ml_counters *counters, const struct ml_scratch *scratch,
+		       u64 now_ns, u32 shadow)
+{
+	const struct mh_view *view = &scratch->packet.view;
+	u64 departs_ns = scratch->departs_ns;
+
+	if (departs_ns <= now_ns)
+		return;
+	ml_count(&counters->held, view->segments, view->ip_bytes);
+	counters->held_ns += (departs_ns - now_ns) * view->segments;
+	if (!shadow && departs_ns > skb->tstamp)
+		skb->tstamp = departs_ns;
+}
+#endif
+
 /* Writes the traffic class, DSCP and ECN, and corrects IPv4's checksum. */
 ML_INLINE void ml_write_traffic_class(struct __sk_buff *skb, const struct ml_packet *packet, u32 traffic_class)
 {
@@ -610,10 +693,13 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 	decision->colour = MH_GREEN;
 	decision->verdict = MH_PASS;
 	decision->is_full = 0;
+#if ML_SHAPES
+	scratch->departs_ns = 0;
+#endif
 #ifdef ML_COUNT_ONLY
 	return ML_NEXT;
 #endif
-	now_ns = ML_NOW(skb, scratch);
+	now_ns = ML_NOW(skb, all, scratch);
 	ml_draw(skb, all, scratch);
 	is_seen = packet->kind < ML_IS_NOT_IP;
 #ifdef ML_MARKER
@@ -669,8 +755,14 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 		/* The policy reads the colour from memory and compares what it read. Otherwise the compiler joins its
 		 * comparisons with others, and the verifier does not see that an index is in range. */
 		ML_FORGET;
-		decision->colour = ML_JOIN3(mh_, ML_USER, _packet)(&all->user, &user->policy, &state->user,
-								  &packet->view, now_ns, scratch->random[1]);
+#if ML_SHAPES
+		if (all->settings.longest_wait_ms)
+			ml_shape(all, state, scratch, user, ML_FLOW_DEPARTS, now_ns);
+		else
+#endif
+			decision->colour = ML_JOIN3(mh_, ML_USER, _packet)(&all->user, &user->policy, &state->user,
+									  &packet->view, now_ns,
+									  scratch->random[1]);
 		user->last_seen_ns = now_ns;
 	}
 #endif
@@ -697,6 +789,10 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 
 	ML_FORGET;
 	ml_count_decision(counters, &packet->view, decision, keeps_mark);
+#if ML_SHAPES
+	if (ml_drop_reason(decision) == ML_DROP_REASONS)
+		ml_hold(skb, counters, scratch, now_ns, all->settings.shadow);
+#endif
 	if (all->settings.shadow)
 		return ML_NEXT;
 	if (ml_drop_reason(decision) < ML_DROP_REASONS)

@@ -138,6 +138,9 @@ static __attribute__((noinline)) u32 ml_new_flow(const struct ml_places *places,
 	entry->key = *key;
 	__builtin_memset(&entry->flow, 0, sizeof(entry->flow) - sizeof(entry->flow.lock));
 	__builtin_memset(&entry->policy, 0, sizeof(entry->policy));
+#if ML_SHAPES
+	entry->departs_ns = 0;
+#endif
 	entry->flow.last_seen_ns = now_ns;
 	tags[index % ML_BUCKET] = (u8)places->tag;
 	ml_unlock(&entry->flow.lock);

@@ -24,6 +24,7 @@ impl Named {
             ("PUBLISHES", !published.is_empty()),
             ("RESTARTS", policy.offers(Function::Restarts)),
             ("DRAWS", policy.says_whether_it_draws()),
+            ("SHAPES", policy.shapes()),
             ("TRACKS", policy.tracks_departures()),
             ("READS_HINTS", policy.reads_hints()),
             ("SEES_FULL", policy.sees_full_buffers()),

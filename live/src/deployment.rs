@@ -8,7 +8,7 @@ use crate::request::{self, Mode, Request, User, Via};
 use crate::tc::Qdisc;
 use mousehole_policy::{Key, Origin, Params, Policy, PolicyKind};
 use mousehole_sim::scenario::{Scheme, scheme::LinkContext, scheme::SetUp};
-use mousehole_sim::units::{Buffer, Dur, Rate, parse_buffer, parse_rate, parse_size};
+use mousehole_sim::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
 use std::path::PathBuf;
 
 /// What is loaded and attached.
@@ -26,6 +26,8 @@ pub struct Deployment {
     pub action: Action,
     /// What is put at the device's root.
     pub shaper: Shaper,
+    /// How long packets wait for tokens at most; `None` where they are policed.
+    pub longest_wait: Option<Dur>,
 }
 
 /// The queue disciplines that a deployment brings.
@@ -33,6 +35,8 @@ pub struct Deployment {
 pub enum Shaper {
     /// None.
     None,
+    /// `fq`, which holds packets back until their departure times.
+    Departures,
     /// A token bucket filter: the FIFO whose drops the program decides.
     Fifo(Fifo),
     /// HTB with a class for each colour, under strict priority.
@@ -48,7 +52,7 @@ impl Shaper {
     /// Returns the rate and buffer; `None` where no queue is brought.
     pub fn fifo(&self) -> Option<&Fifo> {
         match self {
-            Shaper::None => None,
+            Shaper::None | Shaper::Departures => None,
             Shaper::Fifo(fifo) | Shaper::Classes { fifo, .. } => Some(fifo),
         }
     }
@@ -70,6 +74,8 @@ pub struct Fifo {
 /// Handle of our queue disciplines.
 pub const HANDLE: &str = "6d48:";
 const MAJOR: u32 = 0x6d48 << 16;
+/// The horizon of `fq`: packets that are to leave later are dropped there.
+const LONGEST_WAIT_S: f64 = 10.0;
 
 impl Deployment {
     /// Works out what a request means on a device.
@@ -107,6 +113,7 @@ impl Deployment {
             dropper: None,
             action: Action::NONE,
             shaper: Shaper::None,
+            longest_wait: None,
         };
         match request.mode {
             Mode::Mark => {
@@ -117,10 +124,31 @@ impl Deployment {
             }
             Mode::Up => deployment.set_queue(queue, fifo)?,
         }
-        let policies = [&deployment.marker, &deployment.user, &deployment.dropper];
-        deployment.is_shipped =
-            policies.into_iter().flatten().all(|params| *params.policy().origin() == Origin::Shipped);
+        if let Some(text) = &request.shape {
+            deployment.set_wait(text, request)?;
+        }
+        let is_shipped = deployment.params().all(|params| *params.policy().origin() == Origin::Shipped);
+        deployment.is_shipped = is_shipped;
         Ok(deployment)
+    }
+
+    /// Has packets beyond a user's profile wait.
+    fn set_wait(&mut self, text: &str, request: &Request) -> Result<()> {
+        if request.mode == Mode::Up || !self.user.as_ref().is_some_and(|params| params.policy().shapes()) {
+            return Err(Failure::new(format!(
+                "--shape holds packets to a user's traffic profile, and the scheme \"{}\" has none here; tcp-ds and tcp-ds-r have \
+                 one",
+                request.scheme
+            )));
+        }
+        let wait = parse_dur("--shape", text)?;
+        if !(0.001..=LONGEST_WAIT_S).contains(&wait.as_secs()) {
+            return Err(Failure::new(format!(
+                "--shape is \"{text}\"; the longest wait must be from 1ms to {LONGEST_WAIT_S}s, such as 2s"
+            )));
+        }
+        (self.longest_wait, self.shaper) = (Some(wait), Shaper::Departures);
+        Ok(())
     }
 
     fn set_queue(&mut self, queue: SetUp, fifo: Fifo) -> Result<()> {
@@ -166,18 +194,20 @@ impl Deployment {
                 (layout::PACKETS, u64::from(packets))
             }
             Shaper::Fifo(Fifo { buffer: Buffer::Bytes(bytes), .. }) => (layout::BYTES, bytes),
-            Shaper::None | Shaper::Classes { .. } => (layout::PACKETS, 0),
+            Shaper::None | Shaper::Departures | Shaper::Classes { .. } => (layout::PACKETS, 0),
         };
         let first = layout::Settings {
             shadow: u32::from(request.shadow),
             link_header_bytes: device.link_header_bytes,
             user_is_destination: u32::from(request.user == User::Destination),
+            longest_wait_ms: self.longest_wait.map_or(0, |wait| (wait.as_secs() * 1000.0).ceil() as u32),
+            exempts_acks: u32::from(self.user.as_ref().is_some_and(|params| !params.holds_acks())),
             reserved: 0,
             limit: layout::Limit { count, unit, reserved: 0 },
             action: self.action,
         };
         let mut bytes = first.bytes().to_vec();
-        for params in [&self.marker, &self.user, &self.dropper].into_iter().flatten() {
+        for params in self.params() {
             bytes.resize(bytes.len().next_multiple_of(8), 0);
             bytes.extend(params.bytes());
         }
@@ -193,7 +223,12 @@ impl Deployment {
 
     /// Returns the policies in it.
     pub fn policies(&self) -> Vec<&'static Policy> {
-        [&self.marker, &self.user, &self.dropper].into_iter().flatten().map(Params::policy).collect()
+        self.params().map(Params::policy).collect()
+    }
+
+    /// Returns the parameters of its policies.
+    pub(crate) fn params(&self) -> impl Iterator<Item = &Params> {
+        [&self.marker, &self.user, &self.dropper].into_iter().flatten()
     }
 }
 

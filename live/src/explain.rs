@@ -143,7 +143,7 @@ pub struct Setting {
 
 impl Rule {
     /// Returns a policy's rule; `state` is its shared state, if that is known.
-    fn new(params: &Params, state: Option<&[u8]>) -> Rule {
+    pub(crate) fn new(params: &Params, state: Option<&[u8]>) -> Rule {
         let policy = params.policy();
         let settings = policy.parameters().iter().map(|parameter| Setting {
             name: parameter.name,
@@ -159,6 +159,24 @@ impl Rule {
             parameters: settings.collect(),
             readings: readings.filter(|(_, number)| number.is_finite()).collect(),
         }
+    }
+
+    /// Returns its name and parameters on one line.
+    pub(crate) fn settings(&self) -> String {
+        let all: Vec<String> =
+            self.parameters.iter().map(|one| format!("{} = {}", one.name, one.value)).collect();
+        match all.is_empty() {
+            true => self.policy.clone(),
+            false => format!("{}: {}", self.policy, all.join(", ")),
+        }
+    }
+
+    /// Returns a rule for the tests of other modules.
+    #[cfg(test)]
+    pub(crate) fn sample() -> Rule {
+        let setting = |name, value: &str| Setting { name, value: value.into(), meaning: "" };
+        let parameters = vec![setting("th", "30 kB"), setting("timeout", "1 s")];
+        Rule { policy: "sfd".into(), summary: "", parameters, readings: Vec::new() }
     }
 }
 
@@ -282,6 +300,7 @@ fn done(one: &Observed, settings: &Settings, flow: &FlowReport) -> String {
             format!("{} packets go to class {:x}:{:x}", flow.colour, priority >> 16, priority & 0xffff)
         }
     };
+    text += &crate::status::waiting(settings.longest_wait_ms, settings.shadow != 0);
     if flow.already_marked > 0 {
         text += &format!(
             "; {} left alone because somebody had marked them",
@@ -313,7 +332,7 @@ fn queue(deployment: Option<&Deployment>, one: &Observed, settings: &Settings, f
     };
     let verb = if settings.shadow != 0 { "would have dropped" } else { "dropped" };
     let drops = match (flow.drops(), ours) {
-        (0, Some(Shaper::None)) | (0, Some(Shaper::Classes { .. })) => {
+        (0, Some(Shaper::None | Shaper::Departures | Shaper::Classes { .. })) => {
             let title = one.title();
             return format!(
                 "it decides by itself behind the mark; `tc -s qdisc show dev {title}` has its counters"

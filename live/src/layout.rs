@@ -113,6 +113,10 @@ pub struct Counters {
     pub ce_marked: Count,
     /// Marks of others that were respected.
     pub already_marked: Count,
+    /// Given a later departure time.
+    pub held: Count,
+    /// How long these wait together, by packets on the wire.
+    pub held_ns: u64,
     /// Flows that were new to the table.
     pub new_flows: u64,
     /// Packets that found no room in the table.
@@ -160,6 +164,10 @@ pub struct Settings {
     pub link_header_bytes: u32,
     /// Whose address keys the table of users.
     pub user_is_destination: u32,
+    /// How long a packet waits for tokens at most; 0 where packets are policed.
+    pub longest_wait_ms: u32,
+    /// Whether pure acknowledgements need no tokens.
+    pub exempts_acks: u32,
     /// Zero.
     pub reserved: u32,
     /// The queue's buffer.
@@ -252,6 +260,8 @@ impl Counters {
         }
         self.ce_marked.add(other.ce_marked);
         self.already_marked.add(other.already_marked);
+        self.held.add(other.held);
+        self.held_ns += other.held_ns;
         self.new_flows += other.new_flows;
         self.without_state += other.without_state;
         self.lock_busy += other.lock_busy;
@@ -332,6 +342,8 @@ mod tests {
                 colour_dropped,
                 ce_marked,
                 already_marked,
+                held,
+                held_ns,
                 new_flows,
                 without_state,
                 lock_busy
@@ -344,6 +356,8 @@ mod tests {
                 shadow,
                 link_header_bytes,
                 user_is_destination,
+                longest_wait_ms,
+                exempts_acks,
                 reserved,
                 limit,
                 action

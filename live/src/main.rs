@@ -4,7 +4,8 @@
 use clap::{Args, Parser, Subcommand};
 use mousehole_live::error::{Failure, Result};
 use mousehole_live::request::{
-    Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_MARKER, DEFAULT_SCHEME, Mode, Request, User, Via,
+    Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_HOST_SCHEME, DEFAULT_MARKER, DEFAULT_SCHEME,
+    DEFAULT_SHAPE, Mode, Request, User, Via,
 };
 use mousehole_live::start::{Manner, start, upgrade};
 use mousehole_live::status::{self, Status};
@@ -156,7 +157,7 @@ struct HostOptions {
     #[command(flatten)]
     common: Common,
     /// tcp-ds or tcp-ds-r: colours by the window, held to a profile; shred: a queue that spares small windows
-    #[arg(long, value_name = "SCHEME", default_value = "tcp-ds")]
+    #[arg(long, value_name = "SCHEME", default_value = DEFAULT_HOST_SCHEME)]
     scheme: String,
     /// The initial window of this host's connections, by which the published thresholds are scaled (1 leaves them)
     #[arg(long, value_name = "SEGMENTS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -169,6 +170,13 @@ struct HostOptions {
     rate: Option<String>,
     #[arg(long, value_name = "BUFFER", help = format!("The buffer, for shred (default {DEFAULT_BUFFER})"))]
     buffer: Option<String>,
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = DEFAULT_SHAPE,
+          help = format!("Packets beyond the profile wait for tokens, at most so long (default {DEFAULT_SHAPE}), and are not \
+                          policed; puts fq at the root if it is not there"))]
+    shape: Option<String>,
+    /// Replace a qdisc of somebody else's; `down` puts it back
+    #[arg(long)]
+    replace: bool,
 }
 
 #[derive(Debug, Args)]
@@ -275,6 +283,9 @@ struct TuneOptions {
     /// Whether it decides and counts only
     #[arg(long, value_enum, value_name = "on|off")]
     shadow: Option<Switch>,
+    /// How long packets wait for tokens at most, where `host --shape` has them wait
+    #[arg(long, value_name = "TIME")]
+    shape: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -298,6 +309,7 @@ impl TuneOptions {
             dscp: self.dscp.clone(),
             overrides: is_on(self.overrides),
             shadow: is_on(self.shadow),
+            shape: self.shape.clone(),
         };
         match changes == Changes::default() {
             true => Err(Failure::new(format!(
@@ -386,6 +398,8 @@ impl HostOptions {
         }
         request.rate = self.rate.clone().or(request.rate);
         set(&mut request.buffer, &self.buffer);
+        request.shape = self.shape.clone().or(request.shape);
+        request.replace |= self.replace;
         Ok(request)
     }
 }

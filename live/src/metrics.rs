@@ -31,6 +31,7 @@ pub fn metrics(all: &[Status]) -> String {
     let colour_drops = counts("colour_drops", "Packets dropped, by colour");
     let ce_marks = counts("ce_marks", "Packets marked CE");
     let respected = counts("marks_respected", "Packets left alone because somebody before had marked them");
+    let held = counts("packets_held", "Packets held back until they had tokens");
     let new_flows = counts("new_flows", "Flows that were new to the table");
     let without_state = counts("packets_without_state", "Packets that found no room in the table of flows");
     let lock_busy =
@@ -81,6 +82,7 @@ pub fn metrics(all: &[Status]) -> String {
         each("reason", &counters.dropped, &drops, None);
         count(&ce_marks, &device, counters.ce_marked.packets);
         count(&respected, &device, counters.already_marked.packets);
+        count(&held, &device, counters.held.packets);
         count(&new_flows, &device, counters.new_flows);
         count(&without_state, &device, counters.without_state);
         count(&lock_busy, &device, counters.lock_busy);

@@ -4,7 +4,7 @@ use crate::deployment::Deployment;
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::Home;
-use crate::request::{Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, Mode, Request, User};
+use crate::request::{Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, Mode, Request, User, Via};
 use crate::{agent, stop, tc};
 use clap::ValueEnum;
 use std::fs;
@@ -236,16 +236,38 @@ fn units(name: &str, request: &Request, needs_agent: bool, program: &Path) -> Re
 
 /// Returns the command that makes a request, `tune`'s changes included: its words after the program's name.
 fn words(device: &str, request: &Request) -> Result<Vec<String>> {
-    let mut words =
-        vec![if request.mode == Mode::Mark { "mark" } else { "up" }.to_string(), device.to_string()];
+    // Of `host`, what sets a queue up is what `up` does; colours need its own options.
+    let is_host = request.mode == Mode::Mark && request.initial_window.is_some();
+    if is_host && (request.via != Some(Via::Dscp) || request.overrides) {
+        return Err(Failure::new(format!(
+            "{device} was started by `host` and tuned to tell the queue in another way, which no command does at once; \
+             `mousehole-live tune {device} --via dscp --override off` takes that back"
+        )));
+    }
+    let (verb, scheme) = match request.mode {
+        Mode::Mark if is_host => ("host", "--scheme"),
+        Mode::Mark => ("mark", "--marker"),
+        Mode::Up => ("up", "--scheme"),
+    };
+    let mut words = vec![verb.to_string(), device.to_string()];
     let mut option = |name: &str, value: &str| words.extend([name.to_string(), value.to_string()]);
-    option(if request.mode == Mode::Mark { "--marker" } else { "--scheme" }, &request.scheme);
+    option(scheme, &request.scheme);
     for path in &request.policy {
         // The unit runs in another folder.
         let whole = fs::canonicalize(path).map_err(|error| Failure::system(path.display(), &error))?;
         option("--policy", &whole.display().to_string());
     }
     match request.mode {
+        Mode::Mark if is_host => {
+            option("--initial-window", &request.initial_window.unwrap_or_default().to_string());
+            option("--dscp", &request.dscp);
+            if let Some(rate) = &request.rate {
+                option("--rate", rate);
+            }
+            if let Some(time) = &request.shape {
+                option("--shape", time);
+            }
+        }
         Mode::Mark => {
             if let Some(via) = request.via {
                 option("--via", &name_of(via));
@@ -283,7 +305,7 @@ fn words(device: &str, request: &Request) -> Result<Vec<String>> {
     }
     let flags = [
         ("--override", request.overrides && request.mode == Mode::Mark),
-        ("--replace", request.replace && request.mode == Mode::Up),
+        ("--replace", request.replace && (request.mode == Mode::Up || is_host)),
         ("--shadow", request.shadow),
         ("--no-gso", request.no_gso),
     ];
@@ -299,7 +321,6 @@ fn name_of<T: ValueEnum>(value: T) -> String {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::request::Via;
 
     fn example() -> Request {
         Request {
@@ -329,6 +350,26 @@ mod tests {
         };
         let words = super::words("wan", &mark).unwrap().join(" ");
         assert_eq!(words, "mark wan --marker sfd(th=30kB) --via class --classes 1:20,1:30 --shadow");
+    }
+
+    #[test]
+    fn words_of_host__keep_its_window_and_its_wait() {
+        let host = Request {
+            scheme: "tcp-ds".into(),
+            initial_window: Some(10),
+            via: Some(Via::Dscp),
+            dscp: "af11,af12,af13".into(),
+            shape: Some("2s".into()),
+            replace: true,
+            ..Request::new(Mode::Mark)
+        };
+        let words = words("eth0", &host).unwrap().join(" ");
+        assert_eq!(
+            words,
+            "host eth0 --scheme tcp-ds --initial-window 10 --dscp af11,af12,af13 --shape 2s --replace"
+        );
+        let tuned = Request { overrides: true, ..host };
+        assert!(super::words("eth0", &tuned).unwrap_err().to_string().contains("tune eth0 --via dscp"));
     }
 
     #[test]

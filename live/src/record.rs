@@ -52,6 +52,9 @@ pub struct Record {
     pub gso_max_segs: Option<u32>,
     /// When everything is taken back unless confirmed, seconds since 1970.
     pub confirm_by: Option<u64>,
+    /// When `tune` last changed what was asked for, seconds since 1970.
+    #[serde(default)]
+    pub tuned: Option<u64>,
 }
 
 /// A queue discipline that was replaced, as the kernel described it.

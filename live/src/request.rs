@@ -104,6 +104,9 @@ pub struct Request {
     /// Initial window of this host's connections, segments, by which published thresholds of windows are scaled.
     #[serde(default)]
     pub initial_window: Option<u32>,
+    /// How long packets beyond a user's profile wait for tokens at most; without it they are policed.
+    #[serde(default)]
+    pub shape: Option<String>,
 }
 
 fn default_dscp() -> String {
@@ -130,8 +133,12 @@ fn default_attach() -> Attach {
 pub const DEFAULT_MARKER: &str = "sfd(th=30kB)";
 /// The scheme of `up`.
 pub const DEFAULT_SCHEME: &str = "rio-ps";
+/// The scheme of `host`.
+pub const DEFAULT_HOST_SCHEME: &str = "tcp-ds";
 /// The buffer of `up`.
 pub const DEFAULT_BUFFER: &str = "100p";
+/// How long packets wait for tokens at most.
+pub const DEFAULT_SHAPE: &str = "2s";
 /// Flows in the table.
 pub const DEFAULT_FLOWS: u32 = 65_536;
 
@@ -158,6 +165,7 @@ impl Request {
             attach: Attach::Auto,
             no_gso: false,
             initial_window: None,
+            shape: None,
         }
     }
 

@@ -38,7 +38,12 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
     let home = Home::lock()?;
     let place = home.place(&device);
     clear_leftovers(&place, name)?;
-    let needs_root = deployment.shaper != Shaper::None && !request.shadow;
+    let needs_root = !request.shadow
+        && match &deployment.shaper {
+            Shaper::None => false,
+            Shaper::Departures => !has_departures(name, &deployment)?,
+            Shaper::Fifo(_) | Shaper::Classes { .. } => true,
+        };
     let replaced = match root.as_ref().filter(|qdisc| needs_root && !qdisc.is_default()) {
         Some(foreign) if !request.replace => {
             return Err(Failure::new(format!(
@@ -66,6 +71,7 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
         added_handle: None,
         gso_max_segs: None,
         confirm_by: manner.confirm_s.map(|seconds| now() + seconds),
+        tuned: None,
     };
     if let Some(seconds) = manner.confirm_s {
         // Before anything is attached, so that it is taken back even if this process is killed on the way.
@@ -177,7 +183,7 @@ fn put(
         place.write_record(record)?;
         add_qdiscs(&device.name, &deployment.shaper, device)?;
     }
-    Ok(describe(device, request, deployment, bytes))
+    Ok(describe(device, request, deployment, bytes, needs_root))
 }
 
 /// Writes both sets of settings; the first one is active in a program that was just loaded.
@@ -207,6 +213,27 @@ pub(crate) fn save(device: &Device, foreign: &tc::Qdisc) -> Result<SavedQdisc> {
     Ok(SavedQdisc::new(foreign, netlink::save_root(device.index)?))
 }
 
+/// Returns whether departure times are kept at a device already.
+///
+/// # Errors
+/// A sentence when they are, but not as far ahead as packets may wait.
+pub(crate) fn has_departures(name: &str, deployment: &Deployment) -> Result<bool> {
+    let all = tc::qdiscs(name)?;
+    let found = tc::departures(&all);
+    let wait_us = deployment.longest_wait.map_or(0.0, |wait| wait.as_secs() * 1e6);
+    let too_short = found.iter().find(|one| one.horizon_us().is_some_and(|us| (us as f64) < wait_us));
+    if let Some(fq) = too_short {
+        let horizon_s = fq.horizon_us().unwrap_or_default() as f64 / 1e6;
+        return Err(Failure::new(format!(
+            "--shape lets packets wait up to {} s, but the fq {} at {name} has a horizon of {horizon_s} s; give --shape {horizon_s}s \
+             at the most, or the fq a longer horizon",
+            wait_us / 1e6,
+            fq.handle
+        )));
+    }
+    Ok(!found.is_empty())
+}
+
 /// Puts the queue disciplines in place.
 fn add_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
     set_qdiscs("replace", name, shaper, device)
@@ -223,6 +250,12 @@ pub(crate) fn change_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Res
 fn set_qdiscs(verb: &str, name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
     match shaper {
         Shaper::None => Ok(()),
+        // Packets wait for tokens for seconds, small ones too, where the default of 100 is for queues of milliseconds.
+        Shaper::Departures if verb == "replace" => {
+            tc::run(&["qdisc", verb, "dev", name, "root", "handle", HANDLE, "fq", "flow_limit", "1000"])
+                .map(drop)
+        }
+        Shaper::Departures => Ok(()),
         Shaper::Fifo(fifo) => {
             let (rate, burst, limit) =
                 (fifo.rate.0.to_string(), fifo.burst.to_string(), limit(fifo, device).to_string());
@@ -294,7 +327,13 @@ fn gso_max_segs(name: &str) -> Result<u32> {
 }
 
 /// Returns what was put in place, for the user.
-fn describe(device: &Device, request: &Request, deployment: &Deployment, bytes: &[u8]) -> Vec<String> {
+fn describe(
+    device: &Device,
+    request: &Request,
+    deployment: &Deployment,
+    bytes: &[u8],
+    needs_root: bool,
+) -> Vec<String> {
     let verb = if request.shadow { "decides and counts only (shadow)" } else { "runs" };
     let mut lines = vec![format!("{}: {} {verb}", device.name, deployment.scheme)];
     let entry = object::entry_bytes(bytes).unwrap_or(160);
@@ -306,6 +345,14 @@ fn describe(device: &Device, request: &Request, deployment: &Deployment, bytes: 
             Buffer::Bytes(bytes) => format!("{bytes} bytes"),
         };
         lines.push(format!("{colours} classes of HTB, each with a drop-tail buffer of {buffer} of its own, so nothing is pushed out"));
+    }
+    if let Some(wait) = deployment.longest_wait {
+        let what = format!("packets beyond a user's profile wait for tokens, at most {} s", wait.as_secs());
+        lines.push(match (request.shadow, needs_root) {
+            (true, _) => format!("without --shadow {what}"),
+            (false, true) => format!("{what}, in an fq of ours at the root"),
+            (false, false) => format!("{what}, in the fq that is there"),
+        });
     }
     if request.mode == Mode::Mark && !request.shadow {
         let action = deployment.action;

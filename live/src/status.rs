@@ -1,7 +1,9 @@
 //! `status`: what runs at each device, whether it really runs, and what it counted.
 
+use crate::deployment::Deployment;
 use crate::error::Result;
-use crate::layout::{Agent, Count, Counters, DROP_REASONS, KEEP_DSCP};
+use crate::explain::Rule;
+use crate::layout::{Agent, Count, Counters, DROP_REASONS, KEEP_DSCP, Settings};
 use crate::observe::{Observed, observe};
 use crate::record::{Attachment, Record, now};
 use crate::request::{Mode, Request};
@@ -69,6 +71,12 @@ pub struct Details {
     pub running_s: u64,
     /// The command that started it.
     pub command: Vec<String>,
+    /// How long ago `tune` last changed it, s; null if it never did.
+    pub tuned_s: Option<u64>,
+    /// The policies with the parameters in force, those of `tune` included; none when the device is gone.
+    pub rules: Vec<Rule>,
+    /// How long packets beyond a user's profile wait for tokens at most, s; null where they are policed.
+    pub longest_wait_s: Option<f64>,
     /// Version of the command that started it.
     pub version: String,
     /// `tcx`, `clsact`, or null before it was attached.
@@ -114,7 +122,7 @@ fn as_object<S: Serializer>(named: &Named, serializer: S) -> std::result::Result
 }
 
 /// Counters, with names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
 pub struct Counted {
     /// By what a frame is: `ipv4`, `ipv6`, `not-ip`, `malformed`; `fragments` and `super-packets` are counted above too.
     #[serde(serialize_with = "as_object")]
@@ -132,6 +140,10 @@ pub struct Counted {
     pub ce_marked: Amount,
     /// Left alone because somebody before had marked them.
     pub already_marked: Amount,
+    /// Held back until they had tokens.
+    pub held: Amount,
+    /// How long these waited on average, s; null if there were none.
+    pub mean_wait_s: Option<f64>,
     /// Flows that were new to the table.
     pub new_flows: u64,
     /// Packets that found no room in the table.
@@ -169,6 +181,9 @@ impl From<&Counters> for Counted {
                 .collect(),
             ce_marked: counters.ce_marked.into(),
             already_marked: counters.already_marked.into(),
+            held: counters.held.into(),
+            mean_wait_s: (counters.held.packets > 0)
+                .then(|| counters.held_ns as f64 / 1e9 / counters.held.packets as f64),
             new_flows: counters.new_flows,
             without_state: counters.without_state,
             lock_busy: counters.lock_busy,
@@ -205,10 +220,13 @@ fn look(one: &Observed) -> Status {
         return unfinished("before its tables were complete");
     };
     let running = stop::is_running(&one.place, record);
-    let root = one.name.as_ref().and_then(|name| tc::root(name).ok().flatten());
+    let qdiscs = one.name.as_ref().and_then(|name| tc::qdiscs(name).ok()).unwrap_or_default();
+    let root = tc::root_of(&qdiscs).cloned();
     let mut problems =
         problems(one, record, running, root.as_ref(), settings.action.priority[1] & 0xffff_0000);
-    let needed = one.deployment().map(|deployment| agent::is_needed(&deployment));
+    problems.extend(sent_at_once(one, record, &settings, &qdiscs));
+    let deployment = one.deployment();
+    let needed = deployment.as_ref().map(agent::is_needed);
     let seen = agent_seen_s(&one.agent().unwrap_or_default());
     if running && needed == Some(true) && seen.is_none_or(|seconds| seconds > 10.0) {
         let when = seen
@@ -232,6 +250,9 @@ fn look(one: &Observed) -> Status {
         since: record.since,
         running_s: now().saturating_sub(record.since),
         command: record.command.clone(),
+        tuned_s: record.tuned.map(|at| now().saturating_sub(at)),
+        rules: deployment.as_ref().map(rules).unwrap_or_default(),
+        longest_wait_s: (settings.longest_wait_ms > 0).then(|| f64::from(settings.longest_wait_ms) / 1e3),
         version: record.version.clone(),
         attachment: match record.attachment {
             Some(Attachment::Tcx) => Some("tcx"),
@@ -249,12 +270,47 @@ fn look(one: &Observed) -> Status {
         agent_needed: needed,
         agent_seen_s: seen,
         active_slot: control.active & 1,
-        action: action(&record.request, settings.shadow != 0, &settings.action),
+        action: action(&record.request, settings.shadow != 0, &settings.action)
+            + &waiting(settings.longest_wait_ms, settings.shadow != 0),
         flows_most: record.request.flows,
         counters: Counted::from(&counters),
     };
     let state = if running { State::Running } else { State::Stopped };
     Status { device: title, index: one.index, state, problems, details: Some(details) }
+}
+
+/// Returns the policies of a deployment with their parameters.
+fn rules(deployment: &Deployment) -> Vec<Rule> {
+    deployment.params().map(|params| Rule::new(params, None)).collect()
+}
+
+/// Returns the end of the sentence about what is done with packets, where they wait for tokens.
+pub(crate) fn waiting(longest_wait_ms: u32, shadow: bool) -> String {
+    match (longest_wait_ms, shadow) {
+        (0, _) | (_, true) => String::new(),
+        (ms, false) => format!(
+            "; packets beyond a user's profile wait for tokens, at most {}",
+            span(f64::from(ms) / 1e3)
+        ),
+    }
+}
+
+/// Returns the problem of packets that are to wait where no qdisc holds them back.
+fn sent_at_once(
+    one: &Observed,
+    record: &Record,
+    settings: &Settings,
+    qdiscs: &[tc::Qdisc],
+) -> Option<String> {
+    let is_held = settings.longest_wait_ms == 0 || settings.shadow != 0 || !tc::departures(qdiscs).is_empty();
+    let root = tc::root_of(qdiscs).map_or("nothing", |root| root.kind.as_str());
+    // Where our own qdisc is gone, that is said already.
+    (!is_held && one.name.is_some() && record.added_handle.is_none()).then(|| {
+        format!(
+            "packets are to wait for tokens, but at the root is {root} without fq, which sends them at once; `down` and the \
+             command start afresh"
+        )
+    })
 }
 
 fn agent_seen_s(agent: &Agent) -> Option<f64> {
@@ -400,7 +456,9 @@ fn screen(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
     let (program, words) =
         details.command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
     let program = program.rsplit('/').next().unwrap_or_default();
-    lines.push(format!("  command   {program} {}", words.join(" ")));
+    let tuned = details.tuned_s.map_or(String::new(), |ago| format!(" (tuned {} ago)", span(ago as f64)));
+    lines.push(format!("  command   {program} {}{tuned}", words.join(" ")));
+    lines.extend(details.rules.iter().map(|rule| format!("  in force  {}", rule.settings())));
     let link = match (details.attachment, details.link_id) {
         (Some(kind), Some(id)) => format!("{kind} link {id}"),
         (Some(kind), None) => kind.to_string(),
@@ -476,6 +534,13 @@ fn counters(now: &Counted, before: Option<(&Counted, f64)>) -> Vec<String> {
         lines.push(format!("  drops     {}", reasons.join(", ")));
     }
     let mut rest = vec![count(now.new_flows, "new flow")];
+    if let Some(seconds) = now.mean_wait_s {
+        rest.push(format!(
+            "{} held back for tokens, {} each on average",
+            count(now.held.packets, "packet"),
+            span(seconds)
+        ));
+    }
     for (packets, what) in [
         (now.ce_marked.packets, "marked CE"),
         (now.already_marked.packets, "left alone because somebody had marked them"),
@@ -501,6 +566,8 @@ pub(crate) fn sample() -> Status {
         colour_dropped: [count(0), count(30), count(0)],
         dropped: [count(10), count(0), count(20), count(0)],
         already_marked: count(1),
+        held: count(4),
+        held_ns: 6_000_000_000,
         new_flows: 1,
         ..Counters::default()
     };
@@ -513,6 +580,9 @@ pub(crate) fn sample() -> Status {
         since: 1_700_000_000,
         running_s: 8040,
         command: ["mousehole-live", "up", "wan"].map(String::from).to_vec(),
+        tuned_s: Some(90),
+        rules: vec![Rule::sample()],
+        longest_wait_s: None,
         version: "0.1.0".into(),
         attachment: Some("tcx"),
         link_id: Some(12),
@@ -545,7 +615,8 @@ mod tests {
                 "wan: up s-sfd at 1mbit, buffer 20p: running for 2 h 14 min",
                 "  PROBLEM   the sky is low",
                 "  WAITING   taken back in 42 s unless `mousehole-live confirm wan` comes first",
-                "  command   mousehole-live up wan",
+                "  command   mousehole-live up wan (tuned 1 min 30 s ago)",
+                "  in force  sfd: th = 30 kB, timeout = 1 s",
                 "  attached  tcx link 12, program 431, root qdisc tbf 6d48: (ours), settings slot 1",
                 "  action    the queue drops or marks CE",
                 "  agent     last at work 3.2 s ago",
@@ -555,7 +626,7 @@ mod tests {
                 "  green          900  900 kB          0",
                 "  yellow         300  300 kB  30 (10 %)",
                 "  drops     10 early, 20 full buffer",
-                "  also      1 new flow, 1 packet left alone because somebody had marked them",
+                "  also      1 new flow, 4 packets held back for tokens, 1.5 s each on average, 1 packet left alone because somebody had marked them",
             ]
         );
     }

@@ -25,6 +25,16 @@ impl Qdisc {
         u32::from_str_radix(self.handle.trim_end_matches(':'), 16).unwrap_or(0) << 16
     }
 
+    /// Returns whether it is of a queue of this one, such as an `mq`.
+    pub fn is_below(&self, root: &Qdisc) -> bool {
+        self.parent.as_ref().is_some_and(|at| at.starts_with(&root.handle) || at.starts_with(':'))
+    }
+
+    /// Returns the horizon of an `fq`, µs: what is to leave later than that from now is dropped or sent too early.
+    pub fn horizon_us(&self) -> Option<u64> {
+        self.options["horizon"].as_u64()
+    }
+
     /// Returns whether the kernel put it there by itself.
     pub fn is_default(&self) -> bool {
         self.handle == "0:"
@@ -82,6 +92,18 @@ pub fn root_of(all: &[Qdisc]) -> Option<&Qdisc> {
     all.iter().find(|qdisc| qdisc.parent.is_none() && qdisc.kind != "clsact" && qdisc.kind != "ingress")
 }
 
+/// Returns those of a device's qdiscs that hold packets back until their departure times: an `fq` at the root, or the `fq`
+/// of each hardware queue below `mq`. Returns none where any packet could pass another kind.
+pub fn departures(all: &[Qdisc]) -> Vec<&Qdisc> {
+    let Some(root) = root_of(all) else { return Vec::new() };
+    let leaves: Vec<&Qdisc> = match root.kind.as_str() {
+        "fq" => vec![root],
+        "mq" => all.iter().filter(|one| one.is_below(root)).collect(),
+        _ => Vec::new(),
+    };
+    if leaves.iter().all(|one| one.kind == "fq") { leaves } else { Vec::new() }
+}
+
 /// Returns whether a device has a `clsact`. It fails as [`run`] does.
 pub fn has_clsact(device: &str) -> Result<bool> {
     Ok(qdiscs(device)?.iter().any(|qdisc| qdisc.kind == "clsact"))
@@ -107,4 +129,45 @@ fn command(program: &str, words: &[&str]) -> Result<String> {
         return Err(Failure::new(format!("`{program} {}` failed; {}", words.join(" "), said.join(" "))));
     }
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    /// Returns whether departure times are kept by qdiscs as `tc -j qdisc show` prints them.
+    fn keeps(text: &str) -> bool {
+        let all = parse_qdiscs(text).unwrap();
+        !departures(&all).is_empty()
+    }
+
+    #[test]
+    fn departures__are_kept_by_fq_alone() {
+        let clsact = r#"{"kind":"clsact","handle":"ffff:","parent":"ffff:fff1","options":{}}"#;
+        let root = |kind: &str| {
+            format!(r#"[{{"kind":"{kind}","handle":"0:","root":true,"options":{{}}}},{clsact}]"#)
+        };
+        assert!(keeps(&root("fq")));
+        for kind in ["fq_codel", "noqueue", "pfifo_fast", "cake", "mq"] {
+            assert!(!keeps(&root(kind)), "{kind}");
+        }
+        let below = |kinds: [&str; 2]| {
+            let [one, other] = kinds;
+            format!(
+                r#"[{{"kind":"mq","handle":"0:","root":true,"options":{{}}}},
+                    {{"kind":"{one}","handle":"0:","parent":":2","options":{{}}}},
+                    {{"kind":"{other}","handle":"0:","parent":":1","options":{{}}}},{clsact}]"#
+            )
+        };
+        assert!(keeps(&below(["fq", "fq"])));
+        assert!(!keeps(&below(["fq", "fq_codel"])), "a packet may leave by the other queue");
+        assert!(!keeps("[]"));
+    }
+
+    #[test]
+    fn horizon__is_in_microseconds() {
+        let text = r#"[{"kind":"fq","handle":"1:","root":true,"options":{"limit":10000,"horizon":5000000}}]"#;
+        assert_eq!(departures(&parse_qdiscs(text).unwrap())[0].horizon_us(), Some(5_000_000));
+    }
 }

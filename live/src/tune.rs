@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{Home, Place};
 use crate::layout::{Control, Plain as _, Settings};
-use crate::record::Record;
+use crate::record::{Record, now};
 use crate::request::{Mode, Request, Via};
 use crate::{start, stop, tc};
 use libbpf_rs::{MapCore as _, MapFlags};
@@ -39,6 +39,8 @@ pub struct Changes {
     pub overrides: Option<bool>,
     /// Whether it decides and counts only.
     pub shadow: Option<bool>,
+    /// How long packets wait for tokens at most.
+    pub shape: Option<String>,
 }
 
 impl Changes {
@@ -69,6 +71,7 @@ impl Changes {
                     ("--classes", !self.classes.is_empty()),
                     ("--dscp", self.dscp.is_some()),
                     ("--override", self.overrides.is_some()),
+                    ("--shape", self.shape.is_some()),
                 ]
                 .into_iter()
                 .filter_map(|(name, given)| given.then_some(name))
@@ -85,6 +88,18 @@ impl Changes {
             return Err(Failure::new(format!(
                 "--shadow cannot change at {device}: `up` puts its qdisc in place only where it is not shadow; `mousehole-live \
                  down {device}` and `up` start it the other way"
+            )));
+        }
+        if former.shape.is_none() && self.shape.is_some() {
+            return Err(Failure::new(format!(
+                "--shape cannot change at {device}, where packets are policed; `mousehole-live down {device}` and `host {device} \
+                 --shape` start it the other way"
+            )));
+        }
+        if self.shadow.is_some() && former.shape.is_some() {
+            return Err(Failure::new(format!(
+                "--shadow cannot change at {device}: `host --shape` puts its fq in place only where it is not shadow; \
+                 `mousehole-live down {device}` and `host` start it the other way"
             )));
         }
         if let Some(scheme) = &self.scheme {
@@ -107,6 +122,7 @@ impl Changes {
         request.via = self.via.or(request.via);
         request.overrides = self.overrides.unwrap_or(request.overrides);
         request.shadow = self.shadow.unwrap_or(request.shadow);
+        request.shape = self.shape.clone().or(request.shape);
         Ok(request)
     }
 }
@@ -134,7 +150,10 @@ pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
     // The former request is read at the same device as it is now, so that only what was asked for differs.
     let former = Deployment::new(&record.request, &device, root.as_ref())?;
     refuse_other_policies(&former, &new, &record)?;
-    let has_queue = record.added_handle.is_some() && new.shaper != Shaper::None;
+    let has_queue = record.added_handle.is_some() && new.shaper.fifo().is_some();
+    if new.shaper == Shaper::Departures && !request.shadow && record.added_handle.is_none() {
+        start::has_departures(name, &new)?;
+    }
     if has_queue && root.as_ref().map(|qdisc| &qdisc.handle) != record.added_handle.as_ref() {
         return Err(Failure::new(format!(
             "the qdisc at {name} is not ours any more, so its rate cannot be changed; `mousehole-live down {name}` and `up` start \
@@ -149,6 +168,9 @@ pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
         })?;
     }
     flip(&place, slot)?;
+    if record.request != request {
+        record.tuned = Some(now());
+    }
     record.request = request;
     place.write_record(&record)?;
     Ok(vec![format!("{name}: {}; flows and queue keep their state", describe(&former, &new, changes))])
@@ -157,7 +179,7 @@ pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
 /// Refuses what needs another program or other tables.
 fn refuse_other_policies(former: &Deployment, new: &Deployment, record: &Record) -> Result<()> {
     let colours = |shaper: &Shaper| match shaper {
-        Shaper::None => 0,
+        Shaper::None | Shaper::Departures => 0,
         Shaper::Fifo(_) => 1,
         Shaper::Classes { colours, .. } => 1 + colours,
     };
@@ -227,6 +249,9 @@ fn describe(former: &Deployment, new: &Deployment, changes: &Changes) -> String 
         if before.overhead != now.overhead {
             parts.push(format!("overhead {} bytes", now.overhead));
         }
+    }
+    if let Some(wait) = new.longest_wait.filter(|_| former.longest_wait != new.longest_wait) {
+        parts.push(format!("packets wait for tokens at most {} s", wait.as_secs()));
     }
     if former.action != new.action {
         parts.push("marks changed".into());

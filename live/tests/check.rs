@@ -97,10 +97,14 @@ fn bare_veth__can_be_marked_and_shaped() {
 fn words__end_with_what_commands_would_do() {
     let Some((text, _)) = run("$LIVE check v0") else { return };
     let lines: Vec<&str> = text.lines().collect();
-    let [mark, up] = &lines[lines.len() - 2..] else { panic!("{text}") };
+    let [mark, up, shape] = &lines[lines.len() - 3..] else { panic!("{text}") };
     assert_eq!(*mark, "mark v0: would attach sfd(th=30kB); flows beyond it get DSCP 1 (LE)");
     assert!(up.starts_with("up v0: would put rio-ps in front of a token bucket"), "{text}");
-    for line in &lines[..lines.len() - 2] {
+    assert_eq!(
+        *shape,
+        "host v0 --shape: would attach tcp-ds, and put an fq at the root, in which packets wait"
+    );
+    for line in &lines[..lines.len() - 3] {
         assert!(
             ["harmless  ", "worth knowing  ", "in the way  "].iter().any(|rank| line.starts_with(rank)),
             "{line}"

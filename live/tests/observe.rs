@@ -422,3 +422,65 @@ fn persist__writes_units_of_what_runs_now() {
     assert!(refused(&line).contains("is not ours and stays"));
     fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn host__shape_is_told_by_status_explain_and_persist() {
+    if !enter() {
+        return;
+    }
+    let fault = refused("host w0 --scheme shred --rate 5mbit --shape");
+    assert!(fault.contains("the scheme \"shred\" has none here"), "{fault}");
+    for (time, reason) in [("11s", "from 1ms to 10s"), ("soon", "--shape")] {
+        let fault = refused(&format!("host w0 --shape {time}"));
+        assert!(fault.contains(reason), "{fault}");
+    }
+    // A shadow needs no fq, which not every kernel has.
+    let said = ok("host w0 --shadow --scheme tcp-ds(high_rate=1mbit) --shape 1s");
+    assert!(
+        said.contains("without --shadow packets beyond a user's profile wait for tokens, at most 1 s"),
+        "{said}"
+    );
+    // ICMP has no window; datagrams are red. So a SYN is what is green.
+    let _ =
+        std::net::TcpStream::connect_timeout(&"10.99.0.2:5000".parse().unwrap(), Duration::from_millis(100));
+    let device = status();
+    assert_eq!(device["longest_wait_s"], 1.0);
+    assert_eq!(device["tuned_s"], Value::Null);
+    let parameter = |device: &Value, name: &str| {
+        let rules = device["rules"].as_array().unwrap().iter();
+        let all = rules.flat_map(|rule| rule["parameters"].as_array().unwrap().clone());
+        all.into_iter().find(|one| one["name"] == name).unwrap()["value"].clone()
+    };
+    assert_eq!(parameter(&device, "high"), "40", "scaled by the initial window");
+    assert_eq!(parameter(&device, "high_rate"), "1 Mbit/s");
+    assert!(
+        ok("tune w0 --marker tcp-ds(high_rate=2mbit) --shape 3s")
+            .contains("packets wait for tokens at most 3 s")
+    );
+    let device = status();
+    assert_eq!(
+        (&device["longest_wait_s"], parameter(&device, "high_rate")),
+        (&3.0.into(), "2 Mbit/s".into())
+    );
+    assert!(device["tuned_s"].as_u64().is_some_and(|seconds| seconds < 60), "{device}");
+    let text = ok("status");
+    assert!(
+        text.contains("--shape 1s (tuned ") && text.contains("  in force  policer: high_rate = 2 Mbit/s, "),
+        "{text}"
+    );
+    assert!(refused("tune w0 --shadow off").contains("--shadow cannot change at w0"));
+    let unit = ok("persist w0 --print");
+    assert!(
+        unit.contains(
+            "host w0 --scheme \"tcp-ds(high_rate=2mbit)\" --initial-window 10 --dscp af11,af12,af13 --shape 3s --shadow"
+        ),
+        "{unit}"
+    );
+    ok("down w0");
+
+    ok("host w0");
+    assert!(refused("tune w0 --shape 3s").contains("where packets are policed"));
+    assert_eq!(status()["longest_wait_s"], Value::Null);
+    ok("down w0");
+    assert!(ok("check w0").contains("\nhost w0 --shape: would attach tcp-ds, and put an fq at the root"));
+}

@@ -171,6 +171,11 @@ impl Params {
         Ok(())
     }
 
+    /// Returns whether a shaper holds pure acknowledgements too: the parameter `hold_acks`. Without one it does not.
+    pub fn holds_acks(&self) -> bool {
+        self.policy.parameters().iter().any(|one| one.name == "hold_acks") && self.number("hold_acks") != 0.0
+    }
+
     /// Returns a parameter as a number in its natural unit, read back from the struct; thresholds as their count,
     /// flags as 0 or 1, choices as their position.
     ///

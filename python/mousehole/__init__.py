@@ -1,8 +1,8 @@
 """Mousehole compares schemes that let short flows go first through a congested link.
 
-`compare` compares schemes on traffic, `tune` searches their settings, `run` runs one scenario, `inspect` summarises traffic, and `read`
-returns its connections as a frame. `policy` makes and checks own policies, `tcp_model` is the analytic TCP
-model.
+`compare` compares schemes on traffic, `tune` searches their settings, `sweep` compares in many cells, `run`
+runs one scenario, `inspect` summarises traffic, and `read` returns its connections as a frame. `policy` makes
+and checks own policies, `tcp_model` is the analytic TCP model.
 
 Names are imported when they are first used, so that the command line can answer Ctrl-C before all modules are
 loaded.
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from mousehole.plan import Cell
     from mousehole.records import Records, run
     from mousehole.results import Finding
+    from mousehole.sweeps.result import Sweep
+    from mousehole.sweeps.running import sweep
     from mousehole.traffic import inspect, read
     from mousehole.tuning import Tuned, tune
 
@@ -31,6 +33,7 @@ __all__ = [
     "MouseholeError",
     "Records",
     "Stopped",
+    "Sweep",
     "Tuned",
     "__version__",
     "compare",
@@ -39,6 +42,7 @@ __all__ = [
     "policy",
     "read",
     "run",
+    "sweep",
     "tcp_model",
     "tune",
 ]
@@ -51,13 +55,15 @@ _MODULES = {
     "MouseholeError": "errors",
     "Records": "records",
     "Stopped": "errors",
+    "Sweep": "sweeps.result",
+    "Tuned": "tuning",
     "__version__": "_engine",
     "compare": "comparison",
     "compare_days": "comparison_days",
     "inspect": "traffic",
     "read": "traffic",
     "run": "records",
-    "Tuned": "tuning",
+    "sweep": "sweeps.running",
     "tune": "tuning",
 }
 """The module of each name; the other names are modules."""

@@ -37,6 +37,7 @@ from mousehole.plan import load_policies
 from mousehole.policy_cli import policy_app
 from mousehole.progress import ConsoleReporter
 from mousehole.settings import Options
+from mousehole.sweeps.commands import sweep_app
 from mousehole.tune_cli import add_to as add_tune
 
 
@@ -91,10 +92,12 @@ app = typer.Typer(
 OPTION_OF_FIELD = {
     "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.uplink_rate": "--uplink",
     "link.uplink_buffer": "--uplink-buffer", "link.overhead": "--overhead", "link.burst": "--burst",
+    "link.rate_trace": "--rate-trace", "link.uplink_rate_trace": "--uplink-trace", "mtu": "--mtu",
     "topology.rate": "--rate", "topology.rtt": "--rtt", "topology.buffer": "--buffer",
     "topology.uplink_rate": "--uplink", "topology.uplink_buffer": "--uplink-buffer", "traffic.load": "--load",
     "traffic.direction": "--direction", "traffic.replay": "--replay", "tcp.profile": "--tcp",
     "duration": "--duration", "warmup": "--warmup", "seed": "--seed", "seeds": "--seeds", "jobs": "--jobs",
+    "rounds": "--rounds",
     "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",
     "load": "--load", "rate": "--rate", "direction": "--direction", "replication": "--replication",
     "overhead": "--overhead", "table": "--table", "figure": "--figure", "uplink_rate": "--uplink",
@@ -245,6 +248,7 @@ def run_command(
 
 
 add_tune(app)
+app.add_typer(sweep_app, name="sweep")
 link_cli.register(app)
 page_cli.register(app)
 

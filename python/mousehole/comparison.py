@@ -118,7 +118,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
         (20, ['fq-codel'])
     """
     with opened(options.dask, options.executor, options.reporter) as backend:
-        prepared = prepare(traffic, options)
+        prepared = prepare(traffic, options, is_sent=backend is not None)
         _warn_of_low_load(prepared)
         return compared(prepared, backend)
 
@@ -276,7 +276,7 @@ class Comparison:
         return as_html(lambda console: report.print_report(console, self.results))
 
 
-def _starting_point(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
+def starting_point(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
     """Returns the scenario that options change, and the traffic."""
     if not traffics.is_scenario(source):
         given = traffics.described(source, options.direction, options.params)
@@ -303,22 +303,27 @@ class Prepared:
     reporter: Reporter
 
 
-def prepare(source: traffics.Source, options: Options) -> Prepared:
-    """Plans a comparison and reads its traffic; raises `MouseholeError` for a fault in the input."""
+def prepare(source: traffics.Source, options: Options, is_sent: bool = False) -> Prepared:
+    """Plans a comparison and reads its traffic; raises `MouseholeError` for a fault in the input.
+
+    `is_sent` says that other processes will need the traffic, so that standard input is refused.
+    """
     load_policies(options.policy)
-    start, given = _starting_point(source, options)
+    start, given = starting_point(source, options)
     if options.replay is not None:
         given = replace(given, section={**given.section, "replay": options.replay})
     shared = scenarios.shared(start, given.section, options)
     plan = planned(shared, options, start.get("scheme"))
     jobs = None if options.jobs is None else least("jobs", options.jobs, 1)
     checked(plan)  # before large files are read
+    if is_sent:
+        shipment_of(given, options.strict, shared.base["seed"])
     traffic = given.read(options.strict, shared.base["seed"], options.reporter)
     chooses = options.warmup is None and not options.quick and not traffics.is_scenario(source)
     rate = bottleneck.facts(plan.base)["rate"]
     summary = None if traffic is None else interruptible(lambda: traffic.summary(rate))
     sizes = np.empty(0) if traffic is None else traffic.frame()["bytes"].astype(float)
-    plan = replace(plan, warmup=_warmup(plan, sizes, summary, chooses))
+    plan = replace(plan, warmup=chosen_warmup(plan, sizes, summary, chooses))
     return Prepared(plan, given, traffic, summary, sizes, jobs, options.strict, options.reporter or Silent())
 
 
@@ -352,7 +357,9 @@ def _pipe_bytes(plan: Plan) -> float:
     return _engine.parse_rate("rate", rate) * _engine.parse_duration("rtt", rtt or scenarios.DEFAULT_RTT) / 8
 
 
-def _warmup(plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool) -> Warmup | None:
+def chosen_warmup(
+    plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool
+) -> Warmup | None:
     """Returns what the warm-up is chosen from, None if the sizes of transfers are not known before."""
     rate = bottleneck.facts(plan.base)["rate"]
     if summary is None or rate is None or plan.base["traffic"].get("mix"):
@@ -370,8 +377,8 @@ def _warn_of_low_load(prepared: Prepared) -> None:
     native = None if summary is None else summary["native_load"]
     if prepared.plan.loads == (None,) and native is not None and native < notes.UNLOADED:
         prepared.reporter.say(
-            f"warning: {prepared.given.label} loads this link only to {native:.2g}, so no scheme can make a difference; "
-            "give a load, such as --load 0.9"
+            f"warning: {prepared.given.label} loads this link only to {native:.2g}, so no scheme can make "
+            "a difference; give a load, such as --load 0.9"
         )
 
 

@@ -21,7 +21,7 @@ from uuid import uuid4
 from mousehole.errors import MouseholeError, conflict_error
 from mousehole.pool import Apart, Backend, Job, Shipment, default_jobs
 from mousehole.progress import Reporter, Silent
-from mousehole.worker import DONE, REFUSED, execute, identity, parcel_of, refusal
+from mousehole.worker import DONE, REFUSED, Answer, execute, identity, parcel_of, refusal
 
 CONNECT_S = 10.0
 """Seconds in which a scheduler must answer."""
@@ -182,11 +182,12 @@ class Dask:
         found = self._after_crashes()
         names = self._names_over(0.0 if found else timeout_s)
         self._require_scheduler()
+        fetched = self._fetched(names)
         for name in names:
             flight = self._flights.pop(name, None)
             if flight is None:
                 continue
-            answer = self._answer(name, flight)
+            answer = self._answer(name, flight, fetched.get(name))
             if answer is not None:
                 found.append((flight.key, answer))
         if not self._flights and self._suspects:
@@ -251,12 +252,23 @@ class Dask:
                 names.append(self._over.get_nowait())
         return names
 
-    def _answer(self, name: str, flight: _Flight) -> Any:
+    def _fetched(self, names: list[str]) -> dict[str, Answer]:
+        """Returns the answers of the tasks that have ended well, fetched together; none if that fails."""
+        finished = [name for name in names if name in self._flights]
+        futures = [self._flights[name].future for name in finished]
+        if len(futures) < 2 or any(future.status != "finished" for future in futures):
+            return {}
+        try:
+            return dict(zip(finished, self._client.gather(futures), strict=True))
+        except Exception:  # they are asked one by one, and each one's fault is seen to
+            return {}
+
+    def _answer(self, name: str, flight: _Flight, fetched: Answer | None) -> Any:
         """Returns the outcome of a task that is over; None if the job is on its way again."""
         from distributed import KilledWorker
 
         try:
-            kind, outcome = flight.future.result(timeout=GATHER_S)
+            kind, outcome = fetched or flight.future.result(timeout=GATHER_S)
         except KilledWorker as error:
             flight.crashes = max(flight.crashes + 1, CRASHES - 1)
             flight.last_worker = str(getattr(error.last_worker, "address", "") or flight.last_worker)

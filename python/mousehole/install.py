@@ -37,7 +37,14 @@ LIVE_LINK_HEADER = 14
 TIN_DSCPS = (46, 0, LOWER_EFFORT)
 """DSCPs that CAKE's diffserv3 sorts into its tins Voice, Best Effort and Bulk: EF, the default, LE."""
 PROFILE_DSCPS: Mapping[int, tuple[int, ...]] = {2: (0, LOWER_EFFORT), 3: (10, 12, 14)}
-"""DSCPs by the number of WRED profiles, best first: the default and LE, or AF11, AF12 and AF13 of one class."""
+"""DSCPs by the number of WRED profiles, best first: the default and LE, or AF11, AF12 and AF13."""
+
+FIREWALL = (
+    "sysctl -q -w net.netfilter.nf_conntrack_acct=1",
+    "nft add table inet filter",
+    "nft add chain inet filter forward '{ type filter hook forward priority 0; }'",
+)
+"""What a firewall's rule that counts bytes needs; nothing changes where it is there."""
 
 LINUX, ROUTER = "Linux", "a router with WRED"
 
@@ -93,7 +100,7 @@ class Settings:
     lines: tuple[str, ...]
     """Commands and remarks, as `installation` has them."""
     live: str | None
-    """A configuration file of `mousehole-live`, whose first line says how it is used; None if it has no part in it."""
+    """A file for `mousehole-live --config`, whose first line says how it is used; None if it has no part."""
     wred: tuple[WredProfile, ...]
     """The profiles of a router's WRED, best colour first; none for other queues."""
 
@@ -161,13 +168,16 @@ def install_script(found: Settings) -> str:
         line if line.startswith(("tc ", "nft ", "mousehole-live ")) else f"# {line.removeprefix('# ')}"
         for line in found.lines
     ]
+    if any(line.startswith("nft ") for line in lines):
+        lines = [*FIREWALL, *lines]
     return "\n".join([*head, *(re.sub(r"\bDEV\b", '"$DEV"', line) for line in lines), ""])
 
 
 def wred_table(profiles: Sequence[WredProfile]) -> str:
     """Returns the profiles as a table in Markdown, with what each number means."""
     rows = [
-        f"| {one.dscp} | {one.min_packets} | {one.max_packets} | {one.probability} | 2^-{one.weight_exponent} |"
+        f"| {one.dscp} | {one.min_packets} | {one.max_packets} | {one.probability} "
+        f"| 2^-{one.weight_exponent} |"
         for one in profiles
     ]
     return "\n".join(
@@ -196,7 +206,7 @@ def _live(scheme: str, values: Mapping[str, str], link: Link) -> Installation | 
 
 
 def _has_classes(values: Mapping[str, str]) -> bool:
-    """Returns whether colours have drop-tail queues of their own, which `mousehole-live up` makes classes of HTB."""
+    """Returns whether colours have drop-tail queues of their own: classes of HTB in Linux."""
     return values.get("priority.shared") == "false"
 
 
@@ -245,7 +255,7 @@ def _marker_of(scheme: str, values: Mapping[str, str]) -> str:
 
 
 def _mark(marker: str, dscps: Sequence[int] = ()) -> str:
-    """Returns the command that puts a marker before the queue that is there: CAKE is told by priority, or by DSCPs."""
+    """Returns the command that puts a marker before the queue that is there, told by priority or by DSCPs."""
     via = f" --via dscp --dscp {','.join(map(str, dscps))}" if dscps else ""
     return f"mousehole-live mark DEV --marker {shlex.quote(marker)}{via}"
 
@@ -298,7 +308,7 @@ def _size_marker(threshold: str, link: Link) -> str:
 
 
 def _profiles(scheme: str, values: Mapping[str, str], link: Link) -> tuple[WredProfile, ...]:
-    """Returns the WRED profiles of a scheme, none if a router's WRED cannot do it: it has one average for all."""
+    """Returns the WRED profiles of a scheme, none if no router can do it: WRED has one average for all."""
     *markers, queue = _stages(scheme)
     is_combination = "|" in scheme
     prefix = f"{scheme_name(scheme.rpartition('|')[2])}." if is_combination else ""
@@ -330,7 +340,7 @@ def _profiles(scheme: str, values: Mapping[str, str], link: Link) -> tuple[WredP
 
 
 def _profile_marker(scheme: str, values: Mapping[str, str], link: Link) -> str:
-    """Returns the line that marks packets for WRED: a rule of the firewall for one threshold, else mousehole-live."""
+    """Returns the line that marks packets for WRED: a rule of the firewall, or `mousehole-live mark`."""
     if "|" not in scheme:
         return _size_marker(values["th"], link)
     marker = scheme.partition("|")[0].strip()
@@ -383,8 +393,8 @@ def _red(values: Mapping[str, str], link: Link) -> tuple[str, ...]:
 def _differences_of_red(scheme: str, values: Mapping[str, str], link: Link) -> tuple[str, ...]:
     """Returns remarks on what tc's red does otherwise than the scheme, and the command that does as it says.
 
-    sch_red drops (or with ecn marks) every packet once the average is at max and has no gentle part; drops are
-    between 1 and 1/p packets apart.
+    sch_red drops, or with ecn marks, every packet once the average is at max: it has no gentle part. Its
+    drops are between 1 and 1/p packets apart.
     """
     found = []
     if values["gentle"] == "true":
@@ -459,7 +469,7 @@ TWO_COLOURED = frozenset({"rio-ps", "sfd"})
 """Of `LIVE_MARKERS` those that give no packet the third colour."""
 WRED_WORDS = (
     "- DSCP: the packets that the line is for. All lines share one queue and its one average.",
-    "- min, max: average length of the queue, in packets. Below min nothing is dropped, from max on everything.",
+    "- min, max: average length of the queue, in packets. Below min nothing is dropped, from max on all.",
     "- probability: of a drop just below max; it rises in a straight line from 0 at min. Some take its",
     "  reciprocal, the mark probability denominator.",
     "- weight: of the newest length in the average. Most routers take the exponent; some subtract one.",

@@ -17,7 +17,7 @@ from mousehole import _engine, link, output, records, report, show
 from mousehole import scenario as scenarios
 from mousehole.cli_options import CliCommand, with_options
 from mousehole.engine_types import LinkStatus, Scenario
-from mousehole.errors import conflict_error, field_error
+from mousehole.errors import MouseholeError, conflict_error, field_error
 from mousehole.link import Observer, Played, Programs
 from mousehole.link_report import account_lines, prediction_table, status_line
 from mousehole.plan import Task, load_policies
@@ -25,6 +25,8 @@ from mousehole.settings import Options, option, switch
 
 INVALID_STATUS = 1
 """The command succeeded, but the figures of a run cannot be relied on."""
+ROUNDS = 5
+"""Rounds of a comparison, the fewest that give intervals."""
 LINK, SCHEME, PROGRAMS, OUTPUT = "Link", "Scheme", "Programs", "Output"
 
 
@@ -60,6 +62,7 @@ class LinkOptions:
         None, "Run the command once per scheme and round, and compare.", "NAME[(…)][,…]", SCHEME
     )
     rounds: int | None = option(None, "Rounds (default: 5); intervals need 5.", "N", SCHEME, int)
+    seeds: int | None = option(None, "The same as --rounds.", "N", SCHEME, int)
     baseline: str = option("droptail", "Scheme that the others are compared with.", "NAME[(…)]", SCHEME)
     short: str = option("15kB", "Transfers up to this size are short.", "SIZE", SCHEME)
     long: str = option("150kB", "Transfers above this size are long.", "SIZE", SCHEME)
@@ -75,6 +78,7 @@ class LinkOptions:
     save_scenario: str | None = option(
         None, "The recorded flows, as input for mousehole run.", "FILE.toml|-", OUTPUT
     )
+    details: bool = switch("With --schemes: print all tables and size buckets.", OUTPUT)
     predict: bool = switch("Play the recorded flows in the simulator, and show both.", OUTPUT)
     quiet: bool = switch("Print no line per second.", OUTPUT)
 
@@ -129,11 +133,12 @@ def _check_options(options: LinkOptions) -> None:
                "--save-scenario": options.save_scenario}  # fmt: skip
     output.check_outputs(written, [options.scenario] if options.scenario else [])
     if options.schemes is None:
-        if options.rounds is not None:
-            raise conflict_error(
-                "--rounds", options.rounds, "one scheme", "give --schemes to compare several"
-            )
+        for name, count in (("--rounds", options.rounds), ("--seeds", options.seeds)):
+            if count is not None:
+                raise conflict_error(name, count, "one scheme", "give --schemes for several")
         return
+    if options.rounds is not None and options.seeds is not None:
+        raise conflict_error("--seeds", options.seeds, "--rounds", "give one of them")
     single = {"--scheme": options.scheme, "--records": options.records, "--pcapng": options.pcapng,
               "--save-scenario": options.save_scenario}  # fmt: skip
     for name, text in single.items():
@@ -144,11 +149,12 @@ def _check_options(options: LinkOptions) -> None:
 
 
 def _comparison_options(options: LinkOptions) -> Options:
+    rounds = options.rounds if options.seeds is None else options.seeds
     return Options(
         rate=options.rate, rtt=options.rtt, buffer=options.buffer, uplink=options.uplink,
         uplink_buffer=options.uplink_buffer, overhead=options.overhead, burst=options.burst,
         schemes=options.schemes, baseline=options.baseline, short=options.short, long=options.long,
-        seeds=5 if options.rounds is None else options.rounds, seed=options.seed,
+        seeds=ROUNDS if rounds is None else rounds, seed=options.seed,
     )  # fmt: skip
 
 
@@ -184,9 +190,15 @@ def _programs(options: LinkOptions, command: list[str] | None) -> Programs:
 
 
 def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is_shell: bool) -> int:
-    link.check(scenario, programs)
+    try:
+        link.check(scenario, programs)
+    except MouseholeError as error:
+        raise error.renamed({"scheme": "--scheme"}) from None
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
-    observer = _observer(errors, is_quiet=options.quiet or is_shell, is_shell=is_shell)
+    observer = _observer(
+        errors, is_quiet=options.quiet or is_shell, is_shell=is_shell,
+        in_user_namespace=options.user_namespace,
+    )  # fmt: skip
     with _shell_has_the_terminal(is_shell):
         played = link.play(scenario, programs, observer)
     if options.records is not None:
@@ -195,9 +207,9 @@ def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is
     if options.save_scenario is not None:
         place = options.save_scenario
         folder = Path.cwd() if place == "-" else Path(place).parent
-        output.write_text(place, scenarios.to_toml(played.records.scenario, folder))
+        output.write_text(place, scenarios.to_toml(played.scenario, folder))
     console = report.report_console(stderr="-" in (options.json, options.save_scenario))
-    show.print_records(console, played.records)
+    show.print_records(console, played.records, "in real time")
     for line in account_lines(played.account):
         console.print(line, markup=False, soft_wrap=True)
     if options.predict:
@@ -240,16 +252,19 @@ def _compare(
     console = report.report_console(stderr=options.json == "-")
     if options.json is not None:
         output.write_text(options.json, trial.comparison.to_json())
-    report.print_report(console, trial.comparison.results, True)
+    report.print_report(console, trial.comparison.results, options.details)
     for line in trial.faults:
         console.print(f"INVALID: {line}", markup=False, soft_wrap=True)
     return INVALID_STATUS if trial.faults else 0
 
 
-def _observer(errors: Console, *, is_quiet: bool, is_shell: bool) -> Observer:
+def _observer(
+    errors: Console, *, is_quiet: bool, is_shell: bool, in_user_namespace: bool = False
+) -> Observer:
     def begun(holders: tuple[int, int]) -> None:
         if is_shell:
-            enter = f"nsenter --preserve-credentials -t {holders[1]} -U -n COMMAND"
+            user = "" if os.geteuid() == 0 and not in_user_namespace else " --preserve-credentials -U"
+            enter = f"nsenter{user} -n -m -t {holders[1]} COMMAND"
             errors.print(
                 "this shell is behind the link, whose other side is 'server' (10.0.0.1, fd00::1); "
                 f"start programs there from another terminal by: {enter}",

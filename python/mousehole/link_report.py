@@ -31,7 +31,7 @@ def account_lines(account: LinkAccount) -> Iterator[str]:
     late = account["lateness"]
     priority = "real-time priority" if account["is_real_time"] else "ordinary priority"
     yield (
-        f"{account['seconds']:.6g} s in real time, {counted(account['flows'], 'flow')}; packets were late by "
+        f"{counted(account['flows'], 'flow')}; packets were late by "
         f"{time_text(late['p50_s'])} (p50), {time_text(late['p99_s'])} (p99), "
         f"{time_text(late['most_s'])} (most); "
         f"{share_text(account['cpu_use'])} of a processor, {priority}"
@@ -45,7 +45,8 @@ def account_lines(account: LinkAccount) -> Iterator[str]:
     if account["server_status"] is not None and account["server_status"] != 0:
         yield f"warning: the server's command ended before, with status {account['server_status']}"
     if account["left_behind"]:
-        yield f"warning: the command left {counted(account['left_behind'], 'process')} behind, ended with it"
+        left = counted(account["left_behind"], "program")
+        yield f"warning: the command left {left} running in the background, which ended with it"
     if account["status"]:
         yield f"the command ended with status {account['status']}"
     for fault in account["faults"]:

@@ -11,7 +11,7 @@ from mousehole.engine_types import ConnectionSpec, InputEntry, JsonValue, Scenar
 from mousehole.findings import MARGIN
 from mousehole.plan import Plan
 from mousehole.results import CENSORED_SHARE, Manifest, SchemeParameters
-from mousehole.scenario import filled
+from mousehole.scenario import filled, rate_traces, with_traces_moved
 from mousehole.sizes import CDF_TIMES_S
 from mousehole.statistics import LEAST_REPLICATIONS, LEVEL
 from mousehole.traffic import TrafficInput
@@ -38,7 +38,10 @@ def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) ->
     return {
         "mousehole_version": _engine.__version__,
         "git_revision": REVISION,
-        "inputs": inputs(traffic, sources(read)),
+        "inputs": [
+            *inputs(traffic, sources(read)),
+            *(input_entry(file, []) for file in rate_traces(plan.base)),
+        ],
         "seed": plan.base["seed"],
         "replications": plan.replications,
         "buffers": list(plan.buffers),
@@ -100,7 +103,8 @@ def without_directories(scenario: Scenario) -> Scenario:
     section = sizefiles.moved(scenario["traffic"], lambda file: Path(file).name)
     listed = section.get("connections")
     entry = {**section, "connections": connections_entry(listed)} if listed else section
-    return cast("Scenario", {**scenario, "traffic": entry})
+    named = with_traces_moved(scenario, lambda file: Path(file).name)
+    return cast("Scenario", {**named, "traffic": entry})
 
 
 def connections_entry(connections: Sequence[ConnectionSpec]) -> dict[str, str | int]:

@@ -1,7 +1,7 @@
 """What a search of settings wants: quantities to lower or raise, and limits of what others may pay.
 
-A quantity, which users give as MEASURE, is named by whose it is and what of it: `short mean`, `long p95`, `page mean`, `queue p99`. All
-changes are ratios of means over replications, by the statistics of `compare`.
+A quantity, which users give as MEASURE, is named by whose it is and what of it: `short mean`, `long p95`,
+`page mean`, `queue p99`. All changes are ratios of means over replications, by the statistics of `compare`.
 """
 
 import re
@@ -74,7 +74,7 @@ class Goal:
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
-        """Everything that is measured for the goal, each once; long transfers stand for the price if nothing does."""
+        """Everything that is measured for the goal; long transfers stand for the price if nothing does."""
         wanted = (*self.objectives, *(limit.quantity for limit in self.limits))
         named = {quantity.name: quantity for quantity in wanted}
         if len(named) == 1 and "long mean" not in named:
@@ -146,8 +146,8 @@ def change(
 ) -> Estimate:
     """Returns the logarithm of the ratio of a quantity under `scheme` to that under `reference`.
 
-    With `is_primary` the intervals hold together for all schemes of the results, as those of compare's primary
-    endpoint do.
+    With `is_primary` the intervals hold together for all schemes of the results, as those of compare's
+    primary endpoint do.
     """
     own, other = (one.source.values(results, cell, name) for name in (scheme, reference))
     design = results.design(cell, is_primary)

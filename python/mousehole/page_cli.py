@@ -1,6 +1,6 @@
 """The command `mousehole page`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated
 
 import typer
@@ -8,6 +8,7 @@ from rich.console import Console
 
 from mousehole import output, report
 from mousehole.cli_options import OUTPUT, PICTURE, WHERE, CliCommand, with_options
+from mousehole.errors import MouseholeError
 from mousehole.page.options import PageOptions
 from mousehole.progress import ConsoleReporter
 from mousehole.settings import option
@@ -45,8 +46,11 @@ def page_command(
     from mousehole.page import conduct, document, predict, show  # they load what other commands do without
 
     reporter = ConsoleReporter(Console(stderr=True, highlight=False))
-    results = conduct.measure(page, options, reporter)
-    prediction = predict.predicted(results, options) if options.predict else None
+    try:
+        results = conduct.measure(page, options, reporter)
+    except MouseholeError as error:
+        raise error.renamed({item.name: f"--{item.name}" for item in fields(PageOptions)}) from None
+    prediction = predict.predicted(results, options, reporter) if options.predict else None
     if outputs.json is not None:
         output.write_text(outputs.json, document.text(results, prediction))
     if outputs.plot is not None:

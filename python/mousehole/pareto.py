@@ -1,6 +1,6 @@
 """The picture of a search: what one quantity gains against what another pays, schemes beside each other."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 
@@ -20,6 +20,10 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 GREY, INK = "#777777", "#222222"
 LEAST_SPAN = 0.15
 """The axes span at least so much on either side of zero, in powers of two."""
+SIDES = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+"""Where a name may stand: right or left of its point, above or below."""
+LETTER = 0.0105
+"""Width of a letter of a name, as a part of the picture."""
 ROOM = 0.09
 """Room around what is drawn, as a part of its extent."""
 WORDS = {"mean": "mean response time", "p50": "median", "p95": "95th percentile", "p99": "99th percentile",
@@ -40,8 +44,8 @@ def figure(found: TuneResults) -> Figure:
     points = _Points(found, price, gain)
     for place, family in enumerate(found.families):
         _draw_family(axes, points, family, COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)])
-    _draw_references(axes, points)
     _frame(axes, points)
+    _draw_references(axes, points)
     _draw_limits(axes, found, price, gain)
     axes.axhline(0, color="#999999", linewidth=0.8, zorder=1)
     axes.axvline(0, color="#999999", linewidth=0.8, zorder=1)
@@ -139,6 +143,7 @@ def _lower_left(judged: Sequence[tuple[str, Estimate, Estimate]]) -> list[tuple[
 
 def _draw_references(axes: Axes, points: _Points) -> None:
     found = points.found
+    names = {found.baseline: (0.0, 0.0)}
     special = {row.scheme for row in found.judged if row.role in (FINALIST, DEFAULT)}
     for scheme, x, y in points.all_judged():
         if scheme in special:
@@ -146,27 +151,40 @@ def _draw_references(axes: Axes, points: _Points) -> None:
         _cross(axes, x, y, GREY)
         axes.plot([x.mean], [y.mean], marker="X", color=INK, markersize=7.5, markeredgecolor="white",
                   linestyle="none", zorder=5)  # fmt: skip
-        _name(axes, scheme, x.mean, y.mean)
+        names[scheme] = x.mean, y.mean
     axes.plot(
         [0], [0], marker="X", color=INK, markersize=7.5, markeredgecolor="white", linestyle="none", zorder=5
     )
-    _name(axes, found.baseline, 0.0, 0.0)
+    _name(axes, names)
     if found.recommended is not None:
         axes.plot([], [], marker="o", markersize=12, markerfacecolor="none", markeredgecolor=INK,
                   linestyle="none", label="recommended")  # fmt: skip
 
 
-def _name(axes: Axes, scheme: str, x: float, y: float) -> None:
-    axes.annotate(scheme, (x, y), xytext=(7, 6), textcoords="offset points", fontsize=8.5, color=INK, zorder=7,
-                  bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.75})  # fmt: skip
+def _name(axes: Axes, names: Mapping[str, tuple[float, float]]) -> None:
+    """Writes names beside their points, on the side where there are the fewest other names and points."""
+    box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
+    (left, right_end), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    extent = np.array([right_end - left, top - bottom])
+    taken = [np.array(point) / extent for point in names.values()]
+    for scheme, point in names.items():
+        half = np.array([0.01 + LETTER * len(scheme) / 2, 0.022])
+        places = [np.array(point) / extent + np.array(side) * (half + 0.003) for side in SIDES]
+        crowds = [sum(bool(np.all(np.abs(other - place) < half)) for other in taken) for place in places]
+        chosen = crowds.index(min(crowds))
+        right, above = SIDES[chosen]
+        offset = (7 * right, 6 if above > 0 else -13)
+        axes.annotate(scheme, point, xytext=offset, textcoords="offset points", fontsize=8.5, color=INK,
+                      ha="left" if right > 0 else "right", zorder=7, bbox=box)  # fmt: skip
+        taken.append(places[chosen])
 
 
 def _cross(axes: Axes, x: Estimate, y: Estimate, colour: str) -> None:
     """Draws both intervals of a point."""
     if x.has_interval:
-        axes.plot([x.low, x.high], [y.mean, y.mean], color=colour, linewidth=1.0, alpha=0.45, zorder=2.5)
+        axes.plot([x.low, x.high], [y.mean, y.mean], color=colour, linewidth=1.0, alpha=0.38, zorder=2.5)
     if y.has_interval:
-        axes.plot([x.mean, x.mean], [y.low, y.high], color=colour, linewidth=1.0, alpha=0.45, zorder=2.5)
+        axes.plot([x.mean, x.mean], [y.low, y.high], color=colour, linewidth=1.0, alpha=0.38, zorder=2.5)
 
 
 def _frame(axes: Axes, points: _Points) -> None:
@@ -196,8 +214,9 @@ def _draw_limits(axes: Axes, found: TuneResults, price: Quantity, gain: Quantity
             ends = (place, high) if price.smaller_is_better else (low, place)
             axes.axvspan(*ends, color="#000000", alpha=0.05, linewidth=0, zorder=0)
             axes.axvline(place, color=GREY, linewidth=0.9, linestyle="--", zorder=1)
-            axes.annotate(f"limit {limit.text}", (place, 0.99), xycoords=("data", "axes fraction"), rotation=90,
-                          ha="right", va="top", fontsize=7.5, color=GREY)  # fmt: skip
+            axes.annotate(f"limit {limit.text}", (place, 0.99), xycoords=("data", "axes fraction"),
+                          xytext=(3, 0), textcoords="offset points", rotation=90, ha="left", va="top",
+                          fontsize=7.5, color=GREY)  # fmt: skip
             axes.set_xlim(low, high)
         elif limit.quantity == gain:
             axes.axhline(place, color=GREY, linewidth=0.9, linestyle="--", zorder=1)

@@ -166,11 +166,7 @@ def checked(plan: Plan) -> Plan:
     Raises `MouseholeError` if its sizes make no sense, if it has too many runs, if the engine refuses a
     scenario of it, or if two of its schemes are the same.
     """
-    if plan.short_bytes < 1:
-        raise field_error("short", plan.short_bytes, "a size of at least 1 byte")
-    if plan.long_bytes < plan.short_bytes:
-        allowed = f"a size of at least that of short transfers ({plan.short_bytes} B)"
-        raise field_error("long", plan.long_bytes, allowed)
+    check_sizes(plan)
     runs = len(plan.schemes) * plan.replications * len(plan.buffers) * len(plan.loads)
     if runs > MOST_RUNS:
         raise field_error(
@@ -180,8 +176,17 @@ def checked(plan: Plan) -> Plan:
     meanings = [
         [filled(plan.scenario(cell, scheme))["scheme"] for scheme in plan.schemes] for cell in plan.cells
     ]
-    _refuse_duplicates(plan.schemes, meanings[0])
+    refuse_duplicates(plan.schemes, meanings[0])
     return plan
+
+
+def check_sizes(plan: Plan) -> None:
+    """Raises `MouseholeError` if the sizes of short and long transfers make no sense."""
+    if plan.short_bytes < 1:
+        raise field_error("short", plan.short_bytes, "a size of at least 1 byte")
+    if plan.long_bytes < plan.short_bytes:
+        allowed = f"a size of at least that of short transfers ({plan.short_bytes} B)"
+        raise field_error("long", plan.long_bytes, allowed)
 
 
 def load_policies(given: str | Sequence[str] | None) -> list[str]:
@@ -231,7 +236,8 @@ def default_schemes() -> tuple[str, ...]:
     return tuple(scheme for scheme in wanted if scheme_name(scheme) in known)
 
 
-def _refuse_duplicates(schemes: tuple[str, ...], meanings: list[str]) -> None:
+def refuse_duplicates(schemes: tuple[str, ...], meanings: list[str]) -> None:
+    """Raises `MouseholeError` if two schemes mean the same; `meanings` are their texts filled in."""
     for position, scheme in enumerate(schemes):
         first = meanings.index(meanings[position])
         if first < position:

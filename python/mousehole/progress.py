@@ -1,9 +1,13 @@
-"""Reports progress: a bar with the remaining time on a terminal, nothing elsewhere."""
+"""Reports progress: a bar with the remaining time on a terminal, elsewhere a line every minute."""
 
+import time
 from typing import Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+LINE_S = 60.0
+"""Seconds between two lines of progress where there is no terminal."""
 
 
 class Reporter(Protocol):
@@ -42,11 +46,13 @@ class Silent:
 
 
 class ConsoleReporter:
-    """Prints remarks on a console, and shows a bar there if it is a terminal."""
+    """Prints remarks on a console, and shows a bar there if it is a terminal, else a line every minute."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._bar: Progress | None = None
+        self._what, self._total, self._count = "", 0, 0
+        self._begin_s = self._said_s = 0.0
 
     def say(self, text: str) -> None:
         """Prints the remark."""
@@ -54,6 +60,8 @@ class ConsoleReporter:
 
     def start(self, total: int, what: str = "runs") -> None:
         """Shows the bar."""
+        self._what, self._total, self._count = what, total, 0
+        self._begin_s = self._said_s = time.monotonic()
         if self._console.is_terminal:
             columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
             self._bar = Progress(*columns, console=self._console, transient=True)
@@ -61,9 +69,16 @@ class ConsoleReporter:
             self._bar.start()
 
     def advance(self) -> None:
-        """Advances the bar."""
+        """Advances the bar, or prints a line if a minute has gone since the last one."""
         if self._bar is not None:
             self._bar.advance(self._bar.task_ids[0])
+            return
+        self._count += 1
+        now = time.monotonic()
+        if now - self._said_s >= LINE_S and self._count < self._total:
+            self._said_s = now
+            left_s = (now - self._begin_s) / self._count * (self._total - self._count)
+            self.say(f"{self._count:,} of {self._total:,} {self._what}, about {left_s / 60:.0f} min left")
 
     def finish(self) -> None:
         """Removes the bar."""

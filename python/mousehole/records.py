@@ -26,7 +26,7 @@ from mousehole.options import with_units
 from mousehole.policy_trial import try_scenarios
 from mousehole.pool import interruptible, run_one
 from mousehole.progress import Reporter, Silent
-from mousehole.scenario import filled, load, with_params
+from mousehole.scenario import filled, load, rate_traces, with_params
 from mousehole.settings import refuse_unknown
 from mousehole.traffic import of_section
 
@@ -137,7 +137,7 @@ def run(
         queues=result.queues(),
         summary=result.summary(),
         trace=None if trace is None else Frame(trace),
-        inputs=source.files,
+        inputs=(*source.files, *rate_traces(whole)),
         sources=sources(engine_traffic),
         flows=Frame(result.flows()),
         datagrams=Frame(result.datagrams()),

@@ -1,4 +1,4 @@
-"""Prints what a search of settings found: the answer, the finalists, the sensitivity, the settings to install."""
+"""Prints what a search of settings found: the answer, the finalists, what they depend on, how to install."""
 
 from collections.abc import Sequence
 
@@ -67,7 +67,7 @@ def judged_columns(found: TuneResults, quantities: Sequence[Quantity]) -> list[s
 
 
 def judged_cells(found: TuneResults, quantities: Sequence[Quantity]) -> list[list[str]]:
-    """Returns a line per judged scheme but the baseline: finalists first, then own settings, then references."""
+    """Returns a line per judged scheme but the baseline: finalists, own settings, then references."""
     first = found.goal.objectives[0].name
     order = (FINALIST, DEFAULT)
     rows = [row for row in found.judged if row.reference == found.baseline]
@@ -150,7 +150,8 @@ def _print_account(console: Console, found: TuneResults, spent: Spent | None) ->
     account = found.account
     text = (
         f"{counted(account.trials, 'setting')}, {account.trials_per_scheme} of each scheme; "
-        f"{account.stopped} stopped early; {account.search_runs} runs of {account.search_replications} replications"
+        f"{account.stopped} stopped early; {account.search_runs} runs of "
+        f"{counted(account.search_replications, 'replication')}"
         f"{_time(spent.search_s if spent else None)}. Judged: {counted(account.judged_schemes, 'scheme')} × "
         f"{counted(account.judged_replications, 'replication')}{_time(spent.judged_s if spent else None)}."
     )

@@ -68,6 +68,12 @@ def load(path: str | Path) -> Scenario:
     return with_traces_moved(scenario, lambda file: str(source.parent / file))
 
 
+def rate_traces(scenario: Scenario) -> tuple[Path, ...]:
+    """Returns the files of the scenario's rate traces."""
+    link: Mapping[str, object] = scenario.get("link") or {}
+    return tuple(Path(str(link[name])) for name in RATE_TRACES if link.get(name))
+
+
 def with_traces_moved(scenario: Scenario, move: Callable[[str], str]) -> Scenario:
     """Returns the scenario with other names of the files of its rate traces."""
     link: Mapping[str, object] = scenario.get("link") or {}

@@ -19,7 +19,7 @@ from mousehole import _engine, objectives
 from mousehole.errors import MouseholeError, field_error
 from mousehole.objectives import Goal
 from mousehole.plan import Cell, Plan, Task
-from mousehole.pool import run_all
+from mousehole.pool import Backend, Shipment, run_all
 from mousehole.progress import Reporter, Silent
 from mousehole.reduction import RunFacts, reduce_run
 from mousehole.results import Facts, Manifest, Results
@@ -41,7 +41,7 @@ WORST = 1e6
 
 @dataclass(frozen=True)
 class Score:
-    """What a setting reached on some replications: changes against the references, as logarithms of ratios."""
+    """What a setting reached on some replications: changes against references, as logarithms of ratios."""
 
     costs: tuple[float, ...]
     """One per objective; less is better."""
@@ -90,6 +90,15 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class Where:
+    """Where runs are: in so many threads of this process, or by a backend, which gets the traffic shipped."""
+
+    jobs: int
+    backend: Backend | None = None
+    shipment: Shipment | None = None
+
+
+@dataclass(frozen=True)
 class Effort:
     """What a part of the work took."""
 
@@ -115,9 +124,9 @@ class Search:
 
     def __init__(
         self, plan: Plan, traffic: _engine.Traffic | None, spaces: Sequence[Space], goal: Goal, seed: int,
-        jobs: int,
+        where: Where,
     ) -> None:  # fmt: skip
-        self._plan, self._traffic, self._spaces, self._goal, self._jobs = plan, traffic, spaces, goal, jobs
+        self._plan, self._traffic, self._spaces, self._goal, self._where = plan, traffic, spaces, goal, where
         self._facts: dict[tuple[str, int], RunFacts] = {}
         self._studies = [_study(space, goal, _seed(seed, place)) for place, space in enumerate(spaces)]
         self._asked = 0
@@ -145,7 +154,7 @@ class Search:
             self._run([(scheme, replication) for scheme in self._plan.schemes])
 
     def reference_score(self, scheme: str) -> Score:
-        """Returns the score of a reference; that of the baseline has changes of 0 where quantities are known."""
+        """Returns the score of a reference; the baseline's changes are 0 where quantities are known."""
         return self._score(scheme, self._plan.replications)
 
     def run_round(self, size: int = ROUND, reporter: Reporter | None = None) -> None:
@@ -202,7 +211,11 @@ class Search:
         scenarios = {key: self._plan.scenario(cell, *key) for key in missing}
         reduce = partial(lasting_facts, buckets=self._plan.buckets)
         account = partial(_stopped_text, len(self.trials))
-        self._facts |= run_all(scenarios, reduce, Silent(), self._jobs, self._traffic, account)
+        self._facts |= run_all(
+            scenarios, reduce, Silent(), self._where.jobs, self._traffic, account,
+            backend=self._where.backend, shipment=self._where.shipment,
+            name=lambda key: f"scheme {key[0]}, replication {key[1]}",
+        )  # fmt: skip
         self.runs += len(missing)
 
     def _score(self, scheme: str, count: int) -> Score:
@@ -251,7 +264,7 @@ def score(results: Results, cell: Cell, goal: Goal, scheme: str) -> Score:
 
 
 def front(trials: Iterable[Trial]) -> list[Trial]:
-    """Returns the feasible trials that no other one dominates, each scheme once, best first objective first."""
+    """Returns the feasible trials that no other one dominates, each once, best first objective first."""
     feasible = {trial.scheme: trial for trial in trials if trial.is_feasible}.values()
     kept = [one for one in feasible if not any(other.score.dominates(one.score) for other in feasible)]
     return sorted(kept, key=lambda trial: (*trial.score.costs, trial.number))
@@ -263,14 +276,16 @@ def lasting_facts(result: _engine.RunResult, buckets: tuple[Bucket, ...]) -> Run
 
 
 def _is_hopeless(own: Score, earlier: Sequence[Score]) -> bool:
-    """Returns whether at least half of the earlier settings were better after as many replications.
+    """Returns whether more than half of the earlier settings were better after as many replications.
 
     With one objective this is the median stopping rule: D. Golovin et al., "Google Vizier: a service for
-    black-box optimization", KDD 2017. Optuna's pruners know one objective only.
+    black-box optimization", KDD 2017. With m it is a part of 2^-m, which is how often a setting in the middle
+    of each of m independent objectives is worse in all of them. Optuna's pruners know one objective only.
     """
     if len(earlier) < LEAST_BEFORE_STOP:
         return False
-    return 2 * sum(other.dominates(own) for other in earlier) > len(earlier)
+    better = sum(other.dominates(own) for other in earlier)
+    return better << len(own.costs) > len(earlier)
 
 
 def _study(space: Space, goal: Goal, seed: int) -> Any:
@@ -283,7 +298,7 @@ def _study(space: Space, goal: Goal, seed: int) -> Any:
 
 
 def _seed(seed: int, place: int) -> int:
-    """Returns the seed of one scheme's search, which is no other one's under any user's seed."""
+    """Returns the seed of one scheme's search, which is no other one's under any seed of the user's."""
     return int(np.random.SeedSequence([seed, place]).generate_state(1)[0])
 
 

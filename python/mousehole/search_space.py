@@ -24,11 +24,12 @@ Value = float | str
 Values = dict[str, Value]
 
 STRUCTURE = frozenset({
-    "auto", "byte", "cap", "colours", "delay", "derandomise", "ecn", "flows", "floor", "guard", "h", "highest",
-    "hold_acks", "hosts", "limit", "lowest", "mark_ecnth", "mark_gentle", "mean", "ns2", "packet", "period", "police", "promotion", "pushout",
-    "randomised", "restart", "selective", "shape", "shared", "syn", "tins", "unit", "unknown", "wait",
+    "auto", "byte", "cap", "colours", "delay", "derandomise", "ecn", "flows", "floor", "guard", "h",
+    "highest", "hold_acks", "hosts", "limit", "lowest", "mark_ecnth", "mark_gentle", "mean", "ns2", "packet",
+    "period", "police", "promotion", "pushout", "randomised", "restart", "selective", "shape", "shared",
+    "syn", "tins", "unit", "unknown", "wait",
 })  # fmt: skip
-"""Parameters that say what a scheme is, how it counts or what the hosts do; searched only if a range names them."""
+"""Parameters that say what a scheme is, how it counts, what hosts do; searched only if a range names them."""
 TWO_COLOURED = frozenset({"ns2-sfd", "p-sfd", "rio-ps", "s-sfd", "sfd"})
 """Markers that give no packet the third colour, so that its thresholds do nothing."""
 UPPER_ENDS = {"min": "max", "first": "second", "high": "med"}
@@ -142,7 +143,7 @@ class Space:
         return "|".join(parts)
 
     def neighbours(self, values: Values) -> list[tuple[Dimension, Value]]:
-        """Returns other values of one parameter at a time: half and twice, a quarter of the buffer, each other word."""
+        """Returns other values of one parameter at a time: half, twice, a quarter less or more, a word."""
         found = []
         for dimension in self.dimensions:
             for value in _around(dimension, values[dimension.name]):
@@ -227,7 +228,7 @@ def check_ranges(ranges: Iterable[Range], templates: Sequence[str]) -> None:
 
 
 def meaning(scheme: str) -> tuple[object, ...]:
-    """Returns what two texts of one scheme have in common: the names of its parts and every parameter's value."""
+    """Returns what two texts of one scheme have in common: its parts' names, every parameter's value."""
     names = tuple(scheme_name(part) for part in scheme.split("|"))
     return (names, tuple(sorted(_engine.scheme_parameters(scheme).items())))
 
@@ -315,10 +316,7 @@ def _dimension(
             given = f"{asked.name}={'..'.join(asked.words)}"
             raise field_error("range", given, f"two or more of {', '.join(choices)}, with commas")
         return Dimension(name, None, 0, 0, entry["default"], choices=choices) if choices else None
-    if entry["default"] == "never":
-        default = kind.read("1s")
-    else:
-        default = kind.read(entry["default"])
+    default = kind.read("1s" if entry["default"] == "never" else entry["default"])
     if asked is not None:
         low, high = _asked(asked, kind)
         return Dimension(name, kind, low, high, min(max(default, low), high), least=low, most=high)
@@ -391,7 +389,7 @@ def _choices(unit: str) -> tuple[str, ...]:
 
 
 def _tied(found: Sequence[Dimension], buffer: int) -> list[Dimension]:
-    """Returns the dimensions with pairs tied: a lower threshold is a part of its upper one, sizes are multiples."""
+    """Returns the dimensions with pairs tied: lower thresholds are parts of upper ones, sizes multiples."""
     names = {dimension.name: dimension for dimension in found}
     made = dict(names)
     for name, lower in names.items():
@@ -485,7 +483,7 @@ def _percent(text: str) -> float:
     return float(text.removesuffix("%"))
 
 
-SIZE = Kind("size", _size, _size_text, above=16.0)
+SIZE = Kind("size", _size, _size_text, above=64.0)
 TIME = Kind("time", partial(_engine.parse_duration, "time"), _time_text)
 SHARE = Kind("share", _percent, lambda value: f"{_plain(value)}%", is_log=False)
 PACKETS = Kind("packets", float, lambda value: f"{round(value)}", is_log=False, is_whole=True)
@@ -494,8 +492,8 @@ PERCENT = Kind("percent", _percent, _plain, is_log=False)
 RATE = Kind("rate", _rate, lambda value: f"{round(value)}bit")
 NUMBER = Kind("number", float, _plain)
 PART = Kind("number", float, _plain, below=50.0, above=50.0)
-WEIGHT = Kind("weight", lambda text: float(max(0, round(-log2(float(text))))), lambda value: _plain(2.0**-value),
-              is_log=False, is_whole=True)  # fmt: skip
+WEIGHT = Kind("weight", lambda text: float(max(0, round(-log2(float(text))))),
+              lambda value: _plain(2.0**-value), is_log=False, is_whole=True)  # fmt: skip
 BY_UNIT = {
     "bytes (15kB) or packets": SIZE, "a size": SIZE, "a time": TIME, "a whole number": COUNT,
     "percent": PERCENT, "a rate": RATE, "a number": NUMBER,

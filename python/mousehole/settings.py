@@ -49,7 +49,7 @@ def command_line_options(kind: type) -> dict[str, tuple[Any, OptionHelp]]:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Options of link, traffic, hosts and runs; None means the value of the user's scenario, or the default."""
+    """Options of link, traffic, hosts and runs; None means the scenario's value, or the default."""
 
     rate: str | float | None = option(None, "Rate of the link, such as 10mbit.", "RATE", LINK)
     rtt: str | float | timedelta | None = option(  # noqa: RUF009 (the call only declares)

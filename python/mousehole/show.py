@@ -162,11 +162,11 @@ def two_columns(rows: list[tuple[str, str]]) -> Table:
     return table
 
 
-def print_records(console: Console, done: OneRun) -> None:
-    """Prints a run in a few lines."""
+def print_records(console: Console, done: OneRun, how: str = "simulated") -> None:
+    """Prints a run in a few lines; `how` says what its seconds are."""
     console.print(Text(_measured(done), style="bold"))
     console.print(_queue_table(done.queues))
-    console.print(Text(_simulated(done)))
+    console.print(Text(_simulated(done, how)))
     for line in _beside_transfers(done):
         console.print(Text(line))
 
@@ -184,11 +184,11 @@ def _measured(done: OneRun) -> str:
     return f"{done.scenario['scheme']}: {counted(count, 'transfer')} measured, {unfinished} unfinished"
 
 
-def _simulated(done: OneRun) -> str:
+def _simulated(done: OneRun, how: str = "simulated") -> str:
     summary = done.summary
     return (
         f"goodput {rate_text(summary['goodput_bps'])}, {summary['packets']} packets, "
-        f"{summary['simulated_s']:.6g} s simulated"
+        f"{summary['simulated_s']:.6g} s {how}"
     )
 
 

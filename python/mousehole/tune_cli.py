@@ -18,8 +18,9 @@ from mousehole.traffic import is_model
 from mousehole.tuning import Tuned, TuneOptions, tune
 
 OPTION_OF_FIELD = {
-    "scheme": "--scheme", "schemes": "--scheme", "objective": "--objective", "limit": "--limit", "range": "--range",
-    "for": "--for", "budget": "--budget", "trials": "--trials", "search_seeds": "--search-seeds",
+    "scheme": "--scheme", "schemes": "--scheme", "objective": "--objective", "limit": "--limit",
+    "range": "--range", "for": "--for", "budget": "--budget", "trials": "--trials",
+    "search_seeds": "--search-seeds",
     "sensitivity_seeds": "--sensitivity-seeds", "install": "--install", "beside": "--beside",
 }  # fmt: skip
 """Fields of a search by the option that sets them; the others are those of `compare`."""
@@ -55,7 +56,7 @@ def tune_command(
 ) -> None:
     """Searches settings of schemes and judges the best on replications that it has not seen.
 
-    For example: mousehole tune web:sfd --rate 5mbit --load 0.9 --scheme 'sfd|multi-red' --limit 'long mean +10%'
+    For example: mousehole tune web:sfd --rate 5mbit --load 0.9 --scheme sfd --limit 'long mean +10%'
     """
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
     output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)

@@ -1,4 +1,4 @@
-"""What a search of settings found, as data: plain rows, computed once; `report_tune` and `pareto` show them."""
+"""What a search of settings found, as data: plain rows, which `report_tune` and `pareto` show."""
 
 from dataclasses import dataclass
 
@@ -42,7 +42,7 @@ class JudgedRow(Row):
     reference: str
     """The scheme that it is compared with."""
     seen: float | None
-    """The change on the replications of the search, against the baseline; None where it was not tried there."""
+    """The change on the replications of the search, against the baseline; None if it was not tried there."""
     unseen: Estimate
     """The change on the others; the intervals of objectives hold together for all schemes."""
     shrinkage: float | None
@@ -122,6 +122,6 @@ class TuneResults:
     account: Account
 
     def change(self, scheme: str, quantity: str, reference: str | None = None) -> JudgedRow | None:
-        """Returns how a scheme was judged in a quantity, against the baseline by default; None if it was not."""
+        """Returns how a scheme was judged, by default against the baseline; None if it was not."""
         wanted = (scheme, quantity, reference or self.baseline)
         return next((row for row in self.judged if (row.scheme, row.quantity, row.reference) == wanted), None)

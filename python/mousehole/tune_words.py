@@ -1,4 +1,4 @@
-"""The answer of a search in sentences: what to set, what it gains and costs, and by how much it looked better."""
+"""The answer of a search in sentences: what to set, what it gains and costs, how much better it looked."""
 
 from math import expm1, isfinite, log1p
 
@@ -14,6 +14,8 @@ from mousehole.statistics import Estimate
 from mousehole.texts import counted, percent, signed
 from mousehole.tune_results import BROKEN, FINALIST, KEPT, JudgedRow, LimitRow, TuneResults
 
+MOST_SHOWN = 10.0
+"""Increases beyond this, as shares, are only said to be beyond."""
 RIVALS = ("fq-codel", "cake")
 """What people would install instead."""
 
@@ -32,8 +34,13 @@ def change_text(change: Estimate) -> str:
     """Returns a change in percent with its interval: `−32 % (−36…−28)`; `unknown` if it is."""
     if not isfinite(change.mean):
         return "unknown"
-    interval = f" ({signed(change.low)}…{signed(change.high)})" if change.has_interval else ""
-    return f"{signed(change.mean)} %{interval}"
+    interval = f" ({_end(change.low)}…{_end(change.high)})" if change.has_interval else ""
+    return f"{_end(change.mean)} %{interval}"
+
+
+def _end(share: float) -> str:
+    """Returns a share in percent with its sign; what is more than ten times as much is not told apart."""
+    return signed(share) if share < MOST_SHOWN else f"over +{100 * MOST_SHOWN:.0f}"
 
 
 def limit_words(row: LimitRow) -> str:
@@ -149,8 +156,8 @@ def _curse(found: TuneResults) -> list[str]:
     also = f" (of the recommended one {_moved(own.shrinkage or 0.0)})" if own else ""
     return [
         f"The winner's curse: unseen, {first.name} {whose} is {_moved(mean)} than on the "
-        f"{counted(found.account.search_replications, 'replication')} that chose it{also}, each as a ratio to "
-        f"{found.baseline}."
+        f"{counted(found.account.search_replications, 'replication')} that chose it{also}, each as a ratio "
+        f"to {found.baseline}."
     ]
 
 
@@ -170,6 +177,6 @@ def _nothing(found: TuneResults) -> list[str]:
     nearest = min(worst.values(), key=lambda row: row.excess.mean)
     return [
         f"No setting is recommended: none of {counted(len(worst), 'finalist')} keeps the limits on "
-        f"{counted(found.account.judged_replications, 'unseen replication')}. {nearest.scheme} comes nearest: "
-        f"beyond {nearest.limit} by {change_text(nearest.excess)}."
+        f"{counted(found.account.judged_replications, 'unseen replication')}. {nearest.scheme} comes "
+        f"nearest: beyond {nearest.limit} by {change_text(nearest.excess)}."
     ]

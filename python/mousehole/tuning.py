@@ -1,7 +1,7 @@
-"""The Python interface of the search: `tune` finds settings of schemes and judges them where it has not looked.
+"""The Python interface of the search: `tune` finds settings and judges them where it has not looked.
 
-`search_space` says what may be tried, `objectives` what is wanted, `search` tries; the finalists are judged by
-`comparison` on replications of their own. `tune_results` holds what came out, `report_tune`, `pareto` and
+`search_space` says what may be tried, `objectives` what is wanted, `search` tries; `comparison` judges the
+finalists on replications of their own. `tune_results` holds what came out, `report_tune`, `pareto` and
 `Tuned.to_json` show it.
 """
 
@@ -19,6 +19,7 @@ from mousehole import _engine, jsonout, objectives, output
 from mousehole.comparison import Comparison, Prepared, compared_with, prepare
 from mousehole.errors import MouseholeError, conflict_error, field_error, missing_error
 from mousehole.estimate import estimated, fitting_jobs
+from mousehole.executors import opened
 from mousehole.frames import Frame
 from mousehole.install import Settings, install_script, link_of, settings, wred_table
 from mousehole.memory import available_bytes
@@ -26,11 +27,12 @@ from mousehole.notebook import as_html
 from mousehole.objectives import Goal, Limit
 from mousehole.options import SECONDS, least, text_list, with_unit
 from mousehole.plan import REPLICATIONS, Cell, known_baseline, load_policies
-from mousehole.pool import default_jobs
+from mousehole.pool import Backend, default_jobs
 from mousehole.results import Results, Row, as_record
-from mousehole.search import ROUND, Search, Trial, front, is_accepted
+from mousehole.search import ROUND, Search, Trial, Where, front, is_accepted
 from mousehole.search_space import Range, Space, check_ranges, meaning, read_range, space_of
 from mousehole.settings import COMPARED, RUN, Options, RunOptions, accepts_options, option
+from mousehole.shipping import shipment_of
 from mousehole.statistics import Estimate
 from mousehole.texts import counted, span_text
 from mousehole.traffic import Source
@@ -67,7 +69,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     ),
     "cake": ("sfd|cake(tins=bulk)", "sfd|cake(tins=colour)", "demotion(timeout=1s)|cake(tins=colour)"),
 }
-"""Schemes that a device can do, by what `for_` names: two or three profiles of WRED, a marker before CAKE's tins."""
+"""Schemes that a device can do, by what `for_` names: two or three WRED profiles, a marker before CAKE."""
 BASELINES = {"cake": "cake"}
 """The baseline by what `for_` names; droptail for everything else."""
 
@@ -106,8 +108,8 @@ class TuneOptions(RunOptions):
         None, "Time for everything, instead of --trials.", "TIME", SEARCH
     )
     search_seeds: int | None = option(
-        None, f"Replications of the search (default: {SEARCH_SEEDS}); --seeds are those of the judgement.", "N",
-        RUN, int,
+        None, f"Replications of the search (default: {SEARCH_SEEDS}); --seeds are those of the judgement.",
+        "N", RUN, int,
     )  # fmt: skip
     sensitivity_seeds: int | None = option(
         None, f"Replications of the sensitivity (default: {SENSITIVITY_SEEDS}; 0: none).", "N", RUN, int
@@ -138,16 +140,16 @@ class _Wanted:
 def tune(traffic: Source, options: TuneOptions) -> "Tuned":
     """Searches settings of schemes, and judges the best ones on replications that the search has not seen.
 
-    `traffic`, and the options of link, traffic, hosts and runs, are those of `compare`; there is one buffer and
-    one load. The others:
+    `traffic`, and the options of link, traffic, hosts and runs, are those of `compare`; there is one buffer
+    and one load. The others:
 
     - `schemes`: schemes whose parameters are searched, such as "sfd" or "sfd|multi-red"; a parameter that is
       given in a scheme stays as it is
     - `for_`: "wred" searches what a router's WRED can do, "cake" a marker before CAKE's tins, in place of
       `schemes`
     - `objectives`: what to lower ("short mean"): "short", "long" or "all" with "mean", "p50", "p95", "p99" or
-      "slowdown", "page mean", "queue mean", "queue p95", "queue p99", or to raise: "long rate", "utilisation";
-      several give a Pareto front
+      "slowdown", "page mean", "queue mean", "queue p95", "queue p99", or to raise: "long rate",
+      "utilisation"; several give a Pareto front
     - `limits`: how far others may change against the baseline, such as "long mean +10%", or against another
       scheme, such as "long mean +5% against fq-codel"
     - `ranges`: where to search a parameter, such as "th=5kB..200kB" or "mode=coupled,total"
@@ -168,6 +170,12 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
         >>> found.results.account.trials
         2
     """
+    with opened(options.dask, options.executor, options.reporter) as backend:
+        return _tuned(traffic, options, backend)
+
+
+def _tuned(traffic: Source, options: TuneOptions, backend: Backend | None) -> "Tuned":
+    """Searches, judges and changes one parameter at a time, in threads or by a backend."""
     begin = time.monotonic()
     load_policies(options.policy)
     wanted = _wanted(options)
@@ -176,26 +184,26 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
     link = link_of(prepared.plan.base, cell.buffer)
     packets = link.buffer_packets if link else None
     spaces = [space_of(one, packets, wanted.ranges) for one in wanted.templates]
-    jobs = _jobs(prepared, wanted, len(spaces))
-    search = _searched(prepared, wanted, spaces, jobs, begin)
+    where = _where(prepared, wanted, len(spaces), backend)
+    search = _searched(prepared, wanted, spaces, where, begin)
     finalists = _finalists(search.trials, wanted, spaces)
     if not finalists:
         raise _unmet(search.trials, wanted)
     search_s, searched_at = time.monotonic() - begin, time.monotonic()
-    judged = _judged(prepared, wanted, finalists, jobs)
+    judged = _judged(prepared, wanted, finalists, where)
     judged_s, judged_at = time.monotonic() - searched_at, time.monotonic()
     chosen = _recommended(judged.results, cell, wanted.goal, finalists)
     space = next((space for space in spaces if chosen and space.template == chosen.family), None)
     more = None
     if chosen is not None and space is not None and wanted.sensitivity_seeds:
-        more = _Sensitivity.run(prepared, wanted, chosen, space, jobs)
+        more = _Sensitivity.run(prepared, wanted, chosen, space, where)
     spent = Spent(search_s, judged_s, time.monotonic() - judged_at, wanted.budget_s)
     found = _results(judged, wanted, search, finalists, chosen, more)
     return Tuned(found, judged, spent)
 
 
 class Tuned:
-    """What a search found: rows as data, a picture, a document, and files that install the recommended setting."""
+    """What a search found: rows as data, a picture, a document, and files that install a setting."""
 
     def __init__(self, results: TuneResults, judged: Comparison, spent: Spent) -> None:
         self.results = results
@@ -242,13 +250,13 @@ class Tuned:
         html.write(report_html_tune.page(self.results, self.judged.results, self.spent, command), path)
 
     def to_json(self) -> str:
-        """Returns the document of schema `mousehole.tune/1` (docs/json.md); the same trials give the same bytes."""
+        """Returns the document of schema `mousehole.tune/1` (docs/json.md); equal trials give equal bytes."""
         return jsonout.dumps(_document(self.results, self.judged.results))
 
     def install(self, folder: str | Path) -> list[Path]:
         """Writes what installs the recommended setting into a folder, and returns the files.
 
-        Raises `MouseholeError` if nothing is recommended or nothing installs it, or if a file cannot be written.
+        Raises `MouseholeError` if nothing is recommended, nothing installs it, or a file cannot be written.
         """
         found = self.results.settings
         if found is None:
@@ -310,11 +318,24 @@ def _wanted(options: TuneOptions) -> _Wanted:
         if budget_s <= 0:
             raise field_error("budget", str(options.budget), "a time above 0, such as 10min")
     trials = TRIALS if options.trials is None else least("trials", options.trials, 1)
+    baseline = _baseline(options)
+    search_seeds = SEARCH_SEEDS if options.search_seeds is None else options.search_seeds
     return _Wanted(
-        goal, templates, ranges, _baseline(options), None if budget_s is not None else trials, budget_s,
-        least("search_seeds", SEARCH_SEEDS if options.search_seeds is None else options.search_seeds, 1),
+        _with_known_references(goal, baseline), templates, ranges, baseline,
+        None if budget_s is not None else trials, budget_s, least("search_seeds", search_seeds, 1),
         _sensitivity_seeds(options.sensitivity_seeds), beside,
     )  # fmt: skip
+
+
+def _with_known_references(goal: Goal, baseline: str) -> Goal:
+    """Returns the goal with the schemes of its limits as they are written where they are compared."""
+    others = [limit.reference for limit in goal.limits if limit.reference]
+    known = {meaning(scheme): scheme for scheme in reversed([baseline, *REFERENCES, *others])}
+    limits = tuple(
+        replace(limit, reference=known[meaning(limit.reference)]) if limit.reference else limit
+        for limit in goal.limits
+    )
+    return replace(goal, limits=limits)
 
 
 def _list(field: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -368,31 +389,38 @@ def _distinct(schemes: Iterable[str]) -> list[str]:
     return list(found.values())
 
 
-def _jobs(prepared: Prepared, wanted: _Wanted, families: int) -> int:
-    """Says what the search will cost, and returns how many runs fit at once."""
+def _where(prepared: Prepared, wanted: _Wanted, families: int, backend: Backend | None) -> Where:
+    """Says what the search will cost, and returns where its runs are."""
     estimate = estimated(prepared.plan, prepared.traffic, prepared.jobs or default_jobs())
-    jobs = fitting_jobs(estimate, prepared.jobs, available_bytes())
-    each_s = estimate.seconds(jobs) / estimate.runs
+    jobs, cores = fitting_jobs(estimate, prepared.jobs, available_bytes()), None
+    if backend is not None:
+        jobs = cores = max(backend.at_once, 1)
+    each_s = estimate.seconds(jobs, cores) / estimate.runs
     schemes = counted(families, "scheme")
     if wanted.trials is None:
-        text = f"a run takes about {span_text(round(each_s, 2))}; settings of {schemes} within {wanted.budget_s:g} s"
+        run = span_text(round(each_s, 2))
+        text = f"a run takes about {run}; settings of {schemes} within {wanted.budget_s:g} s"
     else:
         runs = families * wanted.trials * wanted.search_seeds
         judged = len(prepared.plan.schemes) + families * _most_finalists(wanted, families)
         runs += judged * prepared.plan.replications
-        text = f"at most about {span_text(round(runs * each_s))}: {counted(wanted.trials, 'setting')} of {schemes}"
+        most = span_text(round(runs * each_s))
+        text = f"at most about {most}: {counted(wanted.trials, 'setting')} of {schemes}"
     prepared.reporter.say(f"{text} × {counted(wanted.search_seeds, 'replication')}")
-    return jobs
+    shipment = None
+    if backend is not None:
+        shipment = shipment_of(prepared.given, prepared.strict, prepared.plan.base["seed"])
+    return Where(jobs, backend, shipment)
 
 
 def _searched(
-    prepared: Prepared, wanted: _Wanted, spaces: Sequence[Space], jobs: int, begin: float
+    prepared: Prepared, wanted: _Wanted, spaces: Sequence[Space], where: Where, begin: float
 ) -> Search:
     """Runs the search within its number of trials or its time."""
     others = [limit.reference for limit in wanted.goal.limits if limit.reference]
     schemes = tuple(_distinct([wanted.baseline, *others]))
     plan = replace(prepared.plan, schemes=schemes, replications=wanted.search_seeds)
-    search = Search(plan, prepared.traffic, spaces, wanted.goal, plan.base["seed"], jobs)
+    search = Search(plan, prepared.traffic, spaces, wanted.goal, plan.base["seed"], where)
     search.run_references()
     _refuse_unknown(search, wanted)
     reporter = prepared.reporter
@@ -479,6 +507,11 @@ def _spread(trials: Sequence[Trial], most: int) -> list[Trial]:
 
 def _unmet(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
     """Returns the error that no setting keeps the limits, with the one that comes nearest."""
+    names = " and ".join(f'"{limit.text}"' for limit in wanted.goal.limits)
+    if not names:
+        objective = wanted.goal.objectives[0].name
+        allowed = "a measure that every replication has under some setting"
+        return field_error("objective", objective, allowed, "is unknown under every setting")
     whole = [trial for trial in trials if not trial.is_stopped]
     nearest = min(whole, key=lambda trial: (trial.score.violation, trial.score.costs))
     excess = [
@@ -486,19 +519,18 @@ def _unmet(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
         for limit, over in zip(wanted.goal.limits, nearest.score.excess, strict=True)
         if over > 0
     ]
-    names = " and ".join(f'"{limit.text}"' for limit in wanted.goal.limits)
     return MouseholeError(
-        f"none of {counted(len(trials), 'setting')} keeps {names}; {nearest.scheme} comes nearest and exceeds "
-        f"{' and '.join(excess)}; allow more, or search another scheme",
+        f"none of {counted(len(trials), 'setting')} keeps {names}; {nearest.scheme} comes nearest and "
+        f"exceeds {' and '.join(excess)}; allow more, or search another scheme",
         kind="value", field="limit", value=names,
     )  # fmt: skip
 
 
-def _judged(prepared: Prepared, wanted: _Wanted, finalists: Sequence[Trial], jobs: int) -> Comparison:
+def _judged(prepared: Prepared, wanted: _Wanted, finalists: Sequence[Trial], where: Where) -> Comparison:
     """Runs the finalists, their schemes' own settings and the references where the search has not looked."""
     schemes = _distinct([*prepared.plan.schemes, *(trial.scheme for trial in finalists)])
     plan = replace(prepared.plan, schemes=tuple(schemes), first_replication=wanted.search_seeds)
-    return compared_with(replace(prepared, plan=plan), jobs)
+    return compared_with(replace(prepared, plan=plan), where.jobs, where.backend)
 
 
 def _recommended(results: Results, cell: Cell, goal: Goal, finalists: Sequence[Trial]) -> Trial | None:
@@ -537,7 +569,7 @@ class _Sensitivity:
 
     @classmethod
     def run(
-        cls, prepared: Prepared, wanted: _Wanted, chosen: Trial, space: Space, jobs: int
+        cls, prepared: Prepared, wanted: _Wanted, chosen: Trial, space: Space, where: Where
     ) -> "_Sensitivity":
         """Changes one parameter of the recommended setting at a time, on unseen replications."""
         moved = [
@@ -551,7 +583,7 @@ class _Sensitivity:
             prepared.plan, schemes=schemes, baseline=chosen.scheme, replications=count,
             first_replication=wanted.search_seeds,
         )  # fmt: skip
-        found = compared_with(replace(prepared, plan=plan), jobs).results
+        found = compared_with(replace(prepared, plan=plan), where.jobs, where.backend).results
         (cell,) = plan.cells
         rows = tuple(
             SensitivityRow(
@@ -575,6 +607,7 @@ def _results(
     link = link_of(results.manifest["scenario"], cell.buffer)
     ways = settings(chosen.scheme, link) if chosen and link else None
     stopped = sum(trial.is_stopped for trial in search.trials)
+    known = {meaning(scheme): scheme for scheme in results.plan.schemes}
     found = TuneResults(
         label=judged.label,
         goal=wanted.goal,
@@ -583,7 +616,7 @@ def _results(
         trials=_trial_rows(search.trials, wanted.goal, cell),
         judged=_judged_rows(results, cell, wanted, search.trials, finalists),
         limits=_limit_rows(results, cell, wanted.goal, finalists),
-        recommended=chosen.scheme if chosen else None,
+        recommended=known[meaning(chosen.scheme)] if chosen else None,
         family=chosen.family if chosen else None,
         lines=(),
         sensitivity=more.rows if more else (),

@@ -1,8 +1,11 @@
 """The answer of a comparison, and how its scheme is installed."""
 
 import shlex
+import subprocess
+import tomllib
 from dataclasses import replace
 from math import nan
+from pathlib import Path
 
 import pytest
 from mousehole import advice, install
@@ -242,7 +245,7 @@ def test_installation__writes_tcs_commands(scheme: str, expected: str) -> None:
     way = install.installation(scheme, LINK)
     assert way is not None
     assert way.place == LINUX
-    assert expected in way.lines[-1]
+    assert expected in [line for line in way.lines if line.startswith("tc ")][-1]
     if "cake" not in scheme:
         assert way.lines[0] == "tc qdisc replace dev DEV root handle 1: tbf rate 5mbit burst 3000 limit 75000"
 
@@ -346,6 +349,85 @@ def test_installation__mousehole_live_marks_before_cake() -> None:
     assert way.lines[1] == "mousehole-live mark DEV --marker rio-ps"
 
 
+def test_installation__marks_choose_among_three_tins() -> None:
+    way = install.installation("demotion(first=10kB,second=1MB)|cake(tins=colour)", LINK)
+    assert way is not None
+    assert way.lines[0].endswith("diffserv3 triple-isolate wash"), "the marks are for CAKE alone"
+    # EF, the default and LE: Voice, Best Effort and Bulk in tc-cake(8)'s diffserv3.
+    marks = "mousehole-live mark DEV --marker 'demotion(first=10kB,second=1MB)' --via dscp --dscp 46,0,1"
+    assert way.lines[1] == marks
+
+
+def test_installation__says_what_linuxs_red_does_otherwise() -> None:
+    """tc-red(8) has neither a gentle part nor wait: the kernel drops every packet from max on."""
+    way = install.installation("red", LINK)
+    assert way is not None
+    assert "drops every packet from max on, where the scheme rises to certain drop at twice max" in way.lines[2]
+    assert "spaces drops 1 to 1/p packets apart" in way.lines[2]
+    assert way.lines[3] == "# as it was simulated: mousehole-live up DEV --rate 5mbit --buffer 50p --scheme red"
+    same = install.installation("red(gentle=false,wait=false)", LINK)
+    assert same is not None
+    assert len(same.lines) == 2, "that is what Linux does"
+
+
+def test_settings__of_wred_have_a_profile_for_each_colour() -> None:
+    scheme = (
+        "demotion(first=10kB,second=1MB)|multi-red(mode=total,green_min=20,green_max=40,green_maxp=0.02,"
+        "yellow_min=10,yellow_max=30,yellow_maxp=0.1,red_min=10%,red_max=20%,red_maxp=1,wq=0.00390625)"
+    )
+    found = install.settings(scheme, LINK)
+    assert found is not None
+    assert found.place == ROUTER
+    assert [(one.dscp, one.min_packets, one.max_packets, one.probability) for one in found.wred] == [
+        (10, 20, 40, "0.02"), (12, 10, 30, "0.1"), (14, 5, 10, "1"),
+    ]  # fmt: skip
+    assert {one.weight_exponent for one in found.wred} == {8}
+    table = install.wred_table(found.wred)
+    assert "| 12 | 10 | 30 | 0.1 | 2^-8 |" in table
+    assert all(f"- {word}" in table for word in ("DSCP", "min, max", "probability", "weight"))
+    assert found.lines[0].endswith("--via dscp --dscp 10,12,14")
+    assert found.live == (
+        "# mousehole-live mark DEV --config mousehole-live.toml\nmode = 'mark'\n"
+        "scheme = 'demotion(first=10kB,second=1MB)'\nvia = 'dscp'\ndscp = '10,12,14'\n"
+    )
+    gentle = install.settings("sfd(mode=total,gentle=true)", LINK)
+    assert gentle is not None
+    assert (gentle.place, gentle.wred) == (LINUX, ()), "a router's WRED drops every packet from max on"
+
+
+def test_settings__are_files_of_mousehole_live() -> None:
+    up = install.settings("sfd|multi-red(mode=coupled)", replace(LINK, overhead=26))
+    assert up is not None
+    assert tomllib.loads(up.live or "") == {
+        "mode": "up", "scheme": "sfd|multi-red(mode=coupled)", "rate": "5mbit", "buffer": "50p", "overhead": 26,
+    }  # fmt: skip
+    mark = install.settings("sfd(th=20kB)|cake(tins=bulk)", LINK)
+    assert mark is not None
+    assert tomllib.loads(mark.live or "") == {"mode": "mark", "scheme": "sfd(th=20kB)"}
+    two = install.settings("sfd(mode=total,th=20kB,timeout=1s)", LINK)
+    assert two is not None
+    assert tomllib.loads(two.live or "") == {
+        "mode": "mark", "scheme": "sfd(th=20kB,timeout=1s)", "via": "dscp", "dscp": "1",
+    }  # fmt: skip
+    alone = install.settings("fq-codel", LINK)
+    assert alone is not None
+    assert alone.live is None
+    assert install.settings("lfp", LINK) is None
+
+
+def test_settings__a_script_has_the_device_as_its_argument(tmp_path: Path) -> None:
+    found = install.settings("sfd(th=20kB,mode=total)", LINK)
+    assert found is not None
+    script = install.install_script(found)
+    (tmp_path / "install.sh").write_text(script)
+    checked = subprocess.run(["sh", "-n", str(tmp_path / "install.sh")], capture_output=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+    assert "\n# WRED for DSCP 1: " in script, "no shell configures a router"
+    cake = install.settings("sfd|cake(tins=bulk)", LINK)
+    assert cake is not None
+    assert 'tc qdisc replace dev "$DEV" root cake' in install.install_script(cake)
+
+
 def test_installation__mousehole_live_in_the_place_of_a_rule() -> None:
     way = install.installation("ct-cake(th=60kB)", LINK)
     assert way is not None
@@ -357,9 +439,10 @@ def test_installation__mousehole_live_in_the_place_of_a_rule() -> None:
 @pytest.mark.parametrize(
     "scheme",
     [
-        *("shred", "lfp", "las", "pq-sfd", "tcp-ds", "sfd|cake(tins=colour)"),
+        *("shred", "lfp", "las", "pq-sfd", "tcp-ds", "sfd|cake(tins=class)"),
         # Packets of one flow in two tins would be reordered.
         "sfd(promotion=one-of-k,timeout=never)|cake(tins=bulk)",
+        "sfd(promotion=one-of-k)|cake(tins=colour)",
         *("cake(tins=class)", "cake(ecn=false)", "ct-cake(ecn=false)", "sfd|cake(tins=bulk,ecn=false)"),
     ],
 )

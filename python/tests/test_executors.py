@@ -12,13 +12,14 @@ from typing import Any
 import crashing
 import mousehole
 import pytest
-from dask_cluster import Cluster
 from mousehole import executors, worker
 from mousehole.errors import MouseholeError
 from mousehole.executors import opened
 from mousehole.pool import Apart, Job, outcomes
 from mousehole.progress import Silent
 from support import MODULE, SMALL
+
+from tools.dask_cluster import Cluster
 
 SCENARIO: dict[str, Any] = {
     "warmup": "0s", "duration": "5s", "link": {"rate": "3mbit"}, "traffic": {"model": "web:sfd", "load": 0.8},
@@ -45,7 +46,7 @@ class Counting(Silent):
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A scheduler; tests add the workers."""
-    made = Cluster(tmp_path_factory.mktemp("dask"))
+    made = Cluster(tmp_path_factory.mktemp("dask"), Path(__file__).parent)
     try:
         made.wait()
         yield made
@@ -74,6 +75,26 @@ def test_dask__one_worker_is_killed_and_one_joins_late(cluster: Cluster, tmp_pat
     header.write_text(header.read_text() + "\n/* another one */\n")
     with pytest.raises(MouseholeError, match="has loaded another header as policy own-marker"):
         mousehole.compare([table], **given, dask=cluster.address)  # type: ignore[arg-type]
+
+
+def test_sweep__the_same_files_from_workers_one_of_which_is_killed(cluster: Cluster, tmp_path: Path) -> None:
+    """Two of traffic's files, so that a worker gets both once, and goes on with either."""
+    for name in ("one.csv", "two.csv"):
+        (tmp_path / name).write_text(ROWS.replace("10.0.0.", "10.0.1.") if name == "two.csv" else ROWS)
+    (tmp_path / "mine.toml").write_text(
+        'schemes = ["droptail", "sfd"]\nseeds = 3\n[options]\nrate = "3mbit"\nduration = "20s"\n'
+        'warmup = "2s"\n[axes]\ntraffic = ["one.csv", "two.csv"]\nload = [0.6, 0.9]\n'
+    )
+    here = mousehole.sweep(tmp_path / "mine.toml", tmp_path / "here")
+    first = cluster.add()
+    cluster.add()
+    reporter = Counting(after_5=first.kill)
+    there = mousehole.sweep(
+        tmp_path / "mine.toml", tmp_path / "there", dask=cluster.address, reporter=reporter
+    )
+    assert reporter.count == there.finished == here.finished == 24
+    for file in (tmp_path / "here").rglob("*.*"):
+        assert (tmp_path / "there" / file.relative_to(tmp_path / "here")).read_bytes() == file.read_bytes()
 
 
 def test_dask__a_job_that_ends_three_workers_is_set_apart(cluster: Cluster) -> None:

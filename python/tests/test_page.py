@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import os
 import struct
+import subprocess
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,6 +26,7 @@ from mousehole.page.serve import application
 from mousehole.page.trial import Fetch, Load, Task
 from mousehole.progress import Silent
 from mousehole.tabling import OutputConsole
+from support import MODULE
 
 ORIGIN = "https://shop.example"
 
@@ -307,14 +310,14 @@ def fetch(number: int, queued: float = 0.1, end: float | None = 0.5, **changes: 
 def load(load_s: float | None, **changes: Any) -> Load:
     """A load of a document and eight objects."""
     fetches = (fetch(0, 0.0, 0.1), *(fetch(number, 0.12, 0.3 + 0.05 * number) for number in range(1, 9)))
-    paints = (None, None) if load_s is None else (load_s / 2, 0.6 * load_s)
-    own = Load("loaded", "", *paints, load_s, fetches, 5e6, "Chrome/1", "")
+    first, largest = (None, None) if load_s is None else (load_s / 2, 0.6 * load_s)
+    own = Load("loaded", "", first, largest, load_s, fetches, 5e6, "Chrome/1", "")
     return replace(own, **changes)
 
 
 def results(rounds: int = 6) -> PageResults:
     """Two schemes, of which the second takes 0.8 of the time, and in the last round does not end."""
-    setting = Setting("p", 90_000, (), "1.1", 2, "10mbit", "40ms", "100p", 1.0, 9.0, 1, None, None)
+    setting = Setting("p", 90_000, (), "1.1", 2, "cubic", "10mbit", "40ms", "100p", 1.0, 9.0, 1, None, None)
     trials = [Trial("droptail", number, load(1.0 + 0.1 * number), None) for number in range(rounds)]
     trials += [Trial("red", number, load(0.8 * (1.0 + 0.1 * number)), None) for number in range(rounds - 1)]
     late = load(None, outcome="timeout", reason="the load event did not come within 9 s")
@@ -394,7 +397,7 @@ class TestPrediction:
         made = predict.predicted(alone, PageOptions(rate="10mbit", rtt="40ms", buffer="100p"))
         # Handshake, document, handshakes of the others, then 8 objects on 6 connections.
         wire = 8 * 9 * 10_000 * (1500 / 1448) / 10e6
-        trips, pauses = 4 * 0.04, 0.02 + alone.trials[0].load.load_s - 0.7 + 0.25
+        trips, pauses = 4 * 0.04, 0.02 + (alone.trials[0].load.load_s or 0.0) - 0.7 + 0.25
         assert wire + trips < made.time("droptail").mean < wire + trips + pauses + 0.1
         assert made.time("droptail").mean == pytest.approx(made.time("red").mean, rel=0.05)
 
@@ -462,6 +465,10 @@ class TestConductor:
         ("given", "fault"),
         [
             ({"http": "4"}, 'http: "4" is not allowed'),
+            (
+                {"congestion": "vegas"},
+                'congestion: "vegas" is not allowed; it must be one of cubic, reno, bbr',
+            ),
             ({"loads": 0}, "loads: 0 is not allowed"),
             ({"bulk": -1}, "bulk: -1 is not allowed"),
             ({"schemes": "droptail,nothing"}, "nothing"),
@@ -513,3 +520,25 @@ class TestConductor:
 def test_check__addresses_of_this_machine_are_allowed() -> None:
     for url in ("http://localhost:8000/", "http://127.0.0.1/", "http://[::1]:80/x"):
         recording.check(url)
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        (["no-such-page"], "no-such-page: no such page; it must be a folder, a HAR file"),
+        (["example", "--loads", "0"], "--loads: 0 is not allowed; it must be a whole number of at least 1"),
+        (["example", "--http", "4"], '--http: "4" is not allowed; it must be one of 1.1, 2, 3'),
+        (["example", "--rate", "fast"], "--rate: "),
+        (["example", "--plot", "page.txt"], "--plot: "),
+        (["http://example.com/"], "http://example.com/ is not on this machine"),
+    ],
+)
+def test_command__bad_input_is_one_line_and_status_2(given: list[str], fault: str) -> None:
+    environment = {**os.environ, "MOUSEHOLE_CHROMIUM": "/bin/true"}
+    done = subprocess.run(
+        [*MODULE, "page", *given], env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"mousehole: error: {fault}")

@@ -50,7 +50,7 @@ def searchable() -> list[str]:
 
 @pytest.mark.parametrize("template", [*searchable(), *COMBINATIONS])
 def test_space__the_engine_takes_whatever_is_drawn(template: str) -> None:
-    space, source = space_of(template, BUFFER), random.Random(1)
+    space, source = space_of(template, BUFFER), random.Random(1)  # noqa: S311 (no secret)
     for _ in range(20):
         values = space.values(drawn(space, source))
         accept(space.scheme(values))
@@ -61,7 +61,7 @@ def test_space__the_engine_takes_whatever_is_drawn(template: str) -> None:
 
 @pytest.mark.parametrize("buffer", [5, 20, 100, 5000])
 def test_space__thresholds_fit_any_buffer(buffer: int) -> None:
-    source = random.Random(2)
+    source = random.Random(2)  # noqa: S311 (no secret)
     for template in ("sfd", "sfd(mode=total)", "red", "sfd|multi-red"):
         space = space_of(template, buffer)
         for _ in range(20):
@@ -77,7 +77,7 @@ def test_space__keeps_what_is_given_and_leaves_the_structure_alone() -> None:
     assert not any("red_m" in name.rpartition(".")[2][:5] for name in names), (
         "SFD gives no packet the third colour"
     )
-    scheme = space.scheme(space.values(drawn(space, random.Random(3))))
+    scheme = space.scheme(space.values(drawn(space, random.Random(3))))  # noqa: S311 (no secret)
     assert scheme.startswith("sfd(th=20kB,timeout=")
     assert "mode=coupled" in scheme
     three = [one.name for one in space_of("demotion|multi-red", BUFFER).dimensions]
@@ -89,7 +89,7 @@ def test_space__ties_lower_thresholds_to_upper_ones() -> None:
     by_name = {dimension.name: dimension for dimension in space.dimensions}
     assert by_name["multi-red.green_min"].part_of == "multi-red.green_max"
     assert by_name["demotion.second"].times == "demotion.first"
-    source = random.Random(4)
+    source = random.Random(4)  # noqa: S311 (no secret)
     for _ in range(50):
         values = space.values(drawn(space, source))
         for colour in ("green", "yellow", "red"):
@@ -116,7 +116,7 @@ def test_space__takes_the_users_range() -> None:
     assert (by_name["sfd.th"].low, by_name["sfd.th"].high) == (2000, 4000)
     assert by_name["multi-red.mode"].choices == ("coupled", "total")
     tied = space_of("demotion|cake(tins=colour)", BUFFER, [read_range("second=100kB..200kB")])
-    source = random.Random(5)
+    source = random.Random(5)  # noqa: S311 (no secret)
     seconds = {tied.values(drawn(tied, source))["demotion.second"] for _ in range(50)}
     assert all(100_000 <= float(second) <= 200_000 for second in seconds)
     asked = space_of("sfd|multi-red", BUFFER, [read_range("promotion=none,one-of-k")])
@@ -156,7 +156,7 @@ def test_space__a_range_that_does_not_fit(template: str, text: str, told: str) -
 
 
 def test_check_ranges__unknown_and_twice() -> None:
-    with pytest.raises(MouseholeError, match='there is no parameter "thh".*did you mean "th"'):
+    with pytest.raises(MouseholeError, match=r'there is no parameter "thh".*did you mean "th"'):
         check_ranges([read_range("thh=1kB..2kB")], ["sfd|multi-red"])
     with pytest.raises(MouseholeError, match="twice"):
         check_ranges([read_range("th=1kB..2kB"), read_range("th=1kB..3kB")], ["sfd"])

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import expm1, log1p
 from pathlib import Path
@@ -11,14 +13,17 @@ import mousehole
 import numpy as np
 import pytest
 from mousehole import install, objectives, report_tune, tune_words
+from mousehole.cli_options import flag_of
 from mousehole.errors import MouseholeError
 from mousehole.findings import InBucket
 from mousehole.install import Link
 from mousehole.objectives import Goal
 from mousehole.results import Results
 from mousehole.search import Score, _is_hopeless
+from mousehole.settings import RunOptions, command_line_options
 from mousehole.statistics import Estimate
 from mousehole.tabling import OutputConsole
+from mousehole.tune_cli import TuneOutputs
 from mousehole.tune_results import (
     BROKEN,
     FINALIST,
@@ -29,8 +34,8 @@ from mousehole.tune_results import (
     LimitRow,
     TuneResults,
 )
-from mousehole.tuning import FAMILIES, Tuned, tune
-from support import HandMadeRun, results_of_schemes
+from mousehole.tuning import FAMILIES, Tuned, TuneOptions, tune
+from support import MODULE, HandMadeRun, results_of_schemes
 
 TINY: dict[str, Any] = {
     "rate": "3mbit", "load": 0.9, "duration": "6s", "warmup": "2s", "seeds": 5, "search_seeds": 2,
@@ -56,7 +61,7 @@ def test_quantity__is_known_by_its_name() -> None:
     assert one.source == InBucket("short", "response_p99_s")
     assert not objectives.quantities()["long rate"].smaller_is_better
     with pytest.raises(
-        MouseholeError, match='there is no measure "shrt mean".*did you mean "short mean"'
+        MouseholeError, match=r'there is no measure "shrt mean".*did you mean "short mean"'
     ) as refused:
         objectives.quantity("objective", "shrt mean")
     assert refused.value.field == "objective"
@@ -128,6 +133,11 @@ def test_stopping__is_the_median_rule_with_one_objective() -> None:
     assert not _is_hopeless(score(-0.25), earlier), "two of four were better"
     assert not _is_hopeless(score(9.0), earlier[:3]), "too few to tell"
     assert not _is_hopeless(score(-0.1, 0.1), [score(-0.2, 0.2)] * 6), "it is better in one objective"
+    better, other = score(-0.2, -0.2), score(0.2, -0.2)
+    assert _is_hopeless(score(-0.1, -0.1), [better, better, *[other] * 5]), (
+        "two of seven: more than a quarter"
+    )
+    assert not _is_hopeless(score(-0.1, -0.1), [better, *[other] * 5])
 
 
 # The search
@@ -145,6 +155,13 @@ def test_tune__the_same_trials_give_the_same_bytes_whatever_jobs_is(found: Tuned
         other.trials["scheme"].to_list()
         != found.trials.filter(family="sfd|cake(tins=bulk)")["scheme"].to_list()
     )
+
+
+def test_tune__an_executor_gives_the_same_bytes() -> None:
+    here = tune("web:sfd", schemes="sfd|cake(tins=bulk)", **TINY)
+    with ThreadPoolExecutor(2) as executor:
+        there = tune("web:sfd", schemes="sfd|cake(tins=bulk)", executor=executor, **TINY)
+    assert there.to_json() == here.to_json()
 
 
 def test_tune__begins_with_the_schemes_own_setting(found: Tuned) -> None:
@@ -249,6 +266,19 @@ def test_tune__refuses_what_it_cannot_do(options: dict[str, Any], field: str, to
     with pytest.raises(MouseholeError, match=re.escape(told)) as refused:
         tune("web:sfd", **{**TINY, **options})
     assert refused.value.field == field
+
+
+def test_tune__schemes_that_are_written_differently_are_one() -> None:
+    one = tune(
+        "web:sfd", schemes="cake,sfd|cake(tins=bulk)", baseline="cake(rtt=100ms)",
+        beside="fq-codel(flows=1024)", limits="short mean +900% against fq-codel(quantum=1500B)", **TINY,
+    )  # fmt: skip
+    names = one.judged.plan.schemes
+    assert names[0] == "cake(rtt=100ms)"
+    assert [name for name in names if name.startswith("fq-codel")] == ["fq-codel"]
+    assert "cake" not in names
+    assert one.results.recommended in names
+    assert [row.limit for row in one.results.limits][:1] == ["short mean +900% against fq-codel"]
 
 
 def test_tune__unknown_keyword() -> None:
@@ -414,3 +444,75 @@ def test_install__writes_files_that_say_how_they_are_used(found: Tuned, tmp_path
     (tmp_path / "file").write_text("")
     with pytest.raises(MouseholeError, match="cannot write"):
         found.install(tmp_path / "file")
+
+
+# The command
+
+
+ARGUMENTS = [
+    "tune", "web:sfd", "--rate", "3mbit", "--load", "0.9", "--duration", "6s", "--warmup", "2s",
+    "--seeds", "5", "--search-seeds", "1", "--sensitivity-seeds", "0", "--trials", "2",
+]  # fmt: skip
+
+
+def test_command__writes_what_is_asked_for(tmp_path: Path) -> None:
+    options = [
+        "--scheme",
+        "sfd|cake(tins=bulk)",
+        "--json",
+        "found.json",
+        "--plot",
+        "found.svg",
+        "--install",
+        "here",
+    ]
+    done = subprocess.run(
+        [*MODULE, *ARGUMENTS, *options], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "found.json").read_text())["schema"] == "mousehole.tune/1"
+    assert "<svg" in (tmp_path / "found.svg").read_text()
+    assert {path.name for path in (tmp_path / "here").iterdir()} == {"install.sh", "mousehole-live.toml"}
+    assert "Best of 2 settings" in done.stdout
+    assert "mousehole-live mark DEV" not in done.stdout, "it stands in the folder"
+    assert "2 settings of 1 scheme × 1 replication" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ([], "--scheme: give a scheme to search"),
+        (["--scheme", "sfd(thh=1kB)"], '--scheme sfd: there is no parameter "thh"'),
+        (["--scheme", "sfd", "--objective", "shrt mean"], '--objective: there is no measure "shrt mean"'),
+        (["--scheme", "sfd", "--limit", "long mean"], '--limit: "long mean" is not allowed'),
+        (["--scheme", "sfd", "--limit", "short mean -99%"], "--limit: none of 2 settings keeps"),
+        (["--scheme", "sfd", "--range", "thh=1kB..2kB"], '--range: there is no parameter "thh"'),
+        (["--scheme", "sfd", "--budget", "9s"], "--trials: 2 cannot be combined with a budget"),
+        (["--scheme", "srpt"], '--scheme: "srpt" has no parameter to search'),
+        (["--for", "cak"], '--for: "cak" is not allowed'),
+        (["--scheme", "sfd", "--install", "file"], '--install: "file" is a file'),
+        (["--scheme", "sfd", "--plot", "found.gif"], "--plot"),
+        (["--scheme", "sfd", "--json", "no/where.json"], "--json"),
+        (["--scheme", "sfd", "--search-seeds", "x"], "search_seeds"),
+    ],
+)
+def test_command__a_fault_is_one_line_and_status_2(options: list[str], told: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = subprocess.run(
+        [*MODULE, *ARGUMENTS, *options], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stdout
+    assert done.stdout == ""
+    fault = [line for line in done.stderr.splitlines() if not line.startswith("at most about")]
+    assert len(fault) == 1, done.stderr
+    assert told in fault[0]
+    assert [path.name for path in tmp_path.iterdir()] == ["file"], "nothing is written"
+
+
+def test_command__is_described_with_every_option() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "tune.md").read_text(encoding="utf-8")
+    shared = command_line_options(RunOptions).keys() - {"seeds"}
+    for kind in (TuneOptions, TuneOutputs):
+        for name, (_, words) in command_line_options(kind).items():
+            if name not in shared:
+                assert f"`{flag_of(name, words)}" in text, name

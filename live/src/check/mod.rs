@@ -14,7 +14,7 @@ use crate::deployment::Deployment;
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::layout::{Action, KEEP_DSCP};
-use crate::request::{Mode, Request};
+use crate::request::{DEFAULT_HOST_SCHEME, Mode, Request};
 use crate::{start, tc};
 use serde::Serialize;
 use std::process::Command;
@@ -106,6 +106,8 @@ pub struct Report {
     pub mark: Prospect,
     /// What `up` would do.
     pub up: Prospect,
+    /// What `host --shape` would do.
+    pub shape: Prospect,
 }
 
 /// Name and version of the report as JSON.
@@ -125,6 +127,7 @@ pub fn check(name: &str, as_json: bool) -> Result<Vec<String>> {
     let mut lines: Vec<String> = report.findings.iter().map(Finding::line).collect();
     lines.push(format!("mark {name}: {}", report.mark.sentence));
     lines.push(format!("up {name}: {}", report.up.sentence));
+    lines.push(format!("host {name} --shape: {}", report.shape.sentence));
     Ok(lines)
 }
 
@@ -167,8 +170,37 @@ pub fn report(name: &str) -> Result<Report> {
         _ => None,
     };
     let mark = prospect_of_mark(&device, root.as_ref(), refusal.clone());
-    let up = prospect_of_up(&device, root.as_ref(), refusal);
-    Ok(Report { format: FORMAT, device: name.to_string(), findings, mark, up })
+    let up = prospect_of_up(&device, root.as_ref(), refusal.clone());
+    let shape = prospect_of_shape(&device, &all, refusal);
+    Ok(Report { format: FORMAT, device: name.to_string(), findings, mark, up, shape })
+}
+
+fn prospect_of_shape(device: &Device, all: &[tc::Qdisc], refusal: Option<String>) -> Prospect {
+    let scheme = DEFAULT_HOST_SCHEME;
+    let root = tc::root_of(all);
+    let (possible, sentence) = match (refusal, root.filter(|qdisc| !qdisc.is_default())) {
+        (Some(refusal), _) => (false, refusal),
+        (None, _) if !tc::departures(all).is_empty() => (
+            true,
+            format!(
+                "would attach {scheme}; packets beyond a user's profile would wait in the fq that is there"
+            ),
+        ),
+        (None, None) => {
+            (true, format!("would attach {scheme}, and put an fq at the root, in which packets wait"))
+        }
+        (None, Some(foreign)) => match start::save(device, foreign) {
+            Err(failure) => (false, format!("would refuse; {failure}")),
+            Ok(_) => (
+                true,
+                format!(
+                    "would with --replace attach {scheme}, and put an fq in the place of {} {}, which `down` puts back",
+                    foreign.kind, foreign.handle
+                ),
+            ),
+        },
+    };
+    Prospect { possible, sentence, via: None, scheme: scheme.into(), dscp: None, class: None }
 }
 
 fn prospect_of_mark(device: &Device, root: Option<&tc::Qdisc>, refusal: Option<String>) -> Prospect {

@@ -81,6 +81,7 @@ mod tests {
             added_handle: None,
             gso_max_segs: None,
             confirm_by,
+            tuned: None,
         }
     }
 

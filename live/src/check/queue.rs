@@ -41,9 +41,7 @@ pub fn findings(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
     match root.kind.as_str() {
         "cake" => of_cake(name, root),
         "mq" | "mqprio" => {
-            let inner = all.iter().find(|one| {
-                one.parent.as_ref().is_some_and(|at| at.starts_with(&root.handle) || at.starts_with(':'))
-            });
+            let inner = all.iter().find(|one| one.is_below(root));
             let inner = inner.map_or("another qdisc", |one| &one.kind);
             unread(format!(
                 "{at_root} with {inner} for each of its hardware queues; one queue is not known to the others, marks are read by \

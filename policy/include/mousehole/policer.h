@@ -50,21 +50,26 @@ MH_FN u32 mh_policer_draws(const struct mh_policer_params *params)
 
 /*
  * Serves shapers. Takes the tokens of a packet and returns 0 if it may leave now; else returns the time to wait for
- * them, ns. A packet larger than the burst takes a full bucket, so that a shaper releases it eventually.
+ * them, ns. A packet larger than the burst, such as a super-packet, waits for a full bucket and leaves a debt, which
+ * those behind it wait for: a shaper releases it eventually, and the rate holds.
  */
 MH_FN u64 mh_policer_shape(const struct mh_policer_params *params, struct mh_policer *policer, struct mh_none *state,
 			   const struct mh_view *view, u64 now_ns)
 {
+	const struct mh_token_bucket_params *bucket;
 	u32 colour = view->colour;
-	u64 tokens;
+	u64 wait_ns, awaited;
 
 	(void)state;
 	if (colour > MH_YELLOW || mh_policer_is_free(params, view))
 		return 0;
-	tokens = mh_min(view->ip_bytes, params->bucket[colour].burst_scaled / params->bucket[colour].token_scaled);
-	if (mh_token_bucket_packet(&params->bucket[colour], &policer->bucket[colour], (u32)tokens, now_ns))
-		return 0;
-	return mh_token_bucket_wait_ns(&params->bucket[colour], &policer->bucket[colour], (u32)tokens);
+	bucket = &params->bucket[colour];
+	awaited = mh_min(view->ip_bytes, bucket->burst_scaled / bucket->token_scaled);
+	mh_token_bucket_refill(bucket, &policer->bucket[colour], now_ns);
+	wait_ns = mh_token_bucket_wait_ns(bucket, &policer->bucket[colour], (u32)awaited);
+	if (!wait_ns)
+		mh_token_bucket_take(bucket, &policer->bucket[colour], view->ip_bytes);
+	return wait_ns;
 }
 
 /* Returns the colour with which a packet passes, or MH_DISCARD. */

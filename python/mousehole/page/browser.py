@@ -29,6 +29,8 @@ FLAGS = (
     "CertificateTransparencyComponentUpdater,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable",
 )  # fmt: skip
 """Nothing but the page uses the link, and nothing of it is asked of other hosts."""
+LONGEST = 70
+"""Bytes of the longest path of a folder in which the browser can have a socket."""
 QUIET_S = 0.5
 """A page without a request on its way for so long has all that it wants."""
 LAST_PARTS_S = 5.0
@@ -72,6 +74,11 @@ def sandbox_obstacle() -> str:
     return ""
 
 
+def _short_folder(profile: Path) -> str:
+    """Returns the folder for the browser's socket, whose path may have 107 bytes with the names behind it."""
+    return str(profile) if len(str(profile)) < LONGEST else "/tmp"  # noqa: S108 (every system has it)
+
+
 class Browser:
     """A browser with a profile of its own, and so an empty cache."""
 
@@ -89,7 +96,8 @@ class Browser:
 
     def _start(self, command: Sequence[str], profile: Path) -> None:
         profile.mkdir(exist_ok=True)
-        self.tools = DevTools(command, profile.with_suffix(".log"))
+        own = {"HOME": str(profile), "XDG_CONFIG_HOME": str(profile), "TMPDIR": _short_folder(profile)}
+        self.tools = DevTools(command, profile.with_suffix(".log"), {**os.environ, **own})
         try:
             self.name = str(self.tools.call("Browser.getVersion")["product"])
         except BrowserError:

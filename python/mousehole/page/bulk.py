@@ -11,12 +11,20 @@ PATIENCE_S = 15.0
 """Seconds within which the server must be there."""
 
 
-def serve(address: str, port: int) -> socket.socket:
-    """Sends zeros to everyone who connects, in threads of their own; returns the socket that listens."""
+def listening(address: str, port: int, congestion: str) -> socket.socket:
+    """Returns a socket that listens, with the congestion control of all connections that it accepts.
+
+    Raises `OSError` where the kernel does not have it, or does not let everyone use it.
+    """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     listener = socket.create_server((address, port), family=family, backlog=256)
-    threading.Thread(target=_accept, args=(listener,), daemon=True).start()
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
     return listener
+
+
+def serve(listener: socket.socket) -> None:
+    """Sends zeros to everyone who connects, in threads of their own, until the socket is closed."""
+    threading.Thread(target=_accept, args=(listener,), daemon=True).start()
 
 
 def _accept(listener: socket.socket) -> None:

@@ -17,7 +17,7 @@ from mousehole.page import browser, certificate, content, example, har, recordin
 from mousehole.page.content import Page
 from mousehole.page.options import PageOptions
 from mousehole.page.results import SETTLE_SPREAD_S, PageResults, Setting, Trial, draws_of
-from mousehole.page.trial import VERSIONS, Load, Task
+from mousehole.page.trial import CONGESTION, VERSIONS, Load, Task
 from mousehole.plan import chosen_schemes, known_baseline, load_policies, with_baseline
 from mousehole.progress import Reporter
 from mousehole.scenario import default
@@ -86,8 +86,9 @@ def measure(
         own = certificate.make(page.hosts, folder)
         task = Task(
             folder=str(folder / "page"), url=page.url, hosts=page.hosts, version=version,
-            certificate=str(own.chain), key=str(own.key), fingerprint=own.fingerprint, bulk=setting.bulk,
-            settle_s=setting.settle_s, timeout_s=setting.timeout_s, chromium=chromium, profile="", result="",
+            certificate=str(own.chain), key=str(own.key), fingerprint=own.fingerprint,
+            bulk=setting.bulk, congestion=setting.congestion, settle_s=setting.settle_s,
+            timeout_s=setting.timeout_s, chromium=chromium, profile="", result="",
         )  # fmt: skip
         trials = tuple(_trials(plan, task, folder, join or _by_link(options), reporter))
     return PageResults(setting, plan.schemes, plan.baseline, plan.rounds, trials)
@@ -115,6 +116,8 @@ def _planned(options: PageOptions) -> _Plan:
     """Returns what is to be done. Raises `MouseholeError` for an option that is not allowed."""
     if options.http is not None and options.http not in VERSIONS:
         raise field_error("http", options.http, f"one of {', '.join(VERSIONS)}")
+    if options.congestion not in CONGESTION:
+        raise field_error("congestion", options.congestion, f"one of {', '.join(CONGESTION)}")
     load_policies(options.policy)
     baseline = known_baseline(options.baseline)
     schemes = with_baseline(chosen_schemes(options.schemes), baseline)
@@ -167,8 +170,9 @@ def _setting(page: Page, version: str, options: PageOptions, plan: _Plan) -> Set
     bulk = least("bulk", 0 if options.bulk is None else options.bulk, 0)
     return Setting(
         page=page.name, size=page.size, notes=page.notes, version=version, bulk=bulk,
-        rate=options.rate, rtt=options.rtt, buffer=options.buffer, settle_s=plan.settle_s,
-        timeout_s=plan.timeout_s, seed=plan.seed, uplink=options.uplink, policy=options.policy,
+        congestion=options.congestion, rate=options.rate, rtt=options.rtt, buffer=options.buffer,
+        settle_s=plan.settle_s, timeout_s=plan.timeout_s, seed=plan.seed, uplink=options.uplink,
+        policy=options.policy,
     )  # fmt: skip
 
 
@@ -211,6 +215,8 @@ def _trial(plan: _Plan, task: Task, folder: Path, join: Joining, number: int, sc
         load = _missing(behind.fault)
         with contextlib.suppress(OSError, ValueError):
             load = Load.of_record(json.loads(result.read_text()))
+        if behind.fault and load.outcome != "loaded":
+            load = replace(load, reason=behind.fault)
     return Trial(scheme, number, load, behind.link, behind.invalid)
 
 

@@ -12,7 +12,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ class BrowserError(Exception):
 class DevTools:
     """A browser of one's own and the pipes to it."""
 
-    def __init__(self, command: Sequence[str], messages: Path) -> None:
+    def __init__(self, command: Sequence[str], messages: Path, environment: Mapping[str, str]) -> None:
         """Starts the browser; what it prints goes into the file `messages`."""
         self._messages = messages
         reserved = _reserve()
@@ -51,7 +51,7 @@ class DevTools:
         with messages.open("wb") as said:
             self._process = subprocess.Popen(
                 [*command, "--remote-debugging-pipe"], stdin=subprocess.DEVNULL, stdout=said, stderr=said,
-                preexec_fn=join, pass_fds=(FIRST, LAST), start_new_session=True,
+                preexec_fn=join, pass_fds=(FIRST, LAST), start_new_session=True, env=environment,
             )  # fmt: skip
         for descriptor in (reading, writing, *reserved):
             os.close(descriptor)

@@ -24,6 +24,9 @@ class PageOptions:
         None, "Version of HTTP; 2 and 3 need TLS (default: a recording's own, else 1.1).", "1.1|2|3", PAGE
     )
     bulk: int | None = option(6, "Downloads that last as long as the load.", "N", PAGE, int)
+    congestion: str = option(
+        "cubic", "The server's congestion control, of those that the kernel has.", "cubic|reno|bbr", PAGE
+    )
     settle: str = option("8s", "Time between their start and the load.", "TIME", PAGE)
     timeout: str = option("60s", "A load that takes longer is given up and reported.", "TIME", PAGE)
     schemes: str | Sequence[str] = option(

@@ -7,6 +7,8 @@ What is added begins at that moment, so that nothing before it changes, and a ru
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import product
 from math import inf, nan
 from typing import Any
 
@@ -17,8 +19,10 @@ from mousehole.page.options import PageOptions
 from mousehole.page.results import SETTLE_SPREAD_S, PageResults, draws_of
 from mousehole.page.trial import Fetch, Load
 from mousehole.pool import interruptible, run_one
+from mousehole.progress import Reporter, Silent
 from mousehole.scenario import filled
 from mousehole.statistics import Design, Estimate, log_ratio, positive_interval
+from mousehole.texts import counted
 
 PARALLEL = 6
 """Connections that Chromium opens to a host for HTTP/1.1."""
@@ -80,26 +84,31 @@ class PageModel:
     """Whether all objects share one connection, as with HTTP/2 and HTTP/3."""
 
 
-def predicted(results: PageResults, options: PageOptions) -> Prediction:
+def predicted(results: PageResults, options: PageOptions, reporter: Reporter | None = None) -> Prediction:
     """Returns the simulated loads of the page under every scheme.
 
-    Order, dependencies and the browser's own pauses are those of the baseline's loads. Raises `Stopped` on
-    Ctrl-C.
+    Order, dependencies and the browser's own pauses are those of the baseline's loads. Raises
+    `KeyboardInterrupt` at once on Ctrl-C.
     """
+    shown = reporter or Silent()
     loads = [trial.load for trial in results.of(results.baseline) if trial.counts]
     model = model_of(loads, results.setting.version)
     scenario = _scenario(options)
-    times: dict[str, list[float]] = {}
-    for scheme in results.schemes:
-        times[scheme] = [
-            interruptible(lambda s=scheme, n=number: _load_s(model, results, scenario, s, n))  # type: ignore[misc]
-            if model else nan
-            for number in range(results.rounds)
-        ]  # fmt: skip
+    times: dict[str, list[float]] = {scheme: [nan] * results.rounds for scheme in results.schemes}
+    if model is not None:
+        shown.start(len(results.schemes) * results.rounds, "simulated loads")
+        try:
+            for scheme, number in product(results.schemes, range(results.rounds)):
+                work = partial(_load_s, model, results, scenario, scheme, number)
+                times[scheme][number] = interruptible(work)
+                shown.advance()
+        finally:
+            shown.finish()
     count = len(model.parts) if model else 0
     words = (
-        f"Simulated: {count} objects and {results.setting.bulk} downloads over TCP, {results.rounds} times; "
-        "the browser's own pauses are those of its loads under the baseline."
+        f"Simulated: {count} objects and {counted(results.setting.bulk, 'download')} over TCP, "
+        f"{results.rounds} times per scheme; the browser's own pauses are those of its loads under "
+        f"{results.baseline}."
     )
     return Prediction(results.baseline, times, words)
 
@@ -154,7 +163,7 @@ def _scenario(options: PageOptions) -> dict[str, Any]:
     return {
         "warmup": "0s",
         "max_windows": 1,
-        "tcp": {"profile": "linux"},
+        "tcp": {"profile": "linux", "congestion": options.congestion},
         "link": {name: value for name, value in link.items() if value is not None},
     }
 

@@ -39,6 +39,8 @@ class Setting:
     version: str
     """Of HTTP."""
     bulk: int
+    congestion: str
+    """Congestion control of the server, by the kernel's name."""
     rate: str
     rtt: str
     buffer: str

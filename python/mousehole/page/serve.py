@@ -60,14 +60,14 @@ def _headers(found: Answer, asked: dict[bytes, bytes]) -> Iterable[tuple[bytes, 
     return [(name.encode(), value.encode("ascii", "replace")) for name, value in headers.items()]
 
 
-async def _serve(task: Task, address: str) -> None:
+async def _serve(task: Task, address: str, clear: int, secure: int) -> None:
+    """Serves on two sockets that listen, given by their descriptors."""
     from hypercorn.asyncio import serve
     from hypercorn.config import Config
 
     place = f"[{address}]" if ":" in address else address
     config = Config()
-    config.bind = [f"{place}:{SECURE_PORT}"]
-    config.insecure_bind = [f"{place}:{CLEAR_PORT}"]
+    config.bind, config.insecure_bind = [f"fd://{secure}"], [f"fd://{clear}"]
     config.quic_bind = [f"{place}:{SECURE_PORT}"] if task.version == "3" else []
     config.certfile, config.keyfile = task.certificate, task.key
     config.alpn_protocols = ALPN[task.version]
@@ -86,8 +86,16 @@ async def _serve(task: Task, address: str) -> None:
 def main(given: list[str]) -> int:
     """Answers until it is ended."""
     task, address = arguments(given)
-    with bulk.serve(address, BULK_PORT):
-        asyncio.run(_serve(task, address))
+    try:
+        clear, secure, endless = (
+            bulk.listening(address, port, task.congestion) for port in (CLEAR_PORT, SECURE_PORT, BULK_PORT)
+        )
+    except OSError as error:
+        print(f"the server cannot listen with congestion control {task.congestion}: {error}", file=sys.stderr)
+        return 1
+    with clear, secure, endless:
+        bulk.serve(endless)
+        asyncio.run(_serve(task, address, clear.fileno(), secure.fileno()))
     return 0
 
 

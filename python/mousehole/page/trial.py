@@ -10,6 +10,8 @@ from typing import Any, Literal
 CLEAR_PORT, SECURE_PORT, BULK_PORT = 80, 443, 5001
 """Ports of the server: HTTP, HTTPS, and downloads without end."""
 VERSIONS = ("1.1", "2", "3")
+CONGESTION = ("cubic", "reno", "bbr")
+"""Congestion control that both the kernel and the simulator have."""
 SERVER_VARIABLE = "MOUSEHOLE_SERVER"
 """The environment variable by which the link tells both sides the server's address."""
 
@@ -33,6 +35,8 @@ class Task:
     """SHA-256 of the certificate's public key in base64, which the browser is told to accept."""
     bulk: int
     """Downloads beside the page."""
+    congestion: str
+    """Congestion control of the server, by the kernel's name."""
     settle_s: float
     """Seconds between their start and the load."""
     timeout_s: float

@@ -45,6 +45,7 @@ def draw(results: PageResults, path: Path) -> None:
         height = min(max(0.13 * len(rows) + 1.7, 3.2), 14.0)
         figure = Figure(figsize=(1.6 + 2.9 * len(shown), height), layout="constrained")
         panels = figure.subplots(1, len(shown), sharey=True, sharex=True, squeeze=False)[0]
+        panels[0].set_xlim(0, 1.02 * _last_s(shown.values()))
         for axes, (scheme, trial) in zip(panels, shown.items(), strict=True):
             _draw_panel(axes, results, scheme, trial, rows)
         _name_rows(panels[0], rows)
@@ -56,6 +57,13 @@ def draw(results: PageResults, path: Path) -> None:
 def _rows(trials: list[Trial]) -> list[str]:
     """Returns the addresses in the order in which the first load asked for them, then those of others."""
     return list(dict.fromkeys(fetch.url for trial in trials for fetch in order(trial.load.fetches)))
+
+
+def _last_s(trials: Iterable[Trial | None]) -> float:
+    """Returns the last moment of all loads, at least a little."""
+    known = [trial.load for trial in trials if trial is not None]
+    ends = [fetch.end_s or 0.0 for load in known for fetch in load.fetches]
+    return max([0.1, *ends, *(load.load_s or 0.0 for load in known)])
 
 
 def _draw_panel(
@@ -79,7 +87,6 @@ def _draw_panel(
     number = sum(one.counts for one in results.of(scheme))
     median = f", median of {number}" if number > 1 else ""
     axes.set_title(f"load {time_text(trial.load.load_s)}{median}", loc="right", fontsize=8)
-    axes.set_xlim(left=0)
 
 
 def _draw_fetch(axes: Axes, row: int, fetch: Fetch) -> None:

@@ -8,7 +8,7 @@
 //!
 //! Within a class and colour connections take turns by packets. Deviation: their weights are equal, as in the
 //! experiments. When the head whose turn it is lacks tokens, its colour waits, so that no connection of the
-//! class is passed by smaller packets either. A packet larger than the burst takes a full bucket.
+//! class is passed by smaller packets either. A packet larger than the burst waits for a full bucket and leaves a debt.
 
 use super::classify::{Classifier, ClassifyBy};
 use super::lists::Lists;

@@ -237,9 +237,8 @@ impl Scheme {
         });
         let Some((item, stage, policy)) = shaper else { return Ok(None) };
         let params = item.params(stage, policy, context)?;
-        let holds_acks = policy.parameters().iter().any(|one| one.name == "hold_acks")
-            && params.number("hold_acks") != 0.0;
-        Ok(Some(Queue::HostScheduler(Box::new(HostScheduler::new(params, !holds_acks, context.buffer)))))
+        let exempts_acks = !params.holds_acks();
+        Ok(Some(Queue::HostScheduler(Box::new(HostScheduler::new(params, exempts_acks, context.buffer)))))
     }
 
     fn stages(&self) -> impl Iterator<Item = (&Item, &Stage)> {

@@ -147,6 +147,28 @@ fn paths__same_order_of_duplicate_acknowledgements() {
     assert_eq!(facts(&fast), facts(&slow));
 }
 
+/// The rate changes while packets are in transmission and while they wait, in both formats of traces.
+#[test]
+fn paths__same_records_where_the_rate_changes() {
+    let traces = [
+        ("steps", "0 300kbit\n0.5 2mbit\n1.1 0\n1.3 700kbit\n2.7 3mbit\n"),
+        ("opportunities", "3\n3\n10\n11\n40\n77\n"),
+    ];
+    for (name, text) in traces {
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::write(&path, text).expect("a folder for tests");
+        let trace = Some(path.display().to_string());
+        for scheme in ["droptail", "red", "s-sfd"] {
+            let base =
+                Scenario { warmup: "1.5s".into(), duration: "3s".into(), max_windows: 3, ..scenario(scheme) };
+            let link = LinkSpec { rate_trace: trace.clone(), overhead: 14, ..base.link.clone() };
+            let [fast, slow] = both_paths(&with_model(Scenario { link, ..base }, "poisson", 1.2));
+            assert_same(&fast, &slow, &format!("{scheme}, {name}"));
+            assert!(fast.is_conserved() && fast.outcome.transfers.len() > 10, "{scheme}, {name}");
+        }
+    }
+}
+
 fn hop(scheme: &str, buffer: Buffer, slow: bool) -> Hop {
     let context =
         LinkContext { rate: Rate(1_000_000), bottleneck: Rate(1_000_000), buffer, seed: 5, link: 0 };

@@ -1,4 +1,4 @@
-"""A Dask scheduler and workers as processes of their own, for tests."""
+"""A Dask scheduler and workers as processes of their own, for tests and for `make scaling`."""
 
 import os
 import signal
@@ -11,8 +11,9 @@ from pathlib import Path
 class Cluster:
     """A scheduler on a free port of this machine, and the workers that were started."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, *paths: Path) -> None:
+        """Starts the scheduler; `paths` are folders whose modules workers can import."""
+        self._folder, self._paths = folder, paths
         self.file = folder / "scheduler.json"
         options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show"]
         self._scheduler = self._start("dask_scheduler", *options)
@@ -48,11 +49,12 @@ class Cluster:
         end = time.monotonic() + seconds
         while not self.file.exists() and time.monotonic() < end:
             time.sleep(0.05)
-        assert self.file.exists(), "the scheduler did not start"
+        if not self.file.exists():
+            raise TimeoutError("the scheduler did not start")
 
     def _start(self, program: str, *options: str) -> "subprocess.Popen[bytes]":
         command = [sys.executable, "-m", f"distributed.cli.{program}", "--scheduler-file", str(self.file)]
-        paths = [str(self._folder), str(Path(__file__).parent), *filter(None, sys.path)]
+        paths = [*map(str, self._paths), *filter(None, sys.path)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         return subprocess.Popen(
             [*command, *options],

@@ -1,0 +1,453 @@
+"""Real programs through real namespaces. Where these are denied, nothing here can be run."""
+
+import contextlib
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import mousehole
+import pytest
+from mousehole import _engine, link
+from mousehole import scenario as scenarios
+from mousehole.cli import main
+from mousehole.engine_types import LinkAccount, LinkStatus, Scenario
+from mousehole.errors import MouseholeError
+from mousehole.link import Played, Programs
+from mousehole.link_report import status_line
+from support import MODULE
+
+PROGRAMS = Path(__file__).parent / "link_programs.py"
+
+
+def program(*words: object) -> list[str]:
+    return [sys.executable, str(PROGRAMS), *map(str, words)]
+
+
+def scenario(scheme: str = "droptail", **fields: Any) -> Scenario:
+    linked = {"rate": "10mbit", "rtt": "20ms", "buffer": "60p", **fields.pop("link", {})}
+    return {**scenarios.default(), "scheme": scheme, "link": linked, **fields}  # type: ignore[typeddict-item]
+
+
+@cache
+def obstacle() -> str | None:
+    """Returns what denies namespaces here."""
+    try:
+        link.play(scenario(), Programs(command=["true"]))
+    except MouseholeError as error:
+        return str(error)
+    return None
+
+
+@pytest.fixture(autouse=True)
+def _can_be_run(request: pytest.FixtureRequest) -> None:
+    is_simulated = re.search("bad_input|rate_trace", request.node.name)
+    if not is_simulated and (reason := obstacle()):
+        pytest.skip(reason)
+
+
+def is_conserved(account: LinkAccount) -> bool:
+    ways = (account["down"], account["up"])
+    return all(way["sent"] == way["delivered"] + way["dropped"] + way["under_way"] for way in ways)
+
+
+def fetched(scheme: str, *sizes: int, **how: Any) -> Played:
+    programs = Programs(command=program("fetch", *sizes), server=program("serve"), **how)
+    return link.play(scenario(scheme), programs)
+
+
+@pytest.mark.parametrize("scheme", ["droptail", "rio-ps", "fq-codel"])
+def test_play__fetches_are_timed(scheme: str) -> None:
+    sizes = (5_000, 200_000, 12_000, 40_000)
+    played = fetched(scheme, *sizes)
+    assert played.account["status"] == 0
+    assert is_conserved(played.account)
+    assert played.records.summary["conservation_ok"]
+    rows = played.records.transfers.sort("key")
+    assert rows["bytes"].to_list() == list(sizes)
+    assert not rows["upload"].any()
+    seconds = (rows["end_s"] - rows["start_s"]).to_list()
+    # Two round trips at least, and the time that the bytes take on the link.
+    assert all(0.04 + size * 8e-7 < one < 2 for one, size in zip(seconds, sizes, strict=True))
+    assert (rows["alone_s"] > 0.039).all()
+    sent = sum(colour["sent"] for colour in played.records.queues[0]["colours"])
+    assert sent == played.account["down"]["delivered"] + played.account["down"]["under_way"]
+
+
+def test_play__works_in_a_user_namespace() -> None:
+    played = fetched("sfd", 30_000, 30_000, user_namespace=True)
+    assert played.account["status"] == 0
+    assert played.records.transfers["bytes"].to_list() == [30_000, 30_000]
+
+
+def test_play__a_connection_may_have_several_transfers() -> None:
+    programs = Programs(command=program("persist", 9_000, 70_000, 8_000), server=program("serve"))
+    played = link.play(scenario(), programs)
+    rows = played.records.transfers.sort("write")
+    assert rows["bytes"].to_list() == [9_000, 70_000, 8_000]
+    assert rows["write"].to_list() == [0, 1, 2]
+    assert len(set(rows["key"])) == 1
+    connection = played.scenario["traffic"]["connections"][0]
+    assert [write["bytes"] for write in connection["writes"]] == [9_000, 70_000, 8_000]
+    assert all(0.08 < write["idle_s"] < 0.5 for write in connection["writes"][1:])
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_play__marks_reach_the_receiver(version: int, capfd: pytest.CaptureFixture[str]) -> None:
+    """IPv4's checksum is right, or the receiver's kernel would drop what was marked."""
+    server = program("flood", version, 15e6, 0.6, 2)  # ECT(0)
+    programs = Programs(command=program("receive", version, 1), server=server)
+    played = link.play(scenario("red(ecn=true,min=5,max=60,maxp=0.5)"), programs)
+    seen = json.loads(capfd.readouterr().out)
+    assert seen["marks"] > 20
+    assert seen["marks"] <= played.account["down"]["marked"] <= seen["marks"] + 100
+    marked = sum(colour["marked"] for colour in played.records.queues[0]["colours"])
+    assert played.account["down"]["marked"] <= marked <= played.account["down"]["marked"] + 100
+    assert is_conserved(played.account)
+
+
+def test_play__the_rate_is_right(capfd: pytest.CaptureFixture[str]) -> None:
+    server = program("flood", 4, 12e6, 3.4, 0)
+    programs = Programs(command=program("receive", 4, 3), server=server)
+    played = link.play(scenario(link={"rate": "8mbit"}), programs)
+    seen = json.loads(capfd.readouterr().out)
+    assert seen["rate_bps"] == pytest.approx(8e6, rel=0.005)
+    assert played.account["down"]["dropped"] > 100
+    assert is_conserved(played.account)
+
+
+def test_play__a_rate_may_change(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    trace = tmp_path / "two.trace"
+    trace.write_text("1\n2\n10\n", encoding="utf-8")  # 3.6 Mb/s, over and over
+    given = scenario(link={"rate_trace": str(trace)})
+    server = program("flood", 4, 6e6, 2, 0)
+    played = link.play(given, Programs(command=program("receive", 4, 1.8), server=server))
+    assert json.loads(capfd.readouterr().out)["rate_bps"] == pytest.approx(3.6e6, rel=0.02)
+    assert played.records.queues[0]["capacity_bps"] == pytest.approx(3.6e6, rel=0.02)
+
+
+def test_play__loses_on_purpose() -> None:
+    given = scenario(faults=[{"link": "down", "bernoulli": 0.05}])
+    played = link.play(given, Programs(command=program("fetch", 300_000), server=program("serve")))
+    lost = sum(colour["fault"] for colour in played.records.queues[0]["colours"])
+    assert 2 <= lost <= 40
+    assert is_conserved(played.account)
+    assert played.records.transfers["dropped"].to_list() == [lost]
+
+
+def test_play__pcapng_tells_colour_and_verdict(tmp_path: Path) -> None:
+    file = tmp_path / "packets.pcapng"
+    played = fetched("s-sfd", 60_000, pcapng=file)
+    content = file.read_bytes()
+    verdicts = re.findall(rb"colour=(\w+) verdict=(\w+) delay=[\d.]+ms", content)
+    ways = (played.account["down"], played.account["up"])
+    assert len(verdicts) == sum(way["delivered"] + way["dropped"] for way in ways)
+    assert {colour for colour, _ in verdicts} == {b"green", b"yellow"}
+    assert {verdict for _, verdict in verdicts} >= {b"sent"}
+    understood = mousehole.inspect(str(file))
+    assert understood["connections"] == 1
+
+
+def test_predict__plays_the_recorded_flows() -> None:
+    played = fetched("droptail", 20_000, 50_000)
+    simulated = link.predict(played)
+    assert simulated.transfers["bytes"].to_list() == [20_000, 50_000]
+    real, told = (
+        (frame["end_s"] - frame["start_s"]).to_numpy().mean()
+        for frame in (played.records.transfers, simulated.transfers)
+    )
+    assert told == pytest.approx(real, rel=0.4)
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_play__carries_icmp(version: int, capfd: pytest.CaptureFixture[str]) -> None:
+    programs = Programs(command=program("ping", version), user_namespace=True)
+    played = link.play(scenario(), programs)
+    assert 0.02 < float(capfd.readouterr().out) < 0.2
+    assert played.records.transfers.is_empty()
+    assert played.account["down"]["delivered"] >= 1
+
+
+def test_play__non_ip_is_counted_and_dropped() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root may send what is no IP packet")
+    played = link.play(scenario(), Programs(command=program("raw")))
+    assert played.account["not_ip"] == 7
+    assert is_conserved(played.account)
+
+
+def test_play__what_a_command_leaves_behind_is_ended() -> None:
+    mark = f"{4000 + os.getpid()}.5"
+    played = link.play(
+        scenario(), Programs(command=["sh", "-c", f"sleep {mark} & setsid sleep {mark} & exit 3"])
+    )
+    assert played.account["status"] == 3
+    assert not running(mark)
+
+
+def test_play__a_server_may_go_into_the_background() -> None:
+    script = f"{shlex.join(program('serve'))} & sleep 1; exit 0"
+    late = ["sh", "-c", f"sleep 1.5; {shlex.join(program('fetch', 20_000))}"]
+    programs = Programs(command=late, server=["sh", "-c", script])
+    played = link.play(scenario(), programs)
+    assert (played.account["status"], played.account["server_status"]) == (0, 0)
+    assert played.records.transfers["bytes"].to_list() == [20_000]
+
+
+def running(mark: str) -> list[str]:
+    """Returns the processes whose command line has this word."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = entry.read_bytes().split(b"\0")
+            if mark.encode() in words:
+                found.append(entry.parent.name)
+    return found
+
+
+def test_play__kill_leaves_nothing(tmp_path: Path) -> None:
+    """Every process is gone, and with the last one that is in them the namespaces."""
+    mark, note = f"{6000 + os.getpid()}.25", tmp_path / "net"
+    inside = f"readlink /proc/self/ns/net > {shlex.quote(str(note))}; setsid sleep {mark} & sleep {mark}"
+    words = [
+        sys.executable,
+        "-m",
+        "mousehole",
+        "link",
+        "--rate",
+        "10mbit",
+        "--quiet",
+        "--",
+        "sh",
+        "-c",
+        inside,
+    ]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_until(lambda: note.exists() and note.read_text().strip() != "" and len(running(mark)) == 2)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    wait_until(lambda: not running(mark))
+    name, held = note.read_text().strip(), []
+    for entry in Path("/proc").glob("[0-9]*/ns/net"):
+        with contextlib.suppress(OSError):
+            held += [str(entry)] if str(entry.readlink()) == name else []
+    assert held == []
+
+
+def wait_until(is_so: Any) -> None:
+    deadline = time.monotonic() + 10
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_command__ctrl_c_ends_everything() -> None:
+    mark = f"{7000 + os.getpid()}.75"
+    words = [*MODULE, "link", "--rate", "10mbit", "--", "sleep", mark]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: running(mark))
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert errors.splitlines()[-1].startswith("mousehole: stopped")
+    assert not [one for one in running(mark) if int(one) != process.pid]
+
+
+def command(*words: object) -> subprocess.CompletedProcess[str]:
+    whole = [*MODULE, "link", *map(str, words)]
+    return subprocess.run(whole, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_command__writes_records_of_one_run(tmp_path: Path) -> None:
+    files = {name: tmp_path / name for name in ("one.json", "rows.csv", "flows.toml")}
+    done = command(
+        *(
+            "--rate",
+            "10mbit",
+            "--rtt",
+            "20ms",
+            "--scheme",
+            "rio-ps",
+            "--server",
+            shlex.join(program("serve")),
+        ),
+        *(
+            "--json",
+            files["one.json"],
+            "--records",
+            files["rows.csv"],
+            "--save-scenario",
+            files["flows.toml"],
+        ),
+        *("--predict", "--", *program("fetch", 10_000, 30_000)),
+    )
+    document = json.loads(files["one.json"].read_text())
+    # On a loaded machine the run may be invalid, which is status 1.
+    assert done.returncode == (0 if document["link"]["is_valid"] else 1), done.stderr
+    assert "rio-ps: 2 transfers" in done.stdout
+    assert "simulated" in done.stdout
+    assert document["schema"] == "mousehole.run/1"
+    assert document["link"]["down"]["delivered"] > 20
+    assert len(files["rows.csv"].read_text().splitlines()) == 3
+    again = mousehole.run(str(files["flows.toml"]))
+    assert again.transfers["bytes"].to_list() == [10_000, 30_000]
+
+
+def test_command__compares_schemes(tmp_path: Path) -> None:
+    place = tmp_path / "found.json"
+    done = command(
+        *("--rate", "10mbit", "--rtt", "20ms", "--schemes", "red", "--rounds", 2, "--json", place, "--quiet"),
+        *("--server", shlex.join(program("serve")), "--", *program("fetch", 10_000, 10_000)),
+    )
+    assert done.returncode in {0, 1}, done.stderr
+    document = json.loads(place.read_text())
+    assert [entry["scheme"] for entry in document["manifest"]["schemes"]] == ["droptail", "red"]
+    found = document["cells"][0]["schemes"]
+    counts = [bucket["count"] for one in found for bucket in one["buckets"] if "short" in bucket.values()]
+    assert counts == [4, 4]
+    assert "INVALID" in done.stdout or done.returncode == 0
+
+
+def test_command__returns_the_commands_status() -> None:
+    done = command("--rate", "10mbit", "--quiet", "--", "sh", "-c", "exit 7")
+    assert done.returncode == 7
+    done = command("--rate", "10mbit", "--quiet", "--", "there-is-no-such-command")
+    assert done.returncode == 127
+    assert "there-is-no-such-command cannot be run" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--rate", "10mbit", "--scheme", "srpt"], "must know how much of every transfer is left"),
+        (["--rate", "10mbit", "--scheme", "shred"], "put the marker shred-edge before it"),
+        (["--rate", "10mbit", "--scheme", "ns2-sfd"], "repeats a quirk of ns-2"),
+        (["--rate", "10mbit", "--scheme", "empty"], "a link of its own"),
+        ([], "--rate: give a rate"),
+        (["--rate", "10mbit", "--mtu", "900"], "--mtu: 900 is not allowed"),
+        (["--rate", "10mbit", "--mtu", "x"], "--mtu"),
+        (["--rate", "10mbit", "--loss", "120%"], "--loss"),
+        (["--rate", "10mbit", "--duration", "0s"], "--duration"),
+        (["--rate-trace", "/there/is/none"], "--rate-trace"),
+        (["--rate", "10mbit", "--schemes", "red", "--scheme", "red"], "--scheme"),
+        (["--rate", "10mbit", "--rounds", "3"], "--rounds"),
+        (["--rate", "10mbit", "--schemes", "red", "--predict"], "--predict"),
+        (["--rate", "10mbit", "--pcapng", "/there/is/no/folder"], "--pcapng"),
+        (["--scenario", "/there/is/none.toml"], "cannot read the scenario"),
+    ],
+)
+def test_command__bad_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["mousehole", "link", *words, "--", "true"])
+    monkeypatch.setattr("os._exit", sys.exit)
+    with pytest.raises(SystemExit) as leaving:
+        main()
+    out, errors = capsys.readouterr()
+    assert (leaving.value.code, out) == (2, "")
+    assert len(errors.splitlines()) == 1
+    assert message in errors
+
+
+@pytest.mark.parametrize(
+    ("before", "message"),
+    [
+        ("echo 0 > /proc/sys/user/max_user_namespaces", "user.max_user_namespaces (0) is reached"),
+        ("mount -t tmpfs none /dev/net", "/dev/net/tun is missing"),
+    ],
+)
+def test_command__says_what_denies_it(before: str, message: str) -> None:
+    words = shlex.join([*MODULE, "link", "--rate", "10mbit", "--user-namespace", "--", "true"])
+    shell = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", f"{before} && {words}"]
+    done = subprocess.run(shell, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_play__large_packets_need_a_large_mtu() -> None:
+    """At 9000 bytes of MTU the same transfer takes a sixth of the packets."""
+    counts = []
+    for mtu in (1500, 9000):
+        played = fetched("droptail", 200_000, mtu=mtu)
+        assert played.records.transfers["bytes"].to_list() == [200_000]
+        assert played.account["too_large"] == 0
+        counts.append(played.account["down"]["delivered"])
+    assert counts[1] < counts[0] / 4
+
+
+def test_play__knows_names(capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["getent", "ahostsv4", "server", "example.org", "client"]
+    link.play(scenario(), Programs(command=words, names=["example.org"]))
+    addresses = [line.split()[0] for line in capfd.readouterr().out.splitlines() if "STREAM" in line]
+    assert addresses == ["10.0.0.1", "10.0.0.1", "10.0.0.2"]
+
+
+def test_play__tells_once_a_second() -> None:
+    told: list[LinkStatus] = []
+    observer = link.Observer(told=told.append)
+    programs = Programs(command=program("fetch", 3_000_000), server=program("serve"))
+    link.play(scenario("sfd"), programs, observer)
+    assert len(told) >= 2
+    assert told[1]["down"]["rate_bps"] == pytest.approx(1e7, rel=0.2)
+    assert told[1]["down"]["waiting"][1] > 0
+    assert "queue 0/" in status_line(told[1])
+
+
+def test_check__bad_input_of_a_scenario() -> None:
+    with pytest.raises(MouseholeError, match="leave it out"):
+        link.check(scenario(access={"rate": "unlimited", "delay": "1ms"}), Programs(command=["true"]))
+
+
+def test_rate_trace__bad_input(tmp_path: Path) -> None:
+    trace = tmp_path / "bad.trace"
+    trace.write_text("5\n3\n", encoding="utf-8")
+    with pytest.raises(MouseholeError, match=r"bad\.trace:2: 3 ms is earlier"):
+        _engine.rate_trace_mean("link.rate_trace", str(trace))
+
+
+def traced(folder: Path) -> Path:
+    """Writes a scenario with a rate trace beside it."""
+    (folder / "radio.trace").write_text("0 2mbit\n1 6mbit\n2 0\n2.5 1mbit\n4 3mbit\n", encoding="utf-8")
+    text = """
+        warmup = "1s"
+        duration = "6s"
+        scheme = "red"
+        [link]
+        rate_trace = "radio.trace"
+        rtt = "40ms"
+        [traffic]
+        model = "poisson"
+        load = 0.8
+    """
+    path = folder / "radio.toml"
+    path.write_text("\n".join(line.strip() for line in text.splitlines()), encoding="utf-8")
+    return path
+
+
+def test_rate_trace__is_run_and_named(tmp_path: Path) -> None:
+    done = mousehole.run(traced(tmp_path))
+    # 2 + 6 + 0 + 1.5 Mb in 4 s is the mean that schemes and loads go by.
+    assert done.scenario["link"]["rate"] == "2375000bit"
+    document = json.loads(done.to_json())
+    assert [entry["name"] for entry in document["manifest"]["inputs"]] == ["radio.trace"]
+    assert document["manifest"]["scenario"]["link"]["rate_trace"] == "radio.trace"
+    # From 1 s to 7 s: 6 + 0 + 1.5 + 9 Mb.
+    assert done.queues[0]["capacity_bps"] == pytest.approx(16.5e6 / 6, rel=1e-6)
+    assert 0.3 < done.queues[0]["utilisation"] <= 1.0
+
+
+def test_rate_trace__is_compared_and_saved(tmp_path: Path) -> None:
+    found = mousehole.compare(traced(tmp_path), schemes="red", duration="4s", warmup="1s", seeds=2)
+    assert set(found.buckets["scheme"]) == {"droptail", "red"}
+    assert [entry["name"] for entry in found.manifest["inputs"]] == ["radio.trace"]
+    saved = scenarios.to_toml(found.scenario(), tmp_path)
+    assert 'rate_trace = "radio.trace"' in saved

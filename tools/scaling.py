@@ -1,0 +1,150 @@
+"""Measures how a sweep's time falls with Dask workers and with threads on this machine: `make scaling`.
+
+Writes the table into docs/cluster.md, and says which lines are not measured but computed.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from mousehole.executors import opened
+from mousehole.pool import Backend, Job, Threads, outcomes
+from mousehole.sizes import buckets
+from mousehole.sweeps.description import read
+from mousehole.sweeps.rows import reduce_row
+from mousehole.sweeps.running import Prepared
+
+from tools import document
+from tools.dask_cluster import Cluster
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "cluster.md"
+TARGET = "scaling"
+SWEEP: dict[str, Any] = {
+    "traffic": "web:sfd", "schemes": ["droptail", "sfd", "fq-codel"], "seeds": 4,
+    "options": {"rate": "10mbit", "duration": "200s", "warmup": "10s", "buffer": "100p"},
+    "axes": {"load": [0.6, 0.7, 0.8, 0.9]},
+}  # fmt: skip
+REPEATS = 3
+TASKS = 400
+"""Tasks that do next to nothing, for the rate at which the client can give out work."""
+COMPUTED = (8, 32, 128, 512)
+"""Numbers of workers whose speed-up is computed."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """How long one kind of workers took, in every repeat."""
+
+    kind: str
+    workers: int
+    seconds: list[float]
+
+
+def main() -> int:
+    """Measures, prints the table and writes the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--dry", action="store_true", help="do not write docs/cluster.md")
+    given = parser.parse_args()
+    prepared = Prepared(read(SWEEP))
+    counts = range(1, given.workers + 1)
+    found: dict[tuple[str, int], list[float]] = {}
+    rate = 0.0
+    with tempfile.TemporaryDirectory() as place:
+        for repeat in range(REPEATS):
+            for count in counts:
+                found.setdefault(("threads", count), []).append(_seconds(prepared, Threads(count)))
+                taken, rate_here = _with_workers(prepared, Path(place) / f"{repeat}-{count}", count)
+                found.setdefault(("Dask", count), []).append(taken)
+                rate = max(rate, rate_here)
+                print(f"repeat {repeat + 1}: {count} worker(s), {taken:.1f} s", file=sys.stderr)
+    timed = [Timed(kind, count, seconds) for (kind, count), seconds in sorted(found.items())]
+    text = table(timed, prepared.rows, rate)
+    print(text)
+    if not given.dry:
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(document.renewed(page, TARGET, text), encoding="utf-8")
+    return 0
+
+
+def table(timed: list[Timed], rows: int, rate: float) -> str:
+    """Returns the measured lines, and those that follow from the rate at which tasks are given out."""
+    alone = {one.kind: median(one.seconds) for one in timed if one.workers == 1}
+    cell_s = alone["Dask"] / rows
+    lines = [
+        [f"{one.kind}, {one.workers}", f"{median(one.seconds):.1f} s",
+         f"{min(one.seconds):.1f} to {max(one.seconds):.1f} s",
+         f"{alone[one.kind] / median(one.seconds):.2f}", "measured"]
+        for one in timed
+    ]  # fmt: skip
+    for count in COMPUTED:
+        most = min(float(count), rate * cell_s)
+        lines.append([f"Dask, {count}", f"{alone['Dask'] / most:.2f} s", "", f"{most:.0f}", "computed"])
+    head = ["workers", "median", "range of repeats", "times one worker", "from"]
+    said = (
+        f"{rows} runs of {1000 * cell_s:.0f} ms each (`make scaling`, {REPEATS} repeats in turns, on "
+        f"{len(os.sched_getaffinity(0))} cores). The client gave out {rate:.0f} tasks a second "
+        "that did next to nothing."
+    )
+    computed = (
+        "The computed lines are no measurements: they assume that workers do not wait for each other, until "
+        "the client can give out no more tasks a second than it did here."
+    )
+    return f"{document.wrapped(said)}\n\n{document.table(head, lines)}\n{document.wrapped(computed)}\n"
+
+
+def _with_workers(prepared: Prepared, folder: Path, count: int) -> tuple[float, float]:
+    """Returns the seconds of the sweep on so many workers, and the rate of tasks that do nothing."""
+    folder.mkdir()
+    cluster = Cluster(folder)
+    try:
+        cluster.wait()
+        for _ in range(count):
+            cluster.add()
+        with opened(dask=cluster.address) as backend:
+            if backend is None:
+                raise RuntimeError("no backend")
+            while backend.at_once < count:
+                time.sleep(0.1)
+            _empty(backend, 2 * count)  # workers import and read at their first task
+            return _seconds(prepared, backend), TASKS / _empty(backend, TASKS)
+    finally:
+        cluster.stop()
+
+
+def _seconds(prepared: Prepared, backend: Backend) -> float:
+    """Returns the seconds that all rows of a sweep take."""
+    jobs: list[tuple[tuple[int, int, int], Job[Any]]] = []
+    for number in range(len(prepared.cells)):
+        cell, traffic = prepared.planner.ready(prepared.planner.plan(number))
+        reduce = partial(reduce_row, buckets=cell.plan.buckets)
+        places = product(range(len(cell.schemes)), range(prepared.made.seeds))
+        jobs += [((number, *one), Job(cell.scenario(*one), reduce, traffic)) for one in places]
+    begin = time.monotonic()
+    count = sum(1 for _ in outcomes(backend, jobs))
+    if count != prepared.rows:
+        raise RuntimeError(f"{count} of {prepared.rows} rows")
+    return time.monotonic() - begin
+
+
+def _empty(backend: Backend, count: int) -> float:
+    """Returns the seconds of so many runs of a millisecond without traffic to speak of."""
+    writes = {"start_s": 0.0, "writes": [{"bytes": 1000}]}
+    scenario = {"warmup": "0s", "duration": "1ms", "link": {"rate": "1mbit"}, "scheme": "droptail",
+                "max_windows": 1, "traffic": {"connections": [writes]}}  # fmt: skip
+    reduce = partial(reduce_row, buckets=buckets(15_000, 150_000))
+    begin = time.monotonic()
+    done = sum(1 for _ in outcomes(backend, ((number, Job(scenario, reduce)) for number in range(count))))
+    return (time.monotonic() - begin) if done == count else float("inf")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

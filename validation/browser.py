@@ -1,0 +1,178 @@
+"""A page in a real browser behind the emulated link, and the same page in the simulator.
+
+Chromium loads the example page of `mousehole page` beside downloads, so many times under each scheme;
+`mousehole.page.predict` simulates the same. Compared are the ratios of the mean load time to that under RED.
+`make page-figure` writes the table of docs/page.md and its picture.
+
+Exit code 1 when a ratio differs by more than the bound. Without Chromium or a link nothing can be measured:
+the program says NOT RUN and why, and fails only where CI is set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, hypot, log
+from pathlib import Path
+
+from mousehole.errors import MouseholeError
+from mousehole.page import conduct, document, example, predict, show, waterfall
+from mousehole.page.options import PageOptions
+from mousehole.page.predict import Prediction
+from mousehole.page.results import PageResults
+from mousehole.progress import ConsoleReporter
+from mousehole.statistics import Estimate
+from mousehole.texts import time_text
+from rich.console import Console
+
+from tools import document as documents
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "page.md"
+PICTURE = ROOT / "docs" / "images" / "page.png"
+BOUND = 0.10
+BASELINE = "red"
+SCHEMES = "droptail,red,rio-ps,s-sfd,fq-codel,cake"
+HEADER = (
+    *(
+        "scheme",
+        "browser",
+        "to RED",
+        "simulator",
+        "to RED",
+        "browser ÷ simulator",
+        "first paint",
+        "downloads",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A scheme: mean load times in seconds, and their ratios to the baseline."""
+
+    scheme: str
+    browser: Estimate
+    simulator: Estimate
+    browser_ratio: Estimate
+    simulator_ratio: Estimate
+    first_paint: Estimate
+    bulk_bps: float
+
+    @property
+    def quotient(self) -> Estimate:
+        """The ratio in the browser over that in the simulator; their intervals are independent."""
+        centre = log(self.browser_ratio.mean / self.simulator_ratio.mean)
+        widths = [
+            max(log(one.high / one.mean), log(one.mean / one.low))
+            for one in (self.browser_ratio, self.simulator_ratio)
+            if one.has_interval
+        ]
+        half = hypot(*widths) if len(widths) == 2 else float("nan")
+        ends = exp(centre - half), exp(centre + half)
+        return Estimate(exp(centre), *ends, self.browser_ratio.count)
+
+    @property
+    def is_within(self) -> bool:
+        """Whether browser and simulator agree within the bound."""
+        return abs(self.quotient.mean - 1) <= BOUND
+
+
+def rows_of(results: PageResults, prediction: Prediction) -> list[Row]:
+    """Returns the rows of all schemes; the baseline's ratios are 1."""
+    same = Estimate(1.0, 1.0, 1.0, results.rounds)
+    found = []
+    for row in results.rows():
+        is_baseline = row.scheme == results.baseline
+        found.append(
+            Row(
+                row.scheme,
+                row.times["load"],
+                prediction.time(row.scheme),
+                same if is_baseline else as_ratio(row.changes["load"]),
+                same if is_baseline else as_ratio(prediction.change(row.scheme)),
+                row.times["first_paint"],
+                row.bulk_bps.mean,
+            )
+        )
+    return found
+
+
+def as_ratio(change: Estimate) -> Estimate:
+    """Returns the ratio that a relative change stands for."""
+    return Estimate(1 + change.mean, 1 + change.low, 1 + change.high, change.count)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Returns the rows as a Markdown table."""
+    cells = [
+        [
+            f"`{row.scheme}`",
+            time_text(row.browser.mean),
+            "1" if row.scheme == BASELINE else ratio_text(row.browser_ratio),
+            time_text(row.simulator.mean),
+            "1" if row.scheme == BASELINE else ratio_text(row.simulator_ratio),
+            "" if row.scheme == BASELINE else ratio_text(row.quotient),
+            time_text(row.first_paint.mean),
+            f"{row.bulk_bps / 1e6:.1f} Mb/s",
+        ]
+        for row in rows
+    ]
+    return documents.table(HEADER, cells)
+
+
+def ratio_text(ratio: Estimate) -> str:
+    """Returns a ratio with its interval."""
+    interval = f" ({ratio.low:.2f}–{ratio.high:.2f})" if ratio.has_interval else ""
+    return f"{ratio.mean:.2f}{interval}"
+
+
+def section(results: PageResults, rows: Sequence[Row]) -> str:
+    """Returns what is written into the document."""
+    own = results.setting
+    browser = next((trial.load.browser for trial in results.trials if trial.load.browser), "Chromium")
+    missing = sum(not trial.counts for trial in results.trials)
+    left_out = f" {missing} loads are left out." if missing else ""
+    words = (
+        f"{results.rounds} loads per scheme of `example` in {browser} over HTTP/{own.version} beside "
+        f"{own.bulk} downloads; {own.rate}, {own.rtt}, {own.buffer}.{left_out} In parentheses: 95 % "
+        "intervals, for all schemes together; that of the quotient takes both as independent."
+    )
+    return f"\n{documents.wrapped(words)}\n\n{table(rows)}\n"
+
+
+def main() -> int:
+    """Measures, prints, and writes the document."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--loads", type=int, default=20)
+    parser.add_argument("--schemes", default=SCHEMES)
+    parser.add_argument("--json", type=Path, help="also write all loads here")
+    parser.add_argument("--dry", action="store_true", help="write no document")
+    given = parser.parse_args()
+    options = PageOptions(schemes=given.schemes, baseline=BASELINE, loads=given.loads)
+    try:
+        results = conduct.measure(example.NAME, options, ConsoleReporter(Console(stderr=True)))
+    except MouseholeError as error:
+        print(f"NOT RUN: {error}")
+        return int(bool(os.environ.get("CI")))
+    prediction = predict.predicted(results, options)
+    rows = rows_of(results, prediction)
+    for text, _ in show.remarks(results, results.rows(), prediction):
+        print(text)
+    print(table(rows))
+    if given.json:
+        given.json.write_text(document.text(results, prediction))
+    if not given.dry:
+        documents.renew(DOCUMENT, "page-figure", section(results, rows))
+        waterfall.draw(results, PICTURE)
+    far = [row.scheme for row in rows if not row.is_within]
+    if far:
+        print(f"page-figure: beyond {BOUND:.0%}: {', '.join(far)}")
+    return int(bool(far))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

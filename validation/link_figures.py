@@ -1,0 +1,299 @@
+"""`mousehole link` beside the simulator and, where it can be had, the kernel; and what it carries.
+
+Lists of flows are those of `validation.live`: endless CUBIC flows beside fetches of 1 to 20 kB, at 10 Mb/s.
+Each list is played by the simulator (profile `linux`), by real TCP through `mousehole link`, which times the
+fetches, and with `--kernel` by real TCP through `mousehole-live up`. `make link-figures` writes the tables of
+docs/link.md.
+
+Exit code 1 when a mean, a median, or a ratio to RED differs by more than the bound, or when the link carries
+less or later than it must. A run that the link itself calls invalid counts as NOT RUN.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mousehole import link
+from mousehole import scenario as scenarios
+from mousehole.engine_types import Scenario
+from mousehole.errors import MouseholeError
+
+from tools import document
+from validation import live, live_lab, witness
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "link.md"
+TARGET = "link-figures"
+PROGRAMS = Path(__file__).with_name("link_programs.py")
+NO_BURST = 0
+SPARE_S = 15.0
+FASTEST = (("droptail", "1gbit"), ("fq-codel", "500mbit"))
+LEAST_SHARE = 0.9
+LATE_RATE = "100mbit"
+LATE_IDLE_S, LATE_LOADED_S = 200e-6, 1e-3
+MOST_GROWTH_BYTES = 400.0
+"""What a flow may leave in memory, its row in the tables among it."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One figure of the link, the bound that it is held to, and whether it holds."""
+
+    what: str
+    value: str
+    bound: str
+    holds: bool | None
+    """None if the run was invalid."""
+
+    @property
+    def verdict(self) -> str:
+        """Says whether the bound holds."""
+        return "invalid run" if self.holds is None else "holds" if self.holds else "MISSED"
+
+
+def program(name: str, task: dict[str, Any] | None, folder: Path) -> list[str]:
+    """Returns the words of a program of `link_programs`, with its task in a file."""
+    words = [sys.executable, str(PROGRAMS), name]
+    if task is None:
+        return words
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(task), encoding="utf-8")
+    return [*words, str(path)]
+
+
+def play(scenario: Scenario, task: dict[str, Any], observer: link.Observer | None = None) -> link.Played:
+    """Runs a task of flows through a link."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = program("play", task, Path(folder))
+        programs = link.Programs(command=command, server=program("serve", None, Path(folder)))
+        return link.play(scenario, programs, observer)
+
+
+def emulate(flows: live.FlowList, scheme: str, window_s: float) -> tuple[live.Figures, list[str]]:
+    """Returns the figures of a list of flows through the link, and why they cannot be relied on."""
+    given = live.scenario(flows, scheme, 0, window_s, NO_BURST)
+    task = {
+        "starts_s": flows.starts_s, "sizes": flows.sizes, "bulk": live.BULK,
+        "bulk_spread_s": live.BULK_SPREAD_S, "seconds": live.WARMUP_S + window_s + SPARE_S,
+        "at_least_s": live.WARMUP_S + window_s,
+    }  # fmt: skip
+    played = play(given, task)  # type: ignore[arg-type]
+    rows = played.records.transfers
+    ended = rows.filter(rows["bytes"] <= live.LARGEST)
+    seconds: list[float | None] = [
+        end - start if end == end else None
+        for start, end in zip(ended["start_s"], ended["end_s"], strict=True)
+    ]
+    seconds += [None] * (len(flows.sizes) - len(seconds))
+    bulk_bytes = played.records.flows["bytes"].sum()
+    figures = live.Figures.of(seconds, 8 * float(bulk_bytes) / played.account["seconds"])
+    return figures, played.account["faults"]
+
+
+def compare_lists(options: argparse.Namespace) -> tuple[str, bool]:
+    """Plays the lists every way; returns the tables and whether all agrees."""
+    runs: list[live.Run] = []
+    kernel: list[live.Run] = []
+    invalid = 0
+    for seed in range(1, options.lists + 1):
+        for name, scheme in live.SCHEMES.items():
+            flows = live.FlowList.draw(seed, options.seconds)
+            simulated = live.simulate(flows, scheme, options.seconds, NO_BURST)
+            emulated, faults = emulate(flows, scheme, options.seconds)
+            invalid += bool(faults)
+            load = os.getloadavg()[0]
+            runs.append(live.Run(name, seed, simulated, emulated, load, 0.0))
+            print(f"link-figures: list {seed}, {name}: {emulated} {faults}", file=sys.stderr, flush=True)
+            path = live_lab.program()
+            if options.kernel and path is not None:
+                kernel.append(live.measure(name, seed, options.seconds, path))
+    text = lists_text(runs, "link", options, invalid)
+    rows = live.compare(runs)
+    if kernel:
+        text += "\n" + lists_text(kernel, "kernel", options, 0)
+        rows += live.compare(kernel)
+    return text, not any(row.verdict == "DIFFERS" for row in rows)
+
+
+def lists_text(runs: Sequence[live.Run], way: str, options: argparse.Namespace, invalid: int) -> str:
+    """Returns the table of simulator and link, or kernel, with how it was measured."""
+    rows = live.compare(runs)
+    loads = [run.load for run in runs]
+    conditions = (
+        f"Simulator and {way}: {options.lists} lists of {options.seconds:g} s, {live.BULK} CUBIC flows "
+        f"without end beside about {live.FETCHES_PER_S:.0f} fetches a second of 1 to 20 kB, 10 Mb/s, 40 ms, "
+        f"100 packets; Linux {os.uname().release}, {os.cpu_count()} processors, load {min(loads):.0f} to "
+        f"{max(loads):.0f}; {invalid} of {len(runs)} runs were invalid. ± is half of the 95 % interval over "
+        "the lists."
+    )
+    return f"{document.wrapped(conditions)}\n\n{live.table(rows).replace('kernel', way)}"
+
+
+def busy() -> None:
+    """Uses a processor until it is killed."""
+    while True:
+        pass
+
+
+@contextmanager
+def load(processes: int) -> Iterator[None]:
+    """Keeps so many processes busy while the context lasts."""
+    workers = [multiprocessing.Process(target=busy, daemon=True) for _ in range(processes)]
+    for worker in workers:
+        worker.start()
+    try:
+        yield
+    finally:
+        for worker in workers:
+            worker.terminate()
+            worker.join()
+
+
+def bulk_task(flows: int, seconds: float) -> dict[str, Any]:
+    """Returns a task of flows without end alone."""
+    return {
+        "starts_s": [], "sizes": [], "bulk": flows, "bulk_spread_s": 0.1, "seconds": seconds + SPARE_S,
+        "at_least_s": seconds,
+    }  # fmt: skip
+
+
+def link_scenario(scheme: str, rate: str) -> Scenario:
+    """Returns a link of 20 ms without traffic."""
+    start = scenarios.default()
+    return {**start, "scheme": scheme, "link": {"rate": rate, "rtt": "20ms", "buffer": "1bdp"}}
+
+
+def throughput(seconds: float) -> list[Measured]:
+    """Measures what the link carries of four TCP flows, after the first three seconds."""
+    found = []
+    for scheme, rate in FASTEST:
+        rates: list[float] = []
+        observer = link.Observer(told=lambda status, rates=rates: rates.append(status["down"]["rate_bps"]))  # type: ignore[misc]
+        played = play(link_scenario(scheme, rate), bulk_task(4, seconds), observer)
+        nominal = played.records.queues[0]["capacity_bps"]
+        mean = sum(rates[3:]) / max(len(rates[3:]), 1)
+        lost = played.account["lost_in_client"] + played.account["lost_in_server"]
+        found.append(
+            Measured(
+                f"{scheme} at {rate}: mean rate, and packets lost in the devices",
+                f"{mean / 1e6:.0f} Mb/s ({mean / nominal:.0%}), {lost}",
+                f"at least {LEAST_SHARE:.0%}",
+                mean >= LEAST_SHARE * nominal,
+            )
+        )
+    return found
+
+
+def lateness(seconds: float) -> list[Measured]:
+    """Measures how late packets are at 100 Mb/s, alone and beside two busy processes per processor."""
+    found = []
+    cores = os.cpu_count() or 1
+    for processes, bound in ((0, LATE_IDLE_S), (2 * cores, LATE_LOADED_S)):
+        with load(processes):
+            played = play(link_scenario("rio-ps", LATE_RATE), bulk_task(4, seconds))
+        late = played.account["lateness"]
+        beside = f"beside {processes} busy processes" if processes else "without other load of ours"
+        found.append(
+            Measured(
+                f"lateness at {LATE_RATE} {beside} (load {os.getloadavg()[0]:.0f}), "
+                f"{'real-time' if played.account['is_real_time'] else 'ordinary'} priority",
+                f"p50 {late['p50_s'] * 1e6:.0f} µs, p99 {late['p99_s'] * 1e6:.0f} µs, "
+                f"{late['beyond_2ms'] / max(late['packets'], 1):.3%} beyond 2 ms",
+                f"p99 at most {bound * 1e6:.0f} µs",
+                late["p99_s"] <= bound,
+            )
+        )
+    return found
+
+
+def resident_bytes() -> int:
+    """Returns the memory of this process, which the link is a part of."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def memory(flows: int) -> list[Measured]:
+    """Measures what many flows leave in memory: the growth over the second half of the run, for each flow."""
+    seen: list[tuple[float, int]] = []
+    observer = link.Observer(told=lambda _: seen.append((time.monotonic(), resident_bytes())))
+    task = {"flows": flows, "flows_per_s": 20_000}
+    with tempfile.TemporaryDirectory() as folder:
+        programs = link.Programs(
+            command=program("many", task, Path(folder)), server=program("echo", None, Path(folder))
+        )
+        played = link.play(link_scenario("sfd", "200mbit"), programs, observer)
+    account, half = played.account, len(seen) // 2
+    growth = (seen[-1][1] - seen[half][1]) / max(account["flows"] / 2, 1)
+    return [
+        Measured(
+            f"memory over {account['flows']:,} flows, {account['most_flows']:,} of them at once",
+            f"{seen[-1][1] / 1e6:.0f} MB at the end, {growth:.0f} B more for each flow of the second half",
+            f"at most {MOST_GROWTH_BYTES:.0f} B: rows of transfers",
+            growth <= MOST_GROWTH_BYTES,
+        )
+    ]
+
+
+def carried_text(found: Sequence[Measured]) -> str:
+    """Returns the table of what the link carries."""
+    rows = [[one.what, one.value, one.bound, one.verdict] for one in found]
+    return document.table(["measured", "", "must be", ""], rows)
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parses the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--lists", type=int, default=5, help="lists of flows (default 5)")
+    parser.add_argument("--seconds", type=float, default=60, help="length of each (default 60)")
+    parser.add_argument("--kernel", action="store_true", help="as root: also through mousehole-live up")
+    parser.add_argument("--flows", type=int, default=1_000_000, help="flows of the test of memory")
+    parser.add_argument("--only", choices=["lists", "throughput", "lateness", "memory"], help="only this")
+    options = parser.parse_args(arguments)
+    if options.lists < 1 or not 5 <= options.seconds <= 600 or options.flows < 1000:
+        parser.error("--lists must be at least 1, --seconds from 5 to 600, --flows at least 1000")
+    return options
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measures, prints the tables and writes the document."""
+    options = parse(arguments)
+    try:
+        link.play(link_scenario("droptail", "10mbit"), link.Programs(command=["true"]))
+    except MouseholeError as error:
+        print(f"NOT RUN  {TARGET}: {error}")
+        return int(bool(os.environ.get("CI")))
+    if options.kernel and (reason := witness.obstacle() or live_lab.obstacle()):
+        print(f"NOT RUN  {TARGET}: the kernel: {reason}", file=sys.stderr)
+        options.kernel = False
+    figures: dict[str, Callable[[], list[Measured]]] = {
+        "throughput": lambda: throughput(12.0),
+        "lateness": lambda: lateness(10.0),
+        "memory": lambda: memory(options.flows),
+    }
+    found = [one for name, run in figures.items() if options.only in {None, name} for one in run()]
+    text = carried_text(found) if found else ""
+    agrees = True
+    if options.only in {None, "lists"}:
+        lists, agrees = compare_lists(options)
+        text = f"{text}\n{lists}"
+    print(text)
+    if options.only is None:
+        document.renew(DOCUMENT, TARGET, f"\n{text}")
+    return int(not agrees or any(one.holds is False for one in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
