@@ -1,7 +1,8 @@
 """A sweep as a page: what each scheme changes over all cells, along each axis, and over two axes."""
 
 from collections.abc import Sequence
-from math import ceil, isfinite, log2
+from itertools import pairwise
+from math import ceil, log2
 from typing import Any
 
 import altair as alt
@@ -10,7 +11,7 @@ import polars as pl
 
 from mousehole.html import Block, Chart, Column, Grid, Page, Prose, Row, Section, Table, Verdict
 from mousehole.html import Cell as TableCell
-from mousehole.html.axes import TIMES, change_axis, zero_line
+from mousehole.html.axes import TIMES, Sides, change_axis, zero_line
 from mousehole.html.charts import DIVERGING, FORE, Series, of_schemes
 from mousehole.html.common import made_section
 from mousehole.html.figures import Datum, change_cell, rounded
@@ -104,14 +105,16 @@ def _axis_chart(
     dots = [_dot(found, row, axis, column) for row in shown.iter_rows(named=True)]
     lines = _lines(found, known, axis, column)
     is_log = column is not None and _is_log(known[column])
-    y = change_axis([datum["y"] for datum in (*dots, *lines)], f"{value} (↓ {TIMES.less})")
+    y = change_axis([datum["y"] for datum in (*dots, *lines)], f"{value} (↓ {_sides(value).less})")
     kind = "Q" if column is not None else "N"
     order: dict[str, Any] = {} if column is not None else {"sort": _names(known, axis)}
     scale = alt.Scale(type="log" if is_log else "linear", zero=False, nice=False, padding=12)
+    largest = 0.0 if column is None else float(np.max(known[column].to_numpy()))
+    form = "~s" if largest >= 1e4 else "~g"
     unit = "" if column in (None, axis) else str(column).rpartition("_")[2]
     title = f"{axis} ({unit})" if unit else axis
     x = (
-        alt.X(f"x:{kind}", title=title, scale=scale, axis=alt.Axis(format="~s", tickCount=5))
+        alt.X(f"x:{kind}", title=title, scale=scale, axis=alt.Axis(format=form, tickCount=5))
         if column is not None
         else alt.X(f"x:{kind}", title=title, **order)
     )
@@ -122,9 +125,9 @@ def _axis_chart(
         zero_line(alt.Y),
         base[0].mark_point(opacity=0.3, size=22).encode(y=y("y", alt.Y), tooltip=tip),
         base[1].mark_line().encode(y=y("y", alt.Y), strokeDash=series.dash()),
-        base[1].mark_point(opacity=1, size=70).encode(
-            y=y("y", alt.Y), shape=series.shape(), tooltip=[tip[0], alt.Tooltip("text:N", title="mean")]
-        ),
+        base[1]
+        .mark_point(opacity=1, size=70)
+        .encode(y=y("y", alt.Y), shape=series.shape(), tooltip=[tip[0], alt.Tooltip("text:N", title="mean")]),
     )
     few = "" if len(shown) == len(known) else f" Of {len(known)} cells and schemes {len(shown)} are drawn."
     rows: list[Row] = [
@@ -160,7 +163,7 @@ def _lines(found: Found, cells: pl.DataFrame, axis: str, column: str | None) -> 
     lines: list[Datum] = []
     for scheme in found.schemes:
         own = cells.filter(pl.col("scheme") == scheme)
-        for x, label, part in _levels(found, own, axis, column):
+        for x, label, part in _levels(own, axis, column):
             changes = part["change"].to_numpy()
             mean = _mean(changes)
             lines.append({"scheme": scheme, "x": x, "label": label, "y": _log(mean),
@@ -168,9 +171,8 @@ def _lines(found: Found, cells: pl.DataFrame, axis: str, column: str | None) -> 
     return lines
 
 
-def _levels(
-    found: Found, own: pl.DataFrame, axis: str, column: str | None
-) -> list[tuple[Any, str, pl.DataFrame]]:
+def _levels(own: pl.DataFrame, axis: str, column: str | None) -> list[tuple[Any, str, pl.DataFrame]]:
+    """Returns the values of an axis with their labels and cells; windows of them where they are many."""
     if column is None:
         return [(name, name, own.filter(pl.col(axis).cast(pl.String) == name)) for name in _names(own, axis)]
     ordered = own.sort(column)
@@ -180,7 +182,7 @@ def _levels(
         parts = [ordered.filter(pl.col(column) == value) for value in values]
     else:
         ends = np.linspace(0, len(ordered), WINDOWS + 1).astype(int)
-        parts = [ordered[int(first) : int(last)] for first, last in zip(ends, ends[1:], strict=False)]
+        parts = [ordered[int(first) : int(last)] for first, last in pairwise(ends)]
     places = [(float(np.median(part[column].to_numpy())), part) for part in parts if len(part)]
     return [(place, text_of(place, unit), part) for place, part in places]
 
@@ -219,8 +221,8 @@ def _surface(
     base = alt.Chart(alt.InlineData(values=data)).encode(
         x=alt.X(f"{fields[across]}:N", sort=names[across], title=across, axis=alt.Axis(labelAngle=0)),
         y=alt.Y(f"{fields[down]}:N", sort=names[down][::-1], title=down),
-        tooltip=[alt.Tooltip(f"{fields[across]}:N", title=across), alt.Tooltip(f"{fields[down]}:N", title=down),
-                 alt.Tooltip("text:N", title="change")],
+        tooltip=[alt.Tooltip(f"{fields[across]}:N", title=across),
+                 alt.Tooltip(f"{fields[down]}:N", title=down), alt.Tooltip("text:N", title="change")],
     )  # fmt: skip
     picture = alt.layer(
         base.mark_rect().encode(color=alt.Color("change:Q", scale=scale, legend=None)),
@@ -236,8 +238,8 @@ def _surface(
         f"Mean change of {value} against {reference} in percent over all other axes: violet is less, orange "
         "more. The colours end at a factor of four.",
         picture,
-        Table(f"{scheme}: mean change by {down} and {across}", [Column(down, False), *map(Column, names[across])],
-              rows),
+        Table(f"{scheme}: mean change by {down} and {across}",
+              [Column(down, False), *map(Column, names[across])], rows),
         height=34 * len(names[down]),
     )  # fmt: skip
 
@@ -252,7 +254,8 @@ def _effects(found: Found, value: str, against: str | None) -> Table:
     for row in found.effects(value, against).iter_rows(named=True):
         rows.append([
             row["axis"], row["value"], row["scheme"], TableCell(str(row["cells"]), row["cells"]),
-            _measure(row["mean"], value), *(_share(row[name]) for name in ("change", "change_least", "change_most")),
+            _measure(row["mean"], value),
+            *(_share(row[name]) for name in ("change", "change_least", "change_most")),
         ])  # fmt: skip
         keys.append(row["scheme"])
     columns = [
@@ -267,11 +270,13 @@ def _cells(found: Found, cells: pl.DataFrame, value: str, reference: str) -> Tab
     shown = cells.head(MOST_ROWS)
     nan = float("nan")
     for row in shown.iter_rows(named=True):
-        ends = [nan if row[name] is None else row[name] for name in ("change", "change_low", "change_high")]
+        mean, low, high = (
+            nan if row[name] is None else float(row[name]) for name in ("change", "change_low", "change_high")
+        )
         settings = ["–" if row[axis] is None else str(row[axis]) for axis in found.axes]
         rows.append([
             TableCell(str(row["cell"]), row["cell"]), row["scheme"], *settings, _measure(row["mean"], value),
-            change_cell(Estimate(*ends, row["replications"]) if isfinite(ends[0]) else None),
+            change_cell(Estimate(mean, low, high, row["replications"]), _sides(value).less_is_better),
         ])  # fmt: skip
     columns = [
         Column("cell", False), Column("scheme", False), *(Column(axis) for axis in found.axes),
@@ -285,6 +290,13 @@ def _measure(number: float | None, value: str) -> TableCell:
     if number is None:
         return TableCell("–", None)
     return TableCell(time_text(number) if value.endswith("_s") else f"{number:.4g}", number)
+
+
+def _sides(value: str) -> Sides:
+    """Returns what less and more of a measure are called."""
+    if value.endswith("_s"):
+        return TIMES
+    return Sides("less", "more", less_is_better=not value.endswith(("_bps", "utilisation", "jain_long")))
 
 
 def _share(change: float | None) -> TableCell:
