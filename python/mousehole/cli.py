@@ -297,7 +297,8 @@ def paper_command(
     part = next((option for option, value in wanted.items() if value), None)
     if name is None and not every and part is not None:
         raise MouseholeError(
-            f"of which paper? name it, such as mousehole paper sfd --{part} …; mousehole paper list lists them",
+            f"of which paper? name it, such as mousehole paper sfd --{part} …; "
+            "mousehole paper list lists them",
             field=part,
         )
     if name == "list" or (name is None and not every):

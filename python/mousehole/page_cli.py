@@ -57,5 +57,4 @@ def page_command(
         from mousehole.page import waterfall
 
         output.write_with(outputs.plot, lambda part: waterfall.draw(results, part))
-    if outputs.json != "-":
-        show.print_page(report.report_console(), results, prediction)
+    show.print_page(report.report_console(stderr=outputs.json == "-"), results, prediction)

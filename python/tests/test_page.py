@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import os
+import socket
 import struct
 import subprocess
 import zlib
@@ -17,7 +18,7 @@ from typing import Any
 
 import pytest
 from mousehole.errors import MouseholeError
-from mousehole.page import conduct, content, document, example, filling, har, predict, recording, show
+from mousehole.page import bulk, conduct, content, document, example, filling, har, predict, recording, show
 from mousehole.page import waterfall as waterfalls
 from mousehole.page.conduct import Behind, Errand
 from mousehole.page.options import PageOptions
@@ -243,6 +244,25 @@ class TestHar:
         with pytest.raises(MouseholeError, match=fault):
             har.read(tmp_path / "page.har")
 
+    @pytest.mark.parametrize(
+        ("part", "fault"),
+        [
+            ({"request": 3}, "entry 1 of the page cannot be served"),
+            (
+                {"request": {"url": "http://a:b/"}},
+                "entry 1 of the page cannot be served: Port could not be cast",
+            ),
+            ({"request": {"url": "http://[a/"}}, "entry 1 of the page cannot be served: Invalid IPv6 URL"),
+            ({"response": []}, "entry 1 of the page cannot be served"),
+            ({"response": {"status": "ok"}}, "entry 1 of the page cannot be served"),
+        ],
+    )
+    def test_har__entries_of_another_form_are_refused(
+        self, tmp_path: Path, part: dict[str, Any], fault: str
+    ) -> None:
+        with pytest.raises(MouseholeError, match=fault):
+            har.read(written(tmp_path, {**entry("/", "text/html", "x", 1), **part}))
+
     def test_har__that_is_not_text_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "page.har").write_bytes(b"\xff\xfe\x00")
         with pytest.raises(MouseholeError, match="it must be JSON in UTF-8"):
@@ -284,6 +304,14 @@ def test_server__answers_by_host_path_and_query(tmp_path: Path) -> None:
     assert asked(tmp_path / "page", "/gone")[1]["location"] == "/x"
     assert asked(tmp_path / "page", "/nothing")[0] == 404
     assert asked(tmp_path / "page", "/favicon.ico")[0] == 204
+
+
+def test_listening__needs_a_congestion_control_that_the_kernel_has() -> None:
+    with bulk.listening("127.0.0.1", 0, "reno") as listener:
+        used = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+    assert used.rstrip(b"\0") == b"reno"
+    with pytest.raises(OSError, match="No such file"):
+        bulk.listening("127.0.0.1", 0, "none-such")
 
 
 def fetch(number: int, queued: float = 0.1, end: float | None = 0.5, **changes: Any) -> Fetch:

@@ -243,13 +243,15 @@ def _by_link(options: PageOptions) -> Joining:
             duration_s=errand.patience_s,
         )
         account = link.play({**plan.scenario(cell, errand.scheme), "seed": errand.seed}, programs).account
-        invalid = "" if account["is_valid"] else "; ".join(account["faults"])
+        if account["server_status"] is not None:
+            said = _last_line(errand.folder / "server.log")
+            raise MouseholeError(said or f"the page's server ended with status {account['server_status']}")
         if account["status"] is None:
-            return Behind(f"it was not over after {errand.patience_s:.0f} s", account, invalid)
-        said = (
-            _last_line(errand.folder / "visitor.log") or f"its program ended with status {account['status']}"
-        )
-        return Behind(said if account["status"] else "", account, invalid)
+            return Behind(f"it was not over after {errand.patience_s:.0f} s", account)
+        if account["status"]:
+            said = _last_line(errand.folder / "visitor.log")
+            return Behind(said or f"its program ended with status {account['status']}", account)
+        return Behind("", account, "" if account["is_valid"] else "; ".join(account["faults"]))
 
     return join
 

@@ -61,7 +61,7 @@ def read(path: Path, secure: bool = False) -> Page:
 def of_entries(name: str, entries: Sequence[Any], file: str, secure: bool = False) -> Page:
     """Returns the page of a recording's entries; `file` is what errors name."""
     own, pages = _first_page(entries)
-    origins = _served_origins([str(entry.get("request", {}).get("url", "")) for entry in own], secure)
+    origins = _served_origins(map(_url, own), secure)
     recorded: list[_Recorded] = []
     for number, entry in enumerate(own, 1):
         try:
@@ -109,6 +109,12 @@ def _first_page(entries: Sequence[Any]) -> tuple[list[Mapping[str, Any]], int]:
     return sorted(kept, key=lambda entry: str(entry.get("startedDateTime", ""))), len(pages)
 
 
+def _url(entry: Mapping[str, Any]) -> str:
+    """Returns the address of an entry, empty if it has none."""
+    request = entry.get("request")
+    return str(request.get("url", "")) if isinstance(request, dict) else ""
+
+
 def _served_origins(urls: Iterable[str], secure: bool) -> dict[str, str]:
     """Returns the origins that are served under another name: with a port, of this machine, or without TLS.
 
@@ -116,11 +122,14 @@ def _served_origins(urls: Iterable[str], secure: bool) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for url in urls:
-        parts = urlsplit(url)
-        host = parts.hostname
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname, parts.port
+        except ValueError:  # the entry is refused when it is read
+            continue
         if parts.scheme not in DEFAULT_PORTS or not host:
             continue
-        has_port = parts.port not in (None, DEFAULT_PORTS[parts.scheme])
+        has_port = port not in (None, DEFAULT_PORTS[parts.scheme])
         is_named = not (_is_address(host) or host == "localhost" or host.endswith(".localhost"))
         scheme = "https" if secure else parts.scheme
         name = host if is_named and not has_port else _own_name(found)
@@ -147,6 +156,7 @@ def _recorded(entry: Mapping[str, Any], colour: int, origins: Mapping[str, str])
     """Returns what an entry answers; None if no answer came from the network."""
     asked, response = entry["request"], entry["response"]
     url = urldefrag(str(asked["url"])).url
+    urlsplit(url).port  # noqa: B018 (it raises for a port that is no number)
     status = int(response["status"])
     if urlsplit(url).scheme not in DEFAULT_PORTS or not urlsplit(url).hostname or not 200 <= status < 600:
         return None

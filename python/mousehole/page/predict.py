@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import product
-from math import inf, nan
+from math import inf, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -105,10 +105,12 @@ def predicted(results: PageResults, options: PageOptions, reporter: Reporter | N
         finally:
             shown.finish()
     count = len(model.parts) if model else 0
+    unfinished = sum(isnan(time) for row in times.values() for time in row)
     words = (
         f"Simulated: {count} objects and {counted(results.setting.bulk, 'download')} over TCP, "
         f"{results.rounds} times per scheme; the browser's own pauses are those of its loads under "
         f"{results.baseline}."
+        + (f" {unfinished} did not end in time and are left out." if unfinished else "")
     )
     return Prediction(results.baseline, times, words)
 
@@ -234,7 +236,7 @@ class _Player:
         while True:
             until_s = min(known + horizon, self._last_s)
             ends = self._ends_of(self._connections, until_s)
-            if all(end == end for one in ends for end in one):
+            if not any(isnan(end) for one in ends for end in one):
                 break
             if until_s >= self._last_s:
                 return False

@@ -91,7 +91,8 @@ def main(given: list[str]) -> int:
             bulk.listening(address, port, task.congestion) for port in (CLEAR_PORT, SECURE_PORT, BULK_PORT)
         )
     except OSError as error:
-        print(f"the server cannot listen with congestion control {task.congestion}: {error}", file=sys.stderr)
+        why = f"congestion control {task.congestion}: {error.strerror}"
+        print(f"the page's server cannot use {why}; name another, or run as root", file=sys.stderr)
         return 1
     with clear, secure, endless:
         bulk.serve(endless)
