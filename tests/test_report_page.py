@@ -103,6 +103,22 @@ def test_search__fits_every_width_and_asks_for_nothing(window: Browser, tmp_path
     assert tried > judged
 
 
+def test_sweep__fits_every_width_and_asks_for_nothing(window: Browser, tmp_path: Path) -> None:
+    page = tmp_path / "sweep.html"
+    wanted = {
+        "schema": "mousehole.sweep/1",
+        "traffic": "web:sfd",
+        "schemes": ["droptail", "sfd"],
+        "seeds": 1,
+        "options": {"rate": "3mbit", "duration": "5s", "warmup": "2s"},
+        "axes": {"load": [0.6, 0.9], "buffer": ["15p", "60p"], "sfd.th": ["5kB", "15kB"]},
+    }
+    mousehole.sweep(wanted, tmp_path / "rows").html(page, command=["mousehole", "sweep", "show", "rows"])
+    check_shown(window, page)
+    dots = "return document.querySelectorAll('#axis-0 .live svg .layer_1_marks path').length"
+    assert window.run(dots) == 8, "a dot for each cell of sfd"
+
+
 def first_cells(window: Browser) -> list[str]:
     found = window.run(
         "return [...document.querySelector('table.sortable').tBodies[0].rows]"

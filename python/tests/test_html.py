@@ -1,19 +1,23 @@
 import json
 import re
+import subprocess
+from html import escape as html_escape
 from html.parser import HTMLParser
 from math import nan
 from pathlib import Path
 from typing import Any
 
 import altair as alt
+import mousehole
 import pytest
 from mousehole import MouseholeError, html
 from mousehole.html import Cell, Chart, Code, Column, Page, Prose, Section, Table, Verdict, charts
 from mousehole.html.axes import change_axis, log_axis
 from mousehole.html.figures import change_cell, change_datum, interval_chart, interval_text, told
-from mousehole.html.render import code_in_script
+from mousehole.html.render import code_in_script, words
 from mousehole.statistics import Estimate
 from mousehole.texts import time_text
+from support import MODULE, SMALL, SMALL_ARGUMENTS
 
 NASTY = "<b>\"&'</b></script><!-- {0}"
 VOID = {"wbr", "meta", "link", "input", "br", "path", "rect", "circle"}
@@ -251,3 +255,44 @@ def test_changes__in_words_cells_and_data() -> None:
     made = interval_chart("n", "t", "w", {"a": less, "b": none}, "seen")
     assert [row[0] for row in made.numbers.rows] == ["a", "b"]
     assert made.height == 68
+
+
+# --- of a comparison -------------------------------------------------------------------------------
+
+
+def compared(folder: Path, name: str) -> "subprocess.CompletedProcess[str]":
+    command = [*MODULE, "compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "5", "--html", name]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+
+
+def test_compare__writes_the_page_with_the_command_that_was_typed(tmp_path: Path) -> None:
+    done = compared(tmp_path, "a.html")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "a.html").read_text()
+    outline(text)
+    assert "mousehole compare web:sfd --rate 10mbit" in text
+    assert (
+        text.index("The answer")
+        < text.index("<figure")
+        < text.index('id="traffic"')
+        < text.index('id="made"')
+    )
+    found = mousehole.compare("web:sfd", seeds=5, **SMALL)  # type: ignore[arg-type]
+    assert words(found.advice().lines[0]) in text
+    for row in found.findings.filter(~found.findings["exploratory"]).iter_rows(named=True):
+        assert html_escape(row["verdict"]) in text
+    found.html(tmp_path / "b.html")
+    found.html(tmp_path / "c.html")
+    assert (tmp_path / "b.html").read_bytes() == (tmp_path / "c.html").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("none/a.html", "cannot write none/a.html"), ("a.txt", "ends in .html or .htm"), ("", "name")],
+)
+def test_compare__refuses_a_page_that_cannot_be_written(tmp_path: Path, name: str, told: str) -> None:
+    done = compared(tmp_path, name)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []

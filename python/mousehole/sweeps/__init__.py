@@ -1,6 +1,6 @@
 """Sweeps: many cells of settings, one row per cell, scheme and replication, in a Parquet data set.
 
 `description` reads what is wanted, `design` enumerates the cells, `cells` makes scenarios of them, `store`
-keeps the rows, `running` runs what is missing, `found` computes frames, `drawing` draws them, `commands` is
-the command line.
+keeps the rows, `running` runs what is missing, `found` computes frames, `drawing` draws them, `report`
+makes a page of them, `commands` is the command line.
 """

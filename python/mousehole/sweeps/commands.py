@@ -1,6 +1,5 @@
 """The commands `mousehole sweep FILE` and `mousehole sweep show DIR`."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from mousehole import output
-from mousehole.cli_options import CliCommand
+from mousehole.cli_options import CliCommand, typed_command
 from mousehole.errors import MouseholeError
 from mousehole.executors import opened
 from mousehole.options import whole
@@ -103,6 +102,10 @@ def show_command(
     y: AxisName = None,
     columns: AxisName = None,
     rows: AxisName = None,
+    html: Annotated[
+        str | None,
+        typer.Option("--html", metavar="FILE.html", help="Report with charts and tables, one file."),
+    ] = None,
     absolute: Annotated[
         bool, typer.Option("--absolute", help="Draw the measure, not its change against a scheme.")
     ] = False,
@@ -116,7 +119,7 @@ def show_command(
                                     ("--html", html, output.PAGE_SUFFIXES),
                                     ("--cells", cells, output.TABLE_SUFFIXES)):  # fmt: skip
         output.check_suffix(option, given, suffixes)
-    output.check_outputs({"--plot": plot, "--surface": surface, "--html": html, "--cells": cells})
+    output.check_outputs({"--plot": plot, "--surface": surface, "--cells": cells, "--html": html})
     found = Sweep(folder)
     if cells is not None:
         frame = found.cells(value, against)
@@ -127,7 +130,7 @@ def show_command(
     if surface is not None:
         found.plot_surface(surface, y=y, **same)
     if html is not None:
-        found.html(html, ["mousehole", *sys.argv[1:]], value=value, against=against)
+        found.html(html, value, against, typed_command())
     print_sweep(report_console(), found, value, against)
 
 

@@ -30,15 +30,15 @@ class Sweep(Found):
         drawing.write(path, lambda part: drawing.surfaces(self, part, **options))
 
     def html(
-        self, path: str | Path, command: Sequence[str] | None = None, *, value: str = VALUE,
-        against: str | None = None,
+        self, path: str | Path, value: str = VALUE, against: str | None = None,
+        command: Sequence[str] | None = None,
     ) -> None:  # fmt: skip
-        """Writes the sweep as one self-contained page: what each axis changes, in charts and tables.
+        """Writes the sweep as one self-contained page with charts and tables (docs/report.md).
 
-        `command` is what was typed, word by word; None where Python is the caller. Raises `MouseholeError` as
-        `plot` does, and for a name that does not end in .html.
+        `command` is shown as what was typed. Raises `MouseholeError` for a suffix other than `.html`, for a
+        measure or scheme that the rows do not have, and for a file that cannot be written.
         """
-        from mousehole.html import write
-        from mousehole.sweeps.page import page
+        from mousehole import html
+        from mousehole.sweeps import report  # loads Altair
 
-        write(page(self, value, against, command), path)
+        html.write(report.page(self, value, against, command), path)
