@@ -83,9 +83,24 @@ def test_days__fit_every_width_and_ask_for_nothing(window: Browser, tmp_path: Pa
     mousehole.compare_days(captures, **changes).html(page)  # type: ignore[arg-type]
     check_shown(window, page)
     marks = window.run(
-        "return document.querySelectorAll('#day-effects-0 .live svg .mark-symbol path').length"
+        "return document.querySelectorAll('#day-effects-0 .live svg .mark-symbol.role-mark path').length"
     )
     assert marks == 5 + 2, "each day, all days and another day"
+
+
+def test_search__fits_every_width_and_asks_for_nothing(window: Browser, tmp_path: Path) -> None:
+    page = tmp_path / "tune.html"
+    options = {**SMALL, "duration": "20s", "trials": 5, "search_seeds": 2}
+    schemes = ["sfd|multi-red", "sfd|cake(tins=bulk)"]
+    found = mousehole.tune("web:sfd", schemes=schemes, limits="long mean +90%", **options)  # type: ignore[arg-type]
+    found.html(page, ["mousehole", "tune", "web:sfd"])
+    check_shown(window, page)
+    tried = window.run(
+        "return document.querySelectorAll('#gain-0 .live svg .mark-symbol.role-mark path').length"
+    )
+    judged = found.table.filter(found.table["quantity"] == "short mean")["scheme"].n_unique()
+    assert isinstance(tried, int)
+    assert tried > judged
 
 
 def first_cells(window: Browser) -> list[str]:
@@ -136,7 +151,7 @@ def test_choices__hide_a_scheme_in_tables_and_charts(report: Path, window: Brows
     from selenium.webdriver import Keys
 
     window.show(report, 1400)
-    marks = "return document.querySelectorAll('#replications .live svg .mark-symbol path').length"
+    marks = "return document.querySelectorAll('#replications .live svg .mark-symbol.role-mark path').length"
     before = window.run(marks)
     window.run("document.querySelector('.choices input[value=\"fq-codel\"]').focus()")
     window.press(Keys.SPACE)

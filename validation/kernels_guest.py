@@ -26,8 +26,8 @@ from typing import Any
 from validation.kernels_image import REPORT
 from validation.live_lab import BPF_ROOT
 from validation.live_run import Task, TimedHosts, play
-from validation.transfer_lab import SERVER, Transfer
 from validation.shaping import user_rates
+from validation.transfer_lab import SERVER, Transfer
 from validation.witness_lab import RECEIVER, Case, Lab, Namespace
 
 LIVE = "mousehole-live"
@@ -346,12 +346,21 @@ def check_host(lab: GuestLab) -> str:
     return expect(bool(classes) and classes <= {10, 12, 14}, f"DSCPs on the wire: {sorted(classes)}")
 
 
-def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
-    """Checks that two users' bulk connections keep to the profile of their colour, in an fq that `down` removes.
+def check_super_packets(lab: GuestLab) -> str:
+    """Checks that the profile's rate holds where the sender's packets leave as super-packets."""
+    lab.sender.command("ethtool -K s0 tx on sg on tso on gso on")
+    lab.sender.ip("link set s0 gso_max_segs 65535")
+    seen = check_shape(lab, "high=65535,med=65535", 500e3)
+    count = int(re.search(r"(\d+) in super-packets", seen)[1])  # type: ignore[index]
+    return expect(count > 50, seen)
 
-    With a rate of 0 their packets are red and are not to be slowed: half a megabyte each within the time.
+
+def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
+    """Checks that two users' bulk connections keep to the profile of a colour, and that `down` removes fq.
+
+    With a rate of 0 their packets are red, which no profile slows.
     """
-    lab.sender.ip("addr add 10.9.1.7/24 dev s0")
+    lab.sender.ip("addr replace 10.9.1.7/24 dev s0")
     before = state(lab.sender, "s0")
     scheme = f"tcp-ds({limits},high_rate=500kbit,med_rate=1mbit)"
     output(lab.sender, f"{LIVE} host s0 --scheme {scheme} --shape --no-agent --flows 4096")
@@ -362,7 +371,9 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
     left = settled(lab.sender, before, "s0")
     expect(left is None, f"down left {left}")
     held = status["counters"]["held"]["packets"]
-    seen = f"{', '.join(f'{rate / 1e3:.0f} kb/s' for rate in rates)} of IP, {held} packets held, {root['kind']}"
+    large = status["counters"]["kinds"]["super-packets"]["packets"]
+    told = ", ".join(f"{rate / 1e3:.0f} kb/s" for rate in rates)
+    seen = f"{told} of IP, {held} packets held, {large} in super-packets, {root['kind']}"
     expect(root["kind"] == "fq" and not status["problems"], f"{seen}; {status['problems']}")
     if not wanted_bps:
         return expect(min(rates) > 3e6, seen)
@@ -385,6 +396,7 @@ def checks(wanted: str) -> Iterator[tuple[str, Callable[[GuestLab], str]]]:
     yield "host --shape, green", lambda lab: check_shape(lab, "high=65535,med=65535", 500e3)
     yield "host --shape, yellow", lambda lab: check_shape(lab, "high=0,med=65535", 1e6)
     yield "host --shape, red", lambda lab: check_shape(lab, "high=0,med=0", 0)
+    yield "host --shape, super-packets", check_super_packets
 
 
 def in_child(work: Callable[[], Any]) -> None:

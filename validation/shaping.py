@@ -1,4 +1,4 @@
-"""Rates of users whose TCP connections are shaped: what the tests of `mousehole-live host --shape` measure."""
+"""Rates of users whose TCP connections are shaped: what tests of `mousehole-live host --shape` measure."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Inside = Callable[[], AbstractContextManager[Any]]
 
 
 def user_rates(near: Inside, far: Inside, address: str, users: Sequence[str], seconds: float) -> list[float]:
-    """Returns the rate at which a bulk connection from each of the users' addresses gets through, bit/s of IP length.
+    """Returns the rate of a bulk connection from each of the users' addresses, bit/s of IP length.
 
-    The connections run at the same time; `near` and `far` enter the namespaces of senders and receiver. What arrives
-    within the first second is not counted.
+    The connections run at the same time; `near` and `far` enter the namespaces of senders and receiver.
+    What arrives within the first second is not counted.
     """
     with contextlib.ExitStack() as open_sockets, selectors.DefaultSelector() as ready:
         with far():

@@ -1,7 +1,7 @@
 //! What links and policies may know of an IP packet, and the one thing that a queue may change in it: the congestion
 //! mark.
 
-use etherparse::{NetSlice, SlicedPacket, TransportSlice};
+use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Bits of the ECN field (RFC 3168).
@@ -51,34 +51,29 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads a packet that begins with an IP header. Returns `None` for anything that is no whole IP packet.
+    /// Reads a packet that begins with an IP header. Returns `None` for anything that is no whole IP packet. Faults above
+    /// IP do not matter, and fragments have no ports.
     pub fn read(frame: &[u8]) -> Option<Header> {
-        let sliced = SlicedPacket::from_ip(frame).ok()?;
-        let (from, to, protocol, ecn, is_fragment, payload) = match sliced.net.as_ref()? {
-            NetSlice::Ipv4(ip) => {
+        let sliced = LaxSlicedPacket::from_ip(frame).ok()?;
+        let (from, to, ecn, inner) = match sliced.net.as_ref()? {
+            LaxNetSlice::Ipv4(ip) => {
                 let header = ip.header();
                 let from = IpAddr::V4(Ipv4Addr::from(header.source()));
                 let to = IpAddr::V4(Ipv4Addr::from(header.destination()));
-                let fragment = header.fragments_offset().value() > 0;
-                (
-                    from,
-                    to,
-                    ip.payload_ip_number().0,
-                    header.ecn().value(),
-                    fragment,
-                    ip.payload().payload.len(),
-                )
+                (from, to, header.ecn().value(), ip.payload())
             }
-            NetSlice::Ipv6(ip) => {
+            LaxNetSlice::Ipv6(ip) => {
                 let header = ip.header();
                 let from = IpAddr::V6(Ipv6Addr::from(header.source()));
                 let to = IpAddr::V6(Ipv6Addr::from(header.destination()));
-                let payload = ip.payload();
-                let ecn = header.traffic_class() & CE;
-                (from, to, payload.ip_number.0, ecn, payload.fragmented, payload.payload.len())
+                (from, to, header.traffic_class() & CE, ip.payload())
             }
-            NetSlice::Arp(_) => return None,
+            LaxNetSlice::Arp(_) => return None,
         };
+        let (protocol, payload, is_fragment) = (inner.ip_number.0, inner.payload.len(), inner.fragmented);
+        if inner.incomplete {
+            return None;
+        }
         let bytes = u16::try_from(frame.len()).ok()?;
         let ends = |from_port, to_port| Ends { from: (from, from_port), to: (to, to_port), protocol };
         let header = |ends, payload: usize, tcp| Header {

@@ -77,15 +77,17 @@ impl Program {
         let argv = words.iter().map(|word| text(word)).collect::<Result<Vec<_>, _>>()?;
         let ends = [Side::Client, Side::Server].map(|end| (end.name().to_uppercase(), end.addresses()));
         let own = ends.iter().flat_map(|(name, (four, six))| {
-            [format!("MOUSEHOLE_{name}={four}"), format!("MOUSEHOLE_{name}6={six}")]
+            [(format!("MOUSEHOLE_{name}"), four.to_string()), (format!("MOUSEHOLE_{name}6"), six.to_string())]
         });
-        let own = own.chain([format!("MOUSEHOLE_SIDE={}", side.name())]);
+        let own: Vec<_> = own.chain([("MOUSEHOLE_SIDE".into(), side.name().to_string())]).collect();
+        let is_own = |name: &std::ffi::OsStr| own.iter().any(|(other, _)| name == other.as_str());
+        let inherited = std::env::vars_os().filter(|(name, _)| !is_own(name));
+        let pair = |name: &[u8], value: &[u8]| CString::new([name, b"=", value].concat()).ok();
         let inherited =
-            std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with("MOUSEHOLE_"));
-        let inherited =
-            inherited.map(|(name, value)| [name.as_encoded_bytes(), b"=", value.as_encoded_bytes()].concat());
-        let env =
-            inherited.chain(own.map(String::into_bytes)).filter_map(|pair| CString::new(pair).ok()).collect();
+            inherited.filter_map(|(name, value)| pair(name.as_encoded_bytes(), value.as_encoded_bytes()));
+        let env = inherited
+            .chain(own.iter().filter_map(|(name, value)| pair(name.as_bytes(), value.as_bytes())))
+            .collect();
         Ok(Program { argv, env, is_in_background })
     }
 }
@@ -275,14 +277,12 @@ fn helper(side: Side, program: Option<&Program>, network: &Network, socket: &Own
             return 1;
         }
     };
-    let own = nix::unistd::getpid();
     // SAFETY: this process has one thread.
     match unsafe { fork() } {
         Ok(ForkResult::Child) => {
             drop(tun);
             // The parent's number is not known in here; if it is gone already, so is the socket's other end.
             let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
-            let _ = own;
             first_process(program, socket)
         }
         Ok(ForkResult::Parent { child }) => {

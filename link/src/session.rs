@@ -1,4 +1,5 @@
 //! Runs commands on both sides of the links of a scenario, in real time.
+#![allow(clippy::disallowed_types, reason = "the clock is real here, and nowhere else")]
 
 use crate::Failure;
 use crate::account::{Account, Lateness, Status, WayStatus};

@@ -1,4 +1,4 @@
-"""`host --shape`: users' TCP connections keep to their profiles, all else is as fast as ever, and all comes back."""
+"""`host --shape`: users' TCP connections keep to their profiles, red packets do not wait, all comes back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from live.tests.support import DEVICE, FAR, FAR_ADDRESS, FLOWS, NEAR, NEAR_ADDRESS, assert_refused, assert_restored
+from live.tests.support import (
+    DEVICE,
+    FAR,
+    FAR_ADDRESS,
+    FLOWS,
+    NEAR,
+    NEAR_ADDRESS,
+    assert_refused,
+    assert_restored,
+)
 from validation.live_lab import Lab
 from validation.shaping import user_rates
 
@@ -15,7 +24,9 @@ SECOND_ADDRESS = "10.7.0.11"
 USERS = (NEAR_ADDRESS, SECOND_ADDRESS)
 PROFILE = "high_rate=2mbit,med_rate=4mbit"
 # Every window is green, or yellow, or red.
-GREEN, YELLOW, RED = (f"tcp-ds(high={high},med={med},{PROFILE})" for high, med in ((65535, 65535), (0, 65535), (0, 0)))
+GREEN, YELLOW, RED = (
+    f"tcp-ds(high={high},med={med},{PROFILE})" for high, med in ((65535, 65535), (0, 65535), (0, 0))
+)
 SECONDS = 3.0
 
 

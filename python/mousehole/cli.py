@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 from mousehole import _engine, jsonout, link_cli, output, page_cli, records, report, show
 from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
-from mousehole.cli_options import CliCommand, Outputs, usage_error_text, with_options
+from mousehole.cli_options import CliCommand, Outputs, typed_command, usage_error_text, with_options
 from mousehole.comparison import Comparison, compare
 from mousehole.days_cli import compare_days_command
 from mousehole.errors import MouseholeError, Terminated
@@ -297,7 +297,8 @@ def paper_command(
     part = next((option for option, value in wanted.items() if value), None)
     if name is None and not every and part is not None:
         raise MouseholeError(
-            f"of which paper? name it, such as mousehole paper sfd --{part} …; mousehole paper list lists them",
+            f"of which paper? name it, such as mousehole paper sfd --{part} …; "
+            "mousehole paper list lists them",
             field=part,
         )
     if name == "list" or (name is None and not every):
@@ -350,11 +351,6 @@ def _save_scenario(comparison: Comparison, place: str) -> None:
 
 
 app.add_typer(policy_app, name="policy")
-
-
-def typed_command() -> list[str]:
-    """Returns the command as it was typed, for reports."""
-    return ["mousehole", *sys.argv[1:]]
 
 
 def _reporter() -> ConsoleReporter:

@@ -1,6 +1,7 @@
 """Options of the command line made from dataclasses, help with headings, and usage errors in one line."""
 
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -84,6 +85,11 @@ def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[...,
         return command
 
     return wrap
+
+
+def typed_command() -> list[str]:
+    """Returns the command as it was typed, for reports."""
+    return ["mousehole", *sys.argv[1:]]
 
 
 def usage_error_text(error: Exception) -> str | None:

@@ -23,7 +23,7 @@ from mousehole.engine_types import (
 from mousehole.errors import MouseholeError
 from mousehole.frames import Frame
 from mousehole.manifest import manifest
-from mousehole.plan import Plan, Task, checked, load_policies, planned
+from mousehole.plan import Plan, Task, checked, planned
 from mousehole.policy_trial import try_scenarios
 from mousehole.pool import interruptible
 from mousehole.records import Records
@@ -86,6 +86,11 @@ class Played:
     result: _engine.RunResult = field(repr=False)
     """The records before they are frames."""
 
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario with the flows that were seen as its traffic, so that it can be simulated."""
+        return {**self.records.scenario, "traffic": recorded(self.records.transfers, self.records.flows)}
+
 
 def check(scenario: Mapping[str, object], programs: Programs) -> None:
     """Raises `MouseholeError` for a fault in the scenario's link or scheme, or in the programs."""
@@ -96,9 +101,9 @@ def check(scenario: Mapping[str, object], programs: Programs) -> None:
 def play(scenario: Scenario, programs: Programs, observer: Observer | None = None) -> Played:
     """Runs the programs through the scenario's link until the command ends.
 
-    The scenario's traffic does not matter. That of the records' scenario is what was seen, so that it can be
-    simulated. Raises `MouseholeError` for a fault in the input and for what the system denies,
-    and `KeyboardInterrupt` on Ctrl-C, after everything in the namespaces has ended.
+    The scenario's traffic does not matter, and that of the records' scenario stands for it. Raises
+    `MouseholeError` for a fault in the input and for what the system denies, and `KeyboardInterrupt` on
+    Ctrl-C, after everything in the namespaces has ended.
     """
     watcher, monitor = observer or Observer(), _engine.LinkMonitor()
     given = {**scenario, "traffic": {}}
@@ -135,7 +140,7 @@ def _records(scenario: Scenario, result: _engine.RunResult, account: LinkAccount
     transfers, flows = Frame(result.transfers()), Frame(result.flows())
     whole = scenarios.filled({
         **scenario, "warmup": "0s", "duration": f"{account['seconds']:.6f}s", "max_windows": 5,
-        "traffic": recorded(transfers, flows),
+        "traffic": NOTHING,
     })  # fmt: skip
     return Records(
         scenario=whole,
@@ -171,7 +176,7 @@ def recorded(transfers: pl.DataFrame, flows: pl.DataFrame) -> TrafficSection:
 
 def predict(played: Played) -> Records:
     """Plays the flows that a run has recorded in the simulator, under the same scheme."""
-    return simulate(played.records.scenario)
+    return simulate(played.scenario)
 
 
 def base_scenario(
@@ -244,11 +249,8 @@ def compare(
         raise MouseholeError("rounds: nothing was run")
     # What the first run recorded stands for the traffic, which differs a little from run to run.
     seconds = sum(account["seconds"] for account in accounts.values()) / len(accounts)
-    base: Scenario = {**plan.base, "traffic": first.records.scenario["traffic"]}
+    base: Scenario = {**plan.base, "traffic": first.scenario["traffic"]}
     whole = replace(plan, base={**base, "warmup": "0s", "duration": f"{seconds:.3g}s"})
     given = replace(of_section(whole.base["traffic"], label), label=label)
     results = Results(whole, facts, label, manifest(whole, given, None), None)
     return Trial(Comparison(results, None), accounts, plan)
-
-
-__all__ = ["Observer", "Played", "Programs", "Trial", "check", "compare", "load_policies", "play", "predict"]

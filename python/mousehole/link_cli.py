@@ -207,7 +207,7 @@ def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is
     if options.save_scenario is not None:
         place = options.save_scenario
         folder = Path.cwd() if place == "-" else Path(place).parent
-        output.write_text(place, scenarios.to_toml(played.records.scenario, folder))
+        output.write_text(place, scenarios.to_toml(played.scenario, folder))
     console = report.report_console(stderr="-" in (options.json, options.save_scenario))
     show.print_records(console, played.records, "in real time")
     for line in account_lines(played.account):

@@ -11,9 +11,9 @@ from mousehole.html import Cell as TableCell
 from mousehole.html import Chart, Column, Row, Table
 from mousehole.html.axes import (
     SHARE_LABEL,
-    SIDES,
     SIZE_LABEL,
     TIME_LABEL,
+    TIMES,
     change_axis,
     log_axis,
     name_axis,
@@ -228,7 +228,7 @@ def replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
                 _share_cell(max(shares, default=float("nan"))),
             ]
         )
-    x = change_axis([datum["change"] for datum in data], SIDES)
+    x = change_axis([datum["change"] for datum in data], TIMES.title)
     base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(
         y=name_axis("scheme", schemes),
         color=series.colour(legend=False),

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from mousehole import output
-from mousehole.cli_options import OUTPUT, PICTURE, WHERE, CliCommand, with_options
+from mousehole.cli_options import OUTPUT, PICTURE, WHERE, CliCommand, typed_command, with_options
 from mousehole.errors import MouseholeError, field_error
 from mousehole.progress import ConsoleReporter
 from mousehole.report import report_console
@@ -34,6 +34,7 @@ class TuneOutputs:
     plot: str | None = option(
         None, "Plot of what short transfers gain against what others pay.", PICTURE, OUTPUT
     )
+    html: str | None = option(None, "Report with charts and tables, one file.", "FILE.html", OUTPUT)
     install: str | None = option(
         None, "Write the settings to install into a folder, instead of printing them.", "DIR", OUTPUT
     )
@@ -58,8 +59,10 @@ def tune_command(
     For example: mousehole tune web:sfd --rate 5mbit --load 0.9 --scheme sfd --limit 'long mean +10%'
     """
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
+    output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
     files = [name for name in traffic if not is_model(name)]
-    output.check_outputs({"--json": outputs.json, "--plot": outputs.plot}, files)
+    written = {"--json": outputs.json, "--plot": outputs.plot, "--html": outputs.html}
+    output.check_outputs(written, files)
     _check_folder(outputs.install)
     reporter = ConsoleReporter(Console(stderr=True, highlight=False))
     try:
@@ -90,6 +93,8 @@ def _write(found: Tuned, outputs: TuneOutputs) -> None:
             output.write_text(outputs.json, found.to_json())
         if outputs.plot is not None:
             found.plot(outputs.plot)
+        if outputs.html is not None:
+            found.html(outputs.html, typed_command())
         if outputs.install is not None and found.results.settings is not None:
             found.install(outputs.install)
     finally:

@@ -239,6 +239,16 @@ class Tuned:
         output.check_suffix("plot", str(path), output.PLOT_SUFFIXES)
         output.write_with(path, lambda part: pareto.draw(self.results, part))
 
+    def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
+        """Writes the search as one self-contained page with charts and tables (docs/report.md).
+
+        `command` is shown as what was typed. Raises `MouseholeError` for a suffix other than `.html` and for
+        a file that cannot be written.
+        """
+        from mousehole import html, report_html_tune  # loads Altair
+
+        html.write(report_html_tune.page(self.results, self.judged.results, self.spent, command), path)
+
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.tune/1` (docs/json.md); equal trials give equal bytes."""
         return jsonout.dumps(_document(self.results, self.judged.results))

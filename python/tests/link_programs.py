@@ -95,6 +95,21 @@ def receive(version: str, seconds: str) -> None:
     print(json.dumps({"packets": len(times), "marks": marks, "rate_bps": 8 * sum(sizes[1:]) / span}))
 
 
+def ping(version: str) -> None:
+    """Sends an ICMP echo request as any user may, and prints the seconds until the answer."""
+    family, protocol = (
+        (socket.AF_INET, socket.IPPROTO_ICMP) if version == "4" else (socket.AF_INET6, socket.IPPROTO_ICMPV6)
+    )
+    end = socket.socket(family, socket.SOCK_DGRAM, protocol)
+    end.settimeout(5)
+    begin = time.monotonic()
+    end.sendto(
+        struct.pack("!BBHHH", 8 if version == "4" else 128, 0, 0, 1, 1), (os.environ[TEXT[int(version)]], 0)
+    )
+    end.recv(100)
+    print(time.monotonic() - begin)
+
+
 def raw() -> None:
     """Sends what is no IP packet into the link's device (with CAP_NET_RAW)."""
     end = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)

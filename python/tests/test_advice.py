@@ -362,9 +362,13 @@ def test_installation__says_what_linuxs_red_does_otherwise() -> None:
     """tc-red(8) has neither a gentle part nor wait: the kernel drops every packet from max on."""
     way = install.installation("red", LINK)
     assert way is not None
-    assert "drops every packet from max on, where the scheme rises to certain drop at twice max" in way.lines[2]
+    assert (
+        "drops every packet from max on, where the scheme rises to certain drop at twice max" in way.lines[2]
+    )
     assert "spaces drops 1 to 1/p packets apart" in way.lines[2]
-    assert way.lines[3] == "# as it was simulated: mousehole-live up DEV --rate 5mbit --buffer 50p --scheme red"
+    assert (
+        way.lines[3] == "# as it was simulated: mousehole-live up DEV --rate 5mbit --buffer 50p --scheme red"
+    )
     same = install.installation("red(gentle=false,wait=false)", LINK)
     assert same is not None
     assert len(same.lines) == 2, "that is what Linux does"
@@ -399,7 +403,8 @@ def test_settings__are_files_of_mousehole_live() -> None:
     up = install.settings("sfd|multi-red(mode=coupled)", replace(LINK, overhead=26))
     assert up is not None
     assert tomllib.loads(up.live or "") == {
-        "mode": "up", "scheme": "sfd|multi-red(mode=coupled)", "rate": "5mbit", "buffer": "50p", "overhead": 26,
+        "mode": "up", "scheme": "sfd|multi-red(mode=coupled)", "rate": "5mbit", "buffer": "50p",
+        "overhead": 26,
     }  # fmt: skip
     mark = install.settings("sfd(th=20kB)|cake(tins=bulk)", LINK)
     assert mark is not None

@@ -16,7 +16,7 @@ from mousehole.statistics import Estimate
 from mousehole.texts import time_text
 
 NASTY = "<b>\"&'</b></script><!-- {0}"
-VOID = {"meta", "link", "input", "br", "path", "rect", "circle"}
+VOID = {"wbr", "meta", "link", "input", "br", "path", "rect", "circle"}
 
 
 class Outline(HTMLParser):
@@ -135,6 +135,12 @@ def test_table__sorts_by_values_and_keeps_texts() -> None:
     ]
     assert [bool(attribute) for attribute, _, _ in values] == [True, True, True, False]
     assert re.findall(r'<tr data-key="(\w)"', text) == ["a", "b", "c", "d"]
+
+
+def test_table__breaks_long_schemes_after_commas_and_bars() -> None:
+    long = "sfd(th=8400B,timeout=1.1s)|multi-red(mode=decoupled,green_min=26.5%)"
+    text = html.render(page(Table("c", [Column("a", False), Column("b", False)], [["x", long]])))
+    assert '<td class="long">sfd(th=8400B,<wbr>timeout=1.1s)|<wbr>multi-red(mode=decoupled,<wbr>green' in text
 
 
 def test_write__whole_or_nothing(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_play__a_connection_may_have_several_transfers() -> None:
     assert rows["bytes"].to_list() == [9_000, 70_000, 8_000]
     assert rows["write"].to_list() == [0, 1, 2]
     assert len(set(rows["key"])) == 1
-    connection = played.records.scenario["traffic"]["connections"][0]
+    connection = played.scenario["traffic"]["connections"][0]
     assert [write["bytes"] for write in connection["writes"]] == [9_000, 70_000, 8_000]
     assert all(0.08 < write["idle_s"] < 0.5 for write in connection["writes"][1:])
 
@@ -164,6 +164,15 @@ def test_predict__plays_the_recorded_flows() -> None:
         for frame in (played.records.transfers, simulated.transfers)
     )
     assert told == pytest.approx(real, rel=0.4)
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_play__carries_icmp(version: int, capfd: pytest.CaptureFixture[str]) -> None:
+    programs = Programs(command=program("ping", version), user_namespace=True)
+    played = link.play(scenario(), programs)
+    assert 0.02 < float(capfd.readouterr().out) < 0.2
+    assert played.records.transfers.is_empty()
+    assert played.account["down"]["delivered"] >= 1
 
 
 def test_play__non_ip_is_counted_and_dropped() -> None:

@@ -1,6 +1,7 @@
 """Axes that charts of pages share: changes as ratios, times and sizes on logarithmic scales, names."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -21,8 +22,24 @@ CHANGE_LABEL = (
     "replace(format(100 * (pow(2, datum.value) - 1), '+.0f'), '-', '−') + ' %'"
 )
 """How the labels of an axis are made of its values: seconds, bytes, shares, log2 of ratios."""
-SIDES = "change (← faster, slower →)"
-"""Title of an axis of changes of times."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What less and more of a quantity are called, and whether less is better."""
+
+    less: str
+    more: str
+    less_is_better: bool = True
+
+    @property
+    def title(self) -> str:
+        """Title of an axis of changes from left to right."""
+        return f"change (← {self.less}, {self.more} →)"
+
+
+TIMES = Sides("faster", "slower")
+"""The sides of times."""
 
 Encoding = Callable[..., Any]
 """Makes the encoding of a field: called with the field and perhaps `altair.X` or `altair.Y`."""

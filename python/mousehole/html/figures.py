@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import altair as alt
 
-from mousehole.html.axes import SIDES, change_axis, name_axis, zero_line
+from mousehole.html.axes import TIMES, Sides, change_axis, name_axis, zero_line
 from mousehole.html.charts import BETTER, UNCLEAR, WORSE, Series
 from mousehole.html.parts import Cell, Chart, Column, Row, Table, Tone
 from mousehole.texts import change_text
@@ -17,9 +17,10 @@ Datum = dict[str, Any]
 
 STEP = 34
 """Height of a line in charts with one line per name, in pixels."""
-VERDICTS = {"faster": BETTER, "not told apart": UNCLEAR, "slower": WORSE}
-"""Whether an interval of a change lies below zero, contains it, or lies above it, and the colour of that."""
+UNTOLD = "not told apart"
+"""What a change is called whose interval contains zero."""
 VERDICT_SYMBOLS = ("circle", "diamond", "square")
+"""Symbols of changes for the better, not told apart, and for the worse."""
 LEAST_RATIO = 1e-3
 """Smaller ratios are drawn as this."""
 
@@ -41,29 +42,42 @@ class Interval(Protocol):
 
 
 def interval_chart(
-    name: str, title: str, what: str, changes: Mapping[str, Interval], told: str, field: str = "scheme"
+    name: str,
+    title: str,
+    what: str,
+    changes: Mapping[str, Interval],
+    told: str,
+    field: str = "scheme",
+    sides: Sides = TIMES,
 ) -> Chart:
     """Returns a chart of changes with their intervals, one line per scheme, on a scale of ratios.
 
     `what` says what changes, for the table; `told` is what can be seen, in a sentence; `field` names what
-    the lines are: schemes, which readers choose, or something else, all of which is shown.
+    the lines are: schemes, which readers choose, or something else, all of which is shown. `sides` are those
+    of the quantity that changes.
     """
     series = Series(list(changes), (), (), (), field)
+    better, worse = (sides.less, sides.more) if sides.less_is_better else (sides.more, sides.less)
+    verdicts = {better: BETTER, UNTOLD: UNCLEAR, worse: WORSE}
     data = [
-        change_datum(field, name_of, change) for name_of, change in changes.items() if isfinite(change.mean)
+        change_datum(field, name_of, change, sides)
+        for name_of, change in changes.items()
+        if isfinite(change.mean)
     ]
     lines = alt.Chart(alt.InlineData(values=data))
     base = (series.kept(lines) if field == "scheme" else lines).encode(
         y=name_axis(field, list(changes)),
         color=alt.Color(
             "verdict:N",
-            scale=alt.Scale(domain=list(VERDICTS), range=list(VERDICTS.values())),
+            scale=alt.Scale(domain=list(verdicts), range=list(verdicts.values())),
             legend=alt.Legend(),
         ),
         tooltip=[alt.Tooltip(f"{field}:N"), alt.Tooltip("text:N", title="change (95 %)")],
     )
-    x = change_axis([end for datum in data for end in (datum["low"], datum["mean"], datum["high"])], SIDES)
-    symbols = alt.Scale(domain=list(VERDICTS), range=list(VERDICT_SYMBOLS))
+    x = change_axis(
+        [end for datum in data for end in (datum["low"], datum["mean"], datum["high"])], sides.title
+    )
+    symbols = alt.Scale(domain=list(verdicts), range=list(VERDICT_SYMBOLS))
     picture = alt.layer(
         base.mark_rule(strokeWidth=3).encode(x=x("low"), x2="high:Q"),
         base.mark_point(size=110, opacity=1).encode(
@@ -72,7 +86,9 @@ def interval_chart(
         zero_line(),
     )
     columns = [Column(field, is_number=False), Column("change (95 %)")]
-    rows: list[Row] = [[name_of, change_cell(change)] for name_of, change in changes.items()]
+    rows: list[Row] = [
+        [name_of, change_cell(change, sides.less_is_better)] for name_of, change in changes.items()
+    ]
     return Chart(
         name,
         title,
@@ -186,11 +202,11 @@ def told(changes: Mapping[str, Interval], what: str, baseline: str) -> str:
     return f"Points are changes against {baseline}, bars 95 % intervals. {seen}"
 
 
-def change_datum(field: str, name: str, change: Interval) -> Datum:
+def change_datum(field: str, name: str, change: Interval, sides: Sides = TIMES) -> Datum:
     """Returns a change on the scale of ratios, log2 of one plus the change; without an interval, its mean."""
     ends = (change.low, change.high) if isfinite(change.low) else (change.mean, change.mean)
     low, high = (rounded(log2(max(1 + end, LEAST_RATIO))) for end in ends)
-    verdict = "faster" if change.high < 0 else "slower" if change.low > 0 else "not told apart"
+    verdict = sides.less if change.high < 0 else sides.more if change.low > 0 else UNTOLD
     return {
         field: name,
         "mean": rounded(log2(max(1 + change.mean, LEAST_RATIO))),
@@ -212,11 +228,12 @@ def estimate_datum(estimate: Interval, words: Callable[..., str], is_bound: bool
     }
 
 
-def change_cell(change: Interval | None) -> Cell:
+def change_cell(change: Interval | None, less_is_better: bool = True) -> Cell:
     """Returns a change with its interval, coloured where the interval excludes zero."""
     if change is None or not isfinite(change.mean):
         return Cell("–", None)
-    tone: Tone = "good" if change.high < 0 else "bad" if change.low > 0 else ""
+    tones: tuple[Tone, Tone] = ("good", "bad") if less_is_better else ("bad", "good")
+    tone = tones[0] if change.high < 0 else tones[1] if change.low > 0 else ""
     return Cell(change_text(change.mean, change.low, change.high), change.mean, tone)
 
 

@@ -172,7 +172,10 @@ def _cell(given: Cell | str, column: Column, is_head: bool) -> str:
     classes = " ".join(filter(None, (kind, cell.tone)))
     value = "" if cell.value == cell.text else f' data-value="{_sort_value(cell.value)}"'
     tag, scope = ("th", ' scope="row"') if is_head else ("td", "")
-    return f"<{tag}{scope}{_attribute('class', classes)}{value}>{escape(cell.text)}</{tag}>"
+    text = escape(cell.text)
+    if kind == "long":  # the parameters of a scheme may be broken after commas and bars
+        text = re.sub(r"([,|])(?=\S)", r"\1<wbr>", text)
+    return f"<{tag}{scope}{_attribute('class', classes)}{value}>{text}</{tag}>"
 
 
 def _sort_value(value: float | str | None) -> str:
