@@ -234,7 +234,7 @@ def test_command__that_is_ended_leaves_no_process(
         [*command, "--settle", "60s"], env={**os.environ, "TMPDIR": str(scratch)}, stderr=subprocess.PIPE
     )
     try:
-        is_up = until(lambda: any("=renderer" in one for one in descendants(process.pid).values()), 20)
+        is_up = until(lambda: any("=renderer" in one for one in descendants(process.pid).values()), 60)
         own = descendants(process.pid)
         process.send_signal(number)
         _, said = process.communicate(timeout=20)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -33,6 +34,11 @@ MARKS: tuple[tuple[str, str, str, Any], ...] = (
 )
 PALE = 0.35
 """Opacity of the time until the first byte."""
+WIDTH, NARROW_WIDTH = 2.9, 2.3
+"""Of a panel in inches, and of each of many panels."""
+MANY_PANELS = 4
+LONGEST_NAME = 30
+"""Letters of a scheme's name in one line."""
 MOST_NAMED = 70
 """With more objects than this their names would be too small to read."""
 
@@ -43,7 +49,8 @@ def draw(results: PageResults, path: Path) -> None:
     rows = _rows([trial for trial in shown.values() if trial is not None])
     with matplotlib.rc_context({**STYLE, "axes.grid": False}):
         height = min(max(0.13 * len(rows) + 1.7, 3.2), 14.0)
-        figure = Figure(figsize=(1.6 + 2.9 * len(shown), height), layout="constrained")
+        width = WIDTH if len(shown) <= MANY_PANELS else NARROW_WIDTH
+        figure = Figure(figsize=(1.6 + width * len(shown), height), layout="constrained")
         panels = figure.subplots(1, len(shown), sharey=True, sharex=True, squeeze=False)[0]
         panels[0].set_xlim(0, 1.02 * _last_s(shown.values()))
         for axes, (scheme, trial) in zip(panels, shown.items(), strict=True):
@@ -69,8 +76,8 @@ def _last_s(trials: Iterable[Trial | None]) -> float:
 def _draw_panel(
     axes: Axes, results: PageResults, scheme: str, trial: Trial | None, rows: list[str]
 ) -> None:  # fmt: skip
-    axes.set_title(scheme, fontweight="bold")
-    axes.set_xlabel("seconds after the navigation began")
+    axes.set_title("\n".join(wrap(scheme, LONGEST_NAME)), fontweight="bold", pad=16)
+    axes.set_xlabel("seconds")
     axes.grid(True, axis="x")
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
@@ -86,7 +93,8 @@ def _draw_panel(
             axes.axvline(at, color=colour, linestyle=line, linewidth=1.1, zorder=3)
     number = sum(one.counts for one in results.of(scheme))
     median = f", median of {number}" if number > 1 else ""
-    axes.set_title(f"load {time_text(trial.load.load_s)}{median}", loc="right", fontsize=8)
+    words = f"load {time_text(trial.load.load_s)}{median}"
+    axes.annotate(words, (0, 1), (0, 4), "axes fraction", "offset points", fontsize=8)
 
 
 def _draw_fetch(axes: Axes, row: int, fetch: Fetch) -> None:
