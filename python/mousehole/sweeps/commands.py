@@ -102,10 +102,6 @@ def show_command(
     y: AxisName = None,
     columns: AxisName = None,
     rows: AxisName = None,
-    html: Annotated[
-        str | None,
-        typer.Option("--html", metavar="FILE.html", help="Report with charts and tables, one file."),
-    ] = None,
     absolute: Annotated[
         bool, typer.Option("--absolute", help="Draw the measure, not its change against a scheme.")
     ] = False,
