@@ -184,6 +184,9 @@ struct ml_decision {
 /* Has the compiler read values back from memory, where the verifier forgets them: paths meet again. */
 #define ML_FORGET __asm__ volatile("" ::: "memory")
 
+/* Hides a variable's range from the compiler, so that it leaves out no comparison by which the verifier would learn it. */
+#define ML_HIDE(variable_) __asm__ volatile("" : "+r"(variable_))
+
 /* What belongs to the packet in hand. */
 struct ml_scratch {
 	struct ml_packet packet;
@@ -478,6 +481,7 @@ ML_INLINE void ml_settle(const struct ml_all_settings *all, struct ml_state *sta
 #if ML_DROPPER_TRACKS
 	for (rank = 0; rank < MH_COLOURS; rank++) {
 		colour = (u32)mh_min(scratch->departures.order[rank], MH_COLOURS - 1);
+		ML_HIDE(colour);
 		if (scratch->departures.packets[colour])
 			ML_JOIN3(mh_, ML_DROPPER, _departed)(&all->dropper, &state->dropper, colour, backlog,
 							     scratch->departures.last_ns[colour]);
