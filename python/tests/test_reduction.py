@@ -301,7 +301,9 @@ def test_reduce_run__rates_of_long_transfers_are_of_finished_ones() -> None:
 def test_records__are_frozen(module: ModuleType) -> None:
     """Threads make them, and tables, findings and notes share them."""
     kinds = [
-        kind for kind in vars(module).values() if is_dataclass(kind) and kind.__module__ == module.__name__
+        kind
+        for kind in vars(module).values()
+        if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__
     ]
     assert kinds
     for kind in kinds:
