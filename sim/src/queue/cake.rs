@@ -93,6 +93,8 @@ pub struct Cake {
     rng: Stream,
     classifier: Option<Classifier>,
     hosts: Hosts,
+    /// Names of the connections by slot; a slot's next connection is another flow.
+    keys: Vec<u64>,
     tins: Vec<Tin>,
     occupancy: Occupancy,
     /// No packet may leave before this time (shaper).
@@ -114,6 +116,7 @@ impl Cake {
             rng: Stream::new(perturbation, Purpose::Queue, u64::MAX),
             classifier: params.tins.map(Classifier::new),
             hosts: Hosts::new(params.isolation),
+            keys: Vec::new(),
             tins: shifts.iter().map(tin).collect(),
             occupancy: Occupancy::default(),
             next: Time::ZERO,
@@ -123,15 +126,18 @@ impl Cake {
     /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.hosts.open(slot, flow);
+        if self.keys.len() <= slot as usize {
+            self.keys.resize(slot as usize + 1, 0);
+        }
+        self.keys[slot as usize] = flow.key;
         if let Some(classifier) = &mut self.classifier {
             classifier.open(slot, flow);
         }
     }
 
-    /// Returns whether it keeps state per connection, so that `open` must be called for every new one.
+    /// Returns true: its hash is of the connection, so that `open` must be called for every new one.
     pub fn is_flow_aware(&self) -> bool {
-        self.params.isolation != Isolation::Flows
-            || self.classifier.as_ref().is_some_and(Classifier::is_flow_aware)
+        true
     }
 
     /// Returns the packets and bytes waiting.
@@ -145,8 +151,8 @@ impl Cake {
             self.next = self.next.max(now);
         }
         let tin = self.classifier.as_ref().map_or(0, |classifier| classifier.index(&packet));
-        let name = u64::from(packet.flow) * 2 + u64::from(packet.is_reverse());
-        let hash = mix(self.perturbation ^ name);
+        let key = self.keys.get(packet.flow as usize).copied().unwrap_or(u64::from(packet.flow));
+        let hash = mix(self.perturbation ^ mix(key) ^ u64::from(packet.is_reverse()));
         self.occupancy.add(&packet);
         self.tins[tin].enqueue(packet, hash, &self.hosts, now);
         while self.occupancy.exceeds(self.params.limit) {
