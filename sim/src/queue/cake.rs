@@ -151,8 +151,9 @@ impl Cake {
             self.next = self.next.max(now);
         }
         let tin = self.classifier.as_ref().map_or(0, |classifier| classifier.index(&packet));
-        let key = self.keys.get(packet.flow as usize).copied().unwrap_or(u64::from(packet.flow));
-        let hash = mix(self.perturbation ^ mix(key) ^ u64::from(packet.is_reverse()));
+        let key = self.keys.get(packet.flow as usize).copied().unwrap_or_default();
+        let name = u64::from(packet.flow) * 2 + u64::from(packet.is_reverse());
+        let hash = mix(self.perturbation ^ mix(key) ^ name);
         self.occupancy.add(&packet);
         self.tins[tin].enqueue(packet, hash, &self.hosts, now);
         while self.occupancy.exceeds(self.params.limit) {

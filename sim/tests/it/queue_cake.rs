@@ -40,7 +40,7 @@ impl Driven {
 
     /// Connection `slot` between these hosts.
     fn open(&mut self, slot: u32, client: u32, server: u32) {
-        self.cake.open(slot, &Flow { client, server, ..Flow::default() });
+        self.cake.open(slot, &Flow { key: slot.into(), client, server, ..Flow::default() });
     }
 
     /// Bytes sent of each flow, out of `count` packets.
@@ -112,7 +112,8 @@ fn hash__collisions_are_rare() {
     }
     let shares = driven.shares(500, 1000);
     let odd = shares.iter().filter(|share| (**share - 1.0 / 500.0).abs() > 0.6 / 500.0).count();
-    assert!(odd <= 5, "{odd} flows have less or more than their share");
+    // In about two and a half of the 128 sets of eight there are nine flows or more.
+    assert!(odd <= 15, "{odd} flows have less or more than their share");
 }
 
 /// Returns the share of one host that opens 9 flows beside another that opens 1. With host isolation each
@@ -126,7 +127,7 @@ fn host_share(isolation: Isolation, by_client: bool, reverse: bool) -> f64 {
         let flags = flag::when(reverse, flag::REVERSE);
         (0..1000).for_each(|seq| driven.put(Packet { flags, ..packet(slot, seq, 1500) }, ms(0)));
     }
-    assert_eq!(driven.cake.is_flow_aware(), isolation != Isolation::Flows);
+    assert!(driven.cake.is_flow_aware());
     driven.shares(10, 1500)[0]
 }
 
@@ -315,6 +316,26 @@ fn cobalt__marks_at_a_growing_pace() {
     // 7 ms and sums of 100 / sqrt(n) from n = 2: 77.7, 135.4, 185.4, 230.2, 271.0, 308.8, 344.1, 377.5, 409.1, 439.2.
     assert_eq!(marked[..11], [8, 78, 136, 186, 231, 271, 309, 345, 378, 410, 440]);
     assert!(driven.drops.is_empty());
+}
+
+/// A new connection has a queue of its own, whatever slot it has: one that has never dropped.
+#[test]
+fn queues__are_of_connections_and_not_of_slots() {
+    let mut driven = Driven::new(flows());
+    let mut dropped_at = Vec::new();
+    for (key, begin) in [(7, 0), (8, 1000), (7, 2000)] {
+        driven.cake.open(1, &Flow { key, ..Flow::default() });
+        (0..20).for_each(|seq| driven.put(packet(1, seq, 1000), ms(begin)));
+        let first = (begin..begin + 20).find(|&now| {
+            driven.take(ms(now));
+            !driven.drops.is_empty()
+        });
+        dropped_at.push(first.map(|now| now - begin));
+        (begin + 20..begin + 60).for_each(|now| drop(driven.take(ms(now))));
+        driven.drops.clear();
+    }
+    // The third is the first one again: its queue has a past, and would drop an interval later.
+    assert_eq!(dropped_at, [Some(8), Some(8), None]);
 }
 
 /// Forty flows of one packet each wait for 40 ms: they are marked, but the last packet of a queue is not dropped.
