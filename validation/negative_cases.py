@@ -120,7 +120,7 @@ honestly, then in twenty simultaneous pieces. Splitting pays under every scheme,
 under TCP-DS, where the result is not clear. The misbehaving user needs seven tenths of its time under
 drop-tail, and a third of it under SFD, whose honest long flows pay most. The web transfers lose under all
 schemes: they take nearly three times as long under `ct-bytes`, twice as long under SHRED and FQ-CoDel, and
-a ninth longer under CAKE, which still treats the user as one host.
+a seventh longer under CAKE, which still treats the user as one host.
 """,
         "commands": tuple(
             f'examples/negatives/gaming-{name}.toml --schemes "droptail,sfd(mode=coupled),s-sfd,p-sfd,pq-sfd,'

@@ -437,7 +437,7 @@ impl Session {
             self.devices.account.way(way).under_way = self.driver.under_way(way) as u64 + stored;
             let link = self.driver.link(way);
             queues.push(queue(link, name, now));
-            balance.push(link_balance(link, name, now, waiting));
+            balance.push(Balance { link: name.into(), ..Balance::of(link, now) });
         }
         let series = self.series();
         let Devices { sides: [client, server], flows, mut account, pcapng, .. } = self.devices;
@@ -468,35 +468,14 @@ impl Session {
 }
 
 fn queue(link: &mut mousehole_sim::link::Link, name: &str, now: Time) -> QueueRecord {
-    let [p50, p95, p99] = link.counts.delay_quantiles_s([0.5, 0.95, 0.99]);
     QueueRecord {
         name: name.into(),
         capacity: link.mean_rate(Time::ZERO, now),
         colours: link.counts_before(Time(now.0 + 1)),
-        delay_s: [link.counts.delay_mean_s(), p50, p95, p99],
+        delay_s: link.counts.delay_s(),
         busy: None,
         window_s: now.as_secs(),
     }
-}
-
-fn link_balance(link: &mut mousehole_sim::link::Link, name: &str, now: Time, waiting: (u32, u64)) -> Balance {
-    let mut balance = Balance {
-        link: name.into(),
-        arrived: (0, 0),
-        dropped: (0, 0),
-        sent: (0, 0),
-        waiting: (u64::from(waiting.0), waiting.1),
-    };
-    for colour in link.counts_before(Time(now.0 + 1)) {
-        for (sum, part) in [
-            (&mut balance.arrived, colour.arrived),
-            (&mut balance.dropped, colour.dropped()),
-            (&mut balance.sent, colour.sent),
-        ] {
-            *sum = (sum.0 + part.packets, sum.1 + part.bytes);
-        }
-    }
-    balance
 }
 
 /// What is recorded of the links.

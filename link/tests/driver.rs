@@ -125,12 +125,11 @@ fn drive(scenario: &Scenario, udp: &Udp, jumps: &[u64]) -> (Notes, [QueueRecord;
     let window_s = end.since(begin).as_secs();
     let queues = Way::BOTH.map(|way| {
         let link = driver.link(way);
-        let [p50, p95, p99] = link.counts.delay_quantiles_s([0.5, 0.95, 0.99]);
         QueueRecord {
             name: link.name.clone(),
             capacity: link.mean_rate(begin, end),
             colours: link.window_counts(&before[way as usize], &at_end[way as usize]),
-            delay_s: [link.counts.delay_mean_s(), p50, p95, p99],
+            delay_s: link.counts.delay_s(),
             busy: None,
             window_s,
         }
@@ -225,15 +224,20 @@ fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
             link,
             faults,
             trace: true,
-            traffic: TrafficSpec {
-                model: Some("udp".into()),
-                params: Some(serde_json::to_value(&udp).expect("plain fields")),
-                ..TrafficSpec::default()
-            },
+            traffic: traffic_of(&udp),
             ..Scenario::default()
         };
         (scenario, udp, jumps)
     })
+}
+
+/// Returns traffic of datagrams alone.
+fn traffic_of(udp: &Udp) -> TrafficSpec {
+    TrafficSpec {
+        model: Some("udp".into()),
+        params: Some(serde_json::to_value(udp).expect("plain fields")),
+        ..TrafficSpec::default()
+    }
 }
 
 /// Returns the lines that both have: those before the end, without those of arrivals at the queue.
@@ -293,11 +297,7 @@ fn driver__is_the_engines_link_under_every_scheme() {
             max_windows: 1,
             link,
             trace: true,
-            traffic: TrafficSpec {
-                model: Some("udp".into()),
-                params: Some(serde_json::to_value(&udp).expect("plain fields")),
-                ..TrafficSpec::default()
-            },
+            traffic: traffic_of(&udp),
             ..Scenario::default()
         };
         let plan = Plan::new(&scenario).expect("a valid scenario");

@@ -550,10 +550,9 @@ ML_INLINE void ml_shape(const struct ml_all_settings *all, struct ml_state *stat
 			struct ml_user *user, u64 *flow_departs_ns, u64 now_ns)
 {
 	const struct mh_view *view = &scratch->packet.view;
-	const struct ml_settings *settings = &all->settings;
-	u64 longest_ns = (u64)settings->longest_wait_ms * 1000000, start_ns = now_ns, wait_ns;
+	u64 longest_ns = (u64)all->settings.longest_wait_ms * 1000000, start_ns = now_ns, wait_ns;
 	u32 colour = (u32)mh_min(view->colour, MH_RED);
-	u32 needs_tokens = colour < MH_RED && !(view->flags & MH_ACK && settings->exempts_acks);
+	u32 needs_tokens = !ML_JOIN3(mh_, ML_USER, _is_free)(&all->user, view);
 
 	if (flow_departs_ns)
 		start_ns = mh_max(start_ns, *flow_departs_ns);
@@ -656,9 +655,28 @@ ML_INLINE void ml_draw(struct __sk_buff *skb, const struct ml_all_settings *all,
 	ML_FORGET;
 }
 
+/* Tells the queue behind the packet's colour, and the receiver of congestion. */
+ML_INLINE void ml_write_marks(struct __sk_buff *skb, const struct ml_all_settings *all, const struct ml_packet *packet,
+			      const struct ml_decision *decision, u32 keeps_mark)
+{
+	const struct ml_action *action = &all->settings.action;
+	u32 colour = (u32)mh_min(packet->view.colour, MH_RED), changed = packet->traffic_class;
+
+	if (decision->verdict == MH_MARK)
+		changed |= 3;
+	if (!keeps_mark) {
+		if (action->priority[colour])
+			skb->priority = action->priority[colour];
+		if (action->dscp[colour] != ML_KEEP_DSCP)
+			changed = (u32)action->dscp[colour] << 2 | (changed & 3);
+	}
+	if (changed != packet->traffic_class)
+		ml_write_traffic_class(skb, packet, changed);
+}
+
 ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 {
-	u32 zero = 0, active, keeps_mark, colour, changed, is_seen;
+	u32 zero = 0, active, keeps_mark, colour, is_seen;
 	const struct ml_control *control = bpf_map_lookup_elem(&ml_control, &zero);
 	const struct ml_all_settings *all;
 	struct ml_counters *counters = bpf_map_lookup_elem(&ml_counters, &zero);
@@ -780,7 +798,6 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 		ml_queue(all, state, scratch, now_ns);
 #endif
 	ML_FORGET;
-	colour = (u32)mh_min(packet->view.colour, MH_RED);
 	keeps_mark = scratch->keeps_mark;
 #ifdef ML_MARKER
 	ml_account(&entry->flow, &packet->view, decision, keeps_mark, now_ns);
@@ -801,17 +818,7 @@ ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
 		return ML_NEXT;
 	if (ml_drop_reason(decision) < ML_DROP_REASONS)
 		return ML_DROP;
-	changed = packet->traffic_class;
-	if (decision->verdict == MH_MARK)
-		changed |= 3;
-	if (!keeps_mark) {
-		if (action->priority[colour])
-			skb->priority = action->priority[colour];
-		if (action->dscp[colour] != ML_KEEP_DSCP)
-			changed = (u32)action->dscp[colour] << 2 | (changed & 3);
-	}
-	if (changed != packet->traffic_class)
-		ml_write_traffic_class(skb, packet, changed);
+	ml_write_marks(skb, all, packet, decision, keeps_mark);
 	return ML_NEXT;
 }
 

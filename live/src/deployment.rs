@@ -201,8 +201,6 @@ impl Deployment {
             link_header_bytes: device.link_header_bytes,
             user_is_destination: u32::from(request.user == User::Destination),
             longest_wait_ms: self.longest_wait.map_or(0, |wait| (wait.as_secs() * 1000.0).ceil() as u32),
-            exempts_acks: u32::from(self.user.as_ref().is_some_and(|params| !params.holds_acks())),
-            reserved: 0,
             limit: layout::Limit { count, unit, reserved: 0 },
             action: self.action,
         };

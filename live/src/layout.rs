@@ -166,10 +166,6 @@ pub struct Settings {
     pub user_is_destination: u32,
     /// How long a packet waits for tokens at most; 0 where packets are policed.
     pub longest_wait_ms: u32,
-    /// Whether pure acknowledgements need no tokens.
-    pub exempts_acks: u32,
-    /// Zero.
-    pub reserved: u32,
     /// The queue's buffer.
     pub limit: Limit,
     /// What is done with packets.
@@ -357,8 +353,6 @@ mod tests {
                 link_header_bytes,
                 user_is_destination,
                 longest_wait_ms,
-                exempts_acks,
-                reserved,
                 limit,
                 action
             );

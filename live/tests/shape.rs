@@ -29,7 +29,6 @@ const LONGEST_WAIT_MS: u32 = 10_000;
 fn holding(params: &[Params]) -> Config {
     let mut config = Config::new(params);
     config.first.longest_wait_ms = LONGEST_WAIT_MS;
-    config.first.exempts_acks = u32::from(!params.last().expect("the policer is the last").holds_acks());
     config
 }
 

@@ -42,7 +42,7 @@ def test_lab__vanishes_when_its_maker_is_killed() -> None:
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert comes_true(lambda: not any(b"4243" in line for line in command_lines()))
-    assert not is_alive(keeper)
+    assert comes_true(lambda: not is_alive(keeper))
 
 
 def comes_true(condition: Callable[[], bool]) -> bool:

@@ -38,7 +38,7 @@ from mousehole.memory import available_bytes
 from mousehole.notebook import as_html
 from mousehole.options import least
 from mousehole.plan import Cell, Plan, Warmup, checked, load_policies, planned
-from mousehole.pool import Backend, default_jobs, interruptible, run_one, run_plan
+from mousehole.pool import Backend, Shipment, default_jobs, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
 from mousehole.results import Finding, Manifest, Results, Row, as_record
 from mousehole.settings import Options, accepts_options
@@ -302,6 +302,11 @@ class Prepared:
     strict: bool
     reporter: Reporter
 
+    @property
+    def shipment(self) -> Shipment | None:
+        """How other processes get the traffic; None if a scenario alone tells them what it is."""
+        return shipment_of(self.given, self.strict, self.plan.base["seed"])
+
 
 def prepare(source: traffics.Source, options: Options, is_sent: bool = False) -> Prepared:
     """Plans a comparison and reads its traffic; raises `MouseholeError` for a fault in the input.
@@ -329,19 +334,24 @@ def prepare(source: traffics.Source, options: Options, is_sent: bool = False) ->
 
 def compared(prepared: Prepared, backend: Backend | None = None) -> Comparison:
     """Says what the plan will cost, runs it in threads or by `backend`, and returns what it found."""
-    estimate = estimated(prepared.plan, prepared.traffic, prepared.jobs or default_jobs())
-    jobs, cores = fitting_jobs(estimate, prepared.jobs, available_bytes()), None
-    if backend is not None:
-        jobs = cores = max(backend.at_once, 1)
+    estimate, jobs, cores = forecast(prepared, backend)
     _announce(prepared.plan, estimate, jobs, prepared.reporter, cores)
     return compared_with(prepared, jobs, backend)
+
+
+def forecast(prepared: Prepared, backend: Backend | None) -> tuple[Estimate, int, int | None]:
+    """Returns what the plan costs, how many runs go on at once, and on how many cores of `backend`."""
+    estimate = estimated(prepared.plan, prepared.traffic, prepared.jobs or default_jobs())
+    if backend is not None:
+        cores = max(backend.at_once, 1)
+        return estimate, cores, cores
+    return estimate, fitting_jobs(estimate, prepared.jobs, available_bytes()), None
 
 
 def compared_with(prepared: Prepared, jobs: int, backend: Backend | None = None) -> Comparison:
     """Runs the plan in so many threads or by `backend`, and returns what it found."""
     plan, traffic, given, summary = prepared.plan, prepared.traffic, prepared.given, prepared.summary
-    shipment = shipment_of(given, prepared.strict, plan.base["seed"]) if backend else None
-    facts = run_plan(plan, traffic, jobs, prepared.reporter, backend, shipment)
+    facts = run_plan(plan, traffic, jobs, prepared.reporter, backend, prepared.shipment if backend else None)
     section, sizes = plan.base["traffic"], prepared.sizes
     capture = capture_of(section, traffic, summary, plan.buckets, sizes, _pipe_bytes(plan))
     results = Results(plan, facts, given.label, manifest(plan, given, traffic), summary, capture)

@@ -13,7 +13,6 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-import optuna
 
 from mousehole import _engine, objectives
 from mousehole.errors import MouseholeError, field_error
@@ -182,6 +181,8 @@ class Search:
 
     def _ask(self, space: Space, study: Any, number: int) -> _Candidate:
         """Returns the next setting; one that the engine refuses is drawn again."""
+        from optuna.trial import TrialState
+
         for _ in range(MOST_DRAWS):
             asked = study.ask()
             chosen = {dimension.name: _suggest(asked, dimension) for dimension in space.dimensions}
@@ -191,7 +192,7 @@ class Search:
             scheme = space.scheme(values)
             if is_accepted(self._plan, scheme):
                 return _Candidate(space, study, asked, number, scheme, values)
-            study.tell(asked, state=optuna.trial.TrialState.FAIL)
+            study.tell(asked, state=TrialState.FAIL)
         allowed = "a scheme whose parameters do not exclude each other so often, or more of them given"
         raise field_error("scheme", space.template, allowed, f"had {MOST_DRAWS} settings refused")
 
@@ -289,6 +290,8 @@ def _is_hopeless(own: Score, earlier: Sequence[Score]) -> bool:
 
 
 def _study(space: Space, goal: Goal, seed: int) -> Any:
+    import optuna  # takes a fifth of a second to load
+
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=STARTUP)
     study = optuna.create_study(sampler=sampler, directions=["minimize"] * len(goal.objectives))

@@ -16,23 +16,20 @@ from pathlib import Path
 import polars as pl
 
 from mousehole import _engine, jsonout, objectives, output
-from mousehole.comparison import Comparison, Prepared, compared_with, prepare
+from mousehole.comparison import Comparison, Prepared, compared_with, forecast, prepare
 from mousehole.errors import MouseholeError, conflict_error, field_error, missing_error
-from mousehole.estimate import estimated, fitting_jobs
 from mousehole.executors import opened
 from mousehole.frames import Frame
 from mousehole.install import Settings, install_script, link_of, settings, wred_table
-from mousehole.memory import available_bytes
 from mousehole.notebook import as_html
 from mousehole.objectives import Goal, Limit
 from mousehole.options import SECONDS, least, text_list, with_unit
 from mousehole.plan import REPLICATIONS, Cell, known_baseline, load_policies
-from mousehole.pool import Backend, default_jobs
+from mousehole.pool import Backend
 from mousehole.results import Results, Row, as_record
 from mousehole.search import ROUND, Search, Trial, Where, front, is_accepted
 from mousehole.search_space import Range, Space, check_ranges, meaning, read_range, space_of
 from mousehole.settings import COMPARED, RUN, Options, RunOptions, accepts_options, option
-from mousehole.shipping import shipment_of
 from mousehole.statistics import Estimate
 from mousehole.texts import counted, span_text
 from mousehole.traffic import Source
@@ -391,10 +388,7 @@ def _distinct(schemes: Iterable[str]) -> list[str]:
 
 def _where(prepared: Prepared, wanted: _Wanted, families: int, backend: Backend | None) -> Where:
     """Says what the search will cost, and returns where its runs are."""
-    estimate = estimated(prepared.plan, prepared.traffic, prepared.jobs or default_jobs())
-    jobs, cores = fitting_jobs(estimate, prepared.jobs, available_bytes()), None
-    if backend is not None:
-        jobs = cores = max(backend.at_once, 1)
+    estimate, jobs, cores = forecast(prepared, backend)
     each_s = estimate.seconds(jobs, cores) / estimate.runs
     schemes = counted(families, "scheme")
     if wanted.trials is None:
@@ -407,10 +401,7 @@ def _where(prepared: Prepared, wanted: _Wanted, families: int, backend: Backend 
         most = span_text(round(runs * each_s))
         text = f"at most about {most}: {counted(wanted.trials, 'setting')} of {schemes}"
     prepared.reporter.say(f"{text} × {counted(wanted.search_seeds, 'replication')}")
-    shipment = None
-    if backend is not None:
-        shipment = shipment_of(prepared.given, prepared.strict, prepared.plan.base["seed"])
-    return Where(jobs, backend, shipment)
+    return Where(jobs, backend, None if backend is None else prepared.shipment)
 
 
 def _searched(

@@ -290,6 +290,12 @@ impl QueueCounts {
         }
     }
 
+    /// Returns mean, p50, p95 and p99 of the queueing delays recorded, in seconds.
+    pub fn delay_s(&self) -> [f64; 4] {
+        let [p50, p95, p99] = self.delay_quantiles_s([0.5, 0.95, 0.99]);
+        [self.delay_mean_s(), p50, p95, p99]
+    }
+
     /// Returns quantiles of the queueing delays recorded, in seconds.
     pub fn delay_quantiles_s<const N: usize>(&self, quantiles: [f64; N]) -> [f64; N] {
         let histogram = self.delays.histogram();

@@ -129,8 +129,6 @@ impl Config {
             link_header_bytes: 14,
             user_is_destination: 0,
             longest_wait_ms: 0,
-            exempts_acks: 0,
-            reserved: 0,
             limit: Limit { count: 0, unit: PACKETS, reserved: 0 },
             action: Action::NONE,
         };

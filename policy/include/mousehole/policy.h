@@ -43,6 +43,8 @@
  *     Returns 1 if it took a step, 0 if it was called before the step was due.
  *   MH_SHAPE(name)     u64 mh_name_shape(const params *, flow *, state *, const struct mh_view *, u64 now_ns)
  *     Takes the tokens of a packet and returns 0 if it may leave now; else returns the ns to wait, or MH_NEVER.
+ *     The program in the kernel also calls `u32 mh_name_is_free(const params *, const struct mh_view *)`, which returns
+ *     whether the packet leaves without tokens.
  *   A dropper may offer:
  *   MH_DEPARTED(name)  void mh_name_departed(const params *, state *, u32 colour, const struct mh_backlog *after,
  *                                            u64 now_ns)

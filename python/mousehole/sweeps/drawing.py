@@ -170,16 +170,8 @@ def _lines(axes: Axes, sweep: Found, cells: pl.DataFrame, what: What, scale: Sca
         if len(at) == len(own) and own[what.ends[0]].null_count() == 0:
             beside = _beside(places, aside, whole, scale)
             axes.vlines(beside, low, high, color=style["color"], linewidth=1.1, alpha=0.6)
-    if what.of_change is not None:
-        axes.axhline(0, color="#444444", linewidth=0.9, zorder=1)
-    if scale.is_log:
-        axes.set_xscale("log")
-    if scale.column is not None:
-        axes.xaxis.set_major_locator(
-            FixedLocator(_ticks(scale.places(cells.drop_nulls(scale.setting)), scale.is_log))
-        )
     axes.margins(x=0.06)
-    format_values(what, axes.yaxis)
+    _scale_axes(axes, cells, what, scale)
 
 
 def _beside(places: Any, aside: float, whole: Any, scale: Scale) -> Any:
@@ -238,6 +230,11 @@ def _scatter(axes: Axes, sweep: Found, cells: pl.DataFrame, what: What, scale: S
         axes.scatter(places, values, s=dot, color=style["color"], alpha=0.25, linewidths=0)
         at, means = trend(places, values, what, scale)
         axes.plot(at, means, label=scheme, markersize=4, **style)
+    _scale_axes(axes, cells, what, scale)
+
+
+def _scale_axes(axes: Axes, cells: pl.DataFrame, what: What, scale: Scale) -> None:
+    """Scales the axis of settings, marks no change, and formats the axis of values."""
     if what.of_change is not None:
         axes.axhline(0, color="#444444", linewidth=0.9, zorder=1)
     if scale.is_log:

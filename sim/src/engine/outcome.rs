@@ -93,6 +93,26 @@ pub struct Balance {
 }
 
 impl Balance {
+    /// Returns the totals of one link at `now`.
+    pub fn of(link: &mut Link, now: Time) -> Balance {
+        let mut balance = Balance {
+            link: link.name.clone(),
+            arrived: (0, 0),
+            dropped: (0, 0),
+            sent: (0, 0),
+            waiting: (0, 0),
+        };
+        let add = |sum: &mut (u64, u64), part: Count| *sum = (sum.0 + part.packets, sum.1 + part.bytes);
+        for colour in &link.counts.colours {
+            add(&mut balance.arrived, colour.arrived);
+            add(&mut balance.dropped, colour.dropped());
+        }
+        sent_by(link, now).into_iter().for_each(|sent| add(&mut balance.sent, sent));
+        let (packets, bytes) = link.backlog(now);
+        balance.waiting = (u64::from(packets), bytes);
+        balance
+    }
+
     /// Returns whether no packet or byte was lost or invented.
     pub fn holds(&self) -> bool {
         let parts = [self.dropped, self.sent, self.waiting];
@@ -143,13 +163,11 @@ impl World {
             let (link, then) =
                 (&mut self.setup.links[usize::from(number)], &self.at_window[usize::from(number)]);
             let at_end = link.counts_before(self.now);
-            let counts = &link.counts;
-            let [p50, p95, p99] = counts.delay_quantiles_s([0.5, 0.95, 0.99]);
             self.queues.push(QueueRecord {
                 name: link.name.clone(),
                 capacity: link.mean_rate(begin, end),
                 colours: link.window_counts(then, &at_end),
-                delay_s: [counts.delay_mean_s(), p50, p95, p99],
+                delay_s: link.counts.delay_s(),
                 busy: link.busy(),
                 window_s,
             });
@@ -190,7 +208,7 @@ impl World {
         Outcome {
             forward_packets: forward.iter().map(|sent| sent.packets).sum(),
             in_flight,
-            balance: self.setup.links.iter_mut().map(|link| balance(link, now)).collect(),
+            balance: self.setup.links.iter_mut().map(|link| Balance::of(link, now)).collect(),
             transfers: self.transfers,
             scripts: self.commands.scripts,
             queues: self.queues,
@@ -239,19 +257,4 @@ impl World {
 /// Returns what has left a link for transmission by `now`, by colour.
 fn sent_by(link: &mut Link, now: Time) -> [Count; 3] {
     link.counts_before(Time(now.0.saturating_add(1))).map(|counts| counts.sent)
-}
-
-/// Returns the totals of one link.
-fn balance(link: &mut Link, now: Time) -> Balance {
-    let mut balance =
-        Balance { link: link.name.clone(), arrived: (0, 0), dropped: (0, 0), sent: (0, 0), waiting: (0, 0) };
-    let add = |sum: &mut (u64, u64), part: Count| *sum = (sum.0 + part.packets, sum.1 + part.bytes);
-    for colour in &link.counts.colours {
-        add(&mut balance.arrived, colour.arrived);
-        add(&mut balance.dropped, colour.dropped());
-    }
-    sent_by(link, now).into_iter().for_each(|sent| add(&mut balance.sent, sent));
-    let (packets, bytes) = link.backlog(now);
-    balance.waiting = (u64::from(packets), bytes);
-    balance
 }
