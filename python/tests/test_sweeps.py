@@ -12,7 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import mousehole
+import pandas as pd
 import polars as pl
 import pytest
 from mousehole.errors import MouseholeError, Stopped
@@ -321,6 +323,43 @@ def test_sweep__killed_ten_times_equals_one_that_was_not(tmp_path: Path) -> None
     again = mousehole.sweep(source, tmp_path / "stopped")
     assert again.finished == total
     assert files(tmp_path / "stopped") == files(tmp_path / "whole")
+
+
+class Reading(Silent):
+    """Reads a sweep by three libraries whenever a row is added, and keeps how many rows each has found."""
+
+    def __init__(self, folder: Path) -> None:
+        self.rows = f"{folder}/rows/*.parquet"
+        self.folder = folder / "rows"
+        self.found: list[tuple[int, int, int]] = []
+
+    def advance(self) -> None:
+        if any(self.folder.glob("*.parquet")):
+            self.found.append((len(self.by_polars()), len(self.by_pandas()), len(self.by_duckdb())))
+
+    def by_polars(self) -> pl.DataFrame:
+        return pl.read_parquet(self.rows)
+
+    def by_pandas(self) -> pl.DataFrame:
+        return pl.from_pandas(pd.read_parquet(self.folder))
+
+    def by_duckdb(self) -> pl.DataFrame:
+        return duckdb.sql(f"SELECT * FROM '{self.rows}'").pl()  # noqa: S608 - the test's own folder
+
+
+def test_sweep__is_read_by_polars_pandas_and_duckdb_as_it_grows(tmp_path: Path) -> None:
+    source = written(tmp_path, axes='load = [0.4, 0.6, 0.8, 0.9]\nbuffer = ["20p", "60p"]', seeds=10)
+    reporter = Reading(tmp_path / "found")
+    found = mousehole.sweep(source, tmp_path / "found", jobs=1, reporter=reporter)
+    assert all(len(set(counts)) == 1 for counts in reporter.found)
+    assert len({counts[0] for counts in reporter.found}) >= 2, "rows were read while there were few"
+    key = ["cell", "scheme", "replication"]
+    whole = found.rows.collect().sort(key)
+    for read_by in (reporter.by_polars, reporter.by_pandas, reporter.by_duckdb):
+        rows = read_by().sort(key)
+        assert rows.columns == whole.columns
+        for name in whole.columns:
+            assert rows[name].to_list() == whole[name].to_list(), name
 
 
 def test_sweep__a_line_that_was_cut_short_is_run_again(tmp_path: Path, small: mousehole.Sweep) -> None:
