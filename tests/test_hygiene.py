@@ -84,6 +84,8 @@ def test_trace_faults__found(name: str, content: bytes) -> None:
         'open("/' + 'home/someone/x")',
         "// TO" + "DO later",
         "    to" + "do!()",
+        "<<<<<<" + "< HEAD",
+        ">>>>>>" + "> main",
     ],
 )
 def test_line_faults__found(line: str) -> None:
@@ -97,6 +99,7 @@ def test_line_faults__found(line: str) -> None:
         "the frame/work of things, docs/work.md",
         "an issue with 2 parts",
         "/usr/bin/env bash",
+        "Heading\n=======\n>>> doctest",
     ],
 )
 def test_line_faults__not_found(line: str) -> None:

@@ -1,4 +1,4 @@
-"""What the repository must not hold: other people's traces, machine paths, unfinished work, large files.
+"""What the repository must not hold: others' traces, machine paths, unfinished work, conflicts, large files.
 
 tests/test_hygiene.py asserts it on every file git would take.
 """
@@ -29,7 +29,9 @@ MACHINE_PATH = re.compile(
     r"(?<![\w./~-])/(?:wo" r"rk|ro" r"ot|ho" r"me/\w+|opt/wh" r"eels|Us" r"ers/\w+)(?![\w-])"
 )
 UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b|\b(?:to" r"do|unimple" r"mented)!\(")
+CONFLICT = re.compile(r"^(?:<{7}|\|{7}|>{7})(?: |$)")
 LINE_RULES = {
+    CONFLICT: "is left of a conflict of git's",
     MACHINE_PATH: "names a path of one machine",
     UNFINISHED: "marks unfinished work",
 }

@@ -46,6 +46,8 @@ FETCHES_PER_S = 1_850 / 60
 SMALLEST, LARGEST = 1_000, 20_000
 BURST_BYTES = BURST_FRAMES * FULL_FRAME
 REPLICATIONS = 3
+JOBS = 5
+"""Runs in the kernel at the same time."""
 BASELINE_NAME = "RED"
 # RIO-PS's threshold is held: in the kernel the agent moves it, and the fast path is what is compared here.
 SCHEMES = {
@@ -200,6 +202,18 @@ def measure(name: str, seed: int, window_s: float, program: Path) -> Run:
     )
 
 
+def measured(names: Sequence[str], lists: int, window_s: float, jobs: int, program: Path) -> list[Run]:
+    """Returns the runs of all lists with these schemes, so many at a time; tells each on standard error."""
+    todo = [(name, seed) for seed in range(1, lists + 1) for name in names]
+    runs: list[Run] = []
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(measure, name, seed, window_s, program) for name, seed in todo]
+        for one in waiting:
+            runs.append(one.result())
+            print(f"live-prediction: {json.dumps(asdict(runs[-1]))}", file=sys.stderr, flush=True)
+    return runs
+
+
 @dataclass(frozen=True)
 class Compared:
     """One figure both ways, and their ratio less one with half of its 95 % interval over the lists."""
@@ -320,7 +334,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--lists", type=int, default=5, help="lists of flows (default 5)")
     parser.add_argument("--seconds", type=float, default=60, help="length of each (default 60)")
-    parser.add_argument("--jobs", type=int, default=5, help="runs at the same time (default 5)")
+    parser.add_argument("--jobs", type=int, default=JOBS, help=f"runs at the same time (default {JOBS})")
     parser.add_argument("--schemes", help="only these, such as RED,RIO-PS; the document stays as it is")
     parser.add_argument("--document", type=Path, default=DOCUMENT)
     parser.add_argument("--json", action="store_true", help="print runs as JSON, leave the document alone")
@@ -343,13 +357,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"NOT RUN  live-prediction: {reason}", file=sys.stderr if options.json else sys.stdout)
         return int(bool(os.environ.get("CI")))
     signal.signal(signal.SIGTERM, witness.stop)
-    todo = [(name, seed) for seed in range(1, options.lists + 1) for name in options.names]
-    runs: list[Run] = []
-    with ThreadPoolExecutor(options.jobs) as pool:
-        waiting = [pool.submit(measure, name, seed, options.seconds, program) for name, seed in todo]
-        for one in waiting:
-            runs.append(one.result())
-            print(f"live-prediction: {json.dumps(asdict(runs[-1]))}", file=sys.stderr, flush=True)
+    runs = measured(options.names, options.lists, options.seconds, options.jobs, program)
     if options.json:
         print("\n".join(json.dumps(asdict(run)) for run in runs))
     else:

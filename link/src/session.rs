@@ -18,13 +18,15 @@ use mousehole_sim::series::Series;
 use mousehole_sim::traffic::connection::{PageOf, Script};
 use mousehole_sim::units::{Dur, Time};
 use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sched::{sched_getaffinity, sched_getcpu, sched_setaffinity};
 use nix::sys::signal::SigSet;
 use nix::sys::time::TimeSpec;
+use nix::unistd::Pid;
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The command waits so long for the server's side to listen.
 const PATIENCE: Dur = Dur::from_millis(5_000);
@@ -37,6 +39,8 @@ const LONGEST_SLEEP: Dur = Dur::from_millis(50);
 /// The shortest sleep for what is due: at high rates several packets then leave at one awakening, which costs more than
 /// they do. A packet that arrives ends any sleep.
 const SHORTEST_SLEEP: Dur = Dur(40_000);
+/// After a sleep that took so much too long, the thread goes on on another processor.
+const OVERSLEPT: Dur = Dur::from_millis(1);
 /// Packets read from a device before the others have their turn.
 const BATCH: usize = 64;
 /// Priority among real-time threads; the lowest is above all others.
@@ -332,7 +336,12 @@ impl Session {
             control(server),
         ];
         let timeout = TimeSpec::new((most.0 / 1_000_000_000) as i64, (most.0 % 1_000_000_000) as i64);
-        match ppoll(&mut poll, Some(timeout), None::<SigSet>) {
+        let before = Instant::now();
+        let woken_by = ppoll(&mut poll, Some(timeout), None::<SigSet>);
+        if before.elapsed() > Duration::from_nanos((most + OVERSLEPT).0) {
+            change_processor();
+        }
+        match woken_by {
             Ok(0) | Err(nix::errno::Errno::EINTR) => return Ok(()),
             Ok(_) => {}
             Err(errno) => return Err(Failure::System(format!("ppoll: {}", errno.desc()))),
@@ -596,6 +605,18 @@ fn relax() {
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: as above.
     let _ = unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const parameters) };
+}
+
+/// Moves this thread to another processor, if it may use several. What has kept it from running, such as a kernel
+/// thread on a kernel without preemption, is likely to be on the same processor the next time.
+fn change_processor() {
+    let own = Pid::from_raw(0);
+    if let (Ok(here), Ok(allowed)) = (sched_getcpu(), sched_getaffinity(own)) {
+        let mut others = allowed;
+        if others.unset(here).is_ok() && sched_setaffinity(own, &others).is_ok() {
+            let _ = sched_setaffinity(own, &allowed);
+        }
+    }
 }
 
 /// Returns how long this thread has run, and waited for a processor, in ns.
