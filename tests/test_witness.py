@@ -16,6 +16,8 @@ import pytest
 from validation import witness, witness_delay
 from validation.witness_lab import Case, Counters, Measured
 
+pytestmark = pytest.mark.alone
+
 FOLDER = Path(witness.__file__).parent
 TC = """\
 qdisc tbf 8001: root refcnt 2 rate 10Mbit burst 6056b lat 55.7ms

@@ -32,11 +32,13 @@ class Suite:
     packages: tuple[str, ...]
     folders: tuple[str, ...]
     summary: str
+    shares: bool
+    """Whether Python's tests may run beside each other, but for those marked `alone`."""
 
 
 SUITES = {
-    "all": Suite((), ("tests", "python/tests"), "tests.json"),
-    "live": Suite(("mousehole-live",), ("live/tests",), "live-tests.json"),
+    "all": Suite((), ("tests", "python/tests"), "tests.json", shares=True),
+    "live": Suite(("mousehole-live",), ("live/tests",), "live-tests.json", shares=False),
 }
 
 
@@ -55,7 +57,10 @@ def main() -> int:
     """Runs a suite, prints the summary and keeps it in build/ for .ci/run."""
     suite = SUITES[sys.argv[1] if len(sys.argv) > 1 else "all"]
     BUILD.mkdir(exist_ok=True)
-    tallies = [timed(lambda: run_cargo(suite.packages)), timed(lambda: run_pytest(suite.folders))]
+    tallies = [
+        timed(lambda: run_cargo(suite.packages)),
+        timed(lambda: run_pytest(suite.folders, shares=suite.shares)),
+    ]
     report(tallies)
     total = summed(tallies)
     (BUILD / suite.summary).write_text(json.dumps(total.__dict__, indent=1) + "\n")
@@ -128,10 +133,25 @@ def tally_cargo(results: Iterable[Result]) -> Tally:
     return tally
 
 
-def run_pytest(folders: Sequence[str]) -> Tally:
-    """Runs the Python tests of these folders."""
+def run_pytest(folders: Sequence[str], *, shares: bool) -> Tally:
+    """Runs the Python tests of these folders; if `shares`, those not marked `alone` first, side by side."""
     print("test: Python", flush=True)
-    results = BUILD / "pytest.xml"
+    if not shares:
+        return pytest_tally(BUILD / "pytest.xml", folders)
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    beside = ["-m", "not alone", "--numprocesses", str(processors), "--dist", "loadfile"]
+    tally = summed(
+        [
+            pytest_tally(BUILD / "pytest.xml", [*beside, *folders]),
+            pytest_tally(BUILD / "pytest-alone.xml", ["-m", "alone", *folders]),
+        ]
+    )
+    tally.runner = "pytest"
+    return tally
+
+
+def pytest_tally(results: Path, arguments: Sequence[str]) -> Tally:
+    """Runs pytest once. A run that fails without a failed test, as one without tests, counts as failed."""
     results.unlink(missing_ok=True)
     command = [
         sys.executable,
@@ -141,7 +161,7 @@ def run_pytest(folders: Sequence[str]) -> Tally:
         "--no-header",
         "--continue-on-collection-errors",
         f"--junit-xml={results}",
-        *folders,
+        *arguments,
     ]
     code = subprocess.run(command, cwd=ROOT, check=False).returncode
     tally = tally_junit(results.read_text()) if results.exists() else Tally("pytest")

@@ -13,6 +13,8 @@ from mousehole.estimate import Estimate, Part, estimated, fitting_jobs
 from mousehole.plan import Plan, Task
 from mousehole.scenario import default
 
+pytestmark = pytest.mark.alone
+
 WINDOW_S, WARMUP_S, MOST_WINDOWS = 300.0, 30.0, 5
 
 

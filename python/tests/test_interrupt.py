@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from support import MODULE
 
+pytestmark = pytest.mark.alone
+
 
 def interrupted(
     arguments: list[str], ready: str, cwd: Path, number: signal.Signals = signal.SIGINT

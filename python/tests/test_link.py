@@ -24,6 +24,8 @@ from mousehole.link import Played, Programs
 from mousehole.link_report import status_line
 from support import MODULE
 
+pytestmark = pytest.mark.alone
+
 PROGRAMS = Path(__file__).parent / "link_programs.py"
 
 

@@ -29,6 +29,8 @@ from mousehole.progress import Silent
 from mousehole.tabling import OutputConsole
 from support import MODULE
 
+pytestmark = pytest.mark.alone
+
 ORIGIN = "https://shop.example"
 
 
