@@ -26,8 +26,9 @@ use mousehole_policy::Params;
 /// Runs of one measurement, and measurements of each program.
 const REPEAT: u32 = 20_000;
 const MEASUREMENTS: usize = 200;
-/// Flows of the large table, and how many of them are measured.
+/// Flows of the large table, its entries, and how many runs are measured.
 const FLOWS: u32 = 131_072;
+const ENTRIES: u32 = FLOWS / 4 * 5;
 const CALLS: u32 = 100_000;
 
 /// A program, and how much it may cost above the empty one, ns.
@@ -49,9 +50,9 @@ impl Row {
             EMPTY => {
                 let object =
                     compile_with(program, &["-DML_COUNT_ONLY"]).unwrap_or_else(|error| panic!("{error}"));
-                Harness::load(&object, FLOWS * 2, &config)
+                Harness::load(&object, ENTRIES, &config)
             }
-            _ => Harness::built_in(program, FLOWS * 2, &config),
+            _ => Harness::built_in(program, ENTRIES, &config),
         };
         Row { name, limit, harness, taken: Vec::new() }
     }

@@ -1,0 +1,70 @@
+//! The table of flows: how full it gets before a new flow displaces another.
+
+#![allow(non_snake_case, missing_docs)]
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::frame::{ACK, IPV4, TCP, V4, ethernet, tcp};
+use common::{Config, Context, Harness, can_run, params};
+use mousehole_live::layout::KEEP_DSCP;
+use std::collections::HashSet;
+
+const ENTRIES: u32 = 8192;
+
+fn frame(flow: u32) -> Vec<u8> {
+    let source = (10 << 24 | flow).into();
+    ethernet(IPV4, &V4 { source, ..V4::new(TCP) }.packet(&tcp(443, 50_000, ACK, 100)))
+}
+
+/// Returns a table in which each of so many flows has sent one packet.
+fn filled(flows: u32) -> Harness {
+    let config = Config::new(&[params("sfd", &[])]).with_dscp([KEEP_DSCP, 1, 1]);
+    let mut harness = Harness::built_in("sfd-none-none", ENTRIES, &config);
+    for flow in 0..flows {
+        harness.run(&frame(flow), Context::default());
+    }
+    harness
+}
+
+/// Returns the numbers of the flows in the table. Each has one entry.
+fn held(harness: &Harness) -> HashSet<u32> {
+    let numbers: Vec<u32> = harness
+        .flows()
+        .iter()
+        .map(|(key, ..)| u32::from_be_bytes([0, key.source[13], key.source[14], key.source[15]]))
+        .collect();
+    let distinct: HashSet<u32> = numbers.iter().copied().collect();
+    assert_eq!(distinct.len(), numbers.len(), "a flow has one entry");
+    distinct
+}
+
+#[test]
+fn table__holds_nearly_all_flows_up_to_four_fifths() {
+    if !can_run() {
+        return;
+    }
+    let flows = ENTRIES / 5 * 4;
+    let mut harness = filled(flows);
+    // On average one in 5,000 is displaced.
+    let count = held(&harness).len() as u32;
+    assert!(count >= flows - flows / 500, "{count} of {flows} flows");
+    assert_eq!(harness.counters().new_flows, u64::from(flows));
+    for flow in 0..flows {
+        harness.run(&frame(flow), Context::default());
+    }
+    let again = harness.counters().new_flows - u64::from(flows);
+    assert!(again <= u64::from(flows / 250), "{again} flows were met as new twice");
+}
+
+#[test]
+fn table__is_full_before_the_oldest_make_room() {
+    if !can_run() {
+        return;
+    }
+    let flows = ENTRIES * 4;
+    let held = held(&filled(flows));
+    assert!(held.len() as u32 > ENTRIES / 100 * 99, "{} of {ENTRIES} entries", held.len());
+    let last = (flows - ENTRIES / 2..flows).filter(|flow| held.contains(flow)).count() as u32;
+    assert!(last > ENTRIES / 2 / 100 * 95, "{last} of the last {} flows", ENTRIES / 2);
+}
