@@ -25,7 +25,7 @@ from mousehole.page.predict import Prediction
 from mousehole.page.results import PageResults
 from mousehole.progress import ConsoleReporter
 from mousehole.statistics import Estimate
-from mousehole.texts import time_text
+from mousehole.texts import counted, time_text
 from rich.console import Console
 
 from tools import document as documents
@@ -135,7 +135,7 @@ def section(results: PageResults, rows: Sequence[Row]) -> str:
     own = results.setting
     browser = next((trial.load.browser for trial in results.trials if trial.load.browser), "Chromium")
     missing = sum(not trial.counts for trial in results.trials)
-    left_out = f" {missing} loads are left out." if missing else ""
+    left_out = f" {counted(missing, 'load')} left out." if missing else ""
     words = (
         f"{results.rounds} loads per scheme of `example` in {browser} over HTTP/{own.version} beside "
         f"{own.bulk} downloads; {own.rate}, {own.rtt}, {own.buffer}.{left_out} In parentheses: 95 % "

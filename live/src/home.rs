@@ -224,11 +224,7 @@ impl Place {
     pub fn remove(&self) -> Result<()> {
         remove(&self.path.join("record"), |path| fs::remove_file(path))?;
         remove(&self.path.join("maps"), |path| fs::remove_dir(path))?;
-        remove(&self.path, |path| fs::remove_dir(path))?;
-        if let Some(parent) = self.path.parent() {
-            let _ = fs::remove_dir(parent); // stays while other devices are in it
-        }
-        Ok(())
+        remove(&self.path, |path| fs::remove_dir(path))
     }
 }
 
