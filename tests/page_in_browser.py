@@ -176,7 +176,8 @@ def test_link__two_schemes_and_what_they_say(small: Path, monkeypatch: pytest.Mo
         assert trial.load.load_s is not None
         assert trial.load.load_s > 0.06
         assert trial.load.bulk_bps is not None
-        assert 1e6 < trial.load.bulk_bps < 20e6
+        # A client may find what has waited for it up to a tenth of a second before.
+        assert 1e6 < trial.load.bulk_bps < 20e6 * (1 + 0.1 / trial.load.load_s)
         assert trial.link is not None
         assert trial.link["status"] == 0
     assert {trial.scheme for trial in results.trials} == {"droptail", "s-sfd"}
