@@ -161,7 +161,7 @@ mutants: $(ENGINE) ## change the sources in small ways and list what no test not
 sweep-test: $(ENGINE) ## a sweep of 2,000 cells killed ten times equals one that was not, file by file (5 min); CELLS=2000 KILLS=10
 	@$(BIN)/python -m tools.sweep_test --cells $(or $(CELLS),2000) --kills $(or $(KILLS),10)
 
-scaling: $(ENGINE) ## a sweep on 1, 2, … Dask workers and threads here; renews docs/cluster.md (5 min on an idle machine)
+scaling: $(ENGINE) ## a sweep on 1, 2, … Dask workers and threads here; renews docs/cluster.md (10 min on an idle machine)
 	@$(BIN)/python -m tools.scaling
 
 papers: $(ENGINE) ## the five papers, claim by claim, published beside ours (about 15 minutes on two cores); FULL=1, HTML=DIR

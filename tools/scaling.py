@@ -28,13 +28,19 @@ from tools.dask_cluster import Cluster
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "cluster.md"
 TARGET = "scaling"
 SWEEP: dict[str, Any] = {
-    "traffic": "web:sfd", "schemes": ["droptail", "sfd", "fq-codel"], "seeds": 4,
-    "options": {"rate": "10mbit", "duration": "200s", "warmup": "10s", "buffer": "100p"},
+    "traffic": "web:sfd", "schemes": ["droptail", "sfd", "fq-codel"], "seeds": 10,
+    "options": {"rate": "10mbit", "warmup": "10s", "buffer": "100p"},
     "axes": {"load": [0.6, 0.7, 0.8, 0.9]},
 }  # fmt: skip
+DURATIONS = ("200s", "1000s")
+"""Short and long runs: what the client costs weighs less on long ones."""
 REPEATS = 3
 TASKS = 400
 """Tasks that do next to nothing, for the rate at which the client can give out work."""
+NOTE = document.wrapped(
+    "The computed lines are no measurements: they assume that workers do not wait for each other, until "
+    "the client can give out no more tasks a second than it did here."
+) + "\n"  # fmt: skip
 COMPUTED = (8, 32, 128, 512)
 """Numbers of workers whose speed-up is computed."""
 
@@ -54,25 +60,30 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--dry", action="store_true", help="do not write docs/cluster.md")
     given = parser.parse_args()
-    prepared = Prepared(read(SWEEP))
-    counts = range(1, given.workers + 1)
+    text = "\n".join(measured(duration, given.workers) for duration in DURATIONS) + "\n" + NOTE
+    print(text)
+    if not given.dry:
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(document.renewed(page, TARGET, text), encoding="utf-8")
+    return 0
+
+
+def measured(duration: str, workers: int) -> str:
+    """Measures the sweep with runs of this length on one worker, two, and so on; returns its table."""
+    options = {**SWEEP["options"], "duration": duration}
+    prepared = Prepared(read({**SWEEP, "options": options}))
     found: dict[tuple[str, int], list[float]] = {}
     rate = 0.0
     with tempfile.TemporaryDirectory() as place:
         for repeat in range(REPEATS):
-            for count in counts:
+            for count in range(1, workers + 1):
                 found.setdefault(("threads", count), []).append(_seconds(prepared, Threads(count)))
                 taken, rate_here = _with_workers(prepared, Path(place) / f"{repeat}-{count}", count)
                 found.setdefault(("Dask", count), []).append(taken)
                 rate = max(rate, rate_here)
                 print(f"repeat {repeat + 1}: {count} worker(s), {taken:.1f} s", file=sys.stderr)
     timed = [Timed(kind, count, seconds) for (kind, count), seconds in sorted(found.items())]
-    text = table(timed, prepared.rows, rate)
-    print(text)
-    if not given.dry:
-        page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(document.renewed(page, TARGET, text), encoding="utf-8")
-    return 0
+    return table(timed, prepared.rows, rate)
 
 
 def table(timed: list[Timed], rows: int, rate: float) -> str:
@@ -94,11 +105,7 @@ def table(timed: list[Timed], rows: int, rate: float) -> str:
         f"{len(os.sched_getaffinity(0))} cores). The client gave out {rate:.0f} tasks a second "
         "that did next to nothing."
     )
-    computed = (
-        "The computed lines are no measurements: they assume that workers do not wait for each other, until "
-        "the client can give out no more tasks a second than it did here."
-    )
-    return f"{document.wrapped(said)}\n\n{document.table(head, lines)}\n{document.wrapped(computed)}\n"
+    return f"{document.wrapped(said)}\n\n{document.table(head, lines)}"
 
 
 def _with_workers(prepared: Prepared, folder: Path, count: int) -> tuple[float, float]:
