@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tools import cargo_tests
+from tools import cargo_tests, run_tests
 from tools.cargo_tests import Outcome, Program, Result
-from tools.run_tests import Tally, exit_code, summed, tally_cargo, tally_junit
+from tools.run_tests import Tally, exit_code, run_pytest, summed, tally_cargo, tally_junit
 
 TESTS = """\
 mod inner {
@@ -113,6 +113,17 @@ def test_tally_junit__counts_errors_as_failures() -> None:
     tally = tally_junit(JUNIT)
     assert (tally.passed, tally.failed) == (1, 2)
     assert tally.not_run == ["tests.test_a.four, no data"]
+
+
+def test_run_pytest__in_parallel_runs_each_test_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_tests, "BUILD", tmp_path)
+    (tmp_path / "test_a.py").write_text("def test_one(): pass\ndef test_two(): assert False\n")
+    alone = "import pytest\npytestmark = pytest.mark.alone\ndef test_three(): pass\n"
+    (tmp_path / "test_b.py").write_text(alone)
+    tally = run_pytest([str(tmp_path)], parallel=True)
+    assert (tally.runner, tally.passed, tally.failed) == ("pytest", 2, 1)
+    (tmp_path / "test_b.py").unlink()
+    assert run_pytest([str(tmp_path)], parallel=True).failed == 2, "a part without tests counts as failed"
 
 
 def test_summed__adds_all_runners() -> None:

@@ -32,13 +32,13 @@ class Suite:
     packages: tuple[str, ...]
     folders: tuple[str, ...]
     summary: str
-    shares: bool
-    """Whether Python's tests may run beside each other, but for those marked `alone`."""
+    parallel: bool
+    """Whether Python's tests run in parallel, but for those marked `alone`."""
 
 
 SUITES = {
-    "all": Suite((), ("tests", "python/tests"), "tests.json", shares=True),
-    "live": Suite(("mousehole-live",), ("live/tests",), "live-tests.json", shares=False),
+    "all": Suite((), ("tests", "python/tests"), "tests.json", parallel=True),
+    "live": Suite(("mousehole-live",), ("live/tests",), "live-tests.json", parallel=False),
 }
 
 
@@ -59,7 +59,7 @@ def main() -> int:
     BUILD.mkdir(exist_ok=True)
     tallies = [
         timed(lambda: run_cargo(suite.packages)),
-        timed(lambda: run_pytest(suite.folders, shares=suite.shares)),
+        timed(lambda: run_pytest(suite.folders, parallel=suite.parallel)),
     ]
     report(tallies)
     total = summed(tallies)
@@ -78,9 +78,9 @@ def exit_code(total: Tally, *, strict: bool) -> int:
     return int(total.failed > 0 or total.passed == 0 or (strict and bool(total.not_run)))
 
 
-def summed(tallies: Iterable[Tally]) -> Tally:
-    """Adds all runners."""
-    total = Tally("all")
+def summed(tallies: Iterable[Tally], runner: str = "all") -> Tally:
+    """Adds tallies up."""
+    total = Tally(runner)
     for tally in tallies:
         total.passed += tally.passed
         total.failed += tally.failed
@@ -133,21 +133,17 @@ def tally_cargo(results: Iterable[Result]) -> Tally:
     return tally
 
 
-def run_pytest(folders: Sequence[str], *, shares: bool) -> Tally:
-    """Runs the Python tests of these folders; if `shares`, those not marked `alone` first, side by side."""
+def run_pytest(folders: Sequence[str], *, parallel: bool) -> Tally:
+    """Runs the Python tests of these folders; if `parallel`, those marked `alone` after the others."""
     print("test: Python", flush=True)
-    if not shares:
+    if not parallel:
         return pytest_tally(BUILD / "pytest.xml", folders)
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    beside = ["-m", "not alone", "--numprocesses", str(processors), "--dist", "loadfile"]
-    tally = summed(
-        [
-            pytest_tally(BUILD / "pytest.xml", [*beside, *folders]),
-            pytest_tally(BUILD / "pytest-alone.xml", ["-m", "alone", *folders]),
-        ]
-    )
-    tally.runner = "pytest"
-    return tally
+    at_once = ["-m", "not alone", "--numprocesses", "auto", "--dist", "loadfile"]
+    tallies = [
+        pytest_tally(BUILD / "pytest.xml", [*at_once, *folders]),
+        pytest_tally(BUILD / "pytest-alone.xml", ["-m", "alone", *folders]),
+    ]
+    return summed(tallies, "pytest")
 
 
 def pytest_tally(results: Path, arguments: Sequence[str]) -> Tally:

@@ -135,7 +135,7 @@ def section(results: PageResults, rows: Sequence[Row]) -> str:
     own = results.setting
     browser = next((trial.load.browser for trial in results.trials if trial.load.browser), "Chromium")
     missing = sum(not trial.counts for trial in results.trials)
-    left_out = f" {counted(missing, 'load')} left out." if missing else ""
+    left_out = f" {counted(missing, 'load')} {'is' if missing == 1 else 'are'} left out." if missing else ""
     words = (
         f"{results.rounds} loads per scheme of `example` in {browser} over HTTP/{own.version} beside "
         f"{own.bulk} downloads; {own.rate}, {own.rtt}, {own.buffer}.{left_out} In parentheses: 95 % "

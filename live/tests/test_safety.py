@@ -278,7 +278,7 @@ def test_confirm__given__lets_all_stay(lab: Lab, before: dict[str, Any], attach:
 
 
 def test_up__begins_anew_where_only_a_folder_was_left(lab: Lab, before: dict[str, Any]) -> None:
-    """So ends a command that is killed between its folder and its record, and one whose namespace is gone."""
+    """A command that is killed between its folder and its record leaves one."""
     namespace = lab.run(NEAR, "stat", "-L", "-c", "%i", "/proc/self/ns/net").strip()
     index = lab.run(NEAR, "ip", "-o", "link", "show", DEVICE).split(":")[0]
     lab.run(NEAR, "mkdir", "-p", f"{BPF_ROOT}/mousehole/{namespace}-{index}")

@@ -17,7 +17,7 @@ mod common;
 mod firewall;
 mod traffic;
 
-use common::frame::{ACK, IPV4, TCP, V4, ethernet, tcp};
+use common::frame::of_flow;
 use common::{Config, Context, Harness, can_run, params};
 use mousehole_live::layout::KEEP_DSCP;
 use mousehole_live::object::compile_with;
@@ -90,11 +90,6 @@ pub(crate) fn shuffled(call: u32) -> u32 {
     call.wrapping_mul(2_654_435_761) >> 15
 }
 
-fn frame(flow: u32) -> Vec<u8> {
-    let source = (10 << 24 | flow).into();
-    ethernet(IPV4, &V4 { source, ..V4::new(TCP) }.packet(&tcp(443, 50_000, ACK, 1000)))
-}
-
 fn main() {
     if !can_run() {
         return;
@@ -114,7 +109,7 @@ fn main() {
         Row::new("sfd with multi-red", 170.0, "sfd-none-multi_red", &[sfd(), multi_red()]),
         Row::new("rio-ps with multi-red", 170.0, "rio_ps-none-multi_red", &[rio_ps(), multi_red()]),
     ];
-    let one = frame(1);
+    let one = of_flow(1);
     for _ in 0..MEASUREMENTS {
         for row in &mut rows {
             let taken = row.harness.time(&one, Context::default(), REPEAT);
@@ -131,12 +126,12 @@ fn main() {
     ];
     for row in &mut rows {
         for flow in 0..FLOWS {
-            row.harness.time(&frame(flow), Context::default(), 1);
+            row.harness.time(&of_flow(flow), Context::default(), 1);
         }
     }
     for call in 0..CALLS {
         let flow = shuffled(call);
-        let one = frame(flow);
+        let one = of_flow(flow);
         for row in &mut rows {
             let taken = row.harness.time(&one, Context::default(), 1);
             row.taken.push(f64::from(taken));

@@ -134,6 +134,12 @@ pub fn udp(source: u16, destination: u16, data: &[u8]) -> Vec<u8> {
     all
 }
 
+/// Returns a TCP segment of 1000 bytes over IPv4; each number below 2^24 is another flow.
+pub fn of_flow(flow: u32) -> Vec<u8> {
+    let source = (10 << 24 | flow).into();
+    ethernet(IPV4, &V4 { source, ..V4::new(TCP) }.packet(&tcp(443, 50_000, ACK, 1000)))
+}
+
 /// Returns the sum of a header's words in ones' complement, folded; 0xffff where its checksum is right.
 pub fn sum(header: &[u8]) -> u16 {
     let mut sum: u32 = header.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1])).sum();
