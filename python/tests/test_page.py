@@ -20,6 +20,7 @@ import pytest
 from mousehole.errors import MouseholeError
 from mousehole.page import bulk, conduct, content, document, example, filling, har, predict, recording, show
 from mousehole.page import waterfall as waterfalls
+from mousehole.page.browser import times_of_request
 from mousehole.page.conduct import Behind, Errand
 from mousehole.page.options import PageOptions
 from mousehole.page.results import PageResults, Setting, Trial
@@ -459,6 +460,21 @@ def measured(source: str, **options: Any) -> tuple[PageResults, list[Errand]]:
 
     given = {"schemes": "droptail,red,sfd", "loads": 4, "settle": "0s", "bulk": 0, **options}
     return conduct.measure(source, PageOptions(**given), Silent(), join), errands
+
+
+@pytest.mark.parametrize(("send_end", "sent"), [(2.0, 7.002), (9.0, 7.004)])
+def test_request__counts_as_sent_by_the_first_byte_of_its_answer(send_end: float, sent: float) -> None:
+    timing = {"requestTime": 8.0, "connectStart": -1.0, "sendEnd": send_end, "receiveHeadersStart": 4.0}
+    times = times_of_request(timing, begin=1.0)
+    assert times == {
+        "connecting_s": None,
+        "sent_s": pytest.approx(sent),
+        "first_byte_s": pytest.approx(7.004),
+    }
+
+
+def test_request__without_an_answer_has_no_times() -> None:
+    assert times_of_request({}, begin=1.0) == {"connecting_s": None, "sent_s": None, "first_byte_s": None}
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -291,22 +291,34 @@ def _note(request: _Request, method: str, params: dict[str, Any]) -> None:
             request.is_cached = True
 
 
-def _fetch(request: _Request, begin: float) -> Fetch:
-    """Returns a request with its times after the navigation began."""
-    response, timing = request.response, request.response.get("timing") or {}
+def times_of_request(timing: Mapping[str, float], begin: float) -> dict[str, float | None]:
+    """Returns when a connection was begun, the request sent and the answer's first byte received.
+
+    `timing` is a `ResourceTiming` of the DevTools protocol; the times are in seconds after `begin`, None for
+    what did not happen. The network service notes `sendEnd` when it is told that a write has ended, and on a
+    busy machine the answer may be told of first; the request counts as sent by the answer's first byte.
+    """
 
     def of_timing(name: str) -> float | None:
         given = timing.get(name, -1)
         return None if given < 0 else timing["requestTime"] + given / 1000 - begin
 
+    first_byte = of_timing("receiveHeadersStart") or of_timing("receiveHeadersEnd")
+    sent = of_timing("sendEnd")
+    if sent is not None and first_byte is not None:
+        sent = min(sent, first_byte)
+    return {"connecting_s": of_timing("connectStart"), "sent_s": sent, "first_byte_s": first_byte}
+
+
+def _fetch(request: _Request, begin: float) -> Fetch:
+    """Returns a request with its times after the navigation began."""
+    response = request.response
     return Fetch(
         url=request.url, kind=request.kind, status=int(response.get("status", 0)),
         protocol=str(response.get("protocol", "")), priority=request.priority,
         connection=int(response.get("connectionId", 0)), size=request.size, queued_s=request.queued - begin,
-        connecting_s=of_timing("connectStart"), sent_s=of_timing("sendEnd"),
-        first_byte_s=of_timing("receiveHeadersStart") or of_timing("receiveHeadersEnd"),
         end_s=None if request.end is None else request.end - begin, initiator=request.initiator,
-        fault=request.fault,
+        fault=request.fault, **times_of_request(response.get("timing") or {}, begin),
     )  # fmt: skip
 
 
