@@ -121,8 +121,11 @@ def _with_workers(prepared: Prepared, folder: Path, count: int) -> tuple[float, 
                 raise RuntimeError("no backend")
             while backend.at_once < count:
                 time.sleep(0.1)
-            _empty(backend, 2 * count)  # workers import and read at their first task
-            return _seconds(prepared, backend), TASKS / _empty(backend, TASKS)
+            rate = TASKS / _empty(backend, TASKS)  # workers import and read at their first task
+        with opened(dask=cluster.address) as fresh:  # as a command begins, which knows no job's time
+            if fresh is None:
+                raise RuntimeError("no backend")
+            return _seconds(prepared, fresh), rate
     finally:
         cluster.stop()
 

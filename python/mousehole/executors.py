@@ -9,10 +9,10 @@ import tempfile
 import time
 import warnings
 from collections import deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -21,10 +21,17 @@ from uuid import uuid4
 from mousehole.errors import MouseholeError, conflict_error
 from mousehole.pool import Apart, Backend, Job, Shipment, default_jobs
 from mousehole.progress import Reporter, Silent
-from mousehole.worker import DONE, REFUSED, Answer, execute, identity, parcel_of, refusal
+from mousehole.worker import DONE, REFUSED, Answers, execute, execute_all, identity, parcel_of, refusal
 
 CONNECT_S = 10.0
 """Seconds in which a scheduler must answer."""
+BATCH_S = 0.25
+"""Seconds that a task of Dask's should take: jobs that are shorter go out several in one task.
+
+After twice that it begins no other job; those that are left go out again.
+"""
+LARGEST_BATCH = 256
+"""Jobs in one task at most."""
 CRASHES = 3
 """A job is given up when so many workers have ended while they ran it; during the last one it runs alone."""
 COUNT_S = 0.5
@@ -68,6 +75,11 @@ class Futures:
     def at_once(self) -> int:
         """Returns the executor's number of workers, or that of cores where it does not tell."""
         return int(getattr(self._executor, "_max_workers", None) or default_jobs())
+
+    @property
+    def batch(self) -> int:
+        """Returns 1: each job is handed over by itself."""
+        return 1
 
     def submit(self, key: Hashable, job: Job[Any]) -> None:
         """Takes a job over."""
@@ -123,11 +135,12 @@ class Futures:
 
 @dataclass
 class _Flight:
-    """A job on its way, and how it fared so far."""
+    """One task: a job or several on their way, and how they fared so far."""
 
-    key: Hashable
-    parcel: bytes
+    parcels: dict[Hashable, bytes]
+    """By the keys of the jobs."""
     shipment: Shipment | None
+    """The traffic of all of them."""
     crashes: int = 0
     last_worker: str = ""
     alone: bool = False
@@ -135,18 +148,59 @@ class _Flight:
     """Dask's future; None while it waits to run alone."""
 
 
+@dataclass
+class _Batches:
+    """Collects jobs of one traffic until they fill a task; learns how many do from how long jobs take."""
+
+    size: int = 1
+    """Jobs that take about `BATCH_S` together."""
+    _job_s: float | None = None
+    """Seconds of a job, of the newest with the most weight."""
+    _parcels: dict[Hashable, bytes] = field(default_factory=dict)
+    _shipment: Shipment | None = None
+
+    def add(self, key: Hashable, parcel: bytes, shipment: Shipment | None) -> Iterator[_Flight]:
+        """Takes a job in; yields what is full, or of another traffic."""
+        if _digest(shipment) != _digest(self._shipment):
+            yield from self.rest()
+        self._parcels[key], self._shipment = parcel, shipment
+        if len(self._parcels) >= self.size:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[_Flight]:
+        """Yields the jobs that have not filled a task; none if there are none."""
+        if self._parcels:
+            yield _Flight(self._parcels, self._shipment)
+            self._parcels = {}
+
+    def learn(self, jobs: int, seconds: float) -> None:
+        """Takes in how long a task with so many jobs took."""
+        newest = max(seconds, 1e-6) / jobs
+        self._job_s = newest if self._job_s is None else (self._job_s + newest) / 2
+        self.size = min(max(int(BATCH_S / self._job_s), 1), LARGEST_BATCH)
+
+    def clear(self) -> None:
+        """Forgets the jobs that were not yielded."""
+        self._parcels = {}
+
+
 class Dask:
     """Runs jobs on the workers of a Dask scheduler (the extra `mousehole[dask]`).
 
-    The scheduler repeats the tasks of a worker that ends. A job that was under way in two workers that ended
-    runs again after all others, alone; if that worker ends as well, the job is given up. So jobs that were
-    beside it are not blamed.
+    A task costs client and scheduler some 10 ms, so that short jobs go out several in one task.
+
+    The scheduler repeats the tasks of a worker that ends; tasks of several jobs are divided into their jobs
+    first. A job that was under way in two workers that ended runs again after all others, alone; if that
+    worker ends as well, the job is given up. So jobs that were beside it are not blamed.
     """
 
     def __init__(self, address: str, reporter: Reporter) -> None:
         self._address, self._reporter = address, reporter
         self._client = _client(address)
-        self._name, self._number = f"mousehole-{uuid4().hex[:12]}", 0
+        self._name = f"mousehole-{uuid4().hex[:12]}"
+        self.tasks = 0
+        """Tasks that have gone out."""
+        self._batches = _Batches()
         self._flights: dict[str, _Flight] = {}
         self._over: SimpleQueue[str] = SimpleQueue()
         self._ended: SimpleQueue[dict[str, Any]] = SimpleQueue()
@@ -170,35 +224,39 @@ class Dask:
                 self._reporter.say(f"no worker has joined the scheduler {self._address} yet; waiting for one")
         return self._workers
 
+    @property
+    def batch(self) -> int:
+        """Returns how many jobs go out in one task, as far as is known how long they take."""
+        return self._batches.size
+
     def submit(self, key: Hashable, job: Job[Any]) -> None:
-        """Takes a job over."""
-        self._launch(_Flight(key, parcel_of(job), job.shipment))
+        """Takes a job over; it goes out when it and others fill a task, else with the next `collect`."""
+        self._launch(self._batches.add(key, parcel_of(job), job.shipment))
 
     def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
         """Returns keys and outcomes of the runs that are over.
 
         Raises `MouseholeError` if the scheduler is gone, or if a worker is another Mousehole.
         """
+        self._launch(self._batches.rest())
         found = self._after_crashes()
         names = self._names_over(0.0 if found else timeout_s)
         self._require_scheduler()
         fetched = self._fetched(names)
         for name in names:
             flight = self._flights.pop(name, None)
-            if flight is None:
-                continue
-            answer = self._answer(name, flight, fetched.get(name))
-            if answer is not None:
-                found.append((flight.key, answer))
+            if flight is not None:
+                found += self._outcomes(name, flight, fetched.get(name))
         if not self._flights and self._suspects:
             flight = self._suspects.popleft()
             flight.alone = True
-            self._launch(flight)
+            self._launch([flight])
         return found
 
     def abandon(self) -> None:
         """Cancels what is not over; runs that have begun end at their workers, and nobody takes notice."""
         futures = [flight.future for flight in self._flights.values()]
+        self._batches.clear()
         self._flights.clear()
         self._suspects.clear()
         with suppress(Exception):  # the scheduler may be gone
@@ -223,16 +281,21 @@ class Dask:
             if answer is not None:
                 raise self._fault(answer)
 
-    def _launch(self, flight: _Flight) -> None:
-        self._number += 1
-        name = f"{self._name}-{self._number}"
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that a task's arguments are large; they are sent once
-            content = None if flight.shipment is None else self._content(flight.shipment)
-            flight.future = self._client.submit(
-                execute, identity(), flight.parcel, content, key=name, pure=False
-            )
-        self._flights[name] = flight
+    def _launch(self, flights: Iterable[_Flight]) -> None:
+        for flight in flights:
+            self.tasks += 1
+            name = f"{self._name}-{self.tasks}"
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that a task's arguments are large; they are sent once
+                content = None if flight.shipment is None else self._content(flight.shipment)
+                flight.future = self._client.submit(
+                    execute_all, identity(), list(flight.parcels.values()), content, 2 * BATCH_S,
+                    key=name, pure=False,
+                )  # fmt: skip
+            self._flights[name] = flight
+            self._watch(name, flight)
+
+    def _watch(self, name: str, flight: _Flight) -> None:
         flight.future.add_done_callback(lambda _: self._over.put(name))
 
     def _content(self, shipment: Shipment) -> Any:
@@ -252,7 +315,7 @@ class Dask:
                 names.append(self._over.get_nowait())
         return names
 
-    def _fetched(self, names: list[str]) -> dict[str, Answer]:
+    def _fetched(self, names: list[str]) -> dict[str, Answers]:
         """Returns the answers of the tasks that have ended well, fetched together; none if that fails."""
         finished = [name for name in names if name in self._flights]
         futures = [self._flights[name].future for name in finished]
@@ -263,29 +326,31 @@ class Dask:
         except Exception:  # they are asked one by one, and each one's fault is seen to
             return {}
 
-    def _answer(self, name: str, flight: _Flight, fetched: Answer | None) -> Any:
-        """Returns the outcome of a task that is over; None if the job is on its way again."""
+    def _outcomes(self, name: str, flight: _Flight, fetched: Answers | None) -> list[tuple[Any, Any]]:
+        """Returns keys and outcomes of a task that is over; none if its jobs are on their way again."""
         from distributed import KilledWorker
 
         try:
-            kind, outcome = fetched or flight.future.result(timeout=GATHER_S)
+            answers = fetched or flight.future.result(timeout=GATHER_S)
         except KilledWorker as error:
-            flight.crashes = max(flight.crashes + 1, CRASHES - 1)
-            flight.last_worker = str(getattr(error.last_worker, "address", "") or flight.last_worker)
-            return self._after_crash(flight)
+            return self._after_crash(flight, str(getattr(error.last_worker, "address", "")), CRASHES - 1)
         except TimeoutError:  # its worker has ended, and the run is repeated
             self._flights[name] = flight
-            flight.future.add_done_callback(lambda _: self._over.put(name))
-            return None
+            self._watch(name, flight)
+            return []
         except CancelledError:
             self._require_scheduler()
-            self._launch(flight)
-            return None
+            self._launch([flight])
+            return []
         except (ImportError, AttributeError) as error:
             raise self._fault(f"a worker cannot run mousehole ({_first_line(error)})") from None
-        if kind == DONE:
-            return outcome
-        raise self._fault(str(outcome))
+        for kind, outcome in answers.each:
+            if kind != DONE:
+                raise self._fault(str(outcome))
+        self._batches.learn(len(answers.each), answers.seconds)
+        for key, parcel in list(flight.parcels.items())[len(answers.each) :]:
+            self._launch(self._batches.add(key, parcel, flight.shipment))
+        return [(key, outcome) for key, (_, outcome) in zip(flight.parcels, answers.each, strict=False)]
 
     def _note(self, event: Any) -> None:
         """Called in the client's thread with every event of the scheduler's topic `all`."""
@@ -294,33 +359,40 @@ class Dask:
             self._ended.put(told)
 
     def _after_crashes(self) -> list[tuple[Any, Any]]:
-        """Returns the jobs that are given up, after workers have ended unexpectedly."""
+        """Sees to the tasks of workers that have ended unexpectedly; returns the jobs that are given up."""
         found: list[tuple[Any, Any]] = []
         with suppress(Empty):
             while True:
                 told = self._ended.get_nowait()
                 for name in [name for name in self._flights if name in told["processing-tasks"]]:
-                    flight = self._flights[name]
-                    flight.crashes += 1
-                    flight.last_worker = str(told.get("worker", ""))
-                    if flight.crashes >= CRASHES - 1:
-                        self._flights.pop(name)
-                        self._client.cancel([flight.future], force=True)
-                        answer = self._after_crash(flight)
-                        if answer is not None:
-                            found.append((flight.key, answer))
+                    flight, worker = self._flights[name], str(told.get("worker", ""))
+                    if len(flight.parcels) == 1 and flight.crashes + 1 < CRASHES - 1:
+                        flight.crashes, flight.last_worker = flight.crashes + 1, worker
+                        continue  # the scheduler repeats it
+                    del self._flights[name]
+                    self._client.cancel([flight.future], force=True)
+                    found += self._after_crash(flight, worker, 0)
         return found
 
-    def _after_crash(self, flight: _Flight) -> Apart | None:
-        """Returns why a job is given up; None if it is to run alone after all others."""
+    def _after_crash(self, flight: _Flight, worker: str, least: int) -> list[tuple[Any, Any]]:
+        """Counts one more worker that ended, at least `least`; returns why a job is given up, if it is.
+
+        Several jobs go on as tasks of their own, one that crashed often waits to run alone.
+        """
+        crashes, worker = max(flight.crashes + 1, least), worker or flight.last_worker
         if flight.alone:
-            return Apart(
-                f"{flight.crashes} workers ended while they ran it, the last of them ({flight.last_worker}) "
+            reason = (
+                f"{crashes} workers ended while they ran it, the last of them ({worker}) "
                 "with no other run beside it"
             )
-        flight.future = None
-        self._suspects.append(flight)
-        return None
+            return [(key, Apart(reason)) for key in flight.parcels]
+        for key, parcel in flight.parcels.items():
+            single = _Flight({key: parcel}, flight.shipment, crashes, worker)
+            if crashes >= CRASHES - 1:
+                self._suspects.append(single)
+            else:
+                self._launch([single])
+        return []
 
     def _require_scheduler(self) -> None:
         if self._client.status not in ("running", "connecting"):
@@ -349,6 +421,10 @@ def _client(address: str) -> Any:
         return distributed.Client(**place, timeout=CONNECT_S, set_as_default=False, name="mousehole")
     except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise _unreachable(address, error) from None
+
+
+def _digest(shipment: Shipment | None) -> str | None:
+    return None if shipment is None else shipment.digest
 
 
 def _unreachable(address: str, error: BaseException) -> MouseholeError:

@@ -28,7 +28,7 @@ POLL_S = 0.1
 GRACE_S = 0.6
 """Seconds that runs are given to stop after they were cancelled."""
 AHEAD = 3
-"""Jobs that are submitted for each one that runs, so that none that is free waits for the next."""
+"""Batches that are submitted for each one that runs, so that no worker that is free waits for the next."""
 
 
 class Shipment(Protocol):
@@ -68,6 +68,10 @@ class Backend(Protocol):
     def at_once(self) -> int:
         """Returns how many jobs run at once, as far as is known now."""
 
+    @property
+    def batch(self) -> int:
+        """Returns how many jobs a worker is given together, as far as is known now."""
+
     def submit(self, key: Hashable, job: Job[Any]) -> None:
         """Takes a job over; `key` names it in what `collect` returns."""
 
@@ -94,6 +98,11 @@ class Threads:
     def at_once(self) -> int:
         """Returns the number of threads."""
         return self._jobs
+
+    @property
+    def batch(self) -> int:
+        """Returns 1: each thread takes one job."""
+        return 1
 
     def submit(self, key: Hashable, job: Job[Any]) -> None:
         """Takes a job over."""
@@ -204,7 +213,7 @@ def outcomes(backend: Backend, jobs: Iterable[tuple[K, Job[Any]]]) -> Generator[
     rest, under_way, exhausted = iter(jobs), 0, False
     try:
         while not exhausted or under_way:
-            while not exhausted and under_way < AHEAD * backend.at_once + AHEAD:
+            while not exhausted and under_way < AHEAD * (backend.at_once + 1) * backend.batch:
                 following = next(rest, None)
                 if following is None:
                     exhausted = True

@@ -7,8 +7,9 @@ import pickle
 import shutil
 import socket
 import tempfile
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,6 +30,16 @@ KEPT = 4
 """Traffics that a worker keeps; the one that was not used for longest makes place."""
 
 Answer = tuple[str, Any]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What came of the jobs of one task."""
+
+    each: list[Answer]
+    """In the order of the parcels; those that were not begun are missing at the end."""
+    seconds: float
+    """How long they took together."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +90,7 @@ def parcel_of(job: Job[Any]) -> bytes:
 
 
 def execute(made_by: tuple[str, str], parcel: bytes, content: bytes | str | None) -> Answer:
-    """Runs a parcel and returns the answer; this is the function that workers are asked to call.
+    """Runs a parcel and returns the answer; workers of an executor are asked to call it.
 
     `content` is the packed traffic, or the file that has it, where the parcel needs any. Every version of
     this function must take these arguments, since it is here that another version is noticed.
@@ -99,6 +110,23 @@ def execute(made_by: tuple[str, str], parcel: bytes, content: bytes | str | None
         received = found
     result = run_one(received.localised(given.scenario), received.traffic, _engine.Cancel())
     return DONE, given.reduce(result)
+
+
+def execute_all(
+    made_by: tuple[str, str], parcels: Sequence[bytes], content: bytes | None, limit_s: float
+) -> Answers:
+    """Runs parcels of one traffic one after the other; workers of Dask are asked to call it.
+
+    It begins none after `limit_s` seconds, nor after one that cannot be run. Every version must take these
+    arguments, as of `execute`.
+    """
+    begin = time.monotonic()
+    each: list[Answer] = []
+    for parcel in parcels:
+        each.append(execute(made_by, parcel, content))
+        if each[-1][0] != DONE or time.monotonic() - begin > limit_s:
+            break
+    return Answers(each, time.monotonic() - begin)
 
 
 def refusal(made_by: tuple[str, str]) -> str | None:

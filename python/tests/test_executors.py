@@ -111,6 +111,57 @@ def test_dask__a_job_that_ends_three_workers_is_set_apart(cluster: Cluster) -> N
     assert all(isinstance(count, int) and count > 0 for count in found.values())
 
 
+def short_job(seed: int) -> tuple[int, Job[Any]]:
+    scenario = {**SCENARIO, "duration": "0.1s", "seed": seed}
+    return seed, Job(scenario, partial(crashing.reduce, seed=seed))
+
+
+def test_dask__short_jobs_go_out_together_and_only_the_culprit_is_set_apart(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executors, "BATCH_S", 5.0)  # so that a task has many jobs on any machine,
+    monkeypatch.setattr(executors, "LARGEST_BATCH", 20)  # and few are beside the culprit
+    cluster.add(nanny=True)
+    seeds = [*range(1, 401), crashing.CULPRIT, *range(1001, 1061)]
+    jobs = [short_job(seed) for seed in seeds]
+    with opened(dask=cluster.address) as backend:
+        assert isinstance(backend, executors.Dask)
+        found = dict(outcomes(backend, jobs))
+        assert backend.batch > 10
+        assert backend.tasks < len(jobs)
+    assert isinstance(found.pop(crashing.CULPRIT), Apart)
+    assert sorted(found) == [seed for seed in seeds if seed != crashing.CULPRIT]
+    assert not any(isinstance(outcome, Apart) for outcome in found.values())
+
+
+def test_execute_all__begins_none_after_its_time_or_one_that_cannot_be_run() -> None:
+    parcels = [worker.parcel_of(Job(SCENARIO, partial(crashing.reduce, seed=seed))) for seed in (1, 2)]
+    answers = worker.execute_all(worker.identity(), parcels, None, limit_s=60.0)
+    assert [kind for kind, _ in answers.each] == [worker.DONE, worker.DONE]
+    assert answers.seconds > 0
+    answers = worker.execute_all(("9.9.9 (1234567)", "0" * 64), parcels, None, limit_s=60.0)
+    assert [kind for kind, _ in answers.each] == [worker.REFUSED]
+    answers = worker.execute_all(worker.identity(), parcels, None, limit_s=0.0)
+    assert [kind for kind, _ in answers.each] == [worker.DONE]
+
+
+def test_dask__jobs_that_a_task_had_no_time_for_go_out_again(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Jobs that suddenly take longer: a task of many ends after the first of them."""
+    cluster.add()
+    with opened(dask=cluster.address) as backend:
+        assert isinstance(backend, executors.Dask)
+        short = [short_job(seed) for seed in range(60)]
+        list(outcomes(backend, short))
+        assert backend.batch > 2
+        before = backend.tasks
+        monkeypatch.setattr(executors, "BATCH_S", 0.0)
+        found = dict(outcomes(backend, short))  # no task has time for two
+        assert sorted(found) == list(range(60))
+        assert backend.tasks - before == 60
+
+
 def test_dask__a_worker_of_another_version_is_refused(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
