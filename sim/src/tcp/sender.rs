@@ -50,6 +50,7 @@ impl Sender {
     pub fn handshake_sample(&mut self, sent: Time, now: Time, repeats: u8, params: &Params) {
         if repeats == 0 || (params.timestamps && now.since(sent) <= params.initial_rto) {
             self.tcb.timer.sample(sent, now, params);
+            self.recovery.on_handshake(now.since(sent));
         } else {
             self.tcb.timer.after_syn_loss();
         }

@@ -141,6 +141,24 @@ fn tlp__probes_after_two_round_trips() {
     assert_eq!(talk.sender.losses().1, 0, "no timeout");
 }
 
+/// Section 6.2 step 2: the least round trip is that of the handshake, whose packets are small. The last segment is
+/// short too: the answer to its probe comes sooner than that of any full one, and tells the losses all the same.
+#[test]
+fn tlp__the_answer_to_a_short_probe_tells_losses() {
+    let mut talk = SenderHarness::new(linux());
+    talk.wait(RTT - 2);
+    talk.sender.handshake_sample(Time::ZERO, talk.now, 0, &talk.params);
+    talk.write(2);
+    talk.wait(RTT);
+    talk.ack(2);
+    talk.write(5);
+    assert_eq!(fire(&mut talk).1, [6]);
+    // 2 and 3 arrived, 4 to 6 were lost.
+    talk.wait(RTT - 1);
+    assert_eq!(talk.sack(4, &[(6, 7)])[0], 4);
+    assert_eq!(talk.sender.losses().1, 0, "no timeout");
+}
+
 /// Section 7.2: a single segment's acknowledgement may be delayed, so the probe waits 200 ms more, and
 /// never beyond the retransmission timeout.
 #[test]
@@ -279,16 +297,16 @@ fn rto__round_trip_and_at_least_200_ms() {
     assert!((talk.timer_ms() - 600.0).abs() < 1.0, "{}", talk.timer_ms());
 }
 
-/// The first 16 segments are acknowledged at once, then every second one or after 40 ms.
+/// The first segments are acknowledged at once, then every second one or after 40 ms.
 #[test]
 fn quick_acks__at_the_start() {
     let mut harness = ReceiverHarness::new(linux());
-    for seq in 0..16 {
+    for seq in 0..362 {
         assert_eq!(harness.receive(seq).map(|ack| ack.next), Some(seq + 1));
     }
-    assert_eq!(harness.receive(16), None);
+    assert_eq!(harness.receive(362), None);
     assert_eq!(harness.receiver.poll_timeout().since(harness.now).as_secs(), 0.04);
-    assert_eq!(harness.receive(17).map(|ack| ack.next), Some(18));
+    assert_eq!(harness.receive(363).map(|ack| ack.next), Some(364));
 }
 
 /// A scenario names the profile and departs from it; RACK-TLP and PRR need SACK, ns-2's profiles know no CUBIC.

@@ -1,6 +1,6 @@
 //! HyStart as Linux has it (`tcp_cubic.c`): leaves slow start before the buffer overflows.
 //!
-//! In each round trip of slow start, from a window of 16 segments on, two signs end it. ACKs that came at most
+//! In each round trip of slow start two signs end it, from a window of 16 segments on. ACKs that came at most
 //! 2 ms apart since the round began have lasted half of the least round-trip time: the window fills the path
 //! (ACK train). The least round-trip time of the round's first nine samples is an eighth above the least of the
 //! connection, at least 4 ms and at most 16 ms: a queue builds up (delay). The threshold is then the window.
@@ -56,9 +56,7 @@ impl HyStart {
         if self.least_rtt == Dur::ZERO || rtt < self.least_rtt {
             self.least_rtt = rtt;
         }
-        if self.has_left || window.is_none_or(|window| window < LOW_WINDOW) {
-            return false;
-        }
+        let Some(window) = window.filter(|_| !self.has_left) else { return false };
         let least_rtt = self.least_rtt;
         let round = match &mut self.round {
             Some(round) if sample.una <= round.end => round,
@@ -70,6 +68,9 @@ impl HyStart {
                 samples: 0,
             }),
         };
+        if window < LOW_WINDOW {
+            return false;
+        }
         self.has_left = round.is_long_train(sample.now, least_rtt) | round.is_delayed(rtt, least_rtt);
         self.has_left
     }
@@ -137,6 +138,21 @@ mod tests {
             assert!(!ends(&mut hystart, 200, &round(1000 * MS, enough * MS, 8)));
             assert!(ends(&mut hystart, 200, &round(1030 * MS, enough * MS, 1)), "{rtt} ms");
         }
+    }
+
+    /// The round of the first ten segments ends with them, not 16 segments later.
+    #[test]
+    fn on_sample__rounds_are_followed_below_16() {
+        let mut hystart = HyStart::default();
+        let mut sample = |una, nxt, ms, window| {
+            hystart.on_sample(&RttSample { rtt: Dur(20 * MS), una, nxt, now: Time(ms * MS) }, Some(window))
+        };
+        for ack in 1..=10 {
+            assert!(!sample(ack, 8 + 2 * ack, u64::from(ack), f64::from(10 + ack)));
+        }
+        // The second round begins with segment 11, after a pause; half of 21 ms later the train is long enough.
+        assert!((0..11).all(|index| !sample(11 + index, 30 + 2 * index, 21 + u64::from(index), 20.0)));
+        assert!(sample(22, 52, 32, 31.0));
     }
 
     #[test]

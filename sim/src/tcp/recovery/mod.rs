@@ -20,7 +20,7 @@ use super::dialect::Dialect;
 use super::profile::{Params, Variant};
 use super::receiver::AckFields;
 use super::tcb::Tcb;
-use crate::units::Time;
+use crate::units::{Dur, Time};
 use newreno::NewReno;
 use ns2_reno::Ns2Reno;
 use ns2_sack::Ns2Sack;
@@ -102,6 +102,13 @@ impl Recovery {
             Recovery::Rack(rack) => rack.next_segment(tcb, now, params),
             Recovery::Ns2Reno(reno) => reno.next_segment(tcb, params),
             Recovery::Ns2Sack(sack) => sack.next_segment(tcb, params),
+        }
+    }
+
+    /// Takes the handshake's round trip, the first of the connection.
+    pub(super) fn on_handshake(&mut self, rtt: Dur) {
+        if let Recovery::Rack(rack) = self {
+            rack.on_handshake(rtt);
         }
     }
 

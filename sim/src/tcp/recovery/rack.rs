@@ -127,6 +127,12 @@ impl Rack {
         Rack { rate: has_rate.then(Box::default), ..Rack::default() }
     }
 
+    /// Takes the handshake's round trip, the first for the least one: its packets are small, so that it may be
+    /// less than that of any segment of data.
+    pub(super) fn on_handshake(&mut self, rtt: Dur) {
+        self.min_rtt = Some(rtt);
+    }
+
     /// Returns how many segments have been delivered so far.
     pub(super) fn delivered(&self) -> u32 {
         self.base + self.sacked_count

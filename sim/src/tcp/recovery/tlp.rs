@@ -170,6 +170,11 @@ impl RackTlp {
         next
     }
 
+    /// Takes the handshake's round trip.
+    pub(super) fn on_handshake(&mut self, rtt: Dur) {
+        self.rack.on_handshake(rtt);
+    }
+
     /// Takes note that the window restarts after an idle time.
     pub(super) fn on_restart(&mut self, now: Time) {
         self.window_use.on_restart(now);
