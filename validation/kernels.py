@@ -127,6 +127,18 @@ def runs_of(
     return runs
 
 
+def simulated_again(file: Path, window_s: float) -> list[Run]:
+    """Returns the runs of a file that `--json` wrote, with the simulator's side run anew."""
+    runs = []
+    for line in file.read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        queue, flows = QUEUES[one["queue"]], FlowList.draw(one["seed"], window_s)
+        simulated = live.simulate(flows, queue.scheme, window_s, queue.burst_bytes)
+        measured = Figures(**one["measured"])
+        runs.append(Run(one["kernel"], one["queue"], one["seed"], simulated, measured, one["busy"]))
+    return runs
+
+
 @dataclass(frozen=True)
 class Row:
     """One figure of one queue on one kernel; `gain` is its ratio to the queue without the marker less one."""
@@ -241,6 +253,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="add each run to a file, a line of JSON each"
     )
+    parser.add_argument(
+        "--again", type=Path, metavar="FILE",
+        help="no guests: the runs that --json wrote, of as many --seconds, beside the simulator as it is now",
+    )  # fmt: skip
     parser.add_argument("--write", action="store_true", help="renew the table of docs/live-validation.md")
     options = parser.parse_args(arguments)
     options.kernels = options.kernels.split(",")
@@ -281,9 +297,23 @@ def tasks(
     return todo
 
 
+def report(runs: Sequence[Run], failed: Sequence[str], options: argparse.Namespace) -> int:
+    """Prints the table, writes the document if it is asked for, and returns the exit code."""
+    if runs:
+        result_text = text(runs, options.seconds)
+        print(result_text)
+        if options.write:
+            document.renew(live.DOCUMENT, "live-kernels", result_text)
+    if not options.again:
+        print(f"live-kernels: {len(failed)} checks failed{': ' if failed else ''}{'; '.join(failed)}")
+    return int(bool(failed) or any(row.verdict == "DIFFERS" for row in compare(runs)))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the guests, prints checks and table, and writes the document if it is asked for."""
     options = parse(arguments)
+    if options.again:
+        return report(simulated_again(options.again, options.seconds), [], options)
     program = live_lab.program()
     try:
         reason = obstacle()
@@ -318,13 +348,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if options.json:
                     with options.json.open("a") as file:
                         file.write(line + "\n")
-    if runs:
-        result_text = text(runs, options.seconds)
-        print(result_text)
-        if options.write:
-            document.renew(live.DOCUMENT, "live-kernels", result_text)
-    print(f"live-kernels: {len(failed)} checks failed{': ' if failed else ''}{'; '.join(failed)}")
-    return int(bool(failed) or any(row.verdict == "DIFFERS" for row in compare(runs)))
+    return report(runs, failed, options)
 
 
 if __name__ == "__main__":
