@@ -12,7 +12,7 @@ import pytest
 from validation import transfers, witness
 from validation.transfer_path import Connection, Segment
 from validation.transfer_path import Path as NetworkPath
-from validation.transfers import Cell, Compared, Row
+from validation.transfers import Cell, Compared, Overflow, Row
 
 needs_lab = pytest.mark.skipif(witness.obstacle() is not None, reason=str(witness.obstacle()))
 
@@ -83,6 +83,29 @@ def test_fails__unless_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_simulated_times__are_those_of_the_path() -> None:
     (seconds,) = transfers.simulated_times(Cell(1_000, 0.0, 0.2), "linux")
     assert seconds == pytest.approx(0.4 + 1052 * 8 / 10e6, abs=1e-3)
+
+
+def test_overflows__a_fifth_may_differ() -> None:
+    close = Overflow(Cell(8_000, 0.0, 0.05, 3, 4), [0.30, 0.31, 0.50], 0.32, [2, 2, 1], 2)
+    apart = Overflow(Cell(14_000, 0.0, 0.05, 3, 2), [0.60, 0.61, 0.62], 0.42, [7, 7, 7], 6)
+    assert close.agrees
+    assert not apart.agrees
+    assert not transfers.too_many_differ([close] * 4 + [apart])
+    assert transfers.too_many_differ([close] * 3 + [apart])
+    text = transfers.overflow_text([close, apart])
+    assert "In 2 cases packets were lost; in 1 of them" in text.replace("\n", " ")
+    assert "| 14 kB | 2 | 50 ms | 600, 610, 620 | 420 | -31 % | 7, 7, 7 | 6 |" in text
+    assert "8 kB | 4" not in text
+
+
+@needs_lab
+def test_lab__transfers_overflow_a_small_buffer() -> None:
+    """Half of the first window is lost in a row; both repair it in fast recovery."""
+    cells = [Cell(20_000, 0.0, 0.05, 2, buffer) for buffer in (4, 100)]
+    (lossy,) = transfers.overflows(cells, limit_s=20)
+    assert lossy.cell == cells[0]
+    assert lossy.linux_drops == [lossy.simulated_drops] * 2
+    assert min(lossy.linux_s) == pytest.approx(lossy.simulated_s, abs=0.05)
 
 
 @needs_lab

@@ -3,6 +3,9 @@
 Both play the same paths: 10 Mb/s with a FIFO of 100 packets, a round-trip time, and data lost by chance
 before the FIFO. Each transfer is alone on its path: handshake, a request of 400 bytes, the answer. Compared
 are the mean and the 95th percentile, with bootstrap intervals of their ratio.
+
+Other transfers overflow a small FIFO and lose nothing else: several packets in a row, as under drop-tail.
+There chance has no part, and the medians are compared.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -36,6 +40,12 @@ RTTS_S = (0.010, 0.050, 0.200)
 TRANSFERS = {1_000: 300, 10_000: 300, 100_000: 120, 1_000_000: 36, 10_000_000: 10}
 TRANSFERS_WITHOUT_LOSS = {1_000: 20, 10_000: 20, 100_000: 20, 1_000_000: 8, 10_000_000: 3}
 SIMULATED = 4
+OVERFLOW_SIZES = (8_000, 14_000, 20_000, 50_000, 100_000, 200_000, 500_000)
+OVERFLOW_BUFFERS = (2, 4, 8, 16, 32)
+OVERFLOW_RTTS_S = (0.02, 0.05, 0.13)
+OVERFLOW_TRANSFERS = 5
+MOST_APART = 0.2
+"""Share of the small buffers at which the medians may differ: one packet more or less can cost a timeout."""
 LIMIT_S = 420
 BOUND = 0.10
 RESAMPLES = 2_000
@@ -53,6 +63,7 @@ class Cell:
     rtt_s: float
     count: int = 0
     """How many transfers the kernel makes; 0 for the usual number."""
+    buffer_packets: int = BUFFER_PACKETS
 
     @property
     def transfers(self) -> int:
@@ -62,7 +73,7 @@ class Cell:
     @property
     def path(self) -> NetworkPath:
         """The path as the laboratory's network takes it."""
-        return NetworkPath(RATE_BPS, BUFFER_PACKETS, self.rtt_s, self.loss)
+        return NetworkPath(RATE_BPS, self.buffer_packets, self.rtt_s, self.loss)
 
     @property
     def rate_bps(self) -> float:
@@ -79,6 +90,10 @@ class Cell:
 PARTS = {"cubic": ("linux", LOSSES), "bbr": ("bbr", LOSSES[:2])}
 
 CELLS = [Cell(*one) for one in itertools.product(SIZES, LOSSES, RTTS_S)]
+OVERFLOWS = [
+    Cell(size, 0.0, rtt_s, OVERFLOW_TRANSFERS, buffer)
+    for rtt_s, size, buffer in itertools.product(OVERFLOW_RTTS_S, OVERFLOW_SIZES, OVERFLOW_BUFFERS)
+]
 # These may differ, as docs/witness.md says.
 KNOWN: list[Cell] = []
 
@@ -132,6 +147,27 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Overflow:
+    """Transfers of one size through a small buffer: the kernel's times and the simulator's."""
+
+    cell: Cell
+    linux_s: list[float]
+    simulated_s: float
+    linux_drops: list[int]
+    simulated_drops: int
+
+    @property
+    def apart(self) -> float:
+        """Simulator over the kernel's median, less one."""
+        return self.simulated_s / median(self.linux_s) - 1
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the simulator is within the bound of the kernel's median."""
+        return abs(self.apart) <= BOUND
+
+
+@dataclass(frozen=True)
 class Part:
     """The rows of one congestion control, and how late the user-space network was."""
 
@@ -180,7 +216,7 @@ def scenario(cell: Cell, profile: str, transfers: int, seed: int) -> dict[str, A
         "link": {
             "rate": f"{RATE_BPS}bit",
             "rtt": f"{cell.rtt_s * 1e3:g}ms",
-            "buffer": f"{BUFFER_PACKETS}p",
+            "buffer": f"{cell.buffer_packets}p",
             "uplink_rate": "10gbit",
         },
         "tcp": {"profile": profile},
@@ -209,6 +245,23 @@ def compare(times: dict[Cell, list[float | None]], profile: str) -> list[Row]:
         mean, p95 = (Compared.of(linux, simulated, share) for share in (None, 0.95))
         rows.append(Row(cell, mean, p95, len(measured) - len(linux)))
     return rows
+
+
+def overflows(cells: Sequence[Cell] = tuple(OVERFLOWS), limit_s: float = LIMIT_S) -> list[Overflow]:
+    """Plays transfers through small buffers both ways; returns those that lost packets in either."""
+    from mousehole import _engine
+
+    times, report = linux_times(cells, "cubic", limit_s)
+    drops = iter(report["overflowed"])
+    found = []
+    for cell in cells:
+        linux = [one for one in times[cell] if one is not None]
+        lost = [int(next(drops)) for _ in range(cell.transfers)]
+        frame = _engine.run(scenario(cell, "linux", 1, 1), None, _engine.Cancel()).transfers()
+        seconds, dropped = frame["end_s"][0] - frame["start_s"][0], int(frame["dropped"][0])
+        if linux and (dropped or any(lost)):
+            found.append(Overflow(cell, linux, float(seconds), lost, dropped))
+    return found
 
 
 def size_text(size: int) -> str:
@@ -266,6 +319,36 @@ def text_of(part: Part) -> str:
     )
 
 
+def overflow_text(found: Sequence[Overflow]) -> str:
+    """Returns how many agree, and a table of the others, in Markdown."""
+    agree = sum(one.agrees for one in found)
+    apart = [abs(one.apart) for one in found]
+    rtts = ", ".join(f"{1e3 * rtt_s:.0f}" for rtt_s in OVERFLOW_RTTS_S)
+    said = (
+        f"Transfers of {size_text(min(OVERFLOW_SIZES))} to {size_text(max(OVERFLOW_SIZES))} through a FIFO "
+        f"of {', '.join(map(str, OVERFLOW_BUFFERS))} packets, at base round-trip times of {rtts} ms, each "
+        f"{OVERFLOW_TRANSFERS} times in the kernel. In {len(found)} cases packets were lost; in {agree} of "
+        f"them the simulator's time is within {BOUND:.0%} of the kernel's median. The median of the "
+        f"differences is {median(apart):.1%}. The others:"
+    )
+    header = ["size", "buffer", "RTT", "Linux, ms", "simulator, ms", "differs by", "lost: Linux", "simulator"]
+    rows = [
+        [
+            size_text(one.cell.size), str(one.cell.buffer_packets), f"{one.cell.rtt_s * 1e3:.0f} ms",
+            ", ".join(f"{1e3 * seconds:.0f}" for seconds in sorted(one.linux_s)),
+            f"{1e3 * one.simulated_s:.0f}", f"{100 * one.apart:+.0f} %",
+            ", ".join(map(str, sorted(one.linux_drops))), str(one.simulated_drops),
+        ]
+        for one in found if not one.agrees
+    ]  # fmt: skip
+    return f"\n{document.wrapped(said)}\n\n{document.table(header, rows)}"
+
+
+def too_many_differ(found: Sequence[Overflow]) -> bool:
+    """Whether more of the small buffers differ than may."""
+    return sum(not one.agrees for one in found) > MOST_APART * len(found)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure both parts, write the document; exit code 1 when CUBIC differs where it is not known to."""
     parser = argparse.ArgumentParser(
@@ -279,6 +362,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--cell", nargs=4, type=float, metavar=("BYTES", "LOSS", "RTT_S", "TRANSFERS"),
         help="only this cell, with so many transfers of the kernel's; the document stays as it is",
     )  # fmt: skip
+    parser.add_argument(
+        "--overflows", action="store_true", help="only small buffers; the document stays as it is"
+    )
     parser.add_argument("--document", type=Path, default=witness.DOCUMENT)
     options = parser.parse_args(arguments)
     reason = witness.obstacle()
@@ -286,6 +372,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"NOT RUN  witness-transfers: {reason}")
         return int(bool(os.environ.get("CI")))
     signal.signal(signal.SIGTERM, witness.stop)
+    if options.overflows:
+        found = overflows()
+        print(overflow_text(found))
+        return int(too_many_differ(found))
     parts = []
     for congestion, (profile, losses) in PARTS.items():
         if options.congestion in (None, congestion):
@@ -296,7 +386,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parts.append(measure(cells, congestion, profile))
             print(text_of(parts[-1]), flush=True)
     if options.congestion is None and options.cell is None and options.largest >= max(SIZES):
-        document.renew(options.document, "witness-transfers", "".join(map(text_of, parts)))
+        found = overflows()
+        text = "".join(map(text_of, parts)) + overflow_text(found)
+        document.renew(options.document, "witness-transfers", text)
+        if too_many_differ(found):
+            return 1
     return int(any(fails(row) for part in parts if part.congestion == "cubic" for row in part.rows))
 
 
