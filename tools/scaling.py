@@ -35,11 +35,11 @@ SWEEP: dict[str, Any] = {
 DURATIONS = ("200s", "1000s")
 """Short and long runs: what the client costs weighs less on long ones."""
 REPEATS = 3
-TASKS = 400
-"""Tasks that do next to nothing, for the rate at which the client can give out work."""
+EMPTY = 2000
+"""Runs that do next to nothing, for the rate at which the client can give out work."""
 NOTE = document.wrapped(
     "The computed lines are no measurements: they assume that workers do not wait for each other, until "
-    "the client can give out no more tasks a second than it did here."
+    "the client can give out no more runs a second than it did here."
 ) + "\n"  # fmt: skip
 COMPUTED = (8, 32, 128, 512)
 """Numbers of workers whose speed-up is computed."""
@@ -87,7 +87,7 @@ def measured(duration: str, workers: int) -> str:
 
 
 def table(timed: list[Timed], rows: int, rate: float) -> str:
-    """Returns the measured lines, and those that follow from the rate at which tasks are given out."""
+    """Returns the measured lines, and those that follow from the rate at which runs are given out."""
     alone = {one.kind: median(one.seconds) for one in timed if one.workers == 1}
     cell_s = alone["Dask"] / rows
     lines = [
@@ -102,14 +102,14 @@ def table(timed: list[Timed], rows: int, rate: float) -> str:
     head = ["workers", "median", "range of repeats", "times one worker", "from"]
     said = (
         f"{rows} runs of {1000 * cell_s:.0f} ms each (`make scaling`, {REPEATS} repeats in turns, on "
-        f"{len(os.sched_getaffinity(0))} cores). The client gave out {rate:.0f} tasks a second "
+        f"{len(os.sched_getaffinity(0))} cores). The client gave out {rate:.0f} runs a second "
         "that did next to nothing."
     )
     return f"{document.wrapped(said)}\n\n{document.table(head, lines)}"
 
 
 def _with_workers(prepared: Prepared, folder: Path, count: int) -> tuple[float, float]:
-    """Returns the seconds of the sweep on so many workers, and the rate of tasks that do nothing."""
+    """Returns the seconds of the sweep on so many workers, and the rate of runs that do nothing."""
     folder.mkdir()
     cluster = Cluster(folder)
     try:
@@ -121,7 +121,7 @@ def _with_workers(prepared: Prepared, folder: Path, count: int) -> tuple[float, 
                 raise RuntimeError("no backend")
             while backend.at_once < count:
                 time.sleep(0.1)
-            rate = TASKS / _empty(backend, TASKS)  # workers import and read at their first task
+            rate = EMPTY / _empty(backend, EMPTY)  # workers import and read at their first task
         with opened(dask=cluster.address) as fresh:  # as a command begins, which knows no job's time
             if fresh is None:
                 raise RuntimeError("no backend")
