@@ -38,6 +38,16 @@ mod tests {
         assert_eq!(bytes[48..], [14u32.to_ne_bytes(), 0u32.to_ne_bytes()].concat());
     }
 
+    /// What the memory held before does not count.
+    #[test]
+    fn params__are_all_filled_in() {
+        let mut words = [u64::MAX; 7];
+        // SAFETY: the struct is 56 bytes, as above.
+        unsafe { mh_virtual_fifo_fill(words.as_mut_ptr().cast(), 3_000_000, 14, 1500) };
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        assert_eq!(bytes, virtual_fifo_params(3_000_000, 14, 1500));
+    }
+
     #[test]
     fn params__need_a_rate_in_range() {
         for rate_bps in [1_000, 1_000_000_000_000] {

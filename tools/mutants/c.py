@@ -37,7 +37,7 @@ OWN_BUILDS = "load::"
 DEAR = ("properties::", "reference_models::", "rio_ps::")
 """Tests that take longest: they run only if the others pass."""
 OF_SIMULATOR = "virtual_fifo"
-"""The header that only tests of the simulator are about."""
+"""The header that tests of the simulator are about; those of the policies are named after it, too."""
 LONGEST_CPU_S = 20
 
 
@@ -153,7 +153,7 @@ def _build() -> Tests:
     cheap = [part for name in (OWN_BUILDS, *DEAR) for part in ("--skip", name)]
     return Tests(
         tuple((program, *chosen) for chosen in (cheap, DEAR) for program in programs),
-        tuple((program, f"queue_{OF_SIMULATOR}::") for program in of_simulator),
+        tuple((program, f"{OF_SIMULATOR}::") for program in (*programs, *of_simulator)),
         sources,
     )
 

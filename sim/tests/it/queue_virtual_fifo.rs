@@ -208,6 +208,72 @@ proptest! {
     }
 }
 
+/// At 2001 bit/s every remainder is met. At the other rates a byte takes half a nanosecond and a sixth of one, which no
+/// binary digits give exactly.
+#[test]
+fn tx_ns__is_rounded_to_the_nearest_with_halves_up() {
+    for rate in [2001, 16_000_000_000, 48_000_000_000] {
+        let fifo = VirtualFifo::new(rate, 0, 0);
+        for bytes in 0..=2001 {
+            let rounded = (2 * 8_000_000_000 * bytes + rate) / (2 * rate);
+            assert_eq!(fifo.tx_ns(bytes), rounded, "{bytes} B at {rate} bit/s");
+        }
+    }
+}
+
+/// A packet has departed from its start on, whether few or many have since the last time.
+#[test]
+fn settle__counts_departures_to_the_nanosecond() {
+    let view = View::new(1000);
+    for count in 1..=20u32 {
+        let start_ns = 1000 * u64::from(count);
+        for (now_ns, departed) in [(start_ns - 1, count - 1), (start_ns, count), (start_ns + 1, count)] {
+            let mut fifo = VirtualFifo::new(8_000_000_000, 0, 0); // 1 ns a byte
+            (0..=21).for_each(|number| assert_eq!(fifo.admit(&view), Some(1000 * number)));
+            assert_eq!(fifo.settle(0).packets, [1, 0, 0]);
+            assert_eq!(fifo.settle(now_ns).packets, [departed, 0, 0], "{now_ns} ns");
+            assert_eq!(fifo.backlog(&view).packets, 21 - departed, "{now_ns} ns");
+        }
+    }
+}
+
+/// Colours are told in the order of their last departures, whichever that is.
+#[test]
+fn settle__tells_colours_in_the_order_of_their_last_departures() {
+    use Colour::{Green, Red, Yellow};
+    let orders = [
+        [Green, Yellow, Red],
+        [Green, Red, Yellow],
+        [Yellow, Green, Red],
+        [Yellow, Red, Green],
+        [Red, Green, Yellow],
+        [Red, Yellow, Green],
+    ];
+    for [first, second, third] in orders {
+        let mut fifo = VirtualFifo::new(8_000_000_000, 0, 0); // 1 ns a byte
+        for colour in [third, first, second, third] {
+            fifo.admit(&View::new(1000).with_colour(colour));
+        }
+        let told: Vec<_> = fifo.settle(3000).colours().collect();
+        assert_eq!(told, [(first, 1000), (second, 2000), (third, 3000)]);
+    }
+}
+
+/// With a burst, the queue is idle once the bucket pays for the next packet, but not before the last one has started.
+#[test]
+fn virtual_fifo__with_a_burst_is_idle_since_it_pays_for_a_packet() {
+    let view = View::new(1000);
+    for (burst, idle_since_ns) in
+        [(1000, 6_000_000), (1500, 5_500_000), (2000, 5_000_000), (10_000, 5_000_000)]
+    {
+        let mut fifo = VirtualFifo::new(8_000_000, 0, burst); // 1 us a byte
+        fifo.settle(5_000_000);
+        assert_eq!(fifo.admit(&view), Some(5_000_000));
+        fifo.settle(7_000_000);
+        assert_eq!(fifo.backlog(&view).idle_since_ns, idle_since_ns, "a burst of {burst} B");
+    }
+}
+
 /// A super-packet is one admission: it starts and departs as a whole, and its overhead is that of its segments.
 #[test]
 fn virtual_fifo__takes_a_super_packet_as_a_whole() {
@@ -277,4 +343,8 @@ fn virtual_fifo__does_not_go_back_in_time() {
     assert_eq!(fifo.settle(1_000_000).packets, [2, 0, 0]);
     assert_eq!(fifo.settle(500_000).packets, [0; COLOURS]);
     assert_eq!(fifo.backlog(&view).packets, 0);
+    // Since 2 ms the queue is idle; 3 ms have been seen.
+    fifo.settle(3_000_000);
+    fifo.settle(2_500_000);
+    assert_eq!(fifo.admit(&view), Some(3_000_000));
 }

@@ -17,7 +17,7 @@ unsafe extern "C" {
 }
 
 /// `struct mh_virtual_fifo_departures`.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct Departures {
     pub packets: [u32; COLOURS],
@@ -60,7 +60,9 @@ impl VirtualFifo {
 
     /// Forgets what has started by `now_ns`; returns what has since the last call.
     pub fn settle(&mut self, now_ns: u64) -> Departures {
-        let mut departures = Departures::default();
+        // Nothing of this stays: C fills in all but the last entry of the order.
+        let mut departures =
+            Departures { packets: [u32::MAX; COLOURS], order: [u8::MAX; 4], last_ns: [u64::MAX; COLOURS] };
         // SAFETY: the state is as many bytes as C says, zeros at first.
         unsafe { mh_test_virtual_fifo_settle(self.fifo.as_mut_ptr().cast(), now_ns, &mut departures) };
         departures
@@ -68,7 +70,14 @@ impl VirtualFifo {
 
     /// Returns what an arrival finds at the settled time.
     pub fn backlog(&self, view: &View) -> Backlog {
-        let mut backlog = Backlog::default();
+        // Nothing of this stays, either.
+        let mut backlog = Backlog {
+            bytes: u64::MAX,
+            idle_since_ns: 1,
+            colour_bytes: [u64::MAX; COLOURS],
+            packets: u32::MAX,
+            colour_packets: [u32::MAX; COLOURS],
+        };
         // SAFETY: parameters and state as above.
         unsafe {
             let (params, fifo) = (self.params.as_ptr().cast(), self.fifo.as_ptr().cast());
