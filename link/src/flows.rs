@@ -78,6 +78,8 @@ pub struct Row {
     pub start: Time,
     /// When its first byte was sent.
     pub first_data: Time,
+    /// When its first byte was delivered; [`Time::NEVER`] if it was not.
+    pub first_byte: Time,
     /// When its last byte was delivered; [`Time::NEVER`] if that was not its end.
     pub end: Time,
     /// Segments sent again.
@@ -113,6 +115,9 @@ struct Side {
 struct Write {
     start: Time,
     first_data: [Time; 2],
+    /// Sequence number of the first byte of TCP, known once it was sent.
+    first_number: [u32; 2],
+    first_byte: [Time; 2],
     end: [Time; 2],
     /// Bytes that were delivered before it.
     before: [u64; 2],
@@ -125,6 +130,8 @@ impl Write {
         Write {
             start,
             first_data: [Time::NEVER; 2],
+            first_number: [0; 2],
+            first_byte: [Time::NEVER; 2],
             end: [Time::NEVER; 2],
             before,
             retransmits: [0; 2],
@@ -207,7 +214,7 @@ impl Flows {
         let mut carried = Carried { payload: header.payload, end: None };
         match &header.tcp {
             Some(tcp) => carried.end = Some(one.enter_tcp(&mut packet, way, header.payload, tcp, now)),
-            None => one.note_data(way, header.payload, now),
+            None => one.note_data(way, header.payload, 0, now),
         }
         one.sides[way as usize].under_way += 1;
         self.rows.extend(one.over.take().map(|row| *row));
@@ -222,7 +229,14 @@ impl Flows {
         if carried.payload == 0 {
             return;
         }
-        let end = &mut one.write.end[way as usize];
+        let write = &mut one.write;
+        let is_first = carried.end.is_none_or(|number| {
+            number.wrapping_sub(u32::from(carried.payload)) == write.first_number[way as usize]
+        });
+        if is_first && write.first_byte[way as usize] == Time::NEVER {
+            write.first_byte[way as usize] = at;
+        }
+        let end = &mut write.end[way as usize];
         match carried.end {
             None => {
                 side.bytes += u64::from(carried.payload);
@@ -374,7 +388,7 @@ impl Slot {
         };
         if payload > 0 {
             if is_new {
-                self.note_data(way, payload, now);
+                self.note_data(way, payload, begin, now);
                 self.sides[way as usize].sent = end;
             } else {
                 packet.flags |= flag::RETRANSMISSION;
@@ -391,8 +405,9 @@ impl Slot {
         end
     }
 
-    /// Notes payload that is sent for the first time; it may begin the flow's next transfer.
-    fn note_data(&mut self, way: Way, payload: u16, now: Time) {
+    /// Notes payload that is sent for the first time, from sequence number `begin`; it may begin the flow's next
+    /// transfer.
+    fn note_data(&mut self, way: Way, payload: u16, begin: u32, now: Time) {
         if payload == 0 {
             return;
         }
@@ -406,7 +421,9 @@ impl Slot {
             self.writes += 1;
         }
         let first = &mut self.write.first_data[way as usize];
-        *first = (*first).min(now);
+        if *first == Time::NEVER {
+            (*first, self.write.first_number[way as usize]) = (now, begin);
+        }
     }
 
     /// Returns the present transfer as it is at `now`; `None` if nothing was sent.
@@ -431,6 +448,7 @@ impl Slot {
             bytes: bytes[way as usize],
             start: self.write.start,
             first_data: self.write.first_data[way as usize],
+            first_byte: self.write.first_byte[way as usize],
             end: if is_whole && is_over && !self.is_cut { end } else { Time::NEVER },
             retransmits: self.write.retransmits[way as usize],
             dropped: self.write.dropped[way as usize],
@@ -533,6 +551,7 @@ mod tests {
         let rows = talk.flows.finish(ms(2000));
         let [row] = rows[..] else { panic!("one transfer: {rows:?}") };
         assert_eq!((row.start, row.first_data, row.end), (ms(0), ms(40), ms(310)));
+        assert_eq!(row.first_byte, ms(50));
         assert_eq!((row.bytes, row.retransmits, row.dropped, row.upload), (2500, 2, 1, false));
     }
 

@@ -575,6 +575,7 @@ fn transfer(row: &Row, write: u32) -> Transfer {
         misbehaves: false,
         start: row.start,
         first_data: row.first_data,
+        first_byte: row.first_byte,
         end: row.end,
         rtt_ns: 0,
         path: 0,

@@ -262,6 +262,7 @@ class TransferColumns(TypedDict):
     cheats: Bools
     start_s: Floats
     first_data_s: Floats
+    first_byte_s: Floats
     end_s: Floats
     rtt_s: Floats
     alone_s: Floats

@@ -27,7 +27,7 @@ AGREEMENT = 1.25
 """Two parts agree if neither costs more per simulated second than so many times the other."""
 BYTES_PER_RUN = 40_000_000
 """Memory of a run beside its transfers and connections: queues, events, histograms."""
-BYTES_PER_TRANSFER = 350
+BYTES_PER_TRANSFER = 370
 """Memory of a measured transfer: the engine's record, its ideal time, and the columns it is reduced from."""
 BYTES_PER_EVENT = 200
 """Memory of an event of a packet trace: the engine's record, and its columns."""

@@ -42,6 +42,7 @@ impl RunResult {
         frame.set_item("cheats", column(py, all.iter().map(|t| t.misbehaves)))?;
         frame.set_item("start_s", column(py, all.iter().map(|t| t.start.as_secs())))?;
         frame.set_item("first_data_s", column(py, all.iter().map(|t| seconds(t.first_data))))?;
+        frame.set_item("first_byte_s", column(py, all.iter().map(|t| seconds(t.first_byte))))?;
         frame.set_item("end_s", column(py, all.iter().map(|t| seconds(t.end))))?;
         frame.set_item("rtt_s", column(py, all.iter().map(|t| t.rtt_ns as f64 / 1e9)))?;
         frame.set_item("alone_s", column(py, self.records.ideal_s.iter().copied()))?;

@@ -55,7 +55,8 @@ def test_estimated__tells_setup_and_drain_apart(
     true_s = 4 * (2 * setup_s + per_s * simulated_s * 3)
     assert found.cpu_s == pytest.approx(true_s, rel=0.1)
     assert found.slowdown == pytest.approx(2)
-    assert found.bytes_per_run == pytest.approx(40e6 + 350e6 + 1.5e6, rel=0.05)
+    reduced = 1_000_000 * estimate.BYTES_PER_TRANSFER + 1.5e6
+    assert found.bytes_per_run == pytest.approx(estimate.BYTES_PER_RUN + reduced, rel=0.05)
     assert len(shares) <= 9
 
 

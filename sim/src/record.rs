@@ -30,6 +30,8 @@ pub struct Transfer {
     pub start: Time,
     /// When the first data packet was first sent; [`Time::NEVER`] if none was.
     pub first_data: Time,
+    /// When the first segment arrived; [`Time::NEVER`] if it did not. With `one-way` TCP that opens by a SYN, the SYN.
+    pub first_byte: Time,
     /// When the last byte arrived; [`Time::NEVER`] if it did not (censored).
     pub end: Time,
     /// Round-trip time of the path without queueing, ns.

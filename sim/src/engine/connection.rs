@@ -116,6 +116,8 @@ pub(super) struct Progress {
     pub start: Time,
     /// When its first data packet was sent; [`Time::NEVER`] before that.
     pub first_data: Time,
+    /// When its first segment arrived; [`Time::NEVER`] before that.
+    pub first_byte: Time,
     /// Retransmissions and timeouts of the connection before it.
     pub losses: (u32, u32),
     /// Packets from the sender of the data that links have dropped since it began.
@@ -201,6 +203,7 @@ impl Live {
             segments: (first, first + syn + segments),
             start: now,
             first_data: Time::NEVER,
+            first_byte: Time::NEVER,
             losses: self.sender.losses(),
             ..Progress::default()
         };

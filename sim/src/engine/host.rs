@@ -117,6 +117,9 @@ impl World {
         let reply = live.receiver.handle(packet, self.now, params);
         if packet.seq >= live.progress.segments.0 {
             live.opener.handle_data_of(live.progress.number);
+            if packet.seq == live.progress.segments.0 && is_new {
+                live.progress.first_byte = self.now;
+            }
         }
         if is_new && (self.setup.window.0..self.setup.window.1).contains(&self.now) {
             let bytes = u64::from(packet.bytes) - u64::from(params.header.min(u32::from(packet.bytes)));
@@ -249,7 +252,7 @@ impl World {
     fn flush_ack(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         if live.receiver.poll_timeout() != Time::NEVER {
-            let fields = live.receiver.handle_timeout(self.setup.senders.of(live.tcp));
+            let fields = live.receiver.flush(self.setup.senders.of(live.tcp));
             self.send_ack(slot, fields);
         }
     }
@@ -303,6 +306,10 @@ impl World {
             let gap = self.setup.apps.keystrokes[index as usize].gap(live.open.key, next);
             live.think_until = self.now.max(live.progress.start + gap);
         }
+        let params = self.setup.senders.of(live.tcp);
+        if live.think_until != Time::NEVER && live.opening(params) == Opening::Request {
+            live.receiver.note_request(live.think_until.since(self.now), params);
+        }
     }
 
     /// Records the present write as a transfer that ended at `end`, [`Time::NEVER`] if it did not.
@@ -322,6 +329,7 @@ impl World {
             misbehaves: live.open.misbehaves,
             start: progress.start,
             first_data: progress.first_data,
+            first_byte: progress.first_byte,
             end,
             rtt_ns: live.rtt.0,
             tcp: live.tcp,

@@ -154,6 +154,7 @@ fn transfer(plan: &Plan, bytes: u64, upload: bool) -> Transfer {
         misbehaves: false,
         start: Time::ZERO,
         first_data: Time::ZERO,
+        first_byte: Time::ZERO,
         end: Time::ZERO,
         rtt_ns: plan.rtt.0,
         retransmits: 0,

@@ -3,7 +3,7 @@
 use super::profile::{Params, Variant};
 use super::ranges::Ranges;
 use crate::packet::{Packet, SackBlock, flag};
-use crate::units::Time;
+use crate::units::{Dur, Time};
 
 /// Receiver state of one connection.
 #[derive(Debug, Clone)]
@@ -17,6 +17,8 @@ pub struct Receiver {
     pending: u8,
     /// ACKs echo a congestion mark until the sender reports a reduction (RFC 3168 section 6.1.3).
     echo: bool,
+    /// Data and requests alternate at once, so that no ACK is quick (Linux's `pingpong`).
+    is_interactive: bool,
     delayed_until: Time,
 }
 
@@ -59,6 +61,7 @@ impl Default for Receiver {
             recent: [u32::MAX; 3],
             pending: 0,
             echo: false,
+            is_interactive: false,
             delayed_until: Time::NEVER,
         }
     }
@@ -88,13 +91,14 @@ impl Receiver {
     /// Takes a data segment; returns the acknowledgement to send now, if any.
     pub fn handle(&mut self, packet: &Packet, now: Time, params: &Params) -> Reply {
         let was_next = packet.seq == self.next && self.held.is_empty();
+        self.is_interactive &= packet.seq >= self.next;
         self.store(packet.seq);
         self.note_ecn(packet, params);
         // ns-2 also delays the ACK when the last segment arrives once more.
         let is_last = packet.seq + 1 == self.next && self.held.is_empty();
         let may_wait = if !params.is_ns2() { was_next } else { is_last };
         match params.delayed_ack {
-            Some(delay) if may_wait && packet.seq >= params.quick_acks => {
+            Some(delay) if may_wait && (packet.seq >= params.quick_acks || self.is_interactive) => {
                 self.pending += 1;
                 if self.pending < 2 && !self.echo {
                     self.delayed_until = now + delay;
@@ -106,8 +110,22 @@ impl Receiver {
         Reply::Now(self.acknowledge(packet.seq, params))
     }
 
+    /// Notes that its host sends a request `pause` after the last data arrived.
+    ///
+    /// Within the time that an ACK may be delayed Linux takes the connection for an interactive one
+    /// (`tcp_event_data_sent`), until data arrives twice, a mark arrives or a delayed ACK is sent.
+    pub fn note_request(&mut self, pause: Dur, params: &Params) {
+        self.is_interactive |= params.delayed_ack.is_some_and(|delay| pause < delay);
+    }
+
     /// Takes the expiry of the delayed ACK's timer; returns the ACK.
     pub fn handle_timeout(&mut self, params: &Params) -> AckFields {
+        self.is_interactive = false;
+        self.flush(params)
+    }
+
+    /// Returns the ACK of everything that has arrived, for a packet that is sent anyway.
+    pub fn flush(&mut self, params: &Params) -> AckFields {
         self.acknowledge(self.next, params)
     }
 
@@ -130,6 +148,7 @@ impl Receiver {
             if packet.has(flag::CWR) {
                 self.echo = false;
             }
+            self.is_interactive &= self.echo || !packet.has(flag::CE);
             self.echo |= packet.has(flag::CE);
         }
     }

@@ -30,6 +30,10 @@ fn check_laws(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseErr
             transfer.start <= transfer.first_data && transfer.first_data < transfer.end,
             "{transfer:?}"
         );
+        prop_assert!(
+            transfer.first_data < transfer.first_byte && transfer.first_byte <= transfer.end,
+            "{transfer:?}"
+        );
         // A token bucket takes no time; each host's delay is rounded down.
         let least = (transfer.rtt_ns / 2).saturating_sub(2);
         prop_assert!(transfer.end.since(transfer.start).0 >= least, "{transfer:?} is faster than its path");

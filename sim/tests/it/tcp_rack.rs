@@ -1,5 +1,6 @@
 //! RACK-TLP (RFC 8985) as dialogues: time, packet in, packet out.
 use crate::common::dialogue::{ReceiverHarness, SenderHarness};
+use mousehole_sim::packet::flag;
 use mousehole_sim::scenario::spec::TcpSpec;
 use mousehole_sim::scenario::{Plan, Scenario};
 use mousehole_sim::tcp::{Congestion, Params, Variant};
@@ -307,6 +308,39 @@ fn quick_acks__at_the_start() {
     assert_eq!(harness.receive(362), None);
     assert_eq!(harness.receiver.poll_timeout().since(harness.now).as_secs(), 0.04);
     assert_eq!(harness.receive(363).map(|ack| ack.next), Some(364));
+}
+
+/// Between a request and data that follow each other at once every second segment is acknowledged, until an ACK
+/// was delayed, a segment arrives twice, or a mark does.
+#[test]
+fn quick_acks__not_while_requests_follow_at_once() {
+    let interactive = || {
+        let mut harness = ReceiverHarness::new(linux());
+        assert!(harness.receive(0).is_some());
+        harness.receiver.note_request(Dur::from_millis(39), &harness.params);
+        assert_eq!(harness.receive(1), None);
+        assert_eq!(harness.receive(2).map(|ack| ack.next), Some(3));
+        harness
+    };
+    let mut timed = interactive();
+    assert_eq!(timed.receive(3), None);
+    timed.receiver.handle_timeout(&timed.params);
+    assert!(timed.receive(4).is_some() && timed.receive(5).is_some());
+    let mut carried = interactive();
+    assert_eq!(carried.receive(3), None);
+    assert_eq!(carried.receiver.flush(&carried.params).next, 4);
+    assert_eq!(carried.receive(4), None, "an ACK on a request changes nothing");
+    let mut again = interactive();
+    assert!(again.receive(1).is_some());
+    assert!(again.receive(3).is_some() && again.receive(4).is_some());
+    let mut marked = interactive();
+    marked.params.ecn = true;
+    assert!(marked.receive_with(3, flag::CE).is_some());
+    assert!(marked.receive_with(4, flag::CWR).is_some() && marked.receive(5).is_some());
+    let mut late = ReceiverHarness::new(linux());
+    assert!(late.receive(0).is_some());
+    late.receiver.note_request(Dur::from_millis(40), &late.params);
+    assert!(late.receive(1).is_some(), "after a pause it is no dialogue");
 }
 
 /// A scenario names the profile and departs from it; RACK-TLP and PRR need SACK, ns-2's profiles know no CUBIC.
