@@ -109,7 +109,7 @@ def settled(net: Namespace, before: dict[str, Any], *devices: str) -> str | None
 def transfer(lab: Lab, number: int, size: int = SIZE) -> float:
     """Returns the seconds that one transfer through the router takes."""
     hosts = TimedHosts(lab.sender, lab.receiver, "cubic")
-    one = Transfer(number, size, 0.0)
+    one = Transfer(number, [size], 0.0)
     hosts.start(one)
     deadline = time.monotonic() + 30
     while number not in hosts.ended_s:

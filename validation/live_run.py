@@ -79,8 +79,8 @@ class TimedHosts(Hosts):
 def play(hosts: TimedHosts, task: Task) -> dict[str, Any]:
     """Starts the transfers at their times. Returns seconds of each short one, and what the long ones got."""
     begin = time.monotonic() + 0.5
-    bulk = [Transfer(number, ENDLESS, 0.0) for number in range(task.bulk)]
-    fetches = [Transfer(task.bulk + index, size, 0.0) for index, size in enumerate(task.sizes)]
+    bulk = [Transfer(number, [ENDLESS], 0.0) for number in range(task.bulk)]
+    fetches = [Transfer(task.bulk + index, [size], 0.0) for index, size in enumerate(task.sizes)]
     spread = [task.bulk_spread_s * index / max(task.bulk, 1) for index in range(task.bulk)]
     due = sorted(zip([*spread, *task.starts_s], [*bulk, *fetches], strict=True), key=lambda one: one[0])
     window, at_start, late_s = begin + task.warmup_s, [0], []

@@ -34,11 +34,15 @@ MOST_AT_ONCE = 120
 
 @dataclass
 class Transfer:
-    """One transfer: its number, which is that of its path, its size, and the rate that it may reach."""
+    """A connection: its number, which is that of its path, its answers' sizes, and the rate it may reach."""
 
     number: int
-    size: int
+    sizes: list[int]
     rate_bps: float
+    answered: int = 0
+    """How many answers have been sent."""
+    asked: int = 1
+    """How many answers have been asked for."""
     received: int = 0
     to_send: int = 0
     request: bytes = b""
@@ -97,20 +101,28 @@ class Hosts:
     def _answer(self, end: socket.socket, transfer: Transfer) -> None:
         transfer.request += end.recv(REQUEST_BYTES)
         if len(transfer.request) == REQUEST_BYTES:
-            transfer.to_send = transfer.size
+            transfer.request = b""
+            transfer.to_send = transfer.sizes[transfer.answered]
+            transfer.answered += 1
             self.selector.modify(end, selectors.EVENT_WRITE, ("send", transfer))
             self._send(end, transfer)
 
     def _send(self, end: socket.socket, transfer: Transfer) -> None:
         while transfer.to_send:
             transfer.to_send -= end.send(memoryview(BLOCK)[: min(transfer.to_send, len(BLOCK))])
-        self.selector.unregister(end)
+        if transfer.answered < len(transfer.sizes):
+            self.selector.modify(end, selectors.EVENT_READ, ("answer", transfer))
+        else:
+            self.selector.unregister(end)
 
     def _receive(self, end: socket.socket, transfer: Transfer) -> None:
         while True:
             transfer.received += len(end.recv(1 << 20))
-            if transfer.received >= transfer.size:
+            if transfer.received >= sum(transfer.sizes):
                 return self.end(transfer)
+            if transfer.received >= sum(transfer.sizes[: transfer.asked]):
+                transfer.asked += 1
+                return self._ask(end, transfer)
 
     def end(self, transfer: Transfer) -> None:
         """Reset both ends: no packets after a transfer."""
@@ -151,6 +163,10 @@ def main() -> int:
         end.ip(f"link set {device} gso_max_segs 1 txqueuelen 10000")
         end.ip(f"addr add {own}/32 dev {device}")
         end.ip(f"route add {far}/32 dev {device}")
+    # All paths lead to one address. What a transfer leaves behind about it must not change the next one.
+    for end in (server, client):
+        with end:
+            Path("/proc/sys/net/ipv4/tcp_no_metrics_save").write_text("1")
     program = str(Path(__file__).with_name("transfer_path.py"))
     network = subprocess.Popen(
         [sys.executable, program, str(server_fd), str(client_fd), task["paths"]],

@@ -44,10 +44,12 @@ class Connection:
     """The state of one connection's path, and how far its transfer has come."""
 
     path: Path
-    size: int
+    sizes: list[int]
+    """Of its answers, one after the other."""
     draws: random.Random
     opened: float = 0.0
-    completed: float = 0.0
+    completed: list[float] = field(default_factory=list)
+    """When the last byte of each answer arrived."""
     free: float = 0.0
     starts: deque[float] = field(default_factory=deque)
     first: int | None = None
@@ -55,6 +57,10 @@ class Connection:
     ahead: dict[int, int] = field(default_factory=dict)
     lost: int = 0
     overflowed: int = 0
+    segment_bytes: int = 0
+    acknowledged: int = 0
+    single_acks: int = 0
+    is_single: bool = True
 
     def departure(self, now: float, length: int) -> float | None:
         """Returns when a packet that arrives now has left the FIFO; `None` if it is lost or finds no room."""
@@ -80,14 +86,30 @@ class Connection:
         if self.first is None or segment.payload == 0:
             return
         begin = (segment.number - self.first) & 0xFFFF_FFFF
+        self.segment_bytes = max(self.segment_bytes, segment.payload)
         self.ahead[begin] = max(self.ahead.get(begin, 0), begin + segment.payload)
         if begin <= self.received:
             for start in sorted(self.ahead):
                 if start > self.received:
                     break
                 self.received = max(self.received, self.ahead.pop(start))
-        if self.received >= self.size and not self.completed:
-            self.completed = now
+        while len(self.completed) < len(self.sizes) and self.received >= self._end():
+            self.completed.append(now)
+
+    def _end(self) -> int:
+        """Returns the number of bytes up to the end of the answer that is under way."""
+        return sum(self.sizes[: len(self.completed) + 1])
+
+    def on_ack(self, segment: Segment) -> None:
+        """Counts the segments that the client acknowledges one by one, until an ACK covers several."""
+        if self.first is None or not self.segment_bytes:
+            return
+        reached = (segment.acknowledges - self.first) & 0xFFFF_FFFF
+        if not self.acknowledged < reached < 1 << 31:
+            return
+        self.is_single &= reached - self.acknowledged <= self.segment_bytes
+        self.single_acks += self.is_single
+        self.acknowledged = reached
 
 
 @dataclass(frozen=True)
@@ -98,6 +120,7 @@ class Segment:
     number: int
     flags: int
     payload: int
+    acknowledges: int = 0
 
     @staticmethod
     def parse(packet: bytes) -> Segment | None:
@@ -105,9 +128,10 @@ class Segment:
         if len(packet) < 40 or packet[0] >> 4 != 4 or packet[9] != 6:
             return None
         begin = 4 * (packet[0] & 15)
-        source, target, number = struct.unpack_from(">HHI", packet, begin)
+        source, target, number, acknowledges = struct.unpack_from(">HHII", packet, begin)
         header = begin + 4 * (packet[begin + 12] >> 4)
-        return Segment((source, target), number, packet[begin + 13], len(packet) - header)
+        flags, payload = packet[begin + 13], len(packet) - header
+        return Segment((source, target), number, flags, payload, acknowledges)
 
 
 class Network:
@@ -144,6 +168,8 @@ class Network:
                 connection = self.connections[index]
                 if not is_data and segment.flags & SYN and not connection.opened:
                     connection.opened = now
+                if not is_data:
+                    connection.on_ack(segment)
                 left = connection.departure(now, len(packet)) if is_data else now
                 if left is not None:
                     due = left + connection.path.rtt_s / 2
@@ -162,12 +188,15 @@ class Network:
                 connection.on_data(segment, now)
 
     def report(self) -> dict[str, object]:
-        """Seconds of each transfer (`null` if it did not end), its losses, lateness of packets in µs."""
+        """Seconds from the SYN to the end of each answer that ended, by transfer; its losses, the number of
+        segments that were acknowledged one by one at its start, and the lateness of packets in µs.
+        """
         late = sorted(self.lateness_s) or [0.0]
         return {
-            "seconds": [c.completed - c.opened if c.completed else None for c in self.connections],
+            "seconds": [[end - c.opened for end in c.completed] for c in self.connections],
             "lost": [c.lost for c in self.connections],
             "overflowed": [c.overflowed for c in self.connections],
+            "single_acks": [c.single_acks for c in self.connections],
             "late_p50_us": late[len(late) // 2] * 1e6,
             "late_p99_us": late[int(0.99 * (len(late) - 1))] * 1e6,
             "late_max_us": late[-1] * 1e6,
@@ -184,7 +213,7 @@ def main() -> int:
     """`transfer_path.py SERVER_FD CLIENT_FD FILE`: the file lists the paths, sizes and seeds as JSON."""
     listed = json.loads(File(sys.argv[3]).read_text(encoding="utf-8"))
     connections = [
-        Connection(Path(**one["path"]), one["size"], random.Random(one["seed"]))  # noqa: S311, losses
+        Connection(Path(**one["path"]), one["sizes"], random.Random(one["seed"]))  # noqa: S311, losses
         for one in listed
     ]
     network = Network(int(sys.argv[1]), int(sys.argv[2]), connections)

@@ -5,7 +5,8 @@ before the FIFO. Each transfer is alone on its path: handshake, a request of 400
 are the mean and the 95th percentile, with bootstrap intervals of their ratio.
 
 Other transfers overflow a small FIFO and lose nothing else: several packets in a row, as under drop-tail.
-There chance has no part, and the medians are compared.
+There chance has no part, and the medians are compared. On some of these connections further answers follow,
+as on a browser's, whose window is what the losses left.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ OVERFLOW_SIZES = (8_000, 14_000, 20_000, 50_000, 100_000, 200_000, 500_000)
 OVERFLOW_BUFFERS = (2, 4, 8, 16, 32)
 OVERFLOW_RTTS_S = (0.02, 0.05, 0.13)
 OVERFLOW_TRANSFERS = 5
-MOST_APART = 0.2
+ACKNOWLEDGED_BYTES, ACKNOWLEDGED_TRANSFERS = 2_000_000, 5
+AMPLE_PACKETS = 2_000
+FOLLOWED_SIZES, FOLLOWING = (14_000, 20_000, 50_000), (12_000, 12_000, 12_000)
+MOST_APART = 0.25
 """Share of the small buffers at which the medians may differ: one packet more or less can cost a timeout."""
 LIMIT_S = 420
 BOUND = 0.10
@@ -64,6 +68,13 @@ class Cell:
     count: int = 0
     """How many transfers the kernel makes; 0 for the usual number."""
     buffer_packets: int = BUFFER_PACKETS
+    following: tuple[int, ...] = ()
+    """Sizes of further answers on the same connection, each asked for when the one before has ended."""
+
+    @property
+    def sizes(self) -> list[int]:
+        """Sizes of all answers."""
+        return [self.size, *self.following]
 
     @property
     def transfers(self) -> int:
@@ -78,6 +89,8 @@ class Cell:
     @property
     def rate_bps(self) -> float:
         """About the rate that it reaches: the link's, or what losses leave (Mathis et al. 1997)."""
+        if self.following:
+            return RATE_BPS  # few at once, so that the next request is never late
         short = 8 * self.size / (2 * self.rtt_s)
         with_loss = 1448 * 8 * (1.5 / self.loss) ** 0.5 / self.rtt_s if self.loss else RATE_BPS
         return min(RATE_BPS, short, with_loss)
@@ -93,6 +106,14 @@ CELLS = [Cell(*one) for one in itertools.product(SIZES, LOSSES, RTTS_S)]
 OVERFLOWS = [
     Cell(size, 0.0, rtt_s, OVERFLOW_TRANSFERS, buffer)
     for rtt_s, size, buffer in itertools.product(OVERFLOW_RTTS_S, OVERFLOW_SIZES, OVERFLOW_BUFFERS)
+]
+FOLLOWED = [
+    Cell(size, 0.0, rtt_s, OVERFLOW_TRANSFERS, buffer, FOLLOWING)
+    for rtt_s, size, buffer in itertools.product(OVERFLOW_RTTS_S, FOLLOWED_SIZES, OVERFLOW_BUFFERS)
+]
+# Nothing is lost, so that ACKs show the receiver alone.
+ACKNOWLEDGED = [
+    Cell(ACKNOWLEDGED_BYTES, 0.0, rtt_s, ACKNOWLEDGED_TRANSFERS, AMPLE_PACKETS) for rtt_s in OVERFLOW_RTTS_S
 ]
 # These may differ, as docs/witness.md says.
 KNOWN: list[Cell] = []
@@ -186,26 +207,28 @@ def linux_times(
         (number, cell)
         for number, cell in enumerate(each for cell in cells for each in [cell] * cell.transfers)
     ]
-    listed = [{"path": asdict(cell.path), "size": cell.size, "seed": number} for number, cell in numbered]
+    listed = [{"path": asdict(cell.path), "sizes": cell.sizes, "seed": number} for number, cell in numbered]
     # The slowest first, since many of them go on at the same time; the fast ones share what is left.
     order = sorted(numbered, key=lambda one: (one[1].rate_bps, one[1].size))
     with tempfile.TemporaryDirectory() as folder:
         paths, task = Path(folder, "paths.json"), Path(folder, "task.json")
         paths.write_text(json.dumps(listed), encoding="utf-8")
-        transfers = [{"number": n, "size": cell.size, "rate_bps": cell.rate_bps} for n, cell in order]
+        transfers = [{"number": n, "sizes": cell.sizes, "rate_bps": cell.rate_bps} for n, cell in order]
         content = {"paths": str(paths), "transfers": transfers, "congestion": congestion, "seconds": limit_s}
         task.write_text(json.dumps(content), encoding="utf-8")
         report = witness.report_of("transfer_lab", task, limit_s + 60, "witness: the transfers")
     times: dict[Cell, list[float | None]] = {cell: [] for cell in cells}
     for number, cell in numbered:
-        times[cell].append(report["seconds"][number])
+        ends = report["seconds"][number]
+        times[cell].append(ends[-1] if len(ends) == len(cell.sizes) else None)
     return times, report
 
 
 def scenario(cell: Cell, profile: str, transfers: int, seed: int) -> dict[str, Any]:
     """The cell for the simulator: transfers one after the other, so far apart that none meets another."""
     apart_s = 120 + 40 * cell.size * 8 / cell.rate_bps
-    connection = {"client": 0, "server": 0, "rtt_s": cell.rtt_s, "writes": [{"bytes": cell.size}]}
+    writes = [{"bytes": size} for size in cell.sizes]
+    connection = {"client": 0, "server": 0, "rtt_s": cell.rtt_s, "writes": writes}
     return {
         "schema": "mousehole.scenario/1",
         "seed": seed,
@@ -262,6 +285,34 @@ def overflows(cells: Sequence[Cell] = tuple(OVERFLOWS), limit_s: float = LIMIT_S
         if linux and (dropped or any(lost)):
             found.append(Overflow(cell, linux, float(seconds), lost, dropped))
     return found
+
+
+def followings(cells: Sequence[Cell] = tuple(FOLLOWED), limit_s: float = LIMIT_S) -> list[Overflow]:
+    """Plays several answers on connections that lose packets; returns the times of those after the first."""
+    from mousehole import _engine
+
+    _, report = linux_times(cells, "cubic", limit_s)
+    ends, drops = iter(report["seconds"]), iter(report["overflowed"])
+    found = []
+    for cell in cells:
+        own = [next(ends) for _ in range(cell.transfers)]
+        lost = [int(next(drops)) for _ in range(cell.transfers)]
+        linux = [one[-1] - one[0] for one in own if len(one) == len(cell.sizes)]
+        frame = _engine.run(scenario(cell, "linux", 1, 1), None, _engine.Cancel()).transfers()
+        dropped = int(sum(frame["dropped"]))
+        if linux and (dropped or any(lost)):
+            seconds = float(frame["end_s"][-1] - frame["end_s"][0])
+            found.append(Overflow(cell, linux, seconds, lost, dropped))
+    return found
+
+
+def single_acks(
+    cells: Sequence[Cell] = tuple(ACKNOWLEDGED), limit_s: float = LIMIT_S
+) -> dict[Cell, list[int]]:
+    """Returns how many segments the kernel acknowledges one by one at the start of each transfer."""
+    _, report = linux_times(cells, "cubic", limit_s)
+    counts = iter(report["single_acks"])
+    return {cell: [int(next(counts)) for _ in range(cell.transfers)] for cell in cells}
 
 
 def size_text(size: int) -> str:
@@ -331,6 +382,25 @@ def overflow_text(found: Sequence[Overflow]) -> str:
         f"them the simulator's time is within {BOUND:.0%} of the kernel's median. The median of the "
         f"differences is {median(apart):.1%}. The others:"
     )
+    return f"\n{document.wrapped(said)}\n\n{others(found)}"
+
+
+def following_text(found: Sequence[Overflow]) -> str:
+    """Returns how many of the following answers agree, and a table of the others, in Markdown."""
+    agree = sum(one.agrees for one in found)
+    sizes = ", ".join(size_text(size) for size in FOLLOWING)
+    said = (
+        f"Then answers of {sizes} follow one {size_text(min(FOLLOWED_SIZES))} to "
+        f"{size_text(max(FOLLOWED_SIZES))} large on the same connection, through the same FIFOs. In "
+        f"{len(found)} cases packets were lost; in {agree} of them the simulator's time for the following "
+        f"answers is within {BOUND:.0%} of the kernel's median. The median of the differences is "
+        f"{median(abs(one.apart) for one in found):.1%}. The others:"
+    )
+    return f"\n{document.wrapped(said)}\n\n{others(found)}"
+
+
+def others(found: Sequence[Overflow]) -> str:
+    """Returns a table of those that do not agree."""
     header = ["size", "buffer", "RTT", "Linux, ms", "simulator, ms", "differs by", "lost: Linux", "simulator"]
     rows = [
         [
@@ -341,7 +411,16 @@ def overflow_text(found: Sequence[Overflow]) -> str:
         ]
         for one in found if not one.agrees
     ]  # fmt: skip
-    return f"\n{document.wrapped(said)}\n\n{document.table(header, rows)}"
+    return document.table(header, rows)
+
+
+def single_acks_text(found: dict[Cell, list[int]]) -> str:
+    """Returns the counts of each path as lines."""
+    lines = [
+        f"{size_text(cell.size)}, {1e3 * cell.rtt_s:.0f} ms: {', '.join(map(str, sorted(counts)))}"
+        for cell, counts in found.items()
+    ]
+    return "Segments that the kernel acknowledges one by one at the start of a transfer:\n" + "\n".join(lines)
 
 
 def too_many_differ(found: Sequence[Overflow]) -> bool:
@@ -365,6 +444,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--overflows", action="store_true", help="only small buffers; the document stays as it is"
     )
+    parser.add_argument(
+        "--acks", action="store_true",
+        help="only count the segments that are acknowledged one by one; the document stays as it is",
+    )  # fmt: skip
     parser.add_argument("--document", type=Path, default=witness.DOCUMENT)
     options = parser.parse_args(arguments)
     reason = witness.obstacle()
@@ -372,10 +455,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"NOT RUN  witness-transfers: {reason}")
         return int(bool(os.environ.get("CI")))
     signal.signal(signal.SIGTERM, witness.stop)
+    if options.acks:
+        print(single_acks_text(single_acks()))
+        return 0
     if options.overflows:
-        found = overflows()
-        print(overflow_text(found))
-        return int(too_many_differ(found))
+        found, following = overflows(), followings()
+        print(overflow_text(found) + following_text(following))
+        return int(too_many_differ(found) or too_many_differ(following))
     parts = []
     for congestion, (profile, losses) in PARTS.items():
         if options.congestion in (None, congestion):
@@ -386,10 +472,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parts.append(measure(cells, congestion, profile))
             print(text_of(parts[-1]), flush=True)
     if options.congestion is None and options.cell is None and options.largest >= max(SIZES):
-        found = overflows()
-        text = "".join(map(text_of, parts)) + overflow_text(found)
+        found, following = overflows(), followings()
+        text = "".join(map(text_of, parts)) + overflow_text(found) + following_text(following)
         document.renew(options.document, "witness-transfers", text)
-        if too_many_differ(found):
+        if too_many_differ(found) or too_many_differ(following):
             return 1
     return int(any(fails(row) for part in parts if part.congestion == "cubic" for row in part.rows))
 
