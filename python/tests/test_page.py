@@ -9,6 +9,7 @@ import os
 import socket
 import struct
 import subprocess
+import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,7 +25,7 @@ from mousehole.page.browser import times_of_request
 from mousehole.page.conduct import Behind, Errand
 from mousehole.page.options import PageOptions
 from mousehole.page.results import PageResults, Setting, Trial
-from mousehole.page.serve import application
+from mousehole.page.serve import Listener, application
 from mousehole.page.trial import Fetch, Load, Task
 from mousehole.progress import Silent
 from mousehole.tabling import OutputConsole
@@ -309,6 +310,31 @@ def test_server__answers_by_host_path_and_query(tmp_path: Path) -> None:
     assert asked(tmp_path / "page", "/favicon.ico")[0] == 204
 
 
+def test_connection__sends_what_is_written_in_one_turn_together() -> None:
+    async def packets_of_an_answer() -> tuple[bytes, int]:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readline()
+            writer.write(b"head ")
+            await writer.drain()
+            writer.write(b"body\n")
+
+        listener = Listener.of(socket.create_server(("127.0.0.1", 0)))
+        async with await asyncio.start_server(answer, sock=listener):
+            reader, writer = await asyncio.open_connection(*listener.getsockname())
+            writer.write(b"give\n")
+            line = await asyncio.wait_for(reader.readline(), 5)
+            own = writer.get_extra_info("socket")
+            # tcpi_data_segs_in of linux/tcp.h
+            info = own.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
+            (segments,) = struct.unpack_from("=I", info, 152)
+            writer.close()
+            return line, segments
+
+    began = time.monotonic()
+    assert asyncio.run(packets_of_an_answer()) == (b"head body\n", 1)
+    assert time.monotonic() - began < 0.19, "it is not held back until TCP's own limit"
+
+
 def test_listening__needs_a_congestion_control_that_the_kernel_has() -> None:
     with bulk.listening("127.0.0.1", 0, "reno") as listener:
         used = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
@@ -421,6 +447,50 @@ class TestPrediction:
         assert model.parts[1].pause_s == pytest.approx(0.02)
         assert model.tail_s == pytest.approx(1.1 - 0.7)
         assert not model.is_shared
+
+    def test_model__objects_that_the_first_bytes_ask_for(self) -> None:
+        """What is asked for before the document's end counts from its first byte, in the browser's order."""
+        own = load(1.0)
+        late = [replace(own.fetches[0], end_s=0.2), *own.fetches[1:]]
+        late[3] = replace(late[3], queued_s=0.11)
+        model = predict.model_of([replace(own, fetches=tuple(late))], "1.1")
+        assert model is not None
+        assert all(part.is_early for part in model.parts[1:])
+        # The document's first byte is at 0.06; the third object was asked for a little before the first two.
+        assert [round(part.pause_s, 3) for part in model.parts[1:5]] == [0.05, 0.05, 0.05, 0.06]
+        # Where the document came at once, another load tells that nothing waits for its end.
+        at_once = load(1.0)
+        alone = predict.model_of([at_once], "1.1")
+        told = predict.model_of([at_once], "1.1", [replace(own, fetches=tuple(late))])
+        assert alone is not None
+        assert told is not None
+        assert not any(part.is_early for part in alone.parts)
+        assert [part.is_early for part in told.parts] == [False] + 8 * [True]
+        assert told.parts[1].pause_s == pytest.approx(0.06)
+
+    def test_prediction__does_not_wait_for_the_end_of_a_long_document(self) -> None:
+        found = results()
+        options = PageOptions(rate="10mbit", rtt="40ms", buffer="100p")
+
+        def predicted(end_s: float) -> float:
+            document = replace(fetch(0, 0.0, end_s), size=500_000)
+            trials = tuple(
+                replace(one, load=replace(one.load, fetches=(document, *one.load.fetches[1:])))
+                for one in found.trials[:6]
+            )
+            alone = replace(found, setting=replace(found.setting, bulk=0), trials=trials)
+            return predict.predicted(alone, options).time("droptail").mean
+
+        # The other objects share the link with it, or follow it with round trips of their own.
+        early, late = predicted(0.5), predicted(0.1)
+        assert early < late - 0.08
+
+    def test_prediction__more_often_than_in_the_browser(self) -> None:
+        options = PageOptions(rate="10mbit", rtt="40ms", buffer="100p")
+        made = predict.predicted(results(), options, times=3)
+        assert len(made.times["red"]) == 18
+        assert "18 times per scheme" in made.words
+        assert made.times["red"][:6] == predict.predicted(results(), options).times["red"]
 
     def test_prediction__alone_is_bytes_over_the_rate_and_the_round_trips(self) -> None:
         found = results()

@@ -5,8 +5,8 @@ for so far, finds the first moment at which something else can be asked for, add
 What is added begins at that moment, so that nothing before it changes, and a run takes milliseconds.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import product
 from math import inf, isnan, nan
@@ -68,7 +68,9 @@ class Part:
     parent: int | None
     """Number of the object that asks for it, None for the document."""
     pause_s: float
-    """From its parent's end until it is asked for; the browser's own time."""
+    """From its parent's end until it is asked for, or from its first byte; the browser's own time."""
+    is_early: bool = False
+    """Whether it is asked for before its parent has ended: as soon as the first bytes have been read."""
 
 
 @dataclass(frozen=True)
@@ -84,53 +86,57 @@ class PageModel:
     """Whether all objects share one connection, as with HTTP/2 and HTTP/3."""
 
 
-def predicted(results: PageResults, options: PageOptions, reporter: Reporter | None = None) -> Prediction:
-    """Returns the simulated loads of the page under every scheme.
+def predicted(
+    results: PageResults, options: PageOptions, reporter: Reporter | None = None, times: int = 1
+) -> Prediction:
+    """Returns the simulated loads of the page under every scheme, `times` as many as the browser's.
 
     Order, dependencies and the browser's own pauses are those of the baseline's loads. Raises
     `KeyboardInterrupt` at once on Ctrl-C.
     """
     shown = reporter or Silent()
     loads = [trial.load for trial in results.of(results.baseline) if trial.counts]
-    model = model_of(loads, results.setting.version)
+    others = [trial.load for trial in results.trials if trial.counts]
+    model = model_of(loads, results.setting.version, others)
     scenario = _scenario(options)
-    times: dict[str, list[float]] = {scheme: [nan] * results.rounds for scheme in results.schemes}
+    rounds = times * results.rounds
+    found: dict[str, list[float]] = {scheme: [nan] * rounds for scheme in results.schemes}
     if model is not None:
-        shown.start(len(results.schemes) * results.rounds, "simulated loads")
+        shown.start(len(results.schemes) * rounds, "simulated loads")
         try:
-            for scheme, number in product(results.schemes, range(results.rounds)):
+            for scheme, number in product(results.schemes, range(rounds)):
                 work = partial(_load_s, model, results, scenario, scheme, number)
-                times[scheme][number] = interruptible(work)
+                found[scheme][number] = interruptible(work)
                 shown.advance()
         finally:
             shown.finish()
     count = len(model.parts) if model else 0
-    unfinished = sum(isnan(time) for row in times.values() for time in row)
+    unfinished = sum(isnan(time) for row in found.values() for time in row)
     words = (
         f"Simulated: {count} objects and {counted(results.setting.bulk, 'download')} over TCP, "
-        f"{results.rounds} times per scheme; the browser's own pauses are those of its loads under "
+        f"{rounds} times per scheme; the browser's own pauses are those of its loads under "
         f"{results.baseline}."
         + (f" {unfinished} did not end in time and are left out." if unfinished else "")
     )
-    return Prediction(results.baseline, times, words)
+    return Prediction(results.baseline, found, words)
 
 
-def model_of(loads: Sequence[Load], version: str) -> PageModel | None:
+def model_of(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) -> PageModel | None:
     """Returns what the loads have in common: the first one's objects and their order, and median pauses.
 
-    Returns None if there is no load.
+    Other loads tell only what an object waits for. Returns None if there is no load.
     """
     if not loads:
         return None
     own = sorted((fetch for fetch in loads[0].fetches if fetch.end_s is not None), key=_asked_s)
     numbers = {fetch.url: number for number, fetch in reversed(list(enumerate(own)))}
-    parts = [
-        Part(fetch.size, _parent(fetch, number, numbers), _pause_s(fetch, loads))
+    parts = _in_order(
+        Part(fetch.size, _parent(fetch, number, numbers), *_pause_s(fetch, loads, others))
         for number, fetch in enumerate(own)
-    ]
+    )
     tails = [(load.load_s or 0.0) - max(one.end_s or 0.0 for one in load.fetches) for load in loads]
     secure = own[0].url.startswith("https:")
-    return PageModel(tuple(parts), max(float(np.median(tails)), 0.0), secure, secure and version != "1.1")
+    return PageModel(parts, max(float(np.median(tails)), 0.0), secure, secure and version != "1.1")
 
 
 def _asked_s(fetch: Fetch) -> float:
@@ -146,17 +152,45 @@ def _parent(fetch: Fetch, number: int, numbers: Mapping[str, int]) -> int | None
     return found if found < number else 0
 
 
-def _pause_s(fetch: Fetch, loads: Sequence[Load]) -> float:
-    """Returns the median time from the end of what asked for an object until it was asked for."""
-    pauses = []
-    for load in loads:
-        by_url = {one.url: one for one in load.fetches}
-        own, parent = by_url.get(fetch.url), by_url.get(fetch.initiator)
-        if own is None:
-            continue
-        ended = parent.end_s if parent is not None else 0.0
-        pauses.append(own.queued_s - (ended or 0.0))
-    return max(float(np.median(pauses)), 0.0) if pauses else 0.0
+def _pause_s(fetch: Fetch, loads: Sequence[Load], others: Sequence[Load]) -> tuple[float, bool]:
+    """Returns the median time until an object was asked for, and whether it is early.
+
+    It is early, and the time counts from its parent's first byte, if in any load it was asked for before the
+    parent had ended: then the end is not what it waits for. Else the time counts from the parent's end.
+    """
+    own = [pair for load in loads if (pair := _with_parent(fetch, load))]
+    every = [*own, *(pair for load in others if (pair := _with_parent(fetch, load)))]
+    is_early = any(
+        parent is not None and parent.end_s is not None and one.queued_s < parent.end_s
+        for one, parent in every
+    )
+    pauses = [
+        one.queued_s - ((parent.first_byte_s if is_early else parent.end_s) or 0.0 if parent else 0.0)
+        for one, parent in own
+    ]
+    return max(float(np.median(pauses)), 0.0) if pauses else 0.0, is_early
+
+
+def _with_parent(fetch: Fetch, load: Load) -> tuple[Fetch, Fetch | None] | None:
+    """Returns the same object of a load and what asked for it, None if the load does not have it."""
+    by_url = {one.url: one for one in load.fetches}
+    own = by_url.get(fetch.url)
+    return None if own is None else (own, by_url.get(fetch.initiator))
+
+
+def _in_order(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Returns the parts with pauses by which none is asked for before one that the browser preferred.
+
+    A browser gives a connection that has just opened to the most important object, so that what was asked
+    for a little earlier may be sent later.
+    """
+    least: dict[tuple[int | None, bool], float] = {}
+    found = []
+    for part in reversed(list(parts)):
+        group = part.parent, part.is_early
+        least[group] = min(part.pause_s, least.get(group, inf))
+        found.append(replace(part, pause_s=least[group]))
+    return tuple(reversed(found))
 
 
 def _scenario(options: PageOptions) -> dict[str, Any]:
@@ -168,6 +202,10 @@ def _scenario(options: PageOptions) -> dict[str, Any]:
         "tcp": {"profile": "linux", "congestion": options.congestion},
         "link": {name: value for name, value in link.items() if value is not None},
     }
+
+
+_Moments = tuple[float, float]
+"""When the first and when the last byte of a write arrived, in seconds; NaN if it did not."""
 
 
 @dataclass
@@ -192,33 +230,37 @@ def _load_s(
         for at in sorted(draws.random(own.bulk) * BULK_SPREAD_S)
     ]
 
-    def ends(connections: Sequence[_Connection], until_s: float) -> list[list[float]]:
+    def moments(connections: Sequence[_Connection], until_s: float) -> list[list[_Moments]]:
         specs = [*bulk, *({"start_s": one.start_s, "writes": one.writes} for one in connections)]
         run: Any = {**scenario, "scheme": scheme, "seed": own.seed, "replication": number,
                     "duration": f"{until_s:.6f}s", "traffic": {"connections": specs}}  # fmt: skip
         traffic = _engine.connections_traffic(specs)
         columns = run_one(filled(run), traffic, _engine.Cancel()).transfers()
-        found = [[nan] * len(one.writes) for one in connections]
-        for key, write, end_s in zip(columns["key"], columns["write"], columns["end_s"], strict=True):
+        found = [[(nan, nan)] * len(one.writes) for one in connections]
+        rows = zip(columns["key"], columns["write"], columns["first_byte_s"], columns["end_s"], strict=True)
+        for key, write, first_byte_s, end_s in rows:
             if key >= len(bulk):
-                found[int(key) - len(bulk)][int(write)] = float(end_s)
+                found[int(key) - len(bulk)][int(write)] = float(first_byte_s), float(end_s)
         return found
 
-    return _Player(model, ends, start_s, own.timeout_s).play() - start_s + model.tail_s
+    return _Player(model, moments, start_s, own.timeout_s).play() - start_s + model.tail_s
 
 
 class _Player:
     """A browser that loads a page in simulated time."""
 
     def __init__(
-        self, model: PageModel, ends: Callable[[Sequence[_Connection], float], list[list[float]]],
+        self, model: PageModel, moments: Callable[[Sequence[_Connection], float], list[list[_Moments]]],
         start_s: float, timeout_s: float,
     ) -> None:  # fmt: skip
-        self._model, self._ends_of = model, ends
+        self._model, self._moments_of = model, moments
         self._start_s, self._last_s = start_s, start_s + timeout_s
         self._connections: list[_Connection] = []
         self._waiting = list(range(len(model.parts)))
+        self._begun: dict[int, float] = {}
+        """When the first byte of an object arrived."""
         self._done: dict[int, float] = {}
+        """When its last byte did."""
         self._free: list[float] = []
 
     def play(self) -> float:
@@ -235,26 +277,25 @@ class _Player:
         known = max([self._start_s, *self._done.values()])
         while True:
             until_s = min(known + horizon, self._last_s)
-            ends = self._ends_of(self._connections, until_s)
-            if not any(isnan(end) for one in ends for end in one):
+            moments = self._moments_of(self._connections, until_s)
+            if not any(isnan(end) for one in moments for _, end in one):
                 break
             if until_s >= self._last_s:
                 return False
             horizon *= 2
-        self._free = [one[-1] for one in ends]
-        self._done = {
-            part: end
-            for connection, own in zip(self._connections, ends, strict=True)
-            for parts, end in zip(connection.parts, own, strict=True)
-            for part in parts
-        }
+        self._free = [one[-1][1] for one in moments]
+        for connection, own in zip(self._connections, moments, strict=True):
+            for parts, (first_byte, end) in zip(connection.parts, own, strict=True):
+                self._begun |= dict.fromkeys(parts, first_byte)
+                self._done |= dict.fromkeys(parts, end)
         return True
 
     def _ready_s(self, part: int) -> float:
         """Returns the earliest moment for a request; infinity if the object that asks for it is waiting."""
         own = self._model.parts[part]
-        parent = self._start_s if own.parent is None else self._done.get(own.parent, inf)
-        return parent + own.pause_s
+        if own.parent is None:
+            return self._start_s + own.pause_s
+        return (self._begun if own.is_early else self._done).get(own.parent, inf) + own.pause_s
 
     def _next_s(self) -> float:
         """Returns the first moment at which something can be asked for."""
@@ -264,9 +305,11 @@ class _Player:
 
     def _ask(self, now: float) -> None:
         """Asks for what can be asked for at this moment, on connections that are free, then on new ones."""
-        ready = [part for part in self._waiting if self._ready_s(part) <= now]
+        # What is asked for while a shared connection is busy is answered as one.
+        by = max([now, *self._free]) if self._model.is_shared else now
+        ready = [part for part in self._waiting if self._ready_s(part) <= by]
         if self._model.is_shared:
-            self._request(0, ready, now)
+            self._request(0, ready, by)
             return
         free = [number for number, end in enumerate(self._free) if end <= now]
         while ready and (free or len(self._connections) < PARALLEL):

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
@@ -19,6 +20,41 @@ KEEP_ALIVE_S = 600.0
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class Listener(socket.socket):
+    """A socket that listens, and whose connections gather what they send."""
+
+    def accept(self) -> tuple["Gathering", Any]:
+        """Returns a connection, and the address of its other end."""
+        connection, address = super().accept()
+        return Gathering(fileno=connection.detach()), address
+
+    @staticmethod
+    def of(plain: socket.socket) -> socket.socket:
+        """Returns the same socket as one of this kind; `plain` is closed."""
+        own = Listener(fileno=plain.detach())
+        own.setblocking(False)
+        return own
+
+
+class Gathering(socket.socket):
+    """A connection that sends together what is written in one turn of the event loop.
+
+    Hypercorn writes the headers and the body one after the other, and asyncio sends each at once, so that
+    headers would take a packet of their own. Other servers hand both to TCP together.
+    """
+
+    def send(self, data: Any, flags: int = 0) -> int:
+        """Sends full packets now, and the rest when the present turn of the loop is over."""
+        sent = super().send(data, flags | socket.MSG_MORE)
+        asyncio.get_running_loop().call_soon(self._push)
+        return sent
+
+    def _push(self) -> None:
+        """Sends what is held back: setting this option does (tcp(7))."""
+        if self.fileno() >= 0:
+            self.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def application(store: Store) -> Callable[[dict[str, Any], Receive, Send], Awaitable[None]]:
@@ -63,10 +99,19 @@ def _headers(found: Answer, asked: dict[bytes, bytes]) -> Iterable[tuple[bytes, 
 async def _serve(task: Task, address: str, clear: int, secure: int) -> None:
     """Serves on two sockets that listen, given by their descriptors."""
     from hypercorn.asyncio import serve
-    from hypercorn.config import Config
+    from hypercorn.config import Config, Sockets
+
+    class Gathered(Config):  # a class here, since hypercorn need not be installed
+        def create_sockets(self) -> Sockets:
+            """Returns the sockets to listen on."""
+            plain = super().create_sockets()
+            secure, insecure = (
+                [Listener.of(one) for one in some] for some in (plain.secure_sockets, plain.insecure_sockets)
+            )
+            return Sockets(secure, insecure, plain.quic_sockets)
 
     place = f"[{address}]" if ":" in address else address
-    config = Config()
+    config = Gathered()
     config.bind, config.insecure_bind = [f"fd://{secure}"], [f"fd://{clear}"]
     config.quic_bind = [f"{place}:{SECURE_PORT}"] if task.version == "3" else []
     config.certfile, config.keyfile = task.certificate, task.key

@@ -1,0 +1,64 @@
+"""The table of pages in a browser beside the simulator's: quotients of ratios, and loads that were kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mousehole.page import document
+from mousehole.page.predict import Prediction
+from mousehole.page.results import PageResults, Setting, Trial
+from mousehole.page.trial import Fetch, Load
+
+from validation import browser
+
+FETCH = Fetch(
+    "http://page.test/", "Document", 200, "http/1.1", "High", 1, 9000, 0.0, 0.01, 0.06, 0.1, 0.001, "", ""
+)
+
+
+def load(load_s: float) -> Load:
+    return Load("loaded", "", load_s / 2, load_s / 2, load_s, (FETCH,), 5e6, "Chrome/1", "")
+
+
+def measured() -> PageResults:
+    """Two schemes, six rounds; `droptail` takes twice as long as `red`."""
+    setting = Setting("p", 9000, (), "1.1", 6, "cubic", "10mbit", "40ms", "100p", 1.0, 9.0, 1, None, None)
+    trials = [
+        Trial(scheme, number, load(factor * (2 + 0.1 * number)), {"is_valid": True})
+        for number in range(6)
+        for scheme, factor in (("red", 1), ("droptail", 2))
+    ]
+    return PageResults(setting, ("red", "droptail"), "red", 6, tuple(trials))
+
+
+def predicted(factor: float) -> Prediction:
+    times = {
+        "red": [2 + 0.1 * n for n in range(6)],
+        "droptail": [factor * (2 + 0.1 * n) for n in range(6)],
+    }
+    return Prediction("red", times, "")
+
+
+@pytest.mark.parametrize(("factor", "is_within"), [(2.1, True), (1.6, False), (2.5, False)])
+def test_rows__compare_ratios_to_the_baseline(factor: float, is_within: bool) -> None:
+    red, droptail = browser.rows_of(measured(), predicted(factor))
+    assert red.is_within
+    assert red.quotient.mean == 1
+    assert droptail.quotient.mean == pytest.approx(2 / factor)
+    assert droptail.is_within is is_within
+
+
+def test_section__has_a_row_per_scheme_and_what_was_left_out() -> None:
+    found = measured()
+    text = browser.section(found, browser.rows_of(found, predicted(2.0)))
+    assert "| `red` | 2.25 s | 1 | 2.25 s | 1 |  |" in text
+    assert "| `droptail` | 4.5 s | 2.00 (2.00–2.00) | 4.5 s | 2.00 (2.00–2.00) | 1.00 (1.00–1.00) |" in text
+    assert "6 loads per scheme" in text
+    assert "left out" not in text
+
+
+def test_read__gives_the_loads_that_were_written(tmp_path: Path) -> None:
+    path = tmp_path / "loads.json"
+    path.write_text(document.text(measured(), None))
+    assert browser.read(path) == measured()
