@@ -17,6 +17,7 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+from mousehole.engine_types import Scenario
 from mousehole.errors import MouseholeError
 from mousehole.estimate import cost_text, estimated_run, fitting_jobs, lengths_s, require_memory
 from mousehole.manifest import engine_digest
@@ -211,12 +212,21 @@ class Runs:
         jobs, backend = self._options.jobs, self._options.backend
         if backend is not None:
             return max(backend.at_once, 1)
-        first = filled(max(scenarios, key=lambda one: sum(lengths_s(filled(one)))))
-        if len(scenarios) * sum(lengths_s(first)) < WORTH_ESTIMATING_S:
+        # The longest run at each rate, since a run costs as much as it has packets.
+        longest: dict[str, Scenario] = {}
+        for one in map(filled, scenarios):
+            known = longest.setdefault(_rate(one), one)
+            if sum(lengths_s(one)) > sum(lengths_s(known)):
+                longest[_rate(one)] = one
+        most_s = max(sum(lengths_s(one)) for one in longest.values())
+        if len(scenarios) * most_s < WORTH_ESTIMATING_S:
             return jobs or default_jobs()
-        if first["traffic"].get("files"):
-            return jobs or default_jobs()  # the cost of a capture is not known before it is read
-        needed = estimated_run(first, None, len(scenarios))
+        # The cost of a capture is not known before it is read.
+        known_costs = [one for one in longest.values() if not one["traffic"].get("files")]
+        if not known_costs:
+            return jobs or default_jobs()
+        estimates = [estimated_run(one, None, len(scenarios)) for one in known_costs]
+        needed = max(estimates, key=lambda one: one.cpu_s)
         require_memory(needed, available_bytes())
         at_once = fitting_jobs(needed, jobs, available_bytes())
         self._options.reporter.say(f"{len(scenarios)} runs, {cost_text(needed, at_once)} at most")
@@ -248,6 +258,13 @@ def _store(place: Path | None, measured: Measured) -> None:
         part.replace(place)
     except OSError:
         part.unlink(missing_ok=True)
+
+
+def _rate(scenario: Scenario) -> str:
+    """Returns the rate that a scenario gives its bottleneck, empty if it gives none."""
+    own: Json = dict(scenario)
+    given = own.get("topology", {}).get("params", own.get("link", {}))
+    return str(given.get("rate", ""))
 
 
 @cache

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mousehole.engine_types import Scenario
+from mousehole.estimate import Estimate
 from mousehole.pool import RunResult
+from mousehole.progress import Silent
 
 from papers import draw
 from papers.definition import FigureItem, Panel, Trial, Value, read_definition
@@ -91,6 +94,26 @@ def test_runs__make_what_two_grids_share_once(evaluator: Evaluator) -> None:
     evaluator.runs.run(cells)
     assert evaluator.runs.made == 2
     assert evaluator.runs.of(cells[0]) == evaluator.runs.of(cells[1])
+
+
+def test_runs__cost_is_that_of_the_dearest_rate(
+    evaluator: Evaluator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run at ten times the rate has ten times the packets; the estimate must not be of another."""
+    asked: dict[str, int] = {}
+
+    def estimated(scenario: Scenario, _: object, runs: int) -> Estimate:
+        rate = str(scenario["link"]["rate"])
+        asked[rate] = runs
+        return Estimate(cpu_s=60.0 * int(rate[0]) * runs, slowdown=1.0, bytes_per_run=1e6, runs=runs)
+
+    monkeypatch.setattr("papers.runs.WORTH_ESTIMATING_S", 1.0)
+    monkeypatch.setattr("papers.runs.estimated_run", estimated)
+    said: list[str] = []
+    monkeypatch.setattr(Silent, "say", lambda _, text: said.append(text))
+    evaluator.runs.run([evaluator.runs.request("one", {"rate": rate}) for rate in "12"])
+    assert asked == {"1mbit": 4, "2mbit": 4}
+    assert "4 runs, about 8 min at most" in said[0]
 
 
 def test_trial__changes_the_cells_with_its_labels(evaluator: Evaluator) -> None:

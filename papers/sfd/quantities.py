@@ -78,6 +78,11 @@ def short_change(run: Measured, other: Measured) -> float:
     return float(np.nanmean(run["mean_s"][SIZES] / other["mean_s"][SIZES]) - 1)
 
 
+def reduction_lost(run: Measured, other: Measured, baseline: Measured) -> float:
+    """Returns how much less a scheme reduces short flows' mean latency than another one, as a share of 1."""
+    return mean_reduction(other, baseline) - mean_reduction(run, baseline)
+
+
 def short_speedup(run: Measured, baseline: Measured) -> float:
     """Returns how many times faster short flows are, each size with the same weight."""
     return float(np.nanmean(baseline["mean_s"][SIZES]) / np.nanmean(run["mean_s"][SIZES]))
