@@ -34,7 +34,7 @@ export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs deps deps-kernels msrv arrows live live-test bench-live bpf-compile bpf-parity golden oracle bench \
 	instructions bless-instructions performance validation coverage replay-truth reference negatives fuzz fuzz-brief mutants \
-	sweep-test scaling papers findings best-installable witness witness-transfers live-prediction link-figures live-kernels page-test page-figure \
+	sweep-test scaling papers papers-full findings best-installable witness witness-transfers live-prediction link-figures live-kernels page-test page-figure \
 	wheel wheel-test site lock clean distclean
 
 help: ## list these targets
@@ -166,6 +166,9 @@ scaling: $(ENGINE) ## a sweep on 1, 2, … Dask workers and threads here; renews
 
 papers: $(ENGINE) ## the five papers, claim by claim, published beside ours (about 15 minutes on two cores); FULL=1, HTML=DIR
 	@$(BIN)/mousehole paper --all $(if $(FULL),--full) $(if $(HTML),--html $(HTML))
+
+papers-full: $(ENGINE) ## the papers' claims at full length beside the quick runs; renews docs/full-length.md (an hour)
+	@$(BIN)/python -m validation.full_length
 
 findings: $(ENGINE) ## all schemes side by side under the same traffic; renews docs/findings.md; FULL=1
 	@$(BIN)/python -m validation.findings $(if $(FULL),--full)

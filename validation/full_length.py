@@ -1,0 +1,141 @@
+"""The claims of the papers at the papers' own lengths beside the shorter runs that validation uses.
+
+`make papers-full` judges every claim twice, as `mousehole paper NAME` and as `mousehole paper NAME --full`
+do, and writes docs/full-length.md: how many statements have which word, and those whose word changes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from papers.command import with_claims
+from papers.judge import Word
+from papers.paper import Paper, Wanted
+from papers.parts import ClaimPart, word_text
+from papers.runs import Options, default_cache
+from tools import document
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "full-length.md"
+TARGET = "papers-full"
+GROUPS = {
+    "agrees": (Word.AGREES, Word.EQUIVALENT),
+    "undecided": (Word.COMPATIBLE, Word.NOT_TOLD_APART),
+    "differs": (Word.DIFFERS,),
+    "other": (Word.LOST, Word.NOT_RUN, None),
+}
+"""Words that are counted together."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One paper's statements at both lengths, in the same order."""
+
+    paper: str
+    replications: int
+    says: str
+    """What the full length is."""
+    quick: Sequence[ClaimPart]
+    full: Sequence[ClaimPart]
+
+    @property
+    def changed(self) -> list[tuple[ClaimPart, ClaimPart]]:
+        """Returns the statements that have another word at full length."""
+        pairs = zip(self.quick, self.full, strict=True)
+        return [(quick, full) for quick, full in pairs if quick.word is not full.word]
+
+
+def compared(one: Paper, jobs: int | None) -> Compared:
+    """Runs the claims of a paper at both lengths; what was run before is taken from the cache."""
+    quick, full = (statements(one, Options(full=is_full, jobs=jobs, cache=default_cache()))
+                   for is_full in (False, True))  # fmt: skip
+    length = one.definition.full
+    return Compared(one.name, length.replications, length.says, quick, full)
+
+
+def statements(one: Paper, options: Options) -> list[ClaimPart]:
+    """Returns the judged statements of a paper."""
+    return [part for part in one.reproduce(Wanted(), options) if isinstance(part, ClaimPart)]
+
+
+def count(parts: Sequence[ClaimPart], group: str) -> int:
+    """Returns how many statements have a word of the group."""
+    return sum(part.word in GROUPS[group] for part in parts)
+
+
+def counts(found: Sequence[Compared]) -> str:
+    """Returns a table of how many statements have which word, at both lengths."""
+    header = ["paper", "full length", "statements", *GROUPS, "another word"]
+    rows = [
+        [
+            one.paper, f"{one.replications} replications of {one.says}", str(len(one.full)),
+            *(f"{count(one.quick, group)} → {count(one.full, group)}" for group in GROUPS),
+            str(len(one.changed)),
+        ]
+        for one in found
+    ]  # fmt: skip
+    return document.table(header, rows)
+
+
+def changes(found: Sequence[Compared]) -> str:
+    """Returns a table of the statements whose word changes, with every number that was judged."""
+    header = ["claim", "statement", "at quick length", "at full length", "published"]
+    rows = [
+        [
+            " ".join(filter(None, (quick.id, quick.part))), quick.says, told(quick), told(full),
+            published(full),
+        ]
+        for one in found
+        for quick, full in one.changed
+    ]  # fmt: skip
+    return document.table(header, rows)
+
+
+def told(part: ClaimPart) -> str:
+    """Returns the word, and the numbers that it rests on."""
+    numbers = "; ".join(f"{line.label} {line.ours}".strip() for line in part.lines)
+    return f"**{word_text(part.word)}**: {numbers}"
+
+
+def published(part: ClaimPart) -> str:
+    """Returns what the paper prints for each number."""
+    return "; ".join(f"{line.label} {line.published}".strip() for line in part.lines if line.published)
+
+
+def section(found: Sequence[Compared]) -> str:
+    """Returns what is written into the document."""
+    total = sum(len(one.full) for one in found)
+    changed = sum(len(one.changed) for one in found)
+    words = (
+        f"{changed} of {total} statements have another word at full length. For each group of words stands "
+        "its number of statements at quick and at full length."
+    )
+    text = f"\n{document.wrapped(words)}\n\n{counts(found)}"
+    return f"{text}\n{changes(found)}" if changed else text
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Judges all claims at both lengths, prints the tables, and writes the document."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--papers", nargs="*", help="only these; the document stays as it is")
+    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--document", type=Path, default=DOCUMENT)
+    given = parser.parse_args(arguments)
+    found = []
+    for one in with_claims():
+        if not given.papers or one.name in given.papers:
+            found.append(compared(one, given.jobs))
+            print(f"{one.name}: {len(found[-1].changed)} statements have another word", flush=True)
+    text = section(found)
+    print(text)
+    if not given.papers:
+        document.renew(given.document, TARGET, text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
