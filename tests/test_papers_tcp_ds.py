@@ -74,10 +74,14 @@ def test_build__changes_leaves_out_and_picks_sources() -> None:
 
 @pytest.mark.parametrize(
     ("scheme", "built"),
-    [("tcp-ds(high=4)", "tcp-ds(high=4,low_min=1%)"), ("red(min=20%)", "red(min=20%)")],
+    [
+        ("tcp-ds(high=4)", "tcp-ds(high=4,low_min=1%)"),
+        ("red(maxp=0.1)", "red(maxp=0.1,min=20%)"),
+        ("droptail", "droptail"),
+    ],
 )
-def test_build__gives_thresholds_to_schemes_that_drop_by_colour(scheme: str, built: str) -> None:
-    scenario = {**tree(), "scheme": scheme, "thresholds": "low_min=1%"}
+def test_build__gives_thresholds_to_the_schemes_that_have_them(scheme: str, built: str) -> None:
+    scenario = {**tree(), "scheme": scheme, "thresholds": "low_min=1%", "red_thresholds": "min=20%"}
     assert measures.build(scenario, {})["scheme"] == built
 
 

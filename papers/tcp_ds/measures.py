@@ -33,16 +33,20 @@ SAMPLE_S = 2.0
 
 
 def build(scenario: dict[str, Any], _cell: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the scenario with its keys `sources` and `thresholds` carried out, which scenarios do not have.
+    """Returns the scenario with keys carried out that scenarios do not have: `sources` and those of thresholds.
 
     `sources` maps the name of a source, without the number of its group, to what changes in its entries of
     `traffic.mix`; to false to leave it out. Only those that are named stay if it has `only = true`.
-    `thresholds` are further parameters of a scheme that drops by colour.
+    `thresholds` are further parameters of a scheme that drops by colour, `red_thresholds` those of RED.
     """
     scenario = dict(scenario)
     sources = dict(scenario.pop("sources", {}))
-    thresholds = scenario.pop("thresholds", "")
-    if thresholds and scenario["scheme"].startswith(("appl", "er-tbm", "tcp-ds")):
+    thresholds, red_thresholds = scenario.pop("thresholds", ""), scenario.pop("red_thresholds", "")
+    if scenario["scheme"].startswith("red("):
+        thresholds = red_thresholds
+    elif not scenario["scheme"].startswith(("appl", "er-tbm", "tcp-ds")):
+        thresholds = ""
+    if thresholds:
         scenario["scheme"] = f"{scenario['scheme'].removesuffix(')')},{thresholds})"
     only = sources.pop("only", False)
     mix = []
