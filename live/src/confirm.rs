@@ -4,10 +4,14 @@
 
 use crate::error::{Failure, Result};
 use crate::home::{self, Home};
+use crate::kernel::monotonic_ns;
 use crate::record::now;
 use crate::stop;
 use std::thread;
 use std::time::Duration;
+
+/// How often the timer looks whether it is still needed.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Starts the timer of what was started at `since`.
 ///
@@ -18,13 +22,21 @@ pub fn spawn(name: &str, since: u64, seconds: u64) -> Result<()> {
         .map(drop)
 }
 
-/// Waits, and takes back what has not been confirmed by then. The timer's process runs this.
+/// Waits, and takes back what has not been confirmed by then. Ends before when it was confirmed or taken back. The
+/// timer's process runs this.
 ///
 /// # Errors
 /// A sentence when it cannot be taken back.
 pub fn expire(name: &str, since: u64, seconds: u64) -> Result<()> {
-    thread::sleep(Duration::from_secs(seconds));
-    stop::stop_unconfirmed(name, since).map(drop)
+    let end_ns = monotonic_ns() + 1_000_000_000 * seconds;
+    while stop::waits_for_confirmation(name, since) {
+        let left = Duration::from_nanos(end_ns.saturating_sub(monotonic_ns()));
+        if left.is_zero() {
+            return stop::stop_unconfirmed(name, since).map(drop);
+        }
+        thread::sleep(left.min(LOOK_EVERY));
+    }
+    Ok(())
 }
 
 /// Lets everything stay.

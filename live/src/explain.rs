@@ -8,7 +8,7 @@ use crate::layout::{KEEP_DSCP, Key, Settings};
 use crate::observe::{Entry, Observed, observe_running};
 use crate::request::Mode;
 use crate::words::{address, bytes, count, number, span, table};
-use mousehole_policy::{Kind, Params, State};
+use mousehole_policy::{Colour, Kind, Params, State};
 use mousehole_sim::units::Buffer;
 use serde::Serialize;
 use std::net::IpAddr;
@@ -286,19 +286,28 @@ fn rules(one: &Observed, deployment: Option<&Deployment>) -> Vec<Rule> {
         .collect()
 }
 
-/// Returns what was done with a flow's packets.
+/// Returns what was done with a flow's packets of each colour that it had.
 fn done(one: &Observed, settings: &Settings, flow: &FlowReport) -> String {
-    let colour = ["green", "yellow", "red"].iter().position(|name| *name == flow.colour).unwrap_or(0);
-    let (priority, dscp) = (settings.action.priority[colour], settings.action.dscp[colour]);
     let is_mark = one.record.as_ref().is_none_or(|record| record.request.mode == Mode::Mark);
-    let mut text = match (settings.shadow != 0, priority, dscp) {
-        (true, ..) => "nothing (shadow: it decides and counts only)".into(),
-        (false, 0, KEEP_DSCP) if is_mark => format!("nothing: {} packets stay as they are", flow.colour),
-        (false, 0, KEEP_DSCP) => "no mark: the queue here sees the colour itself".into(),
-        (false, 0, dscp) => format!("DSCP of {} packets is set to {dscp}", flow.colour),
-        (false, priority, _) => {
-            format!("{} packets go to class {:x}:{:x}", flow.colour, priority >> 16, priority & 0xffff)
+    let of_colour = |colour: Colour| {
+        let (index, name) = (colour.index(), colour.name());
+        match (settings.action.priority[index], settings.action.dscp[index]) {
+            (0, KEEP_DSCP) => format!("{name} packets stay as they are"),
+            (0, dscp) => format!("DSCP of {name} packets is set to {dscp}"),
+            (priority, _) => {
+                format!("{name} packets go to class {:x}:{:x}", priority >> 16, priority & 0xffff)
+            }
         }
+    };
+    let is_untouched = settings.action.priority.iter().all(|one| *one == 0)
+        && settings.action.dscp.iter().all(|one| *one == KEEP_DSCP);
+    let mut text = if settings.shadow != 0 {
+        "nothing (shadow: it decides and counts only)".into()
+    } else if is_untouched && !is_mark {
+        "no mark: the queue here sees the colour itself".into()
+    } else {
+        let had = Colour::ALL.into_iter().filter(|colour| flow.colour_packets[colour.name()] > 0);
+        had.map(of_colour).collect::<Vec<_>>().join("; ")
     };
     text += &crate::status::waiting(settings.longest_wait_ms, settings.shadow != 0);
     if flow.already_marked > 0 {

@@ -129,6 +129,11 @@ impl Place {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
+    /// Returns the network namespace of its device, by the folder's name; `None` if that was not made by us.
+    pub fn namespace(&self) -> Option<u64> {
+        self.name().split_once('-')?.0.parse().ok()
+    }
+
     /// Returns where the link is pinned.
     pub fn link(&self) -> PathBuf {
         self.path.join("link")

@@ -11,6 +11,7 @@ pub mod detach;
 pub mod device;
 pub mod error;
 pub mod explain;
+pub mod file;
 pub mod flows;
 pub mod home;
 pub mod kernel;

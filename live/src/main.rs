@@ -328,8 +328,17 @@ impl Common {
             None => Request::new(mode),
         };
         request.policy.extend(self.policy.iter().cloned());
+        for path in &mut request.policy {
+            // Later commands and the agent run in other folders. Who reads the file says if there is none.
+            *path = path.canonicalize().unwrap_or_else(|_| path.clone());
+        }
         request.shadow |= self.shadow;
         request.no_gso |= self.no_gso;
+        if request.shadow && request.no_gso {
+            return Err(Failure::new(
+                "--no-gso changes the device, and --shadow must not; leave one of them out",
+            ));
+        }
         set(&mut request.flows, &self.flows);
         set(&mut request.user, &self.user);
         set(&mut request.attach, &self.attach);

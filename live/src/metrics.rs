@@ -1,14 +1,13 @@
 //! `status --metrics FILE`: OpenMetrics text for the textfile collector of node_exporter. No socket is opened.
 
 use crate::error::{Failure, Result};
+use crate::file;
 use crate::status::{Amount, State, Status};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
-use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 
 type Labels = Vec<(&'static str, String)>;
@@ -108,20 +107,8 @@ fn sorted(text: &str) -> String {
 /// # Errors
 /// A sentence when the file cannot be written; the former one stays.
 pub fn write(path: &Path, all: &[Status]) -> Result<()> {
-    let fault = |error: &std::io::Error| {
-        Failure::system(format!("--metrics {} cannot be written", path.display()), error)
-    };
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let name = name.ok_or_else(|| Failure::new(format!("--metrics {} names no file", path.display())))?;
-    // The collector reads *.prom only, so that it never takes the file that is not finished.
-    let unfinished = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let done = fs::File::create(&unfinished)
-        .and_then(|mut file| file.write_all(metrics(all).as_bytes()).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&unfinished, path));
-    done.map_err(|error| {
-        let _ = fs::remove_file(&unfinished); // it may not have been made
-        fault(&error)
-    })
+    file::replace(path, &metrics(all))
+        .map_err(|error| Failure::system(format!("--metrics {} cannot be written", path.display()), &error))
 }
 
 #[cfg(test)]
@@ -129,6 +116,7 @@ pub fn write(path: &Path, all: &[Status]) -> Result<()> {
 mod tests {
     use super::*;
     use crate::status::sample;
+    use std::fs;
 
     #[test]
     fn text__has_labels_and_ends_as_openmetrics_does() {

@@ -5,7 +5,7 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::Home;
 use crate::request::{Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, Mode, Request, User, Via};
-use crate::{agent, stop, tc};
+use crate::{agent, file, stop, tc};
 use clap::ValueEnum;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for unit in &units {
         let path = folder.join(&unit.name);
-        fs::write(&path, &unit.text)
+        file::replace(&path, &unit.text)
             .map_err(|error| Failure::system(format!("{} cannot be written", path.display()), &error))?;
         lines.push(format!("{} is written", path.display()));
     }
@@ -253,7 +253,7 @@ fn words(device: &str, request: &Request) -> Result<Vec<String>> {
     let mut option = |name: &str, value: &str| words.extend([name.to_string(), value.to_string()]);
     option(scheme, &request.scheme);
     for path in &request.policy {
-        // The unit runs in another folder.
+        // Whole already, but that the header is still there is seen here and not at the next start of the machine.
         let whole = fs::canonicalize(path).map_err(|error| Failure::system(path.display(), &error))?;
         option("--policy", &whole.display().to_string());
     }

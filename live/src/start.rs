@@ -252,8 +252,7 @@ fn set_qdiscs(verb: &str, name: &str, shaper: &Shaper, device: &Device) -> Resul
         Shaper::None => Ok(()),
         // Packets wait for tokens for seconds, small ones too, where the default of 100 is for queues of milliseconds.
         Shaper::Departures if verb == "replace" => {
-            tc::run(&["qdisc", verb, "dev", name, "root", "handle", HANDLE, "fq", "flow_limit", "1000"])
-                .map(drop)
+            tc::put("fq", &["qdisc", verb, "dev", name, "root", "handle", HANDLE, "fq", "flow_limit", "1000"])
         }
         Shaper::Departures => Ok(()),
         Shaper::Fifo(fifo) => {
@@ -267,7 +266,7 @@ fn set_qdiscs(verb: &str, name: &str, shaper: &Shaper, device: &Device) -> Resul
             if extra != "0" {
                 words.extend(["overhead", &extra]);
             }
-            tc::run(&words).map(drop)
+            tc::put("tbf", &words)
         }
         Shaper::Classes { fifo, colours } => {
             let (rate, burst) = (fifo.rate.0.to_string(), fifo.burst.to_string());
@@ -277,7 +276,10 @@ fn set_qdiscs(verb: &str, name: &str, shaper: &Shaper, device: &Device) -> Resul
             let default = format!("{:x}", deployment::class(0, *colours));
             // HTB itself cannot change, only its classes can.
             if verb == "replace" {
-                tc::run(&["qdisc", verb, "dev", name, "root", "handle", HANDLE, "htb", "default", &default])?;
+                tc::put(
+                    "htb",
+                    &["qdisc", verb, "dev", name, "root", "handle", HANDLE, "htb", "default", &default],
+                )?;
             }
             let class = |parent: &str, id: &str, rate: &str, ceil: &str, priority: &str| {
                 let mut words = vec![

@@ -15,6 +15,9 @@ use serde::{Serialize, Serializer};
 /// Names the form of the JSON document.
 pub const FORM: &str = "mousehole-live.status/1";
 
+/// An agent that was not at work for longer than this is a problem, s.
+const AGENT_SILENT_S: f64 = 10.0;
+
 /// The JSON document of `status --json`. Fields are added but neither renamed nor removed within a [`FORM`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document<'a> {
@@ -228,7 +231,10 @@ fn look(one: &Observed) -> Status {
     let deployment = one.deployment();
     let needed = deployment.as_ref().map(agent::is_needed);
     let seen = agent_seen_s(&one.agent().unwrap_or_default());
-    if running && needed == Some(true) && seen.is_none_or(|seconds| seconds > 10.0) {
+    let running_s = now().saturating_sub(record.since);
+    // An agent that has just been started was never at work either.
+    let silent_s = seen.unwrap_or(running_s as f64);
+    if running && needed == Some(true) && silent_s > AGENT_SILENT_S {
         let when = seen
             .map_or("was never at work".into(), |seconds| format!("was last at work {} ago", span(seconds)));
         problems.push(format!(
@@ -248,7 +254,7 @@ fn look(one: &Observed) -> Status {
         rate: record.request.rate.clone().filter(|_| is_up),
         buffer: is_up.then(|| record.request.buffer.clone()),
         since: record.since,
-        running_s: now().saturating_sub(record.since),
+        running_s,
         command: record.command.clone(),
         tuned_s: record.tuned.map(|at| now().saturating_sub(at)),
         rules: deployment.as_ref().map(rules).unwrap_or_default(),

@@ -14,12 +14,30 @@ pub fn stop(name: &str) -> Result<Vec<String>> {
     let place = home::find(name)?.ok_or_else(|| nothing(name))?;
     match place.record() {
         Ok(record) => take_back(&place, &record),
-        Err(_) => {
-            place.remove_pins()?;
-            place.remove()?;
-            Ok(vec![format!("{name}: the leftovers of a command that was killed are removed")])
-        }
+        Err(_) => remove_leftovers(&place, name),
     }
+}
+
+/// Removes what a command left that was killed before it wrote what it would do.
+fn remove_leftovers(place: &Place, name: &str) -> Result<Vec<String>> {
+    place.remove_pins()?;
+    place.remove()?;
+    Ok(vec![format!("{name}: the leftovers of a command that was killed are removed")])
+}
+
+/// Returns whether what was started at a certain time has not been confirmed; also where that cannot be told.
+pub fn waits_for_confirmation(name: &str, since: u64) -> bool {
+    // The command that starts the timer holds the lock until its record is written.
+    let Ok(_home) = Home::lock() else { return true };
+    match home::find(name) {
+        Ok(None) => false,
+        Ok(Some(place)) => place.record().map_or(true, |record| is_unconfirmed(&record, since)),
+        Err(_) => true,
+    }
+}
+
+fn is_unconfirmed(record: &Record, since: u64) -> bool {
+    record.since == since && record.confirm_by.is_some()
 }
 
 /// Ends what was started at a certain time and has not been confirmed; does nothing otherwise.
@@ -30,12 +48,12 @@ pub fn stop_unconfirmed(name: &str, since: u64) -> Result<Vec<String>> {
     let _home = Home::lock()?;
     let Some(place) = home::find(name)? else { return Ok(Vec::new()) };
     match place.record() {
-        Ok(record) if record.since == since && record.confirm_by.is_some() => take_back(&place, &record),
+        Ok(record) if is_unconfirmed(&record, since) => take_back(&place, &record),
         _ => Ok(Vec::new()),
     }
 }
 
-/// Ends everything of ours in this network namespace.
+/// Ends everything of ours in this network namespace. Returns lines for the user.
 ///
 /// # Errors
 /// The first sentence of those that cannot be taken back; the others are.
@@ -44,13 +62,18 @@ pub fn stop_all() -> Result<Vec<String>> {
     let namespace = device::namespace()?;
     let (mut lines, mut failure) = (Vec::new(), None);
     for place in places()? {
-        match place.record() {
-            Ok(record) if record.namespace == namespace => match take_back(&place, &record) {
-                Ok(more) => lines.extend(more),
-                Err(error) => failure = failure.or(Some(error)),
-            },
-            _ => {}
+        let done = match place.record() {
+            Ok(record) if record.namespace == namespace => take_back(&place, &record),
+            Err(_) if place.namespace() == Some(namespace) => remove_leftovers(&place, &place.name()),
+            _ => continue,
+        };
+        match done {
+            Ok(more) => lines.extend(more),
+            Err(error) => failure = failure.or(Some(error)),
         }
+    }
+    if lines.is_empty() && failure.is_none() {
+        lines.push("nothing of ours is in this network namespace".into());
     }
     failure.map_or(Ok(lines), Err)
 }

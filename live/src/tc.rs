@@ -49,6 +49,22 @@ pub fn run(words: &[&str]) -> Result<String> {
     command("tc", words)
 }
 
+/// Puts a queue discipline of this kind in place by running `tc` with these words.
+///
+/// # Errors
+/// As [`run`]; a sentence of our own where the kernel does not know the kind.
+pub fn put(kind: &str, words: &[&str]) -> Result<()> {
+    match run(words) {
+        Err(failure) if failure.to_string().contains("kind is unknown") => Err(Failure::new(lacking(kind))),
+        done => done.map(drop),
+    }
+}
+
+/// Returns the clause that says that the kernel lacks a kind of queue discipline.
+pub fn lacking(kind: &str) -> String {
+    format!("the kernel has no {kind}; where it is a module, `modprobe sch_{kind}` loads it")
+}
+
 /// Runs `ip` with these words. It fails as [`run`] does.
 pub fn ip(words: &[&str]) -> Result<String> {
     command("ip", words)

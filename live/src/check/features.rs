@@ -1,7 +1,7 @@
 //! What the kernel can do, found by trying and not by its version.
 
 use super::Finding;
-use crate::home;
+use crate::{home, tc};
 use libbpf_rs::{PrintLevel, set_print};
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
@@ -18,23 +18,51 @@ const CAP_BPF: u32 = 39;
 /// A number that no device has.
 const NO_DEVICE: i32 = i32::MAX;
 
-/// Returns what was found of the kernel and of this process's rights, and whether it may load programs.
-pub fn findings() -> (Vec<Finding>, bool) {
+/// A queue discipline that is put in place.
+struct Needed {
+    kind: &'static str,
+    /// Options without which it is refused.
+    options: &'static [&'static str],
+    /// What it is for.
+    by: &'static str,
+}
+
+const QDISCS: [Needed; 3] = [
+    Needed { kind: "tbf", options: &["rate", "1mbit", "burst", "5000", "limit", "10000"], by: "up" },
+    Needed { kind: "htb", options: &[], by: "up with lfp, pias or queues by priority" },
+    Needed { kind: "fq", options: &[], by: "host --shape" },
+];
+
+/// What this process and the kernel can do.
+pub struct Abilities {
+    /// Whether programs can be loaded.
+    pub may_load: bool,
+    /// The kinds of queue disciplines that the kernel lacks; none if that could not be tried.
+    pub missing_qdiscs: Vec<&'static str>,
+}
+
+/// Returns what was found of the kernel and of this process's rights.
+pub fn findings() -> (Vec<Finding>, Abilities) {
     set_print(Some((PrintLevel::Warn, |_, _| {})));
     let mut all = vec![version(&read("/proc/sys/kernel/osrelease"))];
     let rights = rights(&read("/proc/self/status"));
     let may_load = rights.is_none();
     all.extend(rights);
+    let mut missing_qdiscs = Vec::new();
     if may_load {
         all.extend(helpers(&missing()));
         all.push(tcx(has_tcx()));
+        if let Some(missing) = lacking_qdiscs() {
+            all.push(qdiscs(&missing));
+            missing_qdiscs = missing;
+        }
     }
     all.push(bpf_folder(home::places().err().map(|failure| failure.to_string()).as_deref()));
     all.extend(switches(
         &read("/proc/sys/kernel/unprivileged_bpf_disabled"),
         &read("/proc/sys/net/core/bpf_jit_enable"),
     ));
-    (all, may_load)
+    (all, Abilities { may_load, missing_qdiscs })
 }
 
 fn read(path: &str) -> String {
@@ -92,6 +120,42 @@ fn missing() -> Vec<&'static str> {
         }
         all
     }
+}
+
+/// Returns the kinds of [`QDISCS`] that the kernel refuses at the loopback device of a network namespace made for this,
+/// which ends with the thread that made it; `None` where no namespace can be made, or `tc` does not run.
+fn lacking_qdiscs() -> Option<Vec<&'static str>> {
+    let attempt = || {
+        // SAFETY: only this thread moves into the new namespace.
+        if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
+            return None;
+        }
+        tc::run(&["qdisc", "show", "dev", "lo"]).ok()?;
+        let is_refused = |one: &&Needed| {
+            let words = ["qdisc", "replace", "dev", "lo", "root", "handle", "1:", one.kind];
+            tc::run(&[&words, one.options].concat()).is_err()
+        };
+        Some(QDISCS.iter().filter(is_refused).map(|one| one.kind).collect())
+    };
+    std::thread::spawn(attempt).join().ok().flatten()
+}
+
+fn qdiscs(missing: &[&str]) -> Finding {
+    if missing.is_empty() {
+        return Finding::harmless(
+            "qdiscs",
+            format!("the kernel has {}", QDISCS.map(|one| one.kind).join(", ")),
+        );
+    }
+    let lacking = || QDISCS.iter().filter(|one| missing.contains(&one.kind));
+    let needed: Vec<String> =
+        lacking().map(|one| format!("no {}, which `{}` needs", one.kind, one.by)).collect();
+    let modules: Vec<String> = lacking().map(|one| format!("sch_{}", one.kind)).collect();
+    Finding::worth_knowing(
+        "qdiscs",
+        format!("the kernel has {}; where they are modules, this loads them", needed.join(", and ")),
+        format!("modprobe -a {}", modules.join(" ")),
+    )
 }
 
 fn helpers(missing: &[&str]) -> Option<Finding> {
@@ -225,6 +289,15 @@ mod tests {
         ] {
             assert_eq!(version(release).rank, rank, "{release}");
         }
+    }
+
+    #[test]
+    fn qdiscs__names_what_is_missing_and_for_what() {
+        assert_eq!(qdiscs(&[]).sentence, "the kernel has tbf, htb, fq");
+        let found = qdiscs(&["htb", "fq"]);
+        assert_eq!(found.rank, Rank::WorthKnowing);
+        assert!(found.sentence.contains("no fq, which `host --shape` needs"), "{}", found.sentence);
+        assert_eq!(found.cure.as_deref(), Some("modprobe -a sch_htb sch_fq"));
     }
 
     #[test]

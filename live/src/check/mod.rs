@@ -10,6 +10,7 @@ mod link;
 mod ours;
 mod queue;
 
+use self::features::Abilities;
 use crate::deployment::Deployment;
 use crate::device::Device;
 use crate::error::{Failure, Result};
@@ -137,7 +138,7 @@ pub fn check(name: &str, as_json: bool) -> Result<Vec<String>> {
 /// A sentence when there is no such device.
 pub fn report(name: &str) -> Result<Report> {
     let device = Device::find(name)?;
-    let (mut findings, may_load) = features::findings();
+    let (mut findings, Abilities { may_load, missing_qdiscs }) = features::findings();
     let running = if may_load { ours::look(&device, &mut findings) } else { None };
     let (root, all) = match tc::qdiscs(name) {
         Ok(all) => {
@@ -170,7 +171,13 @@ pub fn report(name: &str) -> Result<Report> {
         _ => None,
     };
     let mark = prospect_of_mark(&device, root.as_ref(), refusal.clone());
-    let up = prospect_of_up(&device, root.as_ref(), refusal.clone());
+    let without = |kind: &str| {
+        let is_missing = missing_qdiscs.contains(&kind);
+        refusal.clone().or_else(|| is_missing.then(|| format!("would refuse, because {}", tc::lacking(kind))))
+    };
+    let up = prospect_of_up(&device, root.as_ref(), without("tbf"));
+    // An `fq` that is there is enough.
+    let refusal = if tc::departures(&all).is_empty() { without("fq") } else { refusal };
     let shape = prospect_of_shape(&device, &all, refusal);
     Ok(Report { format: FORMAT, device: name.to_string(), findings, mark, up, shape })
 }
