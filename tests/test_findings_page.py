@@ -101,3 +101,19 @@ def test_build__puts_real_traces_into_their_folder(monkeypatch: pytest.MonkeyPat
     request = runs.request("all", {"traffic": "NASA log", "condition": "ECN", "scheme": "CAKE"})
     with pytest.raises(MouseholeError, match="MOUSEHOLE_DATA names the folder of real traces"):
         runs.run([request])
+
+
+@pytest.mark.parametrize(
+    ("scheme", "built"),
+    [
+        ("red", "red(ecn=true)"),
+        ("sfd(mode=coupled)", "sfd(mode=coupled,ecn=true)"),
+        ("fq-codel", "fq-codel"),  # marks by default
+        ("sfd(th=30kB)|cake(tins=bulk)", "sfd(th=30kB)|cake(tins=bulk)"),
+        ("droptail", "droptail"),
+    ],
+)
+def test_build__has_schemes_mark_that_can(scheme: str, built: str) -> None:
+    scenario = {"scheme": scheme, "traffic": {"model": "web:sfd"}}
+    assert measures.build({**scenario, "ecn": True}, {}) == {**scenario, "scheme": built}
+    assert measures.build(scenario, {}) == scenario

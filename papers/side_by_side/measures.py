@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from mousehole._engine import scheme_parameters
 from mousehole.engine_types import TransferColumns
 from mousehole.pool import RunResult
 from numpy.typing import NDArray
@@ -55,7 +56,14 @@ def page_times(transfers: TransferColumns, took: Floats) -> Floats:
 
 
 def build(scenario: Json, _cell: Mapping[str, str]) -> Json:
-    """Returns the scenario with the folder of shared data before the files of its traffic."""
+    """Returns the scenario with the folder of shared data before the files of its traffic.
+
+    Its key `ecn`, which scenarios do not have, has a scheme mark that can and does not by default.
+    """
+    scenario = dict(scenario)
+    if scenario.pop("ecn", False) and scheme_parameters(scenario["scheme"]).get("ecn") == "false":
+        name, _, parameters = scenario["scheme"].removesuffix(")").partition("(")
+        scenario["scheme"] = f"{name}({','.join(filter(None, [parameters, 'ecn=true']))})"
     files = scenario["traffic"].get("files")
     if files is None:
         return scenario
