@@ -264,10 +264,12 @@ fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
     let least = device.mtu + device.link_header_bytes;
     let burst = match &request.burst {
         Some(text) => parse_size("--burst", text)?,
-        // A millisecond's worth, so that timers do not bound the rate, and a few packets at the least.
-        None => (rate.0 / 8 / 1000).max(8000),
+        // A millisecond's worth, so that timers do not bound the rate, and a few packets or a large one at the least.
+        None => (rate.0 / 8 / 1000).max(8000).max(u64::from(least)),
     };
-    if burst < u64::from(least) || burst > 1 << 30 {
+    // A marker has no bucket.
+    let is_used = request.mode == Mode::Up || request.burst.is_some();
+    if is_used && !(u64::from(least)..=1 << 30).contains(&burst) {
         return Err(Failure::new(format!(
             "--burst is {burst} bytes; it must be from {least} (a frame of {}) to 1073741824",
             device.name

@@ -141,7 +141,7 @@ struct UpOptions {
     rate: Option<String>,
     #[arg(long, value_name = "BUFFER", help = format!("The buffer, in packets or bytes (default {DEFAULT_BUFFER})"))]
     buffer: Option<String>,
-    /// The depth of the token bucket (default: 1 ms of the rate, 8 kB at the least)
+    /// The depth of the token bucket (default: 1 ms of the rate, 8 kB and one frame at the least)
     #[arg(long, value_name = "SIZE")]
     burst: Option<String>,
     /// Bytes of each packet on the wire beyond its IP length (default: the device's link header)

@@ -73,7 +73,8 @@ pub struct Details {
     pub command: Vec<String>,
     /// How long ago `tune` last changed it, s; null if it never did.
     pub tuned_s: Option<u64>,
-    /// The policies with the parameters in force, those of `tune` included; none when the device is gone.
+    /// The policies with the parameters in force, those of `tune` included; none when the device is gone, or changed so
+    /// much that they cannot be told, which is among the problems then.
     pub rules: Vec<Rule>,
     /// How long packets beyond a user's profile wait for tokens at most, s; null where they are policed.
     pub longest_wait_s: Option<f64>,
@@ -91,7 +92,7 @@ pub struct Details {
     pub root_is_ours: Option<bool>,
     /// Seconds until everything is taken back; null if nothing waits for confirmation.
     pub unconfirmed_s: Option<u64>,
-    /// Whether the scheme needs an agent; null when the device is gone.
+    /// Whether the scheme needs an agent; null when the device is gone or its rules cannot be told.
     pub agent_needed: Option<bool>,
     /// Seconds since the agent was at work; null if it never was.
     pub agent_seen_s: Option<f64>,
@@ -225,7 +226,10 @@ fn look(one: &Observed) -> Status {
     let mut problems =
         problems(one, record, running, root.as_ref(), settings.action.priority[1] & 0xffff_0000);
     problems.extend(sent_at_once(one, record, &settings, &qdiscs));
-    let deployment = one.deployment();
+    let deployment = one.deployment().unwrap_or_else(|failure| {
+        problems.push(format!("the parameters in force cannot be told, as the device is now; {failure}"));
+        None
+    });
     let needed = deployment.as_ref().map(agent::is_needed);
     let seen = agent_seen_s(&one.agent().unwrap_or_default());
     if running && needed == Some(true) && seen.is_none_or(|seconds| seconds > 10.0) {

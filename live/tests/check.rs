@@ -162,6 +162,19 @@ fn token_bucket_of_others__is_replaced_on_demand() {
 }
 
 #[test]
+fn burst_of_a_marker__is_judged_only_if_given() {
+    let device = Device { name: "lo".into(), index: 1, namespace: 1, link_header_bytes: 14, mtu: 65536 };
+    let deployment = |burst: Option<&str>| {
+        let burst = burst.map(String::from);
+        Deployment::new(&Request { burst, ..Request::new(Mode::Mark) }, &device, None)
+    };
+    deployment(None).unwrap();
+    deployment(Some("70kB")).unwrap();
+    let fault = deployment(Some("8kB")).unwrap_err().to_string();
+    assert_eq!(fault, "--burst is 8000 bytes; it must be from 65550 (a frame of lo) to 1073741824");
+}
+
+#[test]
 fn device_down__is_in_the_way() {
     let Some(report) = checked("ip link set v0 down", "$LIVE check v0 --json") else { return };
     let state = found(&report, "state", "v0 is down");

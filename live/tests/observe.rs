@@ -484,3 +484,36 @@ fn host__shape_is_told_by_status_explain_and_persist() {
     ok("down w0");
     assert!(ok("check w0").contains("\nhost w0 --shape: would attach tcp-ds, and put an fq at the root"));
 }
+
+#[test]
+fn jumbo_frames__are_marked_and_queued() {
+    if !enter() {
+        return;
+    }
+    let mtu = |bytes: &str| succeed(Command::new("ip").args(["link", "set", "w0", "mtu", bytes]));
+    mtu("9000");
+    let report = json("check w0 --json");
+    assert_eq!((&report["mark"]["possible"], &report["up"]["possible"]), (&true.into(), &true.into()));
+    ok("mark w0");
+    ok("down w0");
+    ok("mark lo");
+    ok("down lo");
+    let fault = refused("up w0 --rate 2mbit --burst 8kB --scheme sfd");
+    assert!(fault.contains("--burst is 8000 bytes; it must be from 9014"), "{fault}");
+    ok("up w0 --rate 2mbit --scheme sfd");
+    assert_eq!(status()["problems"], Value::Array(Vec::new()));
+    ok("down w0");
+    // What a device cannot have any more is said, and not left out.
+    mtu("1500");
+    ok("up w0 --rate 2mbit --burst 8kB --scheme sfd");
+    mtu("9000");
+    let device = status();
+    let problem = device["problems"][0].as_str().unwrap();
+    assert!(
+        problem.starts_with("the parameters in force cannot be told")
+            && problem.contains("--burst is 8000 bytes"),
+        "{problem}"
+    );
+    assert_eq!(device["rules"], Value::Array(Vec::new()));
+    ok("down w0");
+}
