@@ -6,7 +6,7 @@ use crate::layout::{self, Action, KEEP_DSCP, Plain as _};
 use crate::object::{Combination, Queue, named};
 use crate::request::{self, Mode, Request, User, Via};
 use crate::tc::Qdisc;
-use mousehole_policy::{Key, Origin, Params, Policy, PolicyKind};
+use mousehole_policy::{Key, Kind, Origin, Parameter, Params, Policy, PolicyKind, Value};
 use mousehole_sim::scenario::{Scheme, scheme::LinkContext, scheme::SetUp};
 use mousehole_sim::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
 use std::path::PathBuf;
@@ -92,6 +92,9 @@ impl Deployment {
             Mode::Up => request.scheme.clone(),
         };
         let scheme = Scheme::parse(&text)?;
+        if request.rate.is_none() {
+            refuse_shares_of_a_rate(&scheme)?;
+        }
         let context =
             LinkContext { rate: fifo.rate, bottleneck: fifo.rate, buffer: fifo.buffer, seed: 0, link: 0 };
         let mut parts = scheme.set_up(context)?;
@@ -252,7 +255,8 @@ pub fn class(colour: u32, colours: u32) -> u32 {
 fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
     let rate = match (&request.rate, request.mode) {
         (Some(rate), _) => parse_rate("--rate", rate)?,
-        (None, Mode::Mark) => Rate(10_000_000),
+        // Nothing depends on it then.
+        (None, Mode::Mark) => LinkContext::EXAMPLE.rate,
         (None, Mode::Up) => {
             return Err(Failure::new(
                 "--rate is missing; it must be the rate of the link, a little less than what it carries, \
@@ -283,6 +287,34 @@ fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
         )));
     }
     Ok(Fifo { rate, buffer, burst: burst as u32, overhead })
+}
+
+/// Refuses a scheme whose parameters depend on a rate.
+fn refuse_shares_of_a_rate(scheme: &Scheme) -> Result<()> {
+    let is_share = |(_, parameter, text): &(String, Parameter, String)| {
+        parameter.kind == Kind::Rate && matches!(parameter.parse(text), Ok(Value::Share(_)))
+    };
+    if let Some((name, _, text)) = scheme.parameters().iter().find(|one| is_share(one)) {
+        return Err(Failure::new(format!(
+            "{name} is \"{text}\" of a rate that is not given; --rate must be that of the link, such as --rate 9500kbit"
+        )));
+    }
+    // Others are shares in all but name, such as lfp's omega.
+    let bytes_at = |rate| -> Result<Vec<Option<Vec<u8>>>> {
+        let parts = scheme.set_up(LinkContext { rate, bottleneck: rate, ..LinkContext::EXAMPLE })?;
+        let bytes = |part: &SetUp| match part {
+            SetUp::Policy(params) => Some(params.bytes()),
+            SetUp::Native { .. } => None,
+        };
+        Ok(parts.iter().map(bytes).collect())
+    };
+    match bytes_at(LinkContext::EXAMPLE.rate)? == bytes_at(Rate(2 * LinkContext::EXAMPLE.rate.0))? {
+        true => Ok(()),
+        false => Err(Failure::new(format!(
+            "the marker {} depends on the rate of the link, which is not given; --rate must be that, such as --rate 9500kbit",
+            scheme.name().trim_end_matches("|droptail")
+        ))),
+    }
 }
 
 /// Returns the marker of flows and that of users.

@@ -125,6 +125,9 @@ struct MarkOptions {
     /// The DSCP of long flows (default le)
     #[arg(long, value_name = "DSCP")]
     dscp: Option<String>,
+    /// The rate of the link, for markers whose parameters are shares of it, such as policer(high_rate=5%)
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
     /// Replace marks that others have set
     #[arg(long = "override")]
     overrides: bool,
@@ -366,6 +369,7 @@ impl MarkOptions {
         set(&mut request.scheme, &self.marker);
         set(&mut request.dscp, &self.dscp);
         request.via = self.via.or(request.via);
+        request.rate = self.rate.clone().or(request.rate);
         if !self.classes.is_empty() {
             request.classes = self.classes.clone();
         }

@@ -71,7 +71,7 @@ pub struct Request {
     /// Whether marks that others have set are replaced.
     #[serde(default, rename = "override")]
     pub overrides: bool,
-    /// Rate of the queue.
+    /// Rate of the queue; of a marker alone that of the link, of which its parameters may be shares.
     #[serde(default)]
     pub rate: Option<String>,
     /// Buffer of the queue.

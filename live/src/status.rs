@@ -61,7 +61,7 @@ pub struct Details {
     pub scheme: String,
     /// Whether it decides and counts only.
     pub shadow: bool,
-    /// Rate of the queue, as given; null of `mark`.
+    /// Rate of the queue, as given; of `mark` that of the link, null where it was not given.
     pub rate: Option<String>,
     /// Buffer of the queue, as given; null of `mark`.
     pub buffer: Option<String>,
@@ -249,7 +249,7 @@ fn look(one: &Observed) -> Status {
         mode: record.request.mode,
         scheme: record.request.scheme.clone(),
         shadow: settings.shadow != 0,
-        rate: record.request.rate.clone().filter(|_| is_up),
+        rate: record.request.rate.clone(),
         buffer: is_up.then(|| record.request.buffer.clone()),
         since: record.since,
         running_s: now().saturating_sub(record.since),
@@ -442,6 +442,7 @@ fn screen(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
     let word = if details.mode == Mode::Mark { "mark" } else { "up" };
     let queue = match (&details.rate, &details.buffer) {
         (Some(rate), Some(buffer)) => format!(" at {rate}, buffer {buffer}"),
+        (Some(rate), None) => format!(" for a link of {rate}"),
         _ => String::new(),
     };
     let shadow = if details.shadow { ", shadow" } else { "" };
