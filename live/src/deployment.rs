@@ -165,6 +165,14 @@ impl Deployment {
                 self.combination.queue = Queue::DropTail;
                 self.shaper = Shaper::Fifo(fifo);
             }
+            SetUp::Native { name: name @ ("priority" | "priority-red"), .. }
+                if self.marker.is_none() && self.user.is_none() =>
+            {
+                return Err(Failure::new(format!(
+                    "the queue {name} has a class for each colour and nothing gives colours; a queue of classes needs a marker \
+                     before it, such as lfp or rio-ps|{name}"
+                )));
+            }
             SetUp::Native { name: "priority" | "priority-red", values } => {
                 let colours = values.get("colours").and_then(|text| text.parse().ok()).unwrap_or(3);
                 self.shaper = Shaper::Classes { fifo, colours };

@@ -264,3 +264,21 @@ fn what_compare_writes__is_accepted() {
         assert_eq!(deployment.action.priority, [0, 0x8001_0001, 0x8001_0001], "{marker}");
     }
 }
+
+#[test]
+fn queue_of_classes__needs_a_marker() {
+    let device = Device { name: "eth0".into(), index: 2, namespace: 1, link_header_bytes: 14, mtu: 1500 };
+    let deployment = |scheme: &str| {
+        let rate = Some("10mbit".into());
+        Deployment::new(&Request { scheme: scheme.into(), rate, ..Request::new(Mode::Up) }, &device, None)
+    };
+    for queue in ["priority", "priority-red"] {
+        let fault = deployment(queue).unwrap_err().to_string();
+        let advice = format!("needs a marker before it, such as lfp or rio-ps|{queue}");
+        assert!(fault.contains(&advice), "{fault}");
+        for scheme in ["lfp".to_string(), format!("rio-ps|{queue}"), format!("policer|{queue}")] {
+            let shaper = deployment(&scheme).unwrap().shaper;
+            assert!(matches!(shaper, Shaper::Classes { .. }), "{scheme}: {shaper:?}");
+        }
+    }
+}
