@@ -379,14 +379,19 @@ fn scale_windows(params: &mut Params, segments: u32) -> Result<()> {
     Ok(())
 }
 
-/// Returns how a marker tells the queue behind it.
-fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Action> {
-    let kind = root.map_or("", |qdisc| qdisc.kind.as_str());
-    let via = request.via.unwrap_or(match kind {
+/// Returns the way in which a marker tells the queue behind it, chosen by that queue if not given.
+pub(crate) fn via(request: &Request, root: Option<&Qdisc>) -> Via {
+    request.via.unwrap_or(match root.map_or("", |qdisc| qdisc.kind.as_str()) {
         "cake" => Via::Priority,
         _ if !request.classes.is_empty() => Via::Class,
         _ => Via::Dscp,
-    });
+    })
+}
+
+/// Returns how a marker tells the queue behind it.
+fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Action> {
+    let kind = root.map_or("", |qdisc| qdisc.kind.as_str());
+    let via = via(request, root);
     let mut action = Action { overrides: u8::from(request.overrides), ..Action::NONE };
     match via {
         Via::Priority => {
@@ -442,12 +447,16 @@ fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Actio
 }
 
 fn class_number(text: &str) -> Result<u32> {
-    let parsed = text.split_once(':').and_then(|(major, minor)| {
+    parse_class(text).ok_or_else(|| {
+        Failure::new(format!("--classes has \"{text}\"; a class is MAJOR:MINOR in hexadecimal, such as 1:30"))
+    })
+}
+
+/// Returns the number of a class, `MAJOR:MINOR` in hexadecimal, as `skb->priority` holds it.
+pub(crate) fn parse_class(text: &str) -> Option<u32> {
+    text.split_once(':').and_then(|(major, minor)| {
         let major = u32::from_str_radix(major, 16).ok().filter(|number| (1..=0xffff).contains(number))?;
         let minor = u32::from_str_radix(minor, 16).ok().filter(|number| (1..=0xffff).contains(number))?;
         Some(major << 16 | minor)
-    });
-    parsed.ok_or_else(|| {
-        Failure::new(format!("--classes has \"{text}\"; a class is MAJOR:MINOR in hexadecimal, such as 1:30"))
     })
 }

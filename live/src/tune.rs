@@ -149,6 +149,9 @@ pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
     // The former request is read at the same device as it is now, so that only what was asked for differs.
     let former = Deployment::new(&record.request, &device, root.as_ref())?;
     refuse_other_policies(&former, &new, name, &request)?;
+    if !changes.classes.is_empty() || changes.via == Some(Via::Class) {
+        start::refuse_missing_classes(name, &request, root.as_ref(), &new)?;
+    }
     let has_queue = record.added_handle.is_some() && new.shaper.fifo().is_some();
     if new.shaper == Shaper::Departures && !request.shadow && record.added_handle.is_none() {
         start::has_departures(name, &new)?;

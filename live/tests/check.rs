@@ -282,3 +282,40 @@ fn queue_of_classes__needs_a_marker() {
         }
     }
 }
+
+#[test]
+fn classes_that_are_not_there__are_refused() {
+    let Some((out, error)) = run(r#"
+        refused() { ! "$LIVE" "$@" > /run/out || { cat /run/out; exit 1; }; }
+        refused mark v0 --via class --classes 1:99
+        "$LIVE" mark v0 > /run/out
+        refused tune v0 --classes 1:99
+        "$LIVE" down v0 > /run/out
+        tc qdisc add dev v0 root handle 1: htb default 10
+        tc class add dev v0 parent 1: classid 1:1 htb rate 10mbit
+        tc class add dev v0 parent 1:1 classid 1:10 htb rate 5mbit ceil 10mbit
+        tc class add dev v0 parent 1:1 classid 1:1a htb rate 5mbit ceil 10mbit
+        refused mark v0 --via class --classes 1:99
+        refused mark v0 --shadow --classes 1:10,1:99
+        for classes in 1:10 1:001A,1:10 1:1; do
+            "$LIVE" mark v0 --classes $classes > /run/out
+            refused tune v0 --classes 1:10,1:2
+            "$LIVE" tune v0 --classes 1:1a > /run/out
+            "$LIVE" down v0 > /run/out
+        done
+        "#)
+    else {
+        return;
+    };
+    assert_eq!(out, "");
+    let lines: Vec<&str> = error.lines().collect();
+    let of = |class: &str, there: &str| {
+        let expected = format!("mousehole-live: --classes names {class}, which is no class here; {there}");
+        lines.iter().filter(|line| line.starts_with(&expected)).count()
+    };
+    assert_eq!(of("1:99", "v0 has none; --via dscp needs none"), 2, "{error}");
+    let (two, other) = ("the classes of v0 are 1:10, 1:1a", "the classes of v0 are 1:1a, 1:10");
+    assert_eq!(of("1:99", two) + of("1:99", other), 2, "{error}");
+    assert_eq!(of("1:2", two) + of("1:2", other), 3, "{error}");
+    assert_eq!(lines.len(), 7, "{error}");
+}

@@ -8,7 +8,7 @@ mod filters;
 mod firewall;
 mod link;
 mod ours;
-mod queue;
+pub(crate) mod queue;
 
 use crate::deployment::Deployment;
 use crate::device::Device;
