@@ -426,6 +426,7 @@ fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Actio
                     )));
                 }
             };
+            action.dscp[1..].iter().try_for_each(|number| request::refuse_better_service(*number))?;
         }
         Via::Class => {
             let all: Vec<u32> =

@@ -246,6 +246,21 @@ pub fn dscp(text: &str) -> Result<u8> {
     }
 }
 
+/// Refuses the DSCPs of better service for packets that are not green.
+///
+/// # Errors
+/// A sentence with the reason.
+pub fn refuse_better_service(number: u8) -> Result<()> {
+    let reason = match number {
+        45 => "NQB, for flows that build no queue, and long ones do",
+        46 => "EF, which networks serve first, before the short ones",
+        _ => return Ok(()),
+    };
+    Err(Failure::new(format!(
+        "--dscp gives long flows {number}, which is {reason}; use le, cs1 or af11 to af13"
+    )))
+}
+
 /// Names of the registry of DSCPs (IANA), without those that stand for better service than the default.
 const DSCP_NAMES: &[(&str, u8)] = &[
     ("le", 1),

@@ -319,3 +319,24 @@ fn classes_that_are_not_there__are_refused() {
     assert_eq!(of("1:2", two) + of("1:2", other), 3, "{error}");
     assert_eq!(lines.len(), 7, "{error}");
 }
+
+#[test]
+fn dscps_of_better_service__are_refused_for_long_flows() {
+    let device = Device { name: "eth0".into(), index: 2, namespace: 1, link_header_bytes: 14, mtu: 1500 };
+    let deployment = |dscp: &str| {
+        Deployment::new(&Request { dscp: dscp.into(), ..Request::new(Mode::Mark) }, &device, None)
+    };
+    for (dscp, reason) in [
+        ("45", "--dscp gives long flows 45, which is NQB, for flows that build no queue"),
+        ("46", "--dscp gives long flows 46, which is EF, which networks serve first"),
+        ("46,1", "long flows 46"),
+        ("0,45,1", "long flows 45"),
+        ("46,0,46", "long flows 46"),
+    ] {
+        let fault = deployment(dscp).unwrap_err().to_string();
+        assert!(fault.contains(reason), "{dscp}: {fault}");
+    }
+    // Short flows may have it: CAKE's three tins are told so.
+    assert_eq!(deployment("46,0,1").unwrap().action.dscp, [46, 0, 1]);
+    assert_eq!(deployment("45,0,1").unwrap().action.dscp, [45, 0, 1]);
+}
