@@ -6,7 +6,7 @@ use crate::layout::{self, Action, KEEP_DSCP, Plain as _};
 use crate::object::{Combination, Queue, named};
 use crate::request::{self, Mode, Request, User, Via};
 use crate::tc::Qdisc;
-use mousehole_policy::{Key, Origin, Params, Policy, PolicyKind};
+use mousehole_policy::{Key, Kind, Origin, Parameter, Params, Policy, PolicyKind, Value};
 use mousehole_sim::scenario::{Scheme, scheme::LinkContext, scheme::SetUp};
 use mousehole_sim::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
 use std::path::PathBuf;
@@ -92,6 +92,9 @@ impl Deployment {
             Mode::Up => request.scheme.clone(),
         };
         let scheme = Scheme::parse(&text)?;
+        if request.rate.is_none() {
+            refuse_shares_of_a_rate(&scheme)?;
+        }
         let context =
             LinkContext { rate: fifo.rate, bottleneck: fifo.rate, buffer: fifo.buffer, seed: 0, link: 0 };
         let mut parts = scheme.set_up(context)?;
@@ -161,6 +164,14 @@ impl Deployment {
             SetUp::Native { name: "droptail", .. } => {
                 self.combination.queue = Queue::DropTail;
                 self.shaper = Shaper::Fifo(fifo);
+            }
+            SetUp::Native { name: name @ ("priority" | "priority-red"), .. }
+                if self.marker.is_none() && self.user.is_none() =>
+            {
+                return Err(Failure::new(format!(
+                    "the queue {name} has a class for each colour and nothing gives colours; a queue of classes needs a marker \
+                     before it, such as lfp or rio-ps|{name}"
+                )));
             }
             SetUp::Native { name: "priority" | "priority-red", values } => {
                 let colours = values.get("colours").and_then(|text| text.parse().ok()).unwrap_or(3);
@@ -252,7 +263,8 @@ pub fn class(colour: u32, colours: u32) -> u32 {
 fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
     let rate = match (&request.rate, request.mode) {
         (Some(rate), _) => parse_rate("--rate", rate)?,
-        (None, Mode::Mark) => Rate(10_000_000),
+        // Nothing depends on it then.
+        (None, Mode::Mark) => LinkContext::EXAMPLE.rate,
         (None, Mode::Up) => {
             return Err(Failure::new(
                 "--rate is missing; it must be the rate of the link, a little less than what it carries, \
@@ -264,10 +276,12 @@ fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
     let least = device.mtu + device.link_header_bytes;
     let burst = match &request.burst {
         Some(text) => parse_size("--burst", text)?,
-        // A millisecond's worth, so that timers do not bound the rate, and a few packets at the least.
-        None => (rate.0 / 8 / 1000).max(8000),
+        // A millisecond's worth, so that timers do not bound the rate, and a few packets or a large one at the least.
+        None => (rate.0 / 8 / 1000).max(8000).max(u64::from(least)),
     };
-    if burst < u64::from(least) || burst > 1 << 30 {
+    // A marker has no bucket.
+    let is_used = request.mode == Mode::Up || request.burst.is_some();
+    if is_used && !(u64::from(least)..=1 << 30).contains(&burst) {
         return Err(Failure::new(format!(
             "--burst is {burst} bytes; it must be from {least} (a frame of {}) to 1073741824",
             device.name
@@ -281,6 +295,34 @@ fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
         )));
     }
     Ok(Fifo { rate, buffer, burst: burst as u32, overhead })
+}
+
+/// Refuses a scheme whose parameters depend on a rate.
+fn refuse_shares_of_a_rate(scheme: &Scheme) -> Result<()> {
+    let is_share = |(_, parameter, text): &(String, Parameter, String)| {
+        parameter.kind == Kind::Rate && matches!(parameter.parse(text), Ok(Value::Share(_)))
+    };
+    if let Some((name, _, text)) = scheme.parameters().iter().find(|one| is_share(one)) {
+        return Err(Failure::new(format!(
+            "{name} is \"{text}\" of a rate that is not given; --rate must be that of the link, such as --rate 9500kbit"
+        )));
+    }
+    // Others are shares in all but name, such as lfp's omega.
+    let bytes_at = |rate| -> Result<Vec<Option<Vec<u8>>>> {
+        let parts = scheme.set_up(LinkContext { rate, bottleneck: rate, ..LinkContext::EXAMPLE })?;
+        let bytes = |part: &SetUp| match part {
+            SetUp::Policy(params) => Some(params.bytes()),
+            SetUp::Native { .. } => None,
+        };
+        Ok(parts.iter().map(bytes).collect())
+    };
+    match bytes_at(LinkContext::EXAMPLE.rate)? == bytes_at(Rate(2 * LinkContext::EXAMPLE.rate.0))? {
+        true => Ok(()),
+        false => Err(Failure::new(format!(
+            "the marker {} depends on the rate of the link, which is not given; --rate must be that, such as --rate 9500kbit",
+            scheme.name().trim_end_matches("|droptail")
+        ))),
+    }
 }
 
 /// Returns the marker of flows and that of users.
@@ -337,14 +379,19 @@ fn scale_windows(params: &mut Params, segments: u32) -> Result<()> {
     Ok(())
 }
 
-/// Returns how a marker tells the queue behind it.
-fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Action> {
-    let kind = root.map_or("", |qdisc| qdisc.kind.as_str());
-    let via = request.via.unwrap_or(match kind {
+/// Returns the way in which a marker tells the queue behind it, chosen by that queue if not given.
+pub(crate) fn via(request: &Request, root: Option<&Qdisc>) -> Via {
+    request.via.unwrap_or(match root.map_or("", |qdisc| qdisc.kind.as_str()) {
         "cake" => Via::Priority,
         _ if !request.classes.is_empty() => Via::Class,
         _ => Via::Dscp,
-    });
+    })
+}
+
+/// Returns how a marker tells the queue behind it.
+fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Action> {
+    let kind = root.map_or("", |qdisc| qdisc.kind.as_str());
+    let via = via(request, root);
     let mut action = Action { overrides: u8::from(request.overrides), ..Action::NONE };
     match via {
         Via::Priority => {
@@ -379,6 +426,7 @@ fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Actio
                     )));
                 }
             };
+            action.dscp[1..].iter().try_for_each(|number| request::refuse_better_service(*number))?;
         }
         Via::Class => {
             let all: Vec<u32> =
@@ -400,12 +448,16 @@ fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Actio
 }
 
 fn class_number(text: &str) -> Result<u32> {
-    let parsed = text.split_once(':').and_then(|(major, minor)| {
+    parse_class(text).ok_or_else(|| {
+        Failure::new(format!("--classes has \"{text}\"; a class is MAJOR:MINOR in hexadecimal, such as 1:30"))
+    })
+}
+
+/// Returns the number of a class, `MAJOR:MINOR` in hexadecimal, as `skb->priority` holds it.
+pub(crate) fn parse_class(text: &str) -> Option<u32> {
+    text.split_once(':').and_then(|(major, minor)| {
         let major = u32::from_str_radix(major, 16).ok().filter(|number| (1..=0xffff).contains(number))?;
         let minor = u32::from_str_radix(minor, 16).ok().filter(|number| (1..=0xffff).contains(number))?;
         Some(major << 16 | minor)
-    });
-    parsed.ok_or_else(|| {
-        Failure::new(format!("--classes has \"{text}\"; a class is MAJOR:MINOR in hexadecimal, such as 1:30"))
     })
 }

@@ -242,7 +242,8 @@ pub fn explain(asked: &str, only: Option<&str>) -> Result<Explanation> {
             not_seen.extend(why_not_seen(one, entries, most));
         }
         matching += here;
-        let deployment = one.deployment();
+        // Why there is none is said by the status.
+        let deployment = one.deployment().ok().flatten();
         let settings = one.settings()?;
         let (now_ns, rules) = (monotonic_ns(), rules(one, deployment.as_ref()));
         flows.extend(found.iter().map(|entry| {
@@ -387,7 +388,8 @@ fn why_not_seen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
             tables.join(" and ")
         ));
     }
-    if one.deployment().is_some_and(|deployment| deployment.marker.is_none()) {
+    let deployment = one.deployment().ok().flatten();
+    if deployment.is_some_and(|deployment| deployment.marker.is_none()) {
         reasons.push(format!(
             "{title}: this scheme keeps no account of flows, since no marker stands before its queue"
         ));

@@ -4,8 +4,8 @@
 use clap::{Args, Parser, Subcommand};
 use mousehole_live::error::{Failure, Result};
 use mousehole_live::request::{
-    Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_HOST_SCHEME, DEFAULT_MARKER, DEFAULT_SCHEME,
-    DEFAULT_SHAPE, Mode, Request, User, Via,
+    self, Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_HOST_DSCP, DEFAULT_HOST_SCHEME,
+    DEFAULT_INITIAL_WINDOW, DEFAULT_MARKER, DEFAULT_SCHEME, DEFAULT_SHAPE, Mode, Request, User, Via,
 };
 use mousehole_live::start::{Manner, start, upgrade};
 use mousehole_live::status::{self, Status};
@@ -125,6 +125,9 @@ struct MarkOptions {
     /// The DSCP of long flows (default le)
     #[arg(long, value_name = "DSCP")]
     dscp: Option<String>,
+    /// The rate of the link, for markers whose parameters are shares of it, such as policer(high_rate=5%)
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
     /// Replace marks that others have set
     #[arg(long = "override")]
     overrides: bool,
@@ -141,7 +144,7 @@ struct UpOptions {
     rate: Option<String>,
     #[arg(long, value_name = "BUFFER", help = format!("The buffer, in packets or bytes (default {DEFAULT_BUFFER})"))]
     buffer: Option<String>,
-    /// The depth of the token bucket (default: 1 ms of the rate, 8 kB at the least)
+    /// The depth of the token bucket (default: 1 ms of the rate, 8 kB and one frame at the least)
     #[arg(long, value_name = "SIZE")]
     burst: Option<String>,
     /// Bytes of each packet on the wire beyond its IP length (default: the device's link header)
@@ -156,15 +159,17 @@ struct UpOptions {
 struct HostOptions {
     #[command(flatten)]
     common: Common,
-    /// tcp-ds or tcp-ds-r: colours by the window, held to a profile; shred: a queue that spares small windows
-    #[arg(long, value_name = "SCHEME", default_value = DEFAULT_HOST_SCHEME)]
-    scheme: String,
-    /// The initial window of this host's connections, by which the published thresholds are scaled (1 leaves them)
-    #[arg(long, value_name = "SEGMENTS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    initial_window: u32,
-    /// The DSCPs of green, yellow and red: three drop precedences of one class
-    #[arg(long, value_name = "DSCP,..", default_value = "af11,af12,af13")]
-    dscp: String,
+    #[arg(long, value_name = "SCHEME",
+          help = format!("tcp-ds or tcp-ds-r: colours by the window, held to a profile; shred: a queue that spares small windows \
+                          (default {DEFAULT_HOST_SCHEME})"))]
+    scheme: Option<String>,
+    #[arg(long, value_name = "SEGMENTS",
+          help = format!("The initial window of this host's connections, by which the published thresholds are scaled; 1 leaves \
+                          them (default {DEFAULT_INITIAL_WINDOW})"))]
+    initial_window: Option<u32>,
+    #[arg(long, value_name = "DSCP,..",
+          help = format!("The DSCPs of green, yellow and red: three drop precedences of one class (default {DEFAULT_HOST_DSCP})"))]
+    dscp: Option<String>,
     /// The rate of the link, for shred, and for profiles that are shares of it
     #[arg(long, value_name = "RATE")]
     rate: Option<String>,
@@ -373,6 +378,7 @@ impl MarkOptions {
         set(&mut request.scheme, &self.marker);
         set(&mut request.dscp, &self.dscp);
         request.via = self.via.or(request.via);
+        request.rate = self.rate.clone().or(request.rate);
         if !self.classes.is_empty() {
             request.classes = self.classes.clone();
         }
@@ -396,14 +402,34 @@ impl UpOptions {
 
 impl HostOptions {
     fn request(&self) -> Result<Request> {
+        let file =
+            self.common.config.as_ref().map(|path| request::given(path)).transpose()?.unwrap_or_default();
+        let in_file = |name: &str| file.get(name).and_then(toml::Value::as_str).map(String::from);
+        let scheme = self.scheme.clone().or(in_file("scheme")).unwrap_or(DEFAULT_HOST_SCHEME.into());
+        let headers = file.get("policy").and_then(toml::Value::as_array).into_iter().flatten();
+        let headers = headers.filter_map(toml::Value::as_str).map(PathBuf::from);
+        let headers: Vec<PathBuf> = headers.chain(self.common.policy.iter().cloned()).collect();
         // A scheme whose queue reads windows needs that queue here; one that colours is read by queues elsewhere.
-        let is_queue = deployment::has_queue_that_reads_windows(&self.scheme, &self.common.policy)?;
+        let is_queue = deployment::has_queue_that_reads_windows(&scheme, &headers)?;
+        let foreign: &[&str] = match is_queue {
+            true => &["via", "classes", "override", "dscp"],
+            false => &["via", "classes", "override", "burst", "overhead"],
+        };
+        let is_given = |name: &str| file.contains_key(name) || (name == "dscp" && self.dscp.is_some());
+        if let Some(name) = foreign.iter().find(|name| is_given(name)) {
+            return Err(Failure::new(format!("{name} is no option of `host` with the scheme \"{scheme}\"")));
+        }
         let mut request = self.common.request(if is_queue { Mode::Up } else { Mode::Mark })?;
-        request.scheme = self.scheme.clone();
-        request.initial_window = Some(self.initial_window);
+        // A value in the file that is no text was refused just now.
+        request.scheme = scheme;
+        let window = self.initial_window.or(request.initial_window).unwrap_or(DEFAULT_INITIAL_WINDOW);
+        if !(1..=1000).contains(&window) {
+            return Err(Failure::new(format!("--initial-window is {window}; it must be from 1 to 1000")));
+        }
+        request.initial_window = Some(window);
         if !is_queue {
             request.via = Some(Via::Dscp);
-            request.dscp = self.dscp.clone();
+            request.dscp = self.dscp.clone().or(in_file("dscp")).unwrap_or_else(|| DEFAULT_HOST_DSCP.into());
         }
         request.rate = self.rate.clone().or(request.rate);
         set(&mut request.buffer, &self.buffer);
@@ -491,5 +517,66 @@ fn status(options: &StatusOptions) -> Result<Vec<String>> {
         drop(out);
         before = Some((all, now_ns));
         std::thread::sleep(Duration::from_secs(seconds));
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    /// Returns what a line asks for of `host`, beside a file with this text.
+    fn host(line: &str, file: &str) -> Result<Request> {
+        let name = format!("mousehole-host-{}-{:?}.toml", std::process::id(), std::thread::current().id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, file).unwrap();
+        let config = path.display().to_string();
+        let words = ["mousehole-live", "host", "eth0", "--config", &config];
+        let cli = Cli::try_parse_from(words.into_iter().chain(line.split_whitespace())).unwrap();
+        let Verb::Host(options) = cli.command else { unreachable!("the line says so") };
+        let request = options.request();
+        std::fs::remove_file(path).unwrap();
+        request
+    }
+
+    #[test]
+    fn file_of_host__is_read_and_flags_win() {
+        let file = "scheme = 'tcp-ds-r'\ndscp = 'cs0,cs1,le'\ninitial-window = 4\nrate = '5mbit'\n";
+        let request = host("", file).unwrap();
+        let told = |request: &Request| (request.scheme.clone(), request.dscp.clone(), request.initial_window);
+        assert_eq!(told(&request), ("tcp-ds-r".into(), "cs0,cs1,le".into(), Some(4)));
+        assert_eq!((request.mode, request.via), (Mode::Mark, Some(Via::Dscp)));
+        let request = host("--scheme tcp-ds --dscp 1,2,3 --initial-window 1 --rate 1mbit", file).unwrap();
+        assert_eq!(told(&request), ("tcp-ds".into(), "1,2,3".into(), Some(1)));
+        assert_eq!(request.rate.as_deref(), Some("1mbit"));
+        let request = host("", "").unwrap();
+        assert_eq!(told(&request), ("tcp-ds".into(), "af11,af12,af13".into(), Some(10)));
+    }
+
+    #[test]
+    fn queue_in_the_file_of_host__is_one() {
+        let file = "scheme = 'shred'\nrate = '5mbit'\nburst = '20kB'\n";
+        assert_eq!(host("", file).unwrap().mode, Mode::Up);
+        // The flag decides, and a marker has no bucket.
+        let fault = host("--scheme tcp-ds", file).unwrap_err().to_string();
+        assert_eq!(fault, "burst is no option of `host` with the scheme \"tcp-ds\"");
+        let fault = host("--dscp 1,2,3", file).unwrap_err().to_string();
+        assert_eq!(fault, "dscp is no option of `host` with the scheme \"shred\"");
+    }
+
+    #[test]
+    fn faults_in_the_file_of_host__are_refused() {
+        for (file, reason) in [
+            ("via = 'class'\n", "via is no option of `host`"),
+            ("classes = ['1:30']\n", "classes is no option of `host`"),
+            ("override = true\n", "override is no option of `host`"),
+            ("initial-window = 0\n", "--initial-window is 0; it must be from 1 to 1000"),
+            ("scheme = 3\n", "line 1: invalid type"),
+            ("dscp = 3\n", "line 1: invalid type"),
+            ("shceme = 'tcp-ds'\n", "unknown field `shceme`"),
+        ] {
+            let fault = host("", file).unwrap_err().to_string();
+            assert!(fault.contains(reason) && !fault.contains('\n'), "{file}: {fault}");
+        }
     }
 }

@@ -44,11 +44,14 @@ impl Observed {
         self.name.clone().or_else(recorded).unwrap_or_else(|| format!("device {}", self.index))
     }
 
-    /// Returns what the record means on the device as it is now; `None` when the device is gone or changed too much.
-    pub fn deployment(&self) -> Option<Deployment> {
-        let (name, record) = (self.name.as_ref()?, self.record.as_ref()?);
-        let device = Device::find(name).ok()?;
-        Deployment::new(&record.request, &device, tc::root(name).ok()?.as_ref()).ok()
+    /// Returns what the record means on the device as it is now; `None` when the device is gone.
+    ///
+    /// # Errors
+    /// A sentence when the device changed too much.
+    pub fn deployment(&self) -> Result<Option<Deployment>> {
+        let (Some(name), Some(record)) = (&self.name, &self.record) else { return Ok(None) };
+        let device = Device::find(name)?;
+        Deployment::new(&record.request, &device, tc::root(name)?.as_ref()).map(Some)
     }
 
     /// Reads the control word.

@@ -269,6 +269,9 @@ fn words(device: &str, request: &Request) -> Result<Vec<String>> {
             }
         }
         Mode::Mark => {
+            if let Some(rate) = &request.rate {
+                option("--rate", rate);
+            }
             if let Some(via) = request.via {
                 option("--via", &name_of(via));
             }
@@ -345,11 +348,15 @@ mod tests {
         let mark = Request {
             classes: vec!["1:20".into(), "1:30".into()],
             via: Some(Via::Class),
+            rate: Some("5mbit".into()),
             shadow: true,
             ..Request::new(Mode::Mark)
         };
         let words = super::words("wan", &mark).unwrap().join(" ");
-        assert_eq!(words, "mark wan --marker sfd(th=30kB) --via class --classes 1:20,1:30 --shadow");
+        assert_eq!(
+            words,
+            "mark wan --marker sfd(th=30kB) --rate 5mbit --via class --classes 1:20,1:30 --shadow"
+        );
     }
 
     #[test]

@@ -71,7 +71,7 @@ pub struct Request {
     /// Whether marks that others have set are replaced.
     #[serde(default, rename = "override")]
     pub overrides: bool,
-    /// Rate of the queue.
+    /// Rate of the queue; of a marker alone that of the link, of which its parameters may be shares.
     #[serde(default)]
     pub rate: Option<String>,
     /// Buffer of the queue.
@@ -135,6 +135,10 @@ pub const DEFAULT_MARKER: &str = "sfd(th=30kB)";
 pub const DEFAULT_SCHEME: &str = "rio-ps";
 /// The scheme of `host`.
 pub const DEFAULT_HOST_SCHEME: &str = "tcp-ds";
+/// The DSCPs of `host`: three drop precedences of one class.
+pub const DEFAULT_HOST_DSCP: &str = "af11,af12,af13";
+/// The initial window of Linux, segments.
+pub const DEFAULT_INITIAL_WINDOW: u32 = 10;
 /// The buffer of `up`.
 pub const DEFAULT_BUFFER: &str = "100p";
 /// How long packets wait for tokens at most.
@@ -174,17 +178,7 @@ impl Request {
     /// # Errors
     /// A sentence that names the file, the line and what is wrong.
     pub fn read(path: &Path, mode: Mode) -> Result<Request> {
-        let text = std::fs::read_to_string(path).map_err(|error| Failure::system(path.display(), &error))?;
-        let fault = |error: &toml::de::Error| {
-            let line =
-                error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-            Failure::new(format!(
-                "{}, line {line}: {}",
-                path.display(),
-                error.message().trim_end().replace('\n', " ")
-            ))
-        };
-        let mut table: toml::Table = toml::from_str(&text).map_err(|error| fault(&error))?;
+        let (text, mut table) = parse(path)?;
         let word = if mode == Mode::Mark { "mark" } else { "up" };
         if let Some(given) = table.get("mode")
             && given.as_str() != Some(word)
@@ -199,12 +193,34 @@ impl Request {
         // Parsed again from the text, so that an error has its line.
         let whole = table.try_into::<Request>();
         whole.map_err(|error| match toml::from_str::<Request>(&text) {
-            Err(other) if other.span().is_some() && other.message() == error.message() => fault(&other),
+            Err(other) if other.span().is_some() && other.message() == error.message() => {
+                fault(path, &text, &other)
+            }
             _ => {
                 Failure::new(format!("{}: {}", path.display(), error.message().trim_end().replace('\n', " ")))
             }
         })
     }
+}
+
+/// Returns what a file of options gives, as it stands there.
+///
+/// # Errors
+/// A sentence that names the file, the line and what is wrong.
+pub fn given(path: &Path) -> Result<toml::Table> {
+    parse(path).map(|(_, table)| table)
+}
+
+fn parse(path: &Path) -> Result<(String, toml::Table)> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::system(path.display(), &error))?;
+    let table = toml::from_str(&text).map_err(|error| fault(path, &text, &error))?;
+    Ok((text, table))
+}
+
+fn fault(path: &Path, text: &str, error: &toml::de::Error) -> Failure {
+    let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+    let what = error.message().trim_end().replace('\n', " ");
+    Failure::new(format!("{}, line {line}: {what}", path.display()))
 }
 
 /// Returns the number of a DSCP: a name of the registry, or 0 to 63.
@@ -228,6 +244,21 @@ pub fn dscp(text: &str) -> Result<u8> {
         ))),
         number => Ok(number),
     }
+}
+
+/// Refuses the DSCPs of better service for packets that are not green.
+///
+/// # Errors
+/// A sentence with the reason.
+pub fn refuse_better_service(number: u8) -> Result<()> {
+    let reason = match number {
+        45 => "NQB, for flows that build no queue, and long ones do",
+        46 => "EF, which networks serve first, before the short ones",
+        _ => return Ok(()),
+    };
+    Err(Failure::new(format!(
+        "--dscp gives long flows {number}, which is {reason}; use le, cs1 or af11 to af13"
+    )))
 }
 
 /// Names of the registry of DSCPs (IANA), without those that stand for better service than the default.

@@ -4,6 +4,7 @@
 //! Order: record, program and maps, link (from here on the program runs), queue disciplines. A step that fails takes
 //! back those before it, by the same way as `down`.
 
+use crate::check::queue;
 use crate::deployment::{self, Deployment, Fifo, HANDLE, Shaper};
 use crate::device::Device;
 use crate::error::{Failure, Result};
@@ -11,7 +12,7 @@ use crate::home::{Home, Place};
 use crate::kernel::{self, Loaded, Maps};
 use crate::object;
 use crate::record::{Attachment, Record, SCHEMA, SavedQdisc, now};
-use crate::request::{Attach, Mode, Request};
+use crate::request::{Attach, Mode, Request, Via};
 use crate::{agent, confirm, netlink, stop, tc};
 use mousehole_sim::units::Buffer;
 
@@ -34,6 +35,7 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
     let device = Device::find(name)?;
     let root = tc::root(name)?;
     let deployment = Deployment::new(request, &device, root.as_ref())?;
+    refuse_missing_classes(name, request, root.as_ref(), &deployment)?;
     let bytes = object::object(&deployment.combination, deployment.is_shipped)?;
     let home = Home::lock()?;
     let place = home.place(&device);
@@ -211,6 +213,35 @@ pub(crate) fn save(device: &Device, foreign: &tc::Qdisc) -> Result<SavedQdisc> {
         )));
     }
     Ok(SavedQdisc::new(foreign, netlink::save_root(device.index)?))
+}
+
+/// Refuses a marker that names classes which the device does not have: the kernel passes over such a name in silence.
+/// A class with others below it is allowed, since filters may stand there; a tin of CAKE is one too.
+pub(crate) fn refuse_missing_classes(
+    name: &str,
+    request: &Request,
+    root: Option<&tc::Qdisc>,
+    deployment: &Deployment,
+) -> Result<()> {
+    if request.mode != Mode::Mark || deployment::via(request, root) != Via::Class {
+        return Ok(());
+    }
+    let text = tc::run(&["class", "show", "dev", name])?;
+    let qdiscs = tc::qdiscs(name)?;
+    let cakes = qdiscs.iter().filter(|qdisc| qdisc.kind == "cake" && qdisc.major() != 0);
+    let tins: Vec<u32> =
+        cakes.flat_map(|cake| (1..=queue::tins(cake)).map(|tin| cake.major() | tin)).collect();
+    let classes: Vec<u32> =
+        queue::made(&text).iter().filter_map(|id| deployment::parse_class(id)).chain(tins.clone()).collect();
+    let wanted = deployment.action.priority.iter().filter(|class| **class != 0);
+    let Some(missing) = wanted.copied().find(|class| !classes.contains(class)) else { return Ok(()) };
+    let id = |class: u32| format!("{:x}:{:x}", class >> 16, class & 0xffff);
+    let known: Vec<String> = queue::leaves(&text).into_iter().chain(tins.into_iter().map(id)).collect();
+    let there = match known.is_empty() {
+        true => format!("{name} has none; --via dscp needs none"),
+        false => format!("the classes of {name} are {}", known.join(", ")),
+    };
+    Err(Failure::new(format!("--classes names {}, which is no class here; {there}", id(missing))))
 }
 
 /// Returns whether departure times are kept at a device already.

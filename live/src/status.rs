@@ -64,7 +64,7 @@ pub struct Details {
     pub scheme: String,
     /// Whether it decides and counts only.
     pub shadow: bool,
-    /// Rate of the queue, as given; null of `mark`.
+    /// Rate of the queue, as given; of `mark` that of the link, null where it was not given.
     pub rate: Option<String>,
     /// Buffer of the queue, as given; null of `mark`.
     pub buffer: Option<String>,
@@ -76,7 +76,8 @@ pub struct Details {
     pub command: Vec<String>,
     /// How long ago `tune` last changed it, s; null if it never did.
     pub tuned_s: Option<u64>,
-    /// The policies with the parameters in force, those of `tune` included; none when the device is gone.
+    /// The policies with the parameters in force, those of `tune` included; none when the device is gone, or changed so
+    /// much that they cannot be told, which is among the problems then.
     pub rules: Vec<Rule>,
     /// How long packets beyond a user's profile wait for tokens at most, s; null where they are policed.
     pub longest_wait_s: Option<f64>,
@@ -94,7 +95,7 @@ pub struct Details {
     pub root_is_ours: Option<bool>,
     /// Seconds until everything is taken back; null if nothing waits for confirmation.
     pub unconfirmed_s: Option<u64>,
-    /// Whether the scheme needs an agent; null when the device is gone.
+    /// Whether the scheme needs an agent; null when the device is gone or its rules cannot be told.
     pub agent_needed: Option<bool>,
     /// Seconds since the agent was at work; null if it never was.
     pub agent_seen_s: Option<f64>,
@@ -228,7 +229,10 @@ fn look(one: &Observed) -> Status {
     let mut problems =
         problems(one, record, running, root.as_ref(), settings.action.priority[1] & 0xffff_0000);
     problems.extend(sent_at_once(one, record, &settings, &qdiscs));
-    let deployment = one.deployment();
+    let deployment = one.deployment().unwrap_or_else(|failure| {
+        problems.push(format!("the parameters in force cannot be told, as the device is now; {failure}"));
+        None
+    });
     let needed = deployment.as_ref().map(agent::is_needed);
     let seen = agent_seen_s(&one.agent().unwrap_or_default());
     let running_s = now().saturating_sub(record.since);
@@ -251,7 +255,7 @@ fn look(one: &Observed) -> Status {
         mode: record.request.mode,
         scheme: record.request.scheme.clone(),
         shadow: settings.shadow != 0,
-        rate: record.request.rate.clone().filter(|_| is_up),
+        rate: record.request.rate.clone(),
         buffer: is_up.then(|| record.request.buffer.clone()),
         since: record.since,
         running_s,
@@ -444,6 +448,7 @@ fn screen(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
     let word = if details.mode == Mode::Mark { "mark" } else { "up" };
     let queue = match (&details.rate, &details.buffer) {
         (Some(rate), Some(buffer)) => format!(" at {rate}, buffer {buffer}"),
+        (Some(rate), None) => format!(" for a link of {rate}"),
         _ => String::new(),
     };
     let shadow = if details.shadow { ", shadow" } else { "" };

@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{Home, Place};
 use crate::layout::{Control, Plain as _, Settings};
-use crate::record::{Record, now};
+use crate::record::now;
 use crate::request::{Mode, Request, Via};
 use crate::{start, stop, tc};
 use libbpf_rs::{MapCore as _, MapFlags};
@@ -21,7 +21,7 @@ pub struct Changes {
     pub scheme: Option<String>,
     /// Whether the scheme was named by `--marker`.
     pub named_marker: bool,
-    /// Rate of the queue.
+    /// Rate of the queue, or of the link of which a marker's parameters are shares.
     pub rate: Option<String>,
     /// Buffer of the queue.
     pub buffer: Option<String>,
@@ -54,7 +54,6 @@ impl Changes {
             Mode::Mark => (
                 [
                     ("--scheme", self.scheme.is_some() && !self.named_marker),
-                    ("--rate", self.rate.is_some()),
                     ("--buffer", self.buffer.is_some()),
                     ("--burst", self.burst.is_some()),
                     ("--overhead", self.overhead.is_some()),
@@ -149,7 +148,10 @@ pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
     let new = Deployment::new(&request, &device, root.as_ref())?;
     // The former request is read at the same device as it is now, so that only what was asked for differs.
     let former = Deployment::new(&record.request, &device, root.as_ref())?;
-    refuse_other_policies(&former, &new, &record)?;
+    refuse_other_policies(&former, &new, name, &request)?;
+    if !changes.classes.is_empty() || changes.via == Some(Via::Class) {
+        start::refuse_missing_classes(name, &request, root.as_ref(), &new)?;
+    }
     let has_queue = record.added_handle.is_some() && new.shaper.fifo().is_some();
     if new.shaper == Shaper::Departures && !request.shadow && record.added_handle.is_none() {
         start::has_departures(name, &new)?;
@@ -168,16 +170,17 @@ pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
         })?;
     }
     flip(&place, slot)?;
+    let what = describe(&former, &new, &record.request, changes);
     if record.request != request {
         record.tuned = Some(now());
     }
     record.request = request;
     place.write_record(&record)?;
-    Ok(vec![format!("{name}: {}; flows and queue keep their state", describe(&former, &new, changes))])
+    Ok(vec![format!("{name}: {what}; flows and queue keep their state")])
 }
 
 /// Refuses what needs another program or other tables.
-fn refuse_other_policies(former: &Deployment, new: &Deployment, record: &Record) -> Result<()> {
+fn refuse_other_policies(former: &Deployment, new: &Deployment, name: &str, request: &Request) -> Result<()> {
     let colours = |shaper: &Shaper| match shaper {
         Shaper::None | Shaper::Departures => 0,
         Shaper::Fifo(_) => 1,
@@ -187,9 +190,9 @@ fn refuse_other_policies(former: &Deployment, new: &Deployment, record: &Record)
     if is_same {
         return Ok(());
     }
-    let (name, verb) = (&record.device, if record.request.mode == Mode::Mark { "mark" } else { "up" });
-    let rate = record.request.rate.as_ref().map_or(String::new(), |rate| format!(" --rate {rate}"));
-    let option = if record.request.mode == Mode::Mark { "--marker" } else { "--scheme" };
+    let verb = if request.mode == Mode::Mark { "mark" } else { "up" };
+    let rate = request.rate.as_ref().map_or(String::new(), |rate| format!(" --rate {rate}"));
+    let option = if request.mode == Mode::Mark { "--marker" } else { "--scheme" };
     Err(Failure::new(format!(
         "{} is another policy than {}, and flows cannot keep their state; `mousehole-live down {name}` and `mousehole-live {verb} \
          {name}{rate} {option} '{}'` start it",
@@ -231,10 +234,16 @@ fn flip(place: &Place, slot: u32) -> Result<()> {
 }
 
 /// Returns what has changed, for the user.
-fn describe(former: &Deployment, new: &Deployment, changes: &Changes) -> String {
+fn describe(former: &Deployment, new: &Deployment, request: &Request, changes: &Changes) -> String {
     let mut parts = Vec::new();
     if former.scheme != new.scheme {
         parts.push(format!("{} instead of {}", new.scheme, former.scheme));
+    }
+    if let Some(now) =
+        changes.rate.as_ref().filter(|now| request.mode == Mode::Mark && request.rate.as_ref() != Some(now))
+    {
+        let before = request.rate.as_ref().map_or(String::new(), |before| format!(" instead of {before}"));
+        parts.push(format!("the rate of the link is {now}{before}"));
     }
     if let (Some(before), Some(now)) = (former.shaper.fifo(), new.shaper.fifo()) {
         if before.rate != now.rate {
@@ -278,8 +287,8 @@ mod tests {
 
     #[test]
     fn options_of_the_other_mode__are_refused() {
-        let rate = Changes { rate: Some("1mbit".into()), ..Changes::default() };
-        assert_eq!(refused(Mode::Mark, &rate), "--rate is no option of `mark`, by which wan was started");
+        let burst = Changes { burst: Some("20kB".into()), ..Changes::default() };
+        assert_eq!(refused(Mode::Mark, &burst), "--burst is no option of `mark`, by which wan was started");
         let dscp = Changes { dscp: Some("cs1".into()), ..Changes::default() };
         assert_eq!(refused(Mode::Up, &dscp), "--dscp is no option of `up`, by which wan was started");
         let shadow = Changes { shadow: Some(true), ..Changes::default() };

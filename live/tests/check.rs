@@ -165,6 +165,19 @@ fn token_bucket_of_others__is_replaced_on_demand() {
 }
 
 #[test]
+fn burst_of_a_marker__is_judged_only_if_given() {
+    let device = Device { name: "lo".into(), index: 1, namespace: 1, link_header_bytes: 14, mtu: 65536 };
+    let deployment = |burst: Option<&str>| {
+        let burst = burst.map(String::from);
+        Deployment::new(&Request { burst, ..Request::new(Mode::Mark) }, &device, None)
+    };
+    deployment(None).unwrap();
+    deployment(Some("70kB")).unwrap();
+    let fault = deployment(Some("8kB")).unwrap_err().to_string();
+    assert_eq!(fault, "--burst is 8000 bytes; it must be from 65550 (a frame of lo) to 1073741824");
+}
+
+#[test]
 fn device_down__is_in_the_way() {
     let Some(report) = checked("ip link set v0 down", "$LIVE check v0 --json") else { return };
     let state = found(&report, "state", "v0 is down");
@@ -253,4 +266,80 @@ fn what_compare_writes__is_accepted() {
         let deployment = Deployment::new(&request, &device, tc::root_of(&all)).unwrap();
         assert_eq!(deployment.action.priority, [0, 0x8001_0001, 0x8001_0001], "{marker}");
     }
+}
+
+#[test]
+fn queue_of_classes__needs_a_marker() {
+    let device = Device { name: "eth0".into(), index: 2, namespace: 1, link_header_bytes: 14, mtu: 1500 };
+    let deployment = |scheme: &str| {
+        let rate = Some("10mbit".into());
+        Deployment::new(&Request { scheme: scheme.into(), rate, ..Request::new(Mode::Up) }, &device, None)
+    };
+    for queue in ["priority", "priority-red"] {
+        let fault = deployment(queue).unwrap_err().to_string();
+        let advice = format!("needs a marker before it, such as lfp or rio-ps|{queue}");
+        assert!(fault.contains(&advice), "{fault}");
+        for scheme in ["lfp".to_string(), format!("rio-ps|{queue}"), format!("policer|{queue}")] {
+            let shaper = deployment(&scheme).unwrap().shaper;
+            assert!(matches!(shaper, Shaper::Classes { .. }), "{scheme}: {shaper:?}");
+        }
+    }
+}
+
+#[test]
+fn classes_that_are_not_there__are_refused() {
+    let Some((out, error)) = run(r#"
+        refused() { ! "$LIVE" "$@" > /run/out || { cat /run/out; exit 1; }; }
+        refused mark v0 --via class --classes 1:99
+        "$LIVE" mark v0 > /run/out
+        refused tune v0 --classes 1:99
+        "$LIVE" down v0 > /run/out
+        tc qdisc add dev v0 root handle 1: htb default 10
+        tc class add dev v0 parent 1: classid 1:1 htb rate 10mbit
+        tc class add dev v0 parent 1:1 classid 1:10 htb rate 5mbit ceil 10mbit
+        tc class add dev v0 parent 1:1 classid 1:1a htb rate 5mbit ceil 10mbit
+        refused mark v0 --via class --classes 1:99
+        refused mark v0 --shadow --classes 1:10,1:99
+        for classes in 1:10 1:001A,1:10 1:1; do
+            "$LIVE" mark v0 --classes $classes > /run/out
+            refused tune v0 --classes 1:10,1:2
+            "$LIVE" tune v0 --classes 1:1a > /run/out
+            "$LIVE" down v0 > /run/out
+        done
+        "#)
+    else {
+        return;
+    };
+    assert_eq!(out, "");
+    let lines: Vec<&str> = error.lines().collect();
+    let of = |class: &str, there: &str| {
+        let expected = format!("mousehole-live: --classes names {class}, which is no class here; {there}");
+        lines.iter().filter(|line| line.starts_with(&expected)).count()
+    };
+    assert_eq!(of("1:99", "v0 has none; --via dscp needs none"), 2, "{error}");
+    let (two, other) = ("the classes of v0 are 1:10, 1:1a", "the classes of v0 are 1:1a, 1:10");
+    assert_eq!(of("1:99", two) + of("1:99", other), 2, "{error}");
+    assert_eq!(of("1:2", two) + of("1:2", other), 3, "{error}");
+    assert_eq!(lines.len(), 7, "{error}");
+}
+
+#[test]
+fn dscps_of_better_service__are_refused_for_long_flows() {
+    let device = Device { name: "eth0".into(), index: 2, namespace: 1, link_header_bytes: 14, mtu: 1500 };
+    let deployment = |dscp: &str| {
+        Deployment::new(&Request { dscp: dscp.into(), ..Request::new(Mode::Mark) }, &device, None)
+    };
+    for (dscp, reason) in [
+        ("45", "--dscp gives long flows 45, which is NQB, for flows that build no queue"),
+        ("46", "--dscp gives long flows 46, which is EF, which networks serve first"),
+        ("46,1", "long flows 46"),
+        ("0,45,1", "long flows 45"),
+        ("46,0,46", "long flows 46"),
+    ] {
+        let fault = deployment(dscp).unwrap_err().to_string();
+        assert!(fault.contains(reason), "{dscp}: {fault}");
+    }
+    // Short flows may have it: CAKE's three tins are told so.
+    assert_eq!(deployment("46,0,1").unwrap().action.dscp, [46, 0, 1]);
+    assert_eq!(deployment("45,0,1").unwrap().action.dscp, [45, 0, 1]);
 }

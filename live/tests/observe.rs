@@ -274,12 +274,13 @@ fn tune__changes_parameters_and_keeps_flows() {
     assert_eq!(flow(40_001)["colour_packets"], serde_json::json!({"green": 4, "yellow": 6, "red": 0}));
     assert!(ok("explain 10.99.0.1:40001").contains("th = 5 kB "));
 
-    let said = refused("tune w0 --marker lfp");
+    let said = refused("tune w0 --marker lfp --rate 9mbit");
     assert!(
-        said.contains("another policy") && said.contains("mousehole-live mark w0 --marker 'lfp'"),
+        said.contains("another policy")
+            && said.contains("mousehole-live mark w0 --rate 9mbit --marker 'lfp'"),
         "{said}"
     );
-    assert!(refused("tune w0 --rate 1mbit").contains("--rate is no option of `mark`"));
+    assert!(refused("tune w0 --burst 20kB").contains("--burst is no option of `mark`"));
     assert!(refused("tune w0").contains("nothing is to be changed at w0"));
     assert_eq!(status()["active_slot"], 1, "what is refused changes nothing");
     ok("tune w0 --shadow on");
@@ -488,4 +489,70 @@ fn host__shape_is_told_by_status_explain_and_persist() {
         false => "would attach tcp-ds, and put an fq at the root",
     };
     assert!(told.contains(&format!("\nhost w0 --shape: {would}")), "{told}");
+}
+
+#[test]
+fn jumbo_frames__are_marked_and_queued() {
+    if !enter() {
+        return;
+    }
+    let mtu = |bytes: &str| succeed(Command::new("ip").args(["link", "set", "w0", "mtu", bytes]));
+    mtu("9000");
+    let report = json("check w0 --json");
+    assert_eq!((&report["mark"]["possible"], &report["up"]["possible"]), (&true.into(), &true.into()));
+    ok("mark w0");
+    ok("down w0");
+    ok("mark lo");
+    ok("down lo");
+    let fault = refused("up w0 --rate 2mbit --burst 8kB --scheme sfd");
+    assert!(fault.contains("--burst is 8000 bytes; it must be from 9014"), "{fault}");
+    ok("up w0 --rate 2mbit --scheme sfd");
+    assert_eq!(status()["problems"], Value::Array(Vec::new()));
+    ok("down w0");
+    // What a device cannot have any more is said, and not left out.
+    mtu("1500");
+    ok("up w0 --rate 2mbit --burst 8kB --scheme sfd");
+    mtu("9000");
+    let device = status();
+    let problem = device["problems"][0].as_str().unwrap();
+    assert!(
+        problem.starts_with("the parameters in force cannot be told")
+            && problem.contains("--burst is 8000 bytes"),
+        "{problem}"
+    );
+    assert_eq!(device["rules"], Value::Array(Vec::new()));
+    ok("down w0");
+}
+
+#[test]
+fn shares_of_a_rate__need_the_rate() {
+    if !enter() {
+        return;
+    }
+    let marker = "--marker sfd|policer(high_rate=5%,med_rate=100%,burst=15kB)";
+    let fault = refused(&format!("mark w0 {marker}"));
+    assert!(
+        fault.contains("policer.high_rate is \"5%\" of a rate that is not given; --rate must be"),
+        "{fault}"
+    );
+    let fault = refused("host w0 --scheme tcp-ds(med_rate=50%)");
+    assert!(fault.contains("tcp-ds.med_rate is \"50%\""), "{fault}");
+    let fault = refused("mark w0 --marker lfp --no-agent");
+    assert!(fault.contains("the marker lfp depends on the rate of the link"), "{fault}");
+    ok("mark w0 --marker lfp --rate 20mbit --no-agent");
+    ok("down w0");
+
+    ok(&format!("mark w0 {marker} --rate 20mbit"));
+    let text = ok("status w0");
+    assert!(
+        text.contains(" for a link of 20mbit: running") && text.contains("high_rate = 1 Mbit/s"),
+        "{text}"
+    );
+    assert_eq!(status()["rate"], "20mbit");
+    assert!(ok("tune w0 --rate 40mbit").contains("the rate of the link is 40mbit instead of 20mbit"));
+    let text = ok("status w0");
+    assert!(text.contains("high_rate = 2 Mbit/s"), "{text}");
+    let unit = ok("persist w0 --print");
+    assert!(unit.contains("burst=15kB)\" --rate 40mbit --no-agent\n"), "{unit}");
+    ok("down w0");
 }

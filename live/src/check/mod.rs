@@ -8,7 +8,7 @@ mod filters;
 mod firewall;
 mod link;
 mod ours;
-mod queue;
+pub(crate) mod queue;
 
 use self::features::Abilities;
 use crate::deployment::Deployment;

@@ -9,20 +9,33 @@ pub fn classes(name: &str) -> Vec<String> {
 }
 
 /// Returns the classes without classes below them, of what `tc class show` prints (older versions know no JSON here).
-fn leaves(text: &str) -> Vec<String> {
+pub fn leaves(text: &str) -> Vec<String> {
     let words: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
     let after = |line: &[&str], word: &str| {
         line.iter().position(|one| *one == word).and_then(|at| line.get(at + 1)).map(|text| text.to_string())
     };
     let parents: Vec<String> = words.iter().filter_map(|line| after(line, "parent")).collect();
+    made(text).into_iter().filter(|id| !parents.contains(id)).collect()
+}
+
+/// Returns the classes that somebody made, those with classes below them too, of what `tc class show` prints.
+pub fn made(text: &str) -> Vec<String> {
+    let kinds = ["htb", "hfsc", "drr", "qfq", "ets", "prio"];
+    let words = text.lines().map(|line| line.split_whitespace().collect::<Vec<&str>>());
     words
-        .iter()
-        .filter(|line| {
-            line.len() > 2 && line[0] == "class" && ["htb", "hfsc", "drr", "qfq", "ets"].contains(&line[1])
-        })
+        .filter(|line| line.len() > 2 && line[0] == "class" && kinds.contains(&line[1]))
         .map(|line| line[2].to_string())
-        .filter(|id| !parents.contains(id))
         .collect()
+}
+
+/// Returns how many tins a CAKE has.
+pub fn tins(cake: &Qdisc) -> u32 {
+    match cake.options["diffserv"].as_str() {
+        Some("besteffort") => 1,
+        Some("diffserv4") => 4,
+        Some("diffserv8" | "precedence") => 8,
+        _ => 3,
+    }
 }
 
 /// Returns what was found of a device's qdiscs.
@@ -239,6 +252,7 @@ mod tests {
                     class htb 1:1 root rate 10Mbit ceil 10Mbit burst 1600b cburst 1600b \n\
                     class fq_codel 110:3b1 parent 110: \n";
         assert_eq!(leaves(text), ["1:10"]);
+        assert_eq!(made(text), ["1:10", "1:1"]);
         assert_eq!(leaves(""), Vec::<String>::new());
     }
 
