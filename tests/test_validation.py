@@ -324,6 +324,7 @@ def test_coverage__fails_if_90_to_98_percent_is_out_of_reach_of_the_count(held: 
 
 def test_coverage__row_has_counts_and_their_interval() -> None:
     result = coverage.row(covered(24)).result
+    assert "intervals of 40 points in the median, 25 without 0" in result
     assert "in 24 of 25 (80–100 %); the verdict's in 24, one without the variance" in result
     assert "between captures in 0. Changes" in result
 
@@ -344,6 +345,9 @@ def test_coverage__a_capture_is_a_piece_of_the_model() -> None:
     assert starts[0] == 0
     assert starts == sorted(starts)
     assert 10 < starts[-1] <= 12
+    assert all("duration_s" not in one for one in connections)
+    with_ends = coverage.capture("web:sfd", 12, 0, has_ends=True)
+    assert sum("duration_s" in one for one in with_ends) > 0.9 * len(with_ends)
     assert connections == coverage.capture("poisson", 12, 0) != coverage.capture("poisson", 12, 1)
 
 

@@ -3,11 +3,13 @@
 `make coverage` cuts captures of several lengths from runs of a model at load 0.225, compares two schemes on
 each at load 0.9, and asks whether the interval of the primary endpoint holds the change that long runs of the
 model itself have. It writes validation/coverage.json, and from it the table in docs/validation.md.
+Captures tell starts only and are replayed open, or tell ends too and are replayed closed.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import re
 import sys
@@ -33,6 +35,9 @@ DOCUMENT = ROOT / "docs" / "validation.md"
 TITLE = "Intervals of compare on short captures"
 COMMAND = "make coverage"
 MODELS, LENGTHS_S, CAPTURES = ("poisson", "web:sfd"), (12, 60, 600), 25
+REPLAYS = ("open", "closed")
+WITH_WAITING = ("web:sfd",)
+"""Models whose clients wait for what they asked for; only these are replayed closed."""
 RATE, RTT, NATIVE_LOAD, LOAD = "10mbit", "80ms", 0.225, 0.9
 BASELINE, SCHEMES = "droptail", ("sfd", "fq-codel")
 REPLICATIONS, WINDOW, TRUTH_REPLICATIONS = 10, "300s", 40
@@ -69,11 +74,13 @@ class Covered:
     """Whether a single interval would if the variance between captures were left out."""
     judged: list[bool]
     """Whether the capture had transfers enough for a verdict."""
+    replay: str = "open"
+    """How `compare` replayed the captures."""
 
     @property
-    def key(self) -> tuple[str, int, str]:
+    def key(self) -> tuple[str, str, int, str]:
         """What it is about."""
-        return self.model, self.length_s, self.scheme
+        return self.model, self.replay, self.length_s, self.scheme
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -82,8 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept = {one.key: one for one in read(options.record)}
     for model in options.models:
         truths = true_log_ratios(model, options.truth, options.jobs)
-        for length_s in options.lengths:
-            for found in covered(model, length_s, truths, options):
+        replays = [one for one in options.replays if one == "open" or model in WITH_WAITING]
+        for replay, length_s in itertools.product(replays, options.lengths):
+            for found in covered(model, replay, length_s, truths, options):
                 kept[found.key] = found
                 print(f"coverage: {row(found).claim}: {row(found).result}", flush=True)
             options.record.write_text(json.dumps([asdict(one) for one in kept.values()], indent=1) + "\n")
@@ -97,6 +105,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--models", nargs="*", default=MODELS, choices=MODELS)
     parser.add_argument("--lengths", nargs="*", type=int, default=LENGTHS_S, help="seconds")
+    parser.add_argument("--replays", nargs="*", default=REPLAYS, choices=REPLAYS, help="of captures")
     parser.add_argument("--captures", type=int, default=CAPTURES, help="per model and length")
     parser.add_argument("--truth", type=int, default=TRUTH_REPLICATIONS, help="long runs of each model")
     parser.add_argument("--duration", default=WINDOW, help="length of the windows on captures")
@@ -116,13 +125,14 @@ def true_log_ratios(model: str, replications: int, jobs: int) -> dict[str, Estim
 
 
 def covered(
-    model: str, length_s: int, truths: dict[str, Estimate], options: argparse.Namespace
+    model: str, replay: str, length_s: int, truths: dict[str, Estimate], options: argparse.Namespace
 ) -> Iterator[Covered]:
     """Compares the schemes on captures of one length; `truths` are logarithms of the true ratios."""
     results = [
         mousehole.compare(
-            capture(model, length_s, number), rate=RATE, rtt=RTT, load=LOAD, schemes=[BASELINE, *SCHEMES],
-            baseline=BASELINE, seeds=REPLICATIONS, duration=options.duration, jobs=options.jobs,
+            capture(model, length_s, number, has_ends=replay == "closed"), replay=replay, rate=RATE, rtt=RTT,
+            load=LOAD, schemes=[BASELINE, *SCHEMES], baseline=BASELINE, seeds=REPLICATIONS,
+            duration=options.duration, jobs=options.jobs,
         ).results
         for number in range(options.captures)
     ]  # fmt: skip
@@ -144,10 +154,11 @@ def covered(
             held_printed=[one.low <= true.mean <= one.high for one in printed],
             held_without=[one.low <= true.mean <= one.high for one in without],
             judged=[found.capture is not None and found.capture.is_enough("short") for found in results],
+            replay=replay,
         )  # fmt: skip
 
 
-def capture(model: str, length_s: int, number: int) -> list[dict[str, object]]:
+def capture(model: str, length_s: int, number: int, has_ends: bool = False) -> list[dict[str, object]]:
     """Returns the connections that one run of the model had within a window of this length."""
     scenario: Scenario = {
         "schema": "mousehole.scenario/1", "seed": CAPTURE_SEED, "replication": number, "warmup": "100s",
@@ -156,7 +167,7 @@ def capture(model: str, length_s: int, number: int) -> list[dict[str, object]]:
     }  # fmt: skip
     traffic = _engine.model_traffic(model, None)
     columns = _engine.run(scenario, traffic, _engine.Cancel()).transfers()
-    begin = float(np.min(columns["start_s"]))
+    begin, took = float(np.min(columns["start_s"])), columns["end_s"] - columns["start_s"]
     order = np.argsort(columns["start_s"], kind="stable")
     return [
         {
@@ -164,6 +175,7 @@ def capture(model: str, length_s: int, number: int) -> list[dict[str, object]]:
             "client": int(columns["client"][place]),
             "server": 0,
             "bytes": int(columns["bytes"][place]),
+            **({"duration_s": float(took[place])} if has_ends and np.isfinite(took[place]) else {}),
         }
         for place in order
     ]
@@ -182,15 +194,18 @@ def row(found: Covered) -> Row:
     low, high = binomial_interval(sum(found.held), found.captures)
     share = f"{sum(found.held)} of {found.captures} ({100 * low:.0f}–{100 * high:.0f} %)"
     changes = 100 * np.quantile(found.changes, (0, 0.5, 1))
+    width = 100 * np.median(np.subtract(found.highs, found.lows))
+    without_zero = sum(low > 0 or high < 0 for low, high in zip(found.lows, found.highs, strict=True))
     result = (
         f"holds the truth ({100 * found.truth:+.0f} %, {100 * found.truth_low:+.0f} to "
         f"{100 * found.truth_high:+.0f}) in {share}; the verdict's in {sum(found.held_printed)}, one without "
         f"the variance between captures in {sum(found.held_without)}. Changes found: {changes[0]:+.0f} to "
-        f"{changes[2]:+.0f} %, median {changes[1]:+.0f} %; judged: {sum(found.judged)}"
+        f"{changes[2]:+.0f} %, median {changes[1]:+.0f} %; intervals of {width:.0f} points in the median, "
+        f"{without_zero} without 0; judged: {sum(found.judged)}"
     ).replace("-", "−")
     claim = (
-        f"{found.model}, captures of {found.length_s} s, {found.scheme} against {BASELINE}: the interval "
-        "holds the truth in 90–98 %"
+        f"{found.model}, captures of {found.length_s} s, replayed {found.replay}, {found.scheme} against "
+        f"{BASELINE}: the interval holds the truth in 90–98 %"
     )
     windows = "" if found.window == WINDOW else f" (windows of {found.window})"
     verdict = AGREES if low <= MOST and high >= LEAST else DIFFERS
@@ -201,7 +216,8 @@ def command(found: Covered) -> str:
     """Returns the command that gives a row again: `make coverage`, or the program with what was changed."""
     if (found.captures, found.window, found.truth_runs) == (CAPTURES, WINDOW, TRUTH_REPLICATIONS):
         return COMMAND
-    chosen = f"--models {found.model} --lengths {found.length_s} --captures {found.captures}"
+    chosen = f"--models {found.model} --replays {found.replay} --lengths {found.length_s}"
+    chosen += f" --captures {found.captures}"
     return f"python -m validation.coverage {chosen} --duration {found.window} --truth {found.truth_runs}"
 
 
