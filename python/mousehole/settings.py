@@ -68,7 +68,7 @@ class RunOptions:
         None, "Depth of a token bucket that shapes the link, as tc's tbf (default: none).", "8kB", LINK
     )
     load: str | float | Sequence[float] | None = option(
-        None, "Bytes on the wire / capacity, at most 2 (default: the traffic's own); several give a grid.",
+        None, "Bytes of IP packets / capacity, at most 2 (default: the traffic's own); several give a grid.",
         "0.9[,…]", TRAFFIC,
     )  # fmt: skip
     direction: str | None = option(
