@@ -19,12 +19,14 @@ from mousehole.cli_options import CliCommand, with_options
 from mousehole.engine_types import LinkStatus, Scenario
 from mousehole.errors import MouseholeError, conflict_error, field_error
 from mousehole.link import Observer, Played, Programs
-from mousehole.link_report import account_lines, prediction_table, status_line
+from mousehole.link_report import account_lines, prediction_table, status_line, warnings
 from mousehole.plan import Task, load_policies
 from mousehole.settings import Options, option, switch
 
 INVALID_STATUS = 1
 """The command succeeded, but the figures of a run cannot be relied on."""
+NOT_STARTED = (126, 127)
+"""Statuses of a command that cannot be run or found, as shells have them."""
 ROUNDS = 5
 """Rounds of a comparison, the fewest that give intervals."""
 LINK, SCHEME, PROGRAMS, OUTPUT = "Link", "Scheme", "Programs", "Output"
@@ -242,11 +244,18 @@ def _compare(
         )
         return _observer(errors, is_quiet=options.quiet, is_shell=False)
 
+    statuses: list[int] = []
+
     def played(task: Task, one: Played) -> None:
-        status = one.account["status"]
-        if status:
-            name = plan.schemes[task.scheme]
-            errors.print(f"warning: under {name} the command ended with status {status}", markup=False)
+        name = f"{plan.schemes[task.scheme]}, round {task.replication + 1}"
+        status = one.account["status"] or 0
+        told = [f"the command ended with status {status}"] if status else []
+        for warning in (*warnings(one.account), *told):
+            errors.print(f"warning: {name}: {warning}", markup=False)
+        if not statuses and status in NOT_STARTED:
+            errors.print("stopped after the first run, whose program could not be started", markup=False)
+            raise typer.Exit(status)
+        statuses.append(status)
 
     trial = link.compare(plan, programs, shlex.join(command), observer, played)
     console = report.report_console(stderr=options.json == "-")
@@ -255,7 +264,7 @@ def _compare(
     report.print_report(console, trial.comparison.results, options.details)
     for line in trial.faults:
         console.print(f"INVALID: {line}", markup=False, soft_wrap=True)
-    return INVALID_STATUS if trial.faults else 0
+    return next(filter(None, statuses), INVALID_STATUS if trial.faults else 0)
 
 
 def _observer(

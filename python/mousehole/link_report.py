@@ -42,15 +42,21 @@ def account_lines(account: LinkAccount) -> Iterator[str]:
         yield f"not carried: {', '.join(refused)}"
     if account["left_out_of_pcapng"]:
         yield f"{account['left_out_of_pcapng']} packets are not in the file of packets: the disk was too slow"
-    if account["server_status"] is not None and account["server_status"] != 0:
-        yield f"warning: the server's command ended before, with status {account['server_status']}"
-    if account["left_behind"]:
-        left = counted(account["left_behind"], "program")
-        yield f"warning: the command left {left} running in the background, which ended with it"
+    for warning in warnings(account):
+        yield f"warning: {warning}"
     if account["status"]:
         yield f"the command ended with status {account['status']}"
     for fault in account["faults"]:
         yield f"INVALID: {fault}"
+
+
+def warnings(account: LinkAccount) -> Iterator[str]:
+    """Returns what the programs of a run did that they hardly should have."""
+    if account["server_status"]:
+        yield f"the server's command ended before, with status {account['server_status']}"
+    if account["left_behind"]:
+        left = counted(account["left_behind"], "program")
+        yield f"the command left {left} running in the background, which ended with it"
 
 
 def prediction_table(console: Console, played: Played, simulated: Records) -> None:

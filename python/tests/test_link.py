@@ -326,6 +326,35 @@ def test_command__returns_the_commands_status() -> None:
     assert "there-is-no-such-command cannot be run" in done.stderr
 
 
+def test_command__a_comparison_of_what_cannot_be_started_ends_after_the_first_run(tmp_path: Path) -> None:
+    place = tmp_path / "found.json"
+    words = ("--rate", "10mbit", "--schemes", "droptail,red", "--rounds", 2, "--quiet", "--json", place)
+    done = command(*words, "--", "there-is-no-such-command")
+    assert (done.returncode, done.stdout) == (127, "")
+    assert done.stderr.count("cannot be run") == 1
+    assert done.stderr.count("round ") == 2  # the run is announced, and warned of
+    assert "whose program could not be started" in done.stderr
+    assert not place.exists()
+
+
+def test_command__a_comparison_returns_the_first_status_and_warns_of_every_run() -> None:
+    done = command(
+        *("--rate", "10mbit", "--schemes", "red", "--rounds", 1, "--quiet", "--server", "sleep 0.1; exit 3"),
+        *("--", "sh", "-c", "sleep 0.5; test -e /nowhere/at/all || exit 9"),
+    )
+    assert done.returncode == 9
+    for scheme in ("droptail", "red"):
+        said = f"warning: {scheme}, round 1: the"
+        assert f"{said} server's command ended before, with status 3" in done.stderr
+        assert f"{said} command ended with status 9" in done.stderr
+
+
+def test_command__a_server_that_ends_leaves_the_status_to_the_command() -> None:
+    done = command("--rate", "10mbit", "--quiet", "--server", "sleep 0.1; exit 3", "--", "sleep", 0.5)
+    assert done.returncode == (1 if "INVALID" in done.stdout else 0)
+    assert "warning: the server's command ended before, with status 3" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
