@@ -18,7 +18,7 @@ from mousehole import scenario as scenarios
 from mousehole.cli_options import CliCommand, with_options
 from mousehole.engine_types import LinkStatus, Scenario
 from mousehole.errors import MouseholeError, conflict_error, field_error
-from mousehole.link import Observer, Played, Programs
+from mousehole.link import Observer, Played, Programs, Run
 from mousehole.link_report import account_lines, prediction_table, status_line, warnings
 from mousehole.plan import Task, load_policies
 from mousehole.settings import Options, option, switch
@@ -246,11 +246,11 @@ def _compare(
 
     statuses: list[int] = []
 
-    def played(task: Task, one: Played) -> None:
-        name = f"{plan.schemes[task.scheme]}, round {task.replication + 1}"
-        status = one.account["status"] or 0
+    def played(run: Run) -> None:
+        name = f"{plan.schemes[run.task.scheme]}, round {run.task.replication + 1}"
+        status = run.account["status"] or 0
         told = [f"the command ended with status {status}"] if status else []
-        for warning in (*warnings(one.account), *told):
+        for warning in (*warnings(run.account), *told, *_invalid(run)):
             errors.print(f"warning: {name}: {warning}", markup=False)
         if not statuses and status in NOT_STARTED:
             errors.print("stopped after the first run, whose program could not be started", markup=False)
@@ -259,12 +259,23 @@ def _compare(
 
     trial = link.compare(plan, programs, shlex.join(command), observer, played)
     console = report.report_console(stderr=options.json == "-")
+    if trial.comparison is None:
+        errors.print("INVALID: no round is left to compare; nothing was written", markup=False)
+        return next(filter(None, statuses), INVALID_STATUS)
     if options.json is not None:
-        output.write_text(options.json, trial.comparison.to_json())
+        output.write_text(options.json, trial.to_json())
     report.print_report(console, trial.comparison.results, options.details)
     for line in trial.faults:
-        console.print(f"INVALID: {line}", markup=False, soft_wrap=True)
-    return next(filter(None, statuses), INVALID_STATUS if trial.faults else 0)
+        console.print(f"warning: {line}", markup=False, soft_wrap=True)
+    return next(filter(None, statuses), 0)
+
+
+def _invalid(run: Run) -> list[str]:
+    """Says of an invalid run why it is so, and what becomes of it."""
+    if run.account["is_valid"]:
+        return []
+    then = "its round is left out" if run.is_last else "it is repeated"
+    return [f"INVALID: {'; '.join(run.account['faults'])}; {then}"]
 
 
 def _observer(
