@@ -262,7 +262,7 @@ def plan_rounds(shared: scenarios.SharedScenario, options: Options, own_scheme: 
 
     Raises `MouseholeError` for a fault in the input.
     """
-    return checked(planned(shared, options, own_scheme))
+    return replace(checked(planned(shared, options, own_scheme)), in_rounds=True)
 
 
 def compare(

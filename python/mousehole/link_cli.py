@@ -235,7 +235,10 @@ def _compare(
         raise field_error(
             "--schemes", options.schemes or "", "given with a command, which is run for each scheme"
         )
-    plan = link.plan_rounds(shared, _comparison_options(options), start.get("scheme"))
+    try:
+        plan = link.plan_rounds(shared, _comparison_options(options), start.get("scheme"))
+    except MouseholeError as error:
+        raise error.renamed({"seeds": "--rounds" if options.seeds is None else "--seeds"}) from None
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
     def observer(task: Task) -> Observer:

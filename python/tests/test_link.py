@@ -16,7 +16,7 @@ from typing import Any
 
 import mousehole
 import pytest
-from mousehole import _engine, link
+from mousehole import _engine, link, report
 from mousehole import scenario as scenarios
 from mousehole.cli import main
 from mousehole.engine_types import LinkAccount, LinkStatus, Scenario
@@ -25,6 +25,7 @@ from mousehole.link import Played, Programs
 from mousehole.link_report import status_line
 from mousehole.plan import Plan
 from mousehole.settings import Options
+from mousehole.tabling import OutputConsole
 from support import MODULE
 from test_json import SCHEMA, faults
 
@@ -381,6 +382,24 @@ def test_compare__a_valid_run_of_a_round_that_is_left_out_does_not_count(
     assert [run["counts"] for run in json.loads(trial.to_json())["link"]] == [False] * 4 + [True] * 2
 
 
+@pytest.mark.parametrize("rounds", [1, 5])
+def test_compare__the_report_has_words_of_its_own(monkeypatch: pytest.MonkeyPatch, rounds: int) -> None:
+    trial = compared_with(monkeypatch, rounds, [True] * 2 * rounds)
+    assert trial.comparison is not None
+    console = OutputConsole(width=110, highlight=False)
+    with console.capture() as captured:
+        report.print_report(console, trial.comparison.results, details=True)
+    text = " ".join(captured.get().split())
+    assert not re.search("--seeds|--load|--warmup|replication|seeds|the model|warm-up|window", text)
+    assert f"{rounds} round{'s' * (rounds > 1)} of " in text
+    assert "1 rounds" not in text
+    assert "Let the programs do more, or give a lower rate." in text
+    assert "The intervals cover what rounds of the same programs on this machine differ by." in text
+    assert "rounds would hardly decide" in text or "(--rounds)" in text or "no measurable benefit" in text
+    notes = json.loads(trial.to_json())["notes"]
+    assert not any("replication" in note for note in notes)
+
+
 def test_compare__no_round_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     trial = compared_with(monkeypatch, 1, [False, False, False])
     assert trial.comparison is None
@@ -459,6 +478,8 @@ def test_command__a_server_that_ends_leaves_the_status_to_the_command() -> None:
         (["--rate", "10mbit", "--rounds", "3"], "--rounds"),
         (["--rate", "10mbit", "--schemes", "red", "--predict"], "--predict"),
         (["--rate", "10mbit", "--pcapng", "/there/is/no/folder"], "--pcapng"),
+        (["--rate", "10mbit", "--schemes", "red", "--rounds", "0"], "--rounds: 0 is not allowed"),
+        (["--rate", "10mbit", "--schemes", "red", "--seeds", "0"], "--seeds: 0 is not allowed"),
         (["--scenario", "/there/is/none.toml"], "cannot read the scenario"),
     ],
 )
