@@ -38,6 +38,10 @@ NOTHING: TrafficSection = {"connections": [{"start_s": 0.0, "writes": [{"bytes":
 """Stands for the traffic of a run in which no flow was seen; a scenario needs traffic."""
 ENDING_S = 5.0
 """Seconds that a run is given to end after it was asked to."""
+CONGESTION = Path("/proc/sys/net/ipv4/tcp_congestion_control")
+"""What the kernel gives to connections of new namespaces, too."""
+SIMULATED_CONGESTION = "cubic"
+"""The kernel's name of what the simulator's profile plays."""
 REPEATS = 2
 """How often a run of a comparison is repeated because it was invalid."""
 
@@ -174,6 +178,36 @@ def recorded(transfers: pl.DataFrame, flows: pl.DataFrame) -> TrafficSection:
     if bulk:
         section["bulk"] = {"flows": bulk}
     return section or NOTHING
+
+
+def unlike(transfers: pl.DataFrame, flows: pl.DataFrame, congestion: str | None) -> list[str]:
+    """Returns what `recorded` leaves out of a run or changes, with its number, in words.
+
+    `congestion` is the congestion control that the programs had, by the kernel's name, None if unknown.
+    """
+    is_ended = pl.col("end_s").is_not_nan() & (pl.col("bytes") > 0)
+    ended = transfers.filter(is_ended)
+    uploads = flows.filter(pl.col("upload")).height if flows.height else 0
+    ways = ended.group_by("key").agg(pl.col("upload").n_unique(), pl.col("is_quic").any())
+    counts = {
+        "left out: uploads without end": uploads,
+        "left out: transfers that did not end": transfers.height - ended.height,
+        "played from the run's beginning: downloads without end": flows.height - uploads,
+        "played as TCP: flows of QUIC": int(ways["is_quic"].sum()),
+        "played in one direction: connections with data in both": ways.filter(pl.col("upload") > 1).height,
+    }
+    found = [f"{what}, {count}" for what, count in counts.items() if count]
+    if congestion not in (None, SIMULATED_CONGESTION):
+        found.append(f"played with CUBIC: programs had {congestion} unless they chose another")
+    return found
+
+
+def default_congestion() -> str | None:
+    """Returns the congestion control that programs have if they choose none; None if it cannot be read."""
+    try:
+        return CONGESTION.read_text(encoding="utf-8").strip() or None
+    except OSError:
+        return None
 
 
 def predict(played: Played) -> Records:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mousehole.engine_types import LinkAccount, LinkStatus, LinkWayStatus
-from mousehole.link import Played
+from mousehole.link import Played, default_congestion, unlike
 from mousehole.records import Records
 from mousehole.texts import counted, rate_text, share_text, time_text
 
@@ -70,6 +70,14 @@ def prediction_table(console: Console, played: Played, simulated: Records) -> No
         differs = "–" if not other or real is None else f"{100 * (other / real - 1):+.1f} %"
         table.add_row(name, time_text(real), time_text(other), differs)
     console.print(table)
+    console.print(prediction_line(played), markup=False, soft_wrap=True)
+
+
+def prediction_line(played: Played) -> str:
+    """Returns what the prediction leaves out of a run or changes, as one line."""
+    records = played.records
+    found = unlike(records.transfers, records.flows, default_congestion())
+    return f"simulated otherwise than in real time: {'; '.join(found) or 'nothing that is known'}"
 
 
 def _figures(transfers: pl.DataFrame) -> dict[str, float | None]:

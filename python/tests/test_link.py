@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import mousehole
+import polars as pl
 import pytest
 from mousehole import _engine, link, report
 from mousehole import scenario as scenarios
@@ -173,6 +174,38 @@ def test_predict__plays_the_recorded_flows() -> None:
     assert told == pytest.approx(real, rel=0.4)
 
 
+def test_unlike__counts_what_a_prediction_leaves_out_or_changes() -> None:
+    nan = float("nan")
+    rows = [  # key, bytes, end_s, upload, is_quic
+        (1, 1000, 0.5, False, False), (1, 2000, 0.9, True, False), (2, 500, nan, False, False),
+        (3, 700, 0.7, False, True), (4, 700, 0.8, False, True), (5, 0, 0.8, False, False),
+    ]  # fmt: skip
+    transfers = pl.DataFrame(rows, schema=["key", "bytes", "end_s", "upload", "is_quic"], orient="row")
+    flows = pl.DataFrame({"upload": [True, False, False]})
+    assert link.unlike(transfers, flows, "bbr") == [
+        "left out: uploads without end, 1",
+        "left out: transfers that did not end, 2",
+        "played from the run's beginning: downloads without end, 2",
+        "played as TCP: flows of QUIC, 2",
+        "played in one direction: connections with data in both, 1",
+        "played with CUBIC: programs had bbr unless they chose another",
+    ]
+
+
+def test_unlike__is_silent_about_what_is_played_as_it_was() -> None:
+    played = fetched("droptail", 20_000, 50_000)
+    assert link.unlike(played.records.transfers, played.records.flows, "cubic") == []
+    assert link.unlike(played.records.transfers, played.records.flows, None) == []
+
+
+def test_default_congestion__is_the_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    own = tmp_path / "congestion"
+    monkeypatch.setattr(link, "CONGESTION", own)
+    assert link.default_congestion() is None
+    own.write_text("reno\n")
+    assert link.default_congestion() == "reno"
+
+
 @pytest.mark.parametrize("version", [4, 6])
 def test_play__carries_icmp(version: int, capfd: pytest.CaptureFixture[str]) -> None:
     programs = Programs(command=program("ping", version), user_namespace=True)
@@ -300,7 +333,7 @@ def test_command__writes_records_of_one_run(tmp_path: Path) -> None:
     # On a loaded machine the run may be invalid, which is status 1.
     assert done.returncode == (0 if document["link"]["is_valid"] else 1), done.stderr
     assert "rio-ps: 2 transfers" in done.stdout
-    assert "simulated" in done.stdout
+    assert "simulated otherwise than in real time: " in done.stdout
     assert document["schema"] == "mousehole.run/1"
     assert document["link"]["down"]["delivered"] > 20
     assert len(files["rows.csv"].read_text().splitlines()) == 3
