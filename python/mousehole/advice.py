@@ -151,7 +151,8 @@ def _recommended(results: Results, cell: Cell, better: list[str]) -> Advice:
     lines = [_gain(results, cell, chosen), _price(results, cell, chosen), _sureness(results, cell, others)]
     lines += _unsteady(results, cell)
     if ahead:
-        lines.append(f"Better still in simulation, but nothing installs it yet: {_names(ahead)}.")
+        where = "here" if results.plan.in_rounds else "in simulation"
+        lines.append(f"Better still {where}, but nothing installs it yet: {_names(ahead)}.")
     lines += _how(chosen, ways[chosen], MOST_LINES - len(lines))
     return Advice(
         cell.buffer, cell.load, RECOMMENDED, chosen, others, tuple(ahead), ways[chosen], tuple(lines)
@@ -186,7 +187,7 @@ def _change(results: Results, cell: Cell, scheme: str, endpoint: str) -> str:
 def _sureness(results: Results, cell: Cell, others: Sequence[str] = ()) -> str:
     """Returns what stands behind the verdict, and the schemes that it does not tell apart."""
     plan, evidence = results.plan, tables.evidence_row(results, cell)
-    parts = [f"{counted(plan.replications, 'replication')} of {plan.base['duration']}"]
+    parts = [f"{counted(plan.replications, plan.run_word)} of {plan.base['duration']}"]
     if evidence is not None:
         transfers = counted(evidence.short_transfers, "distinct transfer")
         parts.append(f"{transfers} of {counted(evidence.short_clients, 'client')}")

@@ -42,6 +42,10 @@ REPLAY_NOTE = (
     "load (--load) they also cover what another capture would differ by."
 )
 MODEL_NOTE = "The intervals cover the random draws of the model."
+ROUNDS_NOTE = (
+    "The intervals cover what rounds of the same programs on this machine differ by. They do not cover other "
+    "programs, machines or links."
+)
 EXPLORATORY_NOTE = (
     "The primary endpoint is the mean response time of short transfers. Its 95 % intervals hold together "
     "for all schemes against one reference (Šidák), and for all looks if replications are doubled for each "
@@ -68,9 +72,11 @@ class Unit:
     """What so many of them, `{}`, would do."""
     never: str
     """What is said if more of them would hardly decide."""
+    name: str = "replication"
 
 
 REPLICATIONS = Unit("95 % interval", "--seeds {} may decide", "even 1000 seeds would hardly decide")
+ROUNDS = Unit("95 % interval", "--rounds {} may decide", "even 1000 rounds would hardly decide", "round")
 
 
 @dataclass(frozen=True)
@@ -166,11 +172,18 @@ def findings(results: Results, cell: Cell) -> list[Finding]:
 
 def coverage_note(results: Results) -> str:
     """Returns the sentence that says what the intervals cover."""
+    if results.plan.in_rounds:
+        return ROUNDS_NOTE
     if results.capture is None:
         return MODEL_NOTE
     plan = results.plan
     resampled = overlaid(plan.scenario(plan.cells[0], plan.baseline)["traffic"])
     return CAPTURE_NOTE if resampled else REPLAY_NOTE
+
+
+def exploratory_note(plan: Plan) -> str:
+    """Returns which endpoint is the primary one, and which intervals hold together."""
+    return EXPLORATORY_NOTE.replace("replications", f"{plan.run_word}s")
 
 
 def verdict(ratio: Estimate, design: Design | None = None, unit: Unit = REPLICATIONS) -> Verdict:
@@ -184,7 +197,7 @@ def verdict(ratio: Estimate, design: Design | None = None, unit: Unit = REPLICAT
     15 (1987): two means are equivalent if the interval lies within the margins.
     """
     if not ratio.has_interval:
-        return _no_interval(ratio)
+        return _no_interval(ratio, unit)
     gain = ratio.as_change().negated()
     tiny = gain.low >= -TINY and gain.high <= TINY
     if tiny or (gain.low <= 0 <= gain.high and gain.low >= -MARGIN and gain.high <= MARGIN):
@@ -200,7 +213,7 @@ def verdict(ratio: Estimate, design: Design | None = None, unit: Unit = REPLICAT
 def description(ratio: Estimate, endpoint: Endpoint, unit: Unit = REPLICATIONS) -> Verdict:
     """Describes how an exploratory endpoint changed, and whether for the better."""
     if not ratio.has_interval:
-        return _no_interval(ratio)
+        return _no_interval(ratio, unit)
     change = ratio.as_change()
     if change.low <= 0 <= change.high:
         return Verdict(UNCLEAR, f"no clear change ({interval_text(change, unit)})")
@@ -235,7 +248,8 @@ def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint
     ratio = log_ratio(own, other, design) if both else log_ratio([], [])
     is_time = both and endpoint.name.endswith("_s")
     apart = difference(own, other, design) if is_time else Estimate(nan, nan, nan, 0)
-    judged = description(ratio, endpoint) if endpoint.exploratory else verdict(ratio, design)
+    unit = ROUNDS if results.plan.in_rounds else REPLICATIONS
+    judged = description(ratio, endpoint, unit) if endpoint.exploratory else verdict(ratio, design, unit)
     if not ratio.has_interval:
         judged = _with_missing(results, endpoint, cell, (scheme, reference)) or judged
     judged = _with_floor(results, endpoint, judged)
@@ -271,7 +285,8 @@ def _with_missing(
     having = int(np.sum(np.all(np.isfinite(columns), axis=0)))
     if plan.replications < LEAST_REPLICATIONS or having == plan.replications:
         return None
-    had = f"only {having} of {plan.replications} replications had" if having else "no replication had"
+    word = plan.run_word
+    had = f"only {having} of {plan.replications} {word}s had" if having else f"no {word} had"
     what = "enough such transfers for a percentile" if is_percentile else "such a transfer"
     return Verdict(UNDECIDED, f"undecided ({had} {what})")
 
@@ -289,8 +304,8 @@ def few_replications_text(plan: Plan, length: str = "") -> str:
     each = f" of {length}" if length else ""
     give = "gives" if plan.replications == 1 else "give"
     return (
-        f"{counted(plan.replications, 'replication')}{each} {give} no interval; "
-        f"at least {LEAST_REPLICATIONS} are needed (--seeds)"
+        f"{counted(plan.replications, plan.run_word)}{each} {give} no interval; "
+        f"at least {LEAST_REPLICATIONS} are needed ({'--rounds' if plan.in_rounds else '--seeds'})"
     )
 
 
@@ -326,11 +341,11 @@ def with_bounds(judged: Verdict, scheme_bound: bool, reference_bound: bool, why:
     return Verdict(UNDECIDED, f"undecided ({why})")
 
 
-def _no_interval(ratio: Estimate) -> Verdict:
+def _no_interval(ratio: Estimate, unit: Unit) -> Verdict:
     if ratio.count == 0:
         return Verdict(UNDECIDED, "undecided (there were no such transfers to compare)")
-    text = f"undecided (too few replications for an interval: {ratio.count} of at least {LEAST_REPLICATIONS})"
-    return Verdict(UNDECIDED, text, LEAST_REPLICATIONS)
+    few = f"too few {unit.name}s for an interval: {ratio.count} of at least {LEAST_REPLICATIONS}"
+    return Verdict(UNDECIDED, f"undecided ({few})", LEAST_REPLICATIONS)
 
 
 def _undecided(log_gain: Estimate, gain: Estimate, design: Design, unit: Unit) -> Verdict:

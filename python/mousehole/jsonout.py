@@ -29,7 +29,7 @@ def comparison_document(results: Results) -> Document:
         "manifest": results.manifest,
         "traffic": results.traffic or {},
         "cells": [_cell(results, cell) for cell in results.plan.cells],
-        "notes": [findings.EXPLORATORY_NOTE, findings.coverage_note(results)],
+        "notes": [findings.exploratory_note(results.plan), findings.coverage_note(results)],
     }
 
 

@@ -8,7 +8,7 @@ from typing import cast
 
 import polars as pl
 
-from mousehole import _engine
+from mousehole import _engine, jsonout
 from mousehole import scenario as scenarios
 from mousehole.comparison import Comparison
 from mousehole.engine_types import (
@@ -38,6 +38,12 @@ NOTHING: TrafficSection = {"connections": [{"start_s": 0.0, "writes": [{"bytes":
 """Stands for the traffic of a run in which no flow was seen; a scenario needs traffic."""
 ENDING_S = 5.0
 """Seconds that a run is given to end after it was asked to."""
+CONGESTION = Path("/proc/sys/net/ipv4/tcp_congestion_control")
+"""What the kernel gives to connections of new namespaces, too."""
+SIMULATED_CONGESTION = "cubic"
+"""The kernel's name of what the simulator's profile plays."""
+REPEATS = 2
+"""How often a run of a comparison is repeated because it was invalid."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,6 +180,36 @@ def recorded(transfers: pl.DataFrame, flows: pl.DataFrame) -> TrafficSection:
     return section or NOTHING
 
 
+def unlike(transfers: pl.DataFrame, flows: pl.DataFrame, congestion: str | None) -> list[str]:
+    """Returns what `recorded` leaves out of a run or changes, with its number, in words.
+
+    `congestion` is the congestion control that the programs had, by the kernel's name, None if unknown.
+    """
+    is_ended = pl.col("end_s").is_not_nan() & (pl.col("bytes") > 0)
+    ended = transfers.filter(is_ended)
+    uploads = flows.filter(pl.col("upload")).height if flows.height else 0
+    ways = ended.group_by("key").agg(pl.col("upload").n_unique(), pl.col("is_quic").any())
+    counts = {
+        "left out: uploads without end": uploads,
+        "left out: transfers that did not end": transfers.height - ended.height,
+        "played from the run's beginning: downloads without end": flows.height - uploads,
+        "played as TCP: flows of QUIC": int(ways["is_quic"].sum()),
+        "played in one direction: connections with data in both": ways.filter(pl.col("upload") > 1).height,
+    }
+    found = [f"{what}, {count}" for what, count in counts.items() if count]
+    if congestion not in (None, SIMULATED_CONGESTION):
+        found.append(f"played with CUBIC: programs had {congestion} unless they chose another")
+    return found
+
+
+def default_congestion() -> str | None:
+    """Returns the congestion control that programs have if they choose none; None if it cannot be read."""
+    try:
+        return CONGESTION.read_text(encoding="utf-8").strip() or None
+    except OSError:
+        return None
+
+
 def predict(played: Played) -> Records:
     """Plays the flows that a run has recorded in the simulator, under the same scheme."""
     return simulate(played.scenario)
@@ -198,21 +234,61 @@ def base_scenario(
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A comparison on real packets, and the accounts of its runs."""
+class Run:
+    """One run of a comparison."""
 
-    comparison: Comparison
-    accounts: dict[Task, LinkAccount]
+    task: Task
+    account: LinkAccount
+    repeats: int
+    """How many runs of the same task were invalid before."""
+    is_last: bool
+    """Whether the task is run no more: the run is valid, or was repeated often enough."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A comparison on real packets, and every run of it in order."""
+
+    comparison: Comparison | None
+    """Of the rounds in which a run under every scheme was valid; None if there is no such round."""
+    runs: tuple[Run, ...]
     plan: Plan
 
     @property
+    def left_out(self) -> tuple[int, ...]:
+        """The rounds that are not in the comparison, from 0 on."""
+        return tuple(run.task.replication for run in self.runs if run.is_last and not run.account["is_valid"])
+
+    @property
     def faults(self) -> list[str]:
-        """One line for each run whose figures cannot be relied on."""
+        """One line for each round that is left out."""
         return [
-            f"{self.plan.schemes[task.scheme]}, round {task.replication + 1}: {'; '.join(account['faults'])}"
-            for task, account in self.accounts.items()
-            if not account["is_valid"]
+            f"round {run.task.replication + 1} is left out: under {self.plan.schemes[run.task.scheme]} "
+            f"{run.repeats + 1} runs were invalid, the last because {'; '.join(run.account['faults'])}"
+            for run in self.runs
+            if run.is_last and not run.account["is_valid"]
         ]
+
+    def to_json(self) -> str:
+        """Returns the document of the comparison, with every run as `link`.
+
+        Raises `MouseholeError` if no round is left.
+        """
+        if self.comparison is None:
+            raise MouseholeError("rounds: no round is left to compare")
+        left_out = self.left_out
+        runs = [
+            {
+                "scheme": self.plan.schemes[run.task.scheme],
+                "buffer": self.plan.cells[run.task.cell].buffer,
+                "round": run.task.replication + 1,
+                "is_valid": run.account["is_valid"],
+                "counts": run.account["is_valid"] and run.task.replication not in left_out,
+                "account": run.account,
+            }
+            for run in self.runs
+        ]
+        return jsonout.dumps({**jsonout.comparison_document(self.comparison.results), "link": runs})
 
 
 def plan_rounds(shared: scenarios.SharedScenario, options: Options, own_scheme: str | None) -> Plan:
@@ -220,37 +296,61 @@ def plan_rounds(shared: scenarios.SharedScenario, options: Options, own_scheme: 
 
     Raises `MouseholeError` for a fault in the input.
     """
-    return checked(planned(shared, options, own_scheme))
+    return replace(checked(planned(shared, options, own_scheme)), in_rounds=True)
 
 
 def compare(
     plan: Plan, programs: Programs, label: str, observer: Callable[[Task], Observer] | None = None,
-    played: Callable[[Task, Played], None] | None = None,
+    played: Callable[[Run], None] | None = None,
 ) -> Trial:  # fmt: skip
     """Runs the same programs once per scheme in each round, and compares the schemes.
 
-    `observer` returns the observer of a run, and `played` is called after each. Raises as `play` does, and
-    `MouseholeError` if some scheme cannot be run on real packets, before anything is run.
+    A run that is invalid is repeated, `REPEATS` times at most; then its round is left out, and what is left
+    of that round is not run. `observer` returns the observer of a run, and `played` is called after each.
+    Raises as `play` does, and `MouseholeError` if some scheme cannot be run on real packets, before anything
+    is run.
     """
     for cell in plan.cells:
         for scheme in plan.schemes:
             check(plan.scenario(cell, scheme), programs)
-    facts: Facts = {}
-    accounts: dict[Task, LinkAccount] = {}
-    first: Played | None = None
+    found: dict[Task, Played] = {}
+    runs: list[Run] = []
+    left_out: set[int] = set()
     for task in plan.tasks:
-        one = play(plan.task_scenario(task), programs, observer(task) if observer else None)
-        if played is not None:
-            played(task, one)
-        first = first or one
-        facts[task] = replace(reduce_run(one.result, plan.buckets), short_times=None)
-        accounts[task] = one.account
-    if first is None:
-        raise MouseholeError("rounds: nothing was run")
+        for repeats in range(1 + REPEATS):
+            if task.replication in left_out:
+                break
+            one = play(plan.task_scenario(task), programs, observer(task) if observer else None)
+            is_valid = one.account["is_valid"]
+            runs.append(Run(task, one.account, repeats, is_valid or repeats == REPEATS))
+            if played is not None:
+                played(runs[-1])
+            if is_valid:
+                found[task] = one
+                break
+            if repeats == REPEATS:
+                left_out.add(task.replication)
+    rounds = [number for number in range(plan.replications) if number not in left_out]
+    if not rounds:
+        return Trial(None, tuple(runs), plan)
+    return Trial(_compared(plan, found, rounds, label), tuple(runs), plan)
+
+
+def _compared(plan: Plan, found: Mapping[Task, Played], rounds: Sequence[int], label: str) -> Comparison:
+    """Returns the comparison of these rounds, which are its replications."""
+    own = {
+        replace(task, replication=rounds.index(task.replication)): one
+        for task, one in found.items()
+        if task.replication in rounds
+    }
+    facts: Facts = {
+        task: replace(reduce_run(one.result, plan.buckets), short_times=None) for task, one in own.items()
+    }
     # What the first run recorded stands for the traffic, which differs a little from run to run.
-    seconds = sum(account["seconds"] for account in accounts.values()) / len(accounts)
+    first = next(iter(own.values()))
+    seconds = sum(one.account["seconds"] for one in own.values()) / len(own)
     base: Scenario = {**plan.base, "traffic": first.scenario["traffic"]}
-    whole = replace(plan, base={**base, "warmup": "0s", "duration": f"{seconds:.3g}s"})
+    base = {**base, "warmup": "0s", "duration": f"{seconds:.3g}s"}
+    whole = replace(plan, base=base, replications=len(rounds))
     given = replace(of_section(whole.base["traffic"], label), label=label)
-    results = Results(whole, facts, label, manifest(whole, given, None), None)
-    return Trial(Comparison(results, None), accounts, plan)
+    return Comparison(Results(whole, facts, label, manifest(whole, given, None), None), None)

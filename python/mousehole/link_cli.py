@@ -1,6 +1,7 @@
 """The command `mousehole link`."""
 
 import os
+import re
 import shlex
 import signal
 import sys
@@ -18,13 +19,16 @@ from mousehole import scenario as scenarios
 from mousehole.cli_options import CliCommand, with_options
 from mousehole.engine_types import LinkStatus, Scenario
 from mousehole.errors import MouseholeError, conflict_error, field_error
-from mousehole.link import Observer, Played, Programs
-from mousehole.link_report import account_lines, prediction_table, status_line
+from mousehole.link import Observer, Played, Programs, Run
+from mousehole.link_report import account_lines, prediction_table, status_line, warnings
 from mousehole.plan import Task, load_policies
 from mousehole.settings import Options, option, switch
 
 INVALID_STATUS = 1
 """The command succeeded, but the figures of a run cannot be relied on."""
+NOT_STARTED = (126, 127)
+"""Statuses of a command that cannot be run or found, as shells have them."""
+HOST_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
 ROUNDS = 5
 """Rounds of a comparison, the fewest that give intervals."""
 LINK, SCHEME, PROGRAMS, OUTPUT = "Link", "Scheme", "Programs", "Output"
@@ -63,9 +67,11 @@ class LinkOptions:
     )
     rounds: int | None = option(None, "Rounds (default: 5); intervals need 5.", "N", SCHEME, int)
     seeds: int | None = option(None, "The same as --rounds.", "N", SCHEME, int)
-    baseline: str = option("droptail", "Scheme that the others are compared with.", "NAME[(…)]", SCHEME)
-    short: str = option("15kB", "Transfers up to this size are short.", "SIZE", SCHEME)
-    long: str = option("150kB", "Transfers above this size are long.", "SIZE", SCHEME)
+    baseline: str | None = option(
+        None, "Scheme that the others are compared with (default: droptail).", "NAME[(…)]", SCHEME
+    )
+    short: str | None = option(None, "Transfers up to this size are short (default: 15kB).", "SIZE", SCHEME)
+    long: str | None = option(None, "Transfers above this size are long (default: 150kB).", "SIZE", SCHEME)
     server: str | None = option(
         None, "Runs on the server's side, by sh; the command waits until it listens.", "COMMAND", PROGRAMS
     )
@@ -133,9 +139,12 @@ def _check_options(options: LinkOptions) -> None:
                "--save-scenario": options.save_scenario}  # fmt: skip
     output.check_outputs(written, [options.scenario] if options.scenario else [])
     if options.schemes is None:
-        for name, count in (("--rounds", options.rounds), ("--seeds", options.seeds)):
-            if count is not None:
-                raise conflict_error(name, count, "one scheme", "give --schemes for several")
+        several = {"--rounds": options.rounds, "--seeds": options.seeds, "--baseline": options.baseline,
+                   "--short": options.short, "--long": options.long,
+                   "--details": "true" if options.details else None}  # fmt: skip
+        for name, given in several.items():
+            if given is not None:
+                raise conflict_error(name, given, "one scheme", "give --schemes for several")
         return
     if options.rounds is not None and options.seeds is not None:
         raise conflict_error("--seeds", options.seeds, "--rounds", "give one of them")
@@ -153,7 +162,10 @@ def _comparison_options(options: LinkOptions) -> Options:
     return Options(
         rate=options.rate, rtt=options.rtt, buffer=options.buffer, uplink=options.uplink,
         uplink_buffer=options.uplink_buffer, overhead=options.overhead, burst=options.burst,
-        schemes=options.schemes, baseline=options.baseline, short=options.short, long=options.long,
+        schemes=options.schemes,
+        baseline=Options.baseline if options.baseline is None else options.baseline,
+        short=Options.short if options.short is None else options.short,
+        long=Options.long if options.long is None else options.long,
         seeds=ROUNDS if rounds is None else rounds, seed=options.seed,
     )  # fmt: skip
 
@@ -183,10 +195,19 @@ def _programs(options: LinkOptions, command: list[str] | None) -> Programs:
         server=None if options.server is None else ["/bin/sh", "-c", options.server],
         mtu=mtu,
         duration_s=duration,
-        names=[] if options.name is None else [name.strip() for name in options.name.split(",")],
+        names=_names(options.name),
         user_namespace=options.user_namespace,
         pcapng=None if options.pcapng is None else Path(options.pcapng),
     )
+
+
+def _names(given: str | None) -> list[str]:
+    """Returns the server's further names, each of which becomes a word of a file of hosts."""
+    names = [] if given is None else [name.strip() for name in given.split(",")]
+    for name in names:
+        if not HOST_NAME.fullmatch(name):
+            raise field_error("--name", name, "a name of letters, digits, dots, hyphens and underscores")
+    return names
 
 
 def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is_shell: bool) -> int:
@@ -233,7 +254,10 @@ def _compare(
         raise field_error(
             "--schemes", options.schemes or "", "given with a command, which is run for each scheme"
         )
-    plan = link.plan_rounds(shared, _comparison_options(options), start.get("scheme"))
+    try:
+        plan = link.plan_rounds(shared, _comparison_options(options), start.get("scheme"))
+    except MouseholeError as error:
+        raise error.renamed({"seeds": "--rounds" if options.seeds is None else "--seeds"}) from None
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
     def observer(task: Task) -> Observer:
@@ -242,20 +266,38 @@ def _compare(
         )
         return _observer(errors, is_quiet=options.quiet, is_shell=False)
 
-    def played(task: Task, one: Played) -> None:
-        status = one.account["status"]
-        if status:
-            name = plan.schemes[task.scheme]
-            errors.print(f"warning: under {name} the command ended with status {status}", markup=False)
+    statuses: list[int] = []
+
+    def played(run: Run) -> None:
+        name = f"{plan.schemes[run.task.scheme]}, round {run.task.replication + 1}"
+        status = run.account["status"] or 0
+        told = [f"the command ended with status {status}"] if status else []
+        for warning in (*warnings(run.account), *told, *_invalid(run)):
+            errors.print(f"warning: {name}: {warning}", markup=False)
+        if not statuses and status in NOT_STARTED:
+            errors.print("stopped after the first run, whose program could not be started", markup=False)
+            raise typer.Exit(status)
+        statuses.append(status)
 
     trial = link.compare(plan, programs, shlex.join(command), observer, played)
     console = report.report_console(stderr=options.json == "-")
+    if trial.comparison is None:
+        errors.print("INVALID: no round is left to compare; nothing was written", markup=False)
+        return next(filter(None, statuses), INVALID_STATUS)
     if options.json is not None:
-        output.write_text(options.json, trial.comparison.to_json())
+        output.write_text(options.json, trial.to_json())
     report.print_report(console, trial.comparison.results, options.details)
     for line in trial.faults:
-        console.print(f"INVALID: {line}", markup=False, soft_wrap=True)
-    return INVALID_STATUS if trial.faults else 0
+        console.print(f"warning: {line}", markup=False, soft_wrap=True)
+    return next(filter(None, statuses), 0)
+
+
+def _invalid(run: Run) -> list[str]:
+    """Says of an invalid run why it is so, and what becomes of it."""
+    if run.account["is_valid"]:
+        return []
+    then = "its round is left out" if run.is_last else "it is repeated"
+    return [f"INVALID: {'; '.join(run.account['faults'])}; {then}"]
 
 
 def _observer(

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mousehole.engine_types import LinkAccount, LinkStatus, LinkWayStatus
-from mousehole.link import Played
+from mousehole.link import Played, default_congestion, unlike
 from mousehole.records import Records
 from mousehole.texts import counted, rate_text, share_text, time_text
 
@@ -42,15 +42,21 @@ def account_lines(account: LinkAccount) -> Iterator[str]:
         yield f"not carried: {', '.join(refused)}"
     if account["left_out_of_pcapng"]:
         yield f"{account['left_out_of_pcapng']} packets are not in the file of packets: the disk was too slow"
-    if account["server_status"] is not None and account["server_status"] != 0:
-        yield f"warning: the server's command ended before, with status {account['server_status']}"
-    if account["left_behind"]:
-        left = counted(account["left_behind"], "program")
-        yield f"warning: the command left {left} running in the background, which ended with it"
+    for warning in warnings(account):
+        yield f"warning: {warning}"
     if account["status"]:
         yield f"the command ended with status {account['status']}"
     for fault in account["faults"]:
         yield f"INVALID: {fault}"
+
+
+def warnings(account: LinkAccount) -> Iterator[str]:
+    """Returns what the programs of a run did that they hardly should have."""
+    if account["server_status"]:
+        yield f"the server's command ended before, with status {account['server_status']}"
+    if account["left_behind"]:
+        left = counted(account["left_behind"], "program")
+        yield f"the command left {left} running in the background, which ended with it"
 
 
 def prediction_table(console: Console, played: Played, simulated: Records) -> None:
@@ -64,6 +70,14 @@ def prediction_table(console: Console, played: Played, simulated: Records) -> No
         differs = "–" if not other or real is None else f"{100 * (other / real - 1):+.1f} %"
         table.add_row(name, time_text(real), time_text(other), differs)
     console.print(table)
+    console.print(prediction_line(played), markup=False, soft_wrap=True)
+
+
+def prediction_line(played: Played) -> str:
+    """Returns what the prediction leaves out of a run or changes, as one line."""
+    records = played.records
+    found = unlike(records.transfers, records.flows, default_congestion())
+    return f"simulated otherwise than in real time: {'; '.join(found) or 'nothing that is known'}"
 
 
 def _figures(transfers: pl.DataFrame) -> dict[str, float | None]:

@@ -48,10 +48,15 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
     runs, notes = results.runs(cell, results.plan.baseline), []
     load = max(max(run.scheme["utilisation"], run.load["achieved"] or 0.0) for run in runs)
     if load < UNLOADED:
+        more = (
+            "Let the programs do more, or give"
+            if results.plan.in_rounds
+            else "Give a load, such as --load 0.9, or"
+        )
         wait_ms = 1000 * max(run.scheme["queue_delay_mean_s"] for run in runs)
         notes.append(
             f"The link is hardly loaded (load {load:.2g}; packets wait {wait_ms:.2g} ms on average), so no "
-            "scheme can make much of a difference. Give a load, such as --load 0.9, or a lower rate."
+            f"scheme can make much of a difference. {more} a lower rate."
         )
     notes += unsteady(results, cell)
     notes += _few_large(results, cell)
@@ -76,9 +81,10 @@ def unsteady(results: Results, cell: Cell) -> list[str]:
     offered = runs[0].load["achieved"]
     load = cell.load if cell.load is not None else offered
     if load is not None and load >= 1:
+        lengths = "the run" if plan.in_rounds else "warm-up and window"
         return [
             f"At a load of {load:.3g} there is no steady state: queues and times grow as long as the run "
-            "lasts, so every number depends on the length of warm-up and window."
+            f"lasts, so every number depends on the length of {lengths}."
         ]
     window_s, warmup_s = (
         _engine.parse_duration(name, text)
@@ -95,6 +101,11 @@ def unsteady(results: Results, cell: Cell) -> list[str]:
     if not late:
         return []
     worst = max(late.values()) * window_s
+    if plan.in_rounds:
+        return [
+            f"Under {', '.join(late)} the first {worst:.0f} s of the runs still belong to the transient "
+            "(MSER), and count; programs that run for longer make less of it."
+        ]
     return [
         f"Under {', '.join(late)} the first {worst:.0f} s of the windows still belong to the transient "
         f"(MSER). Give --warmup {warmup_s + worst:.0f}s or more."
@@ -302,8 +313,8 @@ def _same_as_baseline(results: Results, cell: Cell) -> list[str]:
     if not same:
         return []
     return [
-        f"{', '.join(same)} did exactly the same as {baseline} in every replication: with this traffic and "
-        "buffer, no decision differed."
+        f"{', '.join(same)} did exactly the same as {baseline} in every {results.plan.run_word}: "
+        "with this traffic and buffer, no decision differed."
     ]
 
 

@@ -13,6 +13,9 @@ from mousehole.page.options import PageOptions
 from mousehole.progress import ConsoleReporter
 from mousehole.settings import option
 
+NO_LOAD_STATUS = 1
+"""Under some scheme no load counts, so that nothing was measured of it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PageOutputs:
@@ -58,3 +61,5 @@ def page_command(
 
         output.write_with(outputs.plot, lambda part: waterfall.draw(results, part))
     show.print_page(report.report_console(stderr=outputs.json == "-"), results, prediction)
+    if any(row.loads == 0 for row in results.rows()):
+        raise typer.Exit(NO_LOAD_STATUS)

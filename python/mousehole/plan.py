@@ -78,6 +78,13 @@ class Plan:
     """What warm-up the load needs; None if the sizes of the transfers are not known beforehand."""
     first_replication: int = 0
     """The number under which the first replication draws; those of another plan may have been seen before."""
+    in_rounds: bool = False
+    """Whether replications are rounds of real programs, as `mousehole link` plays them."""
+
+    @property
+    def run_word(self) -> str:
+        """What a replication is called where people read."""
+        return "round" if self.in_rounds else "replication"
 
     @property
     def cells(self) -> tuple[Cell, ...]:

@@ -75,7 +75,7 @@ def print_report(console: Console, results: Results, details: bool = False) -> N
         for remark in account.remarks(results.traffic):
             say(console, Text(str(remark), style="yellow"))
     _print_conditions(console, results)
-    for note in (findings.EXPLORATORY_NOTE,) * details + (findings.coverage_note(results),):
+    for note in (findings.exploratory_note(plan),) * details + (findings.coverage_note(results),):
         say(console, Text(note, style="dim"))
     if not details:
         say(console, Text("--details prints all tables and sentences.", style="dim"))
@@ -121,6 +121,9 @@ def conditions(results: Results) -> list[str]:
     plan, found = results.plan, []
     for cell in plan.cells:
         load = _load_parts(tables.load_row(results, cell))
+        if plan.in_rounds:
+            found.append(_rounds_text(results, cell))
+            continue
         window = f"{plan.base['duration']} after {plan.warmup_of(cell)} of warm-up"
         found.append(
             "; ".join([cell.title, *load, f"{counted(plan.replications, 'replication')} of {window}"])
@@ -140,6 +143,16 @@ def _load_parts(load: LoadRow) -> list[str]:
         spread = f"standard deviation {load.load_window_deviation:.2g}"
         parts.append(f"{load.load_window:.3g} in the windows ({spread})")
     return parts
+
+
+def _rounds_text(results: Results, cell: Cell) -> str:
+    """Returns buffer, load and length of rounds, which have neither windows nor a load of their choice."""
+    plan, row = results.plan, tables.load_row(results, cell)
+    rounds = (
+        f"{counted(plan.replications, plan.run_word)}, whose runs took {plan.base['duration']} on average"
+    )
+    load = f"load {row.load_window or 0.0:.3g} (standard deviation {row.load_window_deviation or 0.0:.2g})"
+    return f"buffer {cell.buffer}; {load}; {rounds}"
 
 
 def _evidence_text(results: Results, cell: Cell) -> str:

@@ -181,7 +181,7 @@ def _verdict_tables(results: Results, cell: Cell) -> list[Block]:
     return [
         _verdict_table(f"Mean response time of transfers ≤ {short}, the primary endpoint", primary),
         Details("Other endpoints, which are exploratory", [_verdict_table("Other endpoints", others)]),
-        Prose(findings.EXPLORATORY_NOTE, "dim"),
+        Prose(findings.exploratory_note(results.plan), "dim"),
     ]
 
 

@@ -16,7 +16,7 @@ from mousehole.results import Change, OverviewRow, Results, SizeRow
 from mousehole.sizes import size_text
 from mousehole.statistics import LEAST_REPLICATIONS
 from mousehole.tabling import dense, print_fitting, say
-from mousehole.texts import share_text, signed, time_text
+from mousehole.texts import counted, share_text, signed, time_text
 
 Cells = dict[str, Change | Text | None]
 """The cells of one line by their headings."""
@@ -134,9 +134,11 @@ def _print_legend(console: Console, results: Results, has_ends: bool) -> None:
         ends = "In parentheses: 95 % intervals." if has_ends else ""
         say(console, Text(f"{ends}{ideal}".strip(), style="dim"))
         return
+    give = "gives" if plan.replications == 1 else "give"
     few = (
-        f"A quick look: {plan.replications} replications of {plan.base['duration']} give no interval and no "
-        f"verdict. In parentheses: the smallest and the largest change of any replication.{ideal}"
+        f"A quick look: {counted(plan.replications, plan.run_word)} of {plan.base['duration']} {give} no "
+        f"interval and no verdict. In parentheses: the smallest and the largest change of any "
+        f"{plan.run_word}.{ideal}"
     )
     say(console, Text(few, style="yellow"))
 

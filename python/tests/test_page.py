@@ -9,6 +9,7 @@ import os
 import socket
 import struct
 import subprocess
+import sys
 import time
 import zlib
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mousehole.cli import main
 from mousehole.errors import MouseholeError
 from mousehole.page import bulk, conduct, content, document, example, filling, har, predict, recording, show
 from mousehole.page import waterfall as waterfalls
@@ -658,3 +660,21 @@ def test_command__bad_input_is_one_line_and_status_2(given: list[str], fault: st
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"mousehole: error: {fault}")
+
+
+@pytest.mark.parametrize(("red", "status"), [(1, 1), (2, 0)])
+def test_command__no_load_under_a_scheme_is_status_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, red: int, status: int
+) -> None:
+    """Of two rounds; in the last one, the load under red does not end."""
+    found = results(2)
+    own = tuple(one for one in found.trials if one.scheme != "red" or one.round >= 2 - red)
+    monkeypatch.setattr(conduct, "measure", lambda *_: replace(found, trials=own))
+    place = tmp_path / "page.json"
+    monkeypatch.setattr(sys, "argv", ["mousehole", "page", "example", "--json", str(place)])
+    monkeypatch.setattr("os._exit", sys.exit)
+    with pytest.raises(SystemExit) as leaving:
+        main()
+    assert (leaving.value.code or 0) == status
+    assert "red: 1 load of 2 not compared" in capsys.readouterr().out
+    assert [one["loads"] for one in json.loads(place.read_text())["schemes"]] == [2, red - 1]
