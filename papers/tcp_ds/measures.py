@@ -33,7 +33,7 @@ SAMPLE_S = 2.0
 
 
 def build(scenario: dict[str, Any], _cell: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the scenario with keys carried out that scenarios do not have: `sources` and those of thresholds.
+    """Returns the scenario with keys carried out that scenarios do not have: `sources` and two of thresholds.
 
     `sources` maps the name of a source, without the number of its group, to what changes in its entries of
     `traffic.mix`; to false to leave it out. Only those that are named stay if it has `only = true`.
