@@ -173,10 +173,14 @@ def _table(paper: str, part: Table) -> list[Block]:
 
 
 def _figure(paper: str, part: Picture) -> str:
-    return (
+    head = (
         f"<h3>Figure {escape(part.number)}: {escape(part.title)}</h3>"
         f"<p>{_command(paper, f'--figure {part.number}')}</p>"
-        f'<figure class="drawing" role="img" aria-label="{escape(part.title)}">'
+    )
+    if part.path is None:
+        return f"{head}<p>{Word.NOT_RUN}: {words(part.reason)}</p>"
+    return (
+        f'{head}<figure class="drawing" role="img" aria-label="{escape(part.title)}">'
         f'<div class="scroll">{inline_svg(part.path)}</div></figure>'
     )
 

@@ -13,9 +13,17 @@ import numpy as np
 from mousehole.errors import MouseholeError, unknown_error
 from mousehole.statistics import Estimate, t_interval
 
-from papers.definition import Claim, Definition, FigureItem, Panel, TableItem, read_definition
+from papers.definition import (
+    Claim,
+    Definition,
+    FigureItem,
+    NotAvailableError,
+    Panel,
+    TableItem,
+    read_definition,
+)
 from papers.evaluate import Evaluator, Judged, Published, ends, rows_of
-from papers.judge import holm
+from papers.judge import Word, holm
 from papers.parts import ClaimPart, Heading, Line, Part, Picture, Summary, Table, TrialPart
 from papers.runs import Options, Request, Runs
 from papers.text import estimate_text, published_text, tally
@@ -100,7 +108,7 @@ class Paper:
             requests += evaluator.figure_requests(figure)
         for claim in claims:
             requests += evaluator.claim_requests(claim)
-        evaluator.runs.run(requests)
+        evaluator.runs.run(requests, available=True)
         yield from (table_part(evaluator, table) for table in tables)
         yield from (self._picture(evaluator, figure, wanted) for figure in figures)
         yield from self._claims(evaluator, claims, wanted.tried)
@@ -139,6 +147,7 @@ class Paper:
         """Returns the table of pages with this log in the place of its own."""
         for table in self.definition.tables:
             if table.number == "log":
+                require_readable(log)
                 columns = [
                     replace(column, args={**column.args, "log": str(log.resolve())})
                     for column in table.columns
@@ -166,9 +175,12 @@ class Paper:
         from papers import draw  # matplotlib takes a second to load
 
         panels = []
-        for panel in item.panels:
-            curves = [curve(evaluator, item, panel, name) for name in item.names]
-            panels.append((panel, [draw.Curve(*one) for one in curves]))
+        try:
+            for panel in item.panels:
+                curves = [curve(evaluator, item, panel, name) for name in item.names]
+                panels.append((panel, [draw.Curve(*one) for one in curves]))
+        except NotAvailableError as error:
+            return Picture(item.number, item.title, None, str(error))
         path = wanted.pictures / f"{self.name}-figure-{item.number}.{wanted.form}"
         draw.draw(item, panels, path)
         return Picture(item.number, item.title, path)
@@ -235,11 +247,15 @@ def trial_parts(evaluator: Evaluator, claim: Claim) -> Iterator[TrialPart]:
 
 
 def table_part(evaluator: Evaluator, table: TableItem) -> Table:
-    """Returns a table with the published column, where there is one, before each of ours."""
+    """Returns a table with the published column, where there is one, before each of ours.
+
+    A cell whose data is not on this machine is not run; the note below the table says why.
+    """
     columns = [*table.rows]
     for column in table.columns:
         columns += [f"{column.title}, published", "ours (95 %)"] if column.published else [column.title]
-    rows = []
+    rows: list[list[str]] = []
+    reasons: dict[str, None] = {}
     for labels in rows_of(table):
         cells = list(labels.values())
         for column in table.columns:
@@ -248,12 +264,16 @@ def table_part(evaluator: Evaluator, table: TableItem) -> Table:
                 cells.append(
                     published_text(None if found is None else ends(found), column.unit, column.digits)
                 )
-            values = evaluator.values(column, table.grid, labels)
-            cells.append(estimate_text(t_interval(values), column.unit, column.digits))
+            try:
+                values = evaluator.values(column, table.grid, labels)
+            except NotAvailableError as error:
+                reasons[f"{Word.NOT_RUN}: {error}"] = None
+                cells.append(Word.NOT_RUN.value)
+            else:
+                cells.append(estimate_text(t_interval(values), column.unit, column.digits))
         rows.append(cells)
-    return Table(
-        table.number, f"Table {table.number}: {table.title}", columns, rows, len(table.rows), table.note
-    )
+    note = ". ".join(filter(None, [table.note, *reasons]))
+    return Table(table.number, f"Table {table.number}: {table.title}", columns, rows, len(table.rows), note)
 
 
 def known_places(estimates: Sequence[Estimate], everywhere: bool) -> list[int]:
@@ -308,6 +328,14 @@ def published_points(
         return [(x, y) for x, y in found(key, {"curve": name}) or []]
     printed = [(leading_number(labels[panel.x]), found(key, {"curve": name, **labels})) for labels in points]
     return [(x, end) for x, y in printed if y is not None for end in dict.fromkeys(ends(y))]
+
+
+def require_readable(log: Path) -> None:
+    """Raises `MouseholeError` if the user's own log cannot be opened."""
+    try:
+        log.open("rb").close()
+    except OSError as error:
+        raise MouseholeError(f"{log}: {error.strerror or error}", field="log") from None
 
 
 def leading_number(label: str) -> float:

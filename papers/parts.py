@@ -90,11 +90,14 @@ class TrialPart:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure that was written to a file."""
+    """A figure that was written to a file, or was not drawn because its data is not on this machine."""
 
     number: str
     title: str
-    path: Path
+    path: Path | None
+    """None where it was not drawn."""
+    reason: str = ""
+    """Why it was not drawn."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def show(console: Console, part: Part) -> None:
         case TrialPart():
             console.print(_trial(part))
         case Picture():
-            console.print(f"wrote {part.path}", highlight=False)
+            console.print(picture_text(part), highlight=False, markup=False)
 
 
 def as_json(part: Part) -> str:
@@ -133,6 +136,13 @@ def as_json(part: Part) -> str:
 def word_text(word: Word | None) -> str:
     """Returns the word as text, or that there is none."""
     return "no word" if word is None else word.value
+
+
+def picture_text(part: Picture) -> str:
+    """Returns which file a figure was written to, or why it was not."""
+    return (
+        f"figure {part.number}: {Word.NOT_RUN}: {part.reason}" if part.path is None else f"wrote {part.path}"
+    )
 
 
 def _claim(part: ClaimPart) -> RichTable:

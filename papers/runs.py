@@ -121,13 +121,23 @@ class Runs:
         chosen = tuple((axis, labels.get(axis, known[0])) for axis, known in axes.items())
         return Request(grid, chosen)
 
-    def run(self, requests: Iterable[Request]) -> None:
-        """Runs what was not run before, in all replications."""
+    def run(self, requests: Iterable[Request], *, available: bool = False) -> None:
+        """Runs what was not run before, in all replications.
+
+        With `available`, cells whose traffic is not on this machine are left out. Raises `NotAvailableError`
+        otherwise, and where such a cell is asked for.
+        """
         wanted: dict[Number, Task] = {}
         for request in dict.fromkeys(requests):
-            if request not in self._done:
-                self._done[request] = []
+            if request in self._done:
+                continue
+            try:
                 wanted |= self._tasks(request)
+            except NotAvailableError:
+                if not available:
+                    raise
+            else:
+                self._done[request] = []
         tasks = {task.digest: task for task in wanted.values()}
         known = {digest: found for digest in tasks if (found := self._load(digest)) is not None}
         made = self._made([task for digest, task in tasks.items() if digest not in known])

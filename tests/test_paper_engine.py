@@ -729,6 +729,56 @@ def test_judged__without_its_data_is_not_run(
     assert [check.label for check in found.checks] == ["log.gz: No such file"]
 
 
+NOWHERE = "/nowhere/x.log: No such file or directory; MOUSEHOLE_DATA names the folder of real traces"
+
+
+def test_table__without_its_data_is_not_run_and_the_page_is_written(
+    own_paper: Callable[[], paper.Paper], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One column of the table and the figure need a trace that a function reads."""
+
+    def missing(_: Any) -> float:
+        raise NotAvailableError(NOWHERE)
+
+    column = '[[table.columns]]\ntitle = "used"\nvalue = "used"'
+    other = '[[table.columns]]\ntitle = "of a log"\nvalue = "missing"\nof = { buffer = "large" }\n'
+    text = FILE.replace(column, other + column).replace(
+        'panel]]\nvalue = "used"', 'panel]]\nvalue = "missing"'
+    )
+    (folder / "paper.toml").write_text(text)
+    own = own_paper()
+    vars(own.modules()[1])["missing"] = missing
+    table = found(own, folder, table="1")[1]
+    assert isinstance(table, parts.Table)
+    assert [row[1] for row in table.rows] == ["not run", "not run"]
+    assert all("%" in row[3] for row in table.rows), "the other column is there"
+    assert table.note == f"not run: {NOWHERE}"
+    assert command.run("x", figure="3") == 0
+    assert f"figure 3: not run: {NOWHERE}" in capsys.readouterr().out.replace("\n", " ")
+    page = command.write_html([own], folder / "report", Options(cache=folder / "cache")).read_text()
+    assert page.count(NOWHERE) == 2
+
+
+def test_table__without_its_traffic_is_not_run(own_paper: Callable[[], paper.Paper], folder: Path) -> None:
+    """A cell replays a file that is not there; the others are run."""
+    text = FILE.replace("large = { link", 'large = { traffic = { files = ["/nowhere/x.log"] }, link')
+    (folder / "paper.toml").write_text(text)
+    own = own_paper()
+    heading, table, claim = found(own, folder, table="1")
+    assert isinstance(heading, parts.Heading)
+    assert isinstance(table, parts.Table)
+    assert [row[2] for row in table.rows] == ["not run", "not run"]
+    assert table.note == f"not run: {NOWHERE}"
+    assert isinstance(claim, parts.ClaimPart)
+    assert claim.word == Word.NOT_RUN
+    assert isinstance(found(own, folder, claim="X2")[1], parts.ClaimPart)
+    runs = own.evaluator(Options()).runs
+    request = runs.request("all", {"rate": "1mbit", "buffer": "large"})
+    for _ in range(2):
+        with pytest.raises(NotAvailableError, match="MOUSEHOLE_DATA"):
+            runs.run([request])
+
+
 def test_log_table__takes_the_users_log(own_paper: Callable[[], paper.Paper], folder: Path) -> None:
     with pytest.raises(MouseholeError, match="--log: the paper x estimates nothing from a log; give sfd"):
         found(own_paper(), folder, log=Path("access.log"))
@@ -740,6 +790,9 @@ def test_log_table__takes_the_users_log(own_paper: Callable[[], paper.Paper], fo
     made = own_paper()
     module = made.modules()[1]
     vars(module)["named"] = lambda _, log: float(len(log))
+    with pytest.raises(MouseholeError, match=r"log: .*access.log: No such file"):
+        found(made, folder, log=folder / "access.log")
+    (folder / "access.log").touch()
     part = found(made, folder, log=folder / "access.log")[1]
     assert isinstance(part, parts.Table)
     assert part.title == "Table log: what is used: access.log"

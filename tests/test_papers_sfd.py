@@ -188,6 +188,23 @@ def test_pages__without_any_are_refused(tmp_path: Path) -> None:
         pages.pages_of(tmp_path / "gone.log")
 
 
+def test_logged_pages__say_where_real_traces_are_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOUSEHOLE_DATA", "/nowhere")
+    with pytest.raises(
+        NotAvailableError, match=r"/nowhere/a.log: No such file.*; MOUSEHOLE_DATA names the folder"
+    ):
+        quantities.page_share(measured(), measured(), 0.3, log="a.log")
+    own = tmp_path / "own.log.gz"
+    own.write_text("not packed")
+    with pytest.raises(MouseholeError, match=r"own.log.gz: Not a gzipped file") as caught:
+        quantities.page_share(measured(), measured(), 0.3, log=str(own))
+    assert not isinstance(caught.value, NotAvailableError), (
+        "the user's own log is an error, not a cell not run"
+    )
+
+
 def test_page_share__of_a_log(tmp_path: Path) -> None:
     log = tmp_path / "access.log"
     log.write_text(ACCESS)

@@ -5,10 +5,12 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from mousehole.errors import MouseholeError
 from numpy.typing import NDArray
 
+from papers.definition import NotAvailableError
 from papers.runs import Measured
-from papers.sfd.pages import pages_of
+from papers.sfd.pages import Pages, pages_of
 
 Floats = NDArray[np.float64]
 
@@ -219,5 +221,15 @@ def _synthetic_pages() -> tuple[Floats, NDArray[np.int64]]:
 @cache
 def _logged_pages(log: str) -> tuple[Floats, NDArray[np.int64]]:
     """Returns objects in packets of 1000 B and their pages, of a log."""
-    found = pages_of(Path(os.environ.get("MOUSEHOLE_DATA", "../shared/data")) / log)
+    found = _pages_of_log(log)
     return np.minimum(np.ceil(found.bytes / 1000), 20_000.0), found.page
+
+
+def _pages_of_log(log: str) -> Pages:
+    """Returns the pages of a real trace, or of the user's own log if its path is absolute."""
+    try:
+        return pages_of(Path(os.environ.get("MOUSEHOLE_DATA", "../shared/data")) / log)
+    except NotAvailableError as error:
+        if Path(log).is_absolute():
+            raise MouseholeError(str(error)) from None
+        raise NotAvailableError(f"{error}; MOUSEHOLE_DATA names the folder of real traces") from None
