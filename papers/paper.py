@@ -165,9 +165,10 @@ class Paper:
 
     def _heading(self, evaluator: Evaluator) -> Heading:
         definition, length = self.definition, evaluator.runs.length
+        number = length.replications
         return Heading(
             f"{definition.authors}, {definition.title}, {definition.source}. "
-            f"{length.replications} replications of {length.says}. "
+            f"{number} replication{'s' if number > 1 else ''} of {length.says}. "
             f"What the paper leaves open is filled in as papers/{self.folder.name}/README.md says."
         )
 

@@ -9,7 +9,7 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -95,8 +95,9 @@ class Runs:
 
     @property
     def length(self) -> Length:
-        """Returns the length that was chosen."""
-        return self._definition.full if self._options.full else self._definition.quick
+        """Returns the length that was chosen, with the replications that were asked for."""
+        chosen = self._definition.full if self._options.full else self._definition.quick
+        return replace(chosen, replications=self._options.seeds or chosen.replications)
 
     def replications(self, grid: str) -> int:
         """Returns how many replications a grid's cells have."""

@@ -520,6 +520,17 @@ def test_reproduce__yields_what_is_wanted(own_paper: Callable[[], paper.Paper], 
     assert [(one.open, one.trial, len(one.lines)) for one in trials] == [("delay", "40 ms", 2)]
 
 
+def test_reproduce__heading_says_how_many_replications_were_run(
+    own_paper: Callable[[], paper.Paper], folder: Path
+) -> None:
+    options = Options(cache=folder / "cache", seeds=2)
+    heading, claim = own_paper().reproduce(paper.Wanted(claim="X1"), options)
+    assert isinstance(heading, parts.Heading)
+    assert "C, 2001. 2 replications of 2 s." in heading.text
+    assert isinstance(claim, parts.ClaimPart)
+    assert [line.estimate.count for line in claim.lines] == [2, 2]
+
+
 def test_reproduce__refuses_what_there_is_not(own_paper: Callable[[], paper.Paper], folder: Path) -> None:
     with pytest.raises(
         MouseholeError, match="table 7 is not reproduced; there are --table 1; --figure 3; --claim X1"
