@@ -188,7 +188,8 @@ class Paper:
 
     def _claims(self, evaluator: Evaluator, claims: Sequence[Claim], tried: bool) -> Iterator[Part]:
         judged = [evaluator.judged(claim) for claim in claims]
-        parts = claim_parts(self.name, judged)
+        every = len(claims) == len(self.definition.claims)
+        parts = claim_parts(self.name, judged, adjusted=every)
         for part, one in zip(parts, judged, strict=True):
             yield part
             if tried and one.claim.grid:
@@ -197,12 +198,16 @@ class Paper:
             yield Summary(f"{len(parts)} statements: {tally([part.word for part in parts])}.")
 
 
-def claim_parts(paper: str, judged: Sequence[Judged]) -> list[ClaimPart]:
-    """Returns the claims as parts, with p-values adjusted by Holm's procedure over all of them."""
-    adjusted = iter(holm([check.judgement.p_value for one in judged for check in one.checks]))
+def claim_parts(paper: str, judged: Sequence[Judged], *, adjusted: bool) -> list[ClaimPart]:
+    """Returns the claims as parts; if `adjusted`, with p-values by Holm's procedure over all of them.
+
+    That is for all claims of a paper: over fewer, a p-value would hang on what else was asked for.
+    """
+    p_values = [check.judgement.p_value for one in judged for check in one.checks]
+    p_value = iter(holm(p_values) if adjusted else p_values)
     parts = []
     for one in judged:
-        lines = [replace(line, p_value=next(adjusted)) for line in lines_of(one)]
+        lines = [replace(line, p_value=next(p_value), adjusted=adjusted) for line in lines_of(one)]
         claim = one.claim
         told = {
             name: getattr(claim, name) for name in ("id", "part", "place", "says", "kind", "cause", "note")

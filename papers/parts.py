@@ -56,8 +56,15 @@ class Line:
     ours: str
     word: Word | None
     p_value: float
-    """Adjusted by Holm's procedure over what was judged together; NaN where the word is not definite."""
+    """NaN where the word is not definite."""
     estimate: Estimate
+    adjusted: bool = False
+    """Whether the p-value is adjusted by Holm's procedure, over all claims of the paper."""
+
+    @property
+    def p_name(self) -> str:
+        """Returns what the p-value is called."""
+        return "Holm p" if self.adjusted else "p"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,8 +197,8 @@ def _lines(lines: Sequence[Line]) -> RichTable:
         cells.append(Text(f"ours {line.ours}"))
         if len(lines) > 1:
             cells.append(Text(word_text(line.word), style=STYLES.get(line.word, "")))
-        adjusted = line.p_value
-        cells.append(Text(f"Holm p {adjusted:.2g}" if adjusted == adjusted else "", style="dim"))
+        known = math.isfinite(line.p_value)
+        cells.append(Text(f"{line.p_name} {line.p_value:.2g}" if known else "", style="dim"))
         table.add_row(*cells)
     return table
 

@@ -554,6 +554,35 @@ def test_command__prints_claims_with_words(
     assert "3 statements:" in text
 
 
+def test_reproduce__adjusts_p_values_over_all_claims_of_the_paper_only(
+    own_paper: Callable[[], paper.Paper], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """X1 is judged to differ by a wide margin at both rates, so that its p-values are definite."""
+    text = FILE.replace("tolerance = 0.5", "tolerance = 0.001").replace("table_1.{rate}.used", "table_1.far")
+    (folder / "paper.toml").write_text(text)
+    (folder / "published.toml").write_text(PUBLISHED.replace("[figure_3]", "far = 5.0\n[figure_3]"))
+    own = own_paper()
+
+    def lines(**wanted: Any) -> list[parts.Line]:
+        claims = [part for part in found(own, folder, **wanted) if isinstance(part, parts.ClaimPart)]
+        return [line for part in claims if part.id == "X1" for line in part.lines]
+
+    every = lines()
+    judged = own.evaluator(Options(cache=folder / "cache"))
+    plain = [check.judgement.p_value for one in own.definition.claims for check in judged.judged(one).checks]
+    assert [line.p_value for line in every] == holm(plain)[:2] != plain[:2]
+    assert {line.p_name for line in every} == {"Holm p"}
+    for wanted in ({"claim": "X1"}, {"table": "1"}):
+        assert [line.p_value for line in lines(**wanted)] == plain[:2]
+        assert {line.p_name for line in lines(**wanted)} == {"p"}
+    command.run("x")
+    assert "Holm p" in capsys.readouterr().out
+    command.run("x", claim="X1")
+    assert "Holm" not in capsys.readouterr().out
+    page = command.write_html([own], folder / "report", Options(cache=folder / "cache")).read_text()
+    assert "Holm p" in page
+
+
 def test_json_command__prints_one_line_for_each_part(
     own_paper: Callable[[], paper.Paper], capsys: pytest.CaptureFixture[str]
 ) -> None:
