@@ -28,7 +28,8 @@ from papers.parts import ClaimPart, Heading, Line, Part, Picture, Summary, Table
 from papers.runs import Options, Request, Runs
 from papers.text import estimate_text, published_text, tally
 
-T = TypeVar("T")
+N = TypeVar("N", TableItem, FigureItem)
+ROMAN = {"i": 1, "v": 5, "x": 10}
 FOLDER = Path(__file__).parent
 
 
@@ -127,16 +128,20 @@ class Paper:
                 raise unknown_error(f"paper {self.name}", "claim", wanted.claim, ids)
             return (), (), claims
         if wanted.table is not None:
-            number = wanted.table
-            tables = [one for one in definition.tables if one.number.lower() == number.lower()]
-            return self._found("table", number, tables), (), self._placed(f"Table {number}")
+            tables = self._numbered("table", wanted.table, definition.tables)
+            return tables, (), self._placed("table", wanted.table, tables)
         if wanted.figure is not None:
-            number = wanted.figure
-            figures = [one for one in definition.figures if one.number.lower() == number.lower()]
-            return (), self._found("figure", number, figures), self._placed(f"Figure {number}")
+            figures = self._numbered("figure", wanted.figure, definition.figures)
+            return (), figures, self._placed("figure", wanted.figure, figures)
         return (), (), definition.claims
 
-    def _found(self, kind: str, number: str, found: list[T]) -> list[T]:
+    def _numbered(self, kind: str, number: str, items: Sequence[N]) -> list[N]:
+        """Returns the items of this number, which may be Roman; else the parts of it, as 8a and 8b of 8."""
+        asked = arabic(number.lower())
+        found = [one for one in items if one.number.lower() == asked]
+        found = found or [
+            one for one in items if re.fullmatch(re.escape(asked) + "[a-z]", one.number.lower())
+        ]
         if not found:
             raise MouseholeError(
                 f"paper {self.name}: {kind} {number} is not reproduced; there are {self.offered()}"
@@ -155,12 +160,14 @@ class Paper:
                 return replace(table, columns=tuple(columns), title=f"{table.title}: {log.name}")
         raise MouseholeError(f"--log: the paper {self.name} estimates nothing from a log; give sfd")
 
-    def _placed(self, place: str) -> list[Claim]:
-        """Returns the claims that stand in a table or figure, such as `Figure 6` or `Figure 6, text`."""
+    def _placed(self, kind: str, number: str, items: Sequence[TableItem | FigureItem]) -> list[Claim]:
+        """Returns the claims that stand in these tables or figures, as in `Figure 6` or `Figure 6, text`."""
+        numbers = {arabic(number.lower()), *(one.number.lower() for one in items)}
+        places = {f"{kind} {one}" for one in numbers}
         return [
             claim
             for claim in self.definition.claims
-            if any(one.split(",")[0].strip().lower() == place.lower() for one in claim.place.split(";"))
+            if any(one.split(",")[0].strip().lower() in places for one in claim.place.split(";"))
         ]
 
     def _heading(self, evaluator: Evaluator) -> Heading:
@@ -342,6 +349,15 @@ def require_readable(log: Path) -> None:
         log.open("rb").close()
     except OSError as error:
         raise MouseholeError(f"{log}: {error.strerror or error}", field="log") from None
+
+
+def arabic(number: str) -> str:
+    """Returns a Roman number up to 39, in small letters, in Arabic figures; other text as it is."""
+    if not re.fullmatch(r"x{0,3}(ix|iv|v?i{0,3})", number) or not number:
+        return number
+    values = [ROMAN[letter] for letter in number]
+    pairs = zip(values, [*values[1:], 0], strict=True)
+    return str(sum(-one if one < after else one for one, after in pairs))
 
 
 def leading_number(label: str) -> float:

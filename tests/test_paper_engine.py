@@ -513,6 +513,7 @@ def test_reproduce__yields_what_is_wanted(own_paper: Callable[[], paper.Paper], 
     assert claim.id == "X1"
     picture = found(own, folder, figure="3")[1]
     assert isinstance(picture, parts.Picture)
+    assert picture.path is not None
     assert picture.path.read_bytes().startswith(b"\x89PNG")
     trials = [
         part for part in found(own, folder, claim="x1", tried=True) if isinstance(part, parts.TrialPart)
@@ -540,6 +541,28 @@ def test_reproduce__refuses_what_there_is_not(own_paper: Callable[[], paper.Pape
         found(own_paper(), folder, claim="X7")
     with pytest.raises(MouseholeError, match='there is no paper "y"'):
         paper.find("y")
+
+
+def test_arabic__reads_roman_numbers_and_leaves_other_names() -> None:
+    assert [paper.arabic(one) for one in ("i", "iv", "ix", "xiv", "4", "slr", "8a", "iiii", "")] == [
+        "1", "4", "9", "14", "4", "slr", "8a", "iiii", "",
+    ]  # fmt: skip
+
+
+def test_chosen__takes_the_papers_numerals_and_all_parts_of_a_figure() -> None:
+    def chosen(name: str, **wanted: Any) -> tuple[list[str], list[str], list[str]]:
+        tables, figures, claims = paper.find(name)._chosen(paper.Wanted(**wanted))
+        return [one.number for one in tables], [one.number for one in figures], [one.name for one in claims]
+
+    for roman, number in (("I", "1"), ("IV", "4"), ("iv", "4")):
+        assert chosen("rio-ps", table=roman) == chosen("rio-ps", table=number)
+        assert chosen("rio-ps", table=roman)[0] == [number]
+        assert chosen("rio-ps", table=roman)[2]
+    tables, figures, claims = chosen("sfd", figure="8")
+    assert (tables, figures) == ([], ["8a", "8b"])
+    parts_of_it = [name for part in ("8a", "8b") for name in chosen("sfd", figure=part)[2]]
+    assert sorted(claims) == sorted(parts_of_it)
+    assert chosen("rio-ps", figure="2")[1] == ["2"], "2b is another figure"
 
 
 def test_command__prints_claims_with_words(
