@@ -9,7 +9,9 @@ import pytest
 from mousehole.errors import MouseholeError
 from mousehole.pool import RunResult
 
-from papers.definition import NotAvailableError
+from papers import evaluate, paper
+from papers.definition import NotAvailableError, read_toml
+from papers.runs import Options
 from papers.sfd import measures, pages, quantities
 
 SIZES = measures.EDGES[:-1]
@@ -128,6 +130,46 @@ def test_pages__are_the_greatest_object_or_the_sum() -> None:
         assert quantities.page_share(measured(0.6), run, 0.41, sequential) == 0.0
     found = quantities.page_quantiles(measured(0.6), run)
     assert found == pytest.approx(np.full(100, 0.4))
+
+
+def test_page_sizes__are_those_of_table_5_and_medians_of_logs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = {"Text": 4, "Map": 5, "Graphics": 14, "Frames": 27, "Java": 36}
+    published = read_toml(Path(quantities.__file__).parent / "published.toml")["table_5"]
+    for page, number in printed.items():
+        assert quantities.page_objects(page) == number == published[page]["objects"]
+        for name, sums in (("size", sum), ("largest", max)):
+            weights = [
+                [size * (count if name == "size" else 1) for size in (low, high)]
+                for low, high, count in quantities.CONTENTS[page]
+            ]
+            assert evaluate.ends(published[page][name]) == tuple(map(sums, zip(*weights, strict=True)))
+    assert quantities.page_kb("Text") == pytest.approx(29 + 3 * 10)
+    assert quantities.page_largest_kb("Graphics") == 12
+    assert quantities.page_short_objects("Text", 13.0) == 3
+    (tmp_path / "a.log").write_text(ACCESS.replace(" 1000\n", " 20000\n"))
+    monkeypatch.setenv("MOUSEHOLE_DATA", str(tmp_path))
+    monkeypatch.setitem(quantities.LOGS, "mine", "a.log")
+    assert grouped(tmp_path / "a.log") == [[20000, 500], [300], [200], [100]]
+    assert quantities.page_objects("mine") == 1
+    assert quantities.page_kb("mine") == pytest.approx(0.25)
+    assert quantities.page_largest_kb("mine") == pytest.approx(0.25)
+    assert quantities.page_short_objects("mine", 15.0) == 1
+
+
+def test_table_5__needs_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOUSEHOLE_DATA", "/nowhere")
+    own = paper.find("sfd")
+    made = own.evaluator(Options())
+    (item,) = (one for one in own.definition.tables if one.number == "5")
+    assert made.table_requests(item) == []
+    found = paper.table_part(made, item)
+    assert list(found.rows[0]) == [
+        "Text", "4", "4", "50.0 to 68.0 KB", "59.0 KB", "29.0 KB", "29.0 KB", "3",
+    ]  # fmt: skip
+    assert list(found.rows[-1]) == ["2025", "", "not run", "", "not run", "", "not run", "not run"]
+    assert "MOUSEHOLE_DATA" in found.note
 
 
 def test_curves__leave_out_sizes_with_few_objects() -> None:
