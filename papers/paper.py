@@ -133,6 +133,8 @@ class Paper:
         if wanted.figure is not None:
             figures = self._numbered("figure", wanted.figure, definition.figures)
             return (), figures, self._placed("figure", wanted.figure, figures)
+        if not definition.claims:
+            raise MouseholeError(f"paper {self.name}: it states no claims; there are {self.offered()}")
         return (), (), definition.claims
 
     def _numbered(self, kind: str, number: str, items: Sequence[N]) -> list[N]:

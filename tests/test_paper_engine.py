@@ -546,6 +546,13 @@ def test_reproduce__refuses_what_there_is_not(own_paper: Callable[[], paper.Pape
         paper.find("y")
 
 
+def test_reproduce__refuses_claims_of_a_paper_without() -> None:
+    with pytest.raises(
+        MouseholeError, match="paper side-by-side: it states no claims; there are --table short, p99"
+    ):
+        next(paper.find("side-by-side").reproduce(paper.Wanted(), Options()))
+
+
 def test_arabic__reads_roman_numbers_and_leaves_other_names() -> None:
     assert [paper.arabic(one) for one in ("i", "iv", "ix", "xiv", "4", "slr", "8a", "iiii", "")] == [
         "1", "4", "9", "14", "4", "slr", "8a", "iiii", "",
