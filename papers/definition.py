@@ -166,7 +166,8 @@ class TableItem:
 
     number: str
     title: str
-    grid: str
+    grid: str = ""
+    """Nothing where no run is needed: rows may have any labels then, and functions get `args` alone."""
     rows: Mapping[str, tuple[str, ...]]
     columns: tuple[Column, ...]
     note: str = ""
@@ -346,6 +347,8 @@ class _Reader:
         )
         rows = {axis: tuple(map(label_of, labels)) for axis, labels in table.get("rows", {}).items()}
         made = self._make(TableItem, {**_numbered(table), "columns": columns, "rows": rows}, where)
+        if not made.grid:
+            return made
         self._known(made.grid, list(grids), "grid", where)
         for axis, labels in rows.items():
             self._check_cells(axis, labels, grids[made.grid], where)

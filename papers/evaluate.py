@@ -119,7 +119,13 @@ class Evaluator:
         return [self._request(grid, labels, first, {} if cell is first else cell) for cell in cells]
 
     def values(self, value: Value, grid: str, labels: Cell) -> NDArray[np.float64]:
-        """Returns the value of every replication; arrays of arrays where the value is an array."""
+        """Returns the value of every replication; arrays of arrays where the value is an array.
+
+        Without a grid there is one value, of a function that is given `args` alone.
+        """
+        if not grid:
+            function = self._functions[value.value]
+            return np.array([function(**labelled(value.args, labels))], np.float64)
         requests = self.requests(value, grid, labels)
         measured = [self.runs.of(request) for request in requests]
         given = replace(value, args=labelled(value.args, dict(requests[0].cell)))
@@ -170,6 +176,8 @@ class Evaluator:
 
     def table_requests(self, table: TableItem) -> list[Request]:
         """Returns all cells that a table needs."""
+        if not table.grid:
+            return []
         return [
             request
             for labels in rows_of(table)

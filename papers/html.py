@@ -140,7 +140,7 @@ def _lines(part: ClaimPart) -> str:
         Column("published"),
         Column("ours (95 %)"),
         *([Column("word", is_number=False)] if several else []),
-        Column("Holm p"),
+        Column(lines[0].p_name),
     ]
     rows = [_row(line, labelled, several) for line in lines]
     return table(PageTable(f"{part.id}: published beside ours", columns, rows))
@@ -162,7 +162,8 @@ def _row(line: Line, labelled: bool, several: bool) -> Row:
 def _one_line(line: Line) -> str:
     told = [f"published <strong>{words(line.published)}</strong>"] if line.published else []
     told.append(f"ours <strong>{words(line.ours)}</strong>")
-    told += [f'<span class="dim">Holm p {line.p_value:.2g}</span>'] if isfinite(line.p_value) else []
+    if isfinite(line.p_value):
+        told.append(f'<span class="dim">{line.p_name} {line.p_value:.2g}</span>')
     return f"<p>{' · '.join(told)}</p>"
 
 
@@ -173,10 +174,14 @@ def _table(paper: str, part: Table) -> list[Block]:
 
 
 def _figure(paper: str, part: Picture) -> str:
-    return (
+    head = (
         f"<h3>Figure {escape(part.number)}: {escape(part.title)}</h3>"
         f"<p>{_command(paper, f'--figure {part.number}')}</p>"
-        f'<figure class="drawing" role="img" aria-label="{escape(part.title)}">'
+    )
+    if part.path is None:
+        return f"{head}<p>{Word.NOT_RUN}: {words(part.reason)}</p>"
+    return (
+        f'{head}<figure class="drawing" role="img" aria-label="{escape(part.title)}">'
         f'<div class="scroll">{inline_svg(part.path)}</div></figure>'
     )
 

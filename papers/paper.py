@@ -13,14 +13,23 @@ import numpy as np
 from mousehole.errors import MouseholeError, unknown_error
 from mousehole.statistics import Estimate, t_interval
 
-from papers.definition import Claim, Definition, FigureItem, Panel, TableItem, read_definition
+from papers.definition import (
+    Claim,
+    Definition,
+    FigureItem,
+    NotAvailableError,
+    Panel,
+    TableItem,
+    read_definition,
+)
 from papers.evaluate import Evaluator, Judged, Published, ends, rows_of
-from papers.judge import holm
+from papers.judge import Word, holm
 from papers.parts import ClaimPart, Heading, Line, Part, Picture, Summary, Table, TrialPart
 from papers.runs import Options, Request, Runs
 from papers.text import estimate_text, published_text, tally
 
-T = TypeVar("T")
+N = TypeVar("N", TableItem, FigureItem)
+ROMAN = {"i": 1, "v": 5, "x": 10}
 FOLDER = Path(__file__).parent
 
 
@@ -100,7 +109,7 @@ class Paper:
             requests += evaluator.figure_requests(figure)
         for claim in claims:
             requests += evaluator.claim_requests(claim)
-        evaluator.runs.run(requests)
+        evaluator.runs.run(requests, available=True)
         yield from (table_part(evaluator, table) for table in tables)
         yield from (self._picture(evaluator, figure, wanted) for figure in figures)
         yield from self._claims(evaluator, claims, wanted.tried)
@@ -119,16 +128,22 @@ class Paper:
                 raise unknown_error(f"paper {self.name}", "claim", wanted.claim, ids)
             return (), (), claims
         if wanted.table is not None:
-            number = wanted.table
-            tables = [one for one in definition.tables if one.number.lower() == number.lower()]
-            return self._found("table", number, tables), (), self._placed(f"Table {number}")
+            tables = self._numbered("table", wanted.table, definition.tables)
+            return tables, (), self._placed("table", wanted.table, tables)
         if wanted.figure is not None:
-            number = wanted.figure
-            figures = [one for one in definition.figures if one.number.lower() == number.lower()]
-            return (), self._found("figure", number, figures), self._placed(f"Figure {number}")
+            figures = self._numbered("figure", wanted.figure, definition.figures)
+            return (), figures, self._placed("figure", wanted.figure, figures)
+        if not definition.claims:
+            raise MouseholeError(f"paper {self.name}: it states no claims; there are {self.offered()}")
         return (), (), definition.claims
 
-    def _found(self, kind: str, number: str, found: list[T]) -> list[T]:
+    def _numbered(self, kind: str, number: str, items: Sequence[N]) -> list[N]:
+        """Returns the items of this number, which may be Roman; else the parts of it, as 8a and 8b of 8."""
+        asked = arabic(number.lower())
+        found = [one for one in items if one.number.lower() == asked]
+        found = found or [
+            one for one in items if re.fullmatch(re.escape(asked) + "[a-z]", one.number.lower())
+        ]
         if not found:
             raise MouseholeError(
                 f"paper {self.name}: {kind} {number} is not reproduced; there are {self.offered()}"
@@ -139,6 +154,7 @@ class Paper:
         """Returns the table of pages with this log in the place of its own."""
         for table in self.definition.tables:
             if table.number == "log":
+                require_readable(log)
                 columns = [
                     replace(column, args={**column.args, "log": str(log.resolve())})
                     for column in table.columns
@@ -146,19 +162,22 @@ class Paper:
                 return replace(table, columns=tuple(columns), title=f"{table.title}: {log.name}")
         raise MouseholeError(f"--log: the paper {self.name} estimates nothing from a log; give sfd")
 
-    def _placed(self, place: str) -> list[Claim]:
-        """Returns the claims that stand in a table or figure, such as `Figure 6` or `Figure 6, text`."""
+    def _placed(self, kind: str, number: str, items: Sequence[TableItem | FigureItem]) -> list[Claim]:
+        """Returns the claims that stand in these tables or figures, as in `Figure 6` or `Figure 6, text`."""
+        numbers = {arabic(number.lower()), *(one.number.lower() for one in items)}
+        places = {f"{kind} {one}" for one in numbers}
         return [
             claim
             for claim in self.definition.claims
-            if any(one.split(",")[0].strip().lower() == place.lower() for one in claim.place.split(";"))
+            if any(one.split(",")[0].strip().lower() in places for one in claim.place.split(";"))
         ]
 
     def _heading(self, evaluator: Evaluator) -> Heading:
         definition, length = self.definition, evaluator.runs.length
+        number = length.replications
         return Heading(
             f"{definition.authors}, {definition.title}, {definition.source}. "
-            f"{length.replications} replications of {length.says}. "
+            f"{number} replication{'s' if number > 1 else ''} of {length.says}. "
             f"What the paper leaves open is filled in as papers/{self.folder.name}/README.md says."
         )
 
@@ -166,16 +185,20 @@ class Paper:
         from papers import draw  # matplotlib takes a second to load
 
         panels = []
-        for panel in item.panels:
-            curves = [curve(evaluator, item, panel, name) for name in item.names]
-            panels.append((panel, [draw.Curve(*one) for one in curves]))
+        try:
+            for panel in item.panels:
+                curves = [curve(evaluator, item, panel, name) for name in item.names]
+                panels.append((panel, [draw.Curve(*one) for one in curves]))
+        except NotAvailableError as error:
+            return Picture(item.number, item.title, None, str(error))
         path = wanted.pictures / f"{self.name}-figure-{item.number}.{wanted.form}"
         draw.draw(item, panels, path)
         return Picture(item.number, item.title, path)
 
     def _claims(self, evaluator: Evaluator, claims: Sequence[Claim], tried: bool) -> Iterator[Part]:
         judged = [evaluator.judged(claim) for claim in claims]
-        parts = claim_parts(self.name, judged)
+        every = len(claims) == len(self.definition.claims)
+        parts = claim_parts(self.name, judged, adjusted=every)
         for part, one in zip(parts, judged, strict=True):
             yield part
             if tried and one.claim.grid:
@@ -184,12 +207,16 @@ class Paper:
             yield Summary(f"{len(parts)} statements: {tally([part.word for part in parts])}.")
 
 
-def claim_parts(paper: str, judged: Sequence[Judged]) -> list[ClaimPart]:
-    """Returns the claims as parts, with p-values adjusted by Holm's procedure over all of them."""
-    adjusted = iter(holm([check.judgement.p_value for one in judged for check in one.checks]))
+def claim_parts(paper: str, judged: Sequence[Judged], *, adjusted: bool) -> list[ClaimPart]:
+    """Returns the claims as parts; if `adjusted`, with p-values by Holm's procedure over all of them.
+
+    That is for all claims of a paper: over fewer, a p-value would hang on what else was asked for.
+    """
+    p_values = [check.judgement.p_value for one in judged for check in one.checks]
+    p_value = iter(holm(p_values) if adjusted else p_values)
     parts = []
     for one in judged:
-        lines = [replace(line, p_value=next(adjusted)) for line in lines_of(one)]
+        lines = [replace(line, p_value=next(p_value), adjusted=adjusted) for line in lines_of(one)]
         claim = one.claim
         told = {
             name: getattr(claim, name) for name in ("id", "part", "place", "says", "kind", "cause", "note")
@@ -235,11 +262,15 @@ def trial_parts(evaluator: Evaluator, claim: Claim) -> Iterator[TrialPart]:
 
 
 def table_part(evaluator: Evaluator, table: TableItem) -> Table:
-    """Returns a table with the published column, where there is one, before each of ours."""
+    """Returns a table with the published column, where there is one, before each of ours.
+
+    A cell whose data is not on this machine is not run; the note below the table says why.
+    """
     columns = [*table.rows]
     for column in table.columns:
         columns += [f"{column.title}, published", "ours (95 %)"] if column.published else [column.title]
-    rows = []
+    rows: list[list[str]] = []
+    reasons: dict[str, None] = {}
     for labels in rows_of(table):
         cells = list(labels.values())
         for column in table.columns:
@@ -248,12 +279,16 @@ def table_part(evaluator: Evaluator, table: TableItem) -> Table:
                 cells.append(
                     published_text(None if found is None else ends(found), column.unit, column.digits)
                 )
-            values = evaluator.values(column, table.grid, labels)
-            cells.append(estimate_text(t_interval(values), column.unit, column.digits))
+            try:
+                values = evaluator.values(column, table.grid, labels)
+            except NotAvailableError as error:
+                reasons[f"{Word.NOT_RUN}: {error}"] = None
+                cells.append(Word.NOT_RUN.value)
+            else:
+                cells.append(estimate_text(t_interval(values), column.unit, column.digits))
         rows.append(cells)
-    return Table(
-        table.number, f"Table {table.number}: {table.title}", columns, rows, len(table.rows), table.note
-    )
+    note = ". ".join(filter(None, [table.note, *reasons]))
+    return Table(table.number, f"Table {table.number}: {table.title}", columns, rows, len(table.rows), note)
 
 
 def known_places(estimates: Sequence[Estimate], everywhere: bool) -> list[int]:
@@ -308,6 +343,23 @@ def published_points(
         return [(x, y) for x, y in found(key, {"curve": name}) or []]
     printed = [(leading_number(labels[panel.x]), found(key, {"curve": name, **labels})) for labels in points]
     return [(x, end) for x, y in printed if y is not None for end in dict.fromkeys(ends(y))]
+
+
+def require_readable(log: Path) -> None:
+    """Raises `MouseholeError` if the user's own log cannot be opened."""
+    try:
+        log.open("rb").close()
+    except OSError as error:
+        raise MouseholeError(f"{log}: {error.strerror or error}", field="log") from None
+
+
+def arabic(number: str) -> str:
+    """Returns a Roman number up to 39, in small letters, in Arabic figures; other text as it is."""
+    if not re.fullmatch(r"x{0,3}(ix|iv|v?i{0,3})", number) or not number:
+        return number
+    values = [ROMAN[letter] for letter in number]
+    pairs = zip(values, [*values[1:], 0], strict=True)
+    return str(sum(-one if one < after else one for one, after in pairs))
 
 
 def leading_number(label: str) -> float:

@@ -56,8 +56,15 @@ class Line:
     ours: str
     word: Word | None
     p_value: float
-    """Adjusted by Holm's procedure over what was judged together; NaN where the word is not definite."""
+    """NaN where the word is not definite."""
     estimate: Estimate
+    adjusted: bool = False
+    """Whether the p-value is adjusted by Holm's procedure, over all claims of the paper."""
+
+    @property
+    def p_name(self) -> str:
+        """Returns what the p-value is called."""
+        return "Holm p" if self.adjusted else "p"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,11 +97,14 @@ class TrialPart:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure that was written to a file."""
+    """A figure that was written to a file, or was not drawn because its data is not on this machine."""
 
     number: str
     title: str
-    path: Path
+    path: Path | None
+    """None where it was not drawn."""
+    reason: str = ""
+    """Why it was not drawn."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +129,7 @@ def show(console: Console, part: Part) -> None:
         case TrialPart():
             console.print(_trial(part))
         case Picture():
-            console.print(f"wrote {part.path}", highlight=False)
+            console.print(picture_text(part), highlight=False, markup=False)
 
 
 def as_json(part: Part) -> str:
@@ -133,6 +143,13 @@ def as_json(part: Part) -> str:
 def word_text(word: Word | None) -> str:
     """Returns the word as text, or that there is none."""
     return "no word" if word is None else word.value
+
+
+def picture_text(part: Picture) -> str:
+    """Returns which file a figure was written to, or why it was not."""
+    return (
+        f"figure {part.number}: {Word.NOT_RUN}: {part.reason}" if part.path is None else f"wrote {part.path}"
+    )
 
 
 def _claim(part: ClaimPart) -> RichTable:
@@ -180,8 +197,8 @@ def _lines(lines: Sequence[Line]) -> RichTable:
         cells.append(Text(f"ours {line.ours}"))
         if len(lines) > 1:
             cells.append(Text(word_text(line.word), style=STYLES.get(line.word, "")))
-        adjusted = line.p_value
-        cells.append(Text(f"Holm p {adjusted:.2g}" if adjusted == adjusted else "", style="dim"))
+        known = math.isfinite(line.p_value)
+        cells.append(Text(f"{line.p_name} {line.p_value:.2g}" if known else "", style="dim"))
         table.add_row(*cells)
     return table
 

@@ -9,7 +9,7 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -95,8 +95,9 @@ class Runs:
 
     @property
     def length(self) -> Length:
-        """Returns the length that was chosen."""
-        return self._definition.full if self._options.full else self._definition.quick
+        """Returns the length that was chosen, with the replications that were asked for."""
+        chosen = self._definition.full if self._options.full else self._definition.quick
+        return replace(chosen, replications=self._options.seeds or chosen.replications)
 
     def replications(self, grid: str) -> int:
         """Returns how many replications a grid's cells have."""
@@ -121,13 +122,23 @@ class Runs:
         chosen = tuple((axis, labels.get(axis, known[0])) for axis, known in axes.items())
         return Request(grid, chosen)
 
-    def run(self, requests: Iterable[Request]) -> None:
-        """Runs what was not run before, in all replications."""
+    def run(self, requests: Iterable[Request], *, available: bool = False) -> None:
+        """Runs what was not run before, in all replications.
+
+        With `available`, cells whose traffic is not on this machine are left out. Raises `NotAvailableError`
+        otherwise, and where such a cell is asked for.
+        """
         wanted: dict[Number, Task] = {}
         for request in dict.fromkeys(requests):
-            if request not in self._done:
-                self._done[request] = []
+            if request in self._done:
+                continue
+            try:
                 wanted |= self._tasks(request)
+            except NotAvailableError:
+                if not available:
+                    raise
+            else:
+                self._done[request] = []
         tasks = {task.digest: task for task in wanted.values()}
         known = {digest: found for digest in tasks if (found := self._load(digest)) is not None}
         made = self._made([task for digest, task in tasks.items() if digest not in known])

@@ -9,7 +9,9 @@ import pytest
 from mousehole.errors import MouseholeError
 from mousehole.pool import RunResult
 
-from papers.definition import NotAvailableError
+from papers import evaluate, paper
+from papers.definition import NotAvailableError, read_toml
+from papers.runs import Options
 from papers.sfd import measures, pages, quantities
 
 SIZES = measures.EDGES[:-1]
@@ -130,6 +132,46 @@ def test_pages__are_the_greatest_object_or_the_sum() -> None:
     assert found == pytest.approx(np.full(100, 0.4))
 
 
+def test_page_sizes__are_those_of_table_5_and_medians_of_logs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = {"Text": 4, "Map": 5, "Graphics": 14, "Frames": 27, "Java": 36}
+    published = read_toml(Path(quantities.__file__).parent / "published.toml")["table_5"]
+    for page, number in printed.items():
+        assert quantities.page_objects(page) == number == published[page]["objects"]
+        for name, sums in (("size", sum), ("largest", max)):
+            weights = [
+                [size * (count if name == "size" else 1) for size in (low, high)]
+                for low, high, count in quantities.CONTENTS[page]
+            ]
+            assert evaluate.ends(published[page][name]) == tuple(map(sums, zip(*weights, strict=True)))
+    assert quantities.page_kb("Text") == pytest.approx(29 + 3 * 10)
+    assert quantities.page_largest_kb("Graphics") == 12
+    assert quantities.page_short_objects("Text", 13.0) == 3
+    (tmp_path / "a.log").write_text(ACCESS.replace(" 1000\n", " 20000\n"))
+    monkeypatch.setenv("MOUSEHOLE_DATA", str(tmp_path))
+    monkeypatch.setitem(quantities.LOGS, "mine", "a.log")
+    assert grouped(tmp_path / "a.log") == [[20000, 500], [300], [200], [100]]
+    assert quantities.page_objects("mine") == 1
+    assert quantities.page_kb("mine") == pytest.approx(0.25)
+    assert quantities.page_largest_kb("mine") == pytest.approx(0.25)
+    assert quantities.page_short_objects("mine", 15.0) == 1
+
+
+def test_table_5__needs_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOUSEHOLE_DATA", "/nowhere")
+    own = paper.find("sfd")
+    made = own.evaluator(Options())
+    (item,) = (one for one in own.definition.tables if one.number == "5")
+    assert made.table_requests(item) == []
+    found = paper.table_part(made, item)
+    assert list(found.rows[0]) == [
+        "Text", "4", "4", "50.0 to 68.0 KB", "59.0 KB", "29.0 KB", "29.0 KB", "3",
+    ]  # fmt: skip
+    assert list(found.rows[-1]) == ["2025", "", "not run", "", "not run", "", "not run", "not run"]
+    assert "MOUSEHOLE_DATA" in found.note
+
+
 def test_curves__leave_out_sizes_with_few_objects() -> None:
     run = measured()
     run["count"][30] = 4
@@ -186,6 +228,23 @@ def test_pages__without_any_are_refused(tmp_path: Path) -> None:
         pages.pages_of(nothing)
     with pytest.raises(NotAvailableError, match=r"gone.log: No such file"):
         pages.pages_of(tmp_path / "gone.log")
+
+
+def test_logged_pages__say_where_real_traces_are_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOUSEHOLE_DATA", "/nowhere")
+    with pytest.raises(
+        NotAvailableError, match=r"/nowhere/a.log: No such file.*; MOUSEHOLE_DATA names the folder"
+    ):
+        quantities.page_share(measured(), measured(), 0.3, log="a.log")
+    own = tmp_path / "own.log.gz"
+    own.write_text("not packed")
+    with pytest.raises(MouseholeError, match=r"own.log.gz: Not a gzipped file") as caught:
+        quantities.page_share(measured(), measured(), 0.3, log=str(own))
+    assert not isinstance(caught.value, NotAvailableError), (
+        "the user's own log is an error, not a cell not run"
+    )
 
 
 def test_page_share__of_a_log(tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def test_claims__as_the_paper_judged_them() -> None:
     line = {"label": "", "published": "32 %", "ours": "29 % (21…36)"}
     claim = {
         "kind": "claim", "paper": "x", "id": "X1", "part": "mean", "says": "s", "place": "Table 4",
-        "note": "", "lines": [line], "fitted": [], "word": "differs",
+        "note": "", "lines": [line], "fitted": [], "word": "differs", "cause": "",
     }  # fmt: skip
     text = lines(
         {"kind": "heading", "text": "x"},
@@ -227,11 +227,14 @@ def test_claims__as_the_paper_judged_them() -> None:
         {**claim, "paper": "y", "word": "not told apart", "lines": [{**line, "label": "a"}, line]},
         {**claim, "paper": "y", "word": "lost", "lines": [], "note": "the figure is lost"},
         {**claim, "paper": "y", "word": None},
+        {**claim, "paper": "z", "fitted": ["window"], "cause": "its window is lost"},
+        {**claim, "paper": "z", "word": "agrees", "cause": "at another length it differs"},
     )
     found = rows.claims(text, "")
     assert {name: verdicts(of) for name, of in found.items()} == {
         "x": [DIFFERS],
         "y": [AGREES, UNDECIDED, NOT_COMPARED, NOT_COMPARED],
+        "z": [DIFFERS, AGREES],
     }
     result = "published 32 %, ours 29 % (21…36)"
     command = "mousehole paper x --claim X1"
@@ -239,6 +242,8 @@ def test_claims__as_the_paper_judged_them() -> None:
     assert found["y"][0].result == f"{result}; fitted: window"
     assert found["y"][1].result == f"a: {result}; {result}"
     assert found["y"][2].result == "the figure is lost"
+    assert found["z"][0].result == f"{result}; fitted: window; cause: its window is lost"
+    assert found["z"][1].result == result, "a cause stands where ours differs"
 
 
 SECTIONS = [

@@ -368,15 +368,16 @@ def claims(output: str, reason: str) -> dict[str, list[Row]]:
 
 
 def _claim_row(claim: Json) -> Row:
-    """Returns the row of one claim: its judgements, and beside them whether a parameter was fitted to it."""
+    """Returns the row of one claim: its judgements, whether a parameter was fitted to it, why it differs."""
     lines = [
         f"{line['label'] + ': ' if line['label'] else ''}"
         f"{'published ' + line['published'] + ', ' if line['published'] else ''}ours {line['ours']}"
         for line in claim["lines"]
     ]
     fitted = [f"fitted: {', '.join(claim['fitted'])}"] if claim["fitted"] else []
-    result = "; ".join([*lines, *fitted]) or claim["note"]
     verdict = CLAIM_VERDICTS.get(claim["word"] or "", NOT_COMPARED)
+    cause = [f"cause: {claim['cause']}"] if verdict == DIFFERS and claim["cause"] else []
+    result = "; ".join([*lines, *fitted, *cause]) or claim["note"]
     command = f"mousehole paper {claim['paper']} --claim {claim['id']}"
     name = " ".join(filter(None, [claim["id"], claim["part"]]))
     return Row(f"{name}: {claim['says']}", claim["place"], result, command, verdict)

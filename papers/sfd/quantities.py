@@ -1,14 +1,17 @@
 """SFD's quantities: numbers that its claims, tables and figures speak of, from what was measured."""
 
 import os
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+from mousehole.errors import MouseholeError
 from numpy.typing import NDArray
 
+from papers.definition import NotAvailableError
 from papers.runs import Measured
-from papers.sfd.pages import pages_of
+from papers.sfd.pages import Pages, pages_of
 
 Floats = NDArray[np.float64]
 
@@ -28,6 +31,12 @@ CONTENTS = {
     "Java": [(8, 8, 1), (1, 2, 7), (4, 11, 3), (1, 3, 14), (4, 18, 11)],
 }
 """Table 5: least and greatest size in KB, and number, of the objects of each kind of page."""
+LOGS = {
+    "NASA, 1995": "httplogs/nasa_19950801_dev_first8h.tsv.gz",
+    "M57, 2009": "flowlogs/zeek_m57-short_http.log.gz",
+    "2025": "pages/crux_ar_2025_objects_DEV.csv.gz",
+}
+"""Real pages that stand beside those of Table 5, seen from the folder of real traces (MOUSEHOLE_DATA)."""
 
 
 def short_share(th_kb: float) -> float:
@@ -132,8 +141,32 @@ def parallel_s(run: Measured, page: str) -> float:
 
 def sequential_s(run: Measured, page: str) -> float:
     """Returns a page's time if its objects come one after the other, their sizes evenly in their ranges."""
-    sizes = np.concatenate([np.linspace(low, high, number) for low, high, number in CONTENTS[page]])
-    return float(sum(_latency_of(run, sizes)))
+    return float(sum(_latency_of(run, _sizes_kb(page))))
+
+
+def page_objects(page: str) -> float:
+    """Returns how many objects a page has; of a log, the median over its pages (Table 5)."""
+    return _median_page(page, np.ones_like)
+
+
+def page_short_objects(page: str, th_kb: float) -> float:
+    """Returns how many objects of at most this size a page has; of a log, the median."""
+    return _median_page(page, lambda kb: (kb <= th_kb).astype(float))
+
+
+def page_kb(page: str) -> float:
+    """Returns the size of a page with all its objects; of a log, the median."""
+    return _median_page(page, lambda kb: kb)
+
+
+def page_largest_kb(page: str) -> float:
+    """Returns the size of a page's largest object; of a log, the median."""
+    if page in CONTENTS:
+        return float(_sizes_kb(page).max())
+    found = _pages_of_log(LOGS[page])
+    largest = np.zeros(found.number)
+    np.maximum.at(largest, found.page, found.bytes / 1000)
+    return float(np.median(largest))
 
 
 def page_share(
@@ -178,6 +211,19 @@ def std_up_to_1mb(run: Measured) -> Floats:
     return np.where(run["count"] >= 5, run["std_s"], np.nan)[run["packets"] <= 1000]
 
 
+def _sizes_kb(page: str) -> Floats:
+    """Returns the sizes of the objects of a page of Table 5, evenly in their ranges."""
+    return np.concatenate([np.linspace(low, high, number) for low, high, number in CONTENTS[page]])
+
+
+def _median_page(page: str, weight: Callable[[Floats], Floats]) -> float:
+    """Returns the sum of the objects' weights, made of their sizes in KB; of a log, the median of pages."""
+    if page in CONTENTS:
+        return float(weight(_sizes_kb(page)).sum())
+    found = _pages_of_log(LOGS[page])
+    return float(np.median(np.bincount(found.page, weight(found.bytes / 1000))))
+
+
 def _reductions(run: Measured, baseline: Measured) -> Floats:
     reductions: Floats = 1 - run["mean_s"][SIZES] / baseline["mean_s"][SIZES]
     return reductions
@@ -219,5 +265,15 @@ def _synthetic_pages() -> tuple[Floats, NDArray[np.int64]]:
 @cache
 def _logged_pages(log: str) -> tuple[Floats, NDArray[np.int64]]:
     """Returns objects in packets of 1000 B and their pages, of a log."""
-    found = pages_of(Path(os.environ.get("MOUSEHOLE_DATA", "../shared/data")) / log)
+    found = _pages_of_log(log)
     return np.minimum(np.ceil(found.bytes / 1000), 20_000.0), found.page
+
+
+def _pages_of_log(log: str) -> Pages:
+    """Returns the pages of a real trace, or of the user's own log if its path is absolute."""
+    try:
+        return pages_of(Path(os.environ.get("MOUSEHOLE_DATA", "../shared/data")) / log)
+    except NotAvailableError as error:
+        if Path(log).is_absolute():
+            raise MouseholeError(str(error)) from None
+        raise NotAvailableError(f"{error}; MOUSEHOLE_DATA names the folder of real traces") from None

@@ -301,7 +301,9 @@ def paper_command(
             "mousehole paper list lists them",
             field=part,
         )
+    others = {"all": every, "html": html, **numbers, "dask": dask, "full": full, "fresh": fresh}
     if name == "list" or (name is None and not every):
+        _refuse_beside_list({**wanted, **others})
         print(listing())
         return
     raise typer.Exit(reproduce(name, every, html, **wanted, **numbers, full=full, fresh=fresh, dask=dask))
@@ -330,6 +332,16 @@ def schemes_command(
         output.write_text(
             json, jsonout.dumps({"schema": "mousehole.schemes/1", "schemes": _engine.schemes()})
         )
+
+
+def _refuse_beside_list(given: dict[str, Any]) -> None:
+    """Refuses the first of the options given, since the list of papers takes none."""
+    for option, value in given.items():
+        if value:
+            raise MouseholeError(
+                f"--{option}: the list of papers takes no options; name a paper, such as "
+                "mousehole paper sfd, or give --all"
+            )
 
 
 def _write_comparison(comparison: Comparison, outputs: Outputs) -> None:

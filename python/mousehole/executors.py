@@ -417,10 +417,15 @@ def _client(address: str) -> Any:
         if not Path(address).is_file():
             raise MouseholeError(f"there is no scheduler file {address}", field="dask", value=address)
         place = {"scheduler_file": address}
+    client = distributed.Client.__new__(distributed.Client)
     try:
-        return distributed.Client(**place, timeout=CONNECT_S, set_as_default=False, name="mousehole")
+        client.__init__(**place, timeout=CONNECT_S, set_as_default=False, name="mousehole")
     except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise _unreachable(address, error) from None
+    except MemoryError:  # the first bytes of another protocol, taken for a length
+        client.status = "closed"  # else it would wait for an answer when it is thrown away
+        raise _unreachable(address, OSError("what listens there speaks another protocol")) from None
+    return client
 
 
 def _digest(shipment: Shipment | None) -> str | None:

@@ -2,9 +2,12 @@
 
 import multiprocessing
 import shutil
+import socket
 import subprocess
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -193,6 +196,26 @@ def test_dask__a_scheduler_that_does_not_answer(tmp_path: Path, monkeypatch: pyt
         ) as caught:
             mousehole.compare("web:sfd", **SMALL, dask=address)  # type: ignore[arg-type]
         assert "\n" not in str(caught.value)
+
+
+def test_dask__another_server_is_no_scheduler() -> None:
+    """A greeting is taken for the length of a message, more than there is memory for."""
+
+    def greet() -> None:
+        with suppress(OSError), server.accept()[0] as connection:
+            connection.sendall(b"SSH-2.0-OpenSSH_9.2p1\r\n" * 4)
+            connection.recv(1)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=greet, daemon=True).start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        command = [*MODULE, "compare", "web:sfd", "--rate", "3mbit", "--dask", address]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=15)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"mousehole: error: --dask: no Dask scheduler answers at {address} "
+        "(what listens there speaks another protocol); give its address, such as tcp://10.0.0.1:8786\n"
+    )
 
 
 def test_compare__names_the_option_of_a_scheduler(tmp_path: Path) -> None:
