@@ -271,20 +271,32 @@ fn keep_largest(found: &mut Vec<Entry>) {
 /// Returns the rules of the markers, with what their states show.
 fn rules(one: &Observed, deployment: Option<&Deployment>) -> Vec<Rule> {
     let Some(deployment) = deployment else { return Vec::new() };
-    let state = one.shared_state().unwrap_or_default();
+    let shared = one.shared_state().unwrap_or_default();
     // struct ml_state: a lock of 8 bytes, then the state of each policy at a multiple of 8.
     let mut at: usize = 8;
-    let parts = [&deployment.marker, &deployment.user];
-    parts
-        .into_iter()
-        .flatten()
-        .map(|params| {
-            let bytes = params.policy().sizes().2;
-            let rule = Rule::new(params, state.get(at..at + bytes));
-            at = (at + bytes.max(1)).next_multiple_of(8);
-            rule
-        })
-        .collect()
+    let mut next = |bytes: usize| {
+        let found = shared.get(at..at + bytes).map(<[u8]>::to_vec);
+        at = (at + bytes.max(1)).next_multiple_of(8);
+        found
+    };
+    let mut all = Vec::new();
+    if let Some(params) = &deployment.marker {
+        let (bytes, published) = (params.policy().sizes().2, params.policy().published());
+        // A marker of whose state packets share nothing has no part there.
+        let is_there =
+            deployment.combination.marker.as_ref().is_some_and(|named| named.traits.contains(&"SHARES"));
+        let mut state = if is_there { next(bytes) } else { Some(vec![0; bytes]) };
+        if let (Some(state), Ok(news)) = (&mut state, one.published())
+            && let Some(news) = news.get(..published.len())
+        {
+            state[published].copy_from_slice(news);
+        }
+        all.push(Rule::new(params, state.as_deref()));
+    }
+    if let Some(params) = &deployment.user {
+        all.push(Rule::new(params, next(params.policy().sizes().2).as_deref()));
+    }
+    all
 }
 
 /// Returns what was done with a flow's packets of each colour that it had.

@@ -107,6 +107,18 @@ impl Observed {
             .ok_or_else(|| Failure::new(format!("the state of {} cannot be read", self.title())))
     }
 
+    /// Reads what the agent published last, which packets read.
+    ///
+    /// # Errors
+    /// A sentence when the map is not there: the marker publishes nothing.
+    pub fn published(&self) -> Result<Vec<u8>> {
+        let map = self.place.open_map("ml_published")?;
+        let value = map.lookup(&(self.agent()?.active & 1).to_ne_bytes(), MapFlags::ANY);
+        value.ok().flatten().ok_or_else(|| {
+            Failure::new(format!("what the agent of {} published cannot be read", self.title()))
+        })
+    }
+
     /// Hands every flow of the table to `visit`, in no order; returns how many there were and how many the table holds.
     /// A table that changes meanwhile may show a flow twice or not at all.
     ///

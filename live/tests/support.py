@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -38,6 +39,24 @@ def assert_refused(done: subprocess.CompletedProcess[str], reason: str) -> None:
 def up(lab: Lab, *words: str) -> None:
     done = lab.live(NEAR, *UP, *words)
     assert done.returncode == 0, done.stderr
+
+
+def status(lab: Lab) -> dict[str, Any]:
+    """Returns what `status` says of the one device."""
+    (device,) = json.loads(lab.live(NEAR, "status", "--json").stdout)["devices"]
+    return dict(device)
+
+
+def table(lab: Lab) -> dict[str, Any]:
+    """Returns what `flows` lists of the one device."""
+    (device,) = json.loads(lab.live(NEAR, "flows", "--json").stdout)["devices"]
+    return dict(device)
+
+
+def flow_of(lab: Lab, **ends: Any) -> dict[str, Any]:
+    """Returns the one flow with these fields, such as its `source_port`."""
+    (found,) = [one for one in table(lab)["flows"] if ends.items() <= one.items()]
+    return dict(found)
 
 
 def wait_until(holds: Callable[[], bool], seconds: float) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from live.tests.support import (
     NEAR_ADDRESS,
     assert_refused,
     assert_restored,
+    status,
 )
 from validation.live_lab import Lab
 from validation.shaping import user_rates
@@ -52,11 +52,6 @@ def before(lab: Lab) -> dict[str, Any]:
 
 def rates(lab: Lab) -> list[float]:
     return user_rates(lambda: lab.inside(NEAR), lambda: lab.inside(FAR), FAR_ADDRESS, USERS, SECONDS)
-
-
-def status(lab: Lab) -> dict[str, Any]:
-    (device,) = json.loads(lab.live(NEAR, "status", "--json").stdout)["devices"]
-    return dict(device)
 
 
 def is_refused_and_changes_nothing(lab: Lab, before: dict[str, Any]) -> None:

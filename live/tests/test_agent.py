@@ -1,0 +1,249 @@
+"""The agent: it sweeps and publishes; killed, it is missed; started again, it goes on as it was."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from live.tests.support import (
+    DEVICE,
+    FAR,
+    FAR_ADDRESS,
+    FLOWS,
+    NEAR,
+    assert_restored,
+    status,
+    table,
+    wait_until,
+)
+from validation.live_lab import BPF_ROOT, Echo, Lab, found
+
+PORT = 7200
+INITIAL = 20
+# The threshold moves by one packet five times a second: up, unless short flows are more than long ones.
+RIO_PS = f"rio-ps(slr=1,t_c=100ms,t_u=200ms,l_t={INITIAL})"
+# A flow of this many packets or more is an elephant if half of those that ended were shorter.
+LFP = "lfp(u=50,tau=5,timeout=50ms)"
+MISSING_S = 10.0
+
+
+@pytest.fixture
+def before(lab: Lab) -> dict[str, Any]:
+    # Other packets of the kernel's own, such as IPv6 sends, would be flows too.
+    lab.run(NEAR, "sh", "-c", f"echo 1 > /proc/sys/net/ipv6/conf/{DEVICE}/disable_ipv6")
+    return lab.state(NEAR, DEVICE)
+
+
+def up(lab: Lab, scheme: str) -> None:
+    words = ("--rate", "20mbit", "--scheme", scheme, "--flows", str(FLOWS))
+    done = lab.live(NEAR, "up", DEVICE, *words)
+    assert done.returncode == 0, done.stderr
+
+
+def agents(lab: Lab) -> list[int]:
+    """Returns the numbers of the lab's processes that are agents of the device."""
+    ours = Path(f"/proc/{lab.keeper}/ns/pid").readlink()
+    numbers = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (path / "cmdline").read_bytes().split(b"\0")
+            if words[1:3] == [b"agent", DEVICE.encode()] and (path / "ns/pid").readlink() == ours:
+                numbers.append(int(path.name))
+    return numbers
+
+
+def published(lab: Lab) -> list[int]:
+    """Returns the numbers that packets read now."""
+    (folder,) = [name for name in lab.pinned() if name.endswith("/maps")]
+    assert folder.startswith(str(BPF_ROOT))
+
+    def words(name: str, index: int) -> list[int]:
+        listed = json.loads(lab.run(NEAR, "bpftool", "-j", "map", "dump", "pinned", f"{folder}/{name}"))
+        value = bytes(int(byte, 16) for byte in listed[index]["value"])
+        return [int.from_bytes(value[at : at + 4], "little") for at in range(0, len(value), 4)]
+
+    return words("ml_published", words("ml_agent", 0)[0] & 1)
+
+
+def threshold(lab: Lab) -> int:
+    return published(lab)[0] or INITIAL
+
+
+def explained(lab: Lab) -> float:
+    """Returns the threshold that `explain` shows."""
+    told = json.loads(lab.live(NEAR, "explain", FAR_ADDRESS, "--json").stdout)
+    return float(dict(told["flows"][0]["rules"][0]["readings"])["threshold_packets"])
+
+
+class Mixed:
+    """TCP connections through the device: two that last, and many short ones while they are asked for."""
+
+    def __init__(self, lab: Lab) -> None:
+        with lab.inside(FAR):
+            self.listener = socket.create_server((FAR_ADDRESS, PORT), backlog=64)
+        self.listener.settimeout(0.1)
+        self.over, self.short = threading.Event(), threading.Event()
+        self.ends: list[socket.socket] = []
+        self.lab = lab
+        own = [self._accept, self._open_short, self._keep_sending, self._keep_sending]
+        self.threads = [threading.Thread(target=one, daemon=True) for one in own]
+        for thread in self.threads:
+            thread.start()
+
+    def _connect(self) -> socket.socket:
+        with self.lab.inside(NEAR):
+            end = socket.socket()
+        end.settimeout(5)
+        end.connect((FAR_ADDRESS, PORT))
+        return end
+
+    def _accept(self) -> None:
+        drains = []
+        while not self.over.is_set():
+            with contextlib.suppress(TimeoutError):
+                drains.append(threading.Thread(target=drain, args=(self.listener.accept()[0],), daemon=True))
+                drains[-1].start()
+        for one in drains:
+            one.join()
+
+    def _keep_sending(self) -> None:
+        with self._connect() as end:
+            while not self.over.is_set():
+                end.sendall(bytes(3_000))
+                time.sleep(0.02)
+
+    def _open_short(self) -> None:
+        while not self.over.is_set():
+            if self.short.wait(0.1):
+                with self._connect() as end:
+                    end.sendall(bytes(1_000))
+                time.sleep(0.005)
+
+    def close(self) -> None:
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+        self.listener.close()
+
+
+def drain(end: socket.socket) -> None:
+    with end, contextlib.suppress(ConnectionError):
+        while end.recv(1 << 16):
+            pass
+
+
+@pytest.fixture
+def mixed(lab: Lab, before: dict[str, Any]) -> Iterator[Mixed]:
+    del before  # made first
+    made = Mixed(lab)
+    yield made
+    made.close()
+
+
+def test_agent__moves_the_threshold__and_is_missed_and_replaced_when_killed(
+    lab: Lab, before: dict[str, Any], echo: Echo, mixed: Mixed
+) -> None:
+    up(lab, RIO_PS)
+    wait_until(lambda: status(lab)["agent_seen_s"] is not None, 10)
+    assert status(lab)["problems"] == []
+    wait_until(lambda: threshold(lab) >= INITIAL + 6, 10)
+    first, shown, last = threshold(lab), explained(lab), threshold(lab)
+    assert min(first, last) - 1 <= shown <= max(first, last) + 1
+    mixed.short.set()
+    most = threshold(lab)
+    wait_until(lambda: threshold(lab) < most, 10)
+    wait_until(lambda: status(lab)["counters"]["new_flows"] > 20, 10)
+    mixed.short.clear()
+    # Those that fell silent are swept; the two that last and the echo stay.
+    wait_until(lambda: table(lab)["entries"] <= 3, 10)
+    wait_until(lambda: threshold(lab) >= INITIAL + 3, 10)
+    (agent,) = agents(lab)
+
+    os.kill(agent, signal.SIGKILL)
+    wait_until(lambda: agents(lab) == [], 10)
+    killed, kept = time.monotonic(), threshold(lab)
+    mixed.short.set()
+    wait_until(lambda: table(lab)["entries"] > 10, 10)
+    mixed.short.clear()
+    wait_until(lambda: status(lab)["problems"] != [], MISSING_S + 10)
+    (problem,) = status(lab)["problems"]
+    assert re.search(r"the agent was last at work 1\d(\.\d)? s ago", problem), problem
+    assert f"`mousehole-live agent {DEVICE}` starts it" in problem
+    assert status(lab)["agent_seen_s"] == pytest.approx(time.monotonic() - killed, abs=2)
+    assert threshold(lab) == kept >= INITIAL + 3
+    assert echo.answers_within(2)
+    assert table(lab)["entries"] > 10, "somebody sweeps"
+
+    agent_again = lab.start(NEAR, found(), "agent", DEVICE)
+    wait_until(lambda: status(lab)["problems"] == [], 10)
+    assert threshold(lab) >= kept - 1, "it goes on from what was published"
+    wait_until(lambda: threshold(lab) > kept, 10)
+    wait_until(lambda: table(lab)["entries"] <= 3, 10)
+
+    assert lab.live(NEAR, "down", DEVICE).returncode == 0
+    _, errors = agent_again.communicate(timeout=10)
+    assert (agent_again.returncode, errors) == (0, "")
+    assert agents(lab) == []
+    assert_restored(lab, before)
+
+
+class Datagrams:
+    """Flows of datagrams, each from a port of its own."""
+
+    def __init__(self, lab: Lab) -> None:
+        with lab.inside(FAR):
+            self.sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.sink.bind((FAR_ADDRESS, PORT))
+        self.lab = lab
+
+    def send(self, port: int, packets: int) -> None:
+        with self.lab.inside(NEAR):
+            sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with sender:
+            sender.bind(("", port))
+            for _ in range(packets):
+                sender.sendto(bytes(100), (FAR_ADDRESS, PORT))
+
+
+def red_packets(lab: Lab) -> int:
+    return int(status(lab)["counters"]["colours"]["red"]["packets"])
+
+
+def test_agent__learns_the_sizes_of_flows_that_ended(lab: Lab, before: dict[str, Any]) -> None:
+    flows = Datagrams(lab)
+    up(lab, LFP)
+    wait_until(lambda: status(lab)["agent_seen_s"] is not None, 10)
+    assert published(lab) == [0, 0]
+    for port, packets in ((5001, 3), (5002, 3), (5003, 3), (5004, 100)):
+        flows.send(port, packets)
+    # They have gone silent, so the agent sweeps them: of four sizes, half are 3, and a greater one is known.
+    wait_until(lambda: table(lab)["entries"] == 0, 10)
+    wait_until(lambda: published(lab) == [3, 1], 10)
+    reds = red_packets(lab)
+    flows.send(5005, 8)
+    assert red_packets(lab) == reds + 3
+    # One that sends again after a moment's silence has ended too; sweeps, once a second, miss most of these.
+    for _ in range(12):
+        flows.send(5006, 40)
+        time.sleep(0.1)
+    wait_until(lambda: published(lab) == [40, 1], 10)
+    reds = red_packets(lab)
+    flows.send(5007, 8)
+    assert red_packets(lab) == reds
+    assert status(lab)["problems"] == []
+
+    assert lab.live(NEAR, "down", DEVICE).returncode == 0
+    wait_until(lambda: agents(lab) == [], 10)
+    assert_restored(lab, before)
+    flows.sink.close()

@@ -1,0 +1,111 @@
+"""Downloads that are redirected to an IFB: long flows arrive at the hosts behind the router with a mark."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+from collections.abc import Iterator
+
+import pytest
+
+from live.tests.support import (
+    DEVICE,
+    FAR,
+    FAR_ADDRESS,
+    FLOWS,
+    NEAR,
+    NEAR_ADDRESS,
+    assert_restored,
+    status,
+)
+from validation.live_lab import Lab, transfer
+
+HOME, HOME_ADDRESS, ROUTER_ADDRESS = "home", "10.8.0.2", "10.8.0.1"
+IFB = "ifb0"
+LE = 1
+LONG, SHORT = 300_000, 5_000
+LONG_PORT, SHORT_PORT = 7301, 7302
+THRESHOLD = 30_000
+
+
+@pytest.fixture
+def router(lab: Lab) -> Lab:
+    """Makes the near end a router for a host of its own, whose downloads go by way of an IFB."""
+    lab.add(HOME)
+    lab.pair(NEAR, "home0", f"{ROUTER_ADDRESS}/24", HOME, "eth0", f"{HOME_ADDRESS}/24")
+    lab.run(NEAR, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
+    lab.run(HOME, "ip", "route", "add", "default", "via", ROUTER_ADDRESS)
+    lab.run(FAR, "ip", "route", "add", "default", "via", NEAR_ADDRESS)
+    lab.run(NEAR, "ip", "link", "add", IFB, "type", "ifb")
+    lab.run(NEAR, "ip", "link", "set", IFB, "up")
+    lab.run(NEAR, "tc", "qdisc", "add", "dev", DEVICE, "clsact")
+    # Kernels without matchall have u32, as SQM uses it.
+    words = f"tc filter add dev {DEVICE} ingress protocol all prio 10 u32 match u32 0 0"
+    lab.run(NEAR, *words.split(), "action", "mirred", "egress", "redirect", "dev", IFB)
+    return lab
+
+
+class Arrivals:
+    """Bytes that arrive at the host, by the sender's port and the DSCP."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.bytes: dict[int, dict[int, int]] = {}
+        with lab.inside(HOME):
+            self.wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+        self.wire.bind(("eth0", 0x0800))
+        self.wire.setsockopt(socket.SOL_SOCKET, 33, 16 << 20)  # SO_RCVBUFFORCE
+        self.wire.settimeout(0.2)
+
+    def read(self) -> None:
+        """Counts what has arrived; nothing is being sent any more."""
+        with contextlib.suppress(TimeoutError):
+            while True:
+                packet, (*_, kind, _, _) = self.wire.recvfrom(64)
+                if kind != socket.PACKET_HOST or packet[26:30] != socket.inet_aton(FAR_ADDRESS):
+                    continue
+                (length,), (port,) = (
+                    struct.unpack_from(">H", packet, 16),
+                    struct.unpack_from(">H", packet, 34),
+                )
+                by_mark = self.bytes.setdefault(port, {})
+                by_mark[packet[15] >> 2] = by_mark.get(packet[15] >> 2, 0) + length
+
+
+@pytest.fixture
+def arrivals(router: Lab) -> Iterator[Arrivals]:
+    made = Arrivals(router)
+    yield made
+    made.wire.close()
+
+
+def fetch(lab: Lab, arrivals: Arrivals) -> dict[int, dict[int, int]]:
+    """Downloads a long and a short flow; returns the bytes that arrived by port and DSCP."""
+    arrivals.bytes = {}
+    for port, size in ((LONG_PORT, LONG), (SHORT_PORT, SHORT)):
+        transfer(lab, FAR, HOME, FAR_ADDRESS, size, port)
+    arrivals.read()
+    return arrivals.bytes
+
+
+def test_ifb__marks_the_long_flows_of_downloads(router: Lab, arrivals: Arrivals) -> None:
+    lab = router
+    before = lab.state(NEAR, DEVICE, IFB)
+    words = ("--via", "dscp", "--marker", f"sfd(th={THRESHOLD}B)", "--user", "destination")
+    done = lab.live(NEAR, "mark", IFB, *words, "--flows", str(FLOWS))
+    assert done.returncode == 0, done.stderr
+    assert "long flows get DSCP 1" in done.stdout
+    seen = fetch(lab, arrivals)
+    assert set(seen[SHORT_PORT]) == {0}
+    assert set(seen[LONG_PORT]) == {0, LE}
+    assert seen[LONG_PORT][0] <= THRESHOLD
+    assert seen[LONG_PORT][LE] >= LONG - THRESHOLD
+    told = status(lab)
+    assert (told["device"], told["problems"]) == (IFB, [])
+    # Of a super-packet, each packet's headers are counted.
+    counted = told["counters"]["colours"]["yellow"]["bytes"]
+    assert seen[LONG_PORT][LE] <= counted <= 1.05 * seen[LONG_PORT][LE]
+    assert lab.live(NEAR, "down", IFB).returncode == 0
+    assert lab.state(NEAR, DEVICE, IFB) == before
+    assert_restored(lab, lab.state(NEAR, DEVICE))
+    assert {mark for marks in fetch(lab, arrivals).values() for mark in marks} == {0}
