@@ -11,6 +11,7 @@ import pytest
 from mousehole import days, report_days
 from mousehole.comparison_days import DaysComparison
 from mousehole.days import Day, days_findings
+from mousehole.evidence import Capture, Counted
 from mousehole.report import report_console
 from mousehole.statistics import Design, heterogeneity, t_interval
 from support import MODULE, HandMadeRun, results_of_schemes
@@ -185,6 +186,61 @@ def test_findings__a_day_without_the_endpoint_is_left_out_and_counted() -> None:
     one = primary([*own[:5], replace(own[5], results=empty)])
     assert (one.days, len(one.known), len(one.effects)) == (5, 5, 6)
     assert "over 5 days" in one.sentence
+
+
+def with_transfers(day: Day, transfers: int) -> Day:
+    """The day with a capture of so many distinct short transfers, and enough long ones."""
+    counted = {"short": Counted(transfers, 9), "long": Counted(500, 9), "all": Counted(transfers, 9)}
+    capture = Capture(10.0, counted, 50.0, 50, 1e5)  # type: ignore[arg-type]
+    return replace(day, results=replace(day.results, capture=capture, kept={}))
+
+
+def test_findings__a_day_below_the_floor_is_left_out_and_said_so(capsys: pytest.CaptureFixture[str]) -> None:
+    own = hand_made([0.5, 0.6, 0.5, 0.6, 0.5, 60.0], unfinished=5)
+    few = [*(with_transfers(day, 100) for day in own[:5]), with_transfers(own[5], 99)]
+    one = primary(few)
+    assert (one.days, one.left_out, one.outcome) == (5, 1, "better")
+    assert ", over 5 days (1 left out): better by" in one.sentence
+    assert one.change == primary(own[:5]).change
+    assert one.effects[5].left_out == "the capture has 99 distinct transfers ≤ 15 kB, of at least 100"
+    cell = own[0].results.plan.cells[0]
+    lines, _ = days.answer(few, cell)
+    assert lines[0].startswith("Best for transfers ≤ 15 kB over 5 days (1 left out): sfd, better by")
+    why = f"day5: Left out for these transfers: {one.effects[5].left_out}."
+    assert why in days.day_notes(few, cell)
+    report_days.print_days(report_console(), few)
+    (line,) = [
+        line for line in capsys.readouterr().out.splitlines() if line.split() == ["day5", "too", "few"]
+    ]
+    assert line
+
+
+@pytest.mark.parametrize("enough", [0, 4])
+def test_findings__no_verdict_where_the_floor_leaves_too_few_days(enough: int) -> None:
+    own = [
+        with_transfers(day, 100 if number < enough else 3)
+        for number, day in enumerate(hand_made([0.5] * 6))
+    ]  # fmt: skip
+    one = primary(own)
+    assert (one.days, one.left_out, one.outcome) == (enough, 6 - enough, "undecided")
+    assert not one.change.has_interval
+    assert one.verdict.startswith(
+        f"not judged ({enough} days of at least 5 for an interval over days; {6 - enough} left out with "
+        "fewer than 100 distinct transfers"
+    )
+    lines, way = days.answer(own, own[0].results.plan.cells[0])
+    assert lines[0] == (
+        f"No verdict: {6 - enough} of 6 days are left out, as their captures have fewer than 100 distinct "
+        "transfers ≤ 15 kB; at least 5 others are needed."
+    )
+    assert way is None
+
+
+def test_report__caps_the_intervals_of_single_days(capsys: pytest.CaptureFixture[str]) -> None:
+    own = hand_made([0.5, 0.6, 0.5, 0.6, 20.0])
+    report_days.print_days(report_console(), own)
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.strip().startswith("day4")][:1]
+    assert line.split() == ["day4", ">+999", "(>+999…>+999)"]
 
 
 # --- the whole way ---------------------------------------------------------------------------------
