@@ -139,8 +139,13 @@ OwnPolicy = Annotated[
 
 
 def main() -> None:
-    """Runs the command `mousehole`. SIGTERM ends it as Ctrl-C does: half-written files are deleted."""
+    """Runs the command `mousehole`. SIGTERM ends it as Ctrl-C does: half-written files are deleted.
+
+    So does SIGHUP, when a terminal or a session is closed, unless it is ignored (`nohup`).
+    """
     signal.signal(signal.SIGTERM, _terminate)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, _terminate)
     app()
 
 
