@@ -23,7 +23,8 @@ from mousehole.statistics import (
 from mousehole.texts import capped, counted, share_text
 
 LEAST_DAYS = LEAST_REPLICATIONS
-"""Smallest number of days that gives an interval over days."""
+"""Smallest number of days that gives an interval over days, and the number of the first look: days come one
+after another, so that the looks are at 5, 10, 20, … of them."""
 ANOTHER_DAY = Design(capture_share=1.0)
 """The design whose interval is that of one more day: its variance is that of a day and that of the mean."""
 DAYS_NOTE = (
@@ -227,7 +228,8 @@ def _finding(days: Sequence[Day], cell: Cell, each: Sequence[Finding | None]) ->
     endpoint = _endpoint(plan, first)
     effects = tuple(_effect(day, item, endpoint) for day, item in zip(days, each, strict=True))
     logs = [log1p(effect.change.mean) if effect.change.mean > -1 else nan for effect in effects]
-    design = Design() if exploratory else Design(comparisons=len(plan.schemes) - 1, is_sequential=True)
+    sequential = Design(comparisons=len(plan.schemes) - 1, is_sequential=True, first_look=LEAST_DAYS)
+    design = Design() if exploratory else sequential
     ratio = t_interval(logs, design)
     judged = _judged(days, cell, first, effects, ratio, design)
     remark = " [exploratory]" if exploratory else ""

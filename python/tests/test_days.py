@@ -125,6 +125,22 @@ def test_standard_error__is_that_of_the_interval() -> None:
     assert np.isnan(Design().standard_error(t_interval(values[:3])))
 
 
+@pytest.mark.parametrize("count", [5, 6, 10, 11, 20])
+def test_error__days_spend_it_from_five_on(count: int) -> None:
+    one = primary(hand_made([0.5, 0.6, 0.7, 0.8] * 5)[:count])
+    assert one.error == pytest.approx({5: 0.025, 6: 0.0125, 10: 0.0125}.get(count, 0.00625))
+
+
+def test_looks_at_5_10_20_40_days__err_together_in_less_than_5_of_100() -> None:
+    draws, design = np.random.default_rng(4), Design(is_sequential=True, first_look=days.LEAST_DAYS)
+    false = 0
+    for _ in range(2000):
+        logs = draws.normal(0, 0.3, 40)
+        looks = [t_interval(logs[:count], design) for count in (5, 10, 20, 40)]
+        false += any(one.low > 0 or one.high < 0 for one in looks)
+    assert 0.025 < false / 2000 < 0.05
+
+
 # --- findings --------------------------------------------------------------------------------------
 
 
@@ -135,7 +151,7 @@ def test_findings__mean_over_days_is_geometric_and_each_day_counts_once() -> Non
     cell = own[0].results.plan.cells[0]
     logs = [log1p(effect.change.mean) for effect in one.effects]
     assert logs == pytest.approx(np.log(ratios), abs=0.02)
-    expected = t_interval(logs, Design(comparisons=1, is_sequential=True)).as_change()
+    expected = t_interval(logs, Design(comparisons=1, is_sequential=True, first_look=5)).as_change()
     assert one.change == expected
     assert (one.days, one.outcome) == (6, "better")
     assert "95 % interval over 6 days" in one.sentence
