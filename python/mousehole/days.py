@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import expm1, isfinite, log1p, nan
 
 from mousehole import findings, notes
-from mousehole.advice import is_ideal
+from mousehole.advice import is_ideal, nothing_compared
 from mousehole.evidence import LEAST_TRANSFERS
 from mousehole.findings import BETTER, UNDECIDED, Unit, Verdict, with_bounds
 from mousehole.install import Installation, installation, link_of
@@ -320,7 +320,7 @@ def _error(day: Day, cell: Cell, item: Finding | None) -> float:
 
 
 def _few_days(plan: Plan, count: int) -> str:
-    few = "nothing is compared; name schemes with --schemes" if len(plan.schemes) < 2 else (
+    few = nothing_compared(plan) or (
         f"{counted(count, 'day')} {'gives' if count == 1 else 'give'} no interval over days; at least "
         f"{LEAST_DAYS} are needed"
     )  # fmt: skip

@@ -198,8 +198,17 @@ def test_advice__an_ideal_is_nothing_to_compare_with(count: int) -> None:
     one = answer({"droptail": runs(1.0, count=count), "srpt": runs(0.1, count=count)})
     assert one.outcome == NO_VERDICT
     assert one.lines == (
+        "No verdict: only ideals are compared with droptail, which nobody can deploy; name others with "
+        "--schemes.",
+    )
+    assert answer({"droptail": runs(1.0, count=count)}).lines == (
         "No verdict: nothing is compared with droptail; name schemes with --schemes.",
     )  # fmt: skip
+
+
+def test_advice__an_ideal_may_be_the_baseline() -> None:
+    few = answer({"srpt": runs(0.1, count=3), "sfd": runs(0.5, count=3)})
+    assert "So far sfd has the smallest mean" in few.lines[0]
 
 
 def test_advice__the_nearest_has_short_transfers() -> None:

@@ -188,6 +188,15 @@ def test_findings__few_days_have_no_interval_and_say_how_few() -> None:
     assert way is None
 
 
+@pytest.mark.parametrize("count", [3, 6])
+def test_answer__of_ideals_alone_says_so(count: int) -> None:
+    both = {name: [HandMadeRun([1000] * 20, [2.0] * 20) for _ in range(6)] for name in ("droptail", "srpt")}
+    own = [Day(f"day{number}", results_of_schemes(both)) for number in range(count)]
+    lines, way = days.answer(own, own[0].results.plan.cells[0])
+    assert lines[0].startswith("No verdict: only ideals are compared with droptail, which nobody can deploy;")
+    assert way is None
+
+
 def test_findings__a_day_of_lower_bounds_withdraws_the_verdict() -> None:
     one = primary(hand_made([0.5] * 4 + [0.6], unfinished=2))
     assert one.outcome == "undecided"
