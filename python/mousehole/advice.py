@@ -107,6 +107,8 @@ def _few_replications(results: Results, cell: Cell) -> str:
     means = {scheme: _mean(results, cell, scheme, "short") for scheme in deployable}
     known = [scheme for scheme in deployable if np.isfinite(means[scheme])]
     few = f"No verdict: {findings.few_replications_text(plan, plan.base['duration'])}."
+    if results.capture is not None and not results.capture.is_enough("short"):
+        return f"{few} More of them give none either: {findings.floor_text(results, 'short')}."
     if not known:
         return few
     least = min(known, key=lambda scheme: means[scheme])

@@ -273,7 +273,7 @@ def _judged(
         found = f"; on single days {_effects_range(known)}" if known else ""
         if out := _left_out(effects):
             few = f"{out} left out with fewer than {LEAST_TRANSFERS} distinct transfers"
-            return Verdict(UNDECIDED, f"not judged ({least}; {few}{found})")
+            return Verdict(UNDECIDED, f"{findings.NOT_JUDGED} ({least}; {few}{found})")
         return Verdict(UNDECIDED, f"undecided ({least}{found})", LEAST_DAYS)
     unit = Unit(
         f"95 % interval over {ratio.count} days", "{} days may decide", "even 1000 days would hardly decide"

@@ -56,6 +56,7 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
             "scheme can make much of a difference. Give a load, such as --load 0.9, or a lower rate."
         )
     notes += unsteady(results, cell)
+    notes += _without_short(results, cell)
     notes += _few_large(results, cell)
     notes += [
         f"{scheme}: {remark}." for scheme in results.plan.schemes for remark in _engine.scheme_remarks(scheme)
@@ -106,6 +107,18 @@ def unsteady(results: Results, cell: Cell) -> list[str]:
     return [
         f"Under {', '.join(late)} the first {worst:.0f} s of the windows still belong to the transient "
         f"(MSER). Give --warmup {warmup_s + worst:.0f}s or more."
+    ]
+
+
+def _without_short(results: Results, cell: Cell) -> list[str]:
+    """Says over how many replications means and changes are, if some have no short transfer."""
+    plan = results.plan
+    having = int(np.sum(np.isfinite(results.bucket_values(cell, plan.baseline, "short", "response_mean_s"))))
+    if having in (0, plan.replications):
+        return []
+    return [
+        f"Only {having} of {plan.replications} replications had a transfer ≤ {size_text(plan.short_bytes)}; "
+        "means and changes of these transfers are over those."
     ]
 
 

@@ -174,6 +174,18 @@ def test_advice__few_replications_and_few_transfers_give_no_verdict() -> None:
     )  # fmt: skip
 
 
+def test_advice__a_quick_look_names_the_floor_as_well() -> None:
+    counted = {"short": Counted(3, 2), "long": Counted(2, 1), "all": Counted(5, 2)}
+    quick = answer(
+        {"droptail": runs(1.0, count=3), "cake": runs(0.5, count=3)},
+        capture=Capture(10.0, counted, 50.0, 50, 1e5),  # type: ignore[arg-type]
+    )
+    assert quick.lines[0] == (
+        "No verdict: 3 replications of 100s give no interval; at least 5 are needed (--seeds). More of them "
+        "give none either: the capture has 3 distinct transfers ≤ 15 kB, of at least 100."
+    )
+
+
 def test_advice__five_replications_give_a_verdict() -> None:
     assert answer({"droptail": runs(1.0, count=5), "cake": runs(0.5, count=5)}).outcome == RECOMMENDED
 
