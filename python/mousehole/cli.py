@@ -101,8 +101,8 @@ OPTION_OF_FIELD = {
     "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",
     "load": "--load", "rate": "--rate", "direction": "--direction", "replication": "--replication",
     "overhead": "--overhead", "table": "--table", "figure": "--figure", "uplink_rate": "--uplink",
-    "baseline": "--baseline", "dask": "--dask", "days": "--days", "traffic.params": "--param",
-    "params": "--param",
+    "uplink_buffer": "--uplink-buffer", "baseline": "--baseline", "dask": "--dask", "days": "--days",
+    "traffic.params": "--param", "params": "--param",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
