@@ -94,6 +94,16 @@ def test_fitting_jobs__as_many_as_memory_has_room_for() -> None:
         fitting_jobs(of, 1, GIB // 2)
 
 
+def test_memory__below_a_tenth_of_a_gigabyte_in_megabytes() -> None:
+    of = Estimate(cpu_s=60, slowdown=1, bytes_per_run=44e6, runs=100)
+    with pytest.raises(MouseholeError, match=r"needs about 44 MB of memory, and 12 MB are left here"):
+        fitting_jobs(of, None, 12_300_000)
+    with pytest.raises(MouseholeError, match=r"needs about 44 MB of memory, and 0 MB are left here"):
+        estimate.require_memory(of, 0)
+    with pytest.raises(MouseholeError, match=r"9 needs about 0.4 GB of memory, and 0.1 GB are left here"):
+        fitting_jobs(of, 9, 100_000_000)
+
+
 def test_compare__refuses_what_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparison, "available_bytes", lambda: 2_000_000_000)
     with pytest.raises(MouseholeError, match=r"a run of this comparison needs about \d+(\.\d)? GB of memory"):
