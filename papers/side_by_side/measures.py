@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mousehole._engine import scheme_parameters
 from mousehole.engine_types import TransferColumns
+from mousehole.manifest import scheme_parameters
 from mousehole.pool import RunResult
 from numpy.typing import NDArray
 

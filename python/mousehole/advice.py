@@ -10,7 +10,7 @@ from mousehole import _engine, findings, notes, tables
 from mousehole.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE
 from mousehole.install import Installation, installation, link_of
 from mousehole.options import scheme_name
-from mousehole.plan import Cell
+from mousehole.plan import Cell, Plan
 from mousehole.results import Finding, Results
 from mousehole.sizes import Summary, size_text
 from mousehole.statistics import LEAST_REPLICATIONS, log_ratio
@@ -71,6 +71,19 @@ def is_ideal(scheme: str) -> bool:
     return scheme_name(scheme) in ideals()
 
 
+def nothing_compared(plan: Plan) -> str:
+    """Returns why no scheme could be recommended however long it ran; empty if one could."""
+    rivals = [scheme for scheme in plan.schemes if scheme != plan.baseline]
+    if not rivals:
+        return f"nothing is compared with {plan.baseline}; name schemes with --schemes"
+    if all(map(is_ideal, rivals)):
+        return (
+            f"only ideals are compared with {plan.baseline}, which nobody can deploy; name others with "
+            "--schemes"
+        )
+    return ""
+
+
 def _primary(results: Results, cell: Cell) -> list[Finding]:
     """Returns the primary endpoint of every scheme that is no ideal against the baseline."""
     return [
@@ -88,12 +101,14 @@ def _without_verdict(results: Results, cell: Cell, line: str) -> Advice:
 
 def _few_replications(results: Results, cell: Cell) -> str:
     plan = results.plan
+    if nothing := nothing_compared(plan):
+        return f"No verdict: {nothing}."
     deployable = [scheme for scheme in plan.schemes if not is_ideal(scheme)]
-    if len(deployable) < 2:
-        return f"No verdict: nothing is compared with {plan.baseline}; name schemes with --schemes."
     means = {scheme: _mean(results, cell, scheme, "short") for scheme in deployable}
     known = [scheme for scheme in deployable if np.isfinite(means[scheme])]
     few = f"No verdict: {findings.few_replications_text(plan, plan.base['duration'])}."
+    if results.capture is not None and not results.capture.is_enough("short"):
+        return f"{few} More of them give none either: {findings.floor_text(results, 'short')}."
     if not known:
         return few
     least = min(known, key=lambda scheme: means[scheme])

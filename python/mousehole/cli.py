@@ -101,8 +101,8 @@ OPTION_OF_FIELD = {
     "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",
     "load": "--load", "rate": "--rate", "direction": "--direction", "replication": "--replication",
     "overhead": "--overhead", "table": "--table", "figure": "--figure", "uplink_rate": "--uplink",
-    "baseline": "--baseline", "dask": "--dask", "days": "--days", "traffic.params": "--param",
-    "params": "--param",
+    "uplink_buffer": "--uplink-buffer", "baseline": "--baseline", "dask": "--dask", "days": "--days",
+    "traffic.params": "--param", "params": "--param",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
@@ -139,8 +139,13 @@ OwnPolicy = Annotated[
 
 
 def main() -> None:
-    """Runs the command `mousehole`. SIGTERM ends it as Ctrl-C does: half-written files are deleted."""
+    """Runs the command `mousehole`. SIGTERM ends it as Ctrl-C does: half-written files are deleted.
+
+    So does SIGHUP, when a terminal or a session is closed, unless it is ignored (`nohup`).
+    """
     signal.signal(signal.SIGTERM, _terminate)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, _terminate)
     app()
 
 

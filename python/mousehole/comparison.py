@@ -40,6 +40,7 @@ from mousehole.options import least
 from mousehole.plan import Cell, Plan, Warmup, checked, load_policies, planned
 from mousehole.pool import Backend, Shipment, default_jobs, interruptible, run_one, run_plan
 from mousehole.progress import Reporter, Silent
+from mousehole.resamples import check_resamples
 from mousehole.results import Finding, Manifest, Results, Row, as_record
 from mousehole.settings import Options, accepts_options
 from mousehole.shipping import shipment_of
@@ -329,6 +330,7 @@ def prepare(source: traffics.Source, options: Options, is_sent: bool = False) ->
     summary = None if traffic is None else interruptible(lambda: traffic.summary(rate))
     sizes = np.empty(0) if traffic is None else traffic.frame()["bytes"].astype(float)
     plan = replace(plan, warmup=chosen_warmup(plan, sizes, summary, chooses))
+    check_resamples(plan, traffic, None if summary is None else summary["native_load"])
     return Prepared(plan, given, traffic, summary, sizes, jobs, options.strict, options.reporter or Silent())
 
 

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from math import expm1, isfinite, log1p, nan
 
 from mousehole import findings, notes
-from mousehole.advice import is_ideal
+from mousehole.advice import is_ideal, nothing_compared
+from mousehole.evidence import LEAST_TRANSFERS
 from mousehole.findings import BETTER, UNDECIDED, Unit, Verdict, with_bounds
 from mousehole.install import Installation, installation, link_of
 from mousehole.plan import Cell, Plan
 from mousehole.results import Finding, Record, Results, finite
-from mousehole.sizes import size_text
+from mousehole.sizes import Summary, size_text
 from mousehole.statistics import (
     LEAST_REPLICATIONS,
     Design,
@@ -19,10 +20,11 @@ from mousehole.statistics import (
     heterogeneity,
     t_interval,
 )
-from mousehole.texts import counted, share_text, signed
+from mousehole.texts import capped, counted, share_text
 
 LEAST_DAYS = LEAST_REPLICATIONS
-"""Smallest number of days that gives an interval over days."""
+"""Smallest number of days that gives an interval over days, and the number of the first look: days come one
+after another, so that the looks are at 5, 10, 20, … of them."""
 ANOTHER_DAY = Design(capture_share=1.0)
 """The design whose interval is that of one more day: its variance is that of a day and that of the mean."""
 DAYS_NOTE = (
@@ -49,6 +51,8 @@ class DayEffect:
     """The day's own change with its own interval; NaN where the day has no such transfers."""
     outcome: str
     """The day's own verdict."""
+    left_out: str | None = None
+    """Why the day does not count although it has such transfers: they are too few to be judged."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class DaysFinding:
     another_day: Estimate
     """The same mean with the interval in which the change of one more day lies, with 95 %."""
     days: int
-    """Days that have the endpoint under both schemes."""
+    """Days that count: they have the endpoint under both schemes, in enough distinct transfers."""
     error: float
     """The error permitted to the interval; 0.05 unless it must hold together with others."""
     days_needed: int | None
@@ -81,8 +85,13 @@ class DaysFinding:
 
     @property
     def known(self) -> list[DayEffect]:
-        """The days that have the endpoint."""
+        """The days that count."""
         return [effect for effect in self.effects if isfinite(effect.change.mean)]
+
+    @property
+    def left_out(self) -> int:
+        """The number of days with too few distinct transfers."""
+        return _left_out(self.effects)
 
     def as_row(self) -> Record:
         """Returns the finding without its days, as plain values by column name."""
@@ -122,6 +131,7 @@ def effect_rows(found: Sequence[DaysFinding]) -> list[Record]:
             "reference": finding.reference,
             "endpoint": finding.endpoint,
             "outcome": effect.outcome,
+            "left_out": effect.left_out,
             **_ends("change", effect.change),
         }
         for finding in found
@@ -147,9 +157,13 @@ def answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | N
     ]
     if len(days) < LEAST_DAYS or not primary:
         return [_few_days(plan, len(days)), *(item.sentence + "." for item in primary)], None
+    most = max(primary, key=lambda item: item.days)
+    if most.days < LEAST_DAYS and most.left_out:
+        return [_few_left(plan, most), *(item.sentence + "." for item in primary)], None
     better = [item for item in primary if item.outcome == BETTER]
     if not better:
-        lines = [f"No scheme is shown to beat {plan.baseline} for transfers ≤ {short} over {len(days)} days."]
+        over = _over(most.days, most.left_out)
+        lines = [f"No scheme is shown to beat {plan.baseline} for transfers ≤ {short} {over}."]
         return [*lines, *(item.sentence + "." for item in primary)], None
     link = link_of(days[0].results.manifest["scenario"], cell.buffer)
     ways = {item.scheme: installation(item.scheme, link) if link else None for item in better}
@@ -157,7 +171,7 @@ def answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | N
     best = min(can, key=lambda item: item.change.mean)
     long = next(item for item in found if _key(item) == (best.scheme, plan.baseline, "long_response_mean_s"))
     lines = [
-        f"Best for transfers ≤ {short} over {len(days)} days: {best.scheme}, {best.verdict}.",
+        f"Best for transfers ≤ {short} {_over(best.days, best.left_out)}: {best.scheme}, {best.verdict}.",
         f"Transfers > {size_text(plan.long_bytes)}: {long.verdict}.",
         another_day_text(best),
         heterogeneity_text(best),
@@ -173,8 +187,8 @@ def another_day_text(found: DaysFinding) -> str:
     if not one.has_interval:
         return _range_text(found)
     return (
-        f"On another day of the same kind, {found.scheme} changes it by {signed(one.low)} to "
-        f"{signed(one.high)} % (95 % prediction interval). {_range_text(found)}"
+        f"On another day of the same kind, {found.scheme} changes it by {capped(one.low)} to "
+        f"{capped(one.high)} % (95 % prediction interval). {_range_text(found)}"
     )
 
 
@@ -195,6 +209,9 @@ def day_notes(days: Sequence[Day], cell: Cell) -> list[str]:
     """Returns the remarks of single days, each with the days that it is about."""
     by_note: dict[str, list[str]] = {}
     for day in days:
+        for note in _floor_notes(day.results):
+            by_note.setdefault(note, []).append(day.name)
+    for day in days:
         for note in notes.cell_notes(day.results, cell):
             by_note.setdefault(note, []).append(day.name)
     return [f"{', '.join(names)}: {note}" for note, names in by_note.items()]
@@ -208,14 +225,16 @@ def _finding(days: Sequence[Day], cell: Cell, each: Sequence[Finding | None]) ->
     """Returns the finding over days from those of the days, None for a day without the endpoint."""
     first = next(item for item in each if item is not None)
     plan, exploratory = days[0].results.plan, first.exploratory
-    effects = tuple(_effect(day, item) for day, item in zip(days, each, strict=True))
+    endpoint = _endpoint(plan, first)
+    effects = tuple(_effect(day, item, endpoint) for day, item in zip(days, each, strict=True))
     logs = [log1p(effect.change.mean) if effect.change.mean > -1 else nan for effect in effects]
-    design = Design() if exploratory else Design(comparisons=len(plan.schemes) - 1, is_sequential=True)
+    sequential = Design(comparisons=len(plan.schemes) - 1, is_sequential=True, first_look=LEAST_DAYS)
+    design = Design() if exploratory else sequential
     ratio = t_interval(logs, design)
     judged = _judged(days, cell, first, effects, ratio, design)
     remark = " [exploratory]" if exploratory else ""
-    endpoint = _endpoint(days[0].results.plan, first)
-    over = f"over {counted(ratio.count, 'day')}"
+    about = f"{first.scheme} against {first.reference}, {endpoint.words}"
+    over = _over(ratio.count, _left_out(effects))
     return DaysFinding(
         cell.buffer,
         cell.load,
@@ -234,7 +253,7 @@ def _finding(days: Sequence[Day], cell: Cell, each: Sequence[Finding | None]) ->
         ),
         effects=effects,
         verdict=judged.text,
-        sentence=f"{first.scheme} against {first.reference}, {endpoint.words}, {over}: {judged.text}{remark}",
+        sentence=f"{about}, {over}: {judged.text}{remark}",
     )
 
 
@@ -248,14 +267,17 @@ def _judged(
 ) -> Verdict:
     """Returns the verdict over days, withdrawn where a day's mean is only a lower bound."""
     known = [effect for effect in effects if isfinite(effect.change.mean)]
+    endpoint = _endpoint(days[0].results.plan, first)
     if ratio.count < LEAST_DAYS:
         least = f"{counted(ratio.count, 'day')} of at least {LEAST_DAYS} for an interval over days"
         found = f"; on single days {_effects_range(known)}" if known else ""
+        if out := _left_out(effects):
+            few = f"{out} left out with fewer than {LEAST_TRANSFERS} distinct transfers"
+            return Verdict(UNDECIDED, f"{findings.NOT_JUDGED} ({least}; {few}{found})")
         return Verdict(UNDECIDED, f"undecided ({least}{found})", LEAST_DAYS)
     unit = Unit(
         f"95 % interval over {ratio.count} days", "{} days may decide", "even 1000 days would hardly decide"
     )
-    endpoint = _endpoint(days[0].results.plan, first)
     judged = (
         findings.description(ratio, endpoint, unit)
         if first.exploratory
@@ -263,7 +285,10 @@ def _judged(
     )
     role = endpoint.source.role
     bounds = [
-        [findings.is_bound(day.results, cell, scheme, role) for day in days]
+        [
+            effect.left_out is None and findings.is_bound(day.results, cell, scheme, role)
+            for day, effect in zip(days, effects, strict=True)
+        ]
         for scheme in (first.scheme, first.reference)
     ]
     late = [day.name for day, *are in zip(days, *bounds, strict=True) if any(are)]
@@ -276,9 +301,12 @@ def _endpoint(plan: Plan, first: Finding) -> findings.Endpoint:
     return next(endpoint for endpoint in known if endpoint.name == first.endpoint)
 
 
-def _effect(day: Day, item: Finding | None) -> DayEffect:
+def _effect(day: Day, item: Finding | None, endpoint: findings.Endpoint) -> DayEffect:
     if item is None:
         return DayEffect(day.name, Estimate(nan, nan, nan, 0), UNDECIDED)
+    if not findings.has_enough(day.results, endpoint):
+        why = findings.floor_text(day.results, endpoint.source.role)
+        return DayEffect(day.name, Estimate(nan, nan, nan, 0), UNDECIDED, why)
     return DayEffect(day.name, item.change, item.outcome)
 
 
@@ -292,11 +320,40 @@ def _error(day: Day, cell: Cell, item: Finding | None) -> float:
 
 
 def _few_days(plan: Plan, count: int) -> str:
-    few = "nothing is compared; name schemes with --schemes" if len(plan.schemes) < 2 else (
+    few = nothing_compared(plan) or (
         f"{counted(count, 'day')} {'gives' if count == 1 else 'give'} no interval over days; at least "
         f"{LEAST_DAYS} are needed"
     )  # fmt: skip
     return f"No verdict: {few}."
+
+
+def _few_left(plan: Plan, most: DaysFinding) -> str:
+    """Returns that too few days are left once those with too few distinct transfers are left out."""
+    days, out = len(most.effects), most.left_out
+    why = "is left out, as its capture has" if out == 1 else "are left out, as their captures have"
+    return (
+        f"No verdict: {out} of {days} days {why} fewer than {LEAST_TRANSFERS} distinct transfers "
+        f"≤ {size_text(plan.short_bytes)}; at least {LEAST_DAYS} others are needed."
+    )
+
+
+def _left_out(effects: Sequence[DayEffect]) -> int:
+    return sum(effect.left_out is not None for effect in effects)
+
+
+def _over(days: int, left_out: int) -> str:
+    """Returns `over 5 days`, and how many were left out: `over 5 days (1 left out)`."""
+    return f"over {counted(days, 'day')}{f' ({left_out} left out)' if left_out else ''}"
+
+
+def _floor_notes(results: Results) -> list[str]:
+    """Returns which classes of transfers a day is left out of."""
+    roles: tuple[Summary, ...] = ("short", "long")
+    return [
+        f"Left out for these transfers: {findings.floor_text(results, role)}."
+        for role in roles
+        if results.capture is not None and not results.capture.is_enough(role)
+    ]
 
 
 def _range_text(found: DaysFinding) -> str:
@@ -308,7 +365,7 @@ def _effects_range(known: Sequence[DayEffect]) -> str:
     """Returns the smallest and the largest change of a day: `−40 % (mon.log) to −12 % (tue.log)`."""
     least = min(known, key=lambda effect: effect.change.mean)
     most = max(known, key=lambda effect: effect.change.mean)
-    return f"{signed(least.change.mean)} % ({least.day}) to {signed(most.change.mean)} % ({most.day})"
+    return f"{capped(least.change.mean)} % ({least.day}) to {capped(most.change.mean)} % ({most.day})"
 
 
 def _ends(name: str, change: Estimate) -> Record:

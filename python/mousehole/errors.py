@@ -58,7 +58,10 @@ class Stopped(KeyboardInterrupt):
 
 
 class Terminated(BaseException):
-    """The process was asked to end (SIGTERM); not an `Exception`, so that nothing takes it for a failure."""
+    """The process was asked to end (SIGTERM, SIGHUP).
+
+    It is no `Exception`, so that nothing takes it for a failure.
+    """
 
 
 field_error = _engine.value_error

@@ -144,8 +144,8 @@ def require_memory(estimate: Estimate, available: int | None) -> None:
     """Raises `MouseholeError` if one run does not fit into `available` bytes."""
     if available is not None and estimate.bytes_per_run > SAFE_SHARE * available:
         raise MouseholeError(
-            f"this run needs about {_gigabytes(estimate.bytes_per_run)} of memory, and "
-            f"{_gigabytes(available)} are left here; give a shorter duration, a lower rate or a lower load"
+            f"this run needs about {_memory(estimate.bytes_per_run)} of memory, and "
+            f"{_memory(available)} are left here; give a shorter duration, a lower rate or a lower load"
         )
 
 
@@ -186,15 +186,15 @@ def fitting_jobs(estimate: Estimate, jobs: int | None, available: int | None) ->
     wanted = default_jobs() if jobs is None else jobs
     if available is None:
         return wanted
-    left = f"{_gigabytes(available)} are left here"
+    left = f"{_memory(available)} are left here"
     fitting = int(SAFE_SHARE * available // estimate.bytes_per_run)
     if fitting < 1:
         raise MouseholeError(
-            f"a run of this comparison needs about {_gigabytes(estimate.bytes_per_run)} of memory, "
+            f"a run of this comparison needs about {_memory(estimate.bytes_per_run)} of memory, "
             f"and {left}; give a shorter --duration, a lower --rate or a lower --load"
         )
     if jobs is not None and min(jobs, estimate.runs) > fitting:
-        needed = _gigabytes(estimate.bytes_at_once(jobs))
+        needed = _memory(estimate.bytes_at_once(jobs))
         allowed = f"at most {fitting}, or the duration, the rate or the load lower"
         raise field_error("jobs", jobs, allowed, f"needs about {needed} of memory, and {left}")
     return min(wanted, fitting)
@@ -286,5 +286,8 @@ def _share_of(field: str, duration: str, share: float) -> str:
     return f"{_engine.parse_duration(field, duration) * share:.9f}s"
 
 
-def _gigabytes(amount: float) -> str:
+def _memory(amount: float) -> str:
+    """Returns an amount of memory: `42 MB` below 0.1 GB, else `2.1 GB`."""
+    if amount < 1e8:
+        return f"{amount / 1e6:.0f} MB"
     return f"{amount / 1e9:.1f} GB" if amount < 1e10 else f"{amount / 1e9:.0f} GB"

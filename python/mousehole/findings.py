@@ -29,6 +29,8 @@ MARGIN = 0.05
 PAGES = ("pages", "page_mean_s")
 """The figure of applications that is an endpoint: the mean time of a page."""
 BETTER, WORSE, NO_BENEFIT, UNDECIDED = "better", "worse", "no measurable benefit", "undecided"
+NOT_JUDGED = "not judged"
+"""Begins the verdict of what is undecided because the capture has too few transfers."""
 UNCLEAR = "no clear change"
 """Outcome of an exploratory endpoint whose interval contains zero."""
 
@@ -293,10 +295,15 @@ def _with_missing(
 
 def _with_floor(results: Results, endpoint: Endpoint, judged: Verdict) -> Verdict:
     """Withdraws a verdict if the capture has too few distinct transfers of the class."""
-    role, capture = endpoint.source.role, results.capture
-    if capture is None or capture.is_enough(role) or endpoint.name == "page_mean_s":
+    if has_enough(results, endpoint):
         return judged
-    return Verdict(UNDECIDED, f"not judged ({floor_text(results, role)})")
+    return Verdict(UNDECIDED, f"{NOT_JUDGED} ({floor_text(results, endpoint.source.role)})")
+
+
+def has_enough(results: Results, endpoint: Endpoint) -> bool:
+    """Returns whether the capture has so many distinct transfers of the class that it may be judged."""
+    role, capture = endpoint.source.role, results.capture
+    return capture is None or capture.is_enough(role) or endpoint.name == "page_mean_s"
 
 
 def few_replications_text(plan: Plan, length: str = "") -> str:

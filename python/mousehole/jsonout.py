@@ -58,6 +58,7 @@ def _days_cell(own: Sequence[Day], cell: Cell) -> Document:
                     {
                         "day": effect.day,
                         "outcome": effect.outcome,
+                        "left_out": effect.left_out,
                         "change": effect.change.mean,
                         "change_low": effect.change.low,
                         "change_high": effect.change.high,

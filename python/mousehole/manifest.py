@@ -54,9 +54,14 @@ def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) ->
     }
 
 
+def scheme_parameters(scheme: str) -> dict[str, str]:
+    """Returns the parameters of a scheme by their names, those that it leaves out with their defaults."""
+    return _engine.scheme_parameters(scheme)
+
+
 def _scheme_entry(scheme: str) -> SchemeParameters:
     """Returns a scheme with its parameters and, where it uses own policies, their headers' SHA-256."""
-    entry: SchemeParameters = {"scheme": scheme, "parameters": _engine.scheme_parameters(scheme)}
+    entry: SchemeParameters = {"scheme": scheme, "parameters": scheme_parameters(scheme)}
     own = _engine.scheme_policies(scheme)
     if own:
         entry["policies"] = {policy["name"]: policy["sha256"] for policy in own}

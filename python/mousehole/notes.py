@@ -18,6 +18,8 @@ UNLOADED = 0.3
 
 NOTICED_TRANSIENT = 0.05
 """A transient is mentioned if the mean without it differs by more than this share."""
+LEAST_PARTS = 10
+"""With short transfers in fewer parts of the windows, no transient is searched for: MSER needs ten."""
 ONE_COLOUR = 0.99
 """From this share of packets of the same colour on, a marker is said to have no effect."""
 LARGE_PROFILE = 0.2
@@ -59,6 +61,7 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
             f"scheme can make much of a difference. {more} a lower rate."
         )
     notes += unsteady(results, cell)
+    notes += _without_short(results, cell)
     notes += _few_large(results, cell)
     notes += [
         f"{scheme}: {remark}." for scheme in results.plan.schemes for remark in _engine.scheme_remarks(scheme)
@@ -100,6 +103,12 @@ def unsteady(results: Results, cell: Cell) -> list[str]:
     late = {scheme: share for scheme, share in found.items() if share > 0}
     if not late:
         return []
+    if unsettled := [scheme for scheme, share in late.items() if share >= 0.5]:
+        return [
+            f"Under {', '.join(unsettled)} the search for a transient (MSER) ends in the second half of "
+            f"the windows: at {plan.base['duration']} they are too short to tell whether there is a steady "
+            "state. Give a longer --duration."
+        ]
     worst = max(late.values()) * window_s
     if plan.in_rounds:
         return [
@@ -109,6 +118,18 @@ def unsteady(results: Results, cell: Cell) -> list[str]:
     return [
         f"Under {', '.join(late)} the first {worst:.0f} s of the windows still belong to the transient "
         f"(MSER). Give --warmup {warmup_s + worst:.0f}s or more."
+    ]
+
+
+def _without_short(results: Results, cell: Cell) -> list[str]:
+    """Says over how many replications means and changes are, if some have no short transfer."""
+    plan = results.plan
+    having = int(np.sum(np.isfinite(results.bucket_values(cell, plan.baseline, "short", "response_mean_s"))))
+    if having in (0, plan.replications):
+        return []
+    return [
+        f"Only {having} of {plan.replications} replications had a transfer ≤ {size_text(plan.short_bytes)}; "
+        "means and changes of these transfers are over those."
     ]
 
 
@@ -129,14 +150,23 @@ def _few_large(results: Results, cell: Cell) -> list[str]:
 
 
 def transient_share(results: Results, cell: Cell, scheme: str) -> float:
-    """Returns the share of the windows that belongs to the transient, 0 if its removal changes little."""
+    """Returns the share of the windows that belongs to the transient, 0 if its removal changes little.
+
+    It is 0.5 or more where no steady state was reached. A part of a window in which a replication has no
+    short transfers counts by the others; one that no replication has is left out.
+    """
     parts = np.array([run.short_by_time for run in results.runs(cell, scheme)])
-    series = np.mean(parts, axis=0) if len(parts) >= LEAST_REPLICATIONS else np.array([])
-    if series.size == 0 or not np.all(np.isfinite(series)):
+    if len(parts) < LEAST_REPLICATIONS:
         return 0.0
+    is_known = np.isfinite(parts)
+    count = np.sum(is_known, axis=0)
+    places = np.flatnonzero(count)
+    if places.size < LEAST_PARTS:
+        return 0.0
+    series = np.sum(np.where(is_known, parts, 0.0), axis=0)[places] / count[places]
     first = mser(series)
     is_noticed = first > 0 and abs(np.mean(series[first:]) / np.mean(series) - 1) > NOTICED_TRANSIENT
-    return first / series.size if is_noticed else 0.0
+    return float(places[first] / len(count)) if is_noticed else 0.0
 
 
 def _without_effect(results: Results, cell: Cell) -> list[str]:

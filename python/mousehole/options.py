@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mousehole import _engine
 from mousehole.errors import field_error
 
 
@@ -137,11 +138,45 @@ def _load(field: str, item: str | float) -> float:
     return value
 
 
+MOST_PACKETS, MOST_BYTES = 1e9, 1 << 40
+"""The largest buffers."""
+
+
+def buffer_checked(field: str, text: str) -> str:
+    """Returns the buffer as it was given; raises `MouseholeError` for one that is too large.
+
+    The engine refuses whatever else is wrong with it.
+    """
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)\s*([A-Za-z]+)", text.strip())
+    if found is None or found[2].lower() == "bdp":
+        return text
+    if found[2].lower() == "p":
+        if float(found[1]) > MOST_PACKETS:
+            raise field_error(field, text, f"from 1p to {MOST_PACKETS:.0f}p", "is too large")
+        return text
+    try:
+        scale = _engine.parse_size(field, f"1{found[2]}")
+    except ValueError:
+        return text
+    if float(found[1]) * scale > MOST_BYTES:
+        raise field_error(field, text, "from 1500B to 1024GiB", "is too large")
+    return text
+
+
 def least(field: str, value: int, lowest: int) -> int:
     """Returns `value`; raises `MouseholeError` unless it is a whole number of at least `lowest`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
         raise field_error(field, value, f"a whole number of at least {lowest}")
     return value
+
+
+MOST_DIGITS = 18
+"""Digits of the largest whole number that may be typed."""
+WHOLE = {
+    "overhead": "a whole number of bytes from 0 to 65535, without a unit",
+    "seed": f"a whole number from 0 to {10**MOST_DIGITS - 1}",
+}
+"""What is allowed in the fields whose range is known."""
 
 
 def whole(field: str, text: str | None, lowest: int | None = None) -> int | None:
@@ -152,8 +187,10 @@ def whole(field: str, text: str | None, lowest: int | None = None) -> int | None
     if text is None:
         return None
     allowed = "a whole number" if lowest is None else f"a whole number of at least {lowest}"
-    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
-        raise field_error(field, text, allowed)
+    digits = re.fullmatch(r"[+-]?([0-9]+)", text.strip())
+    if digits is None or len(digits[1]) > MOST_DIGITS:
+        most = f" and of at most {MOST_DIGITS} digits" if digits else ""
+        raise field_error(field, text, WHOLE.get(field, f"{allowed}{most}"))
     return int(text) if lowest is None else least(field, int(text), lowest)
 
 

@@ -1,11 +1,11 @@
 """Every scheme in one table, next to drop-tail, RED and FQ-CoDel, and its change by transfer size."""
 
-from math import isfinite
+from math import isfinite, nan
 
 import numpy as np
 
 from mousehole.engine_types import Floats
-from mousehole.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE
+from mousehole.findings import BETTER, NO_BENEFIT, NOT_JUDGED, UNDECIDED, WORSE
 from mousehole.options import scheme_name
 from mousehole.plan import Cell, Plan
 from mousehole.results import Change, Finding, OverviewRow, Results, SizeRow
@@ -34,7 +34,9 @@ def overview_rows(results: Results, cell: Cell) -> list[OverviewRow]:
     """Returns one row per scheme: short transfers against every reference, long ones against the baseline."""
 
     def mean(values: Floats) -> float:
-        return float(np.mean(values))
+        """Returns the mean over the replications that have such transfers, as changes and verdicts do."""
+        known = values[np.isfinite(values)]
+        return float(np.mean(known)) if known.size else nan
 
     plan = results.plan
     return [
@@ -74,13 +76,17 @@ def by_size_rows(results: Results, cell: Cell) -> list[SizeRow]:
 
 
 def verdict_groups(findings: list[Finding]) -> list[tuple[str, list[str]]]:
-    """Returns the schemes by their verdict on short transfers, best verdict first, without empty groups."""
-    primary = [finding for finding in findings if not finding.exploratory]
-    groups = [
-        (outcome, [finding.scheme for finding in primary if finding.outcome == outcome])
-        for outcome in (BETTER, NO_BENEFIT, WORSE, UNDECIDED)
-    ]
-    return [(outcome, schemes) for outcome, schemes in groups if schemes]
+    """Returns the schemes by their verdict on short transfers, best verdict first, without empty groups.
+
+    Those that are not judged, as the capture has too few transfers, have the reason as their verdict.
+    """
+    by_words: dict[str, list[str]] = {word: [] for word in (BETTER, NO_BENEFIT, WORSE, UNDECIDED)}
+    for finding in findings:
+        if not finding.exploratory:
+            is_judged = not finding.verdict.startswith(NOT_JUDGED)
+            words = finding.outcome if is_judged else finding.verdict
+            by_words.setdefault(words, []).append(finding.scheme)
+    return [(words, schemes) for words, schemes in by_words.items() if schemes]
 
 
 def _first(plan: Plan, name: str) -> str | None:

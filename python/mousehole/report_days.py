@@ -8,14 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from mousehole import bottleneck, days
-from mousehole.days import LEAST_DAYS, Day, DaysFinding
+from mousehole.days import LEAST_DAYS, Day, DayEffect, DaysFinding
 from mousehole.plan import Cell
 from mousehole.report import conditions
 from mousehole.report_overview import marked
 from mousehole.sizes import size_text
 from mousehole.statistics import Estimate
 from mousehole.tabling import dense, print_fitting, say
-from mousehole.texts import change_text, share_text, signed
+from mousehole.texts import capped, change_text, share_text
 
 PRIMARY, LONG = "short_response_mean_s", "long_response_mean_s"
 
@@ -86,7 +86,7 @@ def _over_days(items: Sequence[DaysFinding], heading: str) -> Iterator[tuple[Tab
             marked(item.scheme),
             _coloured(item.change, change_text(item.change.mean, item.change.low, item.change.high)),
             prediction_text(item),
-            *(signed(end) if isfinite(end) else "–" for end in ends),
+            *(capped(end) if isfinite(end) else "–" for end in ends),
             share_text(one.i_squared) if one else "–",
             f"{one.p_value:.2g}" if one else "–",
         )
@@ -96,7 +96,7 @@ def _over_days(items: Sequence[DaysFinding], heading: str) -> Iterator[tuple[Tab
 def prediction_text(item: DaysFinding) -> str:
     """Returns the range of the change on one more day, `–` where there are too few days."""
     one = item.another_day
-    return f"{signed(one.low)}…{signed(one.high)}" if one.has_interval else "–"
+    return f"{capped(one.low)}…{capped(one.high)}" if one.has_interval else "–"
 
 
 def _by_day(items: Sequence[DaysFinding], heading: str) -> Iterator[tuple[Table, str]]:
@@ -107,16 +107,22 @@ def _by_day(items: Sequence[DaysFinding], heading: str) -> Iterator[tuple[Table,
         for item in items:
             table.add_column(marked(item.scheme), justify="right", overflow="fold")
         for place, effect in enumerate(items[0].effects):
-            changes = [item.effects[place].change for item in items]
-            table.add_row(effect.day, *(_effect(change, with_ends) for change in changes))
+            own = [item.effects[place] for item in items]
+            table.add_row(effect.day, *(_effect(one, with_ends) for one in own))
         yield table, "" if with_ends else "the intervals"
 
 
-def _effect(change: Estimate, with_ends: bool) -> Text:
+def _effect(effect: DayEffect, with_ends: bool) -> Text:
+    change = effect.change
     if not isfinite(change.mean):
-        return Text("none")
-    ends = f" ({signed(change.low)}…{signed(change.high)})" if with_ends and change.has_interval else ""
-    return _coloured(change, f"{signed(change.mean)}{ends}")
+        return Text(without_change(effect))
+    ends = f" ({capped(change.low)}…{capped(change.high)})" if with_ends and change.has_interval else ""
+    return _coloured(change, f"{capped(change.mean)}{ends}")
+
+
+def without_change(effect: DayEffect) -> str:
+    """Returns why a day has no change: `too few` transfers to be judged, or `none`."""
+    return "none" if effect.left_out is None else "too few"
 
 
 def _coloured(change: Estimate, text: str) -> Text:

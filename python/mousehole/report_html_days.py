@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from mousehole import days, report_days, report_html
-from mousehole.days import LEAST_DAYS, Day, DaysFinding
+from mousehole.days import LEAST_DAYS, Day, DayEffect, DaysFinding
 from mousehole.html import (
     Block,
     Chart,
@@ -177,12 +177,18 @@ def _difference_table(items: Sequence[DaysFinding]) -> Table:
 def _effects_table(items: Sequence[DaysFinding], words: str) -> Table:
     columns = [Column("day", is_number=False), *(Column(item.scheme) for item in items)]
     rows: list[Row] = [
-        [effect.day, *(change_cell(item.effects[place].change) for item in items)]
+        [effect.day, *(_effect_cell(item.effects[place]) for item in items)]
         for place, effect in enumerate(items[0].effects if items else ())
     ]
     return Table(
         f"{report_html.capital(words)}: change on each day, with the day's own interval", columns, rows
     )
+
+
+def _effect_cell(effect: DayEffect) -> TableCell:
+    """Returns a day's change, or why it has none."""
+    is_known = isfinite(effect.change.mean)
+    return change_cell(effect.change) if is_known else TableCell(report_days.without_change(effect), None)
 
 
 def _sentences(found: Sequence[DaysFinding]) -> Table:

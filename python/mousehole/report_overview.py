@@ -16,7 +16,7 @@ from mousehole.results import Change, OverviewRow, Results, SizeRow
 from mousehole.sizes import size_text
 from mousehole.statistics import LEAST_REPLICATIONS
 from mousehole.tabling import dense, print_fitting, say
-from mousehole.texts import counted, share_text, signed, time_text
+from mousehole.texts import MOST_PERCENT, counted, share_text, signed, time_text
 
 Cells = dict[str, Change | Text | None]
 """The cells of one line by their headings."""
@@ -27,8 +27,6 @@ FASTER, SLOWER = ("#f7f7f7", "#d8daeb", "#b2abd2", "#8073ac", "#542788"), (
 GIVE_WAY = ((), ("delay p95",), ("delay p95", "to red"))
 """Columns that are left out on a narrow terminal before the intervals are; each entry is one attempt."""
 ENDS = "the numbers in parentheses"
-MOST_PERCENT = 999
-"""A larger change is printed as `>+999`."""
 LAST_TO_GIVE_WAY = ("delay p95", "to red", "page")
 """Columns that are left out in the last attempt, together with the intervals."""
 SIZES_GIVE_WAY = ("2–5 kB", "50–150 kB", "15–50 kB", "> 1 MB")

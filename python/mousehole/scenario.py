@@ -8,7 +8,17 @@ from typing import NamedTuple, cast
 from mousehole import _engine, bottleneck, sizefiles
 from mousehole.engine_types import JsonValue, LinkSection, ModelParams, Scenario, TrafficSection
 from mousehole.errors import MouseholeError, field_error, missing_error
-from mousehole.options import BITS, BUFFER, BYTES, SECONDS, Unit, least, text_list, with_unit
+from mousehole.options import (
+    BITS,
+    BUFFER,
+    BYTES,
+    SECONDS,
+    Unit,
+    buffer_checked,
+    least,
+    text_list,
+    with_unit,
+)
 from mousehole.policy_trial import try_scenarios
 from mousehole.settings import Options
 
@@ -17,6 +27,8 @@ IN_MEMORY = "(connections in memory)"
 """Stands for the name of a file in scenarios whose traffic was given from Python."""
 
 
+MOST_SEED = (1 << 64) - 1
+"""The largest seed of the engine."""
 RATE_TRACES = {"rate_trace": "rate", "uplink_rate_trace": "uplink_rate"}
 """Fields of files in which a rate changes, and the fields that then hold the mean."""
 
@@ -101,7 +113,14 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
     """
     for field, number in (("seed", options.seed), ("overhead", options.overhead)):
         least(field, number or 0, 0)
+    if options.seed is not None and options.seed > MOST_SEED:
+        raise field_error("seed", str(options.seed), f"a whole number from 0 to {MOST_SEED}")
     buffers = None if options.buffer is None else text_list("buffer", _buffers(options.buffer))
+    for buffer in buffers or ():
+        buffer_checked("buffer", buffer)
+    uplink_buffer = _given("uplink_buffer", options.uplink_buffer, BUFFER)
+    if uplink_buffer is not None:
+        buffer_checked("uplink_buffer", uplink_buffer)
     hosts: dict[str, JsonValue] = {**start["tcp"]}
     hosts |= {} if options.tcp is None else {"profile": options.tcp}
     hosts |= {"ecn": True} if options.ecn else {}
@@ -117,7 +136,7 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
     base = bottleneck.changed(base, {
         "rate": _given("rate", options.rate, BITS), "rtt": _given("rtt", options.rtt, SECONDS),
         "uplink_rate": _given("uplink", options.uplink, BITS),
-        "uplink_buffer": _given("uplink_buffer", options.uplink_buffer, BUFFER), "overhead": options.overhead,
+        "uplink_buffer": uplink_buffer, "overhead": options.overhead,
         "burst": _given("burst", options.burst, BYTES),
         "ignore_trace_rtt": options.ignore_trace_rtt or None,
     })  # fmt: skip

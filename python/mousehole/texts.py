@@ -63,9 +63,18 @@ def signed(share: float) -> str:
     return text if share <= 0 or text.strip("0.") == "" else f"+{text}"
 
 
+MOST_PERCENT = 999
+"""A larger change is printed as `>+999`: its digits would say nothing."""
+
+
+def capped(share: float) -> str:
+    """Returns a share as `signed` does, `>+999` for more than that."""
+    return f">+{MOST_PERCENT}" if 100 * share > MOST_PERCENT else signed(share)
+
+
 def change_text(mean: float, low: float, high: float) -> str:
     """Returns a change with its ends, `−32 % (−36…−28)`; without ends that are not finite, `–` for NaN."""
     if not isfinite(mean):
         return "–"
-    ends = f" ({signed(low)}…{signed(high)})" if isfinite(low) and isfinite(high) else ""
-    return f"{signed(mean)} %{ends}"
+    ends = f" ({capped(low)}…{capped(high)})" if isfinite(low) and isfinite(high) else ""
+    return f"{capped(mean)} %{ends}"

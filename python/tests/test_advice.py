@@ -174,6 +174,18 @@ def test_advice__few_replications_and_few_transfers_give_no_verdict() -> None:
     )  # fmt: skip
 
 
+def test_advice__a_quick_look_names_the_floor_as_well() -> None:
+    counted = {"short": Counted(3, 2), "long": Counted(2, 1), "all": Counted(5, 2)}
+    quick = answer(
+        {"droptail": runs(1.0, count=3), "cake": runs(0.5, count=3)},
+        capture=Capture(10.0, counted, 50.0, 50, 1e5),  # type: ignore[arg-type]
+    )
+    assert quick.lines[0] == (
+        "No verdict: 3 replications of 100s give no interval; at least 5 are needed (--seeds). More of them "
+        "give none either: the capture has 3 distinct transfers ≤ 15 kB, of at least 100."
+    )
+
+
 def test_advice__five_replications_give_a_verdict() -> None:
     assert answer({"droptail": runs(1.0, count=5), "cake": runs(0.5, count=5)}).outcome == RECOMMENDED
 
@@ -198,8 +210,17 @@ def test_advice__an_ideal_is_nothing_to_compare_with(count: int) -> None:
     one = answer({"droptail": runs(1.0, count=count), "srpt": runs(0.1, count=count)})
     assert one.outcome == NO_VERDICT
     assert one.lines == (
+        "No verdict: only ideals are compared with droptail, which nobody can deploy; name others with "
+        "--schemes.",
+    )
+    assert answer({"droptail": runs(1.0, count=count)}).lines == (
         "No verdict: nothing is compared with droptail; name schemes with --schemes.",
     )  # fmt: skip
+
+
+def test_advice__an_ideal_may_be_the_baseline() -> None:
+    few = answer({"srpt": runs(0.1, count=3), "sfd": runs(0.5, count=3)})
+    assert "So far sfd has the smallest mean" in few.lines[0]
 
 
 def test_advice__the_nearest_has_short_transfers() -> None:

@@ -140,6 +140,15 @@ def test_compare__bad_file(
         (["compare", "web:sfd", *LOADED, "--jobs", "1.5"], '--jobs: "1.5" is not allowed'),
         (["compare", "web:sfd", *LOADED, "--seed", "-1"], "--seed: -1 is not allowed"),
         (["compare", "web:sfd", *LOADED, "--overhead", "-1"], "--overhead: -1 is not allowed"),
+        (
+            ["compare", "web:sfd", *LOADED, "--buffer", "99999999999999p"],
+            '--buffer: "99999999999999p" is too large; it must be from 1p to 1000000000p',
+        ),
+        (
+            ["compare", "web:sfd", *LOADED, "--uplink-buffer", "9999GiB"],
+            '--uplink-buffer: "9999GiB" is too large; it must be from 1500B to 1024GiB',
+        ),
+        (["compare", "web:sfd", *LOADED, "--overhead", "25MB"], "a whole number of bytes from 0 to 65535"),
         (["compare", "web:sfd", *LOADED, "--plot", "x.xyz"], ".png, .svg or .pdf"),
         (["comparre"], "Did you mean 'compare'?"),
         (["inspect", "web:sfd", "--seed", "-1"], "--seed: -1"),

@@ -35,6 +35,8 @@ def test_compare__same_bytes_whatever_the_jobs(comparison: Comparison) -> None:
 
 def test_compare__another_seed_gives_other_numbers(comparison: Comparison) -> None:
     other = mousehole.compare("web:sfd", seeds=5, seed=2, **SMALL)  # type: ignore[arg-type]
+    with pytest.raises(mousehole.MouseholeError, match=r"seed: .* from 0 to 18446744073709551615"):
+        mousehole.compare("web:sfd", seeds=5, seed=1 << 64, **SMALL)  # type: ignore[arg-type]
     assert not other.buckets["response_mean_s"].equals(comparison.buckets["response_mean_s"])
 
 

@@ -11,6 +11,7 @@ import pytest
 from mousehole import days, report_days
 from mousehole.comparison_days import DaysComparison
 from mousehole.days import Day, days_findings
+from mousehole.evidence import Capture, Counted
 from mousehole.report import report_console
 from mousehole.statistics import Design, heterogeneity, t_interval
 from support import MODULE, HandMadeRun, results_of_schemes
@@ -124,6 +125,22 @@ def test_standard_error__is_that_of_the_interval() -> None:
     assert np.isnan(Design().standard_error(t_interval(values[:3])))
 
 
+@pytest.mark.parametrize("count", [5, 6, 10, 11, 20])
+def test_error__days_spend_it_from_five_on(count: int) -> None:
+    one = primary(hand_made([0.5, 0.6, 0.7, 0.8] * 5)[:count])
+    assert one.error == pytest.approx({5: 0.025, 6: 0.0125, 10: 0.0125}.get(count, 0.00625))
+
+
+def test_looks_at_5_10_20_40_days__err_together_in_less_than_5_of_100() -> None:
+    draws, design = np.random.default_rng(4), Design(is_sequential=True, first_look=days.LEAST_DAYS)
+    false = 0
+    for _ in range(2000):
+        logs = draws.normal(0, 0.3, 40)
+        looks = [t_interval(logs[:count], design) for count in (5, 10, 20, 40)]
+        false += any(one.low > 0 or one.high < 0 for one in looks)
+    assert 0.025 < false / 2000 < 0.05
+
+
 # --- findings --------------------------------------------------------------------------------------
 
 
@@ -134,7 +151,7 @@ def test_findings__mean_over_days_is_geometric_and_each_day_counts_once() -> Non
     cell = own[0].results.plan.cells[0]
     logs = [log1p(effect.change.mean) for effect in one.effects]
     assert logs == pytest.approx(np.log(ratios), abs=0.02)
-    expected = t_interval(logs, Design(comparisons=1, is_sequential=True)).as_change()
+    expected = t_interval(logs, Design(comparisons=1, is_sequential=True, first_look=5)).as_change()
     assert one.change == expected
     assert (one.days, one.outcome) == (6, "better")
     assert "95 % interval over 6 days" in one.sentence
@@ -171,6 +188,15 @@ def test_findings__few_days_have_no_interval_and_say_how_few() -> None:
     assert way is None
 
 
+@pytest.mark.parametrize("count", [3, 6])
+def test_answer__of_ideals_alone_says_so(count: int) -> None:
+    both = {name: [HandMadeRun([1000] * 20, [2.0] * 20) for _ in range(6)] for name in ("droptail", "srpt")}
+    own = [Day(f"day{number}", results_of_schemes(both)) for number in range(count)]
+    lines, way = days.answer(own, own[0].results.plan.cells[0])
+    assert lines[0].startswith("No verdict: only ideals are compared with droptail, which nobody can deploy;")
+    assert way is None
+
+
 def test_findings__a_day_of_lower_bounds_withdraws_the_verdict() -> None:
     one = primary(hand_made([0.5] * 4 + [0.6], unfinished=2))
     assert one.outcome == "undecided"
@@ -185,6 +211,61 @@ def test_findings__a_day_without_the_endpoint_is_left_out_and_counted() -> None:
     one = primary([*own[:5], replace(own[5], results=empty)])
     assert (one.days, len(one.known), len(one.effects)) == (5, 5, 6)
     assert "over 5 days" in one.sentence
+
+
+def with_transfers(day: Day, transfers: int) -> Day:
+    """The day with a capture of so many distinct short transfers, and enough long ones."""
+    counted = {"short": Counted(transfers, 9), "long": Counted(500, 9), "all": Counted(transfers, 9)}
+    capture = Capture(10.0, counted, 50.0, 50, 1e5)  # type: ignore[arg-type]
+    return replace(day, results=replace(day.results, capture=capture, kept={}))
+
+
+def test_findings__a_day_below_the_floor_is_left_out_and_said_so(capsys: pytest.CaptureFixture[str]) -> None:
+    own = hand_made([0.5, 0.6, 0.5, 0.6, 0.5, 60.0], unfinished=5)
+    few = [*(with_transfers(day, 100) for day in own[:5]), with_transfers(own[5], 99)]
+    one = primary(few)
+    assert (one.days, one.left_out, one.outcome) == (5, 1, "better")
+    assert ", over 5 days (1 left out): better by" in one.sentence
+    assert one.change == primary(own[:5]).change
+    assert one.effects[5].left_out == "the capture has 99 distinct transfers ≤ 15 kB, of at least 100"
+    cell = own[0].results.plan.cells[0]
+    lines, _ = days.answer(few, cell)
+    assert lines[0].startswith("Best for transfers ≤ 15 kB over 5 days (1 left out): sfd, better by")
+    why = f"day5: Left out for these transfers: {one.effects[5].left_out}."
+    assert why in days.day_notes(few, cell)
+    report_days.print_days(report_console(), few)
+    (line,) = [
+        line for line in capsys.readouterr().out.splitlines() if line.split() == ["day5", "too", "few"]
+    ]
+    assert line
+
+
+@pytest.mark.parametrize("enough", [0, 4])
+def test_findings__no_verdict_where_the_floor_leaves_too_few_days(enough: int) -> None:
+    own = [
+        with_transfers(day, 100 if number < enough else 3)
+        for number, day in enumerate(hand_made([0.5] * 6))
+    ]  # fmt: skip
+    one = primary(own)
+    assert (one.days, one.left_out, one.outcome) == (enough, 6 - enough, "undecided")
+    assert not one.change.has_interval
+    assert one.verdict.startswith(
+        f"not judged ({enough} days of at least 5 for an interval over days; {6 - enough} left out with "
+        "fewer than 100 distinct transfers"
+    )
+    lines, way = days.answer(own, own[0].results.plan.cells[0])
+    assert lines[0] == (
+        f"No verdict: {6 - enough} of 6 days are left out, as their captures have fewer than 100 distinct "
+        "transfers ≤ 15 kB; at least 5 others are needed."
+    )
+    assert way is None
+
+
+def test_report__caps_the_intervals_of_single_days(capsys: pytest.CaptureFixture[str]) -> None:
+    own = hand_made([0.5, 0.6, 0.5, 0.6, 20.0])
+    report_days.print_days(report_console(), own)
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.strip().startswith("day4")][:1]
+    assert line.split() == ["day4", ">+999", "(>+999…>+999)"]
 
 
 # --- the whole way ---------------------------------------------------------------------------------

@@ -3,7 +3,9 @@
 import re
 import subprocess
 import sys
+from os import environ
 from pathlib import Path
+from statistics import median
 
 import mousehole
 import pytest
@@ -12,6 +14,7 @@ from mousehole.errors import MouseholeError
 from mousehole.estimate import Estimate, Part, estimated, fitting_jobs
 from mousehole.plan import Plan, Task
 from mousehole.scenario import default
+from mousehole.settings import Options
 
 pytestmark = pytest.mark.alone
 
@@ -80,6 +83,39 @@ def test_estimated__a_real_plan_within_a_factor(model: str) -> None:
     assert taken / 1.5 < guessed < 1.5 * taken
 
 
+REAL = {
+    "flowlogs/zeek_m57-short_conn.log.gz": "10mbit",
+    "flowlogs/zeek_m57-short_http.log.gz": "5mbit",
+    "httplogs/nasa_19950801_dev_first8h.tsv.gz": "5mbit",
+    "pages/har_2010s_objects.csv.gz": "5mbit",
+    "pcap/ndpi__netflix.pcap.gz": "10mbit",
+    "pcap/zeek__http_bro.org.pcap.gz": "10mbit",
+}
+"""Real logs of every kind, with the rate of the link that they load.
+
+A plan here has one replication: those of a small log with few large transfers differ fourfold in what they
+cost, and an estimate times only some of them.
+"""
+
+
+@pytest.mark.parametrize("log", REAL)  # all together take about 15 s, of medians, for runs are short
+def test_estimated__a_plan_on_a_real_log_within_a_factor(log: str) -> None:
+    shared = Path(__file__).resolve().parents[3] / "shared" / "data"
+    path = Path(environ.get("MOUSEHOLE_DATA", shared)) / log
+    if not path.exists():
+        pytest.skip("NOT RUN: no MOUSEHOLE_DATA")
+    options = Options(rate=REAL[log], load=0.9, schemes="red", duration="60s", warmup="30s", seeds=1)
+    prepared = comparison.prepare(str(path), options)
+    plan, traffic, cancel = prepared.plan, prepared.traffic, _engine.Cancel()
+
+    def taken_s() -> float:
+        return sum(estimate._timed(plan, traffic, 1.0, task, cancel).cpu_s for task in plan.tasks)
+
+    guessed = median(estimated(plan, traffic, 2).cpu_s for _ in range(3))
+    taken = median(taken_s() for _ in range(3))
+    assert taken / 1.5 < guessed < 1.5 * taken
+
+
 GIB = 1 << 30
 
 
@@ -92,6 +128,16 @@ def test_fitting_jobs__as_many_as_memory_has_room_for() -> None:
         fitting_jobs(of, 9, 4 * GIB)
     with pytest.raises(MouseholeError, match=r"needs about 1.1 GB .* 0.5 GB are left here; give a shorter"):
         fitting_jobs(of, 1, GIB // 2)
+
+
+def test_memory__below_a_tenth_of_a_gigabyte_in_megabytes() -> None:
+    of = Estimate(cpu_s=60, slowdown=1, bytes_per_run=44e6, runs=100)
+    with pytest.raises(MouseholeError, match=r"needs about 44 MB of memory, and 12 MB are left here"):
+        fitting_jobs(of, None, 12_300_000)
+    with pytest.raises(MouseholeError, match=r"needs about 44 MB of memory, and 0 MB are left here"):
+        estimate.require_memory(of, 0)
+    with pytest.raises(MouseholeError, match=r"9 needs about 0.4 GB of memory, and 0.1 GB are left here"):
+        fitting_jobs(of, 9, 100_000_000)
 
 
 def test_compare__refuses_what_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mousehole import findings, notes
+from mousehole.engine_types import Floats
 from mousehole.evidence import Capture, Counted
 from mousehole.findings import BETTER, NO_BENEFIT, UNCLEAR, UNDECIDED, WORSE, description, verdict
 from mousehole.plan import Plan, Warmup
@@ -439,13 +440,50 @@ def test_cell_notes__windows_that_begin_too_early() -> None:
     assert "only after about 1440 s. The windows begin after 100 s" in note
 
 
+def transient() -> Floats:
+    """Means of forty parts of a window that rise over the first eight, and then only waver."""
+    return np.concatenate([np.linspace(0.2, 0.9, 8), 1 + 0.02 * np.cos(2.0 * np.arange(32))])
+
+
 def test_cell_notes__a_transient_that_is_left() -> None:
     found = results_of(runs(1.1), runs(1.0))
     assert notes.transient_share(found, found.plan.cells[0], "sfd") == 0
-    rising = 1 - 0.8 * np.exp(-np.arange(40) / 8)
+    rising = transient()
     facts = {task: replace(run, short_by_time=rising) for task, run in found.facts.items()}
     (note,) = notes.unsteady(replace(found, facts=facts), found.plan.cells[0])
-    assert note.startswith("Under droptail, sfd the first ")
+    assert note.startswith("Under droptail, sfd the first 20 s of the windows ")
+
+
+def test_cell_notes__an_empty_part_does_not_hide_a_transient() -> None:
+    found = results_of(runs(1.1), runs(1.0))
+    cell = found.plan.cells[0]
+    rising = transient()
+
+    def with_parts(gaps: dict[int, list[int]]) -> Results:
+        facts = {}
+        for task, run in found.facts.items():
+            parts = rising.copy()
+            parts[gaps.get(task.replication, gaps.get(-1, []))] = np.nan
+            facts[task] = replace(run, short_by_time=parts)
+        return replace(found, facts=facts)
+
+    whole = notes.transient_share(with_parts({}), cell, "sfd")
+    assert whole == 8 / 40
+    assert notes.transient_share(with_parts({0: [3], 2: [20, 39]}), cell, "sfd") == whole
+    # A part that no replication has is left out, and the others keep their places in the window.
+    assert notes.transient_share(with_parts({-1: [0, 1, 30]}), cell, "sfd") == pytest.approx(whole, abs=0.03)
+    assert notes.transient_share(with_parts({-1: list(range(40))}), cell, "sfd") == 0
+    assert notes.transient_share(with_parts({-1: list(range(31))}), cell, "sfd") == 0, "nine are too few"
+
+
+def test_cell_notes__windows_too_short_for_a_steady_state() -> None:
+    found = results_of(runs(1.1), runs(1.0))
+    facts = {task: replace(run, short_by_time=np.linspace(1, 3, 40)) for task, run in found.facts.items()}
+    (note,) = notes.unsteady(replace(found, facts=facts), found.plan.cells[0])
+    assert note == (
+        "Under droptail, sfd the search for a transient (MSER) ends in the second half of the windows: at "
+        "100s they are too short to tell whether there is a steady state. Give a longer --duration."
+    )
 
 
 def test_warmup__follows_load_and_sizes() -> None:

@@ -82,18 +82,34 @@ cli.main()
 """
 
 
-def test_sigterm__leaves_no_half_written_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signals_to_end__leave_no_half_written_file(tmp_path: Path, number: signal.Signals) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", SLOW_WRITER], stderr=subprocess.PIPE, text=True, cwd=tmp_path
-    ) as process:
+        [sys.executable, "-c", SLOW_WRITER], stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+    ) as process:  # fmt: skip
         assert process.stderr is not None
         assert process.stderr.readline() == "writing\n"
         assert [path.suffixes for path in tmp_path.iterdir()] == [[f".{process.pid}", ".part", ".json"]]
-        process.terminate()
+        process.send_signal(number)
         said = process.stderr.read()
         assert process.wait(timeout=60) == 143
     assert said == "mousehole: terminated; nothing was written\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_sighup__is_ignored_under_nohup(tmp_path: Path) -> None:
+    quick = SLOW_WRITER.replace("time.sleep(60)", "time.sleep(2)")
+    with subprocess.Popen(
+        [sys.executable, "-c", quick], stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        assert process.stderr.readline() == "writing\n"
+        process.send_signal(signal.SIGHUP)
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=60) == 0
+    assert (tmp_path / "out.json").read_text() == "half of the results"
 
 
 def test_sigterm__ends_long_runs_at_once(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mousehole.errors import MouseholeError
-from mousehole.options import least, load_list, split_list, text_list, whole
+from mousehole.options import buffer_checked, least, load_list, split_list, text_list, whole
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,36 @@ def test_least__refuses_what_is_below() -> None:
     assert least("seeds", 1, 1) == 1
     with pytest.raises(MouseholeError, match="seeds: 0 is not allowed"):
         least("seeds", 0, 1)
+
+
+def test_whole__names_the_range() -> None:
+    with pytest.raises(
+        MouseholeError, match=r'"9{23}" is not allowed; it must be a whole number from 0 to 9+$'
+    ):
+        whole("seed", "9" * 23)
+    with pytest.raises(
+        MouseholeError, match=r"seeds: .* a whole number of at least 1 and of at most 18 digits"
+    ):
+        whole("seeds", "9" * 19, 1)
+    with pytest.raises(MouseholeError, match=r'"25MB" .* a whole number of bytes from 0 to 65535, without a'):
+        whole("overhead", "25MB")
+
+
+@pytest.mark.parametrize(
+    ("text", "most"),
+    [
+        ("99999999999999p", "1p to 1000000000p"), ("1000000001p", "1p to 1000000000p"),
+        ("99999999999GB", "1500B to 1024GiB"), ("1025GiB", "1500B to 1024GiB"),
+    ],
+)  # fmt: skip
+def test_buffer_checked__names_the_largest(text: str, most: str) -> None:
+    with pytest.raises(MouseholeError, match=f'"{text}" is too large; it must be from {most}'):
+        buffer_checked("buffer", text)
+
+
+@pytest.mark.parametrize("text", ["50p", "1000000000p", "1bdp", "64kB", "1024GiB", "0p", "x", "5 parsecs"])
+def test_buffer_checked__leaves_the_rest_to_the_engine(text: str) -> None:
+    assert buffer_checked("buffer", text) == text
 
 
 def test_whole__names_what_was_typed() -> None:

@@ -1,17 +1,20 @@
 """Many schemes at once: the table, the heat map, the quick look."""
 
 import io
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 
 import mousehole
 import pytest
-from mousehole import _engine, overview
+from mousehole import _engine, notes, overview
+from mousehole.evidence import Capture, Counted
 from mousehole.plan import all_schemes
 from mousehole.report import print_report
-from mousehole.report_overview import change_text, marked
-from mousehole.results import Change
+from mousehole.report_overview import change_text, marked, print_overview
+from mousehole.results import Change, Results
 from rich.console import Console
+from support import HandMadeRun, results_of
 
 MANY = "droptail,red,fq-codel,sfd,p-sfd,s-sfd,s-sfd(k=2),s-sfd(k=8),sfd(mode=coupled)"
 
@@ -74,6 +77,49 @@ def test_report__groups_the_verdicts_of_many_schemes() -> None:
     assert "In parentheses: 95 % intervals." in text
     assert "Against fq-codel" in text
     assert max(len(line) for line in text.splitlines() if "tc qdisc" not in line) <= 110
+
+
+def printed(results: Results) -> list[str]:
+    """The table of one cell and the verdicts below it, a line each."""
+    console = Console(width=110, record=True, file=io.StringIO())
+    print_overview(console, results, results.plan.cells[0], by_size=False)
+    return console.export_text().splitlines()
+
+
+@pytest.mark.parametrize(("count", "having"), [(6, 5), (3, 2)])
+def test_table__means_are_over_the_replications_that_changes_are_over(count: int, having: int) -> None:
+    def runs(short_s: float) -> list[HandMadeRun]:
+        some = [HandMadeRun([1000] * 50 + [10**6], [short_s] * 50 + [9.0]) for _ in range(having)]
+        return [*some, *[HandMadeRun([10**6], [9.0]) for _ in range(count - having)]]
+
+    found = results_of(runs(0.5), runs(1.0))
+    droptail, sfd = overview.overview_rows(found, found.plan.cells[0])
+    assert (droptail.short_response_mean_s, sfd.short_response_mean_s) == pytest.approx((1.0, 0.5))
+    assert sfd.against["droptail"].mean == pytest.approx(-0.5)
+    (line,) = [line for line in printed(found) if line.startswith("sfd ")]
+    assert line.split()[:3] == ["sfd", "500", "ms"]
+    (note,) = [note for note in notes.cell_notes(found, found.plan.cells[0]) if note.startswith("Only ")]
+    assert note.startswith(f"Only {having} of {count} replications had a transfer ≤ 15 kB;")
+
+
+def test_table__without_short_transfers_has_neither_mean_nor_change() -> None:
+    none = [HandMadeRun([10**6], [9.0]) for _ in range(6)]
+    found = results_of(none, none)
+    (line,) = [line for line in printed(found) if line.startswith("sfd ")]
+    assert line.split()[1:3] == ["–", "–"]
+    assert not [note for note in notes.cell_notes(found, found.plan.cells[0]) if note.startswith("Only ")]
+
+
+def test_verdicts__below_the_floor_are_not_judged() -> None:
+    def runs(short_s: float) -> list[HandMadeRun]:
+        return [HandMadeRun([1000] * 50 + [10**6], [short_s] * 50 + [9.0]) for _ in range(6)]
+
+    counted = {"short": Counted(99, 9), "long": Counted(200, 1), "all": Counted(299, 9)}
+    capture = Capture(10.0, counted, 50.0, 50, 1e5)  # type: ignore[arg-type]
+    lines = printed(replace(results_of(runs(0.5), runs(1.0)), capture=capture))
+    floor = "not judged (the capture has 99 distinct transfers ≤ 15 kB, of at least 100): sfd"
+    assert [line.strip() for line in lines if "sfd" in line][-1] == floor
+    assert not [line for line in lines if "undecided" in line]
 
 
 def test_single_fifo_schemes__never_reorder(quick: mousehole.Comparison) -> None:

@@ -150,7 +150,10 @@ def test_looks__double_and_spend_the_whole_error() -> None:
     assert [look_of(count) for count in (1, 5, 10, 11, 20, 21, 40, 320)] == [0, 0, 0, 1, 1, 2, 2, 5]
     assert look_of(0) == 0
     assert [replications_of_look(look) for look in range(4)] == [10, 20, 40, 80]
+    assert [look_of(count, 5) for count in (4, 5, 6, 10, 11, 20, 21)] == [0, 0, 1, 1, 2, 2, 3]
+    assert [replications_of_look(look, 5) for look in range(3)] == [5, 10, 20]
     assert look_error(10) == pytest.approx(0.025)
+    assert look_error(10, first=5) == pytest.approx(0.0125)
     assert sum(look_error(10 * 2**look) for look in range(40)) == pytest.approx(0.05)
 
 

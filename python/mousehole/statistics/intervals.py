@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from mousehole.statistics.levels import LEVEL, look_error, look_of, replications_of_look, simultaneous_error
+from mousehole.statistics.levels import (
+    FIRST_LOOK,
+    LEVEL,
+    look_error,
+    look_of,
+    replications_of_look,
+    simultaneous_error,
+)
 
 LEAST_REPLICATIONS = 5
 """Smallest number of replications that gives an interval."""
@@ -24,6 +31,8 @@ class Design:
     """Number of schemes whose intervals must hold together."""
     is_sequential: bool = False
     """Whether the user may look, add replications and look again."""
+    first_look: int = FIRST_LOOK
+    """Number of replications up to which it is the first look; each further look doubles it."""
     capture_share: float = 0.0
     """Share of the variance between replications that more replications of the same capture do not reduce."""
     capture_freedom: float = inf
@@ -31,7 +40,7 @@ class Design:
 
     def error(self, count: int) -> float:
         """Returns the error that one interval from `count` replications may have."""
-        whole = look_error(count) if self.is_sequential else 1 - LEVEL
+        whole = look_error(count, first=self.first_look) if self.is_sequential else 1 - LEVEL
         return simultaneous_error(whole, self.comparisons)
 
     def half_width(self, deviation: float, count: int) -> float:
@@ -166,8 +175,8 @@ def replications_for(estimate: Estimate, wanted: float, design: Design = PLAIN) 
     or if no number is enough because the capture itself is too short.
     """
     deviation = estimate.half_width / design.half_width(1.0, estimate.count)
-    look = look_of(estimate.count) + 1
-    while (count := replications_of_look(look)) <= MOST_REPLICATIONS:
+    look = look_of(estimate.count, design.first_look) + 1
+    while (count := replications_of_look(look, design.first_look)) <= MOST_REPLICATIONS:
         if design.half_width(deviation, count) <= wanted:
             return count
         look += 1

@@ -18,17 +18,20 @@ def simultaneous_error(error: float, comparisons: int) -> float:
     return -expm1(log1p(-error) / max(comparisons, 1))
 
 
-def look_of(replications: int) -> int:
-    """Returns the number of the look, from 0, at so many replications: up to 10, up to 20, up to 40, …"""
-    return max(ceil(log2(max(replications, 1) / FIRST_LOOK)), 0)
+def look_of(replications: int, first: int = FIRST_LOOK) -> int:
+    """Returns the number of the look, from 0, at so many replications: up to 10, up to 20, up to 40, …
+
+    `first` is the number up to which it is the first look.
+    """
+    return max(ceil(log2(max(replications, 1) / first)), 0)
 
 
-def replications_of_look(look: int) -> int:
+def replications_of_look(look: int, first: int = FIRST_LOOK) -> int:
     """Returns the number of replications with which a look is taken."""
-    return FIRST_LOOK << look
+    return first << look
 
 
-def look_error(replications: int, error: float = 1 - LEVEL) -> float:
+def look_error(replications: int, error: float = 1 - LEVEL, first: int = FIRST_LOOK) -> float:
     """Returns the share of `error` that the look at so many replications may spend: a half, a quarter, …
 
     The shares add up to `error`, so by the union bound intervals at all looks hold together, whatever made
@@ -39,4 +42,4 @@ def look_error(replications: int, error: float = 1 - LEVEL) -> float:
     "Time-uniform, nonparametric, nonasymptotic confidence sequences", Annals of Statistics 49 (2021), section
     3.1, which divides it over looks of doubling size.
     """
-    return float(error / 2 ** (look_of(replications) + 1))
+    return float(error / 2 ** (look_of(replications, first) + 1))
