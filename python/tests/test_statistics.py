@@ -151,6 +151,7 @@ def test_looks__double_and_spend_the_whole_error() -> None:
     assert look_of(0) == 0
     assert [replications_of_look(look) for look in range(4)] == [10, 20, 40, 80]
     assert [look_of(count, 5) for count in (4, 5, 6, 10, 11, 20, 21)] == [0, 0, 1, 1, 2, 2, 3]
+    assert [look_of(count, 1) for count in (0, 1, 2, 3)] == [0, 0, 1, 2]
     assert [replications_of_look(look, 5) for look in range(3)] == [5, 10, 20]
     assert look_error(10) == pytest.approx(0.025)
     assert look_error(10, first=5) == pytest.approx(0.0125)
@@ -174,6 +175,14 @@ def test_replications_for__is_the_first_look_that_is_narrow_enough() -> None:
     assert replications_for(spread, 1.0) == 20, "not this one, even where it would do"
     exactly = Design().half_width(spread.half_width / Design().half_width(1.0, 10), 80)
     assert replications_for(spread, exactly) == 80
+
+
+def test_replications_for__its_most_is_1000() -> None:
+    design = Design(first_look=125)
+    spread = t_interval([-1, 1] * 250, design)
+    needed = design.half_width(spread.half_width / design.half_width(1.0, 500), 1000)
+    assert replications_for(spread, needed, design) == 1000
+    assert replications_for(spread, 0.99 * needed, design) is None
 
 
 def test_replications_for__a_short_capture_is_never_enough() -> None:
