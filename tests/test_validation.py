@@ -13,7 +13,7 @@ import pytest
 
 from tools import document
 from tools.cargo_tests import Outcome
-from validation import coverage, oracle, page, rows, short_captures
+from validation import coverage, oracle, page, rows, shared_addresses, short_captures
 from validation.oracle_cases import Case
 from validation.page import Output, Section
 from validation.rows import AGREES, DIFFERS, NOT_COMPARED, UNDECIDED, Row
@@ -354,6 +354,29 @@ def test_coverage__a_capture_is_a_piece_of_the_model() -> None:
     with_ends = coverage.capture("web:sfd", 12, 0, has_ends=True)
     assert sum("duration_s" in one for one in with_ends) > 0.9 * len(with_ends)
     assert connections == coverage.capture("poisson", 12, 0) != coverage.capture("poisson", 12, 1)
+
+
+def test_coverage__a_capture_shows_the_addresses_that_are_asked_for() -> None:
+    shown = coverage.capture("web:sfd", 12, 0, params={"clients": 3})
+    assert {one["client"] for one in shown} == {0, 1, 2}
+    default = coverage.capture("web:sfd", 12, 0)
+    assert [one["bytes"] for one in shown] == [one["bytes"] for one in default], "the same pages"
+
+
+def test_shared_addresses__changes_are_geometric_means_over_captures() -> None:
+    slower = {"droptail": 1.0, "sfd": 1.0, "fq-codel": 0.5}
+    faster = {"droptail": 2.0, "sfd": 2.0, "fq-codel": 0.25}
+    sfd, fq_codel = shared_addresses.changes([slower, faster] * 5)
+    assert sfd == "+0 % (+0…+0)"
+    assert fq_codel.startswith("−75 % (")
+
+
+def test_shared_addresses__a_recording_tells_ends_and_is_played_under_each_scheme() -> None:
+    spec = shared_addresses.as_spec({"start_s": 1.0, "client": 2, "server": 0, "bytes": 7, "duration_s": 0.5})
+    assert spec["writes"] == [{"idle_s": 0.0, "bytes": 7}]
+    assert spec["duration_s"] == 0.5
+    recorded = shared_addresses.recording(12, 3, 0)
+    assert recorded.summary()["clients"] == 3
 
 
 def test_short_captures__follow_each_other_and_count_bytes_by_size() -> None:

@@ -1,0 +1,100 @@
+"""Why captures of users behind few addresses mislead: false waits in one loop, resampled blocks in the other.
+
+`python -m validation.shared_addresses` records runs of `web:sfd` at the load of `make coverage`, with all
+users behind few addresses or with an address each. It plays each recording at the higher load in both loops,
+as a plain overlay and as resamples as `compare` does, and prints the change of the mean response time of
+short transfers beside that of the model itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import cast
+
+import numpy as np
+from mousehole import _engine
+from mousehole.engine_types import ConnectionSpec, TrafficSection
+from mousehole.pool import default_jobs, run_one
+from mousehole.scenario import IN_MEMORY, filled
+from mousehole.statistics import t_interval
+
+from tools import document
+from validation import coverage, replay_truth
+
+MODEL = "web:sfd"
+ADDRESSES = (5, 5000)
+"""Few addresses, as in the paper's Figure 5, and so many that each session has its own."""
+SCHEMES = (coverage.BASELINE, *coverage.SCHEMES)
+RUNS, WARMUP_S, DURATION_S = 4, 100.0, 200.0
+"""Replications of each recording, and their windows."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the replays and prints their table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--length", type=int, default=coverage.LENGTHS_S[-1], help="seconds of a recording")
+    parser.add_argument("--captures", type=int, default=coverage.CAPTURES)
+    parser.add_argument("--truth", type=int, default=coverage.TRUTH_REPLICATIONS, help="runs of the model")
+    parser.add_argument("--jobs", type=int, default=default_jobs())
+    options = parser.parse_args(arguments)
+    truths = coverage.true_log_ratios(MODEL, options.truth, options.jobs)
+    lines = [("the model itself", "", "", *(replay_truth.percent(one) for one in truths.values()))]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for addresses in ADDRESSES:
+            recorded = partial(recording, options.length, addresses)
+            captures = list(pool.map(recorded, range(options.captures)))
+            for loop in replay_truth.LOOPS:
+                for is_resampled in (False, True):
+                    means = list(pool.map(partial(played, loop, is_resampled), captures))
+                    copied = "resamples of it" if is_resampled else "the capture"
+                    lines.append((str(addresses), loop, copied, *changes(means)))
+                    print(f"shared-addresses: {' | '.join(lines[-1])}", file=sys.stderr, flush=True)
+    print(document.table(("addresses", "loop", "copies of", *coverage.SCHEMES), lines), end="")
+    return 0
+
+
+def recording(length_s: int, addresses: int, number: int) -> _engine.Traffic:
+    """Returns what a capture of one run shows, with all users behind so many addresses."""
+    shown = coverage.capture(MODEL, length_s, number, True, {"clients": addresses, "servers": addresses})
+    return _engine.connections_traffic([as_spec(one) for one in shown])
+
+
+def as_spec(connection: Mapping[str, object]) -> ConnectionSpec:
+    """Returns a connection in the engine's form, in which its bytes are one write."""
+    kept = {name: value for name, value in connection.items() if name != "bytes"}
+    return cast(ConnectionSpec, {**kept, "writes": [{"idle_s": 0.0, "bytes": connection["bytes"]}]})
+
+
+def played(loop: str, is_resampled: bool, recorded: _engine.Traffic) -> dict[str, float]:
+    """Returns the mean response time of short transfers of a recording under each scheme, s."""
+    traffic: TrafficSection = {
+        "files": [IN_MEMORY], "replay": loop, "load": coverage.LOAD, "resample": is_resampled,
+    }  # fmt: skip
+    return {scheme: float(np.mean(list(means(scheme, traffic, recorded)))) for scheme in SCHEMES}
+
+
+def means(scheme: str, traffic: TrafficSection, recorded: _engine.Traffic) -> Iterator[float]:
+    """Yields the mean response time of short transfers of each run, s."""
+    for number in range(RUNS):
+        scenario = filled({
+            "schema": "mousehole.scenario/1", "replication": number, "warmup": f"{WARMUP_S}s",
+            "duration": f"{DURATION_S}s", "scheme": scheme, "traffic": traffic,
+            "link": {"rate": coverage.RATE, "rtt": coverage.RTT, "buffer": "1bdp"},
+        })  # fmt: skip
+        result = run_one(scenario, recorded, _engine.Cancel())
+        yield replay_truth.figures(result, WARMUP_S)[0]
+
+
+def changes(means_of_captures: Sequence[Mapping[str, float]]) -> Iterator[str]:
+    """Yields each scheme's change, the geometric mean over captures with its interval of 95 %."""
+    for scheme in coverage.SCHEMES:
+        ratios = [one[scheme] / one[coverage.BASELINE] for one in means_of_captures]
+        yield replay_truth.percent(t_interval(np.log(ratios)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
