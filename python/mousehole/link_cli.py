@@ -20,7 +20,7 @@ from mousehole.cli_options import CliCommand, with_options
 from mousehole.engine_types import LinkStatus, Scenario
 from mousehole.errors import MouseholeError, conflict_error, field_error
 from mousehole.link import Observer, Played, Programs, Run
-from mousehole.link_report import account_lines, prediction_table, status_line, warnings
+from mousehole.link_report import account_lines, congestion_line, prediction_table, status_line, warnings
 from mousehole.plan import Task, load_policies
 from mousehole.settings import Options, option, switch
 
@@ -231,7 +231,7 @@ def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is
         output.write_text(place, scenarios.to_toml(played.scenario, folder))
     console = report.report_console(stderr="-" in (options.json, options.save_scenario))
     show.print_records(console, played.records, "in real time")
-    for line in account_lines(played.account):
+    for line in (*account_lines(played.account), congestion_line(link.default_congestion())):
         console.print(line, markup=False, soft_wrap=True)
     if options.predict:
         prediction_table(console, played, link.predict(played))
@@ -287,6 +287,7 @@ def _compare(
     if options.json is not None:
         output.write_text(options.json, trial.to_json())
     report.print_report(console, trial.comparison.results, options.details)
+    console.print(congestion_line(link.default_congestion()), markup=False, soft_wrap=True)
     for line in trial.faults:
         console.print(f"warning: {line}", markup=False, soft_wrap=True)
     return next(filter(None, statuses), 0)

@@ -50,6 +50,11 @@ def account_lines(account: LinkAccount) -> Iterator[str]:
         yield f"INVALID: {fault}"
 
 
+def congestion_line(congestion: str | None) -> str:
+    """Returns the congestion control of programs that chose none; `congestion` is None if it is unknown."""
+    return f"congestion control of programs that chose none: {congestion or 'unknown'}, the machine's"
+
+
 def warnings(account: LinkAccount) -> Iterator[str]:
     """Returns what the programs of a run did that they hardly should have."""
     if account["server_status"]:

@@ -23,7 +23,7 @@ from mousehole.cli import main
 from mousehole.engine_types import LinkAccount, LinkStatus, Scenario
 from mousehole.errors import MouseholeError
 from mousehole.link import Played, Programs
-from mousehole.link_report import status_line
+from mousehole.link_report import congestion_line, status_line
 from mousehole.plan import Plan
 from mousehole.settings import Options
 from mousehole.tabling import OutputConsole
@@ -206,6 +206,11 @@ def test_default_congestion__is_the_kernels(monkeypatch: pytest.MonkeyPatch, tmp
     assert link.default_congestion() == "reno"
 
 
+def test_congestion_line__names_the_machines_or_says_that_it_is_unknown() -> None:
+    assert congestion_line("bbr") == "congestion control of programs that chose none: bbr, the machine's"
+    assert "unknown" in congestion_line(None)
+
+
 @pytest.mark.parametrize("version", [4, 6])
 def test_play__carries_icmp(version: int, capfd: pytest.CaptureFixture[str]) -> None:
     programs = Programs(command=program("ping", version), user_namespace=True)
@@ -333,6 +338,7 @@ def test_command__writes_records_of_one_run(tmp_path: Path) -> None:
     # On a loaded machine the run may be invalid, which is status 1.
     assert done.returncode == (0 if document["link"]["is_valid"] else 1), done.stderr
     assert "rio-ps: 2 transfers" in done.stdout
+    assert congestion_line(link.default_congestion()) in done.stdout
     assert "simulated otherwise than in real time: " in done.stdout
     assert document["schema"] == "mousehole.run/1"
     assert document["link"]["down"]["delivered"] > 20
@@ -350,6 +356,7 @@ def test_command__compares_schemes(tmp_path: Path) -> None:
     if "no round is left" in done.stderr:
         pytest.skip("the machine is too busy for a valid run")
     assert done.returncode == 0, done.stderr
+    assert congestion_line(link.default_congestion()) in done.stdout
     document = json.loads(place.read_text())
     rounds = document["manifest"]["replications"]
     assert [entry["scheme"] for entry in document["manifest"]["schemes"]] == ["droptail", "red"]
