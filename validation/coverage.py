@@ -13,14 +13,14 @@ import itertools
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import mousehole
 import numpy as np
 from mousehole import _engine
-from mousehole.engine_types import JsonValue, Scenario
+from mousehole.engine_types import ModelParams, Scenario
 from mousehole.pool import default_jobs
 from mousehole.results import Results
 from mousehole.statistics import Design, Estimate, log_ratio
@@ -34,8 +34,6 @@ RECORD = ROOT / "validation" / "coverage.json"
 DOCUMENT = ROOT / "docs" / "validation.md"
 TITLE = "Intervals of compare on short captures"
 COMMAND = "make coverage"
-Params = Mapping[str, JsonValue]
-"""Parameters of a model that differ from its defaults."""
 MODELS, LENGTHS_S, CAPTURES = ("poisson", "web:sfd"), (12, 60, 600), 25
 REPLAYS = ("open", "closed")
 WITH_WAITING = ("web:sfd",)
@@ -161,14 +159,14 @@ def covered(
 
 
 def capture(
-    model: str, length_s: int, number: int, has_ends: bool = False, params: Params | None = None
+    model: str, length_s: int, number: int, has_ends: bool = False, params: ModelParams | None = None
 ) -> list[dict[str, object]]:
     """Returns the connections that one run of the model had within a window of this length."""
     scenario: Scenario = {
         "schema": "mousehole.scenario/1", "seed": CAPTURE_SEED, "replication": number, "warmup": "100s",
         "duration": f"{length_s}s", "link": {"rate": RATE, "rtt": RTT, "buffer": "1bdp"},
         "tcp": {"profile": "rfc"}, "scheme": BASELINE,
-        "traffic": {"model": model, "load": NATIVE_LOAD, "params": {**(params or {})}},
+        "traffic": {"model": model, "load": NATIVE_LOAD, "params": params or {}},
     }  # fmt: skip
     traffic = _engine.model_traffic(model, params)
     columns = _engine.run(scenario, traffic, _engine.Cancel()).transfers()

@@ -13,11 +13,10 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import cast
 
 import numpy as np
-from mousehole import _engine
-from mousehole.engine_types import ConnectionSpec, TrafficSection
+from mousehole import _engine, frames
+from mousehole.engine_types import TrafficSection
 from mousehole.pool import default_jobs, run_one
 from mousehole.scenario import IN_MEMORY, filled
 from mousehole.statistics import t_interval
@@ -60,13 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def recording(length_s: int, addresses: int, number: int) -> _engine.Traffic:
     """Returns what a capture of one run shows, with all users behind so many addresses."""
     shown = coverage.capture(MODEL, length_s, number, True, {"clients": addresses, "servers": addresses})
-    return _engine.connections_traffic([as_spec(one) for one in shown])
-
-
-def as_spec(connection: Mapping[str, object]) -> ConnectionSpec:
-    """Returns a connection in the engine's form, in which its bytes are one write."""
-    kept = {name: value for name, value in connection.items() if name != "bytes"}
-    return cast(ConnectionSpec, {**kept, "writes": [{"idle_s": 0.0, "bytes": connection["bytes"]}]})
+    return _engine.connections_traffic(frames.of_dictionaries(shown).connections)
 
 
 def played(loop: str, is_resampled: bool, recorded: _engine.Traffic) -> dict[str, float]:
